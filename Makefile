@@ -14,8 +14,10 @@ COSIGN := $(BIN)/cosign
 # doc comments of the API.
 PROSE := README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md $(wildcard docs/*.md) docs/how-to docs/runbooks docs/tutorial docs/reference \
 	$(filter-out docs/decisions/README.md,$(wildcard docs/decisions/*.md)) charts/karmada-compute/README.md charts/karmada-compute/templates/NOTES.txt
-# SPEAKING have the texts that users see: errors, conditions, events, log lines.
-SPEAKING := addon api cell cli cmd/internal cmd/karmada-compute cmd/karmada-compute-cell hub internal interpreter milo policies webhook
+# SPEAKING have the texts that users see: errors, conditions, events, log lines. Of the folders in COMMENTED, and of tests, the prose linter reads
+# the comments alone.
+SPEAKING := addon api cell cli cmd/internal cmd/karmada-compute cmd/karmada-compute-cell hub internal interpreter milo namespaces policies webhook
+COMMENTED := charts cmd/federation cmd/karmadactl cmd/kubectl-compute features federation hack test
 TEST_TIMEOUT ?= 40m
 FUZZTIME ?= 1m
 COUNT ?= 1
@@ -74,7 +76,7 @@ generate: $(CONTROLLER_GEN) $(CRD_REF_DOCS) ## Generate deepcopy functions, CRDs
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-webhook paths=./hub/access/webhooks/project output:rbac:dir=hub/access/webhooks/project
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-sessions paths=./hub/access/sessions/hub output:rbac:dir=hub/access/sessions/hub
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-sessions-streams paths=./hub/access/sessions/streams output:rbac:dir=hub/access/sessions/streams
-	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-sessions paths=./hub/access/sessions/project output:rbac:dir=hub/access/sessions/project
+	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-sessions-project paths=./hub/access/sessions/project output:rbac:dir=hub/access/sessions/project
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-project paths=./hub/access/project output:rbac:dir=hub/access/project
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-namespaces paths=./hub/access/namespaces output:rbac:dir=hub/access/namespaces
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-cell paths=./cell/access output:rbac:dir=cell/access
@@ -118,9 +120,10 @@ lint-lua: ## Check the customization in Lua with karmadactl.
 	$$karmadactl interpret -f interpreter/customization/customization.yaml --check
 
 .PHONY: lint-prose
-lint-prose: $(VALE) ## Check the English of the pages, of generated texts and of messages in the code. The rules are in hack/prose.
+lint-prose: $(VALE) ## Check the English of the pages, of generated texts, of messages and comments in the code, and of the scenarios. The rules are in hack/prose.
 	$(VALE) --config=hack/prose/vale.ini --output=line $(PROSE)
-	@go run ./hack/prose $(BIN)/texts $(SPEAKING)
+	@go run ./hack/prose $(BIN)/texts $(SPEAKING) -- $(COMMENTED)
+	@for feature in features/*.feature; do cp $$feature $(BIN)/texts/$$feature.txt; done
 	$(VALE) --config=hack/prose/vale.ini --output=line $(BIN)/texts
 
 .PHONY: rules
@@ -152,32 +155,32 @@ docs: ## Run the commands of pages on the federation of `make up`, and compare w
 	go run ./hack/docs $(if $(PAGES),$(PAGES),docs/tutorial/first-workload.md)
 
 .PHONY: bench
-bench: ## Measure admission, creation and status propagation, on an idle machine. Results: docs/benchmarks.md.
+bench: ## Measure admission, creation, the interpreter's operations and, where containers run, sessions, on an idle machine. Results: docs/benchmarks.md.
 	go run ./test/bench latency
-	go run ./test/bench interpreter
 	go run ./test/bench ready
+	go run ./test/bench sessions
 	go test -run '^$$' -bench BenchmarkOperations -benchtime 1s ./interpreter
 
 .PHONY: bench-quick
-bench-quick: ## Print the ratios to the floors at small sizes, in 3 minutes, on an idle machine.
+bench-quick: ## Print the ratios to the floors at small sizes, in 2 minutes, on an idle machine.
 	go run ./test/bench latency --n=300 --warmup=50
 	go run ./test/bench ready --n=10 --warmup=3 --burst=20
-	go run ./test/bench interpreter --modes=customization --instances=1,100 --updates=8,8 --at-once=4,2 --duration=4s --warmup=2
 
 .PHONY: model
-model: ## Check the protocol of the disruption budget by a random simulation: STEPS=1000000 from SEED=1.
-	go test -count=1 -run 'TestModel$$' -v ./internal/budget -args -model.steps=$(or $(STEPS),1000000) -model.seed=$(or $(SEED),1)
+model: ## Check rollouts and the protocol of the disruption budget by random simulations: STEPS=1000000 from SEED=1.
+	go test -count=1 -timeout 30m -run TestModel -v ./internal/budget ./test/model -args -model.steps=$(or $(STEPS),1000000) -model.seed=$(or $(SEED),1)
 
 .PHONY: fuzz
 fuzz: ## Fuzz what parses external input, FUZZTIME (1m) each.
 	@for fuzz in FuzzAdmission:./webhook FuzzWorkload:./webhook/validation FuzzPath:./webhook/server FuzzDecode:./webhook/rotation/certificates FuzzHandler:./interpreter FuzzAnswers:./milo \
-		FuzzIndices:./internal/cellreport FuzzStatus:./internal/cellreport FuzzReport:./hub/path FuzzCellStatus:./hub/collector FuzzAggregateStatus:./interpreter; do \
+		FuzzIndices:./internal/cellreport FuzzStatus:./internal/cellreport FuzzReport:./hub/path FuzzCellStatus:./hub/collector FuzzAggregateStatus:./interpreter \
+		FuzzRequest:./hub/sessions FuzzFrames:./hub/sessions; do \
 		echo "$$fuzz"; go test -run '^$$' -fuzz "^$${fuzz%%:*}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$${fuzz##*:}" || exit 1; \
 	done
 
 .PHONY: soak
-soak: ## Kill processes of a federation while Workloads change, and compare all planes after. SEED=1, DURATION=5m, ARGS=--help for more.
-	@go run ./hack/federation soak $(if $(SEED),--seed=$(SEED)) $(if $(DURATION),--duration=$(DURATION)) $(ARGS)
+soak: ## Kill processes of a federation while Workloads change, and compare all planes after. SEED=1, DURATION=5m, ARGS=--help for more. FAULTS=rollout: each process is down during one rollout with a budget.
+	@go run ./hack/federation soak $(if $(FAULTS),--faults=$(FAULTS)) $(if $(SEED),--seed=$(SEED)) $(if $(DURATION),--duration=$(DURATION)) $(ARGS)
 
 .PHONY: hostile
 hostile: ## Have a consumer and a cell write at random all that they may, and compare what is not theirs. SEED=1, DURATION=5m, ARGS=--help for more.

@@ -43,28 +43,28 @@ import (
 
 // Options configure the controllers.
 type Options struct {
-	// Runtime is how this cell runs Pods.
+	// Runtime configures how this cell runs Pods.
 	Runtime runtime.Settings
-	// Concurrency is how many objects each controller reconciles at the same time.
+	// Concurrency is the number of objects that each controller reconciles at the same time.
 	Concurrency int
 	// Clock gives conditions their transition times and paces writes.
 	Clock clock.Clock
-	// AuditInterval is the time between two searches for what the garbage collector has missed.
+	// AuditInterval is the time between two searches for objects that the garbage collector has missed.
 	AuditInterval time.Duration
-	// SessionUsers are the users that the credential of InstanceSessions is in the cell.
+	// SessionUsers are the users of the InstanceSessions credential in the cell.
 	SessionUsers []string
 	// Registerer gets the metrics.
 	Registerer prometheus.Registerer
 }
 
-// confirmAfter is how long something must be without its controller before the audit removes it.
+// confirmAfter is the time for which an object must be without its controller before the audit removes it.
 const confirmAfter = 20 * time.Second
 
 // reconcileTimeout is the longest that one reconcile may take. One whose API server does not answer fails then and is retried.
 const reconcileTimeout = time.Minute
 
-// CacheOptions limit the cache to what the controllers read: Pods of Instances, autoscalers and budgets of deployments, which Nodes are
-// cordoned, their own NetworkPolicies, and namespaces, ConfigMaps and Secrets that the hub has sent.
+// CacheOptions limit the cache to the objects that the controllers read: Pods of Instances, autoscalers and budgets of deployments, the
+// cordons of Nodes, their own NetworkPolicies, and namespaces, ConfigMaps and Secrets that the hub has sent.
 func CacheOptions() (cache.Options, error) {
 	ofDeployment, err := labels.NewRequirement(v1alpha.LabelDeploymentName, selection.Exists, nil)
 	if err != nil {
@@ -118,6 +118,9 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	})
 	if err != nil {
 		return err
+	}
+	if err := o.Registerer.Register(disruption.Counts{Reader: mgr.GetClient()}); err != nil {
+		return fmt.Errorf("register the metric of disruption budgets: %w", err)
 	}
 	for _, controller := range []interface {
 		Register(mgr ctrl.Manager, options controller.Options) error

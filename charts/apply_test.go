@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	os.Exit(testenv.Main(m, testenv.Options{CRDPaths: files, CRDs: []*apiextensionsv1.CustomResourceDefinition{certificateCRD()}}))
+	os.Exit(testenv.Main(m, testenv.Options{CRDPaths: files, CRDs: []*apiextensionsv1.CustomResourceDefinition{certificateCRD(), clusterCRD()}}))
 }
 
 // karmadaCRDs are the files of Karmada's kinds that the chart has objects of.
@@ -46,7 +46,8 @@ func karmadaCRDs(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("find the module of Karmada: %w", err)
 	}
-	var files []string
+	// The root of the examples' Milo has Projects.
+	files := []string{filepath.Join("federation", "milo", "crds", "resourcemanager.miloapis.com_projects.yaml")}
 	for _, file := range []string{
 		"policy/policy.karmada.io_clusterpropagationpolicies.yaml", "policy/policy.karmada.io_clusteroverridepolicies.yaml",
 		"policy/policy.karmada.io_propagationpolicies.yaml", "work/work.karmada.io_works.yaml", "work/work.karmada.io_resourcebindings.yaml",
@@ -57,15 +58,24 @@ func karmadaCRDs(ctx context.Context) ([]string, error) {
 	return files, nil
 }
 
-// certificateCRD stands for cert-manager's kind.
+// certificateCRD stands for cert-manager's kind, and clusterCRD for the kind of Karmada's aggregated API server.
 func certificateCRD() *apiextensionsv1.CustomResourceDefinition {
+	return standIn("cert-manager.io", "v1", apiextensionsv1.NamespaceScoped, "Certificate")
+}
+
+func clusterCRD() *apiextensionsv1.CustomResourceDefinition {
+	return standIn("cluster.karmada.io", "v1alpha1", apiextensionsv1.ClusterScoped, "Cluster")
+}
+
+func standIn(group, version string, scope apiextensionsv1.ResourceScope, kind string) *apiextensionsv1.CustomResourceDefinition {
+	singular := strings.ToLower(kind)
 	return &apiextensionsv1.CustomResourceDefinition{
-		ObjectMeta: metav1.ObjectMeta{Name: "certificates.cert-manager.io"},
+		ObjectMeta: metav1.ObjectMeta{Name: singular + "s." + group},
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
-			Group: "cert-manager.io", Scope: apiextensionsv1.NamespaceScoped,
-			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "certificates", Singular: "certificate", Kind: "Certificate", ListKind: "CertificateList"},
+			Group: group, Scope: scope,
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: singular + "s", Singular: singular, Kind: kind, ListKind: kind + "List"},
 			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
-				Name: "v1", Served: true, Storage: true,
+				Name: version, Served: true, Storage: true,
 				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: new(true)}},
 			}},
 		},
@@ -81,7 +91,7 @@ func newClient(t *testing.T) client.Client {
 	return c
 }
 
-// apply applies objects in their order, as the addon does, and then once more, which must change nothing.
+// apply applies objects in their order, as the addon does, and then applies them again, which must change nothing.
 func apply(t *testing.T, c client.Client, objects []*unstructured.Unstructured) {
 	t.Helper()
 	for _, object := range objects {
@@ -89,7 +99,7 @@ func apply(t *testing.T, c client.Client, objects []*unstructured.Unstructured) 
 			ensureNamespace(t, c, object.GetNamespace())
 		}
 		if object.GetKind() == "ValidatingWebhookConfiguration" {
-			// Nobody answers there.
+			// No server answers there.
 			t.Cleanup(func() { unregister(t, c, object) })
 		}
 		versions := map[string]bool{}
@@ -123,8 +133,8 @@ func ensureNamespace(t *testing.T, c client.Client, name string) {
 	}
 }
 
-// TestApply: a kube-apiserver accepts every object of every example, and of what examples do not use. The CRDs are always the
-// same, and large.
+// TestApply: a kube-apiserver accepts every object of every example, and objects that no example uses. The CRDs are always the same,
+// and large.
 func TestApply(t *testing.T) {
 	c := newClient(t)
 	all := examples(t)
@@ -214,8 +224,8 @@ func newWorkload(namespace, name string) *unstructured.Unstructured {
 	return workload
 }
 
-// TestWhatAdmissionReviews verifies, with a webhook that nobody answers, that changes outside of the spec need no replica, but for the
-// annotation that is refused.
+// TestWhatAdmissionReviews verifies, with a webhook that no server answers, that changes outside of the spec need no replica, except
+// for the annotation that is refused.
 func TestWhatAdmissionReviews(t *testing.T) {
 	c := newClient(t)
 	workload := newWorkload(testenv.Namespace(t, c, "reviews").Name, "web")
@@ -257,7 +267,7 @@ func TestWhatAdmissionReviews(t *testing.T) {
 	}
 }
 
-// registerNobody registers admission at an address where nobody listens.
+// registerNobody registers admission at an address where no server listens.
 func registerNobody(t *testing.T, c client.Client) {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("karmada-compute", "files", "configurations", "admission.yaml"))

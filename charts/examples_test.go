@@ -49,7 +49,7 @@ func partOf(example map[string]any, part string) map[string]any {
 	return chartutil.MergeTables(values(set{"host.enabled": part == "host", "hub.enabled": part == "hub", "milo.enabled": part == "milo"}), example)
 }
 
-// renderExample returns what an example installs in a part.
+// renderExample returns the objects of an example in a part.
 func renderExample(t *testing.T, example map[string]any, part string) []*unstructured.Unstructured {
 	t.Helper()
 	objects, err := charts.Render(partOf(example, part), charts.Release{})
@@ -59,7 +59,7 @@ func renderExample(t *testing.T, example map[string]any, part string) []*unstruc
 	return objects
 }
 
-// TestLint: the chart, with the values of every example in every part, has nothing that helm lint would warn of.
+// TestLint: helm lint has no warning about the chart with the values of every example in every part.
 func TestLint(t *testing.T) {
 	for name, example := range examples(t) {
 		for part := range parts {
@@ -75,12 +75,13 @@ func TestLint(t *testing.T) {
 	}
 }
 
-// TestExamplesAreWhatTheySay: each example has what it is for.
+// TestExamplesAreWhatTheySay: each example fulfils its purpose.
 func TestExamplesAreWhatTheySay(t *testing.T) {
 	all := examples(t)
 	for _, c := range []struct{ example, part, object, query, want string }{
 		{"beside-karmada.yaml", "host", host, args, "--webhook-url=https://karmada-compute-webhook.karmada-system.svc:443"},
 		{"beside-karmada.yaml", "host", host, args, "--client-ca-file="},
+		{"beside-karmada.yaml", "host", "NetworkPolicy/karmada-compute", "{.spec.ingress}", `"ports":[{"port":"peers"}]`},
 		{"host-and-hub-apart.yaml", "host", serve, args, "--webhook-cert-dir="},
 		{"host-and-hub-apart.yaml", "host", host, volumes, "serviceAccountToken"},
 		{"host-and-hub-apart.yaml", "host", service, "{.spec.type}", "LoadBalancer"},
@@ -123,7 +124,7 @@ func TestUnitHasTheFlagsOfTheChart(t *testing.T) {
 	if err := json.Unmarshal([]byte(query(t, rendered, host, args)), &fromChart); err != nil {
 		t.Fatal(err)
 	}
-	// Where files are, and who the replica is, differ.
+	// The paths of files, and the name of the replica, differ.
 	own := []string{"--kubeconfig", "--milo-kubeconfig", "--client-ca-file", "--replica-name", "--health-probe-bind-address"}
 	flags := func(args []string) map[string]string {
 		result := map[string]string{}

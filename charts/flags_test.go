@@ -25,7 +25,7 @@ func build(t *testing.T) string {
 	return folder
 }
 
-// parse has the binary parse arguments: it prints its help only if it accepts those before.
+// parse lets the binary parse arguments: it prints its help only if it accepts the preceding arguments.
 func parse(t *testing.T, binary string, arguments []string) {
 	t.Helper()
 	if out, err := exec.CommandContext(t.Context(), binary, append(slices.Clone(arguments), "--help")...).CombinedOutput(); err != nil {
@@ -56,6 +56,8 @@ func commands(t *testing.T, into map[string]map[string][]string, objects []*unst
 func TestBinaries(t *testing.T) {
 	folder := build(t)
 	t.Run("know their flags", func(t *testing.T) { knowTheirFlags(t, folder) })
+	t.Run("run with the examples", func(t *testing.T) { runExamples(t, folder) })
+	t.Run("run as a unit", func(t *testing.T) { runUnit(t, folder) })
 	t.Run("have the same defaults", func(t *testing.T) { haveTheSameDefaults(t, filepath.Join(folder, "karmada-compute")) })
 }
 
@@ -86,7 +88,7 @@ func knowTheirFlags(t *testing.T, folder string) {
 	}
 }
 
-// haveTheSameDefaults: with the chart's defaults the host runs as the binary does without flags, but for where things are.
+// haveTheSameDefaults: with the chart's defaults, the host runs like the binary without flags, except for paths and addresses.
 func haveTheSameDefaults(t *testing.T, binary string) {
 	t.Helper()
 	// These differ on purpose.

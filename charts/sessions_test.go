@@ -123,6 +123,19 @@ func TestSessionCredentialStaysWithWebhooks(t *testing.T) {
 	}
 }
 
+// TestSessionsWithoutMilo verifies that no two objects have the same name where the hub has the projects, too: the second would replace the
+// first.
+func TestSessionsWithoutMilo(t *testing.T) {
+	seen := map[string]bool{}
+	for _, object := range render(t, parts["hub"], offered, set{"projects.mode": "namespaces"}) {
+		id := object.GetKind() + " " + object.GetNamespace() + "/" + object.GetName()
+		if seen[id] {
+			t.Errorf("%s is rendered twice", id)
+		}
+		seen[id] = true
+	}
+}
+
 // TestStolenSessionCredential verifies what the credential of sessions can do on the hub, with the roles of the chart.
 func TestStolenSessionCredential(t *testing.T) {
 	apply(t, clientOf(t, ""), render(t, parts["hub"], offered))
@@ -164,7 +177,7 @@ func TestStolenSessionCredential(t *testing.T) {
 	}
 }
 
-// TestUserOfStreams verifies that the user as which streams are requested can do that, and nothing else.
+// TestUserOfStreams verifies that the user as which streams are requested may do only that.
 func TestUserOfStreams(t *testing.T) {
 	apply(t, clientOf(t, ""), render(t, parts["hub"], offered))
 	c := clientOf(t, "karmada-compute-sessions")

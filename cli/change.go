@@ -19,7 +19,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// fieldManager is who the command is in managed fields.
+// fieldManager is the command's name in managed fields.
 const fieldManager = client.FieldOwner("kubectl-compute")
 
 func (c *command) restartCommand() *cobra.Command {
@@ -48,14 +48,11 @@ func (c *command) restartCommand() *cobra.Command {
 	}
 }
 
-// change changes a Workload in its project, and says so.
+// change updates a Workload in its project and prints the result.
 func (c *command) change(ctx context.Context, name, done string, how func(context.Context, *session, *v1alpha.Workload) error) error {
-	s, err := c.connectToWorkload()
+	s, err := c.connectToProject()
 	if err != nil {
 		return err
-	}
-	if s.project == nil {
-		return errNoProject
 	}
 	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		workload := &v1alpha.Workload{}
@@ -78,7 +75,7 @@ func (c *command) change(ctx context.Context, name, done string, how func(contex
 	return err
 }
 
-// scaling are the flags of scale.
+// scaling holds the flags of scale.
 type scaling struct {
 	city, placement string
 	replicas        int32
@@ -111,7 +108,7 @@ func (c *command) scaleCommand() *cobra.Command {
 	return cmd
 }
 
-// apply changes the scale of the placement that is meant.
+// apply sets the scale of the selected placement.
 func (o *scaling) apply(ctx context.Context, s *session, workload *v1alpha.Workload) error {
 	// MarkFlagsMutuallyExclusive would take over the flags of the program, --kubeconfig among them, before the command has its own.
 	if o.city != "" && o.placement != "" {
@@ -135,7 +132,7 @@ func (o *scaling) apply(ctx context.Context, s *session, workload *v1alpha.Workl
 	return nil
 }
 
-// find is the placement that the flags mean.
+// find returns the placement that the flags select.
 func (o *scaling) find(ctx context.Context, s *session, workload *v1alpha.Workload) (*v1alpha.WorkloadPlacement, error) {
 	placements := workload.Spec.Placements
 	var names []string
@@ -178,8 +175,8 @@ func (o *scaling) find(ctx context.Context, s *session, workload *v1alpha.Worklo
 	return found, nil
 }
 
-// cities are the cities of each placement, in lower case: those that it names, and those of its deployments, which are all that is
-// known of one that selects locations.
+// cities returns the cities of each placement, in lower case: the cities that the placement names, and the cities of its
+// deployments. For a placement that selects locations, only the cities of its deployments are known.
 func (s *session) cities(ctx context.Context, workload *v1alpha.Workload) (map[string][]string, error) {
 	cities := map[string][]string{}
 	for _, placement := range workload.Spec.Placements {

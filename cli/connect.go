@@ -28,9 +28,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/cli/view"
 )
 
-// session is a connection to what the user reaches.
+// session holds the connections to the control planes that the user reaches.
 type session struct {
-	// project and hub are nil where they are not reached.
+	// project and hub are nil if the user does not reach them.
 	project, hub *live.Plane
 	projectName  string
 	namespace    string
@@ -38,9 +38,7 @@ type session struct {
 	now func() time.Time
 }
 
-var errNoProject = errors.New("the project itself is not reached: name Milo's root with --milo-kubeconfig")
-
-// connect connects to the planes that the flags name.
+// connect connects to the control planes that the flags name.
 func (c *command) connect() (*session, error) {
 	config, err := c.Flags.ToRESTConfig()
 	if err != nil {
@@ -65,7 +63,8 @@ func (c *command) connect() (*session, error) {
 	return s, err
 }
 
-// below is a control plane that an API server serves below a path. The path ends with a slash: Milo answers 404 without.
+// below returns the configuration of a control plane that an API server serves below a path. The path ends with a slash: Milo
+// answers 404 without it.
 func below(config *rest.Config, path ...string) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.Host = strings.Join(append([]string{strings.TrimSuffix(config.Host, "/")}, path...), "/") + "/"
@@ -75,17 +74,28 @@ func below(config *rest.Config, path ...string) *rest.Config {
 // connectToWorkload connects as connect does. A Workload is in a project: an operator must name it.
 func (c *command) connectToWorkload() (*session, error) {
 	if c.Operator && c.project == "" {
-		return nil, errors.New("--project is required: the name of the project at Milo, as `kubectl get workloaddeployments -A` on the hub " +
+		return nil, errors.New("--project is required: the name of the project, as `kubectl get workloaddeployments -A` on the hub " +
 			"shows it in annotation " + v1alpha.AnnotationProjectName)
 	}
 	return c.connect()
 }
 
-// kinds that the commands read, so that no discovery is needed: that takes many requests, and rights that a consumer may not have.
+// connectToProject connects as connectToWorkload does, and fails unless it reaches the project.
+func (c *command) connectToProject() (*session, error) {
+	s, err := c.connectToWorkload()
+	if err == nil && s.project == nil {
+		return nil, errors.New("this command needs the project itself: name Milo's root with --milo-kubeconfig")
+	}
+	return s, err
+}
+
+// Kinds that the commands read. A fixed list avoids discovery, which takes many requests, and rights that a consumer may not
+// have.
 var kinds = map[schema.GroupVersion]map[string]meta.RESTScope{
 	v1alpha.GroupVersion: {
 		v1alpha.KindWorkload: meta.RESTScopeNamespace, v1alpha.KindWorkloadDeployment: meta.RESTScopeNamespace,
-		v1alpha.KindInstance: meta.RESTScopeNamespace, v1alpha.KindInstanceSession: meta.RESTScopeNamespace, v1alpha.KindCell: meta.RESTScopeRoot,
+		v1alpha.KindWorkloadRevision: meta.RESTScopeNamespace, v1alpha.KindInstance: meta.RESTScopeNamespace,
+		v1alpha.KindInstanceSession: meta.RESTScopeNamespace, v1alpha.KindCell: meta.RESTScopeRoot,
 	},
 	version(workv1alpha1.GroupVersion):            {"Work": meta.RESTScopeNamespace},
 	version(workv1alpha2.GroupVersion):            {"ResourceBinding": meta.RESTScopeNamespace},
@@ -104,6 +114,8 @@ func planeOf(config *rest.Config) (*live.Plane, error) {
 	if config.Timeout == 0 {
 		config.Timeout = timeout
 	}
+	// As kubectl: API servers limit their clients themselves.
+	config.QPS, config.Burst = 50, 300
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
 		clientgoscheme.AddToScheme, v1alpha.AddToScheme, workv1alpha1.Install, workv1alpha2.Install, clusterv1alpha1.Install,
@@ -126,7 +138,7 @@ func planeOf(config *rest.Config) (*live.Plane, error) {
 	return &live.Plane{Config: config, Client: c}, nil
 }
 
-// cellConfig reaches a cell through Karmada's proxy, with the rights that the user has there.
+// cellConfig returns a configuration for a cell through Karmada's proxy, with the user's rights in the cell.
 func cellConfig(hub *rest.Config, cell string) *rest.Config {
 	return below(hub, "apis/cluster.karmada.io/v1alpha1/clusters", cell, "proxy")
 }
@@ -146,7 +158,7 @@ func (s *session) key(name string) types.NamespacedName {
 	return types.NamespacedName{Namespace: s.namespace, Name: name}
 }
 
-// read reads a Workload that must exist, and whether its project is suspended.
+// read reads a Workload that must exist, and finds out whether its project is suspended.
 func (s *session) read(ctx context.Context, workload string) (*view.Snapshot, error) {
 	snapshot, err := view.Read(ctx, s.planes(), s.key(workload))
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/cli/stream"
 )
 
-// executing are the flags of exec and attach.
+// executing holds the flags of exec and attach.
 type executing struct {
 	container  string
 	stdin, tty bool
@@ -80,12 +80,9 @@ func (c *command) attachCommand() *cobra.Command {
 
 // execute opens a session for a container of an Instance, and connects the streams of the command to it.
 func (c *command) execute(ctx context.Context, name string, o *executing, spec v1alpha.InstanceSessionSpec) error {
-	s, err := c.connectToWorkload()
+	s, err := c.connectToProject()
 	if err != nil {
 		return err
-	}
-	if s.project == nil {
-		return errNoProject
 	}
 	instance := &v1alpha.Instance{}
 	if err := s.project.Client.Get(ctx, s.key(name), instance); err != nil {
@@ -109,7 +106,7 @@ func (c *command) execute(ctx context.Context, name string, o *executing, spec v
 	spec.InstanceRef = v1alpha.SessionInstanceReference{Name: instance.Name, UID: instance.UID}
 	spec.ContainerName, spec.Stdin, spec.TTY = containers[0], o.stdin, terminal.Raw
 	spec.TTLSeconds = int32(o.lifetime / time.Second) //nolint:gosec // admission bounds it
-	opened, err := stream.Open(ctx, s.project.Client, &v1alpha.InstanceSession{
+	opened, err := stream.Open(ctx, s.project, &v1alpha.InstanceSession{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, GenerateName: "exec-"}, Spec: spec,
 	})
 	if err != nil {
@@ -130,7 +127,7 @@ func (c *command) execute(ctx context.Context, name string, o *executing, spec v
 	return terminal.Safe(func() error { return opened.Exec(ctx, options) })
 }
 
-// windowSizes are the sizes of the user's window.
+// windowSizes returns the sizes of the user's terminal.
 type windowSizes struct{ sizes term.TerminalSizeQueue }
 
 // Next returns the next size, or nil at the end.

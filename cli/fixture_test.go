@@ -44,10 +44,10 @@ func TestMain(m *testing.M) {
 	os.Exit(testenv.Main(m, testenv.Options{}))
 }
 
-// now is the time of the tests: a minute after what happened in them.
+// now is the time in the tests: one minute after the events in them.
 var now = time.Date(2026, 5, 1, 12, 1, 0, 0, time.UTC)
 
-// fixture is a project on a real API server, and users of it.
+// fixture is a project on a real API server, with users.
 type fixture struct {
 	*testing.T
 	*planes.Planes
@@ -58,7 +58,7 @@ func newFixture(t *testing.T) *fixture {
 	return &fixture{T: t, Planes: planes.New(t)}
 }
 
-// buffer is what a command has written. It is read while the command runs.
+// buffer holds the output of a command. Tests read it while the command runs.
 type buffer struct {
 	mu sync.Mutex
 	bytes.Buffer
@@ -76,10 +76,10 @@ func (b *buffer) String() string {
 	return b.Buffer.String()
 }
 
-// result is what a command has done.
+// result is the result of a command.
 type result struct {
 	out, errOut string
-	// err is what the user is told; nil for one that ends with a code and without a word.
+	// err is the error that the user sees; nil for a command that ends with an exit code and without a message.
 	err  error
 	code int
 }
@@ -136,13 +136,21 @@ func (f *fixture) call(how call, args ...string) result {
 	return r
 }
 
-// kubeconfig writes a kubeconfig whose namespace is that of the fixture.
+// kubeconfig writes a kubeconfig with the namespace of the fixture.
 func (f *fixture) kubeconfig(config *rest.Config) string {
 	f.Helper()
 	path := filepath.Join(f.TempDir(), "kubeconfig")
 	user := &clientcmdapi.AuthInfo{ClientCertificateData: config.CertData, ClientKeyData: config.KeyData, Impersonate: config.Impersonate.UserName}
+	cluster := &clientcmdapi.Cluster{Server: config.Host, CertificateAuthorityData: config.CAData}
+	if config.Proxy != nil {
+		proxy, err := config.Proxy(nil)
+		if err != nil {
+			f.Fatal(err)
+		}
+		cluster.ProxyURL = proxy.String()
+	}
 	if err := clientcmd.WriteToFile(clientcmdapi.Config{
-		Clusters:       map[string]*clientcmdapi.Cluster{"c": {Server: config.Host, CertificateAuthorityData: config.CAData}},
+		Clusters:       map[string]*clientcmdapi.Cluster{"c": cluster},
 		AuthInfos:      map[string]*clientcmdapi.AuthInfo{"u": user},
 		Contexts:       map[string]*clientcmdapi.Context{"x": {Cluster: "c", AuthInfo: "u", Namespace: f.Namespace.Name}},
 		CurrentContext: "x",
@@ -154,7 +162,7 @@ func (f *fixture) kubeconfig(config *rest.Config) string {
 
 var users atomic.Int64
 
-// user is a user who may do this in the namespace, and nothing else.
+// user returns a user with only these rights in the namespace.
 func (f *fixture) user(rules ...rbacv1.PolicyRule) *rest.Config {
 	f.Helper()
 	name := fmt.Sprintf("consumer-%d", users.Add(1))
@@ -184,7 +192,7 @@ func (f *fixture) user(rules ...rbacv1.PolicyRule) *rest.Config {
 	return config
 }
 
-// may is a rule for kinds of ours.
+// may returns a rule for the add-on's kinds.
 func may(verbs []string, resources ...string) rbacv1.PolicyRule {
 	return rbacv1.PolicyRule{APIGroups: []string{v1alpha.GroupVersion.Group}, Resources: resources, Verbs: verbs}
 }
@@ -211,7 +219,7 @@ func is(conditionType string, status metav1.ConditionStatus, reason, message str
 	}
 }
 
-// workload makes Workload web with one placement in Dallas.
+// workload creates Workload web with one placement in Dallas.
 func (f *fixture) workload(placements ...v1alpha.WorkloadPlacement) *v1alpha.Workload {
 	f.Helper()
 	if len(placements) == 0 {
@@ -239,7 +247,7 @@ func template() v1alpha.InstanceTemplateSpec {
 	return t
 }
 
-// deployment makes the deployment of a placement in a city.
+// deployment creates the deployment of a placement in a city.
 func (f *fixture) deployment(w *v1alpha.Workload, placement, city string, replicas int32) *v1alpha.WorkloadDeployment {
 	f.Helper()
 	d := &v1alpha.WorkloadDeployment{
@@ -260,7 +268,7 @@ func (f *fixture) deployment(w *v1alpha.Workload, placement, city string, replic
 	return d
 }
 
-// instance makes an Instance of a deployment.
+// instance creates an Instance of a deployment.
 func (f *fixture) instance(d *v1alpha.WorkloadDeployment, index int, conditions ...metav1.Condition) *v1alpha.Instance {
 	f.Helper()
 	i := &v1alpha.Instance{
@@ -284,7 +292,7 @@ var (
 	exceeded = is(v1alpha.ConditionQuotaGranted, metav1.ConditionFalse, v1alpha.ReasonQuotaExceeded, "no vcpus are left")
 )
 
-// scene is Workload web in Dallas, where one Instance is Ready and one waits for quota.
+// scene creates Workload web in Dallas with two Instances: one is Ready, and one waits for quota.
 func (f *fixture) scene() (*v1alpha.Workload, *v1alpha.WorkloadDeployment) {
 	f.Helper()
 	w := f.workload()
@@ -294,7 +302,7 @@ func (f *fixture) scene() (*v1alpha.Workload, *v1alpha.WorkloadDeployment) {
 	return w, d
 }
 
-// copied puts a deployment on the hub, as the add-on and Karmada do.
+// copied creates the hub's copy of a deployment, as the add-on and Karmada do.
 func (f *fixture) copied(d *v1alpha.WorkloadDeployment) *v1alpha.WorkloadDeployment {
 	f.Helper()
 	f.create(&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: f.HubNamespace}})

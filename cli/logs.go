@@ -22,7 +22,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/cli/stream"
 )
 
-// logging are the flags of logs.
+// logging holds the flags of logs.
 type logging struct {
 	container, city, sinceTime   string
 	allContainers, prefix        bool
@@ -67,7 +67,7 @@ func (c *command) logsCommand() *cobra.Command {
 	return cmd
 }
 
-// options are the options of the session, or a mistake.
+// options returns the options of the session, or an error about the flags.
 func (o *logging) options() (*v1alpha.SessionLogOptions, error) {
 	options := &v1alpha.SessionLogOptions{Follow: o.follow, Previous: o.previous, Timestamps: o.timestamps}
 	switch {
@@ -85,7 +85,7 @@ func (o *logging) options() (*v1alpha.SessionLogOptions, error) {
 		options.LimitBytes = &o.limitBytes
 	}
 	if o.since > 0 {
-		// As kubectl: a part of a second counts as one.
+		// As in kubectl: a fraction of a second counts as one second.
 		options.SinceSeconds = new(int64((o.since + time.Second - 1) / time.Second))
 	}
 	if o.sinceTime != "" {
@@ -109,12 +109,9 @@ func (c *command) logs(ctx context.Context, name string, o *logging) error {
 	if err != nil {
 		return err
 	}
-	s, err := c.connectToWorkload()
+	s, err := c.connectToProject()
 	if err != nil {
 		return err
-	}
-	if s.project == nil {
-		return errNoProject
 	}
 	instances, err := s.instances(ctx, name, o.city)
 	if err != nil {
@@ -155,7 +152,7 @@ func (c *command) logs(ctx context.Context, name string, o *logging) error {
 // log prints one log.
 func (s *session) log(ctx context.Context, of logged, options *v1alpha.SessionLogOptions, lifetime time.Duration, out io.Writer) error {
 	open := func(ctx context.Context, options *v1alpha.SessionLogOptions) (*stream.Session, error) {
-		return stream.Open(ctx, s.project.Client, &v1alpha.InstanceSession{
+		return stream.Open(ctx, s.project, &v1alpha.InstanceSession{
 			ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, GenerateName: "logs-"},
 			Spec: v1alpha.InstanceSessionSpec{
 				Type: v1alpha.SessionLogs, InstanceRef: v1alpha.SessionInstanceReference{Name: of.instance.Name, UID: of.instance.UID},
@@ -203,7 +200,7 @@ func inCity(city string) string {
 	return " in " + city
 }
 
-// containers are the containers of an Instance that are meant: the one of a name, all, or the first.
+// containers returns the selected containers of an Instance: the one with the name, all, or the first.
 func (c *command) containers(instance *v1alpha.Instance, name string, all bool) ([]string, error) {
 	var names []string
 	if sandbox := instance.Spec.Runtime.Sandbox; sandbox != nil {

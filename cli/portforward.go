@@ -20,13 +20,13 @@ import (
 	"github.com/karmada-compute/karmada-compute/cli/stream"
 )
 
-// forwarding are the flags of port-forward.
+// forwarding holds the flags of port-forward.
 type forwarding struct {
 	addresses []string
 	lifetime  time.Duration
 }
 
-// forwarded is a local port and the port of the Instance to which it leads.
+// forwarded is a local port with its port of the Instance.
 type forwarded struct{ local, remote int32 }
 
 func (c *command) portForwardCommand() *cobra.Command {
@@ -84,12 +84,9 @@ func (c *command) portForward(ctx context.Context, name string, args []string, o
 	if err != nil {
 		return err
 	}
-	s, err := c.connectToWorkload()
+	s, err := c.connectToProject()
 	if err != nil {
 		return err
-	}
-	if s.project == nil {
-		return errNoProject
 	}
 	instance := &v1alpha.Instance{}
 	if err := s.project.Client.Get(ctx, s.key(name), instance); err != nil {
@@ -106,7 +103,7 @@ func (c *command) portForward(ctx context.Context, name string, args []string, o
 		}
 		asked[port.remote] = true
 	}
-	opened, err := stream.Open(ctx, s.project.Client, &v1alpha.InstanceSession{
+	opened, err := stream.Open(ctx, s.project, &v1alpha.InstanceSession{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, GenerateName: "ports-"}, Spec: spec,
 	})
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// rolloutInterval is how often the status of a rollout is read.
+// rolloutInterval is the interval at which the status of a rollout is read.
 const rolloutInterval = time.Second
 
 func (c *command) rolloutCommand() *cobra.Command {
@@ -45,12 +45,9 @@ func (c *command) ofWorkload(use, short string, run func(ctx context.Context, na
 
 // withProject connects to the project and reads a Workload.
 func (c *command) withProject(ctx context.Context, name string) (*session, *v1alpha.Workload, error) {
-	s, err := c.connectToWorkload()
+	s, err := c.connectToProject()
 	if err != nil {
 		return nil, nil, err
-	}
-	if s.project == nil {
-		return nil, nil, errNoProject
 	}
 	workload := &v1alpha.Workload{}
 	return s, workload, s.project.Client.Get(ctx, s.key(name), workload)
@@ -99,13 +96,16 @@ func (c *command) followRollout(ctx context.Context, name string, watch bool) er
 	}
 }
 
-// rolloutMessage is what `kubectl rollout status` says of a Workload, whether the rollout is done, and the error of one that has failed.
+// rolloutMessage returns the message of `kubectl rollout status` about a Workload, whether the rollout is done, and the error of
+// a failed rollout.
 func rolloutMessage(workload *v1alpha.Workload) (message string, done bool, err error) {
 	status := &workload.Status
 	if status.Rollout == nil || status.ObservedGeneration < workload.Generation {
 		return "Waiting for workload spec update to be observed...", false, nil
 	}
-	of := fmt.Sprintf("%d of %d updated Instances are available", status.UpdatedAvailableReplicas, status.DesiredReplicas)
+	// Additional Instances of a rollout may be available as well.
+	available := min(status.UpdatedAvailableReplicas, status.DesiredReplicas)
+	of := fmt.Sprintf("%d of %d updated Instances are available", available, status.DesiredReplicas)
 	if status.Rollout.Message != "" {
 		of += ": " + status.Rollout.Message
 	}
@@ -155,7 +155,7 @@ func imagesOf(template *v1alpha.InstanceTemplateSpec) string {
 	return images
 }
 
-// revisionsOf are the revisions of a Workload, the oldest first.
+// revisionsOf returns the revisions of a Workload, the oldest first.
 func revisionsOf(ctx context.Context, s *session, workload *v1alpha.Workload) ([]v1alpha.WorkloadRevision, error) {
 	var list v1alpha.WorkloadRevisionList
 	err := s.project.Client.List(ctx, &list, client.InNamespace(workload.Namespace), client.MatchingLabels{v1alpha.LabelWorkloadUID: string(workload.UID)})
@@ -186,7 +186,7 @@ func (c *command) rolloutUndoCommand() *cobra.Command {
 	return cmd
 }
 
-// earlier is the wanted revision, or the newest that has another template than the Workload.
+// earlier returns the wanted revision, or the newest one whose template differs from the Workload's.
 func earlier(history []v1alpha.WorkloadRevision, workload *v1alpha.Workload, wanted int64) (*v1alpha.WorkloadRevision, error) {
 	current, err := templates.Hash(&workload.Spec.Template)
 	if err != nil {
@@ -224,7 +224,7 @@ func (c *command) pauseCommand(use, done string, paused bool) *cobra.Command {
 	})
 }
 
-// setPaused pauses the rollout of a Workload or resumes it.
+// setPaused pauses or resumes the rollout of a Workload.
 func setPaused(workload *v1alpha.Workload, paused bool) error {
 	spec, status := workload.Spec.Rollout, workload.Status.Rollout
 	switch {

@@ -14,6 +14,7 @@ import (
 	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"math/big"
 	"net"
 	"net/http"
@@ -52,7 +53,7 @@ func (p onlyProject) Review(context.Context, string, types.UID, authorizationv1.
 }
 
 // serveSessions runs a replica that grants every session of the namespace. cells answers for Karmada's proxy.
-func (f *fixture) serveSessions(cells http.Handler) {
+func (f *fixture) serveSessions(cells http.Handler, change ...func(*sessions.Options)) {
 	f.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(f.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
@@ -61,7 +62,7 @@ func (f *fixture) serveSessions(cells http.Handler) {
 	serving, bundle := selfSigned(f.T)
 	hub := httptest.NewServer(cells)
 	f.Cleanup(hub.CloseClientConnections)
-	s, err := sessions.New(sessions.Options{
+	options := sessions.Options{
 		Grants: &sessions.Grants{
 			Hub: f.Client, Namespace: testenv.Namespace(f.T, f.Client, "grants").Name, Clock: clock.RealClock{},
 			Limits: sessions.Limits{PerUser: 20, PerProject: 20, Streams: 20},
@@ -70,7 +71,11 @@ func (f *fixture) serveSessions(cells http.Handler) {
 		Certificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return serving, nil },
 		Bundle:      func(context.Context) ([]byte, error) { return bundle, nil },
 		Log:         logr.Discard(),
-	})
+	}
+	for _, one := range change {
+		one(&options)
+	}
+	s, err := sessions.New(options)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -123,7 +128,7 @@ func selfSigned(t *testing.T) (*tls.Certificate, []byte) {
 	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-// reachable is a scene whose Instances are in a cell.
+// reachable creates a scene whose Instances are in a cell.
 func (f *fixture) reachable() {
 	f.Helper()
 	_, d := f.scene()
@@ -137,7 +142,7 @@ func (f *fixture) reachable() {
 	}
 }
 
-// pod is the name of the Pod that a request is for.
+// pod returns the name of the Pod in a request.
 func pod(r *http.Request) string {
 	parts := strings.Split(r.URL.Path, "/")
 	return parts[len(parts)-2]
@@ -154,12 +159,12 @@ func TestLogs(t *testing.T) {
 		}
 		stamp, query := "", r.URL.RawQuery
 		if follow, asked := strings.CutSuffix(query, "&timestamps=true"); asked && strings.HasSuffix(follow, "follow=true") {
-			// The command asks for the time of each line, to continue a log that is cut off.
+			// The command requests the time of each line, so that it can continue an interrupted log.
 			stamp, query = "2026-01-02T03:04:05.000000000Z ", follow
 		}
 		fmt.Fprintf(w, "%shello of %s\n%s%s", stamp, pod(r), stamp, query)
 	}))
-	// No more than the page says that a consumer needs.
+	// Only the rights that the page lists for a consumer.
 	consumer := f.user(
 		may(read, "instances", "workloads"), may([]string{"create", "get", "delete"}, "instancesessions"),
 	)
@@ -183,7 +188,7 @@ func TestLogs(t *testing.T) {
 	}
 }
 
-// TestLogsThatAreCutOff: the command says why a log was cut off.
+// TestLogsThatAreCutOff: the command reports why a log was cut off.
 func TestLogsThatAreCutOff(t *testing.T) {
 	f := newFixture(t)
 	f.reachable()
@@ -197,16 +202,25 @@ func TestLogsThatAreCutOff(t *testing.T) {
 	f.want(f.kubectl(f.Config(), "logs", "web-texas-dfw-0", "-f"), 1, "first\n", "SessionInstanceGone: Instance web-texas-dfw-0 does not exist")
 }
 
+// openCommand opens the streams of a command as an API server does, or none.
+func openCommand(w http.ResponseWriter, r *http.Request) ([]io.ReadWriteCloser, *wsstream.Conn) {
+	connection := wsstream.NewConn(map[string]wsstream.ChannelProtocolConfig{remotecommand.StreamProtocolV5Name: {Binary: true, Channels: []wsstream.ChannelType{
+		wsstream.ReadChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.ReadChannel,
+	}}})
+	_, streams, err := connection.Open(w, r)
+	if err != nil {
+		return nil, nil
+	}
+	return streams, connection
+}
+
 // TestExec: input and output go through, and the command ends with the exit code of the one in the container.
 func TestExec(t *testing.T) {
 	f := newFixture(t)
 	f.reachable()
 	f.serveSessions(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		connection := wsstream.NewConn(map[string]wsstream.ChannelProtocolConfig{remotecommand.StreamProtocolV5Name: {Binary: true, Channels: []wsstream.ChannelType{
-			wsstream.ReadChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.ReadChannel,
-		}}})
-		_, streams, err := connection.Open(w, r)
-		if err != nil {
+		streams, connection := openCommand(w, r)
+		if streams == nil {
 			return
 		}
 		defer func() { _ = connection.Close() }()
@@ -271,8 +285,8 @@ func TestLogsThatContinue(t *testing.T) {
 	}
 }
 
-// TestPortForward verifies that a local port leads to the port of the session, and that the cell is asked for no other.
-func TestPortForward(t *testing.T) {
+// TestPortForwardMistakes verifies that the command names the wrong argument.
+func TestPortForwardMistakes(t *testing.T) {
 	f := newFixture(t)
 	f.reachable()
 	f.serveSessions(http.NotFoundHandler())

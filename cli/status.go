@@ -67,7 +67,8 @@ func (c *command) statusCommand() *cobra.Command {
 	return cmd
 }
 
-// readHub reads what a summary needs. refused are the kinds that may not be read; all of them is an error.
+// readHub reads the objects of a summary. refused holds the kinds that the user may not read. If the user may read none of them,
+// readHub returns an error.
 func readHub(ctx context.Context, hub client.Client, namespace string) (*view.HubObjects, []string, error) {
 	leases, clusters := &coordinationv1.LeaseList{}, &clusterv1alpha1.ClusterList{}
 	deployments, bindings := &v1alpha.WorkloadDeploymentList{}, &workv1alpha2.ResourceBindingList{}
@@ -107,8 +108,8 @@ func readHub(ctx context.Context, hub client.Client, namespace string) (*view.Hu
 	}, refused, nil
 }
 
-// mostMended is how many mended objects are shown to people.
-const mostMended = 10
+// mostRepaired is the number of repaired objects in the text output.
+const mostRepaired = 10
 
 func (c *command) printStatus(f *view.Federation, refused []string) error {
 	now := c.Clock.Now()
@@ -134,13 +135,13 @@ func (c *command) printStatus(f *view.Federation, refused []string) error {
 		})
 	}
 	lines = append(lines, terminal.Align(rows)...)
-	if len(f.Mended) > 0 {
-		rows = [][]string{{"MENDED", "NAMESPACE", "NAME", "AGO"}}
-		for _, m := range f.Mended[:min(mostMended, len(f.Mended))] {
+	if len(f.Repaired) > 0 {
+		rows = [][]string{{"REPAIRED", "NAMESPACE", "NAME", "AGO"}}
+		for _, m := range f.Repaired[:min(mostRepaired, len(f.Repaired))] {
 			rows = append(rows, []string{m.Kind, m.Namespace, m.Name, ago(m.At)})
 		}
 		lines = append(append(lines, ""), terminal.Align(rows)...)
-		if more := len(f.Mended) - mostMended; more > 0 {
+		if more := len(f.Repaired) - mostRepaired; more > 0 {
 			lines = append(lines, fmt.Sprintf("and %d more", more))
 		}
 	}

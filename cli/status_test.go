@@ -33,7 +33,7 @@ func TestStatus(t *testing.T) {
 	f := newFixture(t)
 	f.lease("a", now)
 	f.lease("b", now.Add(-time.Minute))
-	ours := naming.ProjectShard(string(planes.ProjectName), 2)
+	ours := naming.ProjectKey(string(planes.ProjectName)).Shard(2)
 	f.create(&coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
 		Namespace: f.Namespace.Name, Name: v1alpha.LeaseShards,
 		Annotations: map[string]string{v1alpha.AnnotationShards: fmt.Sprintf(`{"a":[%d],"b":[%d]}`, ours, 1-ours)},
@@ -52,7 +52,7 @@ func TestStatus(t *testing.T) {
 	binding := &workv1alpha2.ResourceBinding{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: f.HubNamespace, Name: names.GenerateBindingName(v1alpha.KindWorkloadDeployment, d.Name),
-			Annotations: map[string]string{v1alpha.AnnotationMended: now.Add(-time.Hour).Format(time.RFC3339)},
+			Annotations: map[string]string{v1alpha.AnnotationRepairedAt: now.Add(-time.Hour).Format(time.RFC3339)},
 		},
 		Spec: workv1alpha2.ResourceBindingSpec{
 			Clusters: []workv1alpha2.TargetCluster{{Name: cell}},

@@ -22,17 +22,17 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// suspendedMilo is a Milo in front of the project. It answers as the Milo of a suspended project does.
+// suspendedMilo is a proxy in front of the project that answers as the Milo of a suspended project does.
 type suspendedMilo struct {
-	// project is the Project at the root; "" is refused.
+	// project is the response for the Project at the root; "" refuses the request.
 	project string
-	// refuses has writes in the project refused.
+	// refuses makes the proxy refuse writes in the project.
 	refuses bool
-	// writes are the writes that were asked for without a dry run.
+	// writes counts the requested writes without a dry run.
 	writes int
 }
 
-// config is that of a user of the project behind this Milo.
+// config returns the configuration of a user of the project behind this Milo.
 func (m *suspendedMilo) config(f *fixture) *rest.Config {
 	f.Helper()
 	target, err := url.Parse(f.Config().Host)
@@ -86,8 +86,8 @@ func projectWith(status string) string {
 	return `{"apiVersion":"resourcemanager.miloapis.com/v1alpha1","kind":"Project","metadata":{"name":"north"},"status":` + status + `}`
 }
 
-// TestASuspendedProjectThatDoesNotShowIt: where the status cannot be written, the tree and the explanation say that the project is
-// suspended, by what Milo says of the project or by how it refuses a write that changes nothing.
+// TestASuspendedProjectThatDoesNotShowIt: if the status cannot be written, the tree and the explanation still show that the
+// project is suspended. They take it from Milo's Project, or from the refusal of a write that changes nothing.
 func TestASuspendedProjectThatDoesNotShowIt(t *testing.T) {
 	t.Parallel()
 	const suspension = `{"conditions":[{"type":"Suspended","status":"True","reason":"Suspended","message":"","lastTransitionTime":"2026-05-01T11:31:00Z"}],` +
@@ -116,7 +116,7 @@ func TestASuspendedProjectThatDoesNotShowIt(t *testing.T) {
 				return
 			}
 			f.want(tree, 0, "web-texas-dfw-0 Unknown ProjectSuspended", "0/2 Ready", test.want, "refuses status updates")
-			f.want(explained, exitNotReady, "0 of 2 Instances are Ready", "ProjectSuspended", test.want, "Ask for the project to be resumed at Milo")
+			f.want(explained, exitNotReady, "0 of 2 Instances are Ready", "ProjectSuspended", test.want, "Ask an operator to resume the project")
 			if strings.Contains(tree.out, "10.0.0.1") {
 				t.Errorf("the tree has the address of an Instance that does not run:\n%s", tree.out)
 			}

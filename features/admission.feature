@@ -6,22 +6,22 @@ Feature: Admission
   Background:
     Given a namespace in project "north"
 
-  Scenario: A caller that is no API server
-    When somebody without a certificate calls the admission webhook of replica 0
+  Scenario: A caller that is not an API server
+    When a client without a certificate calls the admission webhook of replica 0
     Then the call is answered with 401
     When user "consumer" calls the admission webhook of replica 0
     Then the call is answered with 403
     When user "admin" calls the admission webhook of replica 0
     Then the call is answered with 200
-    When somebody without a certificate calls the admission webhook of replica 0 at a path that is not registered
+    When a client without a certificate calls the admission webhook of replica 0 at a path that is not registered
     Then the call is answered with 404
-    When somebody without a certificate calls the admission webhook of replica 0 at the registered path
+    When a client without a certificate calls the admission webhook of replica 0 at the registered path
     Then the call is answered with 200
-    When somebody without a certificate calls the admission webhook of replica 1 at the registered path
+    When a client without a certificate calls the admission webhook of replica 1 at the registered path
     Then the call is answered with 200
 
   Scenario: Metrics need permission
-    When somebody without a certificate reads the metrics of replica 0
+    When a client without a certificate reads the metrics of replica 0
     Then the call is answered with 401
     When user "consumer" reads the metrics of replica 0
     Then the call is answered with 403
@@ -71,7 +71,7 @@ Feature: Admission
             buckets: [{amount: 2}]
       """
     When the consumer dry-runs the sample Workload with {"spec":{"placements":[{"name":"main","cityCodes":["DFW"],"scaleSettings":{"minReplicas":3}}]}}
-    Then that comes to be warned of "quota is 2"
+    Then that is eventually warned of "quota is 2"
 
   Scenario: A suspended project
     Given a project of its own
@@ -81,13 +81,13 @@ Feature: Admission
     And cell "dfw" runs 2 Instances
     When the project is suspended
     And the consumer dry-runs the sample Workload
-    Then that comes to be refused with "suspended"
+    Then that is eventually refused with "suspended"
     And cell "dfw" runs exactly the Pods ""
     And cell "dfw" has exactly the instances "runs-main-dfw-0, runs-main-dfw-1"
     And workload "runs" has condition Available False because of "ProjectSuspended"
     And every instance in the project has condition Available False because of "ProjectSuspended"
     When the project is resumed
-    Then that comes to be not refused
+    Then that is eventually not refused
     And Workload "runs" becomes available with 2 ready Instances
     And none of the Instances in cell "dfw" was replaced
 
@@ -97,7 +97,9 @@ Feature: Admission
       | placement | cities | replicas |
       | main      | DFW    | 1        |
     And "status.conditions[?(@.type=='Ready')].lastTransitionTime" of instance "held-main-dfw-0" is remembered as "READY"
-    When the project is suspended, and refuses writes
+    # Transition times have whole seconds, and the rest takes less on an idle machine.
+    When 2 seconds pass
+    And the project is suspended, and refuses writes
     Then cell "dfw" runs exactly the Pods ""
     And workloaddeployment "held-main-dfw" on the hub has condition Suspended True because of "ProjectSuspended"
     And instance "held-main-dfw-0" still has "status.conditions[?(@.type=='Ready')].lastTransitionTime" "${READY}"
@@ -109,11 +111,11 @@ Feature: Admission
   Scenario: A project is deleted and recreated
     Given a project of its own
     When the consumer dry-runs the sample Workload
-    Then that comes to be not refused
+    Then that is eventually not refused
     When an operator deletes project "${project}" in Milo
     And project "${project}" in Milo is gone
-    And the project is made again
-    Then that comes to be not refused
+    And the project is recreated
+    Then that is eventually not refused
 
   @serial
   Scenario: A replica that has not engaged the project gets the request
@@ -158,15 +160,15 @@ Feature: Admission
   Scenario: Milo's root is down
     Given only replica 0 is called
     And the consumer dry-runs the sample Workload
-    And that comes to be not refused
+    And that is eventually not refused
     And only replica 1 is called
     And the consumer dry-runs the sample Workload
-    And that comes to be not refused
+    And that is eventually not refused
     And every replica is called
     When the consumer creates 5 Workloads a second
     And Milo's root is down
-    And somebody at project "north" who claims to be in Project "nowhere" tries to create a Workload
-    # Longer than a Lease of a replica, than a request may take, and than any answer of Milo is fresh.
+    And a user at project "north" who claims to be in Project "nowhere" tries to create a Workload
+    # Longer than the Lease of a replica, the timeout of a request, and the lifetime of any cached answer of Milo.
     Then that is for 20 seconds refused with "Milo cannot be reached"
     And that took less than 5 seconds
     And that is an error and no denial
@@ -206,7 +208,7 @@ Feature: Admission
     And the finalizers of workload "web" can still be changed
     And the finalizers of workloaddeployment "web-main-dfw" can still be changed
     And the finalizers of instance "web-main-dfw-0" can still be changed
-    # Longer than a Lease of a replica, and than Karmada waits before it tries again.
+    # Longer than the Lease of a replica, and than the delay before Karmada's retry.
     And 20 seconds pass
     When an operator deletes pod "web-main-dfw-0" in cell "dfw"
     Then pod "web-main-dfw-0" in cell "dfw" becomes another one

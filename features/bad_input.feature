@@ -1,6 +1,5 @@
 Feature: Bad input
-  Invalid input is refused with a message that says what to do. Objects of the add-on that somebody edited are restored. Nothing is
-  lost.
+  Invalid input is refused with a message that names the correction. Edited objects of the add-on are restored. No object is lost.
 
   Background:
     Given a namespace in project "north"
@@ -15,15 +14,15 @@ Feature: Bad input
     And that is refused with "supported values: \"DFW\", \"ORD\""
 
   Scenario: A Workload outside of any project
-    When somebody at Milo who claims nothing tries to create a Workload
+    When a user at Milo who claims nothing tries to create a Workload
     Then that is refused with "project"
 
   Scenario: A Workload for a project that does not exist
-    When somebody at Milo who claims to be in Project "nowhere" tries to create a Workload
+    When a user at Milo who claims to be in Project "nowhere" tries to create a Workload
     Then that is refused with "nowhere"
 
   Scenario: A Workload for something that is not a project
-    When somebody at Milo who claims to be in Organization "north" tries to create a Workload
+    When a user at Milo who claims to be in Organization "north" tries to create a Workload
     Then that is refused with "Organization"
 
   Scenario: A Workload in a project that is being deleted

@@ -90,7 +90,7 @@ Feature: Inventory of a cell
     And Workload "web" runs with
       | placement | cities | replicas |
       | main      | <city> | 1        |
-    # So does karmada-controller-manager, without a request to the cell, while its cache of the cell lacks the namespace.
+    # karmada-controller-manager removes them, too, without a request to the cell, while its cache of the cell lacks the namespace.
     When the Work of the namespace for cell "<cell>" loses its finalizers
     And the consumer deletes workload "web"
     Then namespace "${hubNamespace}" on the hub is gone

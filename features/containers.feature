@@ -45,7 +45,7 @@ Feature: Instances as processes
   Scenario: A process that exits once is restarted
     When the consumer creates Workload "web" of 1 in HOU with container {"args":["--log=1s"]}
     Then Workload "web" becomes available with 1 ready Instances
-    When Instance "web-main-hou-0" is told "/exit?code=3"
+    When Instance "web-main-hou-0" receives request "/exit?code=3"
     Then pod "web-main-hou-0" in cell "hou" has "status.containerStatuses[0].lastState.terminated.exitCode" "3"
     And Instance "web-main-hou-0" answers "/" with "web-main-hou-0"
     And Workload "web" becomes available with 1 ready Instances
@@ -56,11 +56,11 @@ Feature: Instances as processes
     And instance "web-main-hou-0" has condition Ready False because of "InstanceCrashing"
 
   Scenario: An image that cannot be pulled is reported
-    # No registry listens there.
+    # No registry listens at this address.
     When the consumer creates Workload "web" of 1 in HOU with container {"image":"127.0.0.1:1/none:v1"}
     Then instance "web-main-hou-0" has condition Ready False because of "ImageUnavailable"
 
-  Scenario: Instances of a project reach each other, and those of another project do not
+  Scenario: Instances of a project reach each other, and Instances of another project do not reach them
     When the consumer creates Workload "web" of 4 in HOU with container {}
     And in project "north" the consumer creates Workload "other" of 2 in HOU with container {}
     Then Workload "web" becomes available with 4 ready Instances

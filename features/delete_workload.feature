@@ -1,3 +1,4 @@
+@deletion
 Feature: Delete a Workload
   Nothing of a deleted Workload remains in the project, on the hub or in a cell.
 
@@ -48,7 +49,7 @@ Feature: Delete a Workload
       | main      | DFW    | 1        |
     When an operator deletes project "${project}" in Milo
     And project "${project}" in Milo is gone
-    And the project is made again
+    And the project is recreated
     And the consumer creates Workload "web" with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
@@ -78,7 +79,7 @@ Feature: Delete a Workload
     Then Workload "next" becomes available with 1 ready Instances
     And cell "iad-2" runs 1 Instances
     When the consumer deletes workload "next"
-    And cell "iad-1" comes back
+    And cell "iad-1" returns
     Then cell "iad-1" has nothing of the namespace
     And cell "iad-2" has nothing of the namespace
     And the hub has nothing of the namespace

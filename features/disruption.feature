@@ -1,13 +1,13 @@
 @budget
-Feature: Disruption budgets in cells
-  A cell leaves as many Instances Available as the hub has given it, whoever disrupts them: a drain, an eviction, the agent itself. Kubernetes counts
-  them in one place, a PodDisruptionBudget.
+Feature: Disruption budgets
+  A cell keeps as many Instances Available as the hub has assigned to it, during drains, evictions and the agent's own rollouts.
+  Kubernetes counts disruptions in one place, a PodDisruptionBudget.
 
   Background:
     Given a namespace in project "south"
 
   Scenario: One disruption in each cell, and no third
-    # An evicted Instance is Available again only after some seconds, when the third eviction has been tried.
+    # An evicted Instance is Available again only after some seconds, after the third eviction was tried.
     Given a deployment "web" of 3 Instances, of which 2 stay Available, is put into cell "dfw", with minReadySeconds 15
     And a deployment "web" of 4 Instances, of which 3 stay Available, is put into cell "ord", with minReadySeconds 15
     And the floor of deployment "web" in cell "dfw" is in force
@@ -20,9 +20,9 @@ Feature: Disruption budgets in cells
     Then that is not refused
     When user "federation" tries to evict pod "web-1" in cell "dfw"
     Then that is refused with "Cannot evict pod as it would violate the pod's disruption budget"
-    Then that comes to be not refused
+    Then that is eventually not refused
 
-  Scenario: Deleting is refused, unless somebody breaks the glass
+  Scenario: A deletion is refused without the break-glass annotation
     Given a deployment "web" of 2 Instances, of which 2 stay Available, is put into cell "dfw"
     And the floor of deployment "web" in cell "dfw" is in force
     When user "federation" tries to delete pod "web-0" in cell "dfw"
@@ -58,6 +58,47 @@ Feature: Disruption budgets in cells
     And workloaddeployment "web" in cell "iad-1" has "status.availableReplicas" "5"
     And the floor of deployment "web" in cell "iad-1" is in force
     And at every moment at least 4 of the watched Pods were Ready, and fewer than at first for a while
+
+  @counts
+  Scenario: A budget of the project holds over two cities
+    Given Workload "web" runs with
+      | placement | cities | replicas |
+      | three     | DFW    | 3        |
+      | four      | ORD    | 4        |
+    # An evicted Instance stays unavailable until the third eviction has been tried.
+    When the consumer patches workload "web" with {"spec":{"minReadySeconds":20,"disruption":{"minAvailable":5}}}
+    Then workload "web" has current condition DisruptionBudget True because of "BudgetInForce"
+    And poddisruptionbudget "web-three-dfw" in cell "dfw" has "status.disruptionsAllowed" "1"
+    And poddisruptionbudget "web-four-ord" in cell "ord" has "status.disruptionsAllowed" "1"
+    When user "federation" tries to evict pod "web-three-dfw-0" in cell "dfw"
+    Then that is not refused
+    When user "federation" tries to evict pod "web-four-ord-0" in cell "ord"
+    Then that is not refused
+    When user "federation" tries to evict pod "web-four-ord-1" in cell "ord"
+    Then that is refused with "Cannot evict pod as it would violate the pod's disruption budget"
+    When user "federation" tries to evict pod "web-three-dfw-1" in cell "dfw"
+    Then that is refused with "Cannot evict pod as it would violate the pod's disruption budget"
+    And workload "web" has "status.availableReplicas" "7"
+    And poddisruptionbudget "web-four-ord" in cell "ord" has "status.disruptionsAllowed" "1"
+    # Tokens are revoked before the minimum is reported to be in force.
+    When the consumer patches workload "web" with {"spec":{"disruption":{"minAvailable":7}}}
+    Then workload "web" has current condition DisruptionBudget True because of "NoDisruptionAllowed"
+    And poddisruptionbudget "web-three-dfw" in cell "dfw" still has "status.disruptionsAllowed" "0"
+    And poddisruptionbudget "web-four-ord" in cell "ord" still has "status.disruptionsAllowed" "0"
+
+  @counts
+  Scenario: A drain obeys the budget of the project
+    Given the federation has cells "iad-1, iad-2"
+    And project "south" may use IAD
+    And Workload "web" runs with
+      | placement | cities | replicas | policy   |
+      | main      | IAD    | 4        | Parallel |
+    When the consumer patches workload "web" with {"spec":{"disruption":{"minAvailable":3}}}
+    Then workload "web" has current condition DisruptionBudget True because of "BudgetInForce"
+    When the Ready Pods of deployment "web-main-iad" in cells "iad-1, iad-2" are watched
+    And kubectl drains every node but one of cell "iad-1"
+    Then at every moment at least 3 of the watched Pods were Ready, and fewer than at first for a while
+    And Workload "web" becomes available with 4 ready Instances
 
   Scenario: A cell whose nodes are all cordoned is reported
     Given the federation has cell "iad-1"

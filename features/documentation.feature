@@ -4,12 +4,12 @@ Feature: Commands of the documentation
 
   Scenario: A consumer's first Workload
     Given a namespace in project "north"
-    Then the commands of page "docs/tutorial/first-workload.md" print what it says
+    Then the commands of page "docs/tutorial/first-workload.md" print the output that the page shows
 
   @namespaces
   Scenario: Without Milo
     Given a namespace of the hub that is a project
-    Then the commands of page "docs/how-to/without-milo.md" print what it says
+    Then the commands of page "docs/how-to/without-milo.md" print the output that the page shows
 
   @serial
   Scenario: An operator's first city
@@ -18,28 +18,29 @@ Feature: Commands of the documentation
     And cell "iad-1" belongs to no city
     And cluster "iad-1" on the hub has no condition ComputeAgentReady
     And namespace "karmada-compute-system" in cell "iad-1" is gone
-    Then the commands of page "docs/tutorial/first-city.md" print what it says
+    Then the commands of page "docs/tutorial/first-city.md" print the output that the page shows
 
   Scenario: How-to pages and runbooks on a working federation
     Given a namespace in project "north"
     And Workload "web" runs with
       | placement | cities | replicas |
       | texas     | DFW    | 2        |
-    Then the commands of page "docs/runbooks/admission.md" print what it says
-    And the commands of page "docs/runbooks/audit.md" print what it says
-    And the commands of page "docs/runbooks/cells.md" print what it says
-    And the commands of page "docs/runbooks/certificates.md" print what it says
-    And the commands of page "docs/runbooks/controllers.md" print what it says
-    And the commands of page "docs/runbooks/deletion.md" print what it says
-    And the commands of page "docs/runbooks/hub.md" print what it says
-    And the commands of page "docs/runbooks/instance-types.md" print what it says
-    And the commands of page "docs/runbooks/inventory.md" print what it says
-    And the commands of page "docs/runbooks/lost-node.md" print what it says
-    And the commands of page "docs/runbooks/milo.md" print what it says
-    And the commands of page "docs/runbooks/project-gone.md" print what it says
-    And the commands of page "docs/runbooks/project-suspended.md" print what it says
-    And the commands of page "docs/runbooks/quota.md" print what it says
-    And the commands of page "docs/runbooks/sessions.md" print what it says
-    And the commands of page "docs/runbooks/status-lag.md" print what it says
-    And the commands of page "docs/how-to/command.md" print what it says
-    And the commands of page "docs/how-to/drain.md" print what it says
+    Then the commands of page "docs/runbooks/admission.md" print the output that the page shows
+    And the commands of page "docs/runbooks/audit.md" print the output that the page shows
+    And the commands of page "docs/runbooks/cells.md" print the output that the page shows
+    And the commands of page "docs/runbooks/certificates.md" print the output that the page shows
+    And the commands of page "docs/runbooks/controllers.md" print the output that the page shows
+    And the commands of page "docs/runbooks/deletion.md" print the output that the page shows
+    And the commands of page "docs/runbooks/hub.md" print the output that the page shows
+    And the commands of page "docs/runbooks/instance-types.md" print the output that the page shows
+    And the commands of page "docs/runbooks/inventory.md" print the output that the page shows
+    And the commands of page "docs/runbooks/lost-node.md" print the output that the page shows
+    And the commands of page "docs/runbooks/milo.md" print the output that the page shows
+    And the commands of page "docs/runbooks/project-gone.md" print the output that the page shows
+    And the commands of page "docs/runbooks/project-suspended.md" print the output that the page shows
+    And the commands of page "docs/runbooks/quota.md" print the output that the page shows
+    And the commands of page "docs/runbooks/sessions.md" print the output that the page shows
+    And the commands of page "docs/runbooks/status-lag.md" print the output that the page shows
+    And the commands of page "docs/how-to/command.md" print the output that the page shows
+    And the commands of page "docs/how-to/drain.md" print the output that the page shows
+    And the commands of page "docs/how-to/rollouts.md" print the output that the page shows

@@ -1,6 +1,6 @@
 Feature: Faults of any process
-  Whatever process is killed, and whatever Karmada and Kubernetes miss meanwhile: nothing is lost, nothing is left behind, and
-  the project shows only what cells report. The letters are those of the table in docs/reliability.md.
+  Processes are killed, and Karmada and Kubernetes miss changes meanwhile. No running Instance is lost, no deleted object remains,
+  and the project shows only what cells report. The letters refer to the table in docs/reliability.md.
 
   Background:
     Given a namespace in project "north"
@@ -16,7 +16,7 @@ Feature: Faults of any process
     And Workload "deleted" runs with
       | placement | cities | replicas |
       | main      | ORD    | 1        |
-    # A: Karmada starts while it cannot find its cells, and forgets the Works of what was deleted and made meanwhile.
+    # A: Karmada starts while it cannot find its cells, and loses the Works of objects that were deleted and created meanwhile.
     When process "karmada-controller-manager" is killed
     And the consumer deletes workload "deleted"
     And resourcebinding "deleted-main-ord-workloaddeployment" on the hub has "metadata.deletionTimestamp"
@@ -24,7 +24,7 @@ Feature: Faults of any process
       | placement | cities | replicas |
       | main      | DFW    | 1        |
     And workloaddeployment "new-main-dfw" on the hub exists
-    # C: bindings keep the owners of earlier copies, and nobody collects them.
+    # C: bindings keep the owners of earlier copies, and are not garbage-collected.
     And process "hub-kube-controller-manager" is killed
     And an operator patches workloaddeployment "bound-main-dfw" on the hub with {"metadata":{"annotations":{"compute.datumapis.com/break-glass":"a scenario"}}}
     And an operator deletes workloaddeployment "bound-main-dfw" on the hub
@@ -76,7 +76,7 @@ Feature: Faults of any process
     And work "karmada-es-dfw/${WORK}" on the hub has "metadata.deletionTimestamp"
     And an operator patches work "karmada-es-dfw/${WORK}" on the hub with [{"op":"remove","path":"/metadata/finalizers"}]
     And the project has exactly the workloads "stays"
-    And cell "dfw" comes back
+    And cell "dfw" returns
     Then cell "dfw" has exactly the workloaddeployments "stays-main-dfw"
     And cell "dfw" runs exactly the Pods "stays-main-dfw-0"
     And Workload "stays" becomes available with 1 ready Instances
@@ -123,19 +123,47 @@ Feature: Faults of any process
     When Workload "web" is scaled to 3 and settles
     Then none of the Instances in cells "dfw" was replaced
 
+  @counts @lostcell
+  Scenario: A lost cell is reported within a minute, and brings back no earlier spec
+    Given the federation has cells "iad-1, iad-2"
+    And cell "iad-2" serves ZRH
+    And project "north" may use IAD
+    And Workload "web" runs with
+      | placement | cities | replicas |
+      | main      | IAD    | 1        |
+    When the clock is started
+    And cell "iad-1" goes down
+    Then instance "web-main-iad-0" has condition Ready Unknown because of "CellNotReady"
+    And workload "web" has "status.readyReplicas" "0"
+    And at most 60 seconds have passed
+    When the consumer patches workload "web" with {"spec":{"template":{"metadata":{"annotations":{"example.com/release":"2"}}}}}
+    Then workloaddeployment "web-main-iad" on the hub has "spec.template.metadata.annotations['example.com/release']" "2"
+    When cell "iad-1" returns
+    Then workloaddeployment "web-main-iad" in cell "iad-1" has "spec.template.metadata.annotations['example.com/release']" "2"
+    And workload "web" has "status.updatedReplicas" "1"
+    And Workload "web" becomes available with 1 ready Instances
+    And workloaddeployment "web-main-iad" on the hub still has "spec.template.metadata.annotations['example.com/release']" "2"
+    And workload "web" still has "spec.template.metadata.annotations['example.com/release']" "2"
+
   @serial
   Scenario: L. A change of a project at Milo takes effect at once
     Given a project of its own
     And the consumer dry-runs the sample Workload
-    And that comes to be not refused
+    And that is eventually not refused
     When the project is suspended
     Then that is within 5 seconds refused with "suspended"
     When the project is resumed
     Then that is within 5 seconds not refused
     When an operator deletes project "${project}" in Milo
     And project "${project}" in Milo is gone
-    And the project is made again
+    And the project is recreated
     Then that is within 5 seconds not refused
+
+  # Several planes at once, for a short time. `make soak FAULTS=rollout` kills each alone for a minute.
+  @serial @counts @rollingfaults
+  Scenario: Processes are killed during a rollout with a disruption budget
+    When Workload "rolling" is rolled out while processes "hub-kube-apiserver, karmada-controller-manager, replica/0, agent/dfw" are down for 3 seconds
+    Then no voluntary disruption has missed the budget, and each Instance was replaced once
 
   @serial @soak
   Scenario: A soak

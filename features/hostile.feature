@@ -1,7 +1,7 @@
 @cells @hostile
 Feature: Hostile parties
-  Whatever a consumer writes in its own project, and whatever an administrator writes in a cell: nothing of others changes, no process
-  runs out of memory, and their own objects recover afterwards. `make hostile` runs longer.
+  A consumer writes random objects in its own project, or an administrator in a cell. Objects of other parties do not change, no process
+  runs out of memory, and the party's own objects recover afterwards. `make hostile` runs longer.
 
   Background:
     Given the federation has cells "iad-1, iad-2"

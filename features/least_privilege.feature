@@ -59,7 +59,7 @@ Feature: Least privilege
     And Workload "web" which names "Secret database" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
-    Then whoever takes the add-on's credential for the hub from its Pods is refused to
+    Then a user with the add-on's credential for the hub is refused to
       | verb   | object                                                                                                                                                                                                                           | because                  |
       | get    | {apiVersion: v1, kind: Secret, metadata: {namespace: karmada-cluster, name: dfw}}                                                                                                                                                |                          |
       | list   | {apiVersion: v1, kind: Secret, metadata: {namespace: karmada-cluster}}                                                                                                                                                           |                          |
@@ -70,7 +70,7 @@ Feature: Least privilege
       | create | {apiVersion: work.karmada.io/v1alpha1, kind: Work, metadata: {namespace: karmada-es-dfw, name: mine}, spec: {workload: {manifests: []}}}                                                                                         | Works with its label     |
       | create | {apiVersion: work.karmada.io/v1alpha1, kind: Work, metadata: {namespace: default, name: mine, labels: {compute.datumapis.com/inventory: cell}}, spec: {workload: {manifests: []}}}                                               | execution namespaces     |
       | create | {apiVersion: work.karmada.io/v1alpha1, kind: Work, metadata: {namespace: karmada-es-dfw, name: mine, labels: {compute.datumapis.com/inventory: cell}}, spec: {workload: {manifests: [{apiVersion: v1, kind: Pod, metadata: {namespace: kube-system, name: mine}}]}}} | Works with its label |
-    And whoever takes the add-on's credential for the hub from its Pods is allowed to
+    And a user with the add-on's credential for the hub is allowed to
       | verb | object                                                                                |
       | get  | {apiVersion: v1, kind: Secret, metadata: {namespace: "${hubNamespace}", name: database}} |
       | list | {apiVersion: v1, kind: Secret, metadata: {namespace: "${hubNamespace}"}}                 |

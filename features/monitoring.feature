@@ -10,13 +10,13 @@ Feature: Monitoring
       | main      | DFW    | 2        |
     And the project gets quota for 4 Instances
     Then Workload "web" becomes available with 2 ready Instances
-    And no alert about what is always there fires
+    And no alert about a missing metric fires
     And every query of the alerts returns data, but for
       | metric                                      | reason                          |
       | karmada_compute_audit_faults                | it is there when there is one   |
-      | karmada_compute_mend_errors_total           | it is there when a repair fails |
+      | karmada_compute_repair_errors_total           | it is there when a repair fails |
       | karmada_compute_session_streams_ended_total | sessions are off                |
-    # A rate is of what happens after a series was scraped first.
+    # A rate covers only changes after the first scrape of a series.
     When the consumer creates Workload "late" with
       | placement | cities | replicas |
       | main      | DFW    | 2        |
@@ -24,5 +24,5 @@ Feature: Monitoring
     And every query of the dashboards returns data, but for
       | metric                            | reason                              |
       | karmada_compute_audit_faults      | it is there when there is one       |
-      | karmada_compute_mended_total      | it is there when there was a repair |
-      | karmada_compute_mend_errors_total | it is there when a repair fails     |
+      | karmada_compute_repairs_total      | it is there when there was a repair |
+      | karmada_compute_repair_errors_total | it is there when a repair fails     |

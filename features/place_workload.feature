@@ -42,7 +42,7 @@ Feature: Place a Workload
       | web-main-dfw | DFW  | 1        |
       | web-main-ams | AMS  | 1        |
     When project "${project}" may no longer use AMS
-    Then placement "main" of Workload "web" says "no available LocationBinding for AMS"
+    Then placement "main" of Workload "web" reports "no available LocationBinding for AMS"
     And the project has exactly the workloaddeployments
       | name         | spec.cityCode | spec.scaleSettings.minReplicas |
       | web-main-dfw | DFW  | 1        |
@@ -51,7 +51,7 @@ Feature: Place a Workload
     Then the project has exactly the workloaddeployments
       | name         | spec.cityCode | spec.scaleSettings.minReplicas |
       | web-main-dfw | DFW  | 1        |
-    And placement "main" of Workload "web" says "the project has locations for DFW, ORD"
+    And placement "main" of Workload "web" reports "the project has locations for DFW, ORD"
     When project "${project}" may use AMS
     Then the project has exactly the workloaddeployments
       | name         | spec.cityCode | spec.scaleSettings.minReplicas |

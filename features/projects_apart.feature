@@ -1,5 +1,5 @@
 Feature: Projects do not see each other
-  Two projects may use the same names. A project without Workloads costs nothing.
+  Two projects may use the same names. A project without Workloads needs no watches.
 
   @core
   Scenario: Equal names in two projects
@@ -31,7 +31,7 @@ Feature: Projects do not see each other
     And "metadata.uid" of pod "${hubNamespace of south}/web-main-dfw-0" in cell "dfw" is remembered as "POD"
     When the consumer tries to patch workloaddeployment "web-main-dfw" with {"metadata":{"annotations":{"compute.datumapis.com/federation-namespace":"${hubNamespace of south}"}}}
     Then that is refused with "is created and kept by karmada-compute"
-    # As if nothing had reviewed it.
+    # As if no webhook had reviewed it.
     When the add-on patches workloaddeployment "web-main-dfw" with {"metadata":{"annotations":{"compute.datumapis.com/federation-namespace":"${hubNamespace of south}"}}}
     Then workloaddeployment "web-main-dfw" has "metadata.annotations['compute.datumapis.com/federation-namespace']" "${hubNamespace}"
     When the add-on patches workloaddeployment "web-main-dfw" with {"metadata":{"annotations":{"compute.datumapis.com/federation-namespace":"${hubNamespace of south}"}}}

@@ -35,7 +35,7 @@ Feature: A cell in pull mode
     And instance "web-main-lhr-0" has condition Ready Unknown, saying "cell lhr"
     And workloaddeployment "web-main-lhr" has condition StatusCurrent False, saying "cell lhr"
     And workload "web" has condition Available Unknown
-    When cell "lhr" comes back
+    When cell "lhr" returns
     Then cluster "lhr" on the hub has condition Ready True
     And instance "web-main-lhr-0" has condition Ready True
     And workloaddeployment "web-main-lhr" has condition StatusCurrent True

@@ -1,7 +1,7 @@
-@serial
+@serial @replicas
 Feature: Quiet when settled
-  A settled federation makes no writes. Only the replicas renew their Leases, with less than one write a second, whatever
-  runs.
+  A settled federation makes no writes. Only the replicas renew their Leases, with less than one write a second,
+  independent of the number of Instances.
 
   Scenario: No write anywhere for 30 seconds
     Given a namespace in project "north"

@@ -9,10 +9,10 @@ Feature: Ready follows the consumer's probe
   Scenario: Ready follows the readiness probe
     When the consumer creates Workload "web" of 1 in HOU with container {"readinessProbe":{"httpGet":{"path":"/ready","port":8080},"periodSeconds":1,"failureThreshold":2}}
     Then Workload "web" becomes available with 1 ready Instances
-    When Instance "web-main-hou-0" is told "/ready?fail=true"
+    When Instance "web-main-hou-0" receives request "/ready?fail=true"
     Then instance "web-main-hou-0" has condition Ready False because of "ProbeFailing"
     And workload "web" has condition Available False because of "InstancesProvisioning"
-    When Instance "web-main-hou-0" is told "/ready?fail=false"
+    When Instance "web-main-hou-0" receives request "/ready?fail=false"
     Then Workload "web" becomes available with 1 ready Instances
     And instance "web-main-hou-0" still has no "status.restarts"
 
@@ -40,5 +40,6 @@ Feature: Ready follows the consumer's probe
 
     Examples:
       | instances | policy       |
+      | 1         | OrderedReady |
       | 3         | OrderedReady |
       | 10        | Parallel     |

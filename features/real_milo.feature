@@ -15,7 +15,7 @@ Feature: Properties of Milo
     And every replica is started with "--project-withdrawal-after=4s"
     Then the hub has nothing of the namespace
     And cell "dfw" has nothing of the namespace
-    When the project is made again
+    When the project is recreated
     Then the project has nothing of the namespace
     And the consumer creates Workload "web" with
       | placement | cities | replicas |
@@ -51,7 +51,7 @@ Feature: Properties of Milo
     And every replica is stopped
     And every replica is started with "--project-withdrawal-after=2s"
     When Milo loses its storage
-    Then metric "karmada_compute_projects_held" of all replicas comes to be at least 1
+    Then metric "karmada_compute_projects_held" of all replicas is eventually at least 1
     When 4 seconds pass
     Then pod "web-main-dfw-0" in cell "dfw" still has "metadata.uid" "${POD}"
     And namespace "${hubNamespace}" on the hub has "status.phase" "Active"
@@ -63,7 +63,7 @@ Feature: Properties of Milo
 
   Scenario: A user at Milo's root claims to act in an existing project
     Given a namespace in project "north"
-    When somebody at Milo who claims to be in Project "north" tries to create a Workload
+    When a user at Milo who claims to be in Project "north" tries to create a Workload
     Then that is refused with "may not create Workloads"
     And 5 seconds pass
     And the project has nothing of the namespace

@@ -27,7 +27,7 @@ Feature: Referenced data
     And workloaddeployment "far-main-ord" has current condition ReferencedDataReady True because of "Ready"
     And cell "dfw" keeps exactly "ConfigMap greetings, Secret database, Secret registry"
     And cell "ord" keeps exactly "ConfigMap other"
-    And the data in cell "dfw" is what the project's is
+    And the data in cell "dfw" equals the project's data
     And pod "web-main-dfw-0" in cell "dfw" still has
       | spec.volumes[*].configMap.name                               | greetings                            |
       | spec.volumes[*].secret.secretName                            | database                             |
@@ -42,7 +42,7 @@ Feature: Referenced data
     When the consumer deletes workload "far"
     Then the hub has nothing of the namespace
     And cell "ord" has nothing of the namespace
-    And no log of the add-on shows what a Secret holds
+    And no log of the add-on contains a value of a Secret
 
   @serial
   Scenario: A change in the project reaches the cell within seconds, and then no writes follow
@@ -57,7 +57,7 @@ Feature: Referenced data
     And the consumer changes "password" of "Secret database" 3 times, each is in cells "dfw, ord" at most 30 seconds after
     Then workloaddeployment "web-main-dfw" has current condition ReferencedDataReady True because of "Ready"
     And nothing in the federation has been written by the add-on for 5 seconds
-    And no log of the add-on shows what a Secret holds
+    And no log of the add-on contains a value of a Secret
 
   Scenario: Instances wait for missing data, name it, and start when it appears
     Given the consumer keeps
@@ -69,7 +69,7 @@ Feature: Referenced data
     Then workloaddeployment "web-main-dfw" has current condition ReferencedDataReady False because of "SourceNotFound", saying "ConfigMap late does not exist in namespace"
     And workloaddeployment "web-main-dfw" has current condition ReferencedDataReady False because of "SourceNotFound", saying "Secret database does not exist in namespace"
     And workloaddeployment "web-main-dfw" has condition Available False because of "ReferencedDataNotReady"
-    And placement "main" of Workload "web" says "Secret database does not exist in namespace"
+    And placement "main" of Workload "web" reports "Secret database does not exist in namespace"
     And instance "web-main-dfw-0" in cell "dfw" has condition ReferencedDataReady False because of "AwaitingPropagation", saying just "not in the cell: ConfigMap late, Secret database"
     And instance "web-main-dfw-0" in cell "dfw" has condition Programmed False because of "PendingProgramming"
     And instance "web-main-dfw-0" in cell "dfw" has "spec.controller.schedulingGates[*].name" "ReferencedData"
@@ -194,7 +194,7 @@ Feature: Referenced data
       | data                          | key      | value             |
       | immutable ConfigMap greetings | greeting | good bye          |
       | typed Secret database         | password | a random password |
-    Then the data in cell "dfw" is what the project's is
+    Then the data in cell "dfw" equals the project's data
     And workloaddeployment "web-main-dfw" has current condition ReferencedDataReady True because of "Ready"
 
   Scenario: Data that cannot be propagated is reported
@@ -247,18 +247,18 @@ Feature: Referenced data
     Then configmap "greetings" on the hub has
       | data                                                 | {"greeting":"hello"} |
       | metadata.labels['compute.datumapis.com/project-uid'] | ${projectUID}        |
-    And the data in cell "dfw" is what the project's is
+    And the data in cell "dfw" equals the project's data
     When an operator deletes configmap "greetings" on the hub
     Then configmap "greetings" on the hub becomes another one
-    And the data in cell "dfw" is what the project's is
+    And the data in cell "dfw" equals the project's data
     When an operator creates on the hub
       """
       apiVersion: v1
       kind: ConfigMap
       metadata: {name: taken}
-      data: {owner: somebody else}
+      data: {owner: an operator}
       """
     And the consumer lets Workload "web" name "ConfigMap taken"
     Then workloaddeployment "web-main-dfw" has current condition ReferencedDataReady False because of "SourceRefused", saying "not the add-on's"
-    And configmap "taken" on the hub still has "data" "{"owner":"somebody else"}"
+    And configmap "taken" on the hub still has "data" "{"owner":"an operator"}"
     And configmap "taken" on the hub still has no "metadata.labels"

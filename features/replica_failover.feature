@@ -1,7 +1,7 @@
-@serial
+@serial @counts @replicas
 Feature: Lose a replica
-  The replicas share the projects, and the others take over the projects of a killed replica. Whichever replica has the projects,
-  one of the two examples kills it. K in docs/reliability.md.
+  The replicas share the projects, and the others take over the projects of a killed replica. One of
+  the two examples kills the replica that has the projects. This is fault K in docs/reliability.md.
 
   Scenario Outline: A killed replica
     Given a namespace in project "north" and one of the same name in project "south"
@@ -11,7 +11,7 @@ Feature: Lose a replica
     When the clock is started
     And replica <replica> is killed
     And the other replicas take over from it
-    Then at most 20 seconds have passed
+    Then at most 10 seconds have passed
     When in project "north" the consumer creates Workload "after" with
       | placement | cities | replicas |
       | main      | ORD    | 1        |

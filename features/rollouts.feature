@@ -1,7 +1,7 @@
-@rollout
+@rollout @counts
 Feature: Roll out a template
   A new template goes from city to city: one Instance first, then its city, then the next city. A broken template stops at one Instance
-  in one city. No sentence here waits for less than all Instances that a rollout must leave running.
+  in one city. Every step waits for all Instances that a rollout must keep running.
 
   Background:
     Given a namespace in project "north"
@@ -18,6 +18,12 @@ Feature: Roll out a template
     And every instance in the project has "spec.runtime.sandbox.containers[0].image" "docker.io/library/nginx:1.28"
     And workloaddeployment "web-main-dfw" has no "spec.partition"
     And workloaddeployment "web-main-ord" has no "spec.partition"
+    When the consumer runs "kubectl compute rollout status web"
+    Then the command has ended with exit code 0
+    And the command prints "successfully rolled out"
+    When the consumer runs "kubectl compute rollout history web"
+    Then the command has ended with exit code 0
+    And the command prints "docker.io/library/nginx:1.28"
 
   Scenario: A broken template stops at one Instance in one city, and its correction continues there
     When the consumer patches workload "web" with {"spec":{"template":{"spec":{"runtime":{"class":"nowhere"}}}}}
@@ -36,20 +42,44 @@ Feature: Roll out a template
     And "metadata.uid" of instance "web-main-dfw-0" in cell "dfw" is remembered as "DFW"
     When the consumer patches workload "web" with {"spec":{"template":{"spec":{"runtime":{"class":"nowhere"}}}}}
     Then workload "web" has condition Degraded True because of "RolloutBlocked"
-    When the consumer patches workload "web" with {"spec":{"template":{"spec":{"runtime":{"class":null}}}}}
+    When the consumer runs "kubectl compute rollout undo web"
+    Then the command prints "web rolled back"
     Then workload "web" has "status.rollout.phase" "Complete"
     And workload "web" has "status.rollout.revision" "3"
     And workload "web" has "status.availableReplicas" "4"
     And instance "web-main-ord-1" in cell "ord" still has "metadata.uid" "${ORD}"
     And instance "web-main-dfw-0" in cell "dfw" still has "metadata.uid" "${DFW}"
 
-  Scenario: A rollout that is paused gives no Instance the template
+  Scenario: A paused rollout updates no Instance
     When the consumer patches workload "web" with {"spec":{"rollout":{"paused":true},"template":{"spec":{"runtime":{"sandbox":{"containers":[{"name":"app","image":"docker.io/library/nginx:1.28"}]}}}}}}
     Then workload "web" has condition Progressing Unknown because of "RolloutPaused"
     And workloaddeployment "web-main-dfw" still has "metadata.generation" "1"
     When the consumer patches workload "web" with {"spec":{"rollout":{"paused":false}}}
     Then workload "web" has "status.rollout.phase" "Complete"
     And every instance in the project has "spec.runtime.sandbox.containers[0].image" "docker.io/library/nginx:1.28"
+
+  Scenario: A batch, a pause, a city that is removed and added, and an undo after a failure
+    When the consumer patches workload "web" with {"spec":{"rollout":{"batch":"25%","pauseAfter":1},"template":{"spec":{"runtime":{"sandbox":{"containers":[{"name":"app","image":"docker.io/library/nginx:1.28"}]}}}}}}
+    Then workload "web" has "status.rollout.phase" "Paused"
+    And workload "web" still has "status.updatedReplicas" "1"
+    When the consumer patches workload "web" with {"spec":{"placements":[{"name":"main","cityCodes":["DFW"],"scaleSettings":{"minReplicas":2}}]}}
+    Then workloaddeployment "web-main-ord" is gone
+    And workload "web" has "status.replicas" "2"
+    # A new city has the earlier template until its turn.
+    When the consumer patches workload "web" with {"spec":{"placements":[{"name":"main","cityCodes":["DFW","ORD"],"scaleSettings":{"minReplicas":2}}]}}
+    Then workload "web" has "status.availableReplicas" "4"
+    And workload "web" still has "status.updatedReplicas" "1"
+    When the consumer runs "kubectl compute rollout resume web"
+    Then the command prints "web resumed"
+    And workload "web" has "status.rollout.phase" "Complete"
+    And every instance in the project has "spec.runtime.sandbox.containers[0].image" "docker.io/library/nginx:1.28"
+    Given "metadata.uid" of instance "web-main-dfw-0" in cell "dfw" is remembered as "DFW"
+    When the consumer patches workload "web" with {"spec":{"rollout":{"onFailure":"Undo","progressDeadlineSeconds":5},"template":{"spec":{"runtime":{"class":"nowhere"}}}}}
+    Then workload "web" has "status.rollout.phase" "Undone"
+    And workload "web" has "status.availableReplicas" "4"
+    And instance "web-main-dfw-0" in cell "dfw" still has "metadata.uid" "${DFW}"
+    When the consumer runs "kubectl compute rollout status web"
+    Then the command has ended with exit code 1
 
   @serial
   Scenario Outline: A replica that is killed in the middle of a rollout

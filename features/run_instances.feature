@@ -16,7 +16,7 @@ Feature: Run Instances in a cell
       | web-main-dfw-0 | 2Gi                                          | 2Gi                                        | RuntimeDefault                           |
       | web-main-dfw-1 | 2Gi                                          | 2Gi                                        | RuntimeDefault                           |
       | web-main-dfw-2 | 2Gi                                          | 2Gi                                        | RuntimeDefault                           |
-    And in cell "dfw" each Instance was made after the one below was Ready
+    And in cell "dfw" each Instance was created after the previous one was Ready
     And every instance in cell "dfw" still has no "spec.controller.schedulingGates"
 
   @core
@@ -73,7 +73,7 @@ Feature: Run Instances in a cell
     Then pod "web-main-dfw-0" in cell "dfw" becomes another one
     And cell "dfw" runs exactly the Pods "web-main-dfw-0"
     And Workload "web" becomes available with 1 ready Instances
-    # An administrator of the cell, whom RBAC allows everything.
+    # An administrator of the cell, with all rights in RBAC.
     When user "federation" tries to patch workloaddeployment "web-main-dfw" in cell "dfw" with {"spec":{"replicas":2}}
     Then that is refused with "change Workload web in its project instead"
     When user "federation" tries to patch instance "web-main-dfw-0" in cell "dfw" with {"spec":{"runtime":{"sandbox":{"containers":[{"name":"app","image":"docker.io/library/evil:1"}]}}}}

@@ -2,7 +2,7 @@
 Feature: Sessions
   A consumer reads logs and runs commands from the project alone, if the operator allows it.
 
-  Scenario: They are off by default
+  Scenario: Sessions are disabled by default
     Given a namespace in project "north"
     And the consumer is allowed to do everything to "instancesessions.compute.datumapis.com" in the namespace
     When the consumer tries to create an object
@@ -34,7 +34,7 @@ Feature: Sessions
     And the operator offers sessions
     When the consumer creates Workload "web" of 1 in HOU with container {"args":["--log=200ms"]}
     Then Workload "web" becomes available with 1 ready Instances
-    # The consumer may get everything of the group, and so logs. Nobody may run a command without a right to the subresource.
+    # The consumer may get every resource of the API group, and so logs. A command needs a right to the subresource.
     When the consumer runs "kubectl compute exec web-main-hou-0 -- /program env"
     Then the command prints "may not create instances/exec"
     And the command has ended with exit code 1
@@ -63,14 +63,13 @@ Feature: Sessions
     And the command has ended with exit code 2
     When the consumer runs "script -qec 'kubectl compute exec web-main-hou-0 -it -- /program terminal' /dev/null"
     Then the command prints "a terminal: true"
-    When the consumer starts "kubectl compute port-forward web-main-hou-0 18080:8080"
-    Then the command prints "Forwarding from 127.0.0.1:18080 -> 8080"
-    And address "http://127.0.0.1:18080/" answers "web-main-hou-0"
-    When the consumer runs "kubectl get instancesessions --no-headers"
+    When the consumer starts "kubectl compute port-forward web-main-hou-0 :8080"
+    Then the forwarded port answers "web-main-hou-0"
+    When the consumer runs "kubectl get isess --no-headers"
     Then the command prints "PortForward   SessionConnected   consumer"
     When the consumer runs "kubectl get events --field-selector=reason=InstanceSession"
     Then the command prints "a session of type Exec after"
-    # Its log stays for --previous when the container is restarted.
-    When Instance "web-main-hou-0" is told "/exit?code=3"
+    # --previous shows the log from before the restart of the container.
+    When Instance "web-main-hou-0" receives request "/exit?code=3"
     Then pod "web-main-hou-0" in cell "hou" has "status.containerStatuses[0].lastState.terminated.exitCode" "3"
     When the consumer runs "kubectl compute logs web-main-hou-0 --previous" until it prints "exits with code 3"

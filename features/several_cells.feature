@@ -1,4 +1,4 @@
-@cells
+@cells @counts
 Feature: Several cells in one city
   Where a city has several cells, Karmada divides the replicas among them by their free resources. The names of
   Instances stay unique in the project, and an Instance keeps its name.
@@ -47,8 +47,8 @@ Feature: Several cells in one city
     Then the hub has nothing of the namespace
     And cell "iad-1" has nothing of the namespace
 
-  Scenario: A cell with less room gets less
-    Given cell "iad-2" has room for a quarter of what cell "iad-1" has room for
+  Scenario: A cell with less capacity gets fewer Instances
+    Given cell "iad-2" has a quarter of the capacity of cell "iad-1"
     When the consumer creates Workload "web" with
       | placement | cities | replicas |
       | main      | IAD    | 10       |
@@ -85,7 +85,7 @@ Feature: Several cells in one city
     And Workload "web" becomes available with 4 ready Instances
     And the project has exactly the instances "web-main-iad-0, web-main-iad-1, web-main-iad-2, web-main-iad-3"
     And none of the Instances in cells "iad-1" was replaced
-    When cell "iad-2" comes back
+    When cell "iad-2" returns
     Then cell "iad-2" runs 0 Instances
     And cells "iad-1, iad-2" run 4 Instances, each at least 0, and none twice
     And Workload "web" becomes available with 4 ready Instances
@@ -107,7 +107,7 @@ Feature: Several cells in one city
     Then workloaddeployment "web-main-iad" on the hub has "spec.assignment.cells[*].name" "iad-1"
     And cell "iad-2" runs 0 Instances
 
-  Scenario: Instances for which no cell has room are reported, and the others continue
+  Scenario: Instances that exceed the capacity of all cells are reported, and the others continue
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | IAD    | 2        |
@@ -119,7 +119,7 @@ Feature: Several cells in one city
     When Workload "web" is scaled to 3 and settles
     Then cells "iad-1, iad-2" run 3 Instances, each at least 1, and none twice
 
-  Scenario: Nothing is kept for a cell that was removed
+  Scenario: Instances of a removed cell are deleted
     Given cell "iad-2" does not serve the city
     And Workload "web" runs with
       | placement | cities | replicas |

@@ -17,7 +17,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/federation/containers"
 )
 
-// nodesPerCell is how many kwok nodes a cell has unless it says otherwise.
+// nodesPerCell is the default number of kwok nodes of a cell.
 const nodesPerCell = 3
 
 func (c Cell) nodes() int {
@@ -90,15 +90,15 @@ func (f *Federation) startCellControllerManager(ctx context.Context, cell Cell) 
 	if f.state.Host {
 		controllers = append(controllers, "root-ca-certificate-publisher-controller")
 	}
-	// The Pods of a node that was not heard of for that long are marked as not ready. A kubelet corrects that once it is heard again;
-	// kwok never does, so that an API server that was away, or slow, would leave Pods not ready forever.
+	// The Pods of a node without a heartbeat for that long are marked as not ready. A kubelet corrects that when its heartbeats
+	// continue; kwok never does, so that an API server that was down, or slow, would leave Pods not ready forever.
 	grace := "1h"
 	if cell.Containers > 0 && cell.nodes() == 0 {
 		grace = containers.GracePeriod
 	}
 	return f.startControllerManager(ctx, controllerManager{
 		plane: plane, port: f.port(plane + "-kube-controller-manager"), controllers: controllers,
-		// An autoscaler looks at a new Pod at once and acts within seconds, not minutes: nobody waits for a program to warm up.
+		// An autoscaler considers a new Pod at once and acts within seconds, not minutes: test programs need no warm-up.
 		args: []string{
 			"--horizontal-pod-autoscaler-sync-period=3s", "--horizontal-pod-autoscaler-downscale-stabilization=5s",
 			"--horizontal-pod-autoscaler-cpu-initialization-period=1s", "--horizontal-pod-autoscaler-initial-readiness-delay=1s",
@@ -107,6 +107,8 @@ func (f *Federation) startCellControllerManager(ctx context.Context, cell Cell) 
 	})
 }
 
+func schedulerName(plane string) string { return planeName(plane) + "-kube-scheduler" }
+
 func (f *Federation) startScheduler(ctx context.Context, plane string) error {
 	port := f.port(plane + "-kube-scheduler")
 	args, err := f.kubeComponent(plane, "kube-scheduler", port)
@@ -114,7 +116,7 @@ func (f *Federation) startScheduler(ctx context.Context, plane string) error {
 		return err
 	}
 	return f.start(ctx, Process{
-		Name: planeName(plane) + "-kube-scheduler", Path: f.binary("kube-scheduler"),
+		Name: schedulerName(plane), Path: f.binary("kube-scheduler"),
 		Args:  append(args, "--kube-api-qps=1000", "--kube-api-burst=2000"),
 		Ready: f.httpsReady(port, "/readyz"), stage: stageController,
 	})
@@ -139,7 +141,7 @@ func (f *Federation) startKwok(ctx context.Context, cell Cell) error {
 
 func nodeName(cell Cell, i int) string { return fmt.Sprintf("%s-node-%d", cell.Name, i) }
 
-// kwokNode returns a node of kwok with room for 250 Pods.
+// kwokNode returns a kwok node with capacity for 250 Pods.
 func kwokNode(cell Cell, i int) *unstructured.Unstructured {
 	name := nodeName(cell, i)
 	capacity := map[string]any{"cpu": "32", "memory": "256Gi", "pods": "250"}
@@ -183,7 +185,15 @@ func (f *Federation) StartCell(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := f.startCellAPIServer(ctx, cell); err != nil || !cell.Pull {
+	if err := f.startCellAPIServer(ctx, cell); err != nil {
+		return err
+	}
+	// A scheduler ends by itself ("cache is corrupted") when a Pod that it has missed the deletion of is recreated. A kubelet would restart it.
+	scheduler := schedulerName(planeCell + cell.Name)
+	if err := f.StopProcess(scheduler); err != nil {
+		return err
+	}
+	if err := f.StartAgain(ctx, scheduler); err != nil || !cell.Pull {
 		return err
 	}
 	return f.startAgent(ctx, cell)

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -28,12 +29,11 @@ const (
 // limits a federation to about five new objects a second with an idle CPU.
 var apiRates = []string{"--kube-api-qps=1000", "--kube-api-burst=2000"}
 
-// clusterHealth makes Karmada notice the loss of a cell within about 15 s instead
-// of 40, and its return within 5 s. A cell counts as lost after five failed
-// status updates, so that one slow response is not enough.
+// clusterHealth shortens Karmada's detection of a lost cell to about 15 s instead of 40, and of its return to 5 s. A cell counts
+// as lost after five failed status updates, so that one slow response is not enough.
 var clusterHealth = []string{
 	"--cluster-status-update-frequency=3s", "--cluster-failure-threshold=15s", "--cluster-success-threshold=3s",
-	// What failed while a cell was lost is retried within 5 s of its return. By default the delay doubles up to 1000 s.
+	// Failures during the loss of a cell are retried within 5 s of its return. By default the delay doubles up to 1000 s.
 	"--rate-limiter-max-delay=5s", "--rate-limiter-qps=1000", "--rate-limiter-bucket-size=2000",
 }
 
@@ -65,7 +65,7 @@ func (f *Federation) startHub(ctx context.Context) error {
 	return group.Wait()
 }
 
-// installKarmada applies Karmada's CRDs and ours.
+// installKarmada applies Karmada's CRDs and the add-on's.
 func (f *Federation) installKarmada(ctx context.Context, hub *plane) error {
 	crds, err := readFolder(filepath.Join(f.state.Karmada, "charts", "karmada", "_crds", "bases"))
 	if err != nil {
@@ -192,26 +192,18 @@ func (f *Federation) startKarmadaWebhook(ctx context.Context, hub *plane) error 
 }
 
 func (f *Federation) startKarmadaControllerManager(ctx context.Context) error {
-	const name = "karmada-controller-manager"
-	kubeconfig, err := f.Kubeconfig(planeHub, name)
-	if err != nil {
-		return err
-	}
-	health := address(f.port(name))
-	return f.start(ctx, Process{
-		Name: name, Path: f.binary(name),
-		Args: append(append([]string{
-			"--kubeconfig=" + kubeconfig, "--leader-elect=false",
-			"--cluster-monitor-period=2s", "--cluster-monitor-grace-period=20s",
-			"--cluster-api-qps=1000", "--cluster-api-burst=2000",
-			"--metrics-bind-address=" + address(f.port(name+"-metrics")), "--health-probe-bind-address=" + health,
-		}, apiRates...), clusterHealth...),
-		Ready: httpReady(plainClient, "http://"+health+"/healthz"), stage: stageController,
-	})
+	// Of a flag that is given twice the later value counts.
+	return f.startKarmadaController(ctx, "karmada-controller-manager", slices.Concat([]string{
+		"--cluster-monitor-period=2s", "--cluster-monitor-grace-period=20s", "--cluster-api-qps=1000", "--cluster-api-burst=2000",
+	}, clusterHealth, f.state.ClusterHealth)...)
 }
 
 func (f *Federation) startKarmadaScheduler(ctx context.Context) error {
-	const name = "karmada-scheduler"
+	return f.startKarmadaController(ctx, "karmada-scheduler", "--enable-scheduler-estimator=false")
+}
+
+// startKarmadaController starts a process that reads and writes the hub, and serves metrics and its health.
+func (f *Federation) startKarmadaController(ctx context.Context, name string, args ...string) error {
 	kubeconfig, err := f.Kubeconfig(planeHub, name)
 	if err != nil {
 		return err
@@ -219,10 +211,10 @@ func (f *Federation) startKarmadaScheduler(ctx context.Context) error {
 	health := address(f.port(name))
 	return f.start(ctx, Process{
 		Name: name, Path: f.binary(name),
-		Args: append([]string{
-			"--kubeconfig=" + kubeconfig, "--leader-elect=false", "--enable-scheduler-estimator=false",
+		Args: slices.Concat([]string{
+			"--kubeconfig=" + kubeconfig, "--leader-elect=false",
 			"--metrics-bind-address=" + address(f.port(name+"-metrics")), "--health-probe-bind-address=" + health,
-		}, apiRates...),
+		}, apiRates, args),
 		Ready: httpReady(plainClient, "http://"+health+"/healthz"), stage: stageController,
 	})
 }

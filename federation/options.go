@@ -21,20 +21,18 @@ import (
 type Cell struct {
 	// Name of the Karmada Cluster, a DNS label.
 	Name string `json:"name"`
-	// City is the city code; the Cluster carries it in lower case as label
-	// topology.datum.net/city-code. Empty: it has no such label.
+	// City is the city code; the Cluster carries it in lower case as label topology.datum.net/city-code. Empty: the Cluster has no
+	// such label.
 	City string `json:"city"`
-	// Pull makes the cell a member in pull mode, which the hub cannot reach. Its
-	// karmada-agent runs in a network namespace from which it reaches only the
-	// kube-apiservers of the hub and of the cell. NetworkNamespaces reports
-	// whether this machine supports that.
+	// Pull joins the cell in pull mode: the hub cannot reach it. Its karmada-agent runs in a network namespace from which it
+	// reaches only the kube-apiservers of the hub and of the cell. NetworkNamespaces reports whether this machine supports that.
 	Pull bool `json:"pull,omitempty"`
-	// Controllers are further ones that its kube-controller-manager runs, by
-	// their names there.
+	// Controllers are additional controllers of its kube-controller-manager, by their names there.
 	Controllers []string `json:"controllers,omitempty"`
-	// Nodes is how many nodes it has whose Pods kwok simulates, each with room for 250 Pods. 0: 3, or none if it has Containers.
+	// Nodes is the number of nodes whose Pods kwok simulates, each with capacity for 250 Pods. 0: 3, or none if the cell has
+	// Containers.
 	Nodes int `json:"nodes,omitempty"`
-	// Containers is how many nodes it has that run containers, with a kubelet and containerd. The function Containers reports
+	// Containers is the number of nodes that run containers, with a kubelet and containerd. The function Containers reports
 	// whether this machine supports that.
 	Containers int `json:"containers,omitempty"`
 }
@@ -62,13 +60,15 @@ type Options struct {
 	// start, because these discover new kinds only every 30 s. Empty: api/crds
 	// of the repository, if it exists.
 	CRDs string
-	// Host adds the host, the cluster that runs Karmada's Pods and ours, and to
-	// each cell a node that runs Pods as processes, for those that tolerate its
-	// taint.
+	// Host adds the host, the cluster that runs the Pods of Karmada and the add-on. It also adds to each cell a node that runs
+	// Pods as processes, if they tolerate its taint.
 	Host bool
 	// KarmadaVersion is a minor version of Karmada that hack/tools has a module
 	// for, such as 1.17. Empty: the version in go.mod.
 	KarmadaVersion string
+	// ClusterHealth has flags of karmada-controller-manager that define when a cell counts as lost. They replace the default flags, with
+	// which a loss is noticed within about 15 s. Cells must not be in pull mode.
+	ClusterHealth []string
 	// MemoryLimit is GOMEMLIMIT of every process. A process that comes near it
 	// collects garbage all the time: a measurement with many objects needs
 	// "off". Empty: 640MiB.
@@ -80,8 +80,7 @@ type Options struct {
 	Out io.Writer
 }
 
-// complete sets defaults and validates the options. The error names everything
-// that is invalid.
+// complete sets defaults and validates the options. The error names every invalid option.
 func (o Options) complete() (Options, error) {
 	var err error
 	if o.Repository == "" {

@@ -28,7 +28,7 @@ type Federation struct {
 	stateMu  sync.RWMutex // guards Cells and Ports of state
 	mu       sync.Mutex   // guards starting and stopping of one process name, and started
 	imagesMu sync.Mutex   // guards the archive of images
-	// started are the processes that this handle has started, by name.
+	// started holds the processes that this handle has started, by name.
 	started map[string]Process
 }
 
@@ -40,14 +40,16 @@ type state struct {
 	Cells      []Cell
 	CRDs       string
 	Host       bool
-	// WithoutMilo is that of the options.
+	// WithoutMilo is the option of the same name.
 	WithoutMilo bool
-	// MemoryLimit is that of the options.
+	// MemoryLimit is the option of the same name.
 	MemoryLimit string
+	// ClusterHealth is a copy of the field of Options.
+	ClusterHealth []string
 	// Karmada is the folder of Karmada's module, which has its CRDs and webhook
 	// configuration.
 	Karmada string
-	// KarmadaVersion is that of the options.
+	// KarmadaVersion is the option of the same name.
 	KarmadaVersion string
 	Binaries       map[string]string
 	Ports          map[string]int
@@ -81,7 +83,8 @@ func create(o Options, binaries map[string]string, karmada string, p *progress) 
 	}
 	f.state = state{
 		Repository: o.Repository, Cache: o.Cache, Cells: o.Cells, CRDs: o.CRDs, Host: o.Host, WithoutMilo: o.WithoutMilo, MemoryLimit: o.MemoryLimit,
-		Karmada: karmada, KarmadaVersion: o.KarmadaVersion, Binaries: binaries, Ports: ports,
+		ClusterHealth: o.ClusterHealth,
+		Karmada:       karmada, KarmadaVersion: o.KarmadaVersion, Binaries: binaries, Ports: ports,
 	}
 	if err := f.pki.create(); err != nil {
 		return nil, fmt.Errorf("certificates in %s: %w", f.pki.folder, err)
@@ -152,8 +155,7 @@ func Open(folder string) (*Federation, error) {
 // Folder returns the folder with all files of the federation.
 func (f *Federation) Folder() string { return f.folder }
 
-// Cells returns the member clusters in the order of the options, and then those
-// that were added.
+// Cells returns the member clusters in the order of the options, and then the added ones.
 func (f *Federation) Cells() []Cell {
 	f.stateMu.RLock()
 	defer f.stateMu.RUnlock()

@@ -40,51 +40,53 @@ import (
 type Options struct {
 	// Projects are the projects that this replica has engaged.
 	Projects projects.Engaged
-	// Existence says which projects exist, and which are in a shard of this replica.
+	// Existence reports which projects exist, and which are in a shard of this replica.
 	Existence projects.Roster
-	// Owners decides whether the owners of what is on the hub and in cells are gone.
+	// Owners reports whether the owners of objects on the hub and in cells are gone.
 	Owners *ownership.Owners
-	// Suspension says which projects are suspended.
+	// Suspension reports which projects are suspended.
 	Suspension projects.Suspension
-	// Refusals are the projects that refuse writes because they are suspended. Nil: none is told of.
+	// Refusals are the projects that refuse writes because they are suspended. Nil: refusals are not reported.
 	Refusals *Refusals
-	// Waker has a project engaged that has no Workloads but something in a cell.
+	// Waker engages a project without Workloads that still has objects in a cell.
 	Waker projects.Waker
-	// Visits are of the projects that have no Workloads.
+	// Visits are visits to projects without Workloads.
 	Visits projects.Visits
-	// WithdrawAfter is how long Milo must have said that a project does not exist before what it left on the hub is withdrawn; 0:
-	// it never is.
+	// WithdrawAfter is how long Milo must report a project as absent before the project's leftover objects on the hub
+	// are withdrawn; 0: they are never withdrawn.
 	WithdrawAfter time.Duration
-	// Locations says which cities a project may use.
+	// Locations reports the cities that a project may use.
 	Locations projects.Locations
-	// Types says which instance types there are. It is shared with admission, and run by the caller.
+	// Types reports the existing instance types. It is shared with admission, and run by the caller.
 	Types *instancetypes.Catalogue
-	// SharesTypes says that projects see the instance types of the hub itself, so that none are offered to them.
+	// SharesTypes: projects see the instance types of the hub itself, so no copies are offered to them.
 	SharesTypes bool
 	// DefaultType is the instance type of Workloads that name none.
 	DefaultType string
 	// Network is the kind of the networks in a project. It need not be served.
 	Network schema.GroupVersionKind
-	// Features says which features are on.
+	// Features reports the enabled features.
 	Features featuregate.FeatureGate
-	// Metering says which projects' Instances need quota. Nil: no quota is configured.
+	// Metering reports the projects whose Instances need quota. Nil: no quota is configured.
 	Metering projects.Metering
 	// Concurrency is how many objects each controller reconciles at once.
 	Concurrency int
 	// ProjectConcurrency is how many of these may belong to one project, so that a project whose control plane hangs
-	// does not hold every worker.
+	// does not occupy every worker.
 	ProjectConcurrency int
 	// FailoverAfter is how long a cell may be lost before its Instances move to the other cells of its city; 0: they never
 	// move.
 	FailoverAfter time.Duration
-	// InventoryAfter is how long a cell and the hub must disagree about what runs there before that is looked into.
+	// InventoryAfter is how long a cell and the hub must disagree about the deployments in the cell before the
+	// difference is investigated.
 	InventoryAfter time.Duration
-	// AuditInterval is how often the way of each deployment to its cells is audited when nothing happens.
+	// AuditInterval is the interval at which the path of each deployment to its cells is audited when no event requests
+	// it.
 	AuditInterval time.Duration
-	// AuditAfter is how long that way may be interrupted before what the cells reported last counts as unknown, and before
-	// Karmada is made to reconcile it again.
+	// AuditAfter is how long the path of a deployment to its cells may be broken before the cells' last report counts
+	// as unknown, and before the audit triggers a Karmada reconcile.
 	AuditAfter time.Duration
-	// Clock gives conditions their transition times and says how long a cell has been lost.
+	// Clock gives conditions their transition times and measures how long a cell has been lost.
 	Clock clock.Clock
 }
 
@@ -92,19 +94,19 @@ type Options struct {
 // requeued.
 const reconcileTimeout = 30 * time.Second
 
-// Controller is one of the hub's controllers, by the name that --controllers knows.
+// Controller is one of the hub's controllers, by its name in --controllers.
 type Controller struct {
 	// Name of the controller.
 	Name string
-	// Setup adds it to a manager.
+	// Setup adds the controller to a manager.
 	Setup func(Target) error
 }
 
-// Target is what controllers are set up with.
+// Target holds the arguments of Controller.Setup.
 type Target struct {
-	// Manager runs them.
+	// Manager runs the controllers.
 	Manager mcmanager.Manager
-	// Options are for all of them.
+	// Options are for all controllers.
 	Options Options
 }
 
@@ -116,24 +118,30 @@ func (t Target) wrap(f mcreconcile.Func) mcreconcile.Func {
 	return limitPerProject(f, t.Options.ProjectConcurrency, t.Options.Refusals)
 }
 
-// shared is what several controllers of one process share.
+// shared holds the objects that several controllers of one process share.
 type shared struct {
 	once sync.Once
-	// karmada is the watch of karmada-controller-manager, book what was found on the paths of deployments, and mender what repairs it.
-	karmada *path.KarmadaWatch
-	book    *path.Book
-	mender  *collector.Mender
-	err     error
+	// karmada watches karmada-controller-manager, book records the findings on the paths of deployments, and repairer
+	// repairs them.
+	karmada  *path.KarmadaWatch
+	book     *path.Book
+	repairer *collector.Repairer
+	// propagation also withdraws what the collector finds to be without an original.
+	propagation *propagation.Reconciler
+	err         error
 }
 
-// set sets up what is shared when the first controller needs it.
+// set creates the shared objects when the first controller needs them.
 func (s *shared) set(t Target) error {
 	s.once.Do(func() {
 		local := t.Manager.GetLocalManager()
 		s.book = path.NewBook(t.Options.Clock)
 		s.karmada = path.NewKarmadaWatch(local.GetAPIReader(), t.Options.Clock)
 		if s.err = errors.Join(local.Add(s.karmada), path.SliceIndex{}.AddTo(context.Background(), local.GetFieldIndexer())); s.err == nil {
-			s.mender, s.err = collector.NewMender(local.GetClient(), collector.MenderOptions{Clock: t.Options.Clock, Registerer: metrics.Registry})
+			s.repairer, s.err = collector.NewRepairer(local.GetClient(), collector.RepairerOptions{Clock: t.Options.Clock, Registerer: metrics.Registry})
+		}
+		if s.err == nil {
+			s.propagation, s.err = t.newPropagation()
 		}
 	})
 	return s.err
@@ -150,12 +158,12 @@ func setUpAudit(t Target, s *shared) error {
 	local := t.Manager.GetLocalManager()
 	r := collector.NewDeployments(collector.DeploymentsOptions{
 		Projects: t.Options.Projects, Waker: t.Options.Waker, Hub: local.GetClient(), APIReader: local.GetAPIReader(), Owners: t.Options.Owners,
-		Karmada: s.karmada, Mender: s.mender, Book: s.book, Interval: t.Options.AuditInterval, After: t.Options.AuditAfter, Clock: t.Options.Clock,
+		Withdraw: s.propagation.Withdraw, Karmada: s.karmada, Repairer: s.repairer, Book: s.book, Interval: t.Options.AuditInterval, After: t.Options.AuditAfter, Clock: t.Options.Clock,
 	})
 	return r.Register(t.Manager, t.controller(), t.wrap)
 }
 
-// setUpQuota adds the controller that claims quota, and says once whether there is one.
+// setUpQuota adds the controller that claims quota, and logs once whether quota is configured.
 func setUpQuota(t Target) error {
 	local := t.Manager.GetLocalManager()
 	configured := prometheus.NewGauge(prometheus.GaugeOpts{
@@ -178,6 +186,19 @@ func setUpQuota(t Target) error {
 		return err
 	}
 	return r.Register(t.Manager, t.controller(), t.wrap)
+}
+
+func (t Target) newPropagation() (*propagation.Reconciler, error) {
+	local := t.Manager.GetLocalManager()
+	binder, err := t.binder()
+	if err != nil {
+		return nil, err
+	}
+	return propagation.New(propagation.Options{
+		Projects: t.Options.Projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
+		Wanted: deployments.Wants(t.Options.Locations), Suspension: t.Options.Suspension, FailoverAfter: t.Options.FailoverAfter, Clock: t.Options.Clock,
+		Metering: t.Options.Metering, Networks: binder, Owners: t.Options.Owners, Grants: projects.NewGrants(local.GetClient()),
+	}), nil
 }
 
 // binder is nil where the feature is off.
@@ -208,17 +229,10 @@ func Controllers() []Controller {
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},
 		{Name: "propagation", Setup: func(t Target) error {
-			local := t.Manager.GetLocalManager()
-			binder, err := t.binder()
-			if err != nil {
+			if err := common.set(t); err != nil {
 				return err
 			}
-			r := propagation.New(propagation.Options{
-				Projects: t.Options.Projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
-				Wanted: deployments.Wants(t.Options.Locations), Suspension: t.Options.Suspension, FailoverAfter: t.Options.FailoverAfter, Clock: t.Options.Clock,
-				Metering: t.Options.Metering, Networks: binder, Owners: t.Options.Owners, Grants: projects.NewGrants(local.GetClient()),
-			})
-			return r.Register(t.Manager, t.controller(), t.wrap)
+			return common.propagation.Register(t.Manager, t.controller(), t.wrap)
 		}},
 		{Name: "quota", Setup: setUpQuota},
 		{Name: "projection", Setup: func(t Target) error {
@@ -291,7 +305,7 @@ func Controllers() []Controller {
 			}
 			runner, err := collector.NewInventory(collector.InventoryOptions{
 				Owners: t.Options.Owners, Existence: t.Options.Existence,
-				Hub: local.GetClient(), APIReader: local.GetAPIReader(), Mender: common.mender, After: t.Options.InventoryAfter,
+				Hub: local.GetClient(), APIReader: local.GetAPIReader(), Repairer: common.repairer, After: t.Options.InventoryAfter,
 				Clock: t.Options.Clock, Registerer: metrics.Registry,
 			})
 			if err != nil {

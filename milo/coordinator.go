@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/multicluster-runtime/pkg/manager/coordinator/basic"
 
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/milo/peers"
 	"github.com/karmada-compute/karmada-compute/milo/shards"
 )
 
@@ -26,7 +27,9 @@ type Coordinator struct {
 	// Coordinator has the controllers, which the Provider engages with each project.
 	*basic.Coordinator
 	replica *shards.Replica
+	peers   *peers.Peers
 	reach   *reach
+	log     logr.Logger
 }
 
 // CoordinatorOptions configure a Coordinator.
@@ -35,25 +38,31 @@ type CoordinatorOptions struct {
 	Client client.Client
 	// Namespace holds the Leases. It must exist.
 	Namespace string
-	// Replica is the name of this replica, unique among those that run.
+	// Replica is the name of this replica, unique among the running replicas.
 	Replica string
 	// LeaseDuration is the longest time until the shards of a replica that was killed have another owner. The Leases last less.
 	LeaseDuration time.Duration
+	// Peers sends and answers pings, so that a replica that was killed is noticed before its Lease ends. Nil disables pings.
+	Peers *peers.Peers
 	// Clock is for the Leases.
 	Clock clock.WithDelayedExecution
 	// Log gets the shards that this replica acquires and loses.
 	Log logr.Logger
 }
 
-// NewCoordinator makes the coordinator of a provider.
+// NewCoordinator creates the coordinator of a provider.
 func NewCoordinator(provider *Provider, options CoordinatorOptions) *Coordinator {
 	asked := &reach{root: provider.root, clock: options.Clock, after: options.LeaseDuration}
-	replica := shards.New(shards.Options{
+	o := shards.Options{
 		Client: options.Client, Namespace: options.Namespace, Name: options.Replica, LeaseDuration: options.LeaseDuration,
 		Count: provider.options.Shards, Own: provider.own, Reach: asked.state, Clock: options.Clock, Log: options.Log,
-	})
+	}
+	if options.Peers != nil {
+		o.Peers = options.Peers
+	}
+	replica := shards.New(o)
 	provider.replica.Store(replica)
-	return &Coordinator{Coordinator: provider.controllers, replica: replica, reach: asked}
+	return &Coordinator{Coordinator: provider.controllers, replica: replica, peers: options.Peers, reach: asked, log: options.Log}
 }
 
 // Runnable shares the shards as long as it runs.
@@ -62,6 +71,13 @@ func (c *Coordinator) Runnable() manager.Runnable {
 		asking, stop := context.WithCancel(ctx)
 		var running sync.WaitGroup
 		running.Go(func() { c.reach.run(asking) })
+		if c.peers != nil {
+			running.Go(func() {
+				if err := c.peers.Serve(asking, c.replica.Hear); err != nil {
+					c.log.Error(err, "This replica answers no pings; its shards are taken over later if it is killed")
+				}
+			})
+		}
 		err := c.replica.Run(ctx)
 		stop()
 		running.Wait()
@@ -90,7 +106,7 @@ func (p *Provider) own(ctx context.Context, shard int) {
 // decideShard calls decide for every project of a shard. p.mu is held.
 func (p *Provider) decideShard(shard int) {
 	for project := range p.known {
-		if shardOf(project, p.options.Shards) != shard {
+		if p.shardOf(project) != shard {
 			continue
 		}
 		// An engagement of an earlier ownership has ended with its context.
@@ -101,7 +117,7 @@ func (p *Provider) decideShard(shard int) {
 	}
 }
 
-// shardOf is the shard of a project. It is the same on every replica with the same number of shards.
-func shardOf(project string, count int) int {
-	return naming.ProjectShard(project, count)
+// shardOf is the shard of a project.
+func (p *Provider) shardOf(project string) int {
+	return naming.ProjectKey(project).Shard(p.options.Shards)
 }

@@ -7,6 +7,8 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // Owners decides which projects are gone.
@@ -15,31 +17,31 @@ type Owners interface {
 	IsGone(ctx context.Context, project string) (bool, error)
 }
 
-// SetOwners sets who decides whether the project of a mark is gone. Until then no such mark is removed.
+// SetOwners sets the source that decides whether the project of a mark is gone. Until then no such mark is removed.
 func (p *Provider) SetOwners(owners Owners) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.owners = owners
 }
 
-// Owns says whether a project of that name would be in a shard that this replica owns now, whether it exists or not.
-func (p *Provider) Owns(name string) bool {
+// Owns reports whether this replica owns the shard of a key now, whether the project or the cell exists or not.
+func (p *Provider) Owns(key naming.ShardKey) bool {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
-	shard := p.owned[shardOf(name, p.options.Shards)]
+	shard := p.owned[key.Shard(p.options.Shards)]
 	return shard != nil && shard.Err() == nil
 }
 
-// Knows says whether the watch of the Projects has seen the project of that name and UID, and not its end. That it has not
-// proves nothing: the watch may be behind, or Milo's list may be wrong. Ask Lookup then.
+// Knows reports whether the watch of the Projects has seen the project with this name and UID, and not its deletion. A false result
+// proves nothing: the watch may lag, or Milo's list may be wrong. Call Lookup then.
 func (p *Provider) Knows(name string, uid types.UID) bool {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	return uid != "" && p.known[name].uid == uid
 }
 
-// Lookup asks Milo's root now, past every cache. found is false only if Milo has answered that there is no such project; an
-// error is no answer.
+// Lookup asks Milo's root now, bypassing all caches. found is false only if Milo has answered that the project does not exist; an error
+// is no answer.
 func (p *Provider) Lookup(ctx context.Context, name string) (uid types.UID, found bool, err error) {
 	project, found, err := getProject(ctx, p.root, name)
 	if err != nil || !found {
@@ -48,11 +50,11 @@ func (p *Provider) Lookup(ctx context.Context, name string) (uid types.UID, foun
 	return project.UID, true, nil
 }
 
-// Identity returns the identity of Milo, past every cache (Planes).
+// Identity returns the identity of Milo, bypassing all caches (Planes).
 func (p *Provider) Identity(ctx context.Context) (types.UID, error) { return p.planes.Identity(ctx) }
 
-// OnChange has f called with the name of a project that is gone or was made again, and with "" when this replica has acquired
-// a shard. f must return at once.
+// OnChange registers f. It is called with the name of a project that was deleted or recreated, and with "" when this replica has
+// acquired a shard. f must return at once.
 func (p *Provider) OnChange(f func(project string)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -12,27 +12,27 @@ import (
 )
 
 const (
-	// leaveAfter is the time between the note in a mark that its owner is leaving and the end of the mark. Every request has ended by
-	// then that was admitted by who had not seen the note: API servers give one a minute.
+	// leaveAfter is the time between the owner's note in a mark that it is leaving and the deletion of the mark. Requests admitted
+	// before the note became visible have ended by then: API servers time out requests after one minute.
 	leaveAfter = 2 * time.Minute
-	// shortestLook and longestLook bound the time between two looks at the engaged projects, which read memory alone.
+	// shortestLook and longestLook bound the interval between checks of the engaged projects. A check reads memory only.
 	shortestLook, longestLook = 50 * time.Millisecond, 30 * time.Second
-	// leavers is how many projects are let go at once, and leaveTimeout bounds the requests for one.
+	// leavers is the number of projects that are released at the same time. leaveTimeout bounds the requests for one project.
 	leavers      = 8
 	leaveTimeout = 15 * time.Second
-	// astrayAtOnce is about how many projects Milo is asked at each look whether they exist: those with a mark that the watch of the
-	// Projects does not know.
+	// astrayAtOnce is the approximate number of projects per check whose existence Milo is asked for: projects with a mark that the
+	// watch of the Projects does not know.
 	astrayAtOnce = 5
 )
 
-// leaving is a project that is about to be let go.
+// leaving is a project that is about to be released.
 type leaving struct {
 	since time.Time
-	// version is that of the mark with the note.
+	// version is the version of the mark with the note.
 	version string
 }
 
-// letGo ends the engagements of projects that nothing needs any more, until ctx ends.
+// letGo disengages unneeded projects until ctx ends.
 func (p *Provider) letGo(ctx context.Context) {
 	ticker := p.options.Clock.NewTicker(min(max(p.options.IdleAfter/20, shortestLook), longestLook))
 	defer ticker.Stop()
@@ -83,7 +83,7 @@ func (p *Provider) ready() map[string]*engagement {
 	return ready
 }
 
-// isIdle says whether nothing has needed a project for long enough. It reads memory alone, and keeps the mark of a project that is
+// isIdle reports whether a project has been unneeded for long enough. It reads memory only, and ensures the mark of a project that is
 // in use.
 func (p *Provider) isIdle(ctx context.Context, project string, engaged *engagement) bool {
 	p.mu.RLock()
@@ -108,7 +108,7 @@ func (p *Provider) isIdle(ctx context.Context, project string, engaged *engageme
 	return p.projects[project] == engaged && p.options.Clock.Since(engaged.used) >= p.options.IdleAfter
 }
 
-// isHeld says whether something but its mark needs a project. p.mu is held.
+// isHeld reports whether a project is needed for another reason than its mark. p.mu is held.
 func (p *Provider) isHeld(project string) bool {
 	for _, needs := range p.needs {
 		if needs != Needs(p.options.Marks) && needs.Needed(project) {
@@ -118,7 +118,7 @@ func (p *Provider) isHeld(project string) bool {
 	return false
 }
 
-// leave takes one step towards letting go of an idle project. What fails is done at the next look.
+// leave takes one step towards the release of an idle project. The next check retries failed steps.
 func (p *Provider) leave(ctx context.Context, project string, engaged *engagement) {
 	ctx, cancel := context.WithTimeout(ctx, leaveTimeout)
 	defer cancel()
@@ -167,7 +167,7 @@ func (p *Provider) leave(ctx context.Context, project string, engaged *engagemen
 	log.Info("Project disengaged: it has no Workloads")
 }
 
-// keep begins the idle time of a project anew, with its mark where the project is in use.
+// keep restarts the idle time of a project, and ensures the mark of a project that is in use.
 func (p *Provider) keep(project string, engaged *engagement, used bool) {
 	if used {
 		p.options.Marks.Ensure(project)
@@ -177,7 +177,7 @@ func (p *Provider) keep(project string, engaged *engagement, used bool) {
 	engaged.used, engaged.leaving = p.options.Clock.Now(), nil
 }
 
-// askUsed asks a project whether it is in use, past every cache: one that has lost its watch says nothing of a new Workload.
+// askUsed asks a project whether it is in use, bypassing all caches: the cache of a project whose watch broke misses new Workloads.
 func (p *Provider) askUsed(ctx context.Context, project string) (bool, error) {
 	asked, err := p.planes.Client(project)
 	if err != nil {
@@ -186,7 +186,7 @@ func (p *Provider) askUsed(ctx context.Context, project string) (bool, error) {
 	return p.isUsed(ctx, asked)
 }
 
-// removeAstray removes the marks of projects that have not existed for as long as an idle project stays engaged, as Milo has said.
+// removeAstray removes the marks of projects that, according to Milo, have not existed for as long as an idle project stays engaged.
 func (p *Provider) removeAstray(ctx context.Context) {
 	asked := 0
 	for project := range p.findAstray() {
@@ -228,7 +228,7 @@ func (p *Provider) findAstray() map[string]time.Time {
 	p.astray = map[string]time.Time{}
 	for _, project := range marked {
 		_, exists := p.known[project]
-		if _, owned := p.owned[shardOf(project, p.options.Shards)]; exists || !owned {
+		if _, owned := p.owned[p.shardOf(project)]; exists || !owned {
 			continue
 		}
 		since, seen := before[project]

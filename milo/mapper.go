@@ -20,8 +20,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/milo/networking"
 )
 
-// scopes lists every kind that is read or written at Milo's root or in a project. There is no default: requests for a
-// cluster-scoped kind that is mapped as namespaced go to a wrong path.
+// scopes lists every kind that is read or written at Milo's root or in a project. There is no default: requests for a cluster-scoped
+// kind that is mapped as namespaced would use a wrong path.
 var scopes = map[schema.GroupKind]meta.RESTScope{
 	{Group: ResourceManagerGroupVersion.Group, Kind: "Project"}:                meta.RESTScopeRoot,
 	{Group: NetworkingGroupVersion.Group, Kind: "LocationBinding"}:             meta.RESTScopeRoot,
@@ -34,20 +34,21 @@ var scopes = map[schema.GroupKind]meta.RESTScope{
 	{Group: v1alpha.GroupVersion.Group, Kind: "Instance"}:                      meta.RESTScopeNamespace,
 	{Group: v1alpha.GroupVersion.Group, Kind: "InstanceSession"}:               meta.RESTScopeNamespace,
 	{Group: v1alpha.GroupVersion.Group, Kind: "InstanceType"}:                  meta.RESTScopeRoot,
-	{Group: v1alpha.GroupVersion.Group, Kind: "WorkloadRevision"}:              meta.RESTScopeNamespace,
+	{Group: v1alpha.GroupVersion.Group, Kind: v1alpha.KindWorkloadRevision}:    meta.RESTScopeNamespace,
 	{Group: authenticationv1.GroupName, Kind: "SelfSubjectReview"}:             meta.RESTScopeRoot,
 	{Group: authorizationv1.GroupName, Kind: "SubjectAccessReview"}:            meta.RESTScopeRoot,
 	{Group: corev1.GroupName, Kind: "Namespace"}:                               meta.RESTScopeRoot,
 	{Group: corev1.GroupName, Kind: "ConfigMap"}:                               meta.RESTScopeNamespace,
 	{Group: corev1.GroupName, Kind: "Secret"}:                                  meta.RESTScopeNamespace,
+	{Group: corev1.GroupName, Kind: "Event"}:                                   meta.RESTScopeNamespace,
 }
 
 // mapper maps kinds to resources without discovery, which in each of thousands of projects would cost Milo more than the
 // requests themselves. A kind that is not in scopes is an error.
 type mapper struct{ meta.RESTMapper }
 
-// NewRESTMapper maps the kinds that the add-on uses at Milo, of those that the scheme has, without discovery. It returns an
-// error if the scheme lacks the types of this package. The mapper returns an error for any other kind.
+// NewRESTMapper maps, without discovery, the kinds in the scheme that the add-on uses at Milo. It returns an error if the scheme lacks
+// the types of this package. The mapper returns an error for any other kind.
 func NewRESTMapper(scheme *runtime.Scheme) (meta.RESTMapper, error) {
 	listed := meta.NewDefaultRESTMapper(scheme.PreferredVersionAllGroups())
 	for kind, scope := range scopes {

@@ -12,30 +12,30 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 )
 
-// Needs says which projects have to be engaged, from what is in memory. Its methods are safe for concurrent use.
+// Needs reports from memory which projects must be engaged. Its methods are safe for concurrent use.
 type Needs interface {
-	// Needed says whether a project is needed.
+	// Needed reports whether a project is needed.
 	Needed(project string) bool
-	// HasSynced says whether Needed knows all.
+	// HasSynced reports whether Needed knows all projects.
 	HasSynced() bool
-	// OnChange has f called with the name of a project that is needed now, or again. f must return at once.
+	// OnChange registers f. It is called with the name of a project that is needed now, or again. f must return at once.
 	OnChange(f func(project string))
 }
 
-// Marks are the Needs that are on the hub for this purpose alone (package marks).
+// Marks are the Needs that package marks stores on the hub.
 type Marks interface {
 	Needs
-	// Projects are those that have a mark.
+	// Projects returns the projects that have a mark.
 	Projects() []string
-	// Ensure has a mark made that does not exist, or that says that its owner is leaving. It returns at once.
+	// Ensure creates a mark that does not exist, and removes the note that its owner is leaving. It returns at once.
 	Ensure(project string)
 	// Leave notes in a mark that its owner is leaving, and returns the version of the mark with this note.
 	Leave(ctx context.Context, project string) (version string, err error)
-	// Remove deletes a mark in a version, or in any for "". It returns false if the mark has another version.
+	// Remove deletes a mark in a version, or in any version for "". It returns false if the mark has another version.
 	Remove(ctx context.Context, project, version string) (bool, error)
 }
 
-// AddNeeds adds what says which projects are needed. It must be called before this replica owns a shard.
+// AddNeeds adds a source of needed projects. It must be called before this replica owns a shard.
 func (p *Provider) AddNeeds(needs Needs) {
 	p.mu.Lock()
 	p.needs = append(p.needs, needs)
@@ -43,7 +43,7 @@ func (p *Provider) AddNeeds(needs Needs) {
 	needs.OnChange(p.Wake)
 }
 
-// Wake has a project engaged that exists and that this replica owns, until it has been idle.
+// Wake engages a project that exists and that this replica owns, until it has been idle.
 func (p *Provider) Wake(project string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,12 +52,12 @@ func (p *Provider) Wake(project string) {
 		return
 	}
 	_, exists := p.known[project]
-	if _, owned := p.owned[shardOf(project, p.options.Shards)]; exists && owned {
+	if _, owned := p.owned[p.shardOf(project)]; exists && owned {
 		p.start(project)
 	}
 }
 
-// isNeeded says whether a project has to be engaged. p.mu is held.
+// isNeeded reports whether a project must be engaged. p.mu is held.
 func (p *Provider) isNeeded(project string) bool {
 	if p.options.IdleAfter <= 0 {
 		return true
@@ -70,7 +70,7 @@ func (p *Provider) isNeeded(project string) bool {
 	return false
 }
 
-// isUsed says whether a project has objects that say so. With a cache for a reader that is no request.
+// isUsed reports whether a project has objects of the kinds in Using. With a cache as reader, it sends no request.
 func (p *Provider) isUsed(ctx context.Context, project client.Reader) (bool, error) {
 	for _, kind := range p.options.Using {
 		list, err := p.newList(kind)

@@ -31,24 +31,24 @@ import (
 type ProviderOptions struct {
 	// Root is the configuration for Milo's root. It is not used with Planes.
 	Root *rest.Config
-	// Planes are the control planes of projects. Nil: those of Milo.
+	// Planes are the control planes of projects. Nil: Milo's control planes.
 	Planes Planes
-	// Scheme has every type that controllers read or write in a project, and those of this package.
+	// Scheme has every type that controllers read or write in a project, and the types of this package.
 	Scheme *runtime.Scheme
 	// Kinds are watched by controllers in every project. Their informers are synced before controllers are engaged with the
 	// project, so that no controller waits for a project while it holds a lock.
 	Kinds []client.Object
 	// Shards is the number of shards. It must be the same on every replica.
 	Shards int
-	// Using are the kinds whose objects say that a project is in use. They are among Kinds.
+	// Using are the kinds whose objects show that a project is in use. They are among Kinds.
 	Using []client.Object
-	// IdleAfter is how long a project stays engaged that nothing needs any more. 0: all projects are engaged, always.
+	// IdleAfter is the time after which an unneeded project is disengaged. 0: all projects are engaged, always.
 	IdleAfter time.Duration
 	// Sweep is the time in which every project that is not engaged is visited once. 0: none is.
 	Sweep time.Duration
-	// Marks say which projects have Workloads, or are about to. They are needed with IdleAfter.
+	// Marks report which projects have Workloads, or are about to. They are required with IdleAfter.
 	Marks Marks
-	// Patience has the projects' informers wait for a Milo that is away. Nil: one of its own.
+	// Patience lets the projects' informers wait for an unavailable Milo. Nil: the Provider creates one.
 	Patience *Patience
 	// Clock is for idle projects and visits. Nil: the real one.
 	Clock clock.WithTicker
@@ -56,9 +56,9 @@ type ProviderOptions struct {
 	Log logr.Logger
 }
 
-// Provider runs a cluster with a cache for each project whose shard this replica owns and that something needs. It learns of the
-// Projects as a handler of a Watch. It implements multicluster.Provider and multicluster.ProviderRunnable, and needs the coordinator
-// of NewCoordinator. All methods are safe for concurrent use.
+// Provider runs a cluster with a cache for each needed project whose shard this replica owns. It receives the Projects as a handler of
+// a Watch. It implements multicluster.Provider and multicluster.ProviderRunnable, and needs the coordinator of NewCoordinator. All
+// methods are safe for concurrent use.
 type Provider struct {
 	options ProviderOptions
 	planes  Planes
@@ -68,11 +68,11 @@ type Provider struct {
 	// due are the projects to be visited, and counts the metrics of visits.
 	due    workqueue.TypedDelayingInterface[string]
 	counts visitCounts
-	// recorder writes Events at Milo's root. It is made when the first one is written.
+	// recorder writes Events at Milo's root. It is created with the first Event.
 	recorder func() (record.EventRecorder, error)
 	// replica is nil until there is a coordinator.
 	replica atomic.Pointer[shards.Replica]
-	// leaveAfter is the constant, but in tests.
+	// leaveAfter is the constant, except in tests.
 	leaveAfter time.Duration
 
 	// mu guards the fields below. It is never held during a request to a server.
@@ -85,7 +85,7 @@ type Provider struct {
 	suspended map[string]bool
 	// changed are called without the lock.
 	changed, suspensions []func(project string)
-	// needs say which projects are needed, and visitors are called at a visit.
+	// needs report which projects are needed, and visitors are called at a visit.
 	needs    []Needs
 	visitors []visitor
 	// scheduled are the projects that wait in due.
@@ -101,9 +101,9 @@ type Provider struct {
 // existing is a project that exists.
 type existing struct {
 	uid types.UID
-	// since is when it was made, or seen again after it was gone.
+	// since is when the project was created, or seen again after its deletion.
 	since time.Time
-	// isQuiet says that nothing may be written in it: it is being deleted, or suspended.
+	// isQuiet reports that no object may be written in the project: it is being deleted, or suspended.
 	isQuiet bool
 }
 
@@ -113,13 +113,13 @@ type engagement struct {
 	cancel context.CancelFunc
 	// cluster is nil until every informer has synced.
 	cluster cluster.Cluster
-	// used is when something needed the project last.
+	// used is when the project was last needed.
 	used time.Time
-	// leaving is nil unless the project is about to be let go.
+	// leaving is nil unless the project is about to be released.
 	leaving *leaving
 }
 
-// NewProvider makes a Provider. It sends no request before it is started.
+// NewProvider creates a Provider. It sends no request before it is started.
 func NewProvider(options ProviderOptions) (*Provider, error) {
 	if options.Shards < 1 {
 		return nil, fmt.Errorf("the number of shards is %d: it must be at least 1", options.Shards)
@@ -159,7 +159,10 @@ func NewProvider(options ProviderOptions) (*Provider, error) {
 	return p, nil
 }
 
-// planes are those of the options, or those of Milo.
+// Plane is the name in messages of the API server that has the projects.
+func (p *Provider) Plane() string { return p.planes.Name() }
+
+// planes returns the planes of the options, by default Milo's.
 func (o *ProviderOptions) planes() (Planes, error) {
 	if o.Planes != nil {
 		return o.Planes, nil
@@ -216,7 +219,7 @@ func (p *Provider) IndexField(_ context.Context, obj client.Object, field string
 	return nil
 }
 
-// Start returns when ctx ends. It lets go of projects that nothing needs any more, and visits those that are not engaged.
+// Start returns when ctx ends. It disengages unneeded projects, and visits the projects that are not engaged.
 func (p *Provider) Start(ctx context.Context, _ multicluster.Aware) error {
 	context.AfterFunc(ctx, p.due.ShutDown)
 	if p.options.IdleAfter <= 0 {
@@ -236,11 +239,11 @@ func (p *Provider) Start(ctx context.Context, _ multicluster.Aware) error {
 	return nil
 }
 
-// Observe is for a Watch.
+// Observe implements the handler of a Watch.
 func (p *Provider) Observe(project *Project) {
 	p.observeSuspension(project)
-	// A project that is being deleted stays engaged, since controllers must remove finalizers, and so does one that is suspended, since
-	// what it runs must be stopped. Any other that is not Ready yet has no control plane.
+	// A project that is being deleted stays engaged, since controllers must remove finalizers, and so does a suspended one, since its
+	// Instances must be stopped. Any other project that is not Ready yet has no control plane.
 	if !project.IsDeleting() && !project.IsSuspended() && !project.IsReady() {
 		return
 	}
@@ -248,7 +251,7 @@ func (p *Provider) Observe(project *Project) {
 	before, existed := p.known[project.Name]
 	since := project.CreationTimestamp.Time
 	if _, isBack := p.departed[project.Name]; isBack {
-		// A Milo that had lost its storage, say: its marks may have been removed meanwhile.
+		// For example, Milo had lost its storage: its marks may have been removed meanwhile.
 		delete(p.departed, project.Name)
 		since = p.options.Clock.Now()
 	}
@@ -260,11 +263,11 @@ func (p *Provider) Observe(project *Project) {
 	}
 }
 
-// Forget is for a Watch.
+// Forget implements the handler of a Watch.
 func (p *Provider) Forget(project *Project) {
 	p.mu.Lock()
 	if len(p.departed) >= maxDeparted {
-		// They are visited when their turn comes, should they be back.
+		// If they have been recreated, they are visited in turn.
 		clear(p.departed)
 	}
 	p.departed[project.Name] = struct{}{}
@@ -276,10 +279,10 @@ func (p *Provider) Forget(project *Project) {
 	p.notify(project.Name)
 }
 
-// decide starts or stops the engagement of a project. A project that is engaged and exists is let go by letGo alone. p.mu is held.
+// decide starts or stops the engagement of a project. Only letGo disengages a project that is engaged and exists. p.mu is held.
 func (p *Provider) decide(project string) {
 	known, exists := p.known[project]
-	_, owned := p.owned[shardOf(project, p.options.Shards)]
+	_, owned := p.owned[p.shardOf(project)]
 	current := p.projects[project]
 	if current != nil {
 		if exists && owned && current.uid == known.uid {
@@ -289,7 +292,7 @@ func (p *Provider) decide(project string) {
 	}
 	switch {
 	case !exists || !owned:
-	// Who makes a project again that was in use may find there what was left.
+	// A recreated project may still contain old Workloads.
 	case current != nil || p.isNeeded(project):
 		p.start(project)
 	default:
@@ -299,7 +302,7 @@ func (p *Provider) decide(project string) {
 
 // start starts the engagement of a project that exists and that this replica owns. p.mu is held.
 func (p *Provider) start(project string) {
-	ctx, cancel := context.WithCancel(p.owned[shardOf(project, p.options.Shards)])
+	ctx, cancel := context.WithCancel(p.owned[p.shardOf(project)])
 	engaged := &engagement{uid: p.known[project].uid, cancel: cancel, used: p.options.Clock.Now()}
 	p.projects[project] = engaged
 	go p.run(ctx, project, engaged)
@@ -331,7 +334,7 @@ func (p *Provider) run(ctx context.Context, project string, engaged *engagement)
 	}
 }
 
-// engage makes the cluster of a project, waits for its informers and engages the controllers. It returns when the cluster has
+// engage creates the cluster of a project, waits for its informers and engages the controllers. It returns when the cluster has
 // stopped.
 func (p *Provider) engage(parent context.Context, project string, engaged *engagement) error {
 	ctx, cancel := context.WithCancel(parent)

@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 
 	"github.com/karmada-compute/karmada-compute/internal/citychoice"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 func newTestProvider(t *testing.T) *Provider {
@@ -44,7 +45,7 @@ func newTestProvider(t *testing.T) *Provider {
 	return provider
 }
 
-// serveLocationBindings is a control plane without LocationBindings. That of project "hanging" never answers.
+// serveLocationBindings simulates control planes without LocationBindings. The control plane of project "hanging" never answers.
 func serveLocationBindings(w http.ResponseWriter, r *http.Request) {
 	if strings.Contains(r.URL.Path, "/projects/hanging/") {
 		<-r.Context().Done()
@@ -93,7 +94,7 @@ func eventually(t *testing.T, what string, check func() bool) {
 func TestProjectsFollowTheirShard(t *testing.T) {
 	p := newTestProvider(t)
 	const project = "north"
-	shard := shardOf(project, 4)
+	shard := naming.ProjectKey(project).Shard(4)
 	p.Observe(readyProject(project, "1"))
 	if isEngaged(p, project) {
 		t.Fatal("engaged a project of a shard that another replica has")
@@ -116,7 +117,7 @@ func TestProjectsFollowTheirShard(t *testing.T) {
 
 func TestRecreatedProjectIsAnother(t *testing.T) {
 	p := newTestProvider(t)
-	p.own(t.Context(), shardOf("north", 4))
+	p.own(t.Context(), naming.ProjectKey("north").Shard(4))
 	p.Observe(readyProject("north", "1"))
 	eventually(t, "engaged", func() bool { return isEngaged(p, "north") })
 	before, err := p.Get(t.Context(), "north")
@@ -135,7 +136,7 @@ func TestRecreatedProjectIsAnother(t *testing.T) {
 
 func TestProjectThatIsNotReadyIsLeftAlone(t *testing.T) {
 	p := newTestProvider(t)
-	p.own(t.Context(), shardOf("north", 4))
+	p.own(t.Context(), naming.ProjectKey("north").Shard(4))
 	project := readyProject("north", "1")
 	project.Status.Conditions = nil
 	p.Observe(project)
@@ -165,7 +166,7 @@ func TestHangingProjectDelaysNoOther(t *testing.T) {
 func TestShardsAreUsedEvenly(t *testing.T) {
 	counts := map[int]int{}
 	for i := range 16000 {
-		counts[shardOf(fmt.Sprintf("project-%d", i), 16)]++
+		counts[naming.ProjectKey(fmt.Sprintf("project-%d", i)).Shard(16)]++
 	}
 	for shard, count := range counts {
 		if count < 500 || count > 1500 {
@@ -204,7 +205,7 @@ func TestAvailableCityCodes(t *testing.T) {
 	}
 }
 
-// TestLookupOfExistence: a project does not exist only if an API server says so.
+// TestLookupOfExistence: only an API server's answer proves that a project does not exist.
 func TestLookupOfExistence(t *testing.T) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -263,7 +264,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestExistence: what is owned is so whether it exists or not, and changes are told.
+// TestExistence: ownership does not depend on existence, and changes are reported.
 func TestExistence(t *testing.T) {
 	p := newTestProvider(t)
 	var changes []string
@@ -282,7 +283,7 @@ func TestExistence(t *testing.T) {
 	p.Observe(readyProject("north", "1"))
 	is("without its shard", false, "1")
 	ctx, lose := context.WithCancel(t.Context())
-	p.own(ctx, shardOf("north", 4))
+	p.own(ctx, naming.ProjectKey("north").Shard(4))
 	p.Observe(readyProject("north", "1"))
 	is("with its shard", true, "1")
 	p.Observe(readyProject("north", "2"))

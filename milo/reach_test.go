@@ -19,7 +19,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv"
 )
 
-// TestReach: the first answer, or its absence, counts at once; what changes counts when it has lasted.
+// TestReach: the first answer, or its absence, counts at once; a change counts when it has lasted.
 func TestReach(t *testing.T) {
 	planes, address := newControlPlanes(t)
 	root, err := newRootClient(&rest.Config{Host: address})
@@ -62,8 +62,8 @@ func TestReach(t *testing.T) {
 	}
 }
 
-// TestCutOffFromMilo: of two replicas one loses the way to Milo. The other has all shards then, so that no project stands still, and they
-// share them again when the way is mended.
+// TestCutOffFromMilo: one of two replicas loses its connection to Milo. The other replica takes all shards, so that no project stalls,
+// and they share the shards again when the connection recovers.
 func TestCutOffFromMilo(t *testing.T) {
 	namespace := hubNamespace(t)
 	way := testenv.NewProxy(t, testenv.Config(t))
@@ -89,11 +89,11 @@ karmada_compute_milo_cut_off 1
 `), "karmada_compute_milo_cut_off"); err != nil {
 		t.Error(err)
 	}
-	way.Mend(t)
+	way.Restore(t)
 	divided(t, namespace, both)
 }
 
-// says is what the Lease of a replica says of its way to Milo.
+// says returns the state of the connection to Milo in the Lease of a replica.
 func says(t *testing.T, namespace, replica string) string {
 	t.Helper()
 	lease := &coordinationv1.Lease{}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 func suspendedProject(name string, status metav1.ConditionStatus) *Project {
@@ -16,7 +18,7 @@ func suspendedProject(name string, status metav1.ConditionStatus) *Project {
 	return project
 }
 
-// TestSuspension: who asks is told once of each change, and a project that is gone is not suspended.
+// TestSuspension: handlers are called once for each change, and a deleted project is not suspended.
 func TestSuspension(t *testing.T) {
 	p := newTestProvider(t)
 	var told []string
@@ -46,10 +48,10 @@ func TestSuspension(t *testing.T) {
 	}
 }
 
-// TestASuspendedProjectIsEngaged: also one that is not Ready, since what it runs must be stopped.
+// TestASuspendedProjectIsEngaged: a suspended project is engaged even if it is not Ready, since its Instances must be stopped.
 func TestASuspendedProjectIsEngaged(t *testing.T) {
 	p := newTestProvider(t)
-	p.own(t.Context(), shardOf("north", 4))
+	p.own(t.Context(), naming.ProjectKey("north").Shard(4))
 	project := suspendedProject("north", metav1.ConditionTrue)
 	project.Status.Conditions[0].Status = metav1.ConditionFalse
 	p.Observe(project)

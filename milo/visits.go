@@ -18,13 +18,13 @@ const (
 	// visitors is how many projects are visited at once, and visitTimeout bounds the requests of a visit.
 	visitors     = 4
 	visitTimeout = 15 * time.Second
-	// newFor is how long a project counts as new after its creation: it is visited at once, and not when its turn comes.
+	// newFor is how long a project counts as new after its creation: a new project is visited at once, and not in turn.
 	newFor = 10 * time.Minute
 	// maxDeparted bounds how many projects that are gone are remembered, so that they are visited at once when they are back.
 	maxDeparted = 100000
 	// soon spreads the visits of new projects.
 	soon = 2 * time.Second
-	// hurryPerProject spreads the visits of all projects when they are to be soon: fifty a second.
+	// hurryPerProject spreads the visits of all projects when they are due soon: fifty a second.
 	hurryPerProject = 20 * time.Millisecond
 )
 
@@ -38,8 +38,8 @@ const (
 // visitor is called at a visit.
 type visitor = func(ctx context.Context, project string, c client.Client) error
 
-// OnVisit has f called at each visit of a project that is not engaged and has no Workloads, with a client that has no cache. It is not
-// called for a project in which nothing may be written. Call it before Start.
+// OnVisit registers f, which is called at each visit of a project that is not engaged and has no Workloads, with a client that has no
+// cache. f is not called for a project in which no object may be written. Call OnVisit before Start.
 func (p *Provider) OnVisit(f func(ctx context.Context, project string, c client.Client) error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -57,7 +57,7 @@ func (p *Provider) VisitAll() {
 	}
 }
 
-// schedule has a project visited when its turn comes, unless it waits already. p.mu is held.
+// schedule queues a project for a visit in turn, unless it is queued already. p.mu is held.
 func (p *Provider) schedule(project string) {
 	known := p.known[project]
 	if p.options.IdleAfter <= 0 || p.options.Sweep <= 0 || p.scheduled[project] == known.uid {
@@ -121,14 +121,14 @@ func (p *Provider) visitNext(ctx context.Context) bool {
 	return true
 }
 
-// isToVisit says whether a project exists, is this replica's, and is not engaged. p.mu is held.
+// isToVisit reports whether a project exists, belongs to this replica, and is not engaged. p.mu is held.
 func (p *Provider) isToVisit(project string) (existing, bool) {
 	known, exists := p.known[project]
-	_, owned := p.owned[shardOf(project, p.options.Shards)]
+	_, owned := p.owned[p.shardOf(project)]
 	return known, exists && owned && p.projects[project] == nil
 }
 
-// visit asks a project whether it is in use, and has the visitors called if it is not.
+// visit asks a project whether it is in use, and calls the visitors if it is not.
 func (p *Provider) visit(ctx context.Context, project string, known existing) (used bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, visitTimeout)
 	defer cancel()
@@ -171,7 +171,7 @@ func (p *Provider) registerProjects(registerer prometheus.Registerer) error {
 			defer p.mu.RUnlock()
 			count := 0
 			for project := range p.known {
-				if _, owned := p.owned[shardOf(project, p.options.Shards)]; owned {
+				if _, owned := p.owned[p.shardOf(project)]; owned {
 					count++
 				}
 			}

@@ -129,7 +129,7 @@ func selecting(w *v1alpha.Workload, region string) *v1alpha.Workload {
 	return w
 }
 
-// TestSelectorWarnings: a selector that matches nothing yet is taken, and that is said once.
+// TestSelectorWarnings: a selector that matches nothing yet is accepted, with one warning.
 func TestSelectorWarnings(t *testing.T) {
 	for region, want := range map[string]int{"us": 0, "nowhere": 1} {
 		before := selecting(workload(), region)
@@ -145,7 +145,7 @@ func TestSelectorWarnings(t *testing.T) {
 	}
 }
 
-// TestRefusalsAreFresh: what is known of a project admits requests, and refuses none without being looked up again.
+// TestRefusalsAreFresh: the cached state of a project admits requests, and a refusal needs a fresh answer.
 func TestRefusalsAreFresh(t *testing.T) {
 	p := newProjects()
 	p.fresh = map[string]webhook.Project{}
@@ -159,7 +159,7 @@ func TestRefusalsAreFresh(t *testing.T) {
 	}
 }
 
-// TestLocationsWhileMiloIsAway: those that were known are used, and that is said; a city that was not among them is not refused.
+// TestLocationsWhileMiloIsAway: the known locations are used, with a warning; an unknown city is not refused.
 func TestLocationsWhileMiloIsAway(t *testing.T) {
 	p := newProjects()
 	p.age, p.allowance = 90*time.Second, 1
@@ -177,7 +177,7 @@ func TestLocationsWhileMiloIsAway(t *testing.T) {
 func TestQuotaIsNotWaitedFor(t *testing.T) {
 	request := creation(t, workload("DFW"))
 	request.UserInfo.Extra = inProject("unlimited")
-	// A Milo that hangs answers nothing until the test has ended.
+	// A hanging Milo answers no request until the test has ended.
 	if response := workloads(newProjects()).Handle(t.Context(), request); !response.Allowed {
 		t.Errorf("answer is %+v", response.Result)
 	}
@@ -259,12 +259,12 @@ func TestOwned(t *testing.T) {
 	}
 }
 
-// suspended has the annotation by which something else than Milo may mean to stop what runs.
+// suspended sets the annotation by which systems other than Milo may intend to stop Instances.
 func suspended(w *v1alpha.Workload) {
 	w.Annotations = map[string]string{"compute.datumapis.com/suspended": "true"}
 }
 
-// TestSuspendedAnnotation verifies that nobody is led to believe that the annotation stops what runs: it is refused where it is new.
+// TestSuspendedAnnotation verifies that a new annotation is refused: consumers must not believe that the annotation stops Instances.
 func TestSuspendedAnnotation(t *testing.T) {
 	handler := workloads(newProjects())
 	cases := map[string]struct {
@@ -303,7 +303,7 @@ func wantSuspensionAdvice(t *testing.T, response admission.Response, code int32,
 	if response.Allowed || response.Result.Code != code {
 		t.Fatalf("allowed: %t, %+v", response.Allowed, response.Result)
 	}
-	for _, part := range []string{where, "has no effect", "suspend the Project at Milo"} {
+	for _, part := range []string{where, "has no effect", "suspend the project itself"} {
 		if !strings.Contains(response.Result.Message, part) {
 			t.Errorf("message %q lacks %q", response.Result.Message, part)
 		}

@@ -20,10 +20,19 @@ func (d *WorkloadDeployment) Cell() string {
 	return cell
 }
 
-// Owner is the cell that an index is assigned to, or "" when there is none.
+// Owner is the cell that an index is assigned to, or "" if the index is not assigned.
 func (a *WorkloadDeploymentAssignment) Owner(index int) string {
+	return a.find(index, func(c *CellAssignment) []IndexRange { return c.Indices })
+}
+
+// Releaser is the cell that has an index to release, or "" without one.
+func (a *WorkloadDeploymentAssignment) Releaser(index int) string {
+	return a.find(index, func(c *CellAssignment) []IndexRange { return c.Releasing })
+}
+
+func (a *WorkloadDeploymentAssignment) find(index int, ranges func(*CellAssignment) []IndexRange) string {
 	for i := range a.Cells {
-		for _, r := range a.Cells[i].Indices {
+		for _, r := range ranges(&a.Cells[i]) {
 			if index >= int(r.First) && index <= int(r.Last) {
 				return a.Cells[i].Name
 			}
@@ -32,7 +41,7 @@ func (a *WorkloadDeploymentAssignment) Owner(index int) string {
 	return ""
 }
 
-// IsLeaving reports whether the cell runs nothing any more and has not released all of its indices.
+// IsLeaving reports whether the cell no longer runs an Instance and has not released all of its indices.
 func (c *CellAssignment) IsLeaving() bool {
 	return len(c.Indices) == 0 && len(c.Releasing) > 0 && c.LeavingSince != nil
 }
@@ -42,7 +51,7 @@ func (d *WorkloadDeployment) Leaving(cell *CellAssignment) LeavingDeployment {
 	return LeavingDeployment{Namespace: d.Namespace, Name: d.Name, Since: cell.LeavingSince.UTC().Format(metav1.RFC3339Micro)}
 }
 
-// Names says whether the assignment has an entry for a cell.
+// Names reports whether the assignment has an entry for a cell.
 func (a *WorkloadDeploymentAssignment) Names(cell string) bool {
 	return slices.ContainsFunc(a.Cells, func(c CellAssignment) bool { return c.Name == cell })
 }

@@ -42,7 +42,7 @@ func crds(t *testing.T) map[string]*apiextensionsv1.CustomResourceDefinition {
 func TestShortNames(t *testing.T) {
 	want := map[string][]string{
 		v1alpha.KindWorkload: {"wl"}, v1alpha.KindWorkloadDeployment: {"wd"}, v1alpha.KindInstance: {"inst"}, v1alpha.KindInstanceSlice: {"islice"}, "InstanceType": {"itype"}, v1alpha.KindCell: {"ccell"}, v1alpha.KindInstanceSession: {"isess"},
-		"WorkloadRevision": {"wlrev"},
+		v1alpha.KindWorkloadRevision: {"wlrev"},
 	}
 	got := map[string][]string{}
 	for kind, crd := range crds(t) {
@@ -56,7 +56,7 @@ func TestShortNames(t *testing.T) {
 	}
 }
 
-// TestColumns: what `kubectl get` prints by default fits a terminal of 80 columns, at the widest that the values usually are.
+// TestColumns: the default output of `kubectl get` fits a terminal of 80 columns, at the usual maximum width of the values.
 func TestColumns(t *testing.T) {
 	const name, padding, terminal = 20, 3, 80
 	widths := map[string]int{
@@ -88,7 +88,7 @@ func TestColumns(t *testing.T) {
 	}
 }
 
-// longestReason leaves out one that hardly anybody sees, and one of placements, which have no columns.
+// longestReason ignores one reason that is hardly ever seen, and one of placements, which have no columns.
 func longestReason(condition string) int {
 	longest := 0
 	for _, remedy := range remedies.All() {
@@ -100,7 +100,7 @@ func longestReason(condition string) int {
 	return longest
 }
 
-// TestDescriptions: kubectl explain says something about every field.
+// TestDescriptions: every field has a description for kubectl explain.
 func TestDescriptions(t *testing.T) {
 	for kind, crd := range crds(t) {
 		schema := crd.Spec.Versions[0].Schema.OpenAPIV3Schema
@@ -129,8 +129,8 @@ func undescribed(t *testing.T, path string, schema *apiextensionsv1.JSONSchemaPr
 	}
 }
 
-// TestBounded: every list, map and string of a kind is bounded, and so is what a request can make an API server store and every
-// watcher read.
+// TestBounded: every list, map and string of a kind is bounded, and so is the amount that a request can make an API server store and
+// every watcher read.
 func TestBounded(t *testing.T) {
 	for kind, crd := range crds(t) {
 		for _, part := range []string{"spec", "status"} {

@@ -31,17 +31,17 @@ const (
 	// LabelProtected, with the value ProtectedTrue, is on the Pod of an Instance that has been Available and whose deployment has a floor. The
 	// PodDisruptionBudget of the deployment counts Pods with the label only, and a policy refuses their deletion.
 	LabelProtected = "compute.datumapis.com/protected"
-	// LabelManagedBy is who made an object that nobody else may write.
+	// LabelManagedBy names the creator of an object that only the creator may write.
 	LabelManagedBy = "app.kubernetes.io/managed-by"
 	// LabelHubNamespace is the hub namespace of an object that is not in it, such as a Work.
 	LabelHubNamespace = "compute.datumapis.com/hub-namespace"
 
-	// LabelHub, on a copy, on the Work of a hub namespace, and on what is made of them in a cell, is the UID of the hub: that of the namespace kube-system there. A
-	// cell that belongs to two hubs tells each what it has of that one.
+	// LabelHub, on a copy, on the Work of a hub namespace, and on the objects that are created from them in a cell, is the UID of the
+	// hub: the UID of the namespace kube-system there. A cell that belongs to two hubs reports to each hub the objects of that hub.
 	LabelHub = "compute.datumapis.com/hub-uid"
 
-	// LabelInventory is on the Works of the inventory: InventoryCell on one that carries a Cell, InventoryRemoval on one that is
-	// made to be deleted at once, so that Karmada removes from the cell what nobody asked for.
+	// LabelInventory is on the Works of the inventory: InventoryCell on a Work that carries a Cell, InventoryRemoval on a Work that is
+	// created and deleted at once, so that Karmada removes an unwanted object from the cell.
 	LabelInventory = "compute.datumapis.com/inventory"
 
 	// LabelTopologyCity is the city of a Karmada Cluster and of a hub WorkloadDeployment, in lower case. PropagationPolicies
@@ -49,14 +49,14 @@ const (
 	LabelTopologyCity = "topology.datum.net/city-code"
 
 	// LabelDependencies, with the value DependenciesNone, is on a hub WorkloadDeployment that has never had dependencies: its policy
-	// does not look for them.
+	// does not look them up.
 	LabelDependencies = "compute.datumapis.com/dependencies"
 
-	// LabelProjectMark, with the value ProjectMarkPresent, is on the ConfigMap on the hub that says that a project has Workloads, or is
-	// about to.
+	// LabelProjectMark, with the value ProjectMarkPresent, is on the ConfigMap on the hub that marks a project with Workloads, or one
+	// that is about to get its first.
 	LabelProjectMark = "compute.datumapis.com/project-mark"
 
-	// LabelNamespaceProject, on a namespace of the hub, makes the namespace a project where projects are namespaces. Its values are
+	// LabelNamespaceProject, on a namespace of the hub, turns the namespace into a project if projects are namespaces. Its values are
 	// NamespaceProject and NamespaceSuspended.
 	LabelNamespaceProject = "compute.datumapis.com/project"
 
@@ -78,7 +78,7 @@ const (
 // DependenciesNone is the value of LabelDependencies.
 const DependenciesNone = "none"
 
-// ManagedByCell is the value of LabelManagedBy on what the agent of a cell makes.
+// ManagedByCell is the value of LabelManagedBy on objects that the agent of a cell creates.
 const ManagedByCell = "karmada-compute-cell"
 
 // ProjectMarkPresent is the value of LabelProjectMark.
@@ -110,16 +110,17 @@ const (
 	// AnnotationBreakGlass, on a Pod in a cell, lets anyone with the right to delete the Pod do so regardless of the disruption budget. Its value is
 	// the reason, which the audit log of the cell gets.
 	AnnotationBreakGlass = "compute.datumapis.com/break-glass"
-	// AnnotationSuspended is that by which other systems stop what a WorkloadDeployment runs. The add-on refuses it: it follows the Project
-	// at Milo.
+	// AnnotationSuspended is the annotation by which other systems stop a WorkloadDeployment. The add-on refuses it: it follows the
+	// Project at Milo.
 	AnnotationSuspended = "compute.datumapis.com/suspended"
-	// AnnotationMended, on an object of Karmada, is when the add-on last made Karmada reconcile it again, in RFC 3339.
-	AnnotationMended = "compute.datumapis.com/mended-at"
-	// AnnotationForget, on a Karmada Cluster, says that the cell is gone for good, by the value "true": nothing is kept for it any
-	// more. Remove it to use the cell again.
+	// AnnotationRepairedAt, on an object of Karmada, is the time, in RFC 3339, of the add-on's last write that triggered a Karmada
+	// reconcile of the object.
+	AnnotationRepairedAt = "compute.datumapis.com/repaired-at"
+	// AnnotationForget, on a Karmada Cluster, with the value "true", releases a cell that is lost permanently: no object is kept for it
+	// any more. Remove the annotation to use the cell again.
 	AnnotationForget = "compute.datumapis.com/forget"
-	// AnnotationKeep, on a hub namespace whose project does not exist any more: "true" keeps what it holds, "false" withdraws it
-	// even while Milo is in doubt.
+	// AnnotationKeep, on a hub namespace whose project no longer exists: "true" keeps its objects, "false" withdraws them even while
+	// Milo is in doubt.
 	AnnotationKeep = "compute.datumapis.com/keep"
 	// AnnotationWithdrawUntil, on the record of Milo's identity, is a time in RFC 3339, at most 24 hours ahead. Until then the
 	// projects that Milo does not have count as deleted, however many they are.
@@ -127,7 +128,7 @@ const (
 	// AnnotationCities, on a namespace of the hub that is a project, names the cities that the project may use, separated by commas. A
 	// project without the annotation may use every city that has cells.
 	AnnotationCities = "compute.datumapis.com/cities"
-	// AnnotationLeaving, on the mark of a project, says that the replica that watches the project is about to let go of it.
+	// AnnotationLeaving, on the mark of a project, reports that the replica that watches the project is about to disengage it.
 	AnnotationLeaving = "compute.datumapis.com/leaving"
 )
 
@@ -136,7 +137,7 @@ const (
 	// AnnotationWorkNamespace is the namespace, on the hub, of the Work that has the object: executionSpacePrefix and the name of
 	// the cell.
 	AnnotationWorkNamespace = "work.karmada.io/namespace"
-	// AnnotationTemplateUID is the UID of the object on the hub that this one was made of.
+	// AnnotationTemplateUID is the UID of the object on the hub from which this object was created.
 	AnnotationTemplateUID = "resourcetemplate.karmada.io/uid"
 
 	executionSpacePrefix = "karmada-es-"

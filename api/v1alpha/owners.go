@@ -15,6 +15,7 @@ const (
 	KindInstanceSlice      = "InstanceSlice"
 	KindCell               = "Cell"
 	KindInstanceSession    = "InstanceSession"
+	KindWorkloadRevision   = "WorkloadRevision"
 )
 
 // ControllerReference is the owner reference by which a Workload controls a WorkloadDeployment.

@@ -45,8 +45,11 @@ type WorkloadRollout struct {
 	// +kubebuilder:validation:XIntOrString
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 
-	// maxSurge is refused: two Pods of one Instance never run at once, and an additional Instance would need an index, a name and
-	// quota of its own. Run at least 2 Instances, with readiness probes.
+	// maxSurge is how many additional Instances run while a new template replaces an old one, over all cities: a number, or a percentage
+	// of all Instances that is rounded up. A city gets its additional Instances with the new template before any of its Instances is replaced,
+	// and loses them at the end. Without it, each city with a single Instance gets one, unless the template has onNodeLoss Wait; 0 disables it.
+	// Instances that metrics scale have none. If the additional Instances wait for quota or capacity for 30 seconds, the Instances of the
+	// city are replaced without them.
 	// +optional
 	// +kubebuilder:validation:XIntOrString
 	MaxSurge *intstr.IntOrString `json:"maxSurge,omitempty"`
@@ -94,13 +97,13 @@ type WorkloadRollout struct {
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
 }
 
-// defaultProgressDeadline and defaultHistoryLimit are those of Kubernetes' Deployments.
+// defaultProgressDeadline and defaultHistoryLimit are the defaults of Kubernetes' Deployments.
 const (
 	defaultProgressDeadline = 600 * time.Second
 	defaultHistoryLimit     = 10
 )
 
-// ProgressDeadline is how long Instances may make no progress. r may be nil.
+// ProgressDeadline is the time for which Instances may make no progress. r may be nil.
 func (r *WorkloadRollout) ProgressDeadline() time.Duration {
 	if r == nil || r.ProgressDeadlineSeconds == nil {
 		return defaultProgressDeadline
@@ -123,9 +126,25 @@ func (r *WorkloadRollout) Unavailable(instances int) int {
 	if r != nil && r.MaxUnavailable != nil {
 		most = *r.MaxUnavailable
 	}
-	// Admission refuses what is neither a number nor a percentage.
+	// Admission refuses a value that is neither a number nor a percentage.
 	value, _ := intstr.GetScaledValueFromIntOrPercent(&most, instances, false)
 	return max(1, value)
+}
+
+// Surge is how many additional Instances may run while so many Instances are replaced; explicit is false when the Workload does not set it.
+// r may be nil.
+func (r *WorkloadRollout) Surge(instances int) (most int, explicit bool) {
+	if r == nil || r.MaxSurge == nil {
+		return 0, false
+	}
+	value, _ := intstr.GetScaledValueFromIntOrPercent(r.MaxSurge, instances, true)
+	return max(0, value), true
+}
+
+// RefusesSurge reports whether the Workload wants no additional Instances. r may be nil.
+func (r *WorkloadRollout) RefusesSurge() bool {
+	most, explicit := r.Surge(1)
+	return explicit && most == 0
 }
 
 // BatchOf is how many of so many Instances get a new template at once; 0: there is no limit. r may be nil.
@@ -150,7 +169,7 @@ func (r *WorkloadRollout) PauseAfterOf(instances int) (after int, first bool) {
 	return max(1, value), false
 }
 
-// ForDeployments is what the deployments of a Workload have of its rollout; nil when that is nothing. r may be nil.
+// ForDeployments returns the part of its rollout that a Workload's deployments get; nil if that is empty. r may be nil.
 func (r *WorkloadRollout) ForDeployments() *WorkloadRollout {
 	if r == nil || r.MaxUnavailable == nil && r.ProgressDeadlineSeconds == nil {
 		return nil
@@ -159,7 +178,7 @@ func (r *WorkloadRollout) ForDeployments() *WorkloadRollout {
 	return &WorkloadRollout{MaxUnavailable: copied.MaxUnavailable, ProgressDeadlineSeconds: copied.ProgressDeadlineSeconds}
 }
 
-// ForCells is what cells need of a rollout; nil when they need nothing. r may be nil.
+// ForCells returns the part of a rollout that cells need; nil if they need none of it. r may be nil.
 func (r *WorkloadRollout) ForCells() *WorkloadRollout {
 	if r == nil || r.MaxUnavailable == nil {
 		return nil

@@ -91,6 +91,13 @@ type WorkloadDeploymentSpec struct {
 	// +optional
 	Partition *WorkloadDeploymentPartition `json:"partition,omitempty"`
 
+	// surge is how many Instances run in addition to the desired ones during a rollout. It is set in projects only: the hub's copy asks for
+	// as many Instances more.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=5000
+	Surge int32 `json:"surge,omitempty"`
+
 	// floor is the city's share of the Workload's disruption budget. Without it the Workload has no budget.
 	// +optional
 	Floor *AvailabilityFloor `json:"floor,omitempty"`
@@ -166,8 +173,9 @@ type CellAssignment struct {
 	// +optional
 	Floor *AvailabilityFloor `json:"floor,omitempty"`
 
-	// leavingSince is when the cell lost its last index while it still had some to release. The cell then has no deployment to report
-	// on: its inventory says when nothing of the deployment is left there. It tells one departure from the next.
+	// leavingSince is the time at which the cell lost its last index while it still had indices to release. The cell then has no
+	// deployment to report on: its inventory reports when no object of the deployment is left there. leavingSince distinguishes one
+	// departure from the next.
 	// +optional
 	LeavingSince *metav1.MicroTime `json:"leavingSince,omitempty"`
 }
@@ -187,8 +195,8 @@ type IndexRange struct {
 	Last int32 `json:"last"`
 }
 
-// WorkloadDeploymentQuota says which Instances may start, by what the project's quota grants. An index that is in neither list waits
-// for an answer.
+// WorkloadDeploymentQuota lists the Instances that may start, according to the project's quota. An index in neither list waits for an
+// answer.
 type WorkloadDeploymentQuota struct {
 	// instanceSize is the size that is granted to each Instance. A larger one does not start. Without it an Instance of any size
 	// starts.
@@ -210,7 +218,7 @@ type WorkloadDeploymentQuota struct {
 
 // WorkloadDeploymentNetworks is the state of the networks of a template in a city.
 type WorkloadDeploymentNetworks struct {
-	// ready says that they are: Instances start.
+	// ready reports that the networks are available: Instances start.
 	// +optional
 	Ready bool `json:"ready,omitempty"`
 
@@ -267,7 +275,7 @@ func (s *WorkloadDeploymentSpec) DesiredReplicas() int32 {
 	return max(least, min(most, *s.Replicas))
 }
 
-// StatedReplicas is the number of Instances as it is written, which Karmada divides among the cells of a city.
+// StatedReplicas is the number of Instances in the spec, which Karmada divides among the cells of a city.
 func (s *WorkloadDeploymentSpec) StatedReplicas() int32 {
 	if s.Replicas != nil {
 		return *s.Replicas
@@ -275,7 +283,7 @@ func (s *WorkloadDeploymentSpec) StatedReplicas() int32 {
 	return s.ScaleSettings.MinReplicas
 }
 
-// Autoscaled says whether an autoscaler in the cell decides how many Instances run.
+// Autoscaled reports whether an autoscaler in the cell decides how many Instances run.
 func (s *WorkloadDeploymentSpec) Autoscaled() bool {
 	scale := &s.ScaleSettings
 	return scale.MaxReplicas != nil && *scale.MaxReplicas > scale.MinReplicas &&
@@ -324,8 +332,8 @@ type WorkloadDeploymentStatus struct {
 	// +optional
 	LastProgressTime *metav1.Time `json:"lastProgressTime,omitempty"`
 
-	// suspended says that the project is suspended: no Instance runs or is to run. Condition Suspended is True when all cells have
-	// confirmed it. It is set in projects only.
+	// suspended reports that the project is suspended: no Instance may run. Condition Suspended is True when all cells have confirmed
+	// it. It is set in projects only.
 	// +optional
 	Suspended bool `json:"suspended,omitempty"`
 
@@ -380,7 +388,7 @@ type WorkloadDeploymentList struct {
 	Items           []WorkloadDeployment `json:"items"`
 }
 
-// Fits says whether an Instance of this size may start where quota is granted for one of that size.
+// Fits reports whether an Instance of this size may start where quota is granted for one of that size.
 func (s QuotaSize) Fits(granted QuotaSize) bool {
 	return s.VCPUs <= granted.VCPUs && s.Memory <= granted.Memory
 }

@@ -22,9 +22,6 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/disruption"
 	"github.com/karmada-compute/karmada-compute/cell/nodes"
-	"github.com/karmada-compute/karmada-compute/cell/owned"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
-	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // addFloor reports of a deployment with a disruption budget which floor is in force, and how many Instances count.
@@ -61,33 +58,13 @@ func (s *scope) available(budget *policyv1.PodDisruptionBudget) int32 {
 	return min(count, budget.Status.CurrentHealthy)
 }
 
-// awaiting is how many Available Instances a voluntary disruption waits for: the cell gives them up, they get another template, or their node is
-// cordoned.
-func (s *scope) awaiting(ctx context.Context) (count int32, err error) {
+// awaiting is how many Available Instances a voluntary disruption waits for.
+func (s *scope) awaiting(ctx context.Context) (int32, error) {
 	cordoned, err := s.onCordonedNodes(ctx)
 	if err != nil {
 		return 0, err
 	}
-	earlier, partition := "", s.deployment.Spec.Partition
-	if partition != nil {
-		if earlier, err = templates.Hash(&partition.Template); err != nil {
-			return 0, err
-		}
-	}
-	wanted := indexing.Desired(s.deployment)
-	for _, one := range s.reports.summary.ordered {
-		if !owned.Available(one.Instance) {
-			continue
-		}
-		hash := s.reports.summary.facts.TemplateHash
-		if partition != nil && one.index < int(partition.Index) {
-			hash = earlier
-		}
-		if _, found := slices.BinarySearch(wanted, one.index); !found || one.TemplateHash() != hash || cordoned[one.Name] {
-			count++
-		}
-	}
-	return count, nil
+	return s.reports.summary.awaiting(s.deployment, cordoned), nil
 }
 
 // onCordonedNodes are the names of the Instances whose nodes are cordoned.
@@ -123,7 +100,7 @@ func (s *scope) floorChanged() bool {
 	return s.reportedFloor() != s.reports.Status.Indices[0].FloorSequence
 }
 
-// floorEvents drops events of budgets that do not change what is reported.
+// floorEvents drops events of budgets that do not change the report.
 func floorEvents() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, isBudget := e.ObjectOld.(*policyv1.PodDisruptionBudget)
@@ -134,7 +111,7 @@ func floorEvents() predicate.Predicate {
 	}}
 }
 
-// onNode are the deployments with Pods on a Node: those that have a budget report how many wait for its drain.
+// onNode are the deployments with Pods on a Node: a deployment with a budget reports how many of its Pods wait for the drain.
 func onNode(reader client.Reader) handler.MapFunc {
 	return func(ctx context.Context, node client.Object) []reconcile.Request {
 		var pods corev1.PodList

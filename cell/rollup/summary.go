@@ -45,22 +45,22 @@ type summary struct {
 	readyWanted, availableWanted int32
 	// leaving is how many Instances are being deleted or are not desired.
 	leaving int32
-	// suspended says that the project is suspended, and stopped how many Instances do not run any more because of that.
+	// suspended reports that the project is suspended. stopped is the number of Instances that no longer run because of that.
 	suspended bool
 	stopped   int32
-	// heldByQuota says whether the quota of an Instance is not granted.
+	// heldByQuota reports whether the quota of an Instance is not granted.
 	heldByQuota bool
-	// heldByData says whether data that an Instance needs is not in the cell.
+	// heldByData reports whether data that an Instance needs is not in the cell.
 	heldByData bool
-	// awaitedNetworks is what the networks of the template wait for, if an Instance waits for them.
+	// awaitedNetworks describes the missing networks of the template, if an Instance waits for them.
 	awaitedNetworks string
-	// unlisted is how many Instances have no slice for their entries.
+	// unlisted is the number of Instances without a slice for their entries.
 	unlisted int
 	// facts are the indices of the Instances by their state.
 	facts v1alpha.CellIndices
 	// missing are the fields of the deployment that the cell lacks.
 	missing []string
-	// worst says why the Instance that needs a user most is not Ready; "" when all are.
+	// worst is the reason why the Instance that most needs a user is not Ready; "" if all are Ready.
 	worst string
 }
 
@@ -90,14 +90,27 @@ func newSummary(deployment *v1alpha.WorkloadDeployment, hash string, instances [
 	return s
 }
 
-// isCurrent says whether an Instance has the template that it should have now. hash is that of the deployment's template. Below the
-// partition of a rollout it keeps the one that it has.
+// isCurrent reports whether an Instance has the template that it should have now. hash is the hash of the deployment's template. Below
+// the partition of a rollout, an Instance keeps its template.
 func isCurrent(deployment *v1alpha.WorkloadDeployment, instance indexed, hash string) bool {
 	p := deployment.Spec.Partition
 	return instance.TemplateHash() == hash || p != nil && instance.index < int(p.Index)
 }
 
-// count adds one Instance. wanted says whether its index is a desired one, and current whether it has the right template.
+// awaiting is how many Available Instances a voluntary disruption waits for: the cell gives them up, they get another template, or their node is
+// cordoned. One that keeps its template below the partition waits for nothing.
+func (s *summary) awaiting(deployment *v1alpha.WorkloadDeployment, cordoned map[string]bool) (count int32) {
+	wanted := indexing.Desired(deployment)
+	for _, one := range s.ordered {
+		_, found := slices.BinarySearch(wanted, one.index)
+		if owned.Available(one.Instance) && (!found || !isCurrent(deployment, one, s.facts.TemplateHash) || cordoned[one.Name]) {
+			count++
+		}
+	}
+	return count
+}
+
+// count adds one Instance. wanted: its index is desired. current: it has the template that it should have.
 func (s *summary) count(instance *v1alpha.Instance, wanted, current bool) {
 	deleting := !instance.DeletionTimestamp.IsZero()
 	s.counts.Replicas++
@@ -126,7 +139,7 @@ func (s *summary) count(instance *v1alpha.Instance, wanted, current bool) {
 	s.heldByData = s.heldByData || heldBy(instance, v1alpha.GateReferencedData, v1alpha.ConditionReferencedDataReady)
 }
 
-// settled says whether the Instances are the desired ones.
+// settled reports whether the Instances are the desired ones.
 func (s *summary) settled() bool {
 	return s.leaving == 0 && s.counts.Replicas == s.counts.DesiredReplicas &&
 		s.counts.CurrentReplicas == s.counts.DesiredReplicas && s.availableWanted == s.counts.DesiredReplicas
@@ -173,7 +186,7 @@ func trouble(instance *v1alpha.Instance) (int, string) {
 	return severity[ready.Reason], fmt.Sprintf("Instance %s: %s: %s", instance.Name, ready.Reason, ready.Message)
 }
 
-// heldBy says whether an Instance has a scheduling gate and the condition on which the gate is lifted is False.
+// heldBy reports whether an Instance has a scheduling gate and the condition on which the gate is lifted is False.
 func heldBy(instance *v1alpha.Instance, gate, condition string) bool {
 	return hasGate(instance, gate) &&
 		meta.IsStatusConditionPresentAndEqual(instance.Status.Conditions, condition, metav1.ConditionFalse)

@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package convert makes Workloads from Deployments and StatefulSets.
+// Package convert converts Deployments and StatefulSets to Workloads.
 package convert
 
 import (
@@ -20,11 +20,11 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/podfields"
 )
 
-// Options are what a Workload has and a Deployment does not.
+// Options holds the fields of a Workload that a Deployment does not have.
 type Options struct {
-	// Cities that the Workload runs in.
+	// Cities of the Workload.
 	Cities []string
-	// Network that its Instances are attached to.
+	// Network of its Instances.
 	Network string
 	// InstanceType of its Instances; "": the operator's default.
 	InstanceType string
@@ -37,7 +37,7 @@ type Loss struct {
 	podfields.Loss
 }
 
-// String is a line for a user.
+// String returns a line for a user.
 func (l Loss) String() string {
 	if l.Path == "" {
 		return fmt.Sprintf("%s: %s", l.Object, l.Why)
@@ -48,7 +48,7 @@ func (l Loss) String() string {
 // placement is the name of the only placement of a converted Workload.
 const placement = "default"
 
-// FromDeployment makes a Workload from a Deployment.
+// FromDeployment converts a Deployment to a Workload.
 func FromDeployment(from *appsv1.Deployment, o Options) (*v1alpha.Workload, []Loss) {
 	c := newConversion("Deployment", &from.ObjectMeta, o)
 	c.lose(podfields.Losses(&from.Spec, "spec")...)
@@ -58,15 +58,17 @@ func FromDeployment(from *appsv1.Deployment, o Options) (*v1alpha.Workload, []Lo
 	switch update := from.Spec.Strategy.RollingUpdate; {
 	case from.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType:
 		rollout.MaxUnavailable = new(intstr.FromString("100%"))
+		withoutSurge(rollout, scale)
 	case update != nil:
 		rollout.MaxUnavailable = c.maxUnavailable(update.MaxUnavailable, "spec.strategy.rollingUpdate.maxUnavailable")
+		rollout.MaxSurge = update.MaxSurge
 	}
 	c.rollout(rollout, from.Spec.MinReadySeconds)
 	c.template(&from.Spec.Template)
 	return c.workload, c.losses
 }
 
-// FromStatefulSet makes a Workload from a StatefulSet.
+// FromStatefulSet converts a StatefulSet to a Workload.
 func FromStatefulSet(from *appsv1.StatefulSet, o Options) (*v1alpha.Workload, []Loss) {
 	c := newConversion("StatefulSet", &from.ObjectMeta, o)
 	c.lose(podfields.Losses(&from.Spec, "spec")...)
@@ -75,15 +77,23 @@ func FromStatefulSet(from *appsv1.StatefulSet, o Options) (*v1alpha.Workload, []
 	rollout := &v1alpha.WorkloadRollout{}
 	if from.Spec.PodManagementPolicy == appsv1.ParallelPodManagement {
 		scale.InstanceManagementPolicy = v1alpha.Parallel
-		// A StatefulSet replaces one after the other unless it says otherwise.
+		// A StatefulSet replaces one Pod at a time by default.
 		rollout.MaxUnavailable = new(intstr.FromInt32(1))
 	}
 	if update := from.Spec.UpdateStrategy.RollingUpdate; update != nil && update.MaxUnavailable != nil {
 		rollout.MaxUnavailable = c.maxUnavailable(update.MaxUnavailable, "spec.updateStrategy.rollingUpdate.maxUnavailable")
 	}
+	withoutSurge(rollout, scale)
 	c.rollout(rollout, from.Spec.MinReadySeconds)
 	c.template(&from.Spec.Template)
 	return c.workload, c.losses
+}
+
+// withoutSurge leaves a single Instance alone while it is replaced: its Pods never ran beside each other.
+func withoutSurge(rollout *v1alpha.WorkloadRollout, scale *v1alpha.HorizontalScaleSettings) {
+	if scale.MinReplicas == 1 {
+		rollout.MaxSurge = new(intstr.FromInt32(0))
+	}
 }
 
 // conversion is the state of one conversion.

@@ -144,8 +144,11 @@ func TestRollouts(t *testing.T) {
 	policy := func(w *v1alpha.Workload) v1alpha.InstanceManagementPolicy {
 		return w.Spec.Placements[0].ScaleSettings.InstanceManagementPolicy
 	}
-	if w := stateful(func(*appsv1.StatefulSetSpec) {}); policy(w) != v1alpha.OrderedReady || w.Spec.Rollout != nil {
+	if w := stateful(func(*appsv1.StatefulSetSpec) {}); policy(w) != v1alpha.OrderedReady || w.Spec.Rollout.MaxSurge.IntVal != 0 || w.Spec.Rollout.MaxUnavailable != nil {
 		t.Errorf("a StatefulSet is %s with %+v", policy(w), w.Spec.Rollout)
+	}
+	if w := stateful(func(s *appsv1.StatefulSetSpec) { s.Replicas = new(int32(2)) }); w.Spec.Rollout != nil {
+		t.Errorf("a StatefulSet of 2 is rolled out with %+v", w.Spec.Rollout)
 	}
 	w := stateful(func(s *appsv1.StatefulSetSpec) { s.PodManagementPolicy = appsv1.ParallelPodManagement })
 	if policy(w) != v1alpha.Parallel || w.Spec.Rollout.MaxUnavailable.IntVal != 1 {
@@ -155,7 +158,7 @@ func TestRollouts(t *testing.T) {
 	d.Spec.Strategy.Type = appsv1.RecreateDeploymentStrategyType
 	d.Spec.Replicas = new(int32(0))
 	recreated, losses := FromDeployment(d, options)
-	if recreated.Spec.Rollout.MaxUnavailable.StrVal != "100%" {
+	if recreated.Spec.Rollout.MaxUnavailable.StrVal != "100%" || recreated.Spec.Rollout.MaxSurge == nil {
 		t.Errorf("Recreate is %+v", recreated.Spec.Rollout)
 	}
 	if !slices.ContainsFunc(losses, func(l Loss) bool { return l.Path == "spec.replicas" }) {

@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package stream opens InstanceSessions in a project, and connects to them.
+// Package stream opens InstanceSessions in a project and connects to them.
 package stream
 
 import (
@@ -30,16 +30,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/live"
 )
 
 const (
-	// announcedWithin is how long a session may take to have a URL, and lookAgain the wait between two looks.
+	// announcedWithin is how long a session may take to get a URL, and lookAgain the interval between two reads.
 	announcedWithin, lookAgain = 20 * time.Second, 100 * time.Millisecond
-	// closeWithin bounds the deletion of a session that is not needed any more.
+	// closeWithin bounds the deletion of a session that is no longer needed.
 	closeWithin = 5 * time.Second
-	// endedWithin is how long a session may take to say why it ended.
+	// endedWithin is how long a session may take to report why it ended.
 	endedWithin = 3 * time.Second
-	// maxMessage bounds the message of an answer that is an error.
+	// maxMessage bounds the message of an error response.
 	maxMessage = 4 << 10
 )
 
@@ -50,8 +51,8 @@ type Session struct {
 	config  *rest.Config
 }
 
-// Open creates a session with a key of its own, and waits until it has a URL.
-func Open(ctx context.Context, project client.Client, session *v1alpha.InstanceSession) (*Session, error) {
+// Open creates a session with a key of its own, and waits until it has a URL. Streams use the proxy of the project's configuration.
+func Open(ctx context.Context, project *live.Plane, session *v1alpha.InstanceSession) (*Session, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, fmt.Errorf("generate the key of the session: %w", err)
@@ -61,10 +62,10 @@ func Open(ctx context.Context, project client.Client, session *v1alpha.InstanceS
 		return nil, fmt.Errorf("encode the key of the session: %w", err)
 	}
 	session.Spec.PublicKey = encode("PUBLIC KEY", public)
-	if err := project.Create(ctx, session); err != nil {
+	if err := project.Client.Create(ctx, session); err != nil {
 		return nil, err
 	}
-	s := &Session{project: project, object: session}
+	s := &Session{project: project.Client, object: session}
 	if err := s.await(ctx); err != nil {
 		s.Close()
 		return nil, err
@@ -73,6 +74,7 @@ func Open(ctx context.Context, project client.Client, session *v1alpha.InstanceS
 		s.Close()
 		return nil, err
 	}
+	s.config.Proxy = project.Config.Proxy
 	return s, nil
 }
 
@@ -106,7 +108,7 @@ func (s *Session) ready() *metav1.Condition {
 	return meta.FindStatusCondition(s.object.Status.Conditions, v1alpha.ConditionReady)
 }
 
-// configOf is a configuration for the URL of a session with a certificate for its key.
+// configOf returns a configuration for the URL of a session, with a certificate for its key.
 func configOf(session *v1alpha.InstanceSession, key *ecdsa.PrivateKey) (*rest.Config, error) {
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: "session"},
@@ -135,7 +137,7 @@ func encode(kind string, der []byte) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
 }
 
-// Close deletes the session. One that cannot be deleted expires.
+// Close deletes the session. A session that cannot be deleted expires.
 func (s *Session) Close() {
 	ctx, cancel := context.WithTimeout(context.Background(), closeWithin)
 	defer cancel()
@@ -167,7 +169,7 @@ func (s *Session) Logs(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// refused is the error in an answer: of an API server, or of the add-on.
+// refused returns the error in a response from an API server or the add-on.
 func refused(response *http.Response) error {
 	body, err := io.ReadAll(io.LimitReader(response.Body, maxMessage))
 	if err != nil {
@@ -194,9 +196,9 @@ func (s *Session) Exec(ctx context.Context, options remotecommand.StreamOptions)
 	return s.why(ctx, err)
 }
 
-// cutError says that a stream was ended from the other side.
+// cutError reports that the other side ended a stream.
 type cutError struct {
-	// reason and message are what the session shows; empty if it shows no end.
+	// reason and message come from the session; empty if the session has not reported its end.
 	reason, message string
 	cause           error
 }
@@ -204,7 +206,7 @@ type cutError struct {
 // Error names the cause.
 func (e *cutError) Error() string {
 	if e.reason == "" {
-		return fmt.Sprintf("the stream was cut off: %v", e.cause)
+		return fmt.Sprintf("the connection to the add-on was lost: %v", e.cause)
 	}
 	return fmt.Sprintf("the stream was ended: %s: %s", e.reason, e.message)
 }
@@ -212,7 +214,7 @@ func (e *cutError) Error() string {
 // Unwrap returns the error of the connection.
 func (e *cutError) Unwrap() error { return e.cause }
 
-// why is the reason for which a stream was cut off, which the session shows soon after.
+// why returns the reason why a stream ended, which the session reports soon afterwards.
 func (s *Session) why(ctx context.Context, cut error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -222,10 +224,17 @@ func (s *Session) why(ctx context.Context, cut error) error {
 	ticker := time.NewTicker(lookAgain)
 	defer ticker.Stop()
 	for {
-		if err := s.project.Get(ctx, client.ObjectKeyFromObject(s.object), s.object); err == nil {
-			if ready := s.ready(); ready != nil && ready.Status == metav1.ConditionFalse {
-				return &cutError{reason: ready.Reason, message: ready.Message}
-			}
+		err := s.project.Get(ctx, client.ObjectKeyFromObject(s.object), s.object)
+		ready := s.ready()
+		switch {
+		case apierrors.IsNotFound(err):
+			return &cutError{reason: v1alpha.ReasonSessionCompleted, message: "the session was deleted"}
+		case err != nil || ready == nil || ready.Status != metav1.ConditionFalse:
+		case ready.Reason == v1alpha.ReasonSessionCompleted:
+			// The add-on has lost this side, too.
+			return &cutError{cause: cut}
+		default:
+			return &cutError{reason: ready.Reason, message: ready.Message}
 		}
 		select {
 		case <-ctx.Done():

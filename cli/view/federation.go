@@ -23,23 +23,23 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// Federation is what the hub says of the add-on: a summary of its objects.
+// Federation is a summary of the add-on's objects on the hub.
 type Federation struct {
 	Replicas []Replica `json:"replicas"`
 	Cells    []Cell    `json:"cells"`
 	Cities   []City    `json:"cities"`
-	// Mended are the objects of Karmada that the audit has made it reconcile again, the last first.
-	Mended []Mended `json:"mended,omitempty"`
+	// Objects of Karmada whose reconciliation the audit has triggered, the last first.
+	Repaired []Repaired `json:"repaired,omitempty"`
 }
 
-// Replica is one that serves the hub.
+// Replica is a replica that serves the hub.
 type Replica struct {
 	Name string `json:"name"`
-	// Running says that it has renewed its Lease in time.
+	// Running is true if the replica has renewed its Lease in time.
 	Running bool        `json:"running"`
 	Renewed metav1.Time `json:"renewed"`
 	Shards  int         `json:"shards"`
-	// Projects that have something on the hub, of those that the replica looks after.
+	// Projects of the replica that have objects on the hub.
 	Projects []string `json:"projects,omitempty"`
 }
 
@@ -48,18 +48,19 @@ type Cell struct {
 	Name  string `json:"name"`
 	City  string `json:"city"`
 	Ready bool   `json:"ready"`
-	// Agent is the reason of the condition of the cell's agent; "" where nothing is known of it.
+	// Agent is the reason of the condition of the cell's agent; "" if it is unknown.
 	Agent string `json:"agent,omitempty"`
-	// Deployments that Karmada has sent there, and how many of those whose newest state the cell has not reported on yet.
+	// Deployments is the number of deployments that Karmada has sent to the cell. The cell has not reported on the newest
+	// generation of Behind of them.
 	Deployments int `json:"deployments"`
 	Behind      int `json:"behind"`
-	// Inventory is the number of deployments that the cell itself says it has; nil before it does.
+	// Inventory is the number of deployments that the cell itself reports; nil before the first report.
 	Inventory *int32 `json:"inventory,omitempty"`
-	// Finding is what is wrong with it.
+	// Finding is the fault of the cell.
 	Finding *Finding `json:"finding,omitempty"`
 }
 
-// City is the sum of its cells and of the deployments of all projects there.
+// City is the sum of its cells and of all projects' deployments there.
 type City struct {
 	Name        string `json:"name"`
 	Cells       int    `json:"cells"`
@@ -69,15 +70,15 @@ type City struct {
 	Desired     int32  `json:"desired"`
 }
 
-// Mended is an object that was made to be reconciled again.
-type Mended struct {
+// Repaired is an object of Karmada whose reconciliation the audit has triggered.
+type Repaired struct {
 	Kind      string      `json:"kind"`
 	Namespace string      `json:"namespace"`
 	Name      string      `json:"name"`
 	At        metav1.Time `json:"at"`
 }
 
-// HubObjects are what a Federation is made from.
+// HubObjects holds the objects that a Federation summarizes.
 type HubObjects struct {
 	Leases      []coordinationv1.Lease
 	Clusters    []clusterv1alpha1.Cluster
@@ -88,12 +89,12 @@ type HubObjects struct {
 	Works       []metav1.PartialObjectMetadata
 }
 
-// Summarize makes the summary.
+// Summarize returns the summary.
 func Summarize(o *HubObjects, now time.Time) *Federation {
-	return &Federation{Replicas: replicas(o, now), Cells: cells(o, now), Cities: cities(o), Mended: mended(o)}
+	return &Federation{Replicas: replicas(o, now), Cells: cells(o, now), Cities: cities(o), Repaired: repaired(o)}
 }
 
-// Well says whether replicas run, and all cells and their agents are ready.
+// Well reports whether a replica runs, and all cells and their agents are ready.
 func (f *Federation) Well() bool {
 	return slices.ContainsFunc(f.Replicas, func(r Replica) bool { return r.Running }) &&
 		!slices.ContainsFunc(f.Cells, func(c Cell) bool { return c.Finding != nil })
@@ -120,7 +121,7 @@ func replicas(o *HubObjects, now time.Time) []Replica {
 		if project == "" || len(shards) == 0 {
 			continue
 		}
-		if r := byName[shards[naming.ProjectShard(project, len(shards))]]; r != nil && !slices.Contains(r.Projects, project) {
+		if r := byName[shards[naming.ProjectKey(project).Shard(len(shards))]]; r != nil && !slices.Contains(r.Projects, project) {
 			r.Projects = append(r.Projects, project)
 		}
 	}
@@ -133,10 +134,11 @@ func replicas(o *HubObjects, now time.Time) []Replica {
 	return result
 }
 
-// mostShards bounds what a record that somebody has edited can make of the number of shards.
+// mostShards bounds the number of shards, because a user can edit the record.
 const mostShards = 1 << 16
 
-// holders are the replicas that have the shards, by the record; "" is nobody. It is empty for a record that cannot be read.
+// holders returns the replicas that hold the shards, by the record; "" if no replica holds a shard. It is empty if the record
+// cannot be read.
 func holders(record *coordinationv1.Lease) []string {
 	by, err := v1alpha.ParseShards(record.Annotations[v1alpha.AnnotationShards])
 	if err != nil {
@@ -157,7 +159,7 @@ func holders(record *coordinationv1.Lease) []string {
 	return holders
 }
 
-// replicaOf is the replica that keeps a Lease; nil for a Lease of others.
+// replicaOf returns the replica that owns a Lease, or nil for another Lease.
 func replicaOf(lease *coordinationv1.Lease, now time.Time) *Replica {
 	spec := &lease.Spec
 	if !strings.HasPrefix(lease.Name, v1alpha.LeaseReplicaPrefix) || ptr.Deref(spec.HolderIdentity, "") == "" || spec.RenewTime == nil || spec.LeaseDurationSeconds == nil {
@@ -190,7 +192,8 @@ func cells(o *HubObjects, now time.Time) []Cell {
 	return result
 }
 
-// reportsOf counts the deployments of a cell, and those that it has not reported on since they were changed.
+// reportsOf returns the number of deployments in a cell, and how many of them the cell has not reported on since their last
+// change.
 func (o *HubObjects) reportsOf(cell string) (all, behind int) {
 	generations := map[[2]string]int64{}
 	for i := range o.Deployments {
@@ -211,7 +214,7 @@ func (o *HubObjects) reportsOf(cell string) (all, behind int) {
 	return all, behind
 }
 
-// reportedGeneration is the generation of the hub's copy that a cell has last reported on; 0 before it has.
+// reportedGeneration returns the generation of the hub's copy in the cell's last report; 0 before the first report.
 func reportedGeneration(binding *workv1alpha2.ResourceBinding, cell string) int64 {
 	var reported struct {
 		Generation int64 `json:"resourceTemplateGeneration"`
@@ -274,12 +277,12 @@ func cities(o *HubObjects) []City {
 	return result
 }
 
-func mended(o *HubObjects) []Mended {
-	var result []Mended
+func repaired(o *HubObjects) []Repaired {
+	var result []Repaired
 	add := func(kind string, object metav1.Object) {
-		at, err := time.Parse(time.RFC3339, object.GetAnnotations()[v1alpha.AnnotationMended])
+		at, err := time.Parse(time.RFC3339, object.GetAnnotations()[v1alpha.AnnotationRepairedAt])
 		if err == nil {
-			result = append(result, Mended{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName(), At: metav1.NewTime(at)})
+			result = append(result, Repaired{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName(), At: metav1.NewTime(at)})
 		}
 	}
 	for i := range o.Deployments {
@@ -291,6 +294,6 @@ func mended(o *HubObjects) []Mended {
 	for i := range o.Works {
 		add("Work", &o.Works[i])
 	}
-	slices.SortStableFunc(result, func(a, b Mended) int { return b.At.Compare(a.At.Time) })
+	slices.SortStableFunc(result, func(a, b Repaired) int { return b.At.Compare(a.At.Time) })
 	return result
 }

@@ -13,23 +13,23 @@ import (
 	"github.com/karmada-compute/karmada-compute/cli/terminal"
 )
 
-// Layout says how wide the lines of a tree may be.
+// Layout limits the width of the lines of a tree.
 type Layout struct {
-	// Columns of the terminal; 0 is no limit.
+	// Columns of the terminal; 0 means no limit.
 	Columns int
-	// Wide adds what the user must do, and who, and since when.
+	// Wide adds the action that the user must take, the actor, and the start.
 	Wide bool
 }
 
-// row is a Node with the lines that lead to it.
+// row is a Node with the lines of its branch.
 type row struct {
 	node *Node
 	// branch leads to the node, and below to what continues it.
 	branch, below string
 }
 
-// Lines renders a tree: the columns are name, state, reason, and address or message. A message that does not fit is
-// wrapped below its object; in a terminal that is too narrow for the reasons they are as well.
+// Lines renders a tree: the columns are name, state, reason, and address or message. A message that does not fit is wrapped below
+// its object; in a terminal that is too narrow for the reasons, the reasons are wrapped as well.
 func (n *Node) Lines(l Layout) []string {
 	rows := n.rows("", "")
 	heads := make([][]string, len(rows))
@@ -69,7 +69,7 @@ func (n *Node) Lines(l Layout) []string {
 	return lines
 }
 
-// alignedWith are the lines with their messages beside them.
+// alignedWith returns the lines with their messages beside them.
 func alignedWith(heads [][]string, rows []row) []string {
 	full := make([][]string, len(heads))
 	for i := range heads {
@@ -106,7 +106,7 @@ func (n *Node) title() string {
 	return strings.TrimSpace(n.Kind + " " + n.Name)
 }
 
-// beside returns the text at the end of a line: the address or the cause of its absence, and the number of restarts.
+// beside returns the text at the end of a line: the address or the cause of its absence, the template, and the number of restarts.
 func (n *Node) beside() string {
 	text := n.Address
 	if n.Finding != nil {
@@ -115,13 +115,16 @@ func (n *Node) beside() string {
 			text = strings.TrimSpace(n.Address + "  warning: " + n.Finding.Reason + " " + text)
 		}
 	}
+	if n.Template != "" {
+		text = strings.TrimSpace(fmt.Sprintf("%s  (%s)", text, n.Template))
+	}
 	if n.Restarts > 0 {
 		text = strings.TrimSpace(fmt.Sprintf("%s  (restarts: %d)", text, n.Restarts))
 	}
 	return text
 }
 
-// below is what stands below a line of a wide tree.
+// below returns the text below a line of a wide tree.
 func (n *Node) below(wide bool) []string {
 	if !wide || n.Finding == nil {
 		return nil

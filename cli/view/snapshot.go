@@ -21,28 +21,31 @@ import (
 
 // Snapshot is the state of one Workload in the planes that the user reaches.
 type Snapshot struct {
-	// Project is its name, where it is known.
+	// Project is the name of the project, if it is known.
 	Project string
-	// Now is when it was read. Without it no state has lasted too long.
+	// Now is the time of the read. If it is zero, no state has lasted too long.
 	Now time.Time
 	// Namespace in the project.
 	Namespace string
 	// Name of the Workload.
 	Name string
-	// Workload is nil when it does not exist, or is Hidden.
+	// Workload is nil if it does not exist or is Hidden.
 	Workload *v1alpha.Workload
-	// Deployments and Instances are those of the project. Where it is not reached they are those that the hub's copies report.
+	// Deployments and Instances are the project's. If the user does not reach the project, they come from the reports of the hub's
+	// copies.
 	Deployments []v1alpha.WorkloadDeployment
 	Instances   []v1alpha.Instance
-	// Hub is the way on the hub of each deployment, by its name; nil where the hub is not reached.
+	// Hub holds the hub objects of each deployment, by its name; nil if the user does not reach the hub.
 	Hub map[string]*OnHub
 	// Clusters of the hub, by name.
 	Clusters map[string]*clusterv1alpha1.Cluster
-	// Hidden are the kinds that the user may not read, and why; what they would show is left out.
+	// Hidden holds the kinds that the user may not read, with the error; their objects are left out.
 	Hidden map[string]error
+	// mixed says that Instances have different templates. Tree sets it.
+	mixed bool
 }
 
-// OnHub is the way of one deployment on the hub. What does not exist is nil.
+// OnHub holds the hub objects of one deployment. Objects that do not exist are nil.
 type OnHub struct {
 	Namespace string
 	Copy      *v1alpha.WorkloadDeployment
@@ -51,7 +54,7 @@ type OnHub struct {
 	Works map[string]*workv1alpha1.Work
 }
 
-// Cell is the cell that an Instance of the deployment is assigned to, or "".
+// Cell returns the cell to which an Instance of the deployment is assigned, or "".
 func (h *OnHub) Cell(instance string) string {
 	if h == nil || h.Copy == nil {
 		return ""
@@ -69,7 +72,7 @@ func (h *OnHub) Cell(instance string) string {
 	return ""
 }
 
-// Cells are the cells that have the deployment, by name.
+// Cells returns the cells that have the deployment, by name.
 func (h *OnHub) Cells() []string {
 	if h == nil {
 		return nil
@@ -106,7 +109,7 @@ func splitIndex(instance string) (name, index string) {
 	return instance[:max(cut, 0)], instance[cut+1:]
 }
 
-// InstancesOf are the Instances of a deployment, by index.
+// InstancesOf returns the Instances of a deployment, by index.
 func (s *Snapshot) InstancesOf(deployment *v1alpha.WorkloadDeployment) []*v1alpha.Instance {
 	var result []*v1alpha.Instance
 	for i := range s.Instances {
@@ -117,7 +120,7 @@ func (s *Snapshot) InstancesOf(deployment *v1alpha.WorkloadDeployment) []*v1alph
 	return result
 }
 
-// Strays are the Instances whose deployment is gone, or may not be read.
+// Strays returns the Instances whose deployment is deleted or may not be read.
 func (s *Snapshot) Strays() []*v1alpha.Instance {
 	var result []*v1alpha.Instance
 	for i := range s.Instances {
@@ -128,7 +131,7 @@ func (s *Snapshot) Strays() []*v1alpha.Instance {
 	return result
 }
 
-// Ready is the number of Instances that are Ready.
+// Ready returns the number of Instances that are Ready.
 func (s *Snapshot) Ready() int {
 	count := 0
 	for i := range s.Instances {
@@ -139,7 +142,7 @@ func (s *Snapshot) Ready() int {
 	return count
 }
 
-// Desired is the number of Instances that the deployments ask for, or, before there are any, the Workload's status.
+// Desired returns the number of Instances that the deployments request; without deployments, the number in the Workload's status.
 func (s *Snapshot) Desired() int {
 	count := 0
 	for i := range s.Deployments {
@@ -151,7 +154,7 @@ func (s *Snapshot) Desired() int {
 	return count
 }
 
-// Gone says that nothing of the Workload is left.
+// Gone reports whether no object of the Workload is left.
 func (s *Snapshot) Gone() bool {
 	return s.Workload == nil && len(s.Deployments) == 0 && len(s.Instances) == 0
 }

@@ -4,7 +4,9 @@
 package view
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -27,7 +29,7 @@ const (
 	StateHidden   = "not visible"
 )
 
-// Node is one object of a Tree, with what it owns.
+// Node is an object of a Tree, with its children.
 type Node struct {
 	// Kind is Project, Workload, WorkloadDeployment, Cell or Instance.
 	Kind string `json:"kind"`
@@ -36,24 +38,37 @@ type Node struct {
 	City string `json:"city,omitempty"`
 	// State is one of the states above, or "<ready>/<desired> Ready".
 	State string `json:"state"`
-	// Ready and Desired are the Instances of an object that has some.
+	// Ready and Desired are the numbers of Instances of an object that has any.
 	Ready   *int32 `json:"ready,omitempty"`
 	Desired *int32 `json:"desired,omitempty"`
-	// Reason is that of the condition that matters most.
+	// Reason of the most important condition.
 	Reason string `json:"reason,omitempty"`
 	// Address of an Instance.
 	Address string `json:"address,omitempty"`
-	// Restarts is how often containers of an Instance were restarted.
+	// Template of an Instance, while the Instances of the Workload have different ones: revision and number if it is the newest, else its hash.
+	Template string `json:"template,omitempty"`
+	// Restarts counts the restarts of the containers of an Instance.
 	Restarts int32 `json:"restarts,omitempty"`
-	// Finding is what holds the object; nil when all is well.
+	// Finding is the cause of a fault; nil when all is well.
 	Finding *Finding `json:"finding,omitempty"`
-	// Conditions of the object, as they are.
+	// Conditions of the object.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 	Children   []*Node            `json:"children,omitempty"`
 }
 
+// hasTemplates reports whether Instances have different templates.
+func (s *Snapshot) hasTemplates() bool {
+	first := ""
+	return slices.ContainsFunc(s.Instances, func(instance v1alpha.Instance) bool {
+		hash := instance.TemplateHash()
+		first = cmp.Or(first, hash)
+		return hash != "" && hash != first
+	})
+}
+
 // Tree is the tree of a Workload: where the hub is seen, with the cells between its deployments and their Instances.
 func (s *Snapshot) Tree() *Node {
+	s.mixed = s.hasTemplates()
 	root := s.workloadNode()
 	for i := range s.Deployments {
 		deployment := &s.Deployments[i]
@@ -62,7 +77,7 @@ func (s *Snapshot) Tree() *Node {
 		root.Children = append(root.Children, node)
 	}
 	for _, instance := range s.Strays() {
-		root.Children = append(root.Children, instanceNode(instance, s.Now))
+		root.Children = append(root.Children, s.instanceNode(instance))
 	}
 	if s.Project == "" {
 		return root
@@ -91,7 +106,7 @@ func (s *Snapshot) workloadNode() *Node {
 	return node
 }
 
-// isHidden says that a Workload that is nil may exist all the same.
+// isHidden reports whether a Workload that is nil may exist nevertheless.
 func (s *Snapshot) isHidden() bool {
 	_, hidden := s.Hidden["workloads"]
 	return hidden || s.Hub != nil && len(s.Deployments) > 0
@@ -101,6 +116,12 @@ func deploymentNode(d *v1alpha.WorkloadDeployment, now time.Time) *Node {
 	node := &Node{Kind: v1alpha.KindWorkloadDeployment, Name: d.Name, City: d.Spec.CityCode}
 	node.count(d, d.Status.ReplicaCounts)
 	node.judge(d.Status.Conditions, deployConditions, now)
+	return node
+}
+
+func (s *Snapshot) instanceNode(instance *v1alpha.Instance) *Node {
+	node := instanceNode(instance, s.Now)
+	node.Template = s.templateOf(instance)
 	return node
 }
 
@@ -123,6 +144,20 @@ func instanceNode(instance *v1alpha.Instance, now time.Time) *Node {
 	return node
 }
 
+// templateOf names the template of an Instance; "" while all Instances have the same one.
+func (s *Snapshot) templateOf(instance *v1alpha.Instance) string {
+	hash := instance.TemplateHash()
+	if hash == "" || !s.mixed {
+		return ""
+	}
+	if s.Workload != nil {
+		if r := s.Workload.Status.Rollout; r != nil && r.Revision > 0 && r.TemplateHash == hash {
+			return fmt.Sprintf("revision %d", r.Revision)
+		}
+	}
+	return "template " + hash
+}
+
 func address(instance *v1alpha.Instance) string {
 	var addresses []string
 	for _, networkInterface := range instance.Status.NetworkInterfaces {
@@ -141,7 +176,7 @@ func (n *Node) count(object metav1.Object, counts v1alpha.ReplicaCounts) {
 	}
 }
 
-// judge sets the reason: of what holds the object, else of the condition that reports that all is well.
+// judge sets the reason: of the finding, or else of the condition that reports that all is well.
 func (n *Node) judge(conditions []metav1.Condition, types []string, now time.Time) {
 	shown := v1alpha.ConditionAvailable
 	if n.Kind == v1alpha.KindInstance {
@@ -156,7 +191,7 @@ func (n *Node) judge(conditions []metav1.Condition, types []string, now time.Tim
 	}
 }
 
-// addInstances puts the Instances of a deployment below it, by cell where that is known.
+// addInstances adds the Instances of a deployment below it, by cell if the cell is known.
 func (s *Snapshot) addInstances(node *Node, d *v1alpha.WorkloadDeployment) {
 	onHub := s.Hub[d.Name]
 	cells := map[string]*Node{}
@@ -166,7 +201,7 @@ func (s *Snapshot) addInstances(node *Node, d *v1alpha.WorkloadDeployment) {
 		node.Children = append(node.Children, cell)
 	}
 	for _, instance := range s.InstancesOf(d) {
-		child := instanceNode(instance, s.Now)
+		child := s.instanceNode(instance)
 		if cell := cells[onHub.Cell(instance.Name)]; cell != nil {
 			cell.Children = append(cell.Children, child)
 			*cell.Desired++
@@ -180,7 +215,7 @@ func (s *Snapshot) addInstances(node *Node, d *v1alpha.WorkloadDeployment) {
 	}
 }
 
-// cellNode is a cell, with what keeps Karmada from writing there.
+// cellNode returns a cell, with the fault that keeps Karmada from writing there.
 func (s *Snapshot) cellNode(name, deployment string) *Node {
 	node := &Node{Kind: "Cell", Name: name, State: "0/0 Ready", Ready: new(int32), Desired: new(int32)}
 	cluster := s.Clusters[name]
@@ -205,7 +240,7 @@ func (s *Snapshot) cellNode(name, deployment string) *Node {
 	return node
 }
 
-// clusterFinding returns what holds all objects in a cell. Karmada's reasons are translated to the add-on's.
+// clusterFinding returns the fault that affects all objects in a cell. Karmada's reasons are translated to the add-on's.
 func clusterFinding(cluster *clusterv1alpha1.Cluster, now time.Time) *Finding {
 	found := cause(cluster.Status.Conditions, clusterConditions, now)
 	if found == nil || found.Condition != v1alpha.ConditionReady {

@@ -53,6 +53,16 @@ func restarted(i v1alpha.Instance, times int32) v1alpha.Instance {
 	return i
 }
 
+func rolling(w *v1alpha.Workload, revision int64, hash string) *v1alpha.Workload {
+	w.Status.Rollout = &v1alpha.WorkloadRolloutStatus{Revision: revision, TemplateHash: hash}
+	return w
+}
+
+func withTemplate(i v1alpha.Instance, hash string) v1alpha.Instance {
+	i.Spec.Controller = &v1alpha.InstanceController{TemplateHash: hash}
+	return i
+}
+
 func withAddress(i v1alpha.Instance, address string) v1alpha.Instance {
 	i.Status.NetworkInterfaces = []v1alpha.InstanceNetworkInterfaceStatus{
 		{}, {Assignments: v1alpha.InstanceNetworkAssignments{NetworkIP: &address}},
@@ -102,6 +112,35 @@ func TestTreeLines(t *testing.T) {
 				"   └─ web-main-ord-0  waiting",
 			},
 		},
+		"two templates": {
+			tree: Snapshot{
+				Workload:    rolling(workload(3, 2), 2, "newhash"),
+				Deployments: []v1alpha.WorkloadDeployment{deployment("DFW", 2, 1), deployment("ORD", 1, 1)},
+				Instances: []v1alpha.Instance{
+					withTemplate(withAddress(instance("DFW", 0, isReady), "10.0.0.1"), "oldhash"),
+					withTemplate(restarted(instance("DFW", 1, isStarting), 3), "newhash"), withTemplate(instance("ORD", 0, isReady), "oldhash"),
+				},
+			},
+			want: []string{
+				"Workload web          3/2 Ready",
+				"├─ DFW  web-main-dfw  2/1 Ready",
+				"│  ├─ web-main-dfw-0  Ready      Available     10.0.0.1  (template oldhash)",
+				"│  └─ web-main-dfw-1  not Ready  Provisioning  the image is pulled  (revision 2)  (restarts: 3)",
+				"└─ ORD  web-main-ord  1/1 Ready",
+				"   └─ web-main-ord-0  Ready      Available     (template oldhash)",
+			},
+		},
+		"one template": {
+			tree: Snapshot{
+				Workload: rolling(workload(1, 1), 2, "newhash"), Deployments: []v1alpha.WorkloadDeployment{deployment("DFW", 1, 1)},
+				Instances: []v1alpha.Instance{withTemplate(instance("DFW", 0, isReady), "newhash")},
+			},
+			want: []string{
+				"Workload web          1/1 Ready",
+				"└─ DFW  web-main-dfw  1/1 Ready",
+				"   └─ web-main-dfw-0  Ready      Available",
+			},
+		},
 		"Instances are sorted by index": {
 			tree: Snapshot{Workload: workload(0, 0), Deployments: []v1alpha.WorkloadDeployment{deployment("DFW", 0, 0)}, Instances: []v1alpha.Instance{
 				instance("DFW", 10), instance("DFW", 9),
@@ -135,7 +174,7 @@ func TestTreeLines(t *testing.T) {
 	}
 }
 
-// lines are those of the tree of web.
+// lines returns the lines of the tree of web.
 func lines(s *Snapshot, l Layout) []string {
 	s.Name = "web"
 	s.sort()

@@ -43,9 +43,6 @@ recover. The seed decides all writes.`,
 	flags.DurationVar(&run.soak.Pace, "pace", 75*time.Millisecond, "time from the answer of a write to the next one, of each of four writers")
 	flags.DurationVar(&run.soak.Patience, "patience", 3*time.Minute, "how long after the last write project, hub and cells may disagree")
 	flags.StringSliceVar(&run.parties, "parties", run.parties, "who is hostile, one after the other")
-	flags.StringVar(&run.earlier, "earlier", "", "revision of the repository whose add-on runs (default: the checkout); it needs --crds")
-	flags.StringVar(&run.crds, "crds", "", "folder of the CRDs of that revision")
-	flags.BoolVar(&run.earlierNames, "earlier-names", false, "hub namespaces have the names that versions before decision 41 gave them")
 	flags.BoolVar(&run.keep, "keep", false, "leave the federation running after a finding")
 	return cmd
 }
@@ -53,8 +50,7 @@ recover. The seed decides all writes.`,
 // hostileRun is one run of the subcommand.
 type hostileRun struct {
 	soakRun
-	parties      []string
-	earlierNames bool
+	parties []string
 }
 
 // on lets the parties write, one after the other.
@@ -66,7 +62,6 @@ func (r *hostileRun) on(ctx context.Context, f *federation.Federation) error {
 	for _, party := range r.parties {
 		h := &soak.Hostile{
 			Soak: &r.soak, Party: soak.Party(party), Project: r.soak.Projects[0], Victim: r.soak.Projects[1], Cell: "ord-1", Quota: true,
-			EarlierNames: r.earlierNames,
 		}
 		h.Namespace, h.Consumer = namespace, federation.Admin
 		result, err := h.Run(ctx)
@@ -77,7 +72,7 @@ func (r *hostileRun) on(ctx context.Context, f *federation.Federation) error {
 		if err := r.log(result); err != nil {
 			return err
 		}
-		// Where something was found, what is left is no further finding.
+		// If a finding exists, leftover objects are not a further finding.
 		removed := h.Remove(ctx)
 		if err = result.Err(); err == nil {
 			err = removed
@@ -87,7 +82,7 @@ func (r *hostileRun) on(ctx context.Context, f *federation.Federation) error {
 	return errors.Join(found...)
 }
 
-// log writes the log of all writes beside those of the processes.
+// log writes the log of all writes to the folder of the processes' logs.
 func (r *hostileRun) log(result *soak.HostileResult) error {
 	path := filepath.Join(r.folder, "log", "hostile-"+string(result.Party)+".log")
 	return os.WriteFile(path, []byte(strings.Join(result.Log, "\n")+"\n"), 0o600)

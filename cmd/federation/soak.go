@@ -35,7 +35,13 @@ the end. It fails when they still disagree some minutes after the last fault. Th
 			// connection to an API server that was killed; a closed pipe ends this program, and its keeper the federation.
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGHUP)
 			defer stop()
-			return run.run(ctx, cmd.OutOrStdout(), run.on)
+			switch run.faults {
+			case "":
+				return run.run(ctx, cmd.OutOrStdout(), run.on)
+			case faultsOfRollouts:
+				return run.run(ctx, cmd.OutOrStdout(), run.roll)
+			}
+			return fmt.Errorf("unknown value %q of --faults: use %s, or leave it out", run.faults, faultsOfRollouts)
 		},
 	}
 	flags := cmd.Flags()
@@ -49,23 +55,28 @@ the end. It fails when they still disagree some minutes after the last fault. Th
 	flags.IntVar(&run.soak.Workloads, "workloads", 40, "number of Workloads")
 	flags.StringSliceVar(&run.soak.Processes, "processes", soak.DefaultProcesses,
 		`processes to kill, as patterns: names of "federation status", "agent/<cell>" and "replica/<number>"`)
+	flags.StringVar(&run.faults, "faults", "", `"rollout": instead of random faults, one rollout of a Workload with a disruption budget for each process, which is down in the middle`)
+	flags.DurationVar(&run.down, "down", time.Minute, "how long each process is down, with --faults")
 	flags.BoolVar(&run.pull, "pull", false, "make one of the cells a member in pull mode")
 	flags.BoolVar(&run.keep, "keep", false, "leave the federation running if project, hub and cells disagree at the end")
 	return cmd
 }
 
+// faultsOfRollouts is the value of --faults for faults during rollouts.
+const faultsOfRollouts = "rollout"
+
 // soakRun is one run of the subcommand.
 type soakRun struct {
 	soak       soak.Soak
+	faults     string
+	down       time.Duration
 	folder     string
 	pull, keep bool
-	// crds is a folder of CRDs of an earlier version, and earlier is that version; empty: they are those of the checkout.
-	crds, earlier string
 	// args are additional arguments of the hub binary.
 	args []string
 }
 
-// cells are one alone in its city, and two that share one.
+// cells are one cell that is alone in its city, and two cells that share a city.
 func (r *soakRun) cells() []federation.Cell {
 	return []federation.Cell{{Name: "dfw", City: "DFW", Pull: r.pull}, {Name: "ord-1", City: "ORD"}, {Name: "ord-2", City: "ORD"}}
 }
@@ -80,7 +91,7 @@ func (r *soakRun) run(ctx context.Context, out io.Writer, on func(context.Contex
 	}
 	r.soak.Out, r.soak.Cities = out, []string{"DFW", "ORD"}
 	f, err := federation.Up(ctx, federation.Options{
-		Folder: r.folder, Projects: r.soak.Projects, Cells: r.cells(), CRDs: r.crds, Host: true, Detached: r.keep, Out: out,
+		Folder: r.folder, Projects: r.soak.Projects, Cells: r.cells(), Host: true, Detached: r.keep, Out: out,
 	})
 	if err != nil {
 		return err
@@ -105,12 +116,7 @@ func (r *soakRun) run(ctx context.Context, out io.Writer, on func(context.Contex
 
 // prepare starts the add-on and prepares the projects.
 func (r *soakRun) prepare(ctx context.Context, f *federation.Federation) error {
-	if r.earlier != "" {
-		if err := f.BuildEarlier(ctx, r.earlier); err != nil {
-			return err
-		}
-	}
-	addOn, err := f.StartAddOn(ctx, federation.AddOnOptions{Replicas: replicas, Args: r.args, Earlier: r.earlier != ""})
+	addOn, err := f.StartAddOn(ctx, federation.AddOnOptions{Replicas: replicas, Args: r.args})
 	if err != nil {
 		return err
 	}
@@ -138,6 +144,21 @@ func (r *soakRun) on(ctx context.Context, f *federation.Federation) error {
 		return err
 	}
 	return r.soak.Remove(ctx)
+}
+
+// roll runs a rolling soak on a federation.
+func (r *soakRun) roll(ctx context.Context, f *federation.Federation) error {
+	if err := r.prepare(ctx, f); err != nil {
+		return err
+	}
+	r.soak.Projects = r.soak.Projects[:1]
+	results, err := (&soak.Rolling{Soak: &r.soak, Down: r.down}).Run(ctx)
+	failed := []error{err}
+	for i := range results {
+		_, _ = fmt.Fprintln(r.soak.Out, results[i].Row())
+		failed = append(failed, results[i].Err())
+	}
+	return errors.Join(failed...)
 }
 
 // admit gives the consumer access to the projects, locations to the projects, and waits for the agents.

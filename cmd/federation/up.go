@@ -33,7 +33,7 @@ func upCommand() *cobra.Command {
 			if !addOn {
 				return up(cmd.Context(), options, nil)
 			}
-			return up(cmd.Context(), options, &federation.AddOnOptions{Released: released})
+			return up(cmd.Context(), options, &federation.AddOnOptions{Released: released, Sessions: containers})
 		},
 	}
 	folderFlag(cmd, &options.Folder)

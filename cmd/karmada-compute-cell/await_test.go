@@ -31,7 +31,7 @@ func (c hastyClock) Now() time.Time { return c.began.Add(100 * time.Since(c.bega
 
 func (c hastyClock) NewTimer(d time.Duration) clock.Timer { return c.RealClock.NewTimer(d / 100) }
 
-// await awaits an API server, and returns how often the log said that it waits.
+// await awaits an API server, and counts the log lines about the wait.
 func await(ctx context.Context, config *rest.Config, said *atomic.Int32) error {
 	s := component.Server{
 		Name: "the cell", Flag: "--kubeconfig", Config: config, Clock: hastyClock{began: time.Now()},
@@ -44,7 +44,7 @@ func await(ctx context.Context, config *rest.Config, said *atomic.Int32) error {
 	return s.Await(ctx)
 }
 
-// TestWrongKubeconfig: what waiting does not change is an error that says what to do.
+// TestWrongKubeconfig: a fault that waiting does not change is an error that names the remedy.
 func TestWrongKubeconfig(t *testing.T) {
 	withToken, nobody, stranger := rest.AnonymousClientConfig(testenv.Config(t)), rest.AnonymousClientConfig(testenv.Config(t)), rest.CopyConfig(testenv.Config(t))
 	withToken.BearerToken = "wrong"
@@ -76,8 +76,8 @@ func TestWrongKubeconfig(t *testing.T) {
 	}
 }
 
-// TestAwaited: however long an API server is away it is waited for, with a line in the log every 30 s, and the end of the process ends
-// the wait at once.
+// TestAwaited: an unavailable API server is awaited indefinitely, with a log line every 30 s, and the end of the process ends the wait
+// at once.
 func TestAwaited(t *testing.T) {
 	way := testenv.NewProxy(t, testenv.Config(t))
 	way.Cut()
@@ -97,7 +97,7 @@ func TestAwaited(t *testing.T) {
 		t.Errorf("the end of the process: %v", err)
 	}
 	go func() { ended <- await(t.Context(), way.Config(testenv.Config(t)), &said) }()
-	way.Mend(t)
+	way.Restore(t)
 	if err := <-ended; err != nil {
 		t.Errorf("an API server that is back: %v", err)
 	}

@@ -59,7 +59,7 @@ func TestStartAndMetrics(t *testing.T) {
 	})
 	answers(t, "http://"+o.endpoints.Health+"/healthz", http.StatusOK)
 	answers(t, "http://"+o.endpoints.Health+"/readyz", http.StatusInternalServerError)
-	way.Mend(t)
+	way.Restore(t)
 	answers(t, "http://"+o.endpoints.Health+"/readyz", http.StatusOK)
 
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
@@ -77,14 +77,14 @@ func TestStartAndMetrics(t *testing.T) {
 		{"nobody", "", "/metrics", http.StatusUnauthorized},
 		{"nobody", "", "/debug/pprof/profile", http.StatusUnauthorized},
 	} {
-		// An agent is ready by its caches; the metrics server, which makes itself a certificate, may listen a moment later.
+		// An agent is ready when its caches are; the metrics server, which creates its own certificate, may listen a moment later.
 		if status, err := getWhenServed(t, client, "https://"+o.endpoints.Metrics+call.path, call.token); err != nil || status != call.want {
 			t.Errorf("%s gets %d for %s, %v", call.who, status, call.path, err)
 		}
 	}
 }
 
-// getWhenServed is get, again and again while nobody listens.
+// getWhenServed calls get, and retries while no server listens.
 func getWhenServed(t *testing.T, client *http.Client, url, token string) (status int, err error) {
 	t.Helper()
 	if waited := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {

@@ -22,10 +22,11 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	hubprojects "github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/milo"
+	"github.com/karmada-compute/karmada-compute/milo/peers"
 )
 
-// controllers returns the function that sets up and runs the selected controllers. No connection is made before that. It begins when the
-// hub answers: making a manager asks it for its kinds.
+// controllers returns the function that sets up and runs the selected controllers. It opens no connection before that function runs.
+// The function begins when the hub answers: the creation of a manager requests the hub's kinds.
 func (a *app) controllers(p *planes, begun *atomic.Bool) (func(context.Context) error, error) {
 	projects, err := a.provider(p)
 	if err != nil {
@@ -55,7 +56,7 @@ func (a *app) controllers(p *planes, begun *atomic.Bool) (func(context.Context) 
 	}, nil
 }
 
-// setUp makes the manager with the selected controllers. Of their options, the rest is added.
+// setUp creates the manager with the selected controllers, and completes their options.
 func (a *app) setUp(p *planes, o hub.Options, projects *milo.Provider) (mcmanager.Manager, error) {
 	mgr, err := a.newManager(p, projects)
 	if err != nil {
@@ -68,7 +69,7 @@ func (a *app) setUp(p *planes, o hub.Options, projects *milo.Provider) (mcmanage
 	projects.AddNeeds(present)
 	local := mgr.GetLocalManager()
 	brake := ownership.NewBrake(ownership.BrakeOptions{
-		Milo: projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(), Namespace: a.options.hub.namespace, Clock: clock.RealClock{},
+		Milo: projects, Plane: projects.Plane(), Hub: local.GetClient(), APIReader: local.GetAPIReader(), Namespace: a.options.hub.namespace, Clock: clock.RealClock{},
 	})
 	if err := local.Add(brake); err != nil {
 		return nil, fmt.Errorf("record Milo's identity: %w", err)
@@ -107,7 +108,7 @@ func (a *app) provider(p *planes) (*milo.Provider, error) {
 	return milo.NewProvider(o)
 }
 
-// metering says which projects' Instances need quota; nil: no quota is configured.
+// metering reports which projects' Instances need quota; nil: no quota is configured.
 func (a *app) metering(p *planes) (hubprojects.Metering, error) {
 	if !a.options.milo.quota {
 		return nil, nil
@@ -121,6 +122,14 @@ func (a *app) metering(p *planes) (hubprojects.Metering, error) {
 	return metering, nil
 }
 
+// listenToPeers returns where other replicas ping this one; nil: nowhere.
+func (a *app) listenToPeers(p *planes) (*peers.Peers, error) {
+	if a.options.milo.peers == "0" {
+		return nil, nil
+	}
+	return peers.Listen(context.Background(), peers.Options{Address: a.options.milo.peers, Hub: p.hub.Host})
+}
+
 func (a *app) newManager(p *planes, projects *milo.Provider) (mcmanager.Manager, error) {
 	cacheOptions, err := hub.CacheOptions()
 	if err != nil {
@@ -130,9 +139,13 @@ func (a *app) newManager(p *planes, projects *milo.Provider) (mcmanager.Manager,
 	if err != nil {
 		return nil, fmt.Errorf("make a client for the hub: %w", err)
 	}
+	pinged, err := a.listenToPeers(p)
+	if err != nil {
+		return nil, err
+	}
 	coordinator := milo.NewCoordinator(projects, milo.CoordinatorOptions{
 		Client: leases, Namespace: a.options.hub.namespace, Replica: a.options.milo.replicaName,
-		LeaseDuration: a.options.milo.leaseDuration, Clock: clock.RealClock{}, Log: ctrl.Log.WithName("shards"),
+		LeaseDuration: a.options.milo.leaseDuration, Peers: pinged, Clock: clock.RealClock{}, Log: ctrl.Log.WithName("shards"),
 	})
 	mgr, err := mcmanager.New(p.hub, projects, ctrl.Options{
 		Scheme: p.scheme,

@@ -28,7 +28,7 @@ import (
 	testplanes "github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// inOwnProcess runs the test in a process of its own, unless this is that process: the names of controllers are unique in a process.
+// inOwnProcess runs the test in a separate process, unless this is that process: the names of controllers are unique in a process.
 func inOwnProcess(t *testing.T) bool {
 	t.Helper()
 	const inside = "KARMADA_COMPUTE_TEST"
@@ -43,8 +43,9 @@ func inOwnProcess(t *testing.T) bool {
 	return true
 }
 
-// TestNamespaces: without Milo, a replica with the chart's roles admits the Workloads of a labelled namespace, keeps a WorkloadDeployment
-// beside the Workload and its copy in a hub namespace of the same API server, tells the two apart, and leaves nothing.
+// TestNamespaces: without Milo, a replica with the chart's roles admits the Workloads of a labelled namespace, keeps a
+// WorkloadDeployment beside the Workload and its copy in a hub namespace of the same API server, distinguishes the two, and leaves
+// nothing.
 func TestNamespaces(t *testing.T) {
 	if inOwnProcess(t) {
 		return
@@ -98,7 +99,7 @@ func TestNamespaces(t *testing.T) {
 	}
 }
 
-// boundary verifies what others than the add-on may write.
+// boundary verifies what writers other than the add-on may change.
 func (h *withoutMilo) boundary(original, copied types.NamespacedName) {
 	h.Helper()
 	d := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: original.Namespace, Name: original.Name}}
@@ -122,7 +123,7 @@ func (h *withoutMilo) boundary(original, copied types.NamespacedName) {
 	ours := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ns-00000000-0000-4000-8000-000000000009"}}
 	eventually(h.T, func() error {
 		err := h.as("carol").Create(h.Context(), ours.DeepCopy(), client.DryRunAll)
-		if err != nil && strings.Contains(err.Error(), "those of the hub namespaces") {
+		if err != nil && strings.Contains(err.Error(), "reserved for the hub namespaces") {
 			return nil
 		}
 		return fmt.Errorf("a namespace with the name of a hub namespace: %w", err)
@@ -180,12 +181,12 @@ func startWithoutMilo(t *testing.T) *withoutMilo {
 	startProcess(t,
 		"--projects=namespaces", "--kubeconfig="+kubeconfigOf(t, h.limited.url), "--controllers=*", "--webhooks=workloads,owned",
 		"--webhook-bind-address=127.0.0.1", "--webhook-port="+port, "--webhook-url=https://127.0.0.1:"+port, "--replica-name=namespaces",
-		"--metrics-bind-address=0", "--health-probe-bind-address="+health, "--shutdown-delay-duration=0", "--lease-duration=3s",
+		"--metrics-bind-address=0", "--peer-bind-address=0", "--health-probe-bind-address="+health, "--shutdown-delay-duration=0", "--lease-duration=3s",
 	)
 	r := &replica{client: &http.Client{}}
 	eventually(t, func() error { _, err := r.do(t.Context(), http.MethodGet, "http://"+health+"/readyz", nil); return err })
 	probe := h.namespace("probe", "")
-	// Until the API server has loaded the configuration, it stores Workloads that nobody reviews.
+	// Until the API server has loaded the configuration, it stores Workloads without a review.
 	eventually(t, func() error {
 		err := h.admin.Create(t.Context(), h.workload(probe.Name, h.city), client.DryRunAll)
 		if err != nil && strings.Contains(err.Error(), "is not a project") {

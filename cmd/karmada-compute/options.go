@@ -59,7 +59,9 @@ type miloOptions struct {
 	shards             int
 	replicaName        string
 	leaseDuration      time.Duration
-	withdrawAfter      time.Duration
+	// peers is the address at which other replicas ping this one; 0 disables it.
+	peers         string
+	withdrawAfter time.Duration
 	// idleAfter and sweep are for projects without Workloads.
 	idleAfter, sweep time.Duration
 	// quota is set if Instances need quota; quotaProjects selects the projects.
@@ -125,7 +127,8 @@ func (o *options) addFlags(groups *cliflag.NamedFlagSets) {
 	controllers.IntVar(&o.milo.projectConcurrency, "project-concurrency", 4, "Maximum number of objects of one project that each controller reconciles concurrently.")
 	controllers.IntVar(&o.milo.shards, "shards", 16, "Number of shards into which the projects are divided among the replicas. The value must be the same on every replica.")
 	controllers.StringVar(&o.milo.replicaName, "replica-name", "", "Name of this replica, unique among the running replicas. Default: the host name.")
-	controllers.DurationVar(&o.milo.leaseDuration, "lease-duration", 15*time.Second, "Maximum time until other replicas take over the shards of a replica that was killed. A replica that restarts under its name keeps its shards. The Leases expire earlier. The value must be the same on every replica.")
+	controllers.DurationVar(&o.milo.leaseDuration, "lease-duration", 15*time.Second, "Maximum time until other replicas take over the shards of a replica that was killed, if they do not reach each other at --peer-bind-address; otherwise a quarter of that. A replica that restarts under its name keeps its shards. The Leases expire earlier. The value must be the same on every replica.")
+	controllers.StringVar(&o.milo.peers, "peer-bind-address", ":9445", "Address at which other replicas ping this replica, to notice soon when it is killed. Each process has a key of its own, whose fingerprint is in its Lease on the hub. Without a host, other replicas use the address from which this replica reaches the hub. 0: none.")
 	controllers.DurationVar(&o.milo.withdrawAfter, "project-withdrawal-after", 2*time.Minute, "How long Milo must report that a project does not exist, at least three times and without any other answer, before the leftover objects of the project are deleted from the hub. 0: they are never deleted.")
 	controllers.DurationVar(&o.milo.idleAfter, "project-idle-after", 10*time.Minute, "How long a project is watched after its last Workload is deleted. The mark of the project on the hub is deleted some minutes later. Projects without Workloads are not watched. 0: every project is always watched. The value must be the same on every replica.")
 	controllers.DurationVar(&o.milo.sweep, "project-sweep", time.Hour, "Interval in which every project that is not watched is visited once, to find Workloads that admission did not review and to offer the instance types there. New projects are visited at once. 0: projects are never visited, and the add-on sends no request to a project without Workloads.")
@@ -229,7 +232,7 @@ func (o *miloOptions) check() []error {
 	return mistakes
 }
 
-// checkProjects returns all mistakes about what a project is.
+// checkProjects returns all mistakes in the flags that select the kind of projects.
 func (o *miloOptions) checkProjects() []error {
 	var mistakes []error
 	switch o.projects {

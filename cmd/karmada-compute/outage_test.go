@@ -49,7 +49,7 @@ type root struct {
 // pathKey is the key of the webhooks' paths.
 var pathKey = bytes.Repeat([]byte{1}, 32)
 
-// secretOf is what follows a path, for callers without credentials.
+// secretOf is the suffix of a path, for callers without credentials.
 func secretOf(path string) string {
 	mac := hmac.New(sha256.New, pathKey)
 	mac.Write([]byte(path))
@@ -112,7 +112,7 @@ func startReplica(t *testing.T, milo string) *replica {
 	startProcess(t,
 		"--kubeconfig="+path, "--milo-kubeconfig="+path, "--controllers=-*", "--webhooks=workloads",
 		"--register-webhooks=false", "--webhook-cert-dir="+dir, "--webhook-bind-address=127.0.0.1", "--webhook-port="+port,
-		"--metrics-bind-address=0", "--health-probe-bind-address=127.0.0.1:"+health, "--shutdown-delay-duration=0",
+		"--metrics-bind-address=0", "--peer-bind-address=0", "--health-probe-bind-address=127.0.0.1:"+health, "--shutdown-delay-duration=0",
 	)
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, MaxIdleConnsPerHost: 25}
 	t.Cleanup(transport.CloseIdleConnections)
@@ -205,7 +205,7 @@ func (r *replica) create(ctx context.Context, project string) (*admissionv1.Admi
 	return review.Response, nil
 }
 
-// reachable is what the metric says.
+// reachable is the value of the metric.
 func reachable() (float64, error) {
 	families, err := metrics.Registry.Gather()
 	if err != nil {
@@ -239,13 +239,15 @@ func isReachable(want float64) func() error {
 	}
 }
 
-// TestOutage: while Milo's root fails, in whatever way, every request for an unknown project is answered with an error that
-// says so, no connection is closed, and the replica is ready. Requests for a known project are admitted.
+// TestOutage: while Milo's root fails, in whatever way, every request for an unknown project gets an error that names the outage, no
+// connection is closed, and the replica is ready. Requests for a known project are admitted.
 func TestOutage(t *testing.T) {
 	milo := &root{}
 	server := httptest.NewServer(milo)
+	released := make(chan struct{})
 	t.Cleanup(func() {
-		// Requests outlive their callers, and Close would wait for them.
+		// Requests outlive their callers, and Close would wait for them, also for one that has just arrived.
+		close(released)
 		server.CloseClientConnections()
 		server.Close()
 	})
@@ -261,7 +263,12 @@ func TestOutage(t *testing.T) {
 	}{
 		{"errors", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }},
 		{"closes", func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }},
-		{"hangs", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }},
+		{"hangs", func(_ http.ResponseWriter, r *http.Request) {
+			select {
+			case <-r.Context().Done():
+			case <-released:
+			}
+		}},
 	} {
 		t.Run(outage.name, func(t *testing.T) {
 			milo.down.Store(&outage.down)

@@ -28,8 +28,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m, testenv.Options{})) }
 
-// TestStartWithoutAnybody: a replica with controllers that starts while neither hub nor Milo answers waits, alive and not ready. When the
-// hub answers all its controllers are set up and it joins those who share the projects, without Milo.
+// TestStartWithoutAnybody: a replica with controllers that starts while neither hub nor Milo answers waits, alive and not ready. When
+// the hub answers, all its controllers are set up and it joins the replicas that share the projects, without Milo.
 func TestStartWithoutAnybody(t *testing.T) {
 	p := testplanes.New(t)
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "karmada-system"}}
@@ -42,7 +42,7 @@ func TestStartWithoutAnybody(t *testing.T) {
 	health := "127.0.0.1:" + freePort(t)
 	startProcess(t,
 		"--kubeconfig="+testenv.Kubeconfig(t, toHub.Config(p.Config())), "--milo-kubeconfig="+testenv.Kubeconfig(t, toMilo.Config(p.Config())),
-		"--replica-name=a", "--controllers=*", "--webhooks=", "--register-webhooks=false", "--metrics-bind-address=0", "--health-probe-bind-address="+health,
+		"--replica-name=a", "--controllers=*", "--webhooks=", "--register-webhooks=false", "--metrics-bind-address=0", "--peer-bind-address=0", "--health-probe-bind-address="+health,
 	)
 	r := &replica{client: &http.Client{}}
 	probe := func(path string) error {
@@ -53,7 +53,7 @@ func TestStartWithoutAnybody(t *testing.T) {
 	if err := probe("/readyz"); err == nil || !strings.Contains(err.Error(), "the hub has not answered") {
 		t.Errorf("before the hub answers: %v", err)
 	}
-	toHub.Mend(t)
+	toHub.Restore(t)
 	eventually(t, func() error { return probe("/readyz") })
 	eventually(t, func() error {
 		return p.Client.Get(t.Context(), client.ObjectKey{Namespace: namespace.Name, Name: "karmada-compute-replica-a"}, &coordinationv1.Lease{})

@@ -27,8 +27,8 @@ import (
 	testplanes "github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// TestWebhooksNeedNoMoreRights verifies that a process that serves webhooks only does what it has to on the hub with the chart's roles for
-// it, and asks for nothing that these do not allow.
+// TestWebhooksNeedNoMoreRights verifies that a process that serves webhooks only works on the hub with the chart's roles for it, and
+// sends no request that these roles do not allow.
 func TestWebhooksNeedNoMoreRights(t *testing.T) {
 	p := testplanes.New(t)
 	const user = "webhooks"
@@ -40,7 +40,7 @@ func TestWebhooksNeedNoMoreRights(t *testing.T) {
 	startProcess(t,
 		"--kubeconfig="+kubeconfigOf(t, hub.url), "--milo-kubeconfig="+kubeconfigOf(t, milo.URL), "--controllers=-*", "--webhooks=workloads",
 		"--register-webhooks=false", "--webhook-bind-address=127.0.0.1", "--webhook-port="+freePort(t), "--add-on-users=controllers",
-		"--metrics-bind-address=0", "--health-probe-bind-address="+health, "--shutdown-delay-duration=0",
+		"--metrics-bind-address=0", "--peer-bind-address=0", "--health-probe-bind-address="+health, "--shutdown-delay-duration=0",
 	)
 	r := &replica{client: &http.Client{}}
 	eventually(t, func() error { _, err := r.do(t.Context(), http.MethodGet, "http://"+health+"/readyz", nil); return err })
@@ -94,7 +94,7 @@ func applyWebhookRoles(t *testing.T, c client.Client, user string) {
 	}
 }
 
-// limited is an API server as a user sees it, which records what it is asked.
+// limited is an API server with the permissions of a user, which records its requests.
 type limited struct {
 	url string
 

@@ -7,6 +7,7 @@ package main
 import (
 	"os"
 
+	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // every way of authentication that kubectl has
@@ -15,14 +16,17 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/karmada-compute/karmada-compute/cli"
+	"github.com/karmada-compute/karmada-compute/cmd/internal/component"
 )
 
+const name = "kubectl-compute"
+
 func main() {
-	command := cli.New(cli.Options{
-		Use:     "kubectl-compute",
-		Flags:   genericclioptions.NewConfigFlags(true),
-		Streams: genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr},
-		Clock:   clock.RealClock{},
-	})
-	util.CheckErr(componentcli.RunNoErrOutput(command))
+	util.CheckErr(componentcli.RunNoErrOutput(command(genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr})))
+}
+
+func command(streams genericiooptions.IOStreams) *cobra.Command {
+	root := cli.New(cli.Options{Use: name, Flags: genericclioptions.NewConfigFlags(true), Streams: streams, Clock: clock.RealClock{}})
+	component.AddVersion(root, name)
+	return root
 }

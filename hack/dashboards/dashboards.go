@@ -3,7 +3,7 @@
 
 package main
 
-// Units of Grafana.
+// Grafana's units.
 const (
 	seconds = "s"
 	count   = "short"
@@ -15,7 +15,7 @@ const (
 
 var dashboards = []dashboard{service, controllers, cells}
 
-// service is what the service is judged by.
+// service shows the service level.
 var service = dashboard{
 	name: "service", title: "karmada-compute / Service",
 	about: "The service level: time until Workloads are ready, freshness of the status in projects, and admission.",
@@ -117,7 +117,7 @@ var service = dashboard{
 	},
 }
 
-// controllers is what the replicas at the host do, and what the audit found.
+// controllers shows the work of the replicas on the host, and the findings of the audit.
 var controllers = dashboard{
 	name: "controllers", title: "karmada-compute / Controllers",
 	about: "The controllers at the host: their queues, their errors, and the faults and repairs of the audit.",
@@ -157,11 +157,11 @@ var controllers = dashboard{
 			},
 			{
 				title: "Repaired", about: "Repairs that trigger a Karmada reconcile, per minute.", unit: minutes,
-				queries: []query{{"60 * " + perSecond("karmada_compute_mended_total"+chosen, "kind", "reason"), "{{kind}} {{reason}}"}},
+				queries: []query{{"60 * " + perSecond("karmada_compute_repairs_total"+chosen, "kind", "reason"), "{{kind}} {{reason}}"}},
 			},
 			{
 				title: "Repairs that failed", about: "Per minute.", unit: minutes,
-				queries: []query{{"60 * " + perSecond("karmada_compute_mend_errors_total"+chosen, "kind", "reason"), "{{kind}} {{reason}}"}},
+				queries: []query{{"60 * " + perSecond("karmada_compute_repair_errors_total"+chosen, "kind", "reason"), "{{kind}} {{reason}}"}},
 			},
 			{
 				title: "Projects that are gone", about: "Leftover objects on the hub: not withdrawn yet, and withdrawn per minute.", unit: count, queries: []query{
@@ -192,7 +192,7 @@ var controllers = dashboard{
 	},
 }
 
-// cells is what the hub knows of the cells, and what their agents do.
+// cells shows the hub's state of the cells, and the work of their agents.
 var cells = dashboard{
 	name: "cells", title: "karmada-compute / Cells and agents", cells: true,
 	about: "The cells as the hub sees them, and their agents, where these are scraped with a label cell.",

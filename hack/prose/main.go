@@ -1,8 +1,9 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command prose writes the texts in Go sources that users may see, such as errors, conditions, events and log lines, into a folder
-// for the prose linter: of each file <path>.go a file <path>.go.txt, with each text on twice the line of its source.
+// Command prose writes the comments of Go sources, and the texts in them that users may see, such as errors, conditions, events and log
+// lines, into a folder for the prose linter. For each file <path>.go it writes a file <path>.go.txt, with each text on twice the line of
+// its source. Of the folders after --, and of tests, it writes the comments alone.
 package main
 
 import (
@@ -15,16 +16,20 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// verb is a verb of a format. What it stands for is one word.
+// verb is a verb of a format. The linter sees it as one word.
 var verb = regexp.MustCompile(`%[-+#0-9.\[\]]*[a-zA-Z]`)
+
+// generated is the start of the names of generated files.
+const generated = "zz_generated"
 
 func main() {
 	if len(os.Args) < 3 {
-		fmt.Fprintln(os.Stderr, "usage: prose <output folder> <source folder>...")
+		fmt.Fprintln(os.Stderr, "usage: prose <output folder> <source folder>... [-- <source folder>...]")
 		os.Exit(1)
 	}
 	if err := run(os.Args[1], os.Args[2:]); err != nil {
@@ -35,35 +40,48 @@ func main() {
 
 func run(out string, folders []string) error {
 	errs := []error{os.RemoveAll(out)}
-	for _, folder := range folders {
+	silent := slices.Index(folders, "--")
+	for i, folder := range folders {
+		if i == silent {
+			continue
+		}
 		errs = append(errs, filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
-			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasPrefix(filepath.Base(path), generated) {
 				return err
 			}
-			return write(filepath.Join(out, path+".txt"), path)
+			speaks := (silent < 0 || i < silent) && !strings.HasSuffix(path, "_test.go")
+			return write(filepath.Join(out, path+".txt"), path, speaks)
 		}))
 	}
 	return errors.Join(errs...)
 }
 
-func write(out, source string) error {
+// write writes the comments of a source and, if it speaks to users, its strings.
+func write(out, source string, speaks bool) error {
 	positions := token.NewFileSet()
-	file, err := parser.ParseFile(positions, source, nil, 0)
+	file, err := parser.ParseFile(positions, source, nil, parser.ParseComments)
 	if err != nil {
 		return err
 	}
 	texts := map[int][]string{}
 	last := 0
-	ast.Inspect(file, func(node ast.Node) bool {
-		literal, ok := node.(*ast.BasicLit)
-		if !ok || literal.Kind != token.STRING {
-			return true
-		}
-		// A parsed literal is a valid one.
-		text, _ := strconv.Unquote(literal.Value)
+	add := func(pos token.Pos, text string) {
 		if words := strings.Fields(verb.ReplaceAllString(text, "X")); len(words) > 2 {
-			last = positions.Position(literal.Pos()).Line
-			texts[last] = append(texts[last], strings.Join(words, " "))
+			line := positions.Position(pos).Line
+			texts[line] = append(texts[line], strings.Join(words, " "))
+			last = max(last, line)
+		}
+	}
+	for _, group := range file.Comments {
+		if text := group.Text(); !strings.HasPrefix(text, "Copyright") {
+			add(group.Pos(), text)
+		}
+	}
+	ast.Inspect(file, func(node ast.Node) bool {
+		if literal, ok := node.(*ast.BasicLit); ok && speaks && literal.Kind == token.STRING {
+			// A parsed literal is a valid one.
+			text, _ := strconv.Unquote(literal.Value)
+			add(literal.Pos(), text)
 		}
 		return true
 	})

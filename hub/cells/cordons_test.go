@@ -22,15 +22,13 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// TestCordons: the condition of a Cluster follows what its cell reports of its Nodes; without a report it stays.
+// TestCordons: the condition of a Cluster follows its cell's report of its Nodes; without a report it does not change.
 func TestCordons(t *testing.T) {
 	p := planes.New(t)
 	planes.Create(t, p, cluster("cordoned", "DFW"))
 	planes.Create(t, p, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "karmada-es-cordoned"}})
 	work := &workv1alpha1.Work{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "karmada-es-cordoned", Name: "cell", Labels: map[string]string{
-			v1alpha.LabelInventory: v1alpha.InventoryCell, v1alpha.LabelHubNamespace: metav1.NamespaceSystem,
-		},
+		Namespace: "karmada-es-cordoned", Name: "cell", Labels: map[string]string{v1alpha.LabelInventory: v1alpha.InventoryCell},
 	}}
 	work.Spec.Workload.Manifests = []workv1alpha1.Manifest{{RawExtension: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"any"}}`)}}}
 	planes.Create(t, p, work)

@@ -21,7 +21,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// fixture is a cell with a Work of a hub namespace, a Work of a deployment, and one of somebody else.
+// fixture is a cell with a Work of a hub namespace, a Work of a deployment, and a Work that is not the add-on's.
 type fixture struct {
 	*planes.Planes
 	reconciler               *Gone
@@ -68,7 +68,7 @@ func (f *fixture) reconcile(t *testing.T) time.Duration {
 	return result.RequeueAfter
 }
 
-// wantCondition checks the condition of the Cluster; reason "" is none.
+// wantCondition checks the condition of the Cluster; reason "": no condition.
 func (f *fixture) wantCondition(t *testing.T, reason string) {
 	t.Helper()
 	cluster := planes.Get(t, f.Planes, "", f.cell.Name, &clusterv1alpha1.Cluster{})
@@ -94,7 +94,7 @@ func TestACellThatIsLost(t *testing.T) {
 		t.Errorf("it is requeued after %s", after)
 	}
 	f.wantCondition(t, v1alpha.ReasonDropping)
-	// Karmada deletes the Work of the deployment, and asks the cell before it lets either go.
+	// Karmada deletes the Work of the deployment, and holds both Works until the cell answers.
 	planes.Delete(t, f.Planes, f.ours)
 	f.reconcile(t)
 	if planes.Exists(t, f.Planes, f.ofNamespace) || planes.Exists(t, f.Planes, f.ours) {
@@ -117,7 +117,7 @@ func TestACellThatIsLost(t *testing.T) {
 	f.wantCondition(t, "")
 }
 
-// TestACellThatIsReady: what runs in it is deleted there, as always.
+// TestACellThatIsReady: Karmada deletes the objects in the cell, as always.
 func TestACellThatIsReady(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -143,6 +143,7 @@ func TestIsOurs(t *testing.T) {
 		"in a namespace":       {annotation: "ns-1"},
 		"in a longer name":     {annotation: "ns-" + uid + "-x"},
 		"in another namespace": {label: "default", annotation: "kube-system"},
+		"the Cell, which the inventory keeps while the cell has a city": {label: "kube-system"},
 	}
 	for name, test := range tests {
 		work := &workv1alpha1.Work{ObjectMeta: metav1.ObjectMeta{

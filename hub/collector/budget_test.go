@@ -17,29 +17,29 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// repairs counts the repairs of a Mender by cell.
+// repairs counts the repairs of a Repairer by cell.
 type repairs struct {
-	t      *testing.T
-	mender *Mender
-	clock  *testclock.FakePassiveClock
-	done   map[string]int
+	t        *testing.T
+	repairer *Repairer
+	clock    *testclock.FakePassiveClock
+	done     map[string]int
 }
 
 func newRepairs(t *testing.T) *repairs {
 	t.Helper()
 	r := &repairs{t: t, clock: testclock.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)), done: map[string]int{}}
 	var err error
-	if r.mender, err = NewMender(planes.New(t).Hub, MenderOptions{Clock: r.clock, Registerer: prometheus.NewRegistry()}); err != nil {
+	if r.repairer, err = NewRepairer(planes.New(t).Hub, RepairerOptions{Clock: r.clock, Registerer: prometheus.NewRegistry()}); err != nil {
 		t.Fatal(err)
 	}
 	return r
 }
 
-// try asks for a repair of one object of a cell.
+// try requests a repair of one object of a cell.
 func (r *repairs) try(cell, name string) {
 	r.t.Helper()
 	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: cell, Name: name}}
-	_, err := r.mender.Do(r.t.Context(), Repair{Reason: "Forgotten", Object: object, Cell: cell}, func(context.Context) error {
+	_, err := r.repairer.Do(r.t.Context(), Repair{Reason: "Forgotten", Object: object, Cell: cell}, func(context.Context) error {
 		r.done[cell]++
 		return nil
 	})
@@ -48,7 +48,8 @@ func (r *repairs) try(cell, name string) {
 	}
 }
 
-// TestOneCellDoesNotUseTheBudgetOfOthers: a cell with thousands of faults, which asks first every time, leaves the others their share.
+// TestOneCellDoesNotUseTheBudgetOfOthers: a cell with thousands of faults, which always asks first, leaves the others
+// their share.
 func TestOneCellDoesNotUseTheBudgetOfOthers(t *testing.T) {
 	for name, others := range map[string][]string{"another cell": {"quiet"}, "two cells": {"quiet", "calm"}, "the hub itself": {""}} {
 		t.Run(name, func(t *testing.T) {
@@ -59,7 +60,7 @@ func TestOneCellDoesNotUseTheBudgetOfOthers(t *testing.T) {
 					r.try("broken", fmt.Sprintf("%d-%d", second, i))
 				}
 				for _, other := range others {
-					// What is repaired waits for its pause, so each fault counts once in this time.
+					// A repaired object pauses, so each fault counts once in this time.
 					for i := range faults {
 						r.try(other, fmt.Sprintf("%d-%d", second/16, i))
 					}
@@ -97,8 +98,8 @@ func TestOneCellUsesTheWholeBudget(t *testing.T) {
 	if want := burst + (seconds-1)*perSecond; r.done["broken"] < want {
 		t.Errorf("%d repairs in %d seconds, want %d", r.done["broken"], seconds, want)
 	}
-	if len(r.mender.budget.cells) != 1 {
-		t.Errorf("%d cells are held in memory, want that of the present alone", len(r.mender.budget.cells))
+	if len(r.repairer.budget.cells) != 1 {
+		t.Errorf("%d cells are held in memory, want that of the present alone", len(r.repairer.budget.cells))
 	}
 }
 
@@ -107,7 +108,7 @@ func TestPausesArePerCell(t *testing.T) {
 	r := newRepairs(t)
 	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
 	for _, cell := range []string{"broken", "quiet"} {
-		wait, err := r.mender.Do(t.Context(), Repair{Reason: "ReportMissing", Object: object, Cell: cell}, func(context.Context) error { return nil })
+		wait, err := r.repairer.Do(t.Context(), Repair{Reason: "ReportMissing", Object: object, Cell: cell}, func(context.Context) error { return nil })
 		if err != nil || wait != 0 {
 			t.Errorf("the repair for cell %s has to wait %s, %v", cell, wait, err)
 		}

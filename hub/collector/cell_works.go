@@ -18,23 +18,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 )
 
 const (
-	// executionFinalizer holds a Work until Karmada has removed from the cell what the Work carries.
+	// executionFinalizer holds a Work until Karmada has deleted the Work's objects from the cell.
 	executionFinalizer = "karmada.io/execution-controller"
-	// labelManagedByKarmada is on everything that Karmada may change or delete in a cell.
+	// labelManagedByKarmada is on every object that Karmada may change or delete in a cell.
 	labelManagedByKarmada = "karmada.io/managed"
 	kindNamespace         = "Namespace"
 )
-
-// cellWorkName is the name that Karmada would give the Work of a hub's Cell: it finds the Work by that when the Cell is deleted in
-// the cell.
-func cellWorkName(hub types.UID) string {
-	return karmadanames.GenerateWorkName(v1alpha.KindCell, cellreport.CellName(hub), "")
-}
 
 // cellWork carries the Cell to a cell.
 func cellWork(cell string, spec v1alpha.CellSpec) (*workv1alpha1.Work, error) {
@@ -43,14 +38,12 @@ func cellWork(cell string, spec v1alpha.CellSpec) (*workv1alpha1.Work, error) {
 		"metadata": manifestMetadata(cell, client.ObjectKey{Name: cellreport.CellName(spec.HubUID)}, v1alpha.KindCell),
 		"spec":     spec,
 	}
-	// The label by which the hub's cache selects Works is that of the namespace that identifies the hub.
-	return newWork(cell, cellWorkName(spec.HubUID), manifest, map[string]string{
-		v1alpha.LabelInventory: v1alpha.InventoryCell, v1alpha.LabelHubNamespace: metav1.NamespaceSystem,
-	})
+	return newWork(cell, cells.WorkName(spec.HubUID), manifest, map[string]string{v1alpha.LabelInventory: v1alpha.InventoryCell})
 }
 
-// removalWork is the Work of a deployment or a hub namespace that is in a cell without one. Nothing in it is applied, since its
-// dispatching is suspended; when it is deleted, Karmada deletes the object in the cell.
+// removalWork returns the Work for the removal of a deployment or a hub namespace that is in a cell without a Work.
+// Karmada does not apply it, since its dispatching is suspended; when it is deleted, Karmada deletes the object in the
+// cell.
 func removalWork(cell string, entry *v1alpha.InventoryEntry) (*workv1alpha1.Work, error) {
 	object := entry.Key()
 	manifest := map[string]any{
@@ -68,7 +61,8 @@ func removalWork(cell string, entry *v1alpha.InventoryEntry) (*workv1alpha1.Work
 	}
 	work.Spec.SuspendDispatching = new(true)
 	if entry.IsNamespace() {
-		// By these hub/propagation hears of the end of the Work, if the project wants the namespace again meanwhile.
+		// With these labels hub/propagation sees the deletion of the Work, if the project needs the namespace again
+		// meanwhile.
 		origin := projects.Origin{Project: entry.Project, ProjectUID: entry.ProjectUID, Namespace: entry.ProjectNamespace}
 		maps.Copy(work.Labels, origin.Labels())
 		work.Annotations = origin.Annotations()
@@ -76,15 +70,16 @@ func removalWork(cell string, entry *v1alpha.InventoryEntry) (*workv1alpha1.Work
 	return work, nil
 }
 
-// namespaceManifest is the manifest of a hub namespace in a cell, with the label without which the hub's policy refuses a Work.
+// namespaceManifest returns the manifest of a hub namespace in a cell, with the label without which the hub's policy
+// refuses a Work.
 func namespaceManifest(cell, name string) map[string]any {
 	metadata := manifestMetadata(cell, types.NamespacedName{Name: name}, kindNamespace)
 	metadata["labels"] = map[string]string{labelManagedByKarmada: "true", projects.LabelPodSecurity: projects.PodSecurity}
 	return map[string]any{"apiVersion": "v1", "kind": kindNamespace, "metadata": metadata}
 }
 
-// isRemoval says whether a Work is still what removalWork made. Karmada takes it over when the deployment comes back meanwhile, and
-// hub/propagation when the namespace does.
+// isRemoval reports whether a Work still is the one that removalWork returned. Karmada takes over the Work if the
+// deployment is recreated meanwhile, and hub/propagation if the namespace is.
 func isRemoval(work *workv1alpha1.Work) bool {
 	return work.Labels[v1alpha.LabelInventory] == v1alpha.InventoryRemoval && work.Spec.SuspendDispatching != nil &&
 		*work.Spec.SuspendDispatching && work.Annotations[workv1alpha2.ResourceBindingNameAnnotationKey] == ""
@@ -120,7 +115,7 @@ func manifestMetadata(cell string, object types.NamespacedName, kind string) map
 	return metadata
 }
 
-// workName is the name that Karmada gives the Work of a deployment or, for a NamespaceKey, of a hub namespace.
+// workName returns the name that Karmada gives the Work of a deployment or, for a NamespaceKey, of a hub namespace.
 func workName(object types.NamespacedName) string {
 	if isNamespace(object) {
 		return karmadanames.GenerateWorkName(kindNamespace, object.Namespace, "")
@@ -128,7 +123,7 @@ func workName(object types.NamespacedName) string {
 	return karmadanames.GenerateWorkName(v1alpha.KindWorkloadDeployment, object.Name, object.Namespace)
 }
 
-// isNamespace reports whether the key of an inventory is that of a hub namespace.
+// isNamespace reports whether the key of an inventory belongs to a hub namespace.
 func isNamespace(object types.NamespacedName) bool {
 	return object == cellreport.NamespaceKey(object.Namespace)
 }
@@ -140,7 +135,7 @@ func describe(object types.NamespacedName) string {
 	return "WorkloadDeployment " + object.String()
 }
 
-// carries says whether a Work carries a Cell with this spec.
+// carries reports whether a Work carries a Cell with this spec.
 func carries(work *workv1alpha1.Work, spec *v1alpha.CellSpec) bool {
 	if len(work.Spec.Workload.Manifests) != 1 {
 		return false

@@ -4,10 +4,12 @@
 package collector
 
 import (
+	"context"
 	"time"
 
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	mcbuilder "sigs.k8s.io/multicluster-runtime/pkg/builder"
 	mccontroller "sigs.k8s.io/multicluster-runtime/pkg/controller"
 	mcmanager "sigs.k8s.io/multicluster-runtime/pkg/manager"
@@ -24,24 +26,27 @@ import (
 type DeploymentsOptions struct {
 	// Projects are the projects that this replica has engaged.
 	Projects projects.Engaged
-	// Waker has a project engaged of which something is left on the hub. It may be nil.
+	// Waker engages a project that has leftover objects on the hub. It may be nil.
 	Waker projects.Waker
 	// Hub reads the hub from a cache and writes to it.
 	Hub client.Client
-	// APIReader reads the hub's API server: what a repair changes or deletes is read there first.
+	// APIReader reads the hub's API server: a repair gets its object there before it changes or deletes it.
 	APIReader client.Reader
-	// Owners decides whether the original of what is left over is gone.
+	// Owners decides whether the original of leftover objects is gone.
 	Owners *ownership.Owners
-	// Karmada says whether a karmada-controller-manager is at work.
+	// Withdraw deletes a copy whose original is proved gone, and what no deployment of its hub namespace needs. Only hub/propagation can
+	// exclude that it propagates the next deployment at the same time.
+	Withdraw func(context.Context, mcreconcile.Request) (reconcile.Result, error)
+	// Karmada reports whether a karmada-controller-manager is running.
 	Karmada *path.KarmadaWatch
-	// Mender bounds and counts repairs.
-	Mender *Mender
-	// Book remembers what was found on the paths of deployments.
+	// Repairer bounds and counts repairs.
+	Repairer *Repairer
+	// Book records the findings on the paths of deployments.
 	Book *path.Book
-	// Interval is how often a deployment is audited when nothing happens. After is how long something has to be wrong before
-	// it is put right.
+	// Interval is the time between two audits of a deployment without events. After is how long a fault must last
+	// before it is repaired.
 	Interval, After time.Duration
-	// Clock says how long something has been wrong.
+	// Clock measures how long a fault has lasted.
 	Clock clock.PassiveClock
 }
 

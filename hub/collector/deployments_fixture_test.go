@@ -23,6 +23,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/hub/propagation"
 	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/test/testenv"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
@@ -35,7 +36,8 @@ const (
 	interval = 5 * time.Minute
 )
 
-// fixture is deployment web of a project, its copy on the hub, and a cell that Karmada has brought it to and that reports.
+// deploymentsFixture is deployment web of a project, its copy on the hub, and a cell to which Karmada has propagated it
+// and that reports it.
 type deploymentsFixture struct {
 	*planes.Planes
 	reconciler *Deployments
@@ -48,19 +50,23 @@ type deploymentsFixture struct {
 
 func newDeploymentsFixture(t *testing.T) *deploymentsFixture {
 	t.Helper()
-	// The copy is older than what may still be on its way.
+	// The copy is old enough that no event about it is still outstanding.
 	f := &deploymentsFixture{
 		Planes: planes.New(t), clock: testingclock.NewFakePassiveClock(time.Now().Add(time.Hour).Truncate(time.Second)), registry: prometheus.NewRegistry(),
 	}
 	planes.Index(t, f.Hub, path.SliceIndex{})
-	mender, err := NewMender(f.Hub, MenderOptions{Clock: f.clock})
+	repairer, err := NewRepairer(f.Hub, RepairerOptions{Clock: f.clock})
 	if err != nil {
 		t.Fatal(err)
 	}
 	book := path.NewBook(f.clock)
 	f.registry.MustRegister(Faults{book})
+	withdrawal := propagation.New(propagation.Options{
+		Projects: f.Planes, Hub: f.Hub, APIReader: f.HubAPI, Owners: f.owners(), Grants: projects.NewGrants(f.Hub), Clock: f.clock,
+	})
 	f.reconciler = NewDeployments(DeploymentsOptions{
-		Projects: f.Planes, Hub: f.Hub, APIReader: f.HubAPI, Owners: f.owners(), Karmada: path.NewKarmadaWatch(f.HubAPI, f.clock), Mender: mender, Book: book,
+		Withdraw: withdrawal.Withdraw,
+		Projects: f.Planes, Hub: f.Hub, APIReader: f.HubAPI, Owners: f.owners(), Karmada: path.NewKarmadaWatch(f.HubAPI, f.clock), Repairer: repairer, Book: book,
 		Interval: interval, After: after, Clock: f.clock,
 	})
 	city := planes.City()
@@ -82,20 +88,30 @@ func newDeploymentsFixture(t *testing.T) *deploymentsFixture {
 	return f
 }
 
-// owners decide with a Milo that has the project.
+// owners returns Owners with a Milo that has the project.
 func (f *deploymentsFixture) owners() *ownership.Owners {
 	return ownership.New(ownership.Options{
 		Projects: f.Planes, Milo: &roster{name: planes.ProjectName.String(), exists: planes.ProjectUID}, Brake: &brake{},
 	})
 }
 
-// settle has Karmada bring the copy to the cell and collect its report.
+// settle plays Karmada: it propagates the copy to the cell and collects the cell's report.
 func (f *deploymentsFixture) settle(t *testing.T) {
 	t.Helper()
 	planes.ChangeStatus(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
 		d.Status.ObservedGeneration, d.Status.ReplicaCounts = d.Generation, v1alpha.ReplicaCounts{Replicas: 2, ReadyReplicas: 2}
 	})
 	f.Deliver(t, f.copied, map[string]*v1alpha.WorkloadDeploymentStatus{f.cell.Name: &f.copied.Status})
+}
+
+// remove deletes the original and the copy. Another copy keeps the hub namespace in use.
+func (f *deploymentsFixture) remove(t *testing.T) {
+	t.Helper()
+	other := f.copied.DeepCopy()
+	other.Name, other.ResourceVersion, other.UID = "other", "", ""
+	planes.Create(t, f.Planes, other)
+	planes.Delete(t, f.Planes, f.original)
+	planes.Delete(t, f.Planes, f.copied)
 }
 
 func (f *deploymentsFixture) request() mcreconcile.Request {
@@ -105,7 +121,7 @@ func (f *deploymentsFixture) request() mcreconcile.Request {
 	}
 }
 
-// audit reconciles once. It returns after how long that is to be repeated, and the writes on the hub.
+// audit reconciles once. It returns the delay until the next reconcile, and the writes on the hub.
 func (f *deploymentsFixture) audit(t *testing.T) (time.Duration, []planes.Call) {
 	t.Helper()
 	f.Hub.Calls()
@@ -116,8 +132,8 @@ func (f *deploymentsFixture) audit(t *testing.T) (time.Duration, []planes.Call) 
 	return result.RequeueAfter, f.Hub.Writes()
 }
 
-// mend audits until something has lasted for too long.
-func (f *deploymentsFixture) mend(t *testing.T) []planes.Call {
+// A repair happens at the second audit, after the fault has lasted for too long.
+func (f *deploymentsFixture) repair(t *testing.T) []planes.Call {
 	t.Helper()
 	if rest, writes := f.audit(t); len(writes) > 0 || rest > after {
 		t.Errorf("at once it writes %v, and looks again after %s", writes, rest)
@@ -144,7 +160,7 @@ func (f *deploymentsFixture) work(t *testing.T) *workv1alpha1.Work {
 	return planes.Get(t, f.Planes, name.Namespace, name.Name, name)
 }
 
-// end deletes an object of Karmada's, past its finalizers.
+// end deletes an object of Karmada's in spite of its finalizers.
 func end[T client.Object](t *testing.T, f *deploymentsFixture, obj T) {
 	t.Helper()
 	planes.Change(t, f.Planes, obj, func(o T) { o.SetFinalizers(nil) })

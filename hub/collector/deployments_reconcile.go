@@ -24,31 +24,38 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/requeue"
 )
 
-// verifyAfter is how soon a deployment is audited again after a repair.
+// verifyAfter is the delay between a repair and the next audit of the deployment.
 const verifyAfter = 15 * time.Second
 
-// scope is the state of one audit of a WorkloadDeployment.
+// deploymentScope is the state of one audit of a WorkloadDeployment.
 type deploymentScope struct {
 	*Deployments
 	request mcreconcile.Request
 	project projects.Project
-	// deployment is the original; nil: there is none.
+	// deployment is the original; nil: none exists.
 	deployment *v1alpha.WorkloadDeployment
 	// copyName is the name of the copy, if the project has a hub namespace.
 	copyName types.NamespacedName
-	// copied is the copy on the hub; nil: there is none.
+	// copied is the copy on the hub; nil: none exists.
 	copied       *v1alpha.WorkloadDeployment
 	requeueAfter requeue.After
 }
 
-// Reconcile audits one WorkloadDeployment, or what is left of one.
+// Reconcile audits one WorkloadDeployment, or what is left of one. A request without a name is for the hub namespaces of a namespace of the
+// project.
 func (r *Deployments) Reconcile(ctx context.Context, request mcreconcile.Request) (reconcile.Result, error) {
+	if request.Name == "" {
+		return r.Withdraw(ctx, request)
+	}
 	project, err := projects.Find(ctx, r.Projects, request.ClusterName)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
 	s := &deploymentScope{Deployments: r, request: request, project: project}
 	found, err := s.load(ctx)
+	if err == nil && s.deployment == nil {
+		err = s.withdraw(ctx)
+	}
 	if err != nil {
 		return reconcile.Result{}, err
 	}
@@ -80,6 +87,15 @@ func (r *Deployments) Reconcile(ctx context.Context, request mcreconcile.Request
 	return s.requeueAfter.Result(), nil
 }
 
+// withdraw deletes the copy, unless its original may exist.
+func (s *deploymentScope) withdraw(ctx context.Context) error {
+	result, err := s.Withdraw(ctx, s.request)
+	if result.RequeueAfter > 0 {
+		s.requeueAfter.AtMost(result.RequeueAfter)
+	}
+	return err
+}
+
 // load reads the original, or what is known of it without it, and the copy. It is false when there is nothing to audit.
 func (s *deploymentScope) load(ctx context.Context) (bool, error) {
 	deployment := &v1alpha.WorkloadDeployment{}
@@ -108,9 +124,9 @@ func (s *deploymentScope) load(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// hubNamespace is the hub namespace of the deployment, or "": the one that the deployment notes, if the labels of that
-// namespace confirm it. Without an original it is the first of those of the project's namespace. One of an earlier
-// project of that name is none.
+// hubNamespace returns the hub namespace of the deployment, or "": the one that the deployment notes, if the labels of
+// that namespace confirm it. Without an original, it returns the first hub namespace of the project's namespace. The
+// hub namespace of an earlier project of that name does not count.
 func (s *deploymentScope) hubNamespace(ctx context.Context) (string, error) {
 	from := s.project.Origin(s.request.Namespace)
 	if s.deployment != nil {
@@ -132,7 +148,7 @@ func (s *deploymentScope) hubNamespace(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// putRight repairs what has been wrong for too long.
+// putRight repairs the faults that have lasted for too long.
 func (s *deploymentScope) putRight(ctx context.Context, findings []path.Finding) error {
 	var lasting []path.Finding
 	for i := range findings {
@@ -146,15 +162,16 @@ func (s *deploymentScope) putRight(ctx context.Context, findings []path.Finding)
 	var errs []error
 	for i := range lasting {
 		if lasting[i].Repair != path.NoRepair {
-			// What cannot be repaired, such as a Work that somebody has suspended, does not keep the rest from it.
+			// A fault that cannot be repaired, such as a Work that an operator has suspended, does not block the other
+			// repairs.
 			errs = append(errs, s.repair(ctx, &lasting[i]))
 		}
 	}
 	return errors.Join(errs...)
 }
 
-// patience is how long a finding has to last. What Karmada was given a moment ago may take longer: repairs must not be added to
-// the work of a Karmada that is busy.
+// patience returns how long a finding must last. New objects may take Karmada longer: repairs must not add to the load
+// of a busy Karmada.
 func (s *deploymentScope) patience(found *path.Finding) time.Duration {
 	const busy = 3
 	onTheWay := []path.Fault{path.BindingMissing, path.NotScheduled, path.WorkMissing, path.WorkOutdated, path.WorkNotApplied, path.ReportMissing}
@@ -164,28 +181,30 @@ func (s *deploymentScope) patience(found *path.Finding) time.Duration {
 	return s.After
 }
 
-// repair does what a finding says, when it is time, and then comes back to see whether it helped.
+// repair performs the repair of a finding when it is due, and requeues the deployment to verify it.
 func (s *deploymentScope) repair(ctx context.Context, found *path.Finding) error {
 	fault := Repair{Reason: string(found.Fault), Object: found.Object, Cell: found.Cell, Message: found.Message}
-	attempts := s.Mender.Attempts(fault)
-	if attempts >= hopeless {
+	ofCopy := fault
+	ofCopy.Object = s.copied
+	atObject, atCopy := s.Repairer.Attempts(fault), 0
+	if found.Repair == path.TouchCopy || s.escalates(found.Repair) {
+		atCopy = s.Repairer.Attempts(ofCopy)
+	}
+	if atObject+atCopy >= hopeless {
 		s.tell(found)
 	}
 	var delay time.Duration
 	var err error
 	switch {
-	case found.Repair == path.TouchCopy, attempts >= 2 && s.escalates(found.Repair):
-		// From the copy Karmada goes all the way.
-		fault.Object = s.copied
-		if s.Mender.Attempts(fault) >= hopeless {
-			s.tell(found)
-		}
-		delay, err = s.Mender.Touch(ctx, fault)
+	case found.Repair == path.TouchCopy, s.escalates(found.Repair) && atCopy < atObject-1:
+		// From the copy, Karmada propagates along the whole path. After two repairs of the object both take turns: a Karmada that has just
+		// started ignores a repair of the object, which would help later.
+		delay, err = s.Repairer.Touch(ctx, ofCopy)
 	default:
-		delay, err = s.Mender.Do(ctx, fault, func(ctx context.Context) error { return s.do(ctx, found) })
+		delay, err = s.Repairer.Do(ctx, fault, func(ctx context.Context) error { return s.do(ctx, found) })
 	}
 	if apierrors.IsConflict(err) || apierrors.IsInvalid(err) {
-		// Somebody else changed it between the reading and the writing.
+		// The object was changed between the read and the write.
 		err, delay = nil, time.Second
 	}
 	if delay == 0 {
@@ -195,12 +214,12 @@ func (s *deploymentScope) repair(ctx context.Context, found *path.Finding) error
 	return err
 }
 
-// escalates says whether a repair that did not help is followed by one that begins at the copy.
+// escalates reports whether an ineffective repair is followed by one that begins at the copy.
 func (s *deploymentScope) escalates(r path.Repair) bool {
 	return s.copied != nil && s.copied.DeletionTimestamp.IsZero() && (r == path.RefreshBinding || r == path.ToggleWork)
 }
 
-// tell says in an event that repairs do not help.
+// tell reports in an event that repairs do not help.
 func (s *deploymentScope) tell(found *path.Finding) {
 	if s.deployment == nil || !s.Book.Tell(s.request, found.Key()) {
 		return

@@ -22,7 +22,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// TestInOrder: the audit of what is in order writes nothing and asks no API server.
+// TestInOrder: the audit of a faultless path writes nothing and calls no API server.
 func TestInOrder(t *testing.T) {
 	t.Parallel()
 	f := newDeploymentsFixture(t)
@@ -44,23 +44,23 @@ func forgottenDeletion(t *testing.T, f *deploymentsFixture) {
 	planes.Delete(t, f.Planes, f.work(t))
 }
 
-// repairTest breaks something and says what mends it.
+// repairTest breaks a path and expects a repair.
 type repairTest struct {
 	breakIt func(*testing.T, *deploymentsFixture)
-	// present has the test's clock go with that of the API server, which says since when an object is being deleted.
+	// present sets the test's clock to the API server's, which sets the deletion timestamps.
 	present bool
 	want    planes.Call
 	check   func(*testing.T, *deploymentsFixture) bool
 }
 
-// repairTests are by what is broken.
+// repairTests are keyed by the fault.
 var repairTests = map[string]repairTest{
 	"a Work whose deletion was forgotten": {
 		breakIt: forgottenDeletion, present: true, want: planes.Call{Verb: "patch", Kind: "Work"},
 		check: func(t *testing.T, f *deploymentsFixture) bool {
 			t.Helper()
 			work := f.work(t)
-			return work.Spec.SuspendDispatching == nil && work.Annotations[v1alpha.AnnotationMended] != "" && len(work.Spec.Workload.Manifests) == 1
+			return work.Spec.SuspendDispatching == nil && work.Annotations[v1alpha.AnnotationRepairedAt] != "" && len(work.Spec.Workload.Manifests) == 1
 		},
 	},
 	"a Work that Karmada forgot to carry out": {
@@ -89,7 +89,7 @@ var repairTests = map[string]repairTest{
 		check: func(t *testing.T, f *deploymentsFixture) bool {
 			t.Helper()
 			stored := planes.Get(t, f.Planes, f.HubNamespace, "web", &v1alpha.WorkloadDeployment{})
-			return stored.Annotations[v1alpha.AnnotationMended] != "" && stored.Generation == f.copied.Generation
+			return stored.Annotations[v1alpha.AnnotationRepairedAt] != "" && stored.Generation == f.copied.Generation
 		},
 	},
 	"the binding of an earlier copy": {
@@ -119,8 +119,7 @@ var repairTests = map[string]repairTest{
 	"what is left of a deployment": {
 		breakIt: func(t *testing.T, f *deploymentsFixture) {
 			t.Helper()
-			planes.Delete(t, f.Planes, f.original)
-			planes.Delete(t, f.Planes, f.copied)
+			f.remove(t)
 		}, want: planes.Call{Verb: "delete", Kind: "ResourceBinding"},
 		check: func(t *testing.T, f *deploymentsFixture) bool {
 			t.Helper()
@@ -131,8 +130,7 @@ var repairTests = map[string]repairTest{
 		breakIt: func(t *testing.T, f *deploymentsFixture) {
 			t.Helper()
 			planes.Delete(t, f.Planes, f.binding(t))
-			planes.Delete(t, f.Planes, f.original)
-			planes.Delete(t, f.Planes, f.copied)
+			f.remove(t)
 		}, want: planes.Call{Verb: "delete", Kind: "Work"},
 		check: func(t *testing.T, f *deploymentsFixture) bool {
 			t.Helper()
@@ -141,7 +139,8 @@ var repairTests = map[string]repairTest{
 	},
 }
 
-// TestRepairs: what is wrong for too long is changed so that Karmada's controllers get an event that they do not drop.
+// TestRepairs: after a fault has lasted for too long, an object is changed so that Karmada's controllers get an event
+// that they do not drop.
 func TestRepairs(t *testing.T) {
 	t.Parallel()
 	for name, test := range repairTests {
@@ -152,7 +151,7 @@ func TestRepairs(t *testing.T) {
 			if test.present {
 				f.clock.SetTime(time.Now().Truncate(time.Second))
 			}
-			writes := f.mend(t)
+			writes := f.repair(t)
 			if len(writes) != 1 || writes[0].Verb != test.want.Verb || writes[0].Kind != test.want.Kind {
 				t.Fatalf("it writes %v, want one %s of a %s", writes, test.want.Verb, test.want.Kind)
 			}
@@ -167,14 +166,14 @@ func TestRepairs(t *testing.T) {
 	}
 }
 
-// TestNothingIsDeletedOnAGuess: what is left of a deployment stays while anybody could still want it.
+// TestNothingIsDeletedOnAGuess: leftovers of a deployment remain as long as the project could still need them.
 func TestNothingIsDeletedOnAGuess(t *testing.T) {
 	t.Parallel()
 	tests := map[string]func(*testing.T, *deploymentsFixture){
 		"the project has the deployment": func(t *testing.T, f *deploymentsFixture) {
 			t.Helper()
 			f.Project.Once("get", "WorkloadDeployment", func() error {
-				// As a cache that has lost it.
+				// A cache that has lost the object.
 				return apierrors.NewNotFound(v1alpha.GroupVersion.WithResource("workloaddeployments").GroupResource(), "web")
 			})
 		},
@@ -236,14 +235,14 @@ func TestNothingIsDeletedOnAGuess(t *testing.T) {
 	}
 }
 
-// TestARepairThatDoesNotHelp is repeated with pauses, then begun at the copy, and then told.
+// TestARepairThatDoesNotHelp is retried with pauses, takes turns with repairs that begin at the copy, and is then reported.
 func TestARepairThatDoesNotHelp(t *testing.T) {
 	t.Parallel()
 	f := newDeploymentsFixture(t)
 	end(t, f, f.work(t))
 	f.Project.Calls()
 	var kinds []string
-	for _, call := range f.mend(t) {
+	for _, call := range f.repair(t) {
 		kinds = append(kinds, call.Kind)
 	}
 	for len(kinds) < 8 {
@@ -253,7 +252,7 @@ func TestARepairThatDoesNotHelp(t *testing.T) {
 		}
 		f.pass(rest)
 	}
-	if want := "ResourceBinding ResourceBinding " + strings.TrimSpace(strings.Repeat("WorkloadDeployment ", 6)); strings.Join(kinds, " ") != want {
+	if want := "ResourceBinding ResourceBinding" + strings.Repeat(" WorkloadDeployment ResourceBinding", 3); strings.Join(kinds, " ") != want {
 		t.Errorf("it writes to %v", kinds)
 	}
 	told := 0
@@ -284,7 +283,7 @@ func (f *deploymentsFixture) expectFaults(t *testing.T, want string) {
 	}
 }
 
-// TestABusyKarmada: what was made a moment ago is not touched as soon as what was there before.
+// TestABusyKarmada: new objects are repaired later than old ones.
 func TestABusyKarmada(t *testing.T) {
 	t.Parallel()
 	f := newDeploymentsFixture(t)
@@ -301,7 +300,7 @@ func TestABusyKarmada(t *testing.T) {
 	}
 }
 
-// TestASuspendedWork: what somebody has suspended by hand stays so.
+// TestASuspendedWork: a Work that was suspended by hand remains suspended.
 func TestASuspendedWork(t *testing.T) {
 	t.Parallel()
 	f := newDeploymentsFixture(t)
@@ -316,7 +315,7 @@ func TestASuspendedWork(t *testing.T) {
 	}
 }
 
-// TestAnObjectOfThatNameByNow: what was judged is not changed when it is another by now.
+// TestAnObjectOfThatNameByNow: an object is not changed if it has been replaced since it was judged.
 func TestAnObjectOfThatNameByNow(t *testing.T) {
 	t.Parallel()
 	f := newDeploymentsFixture(t)
@@ -342,13 +341,13 @@ func TestErrors(t *testing.T) {
 		plane      func(*deploymentsFixture) *planes.Plane
 		verb, kind string
 	}{
-		"the original": {func(f *deploymentsFixture) *planes.Plane { return f.Project }, "get", "WorkloadDeployment"},
-		"the copy":     {func(f *deploymentsFixture) *planes.Plane { return f.Hub }, "get", "WorkloadDeployment"},
-		"the binding":  {func(f *deploymentsFixture) *planes.Plane { return f.Hub }, "get", "ResourceBinding"},
-		"the Clusters": {func(f *deploymentsFixture) *planes.Plane { return f.Hub }, "list", "ClusterList"},
-		"a Work":       {func(f *deploymentsFixture) *planes.Plane { return f.Hub }, "get", "Work"},
-		"what to mend": {func(f *deploymentsFixture) *planes.Plane { return f.HubAPI }, "get", "ResourceBinding"},
-		"the repair":   {func(f *deploymentsFixture) *planes.Plane { return f.Hub }, "patch", "ResourceBinding"},
+		"the original":                {func(f *deploymentsFixture) *planes.Plane { return f.Project }, "get", "WorkloadDeployment"},
+		"the copy":                    {func(f *deploymentsFixture) *planes.Plane { return f.Hub }, "get", "WorkloadDeployment"},
+		"the binding":                 {func(f *deploymentsFixture) *planes.Plane { return f.Hub }, "get", "ResourceBinding"},
+		"the Clusters":                {func(f *deploymentsFixture) *planes.Plane { return f.Hub }, "list", "ClusterList"},
+		"a Work":                      {func(f *deploymentsFixture) *planes.Plane { return f.Hub }, "get", "Work"},
+		"an object in need of repair": {func(f *deploymentsFixture) *planes.Plane { return f.HubAPI }, "get", "ResourceBinding"},
+		"the repair":                  {func(f *deploymentsFixture) *planes.Plane { return f.Hub }, "patch", "ResourceBinding"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -369,7 +368,8 @@ func TestErrors(t *testing.T) {
 	}
 }
 
-// TestForgedHubNamespace: nothing is repaired in a namespace that the deployment notes, and that is another project's.
+// TestForgedHubNamespace: nothing is repaired in a namespace that the deployment notes but that belongs to another
+// project.
 func TestForgedHubNamespace(t *testing.T) {
 	t.Parallel()
 	f := newDeploymentsFixture(t)

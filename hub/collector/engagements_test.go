@@ -14,7 +14,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// engage engages the project, as the manager does when this replica gets its shard, until the context ends.
+// engage engages the project until the context ends, as the manager does when this replica acquires the project's
+// shard.
 func engage(ctx context.Context, t *testing.T, book *path.Book) {
 	t.Helper()
 	source, _, err := book.Engagements().ForCluster(planes.ProjectName, nil)
@@ -26,15 +27,15 @@ func engage(ctx context.Context, t *testing.T, book *path.Book) {
 	}
 }
 
-// TestAProjectThatMovesAwayAndBack: what was found before another replica had the project is not shown any more, and counts again only
-// when it has lasted since the project is back.
+// TestAProjectThatMovesAwayAndBack: findings from before another replica had the project are no longer shown, and count
+// again only if they have lasted since the project returned.
 func TestAProjectThatMovesAwayAndBack(t *testing.T) {
 	t.Parallel()
 	f := newDeploymentsFixture(t)
 	first, giveUp := context.WithCancel(t.Context())
 	engage(first, t, f.reconciler.Book)
 	f.slice(t)
-	f.mend(t)
+	f.repair(t)
 	shown := func() int { return len(f.reconciler.Book.OfSlices(f.request())) }
 	if shown() != 1 {
 		t.Fatal("there is nothing to forget")
@@ -48,7 +49,7 @@ func TestAProjectThatMovesAwayAndBack(t *testing.T) {
 	}); err != nil {
 		t.Fatal("it is shown when the project is given up")
 	}
-	// A reconcile that was going on.
+	// A reconcile in progress.
 	f.reconciler.Book.Settle(f.request(), stale)
 	engage(t.Context(), t, f.reconciler.Book)
 	if shown() != 0 {

@@ -24,7 +24,7 @@ import (
 const InventoryFieldManager apply.FieldManager = "karmada-compute-inventory"
 
 const (
-	// looks is how many suspects one pass asks projects about at most, and how many missing deployments it reads Works of.
+	// looks limits the suspects that one pass asks projects about, and the missing deployments whose Works it reads.
 	looks = 10
 	// maxInterval is the longest time between two passes.
 	maxInterval = 10 * time.Second
@@ -36,32 +36,31 @@ const (
 type InventoryOptions struct {
 	// Owners decides whether the original of a deployment in a cell is gone.
 	Owners *ownership.Owners
-	// Existence says which projects exist, and which are in a shard of this replica. Cells are divided among the replicas in the
-	// same way.
+	// Existence says which projects exist, and which projects and cells this replica owns.
 	Existence projects.Existence
 	// Hub reads the hub from a cache and writes to it.
 	Hub client.Client
 	// APIReader reads the hub's API server.
 	APIReader client.Reader
-	// Mender bounds and counts what is done.
-	Mender *Mender
-	// After is how long cell and hub must disagree before that is looked into, and the least time between two questions to a
-	// project about the same object. Nothing is removed before two answers.
+	// Repairer bounds and counts repairs and removals.
+	Repairer *Repairer
+	// After is how long cell and hub must disagree before the difference is investigated, and the minimum time between
+	// two questions to a project about the same object. No object is removed before two answers.
 	After time.Duration
-	// Clock says how long they have disagreed.
+	// Clock measures how long they have disagreed.
 	Clock clock.Clock
-	// Registerer gets the metric.
+	// Registerer registers the metric.
 	Registerer prometheus.Registerer
 }
 
-// Inventory compares cells with the hub. Make it with New.
+// Inventory compares cells with the hub. Create it with NewInventory.
 type Inventory struct {
 	InventoryOptions
 	identity *cells.Hub
 	mismatch *prometheus.GaugeVec
-	// cells is what is known of each cell. Pass alone uses it.
+	// cells is the state of each cell. Only Pass uses it.
 	cells map[string]*cellState
-	// left is how many looks are left in this pass.
+	// left is the number of looks left in this pass.
 	left int
 }
 
@@ -77,7 +76,7 @@ func NewInventory(o InventoryOptions) (*Inventory, error) {
 	return &Inventory{InventoryOptions: o, identity: cells.NewHub(o.APIReader), mismatch: mismatch, cells: map[string]*cellState{}}, nil
 }
 
-// NeedLeaderElection says that every replica runs it: cells and projects are divided by Existence.
+// NeedLeaderElection returns false: every replica runs it, and Existence divides cells and projects.
 func (i *Inventory) NeedLeaderElection() bool { return false }
 
 // Start makes passes until ctx ends. It makes the Inventory a manager's Runnable.
@@ -124,7 +123,7 @@ func (i *Inventory) Pass(ctx context.Context) error {
 	return errors.Join(append(failed, i.cleanUp(ctx, v))...)
 }
 
-// forget forgets a cell that is none any more.
+// forget forgets a cluster that is no longer a cell.
 func (i *Inventory) forget(cell string) {
 	delete(i.cells, cell)
 	i.mismatch.DeletePartialMatch(prometheus.Labels{"cell": cell})

@@ -26,6 +26,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
@@ -34,18 +35,18 @@ const after = time.Minute
 
 var errNoAnswer = errors.New("no answer")
 
-// existence is what Milo says, and what this replica owns.
+// existence plays Milo and the shards of this replica.
 type existence struct {
-	owns map[string]bool
+	owns map[naming.ShardKey]bool
 	uid  types.UID
 	err  error
-	// held is why the brake holds.
+	// held is the brake's reason.
 	held string
 }
 
 func (e *existence) Held(context.Context) (string, error) { return e.held, nil }
 
-func (e *existence) Owns(name string) bool { return e.owns[name] }
+func (e *existence) Owns(key naming.ShardKey) bool { return e.owns[key] }
 
 func (e *existence) Lookup(context.Context, string) (types.UID, bool, error) {
 	return e.uid, e.uid != "", e.err
@@ -60,9 +61,9 @@ type fixture struct {
 	existence *existence
 	cell      *clusterv1alpha1.Cluster
 	hub       types.UID
-	// entries are what the cell has.
+	// entries are the objects in the cell.
 	entries []v1alpha.InventoryEntry
-	// listsNoNamespaces says that the agent is one of an earlier version.
+	// listsNoNamespaces: the agent is of an earlier version.
 	listsNoNamespaces bool
 }
 
@@ -71,16 +72,16 @@ func newFixture(t *testing.T) *fixture {
 	f := &fixture{Planes: planes.New(t), t: t, clock: clocktesting.NewFakeClock(time.Now())}
 	f.cell = f.Cell(t, planes.City())
 	f.existence = &existence{
-		uid: planes.ProjectUID, owns: map[string]bool{planes.ProjectName.String(): true, "cell/" + f.cell.Name: true},
+		uid: planes.ProjectUID, owns: map[naming.ShardKey]bool{naming.ProjectKey(planes.ProjectName.String()): true, naming.CellKey(f.cell.Name): true},
 	}
 	f.EnsureHubNamespace(t)
 	f.hub = planes.Get(t, f.Planes, "", metav1.NamespaceSystem, &corev1.Namespace{}).UID
-	mender, err := collector.NewMender(f.Hub, collector.MenderOptions{Clock: f.clock})
+	repairer, err := collector.NewRepairer(f.Hub, collector.RepairerOptions{Clock: f.clock})
 	if err != nil {
 		t.Fatal(err)
 	}
 	f.inventory, err = collector.NewInventory(collector.InventoryOptions{
-		Owners: f.owners(f.Planes, nil), Existence: f.existence, Hub: f.Hub, APIReader: f.HubAPI, Mender: mender, After: after,
+		Owners: f.owners(f.Planes, nil), Existence: f.existence, Hub: f.Hub, APIReader: f.HubAPI, Repairer: repairer, After: after,
 		Clock: f.clock, Registerer: prometheus.NewRegistry(),
 	})
 	if err != nil {
@@ -122,21 +123,21 @@ func (f *fixture) copied(name string, cells ...string) *v1alpha.WorkloadDeployme
 	return copied
 }
 
-// work is the Work of a deployment in the cell, by name alone.
+// work returns the Work of a deployment in the cell, with only its name.
 func (f *fixture) work(name string) *workv1alpha1.Work {
 	return &workv1alpha1.Work{ObjectMeta: metav1.ObjectMeta{
 		Namespace: planes.ExecutionSpace(f.cell.Name), Name: karmadanames.GenerateWorkName(v1alpha.KindWorkloadDeployment, name, f.HubNamespace),
 	}}
 }
 
-// cellWork is the Work of the Cell, by name alone.
+// cellWork returns the Work of the Cell, with only its name.
 func (f *fixture) cellWork() *workv1alpha1.Work {
 	return &workv1alpha1.Work{ObjectMeta: metav1.ObjectMeta{
 		Namespace: planes.ExecutionSpace(f.cell.Name), Name: karmadanames.GenerateWorkName(v1alpha.KindCell, cellreport.CellName(f.hub), ""),
 	}}
 }
 
-// entry is a deployment in the cell, from a copy with a UID.
+// entry returns a deployment in the cell, from a copy with a UID.
 func (f *fixture) entry(name string, templateUID types.UID) v1alpha.InventoryEntry {
 	return v1alpha.InventoryEntry{
 		Namespace: f.HubNamespace, Name: name, TemplateUID: templateUID, Project: planes.ProjectName.String(), ProjectUID: planes.ProjectUID,
@@ -144,14 +145,14 @@ func (f *fixture) entry(name string, templateUID types.UID) v1alpha.InventoryEnt
 	}
 }
 
-// pass makes a pass and returns what was written.
+// pass runs a pass and returns the writes.
 func (f *fixture) pass() ([]planes.Call, error) {
 	f.Hub.Calls()
 	err := f.inventory.Pass(f.t.Context())
 	return f.Hub.Writes(), err
 }
 
-// report has the agent report what the hub asks for, and Karmada bring that to the hub.
+// report plays the agent, which reports what the hub asks for, and Karmada, which delivers the report to the hub.
 func (f *fixture) report() *v1alpha.Cell {
 	f.t.Helper()
 	cell := &v1alpha.Cell{}
@@ -170,7 +171,8 @@ func (f *fixture) report() *v1alpha.Cell {
 	return cell
 }
 
-// minutes has time pass, in which the inventory is compared and the agent reports. Errors are logged: some tests want them.
+// minutes lets time pass, in which the inventory is compared and the agent reports. Errors are logged: some tests want
+// them.
 func (f *fixture) minutes(count int) {
 	f.t.Helper()
 	for range 4 * count {
@@ -182,8 +184,8 @@ func (f *fixture) minutes(count int) {
 	}
 }
 
-// removed says whether a deployment was handed to Karmada to be deleted in the cell: its Work is being deleted, and nothing in it
-// is applied.
+// removed reports whether Karmada was asked to delete a deployment in the cell: its Work is being deleted, and Karmada
+// does not apply it.
 func (f *fixture) removed(name string) bool {
 	f.t.Helper()
 	work := f.work(name)
@@ -194,7 +196,7 @@ func (f *fixture) removed(name string) bool {
 	return !work.DeletionTimestamp.IsZero() && work.Spec.SuspendDispatching != nil && *work.Spec.SuspendDispatching
 }
 
-// madeBy creates a Work as Karmada does.
+// madeByKarmada creates a Work as Karmada does.
 func (f *fixture) madeByKarmada(name string) *workv1alpha1.Work {
 	f.t.Helper()
 	work := f.work(name)

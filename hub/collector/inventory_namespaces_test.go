@@ -18,14 +18,14 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// namespaceWork is the Work of the hub namespace in the cell, by name alone.
+// namespaceWork returns the Work of the hub namespace in the cell, with only its name.
 func (f *fixture) namespaceWork() *workv1alpha1.Work {
 	return &workv1alpha1.Work{ObjectMeta: metav1.ObjectMeta{
 		Namespace: planes.ExecutionSpace(f.cell.Name), Name: karmadanames.GenerateWorkName("Namespace", f.HubNamespace, ""),
 	}}
 }
 
-// city is the city of the cell.
+// city returns the city of the cell.
 func (f *fixture) city() string { return strings.ToUpper(f.cell.Labels[v1alpha.LabelTopologyCity]) }
 
 // carried creates the Work of the hub namespace, as hub/propagation does.
@@ -37,14 +37,14 @@ func (f *fixture) carried() *workv1alpha1.Work {
 	return planes.Create(f.t, f.Planes, work)
 }
 
-// emptyNamespace is the hub namespace in the cell, in which nothing is.
+// emptyNamespace returns the hub namespace in the cell, without objects.
 func (f *fixture) emptyNamespace() v1alpha.InventoryEntry {
 	return v1alpha.InventoryEntry{
 		Namespace: f.HubNamespace, Empty: true, Project: planes.ProjectName.String(), ProjectUID: planes.ProjectUID, ProjectNamespace: f.Namespace.Name,
 	}
 }
 
-// removesNamespace reports whether Karmada was told to delete the hub namespace in the cell.
+// removesNamespace reports whether Karmada was asked to delete the hub namespace in the cell.
 func (f *fixture) removesNamespace() bool {
 	f.t.Helper()
 	work := f.namespaceWork()
@@ -70,8 +70,8 @@ func (f *fixture) removesNamespace() bool {
 	return true
 }
 
-// TestUnexpectedNamespace: Karmada takes what its cache of the cell lacks for deleted, and removes the Work of a namespace that is in the
-// cell. Only the inventory of the cell says that the namespace is left.
+// TestUnexpectedNamespace: Karmada considers an object deleted that its cache of the cell lacks, and removes the Work
+// of a namespace that is in the cell. Only the inventory of the cell reports the leftover namespace.
 func TestUnexpectedNamespace(t *testing.T) {
 	tests := map[string]struct {
 		// given prepares the hub and the project. The hub namespace is in the cell, empty and without a Work.
@@ -102,7 +102,7 @@ func TestUnexpectedNamespace(t *testing.T) {
 		"Milo does not answer":        {given: func(f *fixture) { f.existence.uid, f.existence.err = "", errNoAnswer }},
 		"the project does not answer": {given: func(f *fixture) { f.Project.Before(func(planes.Call) error { return errNoAnswer }) }},
 		"another replica has the project": {
-			given: func(f *fixture) { f.existence.owns[planes.ProjectName.String()] = false },
+			given: func(f *fixture) { f.existence.owns[naming.ProjectKey(planes.ProjectName.String())] = false },
 		},
 		"the namespace is of no hub namespace's form": {given: func(f *fixture) { f.entries[0].Namespace = "kube-system" }},
 		"the project has a deployment for the city": {
@@ -137,13 +137,13 @@ func TestUnexpectedNamespace(t *testing.T) {
 	}
 }
 
-// TestNamespaceThatIsUsedAgain: a namespace that is empty for a moment only is not removed.
+// TestNamespaceThatIsUsedAgain: a namespace that is only empty for a moment is not removed.
 func TestNamespaceThatIsUsedAgain(t *testing.T) {
 	f := newFixture(t)
 	f.entries = []v1alpha.InventoryEntry{f.emptyNamespace()}
 	for minute := range 8 {
 		f.minutes(1)
-		// An answer counts for the entry that it was about.
+		// An answer counts only for the entry that it was about.
 		f.entries[0].Empty = minute%2 == 1
 		if f.removesNamespace() {
 			t.Fatal("removed although it was used meanwhile")
@@ -151,7 +151,7 @@ func TestNamespaceThatIsUsedAgain(t *testing.T) {
 	}
 }
 
-// TestNamespaceIsTakenOver: a removal that hub/propagation has made the Work of the namespace is not deleted.
+// TestNamespaceIsTakenOver: a removal that hub/propagation has turned into the Work of the namespace is not deleted.
 func TestNamespaceIsTakenOver(t *testing.T) {
 	f := newFixture(t)
 	f.entries = []v1alpha.InventoryEntry{f.emptyNamespace()}
@@ -168,18 +168,19 @@ func TestNamespaceIsTakenOver(t *testing.T) {
 	}
 }
 
-// TestMissingNamespace: Karmada writes a namespace again that the cell lacks.
+// TestMissingNamespace: Karmada recreates a namespace that the cell lacks.
 func TestMissingNamespace(t *testing.T) {
 	f := newFixture(t)
 	before := f.carried()
 	f.minutes(3)
 	work := planes.Get(t, f.Planes, before.Namespace, before.Name, &workv1alpha1.Work{})
-	if work.Generation == before.Generation || work.Annotations[v1alpha.AnnotationMended] == "" {
+	if work.Generation == before.Generation || work.Annotations[v1alpha.AnnotationRepairedAt] == "" {
 		t.Errorf("generation %d, before %d; annotations %v", work.Generation, before.Generation, work.Annotations)
 	}
 }
 
-// TestAgentWithoutNamespaces: an agent of an earlier version does not list namespaces. None counts as missing, and none as unexpected.
+// TestAgentWithoutNamespaces: an agent of an earlier version does not list namespaces. No namespace counts as missing
+// or unexpected.
 func TestAgentWithoutNamespaces(t *testing.T) {
 	f := newFixture(t)
 	before := f.carried()
@@ -194,14 +195,14 @@ func TestAgentWithoutNamespaces(t *testing.T) {
 	}
 }
 
-// TestWorkOfAnEarlierVersion: the namespace that it carries has no label of the hub, so that the cell does not list it.
+// TestWorkOfAnEarlierVersion: its namespace has no label of the hub, so the cell does not list it.
 func TestWorkOfAnEarlierVersion(t *testing.T) {
 	f := newFixture(t)
 	before := f.carried()
 	planes.Change(t, f.Planes, before, func(w *workv1alpha1.Work) { delete(w.Labels, v1alpha.LabelHub) })
 	f.minutes(4)
 	work := planes.Get(t, f.Planes, before.Namespace, before.Name, &workv1alpha1.Work{})
-	if work.Annotations[v1alpha.AnnotationMended] != "" {
+	if work.Annotations[v1alpha.AnnotationRepairedAt] != "" {
 		t.Errorf("the Work is touched: %v", work.Annotations)
 	}
 }

@@ -29,7 +29,7 @@ func TestCellIsCarried(t *testing.T) {
 		t.Fatalf("writes %v, %v", writes, err)
 	}
 	work := planes.Get(t, f.Planes, f.cellWork().Namespace, f.cellWork().Name, &workv1alpha1.Work{})
-	if !slices.Contains(work.Finalizers, "karmada.io/execution-controller") || work.Labels[v1alpha.LabelHubNamespace] == "" {
+	if !slices.Contains(work.Finalizers, "karmada.io/execution-controller") || work.Labels[v1alpha.LabelInventory] != v1alpha.InventoryCell || len(work.Labels) != 1 {
 		t.Errorf("metadata %+v", work.ObjectMeta)
 	}
 	cell := f.report()
@@ -52,6 +52,28 @@ func TestCellIsCarried(t *testing.T) {
 	planes.Get(t, f.Planes, work.Namespace, work.Name, work)
 	if work.DeletionTimestamp.IsZero() {
 		t.Error("the Work of what is no cell any more stays")
+	}
+}
+
+// TestCellOfAnEarlierVersion: earlier versions labelled the Work of a Cell with a hub namespace, too. The Work is used as it is, and
+// deleted with its cell.
+func TestCellOfAnEarlierVersion(t *testing.T) {
+	f := newFixture(t)
+	if _, err := f.pass(); err != nil {
+		t.Fatal(err)
+	}
+	work := f.cellWork()
+	planes.Change(t, f.Planes, work, func(w *workv1alpha1.Work) { w.Labels[v1alpha.LabelHubNamespace] = metav1.NamespaceSystem })
+	f.report()
+	if writes, err := f.pass(); err != nil || len(writes) != 0 {
+		t.Errorf("the Work is written: %v, %v", writes, err)
+	}
+	planes.Change(t, f.Planes, f.cell, func(c *clusterv1alpha1.Cluster) { delete(c.Labels, v1alpha.LabelTopologyCity) })
+	if _, err := f.pass(); err != nil {
+		t.Fatal(err)
+	}
+	if planes.Get(t, f.Planes, work.Namespace, work.Name, work).DeletionTimestamp.IsZero() {
+		t.Error("the Work stays, although its cluster is no cell any more")
 	}
 }
 
@@ -92,7 +114,7 @@ func TestUnexpected(t *testing.T) {
 		"Milo does not answer":        {given: func(f *fixture) { f.existence.uid, f.existence.err = "", errNoAnswer }},
 		"the project does not answer": {given: func(f *fixture) { f.Project.Before(func(planes.Call) error { return errNoAnswer }) }},
 		"another replica has the project": {
-			given: func(f *fixture) { f.existence.owns[planes.ProjectName.String()] = false },
+			given: func(f *fixture) { f.existence.owns[naming.ProjectKey(planes.ProjectName.String())] = false },
 		},
 		"the cell does not say of which project it is":            {given: func(f *fixture) { f.entries[0].Project = "" }},
 		"the hub has lost the copy, the project has the original": {given: func(f *fixture) { f.original("web") }},
@@ -159,19 +181,20 @@ func TestUnexpected(t *testing.T) {
 	}
 }
 
-// disengaged are the projects of a replica that has engaged none.
+// disengaged is a replica without engaged projects.
 type disengaged struct{ *planes.Planes }
 
 func (disengaged) Get(context.Context, multicluster.ClusterName) (cluster.Cluster, error) {
 	return nil, multicluster.ErrClusterNotFound
 }
 
-// waker has the projects that were woken.
+// waker holds the projects that were woken.
 type waker map[string]bool
 
 func (w waker) Wake(project string) { w[project] = true }
 
-// TestUnexpectedWakesItsProject: one without Workloads is not engaged, and only it can say that it does not want what a cell has.
+// TestUnexpectedWakesItsProject: a project without Workloads is not engaged, and only the project can report an object
+// in a cell as unwanted.
 func TestUnexpectedWakesItsProject(t *testing.T) {
 	f := newFixture(t)
 	woken := waker{}
@@ -188,7 +211,7 @@ func TestUnexpectedWakesItsProject(t *testing.T) {
 	}
 }
 
-// One answer is not enough: the second is asked for a minute later.
+// One answer is not enough: the second question follows a minute later.
 func TestUnexpectedIsWantedAgain(t *testing.T) {
 	f := newFixture(t)
 	f.entries = []v1alpha.InventoryEntry{f.entry("web", "copy-uid")}
@@ -268,7 +291,7 @@ func TestMissing(t *testing.T) {
 			given: func(f *fixture) {
 				f.madeByKarmada("web")
 				f.minutes(1)
-				f.existence.owns["cell/"+f.cell.Name] = false
+				f.existence.owns[naming.CellKey(f.cell.Name)] = false
 			},
 		},
 	}
@@ -280,8 +303,8 @@ func TestMissing(t *testing.T) {
 			before := planes.Get(t, f.Planes, f.work("web").Namespace, f.work("web").Name, &workv1alpha1.Work{})
 			f.minutes(3)
 			work := planes.Get(t, f.Planes, before.Namespace, before.Name, &workv1alpha1.Work{})
-			// Karmada reconciles a Work whose generation has changed.
-			if touched := work.Generation > before.Generation && work.Annotations[v1alpha.AnnotationMended] != ""; touched != test.wantTouch {
+			// Karmada reconciles a Work if its generation has changed.
+			if touched := work.Generation > before.Generation && work.Annotations[v1alpha.AnnotationRepairedAt] != ""; touched != test.wantTouch {
 				t.Errorf("generation %d, before %d; annotations %v", work.Generation, before.Generation, work.Annotations)
 			}
 			if suspended := work.Spec.SuspendDispatching; test.wantTouch && suspended != nil && *suspended {
@@ -309,7 +332,7 @@ func TestNothingIsConcludedWithoutAReport(t *testing.T) {
 				f.clock.Step(after / 2)
 			}
 			planes.Get(t, f.Planes, work.Namespace, work.Name, work)
-			if work.Annotations[v1alpha.AnnotationMended] != "" {
+			if work.Annotations[v1alpha.AnnotationRepairedAt] != "" {
 				t.Errorf("touched: %v", work.Annotations)
 			}
 		})

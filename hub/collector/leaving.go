@@ -6,7 +6,6 @@ package collector
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -18,10 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
 )
-
-// maxLeaving is the number of leaving deployments that a cell is asked about at once, as the schema of a Cell allows.
-const maxLeaving = 100
 
 // leave notes which deployments leave which cells, those first that have left longest.
 func (v *view) leave(copies []v1alpha.WorkloadDeployment) {
@@ -43,14 +40,14 @@ func (v *view) leave(copies []v1alpha.WorkloadDeployment) {
 	}
 }
 
-// askLeaving returns the deployments to ask the cell about: those whose Work is gone. Until then Karmada could still bring one into the
-// cell behind its answer.
+// askLeaving returns the deployments to ask the cell about: deployments whose Work is gone. Until then Karmada could
+// still apply one in the cell after its answer.
 func (i *Inventory) askLeaving(ctx context.Context, c *cell, state *cellState) ([]v1alpha.LeavingDeployment, error) {
 	asked := map[v1alpha.LeavingDeployment]bool{}
 	var list []v1alpha.LeavingDeployment
 	var failed []error
 	for _, leaving := range c.leaving {
-		if len(list) == maxLeaving {
+		if len(list) == cells.MaxLeaving {
 			break
 		}
 		if !state.asked[leaving] {
@@ -67,7 +64,8 @@ func (i *Inventory) askLeaving(ctx context.Context, c *cell, state *cellState) (
 	return list, errors.Join(failed...)
 }
 
-// workGone reports whether Karmada has no Work of a deployment for a cell. The cache may be behind: the API server has the last word.
+// workGone reports whether Karmada has no Work of a deployment for a cell. The cache may be behind: the API server
+// decides.
 func (i *Inventory) workGone(ctx context.Context, cell string, deployment types.NamespacedName) (bool, error) {
 	key := client.ObjectKey{Namespace: karmadanames.GenerateExecutionSpaceName(cell), Name: workName(deployment)}
 	for _, reader := range []client.Reader{i.Hub, i.APIReader} {
@@ -80,26 +78,4 @@ func (i *Inventory) workGone(ctx context.Context, cell string, deployment types.
 		}
 	}
 	return true, nil
-}
-
-// LeftIn returns the deployments of which a cell says that it has nothing left, from the hub's cache.
-func LeftIn(ctx context.Context, hub client.Reader, uid types.UID, cell string) ([]v1alpha.LeavingDeployment, error) {
-	work := &workv1alpha1.Work{}
-	key := client.ObjectKey{Namespace: karmadanames.GenerateExecutionSpaceName(cell), Name: cellWorkName(uid)}
-	if err := hub.Get(ctx, key, work); err != nil {
-		if apierrors.IsNotFound(err) {
-			return nil, nil
-		}
-		return nil, fmt.Errorf("get the Work of the inventory of cell %s: %w", cell, err)
-	}
-	if len(work.Status.ManifestStatuses) == 0 || work.Status.ManifestStatuses[0].Status == nil {
-		return nil, nil
-	}
-	status := struct {
-		Left []v1alpha.LeavingDeployment `json:"left"`
-	}{}
-	if err := json.Unmarshal(work.Status.ManifestStatuses[0].Status.Raw, &status); err != nil {
-		return nil, nil //nolint:nilerr // A status that cannot be read confirms nothing.
-	}
-	return status.Left[:min(len(status.Left), maxLeaving)], nil
 }

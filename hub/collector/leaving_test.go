@@ -13,12 +13,13 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/collector"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// TestLeaving: a cell is asked about a deployment that leaves it when Karmada has no Work of it any more, and until it is released.
+// TestLeaving: a cell is asked about a deployment that leaves it from when Karmada has no Work of it any more until it
+// is released.
 func TestLeaving(t *testing.T) {
 	f := newFixture(t)
 	if _, err := f.pass(); err != nil {
@@ -61,7 +62,7 @@ func TestLeaving(t *testing.T) {
 	}
 }
 
-// answer has the cell say of which deployments it has nothing left.
+// answer sets the cell's answer: the deployments that have left the cell.
 func (f *fixture) answer(t *testing.T, left []v1alpha.LeavingDeployment) {
 	t.Helper()
 	raw, err := json.Marshal(v1alpha.CellStatus{Left: left})
@@ -75,7 +76,7 @@ func (f *fixture) answer(t *testing.T, left []v1alpha.LeavingDeployment) {
 
 func (f *fixture) wantLeft(t *testing.T, want ...v1alpha.LeavingDeployment) {
 	t.Helper()
-	if got, err := collector.LeftIn(t.Context(), f.Hub, f.hub, f.cell.Name); err != nil || !slices.Equal(got, want) {
+	if got, err := cells.LeftIn(t.Context(), f.Hub, f.hub, f.cell.Name); err != nil || !slices.Equal(got, want) {
 		t.Errorf("left are %v, %v; want %v", got, err, want)
 	}
 }

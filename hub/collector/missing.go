@@ -32,7 +32,8 @@ func (i *Inventory) lookAtMissing(ctx context.Context, c *cell, state *cellState
 	return errors.Join(failed...)
 }
 
-// resend makes Karmada apply the Work of a deployment or a hub namespace again. One without a Work is not the inventory's matter.
+// resend triggers Karmada to apply the Work of a deployment or a hub namespace again. It ignores objects without a
+// Work: the inventory does not repair them.
 func (i *Inventory) resend(ctx context.Context, cell string, object types.NamespacedName) error {
 	work := &workv1alpha1.Work{}
 	key := client.ObjectKey{Namespace: karmadanames.GenerateExecutionSpaceName(cell), Name: workName(object)}
@@ -43,12 +44,12 @@ func (i *Inventory) resend(ctx context.Context, cell string, object types.Namesp
 	if !work.DeletionTimestamp.IsZero() || suspended != nil && *suspended {
 		return nil
 	}
-	patch, err := mendPatch(work, toggled(work), i.Clock.Now())
+	patch, err := repairPatch(work, toggled(work), i.Clock.Now())
 	if err != nil {
 		return err
 	}
 	fault := Repair{Reason: "MissingInCell", Object: work, Cell: cell, Message: fmt.Sprintf("cell %s does not have %s", cell, describe(object))}
-	_, err = i.Mender.Do(ctx, fault, func(ctx context.Context) error {
+	_, err = i.Repairer.Do(ctx, fault, func(ctx context.Context) error {
 		return i.Hub.Patch(ctx, work, patch, client.FieldOwner(InventoryFieldManager))
 	})
 	return err

@@ -32,8 +32,8 @@ import (
 )
 
 const (
-	// recheck is about how often a hub namespace is looked at without an event. It reads the caches alone, unless the watch of
-	// the Projects does not know the project.
+	// recheck is the approximate interval between reconciles of a hub namespace without an event. A reconcile reads
+	// only the caches, unless the watch of the Projects does not know the project.
 	recheck = 5 * time.Minute
 	// questionsPerSecond bounds the questions to Milo's root about projects that the watch does not know.
 	questionsPerSecond = 5
@@ -43,17 +43,17 @@ const (
 
 // NamespacesOptions configure Namespaces.
 type NamespacesOptions struct {
-	// Projects says which projects exist.
+	// Projects reports which projects exist.
 	Projects projects.Roster
 	// Hub reads the hub from a cache and writes to it.
 	Hub client.Client
-	// APIReader reads the hub's API server, to know what is there before anything is deleted.
+	// APIReader reads the hub's API server, to get the present objects before any is deleted.
 	APIReader client.Reader
 	// Owners decides whether a project is gone.
 	Owners *ownership.Owners
-	// Grants keeps the rights of the add-on in each hub namespace.
+	// Grants maintains the rights of the add-on in each hub namespace.
 	Grants *projects.Grants
-	// After is how long Milo must have said that a project does not exist before it is withdrawn.
+	// After is how long Milo must report a project as absent before the project is withdrawn.
 	After time.Duration
 	// Clock is the time of the answers.
 	Clock clock.PassiveClock
@@ -61,14 +61,14 @@ type NamespacesOptions struct {
 	Registerer prometheus.Registerer
 }
 
-// Namespaces withdraws what projects that are gone left in hub namespaces. It is safe for concurrent use.
+// Namespaces withdraws the leftover objects of deleted projects in hub namespaces. It is safe for concurrent use.
 type Namespaces struct {
 	NamespacesOptions
 	questions flowcontrol.PassiveRateLimiter
 	withdrawn prometheus.Counter
 
-	// mu guards doubts, the hub namespaces whose project does not exist as far as Milo has said. A restart forgets them: then the
-	// questions begin anew.
+	// mu guards doubts: the hub namespaces whose project is absent according to Milo. A restart forgets them: then the
+	// questions begin again.
 	mu     sync.Mutex
 	doubts map[string]*doubt
 }
@@ -102,11 +102,11 @@ func NewNamespaces(o NamespacesOptions) (*Namespaces, error) {
 
 // Register adds the controller to a manager of the hub.
 func (r *Namespaces) Register(mgr ctrl.Manager, options controller.Options) error {
-	// Every replica has projects of its own.
+	// Every replica has its own projects.
 	options.NeedLeaderElection = new(false)
 	return ctrl.NewControllerManagedBy(mgr).Named("abandoned").
 		For(&corev1.Namespace{}, builder.WithPredicates(predicate.NewPredicateFuncs(projects.IsMarked))).
-		// A namespace goes after the last copy in it.
+		// A namespace is deleted after the last copy in it.
 		Watches(&v1alpha.WorkloadDeployment{}, handler.EnqueueRequestsFromMapFunc(namespaceOf), builder.WithPredicates(predicates.OnlyDeletions())).
 		WatchesRawSource(source.Func(r.changes)).
 		WithOptions(options).
@@ -117,8 +117,8 @@ func namespaceOf(_ context.Context, obj client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: obj.GetNamespace()}}}
 }
 
-// changes requests the hub namespaces of a project that is gone or was made again, and all of them when this replica acquires
-// projects.
+// changes requests the hub namespaces of a project that is gone or was recreated, and all of them when this replica
+// acquires projects.
 func (r *Namespaces) changes(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 	changed := workqueue.NewTyped[string]()
 	context.AfterFunc(ctx, changed.ShutDown)
@@ -139,7 +139,7 @@ func (r *Namespaces) changes(ctx context.Context, queue workqueue.TypedRateLimit
 	return nil
 }
 
-// namespacesOf are the names of a project's hub namespaces, of every project for "".
+// namespacesOf returns the names of a project's hub namespaces, of every project for "".
 func (r *Namespaces) namespacesOf(ctx context.Context, project string) []string {
 	selector := []client.ListOption{client.HasLabels{v1alpha.LabelProjectUID}, client.UnsafeDisableDeepCopy}
 	if project != "" {
@@ -152,7 +152,7 @@ func (r *Namespaces) namespacesOf(ctx context.Context, project string) []string 
 	}
 	var names []string
 	for i := range namespaces.Items {
-		if name := projects.NameOf(&namespaces.Items[i]); r.Projects.Owns(name.String()) {
+		if name := projects.NameOf(&namespaces.Items[i]); r.Projects.Owns(naming.ProjectKey(name.String())) {
 			names = append(names, namespaces.Items[i].Name)
 		}
 	}

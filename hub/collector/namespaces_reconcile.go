@@ -21,30 +21,32 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 const (
-	// lookAgain is when a question that Milo did not answer, or that was not asked since too many were, is asked again.
+	// lookAgain is the delay before a question is repeated that Milo did not answer, or that was not asked because of
+	// the rate limit.
 	lookAgain = 15 * time.Second
-	// recheckHeld is about how soon an operator's word has an effect.
+	// recheckHeld is the approximate delay until an operator's release takes effect.
 	recheckHeld = time.Minute
 )
 
-// scope is the state of one reconcile of a hub namespace.
+// namespaceScope is the state of one reconcile of a hub namespace.
 type namespaceScope struct {
 	*Namespaces
 	namespace *corev1.Namespace
 	project   string
-	// gone are the UIDs of projects that do not exist and of which the namespace has something.
+	// gone are the UIDs of absent projects with objects in the namespace.
 	gone []types.UID
 }
 
-// later is a result for about that time.
+// later returns a result that requeues after about that time.
 func later(after time.Duration) reconcile.Result {
 	return reconcile.Result{RequeueAfter: wait.Jitter(after, 0.2)}
 }
 
-// Reconcile looks at a hub namespace.
+// Reconcile withdraws a hub namespace if its project is gone.
 func (r *Namespaces) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	s := &namespaceScope{Namespaces: r, namespace: &corev1.Namespace{}}
 	if err := r.Hub.Get(ctx, request.NamespacedName, s.namespace); err != nil {
@@ -52,8 +54,8 @@ func (r *Namespaces) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	s.project = projects.NameOf(s.namespace).String()
-	if s.project == "" || !projects.IsHubNamespace(s.namespace) || !s.namespace.DeletionTimestamp.IsZero() || !r.Projects.Owns(s.project) {
-		// Who acquires the project looks at its hub namespaces.
+	if s.project == "" || !projects.IsHubNamespace(s.namespace) || !s.namespace.DeletionTimestamp.IsZero() || !r.Projects.Owns(naming.ProjectKey(s.project)) {
+		// The replica that engages the project checks its hub namespaces.
 		r.forget(request.Name)
 		return reconcile.Result{}, nil
 	}
@@ -71,7 +73,8 @@ func (r *Namespaces) Reconcile(ctx context.Context, request reconcile.Request) (
 	return s.ask(ctx, unknown)
 }
 
-// unknown are the UIDs of projects that the namespace has something of and that the watch of the Projects does not know.
+// unknown returns the UIDs of projects that have objects in the namespace and that the watch of the Projects does not
+// know.
 func (s *namespaceScope) unknown(ctx context.Context) ([]types.UID, error) {
 	var copies v1alpha.WorkloadDeploymentList
 	if err := s.Hub.List(ctx, &copies, client.InNamespace(s.namespace.Name), client.UnsafeDisableDeepCopy); err != nil {
@@ -91,7 +94,7 @@ func (s *namespaceScope) unknown(ctx context.Context) ([]types.UID, error) {
 	return unknown, nil
 }
 
-// ask asks whether projects are gone. Anything but the answer that one is begins the questions again.
+// ask asks whether projects are gone. Any other answer than "gone" restarts the questions.
 func (s *namespaceScope) ask(ctx context.Context, unknown []types.UID) (reconcile.Result, error) {
 	if !s.questions.TryAccept() {
 		return later(lookAgain / 3), nil
@@ -101,7 +104,7 @@ func (s *namespaceScope) ask(ctx context.Context, unknown []types.UID) (reconcil
 		answer, err := s.Owners.Verdict(ctx, ownership.Key{Project: s.project, ProjectUID: uid})
 		if err != nil {
 			s.forget(s.namespace.Name)
-			log.FromContext(ctx).V(1).Info("Milo does not answer whether a project exists; retrying", "project", s.project, "error", err.Error())
+			log.FromContext(ctx).V(1).Info("Whether a project exists is not known; retrying", "project", s.project, "error", err.Error())
 			return later(lookAgain), nil
 		}
 		if answer.Verdict == ownership.Gone || answer.Held != "" {
@@ -127,7 +130,8 @@ func (s *namespaceScope) ask(ctx context.Context, unknown []types.UID) (reconcil
 	return s.withdraw(ctx)
 }
 
-// held returns why nothing is withdrawn although Milo has said often enough that the project does not exist; "": it is withdrawn.
+// held returns why nothing is withdrawn although Milo has reported the project as absent often enough; "": it is
+// withdrawn.
 func (s *namespaceScope) held(brake string) string {
 	s.hold(s.namespace.Name, false)
 	switch s.namespace.Annotations[v1alpha.AnnotationKeep] {

@@ -24,6 +24,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/policies"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
@@ -36,7 +37,7 @@ const (
 
 var errAway = errors.New("Milo is away")
 
-// roster is what Milo and the watch say of the test's project.
+// roster plays Milo and the watch for the test's project.
 type roster struct {
 	name   string
 	lost   bool
@@ -47,7 +48,7 @@ type roster struct {
 	change func(string)
 }
 
-func (r *roster) Owns(name string) bool                 { return name == r.name && !r.lost }
+func (r *roster) Owns(key naming.ShardKey) bool         { return key == naming.ProjectKey(r.name) && !r.lost }
 func (r *roster) Knows(name string, uid types.UID) bool { return name == r.name && uid == r.knows }
 func (r *roster) OnChange(f func(string))               { r.change = f }
 func (r *roster) Lookup(context.Context, string) (types.UID, bool, error) {
@@ -55,7 +56,7 @@ func (r *roster) Lookup(context.Context, string) (types.UID, bool, error) {
 	return r.exists, r.exists != "" && r.err == nil, r.err
 }
 
-// fixture is a hub namespace of a project that does not exist any more, with a copy that takes its time to end.
+// namespacesFixture is a hub namespace of a project that does not exist any more, with a copy that is deleted slowly.
 type namespacesFixture struct {
 	*planes.Planes
 	reconciler *Namespaces
@@ -66,7 +67,7 @@ type namespacesFixture struct {
 	brake      brake
 }
 
-// brake is what holds withdrawals, and why.
+// brake holds withdrawals for a reason.
 type brake struct {
 	reason string
 	err    error
@@ -91,7 +92,7 @@ func newNamespacesFixture(t *testing.T) *namespacesFixture {
 	return f
 }
 
-// restart has another process look at the hub.
+// restart replaces the reconciler, as a restarted process does.
 func (f *namespacesFixture) restart(t *testing.T) {
 	t.Helper()
 	var err error
@@ -155,7 +156,7 @@ func (f *namespacesFixture) reconcile(t *testing.T) time.Duration {
 	return result.RequeueAfter
 }
 
-// doubt reconciles for as long as Milo has to say that the project is gone, less the last answer.
+// doubt reconciles for as long as Milo must report the project as gone, less the last answer.
 func (f *namespacesFixture) doubt(t *testing.T) {
 	t.Helper()
 	for range answersNeeded - 1 {
@@ -163,7 +164,7 @@ func (f *namespacesFixture) doubt(t *testing.T) {
 	}
 }
 
-// TestWithdrawal: after enough answers the copies go, and when they are gone what they needed.
+// TestWithdrawal: after enough answers the copies are deleted, and when they are gone the objects that they needed.
 func TestWithdrawal(t *testing.T) {
 	t.Parallel()
 	f := newNamespacesFixture(t)
@@ -198,12 +199,12 @@ func TestWithdrawal(t *testing.T) {
 	}
 }
 
-// TestNoProjectIsWithdrawnOnAGuess: whatever comes between two answers has the questions begin anew.
+// TestNoProjectIsWithdrawnOnAGuess: any other event between two answers restarts the questions.
 func TestNoProjectIsWithdrawnOnAGuess(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		between func(*testing.T, *namespacesFixture)
-		// never says that it lasts.
+		// never: the project is not withdrawn, however long this lasts.
 		never bool
 	}{
 		"an error":           {between: func(_ *testing.T, f *namespacesFixture) { f.roster.err = errAway }},
@@ -241,7 +242,7 @@ func TestNoProjectIsWithdrawnOnAGuess(t *testing.T) {
 	}
 }
 
-// TestEventsAreNoAnswers: however often something happens, Milo is asked as often as is needed.
+// TestEventsAreNoAnswers: more events do not lead to more questions to Milo.
 func TestEventsAreNoAnswers(t *testing.T) {
 	t.Parallel()
 	f := newNamespacesFixture(t)
@@ -259,7 +260,8 @@ func TestEventsAreNoAnswers(t *testing.T) {
 	}
 }
 
-// TestProjectMadeAgain: what the earlier project of that name left goes, what the later one has stays.
+// TestProjectMadeAgain: the objects of the earlier project of that name are deleted, and the objects of the later one
+// remain.
 func TestProjectMadeAgain(t *testing.T) {
 	t.Parallel()
 	for name, marked := range map[string]types.UID{"it has marked the namespace": newUID, "it has not yet": oldUID} {
@@ -299,7 +301,7 @@ func TestProjectMadeAgainMeanwhile(t *testing.T) {
 	}
 }
 
-// TestMiloIsInDoubt: then nothing is withdrawn without an operator's word.
+// TestMiloIsInDoubt: nothing is withdrawn without an operator's release.
 func TestMiloIsInDoubt(t *testing.T) {
 	t.Parallel()
 	f := newNamespacesFixture(t)
@@ -321,7 +323,7 @@ func TestMiloIsInDoubt(t *testing.T) {
 	}
 }
 
-// TestMiloIsReleased: after the operator's word for all of them it is withdrawn, and no longer counted.
+// TestMiloIsReleased: after the operator's release, the namespace is withdrawn and no longer counted.
 func TestMiloIsReleased(t *testing.T) {
 	t.Parallel()
 	f := newNamespacesFixture(t)
@@ -352,8 +354,8 @@ func TestNamespacesOf(t *testing.T) {
 	}
 }
 
-// TestAForeignNamespaceStays: a namespace that the add-on has not created stays when the project is gone whose labels
-// it has. An earlier version labelled whatever namespace a consumer named.
+// TestAForeignNamespaceStays: a namespace that the add-on has not created remains when the project in its labels is
+// gone. An earlier version labelled any namespace that a consumer named.
 func TestAForeignNamespaceStays(t *testing.T) {
 	t.Parallel()
 	f := newNamespacesFixture(t)

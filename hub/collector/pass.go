@@ -15,10 +15,11 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// passCell compares one cell. Its own replica, and no other, writes the Work that carries the Cell and makes Karmada write what is
-// missing. What should not be there is the matter of the replica that has the project.
+// passCell compares one cell. Only the cell's own replica writes the Work that carries the Cell and triggers Karmada to
+// write missing objects. Unexpected objects are handled by the replica that owns their project.
 func (i *Inventory) passCell(ctx context.Context, v *view, c *cell) error {
 	state := i.cells[c.name]
 	if state == nil {
@@ -27,7 +28,7 @@ func (i *Inventory) passCell(ctx context.Context, v *view, c *cell) error {
 	}
 	report := c.report()
 	if report == nil || !c.ready {
-		// Nothing is concluded from the last word of a cell that is cut off.
+		// The last report of a disconnected cell proves nothing.
 		*state = *newCellState()
 		i.measure(c.name, state)
 		return i.ensureWork(ctx, c, v1alpha.CellSpec{HubUID: v.hub, Cell: c.name, Namespaces: true})
@@ -46,7 +47,7 @@ func (i *Inventory) passCell(ctx context.Context, v *view, c *cell) error {
 	return errors.Join(err, unknown, i.lookAtUnexpected(ctx, c, state), i.lookAtMissing(ctx, c, state))
 }
 
-// measure sets the metric of a cell, on the replica whose cell it is.
+// measure sets the metric of a cell, on the replica that owns the cell.
 func (i *Inventory) measure(cell string, state *cellState) {
 	if !i.owns(cell) {
 		i.mismatch.DeletePartialMatch(map[string]string{"cell": cell})
@@ -56,10 +57,10 @@ func (i *Inventory) measure(cell string, state *cellState) {
 	i.mismatch.WithLabelValues(cell, "missing").Set(float64(len(state.missing)))
 }
 
-// owns says whether a cell is this replica's. Cells are divided as projects are; the name is that of no project.
-func (i *Inventory) owns(cell string) bool { return i.Existence.Owns("cell/" + cell) }
+// owns reports whether this replica owns the shard of a cell.
+func (i *Inventory) owns(cell string) bool { return i.Existence.Owns(naming.CellKey(cell)) }
 
-// ensureWork keeps the Work that carries the Cell. While it is being deleted, the next pass makes it again.
+// ensureWork writes the Work that carries the Cell. If the Work is being deleted, the next pass recreates it.
 func (i *Inventory) ensureWork(ctx context.Context, c *cell, spec v1alpha.CellSpec) error {
 	if !i.owns(c.name) {
 		return nil
@@ -75,8 +76,8 @@ func (i *Inventory) ensureWork(ctx context.Context, c *cell, spec v1alpha.CellSp
 	return err
 }
 
-// cleanUp deletes the Works of Cells whose cluster is no cell of this hub any more, and the Works of removals whose replica ended
-// before it had deleted them.
+// cleanUp deletes the Works of Cells whose cluster is no longer a cell of this hub, and the Works of removals whose
+// replica stopped before it had deleted them.
 func (i *Inventory) cleanUp(ctx context.Context, v *view) error {
 	var failed []error
 	for n := range v.works {

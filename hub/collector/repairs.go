@@ -26,7 +26,8 @@ import (
 // repairFieldManager is the field manager of repairs.
 const repairFieldManager = client.FieldOwner("karmada-compute-audit")
 
-// do repairs what a finding names. It reads the object at the API server and does nothing when that is not what was judged.
+// do performs the repair of a finding. It reads the object at the API server and does nothing if that is not the object
+// that was judged.
 func (s *deploymentScope) do(ctx context.Context, found *path.Finding) error {
 	switch found.Repair {
 	case path.RefreshBinding:
@@ -42,7 +43,7 @@ func (s *deploymentScope) do(ctx context.Context, found *path.Finding) error {
 	return nil
 }
 
-// live reads an object past the cache. It is false when the object is gone, or another of its name is there.
+// live reads an object past the cache. It returns false if the object is gone, or was replaced by another of its name.
 func (s *deploymentScope) live(ctx context.Context, judged, live client.Object) (bool, error) {
 	err := s.APIReader.Get(ctx, client.ObjectKeyFromObject(judged), live)
 	if apierrors.IsNotFound(err) {
@@ -54,8 +55,8 @@ func (s *deploymentScope) live(ctx context.Context, judged, live client.Object) 
 	return live.GetUID() == judged.GetUID(), nil
 }
 
-// refreshBinding records another version of the copy in the binding. Karmada's controllers of bindings and of their status
-// react to that and to no annotation; the value itself is read by nobody.
+// refreshBinding records another version of the copy in the binding. Karmada's controllers of bindings and of their
+// status react to this change and to no annotation; no controller reads the value itself.
 func (s *deploymentScope) refreshBinding(ctx context.Context, judged client.Object) error {
 	binding := &workv1alpha2.ResourceBinding{}
 	if same, err := s.live(ctx, judged, binding); err != nil || !same {
@@ -64,7 +65,7 @@ func (s *deploymentScope) refreshBinding(ctx context.Context, judged client.Obje
 	return s.patch(ctx, binding, map[string]any{"resource": map[string]any{"resourceVersion": s.anotherVersion(binding)}})
 }
 
-// anotherVersion is the version of the copy, or something else if that is recorded already.
+// anotherVersion returns the version of the copy, or another value if that version is recorded already.
 func (s *deploymentScope) anotherVersion(binding *workv1alpha2.ResourceBinding) string {
 	versions := []string{"0", "1"}
 	if s.copied != nil {
@@ -98,18 +99,18 @@ func toggled(work *workv1alpha1.Work) map[string]any {
 }
 
 func (s *deploymentScope) patch(ctx context.Context, live client.Object, spec map[string]any) error {
-	patch, err := mendPatch(live, spec, s.Clock.Now())
+	patch, err := repairPatch(live, spec, s.Clock.Now())
 	if err != nil {
 		return err
 	}
 	return s.Hub.Patch(ctx, live, patch, repairFieldManager)
 }
 
-// mendPatch changes fields of the spec of a live object, and notes when.
-func mendPatch(live client.Object, spec map[string]any, now time.Time) (client.Patch, error) {
+// repairPatch changes fields of the spec of a live object, and records the time.
+func repairPatch(live client.Object, spec map[string]any, now time.Time) (client.Patch, error) {
 	patch, err := json.Marshal(map[string]any{
 		"metadata": map[string]any{
-			"uid": live.GetUID(), "annotations": map[string]string{v1alpha.AnnotationMended: now.UTC().Format(time.RFC3339)},
+			"uid": live.GetUID(), "annotations": map[string]string{v1alpha.AnnotationRepairedAt: now.UTC().Format(time.RFC3339)},
 		},
 		"spec": spec,
 	})
@@ -119,7 +120,7 @@ func mendPatch(live client.Object, spec map[string]any, now time.Time) (client.P
 	return client.RawPatch(types.MergePatchType, patch), nil
 }
 
-// adoptBinding gives a binding to the present copy, whose controller Karmada then takes it to have. What runs stays.
+// adoptBinding makes the present copy the controller of a binding. Running Instances are not affected.
 func (s *deploymentScope) adoptBinding(ctx context.Context, judged client.Object) error {
 	binding, copied := &workv1alpha2.ResourceBinding{}, &v1alpha.WorkloadDeployment{}
 	if same, err := s.live(ctx, judged, binding); err != nil || !same {
@@ -139,8 +140,8 @@ func (s *deploymentScope) adoptBinding(ctx context.Context, judged client.Object
 	return s.Hub.Patch(ctx, adopted, patch, repairFieldManager)
 }
 
-// delete deletes what is left of a deployment, if neither the project nor the hub has that, asked now; or a binding of an earlier
-// Workload, if the copy that was judged still is the copy.
+// delete deletes a leftover object of a deployment, if neither the project nor the hub has the deployment now; or a
+// binding of an earlier Workload, if the copy that was judged still is the copy.
 func (s *deploymentScope) delete(ctx context.Context, found *path.Finding) error {
 	wanted, err := s.wanted(ctx, found)
 	if err != nil || wanted {
@@ -153,7 +154,7 @@ func (s *deploymentScope) delete(ctx context.Context, found *path.Finding) error
 	return nil
 }
 
-// wanted says whether an object that was judged to be left over belongs to something.
+// wanted reports whether an object that was judged to be left over belongs to an existing owner.
 func (s *deploymentScope) wanted(ctx context.Context, found *path.Finding) (bool, error) {
 	if found.Slice != "" {
 		return s.sliceWants(ctx, found)

@@ -19,7 +19,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// slice makes the first slice of the copy.
+// slice creates the first slice of the copy.
 func (f *deploymentsFixture) slice(t *testing.T) *v1alpha.InstanceSlice {
 	t.Helper()
 	return f.sliceNumber(t, 0)
@@ -35,7 +35,7 @@ func (f *deploymentsFixture) sliceNumber(t *testing.T, number int) *v1alpha.Inst
 	})
 }
 
-// sliceBinding is the ResourceBinding that Karmada makes of a slice.
+// sliceBinding creates the ResourceBinding that Karmada creates for a slice.
 func (f *deploymentsFixture) sliceBinding(t *testing.T, slice *v1alpha.InstanceSlice) *workv1alpha2.ResourceBinding {
 	t.Helper()
 	return planes.Create(t, f.Planes, &workv1alpha2.ResourceBinding{
@@ -49,7 +49,7 @@ func (f *deploymentsFixture) sliceBinding(t *testing.T, slice *v1alpha.InstanceS
 	})
 }
 
-// TestSlicesAreMended: what Karmada has forgotten of slices is put right as what it has forgotten of deployments.
+// TestSlicesAreMended: faults of slices in Karmada are repaired in the same manner as faults of deployments.
 func TestSlicesAreMended(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
@@ -94,7 +94,7 @@ func TestSlicesAreMended(t *testing.T) {
 			if err != nil || slices.Contains(requests, f.request()) != test.leftover {
 				t.Errorf("requested is %v, %v", requests, err)
 			}
-			if writes := f.mend(t); len(writes) != 1 || writes[0] != test.want {
+			if writes := f.repair(t); len(writes) != 1 || writes[0] != test.want {
 				t.Errorf("it writes %v, want %v", writes, test.want)
 			}
 			if found := f.reconciler.Book.OfSlices(f.request()); len(found) != 1 || found[0].Slice != "web-16" {
@@ -104,7 +104,8 @@ func TestSlicesAreMended(t *testing.T) {
 	}
 }
 
-// TestASuspendedSlice: a Work that somebody has suspended stays so, is shown, and does not keep other slices from being mended.
+// TestASuspendedSlice: a Work that was suspended by hand remains suspended, is shown, and does not block the repair of
+// other slices.
 func TestASuspendedSlice(t *testing.T) {
 	t.Parallel()
 	f := newDeploymentsFixture(t)
@@ -130,11 +131,11 @@ func TestASuspendedSlice(t *testing.T) {
 	}
 }
 
-// TestSlicesThatAreMendedAreNotShown: what the audit says of slices ends with their faults, and with their deployment.
+// TestSlicesThatAreMendedAreNotShown: the findings on slices end with their faults, and with their deployment.
 func TestSlicesThatAreMendedAreNotShown(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(*testing.T, *deploymentsFixture){
-		"mended": func(t *testing.T, f *deploymentsFixture) {
+		"repaired": func(t *testing.T, f *deploymentsFixture) {
 			t.Helper()
 			planes.Delete(t, f.Planes, planes.Get(t, f.Planes, f.HubNamespace, indexing.SliceName("web", 0), &v1alpha.InstanceSlice{}))
 		},
@@ -144,7 +145,7 @@ func TestSlicesThatAreMendedAreNotShown(t *testing.T) {
 			t.Parallel()
 			f := newDeploymentsFixture(t)
 			f.slice(t)
-			f.mend(t)
+			f.repair(t)
 			end(t, f)
 			f.audit(t)
 			if found := f.reconciler.Book.OfSlices(f.request()); len(found) > 0 {

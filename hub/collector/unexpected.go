@@ -24,24 +24,25 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// verdict is what is to become of a deployment or a hub namespace that should not be in a cell.
+// verdict is the decision about a deployment or a hub namespace that should not be in a cell.
 type verdict int
 
 const (
-	// undecided: somebody did not answer.
+	// undecided: a question failed.
 	undecided verdict = iota
-	// keep: it is needed, or Karmada is at work on it.
+	// keep: it is needed, or Karmada is processing it.
 	keep
 	// unwanted: the project does not have it, or it runs elsewhere.
 	unwanted
 )
 
-// lookAtUnexpected removes from the cell what the projects of this replica have said twice that they do not want there.
+// lookAtUnexpected removes objects from the cell that the projects of this replica have twice reported as unwanted
+// there.
 func (i *Inventory) lookAtUnexpected(ctx context.Context, c *cell, state *cellState) error {
 	now := i.Clock.Now()
 	var failed []error
 	for entry, s := range state.unexpected {
-		if now.Before(s.next) || i.left == 0 || entry.Project == "" || !i.Existence.Owns(entry.Project) {
+		if now.Before(s.next) || i.left == 0 || entry.Project == "" || !i.Existence.Owns(naming.ProjectKey(entry.Project)) {
 			continue
 		}
 		i.left--
@@ -61,12 +62,12 @@ func (i *Inventory) lookAtUnexpected(ctx context.Context, c *cell, state *cellSt
 	return errors.Join(failed...)
 }
 
-// judge asks whether a deployment or a hub namespace is to stay in a cell. It reads API servers alone.
+// judge decides whether a deployment or a hub namespace remains in a cell. It reads only API servers.
 func (i *Inventory) judge(ctx context.Context, c *cell, entry *v1alpha.InventoryEntry) (verdict, error) {
 	work := &workv1alpha1.Work{}
 	key := client.ObjectKey{Namespace: karmadanames.GenerateExecutionSpaceName(c.name), Name: workName(entry.Key())}
 	if err := i.APIReader.Get(ctx, key, work); err == nil {
-		// Karmada keeps it up to date there, or is removing it.
+		// Karmada keeps the object up to date there, or is removing it.
 		return keep, nil
 	} else if !apierrors.IsNotFound(err) {
 		return undecided, fmt.Errorf("get its Work: %w", err)
@@ -82,7 +83,7 @@ func (i *Inventory) judge(ctx context.Context, c *cell, entry *v1alpha.Inventory
 	})
 	switch {
 	case answer.Held != "":
-		log.FromContext(ctx).Info("An object that Milo does not have stays in its cell", "object", entry.Key(), "project", entry.Project, "reason", answer.Held)
+		log.FromContext(ctx).Info("An object without an original stays in its cell", "object", entry.Key(), "project", entry.Project, "reason", answer.Held)
 		return keep, nil
 	case answer.Verdict == ownership.Unknown:
 		return undecided, err
@@ -98,7 +99,7 @@ func (i *Inventory) judge(ctx context.Context, c *cell, entry *v1alpha.Inventory
 	return unwanted, nil
 }
 
-// isUsed reports whether the cell or the hub has anything in a hub namespace that is for the cell's city.
+// isUsed reports whether the cell or the hub has an object in a hub namespace that is for the cell's city.
 func (i *Inventory) isUsed(ctx context.Context, c *cell, entry *v1alpha.InventoryEntry) (bool, error) {
 	if !entry.Empty {
 		return true, nil
@@ -112,8 +113,8 @@ func (i *Inventory) isUsed(ctx context.Context, c *cell, entry *v1alpha.Inventor
 	}), nil
 }
 
-// settledElsewhere says whether a deployment that exists does not need the cell: it is not assigned to it, and runs in full in
-// others.
+// settledElsewhere reports whether an existing deployment does not need the cell: it is not assigned to the cell, and
+// runs in full in others.
 func (i *Inventory) settledElsewhere(ctx context.Context, cell string, key types.NamespacedName) (bool, error) {
 	copied := &v1alpha.WorkloadDeployment{}
 	if err := i.APIReader.Get(ctx, key, copied); err != nil {
@@ -128,14 +129,15 @@ func (i *Inventory) settledElsewhere(ctx context.Context, cell string, key types
 			return false, nil
 		}
 	}
-	// A cell that is to release indices waits for this.
+	// A cell that must release indices waits for this.
 	assigned := copied.Spec.Assignment != nil && len(indexing.Assigned(copied.Spec.Assignment, cell)) > 0
 	status := &copied.Status
 	return copied.DeletionTimestamp.IsZero() && !assigned && status.ObservedGeneration == copied.Generation &&
 		status.ReadyReplicas >= copied.Spec.DesiredReplicas(), nil
 }
 
-// remove has Karmada delete a deployment or a hub namespace in a cell: it deletes what a Work carries when the Work is deleted.
+// remove deletes a deployment or a hub namespace in a cell through Karmada: when a Work is deleted, Karmada deletes its
+// objects in the cell.
 func (i *Inventory) remove(ctx context.Context, cell string, entry *v1alpha.InventoryEntry) error {
 	work, err := removalWork(cell, entry)
 	if err != nil {
@@ -148,7 +150,7 @@ func (i *Inventory) remove(ctx context.Context, cell string, entry *v1alpha.Inve
 			entry.ProjectNamespace, cell, entry.Namespace)
 	}
 	fault := Repair{Reason: "UnexpectedInCell", Object: work, Cell: cell, Message: message}
-	_, err = i.Mender.Do(ctx, fault, func(ctx context.Context) error {
+	_, err = i.Repairer.Do(ctx, fault, func(ctx context.Context) error {
 		if err := i.Hub.Create(ctx, work, client.FieldOwner(InventoryFieldManager)); err != nil {
 			if apierrors.IsAlreadyExists(err) {
 				log.FromContext(ctx).Info("Karmada has created a Work for an object in removal; the Work stays", "work", work.Name)

@@ -18,11 +18,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// view is the hub, from the cache, in one pass.
+// view is the state of the hub, from the cache, in one pass.
 type view struct {
 	hub   types.UID
 	cells map[string]*cell
@@ -36,17 +37,17 @@ type cell struct {
 	// city is the city of the cell, as a label.
 	city  string
 	ready bool
-	// expected are the UIDs of the copies that Karmada sends there.
+	// expected are the UIDs of the copies that Karmada sends to the cell.
 	expected map[types.NamespacedName]types.UID
-	// namespaces are the keys of the hub namespaces that Works carry there.
+	// namespaces are the keys of the hub namespaces that Works carry to the cell.
 	namespaces []types.NamespacedName
-	// leaving are the deployments that are no longer assigned to it and that it has not released.
+	// leaving are the deployments that are no longer assigned to the cell and that it has not released.
 	leaving []v1alpha.LeavingDeployment
-	// work carries the Cell; nil: there is none yet.
+	// work carries the Cell; nil: none exists yet.
 	work *workv1alpha1.Work
 }
 
-// look reads the hub. What it returns is shared with the cache: it must not be changed.
+// look reads the hub. The result is shared with the cache: it must not be changed.
 func (i *Inventory) look(ctx context.Context, hub types.UID) (*view, error) {
 	var (
 		clusters clusterv1alpha1.ClusterList
@@ -54,13 +55,10 @@ func (i *Inventory) look(ctx context.Context, hub types.UID) (*view, error) {
 		copies   v1alpha.WorkloadDeploymentList
 		bindings workv1alpha2.ResourceBindingList
 	)
-	for _, list := range []client.ObjectList{&clusters, &copies, &bindings} {
+	for _, list := range []client.ObjectList{&clusters, &copies, &bindings, &works} {
 		if err := i.Hub.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 			return nil, fmt.Errorf("list %T of the hub: %w", list, err)
 		}
-	}
-	if err := i.Hub.List(ctx, &works, client.UnsafeDisableDeepCopy, client.HasLabels{v1alpha.LabelHubNamespace}); err != nil {
-		return nil, fmt.Errorf("list the add-on's Works: %w", err)
 	}
 	v := &view{hub: hub, cells: cellsOf(clusters.Items)}
 	v.expect(copies.Items, bindings.Items)
@@ -71,8 +69,8 @@ func (i *Inventory) look(ctx context.Context, hub types.UID) (*view, error) {
 	return v, nil
 }
 
-// addWork notes a Work of the inventory, or that a Work carries a hub namespace to a cell. A Work without the label of the hub is of an
-// earlier version: its namespace in the cell lacks the label, too, and the cell does not list it.
+// addWork adds a Work of the inventory, or the hub namespace that a Work carries to a cell. A Work without the label of
+// the hub is of an earlier version: its namespace in the cell lacks the label, too, and the cell does not list it.
 func (v *view) addWork(work *workv1alpha1.Work) {
 	c := v.cells[cellOf(work)]
 	if work.Labels[v1alpha.LabelInventory] != "" {
@@ -80,14 +78,14 @@ func (v *view) addWork(work *workv1alpha1.Work) {
 	}
 	switch {
 	case c == nil:
-	case work.Labels[v1alpha.LabelInventory] == v1alpha.InventoryCell && work.Name == cellWorkName(v.hub):
+	case work.Labels[v1alpha.LabelInventory] == v1alpha.InventoryCell && work.Name == cells.WorkName(v.hub):
 		c.work = work
 	case work.Labels[v1alpha.LabelHub] == string(v.hub) && work.DeletionTimestamp.IsZero():
 		c.namespaces = append(c.namespaces, cellreport.NamespaceKey(work.Labels[v1alpha.LabelHubNamespace]))
 	}
 }
 
-// cellsOf are the Clusters that have a city and are not being deleted.
+// cellsOf returns the Clusters that have a city and are not being deleted.
 func cellsOf(clusters []clusterv1alpha1.Cluster) map[string]*cell {
 	cells := map[string]*cell{}
 	for n := range clusters {
@@ -105,8 +103,8 @@ func cellsOf(clusters []clusterv1alpha1.Cluster) map[string]*cell {
 	return cells
 }
 
-// expect divides the copies among the cells, as Karmada's bindings say. A cell that a deployment is being moved away from still
-// has it.
+// expect divides the copies among the cells, according to Karmada's bindings. A cell from which a deployment is being
+// moved still has it.
 func (v *view) expect(copies []v1alpha.WorkloadDeployment, bindings []workv1alpha2.ResourceBinding) {
 	uids := make(map[types.NamespacedName]types.UID, len(copies))
 	for n := range copies {
@@ -136,8 +134,8 @@ func (v *view) expectIn(cell string, key types.NamespacedName, uid types.UID) {
 	}
 }
 
-// report is what the cell says it has; nil: it has not said anything that can be used. An agent that does not know Cells, or has
-// another number of buckets, says nothing.
+// report returns the cell's report; nil: it has none that can be used. An agent that does not know Cells, or has
+// another number of buckets, has no usable report.
 func (c *cell) report() *v1alpha.CellStatus {
 	if c.work == nil || len(c.work.Status.ManifestStatuses) == 0 || c.work.Status.ManifestStatuses[0].Status == nil {
 		return nil
@@ -146,14 +144,14 @@ func (c *cell) report() *v1alpha.CellStatus {
 	if err := json.Unmarshal(c.work.Status.ManifestStatuses[0].Status.Raw, status); err != nil || len(status.Digests) != cellreport.Buckets {
 		return nil
 	}
-	// An agent reports no more, and what it reports fits into the metadata of objects.
+	// An agent reports no more entries, and its entries fit into the metadata of objects.
 	status.Entries = slices.DeleteFunc(status.Entries[:min(len(status.Entries), cellreport.MaxEntries)], func(entry v1alpha.InventoryEntry) bool {
 		return !cellreport.Valid(&entry)
 	})
 	return status
 }
 
-// expectNamespaces adds the hub namespaces to what is expected, if the cell lists namespaces.
+// expectNamespaces adds the hub namespaces to the expected objects, if the cell lists namespaces.
 func (c *cell) expectNamespaces(report *v1alpha.CellStatus) {
 	if report.Namespaces == nil {
 		return
@@ -163,7 +161,7 @@ func (c *cell) expectNamespaces(report *v1alpha.CellStatus) {
 	}
 }
 
-// cellOf is the cell of a Work, or "".
+// cellOf returns the cell of a Work, or "".
 func cellOf(work *workv1alpha1.Work) string {
 	name, err := karmadanames.GetClusterName(work.Namespace)
 	if err != nil {

@@ -5,6 +5,7 @@ package deployments
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -18,7 +19,7 @@ import (
 )
 
 // rolloutState is the state of the rollout as the deployments have it, and these in the order of its cities.
-func (s *scope) rolloutState() (rollout.State, []*v1alpha.WorkloadDeployment, error) {
+func (s *scope) rolloutState(ctx context.Context) (rollout.State, []*v1alpha.WorkloadDeployment, error) {
 	spec := s.workload.Spec.Rollout
 	state := rollout.State{Target: s.rolling.target, CitiesAtOnce: 1, Paused: s.rolling.blocked}
 	if before := s.workload.Status.Rollout; before != nil {
@@ -30,7 +31,7 @@ func (s *scope) rolloutState() (rollout.State, []*v1alpha.WorkloadDeployment, er
 		if existing == nil || !sameDeployment(existing, desired) || !existing.DeletionTimestamp.IsZero() {
 			continue
 		}
-		city, err := s.cityOf(existing, desired)
+		city, err := s.cityOf(ctx, existing, desired)
 		if err != nil {
 			return state, nil, err
 		}
@@ -39,6 +40,10 @@ func (s *scope) rolloutState() (rollout.State, []*v1alpha.WorkloadDeployment, er
 		state.Cities = append(state.Cities, city)
 	}
 	state.MaxUnavailable, state.Batch = spec.Unavailable(total), spec.BatchOf(total)
+	state.MaxSurge = rollout.SurgeSingle
+	if most, explicit := spec.Surge(total); explicit {
+		state.MaxSurge = most
+	}
 	state.PauseAfter, state.PauseAfterFirst = spec.PauseAfterOf(total)
 	state.Resumed = s.workload.Annotations[v1alpha.AnnotationRolloutResumed] == s.rolling.written || s.rolling.target != s.rolling.written
 	var order []string
@@ -54,8 +59,8 @@ func (s *scope) rolloutState() (rollout.State, []*v1alpha.WorkloadDeployment, er
 	return state, cities, nil
 }
 
-// cityOf is what a deployment says about its city.
-func (s *scope) cityOf(existing, desired *v1alpha.WorkloadDeployment) (rollout.City, error) {
+// cityOf returns the state of a city from its deployment.
+func (s *scope) cityOf(ctx context.Context, existing, desired *v1alpha.WorkloadDeployment) (rollout.City, error) {
 	status, code := &existing.Status, naming.CityLabel(existing.Spec.CityCode)
 	hash, err := templates.Hash(&existing.Spec.Template)
 	if err != nil {
@@ -81,10 +86,11 @@ func (s *scope) cityOf(existing, desired *v1alpha.WorkloadDeployment) (rollout.C
 	}
 	slices.SortFunc(city.Instances, func(a, b rollout.Instance) int { return cmp.Compare(a.Index, b.Index) })
 	city.Missing = max(0, int(status.AssignedReplicas)-len(city.Instances))
-	return city, nil
+	return city, s.addSurge(ctx, &city, existing, desired)
 }
 
-// addCell adds the Instances of a cell. Indices of other cells with the same Instance are not there: hub/projection leaves them out.
+// addCell adds the Instances of a cell. An index that another cell reports for the same Instance is not in the status:
+// hub/projection leaves it out.
 func (s *scope) addCell(city *rollout.City, cell *v1alpha.CellIndices) {
 	existing, available, held := indexing.Parse(cell.Existing), indexing.Parse(cell.AvailableIndices), indexing.Parse(cell.Held)
 	var current []int
@@ -109,7 +115,7 @@ func (s *scope) addCell(city *rollout.City, cell *v1alpha.CellIndices) {
 	}
 }
 
-// reportedDesired is how many Instances an autoscaler wants.
+// reportedDesired returns the number of Instances that an autoscaler wants.
 func reportedDesired(existing *v1alpha.WorkloadDeployment) int32 {
 	if !existing.Spec.Autoscaled() {
 		return 0

@@ -18,9 +18,10 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/deployments/rollout"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
+	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
-// behindCache is how long a reconcile waits for its cache, which is older than what the API server has.
+// behindCache is how long a reconcile waits for a cache that is behind the API server.
 const behindCache = time.Second
 
 // eventRollout is the reason of the Event of a step.
@@ -28,14 +29,14 @@ const eventRollout = "RolloutStep"
 
 // rolling is the state of the rollout in one reconcile.
 type rolling struct {
-	// written is the hash of the Workload's template, and target that of the template that its Instances get: an undone rollout goes back to
-	// the last complete one.
+	// written is the hash of the Workload's template, and target the hash of the template that its Instances get: an
+	// undone rollout returns to the last complete template.
 	written, target string
-	// revision is the number of the Workload's template; 0: it is not known.
+	// revision is the number of the Workload's template; 0: unknown.
 	revision int64
-	// blocked says that the instance type of the template is not usable: no deployment gets the template.
+	// blocked: the instance type of the template is not usable: no deployment gets the template.
 	blocked bool
-	// state and result are what was decided, and cities the deployments of state in its order.
+	// state and result are the input and the result of the decision, and cities the deployments of state in its order.
 	state  rollout.State
 	result rollout.Result
 	cities []*v1alpha.WorkloadDeployment
@@ -62,7 +63,7 @@ func (s *scope) chooseTemplate(ctx context.Context) error {
 	return nil
 }
 
-// templateWithHash is the template of a deployment or of a revision; nil without one.
+// templateWithHash returns the template of a deployment or of a revision; nil without one.
 func (s *scope) templateWithHash(ctx context.Context, hash string) (*v1alpha.InstanceTemplateSpec, error) {
 	for _, deployment := range s.existing {
 		if template, _ := templates.WithHash(&deployment.Spec, hash); template != nil {
@@ -72,8 +73,8 @@ func (s *scope) templateWithHash(ctx context.Context, hash string) (*v1alpha.Ins
 	return s.revisionWithHash(ctx, hash)
 }
 
-// rollOut decides which deployments get the template now. What the cache says suffices to see that none does; before a step the API server is
-// read, since a step that was taken already must not be taken in another city as well.
+// rollOut decides which deployments get the template now. The cache suffices to decide that none does. Before a step it
+// reads the API server: a step that was taken already must not be taken in another city as well.
 func (s *scope) rollOut(ctx context.Context) error {
 	for _, desired := range s.plan.deployments {
 		hash, err := templates.Hash(&desired.Spec.Template)
@@ -82,7 +83,7 @@ func (s *scope) rollOut(ctx context.Context) error {
 		}
 		s.rolling.blocked = s.rolling.blocked || hash != s.rolling.target
 	}
-	if err := s.decide(); err != nil {
+	if err := s.decide(ctx); err != nil {
 		return err
 	}
 	if len(s.rolling.result.Steps) > 0 && len(s.missingNetworks) == 0 {
@@ -92,7 +93,7 @@ func (s *scope) rollOut(ctx context.Context) error {
 		if s.rewritten {
 			return nil
 		}
-		if err := s.decide(); err != nil {
+		if err := s.decide(ctx); err != nil {
 			return err
 		}
 	}
@@ -100,8 +101,8 @@ func (s *scope) rollOut(ctx context.Context) error {
 }
 
 // decide reads the state of the rollout from the deployments, and takes the next steps.
-func (s *scope) decide() error {
-	state, cities, err := s.rolloutState()
+func (s *scope) decide(ctx context.Context) error {
+	state, cities, err := s.rolloutState(ctx)
 	if err != nil {
 		return err
 	}
@@ -154,7 +155,7 @@ func (s *scope) assignTemplates() error {
 	return nil
 }
 
-// stepOf is the step of a deployment.
+// stepOf returns the step of a deployment.
 func (s *scope) stepOf(desired *v1alpha.WorkloadDeployment) (rollout.Step, bool) {
 	for _, step := range s.rolling.result.Steps {
 		if s.rolling.cities[step.City].Name == desired.Name {
@@ -164,7 +165,7 @@ func (s *scope) stepOf(desired *v1alpha.WorkloadDeployment) (rollout.Step, bool)
 	return rollout.Step{}, false
 }
 
-// giveEarlier gives a new deployment the template of the others while that is not the target.
+// giveEarlier gives a new deployment the template of the others while that differs from the target.
 func (s *scope) giveEarlier(desired *v1alpha.WorkloadDeployment, hash string) {
 	if hash == s.rolling.target {
 		return
@@ -183,20 +184,21 @@ func keepTemplates(existing, desired *v1alpha.WorkloadDeployment) {
 	if len(kept.InstanceTypeResources) > 0 || !equality.Semantic.DeepEqual(kept.Template, desired.Spec.Template) {
 		desired.Spec.InstanceTypeResources = kept.InstanceTypeResources
 	}
-	desired.Spec.Template, desired.Spec.Partition = kept.Template, kept.Partition
+	desired.Spec.Template, desired.Spec.Partition, desired.Spec.Surge = kept.Template, kept.Partition, kept.Surge
 	if kept.Partition != nil && isCautious(kept.Rollout) {
 		limitToOne(desired)
 	}
 }
 
-// take changes the templates of a deployment as a step says.
+// take changes the templates of a deployment according to a step.
 func (s *scope) take(step rollout.Step, existing, desired *v1alpha.WorkloadDeployment) error {
-	s.rolling.steps[desired.Name] = s.describeStep(step, desired)
+	s.rolling.steps[desired.Name] = s.describeStep(step, existing)
 	if step.Held {
 		keepTemplates(existing, desired)
 		desired.Spec.Partition.Index = int32(step.Index) //nolint:gosec // at most 10000
 		return nil
 	}
+	desired.Spec.Surge = int32(step.Surge) //nolint:gosec // at most as many as Instances
 	if step.Released {
 		return nil
 	}
@@ -226,18 +228,25 @@ func isCautious(r *v1alpha.WorkloadRollout) bool {
 }
 
 // describeStep is the note of the Event of a step.
-func (s *scope) describeStep(step rollout.Step, desired *v1alpha.WorkloadDeployment) string {
+func (s *scope) describeStep(step rollout.Step, of *v1alpha.WorkloadDeployment) string {
 	template := "template " + s.rolling.target
 	if s.rolling.revision > 0 && s.rolling.target == s.rolling.written {
 		template = fmt.Sprintf("revision %d", s.rolling.revision)
 	}
-	switch {
+	deployment := fmt.Sprintf("deployment %s", of.Name)
+	switch more := step.Surge - int(of.Spec.Surge); {
 	case step.Held:
-		return fmt.Sprintf("%s: new Instances of deployment %s get the earlier template until their turn", desired.Spec.CityCode, desired.Name)
+		return fmt.Sprintf("%s: new Instances of %s get the earlier template until their turn", of.Spec.CityCode, deployment)
+	case more > 0:
+		return fmt.Sprintf("%s: %s gets %s with %s", of.Spec.CityCode, deployment, wording.Count(more, "additional Instance", "additional Instances"), template)
+	case more < 0 && !step.Released:
+		return fmt.Sprintf("%s: the cells cannot start an additional Instance of %s; its Instances are replaced without one", of.Spec.CityCode, deployment)
+	case more < 0:
+		return fmt.Sprintf("%s: the additional Instances of %s are removed", of.Spec.CityCode, deployment)
 	case step.Released:
-		return fmt.Sprintf("%s: all Instances of deployment %s get %s", desired.Spec.CityCode, desired.Name, template)
+		return fmt.Sprintf("%s: all Instances of %s get %s", of.Spec.CityCode, deployment, template)
 	}
-	return fmt.Sprintf("%s: Instances of deployment %s from index %d on get %s", desired.Spec.CityCode, desired.Name, step.Index, template)
+	return fmt.Sprintf("%s: Instances of %s from index %d on get %s", of.Spec.CityCode, deployment, step.Index, template)
 }
 
 // isGone reports whether a project does not serve a kind, or does not let the add-on use it.

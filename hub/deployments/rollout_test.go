@@ -21,13 +21,15 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// cell keeps the Instances of the deployments of a fixture, and reports them as hub/projection does.
+// cell holds the Instances of the deployments of a fixture, and reports them as hub/projection does.
 type cell struct {
 	f *fixture
 	// templates are the hashes of the templates of the Instances, by their names.
 	templates map[string]string
 	// broken are the hashes of templates whose Instances never become Available.
 	broken []string
+	// full is the reason why additional Instances wait; "": they start.
+	full string
 }
 
 func (f *fixture) cell() *cell { return &cell{f: f, templates: map[string]string{}} }
@@ -41,19 +43,29 @@ func hashOf(t *testing.T, template *v1alpha.InstanceTemplateSpec) string {
 	return hash
 }
 
-// run gives every Instance its template, all at once, and reports that.
+// run gives every Instance its template, all at once, and reports the result.
 func (c *cell) run(t *testing.T) {
 	t.Helper()
 	var list v1alpha.WorkloadDeploymentList
 	if err := c.f.Client.List(t.Context(), &list, client.InNamespace(c.f.Namespace.Name)); err != nil {
 		t.Fatal(err)
 	}
+	progressed := metav1.NewTime(testBegin)
 	for i := range list.Items {
 		d := &list.Items[i]
 		newest := hashOf(t, &d.Spec.Template)
-		var existing, available, current []int
-		for index := range int(d.Spec.DesiredReplicas()) {
+		var existing, available, current, held []int
+		assigned := d.Spec.DesiredReplicas() + d.Spec.Surge
+		delete(c.templates, naming.InstanceName(d.Name, int(assigned)))
+		for index := range int(assigned) {
 			name := naming.InstanceName(d.Name, index)
+			waits := ""
+			if index >= int(d.Spec.DesiredReplicas()) {
+				waits = c.full
+			}
+			if waits == "the cell" {
+				break
+			}
 			wanted, _ := d.Spec.TemplateAt(index)
 			hash := c.templates[name]
 			if isKept := d.Spec.Partition != nil && index < int(d.Spec.Partition.Index); hash == "" || !isKept || slices.Contains(c.broken, hash) {
@@ -61,7 +73,10 @@ func (c *cell) run(t *testing.T) {
 			}
 			c.templates[name] = hash
 			existing = append(existing, index)
-			if !slices.Contains(c.broken, hash) {
+			if waits == "quota" {
+				held = append(held, index)
+			}
+			if !slices.Contains(c.broken, hash) && waits == "" {
 				available = append(available, index)
 			}
 			if hash == newest {
@@ -69,13 +84,17 @@ func (c *cell) run(t *testing.T) {
 			}
 		}
 		counts := v1alpha.ReplicaCounts{
-			Replicas: int32(len(existing)), DesiredReplicas: int32(len(existing)), CurrentReplicas: int32(len(existing)),
+			Replicas: int32(len(existing)), DesiredReplicas: d.Spec.DesiredReplicas(), CurrentReplicas: int32(len(existing)),
 			ReadyReplicas: int32(len(available)), AvailableReplicas: int32(len(available)), UpdatedReplicas: int32(len(current)),
 		}
 		planes.ChangeStatus(t, c.f.Planes, d, func(d *v1alpha.WorkloadDeployment) {
-			d.Status.ObservedGeneration, d.Status.AssignedReplicas, d.Status.ReplicaCounts = d.Generation, counts.Replicas, counts
+			d.Status.ObservedGeneration, d.Status.AssignedReplicas, d.Status.ReplicaCounts = d.Generation, assigned, counts
+			d.Status.LastProgressTime = nil
+			if counts.AvailableReplicas < assigned {
+				d.Status.LastProgressTime = &progressed
+			}
 			d.Status.Indices = []v1alpha.CellIndices{{
-				Cell: strings.ToLower(d.Spec.CityCode), Existing: indexing.Format(existing), AvailableIndices: indexing.Format(available),
+				Cell: strings.ToLower(d.Spec.CityCode), Existing: indexing.Format(existing), AvailableIndices: indexing.Format(available), Held: indexing.Format(held),
 				Current: indexing.Format(current), TemplateHash: newest,
 			}}
 		})
@@ -99,7 +118,7 @@ func (c *cell) settle(t *testing.T) []string {
 	return nil
 }
 
-// state is how many Instances of each city have the Workload's template.
+// state returns how many Instances of each city have the Workload's template.
 func (c *cell) state(t *testing.T) string {
 	t.Helper()
 	wanted := hashOf(t, &c.f.readWorkload(t).Spec.Template)
@@ -110,12 +129,16 @@ func (c *cell) state(t *testing.T) string {
 	var cities []string
 	for i := range list.Items {
 		d, updated := &list.Items[i], 0
-		for index := range int(d.Spec.DesiredReplicas()) {
+		for index := range int(d.Spec.DesiredReplicas() + d.Spec.Surge) {
 			if c.templates[naming.InstanceName(d.Name, index)] == wanted {
 				updated++
 			}
 		}
-		cities = append(cities, fmt.Sprintf("%s %d/%d", d.Spec.CityCode, updated, d.Spec.DesiredReplicas()))
+		city := fmt.Sprintf("%s %d/%d", d.Spec.CityCode, updated, d.Spec.DesiredReplicas())
+		if d.Spec.Surge > 0 {
+			city += fmt.Sprintf("+%d", d.Spec.Surge)
+		}
+		cities = append(cities, city)
 	}
 	return strings.Join(cities, " ")
 }
@@ -144,7 +167,7 @@ func (f *fixture) phase(t *testing.T) v1alpha.RolloutPhase {
 	return ""
 }
 
-// rolledOut is a Workload with 2 Instances in each of DFW and ORD, which are all Available.
+// rolledOut returns a Workload with 2 Instances in each of DFW and ORD, which are all Available.
 func rolledOut(t *testing.T) (*fixture, *cell) {
 	t.Helper()
 	f := newFixture(t, "DFW ORD SEA")
@@ -257,7 +280,7 @@ func TestPauses(t *testing.T) {
 	}
 }
 
-// TestNewCity: during a rollout it has the earlier template until its turn.
+// TestNewCity: during a rollout a new city has the earlier template until its turn.
 func TestNewCity(t *testing.T) {
 	t.Parallel()
 	f, c := rolledOut(t)
@@ -293,5 +316,38 @@ func TestHistoryIsBounded(t *testing.T) {
 	}
 	if slices.Sort(numbers); !slices.Equal(numbers, []int64{4, 5, 6}) {
 		t.Errorf("the revisions are %v", numbers)
+	}
+}
+
+// TestRolloutOfARestoredHub: the hub was restored from a backup, and the project shows a report of before the rollout for a while. No city gets a
+// step by it, and the rollout continues with the next report.
+func TestRolloutOfARestoredHub(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW ORD")
+	f.workload(t, "main DFW ORD")
+	c := f.cell()
+	c.settle(t)
+	earlier := f.readDeployment(t, "web-main-dfw").Status
+	f.image(t, "registry.example/app:2")
+	f.mustReconcile(t)
+	c.run(t)
+	f.mustReconcile(t)
+	before := f.readDeployment(t, "web-main-dfw")
+	if hashOf(t, &before.Spec.Template) != hashOf(t, &f.readWorkload(t).Spec.Template) {
+		t.Fatal("the rollout has not begun")
+	}
+	planes.ChangeStatus(t, f.Planes, before, func(d *v1alpha.WorkloadDeployment) { d.Status = *earlier.DeepCopy() })
+	for range 3 {
+		f.mustReconcile(t)
+	}
+	if now := f.readDeployment(t, "web-main-dfw"); now.Generation != before.Generation {
+		t.Errorf("by a report of before it takes a step: %+v", now.Spec.Partition)
+	}
+	if ord := f.readDeployment(t, "web-main-ord"); ord.Generation != 1 {
+		t.Error("by a report of before the next city gets the template")
+	}
+	c.settle(t)
+	if status := f.readWorkload(t).Status.Rollout; status.Phase != v1alpha.RolloutComplete {
+		t.Errorf("the rollout does not continue: %+v", status)
 	}
 }

@@ -23,7 +23,7 @@ import (
 
 func (s *scope) writeStatus(ctx context.Context) error {
 	// The deployments are now as this reconcile has left them.
-	if err := s.decide(); err != nil {
+	if err := s.decide(ctx); err != nil {
 		return err
 	}
 	status, err := s.desiredStatus(ctx)
@@ -51,7 +51,7 @@ func (s *scope) writeStatus(ctx context.Context) error {
 	return apply.Status(ctx, s.client, FieldManager, s.workload)
 }
 
-// desiredStatus sums up what the deployments report.
+// desiredStatus summarizes the deployments' status.
 func (s *scope) desiredStatus(ctx context.Context) (v1alpha.WorkloadStatus, error) {
 	status := v1alpha.WorkloadStatus{ObservedGeneration: s.workload.Generation}
 	var worst *metav1.Condition
@@ -105,14 +105,14 @@ func workloadAvailable(anyAvailable bool, worst *metav1.Condition, placements []
 	}
 }
 
-// ofAll says whether a reason holds for all placements: what it names is one for the whole Workload.
+// ofAll reports whether a reason holds for all placements: its cause concerns the whole Workload.
 func ofAll(reason string) bool {
 	return reason == v1alpha.ReasonProjectSuspended || reason == v1alpha.ReasonNetworkNotFound
 }
 
-// worse reports whether a condition that is not True says more than the present worst one: that nothing is available is
-// not known while the state of one part is not. A suspension says most: it is the whole project's. Of other conditions
-// the one with the more specific reason says more.
+// worse reports whether a condition that is not True is more informative than the present worst one: unavailability is
+// uncertain while the state of one part is unknown. A suspension comes first: it concerns the whole project. Of other
+// conditions, the one with the more specific reason wins.
 func worse(condition, worst *metav1.Condition) bool {
 	return worst == nil || weight(condition) > weight(worst)
 }
@@ -170,7 +170,7 @@ func (s *scope) placementStatus(name string) v1alpha.WorkloadPlacementStatus {
 	return result
 }
 
-// withData is the condition with the message of ReferencedDataReady added, when missing data holds the deployment.
+// withData returns the condition with the message of ReferencedDataReady added, if missing data blocks the deployment.
 func withData(available *metav1.Condition, deployment *v1alpha.WorkloadDeployment) *metav1.Condition {
 	data := meta.FindStatusCondition(deployment.Status.Conditions, v1alpha.ConditionReferencedDataReady)
 	if available.Reason != v1alpha.ReasonReferencedDataNotReady || data == nil || data.Status == metav1.ConditionTrue {
@@ -181,8 +181,8 @@ func withData(available *metav1.Condition, deployment *v1alpha.WorkloadDeploymen
 	return result
 }
 
-// withUnconfirmed is the condition with the messages of all deployments whose cells have not confirmed that the suspension has stopped
-// them. None of them is passed over.
+// withUnconfirmed returns the condition with the messages of all deployments whose cells have not confirmed that the
+// suspension has stopped them. It omits none of them.
 func withUnconfirmed(suspended *metav1.Condition, deployments []*v1alpha.WorkloadDeployment) *metav1.Condition {
 	var messages []string
 	for _, deployment := range deployments {
@@ -198,8 +198,8 @@ func withUnconfirmed(suspended *metav1.Condition, deployments []*v1alpha.Workloa
 	return result
 }
 
-// placementAvailable is the condition of a placement. worst is the worst condition of its deployments, and silent are
-// messages about those without conditions, which matter when no other deployment has a cause.
+// placementAvailable returns the condition of a placement. worst is the worst condition of its deployments, and silent
+// are messages about deployments without conditions, which matter if no other deployment has a cause.
 func (s *scope) placementAvailable(name string, available bool, worst *metav1.Condition, silent []string) metav1.Condition {
 	condition := metav1.Condition{
 		Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonNoAvailableDeployments,
@@ -234,7 +234,7 @@ func (s *scope) placementAvailable(name string, available bool, worst *metav1.Co
 	return condition
 }
 
-// deploymentsOf are the deployments of a placement that the Workload asks for, by name.
+// deploymentsOf returns the deployments of a placement that the Workload requests, by name.
 func (s *scope) deploymentsOf(placement string) []*v1alpha.WorkloadDeployment {
 	var result []*v1alpha.WorkloadDeployment
 	for _, deployment := range s.existing {

@@ -20,45 +20,49 @@ import (
 )
 
 const (
-	// massLoss is the part of the hub's projects, one in so many, of which more may not be missing at once. One project may always be
+	// massLoss limits how many of the hub's projects may be missing at once: one in massLoss. One project may always be
 	// missing: it was deleted.
 	massLoss = 10
 	// recordRetry is the time between attempts to record Milo's identity at the start.
 	recordRetry = 15 * time.Second
 )
 
-// Milo is what a Brake asks about Milo.
+// Milo answers a Brake's questions about Milo.
 type Milo interface {
-	// Knows reports whether the watch of the Projects has seen the project of that name and UID, and not its end.
+	// Knows reports whether the watch of the Projects has seen the project with this name and UID, and no deletion of
+	// it.
 	Knows(name string, uid types.UID) bool
-	// Identity is the same for as long as Milo keeps its storage. It is asked past every cache.
+	// Identity returns an identity that remains the same for as long as Milo keeps its storage. It bypasses every
+	// cache.
 	Identity(ctx context.Context) (types.UID, error)
 }
 
 // BrakeOptions configure a Brake.
 type BrakeOptions struct {
-	// Milo is asked what it is, and which projects it has.
+	// Milo reports its identity, and which projects it has.
 	Milo Milo
+	// Plane is its name in messages: Milo, or without Milo the hub.
+	Plane string
 	// Hub reads the hub namespaces from a cache, and writes the record of Milo's identity.
 	Hub client.Client
 	// APIReader reads the record at the hub's API server.
 	APIReader client.Reader
-	// Namespace has the record.
+	// Namespace holds the record.
 	Namespace string
-	// Clock says whether an operator's release has expired.
+	// Clock determines whether an operator's release has expired.
 	Clock clock.Clock
 }
 
-// Brake holds deletions that follow from Milo not having a project, while Milo itself is in doubt: it has lost its storage, it is
-// another one, or many projects are missing at once. It counts over all hub namespaces, whichever replica owns their projects, so
-// that all replicas decide the same. It is safe for concurrent use.
+// Brake holds deletions that follow from a project's absence in Milo while Milo itself is in doubt: it has lost its
+// storage, it is another Milo, or many projects are missing at once. It counts over all hub namespaces, whichever
+// replica owns their projects, so that all replicas decide the same. It is safe for concurrent use.
 type Brake struct{ BrakeOptions }
 
 // NewBrake returns a Brake.
 func NewBrake(o BrakeOptions) *Brake { return &Brake{BrakeOptions: o} }
 
-// Held returns why nothing may be deleted now because Milo does not have its project; "": it may. An error is no answer, and holds
-// as well.
+// Held returns why deletions for projects that Milo does not have are held now; "": they are not. An error is no
+// answer, and holds them as well.
 func (b *Brake) Held(ctx context.Context) (reason string, err error) {
 	s, err := b.look(ctx)
 	if err != nil {
@@ -69,17 +73,18 @@ func (b *Brake) Held(ctx context.Context) (reason string, err error) {
 	case s.recorded.identity == "" && !s.counted.provesMilo():
 		// Without a recorded identity, the operator still needs the record, to annotate it.
 		s.identity = ""
-		reason = fmt.Sprintf("Milo has none of the hub's %d projects, and its identity was not recorded before", s.counted.all)
+		reason = fmt.Sprintf("%s has none of the %d projects with a hub namespace, and its identity was not recorded before", b.Plane, s.counted.all)
 	case s.recorded.identity != "" && s.recorded.identity != s.identity:
-		return fmt.Sprintf("Milo has lost its storage, or it is another Milo: the UID of its namespace default is %s and was %s",
-			s.identity, s.recorded.identity), nil
+		return fmt.Sprintf("%s has lost its storage, or it is another one: the UID of its namespace default is %s and was %s",
+			b.Plane, s.identity, s.recorded.identity), nil
 	case s.counted.isMassLoss():
-		reason = fmt.Sprintf("Milo does not have %d of the hub's %d projects", s.counted.missing, s.counted.all)
+		reason = fmt.Sprintf("%s does not have %d of the %d projects with a hub namespace", b.Plane, s.counted.missing, s.counted.all)
 	}
 	return reason, b.write(ctx, s.recorded, s.identity)
 }
 
-// Start records Milo's identity as soon as Milo has a project of the hub, or the hub has none. It makes the Brake a manager's Runnable.
+// Start records Milo's identity as soon as Milo has a project of the hub, or the hub has none. It makes the Brake a
+// manager's Runnable.
 func (b *Brake) Start(ctx context.Context) error {
 	logger := log.FromContext(ctx).WithName("ownership")
 	for {
@@ -90,13 +95,13 @@ func (b *Brake) Start(ctx context.Context) error {
 		}
 		if err == nil && s.recorded.identity != "" {
 			if s.recorded.identity != s.identity {
-				logger.Info("Milo has another identity than before: nothing is withdrawn from the hub until an operator releases it",
+				logger.Info("The API server of the projects has another identity than before: nothing is withdrawn from the hub until an operator releases it",
 					"identity", s.identity, "before", s.recorded.identity)
 			}
 			return nil
 		}
 		if err != nil {
-			logger.V(1).Info("Milo's identity is not recorded; retrying", "after", recordRetry, "error", err.Error())
+			logger.V(1).Info("The identity of the API server of the projects is not recorded; retrying", "after", recordRetry, "error", err.Error())
 		}
 		select {
 		case <-ctx.Done():
@@ -109,7 +114,7 @@ func (b *Brake) Start(ctx context.Context) error {
 // NeedLeaderElection reports that every replica runs it.
 func (*Brake) NeedLeaderElection() bool { return false }
 
-// sight is what a decision depends on.
+// sight holds the inputs of a decision.
 type sight struct {
 	identity types.UID
 	recorded record
@@ -127,15 +132,16 @@ func (b *Brake) look(ctx context.Context) (s sight, err error) {
 	return s, err
 }
 
-// count is how many projects have something on the hub, and how many of them Milo does not have.
+// count is the number of projects that have objects on the hub, and the number of them that Milo does not have.
 type count struct{ all, missing int }
 
-// provesMilo reports whether Milo is the one that the hub works for: a project's UID is in no other.
+// provesMilo reports whether Milo is the one that the hub works for: no other Milo has a project with the same UID.
 func (c count) provesMilo() bool { return c.missing < c.all || c.all == 0 }
 
 func (c count) isMassLoss() bool { return c.missing > 1 && c.missing*massLoss > c.all }
 
-// count counts the projects of the hub. What an operator has decided about, and what is withdrawn already, is no loss any more.
+// count counts the projects of the hub. It skips namespaces that an operator has decided to keep or that are being
+// withdrawn: they are no longer at risk.
 func (b *Brake) count(ctx context.Context) (c count, err error) {
 	var namespaces corev1.NamespaceList
 	if err := b.Hub.List(ctx, &namespaces, client.HasLabels{v1alpha.LabelProjectUID}, client.UnsafeDisableDeepCopy); err != nil {

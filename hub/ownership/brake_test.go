@@ -19,6 +19,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/test/testenv"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
@@ -27,7 +28,7 @@ func TestMain(m *testing.M) { os.Exit(testenv.Main(m, testenv.Options{})) }
 
 var errAway = errors.New("Milo is away")
 
-// milo is what Milo is, and which projects it has.
+// milo is a Milo with an identity and projects.
 type milo struct {
 	identity types.UID
 	has      map[types.UID]bool
@@ -46,7 +47,7 @@ type fixture struct {
 	brake *Brake
 }
 
-// newFixture makes a hub with count projects, and a Milo that has those of them whose number is not below missing.
+// newFixture creates a hub with count projects, and a Milo that has the projects from number missing on.
 func newFixture(t *testing.T, count, missing int) *fixture {
 	t.Helper()
 	f := &fixture{Planes: planes.New(t), t: t, milo: &milo{identity: "milo", has: map[types.UID]bool{}}}
@@ -59,9 +60,9 @@ func newFixture(t *testing.T, count, missing int) *fixture {
 	return f
 }
 
-// replica is the Brake of another replica.
+// replica returns the Brake of another replica.
 func (f *fixture) replica() *Brake {
-	return NewBrake(BrakeOptions{Milo: f.milo, Hub: f.Hub, APIReader: f.HubAPI, Namespace: f.Namespace.Name, Clock: f.clock})
+	return NewBrake(BrakeOptions{Milo: f.milo, Plane: "Milo", Hub: f.Hub, APIReader: f.HubAPI, Namespace: f.Namespace.Name, Clock: f.clock})
 }
 
 func (f *fixture) uid(project int) types.UID {
@@ -75,7 +76,7 @@ func (f *fixture) namespace(project int) *corev1.Namespace {
 	}}
 }
 
-// add gives the hub a project with a copy.
+// add adds a project with a copy to the hub.
 func (f *fixture) add(project int) {
 	f.t.Helper()
 	namespace := planes.Create(f.t, f.Planes, f.namespace(project))
@@ -83,7 +84,7 @@ func (f *fixture) add(project int) {
 	copied.Namespace = namespace.Name
 	planes.Create(f.t, f.Planes, copied)
 	f.t.Cleanup(func() {
-		// What is being deleted is not counted in the next test.
+		// A namespace that is being deleted is not counted in the next test.
 		if err := f.Client.Delete(context.Background(), namespace); err != nil {
 			f.t.Error(err)
 		}
@@ -95,7 +96,7 @@ func (f *fixture) record() *corev1.ConfigMap {
 	return planes.Get(f.t, f.Planes, f.Namespace.Name, v1alpha.MiloRecordName, &corev1.ConfigMap{})
 }
 
-// recorded has the hub know the Milo of before.
+// recorded records the present Milo on the hub.
 func (f *fixture) recorded() *fixture {
 	f.t.Helper()
 	planes.Create(f.t, f.Planes, &corev1.ConfigMap{
@@ -115,7 +116,7 @@ func (f *fixture) wantHeld(want string) {
 	}
 }
 
-// TestMassLoss: one project may be missing, and of many projects a tenth.
+// TestMassLoss: one project may be missing, or a tenth of many projects.
 func TestMassLoss(t *testing.T) {
 	for _, test := range []struct {
 		all, missing int
@@ -124,11 +125,11 @@ func TestMassLoss(t *testing.T) {
 		{0, 0, ""},
 		{1, 1, ""},
 		{2, 1, ""},
-		{2, 2, "2 of the hub's 2 projects"},
-		{3, 2, "2 of the hub's 3 projects"},
-		{8, 8, "8 of the hub's 8 projects"},
+		{2, 2, "2 of the 2 projects"},
+		{3, 2, "2 of the 3 projects"},
+		{8, 8, "8 of the 8 projects"},
 		{20, 2, ""},
-		{20, 3, "3 of the hub's 20 projects"},
+		{20, 3, "3 of the 20 projects"},
 	} {
 		t.Run(fmt.Sprintf("%d of %d", test.missing, test.all), func(t *testing.T) {
 			newFixture(t, test.all, test.missing).recorded().wantHeld(test.want)
@@ -136,8 +137,8 @@ func TestMassLoss(t *testing.T) {
 	}
 }
 
-// TestAnEmptiedMilo: whatever number of projects the hub has, a Milo that has lost its storage proves nothing, on any replica, and
-// neither do the projects that it gets later.
+// TestAnEmptiedMilo: whatever number of projects the hub has, a Milo that has lost its storage proves nothing, on any
+// replica, and neither do the projects that it gets later.
 func TestAnEmptiedMilo(t *testing.T) {
 	for _, all := range []int{0, 1, 2, 8} {
 		t.Run(fmt.Sprintf("%d projects", all), func(t *testing.T) {
@@ -161,7 +162,8 @@ func TestAnEmptiedMilo(t *testing.T) {
 	}
 }
 
-// TestMiloWasNotRecorded: it is recorded when it has a project of the hub, whose UID no other Milo has. Without one it proves nothing.
+// TestMiloWasNotRecorded: Milo is recorded when it has a project of the hub, whose UID no other Milo has. Without one
+// it proves nothing.
 func TestMiloWasNotRecorded(t *testing.T) {
 	tests := map[string]struct {
 		all, missing int
@@ -184,7 +186,7 @@ func TestMiloWasNotRecorded(t *testing.T) {
 	}
 }
 
-// TestAnOperatorReleases the brake: for a time, which ends, and after which the present Milo is the one that counts.
+// TestAnOperatorReleases the brake: the release expires, and after it the present Milo is the recorded one.
 func TestAnOperatorReleases(t *testing.T) {
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	tests := map[string]struct {
@@ -210,7 +212,7 @@ func TestAnOperatorReleases(t *testing.T) {
 			}
 			f.wantHeld("")
 			f.clock.Step(25 * time.Hour)
-			f.wantHeld("3 of the hub's 3 projects")
+			f.wantHeld("3 of the 3 projects")
 			if got := f.record().Data[keyIdentity]; got != "emptied" {
 				t.Errorf("recorded is %q", got)
 			}
@@ -218,7 +220,7 @@ func TestAnOperatorReleases(t *testing.T) {
 	}
 }
 
-// TestWhatIsNoLoss is not counted: what an operator has decided about, and what has no copy that could be lost.
+// TestWhatIsNoLoss: projects that an operator has decided about, and projects without a copy, are not counted.
 func TestWhatIsNoLoss(t *testing.T) {
 	tests := map[string]func(*fixture){
 		"kept": func(f *fixture) {
@@ -233,14 +235,14 @@ func TestWhatIsNoLoss(t *testing.T) {
 	for name, decide := range tests {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, 2, 2).recorded()
-			f.wantHeld("2 of the hub's 2 projects")
+			f.wantHeld("2 of the 2 projects")
 			decide(f)
 			f.wantHeld("")
 		})
 	}
 }
 
-// TestWithoutAnAnswer: what cannot be asked proves nothing.
+// TestWithoutAnAnswer: a failed question proves nothing.
 func TestWithoutAnAnswer(t *testing.T) {
 	tests := map[string]func(*fixture){
 		"of Milo": func(f *fixture) { f.milo.err = errAway },
@@ -262,7 +264,7 @@ func TestWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-// TestStart records Milo's identity when it is proved, without anything to decide, and writes nothing after that.
+// TestStart records Milo's identity when it is proved, without a decision to take, and writes nothing after that.
 func TestStart(t *testing.T) {
 	f := newFixture(t, 1, 1)
 	ended := make(chan error, 1)
@@ -292,18 +294,18 @@ func TestStart(t *testing.T) {
 	}
 }
 
-// existence is what Milo's root says of a project.
+// existence is the answer of Milo's root about a project.
 type existence struct {
 	uid types.UID
 	err error
 }
 
-func (existence) Owns(string) bool { return true }
+func (existence) Owns(naming.ShardKey) bool { return true }
 func (e existence) Lookup(context.Context, string) (types.UID, bool, error) {
 	return e.uid, e.uid != "", e.err
 }
 
-// released is a brake that holds nothing.
+// released is a brake that holds no deletion.
 type released struct{}
 
 func (released) Held(context.Context) (string, error) { return "", nil }
@@ -327,7 +329,7 @@ func TestVerdictOnAProject(t *testing.T) {
 // emptied is a Milo that loses its storage after the first question.
 type emptied struct{ asked int }
 
-func (*emptied) Owns(string) bool { return true }
+func (*emptied) Owns(naming.ShardKey) bool { return true }
 
 func (e *emptied) Lookup(context.Context, string) (types.UID, bool, error) {
 	e.asked++
@@ -347,7 +349,7 @@ func TestMiloIsEmptiedBetweenTwoQuestions(t *testing.T) {
 	}
 }
 
-// holding is a brake that holds everything.
+// holding is a brake that holds every deletion.
 type holding struct{}
 
 func (holding) Held(context.Context) (string, error) { return "Milo has lost its storage", nil }

@@ -18,12 +18,12 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// Verdict says whether an owner exists. The zero value deletes nothing.
+// Verdict reports whether an owner exists. The zero value deletes nothing.
 type Verdict int
 
 // The verdicts.
 const (
-	// Unknown: somebody did not answer, or the brake holds. Nothing may be deleted.
+	// Unknown: a question failed, or the brake holds. Nothing may be deleted.
 	Unknown Verdict = iota
 	// Wanted: the owner exists, or its Workload recreates it.
 	Wanted
@@ -31,54 +31,55 @@ const (
 	Gone
 )
 
-// Key names the owner of something on the hub or in a cell.
+// Key names the owner of an object on the hub or in a cell.
 type Key struct {
-	// Project is the name of the project, and ProjectUID its identity; "": any project of that name is the owner.
+	// Project is the name of the project, and ProjectUID its UID; "": any project of that name is the owner.
 	Project    string
 	ProjectUID types.UID
-	// Deployment is the original in the project; empty: the project itself is the owner. Without its name, the originals of City in
-	// the namespace are the owners together.
+	// Deployment is the original in the project; empty: the project itself is the owner. If it has only a namespace,
+	// the owners are all originals of City in that namespace.
 	Deployment types.NamespacedName
 	City       string
 	// UID is the UID of the original, if that is known.
 	UID types.UID
 	// HubNamespace is the hub namespace of the original's copy.
 	HubNamespace string
-	// Copied is that copy; nil: there is none. By its spec the Workload is asked whether it recreates the original.
+	// Copied is the copy of the original; nil: none exists. Its spec determines whether the Workload recreates the
+	// original.
 	Copied *v1alpha.WorkloadDeployment
 }
 
 // Answer is a verdict and its reason.
 type Answer struct {
 	Verdict
-	// Held is why the verdict is Unknown although Milo does not have the project: the brake holds. Otherwise "".
+	// Held is why the verdict is Unknown although Milo does not have the project: the brake's reason. Otherwise "".
 	Held string
 }
 
-// Options are what Owners ask.
+// Options are the dependencies of Owners.
 type Options struct {
 	// Projects are the projects that this replica has engaged.
 	Projects projects.Engaged
-	// Milo is asked at its root whether a project exists.
+	// Milo reports at its root whether a project exists.
 	Milo projects.Existence
 	// Brake holds the verdict while Milo is in doubt.
 	Brake projects.Brake
-	// Waker engages a project that has no Workloads. Nil: nobody does.
+	// Waker engages a project that has no Workloads. Nil: such projects are not engaged.
 	Waker projects.Waker
-	// Recreated reports whether a deployment that is deleted will be recreated, by what it reads in the project. Nil: none is.
+	// Recreated reports whether a deleted deployment will be recreated, from the objects in the project. Nil: none is.
 	Recreated func(ctx context.Context, project client.Reader, d *v1alpha.WorkloadDeployment) (bool, error)
 }
 
-// Owners decides whether owners exist. It reads past all caches, and is safe for concurrent use.
+// Owners decides whether owners exist. It bypasses all caches, and is safe for concurrent use.
 type Owners struct{ Options }
 
 // New returns Owners.
 func New(o Options) *Owners { return &Owners{o} }
 
-// Verdict asks Milo, and then the project, whether an owner exists. An error is no answer: its verdict is Unknown.
+// Verdict asks Milo, and then the project, whether an owner exists. With an error, the verdict is Unknown.
 //
-// Only while Milo's root has the project does "not found" from the project's control plane mean that the project does not have an
-// object: Milo answers for a project that does not exist as for one that is empty.
+// A project's "not found" proves that an object does not exist only while Milo's root has the project: for a project
+// that does not exist, Milo answers as for an empty one.
 func (o *Owners) Verdict(ctx context.Context, key Key) (Answer, error) {
 	uid, answer, err := o.ofProject(ctx, key)
 	if err != nil || answer.Verdict != Wanted || key.Deployment == (types.NamespacedName{}) {
@@ -87,7 +88,7 @@ func (o *Owners) Verdict(ctx context.Context, key Key) (Answer, error) {
 	project, err := projects.Find(ctx, o.Projects, multicluster.ClusterName(key.Project))
 	if err != nil {
 		if o.Waker != nil {
-			// It may have no Workloads. It is asked when it is engaged.
+			// The project may have no Workloads. It is asked when it is engaged.
 			o.Waker.Wake(key.Project)
 		}
 		return Answer{}, err
@@ -99,19 +100,20 @@ func (o *Owners) Verdict(ctx context.Context, key Key) (Answer, error) {
 	if verdict != Gone {
 		return Answer{Verdict: verdict}, err
 	}
-	// Milo may have lost its storage since it was asked: the answer of the project counts only if the root still has the project.
+	// Milo may have lost its storage since the first question: the answer of the project counts only if the root still
+	// has the project.
 	if _, answer, err = o.ofProject(ctx, key); err != nil || answer.Verdict != Wanted {
 		return answer, err
 	}
 	return Answer{Verdict: Gone}, nil
 }
 
-// ofProject is the verdict on the project of a key, and its present UID.
+// ofProject returns the verdict on the project of a key, and its present UID.
 func (o *Owners) ofProject(ctx context.Context, key Key) (types.UID, Answer, error) {
 	uid, found, err := o.Milo.Lookup(ctx, key.Project)
 	switch {
 	case err != nil:
-		return "", Answer{}, fmt.Errorf("ask Milo for project %s: %w", key.Project, err)
+		return "", Answer{}, fmt.Errorf("find out whether project %s exists: %w", key.Project, err)
 	case !found || key.ProjectUID != "" && key.ProjectUID != uid:
 		return "", o.withoutProject(ctx), nil
 	}
@@ -124,12 +126,12 @@ func (o *Owners) IsGone(ctx context.Context, project string) (bool, error) {
 	return answer.Verdict == Gone, err
 }
 
-// withoutProject is the verdict when Milo does not have the project.
+// withoutProject returns the verdict if Milo does not have the project.
 func (o *Owners) withoutProject(ctx context.Context) Answer {
 	reason, err := o.Brake.Held(ctx)
 	switch {
 	case err != nil:
-		return Answer{Held: fmt.Sprintf("whether Milo is in doubt is not known: %v", err)}
+		return Answer{Held: fmt.Sprintf("whether the answers about projects can be trusted is not known: %v", err)}
 	case reason != "":
 		return Answer{Held: reason}
 	}
@@ -158,16 +160,16 @@ func (o *Owners) inProject(ctx context.Context, project projects.Project, key Ke
 	case !isMissing && original.UID == key.UID:
 		return Wanted, nil
 	case !slices.Contains(project.Origin(key.Deployment.Namespace).HubNamespaces(namespace.UID), key.HubNamespace):
-		// The namespace was recreated. What it has now belongs in another hub namespace.
+		// The namespace was recreated. Its objects now belong in another hub namespace.
 		return Gone, nil
 	case !isMissing:
-		// Another one of this name takes over what is there.
+		// Another deployment of this name adopts the objects.
 		return Wanted, nil
 	}
 	return o.recreated(ctx, reader, key)
 }
 
-// ofCity is the verdict for what all originals of a city need that belong in a hub namespace.
+// ofCity returns the verdict for an object that all originals of a city in the hub namespace share.
 func (o *Owners) ofCity(ctx context.Context, project client.Reader, hubNamespaces []string, key Key) (Verdict, error) {
 	if !slices.Contains(hubNamespaces, key.HubNamespace) {
 		return Gone, nil
@@ -182,7 +184,7 @@ func (o *Owners) ofCity(ctx context.Context, project client.Reader, hubNamespace
 	return Gone, nil
 }
 
-// recreated is the verdict for a deployment that the project does not have.
+// recreated returns the verdict for a deployment that the project does not have.
 func (o *Owners) recreated(ctx context.Context, project client.Reader, key Key) (Verdict, error) {
 	if o.Recreated == nil || key.Copied == nil {
 		return Gone, nil

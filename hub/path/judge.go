@@ -19,8 +19,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
-// Judge returns what is wrong on a way, the first on the way first; of each cell at most one thing, since the others follow from
-// it. It changes nothing that it is given.
+// Judge returns the faults on a path in path order, and at most one of each cell, since the other faults of a cell
+// follow from it. It does not change its arguments.
 func Judge(w *Row) []Finding {
 	findings := judge(w)
 	if w.Obstacle != nil {
@@ -36,12 +36,12 @@ func judge(w *Row) []Finding {
 	case !w.Copied.DeletionTimestamp.IsZero():
 		return w.deleting()
 	case w.Karmada.Down:
-		// Everything else follows, and nobody would react to a repair.
+		// All other faults follow from this one, and no controller would react to a repair.
 		return []Finding{{Fault: KarmadaNotRunning, Message: w.Karmada.Message, Since: w.Karmada.Since, Certain: true}}
 	}
 	var findings []Finding
 	if found := w.binding(); found != nil {
-		// Cells that are lost are more than Karmada can repair, and known for certain.
+		// Karmada cannot repair lost cells, and they are known for certain.
 		return append([]Finding{*found}, w.lostCells()...)
 	}
 	for _, cell := range w.targets() {
@@ -57,10 +57,19 @@ func judge(w *Row) []Finding {
 	if found := w.division(); found != nil {
 		findings = append(findings, *found)
 	}
-	return append(findings, w.orphans()...)
+	return slices.Concat(findings, w.orphans(), w.lostLeavers())
 }
 
-// binding judges whether the binding is that of the copy.
+// lostLeavers are the cells of the assignment that the binding does not name any more and that Karmada does not reach: it keeps their last
+// reports.
+func (w *Row) lostLeavers() []Finding {
+	return slices.DeleteFunc(w.lostCells(), func(f Finding) bool {
+		cell, _ := w.Cells.Find(f.Cell)
+		return cell.Gone || slices.ContainsFunc(w.Binding.Spec.Clusters, func(c workv1alpha2.TargetCluster) bool { return c.Name == f.Cell })
+	})
+}
+
+// binding judges whether the binding belongs to the copy.
 func (w *Row) binding() *Finding {
 	b := w.Binding
 	switch {
@@ -93,7 +102,7 @@ func (w *Row) binding() *Finding {
 	return nil
 }
 
-// unscheduled says whether the binding names no cell although it should, or although nobody has said why.
+// unscheduled reports whether the binding names no cell although it should, or although Karmada has given no reason.
 func (w *Row) unscheduled() bool {
 	if len(w.Binding.Spec.Clusters) > 0 {
 		return false
@@ -102,7 +111,7 @@ func (w *Row) unscheduled() bool {
 	return scheduled == nil || scheduled.Status == metav1.ConditionTrue && w.Copied.Spec.StatedReplicas() > 0
 }
 
-// owned says whether the binding is that of the present copy.
+// owned reports whether the binding belongs to the present copy.
 func (w *Row) owned() bool {
 	if owner := metav1.GetControllerOfNoCopy(w.Binding); owner != nil && owner.UID != w.Copied.UID {
 		return false
@@ -110,7 +119,7 @@ func (w *Row) owned() bool {
 	return w.Binding.Spec.Resource.UID == "" || w.Binding.Spec.Resource.UID == w.Copied.UID
 }
 
-// ofAnotherWorkload says whether the Works were made for another Workload than that of the copy.
+// ofAnotherWorkload reports whether the Works were created for another Workload than the copy's.
 func (w *Row) ofAnotherWorkload() bool {
 	for _, work := range w.Works {
 		m, ours := manifestOf(work)
@@ -121,7 +130,8 @@ func (w *Row) ofAnotherWorkload() bool {
 	return false
 }
 
-// targets are the cells that the binding names, sorted, without those that are gone for good: hub/cells sees to these.
+// targets returns the cells that the binding names, sorted, without the cells that are lost permanently: hub/cells
+// handles those cells.
 func (w *Row) targets() []string {
 	cells := make([]string, 0, len(w.Binding.Spec.Clusters))
 	for _, target := range w.Binding.Spec.Clusters {
@@ -133,7 +143,7 @@ func (w *Row) targets() []string {
 	return cells
 }
 
-// lostCells are the cells of the assignment that are not Ready.
+// lostCells returns findings for the cells of the assignment that are not Ready.
 func (w *Row) lostCells() []Finding {
 	var findings []Finding
 	if w.Copied.Spec.Assignment == nil {
@@ -147,7 +157,7 @@ func (w *Row) lostCells() []Finding {
 	return findings
 }
 
-// cell judges the way to one cell that the binding names, and back.
+// cell judges the path to one cell that the binding names, and back.
 func (w *Row) cell(name string) *Finding {
 	if found := w.reach(name); found != nil && found.Fault == CellNotReady {
 		return found
@@ -168,7 +178,7 @@ func (w *Row) cell(name string) *Finding {
 	return w.report(name, work)
 }
 
-// reach judges whether the cell and its agent are there.
+// reach judges whether the cell and its agent are running.
 func (w *Row) reach(name string) *Finding {
 	cell, exists := w.Cells.Find(name)
 	switch {
@@ -216,7 +226,7 @@ func (w *Row) work(cell string, work *workv1alpha1.Work) *Finding {
 	return nil
 }
 
-// readySince is a time, or when the cell became Ready if that was later: before, Karmada could do nothing.
+// readySince returns at, or when the cell became Ready if that was later: before, Karmada could not act on it.
 func (w *Row) readySince(name string, at metav1.Time) time.Time {
 	if cell, exists := w.Cells.Find(name); exists && cell.Since.After(at.Time) {
 		return cell.Since
@@ -224,7 +234,7 @@ func (w *Row) readySince(name string, at metav1.Time) time.Time {
 	return at.Time
 }
 
-// report judges whether what the cell reports is about the present copy, and was collected.
+// report judges whether the cell's report is about the present copy, and was collected.
 func (w *Row) report(cell string, work *workv1alpha1.Work) *Finding {
 	m, _ := manifestOf(work)
 	reported, collected := report(work), ReportOf(w.Binding, cell)
@@ -258,7 +268,7 @@ func (w *Row) report(cell string, work *workv1alpha1.Work) *Finding {
 	return nil
 }
 
-// aggregation judges whether the status of the copy is what all of its cells report.
+// aggregation judges whether the status of the copy matches the reports of all its cells.
 func (w *Row) aggregation() *Finding {
 	var ready int32
 	owners := w.owners()
@@ -281,8 +291,8 @@ func (w *Row) aggregation() *Finding {
 	}
 }
 
-// division judges whether Karmada divides the Instances that the copy wants, and the copy assigns them as Karmada divides them.
-// What Karmada refuses to divide is no fault of the way.
+// division judges whether Karmada divides the Instances that the copy requests, and the copy assigns them as Karmada
+// divides them. Instances that Karmada refuses to divide are no fault of the path.
 func (w *Row) division() *Finding {
 	if !IsDivided(w.Binding) || len(w.Binding.Spec.Clusters) == 0 || Refusal(w.Binding) != "" {
 		return nil
@@ -308,7 +318,7 @@ func (w *Row) division() *Finding {
 	return nil
 }
 
-// assigned is how many Instances a cell runs by the assignment; where it has an autoscaler, at least.
+// assigned returns the number of Instances that the assignment gives to a cell; with an autoscaler, the minimum.
 func (w *Row) assigned(cell string) int32 {
 	if w.Copied.Spec.Assignment == nil {
 		return 0
@@ -321,7 +331,14 @@ func (w *Row) assigned(cell string) int32 {
 		}
 		return 0
 	}
-	return int32(len(indexing.Assigned(w.Copied.Spec.Assignment, cell))) //nolint:gosec // there are at most 1000
+	count := int32(len(indexing.Assigned(w.Copied.Spec.Assignment, cell))) //nolint:gosec // there are at most 1000
+	for _, c := range w.Copied.Spec.Assignment.Cells {
+		if c.Name == cell && c.MinReplicas != nil {
+			// It has the additional Instances of a rollout, which Karmada does not divide.
+			count -= w.Copied.Spec.DesiredReplicas() - w.Copied.Spec.StatedReplicas()
+		}
+	}
+	return count
 }
 
 // leaves reports whether a cell has only indices to release: Karmada drops its report with its Work.
@@ -329,7 +346,7 @@ func (w *Row) leaves(cell string) bool {
 	return w.Copied.Spec.Assignment != nil && len(indexing.Assigned(w.Copied.Spec.Assignment, cell)) == 0
 }
 
-// owners are the cells whose reports make the status of the copy.
+// owners returns the cells whose reports make up the status of the copy.
 func (w *Row) owners() []string {
 	if w.Copied.Spec.Assignment == nil {
 		return w.targets()
@@ -341,7 +358,7 @@ func (w *Row) owners() []string {
 	return cells
 }
 
-// orphans are the Works of Ready cells that the binding does not name.
+// orphans returns findings for the Works of Ready cells that the binding does not name.
 func (w *Row) orphans() []Finding {
 	var findings []Finding
 	for _, cell := range slices.Sorted(maps.Keys(w.Works)) {
@@ -361,7 +378,7 @@ func (w *Row) orphans() []Finding {
 	return findings
 }
 
-// names says whether a binding wants a Work in a cell.
+// names reports whether a binding needs a Work in a cell.
 func names(binding *workv1alpha2.ResourceBinding, cell string) bool {
 	return slices.ContainsFunc(binding.Spec.Clusters, func(c workv1alpha2.TargetCluster) bool { return c.Name == cell }) ||
 		slices.ContainsFunc(binding.Spec.GracefulEvictionTasks, func(t workv1alpha2.GracefulEvictionTask) bool { return t.FromCluster == cell })

@@ -28,7 +28,7 @@ const report7 = `{"generation":2,"observedGeneration":2,"resourceTemplateGenerat
 
 func raw(report string) *runtime.RawExtension { return &runtime.RawExtension{Raw: []byte(report)} }
 
-// editWork has the Work of cell a carry a field in the place of minReplicas.
+// editWork replaces minReplicas in the cell's Work with a field.
 func editWork(t *testing.T, w *Row, field string) {
 	t.Helper()
 	full := planes.WorkOf(t, w.Copied, "a")
@@ -41,7 +41,7 @@ func editWork(t *testing.T, w *Row, field string) {
 	w.Works["a"].Spec = trimmed(t, full).Spec
 }
 
-// workAnew has the Works carry the copy as it is now.
+// workAnew updates the Works to the present copy.
 func workAnew(t *testing.T, w *Row) {
 	t.Helper()
 	for cell, work := range w.Works {
@@ -49,12 +49,12 @@ func workAnew(t *testing.T, w *Row) {
 	}
 }
 
-// schedule has Karmada's scheduler say whether it has found cells.
+// schedule sets the condition in which Karmada's scheduler reports whether it has found cells.
 func (w *Row) schedule(status metav1.ConditionStatus) {
 	w.Binding.Status.Conditions = []metav1.Condition{{Type: workv1alpha2.Scheduled, Status: status, Message: "full"}}
 }
 
-// autoscale has autoscalers in the cells, with at least so many Instances each.
+// autoscale adds autoscalers to the cells, with the given minimum of Instances each.
 func autoscale(t *testing.T, w *Row, least ...int32) {
 	t.Helper()
 	scale := &w.Copied.Spec.ScaleSettings
@@ -63,6 +63,19 @@ func autoscale(t *testing.T, w *Row, least ...int32) {
 	for i := range least {
 		w.Copied.Spec.Assignment.Cells[i].MinReplicas = &least[i]
 	}
+	workAnew(t, w)
+}
+
+// surge asks for an additional Instance, and assigns so many more to the first cell.
+func surge(t *testing.T, w *Row, more int) {
+	t.Helper()
+	w.Copied.Spec.ScaleSettings.MinReplicas = *w.Copied.Spec.Replicas + 1
+	first := &w.Copied.Spec.Assignment.Cells[0]
+	indices := indexing.OfRanges(first.Indices)
+	for range more {
+		indices = append(indices, 9)
+	}
+	first.Indices, first.MinReplicas = indexing.Ranges(indices), new(int32(len(indices)))
 	workAnew(t, w)
 }
 
@@ -119,7 +132,7 @@ func TestJudge(t *testing.T) {
 	later := metav1.NewTime(began.Add(-time.Minute))
 	tests := map[string]struct {
 		change func(*testing.T, *Row)
-		// want are the faults with their cells and repairs; of the first also since and part of the message.
+		// want are the faults with their cells and repairs; wantSince and wantSays are of the first fault.
 		want      []string
 		wantSince time.Time
 		wantSays  string
@@ -275,6 +288,20 @@ func TestJudge(t *testing.T) {
 				w.Copied.Spec.Assignment.Cells[0].Releasing = indexing.Ranges([]int{7})
 				workAnew(t, w)
 			},
+		},
+		"an additional Instance of a rollout": {
+			change: func(t *testing.T, w *Row) { surge(t, w, 1) },
+		},
+		"an additional Instance of a rollout that is not assigned": {
+			change: func(t *testing.T, w *Row) { surge(t, w, 0) }, want: []string{"AssignmentOutdated//1"},
+		},
+		"a lost cell that has Instances to release": {
+			change: func(t *testing.T, w *Row) {
+				w.Copied.Spec.Assignment.Cells = append(w.Copied.Spec.Assignment.Cells,
+					v1alpha.CellAssignment{Name: "c", Releasing: indexing.Ranges([]int{7}), LeavingSince: &metav1.MicroTime{Time: at.Time}})
+				w.Cells[2].Ready = false
+				workAnew(t, w)
+			}, want: []string{"CellNotReady/c/0"}, wantSince: began,
 		},
 		"a division among autoscalers": {
 			change: func(t *testing.T, w *Row) { autoscale(t, w, 2, 2) },

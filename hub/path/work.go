@@ -39,10 +39,10 @@ type manifest struct {
 // digest is of the spec of a deployment, without the replicas, which Karmada divides among the cells.
 type digest string
 
-// invalid is the digest of a spec that is none.
+// invalid is the digest of an invalid spec.
 const invalid digest = "invalid"
 
-// UnmarshalJSON makes the digest of a spec, and takes one that was made before as it is. It never fails.
+// UnmarshalJSON computes the digest of a spec, and keeps an existing digest. It never fails.
 func (d *digest) UnmarshalJSON(raw []byte) error {
 	var before string
 	if json.Unmarshal(raw, &before) == nil {
@@ -69,27 +69,27 @@ func digestOf(spec *v1alpha.WorkloadDeploymentSpec) digest {
 	return digest(strconv.FormatUint(hasher.Sum64(), 36))
 }
 
-// labels are those that say whose deployment it is.
+// labels are the labels that identify the deployment's owner.
 type labels struct {
 	ProjectNamespace string `json:"meta.datumapis.com/upstream-namespace,omitempty"`
 	WorkloadUID      string `json:"compute.datumapis.com/workload-uid,omitempty"`
 }
 
-// annotations are those that say whose deployment it is, and what it was made from.
+// annotations are the annotations that identify the deployment's project, and the copy that the Work is based on.
 type annotations struct {
 	Project            string `json:"compute.datumapis.com/project,omitempty"`
 	TemplateGeneration string `json:"resourcetemplate.karmada.io/generation,omitempty"`
 	TemplateUID        string `json:"resourcetemplate.karmada.io/uid,omitempty"`
 }
 
-// manifestOf is the manifest of a Work, trimmed or not, if that is a WorkloadDeployment.
+// manifestOf returns the manifest of a Work, trimmed or not, if it is a WorkloadDeployment.
 func manifestOf(work *workv1alpha1.Work) (manifest, bool) {
 	var m manifest
 	if len(work.Spec.Workload.Manifests) != 1 {
 		return m, false
 	}
 	raw := work.Spec.Workload.Manifests[0].Raw
-	// Most Works of a hub are others', and decoding is what costs.
+	// Most Works of a hub are not the add-on's, and decoding is expensive.
 	if !bytes.Contains(raw, []byte(v1alpha.KindWorkloadDeployment)) || json.Unmarshal(raw, &m) != nil {
 		return m, false
 	}
@@ -97,13 +97,13 @@ func manifestOf(work *workv1alpha1.Work) (manifest, bool) {
 }
 
 // TrimWork is a cache transform that keeps of the Work of a WorkloadDeployment what Judge reads, of others next to nothing, and
-// leaves the add-on's own Works, which carry hub namespaces, as they are.
+// leaves the add-on's own Works as they are: Works that carry hub namespaces, and Works of the inventory.
 func TrimWork(object any) (any, error) {
 	work, ok := object.(*workv1alpha1.Work)
 	if !ok {
 		return object, nil
 	}
-	if work.Labels[v1alpha.LabelHubNamespace] != "" {
+	if work.Labels[v1alpha.LabelHubNamespace] != "" || work.Labels[v1alpha.LabelInventory] != "" {
 		work.ManagedFields = nil
 		return work, nil
 	}
@@ -140,7 +140,7 @@ func TrimWork(object any) (any, error) {
 	return trimmed, nil
 }
 
-// Source says where the deployment in a Work comes from.
+// Source identifies the origin of the deployment in a Work.
 type Source struct {
 	// Project is the name of the project, and Original the deployment there.
 	Project  string
@@ -149,12 +149,12 @@ type Source struct {
 	Copy types.NamespacedName
 }
 
-// Request is for the original.
+// Request returns a request for the original.
 func (s *Source) Request() mcreconcile.Request {
 	return mcreconcile.Request{ClusterName: multicluster.ClusterName(s.Project), Request: reconcile.Request{NamespacedName: s.Original}}
 }
 
-// SourceOf is the source of a Work; false for one that does not carry a WorkloadDeployment of a project.
+// SourceOf returns the source of a Work; false if the Work does not carry a WorkloadDeployment of a project.
 func SourceOf(work *workv1alpha1.Work) (Source, bool) {
 	m, ours := manifestOf(work)
 	source := Source{
@@ -165,7 +165,7 @@ func SourceOf(work *workv1alpha1.Work) (Source, bool) {
 	return source, ours && source.Project != "" && source.Original.Namespace != ""
 }
 
-// templateGeneration is the generation of the copy that a Work was made from; 0: it does not say.
+// templateGeneration returns the generation of the copy that a Work is based on; 0: the Work does not name it.
 func (m *manifest) templateGeneration() int64 {
 	generation, err := strconv.ParseInt(m.Metadata.Annotations.TemplateGeneration, 10, 64)
 	if err != nil {
@@ -174,13 +174,13 @@ func (m *manifest) templateGeneration() int64 {
 	return generation
 }
 
-// overridden says whether an override policy of the operator has changed the manifest.
+// overridden reports whether an override policy of the operator has changed the manifest.
 func overridden(work *workv1alpha1.Work) bool {
 	applied := work.Annotations[util.AppliedOverrides]
 	return applied != "" && applied != "null" && applied != "[]"
 }
 
-// report is what Karmada has collected into a Work, or nil.
+// report returns the report that Karmada has collected into a Work, or nil.
 func report(work *workv1alpha1.Work) *Report {
 	if len(work.Status.ManifestStatuses) == 0 {
 		return nil

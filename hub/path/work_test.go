@@ -18,7 +18,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// fullWork is as Karmada writes it, with a report of a hundred Instances.
+// fullWork returns a Work as Karmada writes it, with a report of a hundred Instances.
 func fullWork(t testing.TB) *workv1alpha1.Work {
 	t.Helper()
 	copied := &v1alpha.WorkloadDeployment{}
@@ -60,7 +60,7 @@ func TestTrimWork(t *testing.T) {
 	if len(full.Status.Conditions) != 2 || !strings.Contains(string(full.Status.ManifestStatuses[0].Status.Raw), `"reports"`) {
 		t.Error("the original was changed")
 	}
-	// What went through TrimWork before goes through it unchanged.
+	// A Work that TrimWork has trimmed already passes through it unchanged.
 	again := trimmed(t, got)
 	before, _ := json.Marshal(got)
 	after, _ := json.Marshal(again)
@@ -82,11 +82,13 @@ func TestTrimWorkOfOthers(t *testing.T) {
 	if _, ours := SourceOf(got); ours {
 		t.Error("it has a source")
 	}
-	own := &workv1alpha1.Work{ObjectMeta: metav1.ObjectMeta{
-		Labels: map[string]string{v1alpha.LabelHubNamespace: "ns", "other": "label"}, ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "a"}},
-	}}
-	if got := trimmed(t, own); len(got.Labels) != 2 || got.ManagedFields != nil {
-		t.Errorf("of the Work of a hub namespace: %+v", got)
+	for label, value := range map[string]string{v1alpha.LabelHubNamespace: "ns", v1alpha.LabelInventory: v1alpha.InventoryCell} {
+		own := &workv1alpha1.Work{ObjectMeta: metav1.ObjectMeta{
+			Labels: map[string]string{label: value, "other": "label"}, ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "a"}},
+		}}
+		if got := trimmed(t, own); len(got.Labels) != 2 || got.ManagedFields != nil {
+			t.Errorf("of a Work with label %s: %+v", label, got)
+		}
 	}
 	if got, err := TrimWork("other"); err != nil || got != "other" {
 		t.Errorf("got %v, %v", got, err)
@@ -139,7 +141,7 @@ func TestBindingChange(t *testing.T) {
 	}
 }
 
-// BenchmarkTrimWork reports what a Work costs in a cache, beside the time.
+// BenchmarkTrimWork reports the memory of a Work in a cache, beside the time.
 func BenchmarkTrimWork(b *testing.B) {
 	full := fullWork(b)
 	b.ReportAllocs()

@@ -17,8 +17,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// desiredInstance is the projection of a reported Instance; existing is the present one, or empty. A cell reports the hash of
-// the template that an Instance was made from, not the template: an Instance of an earlier one keeps the spec that was
+// desiredInstance returns the projection of a reported Instance; existing is the present one, or empty. A cell reports
+// the hash of an Instance's template, not the template: an Instance of an earlier template keeps the spec that was
 // projected for it.
 func (s *scope) desiredInstance(reported *cellreport.Instance, existing *v1alpha.Instance, hash string) *v1alpha.Instance {
 	template := &s.deployment.Spec.Template
@@ -58,8 +58,8 @@ func desiredInstanceStatus(reported *cellreport.Instance, generation int64) v1al
 	return status
 }
 
-// observedAt are the conditions with a generation of the project's object: each control plane counts generations for
-// itself.
+// observedAt returns the conditions with a generation of the project's object: each control plane counts generations on
+// its own.
 func observedAt(conditions []metav1.Condition, generation int64) []metav1.Condition {
 	result := slices.Clone(conditions)
 	for i := range result {
@@ -68,30 +68,36 @@ func observedAt(conditions []metav1.Condition, generation int64) []metav1.Condit
 	return result
 }
 
-// withoutForeign are the conditions without ReferencedDataReady, which hub/references writes: two controllers that write one
-// condition would overwrite each other for ever.
+// withoutForeign returns the conditions without ReferencedDataReady, which hub/references writes: two controllers that
+// write one condition would overwrite each other forever.
 func withoutForeign(conditions []metav1.Condition) []metav1.Condition {
 	return slices.DeleteFunc(slices.Clone(conditions), func(condition metav1.Condition) bool {
 		return condition.Type == v1alpha.ConditionReferencedDataReady
 	})
 }
 
-// desiredStatus is what the cells report, with the project's generations. served says whether the city has a cell; refusal
-// is Karmada's reason for finding none with room, or "". The Instances are objects of their own in the project and are not
-// repeated here.
+// desiredStatus returns the status that the cells report, with the project's generations. served: the city has a cell;
+// refusal is Karmada's reason for finding no cell with capacity, or "". The Instances are separate objects in the
+// project and are not repeated here.
 func (s *scope) desiredStatus(served bool, refusal string) v1alpha.WorkloadDeploymentStatus {
 	generation := s.observedGeneration()
 	status := v1alpha.WorkloadDeploymentStatus{
 		ObservedGeneration: generation,
 		Conditions:         observedAt(withoutForeign(s.copied.Status.Conditions), generation),
 		ReplicaCounts:      s.copied.Status.ReplicaCounts,
-		AssignedReplicas:   s.copied.Status.DesiredReplicas,
+	}
+	// A cell that has not observed yet that it loses Instances to another one still wants them.
+	status.DesiredReplicas = min(status.DesiredReplicas, s.mostAssigned())
+	status.AssignedReplicas = status.DesiredReplicas
+	if !s.deployment.Spec.Autoscaled() {
+		// The cells count the additional Instances of a rollout.
+		status.DesiredReplicas = min(status.DesiredReplicas, s.deployment.Spec.DesiredReplicas())
 	}
 	if len(status.Conditions) > 0 {
 		s.addShortfall(&status, refusal)
 		return status
 	}
-	// No cell has reported yet: the conditions say what the deployment waits for.
+	// No cell has reported yet: the conditions name the obstacle.
 	status.DesiredReplicas = s.deployment.Spec.DesiredReplicas()
 	available := metav1.Condition{
 		Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonInstancesProvisioning,
@@ -116,14 +122,14 @@ func (s *scope) desiredStatus(served bool, refusal string) v1alpha.WorkloadDeplo
 	return status
 }
 
-// hasReport says whether the copy has a status at all. A copy that was made a moment ago, in the place of another, has none, and
-// says nothing about the Instances of its deployment. One whose Instances are assigned to no cell has a generation alone.
+// hasReport reports whether the copy has a status. A recreated copy has none at first, and is no evidence about the
+// Instances of its deployment. A copy whose Instances are assigned to no cell has only a generation.
 func (s *scope) hasReport() bool {
 	return len(s.copied.Status.Conditions) > 0 || s.copied.Status.ObservedGeneration > 0
 }
 
-// observedGeneration is the generation of the original that the cells have acted on. It stays as it is until they have acted
-// on the newest copy.
+// observedGeneration returns the generation of the original that the cells have acted on. It does not change until they
+// have acted on the newest copy.
 func (s *scope) observedGeneration() int64 {
 	if s.copied.Status.ObservedGeneration != s.copied.Generation {
 		return s.deployment.Status.ObservedGeneration

@@ -4,6 +4,7 @@
 package projection
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -26,7 +27,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
-// judge finds out what makes untrue what the copy's status says. What does not count yet requeues the deployment.
+// judge finds the faults that invalidate the reported status. Faults younger than DoubtAfter requeue the deployment.
 func (s *scope) judge(ctx context.Context) error {
 	if s.withdrawn {
 		return s.judgeAbsence(ctx)
@@ -37,7 +38,7 @@ func (s *scope) judge(ctx context.Context) error {
 	}
 	now := s.Clock.Now()
 	for _, found := range s.Book.Observe(s.request, path.Judge(s.row)) {
-		if found.Fault.Reason() == "" || !s.concerns(found.Cell) {
+		if found.Fault.Reason() == "" || !s.concerns(&found) {
 			continue
 		}
 		s.remember(&found)
@@ -58,10 +59,10 @@ func (s *scope) loadRow(ctx context.Context) (*path.Row, error) {
 	return path.Load(ctx, s.Hub, path.Subject{Name: name, Original: s.deployment, Copied: s.onHub, Karmada: s.karmada()})
 }
 
-// judgeSlices adds what the audit has found on the ways of slices. It has lasted.
+// judgeSlices adds the audit's findings on the paths of slices. They have lasted already.
 func (s *scope) judgeSlices() {
 	for _, found := range s.Book.OfSlices(s.request) {
-		if found.Fault.Reason() == "" || !s.concerns(found.Cell) {
+		if found.Fault.Reason() == "" || !s.concerns(&found) {
 			continue
 		}
 		s.remember(&found)
@@ -70,7 +71,8 @@ func (s *scope) judgeSlices() {
 	}
 }
 
-// karmada is what is known of karmada-controller-manager. A replica that does not know yet says what the one before it said.
+// karmada returns the state of karmada-controller-manager. A replica that does not know the state yet repeats the
+// previous replica's report.
 func (s *scope) karmada() path.Karmada {
 	state := s.Karmada.State()
 	before := meta.FindStatusCondition(s.deployment.Status.Conditions, v1alpha.ConditionStatusCurrent)
@@ -80,7 +82,7 @@ func (s *scope) karmada() path.Karmada {
 	return state
 }
 
-// remember sets a finding back to when the project was told of it, which may have been by another replica.
+// remember sets Since of a finding back to when the project first showed it, possibly by another replica.
 func (s *scope) remember(found *path.Finding) {
 	before := meta.FindStatusCondition(s.deployment.Status.Conditions, v1alpha.ConditionStatusCurrent)
 	if before != nil && before.Status == metav1.ConditionFalse && before.Reason == found.Fault.Reason() && before.LastTransitionTime.Time.Before(found.Since) {
@@ -88,23 +90,27 @@ func (s *scope) remember(found *path.Finding) {
 	}
 }
 
-// concerns says whether Instances are shown for a cell; "" is every cell.
-func (s *scope) concerns(cell string) bool {
+// concerns reports whether a finding makes untrue what is shown. Of a cell that only has Instances to release that is so once it is not
+// reached: Karmada keeps its last report.
+func (s *scope) concerns(found *path.Finding) bool {
 	assignment := s.copied.Spec.Assignment
-	return cell == "" || assignment == nil || len(indexing.Assigned(assignment, cell)) > 0
+	if found.Cell == "" || assignment == nil || len(indexing.Assigned(assignment, found.Cell)) > 0 {
+		return true
+	}
+	return found.Fault == path.CellNotReady && len(indexing.Releasing(assignment, found.Cell)) > 0
 }
 
-// finding is what makes untrue what is shown of an Instance, or nil.
+// finding returns the finding that invalidates the reported state of an Instance, or nil.
 func (s *scope) finding(instance string) *path.Finding {
 	index, _ := naming.InstanceIndex(s.deployment.Name, instance)
 	return s.findingAt(index)
 }
 
-// findingAt is that of the Instance at an index.
+// findingAt returns the finding for the Instance at an index.
 func (s *scope) findingAt(index int) *path.Finding {
 	cell := ""
 	if assignment := s.copied.Spec.Assignment; assignment != nil {
-		cell = assignment.Owner(index)
+		cell = cmp.Or(assignment.Owner(index), assignment.Releaser(index))
 	} else if s.row != nil && s.row.Binding != nil && len(s.row.Binding.Spec.Clusters) == 1 {
 		cell = s.row.Binding.Spec.Clusters[0].Name
 	}
@@ -117,7 +123,7 @@ func (s *scope) findingAt(index int) *path.Finding {
 	return nil
 }
 
-// sliceOf is the name of the slice that has the Instance at an index; "": the status of the deployment has it.
+// sliceOf returns the name of the slice that holds the Instance at an index; "": the status of the deployment holds it.
 func (s *scope) sliceOf(index int) string {
 	number, sliced := indexing.SliceOf(index)
 	if !sliced {
@@ -126,7 +132,7 @@ func (s *scope) sliceOf(index int) string {
 	return indexing.SliceName(s.deployment.Name, number)
 }
 
-// doubted are the conditions of an Instance with Ready and Available Unknown, when the way from its cell is interrupted.
+// doubted returns the conditions of an Instance, with Ready and Available Unknown if the path from its cell is broken.
 func (s *scope) doubted(instance string, reported []metav1.Condition, generation int64) []metav1.Condition {
 	found := s.finding(instance)
 	if found == nil {
@@ -137,7 +143,7 @@ func (s *scope) doubted(instance string, reported []metav1.Condition, generation
 	})
 }
 
-// unknown are the conditions of an Instance with Ready and, if it is there, Available Unknown as in like.
+// unknown returns the conditions of an Instance with Ready and, if present, Available set to Unknown as in like.
 func unknown(conditions []metav1.Condition, like metav1.Condition) []metav1.Condition {
 	result := slices.Clone(conditions)
 	for _, kind := range []string{v1alpha.ConditionReady, v1alpha.ConditionAvailable} {
@@ -151,8 +157,8 @@ func unknown(conditions []metav1.Condition, like metav1.Condition) []metav1.Cond
 	return result
 }
 
-// doubtInstance is for an Instance of which nothing is reported: what was shown stays, and becomes Unknown when the way from its cell
-// is interrupted, or when no cell has reported at all.
+// doubtInstance updates an Instance that no cell reports: its conditions remain, and become Unknown if the path from
+// its cell is broken, or if no cell has reported at all.
 func (s *scope) doubtInstance(ctx context.Context, existing *v1alpha.Instance) error {
 	conditions := s.doubted(existing.Name, existing.Status.Conditions, existing.Generation)
 	if s.finding(existing.Name) == nil && !s.hasReport() {
@@ -173,7 +179,7 @@ func describe(found *path.Finding) string {
 	return wording.Shorten(message, v1alpha.MaxMessage)
 }
 
-// described is what is wrong, and in which cell.
+// described returns the message of a finding, with its cell.
 func described(found *path.Finding) string {
 	message := found.Message
 	if found.Cell != "" {
@@ -182,10 +188,10 @@ func described(found *path.Finding) string {
 	return wording.Shorten(message, v1alpha.MaxMessage)
 }
 
-// doubt takes the Instances whose state is unknown out of the count of those that are Ready, and says so. Of those whose slice alone is
-// concerned, the deployment's own report says whether they are.
+// doubt subtracts the Instances whose state is unknown from the counts of Ready and of Available Instances, and reports that in a condition. If only the
+// slice of an Instance is faulty, the deployment's own report decides.
 func (s *scope) doubt(status *v1alpha.WorkloadDeploymentStatus) {
-	var unknown, lost int32
+	var unknown, lost, unavailable int32
 	var worst *path.Finding
 	if len(s.findings) == 0 {
 		return
@@ -201,12 +207,15 @@ func (s *scope) doubt(status *v1alpha.WorkloadDeploymentStatus) {
 		if facts[index].Ready {
 			lost++
 		}
+		if facts[index].Available {
+			unavailable++
+		}
 	}
 	if unknown == 0 {
 		return
 	}
 	status.ReadyReplicas = max(0, status.ReadyReplicas-lost)
-	status.AvailableReplicas = min(status.AvailableReplicas, status.ReadyReplicas)
+	status.AvailableReplicas = max(0, min(status.AvailableReplicas-unavailable, status.ReadyReplicas))
 	message := fmt.Sprintf("the state of %d of %d Instances is unknown: %s", unknown, len(facts), describe(worst))
 	kinds := []string{v1alpha.ConditionReplicasReady}
 	if status.ReadyReplicas == 0 {
@@ -217,8 +226,8 @@ func (s *scope) doubt(status *v1alpha.WorkloadDeploymentStatus) {
 	}
 }
 
-// addCurrent says whether what the status and the Instances show is what the cells report now. Its generation is the one that they
-// report on: after a change of the deployment, `kubectl wait` waits for their report.
+// addCurrent reports whether the status and the Instances show the cells' present report. The condition's generation is
+// the one that the cells report on: after a change of the deployment, `kubectl wait` waits for their report.
 func (s *scope) addCurrent(status *v1alpha.WorkloadDeploymentStatus) {
 	switch {
 	case len(s.findings) > 0:
@@ -236,7 +245,7 @@ func (s *scope) addCurrent(status *v1alpha.WorkloadDeploymentStatus) {
 	}
 }
 
-// set sets a condition, which keeps the transition time that it has in the project while its status is the same.
+// set sets a condition, which keeps its transition time in the project while its status does not change.
 func (s *scope) set(status *v1alpha.WorkloadDeploymentStatus, condition metav1.Condition, since time.Time) {
 	stamped := conditions.Stamped(s.deployment.Status.Conditions, conditions.Stamp{Generation: status.ObservedGeneration, Now: since}, condition)
 	meta.RemoveStatusCondition(&status.Conditions, condition.Type)

@@ -13,11 +13,12 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/conditions"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
-// addShortfall adds to status how many of the desired Instances no cell is assigned. The cells cannot report it: they report
-// on the Instances that are assigned to them.
+// addShortfall adds to status how many of the desired Instances are assigned to no cell. The cells cannot report it:
+// they report only the Instances that are assigned to them.
 func (s *scope) addShortfall(status *v1alpha.WorkloadDeploymentStatus, refusal string) {
 	missing := s.deployment.Spec.DesiredReplicas() - s.assigned()
 	if missing <= 0 {
@@ -28,7 +29,7 @@ func (s *scope) addShortfall(status *v1alpha.WorkloadDeploymentStatus, refusal s
 	if refusal != "" {
 		message = s.noRoom(refusal)
 	}
-	// The transition times come from the project's object: the cells' conditions of these types say something else.
+	// The transition times come from the project's object: the cells' conditions of these types have another meaning.
 	for _, condition := range conditions.Stamped(s.deployment.Status.Conditions,
 		conditions.Stamp{Generation: status.ObservedGeneration, Now: s.Clock.Now()},
 		metav1.Condition{Type: v1alpha.ConditionReplicasReady, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonReplicasNotReady, Message: message},
@@ -45,7 +46,7 @@ func (s *scope) noRoom(refusal string) string {
 		s.deployment.Spec.CityCode, strings.TrimSuffix(refusal, "."))
 }
 
-// assigned is how many Instances are assigned to cells, without those that only an autoscaler may ask for.
+// assigned returns how many Instances are assigned to cells, without the Instances that only an autoscaler may request.
 func (s *scope) assigned() int32 {
 	assignment := s.copied.Spec.Assignment
 	if assignment == nil {
@@ -57,6 +58,21 @@ func (s *scope) assigned() int32 {
 			count += *least
 			continue
 		}
+		for _, r := range assignment.Cells[i].Indices {
+			count += r.Last - r.First + 1
+		}
+	}
+	return count
+}
+
+// mostAssigned is the number of Instances that the assignment lets cells run, including Instances that only an autoscaler may request.
+func (s *scope) mostAssigned() int32 {
+	assignment := s.copied.Spec.Assignment
+	if assignment == nil {
+		return indexing.MaxIndex + 1
+	}
+	var count int32
+	for i := range assignment.Cells {
 		for _, r := range assignment.Cells[i].Indices {
 			count += r.Last - r.First + 1
 		}

@@ -17,7 +17,19 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/indexing"
 )
 
-// TestShortfall: cells that run all that they were given do not hide what nobody was given.
+// TestAdditionalInstances: desiredReplicas does not count the additional Instances of a rollout.
+func TestAdditionalInstances(t *testing.T) {
+	s := newScope()
+	s.Reconciler = New(Options{Clock: testingclock.NewFakePassiveClock(time.Unix(1000, 0))})
+	s.deployment.Spec.ScaleSettings.MinReplicas, s.deployment.Spec.Surge = 1, 1
+	s.copied.Status.Conditions = []metav1.Condition{{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionTrue}}
+	s.copied.Status.ReplicaCounts = v1alpha.ReplicaCounts{Replicas: 2, ReadyReplicas: 2, DesiredReplicas: 2}
+	if got := s.desiredStatus(true, ""); got.DesiredReplicas != 1 || got.ReadyReplicas != 2 || got.Replicas != 2 || got.AssignedReplicas != 2 {
+		t.Errorf("counts are %+v, %d are assigned", got.ReplicaCounts, got.AssignedReplicas)
+	}
+}
+
+// TestShortfall: a deployment whose cells run all their Instances still reports Instances that no cell was assigned.
 func TestShortfall(t *testing.T) {
 	reported := []metav1.Condition{
 		{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionTrue},
@@ -26,7 +38,7 @@ func TestShortfall(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		assigned []int
-		// least of these always run; nil where nothing scales.
+		// least is how many of these always run; nil without autoscaling.
 		least   *int32
 		refusal string
 		want    string

@@ -26,7 +26,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// sliced has the copy assign indices 0 to last to the cell, with the slices that these need.
+// sliced assigns indices 0 to last to the cell in the copy, and creates the slices that these need.
 func (f *fixture) sliced(t *testing.T, last int32) {
 	t.Helper()
 	planes.Change(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
@@ -43,7 +43,7 @@ func (f *fixture) sliced(t *testing.T, last int32) {
 	}
 }
 
-// reportSlice has Karmada collect this report of the cell in a slice.
+// reportSlice plays Karmada, which collects this report of the cell in a slice.
 func (f *fixture) reportSlice(t *testing.T, number int, observed int64, instances ...cellreport.Instance) {
 	t.Helper()
 	slice := planes.Get(t, f.Planes, f.HubNamespace, indexing.SliceName("web", number), &v1alpha.InstanceSlice{})
@@ -67,7 +67,7 @@ func (f *fixture) reportSlice(t *testing.T, number int, observed int64, instance
 	})
 }
 
-// mustReconcileSlice reconciles a slice and returns what it read of the project's Instances, and wrote.
+// mustReconcileSlice reconciles a slice and returns its reads of the project's Instances, and its writes.
 func (f *fixture) mustReconcileSlice(t *testing.T, number int) (reads, writes []planes.Call) {
 	t.Helper()
 	f.Project.Calls()
@@ -96,7 +96,8 @@ func (f *fixture) instances(t *testing.T, indices ...int) []cellreport.Instance 
 	return result
 }
 
-// TestInstancesInSlices: each slice is shown on its own, and nothing else is read or written for a change in it.
+// TestInstancesInSlices: each slice is shown on its own, and a change in it does not read or write the Instances of
+// others.
 func TestInstancesInSlices(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -134,7 +135,7 @@ func TestInstancesInSlices(t *testing.T) {
 	}
 }
 
-// TestASliceThatSaysNothing: one that was just made, or made again, says nothing about its Instances.
+// TestASliceThatSaysNothing: a slice that was just created or recreated is no evidence about its Instances.
 func TestASliceThatSaysNothing(t *testing.T) {
 	t.Parallel()
 	tests := map[string]func(*testing.T, *fixture){
@@ -177,7 +178,7 @@ func TestASliceThatSaysNothing(t *testing.T) {
 	}
 }
 
-// TestASliceOfANewCopy: what was shown stays, and is unknown until a cell reports on the copy that was made again.
+// TestASliceOfANewCopy: the shown Instances remain, with unknown state, until a cell reports on the recreated copy.
 func TestASliceOfANewCopy(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -197,7 +198,7 @@ func TestASliceOfANewCopy(t *testing.T) {
 	}
 }
 
-// TestASliceThatIsNotNeeded: what it showed goes with it, by the event of its end or later.
+// TestASliceThatIsNotNeeded: its Instances are deleted with it, at its deletion event or later.
 func TestASliceThatIsNotNeeded(t *testing.T) {
 	t.Parallel()
 	for name, reconcile := range map[string]func(*testing.T, *fixture){
@@ -228,7 +229,7 @@ func TestASliceThatIsNotNeeded(t *testing.T) {
 	}
 }
 
-// TestDoubtInSlices: when the way from a cell is interrupted, its Instances in slices are unknown too.
+// TestDoubtInSlices: when the path from a cell is broken, the state of its Instances in slices is unknown too.
 func TestDoubtInSlices(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -277,8 +278,8 @@ func TestDoubtInSlices(t *testing.T) {
 	}
 }
 
-// TestDoubtOfASlice: what the audit finds on the way of one slice is said of the deployment and of the Instances in it, and does not
-// change the counts, which the deployment's own report has.
+// TestDoubtOfASlice: the audit's findings on the path of one slice are shown in the deployment and in the slice's
+// Instances, and do not change the counts, which come from the deployment's own report.
 func TestDoubtOfASlice(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -325,13 +326,13 @@ func TestDoubtOfASlice(t *testing.T) {
 		got.Reason != v1alpha.ReasonNotApplied || got.Message != "cell "+f.cell.Name+": InstanceSlice web-16 is not there" || status.ReadyReplicas != before {
 		t.Errorf("the deployment says %+v, and %d are Ready, before %d", got, status.ReadyReplicas, before)
 	}
-	show("mended")
+	show("repaired")
 	if status := f.readOriginal(t).Status; !meta.IsStatusConditionTrue(status.Conditions, v1alpha.ConditionStatusCurrent) || ready("web-16") != metav1.ConditionTrue {
-		t.Errorf("when it is mended the deployment says %+v", status.Conditions)
+		t.Errorf("when it is repaired the deployment says %+v", status.Conditions)
 	}
 }
 
-// TestWhoseInstance: an Instance that was edited by hand is restored by whoever shows it.
+// TestWhoseInstance: an Instance that was edited by hand is restored by the controller that shows it.
 func TestWhoseInstance(t *testing.T) {
 	d := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "uid"}}
 	for name, want := range map[string][2]string{"web-0": {"web", ""}, "web-15": {"web", ""}, "web-16": {"", "web-16"}, "web-50": {"", "web-48"}, "other": {"web", ""}} {

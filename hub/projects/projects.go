@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 
 	"github.com/karmada-compute/karmada-compute/internal/citychoice"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // Engaged are the projects that this replica has engaged. Both methods return multicluster.ErrClusterNotFound for any
@@ -23,72 +24,78 @@ import (
 type Engaged interface {
 	// Get returns a project's cluster, with synced caches.
 	Get(ctx context.Context, name multicluster.ClusterName) (cluster.Cluster, error)
-	// UID returns the identity of a project: one that is recreated under the same name has another.
+	// UID returns the UID of a project: a project that is recreated under the same name has another.
 	UID(name multicluster.ClusterName) (types.UID, error)
 }
 
-// Existence says which projects exist, for controllers that remove what an earlier project left behind. Both methods are safe
-// for concurrent use.
+// Existence says which projects exist, and which projects and cells this replica owns, for controllers that remove what an earlier
+// project left behind. Both methods are safe for concurrent use.
 type Existence interface {
-	// Owns says whether a project of that name would be in a shard that this replica owns now, whether it exists or not.
-	Owns(name string) bool
+	// Owns reports whether this replica owns the shard of a key now, whether the project or the cell exists or not.
+	Owns(key naming.ShardKey) bool
 	// Lookup asks Milo's root now, past every cache. found is false only if Milo has answered that there is no such project; an
 	// error is no answer.
 	Lookup(ctx context.Context, name string) (uid types.UID, found bool, err error)
 }
 
-// Roster is Existence with what a watch of the Projects says, so that Milo need not be asked about those that exist.
+// Roster is Existence with a watch of the Projects, so that Milo need not be asked about projects that exist.
 type Roster interface {
 	Existence
-	// Knows says whether the watch has seen the project of that name and UID, and not its end. If not, that proves nothing.
+	// Knows reports whether the watch has seen the project of that name and UID, and no deletion of it. False proves
+	// nothing.
 	Knows(name string, uid types.UID) bool
-	// OnChange has f called with the name of a project that is gone or was made again, and with "" when this replica has acquired
-	// projects. f must return at once.
+	// OnChange registers f, which is called with the name of a project that is gone or was recreated, and with "" when
+	// this replica has acquired projects. f must return at once.
 	OnChange(f func(project string))
 }
 
 // Brake holds deletions that follow from Milo not having a project, while Milo itself is in doubt.
 type Brake interface {
-	// Held returns why nothing may be deleted now because Milo does not have its project; "": it may. An error is no answer, and
-	// holds as well.
+	// Held returns why deletions for projects that Milo does not have are held now; "": they are not. An error is no
+	// answer, and holds them as well.
 	Held(ctx context.Context) (reason string, err error)
 }
 
-// Waker has projects engaged that are not.
+// Waker engages projects.
 type Waker interface {
-	// Wake has a project engaged that exists and is in a shard of this replica, until it has been idle for a while. It returns at once.
+	// Wake engages a project that exists and is in a shard of this replica, until it has been idle for a while. It
+	// returns at once.
 	Wake(project string)
 }
 
-// Visits are of the projects that no replica has engaged, since they have no Workloads: each is visited once in a long while, and
-// soon after it was made. Its methods are safe for concurrent use.
+// Visits are visits to the projects that no replica has engaged, since they have no Workloads: each is visited at long
+// intervals, and soon after its creation. Its methods are safe for concurrent use.
 type Visits interface {
-	// OnVisit has f called at each visit, with a client that has no cache. It must be called before the visits start.
+	// OnVisit registers f, which is called at each visit, with a client that has no cache. OnVisit must be called
+	// before the visits start.
 	OnVisit(f func(ctx context.Context, project string, c client.Client) error)
-	// VisitAll has every such project visited soon.
+	// VisitAll requests a visit to every such project soon.
 	VisitAll()
 }
 
-// Suspension says which projects are suspended. Both methods are safe for concurrent use.
+// Suspension reports which projects are suspended. Both methods are safe for concurrent use.
 type Suspension interface {
-	// IsSuspended says whether a project is suspended. It is known of every project that this replica has engaged.
+	// IsSuspended reports whether a project is suspended. The answer is known for every project that this replica has
+	// engaged.
 	IsSuspended(project string) bool
-	// OnSuspension has f called with the name of a project that was suspended or resumed. f must return at once.
+	// OnSuspension registers f, which is called with the name of a project that was suspended or resumed. f must return
+	// at once.
 	OnSuspension(f func(project string))
 }
 
-// Root takes what cannot be told in a project. It is safe for concurrent use.
+// Root receives messages that cannot be written in a project. It is safe for concurrent use.
 type Root interface {
-	// Warn writes an Event about a Project at Milo's root. It returns at once: an Event is written later, or not at all.
+	// Warn writes an Event about a Project at Milo's root. It returns at once: the Event is written later, or not at
+	// all.
 	Warn(project, reason, message string)
 }
 
-// Locations says which locations a project has.
+// Locations reports which locations a project has.
 type Locations interface {
 	// Object is the kind in the project whose changes change the answer of List.
 	Object() client.Object
-	// List are the locations of the project, available or not. The error is v1alpha.ErrLocationsNotServed while no project has any,
-	// since Milo does not serve the kind: that says nothing about what may run.
+	// List returns the locations of the project, available or not. The error is v1alpha.ErrLocationsNotServed while
+	// Milo does not serve the kind because no project has a location: that does not limit where Workloads may run.
 	List(ctx context.Context, project client.Reader) ([]citychoice.Location, error)
 }
 
@@ -98,17 +105,17 @@ type Project struct {
 	cluster.Cluster
 	// Name of the project.
 	Name string
-	// UID is the identity of the project.
+	// UID is the UID of the project.
 	UID types.UID
 }
 
-// Origin is what objects on the hub that come from a namespace of the project are marked with.
+// Origin returns the origin of objects on the hub that belong to a namespace of the project.
 func (p Project) Origin(namespace string) Origin {
 	return Origin{Project: p.Name, ProjectUID: p.UID, Namespace: namespace}
 }
 
-// CacheNamespaces are the namespaces that a cache of a project must be limited to. Nil: it is not limited. A project that is a namespace
-// shares its API server with others.
+// CacheNamespaces returns the namespaces that a cache of a project must be limited to. Nil: it is not limited. A
+// project that is a namespace shares its API server with others.
 func CacheNamespaces(project cluster.Cluster) map[string]cache.Config {
 	limited, isNamespace := project.(interface{ OnlyNamespace() string })
 	if !isNamespace {
@@ -136,8 +143,8 @@ func (p Project) Recorder(name string) record.EventRecorder {
 	return p.GetEventRecorderFor(name) //nolint:staticcheck // The recorder that is not deprecated writes events.k8s.io.
 }
 
-// IsMissing says whether an API server has answered that it has no object of this name. One that does not serve the kind yet
-// answers "not found" too, without a name.
+// IsMissing reports whether an API server has answered that it has no object of this name. An API server that does not
+// serve the kind yet answers "not found" too, without a name.
 func IsMissing(err error, name string) bool {
 	var status apierrors.APIStatus
 	if !apierrors.IsNotFound(err) || !errors.As(err, &status) {

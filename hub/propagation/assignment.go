@@ -16,18 +16,35 @@ import (
 
 // division is the input of an assignment.
 type division struct {
-	// current is the present assignment; nil: there is none yet.
+	// current is the present assignment; nil: none exists yet.
 	current *v1alpha.WorkloadDeploymentAssignment
-	// shares are how many Instances each cell is to run.
+	// shares is the desired number of Instances of each cell.
 	shares map[string]int
-	// runs says whether a cell may still run an index that it is told to give up.
+	// surge are additional Instances.
+	surge surge
+	// runs reports whether a cell may still run an index that it must release.
 	runs func(cell string, index int) bool
-	// alone says that the city has one cell, so that no other cell could use an index too early.
+	// alone: the city has one cell, so that no other cell could use an index too early.
 	alone bool
 	// gone reports whether a cell without a share has released all of its indices.
 	gone func(cell *v1alpha.CellAssignment) bool
 	// now is when cells that lose their last index begin to leave.
 	now time.Time
+}
+
+// surge are the additional Instances of a rollout. One cell has them all.
+type surge struct {
+	cell string
+	// count is how many there are, and from is their lowest index.
+	count, from int
+}
+
+// wanted is how many Instances a cell is to run.
+func (d *division) wanted(cell string) int {
+	if cell == d.surge.cell {
+		return d.shares[cell] + d.surge.count
+	}
+	return d.shares[cell]
 }
 
 // assign gives each cell as many indices as its share. A cell keeps the lowest indices that it has, so that running Instances
@@ -44,9 +61,9 @@ func assign(d division) *v1alpha.WorkloadDeploymentAssignment {
 		mark(taken, indices)
 	}
 	for _, cell := range cells {
-		// A cell may take back an index that it has not given up yet.
+		// A cell may take back an index that it has not released yet.
 		for _, index := range releasing[cell] {
-			if len(kept[cell]) < d.shares[cell] {
+			if len(kept[cell]) < d.wanted(cell) {
 				kept[cell] = append(kept[cell], index)
 				releasing[cell] = slices.DeleteFunc(slices.Clone(releasing[cell]), func(i int) bool { return i == index })
 			}
@@ -60,12 +77,22 @@ func assign(d division) *v1alpha.WorkloadDeploymentAssignment {
 			}
 		}
 	}
+	for index := d.surge.from; len(kept[d.surge.cell]) < d.wanted(d.surge.cell); index++ {
+		if !taken[index] {
+			kept[d.surge.cell] = append(kept[d.surge.cell], index)
+		}
+	}
 	result := newAssignment(kept, releasing)
+	for i := range result.Cells {
+		if cell := &result.Cells[i]; cell.Name == d.surge.cell {
+			cell.MinReplicas = new(int32(d.wanted(cell.Name))) //nolint:gosec // at most 5000
+		}
+	}
 	d.markLeaving(result)
 	return result
 }
 
-// markLeaving sets since when each cell leaves that has no index any more.
+// markLeaving sets the time since which each cell without an index leaves.
 func (d *division) markLeaving(result *v1alpha.WorkloadDeploymentAssignment) {
 	since := map[string]*metav1.MicroTime{}
 	if d.current != nil {
@@ -81,13 +108,13 @@ func (d *division) markLeaving(result *v1alpha.WorkloadDeploymentAssignment) {
 			continue
 		}
 		if cell.LeavingSince = since[cell.Name]; cell.LeavingSince == nil {
-			// As precise as it is stored.
+			// The precision is the stored one.
 			cell.LeavingSince = new(metav1.NewMicroTime(d.now.Truncate(time.Microsecond)))
 		}
 	}
 }
 
-// keep are the indices that cells keep, and those that they lose and have not given up yet.
+// keep returns the indices that cells keep, and the lost indices that they have not released yet.
 func (d *division) keep() (kept, releasing map[string][]int) {
 	kept, releasing = map[string][]int{}, map[string][]int{}
 	if d.current == nil {
@@ -96,12 +123,12 @@ func (d *division) keep() (kept, releasing map[string][]int) {
 	for i := range d.current.Cells {
 		cell := d.current.Cells[i].Name
 		indices := indexing.Assigned(d.current, cell)
-		n := min(d.shares[cell], len(indices))
+		n := min(d.wanted(cell), len(indices))
 		kept[cell] = slices.Clone(indices[:n])
 		if d.alone || d.shares[cell] == 0 && d.gone(&d.current.Cells[i]) {
 			continue
 		}
-		// The cell does not know yet that it loses these.
+		// The cell does not know yet that it loses these indices.
 		releasing[cell] = slices.Clone(indices[n:])
 		for _, index := range indexing.Releasing(d.current, cell) {
 			if d.runs(cell, index) {

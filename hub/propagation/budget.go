@@ -4,8 +4,6 @@
 package propagation
 
 import (
-	"strconv"
-
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
@@ -14,8 +12,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/budget"
 )
 
-// divideFloor divides the city's floor among the cells of the assignment of desired. The state of that is in the assignment itself, so
-// that one write, which needs the version of existing, stores it and gives the cells their floors.
+// divideFloor divides the city's floor among the cells of the assignment of desired. The state of the division is in
+// the assignment itself, so that one write, which needs the version of existing, stores it and gives the cells their
+// floors.
 func (s *scope) divideFloor(existing, desired *v1alpha.WorkloadDeployment) {
 	if desired.Spec.Floor = s.cityFloor(existing); desired.Spec.Floor == nil {
 		return
@@ -38,14 +37,12 @@ func (s *scope) divideFloor(existing, desired *v1alpha.WorkloadDeployment) {
 	}
 }
 
-// cityFloor is the floor that the cells divide: never one that is older than the copy's.
+// cityFloor returns the floor that the cells divide: never one that is older than the copy's.
 func (s *scope) cityFloor(existing *v1alpha.WorkloadDeployment) *v1alpha.AvailabilityFloor {
 	wanted := s.deployment.Spec.Floor.DeepCopy()
 	if wanted == nil {
 		// Without a budget there is no sequence: the generation says which is newer.
-		known, err := strconv.ParseInt(existing.Annotations[v1alpha.AnnotationProjectGeneration], 10, 64)
-		sameOriginal := existing.Labels[v1alpha.LabelDeploymentUID] == string(s.deployment.UID)
-		if err == nil && sameOriginal && known > s.deployment.Generation {
+		if generation, known := s.generationOf(existing); known && generation > s.deployment.Generation {
 			return existing.Spec.Floor.DeepCopy()
 		}
 		return nil
@@ -53,7 +50,7 @@ func (s *scope) cityFloor(existing *v1alpha.WorkloadDeployment) *v1alpha.Availab
 	return budget.Newest(existing.Spec.Floor, wanted).DeepCopy()
 }
 
-// floorsReported drops updates of copies whose cells report the same of their floors.
+// floorsReported drops updates of copies that do not change the cells' reports of their floors.
 func floorsReported() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, isCopy := e.ObjectOld.(*v1alpha.WorkloadDeployment)

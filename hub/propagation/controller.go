@@ -37,38 +37,38 @@ import (
 // FieldManager is the field manager of this controller.
 const FieldManager apply.FieldManager = "karmada-compute-propagation"
 
-// Options are what a Reconciler works with.
+// Options are the dependencies of a Reconciler.
 type Options struct {
 	// Projects are the projects that this replica has engaged.
 	Projects projects.Engaged
 	// Hub reads the hub from a cache and writes to it.
 	Hub client.Client
-	// APIReader reads the hub's API server, to know whether an object was the last of its kind.
+	// APIReader reads the hub's API server, to determine whether an object was the last of its kind.
 	APIReader client.Reader
-	// Wanted reports whether a deployment that is deleted will be recreated, by what it reads in project.
+	// Wanted reports whether a deleted deployment will be recreated, from the objects in project.
 	Wanted func(ctx context.Context, project client.Reader, d *v1alpha.WorkloadDeployment) (bool, error)
-	// Suspension says which projects are suspended.
+	// Suspension reports which projects are suspended.
 	Suspension projects.Suspension
 	// FailoverAfter is how long a cell may be lost before its Instances move to the other cells of its city; 0: they never
 	// move.
 	FailoverAfter time.Duration
-	// Metering says whether the Instances of a project need quota. Nil: those of none do.
+	// Metering reports whether the Instances of a project need quota. Nil: no project needs quota.
 	Metering projects.Metering
-	// Networks brings the networks of deployments to their cities. Nil: nobody waits for networks.
+	// Networks connects the networks of deployments to their cities. Nil: no deployment waits for networks.
 	Networks Networks
 	// Owners decides whether the original of a copy is gone.
 	Owners *ownership.Owners
-	// Grants keeps the rights of the add-on in each hub namespace.
+	// Grants maintains the rights of the add-on in each hub namespace.
 	Grants *projects.Grants
-	// Clock says how long a cell has been lost.
+	// Clock measures how long a cell has been lost.
 	Clock clock.PassiveClock
 }
 
 // Reconciler copies deployments to the hub. It is safe for concurrent use.
 type Reconciler struct {
 	Options
-	// namespaces are locked while a deployment decides what its hub namespace needs. Otherwise the first deployment of a city
-	// could find the policy that the last one is about to delete.
+	// namespaces are locked while a deployment determines the needs of its hub namespace. Otherwise the first
+	// deployment of a city could find the policy that the last one is about to delete.
 	namespaces keymutex.KeyMutex
 	identity   *cells.Hub
 }
@@ -88,24 +88,23 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 	return mcbuilder.ControllerManagedBy(mgr).
 		Named("propagation").
 		For(&v1alpha.WorkloadDeployment{}).
-		// A copy that was edited or deleted by hand is restored, and a finalizer waits for the end of the copy.
+		// A copy that was edited or deleted by hand is restored, and a finalizer waits for the deletion of the copy.
 		Watches(&v1alpha.WorkloadDeployment{}, projects.OnHubEvent(projects.OfCopy), onHub(predicate.Or(predicates.IgnoreStatusUpdates(), slicesChanged(), floorsReported()))...).
 		// So are its slices.
 		Watches(&v1alpha.InstanceSlice{}, projects.OnHubEvent(ofSlice), onHub(predicates.IgnoreStatusUpdates(), predicates.IgnoreCreations())...).
-		// What the copies need is restored too, and a hub namespace that is being deleted is waited for.
+		// The objects that the copies need are restored too, and the deletion of a hub namespace ends a wait.
 		Watches(&corev1.Namespace{}, projects.OnHubEvent(r.originalsIn(nameOf)), onHub(predicates.OnlyDeletions())...).
 		// So is the right to the ConfigMaps and Secrets of a hub namespace.
 		Watches(&rbacv1.RoleBinding{}, projects.OnHubEvent(r.originalsIn(namespaceOf)), onHub(predicates.IgnoreCreations())...).
 		Watches(&policyv1alpha1.PropagationPolicy{}, projects.OnHubEvent(r.originalsIn(namespaceOf)), onHub(policyEdited())...).
 		Watches(&workv1alpha1.Work{}, projects.OnHubEvent(r.originalsIn(labelledNamespace)), onHub(predicates.OnlyDeletions())...).
-		// A cell that joins a city needs the namespaces of that city, and one that is lost may have to be given up.
+		// A cell that joins a city needs the namespaces of that city, and a lost cell may have to be released.
 		Watches(&clusterv1alpha1.Cluster{}, projects.OnHubEvent(r.originalsOfCity), onHub(cells.Changed())...).
-		// Karmada's scheduler says how many Instances each cell runs, and cells report which they have given up.
+		// Karmada's scheduler sets the number of Instances of each cell, and cells report which ones they have
+		// released.
 		Watches(&workv1alpha2.ResourceBinding{}, projects.OnHubEvent(path.OfDeploymentBinding(r.Hub)), onHub(path.DivisionChanged())...).
-		// The cells stop what a suspended project runs, and start it again.
+		// The cells stop the Instances of a suspended project, and start them again.
 		WatchesRawSource(r.suspensions()).
-		// Copies whose originals went while nobody looked.
-		WatchesRawSource(r.abandoned()).
 		// Projects whose Instances begin, or cease, to need quota.
 		WatchesRawSource(projects.MeteringChanges(r.Projects, r.Metering)).
 		WithOptions(options).

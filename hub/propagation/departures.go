@@ -17,28 +17,28 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/cells"
-	"github.com/karmada-compute/karmada-compute/hub/collector"
 )
 
-// leavingRequeue is when a deployment that a cell has not released looks again what the cell says.
+// leavingRequeue is the delay before a deployment that a cell has not released checks the cell's answer again.
 const leavingRequeue = 5 * time.Second
 
-// departures decide when a cell that has lost all indices of a deployment has released them. Karmada drops the report of a cell with
-// the Work that it deletes, and deletes in the background: neither a missing report nor a missing Work says that a Pod has ended.
+// departures decide when a cell that has lost all indices of a deployment has released them. Karmada drops the report
+// of a cell with the Work that it deletes, and deletes in the background: neither a missing report nor a missing Work
+// proves that a Pod has ended.
 type departures struct {
 	copied *v1alpha.WorkloadDeployment
-	// cells are those of every city.
+	// cells are the cells of every city.
 	cells cells.Cells
-	// failoverAfter is how long a cell may be lost before others run what it ran; 0: they never do.
+	// failoverAfter is how long a cell may be lost before other cells run its Instances; 0: they never do.
 	failoverAfter time.Duration
 	now           time.Time
 	// sent reports whether Karmada has a Work of the deployment for a cell, or is about to.
 	sent func(cell string) bool
-	// left is what a cell says of deployments that have left it.
+	// left are the cells' answers about deployments that have left them.
 	left map[string][]v1alpha.LeavingDeployment
 }
 
-// departures are those of the copy from its cells.
+// departures returns the departures of the copy from its cells.
 func (s *scope) departures(ctx context.Context, binding *workv1alpha2.ResourceBinding, existing *v1alpha.WorkloadDeployment) (*departures, error) {
 	d := &departures{
 		copied: existing, cells: s.allCells, failoverAfter: s.FailoverAfter, now: s.Clock.Now(), left: map[string][]v1alpha.LeavingDeployment{},
@@ -62,7 +62,7 @@ func (s *scope) departures(ctx context.Context, binding *workv1alpha2.ResourceBi
 		if works[cell.Name], err = s.hasWork(ctx, cell.Name); err != nil {
 			return nil, err
 		}
-		if d.left[cell.Name], err = collector.LeftIn(ctx, s.Hub, hub, cell.Name); err != nil {
+		if d.left[cell.Name], err = cells.LeftIn(ctx, s.Hub, hub, cell.Name); err != nil {
 			return nil, err
 		}
 	}
@@ -82,8 +82,9 @@ func (s *scope) hasWork(ctx context.Context, cell string) (bool, error) {
 	return err == nil, nil
 }
 
-// gone reports whether a cell without a share has released all indices: it says so, or nobody waits for its word any more. A cell that
-// is lost, or that has no city and so no agent, has none to say: the failover time replaces it.
+// gone reports whether a cell without a share has released all indices: it has reported that, or its report is no
+// longer waited for. A cell that is lost, or that has no city and so no agent, cannot report: the failover time
+// replaces its report.
 func (d *departures) gone(assigned *v1alpha.CellAssignment) bool {
 	cell, exists := d.cells.Find(assigned.Name)
 	switch {

@@ -23,15 +23,15 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// executionFinalizer holds a Work until Karmada has removed from the cell what the Work carries. Karmada honours it on any
+// executionFinalizer holds a Work until Karmada has deleted the Work's objects from the cell. Karmada honours it on any
 // Work and sets it only on its own ones.
 const executionFinalizer = "karmada.io/execution-controller"
 
-// labelManagedByKarmada is on everything that Karmada may delete in a cell. Karmada sets it on the manifests of its own Works,
-// not on those of others.
+// labelManagedByKarmada is on every object that Karmada may delete in a cell. Karmada sets it on the manifests of its
+// own Works, but not of other Works.
 const labelManagedByKarmada = "karmada.io/managed"
 
-// desiredCopy is the copy on the hub with this UID.
+// desiredCopy returns the copy on the hub with this UID.
 func (s *scope) desiredCopy(hub types.UID) *v1alpha.WorkloadDeployment {
 	labels, annotations := s.origin.Labels(), s.origin.Annotations()
 	for _, key := range []string{v1alpha.LabelWorkloadUID, v1alpha.LabelWorkloadName, v1alpha.LabelPlacementName} {
@@ -45,14 +45,25 @@ func (s *scope) desiredCopy(hub types.UID) *v1alpha.WorkloadDeployment {
 		ObjectMeta: metav1.ObjectMeta{Name: s.deployment.Name, Namespace: s.hubNamespace, Labels: labels, Annotations: annotations},
 		Spec:       *s.deployment.Spec.DeepCopy(),
 	}
-	// What the original in the project says of quota counts for nothing.
+	// The quota in the original is ignored.
 	copied.Spec.Quota = nil
-	// Progress is judged in the project: a change of its deadline is not sent to the cells.
+	// Progress is judged in the project: a change of its deadline is not propagated to the cells.
 	copied.Spec.Rollout = copied.Spec.Rollout.ForCells()
+	addSurge(copied)
 	return copied
 }
 
-// desiredNamespace is the hub namespace. Karmada copies a hub namespace into every cluster unless it is told not to.
+// addSurge lets the cells run the additional Instances of a rollout. Karmada still divides the desired ones, so that no Instance moves: the
+// assignment adds the others.
+func addSurge(copied *v1alpha.WorkloadDeployment) {
+	if surge := copied.Spec.Surge; surge > 0 && !copied.Spec.Autoscaled() {
+		copied.Spec.Replicas = new(copied.Spec.ScaleSettings.MinReplicas)
+		copied.Spec.ScaleSettings.MinReplicas += surge
+	}
+	copied.Spec.Surge = 0
+}
+
+// desiredNamespace is the hub namespace. Karmada copies a hub namespace into every cluster unless a label excludes it.
 func (s *scope) desiredNamespace() *corev1.Namespace {
 	labels := s.origin.Labels()
 	labels[policyv1alpha1.NamespaceSkipAutoPropagationLabel] = "true"
@@ -60,9 +71,10 @@ func (s *scope) desiredNamespace() *corev1.Namespace {
 	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.hubNamespace, Labels: labels, Annotations: s.origin.Annotations()}}
 }
 
-// desiredNamespaceWork carries the hub namespace into one cell and is deleted with the hub namespace. It has the name that
-// Karmada would give it, and the manifest is annotated with it: only then does Karmada restore a namespace that is deleted
-// in the cell. That happens when the namespace is still being deleted there while the next Workload arrives.
+// desiredNamespaceWork returns the Work that carries the hub namespace into one cell and is deleted with the hub
+// namespace. It has the name that Karmada would give it, and the manifest is annotated with it: only then does Karmada
+// restore a namespace that is deleted in the cell. That happens if the namespace is still being deleted there while the
+// next Workload arrives.
 func (s *scope) desiredNamespaceWork(cell string, hub types.UID) (*workv1alpha1.Work, error) {
 	labels, annotations := s.origin.Labels(), s.origin.Annotations()
 	name, space := karmadanames.GenerateWorkName("Namespace", s.hubNamespace, ""), karmadanames.GenerateExecutionSpaceName(cell)
@@ -70,7 +82,7 @@ func (s *scope) desiredNamespaceWork(cell string, hub types.UID) (*workv1alpha1.
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"},
 		ObjectMeta: metav1.ObjectMeta{Name: s.hubNamespace},
 	}
-	// On the Work as well, where a difference is seen: those that an earlier version made get the labels.
+	// The labels are on the Work as well, where a difference is detected: Works of an earlier version get them.
 	labels[projects.LabelPodSecurity], labels[v1alpha.LabelHub] = projects.PodSecurity, string(hub)
 	manifest.Labels, manifest.Annotations = maps.Clone(labels), maps.Clone(annotations)
 	manifest.Labels[labelManagedByKarmada] = "true"
@@ -91,7 +103,7 @@ func (s *scope) desiredNamespaceWork(cell string, hub types.UID) (*workv1alpha1.
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Namespace", Name: s.hubNamespace, UID: s.hubNamespaceUID}},
 		},
 		Spec: workv1alpha1.WorkSpec{
-			// A Work of the inventory that removes an earlier namespace of the name is taken over by this.
+			// It takes over a Work of the inventory that removes an earlier namespace of the name.
 			SuspendDispatching: new(false),
 			Workload: workv1alpha1.WorkloadTemplate{
 				Manifests: []workv1alpha1.Manifest{{RawExtension: runtime.RawExtension{Raw: raw}}},

@@ -24,6 +24,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/policies"
 	"github.com/karmada-compute/karmada-compute/test/testenv"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
@@ -42,15 +43,15 @@ type fixture struct {
 	city       string
 	cell       *clusterv1alpha1.Cluster
 	original   *v1alpha.WorkloadDeployment
-	// wanted are the UIDs of the Workloads that make a deployment again that is deleted.
+	// wanted are the UIDs of the Workloads that recreate a deleted deployment.
 	wanted map[types.UID]bool
-	// suspended says whether the project is.
+	// suspended is the state of the project.
 	suspended *suspension
-	// gone says that Milo does not have the project.
+	// gone: Milo does not have the project.
 	gone bool
 }
 
-// suspension is what Milo says of a project.
+// suspension plays Milo's answer about a project.
 type suspension struct {
 	suspended bool
 	tell      func(project string)
@@ -81,12 +82,12 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-// Lookup, Owns and Held are what Milo's root says.
+// Lookup, Owns and Held play Milo's root.
 func (f *fixture) Lookup(_ context.Context, project string) (types.UID, bool, error) {
 	return planes.ProjectUID, !f.gone && project == planes.ProjectName.String(), nil
 }
 
-func (*fixture) Owns(string) bool { return true }
+func (*fixture) Owns(naming.ShardKey) bool { return true }
 
 func (f *fixture) Held(context.Context) (string, error) { return "the brake of the test", nil }
 
@@ -130,7 +131,7 @@ func (f *fixture) readOriginal(t *testing.T) *v1alpha.WorkloadDeployment {
 	return planes.Get(t, f.Planes, f.Namespace.Name, "web", &v1alpha.WorkloadDeployment{})
 }
 
-// What the deployment has on the hub, by name alone.
+// The deployment's objects on the hub, with only their names.
 
 func (f *fixture) namespace() *corev1.Namespace {
 	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: f.HubNamespace}}
@@ -152,13 +153,13 @@ func (f *fixture) copied() *v1alpha.WorkloadDeployment {
 	return &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: f.HubNamespace, Name: "web"}}
 }
 
-// read reads an object that one of the above names.
+// read reads an object that one of the functions above names.
 func read[T client.Object](t *testing.T, f *fixture, obj T) T {
 	t.Helper()
 	return planes.Get(t, f.Planes, obj.GetNamespace(), obj.GetName(), obj)
 }
 
-// hold gives an object a finalizer, so that it stays when it is deleted, and end removes all finalizers.
+// hold adds a finalizer to an object, so that it remains when it is deleted, and end removes all finalizers.
 func hold[T client.Object](t *testing.T, f *fixture, obj T) {
 	t.Helper()
 	planes.Change(t, f.Planes, obj, func(o T) { o.SetFinalizers(append(o.GetFinalizers(), "example.com/held")) })

@@ -6,16 +6,14 @@ package propagation
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -24,15 +22,11 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-const (
-	// sweepInterval is how often the caches are searched for copies without originals. Events find most of them earlier.
-	sweepInterval = 2 * time.Minute
-	// recreatedWithin is when a copy without an original is reconciled again whose owner is not gone.
-	recreatedWithin = 30 * time.Second
-)
+// recreatedWithin is when a copy without an original is reconciled again whose owner is not gone.
+const recreatedWithin = 30 * time.Second
 
-// adopts says whether the deployment takes over the copy of an earlier one of its name: one of the same Workload, placement and
-// city.
+// adopts reports whether the deployment adopts the copy of an earlier one of its name: one of the same Workload,
+// placement and city.
 func (s *scope) adopts(copied *v1alpha.WorkloadDeployment) bool {
 	return copied.Labels[v1alpha.LabelProjectUID] == string(s.origin.ProjectUID) &&
 		copied.Spec.WorkloadRef.UID == s.deployment.Spec.WorkloadRef.UID &&
@@ -40,48 +34,55 @@ func (s *scope) adopts(copied *v1alpha.WorkloadDeployment) bool {
 		naming.CityLabel(copied.Spec.CityCode) == naming.CityLabel(s.deployment.Spec.CityCode)
 }
 
-// withdrawWithoutOriginal removes from the hub what a deployment put there that does not exist any more: its finalizer was
-// removed by force, or it was to be made again and its Workload was deleted before that.
-func (s *scope) withdrawWithoutOriginal(name types.NamespacedName) func(context.Context) error {
-	return func(ctx context.Context) error {
-		labelled, err := s.labelledNamespaces(ctx, s.Hub)
-		if err != nil || len(labelled) == 0 {
-			return err
-		}
-		// Without an answer of the project its namespace may exist.
-		if s.namespaceUID, err = s.origin.NamespaceUID(ctx, s.projectAPI); err != nil && !projects.IsMissing(err, name.Namespace) {
-			return err
-		}
-		for i := range labelled {
-			s.deployment = &v1alpha.WorkloadDeployment{}
-			s.deployment.Namespace, s.deployment.Name = name.Namespace, name.Name
-			if !labelled[i].DeletionTimestamp.IsZero() || !s.proves(&labelled[i]) {
-				continue
-			}
-			s.hubNamespace, s.hubNamespaceUID, s.copied, s.blocked = labelled[i].Name, labelled[i].UID, nil, false
-			if err := s.locked(ctx, s.confirmGone, s.deleteOrphan, s.deleteUnusedCities, s.deleteNamespace); err != nil {
-				return err
-			}
-		}
-		return nil
+// Withdraw deletes from the hub what belonged to a deployment that its project does not have, once that is proved: its finalizer was
+// removed by force, or its Workload was deleted before it was recreated. A request without a name is for the hub
+// namespaces of a namespace of the project. Withdraw excludes the propagation into the same hub namespace.
+func (r *Reconciler) Withdraw(ctx context.Context, request mcreconcile.Request) (reconcile.Result, error) {
+	s, err := r.newScope(ctx, request)
+	if err != nil {
+		return reconcile.Result{}, err
 	}
+	labelled, err := s.labelledNamespaces(ctx, s.Hub)
+	if err != nil || len(labelled) == 0 {
+		return reconcile.Result{}, err
+	}
+	// Without an answer of the project its namespace may exist.
+	if s.namespaceUID, err = s.origin.NamespaceUID(ctx, s.projectAPI); err != nil && !projects.IsMissing(err, request.Namespace) {
+		return reconcile.Result{}, err
+	}
+	for i := range labelled {
+		s.deployment = &v1alpha.WorkloadDeployment{}
+		s.deployment.Namespace, s.deployment.Name = request.Namespace, request.Name
+		if !labelled[i].DeletionTimestamp.IsZero() || !s.proves(&labelled[i]) {
+			continue
+		}
+		s.hubNamespace, s.hubNamespaceUID, s.copied, s.blocked = labelled[i].Name, labelled[i].UID, nil, false
+		if err := s.locked(ctx, s.confirmGone, s.deleteOrphan, s.deleteUnusedCities, s.deleteNamespace); err != nil {
+			return reconcile.Result{}, err
+		}
+	}
+	return s.requeueAfter.Result(), nil
 }
 
 // confirmGone loads the copy, and waits unless its original is proved gone.
 func (s *scope) confirmGone(ctx context.Context) error {
-	if isOfNamespace(client.ObjectKeyFromObject(s.deployment)) {
-		return nil
+	isUsed, err := s.findUnused(ctx)
+	if err != nil || s.deployment.Name == "" {
+		return err
 	}
 	copied := &v1alpha.WorkloadDeployment{}
 	key := ownership.Key{
 		Project: s.origin.Project, ProjectUID: s.origin.ProjectUID, HubNamespace: s.hubNamespace, Deployment: client.ObjectKeyFromObject(s.deployment),
 	}
-	err := s.Hub.Get(ctx, client.ObjectKey{Namespace: s.hubNamespace, Name: s.deployment.Name}, copied)
+	err = s.Hub.Get(ctx, client.ObjectKey{Namespace: s.hubNamespace, Name: s.deployment.Name}, copied)
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("get the hub's copy: %w", err)
 	}
 	if err == nil {
 		s.copied, key.Copied, key.UID = copied, copied, types.UID(copied.Labels[v1alpha.LabelDeploymentUID])
+	} else if isUsed && len(s.unusedCities) == 0 {
+		s.blocked = true
+		return nil
 	}
 	answer, err := s.Owners.Verdict(ctx, key)
 	if s.blocked = answer.Verdict != ownership.Gone; s.blocked {
@@ -90,7 +91,7 @@ func (s *scope) confirmGone(ctx context.Context) error {
 	return err
 }
 
-// deleteOrphan deletes the copy, and waits instead when it is of another project.
+// deleteOrphan deletes the copy, or waits if the copy belongs to another project.
 func (s *scope) deleteOrphan(ctx context.Context) error {
 	if s.copied == nil {
 		return nil
@@ -101,19 +102,15 @@ func (s *scope) deleteOrphan(ctx context.Context) error {
 	}
 	log.FromContext(ctx).Info("Deleting a copy whose original is gone", "hubNamespace", s.hubNamespace)
 	err := s.deleteAndWait(ctx, s.copied)
-	// Nothing has to wait for the end of this copy: no finalizer depends on it.
+	// No finalizer depends on this copy, so no step has to wait for its deletion.
 	s.blocked = false
 	return err
 }
 
-// deleteUnusedCities deletes what the hub namespace has for cities in which it has no deployment.
+// deleteUnusedCities deletes the objects in the hub namespace for cities in which it has no deployment.
 func (s *scope) deleteUnusedCities(ctx context.Context) error {
-	var policies policyv1alpha1.PropagationPolicyList
-	if err := s.Hub.List(ctx, &policies, client.InNamespace(s.hubNamespace), client.HasLabels{v1alpha.LabelTopologyCity}); err != nil {
-		return fmt.Errorf("list the policies of the hub namespace: %w", err)
-	}
-	for i := range policies.Items {
-		s.deployment.Spec.CityCode = policies.Items[i].Labels[v1alpha.LabelTopologyCity]
+	for _, city := range s.unusedCities {
+		s.deployment.Spec.CityCode = city
 		if err := s.deleteCity(ctx); err != nil {
 			return err
 		}
@@ -121,64 +118,27 @@ func (s *scope) deleteUnusedCities(ctx context.Context) error {
 	return nil
 }
 
-// abandoned is a source of requests for copies without originals, and for hub namespaces without copies, in projects that this
-// replica has engaged: those that went while nobody looked. It reads the caches alone.
-func (r *Reconciler) abandoned() source.TypedSource[mcreconcile.Request] {
-	return projects.Sweep{For: "copies without originals", Interval: sweepInterval, Jitter: 0.5, Find: r.findAbandoned}.Source()
-}
-
-func (r *Reconciler) findAbandoned(ctx context.Context) ([]mcreconcile.Request, error) {
+// findUnused reads from the cache in which cities the hub namespace has policies and no other copy, and reports whether it has any other
+// copy. Most requests end here, before Milo and the project are asked: the hub namespace has other deployments.
+func (s *scope) findUnused(ctx context.Context) (isUsed bool, err error) {
 	var copies v1alpha.WorkloadDeploymentList
-	var namespaces corev1.NamespaceList
-	if err := r.Hub.List(ctx, &copies, client.HasLabels{v1alpha.LabelProject}, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("list the hub's copies: %w", err)
+	var cityPolicies policyv1alpha1.PropagationPolicyList
+	for _, list := range []client.ObjectList{&copies, &cityPolicies} {
+		if err := s.Hub.List(ctx, list, client.InNamespace(s.hubNamespace), client.HasLabels{v1alpha.LabelTopologyCity}); err != nil {
+			return false, fmt.Errorf("list %T in the hub namespace: %w", list, err)
+		}
 	}
-	if err := r.Hub.List(ctx, &namespaces, client.HasLabels{v1alpha.LabelProject}, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("list the hub namespaces: %w", err)
-	}
-	used := map[string]bool{}
-	var requests []mcreconcile.Request
+	cities := map[string]bool{}
 	for i := range copies.Items {
-		used[copies.Items[i].Namespace] = true
-		requests = append(requests, r.withoutOriginal(ctx, projects.OfCopy(ctx, &copies.Items[i]))...)
-	}
-	for i := range namespaces.Items {
-		if !used[namespaces.Items[i].Name] && namespaces.Items[i].DeletionTimestamp.IsZero() {
-			requests = append(requests, r.ofEmptyNamespace(ctx, &namespaces.Items[i])...)
+		if copied := &copies.Items[i]; copied.Name != s.deployment.Name {
+			cities[copied.Labels[v1alpha.LabelTopologyCity]] = true
 		}
 	}
-	return requests, nil
-}
-
-// withoutOriginal are the requests for originals that the caches of engaged projects do not have.
-func (r *Reconciler) withoutOriginal(ctx context.Context, requests []mcreconcile.Request) []mcreconcile.Request {
-	var missing []mcreconcile.Request
-	for _, request := range requests {
-		project, err := r.Projects.Get(ctx, request.ClusterName)
-		if err != nil {
-			// Another replica has the project, or nobody yet.
-			continue
-		}
-		if err := project.GetClient().Get(ctx, request.NamespacedName, &v1alpha.WorkloadDeployment{}); apierrors.IsNotFound(err) {
-			missing = append(missing, request)
+	s.unusedCities = nil
+	for i := range cityPolicies.Items {
+		if city := cityPolicies.Items[i].Labels[v1alpha.LabelTopologyCity]; !cities[city] && !slices.Contains(s.unusedCities, city) {
+			s.unusedCities = append(s.unusedCities, city)
 		}
 	}
-	return missing
-}
-
-// isOfNamespace reports whether a request is for the hub namespace itself, which has no copies: it names no deployment.
-func isOfNamespace(name types.NamespacedName) bool { return name.Name == "" }
-
-// ofEmptyNamespace is a request for a hub namespace without copies, if the project has no deployment for it either. isOfNamespace
-// recognizes it.
-func (r *Reconciler) ofEmptyNamespace(ctx context.Context, namespace *corev1.Namespace) []mcreconcile.Request {
-	if len(r.originalsIn(nameOf)(ctx, namespace)) > 0 {
-		return nil
-	}
-	if _, err := r.Projects.Get(ctx, projects.NameOf(namespace)); err != nil {
-		return nil
-	}
-	return []mcreconcile.Request{{ClusterName: projects.NameOf(namespace), Request: reconcile.Request{
-		NamespacedName: types.NamespacedName{Namespace: namespace.Labels[v1alpha.LabelProjectNamespace]},
-	}}}
+	return len(cities) > 0, nil
 }

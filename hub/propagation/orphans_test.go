@@ -9,20 +9,32 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// made brings deployment web to the hub.
+// made returns a fixture with deployment web on the hub.
 func made(t *testing.T) *fixture {
 	t.Helper()
 	f := newFixture(t)
 	f.mustReconcile(t, "web")
 	return f
+}
+
+func (f *fixture) withdraw(t *testing.T) (reconcile.Result, error) {
+	t.Helper()
+	return f.reconciler.Withdraw(t.Context(), f.request("web"))
+}
+
+func (f *fixture) mustWithdraw(t *testing.T) []planes.Call {
+	t.Helper()
+	f.Hub.Calls()
+	if _, err := f.withdraw(t); err != nil {
+		t.Fatal(err)
+	}
+	return f.Hub.Writes()
 }
 
 // force deletes the original without its finalizer.
@@ -46,7 +58,7 @@ func TestADeploymentDeletedByMistake(t *testing.T) {
 	if planes.Exists(t, f.Planes, f.original) {
 		t.Error("the original is held up")
 	}
-	f.mustReconcile(t, "web")
+	f.mustWithdraw(t)
 	if got := read(t, f, f.copied()); got.UID != before.UID || !got.DeletionTimestamp.IsZero() {
 		t.Fatal("the copy was deleted")
 	}
@@ -97,14 +109,14 @@ func TestACopyWithoutOriginalGoes(t *testing.T) {
 	t.Parallel()
 	f := made(t)
 	force(t, f)
-	f.mustReconcile(t, "web")
+	f.mustWithdraw(t)
 	if planes.Exists(t, f.Planes, f.copied()) || planes.Exists(t, f.Planes, f.policy()) {
 		t.Error("the copy or the policy stays")
 	}
 	if read(t, f, f.work()).DeletionTimestamp.IsZero() || read(t, f, f.namespace()).DeletionTimestamp.IsZero() {
 		t.Error("the Work or the namespace is not deleted")
 	}
-	if writes := f.mustReconcile(t, "web"); len(writes) > 0 {
+	if writes := f.mustWithdraw(t); len(writes) > 0 {
 		t.Errorf("after that it writes %v", writes)
 	}
 }
@@ -115,7 +127,7 @@ func TestACopyWithoutOriginalLeavesWhatOthersNeed(t *testing.T) {
 	planes.Create(t, f.Planes, f.Deployment("other", f.city))
 	f.mustReconcile(t, "other")
 	force(t, f)
-	f.mustReconcile(t, "web")
+	f.mustWithdraw(t)
 	if planes.Exists(t, f.Planes, f.copied()) {
 		t.Error("the copy stays")
 	}
@@ -129,7 +141,7 @@ func TestACopyWaitsForAnOriginal(t *testing.T) {
 	f := made(t)
 	f.wanted[f.original.Spec.WorkloadRef.UID] = true
 	force(t, f)
-	result, err := f.reconcile(t)
+	result, err := f.withdraw(t)
 	if err != nil || result.RequeueAfter != recreatedWithin {
 		t.Errorf("got %+v, %v", result, err)
 	}
@@ -137,7 +149,7 @@ func TestACopyWaitsForAnOriginal(t *testing.T) {
 		t.Error("something was deleted")
 	}
 	delete(f.wanted, f.original.Spec.WorkloadRef.UID)
-	f.mustReconcile(t, "web")
+	f.mustWithdraw(t)
 	if planes.Exists(t, f.Planes, f.copied()) {
 		t.Error("when the Workload is gone too, the copy stays")
 	}
@@ -146,10 +158,7 @@ func TestACopyWaitsForAnOriginal(t *testing.T) {
 func TestACopyStaysWhenTheCacheIsBehind(t *testing.T) {
 	t.Parallel()
 	f := made(t)
-	f.Project.Once("get", "WorkloadDeployment", func() error {
-		return apierrors.NewNotFound(schema.GroupResource{Resource: "workloaddeployments"}, "web")
-	})
-	f.mustReconcile(t, "web")
+	f.mustWithdraw(t)
 	if !planes.Exists(t, f.Planes, f.copied()) || !read(t, f, f.namespace()).DeletionTimestamp.IsZero() {
 		t.Error("something was deleted whose original exists")
 	}
@@ -160,52 +169,9 @@ func TestACopyOfAnotherProjectStays(t *testing.T) {
 	f := made(t)
 	planes.Change(t, f.Planes, f.copied(), func(d *v1alpha.WorkloadDeployment) { d.Labels[v1alpha.LabelProjectUID] = "another" })
 	force(t, f)
-	f.mustReconcile(t, "web")
+	f.mustWithdraw(t)
 	if !planes.Exists(t, f.Planes, f.copied()) {
 		t.Error("the copy was deleted")
-	}
-}
-
-// TestFindAbandoned: the caches show copies without originals, and hub namespaces without copies.
-func TestFindAbandoned(t *testing.T) {
-	t.Parallel()
-	found := func(t *testing.T, f *fixture) []mcreconcile.Request {
-		t.Helper()
-		all, err := f.reconciler.findAbandoned(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		var own []mcreconcile.Request
-		for _, request := range all {
-			if request.Namespace == f.Namespace.Name {
-				own = append(own, request)
-			}
-		}
-		return own
-	}
-	f := made(t)
-	if got := found(t, f); len(got) > 0 {
-		t.Errorf("nothing is abandoned, and found is %v", got)
-	}
-	force(t, f)
-	if got := found(t, f); len(got) != 1 || got[0] != f.request("web") {
-		t.Errorf("found is %v", got)
-	}
-	planes.Delete(t, f.Planes, f.copied())
-	empty := mcreconcile.Request{
-		ClusterName: planes.ProjectName, Request: reconcile.Request{NamespacedName: types.NamespacedName{Namespace: f.Namespace.Name}},
-	}
-	if got := found(t, f); len(got) != 1 || got[0] != empty {
-		t.Errorf("without a copy, found is %v", got)
-	}
-	if _, err := f.reconciler.Reconcile(t.Context(), empty); err != nil {
-		t.Fatal(err)
-	}
-	if planes.Exists(t, f.Planes, f.policy()) || read(t, f, f.namespace()).DeletionTimestamp.IsZero() {
-		t.Error("the policy or the namespace stays")
-	}
-	if got := found(t, f); len(got) > 0 {
-		t.Errorf("after that, found is %v", got)
 	}
 }
 
@@ -220,7 +186,7 @@ func TestACopyStaysWithoutAnAnswer(t *testing.T) {
 		}
 		return apierrors.NewGenericServerResponse(http.StatusNotFound, "get", schema.GroupResource{}, "", "", 0, true)
 	})
-	if _, err := f.reconcile(t); err == nil {
+	if _, err := f.withdraw(t); err == nil {
 		t.Error("an answer that names nothing is taken for one")
 	}
 	if !planes.Exists(t, f.Planes, f.copied()) {
@@ -228,8 +194,8 @@ func TestACopyStaysWithoutAnAnswer(t *testing.T) {
 	}
 }
 
-// TestACopyStaysWhenMiloIsEmpty: a Milo that has lost its storage answers for every project as for an empty one. Only while Milo's
-// root has the project does a namespace that is missing in it prove something.
+// TestACopyStaysWhenMiloIsEmpty: a Milo that has lost its storage answers for every project as for an empty one. A
+// missing namespace proves something only while Milo's root has the project.
 func TestACopyStaysWhenMiloIsEmpty(t *testing.T) {
 	t.Parallel()
 	f := made(t)
@@ -241,13 +207,27 @@ func TestACopyStaysWhenMiloIsEmpty(t *testing.T) {
 		return nil
 	})
 	f.gone = true
-	f.mustReconcile(t, "web")
+	f.mustWithdraw(t)
 	if !planes.Exists(t, f.Planes, f.copied()) || !read(t, f, f.namespace()).DeletionTimestamp.IsZero() {
 		t.Fatal("something was deleted because an empty Milo does not have it")
 	}
 	f.gone = false
-	f.mustReconcile(t, "web")
+	f.mustWithdraw(t)
 	if planes.Exists(t, f.Planes, f.copied()) {
 		t.Error("the copy stays although the project exists without its namespace")
+	}
+}
+
+// TestWithdrawalWithoutNeed asks neither Milo nor the project: there is no copy, and all of the hub namespace is in use.
+func TestWithdrawalWithoutNeed(t *testing.T) {
+	t.Parallel()
+	f := made(t)
+	planes.Create(t, f.Planes, f.Deployment("other", f.city))
+	f.mustReconcile(t, "other")
+	force(t, f)
+	f.mustWithdraw(t)
+	f.gone = true // Every answer of Milo would hold the withdrawal, with a requeue.
+	if result, err := f.withdraw(t); err != nil || result.RequeueAfter != 0 {
+		t.Errorf("got %+v, %v", result, err)
 	}
 }

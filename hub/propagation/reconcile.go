@@ -26,8 +26,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/requeue"
 )
 
-// blockedRequeue is when a blocked deployment is reconciled again. Most often the event of a deletion comes first. There is no event
-// when the object was created and deleted while the watch was interrupted: the cache has never seen it.
+// blockedRequeue is the delay before a blocked deployment is reconciled again. Most often the event of a deletion comes
+// first. No event comes if the object was created and deleted while the watch was interrupted: the cache has never seen
+// it.
 const blockedRequeue = 15 * time.Second
 
 // scope is the state of one reconcile of a WorkloadDeployment.
@@ -36,83 +37,81 @@ type scope struct {
 	of         projects.Project
 	project    client.Client
 	projectAPI client.Reader
-	// origin is what objects on the hub are marked with.
+	// origin holds the marks of objects on the hub.
 	origin     projects.Origin
 	deployment *v1alpha.WorkloadDeployment
 	// hubNamespace is the hub namespace of the deployment.
 	hubNamespace string
-	// hubNamespaceUID is known when that was found or created, and proved to be the project's.
+	// hubNamespaceUID is known once the namespace was found or created, and proved to be the project's.
 	hubNamespaceUID types.UID
-	// namespaceUID is the UID of the namespace in the project, where that is known.
+	// namespaceUID is the UID of the namespace in the project, if it is known.
 	namespaceUID types.UID
-	// existing is the hub's copy as it was loaded, empty when there is none, and nil before that; desired is what it
-	// should be, and copied is the copy once it is that.
+	// existing is the hub's copy that was loaded, empty if none exists, and nil before loading; desired is the desired
+	// copy, and copied the copy once it matches.
 	existing, desired, copied *v1alpha.WorkloadDeployment
 	// policy is the city's policy for the copy, as stored.
 	policy *policyv1alpha1.PropagationPolicy
-	// blocked ends the reconcile before its next step: an object is being deleted, another party holds the namespace, or the owner of a
-	// copy is not proved gone.
+	// blocked ends the reconcile before its next step: an object is being deleted, another party holds the namespace,
+	// or the owner of a copy is not proved gone.
 	blocked bool
-	// cells are the cells of the deployment's city, allCells those of every city.
+	// cells are the cells of the deployment's city, allCells the cells of every city.
 	cells, allCells cells.Cells
 	// owing are the cells of the city that have not removed an earlier namespace of the name of the hub namespace yet.
-	owing        []string
+	owing []string
+	// unusedCities are the cities in which the hub namespace has a policy, and no copy except the deployment's.
+	unusedCities []string
 	requeueAfter requeue.After
 }
 
-// Reconcile brings a WorkloadDeployment to the hub, or removes it from there when it is being deleted.
+// Reconcile propagates a WorkloadDeployment to the hub, or withdraws one that is being deleted. hub/collector
+// withdraws copies without an original.
 func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request) (reconcile.Result, error) {
-	project, err := projects.Find(ctx, r.Projects, request.ClusterName)
+	s, err := r.newScope(ctx, request)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	s := &scope{
-		Reconciler: r, of: project, project: project.GetClient(), projectAPI: project.GetAPIReader(),
-		origin: project.Origin(request.Namespace), deployment: &v1alpha.WorkloadDeployment{},
+	if err := s.project.Get(ctx, request.NamespacedName, s.deployment); err != nil {
+		if apierrors.IsNotFound(err) {
+			return reconcile.Result{}, nil
+		}
+		return reconcile.Result{}, fmt.Errorf("get the deployment: %w", err)
 	}
-	steps, err := s.load(ctx, request.NamespacedName)
-	if err != nil {
-		return reconcile.Result{}, err
+	steps := s.propagate
+	if !s.deployment.DeletionTimestamp.IsZero() {
+		steps = s.withdraw
 	}
 	if err := steps(ctx); err != nil {
 		return reconcile.Result{}, err
 	}
-	if s.blocked && s.deployment.UID != "" {
-		// Nothing waits for the end of a copy without original.
+	if s.blocked {
 		s.requeueAfter.AtMost(blockedRequeue)
 	}
 	return s.requeueAfter.Result(), nil
 }
 
-// load reads the deployment and returns what to do with it.
-func (s *scope) load(ctx context.Context, name types.NamespacedName) (steps func(context.Context) error, err error) {
-	if isOfNamespace(name) {
-		return s.withdrawWithoutOriginal(name), nil
+func (r *Reconciler) newScope(ctx context.Context, request mcreconcile.Request) (*scope, error) {
+	project, err := projects.Find(ctx, r.Projects, request.ClusterName)
+	if err != nil {
+		return nil, err
 	}
-	switch err := s.project.Get(ctx, name, s.deployment); {
-	case apierrors.IsNotFound(err):
-		return s.withdrawWithoutOriginal(name), nil
-	case err != nil:
-		return nil, fmt.Errorf("get the deployment: %w", err)
-	}
-	if !s.deployment.DeletionTimestamp.IsZero() {
-		return s.withdraw, nil
-	}
-	return s.propagate, nil
+	return &scope{
+		Reconciler: r, of: project, project: project.GetClient(), projectAPI: project.GetAPIReader(),
+		origin: project.Origin(request.Namespace), deployment: &v1alpha.WorkloadDeployment{},
+	}, nil
 }
 
-// propagate brings the deployment to the hub.
+// propagate copies the deployment to the hub.
 func (s *scope) propagate(ctx context.Context) error {
 	for _, step := range []func(context.Context) error{s.findPlace, s.recordNamespace} {
 		if err := step(ctx); err != nil {
 			return err
 		}
 	}
-	return s.locked(ctx, s.loadCells, s.ensureNamespace, s.ensureGrant, s.ensureNamespaceInCells, s.decideCopy, s.ensurePolicy, s.ensureCopy, s.ensureSlices)
+	return s.locked(ctx, s.loadCells, s.ensureNamespace, s.ensureGrant, s.ensureNamespaceInCells, s.decideCopy, s.tellOfRestore, s.ensurePolicy, s.ensureCopy, s.ensureSlices)
 }
 
-// withdraw removes from the hub what the deployment put there, and then its finalizer. A deployment that its Workload still
-// wants was deleted by mistake: it is made again and adopts its copy, so that what runs goes on.
+// withdraw removes the objects of the deployment from the hub, and then its finalizer. A deployment that its Workload
+// still needs was deleted by mistake: it is recreated and adopts its copy, so that its Instances keep running.
 func (s *scope) withdraw(ctx context.Context) error {
 	if !controllerutil.ContainsFinalizer(s.deployment, v1alpha.FinalizerPropagation) {
 		return nil
@@ -129,15 +128,15 @@ func (s *scope) withdraw(ctx context.Context) error {
 	return apply.RemoveFinalizer(ctx, s.project, FieldManager, s.deployment, v1alpha.FinalizerPropagation)
 }
 
-// withdrawCopies removes what the deployment has in the project's hub namespaces. There is more than one of them only
-// after a return to an earlier version.
+// withdrawCopies removes the deployment's objects from the project's hub namespaces. There is more than one such
+// namespace only after a return to an earlier version.
 func (s *scope) withdrawCopies(ctx context.Context) error {
 	own, err := s.ownNamespaces(ctx)
 	if err != nil {
 		return err
 	}
 	if s.namespaceUID != "" && s.refuseNote(s.origin.HubNamespaces(s.namespaceUID)...) && len(own) > 0 {
-		// Others go by the annotation for as long as the deployment is being deleted.
+		// Other controllers use the annotation as long as the deployment is being deleted.
 		err := apply.AddMetadata(ctx, s.project, FieldManager, s.deployment, metav1.ObjectMeta{
 			Annotations: map[string]string{v1alpha.AnnotationHubNamespace: own[0].Name},
 		})
@@ -170,8 +169,8 @@ func (s *scope) locked(ctx context.Context, steps ...func(context.Context) error
 	return nil
 }
 
-// recordNamespace notes the hub namespace on the deployment, and adds the finalizer, before anything is written to the
-// hub.
+// recordNamespace records the hub namespace on the deployment, and adds the finalizer, before anything is written to
+// the hub.
 func (s *scope) recordNamespace(ctx context.Context) error {
 	if s.namespaceUID != "" {
 		s.refuseNote(s.origin.HubNamespaces(s.namespaceUID)...)
@@ -182,8 +181,8 @@ func (s *scope) recordNamespace(ctx context.Context) error {
 	})
 }
 
-// ensure applies desired unless upToDate says that existing, which it reads from the hub, needs no write. It returns the
-// object as stored, or nil when it wrote nothing. The scope is blocked while existing is being deleted.
+// ensure applies desired unless upToDate reports that existing, which it reads from the hub, needs no write. It returns
+// the stored object, or nil if it wrote nothing. The scope is blocked while existing is being deleted.
 func (s *scope) ensure(ctx context.Context, desired, existing client.Object, upToDate func() bool) (client.Object, error) {
 	switch err := s.Hub.Get(ctx, client.ObjectKeyFromObject(desired), existing); {
 	case apierrors.IsNotFound(err):
@@ -198,8 +197,8 @@ func (s *scope) ensure(ctx context.Context, desired, existing client.Object, upT
 	return apply.Object(ctx, s.Hub, FieldManager, desired)
 }
 
-// othersNeed says whether another deployment, in the project or on the hub, needs the hub namespace; or, when city is not
-// "", whether another one needs that city of it.
+// othersNeed reports whether another deployment, in the project or on the hub, needs the hub namespace; or, if city is
+// not "", whether another one needs that city of it.
 func (s *scope) othersNeed(ctx context.Context, city string) (bool, error) {
 	needs := func(list *v1alpha.WorkloadDeploymentList) bool {
 		return slices.ContainsFunc(list.Items, func(other v1alpha.WorkloadDeployment) bool {

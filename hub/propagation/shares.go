@@ -15,7 +15,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/path"
 )
 
-// assignment is the next assignment of the copy. existing is the present copy, or an empty one.
+// assignment returns the next assignment of the copy. existing is the present copy, or an empty one.
 func (s *scope) assignment(ctx context.Context, existing *v1alpha.WorkloadDeployment) (*v1alpha.WorkloadDeploymentAssignment, error) {
 	binding, err := path.GetBinding(ctx, s.Hub, types.NamespacedName{Namespace: s.hubNamespace, Name: s.deployment.Name})
 	if err != nil {
@@ -23,7 +23,7 @@ func (s *scope) assignment(ctx context.Context, existing *v1alpha.WorkloadDeploy
 	}
 	shares := s.shares(binding)
 	if shares == nil {
-		// Nothing is decided: everything stays as it is.
+		// Without a decision the assignment does not change.
 		if existing.Spec.Assignment == nil {
 			return &v1alpha.WorkloadDeploymentAssignment{}, nil
 		}
@@ -34,7 +34,7 @@ func (s *scope) assignment(ctx context.Context, existing *v1alpha.WorkloadDeploy
 		return nil, err
 	}
 	result := assign(division{
-		current: existing.Spec.Assignment, shares: s.withRoom(shares), alone: s.alone(existing.Spec.Assignment, shares),
+		current: existing.Spec.Assignment, shares: s.withRoom(shares), surge: s.surge(existing.Spec.Assignment, shares), alone: s.alone(existing.Spec.Assignment, shares),
 		runs: func(cell string, index int) bool { return path.MayRun(binding, existing, cell, index) },
 		gone: leave.gone, now: s.Clock.Now(),
 	})
@@ -49,8 +49,8 @@ func (s *scope) assignment(ctx context.Context, existing *v1alpha.WorkloadDeploy
 	return result, nil
 }
 
-// withRoom are shares with the Instances that autoscalers in the cells may ask for: each gets an equal part of what is left up
-// to maxReplicas, so that together they never run more.
+// withRoom returns the shares with the Instances that autoscalers in the cells may request: each gets an equal part of
+// the difference to maxReplicas, so that together they never run more.
 func (s *scope) withRoom(shares map[string]int) map[string]int {
 	if !s.deployment.Spec.Autoscaled() {
 		return shares
@@ -72,14 +72,15 @@ func (s *scope) withRoom(shares map[string]int) map[string]int {
 	return result
 }
 
-// withoutGone is an assignment without the cells that are gone: nobody takes over from them, and they run nothing any more.
+// withoutGone returns an assignment without the cells that are gone: they run nothing any more, and no cell waits for
+// their indices.
 func (s *scope) withoutGone(current *v1alpha.WorkloadDeploymentAssignment) *v1alpha.WorkloadDeploymentAssignment {
 	result := current.DeepCopy()
 	result.Cells = slices.DeleteFunc(result.Cells, func(c v1alpha.CellAssignment) bool { return !s.allCells.Exists(c.Name) })
 	return result
 }
 
-// alone says whether the city has one cell, and no other cell may still run Instances of an earlier assignment.
+// alone reports whether the city has one cell, and no other cell may still run Instances of an earlier assignment.
 func (s *scope) alone(current *v1alpha.WorkloadDeploymentAssignment, shares map[string]int) bool {
 	if len(s.cells) != 1 {
 		return false
@@ -92,8 +93,8 @@ func (s *scope) alone(current *v1alpha.WorkloadDeploymentAssignment, shares map[
 	return len(others) == 0 && !slices.ContainsFunc(current.Cells, func(c v1alpha.CellAssignment) bool { return c.Name != s.cells[0].Name })
 }
 
-// shares are how many Instances each cell is to run, or nil when that is not decided. The only cell of a city gets all of
-// them, without a decision of Karmada's scheduler.
+// shares returns the desired number of Instances of each cell, or nil if it is undecided. The only cell of a city gets
+// all of them, without a decision of Karmada's scheduler.
 func (s *scope) shares(binding *workv1alpha2.ResourceBinding) map[string]int {
 	var scheduled []workv1alpha2.TargetCluster
 	if binding != nil {

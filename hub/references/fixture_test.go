@@ -26,19 +26,20 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/test/testenv"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m, testenv.Options{})) }
 
-// fixture is a namespace of a project that is engaged.
+// fixture is a namespace of an engaged project.
 type fixture struct {
 	*planes.Planes
 	reconciler *Reconciler
 	clock      *testingclock.FakePassiveClock
 	queue      workqueue.TypedRateLimitingInterface[mcreconcile.Request]
-	// gone says that Milo does not have the project.
+	// gone: Milo does not have the project.
 	gone bool
 }
 
@@ -53,16 +54,16 @@ func newFixture(t *testing.T) *fixture {
 	return f
 }
 
-// Lookup, Owns and Held are what Milo's root says.
+// Lookup, Owns and Held play Milo's root.
 func (f *fixture) Lookup(_ context.Context, project string) (types.UID, bool, error) {
 	return planes.ProjectUID, !f.gone && project == planes.ProjectName.String(), nil
 }
 
-func (*fixture) Owns(string) bool { return true }
+func (*fixture) Owns(naming.ShardKey) bool { return true }
 
 func (*fixture) Held(context.Context) (string, error) { return "", nil }
 
-// open has hub/propagation open a hub namespace to the add-on.
+// open plays hub/propagation, which opens a hub namespace to the add-on.
 func (f *fixture) open(t *testing.T, hubNamespace string) {
 	t.Helper()
 	if err := f.reconciler.Grants.Ensure(t.Context(), hubNamespace, projects.Origin{Project: "north", ProjectUID: planes.ProjectUID, Namespace: f.Namespace.Name}); err != nil {
@@ -93,7 +94,7 @@ func (f *fixture) engage(t *testing.T) *fixture {
 	return f
 }
 
-// templateNaming is a template that names ConfigMaps and Secrets, each in a volume.
+// templateNaming returns a template that names ConfigMaps and Secrets, each in a volume.
 func templateNaming(configMaps, secrets []string) v1alpha.InstanceTemplateSpec {
 	template := planes.Template("registry.example/app:1")
 	for _, name := range configMaps {
@@ -113,7 +114,7 @@ func templateNaming(configMaps, secrets []string) v1alpha.InstanceTemplateSpec {
 	return template
 }
 
-// deploy makes a deployment with a template, and its copy on the hub.
+// deploy creates a deployment with a template, and its copy on the hub.
 func (f *fixture) deploy(t *testing.T, name string, template v1alpha.InstanceTemplateSpec) *v1alpha.WorkloadDeployment {
 	t.Helper()
 	original := f.Deployment(name, "DFW")
@@ -124,7 +125,7 @@ func (f *fixture) deploy(t *testing.T, name string, template v1alpha.InstanceTem
 	return original
 }
 
-// propagate makes the copy of a deployment on the hub.
+// propagate creates the copy of a deployment on the hub.
 func (f *fixture) propagate(t *testing.T, original *v1alpha.WorkloadDeployment) *v1alpha.WorkloadDeployment {
 	t.Helper()
 	return planes.Create(t, f.Planes, &v1alpha.WorkloadDeployment{
@@ -182,7 +183,7 @@ func (f *fixture) mustReconcile(t *testing.T) []planes.Call {
 	return append(f.Project.Writes(), f.Hub.Writes()...)
 }
 
-// settled reconciles until the sources are watched and everything is written, which it is then known to be.
+// settled reconciles until the sources are watched and all copies are written, and known to be.
 func (f *fixture) settled(t *testing.T) *fixture {
 	t.Helper()
 	f.mustReconcile(t)
@@ -207,7 +208,8 @@ func (f *fixture) sync(t *testing.T) {
 	}
 }
 
-// await waits until the cache of the sources has an object of the project as it is stored, or knows that it is gone.
+// await waits until the cache of the sources has the stored version of an object of the project, or no longer has the
+// object.
 func (f *fixture) await(t *testing.T, obj client.Object) {
 	t.Helper()
 	stored := metadataOf(kindOf(obj))
@@ -235,14 +237,14 @@ func (f *fixture) await(t *testing.T, obj client.Object) {
 	}
 }
 
-// condition is ReferencedDataReady of a deployment of the project, or nil.
+// condition returns ReferencedDataReady of a deployment of the project, or nil.
 func (f *fixture) condition(t *testing.T, name string) *metav1.Condition {
 	t.Helper()
 	deployment := planes.Get(t, f.Planes, f.Namespace.Name, name, &v1alpha.WorkloadDeployment{})
 	return meta.FindStatusCondition(deployment.Status.Conditions, v1alpha.ConditionReferencedDataReady)
 }
 
-// wantReason checks the reason of that condition; "" is for no condition.
+// wantReason checks the reason of that condition; "": no condition.
 func (f *fixture) wantReason(t *testing.T, name, want string) {
 	t.Helper()
 	switch got := f.condition(t, name); {

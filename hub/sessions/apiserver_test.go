@@ -50,9 +50,10 @@ func karmadasProxy(t *testing.T) http.Handler {
 	}}
 }
 
-// TestThroughAnAPIServer: a log comes from a kubelet through a real API server, with the role that the agents bind in the namespace; without
-// the RoleBinding it does not.
+// TestThroughAnAPIServer: a log comes from a kubelet through a real API server, with the role that the agents bind in
+// the namespace; without the RoleBinding it is refused.
 func TestThroughAnAPIServer(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, karmadasProxy(t))
 	paths := make(chan string, 10)
 	f.runPod(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -147,7 +148,7 @@ func (f *fixture) runPod(t *testing.T, kubelet http.Handler) {
 	}
 }
 
-// ownAddress is an address of this machine: an API server refuses to connect to a kubelet at the loopback address.
+// ownAddress returns an address of this machine: an API server refuses to connect to a kubelet at the loopback address.
 func ownAddress(t *testing.T) string {
 	t.Helper()
 	addresses, err := net.InterfaceAddrs()

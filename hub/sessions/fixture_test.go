@@ -12,6 +12,7 @@ import (
 	"crypto/x509"
 	"crypto/x509/pkix"
 	"encoding/pem"
+	"flag"
 	"io"
 	"math/big"
 	"net"
@@ -42,12 +43,18 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-func TestMain(m *testing.M) { os.Exit(testenv.Main(m, testenv.Options{})) }
+func TestMain(m *testing.M) {
+	// Most tests wait for intervals of a replica.
+	if err := flag.Set("test.parallel", "16"); err != nil {
+		panic(err)
+	}
+	os.Exit(testenv.Main(m, testenv.Options{}))
+}
 
 // project is the one project of a test. It implements Projects.
 type project struct {
 	client client.Client
-	// refuses says that the user has lost the permission, mute that Milo does not answer, and recreated that the project is another one.
+	// refuses: the user has lost the permission. mute: Milo does not answer. recreated: the project is another one.
 	refuses, mute, recreated atomic.Bool
 	mu                       sync.Mutex
 	asked                    []authorizationv1.SubjectAccessReviewSpec
@@ -98,7 +105,7 @@ func newFixture(t *testing.T, cells http.Handler, change ...func(*Options)) *fix
 	hub := httptest.NewServer(cells)
 	// Streams of this test may last until the replica ends.
 	t.Cleanup(hub.CloseClientConnections)
-	transport := &http.Transport{MaxResponseHeaderBytes: 64 << 10, ResponseHeaderTimeout: 5 * time.Second}
+	transport := &http.Transport{MaxResponseHeaderBytes: 64 << 10}
 	t.Cleanup(transport.CloseIdleConnections)
 
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -177,7 +184,7 @@ func newKey(t *testing.T) *ecdsa.PrivateKey {
 	return key
 }
 
-// certificate is a certificate of a key that the key itself has signed, and the same in PEM.
+// certificate returns a certificate of a key that the key itself has signed, and the same in PEM.
 func certificate(t *testing.T, key *ecdsa.PrivateKey, address string) (*tls.Certificate, []byte) {
 	t.Helper()
 	template := &x509.Certificate{
@@ -194,7 +201,7 @@ func certificate(t *testing.T, key *ecdsa.PrivateKey, address string) (*tls.Cert
 	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
 }
 
-// encodedKey is the key of a certificate in PEM.
+// encodedKey returns the key of a certificate in PEM.
 func encodedKey(t *testing.T, of *tls.Certificate) []byte {
 	t.Helper()
 	der, err := x509.MarshalPKCS8PrivateKey(of.PrivateKey)
@@ -204,7 +211,7 @@ func encodedKey(t *testing.T, of *tls.Certificate) []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: der})
 }
 
-// clientWith is a client of a session with the certificate of a key; nil: without one.
+// clientWith returns the configuration of a client of a session with the certificate of a key; nil: without one.
 func (f *fixture) clientWith(t *testing.T, key *ecdsa.PrivateKey) *tls.Config {
 	t.Helper()
 	config := &tls.Config{RootCAs: f.trusted, MinVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"}}
@@ -283,7 +290,7 @@ func (f *fixture) get(t *testing.T, address string, key *ecdsa.PrivateKey) *http
 	if err != nil {
 		t.Fatal(err)
 	}
-	// What a client sends besides must not reach the cell.
+	// Other headers of a client must not reach the cell.
 	request.Header.Set("Authorization", "Bearer stolen")
 	request.Header.Set("Impersonate-User", "system:admin")
 	response, err := transport.RoundTrip(request)
@@ -294,7 +301,7 @@ func (f *fixture) get(t *testing.T, address string, key *ecdsa.PrivateKey) *http
 	return response
 }
 
-// addressOf is the URL of a session on this replica.
+// addressOf returns the URL of a session on this replica.
 func (f *fixture) addressOf(g *Grant) string {
 	address, _ := url.JoinPath(f.url, PathPrefix, g.Project, g.Namespace, g.Name, string(g.UID))
 	return address

@@ -5,19 +5,23 @@ package sessions
 
 import (
 	"bufio"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// FuzzRequest verifies that a client that has proved nothing gets the one refusal whatever it sends, and that the hub is asked for grants
-// only.
+// FuzzRequest verifies that an unproved client always gets the one refusal, and that the hub is only asked for grants.
 func FuzzRequest(f *testing.F) {
 	const path = "/sessions/north/default/logs-1/0b8b1c38-7e0f-4d0c-b6f3-0d9d6d6f9b11"
 	for _, seed := range []string{
@@ -51,4 +55,19 @@ func FuzzRequest(f *testing.F) {
 			t.Fatalf("%q is answered with %d %q", sent, answer.Code, answer.Body.String())
 		}
 	})
+}
+
+// onlyGrants notes what is asked of the hub, and has nothing.
+type onlyGrants struct {
+	client.Client
+	t *testing.T
+}
+
+// Get accepts names of grants only.
+func (g onlyGrants) Get(_ context.Context, key client.ObjectKey, object client.Object, _ ...client.GetOption) error {
+	uid, ok := strings.CutPrefix(key.Name, "session-")
+	if _, isConfigMap := object.(*corev1.ConfigMap); !ok || !isUID(types.UID(uid)) || !isConfigMap || key.Namespace != "grants" {
+		g.t.Fatalf("the hub is asked for %T %s", object, key)
+	}
+	return fmt.Errorf("nothing: %w", context.Canceled)
 }

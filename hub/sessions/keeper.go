@@ -30,7 +30,8 @@ const (
 	storeWithin = time.Minute
 	// announceFor bounds the time for the first announcement of a session, and announceEvery is the wait between attempts.
 	announceFor, announceEvery = 10 * time.Second, 100 * time.Millisecond
-	// sweepInterval is how often sessions are swept: expired ones are deleted, and announced whose replica was lost.
+	// sweepInterval is the interval between sweeps, which delete expired sessions, and announce sessions whose replica
+	// was lost.
 	sweepInterval = 15 * time.Second
 	// writeTimeout bounds the write of a status.
 	writeTimeout = 10 * time.Second
@@ -99,8 +100,8 @@ func (s *Server) announceSoon(ctx context.Context, grant *Grant) error {
 }
 
 // stored returns the session of a grant and a client of its project. It returns errUnknown if the project does not have the session.
-func (s *Server) stored(ctx context.Context, grant *Grant) (*v1alpha.InstanceSession, client.Client, error) {
-	project, err := s.options.Projects.Client(ctx, grant.Project, grant.ProjectUID)
+func stored(ctx context.Context, projects Projects, grant *Grant) (*v1alpha.InstanceSession, client.Client, error) {
+	project, err := projects.Client(ctx, grant.Project, grant.ProjectUID)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -116,8 +117,8 @@ func (s *Server) stored(ctx context.Context, grant *Grant) (*v1alpha.InstanceSes
 }
 
 // exists returns an ending when the session of a grant is deleted.
-func (s *Server) exists(ctx context.Context, grant *Grant) error {
-	session, _, err := s.stored(ctx, grant)
+func exists(ctx context.Context, projects Projects, grant *Grant) error {
+	session, _, err := stored(ctx, projects, grant)
 	deleted := &ending{reason: v1alpha.ReasonSessionCompleted, message: "the session was deleted"}
 	switch {
 	case errors.Is(err, ErrProjectGone):
@@ -134,7 +135,7 @@ func (s *Server) exists(ctx context.Context, grant *Grant) error {
 
 // announce writes the status of a session that has none.
 func (s *Server) announce(ctx context.Context, grant *Grant) error {
-	session, project, err := s.stored(ctx, grant)
+	session, project, err := stored(ctx, s.options.Projects, grant)
 	if err != nil || meta.FindStatusCondition(session.Status.Conditions, v1alpha.ConditionReady) != nil {
 		return err
 	}
@@ -189,12 +190,12 @@ func (s *Server) finish(grant *Grant, ended *ending) {
 	})
 }
 
-// note writes a condition and an exit code. A condition that says that the session has ended is replaced only by another connection of a
-// session that may have several.
+// note writes a condition and an exit code. A condition that reports the end of the session is replaced only by another
+// connection of a session that may have several.
 func (s *Server) note(grant *Grant, exitCode *int32, condition metav1.Condition) {
 	ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
 	defer cancel()
-	session, project, err := s.stored(ctx, grant)
+	session, project, err := stored(ctx, s.options.Projects, grant)
 	if err == nil {
 		before := session.DeepCopy()
 		last := meta.FindStatusCondition(session.Status.Conditions, v1alpha.ConditionReady)
@@ -222,7 +223,8 @@ func (s *Server) write(ctx context.Context, project client.Client, session, befo
 	return nil
 }
 
-// sweep deletes what has expired, and announces what a lost replica has not. Every replica sweeps: what one has done, another finds done.
+// sweep deletes expired sessions, and announces sessions that a lost replica has not announced. Every replica sweeps: a
+// sweep has no effect on objects that another replica has swept.
 func (s *Server) sweep(ctx context.Context) error {
 	grants, err := s.options.Grants.list(ctx)
 	if err != nil {
@@ -257,7 +259,7 @@ func (s *Server) sweepOne(ctx context.Context, grant *Grant) error {
 
 // expire deletes a session that has expired, and then its grant.
 func (s *Server) expire(ctx context.Context, grant *Grant) error {
-	session, project, err := s.stored(ctx, grant)
+	session, project, err := stored(ctx, s.options.Projects, grant)
 	switch {
 	case err == nil:
 		if err := project.Delete(ctx, session, client.Preconditions{UID: &session.UID}); client.IgnoreNotFound(err) != nil {

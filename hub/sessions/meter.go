@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"sync/atomic"
 	"time"
 
@@ -21,18 +22,18 @@ type meter struct {
 	received, sent atomic.Int64
 	// active is when the last data passed, in nanoseconds.
 	active atomic.Int64
-	// broken says that the cell's side failed while the client was there.
-	broken atomic.Bool
+	// broken says that the cell's side failed while the client was there, and left that the client has ended its side.
+	broken, left atomic.Bool
 	// pace limits both directions together; nil: they are not limited.
 	pace *rate.Limiter
 	// fromCell and fromClient follow the frames of a WebSocket connection; nil: all bytes are data.
 	fromCell, fromClient *frames
 }
 
-// leastBurst is the largest number of bytes that are read or written at once.
+// leastBurst is the maximum number of bytes that are read or written at once.
 const leastBurst = 64 << 10
 
-// newMeter makes the meter of a stream. webSocket says that it is a WebSocket connection.
+// newMeter returns the meter of a stream. webSocket: it is a WebSocket connection.
 func newMeter(clock clock.PassiveClock, bytesPerSecond int, webSocket bool) *meter {
 	m := &meter{clock: clock}
 	m.active.Store(clock.Now().UnixNano())
@@ -45,7 +46,7 @@ func newMeter(clock clock.PassiveClock, bytesPerSecond int, webSocket bool) *met
 	return m
 }
 
-// passed notes bytes of one direction, and waits until that many may pass.
+// passed counts bytes of one direction, and waits until that many may pass.
 func (m *meter) passed(ctx context.Context, count *atomic.Int64, follow *frames, p []byte) error {
 	if len(p) == 0 {
 		return nil
@@ -67,26 +68,36 @@ func (m *meter) passed(ctx context.Context, count *atomic.Int64, follow *frames,
 	return nil
 }
 
-// idle is for how long no data has passed.
+// idle returns how long no data has passed.
 func (m *meter) idle() time.Duration { return m.clock.Since(time.Unix(0, m.active.Load())) }
 
-// metered is the cell's side of a stream: what is read goes to the client.
+// metered is the cell's side of a stream: the data that is read is sent to the client.
 type metered struct {
 	io.ReadCloser
 	ctx   context.Context //nolint:containedctx // it ends with the stream
 	meter *meter
 }
 
-// Read reads what goes to the client.
+// Read reads data for the client.
 func (b *metered) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) && b.ctx.Err() == nil {
+	paced := b.meter.passed(b.ctx, &b.meter.sent, b.meter.fromCell, p[:n])
+	if err == nil {
+		return n, paced
+	}
+	if b.ctx.Err() == nil && b.meter.isLoss(err) {
 		b.meter.broken.Store(true)
 	}
-	if paced := b.meter.passed(b.ctx, &b.meter.sent, b.meter.fromCell, p[:n]); err == nil {
-		err = paced
-	}
 	return n, err
+}
+
+// isLoss reports whether an error of the cell's side is its failure. A command does not end without an outcome, unless its client leaves.
+func (m *meter) isLoss(err error) bool {
+	if errors.Is(err, io.EOF) {
+		return m.fromCell != nil && len(m.fromCell.outcome) == 0 && !m.left.Load()
+	}
+	// The replica itself closes the connection when the client is lost.
+	return !errors.Is(err, net.ErrClosed)
 }
 
 // meteredBoth is metered for an upgraded connection.
@@ -95,7 +106,7 @@ type meteredBoth struct {
 	to io.Writer
 }
 
-// Write writes what comes from the client.
+// Write writes data from the client.
 func (b *meteredBoth) Write(p []byte) (int, error) {
 	if err := b.meter.passed(b.ctx, &b.meter.received, b.meter.fromClient, p); err != nil {
 		return 0, err
@@ -103,15 +114,16 @@ func (b *meteredBoth) Write(p []byte) (int, error) {
 	return b.to.Write(p)
 }
 
-// CloseWrite ends what comes from the client, where the connection can.
+// CloseWrite ends the data from the client, if the connection can.
 func (b *meteredBoth) CloseWrite() error {
+	b.meter.left.Store(true)
 	if half, ok := b.to.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}
 	return nil
 }
 
-// metering is body with its bytes counted, paced and followed.
+// metering returns body with its bytes counted, paced and followed.
 func metering(ctx context.Context, body io.ReadCloser, m *meter) io.ReadCloser {
 	if both, ok := body.(io.ReadWriteCloser); ok {
 		return &meteredBoth{metered{body, ctx, m}, both}

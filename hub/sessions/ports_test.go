@@ -26,7 +26,7 @@ import (
 // kubelet connects streams to ports of this machine, as a kubelet does. It implements httpstream.Dialer with a connection in memory.
 type kubelet struct {
 	t *testing.T
-	// asked gets the ports that streams name.
+	// asked receives the ports that streams name.
 	asked chan string
 }
 
@@ -70,7 +70,7 @@ func (k kubelet) connect(data, failures httpstream.Stream) {
 	_, _ = io.Copy(data, to)
 }
 
-// upper listens on a port and returns, after the end of what it receives, the same in capitals.
+// upper listens on a port and returns, after the end of the received data, the same data in capitals.
 func upper(t *testing.T) int32 {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -170,6 +170,7 @@ func TestPorts(t *testing.T) {
 
 // TestPortsEnd verifies that a withdrawn permission closes the connections to ports.
 func TestPortsEnd(t *testing.T) {
+	t.Parallel()
 	port := upper(t)
 	f := newFixture(t, http.NotFoundHandler(), func(o *Options) {
 		o.Ports = func(*url.URL) (httpstream.Dialer, error) { return kubelet{t, make(chan string, 10)}, nil }

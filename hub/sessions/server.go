@@ -36,7 +36,8 @@ const (
 	lookups = 64
 	// lookupTimeout bounds the lookup of a session.
 	lookupTimeout = 10 * time.Second
-	// watchInterval is how often a stream is reviewed. Allowed reviews may be 5 s old: a withdrawn permission ends a stream within 10 s.
+	// watchInterval is the interval between reviews of a stream. Allowed reviews may be 5 s old: a withdrawn permission
+	// ends a stream within 10 s.
 	watchInterval = 3 * time.Second
 )
 
@@ -46,8 +47,8 @@ const User = "karmada-compute-sessions"
 // PathPrefix begins the path of every session.
 const PathPrefix = "/sessions/"
 
-// refusal is the one answer to whoever does not prove that a session is his: it is the same for a session that does not exist, for
-// another key, after the session has expired, and for a second use.
+// refusal is the one answer to every client that does not prove that a session is its own: it is the same for a session
+// that does not exist, for another key, after the session has expired, and for a second use.
 const refusal = "there is no such session, or it cannot be used with this key, or not any more"
 
 // Options configure a Server.
@@ -77,7 +78,7 @@ type Options struct {
 	IdleTimeout time.Duration
 	// Clock is for timers.
 	Clock clock.WithTicker
-	// Registerer gets the metrics. It may be nil.
+	// Registerer registers the metrics. It may be nil.
 	Registerer prometheus.Registerer
 	// Log gets a line for each stream that ended.
 	Log logr.Logger
@@ -87,6 +88,8 @@ type Options struct {
 type Server struct {
 	options Options
 	places  places
+	// watched are the same for the checks of running streams, which share answers.
+	watched places
 	// hub is the address of the hub.
 	hub *url.URL
 	// proxy sends a stream to its place.
@@ -106,13 +109,14 @@ type Server struct {
 	drained chan struct{}
 }
 
-// New makes a Server. It sends no request.
+// New returns a Server. It sends no request.
 func New(o Options) (*Server, error) {
 	s := &Server{
 		options: o, places: places{hub: o.Grants.Hub, projects: o.Projects},
 		unproved: make(chan struct{}, lookups), streams: make(chan struct{}, o.Grants.Limits.Streams),
 		announced: make(chan *Grant, announcements), open: map[*stream]context.CancelCauseFunc{},
 	}
+	s.watched = s.places.shared(newAnswers(o.Clock))
 	var err error
 	if s.hub, err = parseHub(o.Hub); err != nil {
 		return nil, err
@@ -139,7 +143,8 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		ErrorLog: log.New(io.Discard, "", 0),
 		TLSConfig: &tls.Config{
 			MinVersion: tls.VersionTLS13, GetCertificate: s.options.Certificate,
-			// Streams are upgraded connections, which HTTP/2 does not have. A certificate is compared with the session, and signed by nobody.
+			// Streams are upgraded connections, which HTTP/2 does not have. A certificate is compared with the session,
+			// and not signed by a CA.
 			NextProtos: []string{"http/1.1"}, ClientAuth: tls.RequestClientCert,
 		},
 	}
@@ -176,7 +181,8 @@ func (s *Server) drain(server *http.Server) {
 	s.drained = drained
 	s.signalDrained()
 	s.mu.Unlock()
-	// Closing the listener comes first: a client that continues must not come back here. It waits for streams that are not upgraded.
+	// Closing the listener comes first: a client that continues must not return to this replica. It waits for streams
+	// that are not upgraded.
 	closed := make(chan struct{})
 	server.RegisterOnShutdown(func() { close(closed) })
 	var stopping sync.WaitGroup
@@ -243,7 +249,7 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) {
 		s.running.Go(func() { s.finish(grant, ended) })
 		http.Error(w, ended.message, http.StatusGone)
 	case err != nil:
-		// Only whoever has the key comes here.
+		// Only a client with the key gets this far.
 		s.options.Log.Error(err, "A session could not be looked up", "session", grant.Name, "project", grant.Project)
 		http.Error(w, "the session could not be looked up, try again: "+err.Error(), http.StatusServiceUnavailable)
 	default:
@@ -251,8 +257,8 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// look returns the grant that a request is for and the place of its Instance. errUnknown and errUsed are errors that a client must not be
-// able to tell apart. With any other error the client has proved that it has the key.
+// look returns the grant that a request is for and the place of its Instance. A client must not be able to distinguish
+// errUnknown from errUsed. With any other error the client has proved that it has the key.
 func (s *Server) look(r *http.Request) (*Grant, place, error) {
 	select {
 	case s.unproved <- struct{}{}:
@@ -266,7 +272,7 @@ func (s *Server) look(r *http.Request) (*Grant, place, error) {
 	if err != nil {
 		return nil, place{}, err
 	}
-	if err := s.review(ctx, grant); err != nil {
+	if err := review(ctx, s.options.Projects, grant); err != nil {
 		return grant, place{}, err
 	}
 	at, err := s.places.find(ctx, grant)
@@ -300,10 +306,10 @@ func (s *Server) prove(ctx context.Context, r *http.Request) (*Grant, error) {
 	return grant, nil
 }
 
-// review returns an ending when the session is deleted, or its user may not have it any more. Any other error says that the project
-// gave no answer.
-func (s *Server) review(ctx context.Context, grant *Grant) error {
-	if err := s.exists(ctx, grant); err != nil {
+// review returns an ending if the session is deleted, or its user has lost the permission. With any other error, the
+// project gave no answer.
+func review(ctx context.Context, projects Projects, grant *Grant) error {
+	if err := exists(ctx, projects, grant); err != nil {
 		return err
 	}
 	verb, subresource, ok := grant.Spec.Type.Permission()
@@ -314,7 +320,7 @@ func (s *Server) review(ctx context.Context, grant *Grant) error {
 	for key, values := range grant.User.Extra {
 		extra[key] = authorizationv1.ExtraValue(values)
 	}
-	allowed, err := s.options.Projects.Review(ctx, grant.Project, grant.ProjectUID, authorizationv1.SubjectAccessReviewSpec{
+	allowed, err := projects.Review(ctx, grant.Project, grant.ProjectUID, authorizationv1.SubjectAccessReviewSpec{
 		User: grant.User.Username, Groups: grant.User.Groups, UID: grant.User.UID, Extra: extra,
 		ResourceAttributes: &authorizationv1.ResourceAttributes{
 			Namespace: grant.Namespace, Verb: verb, Group: v1alpha.GroupVersion.Group, Resource: "instances", Subresource: subresource,

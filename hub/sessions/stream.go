@@ -34,7 +34,7 @@ type stream struct {
 	// port is the port of the Instance that the stream leads to, for type PortForward.
 	port  int32
 	meter *meter
-	// status is that of the cell's answer.
+	// status is the status code of the cell's answer.
 	status atomic.Int32
 	// failure is why the cell refused the stream.
 	failure atomic.Pointer[string]
@@ -125,7 +125,7 @@ func (c *stream) accepts(r *http.Request) string {
 	return ""
 }
 
-// protocols are those of commands whose messages are bytes: the outcome of a command is read from them.
+// protocols are the protocols of commands whose messages are bytes: the outcome of a command is read from them.
 var protocols = []string{remotecommand.StreamProtocolV5Name, remotecommand.StreamProtocolV4Name}
 
 const protocolHeader = "Sec-Websocket-Protocol"
@@ -182,7 +182,7 @@ func (s *Server) account(ctx context.Context, c *stream, began time.Time) {
 	})
 }
 
-// end is the lasting end of a stream.
+// end returns the lasting end of a stream.
 func (c *stream) end(ctx context.Context) *ending {
 	if because, ok := errors.AsType[*ending](context.Cause(ctx)); ok {
 		return because
@@ -209,8 +209,8 @@ func (c *stream) end(ctx context.Context) *ending {
 	return end
 }
 
-// watch ends a stream when its user may not have it any more, its Instance has moved, or it is idle. While a project or the hub gives no
-// answer, the stream continues.
+// watch ends a stream if its user has lost the permission, its Instance has moved, or it is idle. While a project or
+// the hub gives no answer, the stream continues.
 func (s *Server) watch(ctx context.Context, c *stream, end context.CancelCauseFunc) {
 	began := s.options.Clock.Now()
 	ticker := s.options.Clock.NewTicker(watchInterval)
@@ -248,10 +248,10 @@ func (s *Server) check(ctx context.Context, c *stream) *ending {
 	ctx, cancel := context.WithTimeout(ctx, watchInterval)
 	defer cancel()
 	var ended *ending
-	if err := s.review(ctx, c.grant); errors.As(err, &ended) {
+	if err := review(ctx, s.watched.projects, c.grant); errors.As(err, &ended) {
 		return ended
 	}
-	at, err := s.places.find(ctx, c.grant)
+	at, err := s.watched.find(ctx, c.grant)
 	if errors.As(err, &ended) && ended.reason == v1alpha.ReasonSessionInstanceGone {
 		return ended
 	}
@@ -264,7 +264,8 @@ func (s *Server) check(ctx context.Context, c *stream) *ending {
 // answerWithin is how long a cell may take to answer.
 const answerWithin = 12 * time.Second
 
-// passed are the headers of a client that the cell gets: those of the upgrade, and nothing that names a user.
+// passed are the headers of a client that are passed to the cell: the headers of the upgrade, and none that names a
+// user.
 var passed = []string{"Connection", "Upgrade", "Sec-Websocket-Key", "Sec-Websocket-Version"}
 
 // parseHub parses the address of the hub.
@@ -282,7 +283,7 @@ func parseHub(address string) (*url.URL, error) {
 func (s *Server) newProxy() http.Handler {
 	return &httputil.ReverseProxy{
 		Transport: s.options.Cells,
-		// What a container writes is sent at once.
+		// Output of a container is sent at once.
 		FlushInterval: -1,
 		// It would write of every stream that is cut off.
 		ErrorLog: log.New(io.Discard, "", 0),
@@ -325,7 +326,7 @@ func (s *Server) explain(response *http.Response, c *stream) {
 	c.failure.Store(&why)
 }
 
-// onHub is the URL of a stream at Karmada's proxy.
+// onHub returns the URL of a stream at Karmada's proxy.
 func (c *stream) onHub(hub *url.URL) *url.URL {
 	to := target(c.at, &c.grant.Spec)
 	at := hub.JoinPath(to.Path)

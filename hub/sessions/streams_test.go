@@ -10,14 +10,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/httpstream/wsstream"
 	"k8s.io/apimachinery/pkg/util/remotecommand"
 	"k8s.io/client-go/rest"
@@ -27,7 +25,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// commands answers as an API server does: with an output, and an outcome.
+// commands answers like an API server: with an output, and an outcome.
 func commands(outcome string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		connection := wsstream.NewConn(map[string]wsstream.ChannelProtocolConfig{remotecommand.StreamProtocolV5Name: {Binary: true, Channels: []wsstream.ChannelType{
@@ -90,7 +88,7 @@ func TestOutcomes(t *testing.T) {
 	}
 }
 
-// checkEvent waits for the Event of a session: who had it, what, for how long, and how many bytes.
+// checkEvent waits for the Event of a session: its user, type, duration and bytes.
 func (f *fixture) checkEvent(t *testing.T, grant *Grant) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -113,6 +111,7 @@ func (f *fixture) checkEvent(t *testing.T, grant *Grant) {
 
 // TestRefusedByTheCell verifies that a session shows that its cell refused it, and that only operators see why the credential is refused.
 func TestRefusedByTheCell(t *testing.T) {
+	t.Parallel()
 	for status, want := range map[int]string{
 		http.StatusForbidden: "refuses the credential of sessions", http.StatusBadRequest: "container app is not there",
 	} {
@@ -130,8 +129,10 @@ func TestRefusedByTheCell(t *testing.T) {
 	}
 }
 
-// TestProtocols verifies that a command is served with a protocol that shows its outcome only, and by no other upgrade.
+// TestProtocols verifies that a command is only served with a protocol that shows its outcome, and with no other
+// upgrade.
 func TestProtocols(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, http.HandlerFunc(echo))
 	key := newKey(t)
 	for _, c := range []struct {
@@ -152,6 +153,7 @@ func TestProtocols(t *testing.T) {
 
 // TestIdle verifies that a command without data ends, and that pings are no data.
 func TestIdle(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, http.HandlerFunc(echo), func(o *Options) { o.IdleTimeout = time.Second })
 	key := newKey(t)
 	session, grant := f.create(t, key, exec)
@@ -178,8 +180,9 @@ func TestIdle(t *testing.T) {
 	f.await(t, session, v1alpha.ReasonSessionIdle)
 }
 
-// TestPace verifies that a stream carries no more bytes per second than it may.
+// TestPace verifies that a stream carries no more bytes per second than allowed.
 func TestPace(t *testing.T) {
+	t.Parallel()
 	const size = 256 << 10
 	f := newFixture(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = io.WriteString(w, strings.Repeat("a", 2*size))
@@ -196,8 +199,9 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// TestStreamsOfASession verifies that one session does not take all streams of a replica.
+// TestStreamsOfASession verifies that one session does not occupy all streams of a replica.
 func TestStreamsOfASession(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, http.HandlerFunc(follow), func(o *Options) { o.Grants.Limits.Streams = 2 * maxSessionStreams })
 	key := newKey(t)
 	_, grant := f.create(t, key, followed)
@@ -224,8 +228,9 @@ func follow(w http.ResponseWriter, r *http.Request) {
 	<-r.Context().Done()
 }
 
-// TestDrain verifies that a replica that stops ends followed logs at once, and lets a command end.
+// TestDrain verifies that a stopping replica ends followed logs at once, and lets a command finish.
 func TestDrain(t *testing.T) {
+	t.Parallel()
 	const delay = 20 * time.Second
 	f := newFixture(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if strings.HasSuffix(r.URL.Path, "/log") {
@@ -264,66 +269,4 @@ func TestDrain(t *testing.T) {
 	if took := time.Since(began); took >= delay {
 		t.Errorf("without a stream the replica waits for %s", took)
 	}
-}
-
-// TestHostileKubelet verifies that what a cell sends does not stay in the memory of a replica, in logs and in frames that do not end.
-func TestHostileKubelet(t *testing.T) {
-	const size, most = 128 << 20, 24 << 20
-	piece := []byte(strings.Repeat("a", 64<<10))
-	f := newFixture(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		to := io.Writer(w)
-		if r.Header.Get("Upgrade") != "" {
-			connection, _, err := http.NewResponseController(w).Hijack()
-			if err != nil {
-				return
-			}
-			defer func() { _ = connection.Close() }()
-			// One frame of the error channel of 2^62 bytes.
-			fmt.Fprint(connection, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n\x82\x7f\x40\x00\x00\x00\x00\x00\x00\x00\x03")
-			to = connection
-		}
-		for range size / len(piece) {
-			if _, err := to.Write(piece); err != nil {
-				return
-			}
-		}
-	}))
-	key := newKey(t)
-	for name, change := range map[string]func(*v1alpha.InstanceSessionSpec){"a log": func(*v1alpha.InstanceSessionSpec) {}, "a frame": exec} {
-		_, grant := f.create(t, key, change)
-		header := http.Header{}
-		if grant.Spec.Type == v1alpha.SessionExec {
-			header = http.Header{"Connection": {"Upgrade"}, "Upgrade": {"websocket"}}
-		}
-		response, connection := f.dialWith(t, f.addressOf(grant), key, header)
-		var before, after runtime.MemStats
-		runtime.ReadMemStats(&before)
-		body := io.Reader(connection)
-		if grant.Spec.Type == v1alpha.SessionLogs {
-			body = response.Body
-		}
-		got, err := io.Copy(io.Discard, body)
-		runtime.ReadMemStats(&after)
-		if got < size/2 {
-			t.Errorf("%s: %d bytes came through, %v", name, got, err)
-		}
-		if allocated := after.TotalAlloc - before.TotalAlloc; allocated > most {
-			t.Errorf("%s: %d bytes were allocated for %d", name, allocated, got)
-		}
-	}
-}
-
-// onlyGrants notes what is asked of the hub, and has nothing.
-type onlyGrants struct {
-	client.Client
-	t *testing.T
-}
-
-// Get accepts names of grants only.
-func (g onlyGrants) Get(_ context.Context, key client.ObjectKey, object client.Object, _ ...client.GetOption) error {
-	uid, ok := strings.CutPrefix(key.Name, "session-")
-	if _, isConfigMap := object.(*corev1.ConfigMap); !ok || !isUID(types.UID(uid)) || !isConfigMap || key.Namespace != "grants" {
-		g.t.Fatalf("the hub is asked for %T %s", object, key)
-	}
-	return fmt.Errorf("nothing: %w", context.Canceled)
 }

@@ -7,7 +7,6 @@ import (
 	"bufio"
 	"crypto/ecdsa"
 	"crypto/tls"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -15,14 +14,12 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// echo upgrades a connection, and returns what it receives until the client closes it.
+// echo upgrades a connection, and returns received data until the client closes it.
 func echo(w http.ResponseWriter, r *http.Request) {
 	if r.Header.Get("Upgrade") != "websocket" {
 		http.Error(w, "not upgraded", http.StatusBadRequest)
@@ -37,7 +34,7 @@ func echo(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(connection, buffered)
 }
 
-// upgrade asks for an upgraded connection, and keeps it until the test ends.
+// upgrade opens an upgraded connection, and keeps it until the test ends.
 func (f *fixture) upgrade(t *testing.T, address string, key *ecdsa.PrivateKey) *http.Response {
 	t.Helper()
 	response, _ := f.dial(t, address, key)
@@ -49,26 +46,10 @@ func (f *fixture) dial(t *testing.T, address string, key *ecdsa.PrivateKey) (*ht
 	return f.dialWith(t, address, key, http.Header{"Upgrade": {"websocket"}})
 }
 
-// dialWith asks for a connection that is upgraded as header says.
+// dialWith opens a connection that is upgraded according to header.
 func (f *fixture) dialWith(t *testing.T, address string, key *ecdsa.PrivateKey, header http.Header) (*http.Response, *tls.Conn) {
 	t.Helper()
-	to, err := url.Parse(address)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dialer := &tls.Dialer{Config: f.clientWith(t, key)}
-	raw, err := dialer.DialContext(t.Context(), "tcp", to.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
-	connection, ok := raw.(*tls.Conn)
-	if !ok {
-		t.Fatalf("dialed %T", raw)
-	}
-	t.Cleanup(func() { _ = connection.Close() })
-	if err := connection.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
-		t.Fatal(err)
-	}
+	connection := f.connect(t, address, key)
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -87,8 +68,32 @@ func (f *fixture) dialWith(t *testing.T, address string, key *ecdsa.PrivateKey, 
 	return response, connection
 }
 
-// TestExec: bytes go both ways, and the stream ends with a withdrawn permission.
+// connect opens a connection to the server of an address.
+func (f *fixture) connect(t *testing.T, address string, key *ecdsa.PrivateKey) *tls.Conn {
+	t.Helper()
+	to, err := url.Parse(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dialer := &tls.Dialer{Config: f.clientWith(t, key)}
+	raw, err := dialer.DialContext(t.Context(), "tcp", to.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	connection, ok := raw.(*tls.Conn)
+	if !ok {
+		t.Fatalf("dialed %T", raw)
+	}
+	t.Cleanup(func() { _ = connection.Close() })
+	if err := connection.SetDeadline(time.Now().Add(30 * time.Second)); err != nil {
+		t.Fatal(err)
+	}
+	return connection
+}
+
+// TestExec: bytes flow in both directions, and the stream ends with a withdrawn permission.
 func TestExec(t *testing.T) {
+	t.Parallel()
 	f := newFixture(t, http.HandlerFunc(echo))
 	key := newKey(t)
 	session, grant := f.create(t, key, exec, func(s *v1alpha.InstanceSessionSpec) { s.Stdin, s.TTY = true, true })
@@ -129,24 +134,5 @@ func TestTarget(t *testing.T) {
 		if got := target(at, &spec).String(); got != prefix+want {
 			t.Errorf("%s, want %s", got, prefix+want)
 		}
-	}
-}
-
-// expire changes a stored grant, so that it has expired.
-func (f *fixture) expire(t *testing.T, grant *Grant) {
-	t.Helper()
-	grant.Expires = time.Now().Add(-time.Second)
-	encoded, err := json.Marshal(grant)
-	if err != nil {
-		t.Fatal(err)
-	}
-	grants := f.server.options.Grants
-	stored := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: grants.Namespace, Name: grantName(grant.UID)}}
-	if err := f.Client.Get(t.Context(), client.ObjectKeyFromObject(stored), stored); err != nil {
-		t.Fatal(err)
-	}
-	stored.Data[dataGrant] = string(encoded)
-	if err := f.Client.Update(t.Context(), stored); err != nil {
-		t.Fatal(err)
 	}
 }

@@ -44,8 +44,8 @@ func InstanceName(deployment string, index int) string {
 	return deployment + "-" + strconv.Itoa(index)
 }
 
-// InstanceIndex is the index of an Instance of a deployment, by its name. It is false when the name is not one that
-// InstanceName makes for that deployment.
+// InstanceIndex is the index of an Instance of a deployment, by its name. ok is false if InstanceName does not return this name for the
+// deployment.
 func InstanceIndex(deployment, instance string) (int, bool) {
 	suffix, found := strings.CutPrefix(instance, deployment+"-")
 	if !found {
@@ -61,9 +61,8 @@ func InstanceIndex(deployment, instance string) (int, bool) {
 // hubNamespacePrefix begins the name of every hub namespace.
 const hubNamespacePrefix = "ns-"
 
-// HubNamespace is the name of the hub namespace of a project's namespace, by the UIDs of both. Milo keeps namespace
-// default and its UID when a project is recreated, so that the UID of the namespace alone does not tell the two
-// projects apart.
+// HubNamespace is the name of the hub namespace of a project's namespace, by the UIDs of both. Milo keeps namespace default and its UID
+// when a project is recreated, so that the UID of the namespace alone does not distinguish the two projects.
 func HubNamespace(projectUID, namespaceUID string) string {
 	sum := sha256.Sum256([]byte(projectUID + "/" + namespaceUID))
 	return fmt.Sprintf("%s%x-%x-%x-%x-%x", hubNamespacePrefix, sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
@@ -78,22 +77,14 @@ func IsHubNamespace(name string) bool { return hubNamespace.MatchString(name) }
 
 var hubNamespace = regexp.MustCompile(`^` + hubNamespacePrefix + `[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 
-// ProjectShard is the shard of a project, of count shards. It is the same on every replica with the same number of them.
-func ProjectShard(project string, count int) int {
-	hasher := fnv.New32a()
-	// Writing to a hash.Hash never returns an error.
-	_, _ = hasher.Write([]byte(project))
-	return int(hasher.Sum32() % uint32(count)) //nolint:gosec // whoever divides projects refuses counts below 1
-}
-
 // ProjectLabel is the value of LabelProject for a project.
 func ProjectLabel(project string) string {
 	return Shorten("cluster-" + strings.ReplaceAll(project, "/", "_"))
 }
 
-// NetworkLabel is the value of LabelNetwork for a network of a project, which its namespace and name identify:
-// "<namespace>.<name>". A namespace has no dot, so that different networks have different values. What no label value may be
-// becomes a hash, which has no dot.
+// NetworkLabel is the value of LabelNetwork for a network of a project, which its namespace and name identify: "<namespace>.<name>". A
+// namespace has no dot, so that different networks have different values. A value that is not a valid label value is replaced by a
+// hash, which has no dot.
 func NetworkLabel(namespace, name string) string {
 	label := namespace + "." + name
 	if len(label) <= maxLabelLength && len(validation.IsDNS1123Label(namespace)) == 0 && len(validation.IsDNS1123Subdomain(name)) == 0 {

@@ -207,11 +207,11 @@ var Tables = []Table{
 		"progressDeadlineSeconds": at("spec.rollout.progressDeadlineSeconds"),
 	}),
 	table[appsv1.DeploymentStrategy](fields{
-		"type": but("spec.rollout.maxUnavailable", "Recreate is 100%"), "rollingUpdate": at("spec.rollout"),
+		"type": but("spec.rollout.maxUnavailable", "Recreate is 100%, without additional Instances"), "rollingUpdate": at("spec.rollout"),
 	}),
 	table[appsv1.RollingUpdateDeployment](fields{
 		"maxUnavailable": but("spec.rollout.maxUnavailable", "at least 1: an Instance is replaced in its place"),
-		"maxSurge":       no("an Instance is replaced in its place: one index never runs twice"),
+		"maxSurge":       at("spec.rollout.maxSurge"),
 	}),
 	table[appsv1.StatefulSetSpec](fields{
 		"replicas":             at(scale + ".minReplicas"),

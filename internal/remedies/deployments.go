@@ -93,8 +93,7 @@ var deploymentRemedies = []Remedy{
 		[]string{v1alpha.ConditionDisruptionBudget},
 	},
 
-	{v1alpha.ReasonProjectSuspended, RankCause, atOnce, consumer("Ask for the project to be resumed at Milo: all of it " +
-		"then starts again."), none, []string{
+	{v1alpha.ReasonProjectSuspended, RankCause, atOnce, consumer("Ask an operator to resume the project: all of it then starts again."), none, []string{
 		v1alpha.ConditionReady, v1alpha.ConditionAvailable, v1alpha.ConditionProgrammed, v1alpha.ConditionReplicasReady, v1alpha.ConditionProgressing, v1alpha.ConditionSuspended,
 	}},
 	{

@@ -220,7 +220,7 @@ var instanceRemedies = []Remedy{
 	},
 	{
 		v1alpha.ReasonSourceUnauthorized, RankCause, atOnce,
-		operator("Grant the add-on access to the object in the project: see the roles of the chart for Milo."),
+		operator("Grant the add-on access to the object in the project: see the roles of the chart for projects."),
 		none, data,
 	},
 	{

@@ -18,13 +18,14 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// Names of the Leases, and what is in them.
+// Names of the Leases, and their metadata.
 const (
-	// recordName is the record's. Its annotation says which replica has which shards.
+	// recordName is the record's name. Its annotation holds the shards of each replica.
 	recordName         = v1alpha.LeaseShards
 	annotationDivision = v1alpha.AnnotationShards
 
-	// leasePrefix begins the name of a replica's Lease. Its annotations say which process renews it, and which record that goes by.
+	// leasePrefix is the prefix of the names of the replicas' Leases. Their annotations name the process that renews the Lease, and the
+	// record that it follows.
 	leasePrefix       = v1alpha.LeaseReplicaPrefix
 	annotationProcess = "compute.datumapis.com/process"
 	annotationRecord  = "compute.datumapis.com/record"
@@ -44,29 +45,35 @@ type ownLease struct {
 	holder, process string
 	lasts           time.Duration
 
-	// lease is as last read or written. Nil: it must be read.
+	// lease is the Lease as last read or written. Nil: it must be read.
 	lease *coordinationv1.Lease
-	// record is the UID of the record that the Lease names. Empty: none, so this replica has no shard.
+	// record is the UID of the record that the Lease names. Empty: no record, so this replica has no shard.
 	record types.UID
-	// standing is what the Lease says of the replica.
+	// standing is the replica's Reach as its Lease reports it.
 	standing string
-	// joined says that this process has written it before.
+	// joined reports that this process has written the Lease before.
 	joined bool
+	// endpoint is where this replica answers pings. Empty: nowhere.
+	endpoint string
 }
 
-// renew writes the Lease. ended says that the Lease on the hub counts no more, whoever wrote it.
+// renew writes the Lease. ended reports that the Lease on the hub no longer counts, whoever wrote it.
 //
 // A process takes over the Lease of an earlier one with its name when it starts: that one was killed. Later it does so only when the
-// Lease has ended.
-func (l *ownLease) renew(ctx context.Context, record types.UID, at time.Time, ended bool) error {
+// Lease has ended. askedBy is the replica that had asked for the renewal.
+func (l *ownLease) renew(ctx context.Context, record types.UID, at time.Time, ended bool) (askedBy string, err error) {
 	if err := l.read(ctx, ended); err != nil {
-		return err
+		return "", err
 	}
+	askedBy = l.lease.Annotations[annotationAskedBy]
 	lease := l.lease.DeepCopy()
 	lease.Labels = labels
 	lease.Annotations = map[string]string{annotationProcess: l.process, annotationRecord: string(record)}
 	if l.standing != "" {
 		lease.Annotations[annotationReach] = l.standing
+	}
+	if l.endpoint != "" {
+		lease.Annotations[annotationEndpoint] = l.endpoint
 	}
 	lease.Spec.HolderIdentity = &l.holder
 	lease.Spec.LeaseDurationSeconds = new(int32(l.lasts / time.Second)) //nolint:gosec // it is a few seconds
@@ -76,12 +83,12 @@ func (l *ownLease) renew(ctx context.Context, record types.UID, at time.Time, en
 		write = func() error { return l.client.Create(ctx, lease) }
 	}
 	if err := write(); err != nil {
-		// An attempt that was given up may have arrived, or somebody has deleted it.
+		// An attempt that timed out may have arrived, or the Lease was deleted.
 		l.lease = nil
-		return fmt.Errorf("write Lease %s: %w", l.name, err)
+		return "", fmt.Errorf("write Lease %s: %w", l.name, err)
 	}
 	l.lease, l.record, l.joined = lease, record, true
-	return nil
+	return askedBy, nil
 }
 
 func (l *ownLease) read(ctx context.Context, ended bool) error {

@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestNoTwoOwners: replicas are killed, stopped, paused, cut off from the hub or from its answers, requests take up to 8 s and arrive long
-// after they were given up, and somebody deletes Leases. No shard ever has two owners. When all that ends, each has one.
+// TestNoTwoOwners: replicas are killed, stopped, paused, cut off from the hub or from its answers, requests take up to 8 s and arrive
+// long after their timeout, and Leases are deleted. No shard ever has two owners. When all faults end, each shard has one owner.
 func TestNoTwoOwners(t *testing.T) {
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
@@ -74,11 +74,11 @@ func (f *faults) refuse(s *simulated, refused bool) {
 	s.refused = refused
 }
 
-// faults are what happens to a world.
+// faults are the faults of a world.
 type faults struct {
 	*world
 	random *rand.Rand
-	// usual is the longest time that most requests and answers are on their way.
+	// usual is the maximum duration of most requests and answers.
 	usual  time.Duration
 	joined int
 	healed bool
@@ -101,7 +101,7 @@ func (f *faults) join() {
 func (f *faults) next() {
 	f.mu.Lock()
 	s := f.replicas[f.random.IntN(len(f.replicas))]
-	what, flag, stopped := f.random.IntN(12), f.random.IntN(2) == 0, s.paused != nil
+	what, flag, stopped := f.random.IntN(14), f.random.IntN(2) == 0, s.paused != nil
 	f.mu.Unlock()
 	switch {
 	case stopped:
@@ -122,6 +122,10 @@ func (f *faults) next() {
 		f.remove(recordName)
 	case what < 8:
 		f.remove(leasePrefix + s.name)
+	case what < 10:
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		s.deaf = !s.deaf
 	default:
 		f.mu.Lock()
 		defer f.mu.Unlock()
@@ -148,7 +152,7 @@ func (f *faults) heal() {
 	f.healed = true
 	var paused []*simulated
 	for _, s := range f.replicas {
-		s.refused, s.lost = false, false
+		s.refused, s.lost, s.deaf = false, false, false
 		if s.paused != nil {
 			paused = append(paused, s)
 		}

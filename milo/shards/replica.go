@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -24,7 +25,7 @@ import (
 
 // Options configure a Replica.
 type Options struct {
-	// Client reads and writes Leases, past every cache.
+	// Client reads and writes Leases, bypassing all caches.
 	Client client.Client
 	// Namespace holds the Leases. It must exist.
 	Namespace string
@@ -34,56 +35,80 @@ type Options struct {
 	Count int
 	// LeaseDuration is the longest time until the shards of a replica that was killed have another owner.
 	LeaseDuration time.Duration
-	// Own is called with each shard that this replica has got, from 0. The context ends when it has lost the shard. It must return at once.
+	// Own is called with each shard that this replica acquires, from 0. The context ends when the replica loses the shard. Own must
+	// return at once.
 	Own func(ctx context.Context, shard int)
-	// Reach says whether this replica can do anything for its shards. Nil: nobody knows. It must return at once.
+	// Peers sends pings to the other replicas, so that a replica that was killed is noticed before its Lease ends. Nil: no replica sends
+	// any to this one.
+	Peers Peers
+	// Reach reports whether this replica can reach what its shards need. Nil: that is unknown. It must return at once.
 	Reach func() Reach
 	// Clock is for the Leases.
 	Clock clock.WithDelayedExecution
-	// Log gets the shards that this replica gets and loses.
+	// Log gets the shards that this replica acquires and loses.
 	Log logr.Logger
 }
 
-// Replica is this process among those that share the shards.
+// Replica is this process as one of the replicas that share the shards.
 type Replica struct {
 	options Options
 	name    string
 	at      timings
 	fence   *fence
 	own     *ownLease
+	// validity is how long the fence is open, and witness hears the pings of the others.
+	validity *validity
+	witness  *witness
+	// woken has an element if a look is due.
+	woken chan struct{}
+	// resumed is when this process last began after it had not run for a while.
+	resumed time.Time
 
-	// The next renewal and the next look.
+	// Times of the next renewal and the next check.
 	renewAt, lookAt time.Time
 	seen            sightings
-	// asked is when the last look was asked for.
+	// asked is the time of the request of the last check.
 	asked time.Time
-	// isCutOff says that this replica has left its shards to others that reach what it does not.
+	// isCutOff reports that this replica has left its shards to other replicas because they reach servers that it does not.
 	isCutOff atomic.Bool
 }
 
-// New makes a Replica. It sends no request before it runs.
+// New creates a Replica. It sends no request before it runs.
 func New(options Options) *Replica {
 	// It is part of the name of a Lease.
-	name, at := sanitize.DNS1123(options.Name), timingsFor(options.LeaseDuration)
-	return &Replica{
+	name, at, process := sanitize.DNS1123(options.Name), timingsFor(options.LeaseDuration), string(uuid.NewUUID())
+	fence := &fence{clock: options.Clock, log: options.Log, owned: map[int]context.CancelFunc{}}
+	r := &Replica{
 		options: options,
 		name:    name,
 		at:      at,
-		fence:   &fence{clock: options.Clock, log: options.Log, owned: map[int]context.CancelFunc{}},
+		fence:   fence,
 		own: &ownLease{
 			client: options.Client, namespace: options.Namespace, name: leasePrefix + name,
-			holder: name, process: string(uuid.NewUUID()), lasts: at.lease,
+			holder: name, process: process, lasts: at.lease,
 		},
-		seen: sightings{},
+		validity: &validity{fence: fence, at: at, peers: map[string]*peer{}},
+		witness:  &witness{process: process, heard: map[string]heard{}, barred: map[string]bool{}},
+		woken:    make(chan struct{}, 1),
+		seen:     sightings{},
 	}
+	if options.Peers != nil {
+		r.own.endpoint = options.Peers.Endpoint()
+	}
+	return r
 }
 
-// leaveTimeout bounds what a replica does that stops.
+// leaveTimeout bounds the requests of a replica that stops.
 const leaveTimeout = 5 * time.Second
 
 // Run shares the shards with the other replicas until ctx ends. Errors are retried: while the hub does not answer, this replica keeps
 // its shards as long as its Lease lasts.
 func (r *Replica) Run(ctx context.Context) error {
+	if r.options.Peers != nil {
+		var pinging sync.WaitGroup
+		defer pinging.Wait()
+		pinging.Go(func() { r.pings(ctx) })
+	}
 	for ctx.Err() == nil {
 		if !r.now().Before(r.renewAt) {
 			r.renew(ctx)
@@ -98,7 +123,12 @@ func (r *Replica) Run(ctx context.Context) error {
 		timer := r.options.Clock.NewTimer(next.Sub(r.now()))
 		select {
 		case <-ctx.Done():
+		case <-r.woken:
+			r.lookAt = r.now()
 		case <-timer.C():
+			if now := r.now(); now.Sub(next) > r.at.ping {
+				r.resumed = now
+			}
 		}
 		timer.Stop()
 	}
@@ -115,22 +145,23 @@ func (r *Replica) renew(ctx context.Context) {
 	}
 }
 
-// announce renews the Lease of this replica with the record that it goes by.
+// announce renews the Lease of this replica with the record that it follows.
 func (r *Replica) announce(ctx context.Context, record types.UID) error {
 	sent := r.now()
 	// Half of what is left: a request that hangs must leave time for another one.
-	bounded, cancel := context.WithTimeout(ctx, max(r.fence.left()/2, r.at.retry))
+	bounded, cancel := context.WithTimeout(ctx, max(r.validity.renewalLeft(sent)/2, r.at.retry))
 	defer cancel()
 	seen, known := r.seen[r.name]
 	r.own.standing = r.standing()
-	if err := r.own.renew(bounded, record, sent, known && !r.asked.Before(seen.ends())); err != nil {
+	askedBy, err := r.own.renew(bounded, record, sent, known && !r.asked.Before(seen.ends()))
+	if err != nil {
 		r.renewAt = r.now().Add(r.at.retry)
 		if errors.Is(err, errTaken) {
-			r.fence.close()
+			r.validity.end()
 		}
 		return err
 	}
-	r.fence.extend(sent.Add(r.at.fence))
+	r.validity.renewedAt(sent, askedBy)
 	r.renewAt = sent.Add(r.at.renewal(len(r.running())))
 	return nil
 }
@@ -144,7 +175,7 @@ func (r *Replica) running() []string {
 	return running
 }
 
-// look reads all Leases, and has this replica get and lose shards.
+// look reads all Leases, and lets this replica acquire and release shards.
 func (r *Replica) look(ctx context.Context) {
 	asked := r.now()
 	r.lookAt = asked.Add(r.at.look)
@@ -154,11 +185,16 @@ func (r *Replica) look(ctx context.Context) {
 	v, err := r.list(bounded)
 	if err == nil {
 		r.asked = asked
-		r.seen.update(v, r.now(), r.at.lease)
-		err = r.follow(ctx, v)
+		r.witness.see(v, r.name, r.now())
+		r.seen.update(v, r.now(), r.at, func(replica string, lease *coordinationv1.Lease) bool {
+			return r.witness.ends(replica, r.name, lease)
+		})
+		if err = r.clear(ctx, v); err == nil {
+			err = r.follow(ctx, v)
+		}
 	}
 	for _, seen := range r.seen {
-		// What ends before the next look is looked at when it ends.
+		// A Lease that ends before the next check is checked when it ends.
 		if ends := seen.ends(); ends.After(asked) && ends.Before(r.lookAt) {
 			r.lookAt = ends
 		}
@@ -172,6 +208,21 @@ func (r *Replica) look(ctx context.Context) {
 	}
 }
 
+// clear renews the Lease of this replica if another one asks for that.
+func (r *Replica) clear(ctx context.Context, v view) error {
+	lease := v.replicas[r.name]
+	if lease == nil || lease.Annotations[annotationProcess] != r.own.process {
+		return nil
+	}
+	if lease.Annotations[annotationAskedBy] == "" {
+		r.validity.cleanAt(r.asked, v.replicas, r.name)
+		return nil
+	}
+	r.options.Log.Info("Another replica hears nothing of this one; the Lease is renewed", "replica", lease.Annotations[annotationAskedBy])
+	r.own.lease = lease
+	return r.announce(ctx, r.own.record)
+}
+
 func (r *Replica) list(ctx context.Context) (view, error) {
 	var leases coordinationv1.LeaseList
 	if err := r.options.Client.List(ctx, &leases, client.InNamespace(r.options.Namespace), labels); err != nil {
@@ -180,10 +231,10 @@ func (r *Replica) list(ctx context.Context) (view, error) {
 	return newView(leases.Items, r.options.Count)
 }
 
-// follow stops shards that this replica has lost, and takes or gives up what makes its number even with those of the others.
+// follow stops shards that this replica has lost, and takes or releases shards until it has its share.
 func (r *Replica) follow(ctx context.Context, v view) error {
 	if v.record == nil || v.record.UID != r.own.record {
-		// Whatever it owns is by a record that somebody has deleted.
+		// The record of its shards was deleted.
 		r.stop(r.fence.shards())
 	}
 	if r.fence.left() <= 0 {
@@ -191,7 +242,7 @@ func (r *Replica) follow(ctx context.Context, v view) error {
 		return nil
 	}
 	if v.record == nil {
-		// All replicas go by it before any takes a shard.
+		// All replicas must follow the new record before any takes a shard.
 		defer func() { r.lookAt = r.now() }()
 		return r.createRecord(ctx)
 	}
@@ -203,7 +254,7 @@ func (r *Replica) follow(ctx context.Context, v view) error {
 	r.stop(slices.DeleteFunc(r.fence.shards(), func(shard int) bool { return v.division[shard] == r.name }))
 	running := r.running()
 	if r.judge(v, running); r.standing() != r.own.standing {
-		// Others must not rely on what is not so any more.
+		// Other replicas must not rely on the former record.
 		if err := r.announce(ctx, v.record.UID); err != nil {
 			return err
 		}
@@ -212,6 +263,9 @@ func (r *Replica) follow(ctx context.Context, v view) error {
 		if replica != r.name && !v.goesBy(replica, v.record.UID) {
 			return nil
 		}
+	}
+	if err := r.question(ctx, v, r.now()); err != nil {
+		return err
 	}
 	next := v.division.without(func(replica string) bool { return slices.Contains(running, replica) }).balanced(r.name, r.members(v, running))
 	if err := r.change(ctx, v, next); err != nil {
@@ -256,7 +310,7 @@ func (r *Replica) write(ctx context.Context, record *coordinationv1.Lease, next 
 	record = record.DeepCopy()
 	record.Annotations = map[string]string{annotationDivision: next.String()}
 	record.Spec.AcquireTime = &metav1.MicroTime{Time: r.now()}
-	// An API server ignores an update that changes nothing, and so would not notice another replica's.
+	// An API server ignores an update without a change, and so would not detect another replica's.
 	transitions := int32(1)
 	if before := record.Spec.LeaseTransitions; before != nil {
 		transitions += *before
@@ -278,7 +332,7 @@ func (r *Replica) createRecord(ctx context.Context) error {
 	return nil
 }
 
-// removeEnded deletes the Leases of replicas that were killed. They have no shard any more.
+// removeEnded deletes the Leases of killed replicas, which have no shard any more.
 func (r *Replica) removeEnded(ctx context.Context, v view, running []string) error {
 	bounded, cancel := context.WithTimeout(ctx, r.at.request)
 	defer cancel()
@@ -297,7 +351,7 @@ func (r *Replica) removeEnded(ctx context.Context, v view, running []string) err
 
 // leave has others take the shards of this replica at once.
 func (r *Replica) leave(ctx context.Context) {
-	r.fence.close()
+	r.validity.end()
 	if r.own.lease == nil {
 		return
 	}

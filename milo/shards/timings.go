@@ -9,26 +9,33 @@ import "time"
 type timings struct {
 	// lease is how long a replica's Lease lasts, in whole seconds: Leases have no fractions.
 	lease time.Duration
-	// fence is how long a replica keeps its shards after it has sent a renewal that succeeded.
+	// fence is how long a replica keeps its shards after it sent a renewal that succeeded.
 	fence time.Duration
-	// look is the time between looks at all Leases.
+	// look is the interval between checks of all Leases.
 	look time.Duration
-	// retry is the time between attempts to renew that fail, and the least that a request may take.
+	// retry is the interval between failed attempts to renew, and the shortest timeout of a request.
 	retry time.Duration
-	// contend is the time until the next look of a replica that was not the first to change the record.
+	// contend is the time until the next check of a replica whose change of the record conflicted.
 	contend time.Duration
-	// request is how long any other request may take.
+	// request is the timeout of any other request.
 	request time.Duration
+
+	// ping is the time between pings to another replica, and pingTimeout how long one may take.
+	ping, pingTimeout time.Duration
+	// silence is how long a replica may send no ping until it is asked to renew its Lease.
+	silence time.Duration
+	// shortLease is how long a Lease lasts after that, and shortFence how long a replica keeps its shards that hears no answer.
+	shortLease, shortFence time.Duration
 }
 
-// perReplica is what each replica adds to the time between renewals, so that all together renew less than once a second.
+// perReplica is the time that each replica adds to the renewal interval, so that all replicas together renew less than once a second.
 const perReplica = 1020 * time.Millisecond
 
-// longestLook is the longest time between looks, whatever Options.LeaseDuration is.
+// longestLook is the longest interval between checks, whatever Options.LeaseDuration is.
 const longestLook = 2 * time.Second
 
 func timingsFor(duration time.Duration) timings {
-	// A replica that stops or joins must not be noticed late only because one that was killed may be.
+	// A replica that stops or joins is noticed quickly, even if the Leases last long.
 	look := min(duration/15, longestLook)
 	return timings{
 		lease:   (duration * 13 / 15).Truncate(time.Second),
@@ -37,6 +44,9 @@ func timingsFor(duration time.Duration) timings {
 		retry:   look / 2,
 		contend: look / 20,
 		request: 2 * look,
+
+		ping: duration / 30, pingTimeout: duration / 15, silence: duration / 10,
+		shortLease: duration * 3 / 20, shortFence: duration * 2 / 15,
 	}
 }
 

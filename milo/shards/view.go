@@ -13,9 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// view is what one list of all Leases says.
+// view is the content of one list of all Leases.
 type view struct {
-	// record is nil if there is none.
+	// record is nil if it does not exist.
 	record   *coordinationv1.Lease
 	division division
 	// replicas have a Lease, by their names.
@@ -41,13 +41,13 @@ func newView(leases []coordinationv1.Lease, count int) (view, error) {
 	return v, nil
 }
 
-// goesBy says whether a replica may have shards by another record than this one.
+// goesBy reports whether a replica may have shards by another record than this one.
 func (v view) goesBy(replica string, record types.UID) bool {
 	lease := v.replicas[replica]
 	return lease == nil || lease.Annotations[annotationRecord] == "" || lease.Annotations[annotationRecord] == string(record)
 }
 
-// sighting is since when a replica's Lease has been seen as it is.
+// sighting is the time since which a replica's Lease has been seen unchanged.
 type sighting struct {
 	// version is empty if there is no Lease.
 	version string
@@ -57,12 +57,13 @@ type sighting struct {
 
 func (s sighting) ends() time.Time { return s.since.Add(s.lasts) }
 
-// sightings are those of the other replicas, by name.
+// sightings holds the sightings of the other replicas, by name.
 type sightings map[string]sighting
 
-// update adds a view: that which was asked for at one time, and answered at another. A replica with shards and without a Lease counts as
-// if it had one that lasts as long as this replica's: somebody has deleted it.
-func (s sightings) update(v view, answered time.Time, lasts time.Duration) {
+// update adds a view that was answered at some time. A replica with shards and without a Lease counts as if it had one that lasts as long
+// as this replica's: its Lease was deleted by mistake. Leases that end soon last less.
+func (s sightings) update(v view, answered time.Time, at timings, endsSoon func(replica string, lease *coordinationv1.Lease) bool) {
+	lasts := at.lease
 	for _, replica := range v.division {
 		if _, found := v.replicas[replica]; !found && replica != "" {
 			s.see(replica, sighting{"", answered, lasts})
@@ -72,6 +73,9 @@ func (s sightings) update(v view, answered time.Time, lasts time.Duration) {
 		seen := sighting{string(lease.UID) + "/" + lease.ResourceVersion, answered, lasts}
 		if seconds := lease.Spec.LeaseDurationSeconds; seconds != nil {
 			seen.lasts = time.Duration(*seconds) * time.Second
+		}
+		if endsSoon(replica, lease) {
+			seen.lasts = at.shortLease
 		}
 		s.see(replica, seen)
 	}
@@ -86,7 +90,7 @@ func (s sightings) see(replica string, seen sighting) {
 	}
 }
 
-// running are the replicas whose Leases had not ended at the time at which the last view was asked for.
+// running are the replicas whose Leases had not ended when the last view was requested.
 func (s sightings) running(asked time.Time) []string {
 	var names []string
 	for replica, seen := range s {

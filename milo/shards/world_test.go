@@ -26,15 +26,15 @@ import (
 
 const namespace = "hub"
 
-// world is a hub and replicas in simulated time. It must be made in a bubble of testing/synctest, where all clocks are simulated.
+// world is a hub and replicas in simulated time. Create it in a bubble of testing/synctest, where all clocks are simulated.
 type world struct {
 	t      *testing.T
 	hub    client.WithWatch
 	shards int
-	// latency is how long requests are on their way to the hub, and answers back.
+	// latency is the time that a request takes to the hub, and an answer back.
 	latency func() time.Duration
 
-	// requests are on their way.
+	// requests are in flight.
 	requests sync.WaitGroup
 
 	mu       sync.Mutex
@@ -42,6 +42,8 @@ type world struct {
 	writes   int
 	// found are the moments at which a shard had two owners.
 	found []string
+	// noPings says that processes are of a version without pings.
+	noPings bool
 }
 
 // simulated is a process. Its requests can be held back, and so can its clock: then it is a process that is paused.
@@ -54,7 +56,9 @@ type simulated struct {
 
 	// Guarded by world.mu.
 	dead, refused, lost bool
-	// paused is closed when the process goes on. Nil: it is not paused.
+	// deaf says that no ping reaches it, and none of its own reaches another process.
+	deaf bool
+	// paused is closed when the process continues. Nil: it is not paused.
 	paused chan struct{}
 	owned  map[int]context.Context
 	reach  Reach
@@ -82,8 +86,12 @@ func (w *world) close() {
 func (w *world) start(name string) *simulated {
 	ctx, stop := context.WithCancel(w.t.Context())
 	s := &simulated{world: w, name: name, stop: stop, ended: make(chan struct{}), owned: map[int]context.Context{}, reach: Reached}
+	var peers Peers = s
+	if w.noPings {
+		peers = nil
+	}
 	s.replica = New(Options{
-		Client: s.client(), Namespace: namespace, Name: name, Count: w.shards, LeaseDuration: 15 * time.Second,
+		Peers: peers, Client: s.client(), Namespace: namespace, Name: name, Count: w.shards, LeaseDuration: 15 * time.Second,
 		Own: s.own, Reach: s.reaches, Clock: pausable{clock.RealClock{}, s}, Log: logr.Discard(),
 	})
 	w.mu.Lock()
@@ -110,7 +118,7 @@ func (s *simulated) own(ctx context.Context, shard int) {
 	s.check()
 }
 
-// check notes which shards have two owners. A process that is paused does nothing, and is looked at when it goes on. w.mu is held.
+// check records which shards have two owners. A paused process does nothing, and is checked when it continues. w.mu is held.
 func (w *world) check() {
 	owner := map[int]string{}
 	for _, s := range w.replicas {
@@ -135,7 +143,7 @@ func (s *simulated) end() {
 	s.replicas = slices.DeleteFunc(s.replicas, func(other *simulated) bool { return other == s })
 }
 
-// kill ends a process without that it could tell anybody.
+// kill ends a process without a last write.
 func (s *simulated) kill() {
 	s.mu.Lock()
 	s.dead = true
@@ -155,7 +163,7 @@ func (s *simulated) resume() {
 	s.paused = nil
 	s.mu.Unlock()
 	close(paused)
-	// Whatever it does at once when it goes on is done; it must have noticed that its time is over.
+	// The process has run everything that was due when it continued; it must have noticed that its time is over.
 	synctest.Wait()
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -172,7 +180,7 @@ func (s *simulated) goesOn() {
 	}
 }
 
-// pausable is the clock of a process: what should happen while it is paused happens when it goes on.
+// pausable is the clock of a process: timers that fire during a pause run when the process continues.
 type pausable struct {
 	clock.RealClock
 	process *simulated
@@ -190,7 +198,8 @@ var (
 	errDead    = errors.New("killed")
 )
 
-// call sends a request to the hub. It is answered some time later, or not. That the caller does not wait any more does not stop it.
+// call sends a request to the hub. It is answered some time later, or not. The request arrives even if the caller no longer waits for
+// it.
 func (s *simulated) call(ctx context.Context, isWrite bool, do func() error) error {
 	s.goesOn()
 	s.mu.Lock()
@@ -224,7 +233,53 @@ func (s *simulated) call(ctx context.Context, isWrite bool, do func() error) err
 	}
 }
 
-// client is that of a process.
+// Endpoint implements Peers.
+func (s *simulated) Endpoint() string { return fmt.Sprintf("%p", s) }
+
+// Ping implements Peers. A ping arrives some time later, also when its sender does not wait any more.
+func (s *simulated) Ping(ctx context.Context, endpoint string, ping Ping) error {
+	s.goesOn()
+	s.mu.Lock()
+	there, back, silent := s.latency(), s.latency(), s.dead || s.deaf
+	index := slices.IndexFunc(s.replicas, func(other *simulated) bool { return other.Endpoint() == endpoint })
+	if silent || index < 0 || s.replicas[index].deaf {
+		s.mu.Unlock()
+		return errRefused
+	}
+	other := s.replicas[index]
+	s.mu.Unlock()
+	answer := make(chan error, 1)
+	s.requests.Go(func() {
+		<-time.After(there)
+		other.goesOn()
+		s.mu.Lock()
+		dead := other.dead
+		s.mu.Unlock()
+		if dead {
+			return
+		}
+		accepted := other.replica.Hear(ping)
+		<-time.After(back)
+		switch accepted {
+		case Accepted:
+			answer <- nil
+		case Asked:
+			answer <- ErrAsked
+		case Refused:
+			answer <- errRefused
+		}
+	})
+	select {
+	case err := <-answer:
+		s.goesOn()
+		return err
+	case <-ctx.Done():
+		s.goesOn()
+		return ctx.Err()
+	}
+}
+
+// client returns the client of a process.
 func (s *simulated) client() client.Client {
 	return interceptor.NewClient(s.hub, interceptor.Funcs{
 		Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
@@ -253,7 +308,7 @@ func (s *simulated) client() client.Client {
 	})
 }
 
-// exchange calls with a copy of the object, as the hub gets one, and returns what the hub answered.
+// exchange calls do with a copy of the object, as the hub receives it, and returns the hub's answer.
 func (s *simulated) exchange(ctx context.Context, o client.Object, isWrite bool, do func(client.Object) error) error {
 	sent := o.DeepCopyObject().(client.Object) //nolint:forcetypeassert // it is a copy
 	if err := s.call(ctx, isWrite, func() error { return do(sent) }); err != nil {
@@ -263,7 +318,7 @@ func (s *simulated) exchange(ctx context.Context, o client.Object, isWrite bool,
 	return nil
 }
 
-// division is who has which shard, and an error if one has no owner.
+// division is the number of shards of each replica. It returns an error if a shard has no owner.
 func (w *world) division() (map[string]int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

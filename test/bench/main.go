@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command bench measures what admission adds to a create, the time from create to Ready, and the collection of status from a
-// cell on the hub. Each measurement has a floor in the same run, so that results of different machines can be compared.
+// Command bench measures what admission adds to a create, the time from create to Ready, the collection of status from a cell on the
+// hub, and sessions. Each measurement has a floor in the same run, so that results of different machines can be compared.
 package main
 
 import (
@@ -19,10 +19,10 @@ import (
 )
 
 func main() {
-	// A closed terminal or pipe must stop the started processes as Ctrl-C does.
+	// A closed terminal or pipe must stop the started processes, as Ctrl-C does.
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGPIPE)
 	defer stop()
-	// Libraries would log between the lines of progress. What matters is returned as an error.
+	// Libraries would log between the lines of progress. Relevant failures are returned as errors.
 	ctrl.SetLogger(logr.Discard())
 	klog.SetLogger(logr.Discard())
 	if err := root().ExecuteContext(ctx); err != nil {
@@ -35,11 +35,11 @@ func main() {
 func root() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:           "bench",
-		Short:         "Measure admission, creation and the propagation of status; each subcommand prints Markdown tables",
+		Short:         "Measure admission, creation, failover and sessions; each subcommand prints Markdown tables",
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	cmd.AddCommand(latencyCommand(), interpreterCommand(), readyCommand())
+	cmd.AddCommand(latencyCommand(), readyCommand(), failoverCommand(), sessionsCommand())
 	return cmd
 }

@@ -14,16 +14,16 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// readyPlanes are those whose writes are counted: where a consumer writes, Karmada's, and the cell.
+// readyPlanes are the planes whose writes are counted: the consumer's, Karmada's, and the cell.
 var readyPlanes = []string{plane, hubPlane, cellPlane}
 
-// aggregatedWrite is a kind of write that was made more than once.
+// aggregatedWrite identifies a kind of write.
 type aggregatedWrite struct{ plane, resource, verb, user string }
 
-// writeCounts are how many writes of each kind were made per object.
+// writeCounts holds the number of writes of each kind per object.
 type writeCounts map[aggregatedWrite]float64
 
-// writesSince are the writes for each of n objects, without those of Leases and Events, and without those that were refused.
+// writesSince returns the writes for each of n objects. Writes of Leases and Events, and denied writes, are left out.
 func (s *stage) writesSince(begin time.Time, n int) (writeCounts, error) {
 	counts := writeCounts{}
 	for _, plane := range readyPlanes {
@@ -46,7 +46,7 @@ func (s *stage) writesSince(begin time.Time, n int) (writeCounts, error) {
 	return counts, nil
 }
 
-// of is how many writes a plane had.
+// of returns the number of writes in a plane.
 func (w writeCounts) of(plane string) float64 {
 	var sum float64
 	for write, count := range w {
@@ -57,7 +57,7 @@ func (w writeCounts) of(plane string) float64 {
 	return sum
 }
 
-// rows are the kinds of writes, those of one plane together, the most frequent first. Those of one object in ten or fewer are left out.
+// rows returns the kinds of writes, by plane, the most frequent first. Writes for a tenth of the objects or fewer are left out.
 func (w writeCounts) rows() [][]string {
 	var kinds []aggregatedWrite
 	for write, count := range w {
@@ -76,14 +76,14 @@ func (w writeCounts) rows() [][]string {
 	return rows
 }
 
-// hubProcesses are those that serve the hub.
-var hubProcesses = []string{"hub-kube-apiserver", controllerManager, "karmada-scheduler", "karmada-webhook", replica}
+// hubProcesses are the processes that serve the hub.
+var hubProcesses = []string{"hub-kube-apiserver", "karmada-controller-manager", "karmada-scheduler", "karmada-webhook", replica}
 
-// cpuTimes are what processes took, by name.
+// cpuTimes holds the CPU times of processes, by name.
 type cpuTimes map[string]time.Duration
 
 const (
-	// replica is the process of the add-on, and agent that of the cell.
+	// replica is the process of the add-on, and agent its process in the cell.
 	replica = "karmada-compute-0"
 	agent   = "karmada-compute-cell"
 )
@@ -98,7 +98,7 @@ func cpuOf(pid int) (time.Duration, error) {
 	return time.Duration(stat.CPUTime() * float64(time.Second)), err
 }
 
-// pid is the id of a process of the federation or of the replica, or 0.
+// pid returns the id of a process of the federation or of the replica, or 0.
 func (s *stage) pid(name string) int {
 	if name == replica {
 		id, err := s.addOn.ProcessID(0)
@@ -118,7 +118,7 @@ func (s *stage) pid(name string) int {
 	return 0
 }
 
-// cpu is the CPU time that the processes of the federation and the add-on have taken. It leaves out those that cannot be read.
+// cpu returns the CPU time of the processes of the federation and the add-on. Processes that cannot be read are left out.
 func (s *stage) cpu() cpuTimes {
 	names := []string{replica, agent}
 	for _, process := range s.federation.Status() {
@@ -133,7 +133,7 @@ func (s *stage) cpu() cpuTimes {
 	return used
 }
 
-// since is what each process took after before.
+// since returns the additional CPU time of each process since before.
 func (c cpuTimes) since(before cpuTimes) cpuTimes {
 	since := cpuTimes{}
 	for name, used := range c {
@@ -142,7 +142,7 @@ func (c cpuTimes) since(before cpuTimes) cpuTimes {
 	return since
 }
 
-// each is the share of one of n.
+// each returns the CPU time per object, for n objects.
 func (c cpuTimes) each(n int) cpuTimes {
 	each := cpuTimes{}
 	for name, used := range c {
@@ -159,8 +159,8 @@ func (c cpuTimes) sum(names []string) time.Duration {
 	return sum
 }
 
-// costRows compare the CPU time of one object with that of the floor in the same surroundings: all processes, those of the hub, and each
-// that takes more than a millisecond.
+// costRows compare the CPU time per object with the floor's in the same surroundings: of all processes, of the hub's processes,
+// and of each process that takes more than a millisecond.
 func costRows(around string, floor, ours cpuTimes) [][]string {
 	row := func(name string, floor, ours time.Duration) []string {
 		return []string{around, name, millis(floor), millis(ours), ratio(ours.Seconds(), floor.Seconds())}

@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -24,30 +23,32 @@ import (
 	"github.com/karmada-compute/karmada-compute/policies"
 )
 
-// readyNamespace is that of the floor's objects on the hub and in the cell.
+// readyNamespace is the namespace of the floor's objects on the hub and in the cell.
 const readyNamespace = "bench-ready"
 
 var (
-	namespaceResource = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
-	policyResource    = schema.GroupVersionResource{Group: policyv1alpha1.GroupName, Version: "v1alpha1", Resource: "propagationpolicies"}
-	instanceResource  = v1alpha.GroupVersion.WithResource("instances")
+	namespaceResource   = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+	statefulSetResource = schema.GroupVersionResource{Group: "apps", Version: "v1", Resource: "statefulsets"}
+	policyResource      = schema.GroupVersionResource{Group: policyv1alpha1.GroupName, Version: "v1alpha1", Resource: "propagationpolicies"}
+	instanceResource    = v1alpha.GroupVersion.WithResource("instances")
 )
 
-// readySubject is a kind of object whose way to Ready is measured.
+// readySubject is a kind of object whose time until Ready is measured.
 type readySubject struct {
 	name  string
 	stage *stage
-	// made are created, and shown show that they are Ready.
+	// made creates the objects, and shown has the objects that show that they are Ready.
 	made, shown dynamic.ResourceInterface
-	// object has a name.
+	// object returns an object with a name.
 	object func(name string) (*unstructured.Unstructured, error)
-	// ready is the name of the object that is Ready now by what is shown, or "".
+	// ready returns the name of the object that is Ready according to shown, or "".
 	ready func(shown *unstructured.Unstructured) string
-	// filled is how many were created beside those that are measured.
+	// filled is the number of created objects in addition to the measured ones.
 	filled int
 }
 
-// openReady prepares the hub for the floor, and returns it and ours. The floor is propagated by this city's policy.
+// openReady prepares the hub for the floor, and returns the floor and the add-on's subject. The city's policy propagates the
+// floor.
 func (s *stage) openReady(ctx context.Context, of policies.City) ([]*readySubject, error) {
 	agents, err := s.addOn.AgentProcessIDs(ctx, cell)
 	if err != nil {
@@ -93,28 +94,22 @@ func (s *stage) openReady(ctx context.Context, of policies.City) ([]*readySubjec
 }
 
 func newStatefulSet(name string) (*unstructured.Unstructured, error) {
-	set := bareSubject{name: name}.object()
-	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(set)
-	if err != nil {
-		return nil, err
-	}
-	o := object("apps/v1", "StatefulSet", name, fields)
+	labels := map[string]any{"app": name}
+	o := object("apps/v1", "StatefulSet", name, map[string]any{"spec": map[string]any{
+		"replicas": int64(1), "serviceName": name, "selector": map[string]any{"matchLabels": labels},
+		"template": map[string]any{
+			"metadata": map[string]any{"labels": labels},
+			"spec": map[string]any{"containers": []any{map[string]any{
+				"name": "app", "image": "registry.example.com/app:1", "resources": map[string]any{"requests": smallRequests()},
+			}}},
+		},
+	}})
 	o.SetNamespace(readyNamespace)
-	containers, _, err := unstructured.NestedSlice(o.Object, "spec", "template", "spec", "containers")
-	if err != nil {
-		return nil, err
-	}
-	for _, container := range containers {
-		if fields, ok := container.(map[string]any); ok {
-			fields["resources"] = map[string]any{"requests": smallRequests()}
-		}
-	}
-	return o, errors.Join(unstructured.SetNestedField(o.Object, int64(1), "spec", "replicas"),
-		unstructured.SetNestedSlice(o.Object, containers, "spec", "template", "spec", "containers"))
+	return o, nil
 }
 
-// smallRequests are small enough for the cell to have room for many, and the same for the floor and for ours: Karmada's scheduler finds
-// out how many more would fit, one by one, for each object with requests.
+// smallRequests returns requests that are small enough for many objects in the cell, and the same for the floor and for
+// Workloads: Karmada's scheduler determines how many more would fit, one by one, for each object with requests.
 func smallRequests() map[string]any { return map[string]any{"cpu": "10m", "memory": "16Mi"} }
 
 func readySet(shown *unstructured.Unstructured) string {
@@ -143,7 +138,7 @@ func readyInstance(shown *unstructured.Unstructured) string {
 	return ""
 }
 
-// fill creates objects until so many are there beside those that are measured.
+// fill creates objects until there are enough in addition to the measured ones.
 func (r *readySubject) fill(ctx context.Context, o *readyOptions, beside int) error {
 	if r.filled >= beside {
 		return nil
@@ -183,7 +178,8 @@ func (r *readySubject) one(ctx context.Context, seen *readyNames, name string, d
 	}
 }
 
-// follow watches what is shown until ctx ends. The informer watches again when a kube-apiserver ends a watch that it finds too slow.
+// follow watches the shown objects until ctx ends. The informer watches again when a kube-apiserver ends a watch that is too
+// slow.
 func (r *readySubject) follow(ctx context.Context) *readyNames {
 	seen := &readyNames{ready: map[string]chan struct{}{}}
 	note := func(obj any) {
@@ -207,13 +203,13 @@ func (r *readySubject) follow(ctx context.Context) *readyNames {
 	return seen
 }
 
-// readyNames are the objects that have been seen Ready. It is safe for concurrent use.
+// readyNames holds the names of the objects that have been seen Ready. It is safe for concurrent use.
 type readyNames struct {
 	mu    sync.Mutex
 	ready map[string]chan struct{}
 }
 
-// of is closed when the object of the name has been seen Ready.
+// of returns a channel that is closed when the object of the name has been seen Ready.
 func (n *readyNames) of(name string) chan struct{} {
 	n.mu.Lock()
 	defer n.mu.Unlock()

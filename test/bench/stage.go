@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -23,6 +24,11 @@ const (
 	project = "north"
 	plane   = "project/" + project
 	city    = "DFW"
+
+	// cell is the one cell of the city.
+	cell      = "dfw"
+	hubPlane  = "hub"
+	cellPlane = "cell/" + cell
 	// consumer is the user who writes Workloads, with the rights of a consumer and no others.
 	consumer = federation.Consumer
 	// namespace exists in every project.
@@ -44,12 +50,19 @@ type stage struct {
 	out        io.Writer
 	// agentPID is the process of the agent in the first cell.
 	agentPID int
+	// health has flags of Karmada about the loss of cells, and addOnOptions the options of the add-on.
+	health       []string
+	addOnOptions federation.AddOnOptions
 }
 
-// withStage calls a function with a running federation, and stops the federation in any case. Its folder, with a log per
-// process, is kept only after a failure. Without cells it has those of every federation.
+// withStage calls a function with a running federation, and stops the federation in any case. Its folder, with a log per process,
+// is kept only after a failure. Without cells it has the default cells.
 func withStage(ctx context.Context, out io.Writer, do func(context.Context, *stage) error, cells ...federation.Cell) (err error) {
-	s := &stage{out: out, cells: cells}
+	return (&stage{out: out, cells: cells, addOnOptions: federation.AddOnOptions{Replicas: 1}}).with(ctx, do)
+}
+
+// with calls a function with the running federation of a stage, as withStage does.
+func (s *stage) with(ctx context.Context, do func(context.Context, *stage) error) (err error) {
 	if s.folder, err = os.MkdirTemp("", "federation-bench-"); err != nil {
 		return fmt.Errorf("no folder for the federation, set TMPDIR: %w", err)
 	}
@@ -69,12 +82,17 @@ func withStage(ctx context.Context, out io.Writer, do func(context.Context, *sta
 func (s *stage) boot(ctx context.Context) error {
 	var err error
 	s.federation, err = federation.Up(ctx, federation.Options{
-		Folder: s.folder, Projects: []string{project}, Cells: s.cells, Host: true, MemoryLimit: "off", Out: s.out,
+		Folder: s.folder, Projects: []string{project}, Cells: s.cells, Host: true, MemoryLimit: "off", ClusterHealth: s.health, Out: s.out,
 	})
 	if err != nil {
 		return err
 	}
-	if s.addOn, err = s.federation.StartAddOn(ctx, federation.AddOnOptions{Replicas: 1}); err != nil {
+	options := s.addOnOptions
+	if slices.ContainsFunc(s.cells, func(cell federation.Cell) bool { return cell.Containers > 0 }) {
+		// Nodes that run containers have logs. A limit of the rate would be all that is measured.
+		options.Sessions, options.Args = true, append(options.Args, "--session-bytes-per-second=0")
+	}
+	if s.addOn, err = s.federation.StartAddOn(ctx, options); err != nil {
 		return err
 	}
 	return s.federation.Equip(ctx, []string{project}, []string{city})
@@ -90,7 +108,7 @@ func (s *stage) stop() error {
 	return s.federation.Down(ctx)
 }
 
-// client is a client for a plane as a user.
+// client returns a client for a plane as a user.
 func (s *stage) client(plane, user string) (dynamic.Interface, error) {
 	config, err := s.federation.Config(plane, user)
 	if err != nil {
@@ -103,7 +121,7 @@ func (s *stage) client(plane, user string) (dynamic.Interface, error) {
 	return c, nil
 }
 
-// eventually waits until check returns nil, and returns its last error if it does not in time.
+// eventually waits until check returns nil, and returns its last error after the timeout.
 func eventually(ctx context.Context, check func(context.Context) error) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, interval, patience, true, func(ctx context.Context) (bool, error) {

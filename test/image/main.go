@@ -11,6 +11,7 @@
 //	--drain=0s          continues to serve for that long after SIGTERM, with readiness failing, and then exits with code 0
 //	--allocate=0        allocates that many MiB when it begins to serve
 //	--log=0s            prints a numbered line at that interval
+//	--fill=0            prints that many MiB of lines when it begins to serve
 //	--unready           begins with readiness failing
 //
 // It prints a line when it starts, serves, gets a signal and exits. What it serves:
@@ -31,6 +32,7 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"flag"
@@ -68,6 +70,7 @@ func main() {
 	flag.DurationVar(&p.drain, "drain", 0, "time after SIGTERM in which it serves")
 	flag.IntVar(&p.allocate, "allocate", 0, "MiB to allocate")
 	flag.DurationVar(&p.log, "log", 0, "interval of lines")
+	flag.IntVar(&p.fill, "fill", 0, "MiB of lines to print")
 	unready := flag.Bool("unready", false, "begin with readiness failing")
 	flag.Parse()
 	p.unready.Store(*unready)
@@ -125,7 +128,8 @@ func copied(from io.ReadCloser, err error) (int, error) {
 
 // program serves and misbehaves.
 type program struct {
-	port, code, allocate    int
+	port, code              int
+	allocate, fill          int
 	start, exit, drain, log time.Duration
 	ignoreTerm              bool
 	unready, unlive         atomic.Bool
@@ -146,6 +150,7 @@ func (p *program) run() {
 		p.end(sent)
 	}
 	p.grow(p.allocate)
+	fill(p.fill)
 	server := &http.Server{Addr: fmt.Sprintf(":%d", p.port), Handler: p.handler(), ReadHeaderTimeout: time.Minute}
 	go func() {
 		if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
@@ -246,6 +251,17 @@ func lines(interval time.Duration) {
 		log.Printf("line %d", i)
 		time.Sleep(interval)
 	}
+}
+
+// fill prints many lines.
+func fill(mib int) {
+	const length = 128
+	line := strings.Repeat("a", length-1) + "\n"
+	out := bufio.NewWriter(os.Stdout)
+	for range mib << 20 / length {
+		_, _ = out.WriteString(line) // the log is cut then
+	}
+	_ = out.Flush()
 }
 
 func wait(signals ...os.Signal) {

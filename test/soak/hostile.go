@@ -19,7 +19,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
-// Party is who is hostile.
+// Party is the hostile party.
 type Party string
 
 // Parties.
@@ -31,31 +31,29 @@ const (
 )
 
 const (
-	// hostileWorkers write at once.
+	// hostileWorkers is the number of concurrent writers.
 	hostileWorkers = 4
-	// checkInterval is the time from one check of the invariants to the next.
+	// checkInterval is the interval between two checks of the invariants.
 	checkInterval = 2 * time.Second
-	// progressInterval is the time from one line of progress to the next.
+	// progressInterval is the interval between two lines of progress.
 	progressInterval = 5 * time.Second
-	// loggedWrites is how many writes before the first finding an error has.
+	// loggedWrites is the number of writes before the first finding that an error lists.
 	loggedWrites = 40
-	// findingsOfKind is how many findings of a kind are kept.
+	// findingsOfKind is the maximum number of findings of a kind.
 	findingsOfKind = 10
 )
 
-// Hostile is a run in which one party writes at random whatever it may, and what is not its own must stay as it is. Projects are those of
-// the hostile consumer and of its victim; a hostile cell gets deployments of both.
+// Hostile is a run in which one party writes random objects wherever it has rights. Objects of other parties must not change.
+// Projects are the projects of the hostile consumer and of its victim; a hostile cell gets deployments of both.
 type Hostile struct {
 	*Soak
 	Party Party
-	// Project is that of the hostile consumer, and Victim the other one.
+	// Project belongs to the hostile consumer, and Victim is the other project.
 	Project, Victim string
-	// Cell is the hostile one.
+	// Cell is the hostile cell.
 	Cell string
-	// Quota says that Instances of metered projects need quota: the victim is metered.
+	// Quota is true if Instances of metered projects need quota: the victim is metered.
 	Quota bool
-	// EarlierNames says that the add-on names hub namespaces as earlier versions did.
-	EarlierNames bool
 
 	// party is the client of the hostile party.
 	party      client.Client
@@ -70,17 +68,17 @@ type Hostile struct {
 	peaks     map[string]Usage
 }
 
-// Finding is an invariant that does not hold.
+// Finding is a violated invariant.
 type Finding struct {
-	// Kind is which invariant.
+	// Kind is the invariant.
 	Kind string
-	// What is where, and how.
+	// The object and its violation of the invariant.
 	What string
-	// At is the time since the noise began.
+	// At is the time since the start of the noise.
 	At time.Duration
 }
 
-// written is a write and its answer.
+// written is a write with its answer.
 type written struct {
 	at time.Duration
 	Write
@@ -92,19 +90,19 @@ type HostileResult struct {
 	Seed     uint64
 	Party    Party
 	Findings []Finding
-	// Writes, and how many of them were refused or failed.
+	// Writes is the number of writes, and Refused the number that were refused or failed.
 	Writes, Refused int
-	// Healed is how long after the noise all planes agreed; 0 if they did not.
+	// Healed is the time from the end of the noise until all planes agreed; 0 if they did not.
 	Healed time.Duration
-	// Peaks is the largest memory of each process.
+	// Peaks is the highest memory use of each process.
 	Peaks map[string]Usage
-	// Log has all writes, in the order of their answers.
+	// Log contains all writes, in the order of their answers.
 	Log []string
-	// before is the end of the log when the first invariant was found not to hold.
+	// before is the end of the log at the time of the first finding.
 	before []string
 }
 
-// Err is an error if an invariant did not hold, with the writes that led there.
+// Err returns an error if an invariant was violated, with the preceding writes.
 func (r *HostileResult) Err() error {
 	if len(r.Findings) == 0 {
 		return nil
@@ -117,13 +115,13 @@ func (r *HostileResult) Err() error {
 	return errors.New(strings.Join(lines, "\n"))
 }
 
-// String is the figures in one line.
+// String returns the figures in one line.
 func (r *HostileResult) String() string {
 	return fmt.Sprintf("seed %d, hostile %s: %d writes, %d of them refused, %d findings, healed after %.0f s; peaks: %s",
 		r.Seed, r.Party, r.Writes, r.Refused, len(r.Findings), r.Healed.Seconds(), describePeaks(r.Peaks))
 }
 
-// Run makes the noise and reports what it changed that it should not have. The error is about what prevented the run.
+// Run produces the noise and reports its forbidden effects. The error is about a failure of the run itself.
 func (h *Hostile) Run(ctx context.Context) (*HostileResult, error) {
 	if h.Clock == nil {
 		h.Clock = clock.RealClock{}
@@ -183,7 +181,7 @@ func (h *Hostile) noise(ctx context.Context) {
 	group.Wait()
 }
 
-// write sends a write and keeps its answer.
+// write sends a write and stores its answer.
 func (h *Hostile) write(ctx context.Context, w Write) {
 	request, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
@@ -199,7 +197,7 @@ func (h *Hostile) write(ctx context.Context, w Write) {
 	}
 }
 
-// find keeps a finding, once.
+// find records a finding, once.
 func (h *Hostile) find(kind, what string) {
 	h.findingMu.Lock()
 	defer h.findingMu.Unlock()
@@ -231,7 +229,7 @@ func (h *Hostile) check(ctx context.Context) {
 	}
 }
 
-// agree waits until two comparisons in a row find nothing, and returns what the last one found when patience ends.
+// agree waits until two comparisons in a row find no disagreement, and returns the last disagreements when patience ends.
 func (h *Hostile) agree(ctx context.Context) ([]Disagreement, error) {
 	begin, clean := h.Clock.Now(), 0
 	for {
@@ -252,7 +250,7 @@ func (h *Hostile) agree(ctx context.Context) ([]Disagreement, error) {
 	}
 }
 
-// heal ends the noise as its party would, and finds what does not become as it was.
+// heal ends the noise as its party would, and finds objects that do not return to their former state.
 func (h *Hostile) heal(ctx context.Context) error {
 	if err := h.withdraw(ctx); err != nil {
 		return err
@@ -281,14 +279,14 @@ func (h *Hostile) findLeft(kind string, left []Disagreement, err error) {
 	}
 }
 
-// want notes a Workload that should exist, or with nil one that should not.
+// want records a Workload that should exist, or with nil one that should not.
 func (h *Hostile) want(name Name, wanted *Wanted) {
 	h.consumer.mu.Lock()
 	defer h.consumer.mu.Unlock()
 	h.consumer.wanted[name] = wanted
 }
 
-// hostileNames are those of the Workloads that the hostile consumer writes.
+// hostileNames returns the names of the Workloads that the hostile consumer writes.
 func (h *Hostile) hostileNames() []string {
 	var names []string
 	for i := range h.Workloads {

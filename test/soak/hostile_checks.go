@@ -20,8 +20,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// Bounds of the memory of a process. The chart limits a replica to 1 GiB and an agent to 512 MiB: a process that a hostile party brings
-// above half of that would be ended by two of them. Without noise a replica takes about 65 MiB and an agent 50 MiB.
+// Bounds of the memory of a process. The chart limits a replica to 1 GiB and an agent to 512 MiB. If one hostile party brings a
+// process above half of its limit, two of them end it. Without noise a replica takes about 65 MiB and an agent 50 MiB.
 const (
 	replicaMemory = 512 << 20
 	agentMemory   = 256 << 20
@@ -65,7 +65,7 @@ func describePeaks(peaks map[string]Usage) string {
 	return strings.Join(parts, ", ")
 }
 
-// checkStrays finds what is labelled as the hostile project's in namespaces that are not.
+// checkStrays finds objects with the hostile project's labels in other projects' namespaces.
 func (h *Hostile) checkStrays(ctx context.Context) error {
 	for _, plane := range h.planes {
 		if strings.HasPrefix(plane, "project/") {
@@ -88,7 +88,7 @@ func (h *Hostile) checkStrays(ctx context.Context) error {
 	return nil
 }
 
-// checkPods finds Pods of Instances that may take a whole node, in whichever namespace the hostile project has brought them.
+// checkPods finds Pods of Instances that may take a whole node, in any namespace into which the hostile project has brought them.
 func (h *Hostile) checkPods(ctx context.Context) error {
 	for _, cell := range h.Federation.Cells() {
 		var pods corev1.PodList
@@ -116,7 +116,7 @@ func (h *Hostile) checkPods(ctx context.Context) error {
 	return nil
 }
 
-// checkBounds finds reports of the hostile cell that are believed beyond what it was sent.
+// checkBounds finds accepted reports of the hostile cell about deployments that it was not sent.
 func (h *Hostile) checkBounds(ctx context.Context) error {
 	for _, project := range h.Projects {
 		view, err := h.collector.view(ctx, project)
@@ -127,7 +127,12 @@ func (h *Hostile) checkBounds(ctx context.Context) error {
 		for i := range view.Deployments {
 			d := &view.Deployments[i]
 			for name, count := range map[string]int32{"replicas": d.Status.Replicas, "currentReplicas": d.Status.CurrentReplicas, "desiredReplicas": d.Status.DesiredReplicas, "readyReplicas": d.Status.ReadyReplicas} {
-				if count < 0 || count > d.Spec.ScaleSettings.MinReplicas {
+				most := d.Spec.ScaleSettings.MinReplicas
+				if name != "desiredReplicas" {
+					// A rollout has at most as many additional Instances.
+					most *= 2
+				}
+				if count < 0 || count > most {
 					h.find("a count is outside of what a cell can have", fmt.Sprintf("%s WorkloadDeployment %s: %s", at, d.Name, name))
 				}
 			}
@@ -147,8 +152,8 @@ func (h *Hostile) checkBounds(ctx context.Context) error {
 	return nil
 }
 
-// mayExist says whether a Workload of a project wants an Instance of a name. Where a city has several cells an index need not be among the
-// lowest, but a deployment that was never larger has no other ones.
+// mayExist reports whether a Workload of a project wants an Instance of a name. In a city with several cells an index need not be
+// among the lowest, but a deployment that was never larger has no other indices.
 func (h *Hostile) mayExist(project, name string) bool {
 	for workload, wanted := range h.consumer.wants(project) {
 		for _, p := range wanted.Placements {

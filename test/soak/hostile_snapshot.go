@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -22,13 +21,13 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
-// snapshot is what must stay as it is, by plane, kind and name.
+// snapshot holds the objects that must not change, by plane, kind and name.
 type snapshot map[string]kept
 
-// kept is an object without what passes. Its status may change while the machine is busy, and must be as before in the end.
+// kept is an object without transient fields. Its status may change while the machine is busy, and must be the same at the end.
 type kept struct{ fixed, status fields }
 
-// Kinds of which all objects in a namespace are kept.
+// Kinds of which all objects in a namespace are compared.
 var (
 	bindingKind   = schema.GroupVersionKind{Group: "work.karmada.io", Version: "v1alpha2", Kind: "ResourceBinding"}
 	workKind      = schema.GroupVersionKind{Group: "work.karmada.io", Version: "v1alpha1", Kind: "Work"}
@@ -40,11 +39,11 @@ var (
 	keptInCell    = []schema.GroupVersionKind{deploymentKind, sliceKind, instanceKind, podKind, configMapKind, secretKind, networkPolicy}
 )
 
-// systemNamespaces have no content that is compared: others write there meanwhile.
+// systemNamespaces are not compared: other components write there.
 var systemNamespaces = []string{"default", "kube-system", "karmada-system"}
 
-// snapshot reads what must stay as it is: of a hostile consumer everything of its victim and of the bystander; of a hostile cell everything
-// of both projects but what the cell itself has and reports.
+// snapshot reads the objects that must not change: for a hostile consumer all objects of its victim and of the bystander; for a
+// hostile cell all objects of both projects except the cell's own objects and reports.
 func (h *Hostile) snapshot(ctx context.Context) (snapshot, error) {
 	s := snapshot{}
 	projects := []string{h.Victim}
@@ -83,7 +82,7 @@ func (h *Hostile) snapshot(ctx context.Context) (snapshot, error) {
 	return s, h.keepWorks(ctx, s, projects)
 }
 
-// keep adds a namespace and what is in it.
+// keep adds a namespace and its objects.
 func (h *Hostile) keep(ctx context.Context, s snapshot, plane, namespace string, kinds []schema.GroupVersionKind) error {
 	c := h.collector.planes[plane]
 	object := &unstructured.Unstructured{}
@@ -98,9 +97,7 @@ func (h *Hostile) keep(ctx context.Context, s snapshot, plane, namespace string,
 	for _, kind := range kinds {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(kind)
-		if err := c.List(ctx, list, client.InNamespace(namespace)); meta.IsNoMatchError(err) {
-			continue // an earlier version does not have the kind
-		} else if err != nil {
+		if err := c.List(ctx, list, client.InNamespace(namespace)); err != nil {
 			return fmt.Errorf("list %s in %s of %s: %w", kind.Kind, namespace, plane, err)
 		}
 		for i := range list.Items {
@@ -110,7 +107,7 @@ func (h *Hostile) keep(ctx context.Context, s snapshot, plane, namespace string,
 	return nil
 }
 
-// keepWorks adds the Works that carry something of the projects to cells that are not hostile.
+// keepWorks adds the Works of the projects' objects in cells that are not hostile.
 func (h *Hostile) keepWorks(ctx context.Context, s snapshot, projects []string) error {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(workKind)
@@ -130,7 +127,7 @@ func (h *Hostile) keepWorks(ctx context.Context, s snapshot, projects []string) 
 	return nil
 }
 
-// add keeps an object.
+// add adds an object.
 func (h *Hostile) add(s snapshot, plane string, object *unstructured.Unstructured) {
 	k := kept{fixed: asFields(object.Object), status: fields{}}
 	if status, ok := k.fixed["status"].(fields); ok {
@@ -144,7 +141,7 @@ func (h *Hostile) add(s snapshot, plane string, object *unstructured.Unstructure
 		delete(metadata, passing)
 	}
 	if annotations, ok := metadata["annotations"].(fields); ok {
-		delete(annotations, v1alpha.AnnotationMended)
+		delete(annotations, v1alpha.AnnotationRepairedAt)
 	}
 	if h.Party == PartyCell && !strings.HasPrefix(plane, "cell/") {
 		if h.reportedByHostile(object) {
@@ -157,17 +154,17 @@ func (h *Hostile) add(s snapshot, plane string, object *unstructured.Unstructure
 	s[strings.Trim(fmt.Sprintf("%s %s %s/%s", plane, object.GetKind(), object.GetNamespace(), object.GetName()), "/")] = k
 }
 
-// reportedByHostile says that an object exists because a cell of the hostile one's city says so.
+// reportedByHostile reports whether an object exists only because a cell of the hostile cell's city reports it.
 func (h *Hostile) reportedByHostile(object *unstructured.Unstructured) bool {
 	return (object.GetKind() == "Instance" || object.GetKind() == "InstanceSlice") && h.sharedWithHostile(object)
 }
 
-// sharedWithHostile says that the hostile cell reports on an object, or on something that it counts.
+// sharedWithHostile reports whether the hostile cell reports on an object, or on something that the object counts.
 func (h *Hostile) sharedWithHostile(object *unstructured.Unstructured) bool {
 	return object.GetKind() == "Workload" || slices.ContainsFunc(h.sent(), func(sent types.NamespacedName) bool { return strings.HasPrefix(object.GetName(), sent.Name) })
 }
 
-// passing are fields that say when something was, and which part of the work of a cell the hub has assigned.
+// passing reports whether a field is a time, or the part of the work that the hub has assigned to a cell.
 func passing(name string) bool {
 	return strings.HasSuffix(name, "Time") || strings.HasSuffix(name, "At") || strings.HasSuffix(name, "Generation") ||
 		slices.Contains([]string{"since", "assignment", "slices", "resourceVersion"}, name)
@@ -187,12 +184,12 @@ func dropPassing(value any) {
 	}
 }
 
-// checkUntouched compares what must stay as it is, but for status.
+// checkUntouched compares the objects that must not change, except their status.
 func (h *Hostile) checkUntouched(ctx context.Context) error {
 	return h.compareWithBefore(ctx, func(k kept) fields { return k.fixed }, h.find)
 }
 
-// checkRestored waits until the status is as before too.
+// checkRestored waits until the status has its former value, too.
 func (h *Hostile) checkRestored(ctx context.Context) error {
 	if err := h.checkUntouched(ctx); err != nil {
 		return err
@@ -237,7 +234,7 @@ func (h *Hostile) compareWithBefore(ctx context.Context, part func(kept) fields,
 	return nil
 }
 
-// difference describes the first difference of two values; "" if there is none.
+// difference describes the first difference of two values; "" if they are equal.
 func difference(path string, before, after any) string {
 	one, isFields := before.(fields)
 	other, areFields := after.(fields)

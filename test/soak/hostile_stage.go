@@ -29,13 +29,13 @@ import (
 // skipPropagation keeps Karmada from copying a namespace of the hub into the cells.
 const skipPropagation = "namespace.karmada.io/skip-auto-propagation"
 
-// bystander is a namespace of nobody, on the hub and in cells, with a name that only the run knows.
+// bystander is a namespace that belongs to no project, on the hub and in cells, with a name that only the run knows.
 func (h *Hostile) bystander() string { return "bystander-" + string(h.Party) + "-" + h.Namespace }
 
-// hostileUser has all rights in the project of the hostile consumer, and none elsewhere.
+// hostileUser has all rights in the project of the hostile consumer, and no others.
 func (h *Hostile) hostileUser() string { return "hostile-" + h.Namespace }
 
-// arrange creates what must stay as it is, the Workloads that run before the noise, and the rights of the hostile party.
+// arrange creates the objects that must not change, the Workloads that run before the noise, and the rights of the hostile party.
 func (h *Hostile) arrange(ctx context.Context) error {
 	h.Projects = []string{h.Project, h.Victim}
 	h.peaks = map[string]Usage{}
@@ -71,7 +71,7 @@ func (h *Hostile) arrange(ctx context.Context) error {
 	return h.arrangeConsumer(ctx, foreign)
 }
 
-// foreign reads the names and UIDs of others.
+// foreign reads the names and UIDs of other parties' objects.
 func (h *Hostile) foreign(ctx context.Context) (d dice, err error) {
 	d.namespaces = append([]string{h.bystander(), h.bystander(), "nowhere-" + h.Namespace}, systemNamespaces...)
 	d.foreign = []string{"00000000-0000-0000-0000-000000000000"}
@@ -84,9 +84,6 @@ func (h *Hostile) foreign(ctx context.Context) (d dice, err error) {
 		if err := h.collector.planes["project/"+project].Get(ctx, client.ObjectKey{Name: h.Namespace}, namespace); err != nil {
 			return d, err
 		}
-		if h.EarlierNames {
-			h.collector.hubNamespaces[project] = naming.EarlierHubNamespace(string(namespace.UID))
-		}
 		if project == h.Project {
 			h.projectUID = uid
 			continue
@@ -97,7 +94,7 @@ func (h *Hostile) foreign(ctx context.Context) (d dice, err error) {
 	return d, nil
 }
 
-// addBystanders adds data to the namespaces of the projects, and a namespace of nobody elsewhere.
+// addBystanders adds data to the namespaces of the projects; on other planes it adds a namespace that belongs to no project.
 func (h *Hostile) addBystanders(ctx context.Context, plane string) error {
 	namespace := h.Namespace
 	objects := []client.Object{}
@@ -159,7 +156,7 @@ func (h *Hostile) arrangeCell(ctx context.Context, foreign dice) error {
 	if h.party, err = NewClient(h.Federation, "cell/"+h.Cell, federation.Admin, "system:masters", emergencyGroup); err != nil {
 		return err
 	}
-	// The hub sends it when the cell has joined.
+	// The hub sends the deployment when the cell has joined.
 	if err := wait.PollUntilContextTimeout(ctx, time.Second, h.Patience, true, func(ctx context.Context) (bool, error) {
 		err := h.party.List(ctx, &cells)
 		return len(cells.Items) > 0, err
@@ -174,7 +171,7 @@ func (h *Hostile) arrangeCell(ctx context.Context, foreign dice) error {
 	return nil
 }
 
-// sent are the deployments that the hostile cell was sent.
+// sent returns the deployments that the hostile cell was sent.
 func (h *Hostile) sent() []types.NamespacedName {
 	var sent []types.NamespacedName
 	for _, cell := range h.Federation.Cells() {
@@ -188,7 +185,7 @@ func (h *Hostile) sent() []types.NamespacedName {
 	return sent
 }
 
-// withdraw ends the noise: the party deletes what only it can, and sets right what it is responsible for.
+// withdraw ends the noise: the party deletes the objects that only it can delete, and repairs its own part.
 func (h *Hostile) withdraw(ctx context.Context) error {
 	if h.Party == PartyCell {
 		return h.deleteMadeUp(ctx)
@@ -230,7 +227,7 @@ func (h *Hostile) release(ctx context.Context, object *unstructured.Unstructured
 			return err
 		}
 	}
-	// The garbage collector removes its own, and the add-on its one of a kind.
+	// The garbage collector removes its own finalizers, and the add-on its own, one for each kind.
 	own := map[string]string{"Workload": v1alpha.FinalizerWorkload, v1alpha.KindWorkloadDeployment: v1alpha.FinalizerPropagation}[object.GetKind()]
 	released := object.DeepCopy()
 	released.SetFinalizers(slices.DeleteFunc(released.GetFinalizers(), func(f string) bool { return strings.Contains(f, "/") && f != own }))
@@ -240,7 +237,7 @@ func (h *Hostile) release(ctx context.Context, object *unstructured.Unstructured
 	return client.IgnoreNotFound(c.Patch(ctx, released, client.MergeFromWithOptions(object, client.MergeFromWithOptimisticLock{})))
 }
 
-// deleteMadeUp deletes what the cell was never sent: only its administrator knows what that is.
+// deleteMadeUp deletes deployments that the cell was never sent: only its administrator knows them.
 func (h *Hostile) deleteMadeUp(ctx context.Context) error {
 	c := h.party
 	for _, kind := range []schema.GroupVersionKind{deploymentKind, instanceKind, podKind} {

@@ -16,33 +16,33 @@ import (
 	"github.com/karmada-compute/karmada-compute/federation"
 )
 
-// DefaultProcesses are those that are killed unless others are named: what Karmada and the add-on consist of, and the
+// DefaultProcesses are the processes that are killed by default: the components of Karmada and the add-on, and the
 // kube-apiservers of the hub and of the cells.
 var DefaultProcesses = []string{"hub-kube-apiserver", "cell-*-kube-apiserver", "agent/*", "karmada-controller-manager", "replica/*"}
 
-// Names of what runs in Pods.
+// Names of the processes in Pods.
 const (
 	agentPrefix   = "agent/"
 	replicaPrefix = "replica/"
 )
 
-// startTimeout is how long a process may take to be ready again, beside others that do so.
+// startTimeout is how long a process may take to be ready again while other processes restart, too.
 const startTimeout = 3 * time.Minute
 
-// Processes are what can be killed in a federation: its processes by their names, "agent/<cell>" and "replica/<number>". They are safe
-// for concurrent use.
+// Processes are the processes of a federation that can be killed: by their names, "agent/<cell>" and "replica/<number>". They are
+// safe for concurrent use.
 type Processes struct {
 	federation *federation.Federation
 	addOn      *federation.AddOn
-	// running are the federation's processes that ran when this was made.
+	// running holds the federation's processes that ran when the Processes were created.
 	running []string
 
 	mu sync.Mutex
-	// down are those that are killed and not to be started yet.
+	// down holds the killed processes that must not be started yet.
 	down map[string]bool
 }
 
-// NewProcesses finds what runs in a federation.
+// NewProcesses finds the running processes of a federation.
 func NewProcesses(f *federation.Federation, addOn *federation.AddOn) *Processes {
 	p := &Processes{federation: f, addOn: addOn, down: map[string]bool{}}
 	known := f.Processes()
@@ -54,7 +54,7 @@ func NewProcesses(f *federation.Federation, addOn *federation.AddOn) *Processes 
 	return p
 }
 
-// Names returns the names of all that can be killed.
+// Names returns the names of all processes that can be killed.
 func (p *Processes) Names() []string {
 	names := slices.Clone(p.running)
 	for _, cell := range p.federation.Cells() {
@@ -67,7 +67,7 @@ func (p *Processes) Names() []string {
 	return names
 }
 
-// Kill ends a process with SIGKILL. What runs in a Pod is started again by its node or its Deployment.
+// Kill ends a process with SIGKILL. A process in a Pod is restarted by its node or its Deployment.
 func (p *Processes) Kill(ctx context.Context, name string) error {
 	if cell, is := strings.CutPrefix(name, agentPrefix); is {
 		return p.addOn.KillAgent(ctx, cell)
@@ -77,7 +77,7 @@ func (p *Processes) Kill(ctx context.Context, name string) error {
 		if err != nil {
 			return fmt.Errorf("replica %q: %w", number, err)
 		}
-		// One that has restarted by itself is another process than the one that is known.
+		// A replica that has restarted by itself has another process id than the stored one.
 		if err := p.addOn.Start(ctx, i); err != nil {
 			return err
 		}
@@ -85,6 +85,20 @@ func (p *Processes) Kill(ctx context.Context, name string) error {
 	}
 	p.setDown(name, true)
 	return p.federation.KillProcess(name)
+}
+
+// KeepDown keeps a killed replica from being replaced until Start. Other processes stay down by themselves, but for agents, which their nodes
+// start again.
+func (p *Processes) KeepDown(ctx context.Context, name string) error {
+	number, is := strings.CutPrefix(name, replicaPrefix)
+	if !is {
+		return nil
+	}
+	i, err := strconv.Atoi(number)
+	if err != nil {
+		return fmt.Errorf("replica %q: %w", number, err)
+	}
+	return p.addOn.Stop(ctx, i)
 }
 
 func (p *Processes) setDown(name string, down bool) {
@@ -99,7 +113,7 @@ func (p *Processes) isDown(name string) bool {
 	return p.down[name]
 }
 
-// Start starts a killed process again, or waits until others have, and returns when it is ready.
+// Start starts a killed process again, or waits for its restart, and returns when it is ready.
 func (p *Processes) Start(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
@@ -117,8 +131,9 @@ func (p *Processes) Start(ctx context.Context, name string) error {
 	return p.federation.StartAgain(ctx, name)
 }
 
-// StartEnded starts again whatever has ended without being killed, as a kubelet does, and returns its names. A kube-scheduler ends when
-// it finds that it has missed that a Pod was replaced, and others do when they start without their API server.
+// StartEnded restarts processes that have ended without being killed, as a kubelet does, and returns their names. A
+// kube-scheduler ends when it finds that it has missed the replacement of a Pod, and other processes end when they start without
+// their API server.
 func (p *Processes) StartEnded(ctx context.Context) ([]string, error) {
 	var started []string
 	var errs []error

@@ -14,18 +14,19 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Proxy is a way to an API server that a test can cut, for those who take it alone. It passes bytes on, so that TLS is the server's.
+// Proxy is a proxy for an API server that a test can disconnect, for clients that use only the proxy. It forwards bytes, so that
+// TLS ends at the server.
 type Proxy struct {
 	address, target string
 	running         sync.WaitGroup
 
 	mu sync.Mutex
-	// listener is nil while the way is cut.
+	// listener is nil while the proxy is disconnected.
 	listener net.Listener
 	open     map[net.Conn]struct{}
 }
 
-// NewProxy makes a way to the API server of a configuration. It ends with the test.
+// NewProxy starts a proxy for the API server of a configuration. It ends with the test.
 func NewProxy(t testing.TB, config *rest.Config) *Proxy {
 	t.Helper()
 	address, err := url.Parse(config.Host)
@@ -45,7 +46,7 @@ func NewProxy(t testing.TB, config *rest.Config) *Proxy {
 	return p
 }
 
-// Config returns a copy of the configuration that takes this way.
+// Config returns a copy of the configuration that uses the proxy.
 func (p *Proxy) Config(config *rest.Config) *rest.Config {
 	config = rest.CopyConfig(config)
 	if address, err := url.Parse(config.Host); err == nil && address.Host != "" {
@@ -57,7 +58,7 @@ func (p *Proxy) Config(config *rest.Config) *rest.Config {
 	return config
 }
 
-// Cut ends every connection, and has new ones refused.
+// Cut ends every connection, and refuses new ones.
 func (p *Proxy) Cut() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,8 +72,8 @@ func (p *Proxy) Cut() {
 	clear(p.open)
 }
 
-// Mend lets connections pass again.
-func (p *Proxy) Mend(t testing.TB) {
+// Restore accepts connections again.
+func (p *Proxy) Restore(t testing.TB) {
 	t.Helper()
 	p.listen(t, p.address)
 }
@@ -98,7 +99,7 @@ func (p *Proxy) listen(t testing.TB, address string) string {
 	return listener.Addr().String()
 }
 
-// pass passes on what a client and the server say until one of them ends, or the way is cut.
+// pass forwards bytes between a client and the server until one of them ends, or the proxy is disconnected.
 func (p *Proxy) pass(client net.Conn) {
 	defer func() { _ = client.Close() }()
 	if !p.keep(client) {
@@ -125,7 +126,7 @@ func (p *Proxy) pass(client net.Conn) {
 	both.Wait()
 }
 
-// keep has Cut close a connection. It is false if the way is cut.
+// keep registers a connection for Cut to close. It returns false if the proxy is disconnected.
 func (p *Proxy) keep(connection net.Conn) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,10 +10,11 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// SuspensionAdvice says what to do instead of setting v1alpha.AnnotationSuspended.
-const SuspensionAdvice = "has no effect; to stop what a project runs, suspend the Project at Milo"
+// SuspensionAdvice is the alternative to setting v1alpha.AnnotationSuspended.
+const SuspensionAdvice = "has no effect; to stop what a project runs, suspend the project itself"
 
-// Annotations returns the problems of an object's annotations. On an update, before is the stored object, of which none is reported.
+// Annotations returns the problems of an object's annotations. On an update, before is the stored object, whose problems are not
+// reported.
 func Annotations(object, before metav1.Object) field.ErrorList {
 	if !Suspends(object, before) {
 		return nil

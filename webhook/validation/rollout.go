@@ -5,6 +5,7 @@ package validation
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -28,10 +29,6 @@ func (p *problems) rollout(at place, spec *v1alpha.WorkloadSpec) {
 	if deadline := rollout.ProgressDeadlineSeconds; deadline != nil && *deadline < 1 {
 		p.invalid(at.child("progressDeadlineSeconds"), *deadline, "must be at least 1 second")
 	}
-	if rollout.MaxSurge != nil {
-		p.forbidden(at.child("maxSurge"), rollout.MaxSurge.String(),
-			"two Pods of one Instance never run at once; remove it, and run at least 2 Instances with readiness probes")
-	}
 	p.amounts(at, rollout)
 	if cities := rollout.CitiesAtOnce; cities != nil && (*cities < 1 || *cities > maxCities) {
 		p.invalid(at.child("citiesAtOnce"), *cities, validation.InclusiveRangeError(1, maxCities))
@@ -48,11 +45,25 @@ func (p *problems) amounts(at place, rollout *v1alpha.WorkloadRollout) {
 	if most := rollout.MaxUnavailable; most != nil {
 		p.maxUnavailable(at.child("maxUnavailable"), most)
 	}
+	if most := rollout.MaxSurge; most != nil {
+		p.maxSurge(at.child("maxSurge"), most)
+	}
 	if rollout.Batch != nil {
 		p.maxUnavailable(at.child("batch"), rollout.Batch)
 	}
 	if after := rollout.PauseAfter; after != nil && (after.Type == intstr.Int || after.StrVal != v1alpha.PauseAfterFirstCity) {
 		p.maxUnavailable(at.child("pauseAfter"), after)
+	}
+}
+
+func (p *problems) maxSurge(at place, most *intstr.IntOrString) {
+	percent, isPercent := strings.CutSuffix(most.StrVal, "%")
+	value, err := strconv.Atoi(percent)
+	switch {
+	case most.Type == intstr.Int && (most.IntVal < 0 || most.IntVal > maxReplicas):
+		p.invalid(at, most.IntVal, validation.InclusiveRangeError(0, maxReplicas))
+	case most.Type == intstr.String && (err != nil || !isPercent || value < 0 || value > 100 || len(percent) > 3 || percent[0] == '+'):
+		p.invalid(at, most.StrVal, "must be a number, or a percentage from 0% to 100%")
 	}
 }
 

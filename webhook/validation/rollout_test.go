@@ -4,6 +4,7 @@
 package validation
 
 import (
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -18,7 +19,13 @@ func TestRolloutFields(t *testing.T) {
 	}{
 		"nothing":                        {},
 		"all":                            {rollout: v1alpha.WorkloadRollout{CityOrder: []string{"ord", "DFW"}, CitiesAtOnce: new(int32(2)), Batch: new(intstr.FromString("10%")), PauseAfter: new(intstr.FromString("FirstCity")), OnFailure: v1alpha.RolloutUndo}},
-		"a surge":                        {rollout: v1alpha.WorkloadRollout{MaxSurge: new(intstr.FromInt32(1))}, want: "spec.rollout.maxSurge"},
+		"a surge":                        {rollout: v1alpha.WorkloadRollout{MaxSurge: new(intstr.FromString("100%"))}},
+		"no surge":                       {rollout: v1alpha.WorkloadRollout{MaxSurge: new(intstr.FromInt32(0))}},
+		"no surge in percent":            {rollout: v1alpha.WorkloadRollout{MaxSurge: new(intstr.FromString("0%"))}},
+		"a surge over 100 %":             {rollout: v1alpha.WorkloadRollout{MaxSurge: new(intstr.FromString("101%"))}, want: "spec.rollout.maxSurge"},
+		"a surge below 0":                {rollout: v1alpha.WorkloadRollout{MaxSurge: new(intstr.FromInt32(-1))}, want: "spec.rollout.maxSurge"},
+		"a surge without a unit":         {rollout: v1alpha.WorkloadRollout{MaxSurge: new(intstr.FromString("2"))}, want: "spec.rollout.maxSurge"},
+		"a surge of signs":               {rollout: v1alpha.WorkloadRollout{MaxSurge: new(intstr.FromString("+5%"))}, want: "spec.rollout.maxSurge"},
 		"a batch over 100 %":             {rollout: v1alpha.WorkloadRollout{Batch: new(intstr.FromString("101%"))}, want: "spec.rollout.batch"},
 		"a batch of 0":                   {rollout: v1alpha.WorkloadRollout{Batch: new(intstr.FromInt32(0))}, want: "spec.rollout.batch"},
 		"a pause after 0":                {rollout: v1alpha.WorkloadRollout{PauseAfter: new(intstr.FromInt32(0))}, want: "spec.rollout.pauseAfter"},
@@ -42,5 +49,20 @@ func TestRolloutFields(t *testing.T) {
 				t.Errorf("got %v, want a problem of %q", found.list, test.want)
 			}
 		})
+	}
+}
+
+// TestSurgeWarnings: the autoscaler of a cell counts additional Instances.
+func TestSurgeWarnings(t *testing.T) {
+	scaled := v1alpha.HorizontalScaleSettings{MinReplicas: 1, MaxReplicas: new(int32(3)), Metrics: []v1alpha.MetricSpec{
+		{Resource: &v1alpha.ResourceMetricSource{Name: "cpu", Target: v1alpha.MetricTarget{AverageUtilization: new(int32(50))}}},
+	}}
+	spec := &v1alpha.WorkloadSpec{Placements: []v1alpha.WorkloadPlacement{{ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: 1}}, {ScaleSettings: scaled}}}
+	if got := surgeWarnings(spec); len(got) > 0 {
+		t.Errorf("without maxSurge it warns: %q", got)
+	}
+	spec.Rollout = &v1alpha.WorkloadRollout{MaxSurge: new(intstr.FromString("10%"))}
+	if got := surgeWarnings(spec); len(got) != 1 || !strings.Contains(got[0], "spec.placements[1]") {
+		t.Errorf("it warns %q", got)
 	}
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// Warnings name what is accepted but will not work well.
+// Warnings name accepted parts of a Workload that will not work well.
 func Warnings(workload *v1alpha.Workload) []string {
 	var warnings []string
 	if sandbox := workload.Spec.Template.Spec.Runtime.Sandbox; sandbox != nil {
@@ -32,10 +32,11 @@ func Warnings(workload *v1alpha.Workload) []string {
 	}
 	warnings = append(warnings, annotationWarnings(&workload.Spec.Template)...)
 	warnings = append(warnings, disruptionWarning(workload)...)
+	warnings = append(warnings, surgeWarnings(&workload.Spec)...)
 	return append(warnings, placementWarnings(workload.Spec.Placements)...)
 }
 
-// annotationWarnings name the annotations of a template that may have no effect on what runs.
+// annotationWarnings name the annotations of a template that may have no effect on the Pods.
 func annotationWarnings(template *v1alpha.InstanceTemplateSpec) []string {
 	machine := template.Spec.Runtime.VirtualMachine != nil
 	var without []string
@@ -61,7 +62,7 @@ func annotationWarnings(template *v1alpha.InstanceTemplateSpec) []string {
 	return []string{fmt.Sprintf("spec.template.metadata.annotations: %s: %s", text, effect)}
 }
 
-// probeWarnings name the ports that are probed and that no container names: a probe of one on which nothing listens never succeeds.
+// probeWarnings name the probed ports that no container names: the probe of a port on which no process listens never succeeds.
 func probeWarnings(path *field.Path, container *v1alpha.SandboxContainer, sandbox *v1alpha.SandboxRuntime) []string {
 	named := map[int32]bool{}
 	for _, of := range sandbox.Running() {
@@ -106,6 +107,21 @@ func imageWarnings(path *field.Path, text string) []string {
 		warnings = append(warnings, fmt.Sprintf("%s: %q has no tag and no digest: Instances may run different images", path, text))
 	case parsed.tag == "latest":
 		warnings = append(warnings, fmt.Sprintf("%s: %q has tag latest: Instances may run different images", path, text))
+	}
+	return warnings
+}
+
+// surgeWarnings name the placements in which maxSurge has no effect.
+func surgeWarnings(spec *v1alpha.WorkloadSpec) []string {
+	if most, _ := spec.Rollout.Surge(1); most == 0 {
+		return nil
+	}
+	var warnings []string
+	for i := range spec.Placements {
+		deployment := v1alpha.WorkloadDeploymentSpec{ScaleSettings: spec.Placements[i].ScaleSettings}
+		if deployment.Autoscaled() {
+			warnings = append(warnings, fmt.Sprintf("spec.rollout.maxSurge: has no effect on spec.placements[%d], whose Instances metrics scale: set its minReplicas to at least 2", i))
+		}
 	}
 	return warnings
 }

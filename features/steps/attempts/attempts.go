@@ -17,11 +17,11 @@ import (
 	"github.com/karmada-compute/karmada-compute/features/steps/world"
 )
 
-// addAttemptSteps are the sentences about what may be refused. An attempt is made, and then it is said what became of it:
-// "that is" speaks of the attempt, "that comes to be" makes it again until it is so, "that is for 5 seconds" makes it
-// again and again and wants it to be so each time.
+// addAttemptSteps adds the sentences about requests that may be refused. A sentence sends the request, and a later sentence
+// checks its result: "that is" checks the last attempt, "that is eventually" repeats it until the result is as expected, and "that
+// is for 5 seconds" repeats it and expects the result each time.
 func addAttemptSteps(sc world.Sentences) {
-	sc.Step(`^that (is|comes to be|is within \d+ seconds|is for \d+ seconds) (not refused|(?:refused with|warned of) "(.*)")$`, func(ctx context.Context, when, what, text string) error {
+	sc.Step(`^that (is|is eventually|is within \d+ seconds|is for \d+ seconds) (not refused|(?:refused with|warned of) "(.*)")$`, func(ctx context.Context, when, what, text string) error {
 		return from(ctx).turnsOut(ctx, when, what, strings.ReplaceAll(text, `\"`, `"`))
 	})
 	sc.Step(`^that took less than (\d+) seconds$`, func(ctx context.Context, seconds int) error {
@@ -42,7 +42,7 @@ func addAttemptSteps(sc world.Sentences) {
 	})
 }
 
-// attempt is what was tried last.
+// attempt is the last attempt.
 type attempt struct {
 	again    func(context.Context) error
 	refused  error
@@ -50,20 +50,20 @@ type attempt struct {
 	warnings *warnings
 }
 
-// warnings are what an API server warned of.
+// warnings holds the warnings of an API server.
 type warnings struct {
 	mu    sync.Mutex
 	texts []string
 }
 
-// HandleWarningHeader keeps a warning.
+// HandleWarningHeader stores a warning.
 func (w *warnings) HandleWarningHeader(_ int, _, text string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.texts = append(w.texts, text)
 }
 
-// String is all of them.
+// String returns all warnings.
 func (w *warnings) String() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -81,7 +81,7 @@ func (s Steps) Try(ctx context.Context, do func(context.Context) error) {
 	s.TryWarned(ctx, func(rest.WarningHandler) func(context.Context) error { return do })
 }
 
-// TryWarned makes an attempt that hears what the API server warns of.
+// TryWarned makes an attempt that collects the API server's warnings.
 func (s Steps) TryWarned(ctx context.Context, do func(rest.WarningHandler) func(context.Context) error) {
 	heard := &warnings{}
 	s.state().attempt = attempt{again: do(heard), warnings: heard}
@@ -95,7 +95,7 @@ func (a *attempt) make(ctx context.Context) {
 	a.took = time.Since(begin)
 }
 
-// turnsOut checks what became of an attempt, and where it may take a while makes it again.
+// turnsOut checks the result of an attempt, and repeats the attempt if the result may take a while.
 func (s Steps) turnsOut(ctx context.Context, when, what, text string) error {
 	a := &s.state().attempt
 	if a.again == nil {
@@ -138,8 +138,8 @@ func (s Steps) turnsOut(ctx context.Context, when, what, text string) error {
 	})
 }
 
-// stays repeats an attempt for a while and returns an error as soon as check does. The attempt then took as long as the
-// slowest of them.
+// stays repeats an attempt for a while and returns an error as soon as check does. The attempt's duration is the duration of the
+// slowest request.
 func (a *attempt) stays(ctx context.Context, period time.Duration, check func() error) error {
 	const interval = 50 * time.Millisecond
 	ticker := time.NewTicker(interval)

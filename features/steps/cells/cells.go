@@ -25,7 +25,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/federation"
 )
 
-// addCellSteps are the sentences about cells as a whole.
+// addCellSteps adds the sentences about whole cells.
 func addCellSteps(sc world.Sentences) {
 	sc.Step(`^the federation has cells? "([^"]*)"$`, func(ctx context.Context, names string) error {
 		return from(ctx).TakeCells(ctx, world.SplitNames(names))
@@ -41,9 +41,9 @@ func addCellSteps(sc world.Sentences) {
 		}
 		return s.isCutOff(ctx, cell)
 	})
-	sc.Step(`^cell "([^"]*)" (goes down|comes back)$`, func(ctx context.Context, cell, what string) error {
+	sc.Step(`^cell "([^"]*)" (goes down|returns)$`, func(ctx context.Context, cell, what string) error {
 		s := from(ctx)
-		if what == "comes back" {
+		if what == "returns" {
 			return s.Disturbed.Now(ctx, "cell "+cell)
 		}
 		s.Disturbed.Add("cell "+cell, func(ctx context.Context) error { return s.bringBack(ctx, cell) })
@@ -61,13 +61,14 @@ func addCellSteps(sc world.Sentences) {
 	})
 }
 
-// bringBack starts a cell again and waits until its node has restarted the add-on's agent, which ends when it cannot renew
-// its lease.
+// bringBack starts a cell again and waits until its node has restarted the add-on's agent, which ends when it cannot renew its
+// lease.
 func (s Steps) bringBack(ctx context.Context, cell string) error {
 	return errors.Join(s.Federation.StartCell(ctx, cell), s.AddOn.WaitAgent(ctx, cell))
 }
 
-// isCutOff asks from where the cell's karmada-agent is: it reaches the hub, which asks nobody there, and no webhook.
+// isCutOff checks the connections from the network of the cell's karmada-agent: it reaches the hub, which reaches no server
+// there, and it reaches no webhook.
 func (s Steps) isCutOff(ctx context.Context, cell string) error {
 	cluster, err := s.Cluster(ctx, cell)
 	if err != nil {
@@ -85,7 +86,7 @@ func (s Steps) isCutOff(ctx context.Context, cell string) error {
 		wanted[address] = false
 	}
 	for address := range wanted {
-		// That they are not reached from the cell proves something only while they are from here.
+		// A failure from the cell proves something only if this machine reaches the address.
 		connection, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
 		if err != nil {
 			return err
@@ -113,7 +114,7 @@ func (s Steps) isCutOff(ctx context.Context, cell string) error {
 	return nil
 }
 
-// putDeployment puts a deployment straight into a cell, in a namespace made for it.
+// putDeployment creates a deployment directly in a cell, in a new namespace.
 func (s Steps) putDeployment(ctx context.Context, cell, name string) error {
 	c := s.Client("cell/"+cell, world.Admin)
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.HubNamespace()}}

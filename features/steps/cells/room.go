@@ -19,8 +19,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// addRoomSteps are the sentences about which city a cell serves and what it has room for. Karmada divides replicas by what it
-// knew of the cells at that moment, and it learns every few seconds; so each waits until Karmada knows.
+// addRoomSteps adds the sentences about the city and the capacity of a cell. Karmada divides replicas by its last known state of
+// the cells, which it updates every few seconds; so each sentence waits until Karmada knows the change.
 func addRoomSteps(sc world.Sentences) {
 	sc.Step(`^cell "([^"]*)" (?:serves ([A-Z]+)|does not serve the city)$`, func(ctx context.Context, cell, city string) error {
 		return from(ctx).moveCell(ctx, cell, city)
@@ -35,12 +35,12 @@ func addRoomSteps(sc world.Sentences) {
 		}
 		return s.Disturbed.Now(ctx, "the oblivion of cell "+cell)
 	})
-	sc.Step(`^cell "([^"]*)" has room for a quarter of what cell "([^"]*)" has room for$`, func(ctx context.Context, small, large string) error {
+	sc.Step(`^cell "([^"]*)" has a quarter of the capacity of cell "([^"]*)"$`, func(ctx context.Context, small, large string) error {
 		return from(ctx).shrink(ctx, small, large)
 	})
 }
 
-// forgetCell says that a cell is gone for good.
+// forgetCell declares a cell as permanently lost.
 func (s Steps) forgetCell(ctx context.Context, cell string) error {
 	annotate := func(ctx context.Context, value string) error {
 		cluster := &clusterv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: cell}}
@@ -55,7 +55,7 @@ func (s Steps) forgetCell(ctx context.Context, cell string) error {
 	return annotate(ctx, "true")
 }
 
-// moveCell has a cell serve a city, or none.
+// moveCell moves a cell to a city, or out of its city.
 func (s Steps) moveCell(ctx context.Context, cell, city string) error {
 	hub := s.Client("hub", world.Admin)
 	move := func(ctx context.Context, city string) error {
@@ -76,7 +76,7 @@ func (s Steps) moveCell(ctx context.Context, cell, city string) error {
 	return move(ctx, city)
 }
 
-// shrink gives the nodes of a cell a quarter of what those of another have, and waits until Karmada knows.
+// shrink gives the nodes of a cell a quarter of the capacity of another cell's nodes, and waits until Karmada knows.
 func (s Steps) shrink(ctx context.Context, small, large string) error {
 	s.Made.Add("the nodes of cell "+small, func(ctx context.Context) error { return s.resizeNodes(ctx, small, 1) })
 	if err := s.resizeNodes(ctx, small, 4); err != nil {
@@ -85,7 +85,7 @@ func (s Steps) shrink(ctx context.Context, small, large string) error {
 	return errors.Join(s.Known(ctx, small, 4), s.Known(ctx, large, 1))
 }
 
-// resizeNodes gives the nodes of a cell what they have by nature, divided.
+// resizeNodes sets the capacity of the nodes of a cell to their full capacity, divided by divisor.
 func (s Steps) resizeNodes(ctx context.Context, cell string, divisor int64) error {
 	c := s.Client("cell/"+cell, world.Admin)
 	var nodes corev1.NodeList

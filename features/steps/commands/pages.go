@@ -18,14 +18,14 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/pages"
 )
 
-// addPageSteps are the sentences about pages of the documentation whose commands say what they print.
+// addPageSteps adds the sentences about pages of the documentation whose commands have an expected output.
 func addPageSteps(sc world.Sentences) {
-	sc.Step(`^the commands of page "([^"]*)" print what it says$`, func(ctx context.Context, path string) error {
+	sc.Step(`^the commands of page "([^"]*)" print the output that the page shows$`, func(ctx context.Context, path string) error {
 		return from(ctx).runPage(ctx, path)
 	})
 }
 
-// documented are the commands that pages use, built for the first page.
+// documented holds the commands that pages use, built for the first page.
 type documented struct {
 	once sync.Once
 	err  error
@@ -36,7 +36,7 @@ func (d *documented) build(ctx context.Context, f *federation.Federation) error 
 	return d.err
 }
 
-// documented is what the pages need, built once.
+// documented returns the commands of the pages, built once.
 func (s Steps) documented() *documented { return world.Shared[documented](s.World) }
 
 // runPage runs the commands of a page in the scenario's project and namespace.
@@ -62,13 +62,13 @@ func (s Steps) runPage(ctx context.Context, path string) error {
 	return errors.Join(page.Run(ctx, shell, world.Eventually), shell.Close())
 }
 
-// pageFolder is where the commands of a page run.
+// pageFolder returns the working directory of a page's commands.
 func (s Steps) pageFolder() string {
 	return filepath.Join(s.Federation.Folder(), "commands", s.Namespace)
 }
 
-// PageEnvironment is what commands of a page find: kubeconfigs for the scenario's project are for its namespace, as those of users
-// are for theirs.
+// PageEnvironment returns the environment of a page's commands: the kubeconfigs for the scenario's project have its namespace, as
+// users' kubeconfigs do.
 func (s Steps) PageEnvironment(ctx context.Context) (map[string]string, error) {
 	if err := s.documented().build(ctx, s.Federation); err != nil {
 		return nil, err

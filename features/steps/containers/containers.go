@@ -29,8 +29,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/federation"
 )
 
-// addContainerSteps are the sentences about processes of Instances. They run in cell "hou"; the doc comment of test/image has
-// what their image can do.
+// addContainerSteps adds the sentences about processes of Instances. They run in cell "hou"; the doc comment of test/image lists
+// the commands of their image.
 func addContainerSteps(sc world.Sentences) {
 	sc.Step(`^cell "hou" runs containers$`, func(ctx context.Context) error {
 		return from(ctx).runsContainers(ctx)
@@ -49,7 +49,7 @@ func addContainerSteps(sc world.Sentences) {
 	sc.Step(`^(?:in project "([^"]*)" )?(another|every) Instance of Workload "([^"]*)" answers "([^"]*)" with "([^"]*)"$`, func(ctx context.Context, project, which, workload, path, text string) error {
 		return In(from(ctx).In(project)).allAnswer(ctx, workload, which == "every", httpQuestion{path, text})
 	})
-	sc.Step(`^Instance "([^"]*)" is told "([^"]*)"$`, func(ctx context.Context, instance, path string) error {
+	sc.Step(`^Instance "([^"]*)" receives request "([^"]*)"$`, func(ctx context.Context, instance, path string) error {
 		return from(ctx).tell(ctx, instance, path)
 	})
 	sc.Step(`^the log of pod "([^"]*)" in cell "([^"]*)" has "([^"]*)"$`, func(ctx context.Context, pod, cell, text string) error {
@@ -72,7 +72,7 @@ func addContainerSteps(sc world.Sentences) {
 	})
 }
 
-// runsContainers adds the cell of containers, if this machine can have it.
+// runsContainers adds the cell of containers, if this machine supports it.
 func (s Steps) runsContainers(ctx context.Context) error {
 	if err := federation.Containers(ctx); err != nil {
 		fmt.Fprintf(s.Out, "skipped: %v\n", err)
@@ -82,7 +82,7 @@ func (s Steps) runsContainers(ctx context.Context) error {
 	return s.Extra[world.ContainersCell].Add(ctx, s.World)
 }
 
-// runsOn waits until the Pods of a Workload are on these nodes, and on each of them.
+// runsOn waits until the Pods of a Workload run on all of these nodes, and on no others.
 func (s Steps) runsOn(ctx context.Context, cell, workload string, nodes []string) error {
 	return world.Eventually(ctx, func(ctx context.Context) error {
 		pods, err := s.List(ctx, "cell/"+cell, "pods")
@@ -107,8 +107,8 @@ func (s Steps) runsOn(ctx context.Context, cell, workload string, nodes []string
 	})
 }
 
-// containersWanted is a Workload of small Instances that run the test image. data is what it names; container, and spec of the
-// template, are merged into what the sample has.
+// containersWanted is a Workload of small Instances that run the test image. data is the data that it names; container and
+// template are merged into the sample's container and template.
 type containersWanted struct {
 	name, data, container, template string
 	replicas                        int32
@@ -137,11 +137,11 @@ func (s Steps) createContainers(ctx context.Context, wanted containersWanted) er
 		}
 	}
 	c := s.Client(s.Plane(""), world.Consumer)
-	// The webhook hears of a right to data a moment later than the API server that gave it.
+	// The webhook sees a new right to data a moment later than the API server that stored it.
 	return world.Eventually(ctx, func(ctx context.Context) error { return c.Create(ctx, workload.DeepCopy()) })
 }
 
-// answers asks at the address that the project shows for an Instance, until the answer has a text.
+// answers sends requests to the address that the project shows for an Instance, until the answer has a text.
 func (s Steps) answers(ctx context.Context, instance, path, text string) error {
 	path, text = s.Expand(path), s.Expand(text)
 	return world.Eventually(ctx, func(ctx context.Context) error {
@@ -157,10 +157,11 @@ func (s Steps) answers(ctx context.Context, instance, path, text string) error {
 	})
 }
 
-// httpQuestion is a path and a text that the answer should have.
+// httpQuestion is a path and the expected text of the answer.
 type httpQuestion struct{ path, text string }
 
-// allAnswer asks every Instance of a Workload, or waits for one that answers, other than the one whose name the answer is.
+// allAnswer sends a request to every Instance of a Workload, or waits for an answer of another Instance than the one with the
+// name in the answer.
 func (s Steps) allAnswer(ctx context.Context, workload string, all bool, asked httpQuestion) error {
 	return world.Eventually(ctx, func(ctx context.Context) error {
 		instances, err := s.List(ctx, s.Plane(""), "instances")
@@ -191,7 +192,7 @@ func (s Steps) allAnswer(ctx context.Context, workload string, all bool, asked h
 	})
 }
 
-// tell sends a request once. A process that it ends does not answer.
+// tell sends a request once. A process that the request ends does not answer.
 func (s Steps) tell(ctx context.Context, instance, path string) error {
 	url, err := s.urlOf(ctx, instance, path)
 	if err != nil {
@@ -217,7 +218,7 @@ func (s Steps) urlOf(ctx context.Context, instance, path string) (string, error)
 	return "http://" + address + ":8080" + path, err
 }
 
-// Call returns what a server answers, whatever its status.
+// Call returns the answer of a server, with any status.
 func Call(ctx context.Context, method, url string) (string, error) {
 	const limit = 5 * time.Second
 	ctx, cancel := context.WithTimeout(ctx, limit)

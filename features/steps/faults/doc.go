@@ -12,7 +12,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/soak"
 )
 
-// Steps are what a scenario does to break the federation.
+// Steps holds the scenario for the sentences about faults.
 type Steps struct{ *world.Scenario }
 
 // In returns the steps for a scenario.
@@ -26,12 +26,14 @@ func Register(sc world.Sentences) {
 	addHostileSteps(sc)
 }
 
-// state is what the sentences know of each other.
+// state is the state that the sentences of a scenario share.
 type state struct {
-	// clock is when the clock was started.
+	// clock is the start time of the clock.
 	clock time.Time
-	// soaked is what a soak came to.
+	// soaked is the result of a soak.
 	soaked *soak.Result
+	// rolled are the results of rollouts.
+	rolled []soak.RollingResult
 }
 
 func (s Steps) state() *state { return world.State[state](s.Scenario) }

@@ -5,7 +5,9 @@ package faults
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/karmada-compute/karmada-compute/features/steps/world"
@@ -13,7 +15,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/soak"
 )
 
-// addFaultSteps are the sentences about processes that are killed, and about how long it takes until that is healed.
+// addFaultSteps adds the sentences about killed processes, and about the recovery time.
 func addFaultSteps(sc world.Sentences) {
 	sc.Step(`^process(?:es)? "([^"]*)" (?:is|are) (killed|started again)$`, func(ctx context.Context, names, what string) error {
 		s := from(ctx)
@@ -47,12 +49,22 @@ func addFaultSteps(sc world.Sentences) {
 			Duration: time.Duration(seconds) * time.Second, Workloads: workloads, Seed: uint64(seed), Interval: time.Duration(every) * time.Second, //nolint:gosec // a number in a scenario
 		})
 	})
+	sc.Step(`^Workload "rolling" is rolled out while processes "([^"]*)" are down for (\d+) seconds$`, func(ctx context.Context, processes string, seconds int) error {
+		return from(ctx).rollOut(ctx, world.SplitNames(processes), time.Duration(seconds)*time.Second)
+	})
+	sc.Step(`^no voluntary disruption has missed the budget, and each Instance was replaced once$`, func(ctx context.Context) error {
+		var problems []error
+		for _, result := range from(ctx).state().rolled {
+			problems = append(problems, result.Err())
+		}
+		return errors.Join(problems...)
+	})
 	sc.Step(`^project, hub and cells agree$`, func(ctx context.Context) error {
 		return from(ctx).state().soaked.Err()
 	})
 }
 
-// changeProcess kills a process of the federation, or starts it again, which happens at the end of the scenario at the latest.
+// changeProcess kills a process of the federation, or starts it again. At the latest it is started at the end of the scenario.
 func (s Steps) changeProcess(ctx context.Context, name, what string) error {
 	undo := "process " + name
 	if what == "started again" {
@@ -62,13 +74,27 @@ func (s Steps) changeProcess(ctx context.Context, name, what string) error {
 	return s.Federation.KillProcess(name)
 }
 
+// rollOut rolls out a Workload of the scenario's project, while processes are down.
+func (s Steps) rollOut(ctx context.Context, processes []string, down time.Duration) error {
+	rolling := &soak.Rolling{
+		Soak: &soak.Soak{
+			Options:    soak.Options{Projects: []string{s.Project}},
+			Federation: s.Federation, AddOn: s.AddOn, Namespace: s.Namespace, Consumer: world.Consumer, Patience: world.Patience, Out: s.Out,
+		},
+		Down: down, Faults: []soak.RollingFault{{Name: strings.Join(processes, ", "), Processes: processes}},
+	}
+	results, err := rolling.Run(ctx)
+	s.state().rolled = results
+	return err
+}
+
 // soak runs a soak in the scenario's namespace of all projects that it has one in.
 func (s Steps) soak(ctx context.Context, o soak.Options) error {
 	for project := range s.HubNamespaces {
 		o.Projects = append(o.Projects, project)
 	}
 	o.Cities = []string{"DFW", "ORD"}
-	// Not what runs in cells that other scenarios have added: killing that would show nothing.
+	// No processes of cells that other scenarios have added: the soak does not use them.
 	o.Processes = []string{"hub-kube-apiserver", "karmada-controller-manager", "replica/*"}
 	for _, city := range o.Cities {
 		cell := naming.CityLabel(city)

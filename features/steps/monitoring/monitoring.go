@@ -31,12 +31,12 @@ const (
 	dashboardsFiles = "charts/karmada-compute/files/dashboards/*.json"
 )
 
-// addMonitoringSteps are the sentences about Prometheus, and about what the chart has for it.
+// addMonitoringSteps adds the sentences about Prometheus, and about the chart's objects for it.
 func addMonitoringSteps(sc world.Sentences) {
 	sc.Step(`^Prometheus scrapes every replica and the agents of cells "([^"]*)"$`, func(ctx context.Context, cells string) error {
 		return from(ctx).startPrometheus(ctx, world.SplitNames(cells))
 	})
-	sc.Step(`^no alert about what is always there fires$`, func(ctx context.Context) error { return from(ctx).nothingIsAbsent(ctx) })
+	sc.Step(`^no alert about a missing metric fires$`, func(ctx context.Context) error { return from(ctx).nothingIsAbsent(ctx) })
 	sc.Step(`^every query of the (alerts|dashboards) returns data, but for$`, func(ctx context.Context, of string, excused *godog.Table) error {
 		s := from(ctx)
 		queries, err := s.alertQueries(ctx)
@@ -50,7 +50,7 @@ func addMonitoringSteps(sc world.Sentences) {
 	})
 }
 
-// startPrometheus starts it, and waits until it has scraped all its targets.
+// startPrometheus starts Prometheus, and waits until it has scraped all its targets.
 func (s Steps) startPrometheus(ctx context.Context, cells []string) error {
 	repository, err := tools.FindRepository()
 	if err != nil {
@@ -83,7 +83,7 @@ func (s Steps) startPrometheus(ctx context.Context, cells []string) error {
 	})
 }
 
-// alerts are those that Prometheus has loaded and evaluated.
+// alerts returns the alerts that Prometheus has loaded and evaluated.
 func (s Steps) alerts(ctx context.Context) ([]prometheusv1.AlertingRule, error) {
 	var alerts []prometheusv1.AlertingRule
 	err := world.Eventually(ctx, func(ctx context.Context) error {
@@ -109,10 +109,10 @@ func (s Steps) alerts(ctx context.Context) ([]prometheusv1.AlertingRule, error) 
 	return alerts, err
 }
 
-// named is a query, and where it is from.
+// named is a query with its origin.
 type named struct{ name, query string }
 
-// nothingIsAbsent is an error while an alert says that a metric is not there.
+// nothingIsAbsent returns an error while an alert reports a missing metric.
 func (s Steps) nothingIsAbsent(ctx context.Context) error {
 	return world.Eventually(ctx, func(ctx context.Context) error {
 		alerts, err := s.alerts(ctx)
@@ -133,7 +133,8 @@ var (
 	compares = regexp.MustCompile(` (==|<|>) `)
 )
 
-// alertQueries are what the alerts are about: the metric that is absent, and whether something is so, instead of that which is.
+// alertQueries returns the queries of the alerts: the metric of an absence alert, and the condition as a value that is always
+// returned.
 func (s Steps) alertQueries(ctx context.Context) ([]named, error) {
 	alerts, err := s.alerts(ctx)
 	var queries []named
@@ -151,10 +152,10 @@ func (s Steps) alertQueries(ctx context.Context) ([]named, error) {
 	return queries, err
 }
 
-// inGrafana are variables of the dashboards.
+// inGrafana replaces variables of the dashboards.
 var inGrafana = strings.NewReplacer("$__rate_interval", "10m", "$namespace", ".*", "$cell", ".*")
 
-// dashboardQueries are those of every panel.
+// dashboardQueries returns the queries of every panel.
 func dashboardQueries() ([]named, error) {
 	repository, err := tools.FindRepository()
 	if err != nil {
@@ -189,7 +190,7 @@ func dashboardQueries() ([]named, error) {
 	return queries, nil
 }
 
-// allReturnData waits until every query has returned a value, each once, but for those with a metric that is excused.
+// allReturnData waits until every query has returned a value once. Queries with an excused metric are left out.
 func (s Steps) allReturnData(ctx context.Context, queries []named, excused *godog.Table) error {
 	for _, row := range world.Rows(excused) {
 		with := func(q named) bool { return strings.Contains(q.query, row["metric"]) }

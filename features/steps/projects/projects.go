@@ -23,7 +23,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// HoldFinalizer keeps an object in deletion as long as a scenario needs it there.
+// HoldFinalizer keeps an object in deletion as long as a scenario needs it.
 const HoldFinalizer = "features.karmada-compute.dev/hold"
 
 func addProjectSteps(sc world.Sentences) {
@@ -48,7 +48,7 @@ func addProjectSteps(sc world.Sentences) {
 		s.Namespace = metav1.NamespaceDefault
 		return s.addProjectNamed(ctx, own, nil)
 	})
-	sc.Step(`^the project is (suspended|suspended, and refuses writes|resumed|made again)$`, func(ctx context.Context, what string) error {
+	sc.Step(`^the project is (suspended|suspended, and refuses writes|resumed|recreated)$`, func(ctx context.Context, what string) error {
 		s := from(ctx)
 		switch what {
 		case "suspended":
@@ -58,7 +58,7 @@ func addProjectSteps(sc world.Sentences) {
 		case "resumed":
 			return s.suspend(ctx, metav1.ConditionFalse)
 		}
-		// Its locations are still there, as Milo keeps what is not in a namespace.
+		// Its locations still exist, because Milo keeps objects outside of namespaces.
 		if err := s.createProject(ctx, s.Project); err != nil {
 			return err
 		}
@@ -75,7 +75,7 @@ func addProjectSteps(sc world.Sentences) {
 	})
 }
 
-// AddNamespace makes the scenario's namespace in a project.
+// AddNamespace creates the scenario's namespace in a project.
 func (s Steps) AddNamespace(ctx context.Context, project string) error {
 	c := s.Client("project/"+project, world.Admin)
 	root := s.Client("milo", world.Admin)
@@ -85,7 +85,7 @@ func (s Steps) AddNamespace(ctx context.Context, project string) error {
 	}
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace}}
 	if s.Namespace == metav1.NamespaceDefault {
-		// Milo makes it, and keeps it when the project is deleted.
+		// Milo creates the namespace, and keeps it when the project is deleted.
 		if err := c.Get(ctx, client.ObjectKeyFromObject(namespace), namespace); err != nil {
 			return err
 		}
@@ -94,11 +94,12 @@ func (s Steps) AddNamespace(ctx context.Context, project string) error {
 	}
 	s.HubNamespaces[project] = naming.HubNamespace(string(object.GetUID()), string(namespace.UID))
 	s.ProjectUIDs[project] = string(object.GetUID())
+	s.WatchCounts(project)
 	s.Made.Add("the namespace in "+project, func(ctx context.Context) error { return s.removeNamespace(ctx, project) })
 	return nil
 }
 
-// removeNamespace removes the Workloads first: a namespace in deletion takes none of what the add-on writes.
+// removeNamespace first deletes the Workloads: a namespace in deletion refuses the objects that the add-on creates.
 func (s Steps) removeNamespace(ctx context.Context, project string) error {
 	at := In(s.In(project))
 	c := s.Client(at.Plane(""), world.Admin)
@@ -114,7 +115,7 @@ func (s Steps) removeNamespace(ctx context.Context, project string) error {
 	return client.IgnoreNotFound(c.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace}}))
 }
 
-// NewProject is a Project of the scenario, as an administrator of Milo writes it.
+// NewProject returns a Project of the scenario, as an administrator of Milo writes it.
 func NewProject(name string) *unstructured.Unstructured {
 	project := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
 		"ownerRef": map[string]any{"kind": "Organization", "name": "features"},
@@ -124,7 +125,7 @@ func NewProject(name string) *unstructured.Unstructured {
 	return project
 }
 
-// addProject makes a project for this scenario alone, with a namespace and locations.
+// addProject creates a project for this scenario alone, with a namespace and locations.
 func (s Steps) addProject(ctx context.Context, cities []string) error {
 	return s.addProjectNamed(ctx, "own-"+s.Namespace, cities)
 }
@@ -145,7 +146,7 @@ func (s Steps) addProjectNamed(ctx context.Context, name string, cities []string
 	return s.AddNamespace(ctx, s.Project)
 }
 
-// addDoomedProject makes a project and deletes it, and holds it in deletion.
+// addDoomedProject creates a project, deletes it, and holds it in deletion.
 func (s Steps) addDoomedProject(ctx context.Context) error {
 	s.Project = "doomed-" + s.Namespace
 	if err := s.createProject(ctx, s.Project, HoldFinalizer); err != nil {
@@ -154,7 +155,7 @@ func (s Steps) addDoomedProject(ctx context.Context) error {
 	return objects.In(s.Scenario).Delete(ctx, "an operator", `project "${project}" in Milo`)
 }
 
-// createProject makes a project and waits until it is Ready. It goes with the scenario.
+// createProject creates a project and waits until it is Ready. It is deleted with the scenario.
 func (s Steps) createProject(ctx context.Context, name string, finalizers ...string) error {
 	root := s.Client("milo", world.Admin)
 	project := NewProject(name)
@@ -174,7 +175,8 @@ func (s Steps) createProject(ctx context.Context, name string, finalizers ...str
 	})
 }
 
-// removeProject removes a project, and what holds it, waits until it is gone and stops its control plane, which Milo keeps.
+// removeProject deletes a project, removes the finalizers that hold it, waits until it is deleted, and stops its control plane,
+// which Milo keeps.
 func (s Steps) removeProject(ctx context.Context, name string) error {
 	root := s.Client("milo", world.Admin)
 	if err := client.IgnoreNotFound(root.Delete(ctx, NewProject(name))); err != nil {
@@ -205,7 +207,7 @@ func (s Steps) removeProject(ctx context.Context, name string) error {
 	return nil
 }
 
-// suspend does what Milo does when a project is suspended or resumed. A newer Milo says why, and refuses writes.
+// suspend sets the state that Milo sets when it suspends or resumes a project. A newer Milo names reasons, and refuses writes.
 func (s Steps) suspend(ctx context.Context, status metav1.ConditionStatus, reasons ...string) error {
 	root := s.Client("milo", world.Admin)
 	project := NewProject(s.Project)

@@ -56,7 +56,7 @@ func addOutageSteps(sc world.Sentences) {
 		s.Disturbed.Add("Milo's storage", s.Federation.RestoreMilo)
 		return s.Federation.EmptyMilo(ctx)
 	})
-	sc.Step(`^metric "([^"]*)" of all replicas comes to be at least (\d+)$`, func(ctx context.Context, metric string, least float64) error {
+	sc.Step(`^metric "([^"]*)" of all replicas is eventually at least (\d+)$`, func(ctx context.Context, metric string, least float64) error {
 		return from(ctx).awaitMetric(ctx, metric, least)
 	})
 	sc.Step(`^the control plane of project "([^"]*)" does not answer the add-on$`, func(ctx context.Context, project string) error {

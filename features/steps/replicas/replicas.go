@@ -26,7 +26,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/features/steps/world"
 )
 
-// addReplicaSteps are the sentences about the replicas of the add-on.
+// addReplicaSteps adds the sentences about the replicas of the add-on.
 func addReplicaSteps(sc world.Sentences) {
 	sc.Step(`^(every replica|replica \d+) is (stopped|killed|started|restarted|restarted without controllers)$`, func(ctx context.Context, which, what string) error {
 		s := from(ctx)
@@ -70,10 +70,10 @@ func addReplicaSteps(sc world.Sentences) {
 	sc.Step(`^the shards of the projects are taken from replica (\d+) (\d+) times, every (\d+) seconds$`, func(ctx context.Context, replica, times, seconds int) error {
 		return from(ctx).takeShards(ctx, replica, times, time.Duration(seconds)*time.Second)
 	})
-	sc.Step(`^(somebody without a certificate|user "[^"]*") reads the metrics of replica (\d+)$`, func(ctx context.Context, who string, replica int) error {
+	sc.Step(`^(a client without a certificate|user "[^"]*") reads the metrics of replica (\d+)$`, func(ctx context.Context, who string, replica int) error {
 		return from(ctx).readMetrics(ctx, replica, who)
 	})
-	sc.Step(`^(somebody without a certificate|user "[^"]*") calls the admission webhook of replica (\d+)( at the registered path| at a path that is not registered)?$`, func(ctx context.Context, who string, replica int, at string) error {
+	sc.Step(`^(a client without a certificate|user "[^"]*") calls the admission webhook of replica (\d+)( at the registered path| at a path that is not registered)?$`, func(ctx context.Context, who string, replica int, at string) error {
 		return from(ctx).callWebhook(ctx, replica, who, at)
 	})
 	sc.Step(`^the other replicas take over from it$`, func(ctx context.Context) error { return from(ctx).tookOver(ctx) })
@@ -93,7 +93,7 @@ func addReplicaSteps(sc world.Sentences) {
 	})
 }
 
-// replicas are those that a sentence speaks of.
+// replicas returns the replicas that a sentence names.
 func (s Steps) replicas(words string) []int {
 	var all []int
 	for i := range s.AddOn.Replicas() {
@@ -106,7 +106,7 @@ func (s Steps) replicas(words string) []int {
 
 func replicaUndo(replica int) string { return fmt.Sprintf("replica %d", replica) }
 
-// startAgain has a replica run as it is found by every scenario.
+// startAgain restarts a replica with the default arguments.
 func (s Steps) startAgain(ctx context.Context, replica int) error {
 	return errors.Join(s.AddOn.Stop(ctx, replica), s.AddOn.Start(ctx, replica))
 }
@@ -130,13 +130,13 @@ func (s Steps) change(ctx context.Context, replica int, what string) error {
 	return nil
 }
 
-// killed is the replica that was killed last.
+// killed is the last killed replica.
 type killed struct {
 	name string
 	at   time.Time
 }
 
-// registeredPath is where the webhook configurations say that Workloads are validated.
+// registeredPath returns the path of the Workload webhook in the webhook configurations.
 func (s Steps) registeredPath(ctx context.Context) (string, error) {
 	var configuration admissionregistrationv1.ValidatingWebhookConfiguration
 	if err := s.Client("milo", world.Admin).Get(ctx, client.ObjectKey{Name: "karmada-compute"}, &configuration); err != nil {
@@ -158,10 +158,10 @@ func (s Steps) registeredPath(ctx context.Context) (string, error) {
 	return "", fmt.Errorf("no webhook is called at %s", validatePath)
 }
 
-// validatePath is where callers with credentials have Workloads validated.
+// validatePath is the path of the Workload webhook for callers with credentials.
 const validatePath = "/validate-workload"
 
-// callWebhook sends a review straight to a replica, as a user.
+// callWebhook sends a review directly to a replica, as a user.
 func (s Steps) callWebhook(ctx context.Context, replica int, who, at string) error {
 	path := validatePath
 	switch at {
@@ -203,7 +203,7 @@ func (s Steps) readMetrics(ctx context.Context, replica int, who string) error {
 	return s.call(request, who)
 }
 
-// call sends a request to a replica as a user, or as nobody.
+// call sends a request to a replica as a user, or without credentials.
 func (s Steps) call(request *http.Request, who string) error {
 	config := &rest.Config{Host: request.URL.Host, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
 	if strings.HasPrefix(who, "user ") {

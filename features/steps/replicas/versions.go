@@ -15,17 +15,17 @@ import (
 	"github.com/karmada-compute/karmada-compute/federation/tools"
 )
 
-// addVersionSteps are the sentences about an upgrade and the way back.
+// addVersionSteps adds the sentences about an upgrade and a rollback.
 func addVersionSteps(sc world.Sentences) {
-	sc.Step(`^the version before this one is built$`, func(ctx context.Context) error {
+	sc.Step(`^the previous version is built$`, func(ctx context.Context) error {
 		return from(ctx).buildEarlier(ctx)
 	})
-	sc.Step(`^the add-on is of (this version|the version before)$`, func(ctx context.Context, version string) error {
+	sc.Step(`^the add-on runs (this version|the previous version)$`, func(ctx context.Context, version string) error {
 		return from(ctx).useVersion(ctx, version != "this version")
 	})
 }
 
-// buildEarlier builds the version before this one. Where the clone does not have it, the scenario is skipped and says so.
+// buildEarlier builds the previous version. If the clone does not have it, the scenario is skipped with a message.
 func (s Steps) buildEarlier(ctx context.Context) error {
 	err := s.Federation.BuildEarlier(ctx, s.Earlier)
 	if errors.Is(err, tools.ErrNoRevision) {

@@ -25,7 +25,7 @@ import (
 
 // addStolenSteps are the sentences about what a credential of the add-on can do in the wrong hands.
 func addStolenSteps(sc world.Sentences) {
-	sc.Step(`^whoever takes the add-on's credential for the hub from its Pods is (refused|allowed) to$`, func(ctx context.Context, answer string, table *godog.Table) error {
+	sc.Step(`^a user with the add-on's credential for the hub is (refused|allowed) to$`, func(ctx context.Context, answer string, table *godog.Table) error {
 		s := from(ctx)
 		c, err := s.stolenFromPods(ctx)
 		if err != nil {

@@ -23,7 +23,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/federation"
 )
 
-// addSessionSteps are the sentences about logs, commands and ports of Instances, which a consumer reaches with the kubeconfig of a
+// addSessionSteps adds the sentences about logs, commands and ports of Instances, which a consumer uses with the kubeconfig of a
 // project.
 func addSessionSteps(sc world.Sentences) {
 	sc.Step(`^the operator offers sessions$`, func(ctx context.Context) error { return from(ctx).offerSessions(ctx) })
@@ -73,9 +73,14 @@ func addSessionSteps(sc world.Sentences) {
 		before := strings.Count(s.state().ran.output(), "\n")
 		return world.Eventually(ctx, func(context.Context) error { return s.state().ran.inOrder(before + more) })
 	})
-	sc.Step(`^address "([^"]*)" answers "([^"]*)"$`, func(ctx context.Context, address, text string) error {
+	sc.Step(`^the forwarded port answers "([^"]*)"$`, func(ctx context.Context, text string) error {
+		s := from(ctx)
 		return world.Eventually(ctx, func(ctx context.Context) error {
-			answer, err := containers.Call(ctx, http.MethodGet, address)
+			found := forwarding.FindStringSubmatch(s.state().ran.output())
+			if found == nil {
+				return errors.Join(errors.New("the command names no address"), s.state().ran.printed("Forwarding from"))
+			}
+			answer, err := containers.Call(ctx, http.MethodGet, "http://"+found[1]+"/")
 			if err == nil && strings.TrimSpace(answer) != text {
 				err = fmt.Errorf("it answers %q", answer)
 			}
@@ -85,7 +90,7 @@ func addSessionSteps(sc world.Sentences) {
 	sc.Step(`^the command is interrupted$`, func(ctx context.Context) error { return from(ctx).state().ran.interrupt() })
 }
 
-// offerSessions turns sessions on until the scenario ends.
+// offerSessions enables sessions until the scenario ends.
 func (s Steps) offerSessions(ctx context.Context) error {
 	configure := func(ctx context.Context, on bool) error {
 		return s.AddOn.Configure(ctx, func(o *federation.AddOnOptions) { o.Sessions = on })
@@ -94,7 +99,7 @@ func (s Steps) offerSessions(ctx context.Context) error {
 	return configure(ctx, true)
 }
 
-// running is a command, and what it has printed until now.
+// running is a command with its output so far.
 type running struct {
 	cmd  *exec.Cmd
 	done chan struct{}
@@ -104,7 +109,7 @@ type running struct {
 	err         error
 }
 
-// startCommand starts a command as the consumer, with a kubeconfig of the scenario's project and nothing else.
+// startCommand starts a command as the consumer, with only a kubeconfig of the scenario's project.
 func (s Steps) startCommand(ctx context.Context, command, input string) (*running, error) {
 	environment, err := commands.In(s.Scenario).PageEnvironment(ctx)
 	if err != nil {
@@ -118,7 +123,7 @@ func (s Steps) startCommand(ctx context.Context, command, input string) (*runnin
 		return nil, err
 	}
 	s.Made.Add("command "+command, func(context.Context) error {
-		// One that has ended is not there any more.
+		// A command that has ended no longer exists.
 		_ = r.cmd.Process.Kill()
 		<-r.done
 		return nil
@@ -181,7 +186,7 @@ func (r *running) code(wanted int) error {
 
 var numbered = regexp.MustCompile(`(?m) line (\d+)$`)
 
-// inOrder returns an error unless the command has printed so many lines, and those with numbers have consecutive ones.
+// inOrder returns an error unless the command has printed at least this number of lines, and the numbered ones are consecutive.
 func (r *running) inOrder(lines int) error {
 	text := r.output()
 	if got := strings.Count(text, "\n"); got < lines {
@@ -200,6 +205,9 @@ func (r *running) inOrder(lines int) error {
 	}
 	return nil
 }
+
+// forwarding is the line with the local address of a port.
+var forwarding = regexp.MustCompile(`Forwarding from (\S+) -> `)
 
 // interrupt does what Ctrl-C does.
 func (r *running) interrupt() error { return r.cmd.Process.Signal(syscall.SIGINT) }

@@ -31,7 +31,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// addDataSteps are the sentences about ConfigMaps and Secrets, which are called "ConfigMap <name>" and "Secret <name>".
+// addDataSteps adds the sentences about ConfigMaps and Secrets, written as "ConfigMap <name>" and "Secret <name>".
 func addDataSteps(sc world.Sentences) {
 	sc.Step(`^the consumer keeps$`, func(ctx context.Context, table *godog.Table) error { return from(ctx).keepData(ctx, table) })
 	sc.Step(`^the consumer changes "([^"]*)" of "(ConfigMap|Secret) ([^"]*)" (\d+) times, each is in cells "([^"]*)" at most (\d+) seconds after$`,
@@ -41,10 +41,10 @@ func addDataSteps(sc world.Sentences) {
 	sc.Step(`^(the hub|cell "[^"]*") keeps exactly "([^"]*)"$`, func(ctx context.Context, plane, names string) error {
 		return from(ctx).hasData(ctx, plane, names)
 	})
-	sc.Step(`^the data in cell "([^"]*)" is what the project's is$`, func(ctx context.Context, cell string) error {
+	sc.Step(`^the data in cell "([^"]*)" equals the project's data$`, func(ctx context.Context, cell string) error {
 		return from(ctx).dataIsTheProjects(ctx, cell)
 	})
-	sc.Step(`^no log of the add-on shows what a Secret holds$`, func(ctx context.Context) error { return from(ctx).logsKeepSecrets() })
+	sc.Step(`^no log of the add-on contains a value of a Secret$`, func(ctx context.Context) error { return from(ctx).logsKeepSecrets() })
 }
 
 // valueOf reads "a random password", which is remembered, "<n> bytes", or the value itself.
@@ -61,7 +61,7 @@ func (s Steps) valueOf(text string) string {
 	return text
 }
 
-// keepData creates "<kind> <name>", "immutable <kind> <name>" and Secrets that are "typed".
+// keepData creates "<kind> <name>", "immutable <kind> <name>" and "typed" Secrets.
 func (s Steps) keepData(ctx context.Context, table *godog.Table) error {
 	for _, row := range world.Rows(table) {
 		words := strings.Fields(row["data"])
@@ -72,7 +72,7 @@ func (s Steps) keepData(ctx context.Context, table *godog.Table) error {
 		object.SetNamespace(s.Namespace)
 		object.SetName(name)
 		if kind == templates.KindSecret {
-			// What kubectl does: a second place that holds everything.
+			// As kubectl does: the annotation holds all content a second time.
 			object.SetAnnotations(map[string]string{corev1.LastAppliedConfigAnnotation: value})
 		}
 		switch words[0] {
@@ -88,7 +88,7 @@ func (s Steps) keepData(ctx context.Context, table *godog.Table) error {
 	return nil
 }
 
-// textOf is where a ConfigMap or Secret is given text.
+// textOf returns the field for the text of a ConfigMap or Secret.
 func textOf(kind string) string {
 	if kind == templates.KindSecret {
 		return "stringData"
@@ -96,7 +96,7 @@ func textOf(kind string) string {
 	return "data"
 }
 
-// dataChanges are changes of an object that should be seen in cells.
+// dataChanges are changes of an object that cells should receive.
 type dataChanges struct {
 	kind, name, key string
 	times           int
@@ -104,7 +104,7 @@ type dataChanges struct {
 	limit           time.Duration
 }
 
-// changesArrive measures from the answer to each write until each cell has it.
+// changesArrive measures the time from the answer to each write until each cell has the change.
 func (s Steps) changesArrive(ctx context.Context, changes dataChanges) error {
 	worst, resource := time.Duration(0), strings.ToLower(changes.kind)
 	for range changes.times {
@@ -117,7 +117,7 @@ func (s Steps) changesArrive(ctx context.Context, changes dataChanges) error {
 			value = base64.StdEncoding.EncodeToString([]byte(value))
 		}
 		for _, cell := range changes.cells {
-			// What is measured must not be how often is polled.
+			// The polling interval must not determine the result.
 			if err := wait.PollUntilContextTimeout(ctx, world.FirstInterval/3, world.Patience, true, func(ctx context.Context) (bool, error) {
 				found, err := s.Get(ctx, fmt.Sprintf("%s %q in cell %q", resource, changes.name, cell))
 				if err != nil {
@@ -138,8 +138,8 @@ func (s Steps) changesArrive(ctx context.Context, changes dataChanges) error {
 	return nil
 }
 
-// LetName makes a template name data, and no other: each object as a volume and, unless it is "pull Secret <name>", in
-// the environment; "optional <kind> <name>" may be missing.
+// LetName makes a template name this data, and no other: each object as a volume and, except for "pull Secret <name>", in the
+// environment; "optional <kind> <name>" may be missing.
 func LetName(spec *v1alpha.InstanceSpec, data string) {
 	sandbox := spec.Runtime.Sandbox
 	container := &sandbox.Containers[0]
@@ -165,7 +165,7 @@ func LetName(spec *v1alpha.InstanceSpec, data string) {
 	}
 }
 
-// dataSources are a volume of an object, and a variable that takes one value of it.
+// dataSources returns a volume of an object, and a variable with one of its values.
 func dataSources(kind, name string, optional *bool) (v1alpha.InstanceVolume, corev1.EnvVar) {
 	local := corev1.LocalObjectReference{Name: name}
 	var volume v1alpha.InstanceVolume
@@ -180,7 +180,7 @@ func dataSources(kind, name string, optional *bool) (v1alpha.InstanceVolume, cor
 	return volume, corev1.EnvVar{ValueFrom: &from}
 }
 
-// data are the ConfigMaps and Secrets of the scenario's namespace, as "<kind> <name>".
+// data returns the ConfigMaps and Secrets of the scenario's namespace, as "<kind> <name>".
 func (s Steps) data(ctx context.Context, plane string) (map[string]*unstructured.Unstructured, error) {
 	all := map[string]*unstructured.Unstructured{}
 	for _, resource := range []string{"configmaps", "secrets"} {
@@ -206,7 +206,7 @@ func (s Steps) hasData(ctx context.Context, plane, names string) error {
 	})
 }
 
-// dataIsTheProjects compares everything in the cell with its original, and wants something to be there.
+// dataIsTheProjects compares all data in the cell with its originals, and expects at least one object.
 func (s Steps) dataIsTheProjects(ctx context.Context, cell string) error {
 	return world.Eventually(ctx, func(ctx context.Context) error {
 		originals, err := s.data(ctx, s.Plane(""))
@@ -241,7 +241,7 @@ func (s Steps) logsKeepSecrets() error {
 		return errors.New("the scenario has kept no Secret")
 	}
 	logs := 0
-	// That of a container is named after its node, namespace, Pod and container.
+	// The log of a container is named after its node, namespace, Pod and container.
 	paths, err := filepath.Glob(filepath.Join(s.Federation.Folder(), "log", "*_*_karmada-compute*.log"))
 	if err != nil {
 		return err
@@ -260,7 +260,7 @@ func (s Steps) logsKeepSecrets() error {
 			}
 		}
 	}
-	// Replicas and agents at least.
+	// At least the logs of replicas and agents.
 	if logs < s.AddOn.Replicas()+len(s.Cells()) {
 		return fmt.Errorf("only %d logs were found", logs)
 	}

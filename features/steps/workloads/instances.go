@@ -23,12 +23,12 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// addInstanceSteps are the sentences about what runs.
+// addInstanceSteps adds the sentences about Instances.
 func addInstanceSteps(sc world.Sentences) {
 	sc.Step(`^cell "([^"]*)" runs exactly the Pods "([^"]*)"$`, func(ctx context.Context, cell, names string) error {
 		return from(ctx).runsPods(ctx, cell, world.SplitNames(names))
 	})
-	sc.Step(`^in cell "([^"]*)" (each Instance was made after the one below was Ready|the Instances were replaced from the highest index down, each when the one above was Ready)$`,
+	sc.Step(`^in cell "([^"]*)" (each Instance was created after the previous one was Ready|the Instances were replaced from the highest index down, each when the one above was Ready)$`,
 		func(ctx context.Context, cell, order string) error {
 			return from(ctx).madeInOrder(ctx, cell, strings.HasPrefix(order, "the Instances were replaced"))
 		})
@@ -55,7 +55,7 @@ func addInstanceSteps(sc world.Sentences) {
 	})
 }
 
-// rememberInstances notes which Instances run, to say later whether they were replaced.
+// rememberInstances records the running Instances, so that a later sentence can detect replaced ones.
 func (s Steps) rememberInstances(ctx context.Context, cells []string) error {
 	for _, cell := range cells {
 		found, err := s.List(ctx, "cell/"+cell, "instances")
@@ -69,7 +69,7 @@ func (s Steps) rememberInstances(ctx context.Context, cells []string) error {
 	return nil
 }
 
-// noneReplaced compares the Instances of cells with those that were seen there first.
+// noneReplaced compares the Instances of cells with the first ones seen there.
 func (s Steps) noneReplaced(ctx context.Context, cells []string) error {
 	for _, cell := range cells {
 		found, err := s.List(ctx, "cell/"+cell, "instances")
@@ -106,14 +106,14 @@ func (s Steps) runsPods(ctx context.Context, cell string, wanted []string) error
 	})
 }
 
-// division is how many Instances cells should run together, and each at least.
+// division is the expected number of Instances in all cells together, and the minimum in each.
 type division struct {
 	cells      []string
 	all, least int
 }
 
-// divided waits until cells run so many Instances, all Ready and no name twice. What is seen there for the first time is
-// remembered.
+// divided waits until cells run the expected number of Instances, all Ready and with unique names. Instances that are seen there
+// for the first time are remembered.
 func (s Steps) divided(ctx context.Context, wanted division) error {
 	return world.Eventually(ctx, func(ctx context.Context) error {
 		where := map[string]string{}
@@ -143,7 +143,7 @@ func (s Steps) divided(ctx context.Context, wanted division) error {
 	})
 }
 
-// noPodTwice fails when a name has a Pod in two cells, one that is being deleted included.
+// noPodTwice fails if a name has a Pod in two cells, including Pods that are being deleted.
 func (s Steps) noPodTwice(ctx context.Context, cells []string) error {
 	where := map[string]string{}
 	for _, cell := range cells {
@@ -161,7 +161,8 @@ func (s Steps) noPodTwice(ctx context.Context, cells []string) error {
 	return nil
 }
 
-// madeInOrder compares when each Instance was made with when its predecessor became Ready; both are to the second.
+// madeInOrder compares the creation time of each Instance with the time when its predecessor became Ready; both have a resolution
+// of one second.
 func (s Steps) madeInOrder(ctx context.Context, cell string, downwards bool) error {
 	ordered, err := s.List(ctx, "cell/"+cell, "instances")
 	if err != nil {
@@ -193,10 +194,10 @@ func indexOf(instance *unstructured.Unstructured) int {
 	return index
 }
 
-// readyAt is when Instances were seen to be Ready, by name.
+// readyAt holds the times when Instances were seen to be Ready, by name.
 type readyAt map[string]time.Time
 
-// watchReady follows the Instances of a namespace until so many are Ready.
+// watchReady watches the Instances of a namespace until the expected number is Ready.
 func watchReady(ctx context.Context, c client.WithWatch, namespace string, count int) (readyAt, error) {
 	watcher, err := c.Watch(ctx, &v1alpha.InstanceList{}, client.InNamespace(namespace))
 	if err != nil {
@@ -224,8 +225,7 @@ func watchReady(ctx context.Context, c client.WithWatch, namespace string, count
 	return ready, nil
 }
 
-// readyInProjectAfterCell compares when watches of the cells and of the project saw each of two Instances per cell become
-// Ready.
+// readyInProjectAfterCell compares when watches of the cells and of the project saw each of two Instances per cell become Ready.
 func (s Steps) readyInProjectAfterCell(ctx context.Context, limit time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, world.Patience)
 	defer cancel()
@@ -261,7 +261,7 @@ func (s Steps) readyInProjectAfterCell(ctx context.Context, limit time.Duration)
 	return errors.Join(late...)
 }
 
-// showAddresses compares the addresses of the project's Instances with those of the Pods in the cells.
+// showAddresses compares the addresses of the project's Instances with the addresses of the Pods in the cells.
 func (s Steps) showAddresses(ctx context.Context) error {
 	addresses := map[string]string{}
 	for _, cell := range s.Cells() {

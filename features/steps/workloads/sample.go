@@ -21,18 +21,18 @@ import (
 	"github.com/karmada-compute/karmada-compute/features/steps/world"
 )
 
-// addSampleSteps are the sentences about attempts to create the sample Workload.
+// addSampleSteps adds the sentences about attempts to create the sample Workload.
 func addSampleSteps(sc world.Sentences) {
 	sc.Step(`^`+world.Someone+` (tries to create|dry-runs) the sample Workload(?: (?:in|on|at) (`+world.APlane+`))?(?: with `+world.InlineDoc+`)?$`,
 		func(ctx context.Context, who, verb, plane, patch string) error {
 			return from(ctx).trySample(ctx, sample{who: world.User(who), plane: plane, patch: patch, dryRun: verb == "dry-runs"})
 		})
-	sc.Step(`^somebody at (Milo|project "[^"]*") who claims (nothing|to be in \w+ "[^"]*") tries to create a Workload$`, func(ctx context.Context, at, claim string) error {
+	sc.Step(`^a user at (Milo|project "[^"]*") who claims (nothing|to be in \w+ "[^"]*") tries to create a Workload$`, func(ctx context.Context, at, claim string) error {
 		return from(ctx).tryClaiming(ctx, at, claim)
 	})
 }
 
-// SampleImage is what Workloads run until a scenario changes it.
+// SampleImage is the image of Workloads until a scenario changes it.
 const SampleImage = "docker.io/library/nginx:1.27"
 
 // SampleTemplate is the template of Workloads until a scenario changes it.
@@ -90,8 +90,8 @@ func (s Steps) trySample(ctx context.Context, o sample) error {
 	return nil
 }
 
-// tryClaiming creates a Workload as somebody who may impersonate, with extras that Milo sets only in projects: at Milo's
-// root, or, without passing through Milo, at a project's own API server.
+// tryClaiming creates a Workload as a user who may impersonate, with extras that Milo sets only in projects: at Milo's root, or,
+// without passing through Milo, at a project's own API server.
 func (s Steps) tryClaiming(ctx context.Context, at, claim string) error {
 	extras := map[string][]string{}
 	if words := strings.Fields(strings.TrimPrefix(claim, "to be in ")); len(words) == 2 {
@@ -112,7 +112,7 @@ func (s Steps) tryClaiming(ctx context.Context, at, claim string) error {
 	return nil
 }
 
-// addRootNamespace makes the scenario's namespace at Milo's root.
+// addRootNamespace creates the scenario's namespace at Milo's root.
 func (s Steps) addRootNamespace(ctx context.Context) error {
 	root := s.Client("milo", world.Admin)
 	return client.IgnoreAlreadyExists(root.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace}}))

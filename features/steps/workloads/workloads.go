@@ -55,7 +55,7 @@ func addWorkloadSteps(sc world.Sentences) {
 	sc.Step(`^the consumer lets Workload "([^"]*)" name "([^"]*)"$`, func(ctx context.Context, name, data string) error {
 		return from(ctx).changeWorkload(ctx, name, func(workload *v1alpha.Workload) { LetName(&workload.Spec.Template.Spec, data) })
 	})
-	sc.Step(`^placement "([^"]*)" of Workload "([^"]*)" says "([^"]*)"$`, func(ctx context.Context, placement, name, message string) error {
+	sc.Step(`^placement "([^"]*)" of Workload "([^"]*)" reports "([^"]*)"$`, func(ctx context.Context, placement, name, message string) error {
 		return from(ctx).placementSays(ctx, name, placement, message)
 	})
 }

@@ -19,12 +19,13 @@ import (
 	"github.com/karmada-compute/karmada-compute/federation"
 )
 
-// extraCell is a cell that is added once, for whichever scenario is first: most need none, and each takes a while to start.
+// extraCell is a cell that is added once, for the first scenario that needs it: most scenarios need none, and each takes a while
+// to start.
 type extraCell struct {
 	federation.Cell
 	once sync.Once
 	err  error
-	// taken holds one token while a scenario has the cell to itself.
+	// taken holds one token while a scenario uses the cell alone.
 	taken turns
 }
 
@@ -38,7 +39,7 @@ func newExtraCells() map[string]*extraCell {
 	return cells
 }
 
-// Add adds the cell to the federation, if it is not there yet.
+// Add adds the cell to the federation, if it does not exist yet.
 func (c *extraCell) Add(ctx context.Context, w *World) error {
 	c.once.Do(func() {
 		begin := time.Now()
@@ -53,8 +54,11 @@ func (c *extraCell) Add(ctx context.Context, w *World) error {
 	return c.err
 }
 
-// openToAll lets the projects that scenarios share use a city for good: scenarios use it at the same time.
+// openToAll permanently lets the shared projects use a city: scenarios use it at the same time.
 func (w *World) openToAll(ctx context.Context, city string) error {
+	if w.Federation.WithoutMilo() {
+		return nil
+	}
 	for _, project := range sharedProjects {
 		if err := w.Federation.BindLocation(ctx, project, city); err != nil {
 			return err
@@ -63,9 +67,9 @@ func (w *World) openToAll(ctx context.Context, city string) error {
 	return nil
 }
 
-// TakeCells adds extra cells, if they are not there yet, keeps them from other scenarios until what this one made is gone,
-// and waits until Karmada knows that they are empty: they may be stopped, moved and made smaller. Scenarios take cells in the
-// order of their names.
+// TakeCells adds extra cells, if they do not exist yet, reserves them until this scenario's objects are deleted, and waits until
+// Karmada knows that they are empty: they may be stopped, moved and made smaller. Scenarios take cells in the order of their
+// names.
 func (s *Scenario) TakeCells(ctx context.Context, names []string) error {
 	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(s.Taken, name) })
 	for _, name := range names {
@@ -89,10 +93,11 @@ func (s *Scenario) TakeCells(ctx context.Context, names []string) error {
 		})
 	}
 	adding.Wait()
+	s.watchCells()
 	return errors.Join(problems...)
 }
 
-// Cells are those that no other scenario may have to itself, and stop.
+// Cells returns the cells that no other scenario may reserve and stop.
 func (s *Scenario) Cells() []string {
 	var cells []string
 	for _, cell := range s.Federation.Cells() {
@@ -103,7 +108,7 @@ func (s *Scenario) Cells() []string {
 	return cells
 }
 
-// Cluster reads the Karmada Cluster of a cell.
+// Cluster returns the Karmada Cluster of a cell.
 func (s *Scenario) Cluster(ctx context.Context, name string) (*clusterv1alpha1.Cluster, error) {
 	c := s.Client("hub", Admin)
 	cluster := &clusterv1alpha1.Cluster{}
@@ -113,13 +118,13 @@ func (s *Scenario) Cluster(ctx context.Context, name string) (*clusterv1alpha1.C
 // ContainersCell is the cell whose nodes run containers, in the city HOU. Scenarios share it.
 const ContainersCell = "hou"
 
-// knownToBeEmpty waits until Karmada knows a cell to be Ready, with all the room that it has by nature and nothing in it.
+// knownToBeEmpty waits until Karmada knows a cell to be Ready and empty, with its full capacity.
 func (s *Scenario) knownToBeEmpty(ctx context.Context, cell string) error {
 	return s.Known(ctx, cell, 1)
 }
 
-// Known waits until Karmada knows a cell to be Ready and empty, each node with a part of its capacity as room. What Karmada
-// counts is nodes by the grade of what is free there: a single Pod moves a node into a lower grade, which halves it.
+// Known waits until Karmada knows a cell to be Ready and empty, each node with a part of its capacity. Karmada counts nodes by
+// grades of their free capacity: a single Pod moves a node into a lower grade, which halves it.
 func (s *Scenario) Known(ctx context.Context, cell string, divisor int64) error {
 	c := s.Client("cell/"+cell, Admin)
 	return Eventually(ctx, func(ctx context.Context) error {
@@ -155,5 +160,5 @@ func (s *Scenario) Known(ctx context.Context, cell string, divisor int64) error 
 // agentNamespace is the namespace of the add-on's agents in the cells.
 const agentNamespace = "karmada-compute-system"
 
-// RunsInstances says whether a node is for Instances. The add-on's agent has one of its own.
+// RunsInstances reports whether a node is for Instances. The add-on's agent has a separate node.
 func RunsInstances(node *corev1.Node) bool { return node.Labels["type"] == "kwok" }

@@ -20,53 +20,55 @@ import (
 	"k8s.io/apimachinery/pkg/util/rand"
 )
 
-// Answer is what a replica answered last.
+// Answer is the last answer of a replica.
 type Answer struct {
 	Status int
 	Body   string
 }
 
-// Scenario is what the sentences of one scenario know of each other.
+// Scenario is the state that the sentences of one scenario share.
 type Scenario struct {
 	*World
 	*place
 	*seenBefore
 	run *run
-	// states are what the packages of sentences remember, by type.
+	// states holds the states of the packages of sentences, by type.
 	states *sync.Map
-	// Answer is what a replica or a command answered last.
+	// Answer is the last answer of a replica or a command.
 	Answer Answer
-	// Disturbed are what the scenario did to what all share; it is put right before the scenario ends.
+	// Disturbed restores shared objects before the scenario ends.
 	Disturbed *cleanUps
-	// Made are what the scenario made for itself; it goes while other scenarios run.
+	// Made deletes the scenario's own objects while other scenarios run.
 	Made *cleanUps
+	// counting watches the counts; nil: they are not watched.
+	counting *counting
 }
 
-// place is where a scenario is.
+// place holds the namespace and project of a scenario.
 type place struct {
-	// Namespace is the scenario's own, of the same name in each of its projects.
+	// Namespace is the scenario's own, with the same name in each of its projects.
 	Namespace string
-	// Project is the one that sentences without a project mean.
+	// Project is the project of sentences that name none.
 	Project string
-	// HubNamespaces are those of the scenario's namespaces, by project.
+	// HubNamespaces are the hub namespaces of the scenario's namespaces, by project.
 	HubNamespaces map[string]string
-	// ProjectUIDs are those of its projects.
+	// ProjectUIDs are the UIDs of its projects.
 	ProjectUIDs map[string]string
 }
 
-// seenBefore is what a scenario has seen, taken or chosen.
+// seenBefore holds the objects that a scenario has seen, the cells that it has reserved, and the values that it has remembered.
 type seenBefore struct {
-	// Seen are the UIDs of objects as they were when the scenario came upon them, by plane, resource and name.
+	// Seen holds the UIDs of objects when the scenario first read them, by plane, resource and name.
 	Seen map[string]types.UID
-	// Taken are the extra cells that the scenario has to itself.
+	// Taken are the extra cells that the scenario has reserved.
 	Taken []string
-	// Values are what fields held, by the name that the scenario gave them.
+	// Values are remembered values of fields, by the name that the scenario gave them.
 	Values map[string]string
-	// Passwords are what Secrets hold.
+	// Passwords are the values in Secrets.
 	Passwords []string
 }
 
-// cleanUps undo what a scenario did, the last first.
+// cleanUps undo the actions of a scenario, the last first.
 type cleanUps []cleanUp
 
 type cleanUp struct {
@@ -74,7 +76,7 @@ type cleanUp struct {
 	undo func(context.Context) error
 }
 
-// Add has something undone at the end, once for each thing.
+// Add registers an undo for the end, once for each thing.
 func (c *cleanUps) Add(what string, undo func(context.Context) error) {
 	if !slices.ContainsFunc(*c, func(known cleanUp) bool { return known.what == what }) {
 		*c = append(*c, cleanUp{what, undo})
@@ -92,12 +94,12 @@ func (c *cleanUps) Now(ctx context.Context, what string) error {
 	return undo(ctx)
 }
 
-// Forget leaves a thing as it is.
+// Forget removes the undo of a thing.
 func (c *cleanUps) Forget(what string) {
 	*c = slices.DeleteFunc(*c, func(known cleanUp) bool { return known.what == what })
 }
 
-// all undoes everything that is left.
+// all runs the remaining undos.
 func (c *cleanUps) all(ctx context.Context) error {
 	var problems []error
 	for _, left := range slices.Backward(*c) {
@@ -109,10 +111,10 @@ func (c *cleanUps) all(ctx context.Context) error {
 	return errors.Join(problems...)
 }
 
-// State is what a package of sentences remembers in a scenario, by its type. At first it is empty.
+// State returns the state of a package of sentences in a scenario, by its type. At first it is empty.
 func State[T any](s *Scenario) *T { return stateIn[T](s.states) }
 
-// Shared is what a package of sentences remembers for all scenarios, by its type. At first it is empty.
+// Shared returns the state of a package of sentences for all scenarios, by its type. At first it is empty.
 func Shared[T any](w *World) *T { return stateIn[T](&w.states) }
 
 func stateIn[T any](states *sync.Map) *T {
@@ -129,17 +131,17 @@ func From(ctx context.Context) *Scenario {
 	return s
 }
 
-// addStepsTo gives a scenario its sentences. What it leaves is removed until all ends.
+// addStepsTo gives a scenario its sentences. Its leftovers are removed until the context all ends.
 func (w *World) addStepsTo(all context.Context, sc *godog.ScenarioContext, register func(Sentences)) {
 	sc.Before(func(ctx context.Context, run *godog.Scenario) (context.Context, error) {
-		// The turn is given back in any case, so it is taken in any case: after an interruption all end soon.
+		// The turn is returned in any case, so it is taken in any case: after an interruption all scenarios end soon.
 		err := errors.Join(w.turns.take(context.WithoutCancel(ctx)), ctx.Err())
 		s := &Scenario{
 			World:  w,
 			run:    newRun(run, w.Federation.Folder()),
 			states: &sync.Map{},
 
-			Disturbed: &cleanUps{}, Made: &cleanUps{},
+			Disturbed: &cleanUps{}, Made: &cleanUps{}, counting: newCounting(run),
 			place:      &place{Namespace: "s-" + rand.String(6), HubNamespaces: map[string]string{}, ProjectUIDs: map[string]string{}},
 			seenBefore: &seenBefore{Seen: map[string]types.UID{}, Values: map[string]string{}},
 		}
@@ -147,11 +149,15 @@ func (w *World) addStepsTo(all context.Context, sc *godog.ScenarioContext, regis
 	})
 	sc.After(func(ctx context.Context, _ *godog.Scenario, err error) (context.Context, error) {
 		s := From(ctx)
+		impossible := s.counting.end()
+		if err == nil {
+			err = impossible
+		}
 		if err != nil && !errors.Is(err, godog.ErrSkip) && all.Err() == nil {
 			s.failed(s.run, err, s.objects(all))
 		}
 		s.ended(s.run, err)
-		return ctx, errors.Join(s.cleanUp(all), w.turns.give())
+		return ctx, errors.Join(impossible, s.cleanUp(all), w.turns.give())
 	})
 	sc.StepContext().Before(func(ctx context.Context, _ *godog.Step) (context.Context, error) {
 		From(ctx).run.stepBegan = time.Now()
@@ -164,7 +170,7 @@ func (w *World) addStepsTo(all context.Context, sc *godog.ScenarioContext, regis
 	register(sc)
 }
 
-// cleanUp puts right what others share, and has the rest go while others run.
+// cleanUp restores shared objects, and deletes the others while other scenarios run.
 func (s *Scenario) cleanUp(ctx context.Context) error {
 	err := s.Disturbed.all(ctx)
 	if err != nil && ctx.Err() == nil {
@@ -178,7 +184,7 @@ func (s *Scenario) cleanUp(ctx context.Context) error {
 	return err
 }
 
-// In is the scenario in another project; "" is the one that it is in.
+// In returns the scenario in another project; "" is the present one.
 func (s *Scenario) In(project string) *Scenario {
 	if project == "" {
 		return s
@@ -189,26 +195,26 @@ func (s *Scenario) In(project string) *Scenario {
 	return &other
 }
 
-// Name is the feature and the name of the scenario.
+// Name returns the feature and the name of the scenario.
 func (s *Scenario) Name() string { return s.run.name }
 
-// HubNamespace is the hub namespace of the scenario's namespace in the project.
+// HubNamespace returns the hub namespace of the scenario's namespace in the project.
 func (s *Scenario) HubNamespace() string { return s.HubNamespaces[s.Project] }
 
-// Meta names an object of the scenario.
+// Meta returns the metadata of an object of the scenario.
 func (s *Scenario) Meta(name string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{Namespace: s.Namespace, Name: name}
 }
 
-// Key names an object of the scenario.
+// Key returns the key of an object of the scenario.
 func (s *Scenario) Key(name string) types.NamespacedName {
 	return types.NamespacedName{Namespace: s.Namespace, Name: name}
 }
 
 var variable = regexp.MustCompile(`\$\{[^}]*\}`)
 
-// Expand puts in what a scenario cannot know: ${namespace}, ${project}, ${projectUID} and ${hubNamespace}, which is that of
-// the project, or ${hubNamespace of south}. What was remembered under a name is there too.
+// Expand replaces variables: ${namespace}, ${project}, ${projectUID}, ${hubNamespace} of the project, ${hubNamespace of south},
+// and remembered values by their names.
 func (s *Scenario) Expand(text string) string {
 	return variable.ReplaceAllStringFunc(text, func(found string) string {
 		name := found[2 : len(found)-1]
@@ -245,7 +251,7 @@ func Rows(table *godog.Table) []map[string]string {
 	return result
 }
 
-// SplitNames reads "a, b" into sorted names.
+// SplitNames splits "a, b" into sorted names.
 func SplitNames(text string) []string {
 	names := []string{}
 	for name := range strings.SplitSeq(text, ",") {
@@ -257,7 +263,7 @@ func SplitNames(text string) []string {
 	return names
 }
 
-// Sentences take the patterns of sentences and what each does.
+// Sentences registers the patterns of sentences with their functions.
 type Sentences interface {
 	Step(pattern, do any)
 }

@@ -1,7 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package world has the federation that scenarios share, what one scenario knows, and how sentences find objects and wait for them.
+// Package world has the federation that scenarios share, the state of one scenario, and the functions by which sentences find
+// objects and wait for them.
 package world
 
 import (
@@ -32,20 +33,20 @@ import (
 const (
 	// Consumer writes Workloads.
 	Consumer = federation.Consumer
-	// Admin may do everything.
+	// Admin has all rights.
 	Admin = federation.Admin
-	// AddOnUser is who the add-on's controllers are.
+	// AddOnUser is the user of the add-on's controllers.
 	AddOnUser = "karmada-compute"
 	// AddOnAccount is the add-on on the hub.
 	AddOnAccount = "system:serviceaccount:karmada-system:karmada-compute"
-	// AgentAccount is the agent of the add-on in a cell.
+	// AgentAccount is the add-on's agent in a cell.
 	AgentAccount = "system:serviceaccount:karmada-compute-system:karmada-compute-cell"
 )
 
-// waiting is how many times more scenarios may wait for cells than run.
+// waiting is the ratio of scenarios that may wait for cells to running scenarios.
 const waiting = 3
 
-// sharedProjects are those that scenarios share.
+// sharedProjects are the projects that scenarios share.
 var sharedProjects = []string{"north", "south"}
 
 // World is the federation that all scenarios share. It is safe for concurrent use.
@@ -55,25 +56,26 @@ type World struct {
 	timings
 
 	AddOn *federation.AddOn
-	// Earlier is the revision that upgrades begin with. Empty: the version before this one.
+	// Earlier is the revision with which upgrades begin. Empty: the previous version.
 	Earlier string
-	// Ready is since when the add-on has had its rights everywhere; commandsRun, whether a scenario has installed it again.
+	// Ready is the time since which the add-on has had its rights on all planes; CommandsRun, whether a scenario has installed it
+	// again.
 	Ready       time.Time
 	CommandsRun atomic.Bool
 	Out         io.Writer
 	Extra       map[string]*extraCell
 
-	// states are what the packages of sentences remember for all scenarios, by type.
+	// states holds the states of the packages of sentences for all scenarios, by type.
 	states sync.Map
-	// turns are those of scenarios: so many run at once.
+	// turns limits the scenarios that run at once.
 	turns turns
-	// Tidying are scenarios that have ended and whose objects are not gone yet.
+	// Tidying counts scenarios that have ended and whose objects are not deleted yet.
 	Tidying sync.WaitGroup
 }
 
-// Setting is what a federation starts with.
+// Setting configures the start of a federation.
 type Setting struct {
-	// Name begins each line of its progress.
+	// Name is the prefix of each line of its progress.
 	Name string
 	// Mode is the interpreter mode of the add-on.
 	Mode string
@@ -81,7 +83,7 @@ type Setting struct {
 	Karmada string
 }
 
-// Start boots a federation with two projects and the add-on. When it fails, nothing is left running.
+// Start boots a federation with two projects and the add-on. If it fails, no process is left running.
 func Start(ctx context.Context, report *Report, setting Setting) (*World, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
@@ -108,7 +110,7 @@ func Start(ctx context.Context, report *Report, setting Setting) (*World, error)
 	return w, nil
 }
 
-// prefixed writes lines that begin with a prefix.
+// prefixed writes lines with a prefix.
 type prefixed struct {
 	out    io.Writer
 	prefix string
@@ -124,9 +126,13 @@ func (p prefixed) Write(lines []byte) (int, error) {
 	return len(lines), err
 }
 
-// prepare starts the add-on and gives the projects what every scenario needs.
+// prepare starts the add-on and gives the projects the objects that every scenario needs.
 func (w *World) prepare(ctx context.Context, mode string) error {
-	addOn, err := w.Federation.StartAddOn(ctx, federation.AddOnOptions{Replicas: 2, Args: addOnArgs(mode)})
+	addOn, err := w.Federation.StartAddOn(ctx, federation.AddOnOptions{
+		Replicas: 2, Args: addOnArgs(mode),
+		// With Milo a scenario turns sessions on and off. Here none needs them to be off.
+		Sessions: mode == ModeNamespaces,
+	})
 	if err != nil {
 		return err
 	}
@@ -137,10 +143,10 @@ func (w *World) prepare(ctx context.Context, mode string) error {
 	return w.Federation.Equip(ctx, sharedProjects, []string{"DFW", "ORD"})
 }
 
-// AddOnUsers are the add-on in all planes.
+// AddOnUsers are the users of the add-on in all planes.
 var AddOnUsers = []string{AddOnUser, AddOnAccount, AgentAccount}
 
-// How Karmada learns what a WorkloadDeployment is; values of --interpreter-mode.
+// Ways in which Karmada interprets a WorkloadDeployment; values of --interpreter-mode.
 const (
 	ModeWebhook       = "webhook"
 	ModeCustomization = "customization"
@@ -148,8 +154,8 @@ const (
 	ModeNamespaces = "namespaces"
 )
 
-// addOnArgs are for every replica. A lost cell is given up, what nobody asked for is removed, and what Karmada forgot is looked for,
-// earlier than anybody would want in earnest.
+// addOnArgs returns the arguments of every replica. With them the add-on releases a lost cell, removes unwanted objects, and
+// audits Karmada's objects earlier than in production.
 func addOnArgs(mode string) []string {
 	args := []string{"--cell-failover-after=5s", "--inventory-after=10s", "--audit-after=10s"}
 	if mode == ModeNamespaces {
@@ -164,7 +170,7 @@ var interpreters = map[string]client.Object{
 	ModeCustomization: &configv1alpha1.ResourceInterpreterCustomization{},
 }
 
-// Interpret restarts the add-on in a mode and waits until nothing of the other is registered.
+// Interpret restarts the add-on in a mode and waits until the other mode is no longer registered.
 func (w *World) Interpret(ctx context.Context, mode string) error {
 	if err := w.AddOn.Configure(ctx, func(o *federation.AddOnOptions) { o.Args = addOnArgs(mode) }); err != nil {
 		return err
@@ -184,17 +190,17 @@ func (w *World) Interpret(ctx context.Context, mode string) error {
 	})
 }
 
-// Selection is scenarios that run together.
+// Selection selects scenarios that run together.
 type Selection struct {
-	// Steps add the sentences.
+	// Steps adds the sentences.
 	Steps      func(Sentences)
 	Name, Tags string
 	Paths      []string
-	// AtOnce is how many run at once. One that waits for a cell that another one has does not count.
+	// AtOnce is how many scenarios run at once. A scenario that waits for a reserved cell does not count.
 	AtOnce int
-	// Repeat is how many times each runs.
+	// Repeat is how many times each scenario runs.
 	Repeat int
-	// Slowest has those listed that took longest.
+	// Slowest lists the slowest scenarios.
 	Slowest bool
 }
 
@@ -205,7 +211,7 @@ func (s Selection) suite(ctx context.Context) *godog.TestSuite {
 	}}
 }
 
-// Any says whether there are any.
+// Any reports whether the selection has any scenarios.
 func (s Selection) Any() (bool, error) {
 	features, err := s.suite(context.Background()).RetrieveFeatures()
 	for _, feature := range features {
@@ -216,14 +222,14 @@ func (s Selection) Any() (bool, error) {
 	return false, err
 }
 
-// Run runs scenarios and waits until what they made is gone. What failed is in the report.
+// Run runs scenarios and waits until their objects are deleted. The report has the failures.
 func (w *World) Run(ctx context.Context, selection Selection) {
 	w.timed(selection, func() {
 		for i := 0; i < selection.Repeat && ctx.Err() == nil; i++ {
 			w.turns = make(turns, selection.AtOnce)
 			suite := selection.suite(ctx)
 			suite.ScenarioInitializer = func(sc *godog.ScenarioContext) { w.addStepsTo(ctx, sc, selection.Steps) }
-			// What fails is in the report.
+			// The report has the failures.
 			_ = suite.Run()
 			w.Tidying.Wait()
 		}

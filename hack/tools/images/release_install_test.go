@@ -28,20 +28,20 @@ const cosignVariable = "KARMADA_COMPUTE_COSIGN"
 
 const testVersion = "v0.1.0-test.1"
 
-// installation is a user who has the files of a release and its registry, in a folder that is no checkout.
+// installation is a user with the files of a release and its registry, in a folder outside a checkout.
 type installation struct {
 	*testing.T
 
-	// downloads is the folder of the release, and folder where the user works.
+	// downloads is the folder of the release, and folder the user's working directory.
 	downloads, folder string
 	registry          string
 	cosign            string
 }
 
-// TestInstallRelease releases the commit for this platform, loads the saved registry into another one, verifies what a user
-// downloads, and installs it on a federation. karmadactl, kubectl-compute and the content of the images come from the release alone.
-// Kubernetes, Karmada and the stand-in of Milo come from the checkout. The federation runs the binary of an image as a process:
-// no container runtime pulls the image, the test does. With -short nothing is installed.
+// TestInstallRelease releases the commit for this platform, loads the saved registry into another one, verifies the user's
+// downloads, and installs them on a federation. karmadactl, kubectl-compute and the content of the images come from the release
+// alone. Kubernetes, Karmada and the stand-in of Milo come from the checkout. The federation runs the binary of an image as a
+// process: the test pulls the image, not a container runtime. With -short nothing is installed.
 func TestInstallRelease(t *testing.T) {
 	i := &installation{T: t, downloads: t.TempDir(), folder: t.TempDir(), cosign: os.Getenv(cosignVariable)}
 	if i.cosign == "" {
@@ -93,7 +93,7 @@ func (i *installation) refused(want, program string, args ...string) {
 	}
 }
 
-// platform is that of this machine.
+// platform is this machine's platform.
 const platform = "linux/" + runtime.GOARCH
 
 // release releases the commit of a checkout into a folder.
@@ -152,7 +152,7 @@ func (i *installation) verifyFiles() {
 	i.refused("failed to verify", i.cosign, append([]string{sums[0], "--key=" + filepath.Join(i.other(), publicKeyFile)}, sums[2:]...)...)
 }
 
-// other is a folder with a key pair that signed nothing.
+// other returns a folder with a key pair that has signed nothing.
 func (i *installation) other() string { return filepath.Join(i.folder, "other") }
 
 // takeCommands unpacks the archives of the commands.
@@ -160,12 +160,15 @@ func (i *installation) takeCommands() {
 	for _, c := range commands {
 		i.must("tar", "-xzf", dist.ArchiveName(c.name, testVersion, platform), c.name)
 	}
+	if out := i.must(filepath.Join(i.folder, dist.PluginBinary), "version"); !strings.HasPrefix(out, dist.PluginBinary+" "+testVersion+" (commit ") {
+		i.Errorf("the plugin of %s prints\n%s", testVersion, out)
+	}
 	if out := i.must(filepath.Join(i.folder, "karmadactl"), "addons", "enable", "karmada-compute", "--dry-run"); !strings.Contains(out, "registry.example.com/compute/karmada-compute:"+testVersion) {
 		i.Errorf("karmadactl installs other images:\n%.2000s", out)
 	}
 }
 
-// takeImages verifies the images by tag, and unpacks what was verified, by digest, as a node pulls it.
+// takeImages verifies the images by tag, and unpacks the verified images by digest, as a node pulls them.
 func (i *installation) takeImages() {
 	for _, c := range components {
 		image := i.registry + "/" + c.name

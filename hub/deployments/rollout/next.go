@@ -8,7 +8,7 @@ import (
 	"slices"
 )
 
-// Phase is what a rollout does.
+// Phase is the phase of a rollout.
 type Phase string
 
 // Phases of a rollout.
@@ -25,21 +25,24 @@ const (
 type Step struct {
 	// City is the position of the city.
 	City int
-	// Released says that all Instances get the target. Otherwise those from Index on get it, and the others keep the template Stable.
+	// Released: all Instances get the target. Otherwise the Instances from Index on get it, and the others keep the
+	// template Stable.
 	Released bool
 	Index    int
 	Stable   string
-	// Held says that the city keeps its template: only its partition changes.
+	// Held: the city keeps its template: only its partition changes.
 	Held bool
+	// Surge is how many additional Instances the city has from now on.
+	Surge int
 	// Cautious says that a cell takes down one Instance at a time.
 	Cautious bool
 }
 
-// Result is what to do, and what is waited for.
+// Result holds the next steps and the state of the rollout.
 type Result struct {
 	// Steps to take now, each in another city.
 	Steps []Step
-	// Phase of the rollout, City that it is in (-1: none), and Message that says what it waits for.
+	// Phase of the rollout, City that it is in (-1: none), and Message about what it waits for.
 	Phase   Phase
 	City    int
 	Message string
@@ -57,8 +60,12 @@ func Next(s *State) Result {
 		d.left -= s.cost(&s.Cities[i])
 	}
 	for i := range s.Cities {
-		if s.stage(&s.Cities[i]) == partitioned && !d.stepped(i) {
+		switch at := s.stage(&s.Cities[i]); {
+		case d.stepped(i):
+		case at == partitioned:
 			d.advance(i)
+		case at == released && s.Cities[i].Surge > 0:
+			d.endSurge(i)
 		}
 	}
 	for _, i := range d.turn() {
@@ -84,7 +91,9 @@ type decision struct {
 func (d *decision) holdGrowing() {
 	for i := range d.Cities {
 		if c := &d.Cities[i]; c.Grows && c.Partition != nil && c.Partition.Index < MaxIndex {
-			d.result.Steps = append(d.result.Steps, Step{City: i, Held: true, Index: MaxIndex, Stable: c.Partition.Template})
+			d.result.Steps = append(d.result.Steps, Step{
+				City: i, Held: true, Index: MaxIndex, Stable: c.Partition.Template, Surge: c.Surge,
+			})
 			d.say(i, "the Instances that it gets have the earlier template until their turn")
 		}
 	}
@@ -109,7 +118,7 @@ func (d *decision) end(phase Phase, message string) Result {
 	return d.result
 }
 
-// pausing reports whether the rollout has come to the place where it pauses.
+// pausing reports whether the rollout has reached its pause.
 func (d *decision) pausing() bool {
 	if d.Resumed {
 		return false
@@ -124,8 +133,12 @@ func (d *decision) advance(city int) {
 	switch {
 	case !c.Observed:
 		d.say(city, "its cells have not reported the last step")
+	case c.Surge > 0 && c.SurgeLate:
+		d.cancelSurge(city)
 	case c.pending() > 0:
 		d.say(city, fmt.Sprintf("%d of its Instances with the new template are not Available", c.pending()))
+	case c.awaitsSurge():
+		d.say(city, "waits for an additional Instance")
 	case len(d.outdated(c)) == 0 && c.Missing == 0 && len(c.Instances) > 0:
 		d.release(city)
 	case d.pausing():
@@ -134,8 +147,8 @@ func (d *decision) advance(city int) {
 	}
 }
 
-// turn are the cities that have not started, in order. One that an earlier rollout has not finished is first: it may have the
-// broken Instance that the target corrects.
+// turn returns the cities that have not started, in order. A city that an earlier rollout has not finished comes first:
+// it may have the broken Instance that the target corrects.
 func (d *decision) turn() []int {
 	var left, rest []int
 	for i := range d.Cities {
@@ -167,10 +180,17 @@ func (d *decision) mayStart(city int) bool {
 			}
 		}
 	}
-	if len(active) > 0 && (!d.passed() || len(active) >= max(1, d.CitiesAtOnce)) {
+	if len(active) > 0 && (!d.passed() || len(active) >= max(1, d.CitiesAtOnce) && !d.holdsUp(city)) {
 		return false
 	}
 	return !d.pausing()
+}
+
+// holdsUp reports whether Instances of a city that only the target repairs are unavailable, and leave the cities before it nothing of the limit:
+// each would wait for the other.
+func (d *decision) holdsUp(city int) bool {
+	_, broken := highest(d.outdated(&d.Cities[city]), func(i Instance) bool { return !i.Available && !i.Held })
+	return broken && d.left < 1
 }
 
 // start gives a city its first Instances with the target. It reports whether the next city may be tried: one without a report may be about
@@ -179,9 +199,13 @@ func (d *decision) start(city int) bool {
 	c := &d.Cities[city]
 	switch {
 	case c.Unserved:
-		d.release(city)
+		d.write(city, Step{Released: true})
 	case !c.Observed && c.Cells > 0:
 		d.say(city, "its cells have not reported the last change")
+		return false
+	case len(c.Instances) > c.Desired+c.Surge && d.surgeLimit(c) > 0:
+		// One of these could be taken for an additional one.
+		d.say(city, "waits for the end of surplus Instances")
 		return false
 	default:
 		d.give(city)
@@ -189,143 +213,16 @@ func (d *decision) start(city int) bool {
 	return true
 }
 
-// offer is what a city can get.
-type offer struct {
-	*City
-	city     int
-	outdated []Instance
-	// spare is how many more Instances of the city may become unavailable, and extra how many do when its cells may replace all.
-	spare, extra int
-	// waits says that the city has an earlier template, and returns that its partition has the target.
-	waits, returns bool
-	// broken says that Instances without the target are unavailable; worst is the highest index of these.
-	broken bool
-	worst  int
-}
-
-func (d *decision) offer(city int) *offer {
-	c := &d.Cities[city]
-	o := &offer{City: c, city: city, outdated: d.outdated(c), waits: c.Template != d.Target}
-	unavailable := c.unavailable()
-	o.spare = d.left + d.cost(c) - unavailable
-	o.extra = max(0, min(c.Room, len(o.outdated)+unavailable)-unavailable)
-	o.worst, o.broken = highest(o.outdated, func(i Instance) bool { return !i.Available && !i.Held })
-	o.returns = c.Partition != nil && c.Partition.Template == d.Target
-	return o
-}
-
-// give gives a city as many more Instances with the target as are allowed.
-func (d *decision) give(city int) {
-	o := d.offer(city)
-	d.left = o.spare
-	fits := o.extra <= max(0, o.spare)
-	whole := o.returns || d.passed() && d.Batch == 0 && !d.limited(len(o.outdated))
-	switch {
-	case whole && fits:
-		d.left -= o.extra
-		d.release(city)
-	case d.takeOver(o) || d.replaceBroken(o):
-	case o.spare < 1:
-		d.say(city, fmt.Sprintf("waits: with one Instance more, %d would be unavailable, and maxUnavailable allows %d; "+
-			"repair them, or raise spec.rollout.maxUnavailable", d.MaxUnavailable-o.spare+1, d.MaxUnavailable))
-	case !d.passed():
-		d.left--
-		d.step(city, Step{Index: canary(o.City)})
-	case d.most() >= len(o.outdated):
-		d.left -= len(o.outdated)
-		d.release(city)
-	default:
-		most := d.most()
-		d.left -= most
-		d.step(city, Step{Index: o.outdated[len(o.outdated)-most].Index})
-	}
-}
-
-// takeOver gives the target to Instances that an earlier rollout was replacing. It reports whether there are some.
-func (d *decision) takeOver(o *offer) bool {
-	inFlight := o.waits && o.Partition != nil && o.Partition.Index < MaxIndex && o.pending() > 0
-	switch {
-	case inFlight && !d.passed():
-		// The highest is the canary. The others get their earlier template.
-		d.left -= max(0, o.pending()-o.unavailable())
-		d.step(o.city, Step{Index: o.replacing(), Cautious: true})
-	case o.waits && o.Partition == nil && o.Cells > 0 && o.unfinished() > 0:
-		// Its cells may be replacing any of these Instances now: one at a time from here on.
-		index, _ := highest(o.Instances, func(i Instance) bool { return !i.Updated })
-		d.step(o.city, Step{Index: index, Cautious: true})
-	default:
-		return false
-	}
-	return true
-}
-
-// replaceBroken gives the target to an Instance that is unavailable. That is allowed whatever the limit is: a broken template must not keep
-// its correction out. It reports whether there is one.
-func (d *decision) replaceBroken(o *offer) bool {
-	switch {
-	case !d.passed() && o.Missing > 0 && (!o.Ordered || !o.broken):
-		d.step(o.city, Step{Index: missing(o.City), Cautious: true})
-	case o.returns && (o.broken || o.pending() > 0):
-		// Only these Instances have another template than the one that the city returns to.
-		d.left -= max(0, o.pending()-o.unavailable())
-		d.step(o.city, Step{Index: o.Partition.Index, Cautious: true})
-	case o.broken && (o.spare < 1 || o.Cells < 2 && !d.passed()):
-		d.step(o.city, Step{Index: o.worst, Cautious: true})
-	default:
-		return false
-	}
-	return true
-}
-
-// limited reports whether the rollout pauses before so many more Instances have the target.
-func (d *decision) limited(more int) bool {
-	return d.PauseAfter > 0 && !d.Resumed && d.updatedAvailable()+more > d.PauseAfter
-}
-
-// most is how many Instances may get the target at once.
-func (d *decision) most() int {
-	most := d.left
-	if d.Batch > 0 {
-		most = min(most, d.Batch)
-	}
-	if d.PauseAfter > 0 && !d.Resumed {
-		most = min(most, d.PauseAfter-d.updatedAvailable())
-	}
-	return max(1, most)
-}
-
-// canary is the index of the first Instance of a city that gets the target: the highest of those that do not wait for quota.
-func canary(c *City) int {
-	if index, found := highest(c.Instances, func(i Instance) bool { return !i.Held }); found {
-		return index
-	}
-	if len(c.Instances) > 0 {
-		return c.Instances[len(c.Instances)-1].Index
-	}
-	return max(0, c.Desired-1)
-}
-
-// missing is an index that is created next and can be the canary.
-func missing(c *City) int {
-	if c.Ordered && len(c.Instances) == 0 {
-		return 0
-	}
-	return max(canary(c), c.Desired-1)
-}
-
-func highest(instances []Instance, fits func(Instance) bool) (index int, found bool) {
-	for _, instance := range slices.Backward(instances) {
-		if fits(instance) {
-			return instance.Index, true
-		}
-	}
-	return 0, false
-}
-
 func (d *decision) release(city int) { d.step(city, Step{Released: true}) }
 
-// step takes a step in a city. Instances below its partition keep the template that was there before the target.
+// step takes a step in a city, which keeps its additional Instances.
 func (d *decision) step(city int, step Step) {
+	step.Surge = d.Cities[city].Surge
+	d.write(city, step)
+}
+
+// write takes a step in a city. Instances below its partition keep the template that was there before the target.
+func (d *decision) write(city int, step Step) {
 	c := &d.Cities[city]
 	step.City = city
 	if !step.Released {
@@ -335,14 +232,18 @@ func (d *decision) step(city int, step Step) {
 		}
 	}
 	d.result.Steps = append(d.result.Steps, step)
-	if step.Released {
+	switch {
+	case step.Released && step.Surge < c.Surge:
+		d.say(city, "its additional Instances are removed")
+		return
+	case step.Released:
 		d.say(city, "all of its Instances get the new template")
 		return
 	}
 	d.say(city, fmt.Sprintf("its Instances from index %d on get the new template", step.Index))
 }
 
-// finish says what the rollout waits for.
+// finish reports what the rollout waits for.
 func (d *decision) finish() Result {
 	if len(d.result.Steps) == 0 && d.pausing() && len(d.turn())+d.count(partitioned) > 0 {
 		return d.end(Paused, "spec.rollout.pauseAfter is reached; kubectl compute rollout resume continues")
@@ -350,7 +251,7 @@ func (d *decision) finish() Result {
 	for i := range d.Cities {
 		if c := &d.Cities[i]; d.stage(c) == released && !d.stepped(i) {
 			d.say(i, fmt.Sprintf("%d of %d Instances have the new template, %d are not Available",
-				len(c.Instances)-len(d.outdated(c)), c.Desired, c.unavailable()))
+				min(len(c.Instances)-len(d.outdated(c)), c.Desired), c.Desired, c.unavailable()))
 		}
 	}
 	if len(d.result.Steps) == 0 && d.count(complete) == len(d.Cities) {

@@ -11,27 +11,29 @@ import (
 	"strings"
 )
 
-// world is a project with its cities, as a simulation has them.
+// world is a simulated project with its cities.
 type world struct {
 	random        *rand.Rand
 	target        string
 	proven        string
 	versions      int
 	atOnce, batch int
+	maxSurge      int
 	cities        map[string]*city
 	parallel      bool
 	paused        bool
-	// calm says that neither scaling nor faults change how many Instances are available: then the limit holds at every moment.
+	// calm: neither scaling nor faults change how many Instances are available: then the limit holds at every moment.
 	calm bool
-	// faulty says that Instances fail by themselves, and faults is how many Instances have. One that is allowed to have the target and fails is replaced at once.
+	// faulty: Instances fail by themselves; faults is the number of failed Instances. An Instance that is allowed to
+	// have the target and fails is replaced at once.
 	faults int
 	faulty bool
 	// mistake changes what the controller reads or does.
 	mistake mistake
-	// first is the template of the creation: a broken one is everywhere.
+	// first is the template of the creation: if it is broken, it is broken everywhere.
 	first string
 	log   []string
-	// violation is what a cell has found.
+	// violation is a violation that a cell has found.
 	violation string
 }
 
@@ -43,8 +45,10 @@ type city struct {
 	// cell is the version that the cell has, and instances are its Instances by index.
 	cell      deployment
 	instances map[int]*instance
-	// sent are reports on their way.
+	// sent are reports that are not delivered yet.
 	sent []report
+	// full says that the cell has no capacity for additional Instances.
+	full bool
 }
 
 type deployment struct {
@@ -53,8 +57,12 @@ type deployment struct {
 	partition  *Partition
 	cautious   bool
 	replicas   int
+	surge      int
 	status     report
 }
+
+// total is how many Instances a cell runs.
+func (d *deployment) total() int { return d.replicas + d.surge }
 
 type report struct {
 	generation int
@@ -72,7 +80,7 @@ type instance struct {
 type mistake struct {
 	input  func(*State)
 	output func(*State, *Result)
-	// cached takes steps from what the cache has, and restore gives Instances below a partition their template back.
+	// cached takes steps from a stale cache, and restore gives Instances below a partition their template back.
 	cached, restore bool
 }
 
@@ -83,7 +91,7 @@ func (c *city) newest() *deployment { return &c.stored[len(c.stored)-1] }
 func newWorld(seed uint64, m mistake) *world {
 	w := &world{random: rand.New(rand.NewPCG(seed, 1)), target: "good-0", first: "good-0", cities: map[string]*city{}, mistake: m}
 	w.parallel, w.calm, w.faulty = w.random.IntN(2) == 0, w.random.IntN(2) == 0, w.random.IntN(2) == 0
-	w.atOnce, w.batch = 1+w.random.IntN(2), w.random.IntN(3)
+	w.atOnce, w.batch, w.maxSurge = 1+w.random.IntN(2), w.random.IntN(3), w.random.IntN(4)-1
 	for _, name := range []string{"a", "b", "c"}[:1+w.random.IntN(3)] {
 		w.add(name, w.target)
 	}
@@ -96,7 +104,7 @@ func newWorld(seed uint64, m mistake) *world {
 
 func (w *world) add(name, template string) {
 	spec := deployment{generation: 1, template: template, replicas: 1 + w.random.IntN(5)}
-	w.cities[name] = &city{name: name, stored: []deployment{spec}, cell: spec, instances: map[int]*instance{}}
+	w.cities[name] = &city{name: name, stored: []deployment{spec}, cell: spec, instances: map[int]*instance{}, full: w.random.IntN(4) == 0}
 }
 
 // settle lets a cell receive, act and report.
@@ -113,17 +121,17 @@ func (w *world) settle() {
 
 func (w *world) limit(n int) int { return max(1, n/4) }
 
-// room is how many Instances a cell takes down at once: more than the limit over all cities.
+// room returns how many Instances a cell takes down at once: more than the limit over all cities.
 func room(n int) int { return max(1, n/2) }
 
-// act is what cell/deployments does.
+// act plays cell/deployments.
 func (w *world) act(c *city) {
-	maps.DeleteFunc(c.instances, func(index int, _ *instance) bool { return index >= c.cell.replicas })
+	maps.DeleteFunc(c.instances, func(index int, _ *instance) bool { return index >= c.cell.total() })
 	w.replace(c)
 	w.create(c)
 }
 
-// templateAt is the template that a new Instance at an index gets.
+// templateAt returns the template of a new Instance at an index.
 func (c *city) templateAt(index int) string {
 	if p := c.cell.partition; p != nil && index < p.Index {
 		return p.Template
@@ -131,7 +139,7 @@ func (c *city) templateAt(index int) string {
 	return c.cell.template
 }
 
-// outdated reports whether the Instance at an index is to be replaced.
+// outdated reports whether the Instance at an index must be replaced.
 func (w *world) outdated(c *city, index int) bool {
 	i := c.instances[index]
 	if i == nil || i.template == c.templateAt(index) {
@@ -141,10 +149,10 @@ func (w *world) outdated(c *city, index int) bool {
 	return !below || !i.available || w.mistake.restore
 }
 
-// unavailable is how many Instances are not Available.
+// unavailable returns how many Instances are not Available.
 func (c *city) unavailable() int {
 	count := 0
-	for index := range c.cell.replicas {
+	for index := range c.cell.total() {
 		if i := c.instances[index]; i == nil || !i.available {
 			count++
 		}
@@ -156,9 +164,9 @@ func (c *city) unavailable() int {
 func (w *world) replace(c *city) {
 	unavailable, limit := c.unavailable(), 1
 	if w.parallel && !c.cell.cautious {
-		limit = room(c.cell.replicas)
+		limit = room(c.cell.total())
 	}
-	for index := c.cell.replicas - 1; index >= 0; index-- {
+	for index := c.cell.total() - 1; index >= 0; index-- {
 		if !w.outdated(c, index) {
 			continue
 		}
@@ -181,7 +189,10 @@ func (w *world) replace(c *city) {
 
 // create creates missing Instances, some of them later.
 func (w *world) create(c *city) {
-	for index := range c.cell.replicas {
+	for index := range c.cell.total() {
+		if index >= c.cell.replicas && c.full {
+			break
+		}
 		if c.instances[index] == nil && w.random.IntN(2) == 0 {
 			c.instances[index] = &instance{template: c.templateAt(index)}
 		}
@@ -206,7 +217,7 @@ func (c *city) send() {
 		i := c.instances[index]
 		r.instances = append(r.instances, Instance{Index: index, Updated: i.template == c.cell.template, Available: i.available})
 	}
-	r.missing = max(0, c.cell.replicas-len(c.instances))
+	r.missing = max(0, c.cell.total()-len(c.instances))
 	c.sent = append(c.sent, r)
 }
 
@@ -221,9 +232,9 @@ func (w *world) deliver(c *city) {
 	c.stored = append(c.stored, next)
 }
 
-// view is the state as a controller reads it; each deployment may be an earlier version.
+// view returns the state as a controller reads it; each deployment may be an earlier version.
 func (w *world) view(stale bool) (State, []string) {
-	s := State{Target: w.target, Proven: w.proven == w.target, Paused: w.paused, CitiesAtOnce: w.atOnce, Batch: w.batch}
+	s := State{Target: w.target, Proven: w.proven == w.target, Paused: w.paused, CitiesAtOnce: w.atOnce, Batch: w.batch, MaxSurge: w.maxSurge}
 	var names []string
 	total := 0
 	for _, name := range slices.Sorted(maps.Keys(w.cities)) {
@@ -237,15 +248,16 @@ func (w *world) view(stale bool) (State, []string) {
 		total += d.replicas
 		seen := City{
 			Name: name, Code: name, Template: d.template, Partition: d.partition, Desired: d.replicas, Cells: 1, Room: 1, Ordered: !w.parallel,
-			Observed: d.status.generation == d.generation, Missing: d.status.missing, Instances: slices.Clone(d.status.instances),
+			Observed: d.status.generation == d.generation, Missing: d.status.missing, Instances: slices.Clone(d.status.instances), Surge: d.surge,
 		}
+		seen.SurgeLate = c.full && seen.Observed && len(seen.Instances) < d.total()
 		if d.status.template != d.template {
 			for i := range seen.Instances {
 				seen.Instances[i].Updated = false
 			}
 		}
 		if w.parallel {
-			seen.Room = room(d.replicas)
+			seen.Room = room(d.total())
 		}
 		s.Cities = append(s.Cities, seen)
 	}
@@ -253,8 +265,8 @@ func (w *world) view(stale bool) (State, []string) {
 	return s, names
 }
 
-// reconcile is what hub/deployments does: when its cache, which may be old, asks for steps, it reads the API server. It may be killed between
-// two writes.
+// reconcile plays hub/deployments: if its cache, which may be stale, results in steps, it reads the API server. It may
+// be killed between two writes.
 func (w *world) reconcile(stale bool) Result {
 	s, names := w.view(stale)
 	result := w.next(&s)
@@ -292,7 +304,7 @@ func (w *world) write(c *city, step Step) {
 	if !step.Held {
 		next.template = w.target
 	}
-	next.partition, next.cautious = nil, step.Cautious
+	next.partition, next.cautious, next.surge = nil, step.Cautious, step.Surge
 	if !step.Released {
 		next.partition = &Partition{Index: step.Index, Template: step.Stable}
 	}
@@ -300,14 +312,14 @@ func (w *world) write(c *city, step Step) {
 	w.log = append(w.log, fmt.Sprintf("%s: %+v of %s", c.name, step, next.template))
 }
 
-// scale changes the number of Instances of a city, with the partition that Next wants for it.
+// scale changes the number of Instances of a city, with the partition that Next requests for it.
 func (w *world) scale(c *city) {
 	next := *c.newest()
 	before := next.replicas
 	next.replicas = 1 + w.random.IntN(6)
 	next.generation++
 	s := State{Target: w.target, Paused: true, Cities: []City{{
-		Name: c.name, Code: c.name, Template: next.template, Partition: next.partition, Grows: next.replicas > before,
+		Name: c.name, Code: c.name, Template: next.template, Partition: next.partition, Grows: next.replicas > before, Surge: next.surge,
 	}}}
 	for _, step := range w.next(&s).Steps {
 		next.partition = &Partition{Index: step.Index, Template: step.Stable}
@@ -316,7 +328,7 @@ func (w *world) scale(c *city) {
 	w.log = append(w.log, fmt.Sprintf("%s: scaled to %d", c.name, next.replicas))
 }
 
-// step does something at random.
+// step performs a random action.
 func (w *world) step() {
 	names := slices.Sorted(maps.Keys(w.cities))
 	c := w.cities[names[w.random.IntN(len(names))]]
@@ -347,7 +359,7 @@ func (w *world) step() {
 	}
 }
 
-// fail makes an Instance fail.
+// fail breaks an Instance.
 func (w *world) fail(c *city) {
 	indices := slices.Sorted(maps.Keys(c.instances))
 	if len(indices) == 0 {
@@ -360,7 +372,7 @@ func (w *world) fail(c *city) {
 	}
 }
 
-// change is a new template, or an undo.
+// change sets a new template, or undoes one.
 func (w *world) change() {
 	w.versions++
 	switch w.random.IntN(4) {
@@ -386,32 +398,4 @@ func (w *world) resize(c *city) {
 		delete(w.cities, c.name)
 		w.log = append(w.log, "removed "+c.name)
 	}
-}
-
-// check returns what must not be.
-func (w *world) check() string {
-	if w.violation != "" {
-		return w.violation
-	}
-	broken, unavailable, total := 0, 0, 0
-	for _, c := range w.cities {
-		total += c.newest().replicas
-		for _, i := range c.instances {
-			if isBroken(i.template) {
-				broken++
-			}
-		}
-		for index := range c.cell.replicas {
-			if i := c.instances[index]; i == nil || !i.available {
-				unavailable++
-			}
-		}
-	}
-	if broken > 1+w.faults {
-		return fmt.Sprintf("%d Instances have a broken template", broken)
-	}
-	if most := w.limit(total); w.calm && unavailable > most {
-		return fmt.Sprintf("%d of %d Instances are unavailable", unavailable, total)
-	}
-	return ""
 }

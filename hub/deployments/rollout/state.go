@@ -12,24 +12,26 @@ import (
 // MaxIndex is a partition above all Instances: none of them gets the new template.
 const MaxIndex = 10000
 
-// State is what the project knows of a Workload's Instances.
+// State is the project's view of a Workload's Instances.
 type State struct {
 	// Target is the hash of the wanted template.
 	Target string
-	// Proven says that the target ran in all cities before: it needs no canary.
+	// Proven: the target ran in all cities before and needs no canary.
 	Proven bool
-	// Paused says that no Instance gets the target.
+	// Paused: no Instance gets the target.
 	Paused bool
-	// Resumed says that the pause at PauseAfter or PauseAfterFirst is over.
+	// Resumed: the pause at PauseAfter or PauseAfterFirst is over.
 	Resumed bool
 	// PauseAfter is the number of Available Instances with the target after which the rollout pauses; 0: none.
 	PauseAfter int
-	// PauseAfterFirst says that the rollout pauses after the first city.
+	// PauseAfterFirst: the rollout pauses after the first city.
 	PauseAfterFirst bool
 	// Batch is how many Instances get the target at once; 0: any number.
 	Batch int
 	// MaxUnavailable is how many Instances may be unavailable in all cities together.
 	MaxUnavailable int
+	// MaxSurge is how many additional Instances may run in all cities together; SurgeSingle: one in each city with a single Instance.
+	MaxSurge int
 	// CitiesAtOnce is how many cities are updated at once.
 	CitiesAtOnce int
 	// Cities are the Workload's deployments in the order in which they get the target.
@@ -44,7 +46,7 @@ type City struct {
 	Template string
 	// Partition is the partition of the deployment; nil: none.
 	Partition *Partition
-	// Observed says that the cells have acted on the newest generation of the deployment.
+	// Observed: the cells have acted on the newest generation of the deployment.
 	Observed bool
 	// Instances that exist, ascending by index.
 	Instances []Instance
@@ -54,11 +56,15 @@ type City struct {
 	Cells int
 	// Room is how many Instances the cells take down at once by themselves.
 	Room int
-	// Ordered says that the cells create an Instance when those with lower indices are Available.
+	// Ordered: the cells create an Instance when the Instances with lower indices are Available.
 	Ordered bool
-	// Desired is how many Instances should run. Grows says that the deployment does not have this number yet, but a lower one.
+	// Desired is how many Instances should run. Grows: the deployment does not have this number yet, but a lower one.
 	Desired int
 	Grows   bool
+	// Surge is the number of additional Instances of the deployment. NoSurge: it may not have any. SurgeLate: its cells cannot start its
+	// additional Instances.
+	Surge              int
+	NoSurge, SurgeLate bool
 	// Unserved says that the city has no cell.
 	Unserved bool
 }
@@ -75,15 +81,15 @@ type Partition struct {
 type Instance struct {
 	// Index in its deployment.
 	Index int
-	// Updated says that it has the template of its deployment.
+	// Updated: it has the template of its deployment.
 	Updated bool
-	// Available says that it has been Ready for minReadySeconds.
+	// Available: it has been Ready for minReadySeconds.
 	Available bool
-	// Held says that it waits for quota.
+	// Held: it waits for quota.
 	Held bool
 }
 
-// Sort orders cities: first those that first names, in that order, then the others by code and name.
+// Sort orders cities: first the cities that first names, in that order, then the others by code and name.
 func Sort(cities []City, first []string) {
 	place := func(c *City) int {
 		if at := slices.IndexFunc(first, func(code string) bool { return strings.EqualFold(code, c.Code) }); at >= 0 {
@@ -96,7 +102,7 @@ func Sort(cities []City, first []string) {
 	})
 }
 
-// stage is where a city is on the way to the target.
+// stage is the progress of a city towards the target.
 type stage int
 
 const (
@@ -115,19 +121,21 @@ func (s *State) stage(c *City) stage {
 		return waiting
 	case c.Partition != nil:
 		return partitioned
+	case c.Surge > 0:
+		return released
 	case c.Unserved, c.Observed && len(c.Instances) > 0 && len(s.outdated(c)) == 0 && c.unavailable() == 0:
 		return complete
 	}
 	return released
 }
 
-// active reports whether Instances of a city may be on their way to the target.
+// active reports whether Instances of a city may be changing to the target.
 func (s *State) active(c *City) bool {
 	at := s.stage(c)
 	return at == partitioned || at == released
 }
 
-// outdated are the Instances of a city without the target.
+// outdated returns the Instances of a city without the target.
 func (s *State) outdated(c *City) []Instance {
 	if c.Template != s.Target {
 		return c.Instances
@@ -138,7 +146,7 @@ func (s *State) outdated(c *City) []Instance {
 // passed reports whether the target has run: an Instance that has it is Available.
 func (s *State) passed() bool { return s.Proven || s.updatedAvailable() > 0 }
 
-// updatedAvailable is how many Instances have the target and are Available.
+// updatedAvailable returns how many Instances have the target and are Available.
 func (s *State) updatedAvailable() int {
 	count := 0
 	for i := range s.Cities {
@@ -153,7 +161,8 @@ func (s *State) updatedAvailable() int {
 	return count
 }
 
-// unavailable is how many Instances of a city are not Available. One that waits for quota does not count: it waits for its project.
+// unavailable returns how many Instances of a city are not Available. An Instance that waits for quota does not count:
+// it waits for its project.
 func (c *City) unavailable() int {
 	count := c.Missing
 	for _, instance := range c.Instances {
@@ -164,7 +173,8 @@ func (c *City) unavailable() int {
 	return count
 }
 
-// pending is how many Instances of a partitioned city are allowed to have the target and are not Available with it.
+// pending returns how many Instances of a partitioned city are allowed to have the target and are not Available with
+// it.
 func (c *City) pending() int {
 	count, above := 0, 0
 	for _, instance := range c.Instances {
@@ -177,10 +187,11 @@ func (c *City) pending() int {
 			count++
 		}
 	}
-	return count + max(0, min(c.Missing, c.Desired-c.Partition.Index-above))
+	return count + max(0, min(c.Missing, c.Desired+c.Surge-c.Partition.Index-above))
 }
 
-// replacing is the highest index of an Instance that is allowed to have the template of the deployment and is not Available with it.
+// replacing returns the highest index of an Instance that is allowed to have the template of the deployment and is not
+// Available with it.
 func (c *City) replacing() int {
 	if index, found := highest(c.Instances, func(i Instance) bool {
 		return i.Index >= c.Partition.Index && (!i.Updated || !i.Available && !i.Held)
@@ -190,16 +201,21 @@ func (c *City) replacing() int {
 	return c.Partition.Index
 }
 
-// cost is how many Instances of a city are unavailable, or may be before its next report.
+// cost is how many Instances of a city are unavailable, or may be before its next report. Additional ones make up for them.
 func (s *State) cost(c *City) int {
+	unavailable := c.unavailable()
 	switch {
 	case c.Partition != nil:
-		return max(c.unavailable(), c.pending())
+		unavailable = max(unavailable, c.pending())
 	case s.stage(c) == complete || c.Cells == 0:
-		return c.unavailable()
+	default:
+		unavailable = max(unavailable, min(c.Room, c.unfinished()+unavailable))
 	}
-	return max(c.unavailable(), min(c.Room, c.unfinished()+c.unavailable()))
+	return c.lacking(unavailable)
 }
+
+// lacking is how many Instances a city lacks of the desired ones while so many are unavailable.
+func (c *City) lacking(unavailable int) int { return max(0, unavailable-c.Surge) }
 
 // unfinished is how many Instances of a city its cells may be about to replace.
 func (c *City) unfinished() int {
@@ -212,8 +228,8 @@ func (c *City) unfinished() int {
 	return count
 }
 
-// Newcomer is the template of a city that has no deployment yet: the target when no city has another template, else the one that the next
-// city in turn still has.
+// Newcomer returns the template of a city that has no deployment yet: the target if no city has another template, else
+// the template of the next city in turn.
 func Newcomer(s *State) string {
 	for i := range s.Cities {
 		c := &s.Cities[i]
@@ -238,7 +254,8 @@ func Updated(s *State) bool {
 	return !Unfinished(s) && !slices.ContainsFunc(s.Cities, func(c City) bool { return len(s.outdated(&c)) > 0 })
 }
 
-// Broken are the indices of the Instances that have the template of the deployment and are not Available, and do not wait for quota.
+// Broken returns the indices of the Instances that have the template of the deployment, are not Available, and do not
+// wait for quota.
 func (c *City) Broken() []int {
 	var indices []int
 	for _, instance := range c.Instances {

@@ -49,6 +49,7 @@
 - --shards={{ int .shards }}
 - --lease-duration={{ .leaseDuration }}
 - --cell-failover-after={{ .cellFailoverAfter }}
+- --peer-bind-address={{ $.Values.host.bindAddress }}:9445
 - --project-sweep={{ $.Values.projects.sweep }}
 {{- end }}
 {{- end }}

@@ -171,6 +171,10 @@ spec:
           containerPort: 9444
         {{- end }}
         {{- end }}
+        {{- if $controllers }}
+        - name: peers
+          containerPort: 9445
+        {{- end }}
         {{- if .metrics.enabled }}
         - name: metrics
           containerPort: 8080

@@ -19,57 +19,58 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// fieldManager is the field manager of the annotation.
-const menderFieldManager = client.FieldOwner("karmada-compute-mend")
+// touchFieldManager is the field manager of the annotation.
+const touchFieldManager = client.FieldOwner("karmada-compute-repair")
 
-// Repair is a disagreement between an object on the hub and what it ought to be.
+// Repair is a difference between an object on the hub and its desired state.
 type Repair struct {
 	// Reason names the kind of fault, in CamelCase. It is a label of metrics.
 	Reason string
-	// Object is the object that is repaired.
+	// Object is the object to repair.
 	Object client.Object
-	// Cell has the fault: it gets its own pauses and an equal share of the budget. "": the fault is of no single cell.
+	// Cell is the cell with the fault: it gets its own pauses and an equal share of the budget. "": the fault is of no
+	// single cell.
 	Cell string
-	// Message says what is wrong, for the log.
+	// Message describes the fault, for the log.
 	Message string
 }
 
-// MenderOptions configure a Mender.
-type MenderOptions struct {
+// RepairerOptions configure a Repairer.
+type RepairerOptions struct {
 	// Clock is for the pauses between repairs.
 	Clock clock.PassiveClock
 	// Registerer registers the metrics. Nil: they are not registered.
 	Registerer prometheus.Registerer
 }
 
-// Mender repairs objects on the hub, each after growing pauses, and all of them at a bounded rate that cells share equally. It is safe for concurrent
-// use. What it remembers is in memory: after a restart the pauses begin anew.
-type Mender struct {
-	hub     client.Client
-	clock   clock.PassiveClock
-	budget  *budget
-	history *history
-	mended  *prometheus.CounterVec
-	failed  *prometheus.CounterVec
+// Repairer repairs objects on the hub, each after growing pauses, and all of them at a bounded rate that cells share
+// equally. It is safe for concurrent use. Its history is in memory: after a restart the pauses begin again.
+type Repairer struct {
+	hub      client.Client
+	clock    clock.PassiveClock
+	budget   *budget
+	history  *history
+	repaired *prometheus.CounterVec
+	failed   *prometheus.CounterVec
 }
 
-// NewMender returns a Mender that writes to the hub. It fails when its metrics cannot be registered.
-func NewMender(hub client.Client, o MenderOptions) (*Mender, error) {
-	m := &Mender{
+// NewRepairer returns a Repairer that writes to the hub. It fails if its metrics cannot be registered.
+func NewRepairer(hub client.Client, o RepairerOptions) (*Repairer, error) {
+	m := &Repairer{
 		hub: hub, clock: o.Clock, budget: newBudget(o.Clock), history: newHistory(o.Clock),
-		mended: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "karmada_compute_mended_total",
+		repaired: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "karmada_compute_repairs_total",
 			Help: "Repairs on the hub that trigger a Karmada reconcile of an object, by kind of the object and by fault.",
 		}, []string{"kind", "reason"}),
 		failed: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "karmada_compute_mend_errors_total",
+			Name: "karmada_compute_repair_errors_total",
 			Help: "Failed repairs on the hub, by kind of the object and by fault.",
 		}, []string{"kind", "reason"}),
 	}
 	if o.Registerer == nil {
 		return m, nil
 	}
-	for _, counter := range []*prometheus.CounterVec{m.mended, m.failed} {
+	for _, counter := range []*prometheus.CounterVec{m.repaired, m.failed} {
 		if err := o.Registerer.Register(counter); err != nil {
 			return nil, fmt.Errorf("register the metrics of repairs: %w", err)
 		}
@@ -77,28 +78,28 @@ func NewMender(hub client.Client, o MenderOptions) (*Mender, error) {
 	return m, nil
 }
 
-// Touch annotates the object, so that Karmada gets an event and reconciles it. It writes nothing, and returns how long to wait,
-// when it is too early for another attempt. An object that is gone needs no repair.
-func (m *Mender) Touch(ctx context.Context, f Repair) (wait time.Duration, err error) {
+// Touch annotates the object, so that Karmada gets an event and reconciles it. If it is too early for another attempt,
+// it writes nothing and returns how long to wait. An object that is gone needs no repair.
+func (m *Repairer) Touch(ctx context.Context, f Repair) (wait time.Duration, err error) {
 	return m.Do(ctx, f, func(ctx context.Context) error {
 		patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
 			"uid":         f.Object.GetUID(),
-			"annotations": map[string]string{v1alpha.AnnotationMended: m.clock.Now().UTC().Format(time.RFC3339)},
+			"annotations": map[string]string{v1alpha.AnnotationRepairedAt: m.clock.Now().UTC().Format(time.RFC3339)},
 		}})
 		if err != nil {
 			return err
 		}
-		// The API server changes the object that it is given, and f.Object may be of a cache.
+		// The client changes its argument, and f.Object may be from a cache.
 		object, ok := f.Object.DeepCopyObject().(client.Object)
 		if !ok {
 			return fmt.Errorf("a copy of %T is no object", f.Object)
 		}
-		return m.hub.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch), menderFieldManager)
+		return m.hub.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch), touchFieldManager)
 	})
 }
 
 // Do is Touch with another repair. A repair that fails counts as an attempt.
-func (m *Mender) Do(ctx context.Context, f Repair, repair func(context.Context) error) (wait time.Duration, err error) {
+func (m *Repairer) Do(ctx context.Context, f Repair, repair func(context.Context) error) (wait time.Duration, err error) {
 	kind, err := m.kindOf(f.Object)
 	if err != nil {
 		return 0, err
@@ -115,14 +116,14 @@ func (m *Mender) Do(ctx context.Context, f Repair, repair func(context.Context) 
 		m.failed.WithLabelValues(kind, f.Reason).Inc()
 		return 0, fmt.Errorf("repair %s %s (%s): %w", kind, key.name, f.Reason, err)
 	}
-	m.mended.WithLabelValues(kind, f.Reason).Inc()
+	m.repaired.WithLabelValues(kind, f.Reason).Inc()
 	log.FromContext(ctx).Info("Triggered a Karmada reconcile", "kind", kind, "object", key.name.String(),
 		"reason", f.Reason, "attempt", attempt, "fault", f.Message)
 	return 0, nil
 }
 
-// Attempts is how often the object was repaired for this reason lately: 0 when the fault is new.
-func (m *Mender) Attempts(f Repair) int {
+// Attempts returns how often the object was repaired for this reason recently: 0 if the fault is new.
+func (m *Repairer) Attempts(f Repair) int {
 	kind, err := m.kindOf(f.Object)
 	if err != nil {
 		return 0
@@ -134,7 +135,7 @@ func keyOf(kind string, f Repair) repairKey {
 	return repairKey{kind: kind, name: client.ObjectKeyFromObject(f.Object), reason: f.Reason, cell: f.Cell}
 }
 
-func (m *Mender) kindOf(object client.Object) (string, error) {
+func (m *Repairer) kindOf(object client.Object) (string, error) {
 	kind, err := apiutil.GVKForObject(object, m.hub.Scheme())
 	if err != nil {
 		return "", fmt.Errorf("find the kind of %T: %w", object, err)

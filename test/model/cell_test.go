@@ -1,0 +1,205 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"fmt"
+	"reflect"
+	"slices"
+
+	"github.com/karmada-compute/karmada-compute/hub/deployments/rollout"
+	"github.com/karmada-compute/karmada-compute/internal/budget"
+)
+
+func (c *cell) available() (count int32) {
+	for _, one := range c.instances {
+		if one.available {
+			count++
+		}
+	}
+	return count
+}
+
+// unavailable is how many Instances are missing or not Available.
+func (c *cell) unavailable() int { return len(c.indices) - int(c.available()) }
+
+func (c *cell) below(index int) bool {
+	return c.spec.partition != nil && index < c.spec.partition.Index
+}
+
+// templateAt is the template that a new Instance at an index gets.
+func (c *cell) templateAt(index int) string {
+	if c.below(index) {
+		return c.spec.partition.Template
+	}
+	return c.spec.template
+}
+
+// outdated reports whether the Instance at an index must be replaced.
+func (w *world) outdated(c *cell, index int) bool {
+	one := c.instances[index]
+	if one == nil || one.template == c.templateAt(index) {
+		return false
+	}
+	return !c.below(index) || !one.available || w.broken == "healthy Instances are changed"
+}
+
+// mayDisrupt reports whether the floor of a cell lets it take an Available Instance down.
+func (w *world) mayDisrupt(c *cell) bool {
+	return c.floor != nil && c.available() > c.floor.MinAvailable
+}
+
+// act acts as an agent: it releases drained Instances, replaces outdated ones and creates missing ones.
+func (w *world) act(c *cell) error {
+	unavailable, limit := c.unavailable(), w.mostDown(c)
+	for _, index := range slices.Backward(c.indices) {
+		one := c.instances[index]
+		outdated := w.outdated(c, index)
+		switch {
+		case one == nil:
+		case !one.available && outdated:
+			delete(c.instances, index)
+			if !w.parallel {
+				return w.create(c)
+			}
+		case !one.available || !c.drained[index] && (!outdated || unavailable >= limit):
+		case !w.mayDisrupt(c) && (w.broken != "a cell replaces without its floor" || !outdated):
+		default:
+			unavailable++
+			if err := w.disrupt(c, index); err != nil {
+				return err
+			}
+		}
+	}
+	return w.create(c)
+}
+
+// mostDown is the number of Instances that an agent may take down at the same time.
+func (w *world) mostDown(c *cell) int {
+	if w.parallel && !c.spec.cautious {
+		return room(len(c.indices))
+	}
+	return 1
+}
+
+// disrupt deletes an Available Instance.
+func (w *world) disrupt(c *cell, index int) error {
+	if target := w.workload.value.target; c.instances[index].template == target && c.spec.template == target && !c.drained[index] {
+		return fmt.Errorf("%s replaces Available Instance %d, which has the target", c.name, index)
+	}
+	delete(c.instances, index)
+	delete(c.drained, index)
+	w.disruptions++
+	return w.checkMinimum("a disruption in " + c.name)
+}
+
+// create creates missing Instances, some of them later.
+func (w *world) create(c *cell) error {
+	for _, index := range c.indices {
+		if c.instances[index] == nil && w.IntN(2) == 0 {
+			c.instances[index] = &instance{template: c.templateAt(index)}
+		}
+		if one := c.instances[index]; !w.parallel && (one == nil || !one.available) {
+			break
+		}
+	}
+	return w.check()
+}
+
+func (w *world) report(c *cell) report {
+	r := report{observed: c.spec.generation, template: c.spec.template, available: c.available(), missing: len(c.indices) - len(c.instances)}
+	if c.floor != nil {
+		r.sequence = c.floor.Sequence
+	}
+	for _, index := range c.indices {
+		one := c.instances[index]
+		if one == nil {
+			continue
+		}
+		r.instances = append(r.instances, rollout.Instance{Index: index, Updated: one.template == c.spec.template, Available: one.available})
+		if one.available && (c.drained[index] || w.outdated(c, index) && w.broken != "replacements do not await tokens") {
+			r.awaiting++
+		}
+	}
+	return r
+}
+
+// receive writes into a cell as Karmada does: always the newest spec, while a floor may come from a stale cache or a restored hub.
+func (w *world) receive(c *cell, message sent) {
+	c.spec = w.copies[c.city].value.spec
+	if newest := budget.Newest(c.floor, &message.floor); w.broken != "a cell goes back to an earlier floor" && newest == c.floor {
+		return
+	}
+	c.floor = &message.floor
+}
+
+// deliver moves a message down or up: late, twice, out of order, or never.
+func (w *world) deliver(c *cell) {
+	onHub := w.copies[c.city].value
+	if floor := onHub.cells[c.name]; floor != nil {
+		c.down = send(c.down, sent{onHub.spec, *floor})
+	}
+	c.up = send(c.up, w.report(c))
+	if c.cut || w.IntN(4) == 0 {
+		return
+	}
+	if len(c.down) > 0 && w.IntN(2) == 0 {
+		w.receive(c, c.down[len(c.down)-1-w.late(len(c.down))])
+	}
+	if arrived := c.up[len(c.up)-1-w.late(len(c.up))]; w.IntN(2) == 0 {
+		w.writeCopy(c.city, func(copied *copied) { copied.reports[c.name] = arrived })
+	}
+}
+
+// late is how many messages have overtaken the one that arrives.
+func (w *world) late(sent int) int {
+	if w.IntN(2) == 0 {
+		return 0
+	}
+	return w.IntN(sent)
+}
+
+// send keeps the last messages of a direction.
+func send[T any](messages []T, next T) []T {
+	const most = 6
+	if len(messages) == 0 || !reflect.DeepEqual(messages[len(messages)-1], next) {
+		messages = append(messages, next)
+	}
+	return slices.Clone(messages[max(0, len(messages)-most):])
+}
+
+// checkMinimum compares what is Available, and what failures may hide from the hub, with the minimum in force.
+func (w *world) checkMinimum(after string) error {
+	var available, hidden int32
+	for _, c := range w.cells {
+		available += c.available()
+		hidden += int32(len(c.fresh))
+	}
+	if available+hidden < w.inForce {
+		return fmt.Errorf("after %s %d Instances are Available and %d have failed without the hub's knowledge; the minimum is %d",
+			after, available, hidden, w.inForce)
+	}
+	return nil
+}
+
+// check compares the Instances with the rules of rollouts. Where a city has several cells and an Instance is unavailable already, one in each of
+// them may be replaced at a time (decision 54); the budget holds there, too.
+func (w *world) check() error {
+	broken, unavailable, more := 0, 0, len(w.cells)-len(w.deployments)
+	for _, c := range w.cells {
+		unavailable += c.unavailable()
+		for _, one := range c.instances {
+			if isBroken(one.template) {
+				broken++
+			}
+		}
+	}
+	if broken > 1+more+w.failures {
+		return fmt.Errorf("%d Instances have a broken template", broken)
+	}
+	if w.quiet && unavailable > w.limit()+more {
+		return fmt.Errorf("%d of %d Instances are unavailable, and the rollout allows %d", unavailable, w.total(), w.limit())
+	}
+	return nil
+}

@@ -1,0 +1,271 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"flag"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/karmada-compute/karmada-compute/hub/deployments/rollout"
+	"github.com/karmada-compute/karmada-compute/internal/budget"
+)
+
+var (
+	modelSteps = flag.Int("model.steps", 20000, "steps of the model check of rollouts and budgets")
+	modelSeed  = flag.Uint64("model.seed", 1, "first seed of the model check of rollouts and budgets")
+)
+
+// episode is how many steps a world has.
+const episode = 500
+
+// explored counts what the steps of a model check have done.
+type explored struct{ disruptions, rollouts int }
+
+// explore runs worlds until one has a violation or all steps are done.
+func explore(steps int, seed uint64, broken string) (done explored, err error) {
+	for ; steps > 0; steps, seed = steps-episode, seed+1 {
+		w := newWorld(seed, broken)
+		for n := range episode {
+			if err := w.step(); err != nil {
+				return done, fmt.Errorf("seed %d, step %d: %w", seed, n, err)
+			}
+		}
+		if err := w.end(); err != nil {
+			return done, fmt.Errorf("seed %d at the end: %w", seed, err)
+		}
+		done.disruptions, done.rollouts = done.disruptions+w.disruptions, done.rollouts+w.rollouts
+	}
+	return done, nil
+}
+
+// end heals everything, with a minimum that the Instances of a broken template do not use up. The rollout of a good template must then be complete,
+// with all Instances Available and the minimum in force.
+func (w *world) end() error {
+	next, unavailable := w.workload, 0
+	for _, c := range w.cells {
+		unavailable += c.unavailable()
+	}
+	next.value.target, next.value.minimum = "good-last", int32(max(0, w.total()-1-unavailable))
+	w.inForce = min(w.inForce, next.value.minimum)
+	next.version++
+	w.workload = next
+	for range 40 * w.total() {
+		w.settle()
+		for _, name := range names(w.cells) {
+			c := w.cells[name]
+			c.cut, c.lost = false, false
+			w.start(c)
+			if err := w.act(c); err != nil {
+				return err
+			}
+		}
+		if w.ended() {
+			return nil
+		}
+	}
+	return fmt.Errorf("it does not converge: %+v", w.dump())
+}
+
+func (w *world) ended() bool {
+	for _, c := range w.cells {
+		for _, index := range c.indices {
+			if one := c.instances[index]; one == nil || !one.available || one.template != w.workload.value.target || c.drained[index] {
+				return false
+			}
+		}
+	}
+	return w.workload.value.complete == w.workload.value.target && w.workload.value.effective == w.workload.value.minimum
+}
+
+func (w *world) dump() (state []string) {
+	state = append(state, fmt.Sprintf("%+v", w.workload.value))
+	for _, city := range names(w.deployments) {
+		state = append(state, fmt.Sprintf("%s %+v", city, w.deployments[city].value))
+	}
+	for _, name := range names(w.cells) {
+		state = append(state, fmt.Sprintf("%s %+v floor %+v drained %v", name, w.report(w.cells[name]), w.cells[name].floor, w.cells[name].drained))
+	}
+	return state
+}
+
+// settle lets every message between the hub and cells that are not cut off arrive, and the hub act on them. If
+// the minimum is reported to be in force, the hub then knows all failures.
+func (w *world) settle() {
+	w.calm = true
+	defer func() { w.calm = false }()
+	before := ""
+	for range 60 {
+		for _, name := range names(w.cells) {
+			c := w.cells[name]
+			if c.cut {
+				continue
+			}
+			c.down, c.up = nil, nil
+			if floor := w.copies[c.city].value.cells[name]; floor != nil {
+				w.receive(c, sent{w.copies[c.city].value.spec, *floor})
+			}
+			if arrived := w.report(c); fmt.Sprint(arrived) != fmt.Sprint(w.copies[c.city].value.reports[name]) {
+				w.writeCopy(c.city, func(copied *copied) { copied.reports[name] = arrived })
+			}
+		}
+		r := w.replicas[0]
+		w.refreshAll(r)
+		w.divideWorkload(r)
+		w.refreshAll(r)
+		w.rollOut(r)
+		for _, city := range names(w.deployments) {
+			w.refreshAll(r)
+			w.propagate(r, city)
+			w.refreshAll(r)
+			w.project(r, city)
+		}
+		w.refreshAll(r)
+		now := fmt.Sprint(w.dump())
+		if now == before {
+			break
+		}
+		before = now
+	}
+	if w.workload.value.effective != w.workload.value.minimum {
+		return
+	}
+	for _, c := range w.cells {
+		if !c.cut || c.lost {
+			clear(c.fresh)
+		}
+	}
+}
+
+// TestModel is the model check. `make model` runs a long one.
+func TestModel(t *testing.T) {
+	t.Parallel()
+	done, err := explore(*modelSteps, *modelSeed, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if done.disruptions < *modelSteps/200 || done.rollouts < *modelSteps/episode {
+		t.Errorf("%+v in %d steps: the model checks too little", done, *modelSteps)
+	}
+	t.Logf("%+v in %d steps", done, *modelSteps)
+}
+
+// mistaken are members as a hub with a mistake sees them.
+func (w *world) mistaken(members []budget.Member) []budget.Member {
+	for i := range members {
+		m := &members[i]
+		switch w.broken {
+		case "a raised floor counts before it is confirmed":
+			if m.Floor != nil {
+				m.Sequence = m.Floor.Sequence
+			}
+		case "a report from before the floor counts":
+			if m.Floor != nil && m.Floor.Pending != nil {
+				m.Sequence = max(m.Sequence, m.Floor.Pending.Confirmed)
+			} else if m.Floor != nil {
+				m.Sequence = max(m.Sequence, m.Floor.Sequence)
+			}
+		case "a lost cell counts":
+			m.Lost, m.Silent = false, false
+		case "the floors inside a city do not matter":
+			m.InForce = budget.Everything
+		case "a plan of a stale cache is stored":
+			if m.Floor != nil {
+				m.Sequence = min(m.Sequence, m.Floor.Sequence)
+			}
+		}
+	}
+	return members
+}
+
+// divide is budget.Divide, or what a hub with a mistake does.
+func (w *world) divide(d budget.Division) budget.Divided {
+	d.Members = w.mistaken(d.Members)
+	if w.broken == "a floor is lowered without a guarantee" {
+		d.Minimum = max(0, d.Minimum-1)
+	}
+	result := budget.Divide(d)
+	if w.broken == "what was sent before is forgotten" {
+		for i := range result.Floors {
+			if pending := result.Floors[i].Pending; pending != nil {
+				pending.Lowest = result.Floors[i].MinAvailable
+			}
+		}
+	}
+	return result
+}
+
+// misread changes the state that a rollout goes by, as a hub with a mistake does.
+func (w *world) misread(s *rollout.State) {
+	for i := range s.Cities {
+		c := &s.Cities[i]
+		switch w.broken {
+		case "no canary":
+			s.Proven = true
+		case "unavailable Instances":
+			for n := range c.Instances {
+				c.Instances[n].Available = true
+			}
+		case "missing Instances":
+			c.Missing = 0
+		case "all cities at once":
+			s.CitiesAtOnce, s.MaxUnavailable = 9, 9
+		case "the room of cells":
+			c.Room = 0
+		}
+	}
+}
+
+// misstep changes the steps of a rollout, as a hub with a mistake does.
+func (w *world) misstep(result *rollout.Result) {
+	for i := range result.Steps {
+		if w.broken == "the partition is one too low" {
+			result.Steps[i].Index--
+		}
+	}
+	if w.broken == "a partition is never removed" {
+		result.Steps = slices.DeleteFunc(result.Steps, func(step rollout.Step) bool { return step.Released })
+	}
+}
+
+// TestModelFindsMistakes: each rule matters where rollouts and budgets meet. Of four rules (steps past the cache, reports on an earlier step, the stable
+// template, the count of a confirmation) the models of hub/deployments/rollout and internal/budget find the mistakes, and this one only seldom: tokens
+// hold most of its steps.
+func TestModelFindsMistakes(t *testing.T) {
+	t.Parallel()
+	for _, mistake := range []string{
+		"a cell replaces without its floor", "replacements do not await tokens",
+		"a floor is lowered without a guarantee", "a raised floor counts before it is confirmed", "what was sent before is forgotten",
+		"a lost cell counts", "a minimum is reported before it is in force", "the floors inside a city do not matter",
+		"a cell goes back to an earlier floor", "a plan of a stale cache is stored",
+		"no canary", "unavailable Instances", "missing Instances", "all cities at once", "the room of cells", "the partition is one too low",
+		"a partition is never removed",
+	} {
+		t.Run(mistake, func(t *testing.T) { t.Parallel(); find(t, mistake) })
+	}
+}
+
+// TestModelFindsRareMistakes takes minutes.
+func TestModelFindsRareMistakes(t *testing.T) {
+	t.Parallel()
+	if *modelSteps < 1000000 {
+		t.Skip("it takes minutes; `make model` runs it")
+	}
+	for _, mistake := range []string{
+		"a report from before the floor counts", "a floor goes back on its way", "floors are written before the plan", "healthy Instances are changed",
+	} {
+		t.Run(mistake, func(t *testing.T) { t.Parallel(); find(t, mistake) })
+	}
+}
+
+// find fails unless the model finds a mistake.
+func find(t *testing.T, mistake string) {
+	t.Helper()
+	_, err := explore(1000000, *modelSeed, mistake)
+	if err == nil {
+		t.Fatal("the model does not find it")
+	}
+	t.Log(err)
+}

@@ -1,0 +1,303 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package model
+
+import (
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"strings"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/deployments/rollout"
+)
+
+// stored is an object of an API server, and also a replica's cached version of it.
+type stored[T any] struct {
+	value   T
+	version int
+}
+
+// workload is the Workload in the project.
+type workload struct {
+	target, complete string
+	minimum          int32
+	plan             map[string]v1alpha.AvailabilityFloor
+	highest          int64
+	// effective is the minimum that the condition reports to be in force.
+	effective int32
+}
+
+// deployment is the WorkloadDeployment of a city in the project. The cells get its spec.
+type deployment struct {
+	spec  spec
+	floor *v1alpha.AvailabilityFloor
+	// Shown by hub/projection.
+	sequence                     int64
+	available, inForce, awaiting int32
+	observed                     int
+	instances                    []shown
+	missing, cells               int
+}
+
+// shown is an Instance as a cell reports it, with the template that its deployment had there.
+type shown struct {
+	rollout.Instance
+	template string
+}
+
+// spec has the fields that a rollout changes.
+type spec struct {
+	generation int
+	template   string
+	partition  *rollout.Partition
+	cautious   bool
+}
+
+// copied is the deployment on the hub: what the cells get, and what they report.
+type copied struct {
+	spec    spec
+	floor   *v1alpha.AvailabilityFloor
+	cells   map[string]*v1alpha.AvailabilityFloor
+	highest int64
+	reports map[string]report
+}
+
+// sent has the fields that a cell receives.
+type sent struct {
+	spec  spec
+	floor v1alpha.AvailabilityFloor
+}
+
+type report struct {
+	observed            int
+	template            string
+	sequence            int64
+	available, awaiting int32
+	instances           []rollout.Instance
+	missing             int
+}
+
+// instance of a cell.
+type instance struct {
+	template  string
+	available bool
+}
+
+type cell struct {
+	name, city string
+	indices    []int
+	spec       spec
+	floor      *v1alpha.AvailabilityFloor
+	instances  map[int]*instance
+	// drained are the indices of Instances on cordoned nodes.
+	drained map[int]bool
+	// fresh are the indices of Instances whose failure the hub may not know of.
+	fresh     map[int]bool
+	cut, lost bool
+	down      []sent
+	up        []report
+}
+
+// replica is a process of the hub with its caches.
+type replica struct {
+	workload    stored[workload]
+	deployments map[string]stored[deployment]
+	copies      map[string]stored[copied]
+}
+
+type world struct {
+	*rand.Rand
+	broken      string
+	parallel    bool
+	atOnce      int
+	batch       int
+	workload    stored[workload]
+	deployments map[string]stored[deployment]
+	copies      map[string]stored[copied]
+	cells       map[string]*cell
+	// replicas are the one that has the project, and one that had it and has not noticed yet that it lost it.
+	replicas []*replica
+	// inForce is the minimum that voluntary disruptions may not miss.
+	inForce int32
+	// quiet says that nothing fails and no node is drained: then the limit of the rollout holds at every moment.
+	quiet bool
+	// calm says that no replica is killed at present.
+	calm                  bool
+	versions, failures    int
+	disruptions, rollouts int
+}
+
+func isBroken(template string) bool { return strings.HasPrefix(template, "broken") }
+
+func clone[V any](of map[string]V) map[string]V {
+	result := maps.Clone(of)
+	if result == nil {
+		result = map[string]V{}
+	}
+	return result
+}
+
+func (c copied) clone() copied {
+	c.cells, c.reports = clone(c.cells), clone(c.reports)
+	return c
+}
+
+func names[V any](of map[string]V) []string { return slices.Sorted(maps.Keys(of)) }
+
+func (w *world) anyCell() *cell {
+	all := names(w.cells)
+	return w.cells[all[w.IntN(len(all))]]
+}
+
+func (w *world) anyCity() string {
+	all := names(w.deployments)
+	return all[w.IntN(len(all))]
+}
+
+func newWorld(seed uint64, broken string) *world {
+	w := &world{
+		Rand: rand.New(rand.NewPCG(seed, 1)), broken: broken,
+		deployments: map[string]stored[deployment]{}, copies: map[string]stored[copied]{}, cells: map[string]*cell{},
+	}
+	w.parallel, w.quiet = w.IntN(2) == 0, w.IntN(2) == 0
+	w.atOnce, w.batch = 1+w.IntN(2), w.IntN(3)
+	w.workload.value.target, w.workload.value.complete = "good-0", "good-0"
+	for n := range 1 + w.IntN(3) {
+		w.addCity(fmt.Sprintf("city-%d", n))
+	}
+	w.workload.value.minimum = w.anyMinimum()
+	for range 2 {
+		w.replicas = append(w.replicas, &replica{deployments: map[string]stored[deployment]{}, copies: map[string]stored[copied]{}})
+	}
+	w.settle()
+	w.refreshAll(w.replicas[1])
+	return w
+}
+
+// addCity adds a city with one or two cells.
+func (w *world) addCity(city string) {
+	first := spec{generation: 1, template: "good-0"}
+	w.deployments[city] = stored[deployment]{value: deployment{spec: first}, version: 1}
+	onHub, count, cells := copied{spec: first}.clone(), 1+w.IntN(5), 1+w.IntN(2)
+	for n := range min(cells, count) {
+		c := &cell{name: fmt.Sprintf("%s-cell-%d", city, n), city: city, spec: first, instances: map[int]*instance{}, drained: map[int]bool{}, fresh: map[int]bool{}}
+		for index := n; index < count; index += min(cells, count) {
+			c.indices = append(c.indices, index)
+			c.instances[index] = &instance{template: "good-0", available: true}
+		}
+		w.cells[c.name], onHub.cells[c.name] = c, nil
+	}
+	w.copies[city] = stored[copied]{value: onHub, version: 1}
+}
+
+func (w *world) total() (count int) {
+	for _, c := range w.cells {
+		count += len(c.indices)
+	}
+	return count
+}
+
+// anyMinimum has most often some slack, and less than every city could use.
+func (w *world) anyMinimum() int32 { return int32(max(0, w.total()-1-w.IntN(3))) }
+
+// limit is how many Instances a rollout may make unavailable in all cities.
+func (w *world) limit() int { return max(1, w.total()/4) }
+
+// room is how many Instances a cell takes down at once: more than the limit over all cities.
+func room(n int) int { return max(1, n/2) }
+
+// writeCopy is a write by Karmada, which does not depend on what a replica has cached.
+func (w *world) writeCopy(city string, change func(*copied)) {
+	before := w.copies[city]
+	next := stored[copied]{value: before.value.clone(), version: before.version + 1}
+	change(&next.value)
+	w.copies[city] = next
+}
+
+// step takes one action. It returns what is violated.
+func (w *world) step() error {
+	c := w.anyCell()
+	switch n := w.IntN(100); {
+	case n < 25:
+		w.reconcile()
+	case n < 40:
+		w.refresh()
+	case n < 62:
+		w.deliver(c)
+	case n < 76:
+		return w.actAll()
+	case n < 84:
+		w.start(c)
+	case n < 86:
+		w.change()
+	case n < 94:
+		w.disturb(c)
+	case n < 96:
+		c.cut = !c.cut && w.IntN(2) == 0
+		c.lost = c.cut && !w.quiet && w.IntN(3) == 0
+	case n < 98:
+		w.settle()
+	default:
+		for _, name := range names(w.cells) {
+			w.cells[name].cut, w.cells[name].lost = false, false
+		}
+	}
+	return nil
+}
+
+func (w *world) actAll() error {
+	for _, name := range names(w.cells) {
+		if err := w.act(w.cells[name]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// change is a new template, an undo, or another minimum.
+func (w *world) change() {
+	next := w.workload.value
+	switch w.versions++; w.IntN(6) {
+	case 0:
+		next.target = next.complete
+	case 1:
+		next.target = fmt.Sprintf("broken-%d", w.versions)
+	case 2:
+		next.minimum = w.anyMinimum()
+		w.inForce = min(w.inForce, next.minimum)
+	default:
+		next.target = fmt.Sprintf("good-%d", w.versions)
+	}
+	w.workload = stored[workload]{value: next, version: w.workload.version + 1}
+}
+
+// disturb lets an Instance fail, or cordons a node.
+func (w *world) disturb(c *cell) {
+	if w.quiet {
+		return
+	}
+	index := c.indices[w.IntN(len(c.indices))]
+	one := c.instances[index]
+	switch {
+	case one == nil:
+	case w.IntN(4) > 0:
+		c.drained[index] = true
+	case one.available:
+		one.available, c.fresh[index] = false, true
+		w.failures++
+	}
+}
+
+// start lets Instances of good templates become Available, whose failures have healed.
+func (w *world) start(c *cell) {
+	for _, index := range c.indices {
+		one := c.instances[index]
+		if one != nil && !one.available && !c.lost && !isBroken(one.template) && w.IntN(2) == 0 {
+			one.available = true
+			delete(c.fresh, index)
+		}
+	}
+}
