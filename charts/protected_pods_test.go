@@ -64,7 +64,8 @@ func protectPods(t *testing.T, c client.Client, namespace string) {
 	}
 	probe := readyPod(t, c, namespace, "probe")
 	await(t, "the policy is not in force", func() bool {
-		return apierrors.IsForbidden(as(t, cellAdmin).Delete(t.Context(), probe.DeepCopy(), client.DryRunAll))
+		return apierrors.IsForbidden(as(t, cellAdmin).Delete(t.Context(), probe.DeepCopy(), client.DryRunAll)) &&
+			as(t, cellAgent).Delete(t.Context(), probe.DeepCopy(), client.DryRunAll) == nil
 	})
 }
 

@@ -104,8 +104,8 @@ func protect(t *testing.T, c client.Client, more ...set) {
 	}
 	probe := cellObject("InstanceSlice", "default", "probe")
 	await(t, "the policy is not in force", func() bool {
-		err := as(t, cellAdmin).Create(t.Context(), probe.DeepCopy(), client.DryRunAll)
-		return apierrors.IsForbidden(err)
+		return apierrors.IsForbidden(as(t, cellAdmin).Create(t.Context(), probe.DeepCopy(), client.DryRunAll)) &&
+			as(t, cellAgent).Create(t.Context(), probe.DeepCopy(), client.DryRunAll) == nil
 	})
 }
 
