@@ -27,11 +27,8 @@ func (t turns) give() error {
 	return nil
 }
 
-// yield returns a turn during a wait, and takes one again afterwards.
+// yield returns a turn during a wait, and takes one again afterwards, in any case: its user returns it.
 func (t turns) yield(ctx context.Context, await func(context.Context) error) error {
 	<-t
-	if err := await(ctx); err != nil {
-		return errors.Join(err, t.take(context.WithoutCancel(ctx)))
-	}
-	return t.take(ctx)
+	return errors.Join(await(ctx), t.take(context.WithoutCancel(ctx)))
 }
