@@ -25,7 +25,7 @@ type pseudoTerminal struct {
 	*testing.T
 	// user is the side of the user, and command the side of the command.
 	user, command *os.File
-	// shown is what the user sees.
+	// shown has the output that the user sees.
 	shown *buffer
 }
 
@@ -92,7 +92,7 @@ func (p *pseudoTerminal) modes() (modes uint32) {
 	return modes
 }
 
-// received is what a container gets from a terminal.
+// received holds the input of a container from a terminal.
 type received struct {
 	query string
 	sizes chan remotecommand.TerminalSize

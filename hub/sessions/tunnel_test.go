@@ -144,7 +144,7 @@ func (f *fixture) impersonator(t *testing.T) []byte {
 	return []byte(review.Status.Token)
 }
 
-// pull makes the cell one in pull mode that Karmada's proxy reaches through a tunnel.
+// pull changes the cell to pull mode, with a tunnel through which Karmada's proxy reaches it.
 func (f *fixture) pull(t *testing.T, through string) {
 	t.Helper()
 	f.cell.Spec.SyncMode, f.cell.Spec.ProxyURL = clusterv1alpha1.Pull, through
