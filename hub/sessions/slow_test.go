@@ -117,7 +117,7 @@ func TestSlowReader(t *testing.T) {
 			if written := cell.written.Load(); written >= size {
 				t.Errorf("without a reader, the container has written all %d bytes", written)
 			}
-			if grown := int64(heap()) - int64(before); grown > most { //nolint:gosec // no heap is that large
+			if grown := int64(heap()) - int64(before); grown > most {
 				t.Errorf("the heap has grown by %d bytes", grown)
 			}
 			close(gate)

@@ -119,7 +119,7 @@ func terminal(wanted string) (int, error) {
 		select {
 		case <-changed:
 		case <-timeout:
-			return 1, fmt.Errorf("the terminal has the size %s (%v)", size, err)
+			return 1, errors.Join(fmt.Errorf("the terminal has the size %s", size), err)
 		}
 	}
 }
