@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"os"
 	"path/filepath"
@@ -41,6 +42,9 @@ import (
 
 func TestMain(m *testing.M) {
 	log.SetLogger(logr.Discard())
+	if os.Getenv(asCommand) != "" {
+		os.Exit(runAsCommand())
+	}
 	os.Exit(testenv.Main(m, testenv.Options{}))
 }
 
@@ -90,6 +94,9 @@ type call struct {
 	operator bool
 	ctx      context.Context
 	out      *buffer
+	// in is the standard input; nil: it is empty. terminal, if it is set, is the standard input and output.
+	in       io.Reader
+	terminal *os.File
 }
 
 // kubectl calls kubectl compute as a user.
@@ -112,14 +119,20 @@ func (f *fixture) call(how call, args ...string) result {
 	if how.ctx == nil {
 		how.ctx = f.Context()
 	}
+	if how.in == nil {
+		how.in = strings.NewReader("")
+	}
 	errOut := &buffer{}
+	streams := genericiooptions.IOStreams{In: how.in, Out: how.out, ErrOut: errOut}
+	if how.terminal != nil {
+		streams.In, streams.Out = how.terminal, how.terminal
+	}
 	flags := genericclioptions.NewConfigFlags(true)
 	kubeconfig := f.kubeconfig(how.config)
 	flags.KubeConfig = &kubeconfig
 	cmd := newCommand(&command{
 		Options: Options{
-			Use: "compute", Flags: flags, Operator: how.operator, Clock: clocktesting.NewFakePassiveClock(now),
-			Streams: genericiooptions.IOStreams{In: strings.NewReader(""), Out: how.out, ErrOut: errOut},
+			Use: "compute", Flags: flags, Operator: how.operator, Clock: clocktesting.NewFakePassiveClock(now), Streams: streams,
 		},
 		cellConfig: func(hub *rest.Config, _ string) *rest.Config { return hub },
 	})

@@ -119,7 +119,8 @@ func selfSigned(t *testing.T) (*tls.Certificate, []byte) {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+		SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, DNSNames: []string{behindProxy},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
@@ -244,6 +245,33 @@ func TestExec(t *testing.T) {
 	f.want(f.kubectl(f.Config(), "attach", "web-texas-dfw-0"), 0, "web-texas-dfw-0 runs []")
 	f.want(f.kubectl(f.Config(), "exec", "web-texas-dfw-0"), 1, "a command")
 	f.want(f.kubectl(f.Config(), "exec", "web-texas-dfw-9", "--", "sh"), 1, "not found")
+}
+
+// succeed reports to a client that its command has ended with exit code 0.
+func succeed(streams []io.ReadWriteCloser) {
+	encoded, _ := json.Marshal(metav1.Status{Status: metav1.StatusSuccess})
+	_, _ = streams[3].Write(encoded)
+}
+
+// TestExecInput verifies that the command in the container gets the end of its input, and that its output still arrives afterwards.
+func TestExecInput(t *testing.T) {
+	f := newFixture(t)
+	f.reachable()
+	f.serveSessions(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		streams, connection := openCommand(w, r)
+		if streams == nil {
+			return
+		}
+		defer func() { _ = connection.Close() }()
+		text, err := io.ReadAll(streams[0])
+		fmt.Fprintf(streams[1], "%s, %v", strings.ToUpper(string(text)), err)
+		succeed(streams)
+	}))
+	large := strings.Repeat("from the consumer ", 10000)
+	r := f.call(call{config: f.Config(), in: strings.NewReader(large)}, "exec", "web-texas-dfw-0", "-i", "--", "tr", "a-z", "A-Z")
+	if want := strings.ToUpper(large) + ", <nil>"; r.code != 0 || r.out != want {
+		t.Errorf("exit code %d, %v, %d of %d bytes: %.100q", r.code, r.err, len(r.out), len(want), r.out)
+	}
 }
 
 // TestLogsThatContinue verifies that a followed log that is cut off continues without a lost or repeated line.

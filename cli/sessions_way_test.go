@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"regexp"
 	"strings"
@@ -21,7 +20,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/httpstream"
 	"k8s.io/apimachinery/pkg/util/httpstream/spdy"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -203,36 +201,4 @@ func TestDeletedSession(t *testing.T) {
 		<-r.Context().Done()
 	}))
 	f.want(f.kubectl(f.Config(), "logs", "web-texas-dfw-0", "-f"), 1, "first\n", "the session was deleted")
-}
-
-// TestProxy verifies that streams pass the proxy of the kubeconfig.
-func TestProxy(t *testing.T) {
-	f := newFixture(t)
-	f.reachable()
-	at := make(chan string, 1)
-	f.serveSessions(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "through the proxy") }), func(o *sessions.Options) {
-		at <- strings.TrimPrefix(o.URL, "https://")
-	})
-	var mu sync.Mutex
-	asked := map[string]bool{}
-	proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		asked[r.Host] = true
-		mu.Unlock()
-		connection, _, err := http.NewResponseController(w).Hijack()
-		if err != nil || r.Method != http.MethodConnect {
-			return
-		}
-		fmt.Fprint(connection, "HTTP/1.1 200 OK\r\n\r\n")
-		join(t.Context(), connection, r.Host)
-	}))
-	t.Cleanup(proxy.CloseClientConnections)
-	config := rest.CopyConfig(f.Config())
-	config.Proxy = func(*http.Request) (*url.URL, error) { return url.Parse(proxy.URL) }
-	f.want(f.kubectl(config, "logs", "web-texas-dfw-0"), 0, "through the proxy")
-	mu.Lock()
-	defer mu.Unlock()
-	if replica := <-at; !asked[replica] || len(asked) != 2 {
-		t.Errorf("the proxy was asked for %v, and not for %s", asked, replica)
-	}
 }

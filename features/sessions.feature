@@ -61,8 +61,8 @@ Feature: Sessions
     When the consumer runs "kubectl compute exec web-main-hou-0 -- /program none"
     Then the command prints "unknown subcommand"
     And the command has ended with exit code 2
-    When the consumer runs "script -qec 'kubectl compute exec web-main-hou-0 -it -- /program terminal' /dev/null"
-    Then the command prints "a terminal: true"
+    When the consumer runs "script -qec 'stty cols 77 rows 33; kubectl compute exec web-main-hou-0 -it -- /program terminal 77x33' /dev/null"
+    Then the command prints "a terminal: true, 77x33"
     When the consumer starts "kubectl compute port-forward web-main-hou-0 :8080"
     Then the forwarded port answers "web-main-hou-0"
     When the consumer runs "kubectl get isess --no-headers"

@@ -34,8 +34,9 @@ import (
 )
 
 const (
-	// announcedWithin is how long a session may take to get a URL, and lookAgain the interval between two reads.
-	announcedWithin, lookAgain = 20 * time.Second, 100 * time.Millisecond
+	// announcedWithin is how long a session may take to get a URL. Two reads are lookSoonest apart at first, and later lookAgain: a
+	// replica needs some milliseconds.
+	announcedWithin, lookSoonest, lookAgain = 20 * time.Second, 10 * time.Millisecond, 100 * time.Millisecond
 	// closeWithin bounds the deletion of a session that is no longer needed.
 	closeWithin = 5 * time.Second
 	// endedWithin is how long a session may take to report why it ended.
@@ -83,9 +84,15 @@ func (s *Session) await(ctx context.Context) error {
 	ctx, cancel := context.WithTimeoutCause(ctx, announcedWithin, errors.New("the add-on does not answer; an operator can check its "+
 		"replicas that serve webhooks"))
 	defer cancel()
-	ticker := time.NewTicker(lookAgain)
-	defer ticker.Stop()
-	for {
+	pause := time.NewTimer(0)
+	defer pause.Stop()
+	for next := lookSoonest; ; next = min(2*next, lookAgain) {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("session %s has no URL yet: %w", s.object.Name, context.Cause(ctx))
+		case <-pause.C:
+			pause.Reset(next)
+		}
 		if err := s.project.Get(ctx, client.ObjectKeyFromObject(s.object), s.object); err != nil && ctx.Err() == nil {
 			return err
 		}
@@ -95,11 +102,6 @@ func (s *Session) await(ctx context.Context) error {
 			return fmt.Errorf("%s: %s", ready.Reason, ready.Message)
 		case ready != nil && s.object.Status.URL != "":
 			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("session %s has no URL yet: %w", s.object.Name, context.Cause(ctx))
-		case <-ticker.C:
 		}
 	}
 }

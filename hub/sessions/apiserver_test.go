@@ -5,6 +5,7 @@ package sessions
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"net"
 	"net/http"
@@ -17,24 +18,24 @@ import (
 	"testing"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/test/testenv"
 )
 
-// cellUser is the user as which Karmada's proxy makes requests in a cell.
-const cellUser = "system:serviceaccount:karmada-system:karmada-compute-sessions"
-
-// karmadasProxy passes requests on to a real API server as cellUser, as Karmada's proxy does.
+// karmadasProxy passes requests on to a real API server as User, as Karmada's proxy does.
 func karmadasProxy(t *testing.T) http.Handler {
 	t.Helper()
 	config := rest.CopyConfig(testenv.Config(t))
-	config.Impersonate = rest.ImpersonationConfig{UserName: cellUser}
+	config.Impersonate = rest.ImpersonationConfig{UserName: User}
 	config.NextProtos = []string{"http/1.1"}
 	transport, err := rest.TransportFor(config)
 	if err != nil {
@@ -70,13 +71,7 @@ func TestThroughAnAPIServer(t *testing.T) {
 	}
 	f.bind(t)
 	_, grant := f.create(t, key, follow)
-	var response *http.Response
-	// The API server learns of the RoleBinding from a watch.
-	for deadline := time.Now().Add(30 * time.Second); ; {
-		if response = f.get(t, f.addressOf(grant), key); response.StatusCode == http.StatusOK || time.Now().After(deadline) {
-			break
-		}
-	}
+	response := f.get(t, f.addressOf(grant), key)
 	line, err := bufio.NewReader(response.Body).ReadString('\n')
 	if line != "of the kubelet\n" || err != nil {
 		t.Fatalf("%d, %q, %v", response.StatusCode, line, err)
@@ -86,7 +81,7 @@ func TestThroughAnAPIServer(t *testing.T) {
 	}
 }
 
-// bind binds the role of the agents' chart, as the agent does.
+// bind binds the role of the agents' chart, as the agent does, and waits until the API server knows it.
 func (f *fixture) bind(t *testing.T) {
 	t.Helper()
 	content, err := os.ReadFile("../../cell/access/streams/role.yaml")
@@ -97,15 +92,29 @@ func (f *fixture) bind(t *testing.T) {
 	if err := yaml.Unmarshal(content, role); err != nil {
 		t.Fatal(err)
 	}
-	if err := f.Client.Create(t.Context(), role); err != nil {
+	// Tests share the role.
+	if err := f.Client.Create(t.Context(), role); client.IgnoreAlreadyExists(err) != nil {
 		t.Fatal(err)
 	}
 	if err := f.Client.Create(t.Context(), &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: f.HubNamespace, Name: role.Name},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
-		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: cellUser}},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: User}},
 	}); err != nil {
 		t.Fatal(err)
+	}
+	f.awaitRight(t, User, authorizationv1.ResourceAttributes{Namespace: f.HubNamespace, Verb: "create", Resource: "pods", Subresource: "exec"})
+}
+
+// awaitRight waits until the API server knows a right of a user: it learns of bindings from a watch.
+func (f *fixture) awaitRight(t *testing.T, user string, right authorizationv1.ResourceAttributes) {
+	t.Helper()
+	if err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
+		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: user, ResourceAttributes: &right}}
+		err := f.Client.Create(ctx, review)
+		return review.Status.Allowed, err
+	}); err != nil {
+		t.Fatalf("user %s may not %s %s: %v", user, right.Verb, right.Resource, err)
 	}
 }
 

@@ -28,8 +28,9 @@ const (
 	announcers = 4
 	// storeWithin is how long an API server may take to store a session that was granted.
 	storeWithin = time.Minute
-	// announceFor bounds the time for the first announcement of a session, and announceEvery is the wait between attempts.
-	announceFor, announceEvery = 10 * time.Second, 100 * time.Millisecond
+	// announceFor bounds the time for the first announcement of a session. Its attempts are announceSoonest apart at first, and later
+	// announceEvery: most API servers store a session within some milliseconds after admission.
+	announceFor, announceSoonest, announceEvery = 10 * time.Second, 5 * time.Millisecond, 100 * time.Millisecond
 	// sweepInterval is the interval between sweeps, which delete expired sessions, and announce sessions whose replica
 	// was lost.
 	sweepInterval = 15 * time.Second
@@ -86,7 +87,7 @@ func (s *Server) announceAll(ctx context.Context) {
 
 // announceSoon announces a session as soon as the project has stored it.
 func (s *Server) announceSoon(ctx context.Context, grant *Grant) error {
-	for {
+	for pause := announceSoonest; ; pause = min(2*pause, announceEvery) {
 		err := s.announce(ctx, grant)
 		if !errors.Is(err, errUnknown) {
 			return err
@@ -94,7 +95,7 @@ func (s *Server) announceSoon(ctx context.Context, grant *Grant) error {
 		select {
 		case <-ctx.Done():
 			return fmt.Errorf("session %s is not in project %s: %w", grant.Name, grant.Project, ctx.Err())
-		case <-s.options.Clock.After(announceEvery):
+		case <-s.options.Clock.After(pause):
 		}
 	}
 }

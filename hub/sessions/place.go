@@ -130,6 +130,10 @@ func (p *places) reachable(ctx context.Context, cell string) error {
 	case cluster.Spec.SyncMode == clusterv1alpha1.Pull && cluster.Spec.ProxyURL == "":
 		return unreachable("the cell of the Instance, %s, is in pull mode: no connection leads from the hub to it. An operator can run "+
 			"Karmada's tunnel (apiserver-network-proxy) and set spec.proxyURL of Cluster %s", cell, cell)
+	case cluster.Spec.APIEndpoint == "" || cluster.Spec.ImpersonatorSecretRef == nil:
+		return unreachable("Karmada's proxy has no address or no credential of the cell of the Instance, %s: spec.apiEndpoint and "+
+			"spec.impersonatorSecretRef of Cluster %s must be set. An operator can let karmada-agent report them "+
+			"(--report-secrets=KubeCredentials,KubeImpersonator), or join a cell in push mode again", cell, cell)
 	case meta.IsStatusConditionFalse(cluster.Status.Conditions, clusterv1alpha1.ClusterConditionReady):
 		return unreachable("the cell of the Instance, %s, does not answer the hub; an operator can check condition Ready of Cluster %s", cell, cell)
 	}

@@ -32,9 +32,9 @@ const (
 	// headerTimeout and headerBytes bound the headers of a request.
 	headerTimeout = 10 * time.Second
 	headerBytes   = 16 << 10
-	// lookups is how many requests are looked up at the same time, of clients that have proved nothing yet.
+	// lookups is how many requests are looked up at the same time, of clients that have proved nothing yet. Others wait.
 	lookups = 64
-	// lookupTimeout bounds the lookup of a session.
+	// lookupTimeout bounds the lookup of a session, and the wait for it.
 	lookupTimeout = 10 * time.Second
 	// watchInterval is the interval between reviews of a stream. Allowed reviews may be 5 s old: a withdrawn permission
 	// ends a stream within 10 s.
@@ -245,6 +245,8 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) {
 	case errors.Is(err, errUnknown) || errors.Is(err, errUsed):
 		s.metrics.refused.Inc()
 		refuse(w)
+	case errors.Is(err, errBusy):
+		busy(w, "this replica looks up as many sessions as it may, try again")
 	case errors.As(err, &ended):
 		s.running.Go(func() { s.finish(grant, ended) })
 		http.Error(w, ended.message, http.StatusGone)
@@ -257,14 +259,19 @@ func (s *Server) admit(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// errBusy reports that a request was not looked up.
+var errBusy = errors.New("too many requests are looked up")
+
 // look returns the grant that a request is for and the place of its Instance. A client must not be able to distinguish
-// errUnknown from errUsed. With any other error the client has proved that it has the key.
+// errUnknown from errUsed, and errBusy does not depend on the session. With any other error the client has proved that it has the key.
 func (s *Server) look(r *http.Request) (*Grant, place, error) {
+	waiting, stop := context.WithTimeout(r.Context(), lookupTimeout)
+	defer stop()
 	select {
 	case s.unproved <- struct{}{}:
 		defer func() { <-s.unproved }()
-	default:
-		return nil, place{}, errUnknown
+	case <-waiting.Done():
+		return nil, place{}, errBusy
 	}
 	ctx, cancel := context.WithTimeout(r.Context(), lookupTimeout)
 	defer cancel()

@@ -258,6 +258,13 @@ func TestNoStream(t *testing.T) {
 				t.Fatal(err)
 			}
 		}, reason: v1alpha.ReasonSessionUnreachable, want: "Karmada's tunnel"},
+		"a cell in pull mode with a tunnel, whose agent has reported no credential": {change: func(t *testing.T, f *fixture) {
+			t.Helper()
+			f.cell.Spec.SyncMode, f.cell.Spec.ProxyURL, f.cell.Spec.ImpersonatorSecretRef = clusterv1alpha1.Pull, "http://tunnel.karmada-compute.test", nil
+			if err := f.Client.Update(t.Context(), f.cell); err != nil {
+				t.Fatal(err)
+			}
+		}, reason: v1alpha.ReasonSessionUnreachable, want: "--report-secrets"},
 		"a cell that is lost": {change: func(t *testing.T, f *fixture) {
 			t.Helper()
 			f.SetReady(t, f.cell, metav1.ConditionFalse, metav1.Now())

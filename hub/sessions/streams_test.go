@@ -44,6 +44,23 @@ func commands(outcome string) http.Handler {
 // run runs the command of a session as kubectl does.
 func (f *fixture) run(t *testing.T, grant *Grant, key *ecdsa.PrivateKey) (string, error) {
 	t.Helper()
+	var out strings.Builder
+	err := f.runInto(t, grant, key, &out)
+	return out.String(), err
+}
+
+// copyOutput copies the log of a session, or the output of its command.
+func (f *fixture) copyOutput(t *testing.T, grant *Grant, key *ecdsa.PrivateKey, out io.Writer) error {
+	t.Helper()
+	if usedOnce(grant.Spec.Type) {
+		return f.runInto(t, grant, key, out)
+	}
+	_, err := io.Copy(out, f.get(t, f.addressOf(grant), key).Body)
+	return err
+}
+
+func (f *fixture) runInto(t *testing.T, grant *Grant, key *ecdsa.PrivateKey, out io.Writer) error {
+	t.Helper()
 	config := &rest.Config{Host: f.addressOf(grant), Transport: nil}
 	own, encoded := certificate(t, key, "")
 	config.CertData, config.KeyData = encoded, encodedKey(t, own)
@@ -52,9 +69,7 @@ func (f *fixture) run(t *testing.T, grant *Grant, key *ecdsa.PrivateKey) (string
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out strings.Builder
-	err = executor.StreamWithContext(t.Context(), clientremotecommand.StreamOptions{Stdout: &out, Stderr: io.Discard})
-	return out.String(), err
+	return executor.StreamWithContext(t.Context(), clientremotecommand.StreamOptions{Stdout: out, Stderr: io.Discard})
 }
 
 // TestOutcomes verifies that a session shows the exit code of its command, or why it could not be run.
@@ -216,6 +231,31 @@ func TestStreamsOfASession(t *testing.T) {
 	_, other := f.create(t, key, followed)
 	if response := f.get(t, f.addressOf(other), key); response.StatusCode != http.StatusOK {
 		t.Errorf("another session: %d", response.StatusCode)
+	}
+}
+
+// TestLookupsWait verifies that a client waits while a replica looks up as many sessions as it may, instead of a refusal that means that its
+// session does not exist.
+func TestLookupsWait(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, http.HandlerFunc(follow))
+	key := newKey(t)
+	_, grant := f.create(t, key, followed)
+	for range lookups {
+		f.server.unproved <- struct{}{}
+	}
+	answered := make(chan *http.Response, 1)
+	go func() { answered <- f.get(t, f.addressOf(grant), key) }()
+	timer := time.NewTimer(time.Second)
+	defer timer.Stop()
+	select {
+	case response := <-answered:
+		t.Fatalf("the answer is %d, %q", response.StatusCode, readAll(t, response))
+	case <-timer.C:
+	}
+	<-f.server.unproved
+	if response := <-answered; response.StatusCode != http.StatusOK {
+		t.Errorf("then the answer is %d, %q", response.StatusCode, readAll(t, response))
 	}
 }
 

@@ -77,7 +77,7 @@ func runSessions(cmd *cobra.Command, o sessionsOptions) error {
 			return err
 		}
 		progress.printf("following %d logs", o.streams)
-		return l.follow(ctx, o, many)
+		return l.follow(ctx, o, many, progress)
 	}, federation.Cell{Name: cell, City: city, Containers: 1})
 	first.note("Floor: kubectl logs --tail=1 against the cell. Ours: kubectl compute logs --tail=1 against the project. Each is a process of its own, in turn.")
 	rate.note("The same commands, without --tail.")
@@ -249,7 +249,7 @@ func (l *logs) rates(ctx context.Context, into *report) error {
 }
 
 // follow follows logs at once.
-func (l *logs) follow(ctx context.Context, o sessionsOptions, into *report) error {
+func (l *logs) follow(ctx context.Context, o sessionsOptions, into *report, progress *progress) error {
 	config, err := l.stage.federation.Config(plane, consumer)
 	if err != nil {
 		return err
@@ -262,5 +262,5 @@ func (l *logs) follow(ctx context.Context, o sessionsOptions, into *report) erro
 	if err != nil {
 		return fmt.Errorf("make a client for %s: %w", plane, err)
 	}
-	return (&followers{logs: l, project: &live.Plane{Config: config, Client: c}}).run(ctx, o, into)
+	return (&followers{logs: l, project: &live.Plane{Config: config, Client: c}}).run(ctx, o, into, progress)
 }

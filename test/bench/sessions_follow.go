@@ -39,7 +39,7 @@ type usage struct {
 // carriers are the processes that carry streams, the floor first.
 var carriers = []string{aggregated, replica}
 
-func (f *followers) run(ctx context.Context, o sessionsOptions, into *report) error {
+func (f *followers) run(ctx context.Context, o sessionsOptions, into *report, progress *progress) error {
 	atRest, err := f.usage()
 	if err != nil {
 		return err
@@ -47,13 +47,14 @@ func (f *followers) run(ctx context.Context, o sessionsOptions, into *report) er
 	following, stop := context.WithCancel(ctx)
 	defer stop()
 	group, groupCtx := errgroup.WithContext(following)
-	for left := o.streams; left > 0; left -= streamsOfSession {
+	for opened := 0; opened < o.streams; {
 		session, err := f.open(ctx)
 		if err != nil {
 			return err
 		}
 		defer session.Close()
-		for range min(left, streamsOfSession) {
+		more := min(o.streams-opened, streamsOfSession)
+		for range more {
 			group.Go(func() error {
 				err := session.Logs(groupCtx, &firstWrite{note: func() { f.begun.Add(1) }})
 				if following.Err() == nil {
@@ -62,16 +63,14 @@ func (f *followers) run(ctx context.Context, o sessionsOptions, into *report) er
 				return nil
 			})
 		}
-	}
-	if err := eventually(groupCtx, func(context.Context) error {
-		if begun := f.begun.Load(); begun < int64(o.streams) {
-			return fmt.Errorf("%d of %d logs have begun", begun, o.streams)
+		opened += more
+		// Too many requests at once would wait for each other longer than the replica lets them wait.
+		if err := f.awaitBegun(groupCtx, opened); err != nil {
+			stop()
+			return errors.Join(err, group.Wait())
 		}
-		return nil
-	}); err != nil {
-		stop()
-		return errors.Join(err, group.Wait())
 	}
+	progress.printf("measuring %d logs for %s", o.streams, o.during)
 	begin, err := f.usage()
 	if err != nil {
 		return err
@@ -90,6 +89,16 @@ func (f *followers) run(ctx context.Context, o sessionsOptions, into *report) er
 	stop()
 	f.add(into, o, [3][]usage{atRest, begin, end})
 	return group.Wait()
+}
+
+// awaitBegun waits until this number of logs has begun.
+func (f *followers) awaitBegun(ctx context.Context, wanted int) error {
+	return eventually(ctx, func(context.Context) error {
+		if begun := f.begun.Load(); begun < int64(wanted) {
+			return fmt.Errorf("%d of %d logs have begun", begun, wanted)
+		}
+		return nil
+	})
 }
 
 // open opens a session whose log is followed.

@@ -27,7 +27,7 @@
 //
 // For exec, also as an exec probe, its first argument is a subcommand: "get URL" prints what a server answers or exits with code
 // 1 after 2 s; "file PATH" prints a file, and fails where it does not exist; "env" prints the environment; "cat" prints its input;
-// "terminal" prints whether its input is a terminal; "fail" exits with code
+// "terminal" prints whether its input is a terminal, and its size; "terminal 80x24" first waits until it has that size; "fail" exits with code
 // 1; "run CODE" exits with that code, for init containers. "pause" waits, as the image of a sandbox does.
 package main
 
@@ -94,14 +94,34 @@ func command(name, argument string) (int, error) {
 	case "cat":
 		return copied(os.Stdin, nil)
 	case "terminal":
-		fmt.Printf("a terminal: %t\n", term.IsTerminal(int(os.Stdin.Fd())))
-		return 0, nil
+		return terminal(argument)
 	case "run":
 		return strconv.Atoi(argument)
 	case "fail":
 		return 1, nil
 	}
 	return 2, fmt.Errorf("unknown subcommand %q", name)
+}
+
+// terminal prints whether the input is a terminal, and its size. It waits until the terminal has a wanted size: clients report the size
+// after the program has started.
+func terminal(wanted string) (int, error) {
+	changed := make(chan os.Signal, 1)
+	signal.Notify(changed, syscall.SIGWINCH)
+	timeout := time.After(10 * time.Second)
+	for {
+		columns, rows, err := term.GetSize(int(os.Stdin.Fd()))
+		size := fmt.Sprintf("%dx%d", columns, rows)
+		if wanted == "" || size == wanted {
+			fmt.Printf("a terminal: %t, %s\n", err == nil, size)
+			return 0, nil
+		}
+		select {
+		case <-changed:
+		case <-timeout:
+			return 1, errors.Join(fmt.Errorf("the terminal has the size %s", size), err)
+		}
+	}
 }
 
 // get returns what a server answers.

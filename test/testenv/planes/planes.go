@@ -230,7 +230,9 @@ func (p *Planes) Cell(t testing.TB, city string) *clusterv1alpha1.Cluster {
 		Name:   fmt.Sprintf("cell-%04d", count.Add(1)),
 		Labels: map[string]string{v1alpha.LabelTopologyCity: naming.CityLabel(city)},
 	}}
-	cell.Spec.SyncMode = clusterv1alpha1.Push
+	// As `karmadactl join` writes it.
+	cell.Spec.SyncMode, cell.Spec.APIEndpoint = clusterv1alpha1.Push, "https://127.0.0.1:6443"
+	cell.Spec.ImpersonatorSecretRef = &clusterv1alpha1.LocalSecretReference{Namespace: "karmada-cluster", Name: cell.Name + "-impersonator"}
 	works := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ExecutionSpace(cell.Name)}}
 	for _, obj := range []client.Object{works, cell} {
 		if err := p.Client.Create(t.Context(), obj); err != nil {
