@@ -41,6 +41,10 @@ func (d *decision) give(city int) {
 	whole := o.returns || d.passed() && d.Batch == 0 && !d.limited(len(o.outdated))
 	switch {
 	case o.waits && d.giveAdditional(o):
+	case d.repairing:
+		if !o.broken || !d.takeOver(o) && !d.replaceBroken(o) {
+			d.sayRepair(city)
+		}
 	case whole && fits:
 		d.left -= o.extra
 		d.release(city)
@@ -89,7 +93,7 @@ func (d *decision) replaceBroken(o *offer) bool {
 		// Only these Instances have another template than the one that the city returns to.
 		d.left -= max(0, o.pending()-o.unavailable())
 		d.step(o.city, Step{Index: o.Partition.Index, Cautious: true})
-	case o.broken && (o.spare < 1 || o.Cells < 2 && !d.passed()):
+	case o.broken && (o.spare < 1 || d.repairing || o.Cells < 2 && !d.passed()):
 		d.step(o.city, Step{Index: o.worst, Cautious: true})
 	default:
 		return false
