@@ -37,14 +37,20 @@ func (d *decision) offer(city int) *offer {
 func (d *decision) give(city int) {
 	o := d.offer(city)
 	d.left = o.spare
+	switch {
+	case o.waits && d.giveAdditional(o):
+	case !d.repairing:
+		d.giveMore(city, o)
+	case !o.broken || !d.takeOver(o) && !d.replaceBroken(o):
+		d.sayRepair(city)
+	}
+}
+
+// giveMore gives a city, which needs no additional Instances, as many more with the target as the limits allow.
+func (d *decision) giveMore(city int, o *offer) {
 	fits := o.extra <= max(0, o.spare)
 	whole := o.returns || d.passed() && d.Batch == 0 && !d.limited(len(o.outdated))
 	switch {
-	case o.waits && d.giveAdditional(o):
-	case d.repairing:
-		if !o.broken || !d.takeOver(o) && !d.replaceBroken(o) {
-			d.sayRepair(city)
-		}
 	case whole && fits:
 		d.left -= o.extra
 		d.release(city)
