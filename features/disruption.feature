@@ -100,9 +100,25 @@ Feature: Disruption budgets
     Then at every moment at least 3 of the watched Pods were Ready, and fewer than at first for a while
     And Workload "web" becomes available with 4 ready Instances
 
-  Scenario: A cell whose nodes are all cordoned is reported
-    Given the federation has cell "iad-1"
+  Scenario: A cell whose nodes are all cordoned is reported, keeps its Instances, and gets no new deployment
+    Given the federation has cells "iad-1, iad-2"
+    And project "south" may use IAD
+    And Workload "web" runs with
+      | placement | cities | replicas |
+      | main      | IAD    | 4        |
+    And cells "iad-1, iad-2" run 4 Instances, each at least 1, and none twice
     When all nodes of cell "iad-1" are cordoned
     Then cluster "iad-1" on the hub has condition ComputeNodesSchedulable False because of "NodesCordoned"
+    And resourcebinding "web-main-iad-workloaddeployment" on the hub has "spec.placement.clusterAffinities[*].affinityName" "schedulable city"
+    When the consumer creates Workload "new" with
+      | placement | cities | replicas |
+      | main      | IAD    | 4        |
+    Then Workload "new" becomes available with 4 ready Instances
+    And resourcebinding "new-main-iad-workloaddeployment" on the hub has "spec.clusters[*].name" "iad-2"
+    And none of the Instances in cells "iad-1, iad-2" was replaced
     When all nodes of cell "iad-1" are uncordoned
     Then cluster "iad-1" on the hub has condition ComputeNodesSchedulable True because of "NodesSchedulable"
+    And resourcebinding "new-main-iad-workloaddeployment" on the hub has "spec.placement.clusterAffinities[*].affinityName" "city"
+    When Workload "new" is scaled to 10 and settles
+    Then resourcebinding "new-main-iad-workloaddeployment" on the hub has "spec.clusters[*].name" "iad-1 iad-2"
+    And none of the Instances in cells "iad-1, iad-2" was replaced

@@ -39,6 +39,9 @@ type City struct {
 	Cells []string
 	// Lost are the forgotten cells: their Instances move to the other cells.
 	Lost []string
+	// Cordoned are cells of which all nodes are cordoned: deployments that run there stay, and new ones go to the other cells
+	// while these have capacity.
+	Cordoned []string
 	// Independent selects the policy for deployments without dependencies. For every other deployment, Karmada looks up the
 	// dependencies and writes them into the deployment's binding.
 	Independent bool
@@ -91,36 +94,66 @@ func Claim(copied *v1alpha.WorkloadDeployment, policy *policyv1alpha1.Propagatio
 	metav1.SetMetaDataAnnotation(&copied.ObjectMeta, policyv1alpha1.PropagationPolicyNameAnnotation, policy.Name)
 }
 
+// The names of the groups of cells in a city with several cells. Karmada schedules a new deployment into the first group with
+// enough capacity, records the name in the deployment's binding, and never returns to an earlier group of the same policy.
+const (
+	// GroupSchedulable has the cells with a schedulable node. It exists while another cell of the city is cordoned.
+	GroupSchedulable = "schedulable"
+	// GroupCity has all cells.
+	GroupCity = "city"
+)
+
+// Avoids reports whether a policy keeps new deployments out of cells.
+func Avoids(policy *policyv1alpha1.PropagationPolicy, cells []string) bool {
+	groups := policy.Spec.Placement.ClusterAffinities
+	return len(groups) > 1 && !slices.ContainsFunc(cells, func(cell string) bool { return !slices.Contains(groups[0].ExcludeClusters, cell) })
+}
+
 func placement(city City) policyv1alpha1.Placement {
-	label := naming.CityLabel(city.Code)
-	result := policyv1alpha1.Placement{
-		ClusterAffinity: &policyv1alpha1.ClusterAffinity{
-			LabelSelector: &metav1.LabelSelector{
-				MatchExpressions: []metav1.LabelSelectorRequirement{{
-					Key:      v1alpha.LabelTopologyCity,
-					Operator: metav1.LabelSelectorOpIn,
-					Values:   []string{label, strings.ToUpper(label)},
-				}},
-			},
-			// The cells are also named. Karmada may learn of a cell earlier than the add-on, or of a cell's departure from the city
-			// later: it must not choose such a cell. And Karmada divides again when the placement changes, not when a label does.
-			ClusterNames:    slices.Sorted(slices.Values(city.Cells)),
-			ExcludeClusters: slices.Sorted(slices.Values(city.Lost)),
-		},
-	}
 	if len(city.Cells) > 1 {
-		result.ReplicaScheduling = &policyv1alpha1.ReplicaSchedulingStrategy{
-			ReplicaSchedulingType:     policyv1alpha1.ReplicaSchedulingTypeDivided,
-			ReplicaDivisionPreference: policyv1alpha1.ReplicaDivisionPreferenceWeighted,
-			WeightPreference:          &policyv1alpha1.ClusterPreferences{DynamicWeight: policyv1alpha1.DynamicWeightByAvailableReplicas},
+		return policyv1alpha1.Placement{
+			ClusterAffinities: groups(city),
+			ReplicaScheduling: &policyv1alpha1.ReplicaSchedulingStrategy{
+				ReplicaSchedulingType:     policyv1alpha1.ReplicaSchedulingTypeDivided,
+				ReplicaDivisionPreference: policyv1alpha1.ReplicaDivisionPreferenceWeighted,
+				WeightPreference:          &policyv1alpha1.ClusterPreferences{DynamicWeight: policyv1alpha1.DynamicWeightByAvailableReplicas},
+			},
 		}
-		return result
 	}
 	// The only cell gets all replicas, whether it has capacity now or not.
-	result.SpreadConstraints = []policyv1alpha1.SpreadConstraint{{
-		SpreadByField: policyv1alpha1.SpreadByFieldCluster,
-		MinGroups:     1,
-		MaxGroups:     1,
-	}}
-	return result
+	return policyv1alpha1.Placement{
+		ClusterAffinity: new(affinity(city, city.Lost)),
+		SpreadConstraints: []policyv1alpha1.SpreadConstraint{{
+			SpreadByField: policyv1alpha1.SpreadByFieldCluster,
+			MinGroups:     1,
+			MaxGroups:     1,
+		}},
+	}
+}
+
+// groups are the groups of a city's cells, in the order in which Karmada tries them.
+func groups(city City) []policyv1alpha1.ClusterAffinityTerm {
+	all := policyv1alpha1.ClusterAffinityTerm{AffinityName: GroupCity, ClusterAffinity: affinity(city, city.Lost)}
+	if len(city.Cordoned) == 0 {
+		return []policyv1alpha1.ClusterAffinityTerm{all}
+	}
+	excluded := slices.Concat(city.Lost, city.Cordoned)
+	return []policyv1alpha1.ClusterAffinityTerm{{AffinityName: GroupSchedulable, ClusterAffinity: affinity(city, excluded)}, all}
+}
+
+func affinity(city City, excluded []string) policyv1alpha1.ClusterAffinity {
+	label := naming.CityLabel(city.Code)
+	return policyv1alpha1.ClusterAffinity{
+		LabelSelector: &metav1.LabelSelector{
+			MatchExpressions: []metav1.LabelSelectorRequirement{{
+				Key:      v1alpha.LabelTopologyCity,
+				Operator: metav1.LabelSelectorOpIn,
+				Values:   []string{label, strings.ToUpper(label)},
+			}},
+		},
+		// The cells are also named. Karmada may learn of a cell earlier than the add-on, or of a cell's departure from the city
+		// later: it must not choose such a cell. And Karmada divides again when the placement changes, not when a label does.
+		ClusterNames:    slices.Sorted(slices.Values(city.Cells)),
+		ExcludeClusters: slices.Sorted(slices.Values(excluded)),
+	}
 }

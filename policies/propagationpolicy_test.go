@@ -65,11 +65,33 @@ func TestCityPolicyDivides(t *testing.T) {
 		placement.ReplicaScheduling.WeightPreference.DynamicWeight != policyv1alpha1.DynamicWeightByAvailableReplicas {
 		t.Errorf("the placement is %+v", placement)
 	}
-	if got := placement.ClusterAffinity.ClusterNames; !slices.Equal(got, []string{"iad-1", "iad-2", "iad-3"}) {
+	if len(placement.ClusterAffinities) != 1 || placement.ClusterAffinities[0].AffinityName != policies.GroupCity {
+		t.Fatalf("the groups are %+v", placement.ClusterAffinities)
+	}
+	if got := placement.ClusterAffinities[0].ClusterNames; !slices.Equal(got, []string{"iad-1", "iad-2", "iad-3"}) {
 		t.Errorf("the clusters are %v, so that a cell that leaves the city keeps what it runs", got)
 	}
-	if got := placement.ClusterAffinity.ExcludeClusters; !slices.Equal(got, []string{"iad-1", "iad-3"}) {
+	if got := placement.ClusterAffinities[0].ExcludeClusters; !slices.Equal(got, []string{"iad-1", "iad-3"}) {
 		t.Errorf("excluded are %v", got)
+	}
+}
+
+// TestCityPolicyAvoidsCordonedCells: the group of all cells is the same with and without a cordon, so that Karmada does not
+// schedule the deployments of that group again.
+func TestCityPolicyAvoidsCordonedCells(t *testing.T) {
+	city := policies.City{Code: "IAD", Cells: []string{"iad-3", "iad-2", "iad-1"}, Lost: []string{"iad-3"}}
+	before := policies.CityPolicy("ns-1", city)
+	city.Cordoned = []string{"iad-1"}
+	after := policies.CityPolicy("ns-1", city)
+	groups := after.Spec.Placement.ClusterAffinities
+	if len(groups) != 2 || groups[0].AffinityName != policies.GroupSchedulable || !slices.Equal(groups[0].ExcludeClusters, []string{"iad-1", "iad-3"}) {
+		t.Fatalf("the groups are %+v", groups)
+	}
+	if !equality.Semantic.DeepEqual(groups[1], before.Spec.Placement.ClusterAffinities[0]) {
+		t.Errorf("the group of all cells was %+v and is %+v", before.Spec.Placement.ClusterAffinities[0], groups[1])
+	}
+	if policies.Avoids(before, city.Cordoned) || !policies.Avoids(after, city.Cordoned) || policies.Avoids(after, []string{"iad-1", "iad-2"}) {
+		t.Errorf("avoided before: %t, after: %t", policies.Avoids(before, city.Cordoned), policies.Avoids(after, city.Cordoned))
 	}
 }
 

@@ -312,8 +312,8 @@ const (
 const (
 	// ConditionComputeAgentReady is True while the agent of the add-on in the cell is available and current.
 	ConditionComputeAgentReady = "ComputeAgentReady"
-	// ConditionComputeNodesSchedulable is False while all Nodes of the cell are cordoned: Karmada counts the resources of cordoned Nodes,
-	// and schedules to the cell unless an operator or a ClusterTaintPolicy taints its Cluster.
+	// ConditionComputeNodesSchedulable is False while all Nodes of the cell are cordoned. New deployments then go to the other cells of the city
+	// that have capacity.
 	ConditionComputeNodesSchedulable = "ComputeNodesSchedulable"
 	// ConditionComputeForgotten, on a Cluster that an operator has forgotten, is True when nothing is kept for the cell any more.
 	ConditionComputeForgotten = "ComputeForgotten"

@@ -34,6 +34,8 @@ type Cell struct {
 	// Gone: the add-on keeps no object for the cell any more: its Cluster is being deleted, or an operator has
 	// forgotten it.
 	Gone bool
+	// Cordoned: all nodes of the cell are cordoned.
+	Cordoned bool
 	// Agent is the status of the cell agent.
 	Agent Agent
 }
@@ -75,6 +77,7 @@ func NewCell(cluster *clusterv1alpha1.Cluster) Cell {
 		cell.Ready = condition.Status == metav1.ConditionTrue
 		cell.Since = condition.LastTransitionTime.Time
 	}
+	cell.Cordoned = meta.IsStatusConditionFalse(cluster.Status.Conditions, v1alpha.ConditionComputeNodesSchedulable)
 	if condition := meta.FindStatusCondition(cluster.Status.Conditions, v1alpha.ConditionComputeAgentReady); condition != nil {
 		if condition.Reason == v1alpha.ReasonAgentMissing || condition.Reason == v1alpha.ReasonAgentNotReady {
 			cell.Agent = Agent{Down: true, Since: condition.LastTransitionTime.Time, Message: condition.Message}
@@ -139,9 +142,9 @@ func Changed() predicate.Predicate {
 	})
 }
 
-// differs reports whether the update changes Ready or Gone of a Cell.
+// differs reports whether the update changes Ready, Gone or Cordoned of a Cell.
 func differs(before, after Cell) bool {
-	return before.Ready != after.Ready || before.Gone != after.Gone
+	return before.Ready != after.Ready || before.Gone != after.Gone || before.Cordoned != after.Cordoned
 }
 
 // HealthChanged is Changed, and also passes changes of the agent.

@@ -33,6 +33,12 @@ func forgotten(value string) *clusterv1alpha1.Cluster {
 	return cluster
 }
 
+func cordonedCluster(schedulable metav1.ConditionStatus) *clusterv1alpha1.Cluster {
+	cluster := newCluster("dfw", metav1.ConditionTrue)
+	cluster.Status.Conditions = append(cluster.Status.Conditions, metav1.Condition{Type: v1alpha.ConditionComputeNodesSchedulable, Status: schedulable})
+	return cluster
+}
+
 func TestNewCell(t *testing.T) {
 	tests := map[string]struct {
 		cluster *clusterv1alpha1.Cluster
@@ -44,6 +50,8 @@ func TestNewCell(t *testing.T) {
 		"before its report": {newCluster("dfw", ""), Cell{Name: "a", City: "dfw", Since: time.Unix(1000, 0)}},
 		"without a city":    {newCluster("", metav1.ConditionTrue), Cell{Name: "a", Ready: true, Since: time.Unix(2000, 0)}},
 		"forgotten":         {forgotten("true"), Cell{Name: "a", City: "dfw", Since: time.Unix(2000, 0), Gone: true}},
+		"cordoned":          {cordonedCluster(metav1.ConditionFalse), Cell{Name: "a", City: "dfw", Ready: true, Since: time.Unix(2000, 0), Cordoned: true}},
+		"not cordoned":      {cordonedCluster(metav1.ConditionTrue), Cell{Name: "a", City: "dfw", Ready: true, Since: time.Unix(2000, 0)}},
 		"not forgotten":     {forgotten("false"), Cell{Name: "a", City: "dfw", Since: time.Unix(2000, 0)}},
 	}
 	for name, test := range tests {
@@ -99,6 +107,9 @@ func TestAgent(t *testing.T) {
 	}
 	if _, found := (Cells{{Name: "b"}}).Find("a"); found {
 		t.Error("a cell that does not exist is found")
+	}
+	if !Changed().Update(event.UpdateEvent{ObjectOld: newCluster("dfw", metav1.ConditionTrue), ObjectNew: cordonedCluster(metav1.ConditionFalse)}) {
+		t.Error("a cordon of all nodes is no change")
 	}
 	lost := newCluster("dfw", metav1.ConditionFalse)
 	if !HealthChanged().Update(event.UpdateEvent{ObjectOld: newCluster("dfw", metav1.ConditionTrue), ObjectNew: lost}) {

@@ -73,7 +73,7 @@ func (r *Cordons) Reconcile(ctx context.Context, request reconcile.Request) (rec
 	}
 	if *cordoned {
 		wanted.Status, wanted.Reason = metav1.ConditionFalse, v1alpha.ReasonNodesCordoned
-		wanted.Message = "all nodes of the cell are cordoned; uncordon one, or taint the Cluster so that Karmada schedules elsewhere"
+		wanted.Message = "all nodes of the cell are cordoned; new deployments go to the other cells of the city that have capacity; uncordon a node"
 	}
 	changed := cluster.DeepCopy()
 	if !meta.SetStatusCondition(&changed.Status.Conditions, wanted) {

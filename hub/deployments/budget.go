@@ -112,6 +112,19 @@ func (s *scope) countBudget() {
 	s.shares.minimum = budget.Minimum(s.workload.Spec.Disruption, s.shares.desired)
 }
 
+// hasNoSlack reports whether the budget lets no Available Instance be disrupted.
+func (s *scope) hasNoSlack() bool {
+	if s.workload.Spec.Disruption == nil {
+		return false
+	}
+	s.countBudget()
+	available := int32(0)
+	for i := range s.shares.members {
+		available += s.shares.members[i].Available
+	}
+	return available <= s.shares.minimum
+}
+
 // desiredReplicas returns how many Instances of a deployment should exist, which an autoscaler in the cells may decide.
 func desiredReplicas(desired, existing *v1alpha.WorkloadDeployment) int32 {
 	least := desired.Spec.DesiredReplicas()

@@ -195,3 +195,30 @@ func TestBudgetOfEverything(t *testing.T) {
 		t.Errorf("condition %+v", c)
 	}
 }
+
+// TestRepairBeforeTheFirstCity: a budget without slack would let a rollout wait in the first city for an Instance that only the new template repairs.
+func TestRepairBeforeTheFirstCity(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		minimum int32
+		want    string
+	}{"with slack": {5, dfw}, "without": {6, ord}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := withBudget(t)
+			planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Disruption.MinAvailable = new(intstr.FromInt32(test.minimum)) })
+			f.rolls(t, func(r *v1alpha.WorkloadRollout) { r.MaxUnavailable = new(intstr.FromInt32(3)) })
+			f.cell().settle(t)
+			f.inForce(t, map[string]int32{dfw: 3, ord: 3})
+			planes.ChangeStatus(t, f.Planes, f.readDeployment(t, ord), func(d *v1alpha.WorkloadDeployment) { d.Status.Indices[0].AvailableIndices = "0-2" })
+			f.image(t, "registry.example/app:2")
+			f.settle(t)
+			for _, deployment := range []string{dfw, ord} {
+				partition := f.readDeployment(t, deployment).Spec.Partition
+				if got := partition != nil; got != (deployment == test.want) {
+					t.Errorf("%s has partition %+v", deployment, partition)
+				}
+			}
+		})
+	}
+}

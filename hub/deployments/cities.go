@@ -39,6 +39,7 @@ func (s *scope) rolloutState(ctx context.Context) (rollout.State, []*v1alpha.Wor
 		byName[city.Name] = existing
 		state.Cities = append(state.Cities, city)
 	}
+	state.NoSlack = s.hasNoSlack()
 	state.MaxUnavailable, state.Batch = spec.Unavailable(total), spec.BatchOf(total)
 	state.MaxSurge = rollout.SurgeSingle
 	if most, explicit := spec.Surge(total); explicit {
@@ -72,7 +73,7 @@ func (s *scope) cityOf(ctx context.Context, existing, desired *v1alpha.WorkloadD
 		Desired:  int(max(desired.Spec.DesiredReplicas(), reportedDesired(existing))), Cells: len(status.Indices),
 		Ordered:  desired.Spec.ScaleSettings.InstanceManagementPolicy != v1alpha.Parallel,
 		Grows:    desired.Spec.ScaleSettings.MinReplicas > existing.Spec.ScaleSettings.MinReplicas,
-		Unserved: isUnserved(existing),
+		Unserved: isUnserved(existing), Unreachable: meta.IsStatusConditionFalse(status.Conditions, v1alpha.ConditionStatusCurrent),
 	}
 	if p := existing.Spec.Partition; p != nil {
 		stable, err := templates.Hash(&p.Template)

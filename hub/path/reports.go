@@ -123,6 +123,7 @@ func trimOurs(binding, trimmed *workv1alpha2.ResourceBinding) {
 			trimmed.Status.Conditions = []metav1.Condition{condition}
 		}
 	}
+	trimmed.Status.SchedulerObservedAffinityName = binding.Status.SchedulerObservedAffinityName
 	trimmed.Status.AggregatedStatus = trimReports(binding.Status.AggregatedStatus, hasIndices(binding))
 }
 

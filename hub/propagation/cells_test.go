@@ -152,7 +152,7 @@ func TestALostCell(t *testing.T) {
 	f.mustReconcile(t, "web")
 	f.schedule(t, map[string]int32{f.cell.Name: 1, second.Name: 1}, map[string]string{f.cell.Name: "{}", second.Name: "{}"})
 	f.mustReconcile(t, "web")
-	excluded := func() []string { return read(t, f, f.policy()).Spec.Placement.ClusterAffinity.ExcludeClusters }
+	excluded := func() []string { return f.excluded(t) }
 
 	f.SetReady(t, f.cell, metav1.ConditionFalse, metav1.NewTime(f.clock.Now()))
 	f.clock.SetTime(f.clock.Now().Add(failoverAfter - time.Minute))

@@ -136,6 +136,9 @@ func (s *scope) ensureNamespaceWork(ctx context.Context, cell string, hub types.
 func (s *scope) ensurePolicy(ctx context.Context) error {
 	city := s.city()
 	city.Independent = s.desired.Labels[v1alpha.LabelDependencies] == v1alpha.DependenciesNone
+	if err := s.holdAvoidance(ctx, &city); err != nil {
+		return err
+	}
 	desired, existing := policies.CityPolicy(s.hubNamespace, city), &policyv1alpha1.PropagationPolicy{}
 	desired.Annotations = s.origin.Annotations()
 	placed := func(policy *policyv1alpha1.PropagationPolicy) bool {

@@ -82,7 +82,7 @@ func TestACellThatOwesTheEndOfANamespace(t *testing.T) {
 				f.mustLookAgain(t, "web")
 				return
 			}
-			excluded := func() []string { return read(t, f, f.policy()).Spec.Placement.ClusterAffinity.ExcludeClusters }
+			excluded := func() []string { return f.excluded(t) }
 			if !slices.Contains(excluded(), owing.Name) {
 				t.Error("Karmada may choose the cell, which would delete the Instances with the earlier namespace")
 			}

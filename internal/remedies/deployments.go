@@ -226,7 +226,7 @@ var deploymentRemedies = []Remedy{
 	{v1alpha.ReasonNodesSchedulable, RankWell, Forever, nobody(""), none, cordoned},
 	{
 		v1alpha.ReasonNodesCordoned, RankCause, atOnce,
-		operator("Uncordon a node of the cell, or taint the Cluster: Karmada counts the resources of cordoned nodes."),
+		operator("Uncordon a node of the cell. Until then new deployments go to the other cells of the city that have capacity."),
 		none, cordoned,
 	},
 	{v1alpha.ReasonAgentReady, RankWell, Forever, nobody(""), none, agent},

@@ -69,8 +69,10 @@ func (w *world) state(r *replica) (rollout.State, []string) {
 		MaxUnavailable: w.limit(),
 	}
 	cities := names(r.deployments)
+	available := int32(0)
 	for _, name := range cities {
 		d := r.deployments[name].value
+		available += d.available
 		city := rollout.City{
 			Name: name, Code: name, Template: d.spec.template, Partition: d.spec.partition, Observed: d.observed == d.spec.generation,
 			Missing: d.missing, Cells: d.cells, Ordered: !w.parallel,
@@ -84,12 +86,14 @@ func (w *world) state(r *replica) (rollout.State, []string) {
 				continue
 			}
 			city.Desired += len(c.indices)
+			city.Unreachable = city.Unreachable || c.lost
 			if city.Room++; w.parallel {
 				city.Room += room(len(c.indices)) - 1
 			}
 		}
 		s.Cities = append(s.Cities, city)
 	}
+	s.NoSlack = available <= r.workload.value.minimum && w.broken != "a repair waits for its turn"
 	w.misread(&s)
 	return s, cities
 }

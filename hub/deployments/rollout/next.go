@@ -59,6 +59,7 @@ func Next(s *State) Result {
 	for i := range s.Cities {
 		d.left -= s.cost(&s.Cities[i])
 	}
+	d.repair()
 	for i := range s.Cities {
 		switch at := s.stage(&s.Cities[i]); {
 		case d.stepped(i):
@@ -85,6 +86,8 @@ type decision struct {
 	result Result
 	// left is how many more Instances may become unavailable.
 	left int
+	// repairing: unavailable Instances get the target before their turn, and the others wait.
+	repairing bool
 }
 
 // holdGrowing keeps the target from Instances that are about to be created above a partition: they would get it all at once.
@@ -135,6 +138,8 @@ func (d *decision) advance(city int) {
 		d.say(city, "its cells have not reported the last step")
 	case c.Surge > 0 && c.SurgeLate:
 		d.cancelSurge(city)
+	case d.takesBack(c):
+		d.takeBack(city)
 	case c.pending() > 0:
 		d.say(city, fmt.Sprintf("%d of its Instances with the new template are not Available", c.pending()))
 	case c.awaitsSurge():
@@ -142,25 +147,29 @@ func (d *decision) advance(city int) {
 	case len(d.outdated(c)) == 0 && c.Missing == 0 && len(c.Instances) > 0:
 		d.release(city)
 	case d.pausing():
+	case d.awaitsFirst(city):
+		d.say(city, "waits for the first Instance with the new template, in another city")
 	default:
 		d.give(city)
 	}
 }
 
-// turn returns the cities that have not started, in order. A city that an earlier rollout has not finished comes first:
-// it may have the broken Instance that the target corrects.
+// turn returns the cities that have not started, in order. A city with Instances that only the target repairs comes first, and then one that
+// an earlier rollout has not finished: it may have the broken Instance that the target corrects.
 func (d *decision) turn() []int {
-	var left, rest []int
+	var broken, left, rest []int
 	for i := range d.Cities {
 		switch c := &d.Cities[i]; {
 		case d.stage(c) != waiting || d.stepped(i):
+		case d.repairing && d.waitsForRepair(c):
+			broken = append(broken, i)
 		case c.Partition != nil || c.unfinished() > 0:
 			left = append(left, i)
 		default:
 			rest = append(rest, i)
 		}
 	}
-	return append(left, rest...)
+	return slices.Concat(broken, left, rest)
 }
 
 // mayStart reports whether another city may start: after the canary, and as many at once as are allowed.
@@ -172,7 +181,7 @@ func (d *decision) mayStart(city int) bool {
 	for i := range d.Cities {
 		c := &d.Cities[i]
 		started := d.stepped(i) && !c.Unserved
-		if i != city && (d.active(c) || started) {
+		if i != city && (d.active(c) && !d.idle(c) || started) {
 			active[c.Code] = true
 			// Two placements of a city are updated one after the other.
 			if c.Code == d.Cities[city].Code {
@@ -190,7 +199,7 @@ func (d *decision) mayStart(city int) bool {
 // each would wait for the other.
 func (d *decision) holdsUp(city int) bool {
 	_, broken := highest(d.outdated(&d.Cities[city]), func(i Instance) bool { return !i.Available && !i.Held })
-	return broken && d.left < 1
+	return broken && (d.left < 1 || d.repairing)
 }
 
 // start gives a city its first Instances with the target. It reports whether the next city may be tried: one without a report may be about

@@ -37,10 +37,20 @@ func (d *decision) offer(city int) *offer {
 func (d *decision) give(city int) {
 	o := d.offer(city)
 	d.left = o.spare
+	switch {
+	case o.waits && d.giveAdditional(o):
+	case !d.repairing:
+		d.giveMore(city, o)
+	case !o.broken || !d.takeOver(o) && !d.replaceBroken(o):
+		d.sayRepair(city)
+	}
+}
+
+// giveMore gives a city, which needs no additional Instances, as many more with the target as the limits allow.
+func (d *decision) giveMore(city int, o *offer) {
 	fits := o.extra <= max(0, o.spare)
 	whole := o.returns || d.passed() && d.Batch == 0 && !d.limited(len(o.outdated))
 	switch {
-	case o.waits && d.giveAdditional(o):
 	case whole && fits:
 		d.left -= o.extra
 		d.release(city)
@@ -89,7 +99,7 @@ func (d *decision) replaceBroken(o *offer) bool {
 		// Only these Instances have another template than the one that the city returns to.
 		d.left -= max(0, o.pending()-o.unavailable())
 		d.step(o.city, Step{Index: o.Partition.Index, Cautious: true})
-	case o.broken && (o.spare < 1 || o.Cells < 2 && !d.passed()):
+	case o.broken && (o.spare < 1 || d.repairing || o.Cells < 2 && !d.passed()):
 		d.step(o.city, Step{Index: o.worst, Cautious: true})
 	default:
 		return false

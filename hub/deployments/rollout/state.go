@@ -30,6 +30,8 @@ type State struct {
 	Batch int
 	// MaxUnavailable is how many Instances may be unavailable in all cities together.
 	MaxUnavailable int
+	// NoSlack: the disruption budget lets no Available Instance be replaced.
+	NoSlack bool
 	// MaxSurge is how many additional Instances may run in all cities together; SurgeSingle: one in each city with a single Instance.
 	MaxSurge int
 	// CitiesAtOnce is how many cities are updated at once.
@@ -65,8 +67,8 @@ type City struct {
 	// additional Instances.
 	Surge              int
 	NoSurge, SurgeLate bool
-	// Unserved says that the city has no cell.
-	Unserved bool
+	// Unserved says that the city has no cell, and Unreachable that the path from one of its cells is broken.
+	Unserved, Unreachable bool
 }
 
 // Partition divides the Instances of a city by their index.

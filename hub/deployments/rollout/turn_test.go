@@ -28,3 +28,60 @@ func TestBrokenInstancesOfALaterCity(t *testing.T) {
 		}
 	}
 }
+
+// TestRepairWithoutSlack: the disruption budget lets no Available Instance be replaced, and only the target repairs an Instance of the last city. Each would
+// wait for the other.
+func TestRepairWithoutSlack(t *testing.T) {
+	t.Parallel()
+	whole := func(name string) City {
+		return City{
+			Name: name, Code: name, Template: "good", Observed: true, Cells: 1, Room: 1, Desired: 2,
+			Instances: []Instance{{Index: 0, Updated: true, Available: true}, {Index: 1, Updated: true, Available: true}},
+		}
+	}
+	broken := whole("c")
+	broken.Instances[1].Available = false
+	// given has the target at index 1, and its cell waits for the budget.
+	given := whole("a")
+	given.Template, given.Partition = "corrected", &Partition{Index: 1, Template: "good"}
+	given.Instances[0].Updated, given.Instances[1].Updated = false, false
+	late, taken, replaced := given, given, given
+	late.Observed = false
+	taken.Partition = &Partition{Index: MaxIndex, Template: "good"}
+	replaced.Instances = []Instance{{Index: 0, Available: true}, {Index: 1, Updated: true}}
+	repaired := broken
+	repaired.Template, repaired.Partition = "corrected", &Partition{Index: 1, Template: "good"}
+	repaired.Instances = []Instance{{Index: 0, Available: true}, {Index: 1, Updated: true, Available: true}}
+	inRepair := repaired
+	inRepair.Instances = []Instance{{Index: 0, Available: true}, {Index: 1, Updated: true}}
+	unreachable := broken
+	unreachable.Unreachable = true
+
+	const none = -1
+	for name, test := range map[string]struct {
+		cities []City
+		slack  bool
+		city   int
+		index  int
+	}{
+		"with slack the first city is first":            {[]City{whole("a"), whole("b"), broken}, true, 0, 1},
+		"without, the unavailable Instance is":          {[]City{whole("a"), whole("b"), broken}, false, 2, 1},
+		"one that is unknown waits":                     {[]City{whole("a"), whole("b"), unreachable}, false, 0, 1},
+		"an Instance that waits for the budget waits":   {[]City{given, whole("b"), broken}, false, 0, MaxIndex},
+		"with slack it is replaced":                     {[]City{given, whole("b"), broken}, true, none, 0},
+		"its cell has to confirm that":                  {[]City{late, whole("b"), broken}, false, none, 0},
+		"then it is the turn of the unavailable one":    {[]City{taken, whole("b"), broken}, false, 2, 1},
+		"the first Instance is alone":                   {[]City{replaced, whole("b"), broken}, false, none, 0},
+		"the repair is alone":                           {[]City{taken, whole("b"), inRepair}, false, none, 0},
+		"after the repair it is the first city's turn":  {[]City{taken, whole("b"), repaired}, true, 0, 0},
+		"without an unavailable one, as with any slack": {[]City{whole("a"), whole("b"), whole("c")}, false, 0, 1},
+	} {
+		result := Next(&State{Target: "corrected", MaxUnavailable: 2, CitiesAtOnce: 1, NoSlack: !test.slack, Cities: test.cities})
+		switch steps := result.Steps; {
+		case test.city == none && len(steps) == 0:
+		case test.city != none && (len(steps) == 1 || test.slack && len(steps) > 1) && steps[0].City == test.city && (steps[0].Released || steps[0].Index == test.index):
+		default:
+			t.Errorf("%s: the steps are %+v: %s", name, steps, result.Message)
+		}
+	}
+}
