@@ -188,8 +188,8 @@ soak: ## Kill processes of a federation while Workloads change, and compare all 
 	@go run ./hack/federation soak $(if $(FAULTS),--faults=$(FAULTS)) $(if $(SEED),--seed=$(SEED)) $(if $(DURATION),--duration=$(DURATION)) $(ARGS)
 
 .PHONY: hostile
-hostile: ## Have a consumer and a cell write at random all that they may, and compare what is not theirs. SEED=1, DURATION=5m, ARGS=--help for more.
-	@go run ./hack/federation hostile $(if $(SEED),--seed=$(SEED)) $(if $(DURATION),--duration=$(DURATION)) $(ARGS)
+hostile: ## Have a consumer and a cell write at random all that they may, and compare what is not theirs. SEED=1, DURATION=5m, PROJECTS=namespaces without Milo, ARGS=--help for more.
+	@go run ./hack/federation hostile $(if $(SEED),--seed=$(SEED)) $(if $(DURATION),--duration=$(DURATION)) $(if $(filter namespaces,$(PROJECTS)),--without-milo) $(ARGS)
 
 ##@ Local federation
 
