@@ -143,11 +143,16 @@ features: ## Run the scenarios on two local federations, with ONE=1 on one. TAGS
 	go test -count=1 -timeout $(if $(filter 1,$(COUNT)),$(TEST_TIMEOUT),0) -v ./features -args --repeat=$(COUNT) $(if $(ONE),--one-federation) $(if $(EARLIER),--earlier=$(EARLIER)) $(if $(TAGS),--godog.tags='$(TAGS)')
 
 .PHONY: compatibility
-compatibility: ## Run the scenarios tagged @core on every version of Karmada in hack/tools. KARMADA=1.17 selects one.
-	@for version in $(or $(KARMADA),$(patsubst hack/tools/karmada-%,%,$(wildcard hack/tools/karmada-*))); do \
-		echo "Karmada $$version"; \
-		go test -count=1 -timeout $(TEST_TIMEOUT) -v ./features -args --one-federation --godog.tags=@core --karmada-version=$$version || exit 1; \
+compatibility: ## Run the scenarios tagged @core on every version of Karmada, and of Kubernetes in cells, in hack/tools. KARMADA=1.17 or CELLS=1.26 selects one.
+	@for version in $(if $(CELLS),$(KARMADA),$(or $(KARMADA),$(patsubst hack/tools/karmada-%,%,$(wildcard hack/tools/karmada-*)))); do \
+		echo "Karmada $$version"; $(CORE) --karmada-version=$$version || exit 1; \
 	done
+	@for version in $(if $(KARMADA),$(CELLS),$(or $(CELLS),$(patsubst hack/tools/kubernetes-%,%,$(wildcard hack/tools/kubernetes-*)))); do \
+		echo "Kubernetes $$version in the cells"; $(CORE) --cell-kubernetes-version=$$version || exit 1; \
+	done
+
+# CORE runs the scenarios tagged @core on one federation.
+CORE = go test -count=1 -timeout $(TEST_TIMEOUT) -v ./features -args --one-federation --godog.tags=@core
 
 .PHONY: docs
 docs: ## Run the commands of pages on the federation of `make up`, and compare what they print. PAGES='docs/tutorial/*.md' selects some.
@@ -183,8 +188,8 @@ soak: ## Kill processes of a federation while Workloads change, and compare all 
 	@go run ./hack/federation soak $(if $(FAULTS),--faults=$(FAULTS)) $(if $(SEED),--seed=$(SEED)) $(if $(DURATION),--duration=$(DURATION)) $(ARGS)
 
 .PHONY: hostile
-hostile: ## Have a consumer and a cell write at random all that they may, and compare what is not theirs. SEED=1, DURATION=5m, ARGS=--help for more.
-	@go run ./hack/federation hostile $(if $(SEED),--seed=$(SEED)) $(if $(DURATION),--duration=$(DURATION)) $(ARGS)
+hostile: ## Have a consumer and a cell write at random all that they may, and compare what is not theirs. SEED=1, DURATION=5m, PROJECTS=namespaces without Milo, ARGS=--help for more.
+	@go run ./hack/federation hostile $(if $(SEED),--seed=$(SEED)) $(if $(DURATION),--duration=$(DURATION)) $(if $(filter namespaces,$(PROJECTS)),--without-milo) $(ARGS)
 
 ##@ Local federation
 

@@ -84,7 +84,7 @@ func (c *command) connectToWorkload() (*session, error) {
 func (c *command) connectToProject() (*session, error) {
 	s, err := c.connectToWorkload()
 	if err == nil && s.project == nil {
-		return nil, errors.New("this command needs the project itself: name Milo's root with --milo-kubeconfig")
+		return nil, errors.New("this command needs the project itself: name Milo's root with --milo-kubeconfig or, without Milo, run kubectl compute with the kubeconfig of the hub and --namespace=<project>")
 	}
 	return s, err
 }

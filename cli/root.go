@@ -97,8 +97,8 @@ func (c *command) addOperatorFlags(flags *pflag.FlagSet) {
 	flags.StringVar(c.Flags.KubeConfig, "kubeconfig", *c.Flags.KubeConfig, "Path to the kubeconfig of the hub.")
 	flags.StringVar(c.Flags.Context, "karmada-context", *c.Flags.Context, "The context to use in the kubeconfig of the hub.")
 	flags.StringVarP(c.Flags.Namespace, "namespace", "n", *c.Flags.Namespace, "The namespace in the project.")
-	flags.StringVar(&c.project, "project", "", "The name of the project at Milo.")
-	flags.StringVar(&c.miloKubeconfig, "milo-kubeconfig", "", "Path to a kubeconfig of Milo's root, for access to the project.")
+	flags.StringVar(&c.project, "project", "", "The name of the project: of the Project at Milo or, without Milo, of the namespace.")
+	flags.StringVar(&c.miloKubeconfig, "milo-kubeconfig", "", "Path to a kubeconfig of Milo's root, for access to the project. No effect without Milo.")
 }
 
 // context returns a context that ends with the first Ctrl-C, and when the reader of an output pipe is gone.

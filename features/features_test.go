@@ -26,6 +26,7 @@ var (
 	one     = flag.Bool("one-federation", false, "run all scenarios in one federation, which takes longer and needs less")
 	earlier = flag.String("earlier", "", "the revision of this repository that upgrades begin with (default: the version before this one)")
 	karmada = flag.String("karmada-version", "", "the minor version of Karmada, such as 1.17 (default: the version in go.mod)")
+	cells   = flag.String("cell-kubernetes-version", "", "the minor version of Kubernetes in the cells, such as 1.26 (default: the version in go.mod)")
 	slowest = flag.Bool("slowest", false, "list the scenarios and steps that took longest")
 )
 
@@ -125,7 +126,7 @@ func (r *run) run(ctx context.Context, report *world.Report) error {
 			continue
 		}
 		if r.world == nil {
-			if r.world, err = world.Start(ctx, report, world.Setting{Name: r.name, Mode: part.mode, Karmada: *karmada}); err != nil {
+			if r.world, err = world.Start(ctx, report, world.Setting{Name: r.name, Mode: part.mode, Karmada: *karmada, CellKubernetes: *cells}); err != nil {
 				return err
 			}
 			r.mode, r.world.Earlier = part.mode, *earlier

@@ -15,7 +15,7 @@ import (
 // Ready and adds it to Cells. A cell that could not be added leaves no process
 // running, but its name stays taken.
 func (f *Federation) AddCell(ctx context.Context, cell Cell) error {
-	if err := cell.validate(); err != nil {
+	if err := errors.Join(cell.validate(), cell.validateKubernetes(f.state.CellKubernetesVersion)); err != nil {
 		return err
 	}
 	if err := f.needBinaries(ctx, cell); err != nil {

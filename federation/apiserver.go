@@ -13,7 +13,12 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/version"
+
+	"github.com/karmada-compute/karmada-compute/federation/tools"
 )
 
 // serviceRange is the service IP range of every kube-apiserver.
@@ -109,7 +114,7 @@ func (f *Federation) startAPIServer(ctx context.Context, s apiServer) error {
 		args = append(args, "--disable-admission-plugins="+strings.Join(without, ","))
 	}
 	return f.start(ctx, Process{
-		Name: apiServerName(s.plane), Path: f.binary("kube-apiserver"), Args: args,
+		Name: apiServerName(s.plane), Path: f.binaryOf(s.plane, tools.KubeAPIServer), Args: args,
 		Ready: f.httpsReady(s.port, "/readyz"), stage: stageServer,
 	})
 }
@@ -157,16 +162,47 @@ func (f *Federation) startControllerManager(ctx context.Context, m controllerMan
 		return err
 	}
 	args = append(args,
-		"--controllers="+strings.Join(append(m.controllers, controllers...), ","),
+		"--controllers="+strings.Join(f.controllerNames(m), ","),
 		"--root-ca-file="+f.pki.caFile(),
 		"--service-account-private-key-file="+private,
 		"--kube-api-qps=1000", "--kube-api-burst=2000",
 	)
 	args = append(args, m.args...)
 	return f.start(ctx, Process{
-		Name: planeName(m.plane) + "-kube-controller-manager", Path: f.binary("kube-controller-manager"), Args: args,
+		Name: planeName(m.plane) + "-kube-controller-manager", Path: f.binaryOf(m.plane, tools.KubeControllerManager), Args: args,
 		Ready: f.httpsReady(m.port, "/healthz"), stage: stageController,
 	})
+}
+
+// formerControllers are the names that controllers had before Kubernetes 1.28 renamed them. A controller without one was not a
+// controller of its own.
+var formerControllers = map[string]string{
+	"namespace-controller": "namespace", "garbage-collector-controller": "garbagecollector", "serviceaccount-token-controller": "serviceaccount-token",
+	"serviceaccount-controller": "serviceaccount", "clusterrole-aggregation-controller": "clusterrole-aggregation", "deployment-controller": "deployment",
+	"replicaset-controller": "replicaset", "statefulset-controller": "statefulset", "node-lifecycle-controller": "nodelifecycle",
+	"pod-garbage-collector-controller": "podgc", "horizontal-pod-autoscaler-controller": "horizontalpodautoscaling", "disruption-controller": "disruption",
+	"root-ca-certificate-publisher-controller": "root-ca-cert-publisher",
+}
+
+// controllerNames returns the names of the controllers of a plane, as its version of Kubernetes calls them.
+func (f *Federation) controllerNames(m controllerManager) []string {
+	names := slices.Concat(m.controllers, controllers)
+	if !f.olderThan(m.plane, "1.28") {
+		return names
+	}
+	var former []string
+	for _, name := range names {
+		if old, ok := formerControllers[name]; ok {
+			former = append(former, old)
+		}
+	}
+	return former
+}
+
+// olderThan reports whether the control plane of a plane has an older minor version of Kubernetes.
+func (f *Federation) olderThan(plane, minor string) bool {
+	own := f.state.CellKubernetesVersion
+	return own != "" && strings.HasPrefix(plane, planeCell) && version.MustParseGeneric(own).LessThan(version.MustParseGeneric(minor))
 }
 
 // kubeComponent returns the flags that kube-controller-manager and

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/karmada-compute/karmada-compute/federation/tools"
 )
@@ -29,6 +30,24 @@ func (o Options) builder(p *progress) *tools.Builder {
 
 func (f *Federation) builder() *tools.Builder {
 	return &tools.Builder{Repository: f.state.Repository, Cache: f.state.Cache, Karmada: f.state.KarmadaVersion, Printf: f.progress.printf}
+}
+
+// build builds the binaries of a new federation, and returns their paths by name.
+func (o Options) build(ctx context.Context, p *progress) (map[string]string, error) {
+	built, err := o.builder(p).Build(ctx, binariesFor(o.Cells)...)
+	if err != nil || o.CellKubernetesVersion == "" {
+		return built, err
+	}
+	builder := o.builder(p)
+	builder.Kubernetes = o.CellKubernetesVersion
+	older, err := builder.Build(ctx, tools.ControlPlane()...)
+	if err != nil {
+		return nil, err
+	}
+	for name, path := range older {
+		built[planeCell+name] = path
+	}
+	return built, nil
 }
 
 // binariesFor returns the names of the binaries that a federation with these cells runs.
@@ -60,6 +79,14 @@ func (f *Federation) binary(name string) string {
 	f.stateMu.RLock()
 	defer f.stateMu.RUnlock()
 	return f.state.Binaries[name]
+}
+
+// binaryOf returns the path of a binary of the control plane of a plane: cells may have an older version of Kubernetes.
+func (f *Federation) binaryOf(plane, name string) string {
+	if f.state.CellKubernetesVersion != "" && strings.HasPrefix(plane, planeCell) {
+		return f.binary(planeCell + name)
+	}
+	return f.binary(name)
 }
 
 // buildOwn builds commands of the repository and copies them into the federation's folder, because the next build of the

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/karmada-compute/karmada-compute/federation/containers"
+	"github.com/karmada-compute/karmada-compute/federation/tools"
 )
 
 // nodesPerCell is the default number of kwok nodes of a cell.
@@ -116,9 +117,9 @@ func (f *Federation) startScheduler(ctx context.Context, plane string) error {
 		return err
 	}
 	return f.start(ctx, Process{
-		Name: schedulerName(plane), Path: f.binary("kube-scheduler"),
+		Name: schedulerName(plane), Path: f.binaryOf(plane, tools.KubeScheduler),
 		Args:  append(args, "--kube-api-qps=1000", "--kube-api-burst=2000"),
-		Ready: f.httpsReady(port, "/readyz"), stage: stageController,
+		Ready: f.httpsReady(port, "/healthz"), stage: stageController, // older versions have no /readyz
 	})
 }
 

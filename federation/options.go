@@ -66,6 +66,9 @@ type Options struct {
 	// KarmadaVersion is a minor version of Karmada that hack/tools has a module
 	// for, such as 1.17. Empty: the version in go.mod.
 	KarmadaVersion string
+	// CellKubernetesVersion is a minor version of Kubernetes that hack/tools has a module for, such as 1.26. The control planes of cells
+	// have this version. Empty: the version in go.mod.
+	CellKubernetesVersion string
 	// ClusterHealth has flags of karmada-controller-manager that define when a cell counts as lost. They replace the default flags, with
 	// which a loss is noticed within about 15 s. Cells must not be in pull mode.
 	ClusterHealth []string
@@ -167,7 +170,7 @@ func (o *Options) validate() error {
 		errs = append(errs, checkName("project", project))
 	}
 	errs = append(errs, checkUnique("project", o.Projects))
-	return errors.Join(append(errs, o.validateKarmada())...)
+	return errors.Join(append(errs, o.validateKarmada(), o.validateKubernetes())...)
 }
 
 func (o *Options) validateKarmada() error {
@@ -179,6 +182,30 @@ func (o *Options) validateKarmada() error {
 		err = fmt.Errorf("version %q of Karmada is not known: choose one of %v, or none for the version in go.mod", o.KarmadaVersion, versions)
 	}
 	return err
+}
+
+func (o *Options) validateKubernetes() error {
+	if o.CellKubernetesVersion == "" {
+		return nil
+	}
+	versions, err := tools.KubernetesVersions(o.Repository)
+	if err == nil && !slices.Contains(versions, o.CellKubernetesVersion) {
+		err = fmt.Errorf("version %q of Kubernetes in cells is not known: choose one of %v, or none for the version in go.mod", o.CellKubernetesVersion, versions)
+	}
+	errs := []error{err}
+	for _, cell := range o.Cells {
+		errs = append(errs, cell.validateKubernetes(o.CellKubernetesVersion))
+	}
+	return errors.Join(errs...)
+}
+
+// validateKubernetes returns an error if the cell cannot have a control plane of this version: a kubelet must not be newer than its
+// kube-apiserver.
+func (c Cell) validateKubernetes(version string) error {
+	if version != "" && c.Containers > 0 {
+		return fmt.Errorf("cell %q cannot run containers with Kubernetes %s: its kubelets have the version in go.mod", c.Name, version)
+	}
+	return nil
 }
 
 func (c Cell) validate() error {

@@ -51,8 +51,11 @@ type state struct {
 	Karmada string
 	// KarmadaVersion is the option of the same name.
 	KarmadaVersion string
-	Binaries       map[string]string
-	Ports          map[string]int
+	// CellKubernetesVersion is the option of the same name.
+	CellKubernetesVersion string
+	// Binaries are the paths of the binaries, by their names. The control planes of cells of another version have the prefix planeCell.
+	Binaries map[string]string
+	Ports    map[string]int
 }
 
 // parts are the subfolders that are empty when a new federation starts.
@@ -84,7 +87,7 @@ func create(o Options, binaries map[string]string, karmada string, p *progress) 
 	f.state = state{
 		Repository: o.Repository, Cache: o.Cache, Cells: o.Cells, CRDs: o.CRDs, Host: o.Host, WithoutMilo: o.WithoutMilo, MemoryLimit: o.MemoryLimit,
 		ClusterHealth: o.ClusterHealth,
-		Karmada:       karmada, KarmadaVersion: o.KarmadaVersion, Binaries: binaries, Ports: ports,
+		Karmada:       karmada, KarmadaVersion: o.KarmadaVersion, CellKubernetesVersion: o.CellKubernetesVersion, Binaries: binaries, Ports: ports,
 	}
 	if err := f.pki.create(); err != nil {
 		return nil, fmt.Errorf("certificates in %s: %w", f.pki.folder, err)

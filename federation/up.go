@@ -27,7 +27,7 @@ func Up(ctx context.Context, o Options) (*Federation, error) {
 		return nil, err
 	}
 	defer unlock()
-	binaries, err := o.builder(progress).Build(ctx, binariesFor(o.Cells)...)
+	binaries, err := o.build(ctx, progress)
 	if err != nil {
 		return nil, err
 	}

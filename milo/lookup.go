@@ -25,8 +25,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/citychoice"
 )
 
-// ErrProjectNotFound reports that Milo has no project with this name.
-var ErrProjectNotFound = errors.New("Milo knows no such project")
+// ErrProjectNotFound reports that no project has this name.
+var ErrProjectNotFound = errors.New("the project does not exist")
 
 // probeProject is the name of the Project that Probe reads. It need not exist.
 const probeProject = "karmada-compute-probe"

@@ -46,11 +46,11 @@ func newLookupMetrics(registerer prometheus.Registerer) (*lookupMetrics, error) 
 	m := &lookupMetrics{
 		lookups: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "karmada_compute_milo_lookups_total",
-			Help: "Lookups of Milo's projects, by kind and by the source of the answer: the cache (hit), Milo (miss), the cache because Milo did not answer (stale), or no source (error).",
+			Help: "Lookups of projects, by kind and by the source of the answer: the cache (hit), the API server of the projects (miss), the cache because that API server did not answer (stale), or no source (error). The API server of the projects is Milo or, with --projects=namespaces, the hub.",
 		}, []string{"kind", "outcome"}),
 		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "karmada_compute_milo_request_duration_seconds",
-			Help:    "Duration of requests to Milo until the answer or the timeout, by kind.",
+			Help:    "Duration of requests to Milo or, with --projects=namespaces, to the hub about projects, until the answer or the timeout, by kind.",
 			Buckets: prometheus.DefBuckets,
 		}, []string{"kind"}),
 	}

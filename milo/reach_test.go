@@ -83,7 +83,7 @@ func TestCutOffFromMilo(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := testutil.GatherAndCompare(registry, strings.NewReader(`
-# HELP karmada_compute_milo_cut_off 1 while Milo answers another replica but not this replica, which has released its shards to the others, else 0.
+# HELP karmada_compute_milo_cut_off 1 while Milo or, with --projects=namespaces, the hub answers another replica but not this replica, which has released its shards to the others, else 0.
 # TYPE karmada_compute_milo_cut_off gauge
 karmada_compute_milo_cut_off 1
 `), "karmada_compute_milo_cut_off"); err != nil {

@@ -26,7 +26,7 @@ func (p *Provider) RegisterMetrics(registerer prometheus.Registerer) error {
 		}),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "karmada_compute_milo_cut_off",
-			Help: "1 while Milo answers another replica but not this replica, which has released its shards to the others, else 0.",
+			Help: "1 while Milo or, with --projects=namespaces, the hub answers another replica but not this replica, which has released its shards to the others, else 0.",
 		}, func() float64 {
 			if replica := p.replica.Load(); replica != nil && replica.IsCutOff() {
 				return 1

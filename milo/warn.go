@@ -22,7 +22,7 @@ func (p *Provider) Warn(project, reason, message string) {
 	p.mu.RUnlock()
 	recorder, err := p.recorder()
 	if err != nil {
-		p.options.Log.Error(err, "Cannot write an Event at Milo's root", "project", project, "reason", reason)
+		p.options.Log.Error(err, "Cannot write an Event about the project", "project", project, "reason", reason)
 		return
 	}
 	recorder.Event(p.planes.Reference(project, uid), corev1.EventTypeWarning, reason, message)

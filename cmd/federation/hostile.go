@@ -32,7 +32,10 @@ recover. The seed decides all writes.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGHUP)
 			defer stop()
-			run.soak.Projects, run.args = []string{"hostile", "victim"}, soak.QuotaArgs
+			run.soak.Projects = []string{"hostile", "victim"}
+			if !run.withoutMilo {
+				run.args = soak.QuotaArgs
+			}
 			return run.run(ctx, cmd.OutOrStdout(), run.on)
 		},
 	}
@@ -43,6 +46,7 @@ recover. The seed decides all writes.`,
 	flags.DurationVar(&run.soak.Pace, "pace", 75*time.Millisecond, "time from the answer of a write to the next one, of each of four writers")
 	flags.DurationVar(&run.soak.Patience, "patience", 3*time.Minute, "how long after the last write project, hub and cells may disagree")
 	flags.StringSliceVar(&run.parties, "parties", run.parties, "who is hostile, one after the other")
+	flags.BoolVar(&run.withoutMilo, "without-milo", false, withoutMiloHelp)
 	flags.BoolVar(&run.keep, "keep", false, "leave the federation running after a finding")
 	return cmd
 }
@@ -61,9 +65,12 @@ func (r *hostileRun) on(ctx context.Context, f *federation.Federation) error {
 	var found []error
 	for _, party := range r.parties {
 		h := &soak.Hostile{
-			Soak: &r.soak, Party: soak.Party(party), Project: r.soak.Projects[0], Victim: r.soak.Projects[1], Cell: "ord-1", Quota: true,
+			Soak: &r.soak, Party: soak.Party(party), Project: r.soak.Projects[0], Victim: r.soak.Projects[1], Cell: "ord-1", Quota: !r.withoutMilo,
 		}
 		h.Namespace, h.Consumer = namespace, federation.Admin
+		if r.withoutMilo {
+			h.Consumer = federation.Consumer // whose role is a webhook's proof; Admin has none
+		}
 		result, err := h.Run(ctx)
 		if err != nil {
 			return errors.Join(append(found, err)...)

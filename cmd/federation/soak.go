@@ -72,6 +72,8 @@ type soakRun struct {
 	down       time.Duration
 	folder     string
 	pull, keep bool
+	// withoutMilo starts no Milo: projects are namespaces of the hub.
+	withoutMilo bool
 	// args are additional arguments of the hub binary.
 	args []string
 }
@@ -91,7 +93,7 @@ func (r *soakRun) run(ctx context.Context, out io.Writer, on func(context.Contex
 	}
 	r.soak.Out, r.soak.Cities = out, []string{"DFW", "ORD"}
 	f, err := federation.Up(ctx, federation.Options{
-		Folder: r.folder, Projects: r.soak.Projects, Cells: r.cells(), Host: true, Detached: r.keep, Out: out,
+		Folder: r.folder, Projects: r.soak.Projects, Cells: r.cells(), WithoutMilo: r.withoutMilo, Host: true, Detached: r.keep, Out: out,
 	})
 	if err != nil {
 		return err

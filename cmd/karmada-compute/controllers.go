@@ -72,7 +72,7 @@ func (a *app) setUp(p *planes, o hub.Options, projects *milo.Provider) (mcmanage
 		Milo: projects, Plane: projects.Plane(), Hub: local.GetClient(), APIReader: local.GetAPIReader(), Namespace: a.options.hub.namespace, Clock: clock.RealClock{},
 	})
 	if err := local.Add(brake); err != nil {
-		return nil, fmt.Errorf("record Milo's identity: %w", err)
+		return nil, fmt.Errorf("record the identity of the projects' API server: %w", err)
 	}
 	o.Owners = ownership.New(ownership.Options{
 		Projects: o.Projects, Milo: projects, Brake: brake, Waker: projects, Recreated: deployments.Wants(o.Locations),

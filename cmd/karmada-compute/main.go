@@ -17,7 +17,7 @@ func newComponent() *component.Component {
 	a := newApp()
 	return &component.Component{
 		Name: name,
-		Long: "karmada-compute runs Workloads of Milo projects in the cities they name, on the cells of a Karmada federation. " +
+		Long: "karmada-compute runs Workloads of projects in the cities they name, on the cells of a Karmada federation. " +
 			"It runs beside the karmada-apiserver: controllers, admission of Workloads and, if Karmada is to call it, the interpreter.",
 		Options: a,
 		Run:     a.run,

@@ -33,6 +33,9 @@ type Builder struct {
 	// Karmada is the minor version of Karmada, such as 1.17, whose module is karmada-<version> under hack/tools. Empty: the
 	// version in the module that Karmada shares with Kubernetes.
 	Karmada string
+	// Kubernetes is the minor version of the binaries of ControlPlane, such as 1.26, whose module is kubernetes-<version> under
+	// hack/tools. Empty: the version in the shared module.
+	Kubernetes string
 	// Printf receives progress, one line per call. It may be called concurrently.
 	Printf func(format string, args ...any)
 }
@@ -45,9 +48,7 @@ func (b *Builder) Build(ctx context.Context, names ...string) (map[string]string
 		return nil, err
 	}
 	for i := range wanted {
-		if wanted[i].ofKarmada() {
-			wanted[i].module = b.karmadaModule()
-		}
+		wanted[i].module = b.moduleOf(wanted[i])
 	}
 	goVersion, err := output(ctx, b.Repository, "env", "GOVERSION")
 	if err != nil {

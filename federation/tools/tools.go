@@ -37,8 +37,9 @@ const (
 	HostLocal                  = "host-local"
 )
 
-// karmadaPrefix is the prefix of the folder of a module under hack/tools that builds another version of Karmada.
-const karmadaPrefix = "karmada-"
+// karmadaPrefix and kubernetesPrefix are the prefixes of the folders of modules under hack/tools that build other versions of Karmada
+// and Kubernetes.
+const karmadaPrefix, kubernetesPrefix = "karmada-", "kubernetes-"
 
 // KarmadaModule is the path of Karmada's module, from which a federation also takes CRDs and the webhook configuration.
 const KarmadaModule = "github.com/karmada-io/karmada"
@@ -109,6 +110,9 @@ func Core() []string {
 	return named(func(t tool) bool { return !t.ofContainers() && t.name != KarmadaAgent && t.module != monitoring })
 }
 
+// ControlPlane returns the binaries of a cell that Builder.Kubernetes selects the version of.
+func ControlPlane() []string { return named(tool.ofKubernetes) }
+
 // Containers returns the binaries of a node that runs containers. BuildsContainers reports whether this machine builds them.
 func Containers() []string { return named(tool.ofContainers) }
 
@@ -117,6 +121,22 @@ func (t tool) ofContainers() bool { return t.module == containers || t.name == K
 
 // ofKarmada reports whether the binary is a part of Karmada.
 func (t tool) ofKarmada() bool { return strings.HasPrefix(t.pkg, KarmadaModule+"/") }
+
+// ofKubernetes reports whether the binary is a part of a Kubernetes control plane.
+func (t tool) ofKubernetes() bool {
+	return t.name == KubeAPIServer || t.name == KubeControllerManager || t.name == KubeScheduler
+}
+
+// moduleOf returns the folder under hack/tools of the module of a binary.
+func (b *Builder) moduleOf(t tool) string {
+	switch {
+	case t.ofKarmada():
+		return b.karmadaModule()
+	case t.ofKubernetes() && b.Kubernetes != "":
+		return kubernetesPrefix + b.Kubernetes
+	}
+	return t.module
+}
 
 // karmadaModule returns the folder under hack/tools of the module of Karmada.
 func (b *Builder) karmadaModule() string {
@@ -128,14 +148,23 @@ func (b *Builder) karmadaModule() string {
 
 // KarmadaVersions returns the minor versions of Karmada, the oldest first, that a Builder can build in addition to the shared
 // module's version.
-func KarmadaVersions(repository string) ([]string, error) {
-	entries, err := os.ReadDir(filepath.Join(repository, "hack", "tools"))
+func KarmadaVersions(repository string) ([]string, error) { return versions(repository, karmadaPrefix) }
+
+// KubernetesVersions returns the minor versions of Kubernetes, the oldest first, that a Builder can build in addition to the shared
+// module's version.
+func KubernetesVersions(repository string) ([]string, error) {
+	return versions(repository, kubernetesPrefix)
+}
+
+func versions(repository, prefix string) ([]string, error) {
+	folder := filepath.Join(repository, "hack", "tools")
+	entries, err := os.ReadDir(folder)
 	if err != nil {
-		return nil, fmt.Errorf("list the versions of Karmada: %w", err)
+		return nil, fmt.Errorf("list the modules %s* of %s: %w", prefix, folder, err)
 	}
 	var versions []string
 	for _, entry := range entries {
-		if version, ok := strings.CutPrefix(entry.Name(), karmadaPrefix); ok {
+		if version, ok := strings.CutPrefix(entry.Name(), prefix); ok {
 			versions = append(versions, version)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -31,6 +32,32 @@ func TestNames(t *testing.T) {
 	}
 	if _, err := selected([]string{"kube-proxy"}); err == nil {
 		t.Error("an unknown binary was selected")
+	}
+}
+
+// TestModules: another version of Kubernetes is for control planes only, and each module under hack/tools is found.
+func TestModules(t *testing.T) {
+	b := &Builder{Karmada: "1.17", Kubernetes: "1.26"}
+	for _, tool := range all() {
+		want := tool.module
+		switch tool.name {
+		case KubeAPIServer, KubeControllerManager, KubeScheduler:
+			want = "kubernetes-1.26"
+		case KarmadaControllerManager, KarmadaScheduler, KarmadaWebhook, KarmadaAggregatedAPIServer, KarmadaAgent:
+			want = "karmada-1.17"
+		}
+		if got := b.moduleOf(tool); got != want {
+			t.Errorf("%s is built from %s, want %s", tool.name, got, want)
+		}
+	}
+	repository, err := FindRepository()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, found := range map[string]func(string) ([]string, error){"1.17": KarmadaVersions, "1.26": KubernetesVersions} {
+		if versions, err := found(repository); err != nil || !slices.Contains(versions, what) {
+			t.Errorf("version %s is not among %v: %v", what, versions, err)
+		}
 	}
 }
 

@@ -86,11 +86,11 @@ func NewNamespaces(o NamespacesOptions) (*Namespaces, error) {
 	}
 	left := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "karmada_compute_projects_gone",
-		Help: "Hub namespaces of this replica whose project does not exist, as Milo has reported, and that are not withdrawn yet.",
+		Help: "Hub namespaces of this replica whose project does not exist and that are not withdrawn yet.",
 	}, func() float64 { return float64(r.inDoubt()) })
 	held := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "karmada_compute_projects_held",
-		Help: "Hub namespaces of this replica whose project does not exist, as Milo has reported, and whose withdrawal waits for an operator because Milo itself is in doubt.",
+		Help: "Hub namespaces of this replica whose project does not exist and whose withdrawal waits for an operator, because so many projects are gone that the API server of the projects itself is in doubt.",
 	}, func() float64 { return float64(r.heldBack()) })
 	for _, metric := range []prometheus.Collector{r.withdrawn, left, held} {
 		if err := o.Registerer.Register(metric); err != nil {

@@ -44,7 +44,7 @@ func makeOffer(ctx context.Context, reader client.Reader, project client.Client,
 	var offered v1alpha.InstanceTypeList
 	switch err := reader.List(ctx, &offered); {
 	case apierrors.IsNotFound(err):
-		log.FromContext(ctx).V(1).Info("The project does not serve InstanceTypes; apply the CRD at Milo's root to offer them there")
+		log.FromContext(ctx).V(1).Info("The project does not serve InstanceTypes; apply the CRD where the Projects are to offer them there")
 		return nil
 	case err != nil:
 		return fmt.Errorf("list the project's instance types: %w", err)

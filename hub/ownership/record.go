@@ -49,7 +49,7 @@ func (b *Brake) read(ctx context.Context) (record, error) {
 		return record{}, nil
 	}
 	if err != nil {
-		return record{}, fmt.Errorf("read the record of Milo's identity on the hub: %w", err)
+		return record{}, fmt.Errorf("read the record of the projects' API server on the hub: %w", err)
 	}
 	return record{exists: true, identity: types.UID(found.Data[keyIdentity]), until: found.Annotations[v1alpha.AnnotationWithdrawUntil]}, nil
 }
@@ -72,7 +72,7 @@ func (b *Brake) write(ctx context.Context, before record, identity types.UID) er
 		err = b.Hub.Create(ctx, stored, fieldManager)
 	}
 	if err != nil {
-		return fmt.Errorf("record Milo's identity on the hub: %w", err)
+		return fmt.Errorf("record the identity of the projects' API server on the hub: %w", err)
 	}
 	return nil
 }

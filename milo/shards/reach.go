@@ -53,12 +53,12 @@ func (r *Replica) judge(v view, running []string) {
 	switch reach := r.reach(); {
 	case r.IsCutOff() && reach == Reached:
 		r.isCutOff.Store(false)
-		r.options.Log.Info("Milo answers this replica again; it takes part in the division of the shards")
+		r.options.Log.Info("Lookups of projects are answered again; this replica takes part in the division of the shards")
 	case !r.IsCutOff() && reach == Unreached && slices.ContainsFunc(running, func(replica string) bool {
 		return replica != r.name && v.says(replica) == reached
 	}):
 		r.isCutOff.Store(true)
-		r.options.Log.Info("Milo answers other replicas and not this one, which leaves its shards to them: see what is between this process and Milo, and its credential")
+		r.options.Log.Info("Lookups of projects are answered for other replicas and not for this one, which leaves its shards to them: see its network and its credential")
 	}
 }
 

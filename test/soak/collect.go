@@ -33,7 +33,10 @@ const collectTimeout = time.Minute
 
 // collector reads views of a namespace of projects.
 type collector struct {
-	namespace string
+	// namespaceIn returns the namespace of the Workloads in a project.
+	namespaceIn func(project string) string
+	// withoutMilo is true if projects are namespaces of the hub.
+	withoutMilo bool
 	// hubNamespaces by project.
 	hubNamespaces map[string]string
 	// cities are the cells of each city.
@@ -70,10 +73,17 @@ func NewClient(f *federation.Federation, plane, user string, groups ...string) (
 	return client.New(config, client.Options{Scheme: scheme})
 }
 
-// newCollector finds the hub namespaces of a namespace in projects.
-func newCollector(ctx context.Context, f *federation.Federation, namespace string, projects []string) (*collector, error) {
-	c := &collector{namespace: namespace, hubNamespaces: map[string]string{}, cities: map[string][]string{}, planes: map[string]client.Client{}}
-	planes := []string{hubPlane, miloPlane}
+// newCollector finds the hub namespaces of the projects of a soak.
+func newCollector(ctx context.Context, s *Soak) (*collector, error) {
+	f, projects := s.Federation, s.Projects
+	c := &collector{
+		namespaceIn: s.namespaceIn, withoutMilo: f.WithoutMilo(),
+		hubNamespaces: map[string]string{}, cities: map[string][]string{}, planes: map[string]client.Client{},
+	}
+	planes := []string{hubPlane}
+	if !c.withoutMilo {
+		planes = append(planes, miloPlane)
+	}
 	for _, project := range projects {
 		planes = append(planes, "project/"+project)
 	}
@@ -90,8 +100,8 @@ func newCollector(ctx context.Context, f *federation.Federation, namespace strin
 	}
 	for _, project := range projects {
 		var found corev1.Namespace
-		if err := c.planes["project/"+project].Get(ctx, client.ObjectKey{Name: namespace}, &found); err != nil {
-			return nil, fmt.Errorf("read namespace %s of project %s: %w", namespace, project, err)
+		if err := c.planes["project/"+project].Get(ctx, client.ObjectKey{Name: c.namespaceIn(project)}, &found); err != nil {
+			return nil, fmt.Errorf("read namespace %s of project %s: %w", c.namespaceIn(project), project, err)
 		}
 		projectUID, err := c.projectUID(ctx, project)
 		if err != nil {
@@ -105,7 +115,11 @@ func newCollector(ctx context.Context, f *federation.Federation, namespace strin
 // projectUID reads the identity of a project.
 func (c *collector) projectUID(ctx context.Context, name string) (string, error) {
 	project := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "resourcemanager.miloapis.com/v1alpha1", Kind: "Project"}}
-	if err := c.planes[miloPlane].Get(ctx, client.ObjectKey{Name: name}, project); err != nil {
+	plane := miloPlane
+	if c.withoutMilo {
+		project.TypeMeta, plane = metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, hubPlane
+	}
+	if err := c.planes[plane].Get(ctx, client.ObjectKey{Name: name}, project); err != nil {
 		return "", fmt.Errorf("read project %s: %w", name, err)
 	}
 	return string(project.UID), nil
@@ -147,7 +161,7 @@ func (c *collector) view(ctx context.Context, project string) (*View, error) {
 	if err := c.hub(ctx, v, namespace); err != nil {
 		return nil, fmt.Errorf("hub: %w", err)
 	}
-	r := &reader{ctx: ctx, client: c.planes["project/"+project], namespace: c.namespace}
+	r := &reader{ctx: ctx, client: c.planes["project/"+project], namespace: c.namespaceIn(project)}
 	v.Workloads = read(r, &v1alpha.WorkloadList{}, func(l *v1alpha.WorkloadList) []v1alpha.Workload { return l.Items })
 	v.Deployments = readDeployments(r)
 	v.Instances = readInstances(r)

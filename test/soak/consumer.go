@@ -32,10 +32,11 @@ const (
 
 // consumer executes the operations of a plan. It is safe for concurrent use.
 type consumer struct {
-	namespace string
-	projects  map[string]client.Client
-	clock     clock.Clock
-	printf    func(format string, args ...any)
+	// namespaceIn returns the namespace of the Workloads in a project.
+	namespaceIn func(project string) string
+	projects    map[string]client.Client
+	clock       clock.Clock
+	printf      func(format string, args ...any)
 
 	mu        sync.Mutex
 	wanted    map[Name]*Wanted
@@ -140,14 +141,14 @@ func (c *consumer) note(operation Operation, took time.Duration, err error) bool
 // request sends the request of an operation.
 func (c *consumer) request(ctx context.Context, operation Operation) error {
 	project := c.projects[operation.Project]
-	key := &v1alpha.Workload{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespace, Name: operation.Workload}}
+	key := &v1alpha.Workload{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespaceIn(operation.Project), Name: operation.Workload}}
 	switch operation.Verb {
 	case Create:
-		return project.Create(ctx, operation.Wanted.Workload(c.namespace, operation.Workload))
+		return project.Create(ctx, operation.Wanted.Workload(c.namespaceIn(operation.Project), operation.Workload))
 	case Delete:
 		return client.IgnoreNotFound(project.Delete(ctx, key))
 	case Scale, Rollout, Move:
-		wanted := operation.Wanted.Workload(c.namespace, operation.Workload)
+		wanted := operation.Wanted.Workload(c.namespaceIn(operation.Project), operation.Workload)
 		patch, err := json.Marshal(map[string]any{"spec": wanted.Spec})
 		if err != nil {
 			return err
@@ -160,7 +161,7 @@ func (c *consumer) request(ctx context.Context, operation Operation) error {
 // awaitGone waits until a deleted Workload no longer exists, or ctx ends.
 func (c *consumer) awaitGone(ctx context.Context, name Name) bool {
 	err := wait.PollUntilContextCancel(ctx, retryDelay, true, func(ctx context.Context) (bool, error) {
-		err := c.projects[name.Project].Get(ctx, client.ObjectKey{Namespace: c.namespace, Name: name.Workload}, &v1alpha.Workload{})
+		err := c.projects[name.Project].Get(ctx, client.ObjectKey{Namespace: c.namespaceIn(name.Project), Name: name.Workload}, &v1alpha.Workload{})
 		return apierrors.IsNotFound(err), nil
 	})
 	return err == nil

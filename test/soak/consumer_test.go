@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { os.Exit(testenv.Main(m, testenv.Options{})) }
 
 func newConsumer(t *testing.T, p *planes.Planes) *consumer {
 	return &consumer{
-		namespace: p.Namespace.Name, projects: map[string]client.Client{"east": p.Project}, clock: clock.RealClock{}, printf: t.Logf,
+		namespaceIn: func(string) string { return p.Namespace.Name }, projects: map[string]client.Client{"east": p.Project}, clock: clock.RealClock{}, printf: t.Logf,
 		wanted: map[Name]*Wanted{},
 	}
 }

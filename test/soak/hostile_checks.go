@@ -79,7 +79,11 @@ func (h *Hostile) checkStrays(ctx context.Context) error {
 			}
 			for i := range list.Items {
 				object := &list.Items[i]
-				if own := h.collector.hubNamespaces[h.Project]; object.GetNamespace() != own && object.GetName() != own {
+				own := []string{h.collector.hubNamespaces[h.Project]}
+				if h.collector.withoutMilo && plane == hubPlane {
+					own = append(own, h.Project)
+				}
+				if !slices.Contains(own, object.GetNamespace()) && !slices.Contains(own, object.GetName()) {
 					h.find("something of the hostile project is in a namespace that is not its own", fmt.Sprintf("%s %s %s/%s", plane, kind.Kind, object.GetNamespace(), object.GetName()))
 				}
 			}

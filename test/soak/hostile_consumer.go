@@ -38,6 +38,8 @@ type consumerNoise struct {
 	*dice
 	namespace     string
 	names, cities []string
+	// noLocations is true if the project has no LocationBindings, because it is a namespace of the hub.
+	noLocations bool
 }
 
 // deployment returns the name of a deployment that may exist.
@@ -68,9 +70,19 @@ func (n *consumerNoise) next() Write {
 		return n.owned()
 	case chance < 95:
 		return n.data()
+	case n.noLocations:
+		return n.open()
 	default:
 		return n.location()
 	}
+}
+
+// open changes the cities that the namespace may use, but keeps the cities that the run needs.
+func (n *consumerNoise) open() Write {
+	cities := pick(n.dice, n.cities, append([]string{"XXX"}, n.cities...), append([]string{"", "*", n.text()}, n.cities...))
+	return Write{Verb: "patch", Kind: namespaceKind, Name: n.namespace, Body: fields{
+		"metadata": fields{"annotations": fields{v1alpha.AnnotationCities: strings.Join(cities, ",")}},
+	}}
 }
 
 // describe patches the metadata of any object.

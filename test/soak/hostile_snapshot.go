@@ -60,7 +60,7 @@ func (h *Hostile) snapshot(ctx context.Context) (snapshot, error) {
 		case strings.HasPrefix(plane, "project/"):
 			kinds, namespaces = keptInProject, nil
 			if slices.Contains(projects, strings.TrimPrefix(plane, "project/")) {
-				namespaces = []string{h.Namespace}
+				namespaces = []string{h.namespaceIn(strings.TrimPrefix(plane, "project/"))}
 			}
 		}
 		if !strings.HasPrefix(plane, "project/") {

@@ -81,7 +81,7 @@ func (h *Hostile) foreign(ctx context.Context) (d dice, err error) {
 			return d, err
 		}
 		namespace := &corev1.Namespace{}
-		if err := h.collector.planes["project/"+project].Get(ctx, client.ObjectKey{Name: h.Namespace}, namespace); err != nil {
+		if err := h.collector.planes["project/"+project].Get(ctx, client.ObjectKey{Name: h.namespaceIn(project)}, namespace); err != nil {
 			return d, err
 		}
 		if project == h.Project {
@@ -96,9 +96,10 @@ func (h *Hostile) foreign(ctx context.Context) (d dice, err error) {
 
 // addBystanders adds data to the namespaces of the projects; on other planes it adds a namespace that belongs to no project.
 func (h *Hostile) addBystanders(ctx context.Context, plane string) error {
-	namespace := h.Namespace
+	project, isProject := strings.CutPrefix(plane, "project/")
+	namespace := h.namespaceIn(project)
 	objects := []client.Object{}
-	if !strings.HasPrefix(plane, "project/") {
+	if !isProject {
 		namespace = h.bystander()
 		objects = append(objects, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: map[string]string{skipPropagation: "true"}}})
 	}
@@ -121,7 +122,7 @@ func (h *Hostile) addWorkload(ctx context.Context, project string) error {
 		name = h.hostileNames()[0]
 	}
 	wanted := &Wanted{Image: "docker.io/library/nginx:1", Placements: []Placement{{Name: "p0", Cities: h.Cities, Replicas: 2}}}
-	workload := wanted.Workload(h.Namespace, name)
+	workload := wanted.Workload(h.namespaceIn(project), name)
 	workload.Spec.Template.Spec.Runtime.Sandbox.Containers[0].EnvFrom = []corev1.EnvFromSource{
 		{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "settings"}}},
 		{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "password"}}},
@@ -132,12 +133,7 @@ func (h *Hostile) addWorkload(ctx context.Context, project string) error {
 
 func (h *Hostile) arrangeConsumer(ctx context.Context, foreign dice) error {
 	plane := "project/" + h.Project
-	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: h.hostileUser()},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: h.hostileUser()}},
-	}
-	if err := h.collector.planes[plane].Create(ctx, binding); err != nil {
+	if err := h.collector.planes[plane].Create(ctx, h.everyRight()); err != nil {
 		return err
 	}
 	var err error
@@ -145,9 +141,21 @@ func (h *Hostile) arrangeConsumer(ctx context.Context, foreign dice) error {
 	h.source = func(worker uint64) func() Write {
 		d := foreign
 		d.Rand = newRandom(h.Seed, 10+worker)
-		return (&consumerNoise{dice: &d, namespace: h.Namespace, names: h.hostileNames(), cities: h.Cities}).next
+		return (&consumerNoise{
+			dice: &d, namespace: h.namespaceIn(h.Project), names: h.hostileNames(), cities: h.Cities, noLocations: h.collector.withoutMilo,
+		}).next
 	}
 	return err
+}
+
+// everyRight returns the binding of all rights in the hostile project.
+func (h *Hostile) everyRight() client.Object {
+	role := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"}
+	subjects := []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: h.hostileUser()}}
+	if h.collector.withoutMilo {
+		return &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: h.Project, Name: h.hostileUser()}, RoleRef: role, Subjects: subjects}
+	}
+	return &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: h.hostileUser()}, RoleRef: role, Subjects: subjects}
 }
 
 func (h *Hostile) arrangeCell(ctx context.Context, foreign dice) error {
@@ -199,7 +207,7 @@ func (h *Hostile) withdraw(ctx context.Context) error {
 		for _, kind := range []schema.GroupVersionKind{workloadKind, deploymentKind, instanceKind, sliceKind, configMapKind, secretKind} {
 			list := &unstructured.UnstructuredList{}
 			list.SetGroupVersionKind(kind)
-			if err := h.party.List(ctx, list, client.InNamespace(h.Namespace)); err != nil {
+			if err := h.party.List(ctx, list, client.InNamespace(h.namespaceIn(h.Project))); err != nil {
 				return err
 			}
 			for i := range list.Items {

@@ -10,6 +10,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
 func testDice(seed uint64) *dice {
@@ -17,10 +19,21 @@ func testDice(seed uint64) *dice {
 }
 
 func drawn(seed uint64, party Party) []Write {
+	if party == partyTenant {
+		n := &consumerNoise{dice: testDice(seed), namespace: "default", names: []string{"h-0", "h-1"}, cities: []string{"DFW", "ORD"}, noLocations: true}
+		return draw(n.next)
+	}
 	next := (&consumerNoise{dice: testDice(seed), namespace: "default", names: []string{"h-0", "h-1"}, cities: []string{"DFW", "ORD"}}).next
 	if party == PartyCell {
 		next = (&cellNoise{dice: testDice(seed), cell: "cell", sent: []types.NamespacedName{{Namespace: "ns-1", Name: "victim-p0-ord"}}}).next
 	}
+	return draw(next)
+}
+
+// partyTenant is PartyConsumer in a project that is a namespace.
+const partyTenant Party = "tenant"
+
+func draw(next func() Write) []Write {
 	writes := make([]Write, 1000)
 	for i := range writes {
 		writes[i] = next()
@@ -50,6 +63,7 @@ func TestNoiseHasEverything(t *testing.T) {
 			"delete LocationBinding", "patch LocationBinding/status", "patch InstanceType", "patch Namespace",
 			`"requests":{"cpu":"0","memory":"0"}`, "nvidia.com/gpu", `"replicas":5000`, `"compute.datumapis.com/federation-namespace":"n-1"`, hostileFinalizer, "ownerReferences",
 		},
+		partyTenant: {"create Workload", v1alpha.AnnotationCities, "patch Namespace"},
 		PartyCell: {
 			"patch WorkloadDeployment/status", "patch InstanceSlice/status", "patch Cell/status", "create Instance", "delete Instance", "patch Instance/status", "delete Pod",
 			"patch Pod/status", "create WorkloadDeployment", "delete WorkloadDeployment", "patch ConfigMap", `"replicas":-5`, `"existing":"0-9999,0-9999,`,

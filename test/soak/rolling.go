@@ -116,7 +116,7 @@ func (r *Rolling) Run(ctx context.Context) ([]RollingResult, error) {
 // prepareRolling creates the Workload and waits until its budget is in force.
 func (r *Rolling) prepareRolling(ctx context.Context) error {
 	wanted := &Wanted{Image: rollingImage(0), Placements: []Placement{{Name: "main", Cities: []string{"DFW", "ORD"}, Replicas: rollingCity}}}
-	workload := wanted.Workload(r.Namespace, rollingName)
+	workload := wanted.Workload(r.namespaceIn(r.Projects[0]), rollingName)
 	workload.Spec.MinReadySeconds = new(int32(rollingReady))
 	workload.Spec.Placements[0].ScaleSettings.InstanceManagementPolicy = v1alpha.Parallel
 	unavailable, minimum := intstr.FromInt32(2*rollingCity-rollingMinimum), intstr.FromInt32(rollingMinimum)
@@ -153,7 +153,7 @@ func (r *Rolling) roll(ctx context.Context, number int, fault RollingFault) (*Ro
 		return nil, err
 	}
 	key := &v1alpha.Workload{}
-	key.Namespace, key.Name = r.Namespace, rollingName
+	key.Namespace, key.Name = r.namespaceIn(r.Projects[0]), rollingName
 	if err := r.project.Patch(ctx, key, client.RawPatch(types.MergePatchType, patch)); err != nil {
 		return nil, fmt.Errorf("change the template: %w", err)
 	}
@@ -239,7 +239,7 @@ func (r *Rolling) keepDown(ctx context.Context, processes []string) error {
 func (r *Rolling) await(ctx context.Context, what string, is func(*v1alpha.Workload) bool) error {
 	begin, supervised, workload := r.Clock.Now(), r.Clock.Now(), &v1alpha.Workload{}
 	for r.Clock.Since(begin) < r.Patience {
-		err := r.project.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: rollingName}, workload)
+		err := r.project.Get(ctx, client.ObjectKey{Namespace: r.namespaceIn(r.Projects[0]), Name: rollingName}, workload)
 		if err == nil && is(workload) {
 			return nil
 		}

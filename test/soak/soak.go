@@ -38,7 +38,8 @@ type Soak struct {
 	Options
 	Federation *federation.Federation
 	AddOn      *federation.AddOn
-	// Namespace of the Workloads, in every project. It must not contain other objects.
+	// Namespace of the Workloads, in every project. It must not contain other objects. Without Milo the Workloads are in the namespaces
+	// that the projects are.
 	Namespace string
 	// Consumer is the user that writes Workloads.
 	Consumer string
@@ -135,12 +136,12 @@ func (s *Soak) prepare(ctx context.Context) (Plan, error) {
 
 // connect creates the clients of the consumer and of all planes. The soak begins.
 func (s *Soak) connect(ctx context.Context) (err error) {
-	if s.collector, err = newCollector(ctx, s.Federation, s.Namespace, s.Projects); err != nil {
+	if s.collector, err = newCollector(ctx, s); err != nil {
 		return err
 	}
 	s.begin = s.Clock.Now()
 	s.consumer = &consumer{
-		namespace: s.Namespace, projects: map[string]client.Client{}, clock: s.Clock, printf: s.printf, wanted: map[Name]*Wanted{},
+		namespaceIn: s.namespaceIn, projects: map[string]client.Client{}, clock: s.Clock, printf: s.printf, wanted: map[Name]*Wanted{},
 	}
 	for _, project := range s.Projects {
 		if s.consumer.projects[project], err = NewClient(s.Federation, "project/"+project, s.Consumer); err != nil {
@@ -148,6 +149,14 @@ func (s *Soak) connect(ctx context.Context) (err error) {
 		}
 	}
 	return nil
+}
+
+// namespaceIn returns the namespace of the Workloads in a project: the same in every project, or the project itself.
+func (s *Soak) namespaceIn(project string) string {
+	if s.Federation != nil && s.Federation.WithoutMilo() {
+		return project
+	}
+	return s.Namespace
 }
 
 // plan returns a plan for the processes that the patterns select.

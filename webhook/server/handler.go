@@ -148,7 +148,7 @@ func newMetrics(registerer prometheus.Registerer, serves bool) (*metrics, error)
 	m := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "karmada_compute_webhook_requests_total",
-			Help: "Requests to webhooks, by outcome: allowed, denied, error (of this replica), unavailable (Milo did not answer, or does not serve a kind), elsewhere (a project's control plane did not answer), unauthorized (the caller may not call).",
+			Help: "Requests to webhooks, by outcome: allowed, denied, error (of this replica), unavailable (a lookup of projects was not answered, or a kind is not served), elsewhere (a project's API server did not answer), unauthorized (the caller may not call).",
 		}, []string{"webhook", "outcome"}),
 		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "karmada_compute_webhook_request_duration_seconds",
@@ -161,7 +161,7 @@ func newMetrics(registerer prometheus.Registerer, serves bool) (*metrics, error)
 		}),
 		reachable: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "karmada_compute_milo_reachable",
-			Help: "1 while lookups of projects at Milo's root succeed, else 0. Probed every 10 s, and every second while they fail.",
+			Help: "1 while lookups of projects succeed, at Milo's root or, with --projects=namespaces, at the hub, else 0. Probed every 10 s, and every second while they fail.",
 		}),
 	}
 	collectors := []prometheus.Collector{m.requests, m.latency, m.ready}

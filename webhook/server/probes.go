@@ -77,7 +77,7 @@ func (p *prober) step(ctx context.Context) {
 	case own:
 		p.faultless = 0
 		if p.faults++; p.faults >= probesInARow {
-			p.takeOut("Milo gives this replica no answer")
+			p.takeOut("this replica gets no answer about projects")
 		}
 	case p.fault() != nil:
 		p.faults = 0
@@ -96,7 +96,7 @@ func (p *prober) start(err error, own bool) {
 	case err == nil:
 		p.log.Info("Ready: projects can be looked up")
 	case !own && p.clock.Since(p.begun) >= startGrace:
-		p.log.Error(err, "Ready, but projects cannot be looked up: Milo has not answered since this replica started", "grace", startGrace)
+		p.log.Error(err, "Ready, but projects cannot be looked up: no lookup has been answered since this replica started", "grace", startGrace)
 	default:
 		return
 	}
@@ -122,7 +122,7 @@ func (p *prober) followOutage(err error) {
 		if p.failing.IsZero() {
 			p.failing = p.clock.Now()
 			p.metrics.reachable.Set(0)
-			p.log.Error(err, "Milo cannot be asked: requests that need it are answered with an error")
+			p.log.Error(err, "Projects cannot be looked up: requests that need a lookup are answered with an error")
 		}
 		return
 	}
@@ -133,7 +133,7 @@ func (p *prober) followOutage(err error) {
 		p.metrics.reachable.Set(1)
 	case p.successes >= probesInARow:
 		p.metrics.reachable.Set(1)
-		p.log.Info("Milo can be asked again", "after", p.clock.Since(p.failing))
+		p.log.Info("Projects can be looked up again", "after", p.clock.Since(p.failing))
 		p.failing = time.Time{}
 	}
 }

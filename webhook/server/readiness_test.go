@@ -149,7 +149,7 @@ func TestOutage(t *testing.T) {
 	if r.reachable() != 1 {
 		t.Errorf("after the outage the gauge is %v", r.reachable())
 	}
-	want := []string{"Milo cannot be asked: ", "Milo can be asked again"}
+	want := []string{"Projects cannot be looked up: ", "Projects can be looked up again"}
 	if !slices.EqualFunc(r.logged, want, strings.Contains) {
 		t.Errorf("logged %q, want %q", r.logged, want)
 	}

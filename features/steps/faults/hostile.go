@@ -18,8 +18,11 @@ import (
 func addHostileSteps(sc world.Sentences) {
 	sc.Step(`^a hostile (consumer|cell "[^"]*") writes at random for (\d+) seconds beside project "([^"]*)", seed (\d+)$`, func(ctx context.Context, party string, seconds int, victim string, seed int) error {
 		s := from(ctx)
-		if err := projects.In(s.Scenario).AddNamespace(ctx, victim); err != nil {
-			return err
+		victim = s.Expand(victim)
+		if !s.Federation.WithoutMilo() { // otherwise the victim is a namespace that the scenario has created
+			if err := projects.In(s.Scenario).AddNamespace(ctx, victim); err != nil {
+				return err
+			}
 		}
 		party, cell, _ := strings.Cut(party, " ")
 		return s.hostile(ctx, &soak.Hostile{
@@ -32,6 +35,9 @@ func addHostileSteps(sc world.Sentences) {
 // hostile runs the noise in the scenario's namespaces and in its reserved cells.
 func (s Steps) hostile(ctx context.Context, h *soak.Hostile) error {
 	h.Federation, h.AddOn, h.Namespace, h.Consumer, h.Patience, h.Out = s.Federation, s.AddOn, s.Namespace, world.Admin, world.Patience, s.Out
+	if s.Federation.WithoutMilo() {
+		h.Consumer = world.Consumer // whose role is a webhook's proof; Admin has none
+	}
 	h.Cities = []string{"IAD"}
 	s.Made.Add("what was hostile", h.Remove)
 	result, err := h.Run(ctx)

@@ -81,6 +81,8 @@ type Setting struct {
 	Mode string
 	// Karmada is a minor version of Karmada. Empty: the version in go.mod.
 	Karmada string
+	// CellKubernetes is a minor version of Kubernetes in the cells. Empty: the version in go.mod.
+	CellKubernetes string
 }
 
 // Start boots a federation with two projects and the add-on. If it fails, no process is left running.
@@ -95,7 +97,9 @@ func Start(ctx context.Context, report *Report, setting Setting) (*World, error)
 		}
 	}
 	out := prefixed{report.out, setting.Name + " "}
-	options := federation.Options{Projects: sharedProjects, Host: true, KarmadaVersion: setting.Karmada, Out: out}
+	options := federation.Options{
+		Projects: sharedProjects, Host: true, KarmadaVersion: setting.Karmada, CellKubernetesVersion: setting.CellKubernetes, Out: out,
+	}
 	if setting.Mode == ModeNamespaces {
 		options.Projects, options.WithoutMilo = []string{}, true
 	}
