@@ -4,8 +4,6 @@
 package federation
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
 // auditPolicy records every request of the add-on, a watch when it begins and when it ends, and every write of other users.
@@ -61,27 +61,8 @@ type Request struct {
 	Forbidden bool
 }
 
-// auditEvent has the fields of an audit.k8s.io/v1 Event that this package uses.
-type auditEvent struct {
-	Verb             string    `json:"verb"`
-	UserAgent        string    `json:"userAgent"`
-	RequestURI       string    `json:"requestURI"`
-	StageTimestamp   time.Time `json:"stageTimestamp"`
-	User             auditUser
-	ImpersonatedUser *auditUser
-	ObjectRef        *struct {
-		APIGroup, Resource, Subresource, Namespace, Name string
-	}
-	ResponseStatus *struct {
-		Code    int
-		Message string
-	}
-	Annotations map[string]string
-}
-
-type auditUser struct {
-	Username string `json:"username"`
-}
+// auditEvent is an event of an audit log.
+type auditEvent struct{ auditv1.Event }
 
 // Writes returns the writes that a plane's kube-apiserver answered at or after
 // since, oldest first, from its audit log. Dry runs are left out.
@@ -143,24 +124,16 @@ func (f *Federation) readAudit(plane string, each func(auditEvent)) error {
 	return nil
 }
 
-// readEvents reads audit events, one per line. A last line without its end is
-// still being written and is ignored.
+// readEvents reads audit events. A last one without its end is still being written and is ignored.
 func readEvents(r io.Reader, each func(auditEvent)) error {
-	reader := bufio.NewReaderSize(r, 1<<20)
-	for {
-		line, err := reader.ReadBytes('\n')
-		if errors.Is(err, io.EOF) {
+	for decoder := json.NewDecoder(r); ; {
+		var event auditEvent
+		err := decoder.Decode(&event.Event)
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 			return nil
 		}
 		if err != nil {
-			return err
-		}
-		if len(bytes.TrimSpace(line)) == 0 {
-			continue
-		}
-		var event auditEvent
-		if err := json.Unmarshal(line, &event); err != nil {
-			return fmt.Errorf("event %q: %w", line, err)
+			return fmt.Errorf("event at byte %d: %w", decoder.InputOffset(), err)
 		}
 		each(event)
 	}
@@ -181,7 +154,7 @@ func (e auditEvent) write() (Write, bool) {
 }
 
 func (e auditEvent) request() Request {
-	w := Write{Time: e.StageTimestamp, User: e.User.Username, Verb: e.Verb}
+	w := Write{Time: e.StageTimestamp.UTC(), User: e.User.Username, Verb: e.Verb}
 	path, _, _ := strings.Cut(e.RequestURI, "?")
 	if e.ObjectRef != nil {
 		path = ""
@@ -195,7 +168,7 @@ func (e auditEvent) request() Request {
 		w.User = e.ImpersonatedUser.Username
 	}
 	if e.ResponseStatus != nil {
-		w.Code = e.ResponseStatus.Code
+		w.Code = int(e.ResponseStatus.Code)
 	}
 	return Request{Write: w, Path: path, Forbidden: e.Annotations["authorization.k8s.io/decision"] == "forbid" || e.deniedByPolicy()}
 }

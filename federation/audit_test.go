@@ -15,22 +15,22 @@ import (
 func TestReadWrites(t *testing.T) {
 	since := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	const (
-		before = `{"verb":"create","stageTimestamp":"2026-05-01T11:59:59.9Z","user":{"username":"a"},"objectRef":{"resource":"pods"}}`
-		create = `{"verb":"create","requestURI":"/api/v1/namespaces/n/pods","stageTimestamp":"2026-05-01T12:00:00.5Z",` +
+		before = `{"verb":"create","stageTimestamp":"2026-05-01T11:59:59.900000Z","user":{"username":"a"},"objectRef":{"resource":"pods"}}`
+		create = `{"verb":"create","requestURI":"/api/v1/namespaces/n/pods","stageTimestamp":"2026-05-01T12:00:00.500000Z",` +
 			`"user":{"username":"a"},"objectRef":{"resource":"pods","namespace":"n","name":"p","apiVersion":"v1"},"responseStatus":{"code":201}}`
-		status = `{"verb":"patch","requestURI":"/apis/g/v1/things/t/status?fieldManager=x","stageTimestamp":"2026-05-01T12:00:01Z",` +
+		status = `{"verb":"patch","requestURI":"/apis/g/v1/things/t/status?fieldManager=x","stageTimestamp":"2026-05-01T12:00:01.000000Z",` +
 			`"user":{"username":"a"},"impersonatedUser":{"username":"b"},` +
 			`"objectRef":{"resource":"things","name":"t","apiGroup":"g","apiVersion":"v1","subresource":"status"},"responseStatus":{"code":409}}`
-		dryRun = `{"verb":"update","requestURI":"/api/v1/x?dryRun=All","stageTimestamp":"2026-05-01T12:00:02Z","objectRef":{"resource":"x"}}`
+		dryRun = `{"verb":"update","requestURI":"/api/v1/x?dryRun=All","stageTimestamp":"2026-05-01T12:00:02.000000Z","objectRef":{"resource":"x"}}`
 		half   = `{"verb":"create","stageTimestamp":"2026-05-0`
 	)
 	const (
-		review = `{"verb":"create","stageTimestamp":"2026-05-01T12:00:02Z","objectRef":{"resource":"tokenreviews","apiGroup":"authentication.k8s.io"}}`
-		read   = `{"verb":"get","stageTimestamp":"2026-05-01T12:00:03Z","user":{"username":"a"},"objectRef":{"resource":"pods","name":"p"},` +
+		review = `{"verb":"create","stageTimestamp":"2026-05-01T12:00:02.000000Z","objectRef":{"resource":"tokenreviews","apiGroup":"authentication.k8s.io"}}`
+		read   = `{"verb":"get","stageTimestamp":"2026-05-01T12:00:03.000000Z","user":{"username":"a"},"objectRef":{"resource":"pods","name":"p"},` +
 			`"responseStatus":{"code":403},"annotations":{"authorization.k8s.io/decision":"forbid"}}`
-		denied = `{"verb":"create","stageTimestamp":"2026-05-01T11:59:00Z","objectRef":{"resource":"works","apiGroup":"work.karmada.io"},` +
+		denied = `{"verb":"create","stageTimestamp":"2026-05-01T11:59:00.000000Z","objectRef":{"resource":"works","apiGroup":"work.karmada.io"},` +
 			`"responseStatus":{"code":403,"message":"works \"a\" is forbidden: ValidatingAdmissionPolicy 'karmada-compute' with binding 'karmada-compute' denied request"}}`
-		full = `{"verb":"create","stageTimestamp":"2026-05-01T11:59:00Z","objectRef":{"resource":"pods"},` +
+		full = `{"verb":"create","stageTimestamp":"2026-05-01T11:59:00.000000Z","objectRef":{"resource":"pods"},` +
 			`"responseStatus":{"code":403,"message":"pods \"a\" is forbidden: exceeded quota"}}`
 	)
 	var got []Write

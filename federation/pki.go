@@ -20,6 +20,9 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"k8s.io/client-go/util/cert"
+	"k8s.io/client-go/util/keyutil"
 )
 
 // certificateLife bounds every certificate of a federation, the CA included.
@@ -94,9 +97,9 @@ func (p *pki) client(who subject) (string, string, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	name := filepath.Join("users", fileName(who.name))
-	cert, key := p.pair(name)
-	if _, err := os.Stat(cert); err == nil {
-		return cert, key, nil
+	certFile, keyFile := p.pair(name)
+	if _, err := os.Stat(certFile); err == nil {
+		return certFile, keyFile, nil
 	}
 	parent, err := p.authority()
 	if err != nil {
@@ -105,7 +108,7 @@ func (p *pki) client(who subject) (string, string, error) {
 	if err := p.issue(name, clientTemplate(who), parent); err != nil {
 		return "", "", fmt.Errorf("client certificate of %s: %w", who.name, err)
 	}
-	return cert, key, nil
+	return certFile, keyFile, nil
 }
 
 // serviceAccountKeys returns the key pair with which one cluster signs its
@@ -127,7 +130,8 @@ func (p *pki) serviceAccountKeys(plane string) (public, private string, err erro
 	if err != nil {
 		return "", "", fmt.Errorf("service account key of %s: %w", plane, err)
 	}
-	return public, private, errors.Join(writeKey(private, key), writePEM(public, "PUBLIC KEY", der))
+	content := pem.EncodeToMemory(&pem.Block{Type: keyutil.PublicKeyBlockType, Bytes: der})
+	return public, private, errors.Join(writeKey(private, key), writeFile(public, content))
 }
 
 // authority is the CA's certificate and key.
@@ -138,22 +142,19 @@ type authority struct {
 
 func (p *pki) authority() (*authority, error) {
 	certFile, keyFile := p.pair("ca")
-	cert, err := readPEM(certFile)
+	certs, err := cert.CertsFromFile(certFile)
 	if err != nil {
 		return nil, err
 	}
-	key, err := readPEM(keyFile)
+	key, err := keyutil.PrivateKeyFromFile(keyFile)
 	if err != nil {
 		return nil, err
 	}
-	a := &authority{}
-	if a.cert, err = x509.ParseCertificate(cert); err != nil {
-		return nil, fmt.Errorf("%s: %w", certFile, err)
+	signer, ok := key.(crypto.Signer)
+	if !ok {
+		return nil, fmt.Errorf("%s has a key that cannot sign", keyFile)
 	}
-	if a.key, err = x509.ParseECPrivateKey(key); err != nil {
-		return nil, fmt.Errorf("%s: %w", keyFile, err)
-	}
-	return a, nil
+	return &authority{cert: certs[0], key: signer}, nil
 }
 
 // issue signs template with parent, or with its own key when parent is nil,
@@ -179,7 +180,7 @@ func (p *pki) issue(name string, template *x509.Certificate, parent *authority) 
 		return err
 	}
 	certFile, keyFile := p.pair(name)
-	return errors.Join(writeKey(keyFile, key), writePEM(certFile, "CERTIFICATE", der))
+	return errors.Join(writeKey(keyFile, key), writeFile(certFile, pem.EncodeToMemory(&pem.Block{Type: cert.CertificateBlockType, Bytes: der})))
 }
 
 func clientTemplate(who subject) *x509.Certificate {
@@ -191,27 +192,11 @@ func clientTemplate(who subject) *x509.Certificate {
 }
 
 func writeKey(path string, key *ecdsa.PrivateKey) error {
-	der, err := x509.MarshalECPrivateKey(key)
+	content, err := keyutil.MarshalPrivateKeyToPEM(key)
 	if err != nil {
 		return err
 	}
-	return writePEM(path, "EC PRIVATE KEY", der)
-}
-
-func writePEM(path, kind string, der []byte) error {
-	return writeFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}))
-}
-
-func readPEM(path string) ([]byte, error) {
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	block, _ := pem.Decode(content)
-	if block == nil {
-		return nil, fmt.Errorf("%s has no PEM data", path)
-	}
-	return block.Bytes, nil
+	return writeFile(path, content)
 }
 
 // writeFile replaces path atomically with a file that only its owner can read.

@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"k8s.io/client-go/util/cert"
 )
 
 func newPKI(t *testing.T) *pki {
@@ -25,15 +27,11 @@ func newPKI(t *testing.T) *pki {
 
 func certificate(t *testing.T, file string) *x509.Certificate {
 	t.Helper()
-	der, err := readPEM(file)
+	certs, err := cert.CertsFromFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return cert
+	return certs[0]
 }
 
 func TestServingCertificateIsTrustedOverTLS13(t *testing.T) {
@@ -117,7 +115,7 @@ func TestServiceAccountKeysDifferByPlane(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		key, err := readPEM(public)
+		key, err := os.ReadFile(public)
 		if err != nil {
 			t.Fatal(err)
 		}

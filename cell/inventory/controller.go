@@ -15,13 +15,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/nodes"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/predicates"
+	"github.com/karmada-compute/karmada-compute/internal/requeue"
 )
 
 // FieldManager is the field manager of this controller.
@@ -56,14 +56,5 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 
 // allCells are the Cells of every hub: a WorkloadDeployment or namespace may have passed from one to another.
 func (r *Reconciler) allCells(ctx context.Context, _ client.Object) []reconcile.Request {
-	var cells v1alpha.CellList
-	if err := r.client.List(ctx, &cells); err != nil {
-		log.FromContext(ctx).Error(err, "The inventory is brought up to date with the next event only")
-		return nil
-	}
-	requests := make([]reconcile.Request, 0, len(cells.Items))
-	for i := range cells.Items {
-		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&cells.Items[i])})
-	}
-	return requests
+	return requeue.All(ctx, r.client, &v1alpha.CellList{})
 }

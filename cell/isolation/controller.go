@@ -13,13 +13,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/predicates"
+	"github.com/karmada-compute/karmada-compute/internal/requeue"
 )
 
 // FieldManager is the field manager of this controller.
@@ -50,14 +50,5 @@ func (r *Reconciler) anyOfNamespace(ctx context.Context, policy client.Object) [
 	if policy.GetName() != NamespacePolicy {
 		return nil
 	}
-	var deployments v1alpha.WorkloadDeploymentList
-	if err := r.Client.List(ctx, &deployments, client.InNamespace(policy.GetNamespace()), client.Limit(1)); err != nil {
-		log.FromContext(ctx).Error(err, "Failed to requeue the namespace policy", "namespace", policy.GetNamespace())
-		return nil
-	}
-	var requests []reconcile.Request
-	for i := range deployments.Items {
-		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&deployments.Items[i])})
-	}
-	return requests
+	return requeue.All(ctx, r.Client, &v1alpha.WorkloadDeploymentList{}, client.InNamespace(policy.GetNamespace()), client.Limit(1))
 }

@@ -16,13 +16,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/predicates"
+	"github.com/karmada-compute/karmada-compute/internal/requeue"
 )
 
 const (
@@ -56,17 +56,7 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 
 // anyOfNamespace requests one deployment of a namespace: each of them restores its RoleBinding.
 func (r *Reconciler) anyOfNamespace(ctx context.Context, binding client.Object) []reconcile.Request {
-	var deployments v1alpha.WorkloadDeploymentList
-	if err := r.Client.List(ctx, &deployments, client.InNamespace(binding.GetNamespace()), client.Limit(1)); err != nil {
-		log.FromContext(ctx).Error(err, "Failed to list WorkloadDeployments; the RoleBinding of sessions is restored with the next event",
-			"namespace", binding.GetNamespace())
-		return nil
-	}
-	var requests []reconcile.Request
-	for i := range deployments.Items {
-		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&deployments.Items[i])})
-	}
-	return requests
+	return requeue.All(ctx, r.Client, &v1alpha.WorkloadDeploymentList{}, client.InNamespace(binding.GetNamespace()), client.Limit(1))
 }
 
 // Reconcile keeps the RoleBinding in the namespace of one deployment. It is deleted with the namespace.

@@ -11,7 +11,6 @@ import (
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	"github.com/prometheus/client_golang/prometheus"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -21,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/requeue"
 )
 
 // Binding is the name and namespace of the ResourceBinding of the agents' Deployment, as in the chart.
@@ -63,20 +63,10 @@ func (r *Agents) allCells(ctx context.Context, object client.Object) []reconcile
 	if client.ObjectKeyFromObject(object) != Binding {
 		return nil
 	}
-	clusters := &clusterv1alpha1.ClusterList{}
-	if err := r.Hub.List(ctx, clusters, client.UnsafeDisableDeepCopy); err != nil {
-		ctrl.LoggerFrom(ctx).Error(err, "Failed to list Clusters; the agents' conditions are stale until the next event")
-		return nil
-	}
-	requests := make([]reconcile.Request, 0, len(clusters.Items))
-	for i := range clusters.Items {
-		requests = append(requests, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&clusters.Items[i])})
-	}
-	return requests
+	return requeue.All(ctx, r.Hub, &clusterv1alpha1.ClusterList{}, client.UnsafeDisableDeepCopy)
 }
 
-// Reconcile writes the condition of one Cluster. After a conflict with Karmada, which writes the same status, Karmada's
-// write requeues the Cluster.
+// Reconcile writes the condition of one Cluster.
 func (r *Agents) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	cluster := &clusterv1alpha1.Cluster{}
 	if err := r.Hub.Get(ctx, request.NamespacedName, cluster); err != nil {
@@ -92,23 +82,7 @@ func (r *Agents) Reconcile(ctx context.Context, request reconcile.Request) (reco
 	}
 	wanted := agentCondition(cluster, binding)
 	r.measure(cluster.Name, wanted)
-	changed := cluster.DeepCopy()
-	if !r.set(changed, wanted) {
-		return reconcile.Result{}, nil
-	}
-	if err := r.Hub.Status().Update(ctx, changed); err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
-		return reconcile.Result{}, fmt.Errorf("write condition %s of Cluster %s: %w", v1alpha.ConditionComputeAgentReady, cluster.Name, err)
-	}
-	return reconcile.Result{}, nil
-}
-
-// set sets or removes the condition, and reports whether it changed.
-func (r *Agents) set(cluster *clusterv1alpha1.Cluster, wanted *metav1.Condition) bool {
-	if wanted == nil {
-		return meta.RemoveStatusCondition(&cluster.Status.Conditions, v1alpha.ConditionComputeAgentReady)
-	}
-	wanted.LastTransitionTime = metav1.NewTime(r.Clock.Now())
-	return meta.SetStatusCondition(&cluster.Status.Conditions, *wanted)
+	return reconcile.Result{}, conditions{r.Hub, r.Clock}.write(ctx, cluster, v1alpha.ConditionComputeAgentReady, wanted)
 }
 
 func (r *Agents) measure(cell string, c *metav1.Condition) {

@@ -11,8 +11,6 @@ import (
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
@@ -55,8 +53,7 @@ func ofInventory(_ context.Context, work client.Object) []reconcile.Request {
 	return []reconcile.Request{{NamespacedName: types.NamespacedName{Name: name}}}
 }
 
-// Reconcile writes the condition of one Cluster. After a conflict with Karmada, which writes the same status, Karmada's
-// write requeues the Cluster.
+// Reconcile writes the condition of one Cluster.
 func (r *Cordons) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	cluster := &clusterv1alpha1.Cluster{}
 	if err := r.Hub.Get(ctx, request.NamespacedName, cluster); err != nil {
@@ -67,22 +64,15 @@ func (r *Cordons) Reconcile(ctx context.Context, request reconcile.Request) (rec
 		// The cell's last report remains: its condition Ready shows that it does not respond.
 		return reconcile.Result{}, err
 	}
-	wanted := metav1.Condition{
+	wanted := &metav1.Condition{
 		Type: v1alpha.ConditionComputeNodesSchedulable, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonNodesSchedulable,
-		ObservedGeneration: cluster.Generation, LastTransitionTime: metav1.NewTime(r.Clock.Now()),
+		ObservedGeneration: cluster.Generation,
 	}
 	if *cordoned {
 		wanted.Status, wanted.Reason = metav1.ConditionFalse, v1alpha.ReasonNodesCordoned
 		wanted.Message = "all nodes of the cell are cordoned; new deployments go to the other cells of the city that have capacity; uncordon a node"
 	}
-	changed := cluster.DeepCopy()
-	if !meta.SetStatusCondition(&changed.Status.Conditions, wanted) {
-		return reconcile.Result{}, nil
-	}
-	if err := r.Hub.Status().Update(ctx, changed); err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
-		return reconcile.Result{}, fmt.Errorf("write condition %s of Cluster %s: %w", wanted.Type, cluster.Name, err)
-	}
-	return reconcile.Result{}, nil
+	return reconcile.Result{}, conditions{r.Hub, r.Clock}.write(ctx, cluster, wanted.Type, wanted)
 }
 
 // cordoned returns whether a cell reports all of its Nodes as cordoned; nil: it does not report cordons.

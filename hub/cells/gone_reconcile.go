@@ -46,7 +46,7 @@ func (r *Gone) Reconcile(ctx context.Context, request reconcile.Request) (reconc
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if !IsForgotten(cluster) {
-		return reconcile.Result{}, r.write(ctx, cluster, nil)
+		return reconcile.Result{}, conditions{r.Hub, r.Clock}.write(ctx, cluster, v1alpha.ConditionComputeForgotten, nil)
 	}
 	left, err := r.dropWorks(ctx, cluster)
 	if err != nil {
@@ -56,7 +56,7 @@ func (r *Gone) Reconcile(ctx context.Context, request reconcile.Request) (reconc
 	if left > 0 {
 		result.RequeueAfter = dropInterval
 	}
-	return result, r.write(ctx, cluster, goneCondition(cluster, left))
+	return result, conditions{r.Hub, r.Clock}.write(ctx, cluster, v1alpha.ConditionComputeForgotten, goneCondition(cluster, left))
 }
 
 // dropWorks drops the Works of the add-on for a cell and returns how many there were.
@@ -134,23 +134,4 @@ func goneCondition(cluster *clusterv1alpha1.Cluster, left int) *metav1.Condition
 		c.Reason, c.Message = v1alpha.ReasonDropping, "Karmada is deleting the Works for this cell, without waiting for the cell"
 	}
 	return c
-}
-
-// write sets or removes the condition of a Cluster if it differs.
-func (r *Gone) write(ctx context.Context, cluster *clusterv1alpha1.Cluster, wanted *metav1.Condition) error {
-	changed := cluster.DeepCopy()
-	differs := false
-	if wanted == nil {
-		differs = meta.RemoveStatusCondition(&changed.Status.Conditions, v1alpha.ConditionComputeForgotten)
-	} else {
-		wanted.LastTransitionTime = metav1.NewTime(r.Clock.Now())
-		differs = meta.SetStatusCondition(&changed.Status.Conditions, *wanted)
-	}
-	if !differs {
-		return nil
-	}
-	if err := r.Hub.Status().Update(ctx, changed); err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("write condition %s of Cluster %s: %w", v1alpha.ConditionComputeForgotten, cluster.Name, err)
-	}
-	return nil
 }

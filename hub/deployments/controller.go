@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	mcbuilder "sigs.k8s.io/multicluster-runtime/pkg/builder"
 	mccontroller "sigs.k8s.io/multicluster-runtime/pkg/controller"
@@ -120,19 +119,7 @@ func allWorkloads(name multicluster.ClusterName, project cluster.Cluster) mchand
 
 // workloadsOf requests every Workload of a project.
 func workloadsOf(ctx context.Context, name multicluster.ClusterName, project cluster.Cluster) []mcreconcile.Request {
-	var workloads v1alpha.WorkloadList
-	if err := project.GetClient().List(ctx, &workloads); err != nil {
-		// The list comes from a synced cache and fails only when the project is being disengaged.
-		log.FromContext(ctx).Error(err, "Cannot list the Workloads to reconcile", "project", name)
-		return nil
-	}
-	requests := make([]mcreconcile.Request, 0, len(workloads.Items))
-	for i := range workloads.Items {
-		requests = append(requests, mcreconcile.Request{
-			ClusterName: name, Request: reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&workloads.Items[i])},
-		})
-	}
-	return requests
+	return projects.All(ctx, name, project, &v1alpha.WorkloadList{})
 }
 
 // scope is the state of one reconcile of a Workload.

@@ -8,13 +8,13 @@ import (
 
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/requeue"
 )
 
 // Changes returns a source of requests for all deployments of each engaged project that changes. subscribe is called
@@ -57,16 +57,14 @@ func deploymentsOf(ctx context.Context, engaged Engaged, project multicluster.Cl
 	if err != nil {
 		return nil
 	}
-	var deployments v1alpha.WorkloadDeploymentList
-	if err := found.GetClient().List(ctx, &deployments); err != nil {
-		log.FromContext(ctx).Error(err, "Cannot list the deployments to reconcile", "project", project)
-		return nil
-	}
-	requests := make([]mcreconcile.Request, 0, len(deployments.Items))
-	for i := range deployments.Items {
-		requests = append(requests, mcreconcile.Request{
-			ClusterName: project, Request: reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&deployments.Items[i])},
-		})
+	return All(ctx, project, found, &v1alpha.WorkloadDeploymentList{})
+}
+
+// All returns a request for each object of a list, which it reads from a project's cache.
+func All(ctx context.Context, name multicluster.ClusterName, project cluster.Cluster, list client.ObjectList) []mcreconcile.Request {
+	var requests []mcreconcile.Request
+	for _, request := range requeue.All(ctx, project.GetClient(), list) {
+		requests = append(requests, mcreconcile.Request{ClusterName: name, Request: request})
 	}
 	return requests
 }

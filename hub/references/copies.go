@@ -6,6 +6,7 @@ package references
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -25,7 +26,7 @@ import (
 
 // writeCopies writes the hub's copies of the objects that can be copied and that a deployment on the hub needs.
 func (s *scope) writeCopies(ctx context.Context) error {
-	var failed failures
+	var failed []error
 	for _, o := range inOrder(maps.Values(s.objects)) {
 		if o.reason != "" || !o.wanted || len(o.owners) == 0 {
 			continue
@@ -35,10 +36,10 @@ func (s *scope) writeCopies(ctx context.Context) error {
 			err = s.writeCopy(ctx, o)
 		}
 		if err != nil {
-			failed.add(fmt.Errorf("copy %s %s of namespace %s to the hub: %w", o.Kind, o.Name, s.namespace, withoutContent(err)))
+			failed = append(failed, fmt.Errorf("copy %s %s of namespace %s to the hub: %w", o.Kind, o.Name, s.namespace, withoutContent(err)))
 		}
 	}
-	return failed.err()
+	return errors.Join(failed...)
 }
 
 // isSettled reports whether the copy is known to match its original, without reading any contents.
@@ -117,7 +118,7 @@ func (s *scope) settle(o *object, source, copied client.Object) {
 // who deletes a Secret expects it to be deleted everywhere. After any other problem of an original, its copy remains as
 // it is. So do the copies of a project that Milo does not have: its control plane answers as if it were empty.
 func (s *scope) deleteCopies(ctx context.Context) error {
-	var failed failures
+	var failed []error
 	for hubNamespace := range s.hubNamespaces {
 		unnamed := s.unnamedCopies(hubNamespace)
 		if len(unnamed) == 0 {
@@ -125,7 +126,7 @@ func (s *scope) deleteCopies(ctx context.Context) error {
 		}
 		awaited, err := s.awaitedOwners(ctx, hubNamespace)
 		if err != nil {
-			failed.add(err)
+			failed = append(failed, err)
 			continue
 		}
 		unnamed = slices.DeleteFunc(unnamed, func(copied *metav1.PartialObjectMetadata) bool { return ownedBy(copied, awaited) })
@@ -133,15 +134,15 @@ func (s *scope) deleteCopies(ctx context.Context) error {
 			continue
 		}
 		answer, err := s.Owners.Verdict(ctx, ownership.Key{Project: s.origin.Project, ProjectUID: s.origin.ProjectUID})
-		failed.add(err)
+		failed = append(failed, err)
 		if answer.Verdict != ownership.Wanted {
 			continue
 		}
 		for _, copied := range unnamed {
-			failed.add(s.deleteCopy(ctx, copied))
+			failed = append(failed, s.deleteCopy(ctx, copied))
 		}
 	}
-	return failed.err()
+	return errors.Join(failed...)
 }
 
 // unnamedCopies returns the copies in a hub namespace that no deployment of the project needs, except for copies that

@@ -83,33 +83,17 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 		}
 	}
 	// A failure of one object or deployment does not block the others.
-	var failed failures
+	var failed []error
 	for _, step := range []func(context.Context) error{s.checkSources, s.writeCopies, s.deleteCopies, s.writeConditions} {
-		failed.add(step(ctx))
+		failed = append(failed, step(ctx))
 	}
-	if err := failed.err(); err != nil {
+	if err := errors.Join(failed...); err != nil {
 		return reconcile.Result{}, err
 	}
 	if len(s.objects) > 0 && r.AuditInterval > 0 {
 		s.requeueAfter.AtMost(wait.Jitter(r.AuditInterval, 0.5))
 	}
 	return s.requeueAfter.Result(), nil
-}
-
-// failures collects the errors of parts that do not depend on each other.
-type failures []error
-
-func (f *failures) add(err error) {
-	if err != nil {
-		*f = append(*f, err)
-	}
-}
-
-func (f failures) err() error {
-	if len(f) == 1 {
-		return f[0]
-	}
-	return errors.Join(f...)
 }
 
 // load reads the namespace's deployments and their copies.
@@ -202,13 +186,13 @@ func (s *scope) expectSources(context.Context) error {
 
 // checkSources determines which objects can be copied, and their size.
 func (s *scope) checkSources(ctx context.Context) error {
-	var failed failures
+	var failed []error
 	for _, o := range inOrder(maps.Values(s.objects)) {
 		found, err := s.check(ctx, o)
 		if err != nil {
 			o.unknown = true
 			o.finding = finding{reason: v1alpha.ReasonResolving, message: fmt.Sprintf("%s %s could not be read; the add-on tries again", o.Kind, o.Name)}
-			failed.add(fmt.Errorf("read %s %s in namespace %s of the project: %w", o.Kind, o.Name, s.namespace, withoutContent(err)))
+			failed = append(failed, fmt.Errorf("read %s %s in namespace %s of the project: %w", o.Kind, o.Name, s.namespace, withoutContent(err)))
 			continue
 		}
 		o.finding = found
@@ -221,7 +205,7 @@ func (s *scope) checkSources(ctx context.Context) error {
 			o.wanted = true
 		}
 	}
-	return failed.err()
+	return errors.Join(failed...)
 }
 
 // check reads the contents of an object only if its version differs from the last one that was checked.

@@ -6,6 +6,7 @@ package references
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -30,13 +31,13 @@ var reasons = []string{
 
 // writeConditions writes ReferencedDataReady to each deployment that names data, and removes it from the others.
 func (s *scope) writeConditions(ctx context.Context) error {
-	var failed failures
+	var failed []error
 	for _, d := range s.deployments {
 		if d.original.DeletionTimestamp.IsZero() {
-			failed.add(s.writeCondition(ctx, d))
+			failed = append(failed, s.writeCondition(ctx, d))
 		}
 	}
-	return failed.err()
+	return errors.Join(failed...)
 }
 
 func (s *scope) writeCondition(ctx context.Context, d *deployment) error {

@@ -17,10 +17,10 @@ import (
 	"github.com/karmada-compute/karmada-compute/features/steps/world"
 )
 
-// addAttemptSteps adds the sentences about requests that may be refused. A sentence sends the request, and a later sentence
+// Register adds the sentences about requests that may be refused. A sentence sends the request, and a later sentence
 // checks its result: "that is" checks the last attempt, "that is eventually" repeats it until the result is as expected, and "that
 // is for 5 seconds" repeats it and expects the result each time.
-func addAttemptSteps(sc world.Sentences) {
+func Register(sc world.Sentences) {
 	sc.Step(`^that (is|is eventually|is within \d+ seconds|is for \d+ seconds) (not refused|(?:refused with|warned of) "(.*)")$`, func(ctx context.Context, when, what, text string) error {
 		return from(ctx).turnsOut(ctx, when, what, strings.ReplaceAll(text, `\"`, `"`))
 	})

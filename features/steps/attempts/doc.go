@@ -18,11 +18,6 @@ func In(s *world.Scenario) Steps { return Steps{s} }
 
 func from(ctx context.Context) Steps { return In(world.From(ctx)) }
 
-// Register adds the sentences.
-func Register(sc world.Sentences) {
-	addAttemptSteps(sc)
-}
-
 // state is the state that the sentences of a scenario share.
 type state struct {
 	// attempt is the last attempt.

@@ -30,7 +30,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/features/steps/world"
 )
 
-func addSteps(sc world.Sentences) {
+// Register adds the sentences.
+func Register(sc world.Sentences) {
 	sc.Step(`^a deployment "([^"]*)" of (\d+) Instances, of which (\d+) stay Available, is put into cell "([^"]*)"(?:, with minReadySeconds (\d+))?$`, func(ctx context.Context, name string, replicas, floor int32, cell string, minReady string) error {
 		wanted := floored{replicas: replicas, floor: floor, minReadySeconds: 1}
 		if minReady != "" {

@@ -18,6 +18,3 @@ func from(ctx context.Context) Steps { return Steps{world.From(ctx)} }
 
 // state returns the watch of the scenario.
 func (s Steps) state() *readyWatch { return world.State[readyWatch](s.Scenario) }
-
-// Register adds the sentences.
-func Register(sc world.Sentences) { addSteps(sc) }

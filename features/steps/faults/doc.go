@@ -15,10 +15,7 @@ import (
 // Steps holds the scenario for the sentences about faults.
 type Steps struct{ *world.Scenario }
 
-// In returns the steps for a scenario.
-func In(s *world.Scenario) Steps { return Steps{s} }
-
-func from(ctx context.Context) Steps { return In(world.From(ctx)) }
+func from(ctx context.Context) Steps { return Steps{world.From(ctx)} }
 
 // Register adds the sentences.
 func Register(sc world.Sentences) {

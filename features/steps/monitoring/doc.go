@@ -15,15 +15,7 @@ import (
 // Steps holds the scenario for the sentences about monitoring.
 type Steps struct{ *world.Scenario }
 
-// In returns the steps for a scenario.
-func In(s *world.Scenario) Steps { return Steps{s} }
-
-func from(ctx context.Context) Steps { return In(world.From(ctx)) }
-
-// Register adds the sentences.
-func Register(sc world.Sentences) {
-	addMonitoringSteps(sc)
-}
+func from(ctx context.Context) Steps { return Steps{world.From(ctx)} }
 
 // state is the state that the sentences of a scenario share.
 type state struct {

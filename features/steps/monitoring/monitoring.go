@@ -31,8 +31,8 @@ const (
 	dashboardsFiles = "charts/karmada-compute/files/dashboards/*.json"
 )
 
-// addMonitoringSteps adds the sentences about Prometheus, and about the chart's objects for it.
-func addMonitoringSteps(sc world.Sentences) {
+// Register adds the sentences about Prometheus, and about the chart's objects for it.
+func Register(sc world.Sentences) {
 	sc.Step(`^Prometheus scrapes every replica and the agents of cells "([^"]*)"$`, func(ctx context.Context, cells string) error {
 		return from(ctx).startPrometheus(ctx, world.SplitNames(cells))
 	})

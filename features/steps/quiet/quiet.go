@@ -22,8 +22,8 @@ const leases = "coordination.k8s.io/leases"
 // period is an interval of time.
 type period struct{ from, until time.Time }
 
-// addQuietSteps adds the sentences about the passing of time and the writes in it.
-func addQuietSteps(sc world.Sentences) {
+// Register adds the sentences about the passing of time and the writes in it.
+func Register(sc world.Sentences) {
 	sc.Step(`^(\d+) seconds pass$`, func(ctx context.Context, seconds int) error {
 		s := from(ctx)
 		s.state().watched.from = time.Now()

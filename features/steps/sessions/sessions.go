@@ -23,9 +23,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/federation"
 )
 
-// addSessionSteps adds the sentences about logs, commands and ports of Instances, which a consumer uses with the kubeconfig of a
+// Register adds the sentences about logs, commands and ports of Instances, which a consumer uses with the kubeconfig of a
 // project.
-func addSessionSteps(sc world.Sentences) {
+func Register(sc world.Sentences) {
 	sc.Step(`^the operator offers sessions$`, func(ctx context.Context) error { return from(ctx).offerSessions(ctx) })
 	sc.Step(`^the consumer runs "([^"]*)"(?: with input "([^"]*)")?$`, func(ctx context.Context, command, input string) error {
 		s := from(ctx)

@@ -1,0 +1,43 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cells
+
+import (
+	"context"
+	"fmt"
+
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// conditions writes conditions of Clusters.
+type conditions struct {
+	hub client.Client
+	// clock gives conditions their transition times.
+	clock clock.PassiveClock
+}
+
+// write sets a condition of a Cluster, or removes it if wanted is nil. It writes only if the condition changes. After a conflict
+// with Karmada, which writes the same status, Karmada's write requeues the Cluster.
+func (c conditions) write(ctx context.Context, cluster *clusterv1alpha1.Cluster, kind string, wanted *metav1.Condition) error {
+	changed := cluster.DeepCopy()
+	differs := false
+	if wanted == nil {
+		differs = meta.RemoveStatusCondition(&changed.Status.Conditions, kind)
+	} else {
+		wanted.LastTransitionTime = metav1.NewTime(c.clock.Now())
+		differs = meta.SetStatusCondition(&changed.Status.Conditions, *wanted)
+	}
+	if !differs {
+		return nil
+	}
+	if err := c.hub.Status().Update(ctx, changed); err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("write condition %s of Cluster %s: %w", kind, cluster.Name, err)
+	}
+	return nil
+}
