@@ -32,7 +32,9 @@ type rolloutBench struct {
 	*rolloutOptions
 
 	sets, workloads dynamic.ResourceInterface
-	progress        *progress
+	// inCells are the StatefulSets in the cells, by the name of the cell.
+	inCells  map[string]dynamic.ResourceInterface
+	progress *progress
 	// size is the number of Instances, and template the number of the present template.
 	size, template int
 }
@@ -53,7 +55,13 @@ func (s *stage) openRollout(ctx context.Context, o *rolloutOptions) (*rolloutBen
 	if _, err := hub.Resource(namespaceResource).Create(ctx, object("v1", "Namespace", readyNamespace, map[string]any{}), metav1.CreateOptions{}); err != nil {
 		return nil, err
 	}
+	inCells := map[string]dynamic.ResourceInterface{}
 	for _, cell := range s.cells {
+		member, err := s.client("cell/"+cell.Name, federation.Admin)
+		if err != nil {
+			return nil, err
+		}
+		inCells[cell.Name] = member.Resource(statefulSetResource).Namespace(readyNamespace)
 		// As the deployments of the Workload, the floor names nothing.
 		policy := policies.CityPolicy(readyNamespace, policies.City{Code: cell.City, Cells: []string{cell.Name}, Independent: true})
 		policy.Spec.ResourceSelectors = []policyv1alpha1.ResourceSelector{{
@@ -69,7 +77,7 @@ func (s *stage) openRollout(ctx context.Context, o *rolloutOptions) (*rolloutBen
 		}
 	}
 	return &rolloutBench{
-		stage: s, rolloutOptions: o, sets: hub.Resource(statefulSetResource).Namespace(readyNamespace),
+		stage: s, rolloutOptions: o, inCells: inCells, sets: hub.Resource(statefulSetResource).Namespace(readyNamespace),
 		workloads: writer.Resource(workloadResource).Namespace(namespace),
 	}, nil
 }
@@ -88,7 +96,7 @@ func (b *rolloutBench) resize(ctx context.Context, instances int) error {
 		}
 	}
 	for _, cell := range b.cells {
-		if err := b.waitSet(ctx, setOf(cell), each); err != nil {
+		if err := b.waitSet(ctx, cell, each); err != nil {
 			return err
 		}
 	}
@@ -126,9 +134,12 @@ func patch(ctx context.Context, at dynamic.ResourceInterface, name string, field
 	return err
 }
 
+// image returns the image of the present template.
+func (b *rolloutBench) image() string { return fmt.Sprintf("registry.example.com/app:%d", b.template) }
+
 // containers returns the containers of the present template.
 func (b *rolloutBench) containers() []any {
-	return []any{map[string]any{"name": "app", "image": fmt.Sprintf("registry.example.com/app:%d", b.template)}}
+	return []any{map[string]any{"name": "app", "image": b.image()}}
 }
 
 // set returns the StatefulSet of a cell.
@@ -186,7 +197,7 @@ func (b *rolloutBench) rollFloor(ctx context.Context, mode rolloutMode) error {
 			}
 		}
 		for _, cell := range group {
-			if err := b.waitSet(ctx, setOf(cell), each); err != nil {
+			if err := b.waitSet(ctx, cell, each); err != nil {
 				return err
 			}
 		}
@@ -209,9 +220,16 @@ func (b *rolloutBench) rollWorkload(ctx context.Context, mode rolloutMode) error
 	return b.waitWorkload(ctx)
 }
 
-// waitSet waits until the hub shows that all Pods of a StatefulSet have its template and are Ready.
-func (b *rolloutBench) waitSet(ctx context.Context, name string, replicas int64) error {
-	return b.wait(ctx, b.sets, name, func(set *unstructured.Unstructured) string { return setProgress(set, replicas) })
+// waitSet waits until all Pods of a StatefulSet have the present template and are Ready, and the hub shows that. Karmada's counts alone may be
+// those of the template before.
+func (b *rolloutBench) waitSet(ctx context.Context, cell federation.Cell, replicas int64) error {
+	image := b.image()
+	if err := b.wait(ctx, b.inCells[cell.Name], setOf(cell), func(set *unstructured.Unstructured) string { return setProgress(set, image, replicas) }); err != nil {
+		return err
+	}
+	return b.wait(ctx, b.sets, setOf(cell), func(set *unstructured.Unstructured) string {
+		return lacking(set, replicas, "replicas", "readyReplicas", "updatedReplicas")
+	})
 }
 
 // waitWorkload waits until the project shows that all Instances have the template of the Workload and are Available.
@@ -237,8 +255,12 @@ func (b *rolloutBench) wait(ctx context.Context, at dynamic.ResourceInterface, n
 	return nil
 }
 
-// setProgress returns what a StatefulSet lacks until it is complete, or "".
-func setProgress(set *unstructured.Unstructured, replicas int64) string {
+// setProgress returns what a StatefulSet in a cell lacks until all of its Pods have an image, or "".
+func setProgress(set *unstructured.Unstructured, image string, replicas int64) string {
+	containers, _, _ := unstructured.NestedSlice(set.Object, "spec", "template", "spec", "containers")
+	if len(containers) != 1 || containers[0].(map[string]any)["image"] != image { //nolint:forcetypeassert // containers are objects
+		return "it has another template"
+	}
 	observed, _, _ := unstructured.NestedInt64(set.Object, "status", "observedGeneration")
 	if observed != set.GetGeneration() {
 		return fmt.Sprintf("generation %d of %d is observed", observed, set.GetGeneration())

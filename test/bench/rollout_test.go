@@ -34,13 +34,19 @@ func TestProgressOfRollouts(t *testing.T) {
 		"a Workload in progress":                   {kind: "Workload", status: with(phase("Progressing")), lacks: "it waits"},
 		"a Workload with too many Instances":       {kind: "Workload", status: with(map[string]any{"rollout": phase("Complete")["rollout"], "replicas": int64(5)}), lacks: "replicas is 5 of 4"},
 	} {
-		o := object("v1", test.kind, "one", map[string]any{"status": test.status})
+		spec := map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"image": "new"}}}}}
+		o := object("v1", test.kind, "one", map[string]any{"spec": spec, "status": test.status})
 		o.SetGeneration(2)
-		progress := setProgress
+		got := ""
 		if test.kind == "Workload" {
-			progress = workloadProgress
+			got = workloadProgress(o, 4)
+		} else {
+			if got = setProgress(o, "other", 4); got == "" {
+				t.Errorf("%s: it has another template", name)
+			}
+			got = setProgress(o, "new", 4)
 		}
-		if got := progress(o, 4); (test.lacks == "") != (got == "") || !strings.Contains(got, test.lacks) {
+		if (test.lacks == "") != (got == "") || !strings.Contains(got, test.lacks) {
 			t.Errorf("%s: %q", name, got)
 		}
 	}
