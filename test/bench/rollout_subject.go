@@ -244,7 +244,7 @@ func (b *rolloutBench) wait(ctx context.Context, at dynamic.ResourceInterface, n
 		read, err := at.Get(ctx, name, metav1.GetOptions{})
 		if err != nil {
 			last = err.Error()
-			return false, nil
+			return false, nil //nolint:nilerr // it is retried until the deadline
 		}
 		last = missing(read)
 		return last == "", nil

@@ -4,6 +4,7 @@
 package main
 
 import (
+	"maps"
 	"strings"
 	"testing"
 	"time"
@@ -13,11 +14,8 @@ func TestProgressOfRollouts(t *testing.T) {
 	done := map[string]any{"observedGeneration": int64(2), "replicas": int64(4), "readyReplicas": int64(4), "updatedReplicas": int64(4)}
 	with := func(fields map[string]any) map[string]any {
 		status := map[string]any{}
-		for _, of := range []map[string]any{done, fields} {
-			for name, value := range of {
-				status[name] = value
-			}
-		}
+		maps.Copy(status, done)
+		maps.Copy(status, fields)
 		return status
 	}
 	phase := func(phase string) map[string]any {

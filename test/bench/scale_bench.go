@@ -81,6 +81,10 @@ func (b *scaleBench) fill(ctx context.Context, r *scaleResult) error {
 	if err != nil {
 		return err
 	}
+	stored, err := b.storedBytes(ctx)
+	if err != nil {
+		return err
+	}
 	cpu, begin := b.cpu(), time.Now()
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(b.burst)
@@ -112,11 +116,19 @@ func (b *scaleBench) fill(ctx context.Context, r *scaleResult) error {
 	if err != nil {
 		return err
 	}
-	r.writes = map[string]float64{}
-	for at, count := range after {
-		r.writes[at] = float64(count-requests[at]) / float64(added)
+	r.writes = eachAdded(requests, after, added)
+	storedAfter, err := b.storedBytes(ctx)
+	r.bytes = eachAdded(stored, storedAfter, added)
+	return err
+}
+
+// eachAdded returns the differences between two counts, divided by a number of deployments.
+func eachAdded(before, after map[string]int, added int) map[string]float64 {
+	each := map[string]float64{}
+	for name, count := range after {
+		each[name] = float64(count-before[name]) / float64(added)
 	}
-	return nil
+	return each
 }
 
 // workload returns the Workload of a number. The cities get the Workloads in turn.
@@ -132,13 +144,9 @@ func (b *scaleBench) workload(number int) (*unstructured.Unstructured, error) {
 	return o, unstructured.SetNestedSlice(o.Object, []any{placement}, "spec", "placements")
 }
 
-// settle measures memory and bytes at rest, and finds the Pods to change.
+// settle measures memory at rest, and finds the Pods to change.
 func (b *scaleBench) settle(ctx context.Context, r *scaleResult) error {
 	r.memory = b.memory()
-	var err error
-	if r.bytes, err = b.storedBytes(ctx, r.deployments); err != nil {
-		return err
-	}
 	return b.choosePods(ctx)
 }
 

@@ -145,13 +145,13 @@ var storedResources = map[string][]string{
 	"cells": {"/apis/compute.datumapis.com/v1alpha/workloaddeployments", "/apis/compute.datumapis.com/v1alpha/instances"},
 }
 
-// storedBytes returns the bytes that each plane stores for a deployment, as JSON.
-func (b *scaleBench) storedBytes(ctx context.Context, deployments int) (map[string]float64, error) {
+// storedBytes returns the bytes of these resources in each plane, as JSON.
+func (b *scaleBench) storedBytes(ctx context.Context) (map[string]int, error) {
 	planes := map[string][]string{"hub": {hubPlane}, "project": {directPlane}}
 	for _, cell := range b.cells {
 		planes["cells"] = append(planes["cells"], "cell/"+cell.Name)
 	}
-	stored := map[string]float64{}
+	stored := map[string]int{}
 	for name, servers := range planes {
 		for _, server := range servers {
 			for _, path := range storedResources[name] {
@@ -159,7 +159,7 @@ func (b *scaleBench) storedBytes(ctx context.Context, deployments int) (map[stri
 				if err != nil {
 					return nil, err
 				}
-				stored[name] += float64(size) / float64(deployments)
+				stored[name] += size
 			}
 		}
 	}

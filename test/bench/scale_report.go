@@ -28,9 +28,10 @@ type scaleResult struct {
 	// cpu and writes are those of an added deployment, until the hub was at rest.
 	cpu    cpuTimes
 	writes map[string]float64
-	// memory of processes at rest, and bytes of a deployment in the API servers.
+	// bytes are those of an added deployment in the API servers.
+	bytes map[string]float64
+	// memory of processes at rest.
 	memory map[string]int
-	bytes  map[string]float64
 	// calm is the lag of changes one after the other, and storm that of many a second.
 	calm, storm summary
 	// stormRate is how many changes a second began, stormShown how many were shown a second, and stormCPU the CPU time of a change.
@@ -135,7 +136,7 @@ func (s *scaleReports) costs() *report {
 	for _, at := range []string{"project", "hub", "cells"} {
 		s.row(t, "bytes: "+at, func(r *scaleResult) (string, float64) { return fmt.Sprintf("%.1f kB", r.bytes[at]/1000), r.bytes[at] })
 	}
-	t.note("CPU time and writes, with Events, of the added deployments until the hub is at rest, divided by their number. Bytes as JSON, of all deployments, without Pods and Events.")
+	t.note("CPU time, writes (with Events) and bytes (as JSON, without Pods and Events) of the added deployments until the hub is at rest, divided by their number.")
 	return t
 }
 
