@@ -108,6 +108,7 @@ func (b *scaleBench) measure(ctx context.Context, r *scaleResult) error {
 		{"changes one after the other", b.calm},
 		{"storm", b.blow},
 		{"takeover", b.takeOver},
+		{"changes are undone", b.heal},
 	}
 	for _, step := range steps {
 		b.progress.printf("%d deployments, load %s: %s", r.deployments, load(), step.name)

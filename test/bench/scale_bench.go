@@ -306,6 +306,19 @@ func (b *scaleBench) takeOver(ctx context.Context, r *scaleResult) error {
 	return b.addOn.Start(ctx, owner)
 }
 
+// heal makes all Pods Ready again.
+func (b *scaleBench) heal(ctx context.Context, _ *scaleResult) error {
+	for _, pod := range b.pods {
+		if pod.ready {
+			continue
+		}
+		if err := b.toggle(ctx, pod); err != nil {
+			return err
+		}
+	}
+	return b.shown.awaitAll(ctx, b.patience)
+}
+
 // owner returns the replica that has the project, when each replica has shards.
 func (b *scaleBench) owner(ctx context.Context) (int, error) {
 	record, err := b.hub.Resource(leaseResource).Namespace("karmada-system").Get(ctx, v1alpha.LeaseShards, metav1.GetOptions{})
