@@ -108,7 +108,6 @@ func (s *scaleReports) times() *report {
 	s.row(t, "storm: shown a second", func(r *scaleResult) (string, float64) { return fmt.Sprintf("%.1f", r.stormShown), r.stormShown })
 	duration("storm: lag, p50", func(r *scaleResult) time.Duration { return r.storm.p50 })
 	duration("storm: lag, p99", func(r *scaleResult) time.Duration { return r.storm.p99 })
-	duration("storm: CPU time of a change", func(r *scaleResult) time.Duration { return r.stormCPU.total() })
 	duration("takeover", func(r *scaleResult) time.Duration { return r.takeover })
 	t.note("A change: condition Ready of a Pod in a cell changes; the lag is the time from the write in the cell until the project shows it. The changes of a storm are spread over the same number of deployments at each size.")
 	t.note("Takeover: from the kill of the replica that has the project until the project shows a change that happens right after the kill.")
@@ -119,25 +118,34 @@ func (s *scaleReports) times() *report {
 func (s *scaleReports) costs() *report {
 	t := newReport(s.cmd, "Cost of an added deployment", s.header()...)
 	s.row(t, "CPU time: all processes", func(r *scaleResult) (string, float64) { return millis(r.cpu.total()), r.cpu.total().Seconds() })
-	names := map[string]time.Duration{}
-	for _, r := range s.results {
-		for name, took := range r.cpu {
-			names[name] = max(names[name], took)
-		}
-	}
-	for _, name := range slices.SortedFunc(maps.Keys(names), func(a, b string) int { return cmp.Or(cmp.Compare(names[b], names[a]), strings.Compare(a, b)) }) {
-		if names[name] >= 2*time.Millisecond {
-			s.row(t, name, func(r *scaleResult) (string, float64) { return millis(r.cpu[name]), r.cpu[name].Seconds() })
-		}
-	}
+	s.processes(t, "", func(r *scaleResult) cpuTimes { return r.cpu })
 	for _, at := range []string{directPlane, hubPlane, "cells"} {
 		s.row(t, "writes: "+at, func(r *scaleResult) (string, float64) { return fmt.Sprintf("%.1f", r.writes[at]), r.writes[at] })
 	}
+	s.row(t, "CPU time of a change in a storm: all processes", func(r *scaleResult) (string, float64) {
+		return millis(r.stormCPU.total()), r.stormCPU.total().Seconds()
+	})
+	s.processes(t, "storm: ", func(r *scaleResult) cpuTimes { return r.stormCPU })
 	for _, at := range []string{"project", "hub", "cells"} {
 		s.row(t, "bytes: "+at, func(r *scaleResult) (string, float64) { return fmt.Sprintf("%.1f kB", r.bytes[at]/1000), r.bytes[at] })
 	}
 	t.note("CPU time, writes (with Events) and bytes (as JSON, without Pods and Events) of the added deployments until the hub is at rest, divided by their number.")
 	return t
+}
+
+// processes adds the rows of processes that take 2 ms or more, the most expensive first.
+func (s *scaleReports) processes(into *report, prefix string, of func(*scaleResult) cpuTimes) {
+	names := map[string]time.Duration{}
+	for _, r := range s.results {
+		for name, took := range of(r) {
+			names[name] = max(names[name], took)
+		}
+	}
+	for _, name := range slices.SortedFunc(maps.Keys(names), func(a, b string) int { return cmp.Or(cmp.Compare(names[b], names[a]), strings.Compare(a, b)) }) {
+		if names[name] >= 2*time.Millisecond {
+			s.row(into, prefix+name, func(r *scaleResult) (string, float64) { return millis(of(r)[name]), of(r)[name].Seconds() })
+		}
+	}
 }
 
 // memory is the table of memory at rest.
