@@ -92,7 +92,7 @@ func (f *Federation) startAPIServer(ctx context.Context, s apiServer) error {
 		"--max-mutating-requests-inflight=1000",
 		"--profiling=false",
 	}
-	args = append(args, f.frontProxy(s.plane)...)
+	args = append(append(args, f.frontProxy(s.plane)...), f.featureGates()...)
 	if s.kubelets {
 		certFile, keyFile, err := f.pki.client(subject{name: kubeletClient, groups: []string{"system:masters"}})
 		if err != nil {
@@ -117,6 +117,14 @@ func (f *Federation) startAPIServer(ctx context.Context, s apiServer) error {
 		Name: apiServerName(s.plane), Path: f.binaryOf(s.plane, tools.KubeAPIServer), Args: args,
 		Ready: f.httpsReady(s.port, "/readyz"), stage: stageServer,
 	})
+}
+
+// featureGates returns the flag with the federation's feature gates.
+func (f *Federation) featureGates() []string {
+	if f.state.FeatureGates == "" {
+		return nil
+	}
+	return []string{"--feature-gates=" + f.state.FeatureGates}
 }
 
 // frontProxy returns the flags with which a kube-apiserver accepts a front proxy (all except the host's and the cells') and acts
@@ -167,7 +175,7 @@ func (f *Federation) startControllerManager(ctx context.Context, m controllerMan
 		"--service-account-private-key-file="+private,
 		"--kube-api-qps=1000", "--kube-api-burst=2000",
 	)
-	args = append(args, m.args...)
+	args = append(append(args, m.args...), f.featureGates()...)
 	return f.start(ctx, Process{
 		Name: planeName(m.plane) + "-kube-controller-manager", Path: f.binaryOf(m.plane, tools.KubeControllerManager), Args: args,
 		Ready: f.httpsReady(m.port, "/healthz"), stage: stageController,

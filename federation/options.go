@@ -72,6 +72,8 @@ type Options struct {
 	// ClusterHealth has flags of karmada-controller-manager that define when a cell counts as lost. They replace the default flags, with
 	// which a loss is noticed within about 15 s. Cells must not be in pull mode.
 	ClusterHealth []string
+	// FeatureGates has feature gates of every kube-apiserver and kube-controller-manager, such as MaxUnavailableStatefulSet=true.
+	FeatureGates string
 	// MemoryLimit is GOMEMLIMIT of every process. A process that comes near it
 	// collects garbage all the time: a measurement with many objects needs
 	// "off". Empty: 640MiB.

@@ -46,6 +46,8 @@ type state struct {
 	MemoryLimit string
 	// ClusterHealth is a copy of the field of Options.
 	ClusterHealth []string
+	// FeatureGates is the option of the same name.
+	FeatureGates string
 	// Karmada is the folder of Karmada's module, which has its CRDs and webhook
 	// configuration.
 	Karmada string
@@ -86,8 +88,8 @@ func create(o Options, binaries map[string]string, karmada string, p *progress) 
 	}
 	f.state = state{
 		Repository: o.Repository, Cache: o.Cache, Cells: o.Cells, CRDs: o.CRDs, Host: o.Host, WithoutMilo: o.WithoutMilo, MemoryLimit: o.MemoryLimit,
-		ClusterHealth: o.ClusterHealth,
-		Karmada:       karmada, KarmadaVersion: o.KarmadaVersion, CellKubernetesVersion: o.CellKubernetesVersion, Binaries: binaries, Ports: ports,
+		ClusterHealth: o.ClusterHealth, FeatureGates: o.FeatureGates,
+		Karmada: karmada, KarmadaVersion: o.KarmadaVersion, CellKubernetesVersion: o.CellKubernetesVersion, Binaries: binaries, Ports: ports,
 	}
 	if err := f.pki.create(); err != nil {
 		return nil, fmt.Errorf("certificates in %s: %w", f.pki.folder, err)

@@ -83,7 +83,7 @@ var hubProcesses = []string{"hub-kube-apiserver", "karmada-controller-manager", 
 type cpuTimes map[string]time.Duration
 
 const (
-	// replica is the process of the add-on, and agent its process in the cell.
+	// replica is the first process of the add-on, and agent its process in a cell.
 	replica = "karmada-compute-0"
 	agent   = "karmada-compute-cell"
 )
@@ -98,36 +98,38 @@ func cpuOf(pid int) (time.Duration, error) {
 	return time.Duration(stat.CPUTime() * float64(time.Second)), err
 }
 
-// pid returns the id of a process of the federation or of the replica, or 0.
-func (s *stage) pid(name string) int {
-	if name == replica {
-		id, err := s.addOn.ProcessID(0)
-		if err != nil {
-			return 0
+// pids returns the ids of the running processes by name. All agents have one name.
+func (s *stage) pids() map[string][]int {
+	pids := map[string][]int{agent: s.agentPIDs}
+	for i := range s.addOn.Replicas() {
+		if id, err := s.addOn.ProcessID(i); err == nil && id != 0 {
+			pids[fmt.Sprintf("karmada-compute-%d", i)] = []int{id}
 		}
-		return id
-	}
-	if name == agent {
-		return s.agentPID
 	}
 	for _, process := range s.federation.Status() {
-		if process.Name == name && process.Running {
-			return process.PID
+		if process.Running {
+			pids[process.Name] = []int{process.PID}
 		}
+	}
+	return pids
+}
+
+// pid returns the id of a running process that is the only one of its name, or 0.
+func (s *stage) pid(name string) int {
+	if pids := s.pids()[name]; len(pids) == 1 {
+		return pids[0]
 	}
 	return 0
 }
 
 // cpu returns the CPU time of the processes of the federation and the add-on. Processes that cannot be read are left out.
 func (s *stage) cpu() cpuTimes {
-	names := []string{replica, agent}
-	for _, process := range s.federation.Status() {
-		names = append(names, process.Name)
-	}
 	used := cpuTimes{}
-	for _, name := range names {
-		if took, err := cpuOf(s.pid(name)); err == nil {
-			used[name] = took
+	for name, pids := range s.pids() {
+		for _, pid := range pids {
+			if took, err := cpuOf(pid); err == nil {
+				used[name] += took
+			}
 		}
 	}
 	return used

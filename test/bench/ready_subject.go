@@ -50,14 +50,9 @@ type readySubject struct {
 // openReady prepares the hub for the floor, and returns the floor and the add-on's subject. The city's policy propagates the
 // floor.
 func (s *stage) openReady(ctx context.Context, of policies.City) ([]*readySubject, error) {
-	agents, err := s.addOn.AgentProcessIDs(ctx, cell)
-	if err != nil {
+	if err := s.findAgents(ctx); err != nil {
 		return nil, err
 	}
-	if len(agents) != 1 {
-		return nil, fmt.Errorf("%d processes are the agent of cell %s; there should be one", len(agents), cell)
-	}
-	s.agentPID = agents[0]
 	hub, err := s.client(hubPlane, federation.Admin)
 	if err != nil {
 		return nil, err

@@ -48,10 +48,11 @@ type stage struct {
 	cells      []federation.Cell
 	folder     string
 	out        io.Writer
-	// agentPID is the process of the agent in the first cell.
-	agentPID int
+	// agentPIDs are the processes of the agents.
+	agentPIDs []int
 	// health has flags of Karmada about the loss of cells, and addOnOptions the options of the add-on.
 	health       []string
+	featureGates string
 	addOnOptions federation.AddOnOptions
 }
 
@@ -82,7 +83,8 @@ func (s *stage) with(ctx context.Context, do func(context.Context, *stage) error
 func (s *stage) boot(ctx context.Context) error {
 	var err error
 	s.federation, err = federation.Up(ctx, federation.Options{
-		Folder: s.folder, Projects: []string{project}, Cells: s.cells, Host: true, MemoryLimit: "off", ClusterHealth: s.health, Out: s.out,
+		Folder: s.folder, Projects: []string{project}, Cells: s.cells, Host: true, MemoryLimit: "off", ClusterHealth: s.health,
+		FeatureGates: s.featureGates, Out: s.out,
 	})
 	if err != nil {
 		return err
@@ -95,7 +97,33 @@ func (s *stage) boot(ctx context.Context) error {
 	if s.addOn, err = s.federation.StartAddOn(ctx, options); err != nil {
 		return err
 	}
-	return s.federation.Equip(ctx, []string{project}, []string{city})
+	return s.federation.Equip(ctx, []string{project}, s.cities())
+}
+
+// cities returns the cities that the project has.
+func (s *stage) cities() []string {
+	cities := []string{city}
+	for _, cell := range s.cells {
+		cities = append(cities, cell.City)
+	}
+	slices.Sort(cities)
+	return slices.Compact(cities)
+}
+
+// findAgents finds the processes of the agents in the cells.
+func (s *stage) findAgents(ctx context.Context) error {
+	s.agentPIDs = nil
+	for _, cell := range s.cells {
+		agents, err := s.addOn.AgentProcessIDs(ctx, cell.Name)
+		if err != nil {
+			return err
+		}
+		if len(agents) != 1 {
+			return fmt.Errorf("%d processes are the agent of cell %s; there should be one", len(agents), cell.Name)
+		}
+		s.agentPIDs = append(s.agentPIDs, agents...)
+	}
+	return nil
 }
 
 // stop stops the federation, also after Ctrl-C.

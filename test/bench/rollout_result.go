@@ -1,0 +1,140 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// addOnUser is the user of the add-on on the hub.
+const addOnUser = "system:serviceaccount:karmada-system:karmada-compute"
+
+// rolloutResult is the result of one rollout.
+type rolloutResult struct {
+	took   time.Duration
+	cpu    cpuTimes
+	writes hubWrites
+}
+
+// rolloutResults are the results of all rounds.
+type rolloutResults struct{ floor, ours []rolloutResult }
+
+// hubWrites holds the number of writes of each kind.
+type hubWrites map[aggregatedWrite]int
+
+// hubWrites returns the writes to the hub since begin. Leases, Events, the status of Clusters and refused writes are left out.
+func (b *rolloutBench) hubWrites(begin time.Time) (hubWrites, error) {
+	writes, err := b.federation.Writes(hubPlane, begin)
+	counts := hubWrites{}
+	for _, write := range writes {
+		switch {
+		case heartbeat(write.Resource), strings.HasSuffix(write.Resource, "/events"), write.Code >= 400:
+		default:
+			counts[aggregatedWrite{hubPlane, write.Resource, write.Verb, write.User}]++
+		}
+	}
+	return counts, err
+}
+
+// by returns the number of writes of the add-on, or of all other users.
+func (w hubWrites) by(addOn bool) int {
+	sum := 0
+	for write, count := range w {
+		if (write.user == addOnUser) == addOn {
+			sum += count
+		}
+	}
+	return sum
+}
+
+// steps returns the number of changes of a deployment's spec.
+func (w hubWrites) steps() int {
+	sum := 0
+	for write, count := range w {
+		if write.user == addOnUser && write.resource == "compute.datumapis.com/workloaddeployments" {
+			sum += count
+		}
+	}
+	return sum
+}
+
+// kinds returns the kinds of writes, the most frequent first.
+func (w hubWrites) kinds() []aggregatedWrite {
+	var kinds []aggregatedWrite
+	for write := range w {
+		kinds = append(kinds, write)
+	}
+	slices.SortFunc(kinds, func(a, b aggregatedWrite) int {
+		return cmp.Or(cmp.Compare(w[b], w[a]), strings.Compare(a.resource+a.verb+a.user, b.resource+b.verb+b.user))
+	})
+	return kinds
+}
+
+// middle returns the result whose duration is the median of an odd number of results, or the lower one of the two in the middle.
+func middle(results []rolloutResult) rolloutResult {
+	sorted := slices.Clone(results)
+	slices.SortFunc(sorted, func(a, b rolloutResult) int { return cmp.Compare(a.took, b.took) })
+	return sorted[(len(sorted)-1)/2]
+}
+
+// spread formats the median and the range of durations.
+func spread(results []rolloutResult) string {
+	if len(results) == 0 {
+		return "-"
+	}
+	took := func(r rolloutResult) string { return fmt.Sprintf("%.1f s", r.took.Seconds()) }
+	shortest := slices.MinFunc(results, func(a, b rolloutResult) int { return cmp.Compare(a.took, b.took) })
+	longest := slices.MaxFunc(results, func(a, b rolloutResult) int { return cmp.Compare(a.took, b.took) })
+	text := took(middle(results))
+	if len(results) > 1 {
+		text += fmt.Sprintf(" (%.1f–%.1f)", shortest.took.Seconds(), longest.took.Seconds())
+	}
+	return text
+}
+
+// String describes the last round.
+func (r *rolloutResults) String() string {
+	last := r.ours[len(r.ours)-1]
+	text := fmt.Sprintf("%.1f s, %d writes of the add-on and %d of Karmada to the hub", last.took.Seconds(), last.writes.by(true), last.writes.by(false))
+	if len(r.floor) > 0 {
+		floor := r.floor[len(r.floor)-1]
+		text += fmt.Sprintf("; floor %.1f s, ratio %s", floor.took.Seconds(), ratio(last.took.Seconds(), floor.took.Seconds()))
+	}
+	return text
+}
+
+// report adds the rows of a mode.
+func (r *rolloutResults) report(into *rolloutReports, mode rolloutMode, b *rolloutBench) {
+	ours := middle(r.ours)
+	size, per := fmt.Sprint(b.size), func(count, of int) string { return fmt.Sprintf("%.1f", float64(count)/float64(max(1, of))) }
+	own, others := ours.writes.by(true), ours.writes.by(false)
+	into.writes.add(mode.name, size, fmt.Sprint(ours.writes.steps()), fmt.Sprint(own), fmt.Sprint(others), per(own, b.cityCount), per(others, b.cityCount),
+		per(own+others, ours.writes.steps()), per(own+others, b.size))
+	for _, kind := range ours.writes.kinds() {
+		into.kinds.add(mode.name, size, kind.user, kind.verb, strings.TrimPrefix(kind.resource, "/"), fmt.Sprint(ours.writes[kind]))
+	}
+	if !mode.floor {
+		into.times.add(mode.name, size, "-", spread(r.ours), "-", "-", cpuSeconds(ours.cpu.total()), "-")
+		return
+	}
+	floor := middle(r.floor)
+	into.times.add(mode.name, size, spread(r.floor), spread(r.ours), ratio(ours.took.Seconds(), floor.took.Seconds()),
+		cpuSeconds(floor.cpu.total()), cpuSeconds(ours.cpu.total()), ratio(ours.cpu.total().Seconds(), floor.cpu.total().Seconds()))
+	into.costs.rows = append(into.costs.rows, costRows(mode.name+", "+size, floor.cpu.each(b.size), ours.cpu.each(b.size))...)
+}
+
+func cpuSeconds(took time.Duration) string { return fmt.Sprintf("%.1f s", took.Seconds()) }
+
+// total returns the CPU time of all processes.
+func (c cpuTimes) total() time.Duration {
+	var sum time.Duration
+	for _, used := range c {
+		sum += used
+	}
+	return sum
+}
