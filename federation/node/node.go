@@ -208,7 +208,11 @@ func (n *node) endAll() {
 	n.mu.Lock()
 	n.ending = true
 	for _, p := range n.known {
-		p.end(min(endGrace, p.grace()))
+		grace := endGrace
+		if seconds := p.current().Spec.TerminationGracePeriodSeconds; seconds != nil {
+			grace = min(grace, time.Duration(*seconds)*time.Second)
+		}
+		p.end(grace)
 	}
 	n.mu.Unlock()
 	n.running.Wait()

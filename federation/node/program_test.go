@@ -33,7 +33,11 @@ func runProgram(name string) int {
 	case "node":
 		return serveNode()
 	}
-	return 99
+	code, err := strconv.Atoi(name)
+	if err != nil {
+		return 99
+	}
+	return code
 }
 
 // serve serves HTTP: it returns the container's environment, and fails its probes on request.
