@@ -13,6 +13,7 @@ import (
 func TestYieldDuringInterrupt(t *testing.T) {
 	t.Parallel()
 	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
 	turns := make(turns, 1)
 	if err := turns.take(ctx); err != nil {
 		t.Fatal(err)
