@@ -24,8 +24,8 @@ import (
 const (
 	// cityLabel is the label of a Cluster that turns it into a cell of a city.
 	cityLabel = "topology.datum.net/city-code"
-	// oldestKarmada is the oldest version that the add-on is tested with.
-	oldestKarmada = "1.18.0"
+	// oldestKarmada is the oldest version on which the core scenarios have run (docs/reference/versions.md).
+	oldestKarmada = "1.17.0"
 	// defaultAPIRate is karmada-controller-manager's --kube-api-qps where it is not set.
 	defaultAPIRate = 40.0
 	// callsPerDeployment is the approximate number of requests by which Karmada propagates one object.
