@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -146,6 +147,13 @@ func (b *scaleBench) workload(number int) (*unstructured.Unstructured, error) {
 
 // settle measures memory at rest, and finds the Pods to change.
 func (b *scaleBench) settle(ctx context.Context, r *scaleResult) error {
+	before := slices.Clone(b.agentPIDs)
+	if err := b.findAgents(ctx); err != nil {
+		return err
+	}
+	if !slices.Equal(before, b.agentPIDs) {
+		b.progress.printf("agents have restarted: the CPU time of the ended processes is not counted")
+	}
 	r.memory = b.memory()
 	return b.choosePods(ctx)
 }
