@@ -225,8 +225,8 @@ func (b *rolloutBench) rollWorkload(ctx context.Context, mode rolloutMode) error
 	return b.waitWorkload(ctx)
 }
 
-// waitSet waits until all Pods of a StatefulSet have its template and are Ready, and the hub shows that. Karmada's counts alone may be
-// those of the template before.
+// waitSet waits until all Pods of a StatefulSet have its template and are Ready, and the hub shows that. Karmada's counts alone may
+// belong to the template before.
 func (b *rolloutBench) waitSet(ctx context.Context, cell federation.Cell, replicas int64) error {
 	image := b.floorImage
 	if err := b.wait(ctx, b.inCells[cell.Name], setOf(cell), func(set *unstructured.Unstructured) string { return setProgress(set, image, replicas) }); err != nil {

@@ -314,7 +314,7 @@ func (b *scaleBench) takeOver(ctx context.Context, r *scaleResult) error {
 	return b.addOn.Start(ctx, owner)
 }
 
-// heal makes all Pods Ready again.
+// heal returns all Pods to Ready.
 func (b *scaleBench) heal(ctx context.Context, _ *scaleResult) error {
 	for _, pod := range b.pods {
 		if pod.ready {
