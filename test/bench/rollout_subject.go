@@ -35,8 +35,9 @@ type rolloutBench struct {
 	// inCells are the StatefulSets in the cells, by the name of the cell.
 	inCells  map[string]dynamic.ResourceInterface
 	progress *progress
-	// size is the number of Instances, and template the number of the present template.
+	// size is the number of Instances, template the number of the present template, and floorImage the image that the floor has.
 	size, template int
+	floorImage     string
 }
 
 // openRollout prepares the hub for the floor.
@@ -88,6 +89,9 @@ func setOf(cell federation.Cell) string { return rolledOut + "-" + cell.Name }
 // resize creates or scales the floor and the Workload, and waits until all Pods and Instances are Ready.
 func (b *rolloutBench) resize(ctx context.Context, instances int) error {
 	first := b.size == 0
+	if first {
+		b.floorImage = b.image()
+	}
 	each := int64(instances / b.cityCount)
 	b.size = int(each) * b.cityCount
 	for _, cell := range b.cells {
@@ -189,6 +193,7 @@ func toAny(texts []string) []any {
 // rollFloor gives the StatefulSets the present template, and waits until all Pods have it and are Ready.
 func (b *rolloutBench) rollFloor(ctx context.Context, mode rolloutMode) error {
 	each := int64(b.size / b.cityCount)
+	b.floorImage = b.image()
 	for begin := 0; begin < len(b.cells); begin += mode.atOnce {
 		group := b.cells[begin:min(begin+mode.atOnce, len(b.cells))]
 		for _, cell := range group {
@@ -220,10 +225,10 @@ func (b *rolloutBench) rollWorkload(ctx context.Context, mode rolloutMode) error
 	return b.waitWorkload(ctx)
 }
 
-// waitSet waits until all Pods of a StatefulSet have the present template and are Ready, and the hub shows that. Karmada's counts alone may be
-// those of the template before.
+// waitSet waits until all Pods of a StatefulSet have its template and are Ready, and the hub shows that. Karmada's counts alone may
+// belong to the template before.
 func (b *rolloutBench) waitSet(ctx context.Context, cell federation.Cell, replicas int64) error {
-	image := b.image()
+	image := b.floorImage
 	if err := b.wait(ctx, b.inCells[cell.Name], setOf(cell), func(set *unstructured.Unstructured) string { return setProgress(set, image, replicas) }); err != nil {
 		return err
 	}

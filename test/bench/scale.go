@@ -97,7 +97,7 @@ func runScale(cmd *cobra.Command, o *scaleOptions) error {
 	return errors.Join(err, reports.write(cmd.OutOrStdout()))
 }
 
-// measure adds deployments until there are as many as the result is for, and measures. What was measured before an error stays.
+// measure adds deployments until there are as many as the result is for, and measures. Results from before an error are kept.
 func (b *scaleBench) measure(ctx context.Context, r *scaleResult) error {
 	steps := []struct {
 		name string

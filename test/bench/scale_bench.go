@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -146,6 +147,13 @@ func (b *scaleBench) workload(number int) (*unstructured.Unstructured, error) {
 
 // settle measures memory at rest, and finds the Pods to change.
 func (b *scaleBench) settle(ctx context.Context, r *scaleResult) error {
+	before := slices.Clone(b.agentPIDs)
+	if err := b.findAgents(ctx); err != nil {
+		return err
+	}
+	if !slices.Equal(before, b.agentPIDs) {
+		b.progress.printf("agents have restarted: the CPU time of the ended processes is not counted")
+	}
 	r.memory = b.memory()
 	return b.choosePods(ctx)
 }
@@ -306,7 +314,7 @@ func (b *scaleBench) takeOver(ctx context.Context, r *scaleResult) error {
 	return b.addOn.Start(ctx, owner)
 }
 
-// heal makes all Pods Ready again.
+// heal returns all Pods to Ready.
 func (b *scaleBench) heal(ctx context.Context, _ *scaleResult) error {
 	for _, pod := range b.pods {
 		if pod.ready {

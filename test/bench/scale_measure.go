@@ -41,7 +41,7 @@ func (s *stage) memory() map[string]int {
 // directPlane is the project's kube-apiserver without Milo's router.
 const directPlane = "project-plane/" + project
 
-// requests returns the writes by plane since the federation began; those of all cells have one name.
+// requests returns the writes by plane since the federation began. All cells have one name.
 func (b *scaleBench) requests(ctx context.Context) (map[string]int, error) {
 	counts := map[string]int{}
 	for _, at := range []string{directPlane, hubPlane} {
@@ -96,7 +96,7 @@ func (s *stage) get(ctx context.Context, plane, path string, read func(io.Reader
 	return read(response.Body)
 }
 
-// countWrites sums up the writes in the metrics of a kube-apiserver, without those that are written at rest, too, and reviews.
+// countWrites sums up the writes in the metrics of a kube-apiserver, without reviews and without resources that are written at rest, too.
 func countWrites(metrics io.Reader) (int, error) {
 	const metric = "apiserver_request_total{"
 	sum := 0

@@ -25,14 +25,14 @@ type scaleResult struct {
 	// filled is how long it took until the Instances of the last added deployments were Ready.
 	filled time.Duration
 	added  int
-	// cpu and writes are those of an added deployment, until the hub was at rest.
+	// cpu and writes belong to one added deployment, until the hub was at rest.
 	cpu    cpuTimes
 	writes map[string]float64
-	// bytes are those of an added deployment in the API servers.
+	// bytes of an added deployment in the API servers.
 	bytes map[string]float64
 	// memory of processes at rest.
 	memory map[string]int
-	// calm is the lag of changes one after the other, and storm that of many a second.
+	// calm is the lag of changes one after the other, and storm the lag of many changes a second.
 	calm, storm summary
 	// stormRate is how many changes a second began, stormShown how many were shown a second, and stormCPU the CPU time of a change.
 	stormRate, stormShown float64
