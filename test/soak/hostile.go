@@ -147,7 +147,10 @@ func (h *Hostile) Run(ctx context.Context) (*HostileResult, error) {
 	if err := h.heal(ctx); err != nil {
 		return nil, err
 	}
-	return h.result(h.Clock.Since(last)), context.Cause(ctx)
+	healed := h.Clock.Since(last)
+	h.measure(ctx)
+	h.checkMeasured()
+	return h.result(healed), context.Cause(ctx)
 }
 
 // noise writes until the duration is over, and checks the invariants meanwhile.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -53,6 +54,19 @@ func (h *Hostile) measure(ctx context.Context) {
 		// The hostile administrator may end the agent of their own cell.
 		if known && usage.Started != peak.Started && name != agentPrefix+h.Cell {
 			h.find("a process has ended", name)
+		}
+	}
+}
+
+// checkMeasured finds replicas whose memory was never read: the bound would hold for any memory.
+func (h *Hostile) checkMeasured() {
+	for i := range h.AddOn.Replicas() {
+		name := replicaPrefix + strconv.Itoa(i)
+		h.findingMu.Lock()
+		_, known := h.peaks[name]
+		h.findingMu.Unlock()
+		if !known {
+			h.find("the memory of a process was never read", name)
 		}
 	}
 }
