@@ -203,17 +203,18 @@ func (c *City) replacing() int {
 	return c.Partition.Index
 }
 
-// cost is how many Instances of a city are unavailable, or may be before its next report. Additional ones make up for them.
+// cost is how many Instances of a city are unavailable, or may be before its next report. Additional ones make up for them. Until its cells
+// have reported the last step, they may act on any before it, and a late report may show the target where it no longer is.
 func (s *State) cost(c *City) int {
 	unavailable := c.unavailable()
-	switch {
-	case c.Partition != nil:
-		unavailable = max(unavailable, c.pending())
-	case s.stage(c) == complete || c.Cells == 0:
-	default:
-		unavailable = max(unavailable, min(c.Room, c.unfinished()+unavailable))
+	most := unavailable
+	if c.Partition != nil {
+		most = max(most, c.pending())
 	}
-	return c.lacking(unavailable)
+	if c.Cells > 0 && s.stage(c) != complete && (c.Partition == nil || !c.Observed) {
+		most = max(most, min(c.Room, c.unfinished()+unavailable))
+	}
+	return c.lacking(most)
 }
 
 // lacking is how many Instances a city lacks of the desired ones while so many are unavailable.
