@@ -19,7 +19,7 @@ import (
 // and the help of commands.
 var speaking = []string{"cell", "cli", "cmd/internal", "cmd/karmada-compute", "cmd/karmada-compute-cell", "hub", "internal", "interpreter", "milo", "namespaces", "policies", "webhook"}
 
-// atMilo are the files whose texts nobody sees without Milo, with the reason.
+// atMilo are the files whose texts no user sees without Milo, with the reason.
 var atMilo = map[string]string{
 	"cmd/karmada-compute/certificates.go": "the webhooks are registered on the hub alone",
 	"cmd/karmada-compute/sessions.go":     "the transport is to Milo",
@@ -43,7 +43,7 @@ var (
 	both  = regexp.MustCompile(`without Milo|--projects=|--milo-kubeconfig|--quota`)
 )
 
-// TestTextsNameNoMilo: without Milo no text tells a user of Milo, unless it says what is so without it.
+// TestTextsNameNoMilo: without Milo no text tells a user of Milo, unless it also names the mode without Milo.
 func TestTextsNameNoMilo(t *testing.T) {
 	used := map[string]bool{}
 	for _, folder := range speaking {
