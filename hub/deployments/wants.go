@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -15,8 +16,9 @@ import (
 )
 
 // Wants returns a function that reports whether this controller recreates a deleted deployment: its Workload exists, is
-// not being deleted, chooses its placement and city, and the project may use the city. The function reads project, and
-// its error is no answer.
+// not being deleted, chooses its placement and city, the project may use the city, and the namespace is not being deleted: nothing
+// can be created there. The function reads project, which must be the API server: a finalizer depends on the answer. An error is
+// no answer.
 func Wants(locations projects.Locations) func(ctx context.Context, project client.Reader, d *v1alpha.WorkloadDeployment) (bool, error) {
 	return func(ctx context.Context, project client.Reader, d *v1alpha.WorkloadDeployment) (bool, error) {
 		workload := &v1alpha.Workload{}
@@ -34,8 +36,15 @@ func Wants(locations projects.Locations) func(ctx context.Context, project clien
 			return false, err
 		}
 		planned := makePlan(workload, available, nil).deployments
-		return slices.ContainsFunc(planned, func(desired *v1alpha.WorkloadDeployment) bool {
+		if !slices.ContainsFunc(planned, func(desired *v1alpha.WorkloadDeployment) bool {
 			return desired.Name == d.Name && sameDeployment(d, desired)
-		}), nil
+		}) {
+			return false, nil
+		}
+		namespace := &corev1.Namespace{}
+		if err := project.Get(ctx, client.ObjectKey{Name: d.Namespace}, namespace); err != nil {
+			return false, fmt.Errorf("get the namespace of deployment %s: %w", d.Name, err)
+		}
+		return namespace.DeletionTimestamp.IsZero(), nil
 	}
 }

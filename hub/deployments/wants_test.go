@@ -7,6 +7,8 @@ import (
 	"errors"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
@@ -32,6 +34,13 @@ func TestWants(t *testing.T) {
 		"the Workload is being deleted": {change: func(t *testing.T, f *fixture, workload *v1alpha.Workload) {
 			t.Helper()
 			planes.Delete(t, f.Planes, workload)
+		}},
+		// The namespace controller deletes the objects of a namespace in any order.
+		"the namespace is being deleted": {change: func(t *testing.T, f *fixture, workload *v1alpha.Workload) {
+			t.Helper()
+			namespace := &corev1.Namespace{}
+			namespace.Name = workload.Namespace
+			planes.Delete(t, f.Planes, namespace)
 		}},
 		"the Workload was made again": {change: func(t *testing.T, f *fixture, workload *v1alpha.Workload) {
 			t.Helper()

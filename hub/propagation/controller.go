@@ -45,7 +45,7 @@ type Options struct {
 	Hub client.Client
 	// APIReader reads the hub's API server, to determine whether an object was the last of its kind.
 	APIReader client.Reader
-	// Wanted reports whether a deleted deployment will be recreated, from the objects in project.
+	// Wanted reports whether a deleted deployment will be recreated, from the objects in project, read past the cache.
 	Wanted func(ctx context.Context, project client.Reader, d *v1alpha.WorkloadDeployment) (bool, error)
 	// Suspension reports which projects are suspended.
 	Suspension projects.Suspension

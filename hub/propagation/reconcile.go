@@ -116,7 +116,7 @@ func (s *scope) withdraw(ctx context.Context) error {
 	if !controllerutil.ContainsFinalizer(s.deployment, v1alpha.FinalizerPropagation) {
 		return nil
 	}
-	wanted, err := s.Wanted(ctx, s.project, s.deployment)
+	wanted, err := s.Wanted(ctx, s.projectAPI, s.deployment)
 	if err != nil {
 		return err
 	}
