@@ -18,10 +18,12 @@ import (
 )
 
 // behind is the maximum age of the cells' state behind a count in the project. early is the maximum time by which the watch of a project may be
-// ahead of the watch of a cell.
+// ahead of the watch of a cell. reconnect is the maximum time that Karmada's watch of a cell stays broken after the cell's API server has
+// returned: client-go's backoff. Until then a count is older.
 const (
-	behind = 45 * time.Second
-	early  = 5 * time.Second
+	behind    = 45 * time.Second
+	early     = 5 * time.Second
+	reconnect = time.Minute
 )
 
 // History is every version of the Workloads and WorkloadDeployments in a namespace of a project, and how many Instances their cells had. The

@@ -95,6 +95,20 @@ func TestHistory(t *testing.T) {
 			p.Blind(p.now, "b")
 			p.deployment("web-dfw", 3, countsOf(3, 2))
 		}},
+		"a cell that Karmada does not watch yet": {then: func(p *plane) {
+			p.Blind(p.now, "b")
+			p.instance("b", "web-dfw-1", metav1.ConditionFalse)
+			p.deployment("web-dfw", 2, countsOf(2, 1))
+			p.now = p.now.Add(behind + reconnect/2)
+			p.deployment("web-dfw", 2, countsOf(2, 2))
+		}},
+		"a cell that Karmada watches again": {want: "readyReplicas is 2, and it was 1", then: func(p *plane) {
+			p.Blind(p.now, "b")
+			p.instance("b", "web-dfw-1", metav1.ConditionFalse)
+			p.deployment("web-dfw", 2, countsOf(2, 1))
+			p.now = p.now.Add(behind + reconnect + time.Second)
+			p.deployment("web-dfw", 2, countsOf(2, 2))
+		}},
 		"a Workload with more than its deployments": {want: "Workload web, revision 4: readyReplicas is 3", then: func(p *plane) {
 			p.workload(countsOf(3, 3))
 		}},

@@ -97,13 +97,14 @@ func (h *History) judge(before []version, v *version) []string {
 	return found
 }
 
-// most is how many Instances the cells of a deployment had at most shortly before a version. It is not known while a cell was not watched.
+// most is how many Instances the cells of a deployment had at most shortly before a version. It is not known while a cell was not watched,
+// and until Karmada watches it again.
 func (h *History) most(v *version) (most sample, known bool) {
 	most.byHash = map[string]int32{}
 	begin, end := v.at.Add(-behind), v.at.Add(early)
 	for _, cell := range v.cells {
 		watched := h.samples[cell] != nil
-		if !watched || slices.ContainsFunc(h.blind[cell], func(at time.Time) bool { return at.After(begin) && at.Before(end) }) {
+		if !watched || slices.ContainsFunc(h.blind[cell], func(at time.Time) bool { return at.After(begin.Add(-reconnect)) && at.Before(end) }) {
 			return most, false
 		}
 		var of sample
