@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"golang.org/x/sync/errgroup"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -91,6 +92,19 @@ func applyTo(ctx context.Context, client dynamic.ResourceInterface, object *unst
 	return nil
 }
 
+// createOrApply creates an object, or applies it if it exists. An older API server drops unknown fields of a new object, as it does
+// when Karmada creates it, and refuses to apply them.
+func createOrApply(ctx context.Context, client dynamic.ResourceInterface, object *unstructured.Unstructured) error {
+	_, err := client.Create(ctx, object, metav1.CreateOptions{FieldManager: fieldManager})
+	if apierrors.IsAlreadyExists(err) {
+		return applyTo(ctx, client, object)
+	}
+	if err != nil {
+		return fmt.Errorf("create %s %s: %w", object.GetKind(), object.GetName(), err)
+	}
+	return nil
+}
+
 // applyCRDs applies CustomResourceDefinitions in parallel and waits until all are
 // served.
 func (p *plane) applyCRDs(ctx context.Context, crds []*unstructured.Unstructured) error {
@@ -99,7 +113,7 @@ func (p *plane) applyCRDs(ctx context.Context, crds []*unstructured.Unstructured
 	client := p.dynamic.Resource(crdResource)
 	for _, crd := range crds {
 		group.Go(func() error {
-			if err := applyTo(ctx, client, crd); err != nil {
+			if err := createOrApply(ctx, client, crd); err != nil {
 				return err
 			}
 			err := wait.PollUntilContextTimeout(ctx, readyInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
