@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
 func TestReadWrites(t *testing.T) {
@@ -69,7 +71,7 @@ func TestRequestsDuringStart(t *testing.T) {
 	f.state.Ports = map[string]int{plane: 1}
 	begin := time.Now()
 	event := func(at time.Time) string {
-		return `{"verb":"get","requestURI":"/api","stageTimestamp":"` + at.Format(time.RFC3339Nano) + `","user":{"username":"a"},` +
+		return `{"verb":"get","requestURI":"/api","stageTimestamp":"` + at.UTC().Format(metav1.RFC3339Micro) + `","user":{"username":"a"},` +
 			`"annotations":{"authorization.k8s.io/decision":"forbid"}}` + "\n"
 	}
 	if err := f.StartProcess(t.Context(), Process{

@@ -108,9 +108,11 @@ func (h *Hostile) checkStrays(ctx context.Context) error {
 
 // checkPods finds Pods of Instances that may take a whole node, in any namespace into which the hostile project has brought them.
 func (h *Hostile) checkPods(ctx context.Context) error {
-	for _, cell := range h.Federation.Cells() {
+	for _, plane := range h.planes {
+		if !strings.HasPrefix(plane, "cell/") {
+			continue
+		}
 		var pods corev1.PodList
-		plane := "cell/" + cell.Name
 		if err := h.collector.planes[plane].List(ctx, &pods, client.HasLabels{v1alpha.LabelDeploymentName}); err != nil {
 			return fmt.Errorf("list the Pods of %s: %w", plane, err)
 		}

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -43,8 +44,11 @@ func (h *Hostile) arrange(ctx context.Context) error {
 		return err
 	}
 	h.planes = []string{hubPlane, "project/" + h.Project, "project/" + h.Victim}
-	for _, cell := range h.Federation.Cells() {
-		h.planes = append(h.planes, "cell/"+cell.Name)
+	// Another scenario may add a cell at any time.
+	for _, plane := range slices.Sorted(maps.Keys(h.collector.planes)) {
+		if strings.HasPrefix(plane, "cell/") {
+			h.planes = append(h.planes, plane)
+		}
 	}
 	foreign, err := h.foreign(ctx)
 	if err != nil {
