@@ -128,20 +128,6 @@ func TestInstallOrder(t *testing.T) {
 	}
 }
 
-// TestAccountOfAgentsIsPreserved: the token of a running Pod is refused once its ServiceAccount was recreated. The namespace, with which the
-// ServiceAccount is deleted, is not preserved.
-func TestAccountOfAgentsIsPreserved(t *testing.T) {
-	objects := render(t, parts["hub"])
-	for name, want := range map[string]string{"karmada-compute-cell-account": "ServiceAccount", "karmada-compute-cell": "Namespace"} {
-		policy := "ClusterPropagationPolicy/" + name
-		selected := query(t, objects, policy, "{.spec.resourceSelectors[*].kind}")
-		preserved := query(t, objects, policy, "{.spec.preserveResourcesOnDeletion}")
-		if isAccount := want == "ServiceAccount"; !strings.Contains(selected, want) || isAccount != (selected == "ServiceAccount") || isAccount != (preserved == "true") {
-			t.Errorf("%s selects %s, preserved: %q", policy, selected, preserved)
-		}
-	}
-}
-
 // TestManagedBy: the addon can set itself as the manager of the objects.
 func TestManagedBy(t *testing.T) {
 	objects, err := charts.Render(nil, charts.Release{Name: "mine", Namespace: "elsewhere", ManagedBy: "karmadactl"})

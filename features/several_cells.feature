@@ -132,11 +132,3 @@ Feature: Several cells in one city
     When cell "iad-2" serves IAD
     Then Workload "web" becomes available with 2 ready Instances
     And cell "iad-2" runs 2 Instances
-
-  Scenario: The agent of a cell keeps its identity when Karmada removes it from the cell and sends it again
-    # As when a cell loses the label of its city and gets it back within seconds: the Pod of the agent runs on.
-    Given "metadata.uid" of serviceaccount "karmada-compute-system/karmada-compute-cell" in cell "iad-2" is remembered as "ACCOUNT"
-    When an operator deletes work "karmada-es-iad-2/karmada-compute-cell-5678447944" on the hub
-    Then work "karmada-es-iad-2/karmada-compute-cell-5678447944" on the hub becomes another one
-    And work "karmada-es-iad-2/karmada-compute-cell-5678447944" on the hub has condition Applied True
-    And serviceaccount "karmada-compute-system/karmada-compute-cell" in cell "iad-2" still has "metadata.uid" "${ACCOUNT}"
