@@ -65,8 +65,13 @@ Feature: Disruption budgets
       | placement | cities | replicas |
       | three     | DFW    | 3        |
       | four      | ORD    | 4        |
-    # An evicted Instance stays unavailable until the third eviction has been tried.
-    When the consumer patches workload "web" with {"spec":{"minReadySeconds":20,"disruption":{"minAvailable":5}}}
+    # An evicted Instance stays unavailable until the third eviction has been tried. The slack of a budget goes to the cells whose Instances are
+    # Available, so all of them are before it is set.
+    When the consumer patches workload "web" with {"spec":{"minReadySeconds":20}}
+    Then workloaddeployment "web-three-dfw" has current condition StatusCurrent True because of "Reported"
+    And workloaddeployment "web-four-ord" has current condition StatusCurrent True because of "Reported"
+    And workload "web" has "status.availableReplicas" "7"
+    When the consumer patches workload "web" with {"spec":{"disruption":{"minAvailable":5}}}
     Then workload "web" has current condition DisruptionBudget True because of "BudgetInForce"
     And poddisruptionbudget "web-three-dfw" in cell "dfw" has "status.disruptionsAllowed" "1"
     And poddisruptionbudget "web-four-ord" in cell "ord" has "status.disruptionsAllowed" "1"

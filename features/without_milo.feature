@@ -99,20 +99,6 @@ Feature: Without Milo
       """
     Then that is refused with "the hub namespaces of karmada-compute; choose another name"
 
-  @cells @hostile
-  Scenario: A consumer with every right in its own namespace
-    Given the federation has cells "iad-1, iad-2"
-    And a namespace of the hub that is a project
-    And a second namespace of the hub that is a project, "other"
-    Then a hostile consumer writes at random for 10 seconds beside project "${other}", seed 1
-
-  @cells @hostile
-  Scenario: An administrator of a cell, without Milo
-    Given the federation has cells "iad-1, iad-2"
-    And a namespace of the hub that is a project
-    And a second namespace of the hub that is a project, "other"
-    Then a hostile cell "iad-1" writes at random for 10 seconds beside project "${other}", seed 1
-
   @containers @sessions
   Scenario: A role in the namespace gives its user the log of an Instance
     Given cell "hou" runs containers
