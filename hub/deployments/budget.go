@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/deployments/rollout"
 	"github.com/karmada-compute/karmada-compute/hub/floors"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/budget"
@@ -81,10 +82,10 @@ func (s *scope) confirmNoBudget(ctx context.Context) error {
 // removed.
 func (s *scope) countBudget() {
 	s.shares = shares{}
-	wanted := map[string]bool{}
+	wanted := map[string]*v1alpha.WorkloadDeployment{}
 	names := slices.Collect(maps.Keys(s.existing))
 	for _, desired := range s.plan.deployments {
-		wanted[desired.Name] = true
+		wanted[desired.Name] = desired
 		if s.existing[desired.Name] == nil {
 			names = append(names, desired.Name)
 		}
@@ -97,7 +98,7 @@ func (s *scope) countBudget() {
 			// No finalizer holds it back any more: its Instances do not count.
 			continue
 		}
-		member := budget.Member{Floor: s.plannedFloor(name), Leaving: !wanted[name]}
+		member := budget.Member{Floor: s.plannedFloor(name), Leaving: wanted[name] == nil}
 		if existing != nil {
 			status := &existing.Status
 			member.Sequence, member.InForce, member.Awaiting = status.FloorSequence, status.FloorInForce, status.AwaitingDisruption
@@ -106,10 +107,21 @@ func (s *scope) countBudget() {
 			member.Available = min(status.AvailableReplicas, status.FloorAvailable)
 			// A deployment whose template waits for another reason is not removed.
 			member.Leaving = member.Leaving && !s.plan.wants(existing)
+			member.Settled = s.isSettled(existing, wanted[name], member.Available)
 		}
 		s.shares.names, s.shares.members = append(s.shares.names, name), append(s.shares.members, member)
 	}
 	s.shares.minimum = budget.Minimum(s.workload.Spec.Disruption, s.shares.desired)
+}
+
+// isSettled reports whether all Instances of a deployment are Available, and no rollout replaces any. While a rollout is
+// paused, its city does not keep the tokens of the others.
+func (s *scope) isSettled(existing, desired *v1alpha.WorkloadDeployment, available int32) bool {
+	if desired == nil || existing.Status.ObservedGeneration != existing.Generation || available < desiredReplicas(desired, existing) {
+		return false
+	}
+	return s.rolling.result.Phase == rollout.Paused ||
+		existing.Spec.Partition == nil && desired.Spec.Partition == nil && existing.Spec.Surge == 0 && desired.Spec.Surge == 0
 }
 
 // hasNoSlack reports whether the budget lets no Available Instance be disrupted.

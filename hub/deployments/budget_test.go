@@ -48,7 +48,7 @@ func (f *fixture) inForce(t *testing.T, available map[string]int32) {
 	for name, count := range available {
 		planes.ChangeStatus(t, f.Planes, f.readDeployment(t, name), func(d *v1alpha.WorkloadDeployment) {
 			d.Status.AvailableReplicas, d.Status.FloorAvailable = count, count
-			d.Status.FloorSequence = d.Spec.Floor.Sequence
+			d.Status.FloorSequence, d.Status.ObservedGeneration = d.Spec.Floor.Sequence, d.Generation
 			if d.Status.FloorInForce = d.Spec.Floor.MinAvailable; d.Spec.Floor.MinAvailable != budget.Everything {
 				d.Status.FloorInForce = min(d.Spec.Floor.MinAvailable, count)
 			}
@@ -113,6 +113,46 @@ func TestBudgetIsDividedAmongCities(t *testing.T) {
 	}
 	if sum := f.floor(t, dfw) + f.floor(t, ord); sum != 6 {
 		t.Errorf("the cities keep %d together", sum)
+	}
+}
+
+// TestSlackOfAnInstanceThatRecovered: the slack was given to the city that had all of its Instances, and all of it was where the last
+// one became Available.
+func TestSlackOfAnInstanceThatRecovered(t *testing.T) {
+	t.Parallel()
+	f := withBudget(t)
+	for _, available := range []int32{2, 3, 3, 3} {
+		f.inForce(t, map[string]int32{dfw: available, ord: 4})
+		f.settle(t)
+		if available == 2 && f.floor(t, dfw) != 1 {
+			t.Fatalf("the only slack is not in %s: floor %d", dfw, f.floor(t, dfw))
+		}
+	}
+	if f.floor(t, dfw) != 2 || f.floor(t, ord) != 3 {
+		t.Errorf("of 3 + 4 with a minimum of 5 the cities keep %d and %d", f.floor(t, dfw), f.floor(t, ord))
+	}
+}
+
+// TestSlackDuringARollout: the city of a rollout keeps its tokens between two batches. The slack is levelled while the rollout is paused.
+func TestSlackDuringARollout(t *testing.T) {
+	t.Parallel()
+	for name, paused := range map[string]bool{"it continues": false, "it is paused": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := withBudget(t)
+			ready := map[string]int32{dfw: 3, ord: 4}
+			f.inForce(t, map[string]int32{dfw: 2, ord: 4})
+			f.settle(t)
+			f.rolls(t, func(r *v1alpha.WorkloadRollout) { r.Paused = paused })
+			planes.Change(t, f.Planes, f.readDeployment(t, dfw), func(d *v1alpha.WorkloadDeployment) {
+				d.Spec.Partition = &v1alpha.WorkloadDeploymentPartition{Index: 2, Template: *d.Spec.Template.DeepCopy()}
+			})
+			f.inForce(t, ready)
+			f.settle(t)
+			if got := f.floor(t, dfw); got == 2 != paused {
+				t.Errorf("the city keeps %d", got)
+			}
+		})
 	}
 }
 

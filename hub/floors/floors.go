@@ -51,6 +51,7 @@ func (c *Copy) member(assigned *v1alpha.CellAssignment) (member budget.Member, a
 		most := size(assigned.Indices) + size(assigned.Releasing)
 		member.Sequence, member.Available = report.FloorSequence, max(0, min(report.Available, most))
 		member.Awaiting = max(report.AwaitingDisruption, member.Available-size(assigned.Indices))
+		member.Settled = member.Available >= size(assigned.Indices) && c.Stored.Spec.Partition == nil && c.Stored.Spec.Surge == 0
 	}
 	cell, exists := c.Cells.Find(assigned.Name)
 	switch {

@@ -97,6 +97,31 @@ func TestFloorIsDividedAmongCells(t *testing.T) {
 	}
 }
 
+// TestSlackOfCells: the slack is where an Instance recovered, and is levelled except during a rollout.
+func TestSlackOfCells(t *testing.T) {
+	t.Parallel()
+	for name, partition := range map[string]*v1alpha.WorkloadDeploymentPartition{"settled": nil, "a rollout": {Index: 2}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, second := inTwoCells(t, &v1alpha.AvailabilityFloor{MinAvailable: 5, Sequence: 1})
+			planes.Change(t, f.Planes, f.original, func(d *v1alpha.WorkloadDeployment) {
+				if d.Spec.Partition = partition; partition != nil {
+					d.Spec.Partition.Template = *d.Spec.Template.DeepCopy()
+				}
+			})
+			f.mustReconcile(t, "web")
+			for _, available := range []int32{2, 3, 3, 3} {
+				f.report(t, map[string]int32{f.cell.Name: available, second.Name: 4})
+				f.mustReconcile(t, "web")
+			}
+			floors := f.floors(t)
+			if levelled := floors[f.cell.Name].MinAvailable == 2 && floors[second.Name].MinAvailable == 3; levelled != (partition == nil) {
+				t.Errorf("of 3 + 4 with a minimum of 5 the cells keep %+v", floors)
+			}
+		})
+	}
+}
+
 func TestFloorsOfCellsThatAreLost(t *testing.T) {
 	t.Parallel()
 	f, second := inTwoCells(t, &v1alpha.AvailabilityFloor{MinAvailable: 5, Sequence: 1})

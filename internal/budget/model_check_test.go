@@ -46,7 +46,15 @@ func (w *world) drain() error {
 			total++
 		}
 	}
+	before := w.writes
 	w.settle()
+	// The Workload and each city raise floors, lower others once these are confirmed, and lower more once cities have confirmed theirs.
+	if most := 4 * (1 + len(w.deployments)); w.writes > before+most {
+		return fmt.Errorf("%d writes until everything has settled, and not %d", w.writes-before, most)
+	}
+	if err := w.settled(); err != nil {
+		return err
+	}
 	if w.workload.value.minimum >= total {
 		return nil
 	}
@@ -109,6 +117,7 @@ func TestModelFindsMistakes(t *testing.T) {
 		"a plan of a stale cache is stored",
 		"floors are written before the plan",
 		"a city is removed without a guarantee",
+		"slack stays where an Instance recovers",
 	} {
 		t.Run(mistake, func(t *testing.T) {
 			t.Parallel()

@@ -130,6 +130,7 @@ func (w *world) divideWorkload(r *replica) {
 		known := r.deployments[city].value
 		m := Member{
 			Sequence: known.sequence, Available: known.available, InForce: known.inForce, Awaiting: known.awaiting, Leaving: next.leaving[city],
+			Settled: !next.leaving[city] && known.available >= w.desired(city) && w.broken != "slack stays where an Instance recovers",
 		}
 		if floor, planned := next.plan[city]; planned {
 			m.Floor = &floor
@@ -157,6 +158,7 @@ func (w *world) divideWorkload(r *replica) {
 		next.minimum, next.leaving = w.workload.value.minimum, w.workload.value.leaving
 		w.workload = stored[workload]{value: next, version: w.workload.version + 1}
 		r.workload = w.workload
+		w.writes++
 		if next.effective == next.minimum {
 			w.inForce = next.minimum
 		}
@@ -212,6 +214,7 @@ func (w *world) divideCity(r *replica, city string) {
 		return
 	}
 	next.highest = divided.Sequence
+	w.writes++
 	for i, name := range names {
 		next.cells[name] = &divided.Floors[i]
 	}
@@ -225,10 +228,20 @@ func (w *world) cellMembers(of *copied, names []string) []Member {
 		known := of.reports[name]
 		members = append(members, Member{
 			Floor: of.cells[name], Sequence: known.sequence, Available: known.available, InForce: Everything, Awaiting: known.awaiting,
-			Silent: w.cells[name].cut, Lost: w.cells[name].lost,
+			Silent: w.cells[name].cut, Lost: w.cells[name].lost, Settled: known.available >= w.cells[name].desired() && w.broken != "slack stays where an Instance recovers",
 		})
 	}
 	return members
+}
+
+// desired is how many Instances a city should have.
+func (w *world) desired(city string) (count int32) {
+	for _, c := range w.cells {
+		if c.city == city {
+			count += c.desired()
+		}
+	}
+	return count
 }
 
 // project is hub/projection.
@@ -285,6 +298,44 @@ func (w *world) removeCity(city string) error {
 	delete(next.plan, city)
 	w.workload = stored[workload]{value: next, version: w.workload.version + 1}
 	return w.check("the removal of " + city)
+}
+
+// settled reports what is wrong with a federation in which all Instances are Available, none awaits a disruption and no message is on
+// its way: writes that do not end, or slack that one member has and another one lacks.
+func (w *world) settled() error {
+	before := w.writes
+	if w.settle(); w.writes > before {
+		return fmt.Errorf("a settled federation has %d more writes", w.writes-before)
+	}
+	var cities []int32
+	for _, city := range slices.Sorted(maps.Keys(w.deployments)) {
+		floor := w.workload.value.plan[city]
+		cities = append(cities, max(0, w.desired(city)-floor.MinAvailable), w.desired(city))
+		var cells []int32
+		for _, name := range slices.Sorted(maps.Keys(w.copies[city].value.cells)) {
+			cells = append(cells, max(0, w.cells[name].desired()-w.cells[name].floor.MinAvailable), w.cells[name].desired())
+		}
+		if !even(cells) {
+			return fmt.Errorf("the slack and the Instances of the cells of %s are %d", city, cells)
+		}
+	}
+	if !even(cities) {
+		return fmt.Errorf("the slack and the Instances of the cities are %d", cities)
+	}
+	return nil
+}
+
+// even reports whether members have as much slack as each other to within one, or as they have Instances. of has slack and Instances of
+// each.
+func even(of []int32) bool {
+	for i := 0; i < len(of); i += 2 {
+		for j := 0; j < len(of); j += 2 {
+			if of[i] < of[i+1] && of[j] > of[i]+1 {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // settle delivers every message between the hub and the cells that are not cut off, and lets the hub act on them, until nothing

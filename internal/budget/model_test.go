@@ -74,6 +74,8 @@ func (c *cell) available() (count int32) {
 	return count
 }
 
+func (c *cell) desired() int32 { return int32(len(c.instances)) }
+
 // replica is a process of the hub with its caches.
 type replica struct {
 	workload    stored[workload]
@@ -96,8 +98,8 @@ type world struct {
 	// calm reports that no replica is killed at present.
 	calm  bool
 	named int
-	// disruptions counts voluntary ones.
-	disruptions int
+	// disruptions counts voluntary ones, and writes those of divisions.
+	disruptions, writes int
 }
 
 func clone[V any](of map[string]V) map[string]V {

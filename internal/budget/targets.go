@@ -4,6 +4,7 @@
 package budget
 
 import (
+	"cmp"
 	"slices"
 	"sort"
 )
@@ -46,7 +47,8 @@ func (d *Division) targets() []int32 {
 }
 
 // shares divides the slack. Each member that awaits disruptions gets some, also from members that do not; apart from that, each keeps
-// its own, and the rest is divided evenly. enough is false if the minimum is missed even without any slack.
+// its own, and the rest is divided evenly. While no member awaits disruptions, the settled ones have as much as each other. enough is
+// false if the minimum is missed even without any slack.
 func (d *Division) shares(rest int32, leave bool) (shares []int32, enough bool) {
 	shares = make([]int32, len(d.Members))
 	give := func(i int, upTo int32) {
@@ -79,11 +81,32 @@ func (d *Division) shares(rest int32, leave bool) (shares []int32, enough bool) 
 		give(i, d.Members[i].slack())
 	}
 	rest -= fill(shares, awaiting, rest, func(i int) int32 { return min(d.Members[i].Awaiting, d.Members[i].available()) })
-	for _, i := range others {
-		give(i, d.Members[i].slack())
+	for i, kept := range d.kept(others, rest, len(awaiting) == 0) {
+		give(others[i], kept)
 	}
 	fill(shares, append(awaiting, others...), rest, func(i int) int32 { return d.Members[i].available() })
 	return shares, true
+}
+
+// kept returns how much of their slack members keep that do not await disruptions, rest at most. With evenly, the settled members level
+// theirs: an Instance that recovered has left its slack where it recovered, whoever had been given slack meanwhile.
+func (d *Division) kept(members []int, rest int32, evenly bool) []int32 {
+	kept := make([]int32, len(members))
+	var settled []int
+	var own int32
+	for n, i := range members {
+		m := &d.Members[i]
+		if evenly && m.Settled {
+			settled, own = append(settled, n), own+m.slack()
+			continue
+		}
+		kept[n] = min(m.slack(), rest)
+		rest -= kept[n]
+	}
+	// Of members that cannot all have the same, these keep one more that have it.
+	slices.SortStableFunc(settled, func(a, b int) int { return cmp.Compare(d.Members[members[b]].slack(), d.Members[members[a]].slack()) })
+	fill(kept, settled, min(own, rest), func(n int) int32 { return d.Members[members[n]].available() })
+	return kept
 }
 
 // fill raises the smallest of the shares of members first, each up to its bound, by rest together. It returns by how much it has.
