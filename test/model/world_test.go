@@ -95,7 +95,9 @@ type cell struct {
 	// drained are the indices of Instances on cordoned nodes.
 	drained map[int]bool
 	// fresh are the indices of Instances whose failure the hub may not know of.
-	fresh     map[int]bool
+	fresh map[int]bool
+	// excused are the indices of Instances that a failure or a drain has taken down. They may get a broken template that is not their turn.
+	excused   map[int]bool
 	cut, lost bool
 	down      []sent
 	up        []report
@@ -126,7 +128,7 @@ type world struct {
 	quiet bool
 	// calm says that no replica is killed at present.
 	calm                  bool
-	versions, failures    int
+	versions              int
 	disruptions, rollouts int
 }
 
@@ -183,7 +185,7 @@ func (w *world) addCity(city string) {
 	w.deployments[city] = stored[deployment]{value: deployment{spec: first}, version: 1}
 	onHub, count, cells := copied{spec: first}.clone(), 1+w.IntN(5), 1+w.IntN(2)
 	for n := range min(cells, count) {
-		c := &cell{name: fmt.Sprintf("%s-cell-%d", city, n), city: city, spec: first, instances: map[int]*instance{}, drained: map[int]bool{}, fresh: map[int]bool{}}
+		c := &cell{name: fmt.Sprintf("%s-cell-%d", city, n), city: city, spec: first, instances: map[int]*instance{}, drained: map[int]bool{}, fresh: map[int]bool{}, excused: map[int]bool{}}
 		for index := n; index < count; index += min(cells, count) {
 			c.indices = append(c.indices, index)
 			c.instances[index] = &instance{template: "good-0", available: true}
@@ -286,8 +288,7 @@ func (w *world) disturb(c *cell) {
 	case w.IntN(4) > 0:
 		c.drained[index] = true
 	case one.available:
-		one.available, c.fresh[index] = false, true
-		w.failures++
+		one.available, c.fresh[index], c.excused[index] = false, true, true
 	}
 }
 
@@ -298,6 +299,7 @@ func (w *world) start(c *cell) {
 		if one != nil && !one.available && !c.lost && !isBroken(one.template) && w.IntN(2) == 0 {
 			one.available = true
 			delete(c.fresh, index)
+			delete(c.excused, index)
 		}
 	}
 }
