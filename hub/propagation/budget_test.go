@@ -144,6 +144,52 @@ func TestFloorsOfCellsThatAreLost(t *testing.T) {
 	}
 }
 
+// TestFloorsWithOtherClocks: the hub's clock is 10 minutes ahead of or behind the clock that Karmada judges cells by. No floor is lower
+// than with the same clock, while a cell does not answer and when it returns.
+func TestFloorsWithOtherClocks(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		ahead time.Duration
+		// silent is the floor of the first cell while the second one does not answer.
+		silent int32
+	}{
+		"ahead":    {10 * time.Minute, budget.Everything},
+		"the same": {0, 2},
+		"behind":   {-10 * time.Minute, 2},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, second := inTwoCells(t, &v1alpha.AvailabilityFloor{MinAvailable: 5, Sequence: 1})
+			karmada := f.clock.Now()
+			f.clock.SetTime(karmada.Add(test.ahead))
+			ready := map[string]int32{f.cell.Name: 3, second.Name: 4}
+			f.report(t, ready)
+			f.mustReconcile(t, "web")
+			if floors := f.floors(t); floors[f.cell.Name].MinAvailable != 2 || floors[second.Name].MinAvailable != 3 {
+				t.Fatalf("of 3 + 4 with a minimum of 5 the cells keep %+v", floors)
+			}
+			f.report(t, ready)
+			judge := func(status metav1.ConditionStatus) {
+				planes.ChangeStatus(t, f.Planes, second, func(c *clusterv1alpha1.Cluster) {
+					meta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{
+						Type: clusterv1alpha1.ClusterConditionReady, Status: status, Reason: "Judged", LastTransitionTime: metav1.NewTime(karmada),
+					})
+				})
+				f.mustReconcile(t, "web")
+			}
+			judge(metav1.ConditionFalse)
+			if got := f.floors(t)[f.cell.Name].MinAvailable; got != test.silent {
+				t.Errorf("while the second cell does not answer the first one keeps %d, want %d", got, test.silent)
+			}
+			// Its last report has what it had then.
+			judge(metav1.ConditionTrue)
+			if got := f.floors(t)[second.Name].MinAvailable; got != 3 {
+				t.Errorf("the second cell returns with floor %d, want 3", got)
+			}
+		})
+	}
+}
+
 func TestFloorsNeverGoBack(t *testing.T) {
 	t.Parallel()
 	f, _ := inTwoCells(t, &v1alpha.AvailabilityFloor{MinAvailable: 5, Sequence: 7})

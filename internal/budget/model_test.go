@@ -211,7 +211,8 @@ func (w *world) step() error {
 		w.operate()
 	case n < 97 && c != nil:
 		c.cut = !c.cut && w.IntN(2) == 0
-		c.lost = c.cut && w.IntN(4) == 0
+		// A clock that is ahead judges a cell to be lost that is not.
+		c.lost = c.cut && w.IntN(4) == 0 || w.IntN(8) == 0
 	default:
 		w.settle()
 		for _, name := range slices.Sorted(maps.Keys(w.cells)) {
@@ -230,7 +231,7 @@ func (w *world) change(c *cell) {
 	switch {
 	case one.down || one.failed:
 		for _, one := range c.instances {
-			if !c.lost && w.IntN(3) > 0 {
+			if !(c.lost && c.cut) && w.IntN(3) > 0 {
 				*one = instance{}
 			}
 		}

@@ -67,7 +67,7 @@ func (w *world) act(c *cell) error {
 		case !w.mayDisrupt(c) && (w.broken != "a cell replaces without its floor" || !outdated):
 		default:
 			// Whatever takes an Instance down, the next one at its index has the template that its partition allows.
-			if c.drained[index] && outdated && unavailable >= limit {
+			if c.drained[index] && (!outdated || unavailable >= limit) {
 				c.excused[index] = true
 			}
 			unavailable++
@@ -158,10 +158,13 @@ func (w *world) deliver(c *cell) {
 
 // late is how many messages have overtaken the one that arrives.
 func (w *world) late(sent int) int {
-	if w.IntN(2) == 0 {
-		return 0
+	switch w.IntN(6) {
+	case 0:
+		return sent - 1
+	case 1, 2:
+		return w.IntN(sent)
 	}
-	return w.IntN(sent)
+	return 0
 }
 
 // send keeps the last messages of a direction.

@@ -141,6 +141,7 @@ func (w *world) divideWorkload(r *replica) {
 	for _, city := range cities {
 		known := r.deployments[city].value
 		m := budget.Member{Sequence: known.sequence, Available: known.available, InForce: known.inForce, Awaiting: known.awaiting}
+		m.Settled = known.spec.partition == nil && known.observed == known.spec.generation && int(known.available) >= w.desired(city)
 		if floor, planned := next.plan[city]; planned {
 			m.Floor = &floor
 		}
@@ -222,12 +223,22 @@ func (w *world) propagate(r *replica, city string) {
 	r.copies[city] = w.copies[city]
 }
 
+func (w *world) desired(city string) (count int) {
+	for _, c := range w.cells {
+		if c.city == city {
+			count += len(c.indices)
+		}
+	}
+	return count
+}
+
 func (w *world) members(of *copied, cells []string) (members []budget.Member) {
 	for _, name := range cells {
 		known := of.reports[name]
 		members = append(members, budget.Member{
 			Floor: of.cells[name], Sequence: known.sequence, Available: known.available, InForce: budget.Everything, Awaiting: known.awaiting,
 			Silent: w.cells[name].cut, Lost: w.cells[name].lost,
+			Settled: of.spec.partition == nil && int(known.available) >= len(w.cells[name].indices),
 		})
 	}
 	return members

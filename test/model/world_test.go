@@ -276,7 +276,7 @@ func (w *world) change() {
 	w.workload = stored[workload]{value: next, version: w.workload.version + 1}
 }
 
-// disturb lets an Instance fail, or cordons a node.
+// disturb lets an Instance fail, or cordons a node, often instead of others.
 func (w *world) disturb(c *cell) {
 	if w.quiet {
 		return
@@ -286,6 +286,12 @@ func (w *world) disturb(c *cell) {
 	switch {
 	case one == nil:
 	case w.IntN(4) > 0:
+		// Tokens move most between cells whose nodes are cordoned and uncordoned.
+		if w.IntN(2) == 0 {
+			for _, other := range w.cells {
+				clear(other.drained)
+			}
+		}
 		c.drained[index] = true
 	case one.available:
 		one.available, c.fresh[index], c.excused[index] = false, true, true
