@@ -304,10 +304,13 @@ func (w *world) deliver(c *cell) {
 
 // late is the number of messages that have overtaken the arriving one.
 func (w *world) late(sent int) int {
-	if w.IntN(2) == 0 {
-		return 0
+	switch w.IntN(6) {
+	case 0:
+		return sent - 1
+	case 1, 2:
+		return w.IntN(sent)
 	}
-	return w.IntN(sent)
+	return 0
 }
 
 // send keeps the last messages of a direction.

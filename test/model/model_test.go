@@ -49,6 +49,9 @@ func (w *world) end() error {
 		unavailable += c.unavailable()
 	}
 	next.value.target, next.value.minimum = "good-last", int32(max(0, w.total()-1-w.IntN(1+unavailable)))
+	if w.IntN(2) == 0 {
+		next.value.minimum = w.rot()
+	}
 	w.inForce = min(w.inForce, next.value.minimum)
 	next.version++
 	w.workload = next
@@ -67,6 +70,24 @@ func (w *world) end() error {
 		}
 	}
 	return fmt.Errorf("it does not converge: %+v", w.dump())
+}
+
+// rot lets no Instance start with the last complete template. It returns a minimum without slack if one Instance waits for another template,
+// and otherwise 0: a cell whose own limit is used up by such Instances keeps a token that it cannot use (decision 55).
+func (w *world) rot() int32 {
+	w.rotten = w.workload.value.complete
+	stuck := 0
+	for _, c := range w.cells {
+		for _, index := range c.indices {
+			if one := c.instances[index]; one == nil || !one.available {
+				stuck++
+			}
+		}
+	}
+	if stuck == 1 {
+		return int32(w.total() - 1)
+	}
+	return 0
 }
 
 func (w *world) ended() bool {

@@ -124,6 +124,8 @@ type world struct {
 	replicas []*replica
 	// inForce is the minimum that voluntary disruptions may not miss.
 	inForce int32
+	// rotten is a template whose Instances do not start any more, as if its image was deleted. Available ones stay.
+	rotten string
 	// quiet says that nothing fails and no node is drained: then the limit of the rollout holds at every moment.
 	quiet bool
 	// calm says that no replica is killed at present.
@@ -302,7 +304,7 @@ func (w *world) disturb(c *cell) {
 func (w *world) start(c *cell) {
 	for _, index := range c.indices {
 		one := c.instances[index]
-		if one != nil && !one.available && !c.lost && !isBroken(one.template) && w.IntN(2) == 0 {
+		if one != nil && !one.available && !c.lost && !isBroken(one.template) && one.template != w.rotten && w.IntN(2) == 0 {
 			one.available = true
 			delete(c.fresh, index)
 			delete(c.excused, index)

@@ -69,12 +69,11 @@ func Next(s *State) Result {
 			d.endSurge(i)
 		}
 	}
+	waits := false
 	for _, i := range d.turn() {
-		if !d.mayStart(i) {
-			break
-		}
-		if !d.start(i) {
-			break
+		// While one waits, the others wait behind it, unless it waits for them.
+		if !waits || d.holdsUp(i) {
+			waits = !d.mayStart(i) || !d.start(i) || waits
 		}
 	}
 	return d.finish()
@@ -138,7 +137,7 @@ func (d *decision) advance(city int) {
 		d.say(city, "its cells have not reported the last step")
 	case c.Surge > 0 && c.SurgeLate:
 		d.cancelSurge(city)
-	case d.takesBack(c):
+	case d.takesBack(c) || d.isStuck(c):
 		d.takeBack(city)
 	case c.pending() > 0:
 		d.say(city, fmt.Sprintf("%d of its Instances with the new template are not Available", c.pending()))

@@ -99,7 +99,7 @@ func (d *decision) replaceBroken(o *offer) bool {
 		// Only these Instances have another template than the one that the city returns to.
 		d.left -= max(0, o.pending()-o.unavailable())
 		d.step(o.city, Step{Index: o.Partition.Index, Cautious: true})
-	case o.broken && (o.spare < 1 || d.repairing || o.Cells < 2 && !d.passed()):
+	case o.broken && (o.spare < 1 || d.repairing || o.Partition != nil && o.Partition.Index == MaxIndex || o.Cells < 2 && !d.passed()):
 		d.step(o.city, Step{Index: o.worst, Cautious: true})
 	default:
 		return false

@@ -3,6 +3,8 @@
 
 package rollout
 
+import "slices"
+
 // repair finds out whether only the target helps. A disruption budget without slack lets cells replace no Available Instance, while it does not
 // count the unavailable ones. If some of these wait for their turn, the city in progress would wait for them, and they for the city.
 func (d *decision) repair() {
@@ -30,6 +32,16 @@ func (d *decision) waitsForRepair(c *City) bool {
 // takesBack reports whether a city has to wait for the repair of others: its cells have not begun to replace the Instances that got the target.
 func (d *decision) takesBack(c *City) bool {
 	return d.repairing && c.Surge == 0 && c.pending() > 0 && c.unavailable() == 0
+}
+
+// isStuck reports whether the Instances that have their turn wait for one that does not: it is unavailable, the earlier template may not
+// start any more, and the cells' own limit or order holds up the others. The cells have not begun with any of them.
+func (d *decision) isStuck(c *City) bool {
+	worst, broken := highest(d.outdated(c), func(i Instance) bool { return !i.Available && !i.Held })
+	if !broken || worst >= c.Partition.Index || c.Surge > 0 || c.pending() == 0 || c.Unreachable || c.Missing > 0 && !c.Ordered {
+		return false
+	}
+	return !slices.ContainsFunc(c.Instances, func(i Instance) bool { return i.Updated && !i.Available })
 }
 
 // takeBack keeps the target from the Instances of a city that do not have it yet.
