@@ -124,17 +124,23 @@ func (s *scope) isSettled(existing, desired *v1alpha.WorkloadDeployment, availab
 		existing.Spec.Partition == nil && desired.Spec.Partition == nil && existing.Spec.Surge == 0 && desired.Spec.Surge == 0
 }
 
-// hasNoSlack reports whether the budget lets no Available Instance be disrupted.
-func (s *scope) hasNoSlack() bool {
+// readSlack writes into the state of the rollout how many Available Instances the budget lets be replaced.
+func (s *scope) readSlack(state *rollout.State) {
 	if s.workload.Spec.Disruption == nil {
-		return false
+		return
 	}
 	s.countBudget()
 	available := int32(0)
 	for i := range s.shares.members {
 		available += s.shares.members[i].Available
 	}
-	return available <= s.shares.minimum
+	state.NoSlack, state.Slack = available <= s.shares.minimum, int(max(0, available-s.shares.minimum))
+	for i := range state.Cities {
+		city := &state.Cities[i]
+		if at, found := slices.BinarySearch(s.shares.names, city.Name); found && s.shares.members[at].Floor != nil {
+			city.Slack = int(max(0, s.shares.members[at].Available-s.shares.members[at].Floor.MinAvailable))
+		}
+	}
 }
 
 // desiredReplicas returns how many Instances of a deployment should exist, which an autoscaler in the cells may decide.

@@ -39,7 +39,7 @@ func (s *scope) rolloutState(ctx context.Context) (rollout.State, []*v1alpha.Wor
 		byName[city.Name] = existing
 		state.Cities = append(state.Cities, city)
 	}
-	state.NoSlack = s.hasNoSlack()
+	s.readSlack(&state)
 	state.MaxUnavailable, state.Batch = spec.Unavailable(total), spec.BatchOf(total)
 	state.MaxSurge = rollout.SurgeSingle
 	if most, explicit := spec.Surge(total); explicit {

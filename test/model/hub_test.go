@@ -77,6 +77,9 @@ func (w *world) state(r *replica) (rollout.State, []string) {
 			Name: name, Code: name, Template: d.spec.template, Partition: d.spec.partition, Observed: d.observed == d.spec.generation,
 			Missing: d.missing, Cells: d.cells, Ordered: !w.parallel,
 		}
+		if floor, planned := r.workload.value.plan[name]; planned {
+			city.Slack = int(max(0, d.available-floor.MinAvailable))
+		}
 		for _, one := range d.instances {
 			one.Updated = one.Updated && one.template == d.spec.template
 			city.Instances = append(city.Instances, one.Instance)
@@ -93,7 +96,9 @@ func (w *world) state(r *replica) (rollout.State, []string) {
 		}
 		s.Cities = append(s.Cities, city)
 	}
-	s.NoSlack = available <= r.workload.value.minimum && w.broken != "a repair waits for its turn"
+	if w.broken != "a repair waits for its turn" {
+		s.NoSlack, s.Slack = available <= r.workload.value.minimum, int(max(0, available-r.workload.value.minimum))
+	}
 	w.misread(&s)
 	return s, cities
 }

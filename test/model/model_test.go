@@ -72,8 +72,7 @@ func (w *world) end() error {
 	return fmt.Errorf("it does not converge: %+v", w.dump())
 }
 
-// rot lets no Instance start with the last complete template. It returns a minimum without slack if one Instance waits for another template,
-// and otherwise 0: a cell whose own limit is used up by such Instances keeps a token that it cannot use (decision 55).
+// rot lets no Instance start with the last complete template. It returns a minimum that has no slack while those that are down stay so.
 func (w *world) rot() int32 {
 	w.rotten = w.workload.value.complete
 	stuck := 0
@@ -84,10 +83,7 @@ func (w *world) rot() int32 {
 			}
 		}
 	}
-	if stuck == 1 {
-		return int32(w.total() - 1)
-	}
-	return 0
+	return int32(max(0, w.total()-max(1, stuck)))
 }
 
 func (w *world) ended() bool {

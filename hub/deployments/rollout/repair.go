@@ -6,11 +6,16 @@ package rollout
 import "slices"
 
 // repair finds out whether only the target helps. A disruption budget without slack lets cells replace no Available Instance, while it does not
-// count the unavailable ones. If some of these wait for their turn, the city in progress would wait for them, and they for the city.
+// count the unavailable ones. If some of these wait for their turn, the city in progress would wait for them, and they for the city. Slack of
+// the city where they are does not help: they may use up the cells' own limit, so that the cells keep it.
 func (d *decision) repair() {
+	waits, held := false, 0
 	for i := range d.Cities {
-		d.repairing = d.repairing || d.NoSlack && d.waitsForRepair(&d.Cities[i])
+		if c := &d.Cities[i]; d.waitsForRepair(c) {
+			waits, held = true, held+c.Slack
+		}
 	}
+	d.repairing = waits && (d.NoSlack || d.Slack > 0 && d.Slack <= held)
 }
 
 // waitsForRepair reports whether a city has unavailable Instances that have neither the target nor a turn.

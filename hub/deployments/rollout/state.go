@@ -32,6 +32,8 @@ type State struct {
 	MaxUnavailable int
 	// NoSlack: the disruption budget lets no Available Instance be replaced.
 	NoSlack bool
+	// Slack is how many Available Instances the disruption budget lets be replaced; 0 without a budget.
+	Slack int
 	// MaxSurge is how many additional Instances may run in all cities together; SurgeSingle: one in each city with a single Instance.
 	MaxSurge int
 	// CitiesAtOnce is how many cities are updated at once.
@@ -67,6 +69,8 @@ type City struct {
 	// additional Instances.
 	Surge              int
 	NoSurge, SurgeLate bool
+	// Slack is how much of the budget's slack the city has.
+	Slack int
 	// Unserved says that the city has no cell, and Unreachable that the path from one of its cells is broken.
 	Unserved, Unreachable bool
 }
