@@ -53,7 +53,11 @@ func (d *decision) isStuck(c *City) bool {
 func (d *decision) takeBack(city int) {
 	c := &d.Cities[city]
 	d.result.Steps = append(d.result.Steps, Step{City: city, Held: true, Index: MaxIndex, Stable: c.Partition.Template, Surge: c.Surge})
-	d.sayRepair(city)
+	if d.repairing {
+		d.sayRepair(city)
+		return
+	}
+	d.say(city, "an unavailable Instance with the earlier template holds up the others: it gets the new template first")
 }
 
 func (d *decision) sayRepair(city int) {

@@ -27,6 +27,66 @@ func TestBrokenInstancesOfALaterCity(t *testing.T) {
 			t.Errorf("the next city starts: %+v", result.Steps)
 		}
 	}
+	// A city between them waits, and does not hold up the last one.
+	between := second
+	between.Name, between.Code = "aa", "aa"
+	between.Instances = []Instance{{Index: 0, Updated: true, Available: true}, {Index: 1, Updated: true, Available: true}}
+	result = Next(&State{Target: "corrected", MaxUnavailable: 2, CitiesAtOnce: 1, Cities: []City{first, between, second}})
+	if len(result.Steps) != 1 || result.Steps[0].City != 2 {
+		t.Errorf("behind a city that waits the steps are %+v: %s", result.Steps, result.Message)
+	}
+}
+
+// TestUnavailableInstanceBelowThePartition: the earlier template does not start any more, and the limit of the cell is used up, so that the
+// Instance that has its turn would wait for it forever. First the turn is taken back, since the cell may have begun.
+func TestUnavailableInstanceBelowThePartition(t *testing.T) {
+	t.Parallel()
+	city := func(change func(*City)) City {
+		c := City{
+			Name: "a", Code: "a", Template: "corrected", Partition: &Partition{Index: 2, Template: "good"}, Observed: true, Cells: 1, Room: 1, Desired: 3,
+			Instances: []Instance{{Index: 0, Available: true}, {Index: 1}, {Index: 2, Available: true}},
+		}
+		change(&c)
+		return c
+	}
+	const none = -1
+	for name, test := range map[string]struct {
+		city  City
+		index int
+	}{
+		"the turn is taken back":                {city(func(*City) {}), MaxIndex},
+		"then the unavailable one has it":       {city(func(c *City) { c.Partition.Index = MaxIndex }), 1},
+		"not before the cell has observed that": {city(func(c *City) { c.Partition.Index, c.Observed = MaxIndex, false }), none},
+		"the cell has begun":                    {city(func(c *City) { c.Instances[2] = Instance{Index: 2, Updated: true} }), none},
+		"the cell may have begun":               {city(func(c *City) { c.Instances, c.Missing = c.Instances[:2], 1 }), none},
+		"in order, it cannot have":              {city(func(c *City) { c.Instances, c.Missing, c.Ordered = c.Instances[:2], 1, true }), MaxIndex},
+		"none is unavailable":                   {city(func(c *City) { c.Instances[1].Available = true }), none},
+		"one that waits for quota":              {city(func(c *City) { c.Instances[1].Held = true }), none},
+	} {
+		result := Next(&State{Target: "corrected", MaxUnavailable: 3, CitiesAtOnce: 1, Cities: []City{test.city}})
+		if steps := result.Steps; test.index == none && len(steps) > 0 || test.index != none && (len(steps) != 1 || steps[0].Index != test.index) {
+			t.Errorf("%s: the steps are %+v: %s", name, steps, result.Message)
+		}
+	}
+}
+
+// TestSlackOfTheCityToRepair: its cells may not be able to use it, so that it does not let the first city begin.
+func TestSlackOfTheCityToRepair(t *testing.T) {
+	t.Parallel()
+	whole := []Instance{{Index: 0, Updated: true, Available: true}, {Index: 1, Updated: true, Available: true}}
+	first := City{Name: "a", Code: "a", Template: "good", Observed: true, Cells: 1, Room: 1, Desired: 2, Instances: whole}
+	second := City{
+		Name: "b", Code: "b", Template: "good", Observed: true, Cells: 1, Room: 1, Desired: 2, Instances: []Instance{whole[0], {Index: 1, Updated: true}},
+	}
+	for name, test := range map[string]struct{ first, second, want int }{"there": {0, 1, 1}, "elsewhere": {1, 0, 0}, "in both": {1, 1, 0}} {
+		first.Slack, second.Slack = test.first, test.second
+		result := Next(&State{
+			Target: "corrected", MaxUnavailable: 3, CitiesAtOnce: 1, Slack: test.first + test.second, Cities: []City{first, second},
+		})
+		if len(result.Steps) == 0 || result.Steps[0].City != test.want {
+			t.Errorf("slack %s: the steps are %+v: %s", name, result.Steps, result.Message)
+		}
+	}
 }
 
 // TestRepairWithoutSlack: the disruption budget lets no Available Instance be replaced, and only the target repairs an Instance of the last city. Each would
