@@ -24,8 +24,8 @@ import (
 const (
 	// cityLabel is the label of a Cluster that turns it into a cell of a city.
 	cityLabel = "topology.datum.net/city-code"
-	// oldestKarmada is the oldest version on which the core scenarios have run (docs/reference/versions.md).
-	oldestKarmada = "1.17.0"
+	// oldestKarmada and newestKarmada are the range of versions on which the core scenarios have run (docs/reference/versions.md).
+	oldestKarmada, newestKarmada = "1.16.0", "1.18"
 	// defaultAPIRate is karmada-controller-manager's --kube-api-qps where it is not set.
 	defaultAPIRate = 40.0
 	// callsPerDeployment is the approximate number of requests by which Karmada propagates one object.
@@ -193,8 +193,8 @@ func (s *session) checkKarmadaVersion(ctx context.Context, f *findings) {
 		checkRate(f, append(container.Command, container.Args...))
 		return
 	}
-	f.warn("namespace %s of the host has no Deployment karmada-controller-manager, so Karmada's version and API rate are not known; the add-on needs Karmada %s or newer",
-		s.options.karmada.namespace, oldestKarmada)
+	f.warn("namespace %s of the host has no Deployment karmada-controller-manager, so Karmada's version and API rate are not known; the add-on was tested with Karmada %s to %s",
+		s.options.karmada.namespace, oldestKarmada, newestKarmada)
 }
 
 func checkVersion(f *findings, image string) {
@@ -202,11 +202,15 @@ func checkVersion(f *findings, image string) {
 	tag, _, _ = strings.Cut(tag, "@")
 	found, err := version.ParseGeneric(tag)
 	if err != nil {
-		f.warn("the version of Karmada cannot be read from image %s; the add-on needs %s or newer", image, oldestKarmada)
+		f.warn("the version of Karmada cannot be read from image %s; the add-on was tested with %s to %s", image, oldestKarmada, newestKarmada)
 		return
 	}
-	if found.LessThan(version.MustParseGeneric(oldestKarmada)) {
+	newest := version.MustParseGeneric(newestKarmada)
+	switch {
+	case found.LessThan(version.MustParseGeneric(oldestKarmada)):
 		f.fail("Karmada is %s; upgrade it to %s or newer", tag, oldestKarmada)
+	case found.Major() > newest.Major() || found.Major() == newest.Major() && found.Minor() > newest.Minor():
+		f.warn("Karmada is %s; the add-on was tested with %s to %s", tag, oldestKarmada, newestKarmada)
 	}
 }
 

@@ -5,17 +5,25 @@ package addon
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/util/version"
 )
 
 func TestKarmadaVersion(t *testing.T) {
 	for image, want := range map[string]string{
+		"docker.io/karmada/karmada-controller-manager:v1.19.0":      "tested with 1.16.0 to 1.18",
+		"docker.io/karmada/karmada-controller-manager:v2.0.0":       "tested with 1.16.0 to 1.18",
+		"docker.io/karmada/karmada-controller-manager:v1.18.9":      "",
 		"docker.io/karmada/karmada-controller-manager:v1.18.2":      "",
 		"mirror:5000/karmada/karmada-controller-manager:v1.17.1":    "",
-		"docker.io/karmada/karmada-controller-manager:v1.16.9":      "upgrade it",
+		"mirror:5000/karmada/karmada-controller-manager:v1.16.0":    "",
+		"docker.io/karmada/karmada-controller-manager:v1.15.9":      "upgrade it",
 		"docker.io/karmada/karmada-controller-manager:latest":       "cannot be read",
 		"docker.io/karmada/karmada-controller-manager@sha256:00000": "cannot be read",
 	} {
@@ -30,6 +38,32 @@ func TestKarmadaVersion(t *testing.T) {
 		if (text == "") != (want == "") || !strings.Contains(text, want) {
 			t.Errorf("%s: %q, want %q", image, text, want)
 		}
+	}
+}
+
+// TestKarmadaRange: the range that preflight knows is that of the modules with which make compatibility and make test run.
+func TestKarmadaRange(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join("..", "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	required := regexp.MustCompile(`(?m)^\s*github\.com/karmada-io/karmada v(\d+\.\d+)`).FindSubmatch(content)
+	if required == nil || string(required[1]) != newestKarmada {
+		t.Errorf("the newest version is %s, and go.mod has %q", newestKarmada, required)
+	}
+	folders, err := filepath.Glob(filepath.Join("..", "hack", "tools", "karmada-*"))
+	if err != nil || len(folders) == 0 {
+		t.Fatalf("%v, %v", folders, err)
+	}
+	oldest := version.MustParseGeneric(newestKarmada)
+	for _, folder := range folders {
+		_, minor, _ := strings.Cut(filepath.Base(folder), "karmada-")
+		if v := version.MustParseGeneric(minor); v.LessThan(oldest) {
+			oldest = v
+		}
+	}
+	if !oldest.EqualTo(version.MustParseGeneric(oldestKarmada)) {
+		t.Errorf("the oldest version is %s, and the oldest in hack/tools is %s", oldestKarmada, oldest)
 	}
 }
 

@@ -104,6 +104,31 @@ func TestWordsAreThoseOfTheGlossary(t *testing.T) {
 	}
 }
 
+// TestFirstScreen: the README's first commands are those of the page without Milo, which a scenario runs, in the same order.
+func TestFirstScreen(t *testing.T) {
+	read := func(name string) string {
+		content, err := os.ReadFile(filepath.Join(repository, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return regexp.MustCompile(` --kubeconfig "\$HUB"`).ReplaceAllString(string(content), "")
+	}
+	_, block, _ := strings.Cut(read("README.md"), "```sh\n")
+	block, _, _ = strings.Cut(block, "\n```")
+	lines, rest := strings.Split(block, "\n"), read("docs/how-to/without-milo.md")
+	if len(lines) != 5 {
+		t.Errorf("the README has %d lines to the first Instance: %q", len(lines), lines)
+	}
+	for _, line := range lines {
+		_, after, found := strings.Cut(rest, "\n"+line)
+		if !found {
+			t.Errorf("the page does not have %q, or has it before the line above it", line)
+			continue
+		}
+		rest = after
+	}
+}
+
 // TestCommandsAreRun says whether a scenario runs every page with commands, and whether each reason against it is true.
 func TestCommandsAreRun(t *testing.T) {
 	scenarios, err := os.ReadFile(filepath.Join(repository, "features/documentation.feature"))

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/pem"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -51,6 +52,8 @@ type write struct {
 	subresource, patch string
 	// reviewed reports that the write is reviewed.
 	reviewed bool
+	// unchanged reports that the API server accepts the write and stores nothing: it drops the fields that the schema does not have.
+	unchanged bool
 }
 
 func writes() map[string]write {
@@ -93,6 +96,9 @@ func writes() map[string]write {
 		"the replicas, by the garbage collector": {user: garbageCollector, subresource: "scale", patch: `{"spec":{"replicas":5000}}`, reviewed: true},
 
 		"nothing":                                                  {patch: `{}`},
+		"an unknown field of the status":                           {subresource: "status", patch: `{"status":{"unknown":[{"name":"x"}]}}`, unchanged: true},
+		"the spec, beside the status":                              {subresource: "status", patch: `{"spec":{"scaleSettings":{"minReplicas":5}}}`, unchanged: true},
+		"an unknown field of the spec":                             {patch: `{"spec":{"unknown":7}}`, unchanged: true},
 		"a label of their own":                                     {patch: `{"metadata":{"labels":{"team":"web"}}}`},
 		"an annotation of their own":                               {patch: `{"metadata":{"annotations":{"example.com/note":"x"}}}`},
 		"an annotation of an Instance":                             {object: instance(), patch: `{"metadata":{"annotations":{"example.com/note":"x"}}}`},
@@ -119,8 +125,8 @@ type boundary struct {
 	count     int
 }
 
-// newBoundary registers the webhook for owned objects, as in an installation.
-func newBoundary(t *testing.T) *boundary {
+// newBoundary registers the webhook for owned objects of a configuration, as in an installation.
+func newBoundary(t *testing.T, content []byte) *boundary {
 	t.Helper()
 	b := &boundary{admin: as(t, ""), server: httptest.NewUnstartedServer(nil)}
 	owned := &webhook.Owned{Users: func(context.Context) ([]string, error) { return []string{addOn}, nil }}
@@ -132,7 +138,7 @@ func newBoundary(t *testing.T) *boundary {
 	b.namespace = testenv.Namespace(t, b.admin, "boundary").Name
 
 	var configuration admissionregistrationv1.ValidatingWebhookConfiguration
-	if err := yaml.UnmarshalStrict(webhook.Configuration, &configuration); err != nil {
+	if err := yaml.UnmarshalStrict(content, &configuration); err != nil {
 		t.Fatal(err)
 	}
 	hooks := configuration.Webhooks
@@ -226,6 +232,13 @@ func (b *boundary) create(t *testing.T, w *write) client.Object {
 	if err := keeper.Create(t.Context(), object); err != nil {
 		t.Fatal(err)
 	}
+	if d, is := object.(*v1alpha.WorkloadDeployment); is {
+		// A patch of a missing status is reviewed, whatever it has: it creates the status.
+		d.Status.Replicas = 1
+		if err := keeper.Status().Update(t.Context(), d); err != nil {
+			t.Fatal(err)
+		}
+	}
 	if w.deleting {
 		if err := keeper.Delete(t.Context(), object); err != nil {
 			t.Fatal(err)
@@ -234,10 +247,11 @@ func (b *boundary) create(t *testing.T, w *write) client.Object {
 	return object
 }
 
-// send sends a write and returns the answer of the API server.
-func (b *boundary) send(t *testing.T, w *write) error {
+// send sends a write and returns the answer of the API server. changed reports whether an object was stored.
+func (b *boundary) send(t *testing.T, w *write) (changed bool, err error) {
 	t.Helper()
 	object, user := b.create(t, w), w.user
+	before := object.GetResourceVersion()
 	if user == "" {
 		user = consumer
 	}
@@ -247,23 +261,44 @@ func (b *boundary) send(t *testing.T, w *write) error {
 	}
 	patch, c := client.RawPatch(kind, []byte(w.patch)), as(t, user)
 	if w.subresource != "" {
-		return c.SubResource(w.subresource).Patch(t.Context(), object, patch)
+		err = c.SubResource(w.subresource).Patch(t.Context(), object, patch)
+	} else {
+		err = c.Patch(t.Context(), object, patch)
 	}
-	return c.Patch(t.Context(), object, patch)
+	return object.GetResourceVersion() != before, err
 }
 
 // TestBoundary: every write to the add-on's objects that matters to it is reviewed, and no write that must never wait for it. Writes
 // without a review pass even if every replica is down.
 func TestBoundary(t *testing.T) {
-	b := newBoundary(t)
+	t.Run("at Milo", func(t *testing.T) { checkBoundary(t, webhook.Configuration, writes()) })
+	t.Run("without Milo", func(t *testing.T) {
+		content, err := webhook.NamespacesConfiguration()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := writes()
+		maps.DeleteFunc(all, func(_ string, w write) bool {
+			_, operators := w.object.(*v1alpha.InstanceType)
+			return operators
+		})
+		checkBoundary(t, content, all)
+	})
+}
+
+func checkBoundary(t *testing.T, content []byte, all map[string]write) {
+	t.Helper()
+	b := newBoundary(t, content)
 	check := func(refusal string) {
-		for name, w := range writes() {
-			err := b.send(t, &w)
+		for name, w := range all {
+			changed, err := b.send(t, &w)
 			switch {
 			case !w.reviewed && err != nil:
 				t.Errorf("%s is refused: %v", name, err)
 			case w.reviewed && (err == nil || !strings.Contains(err.Error(), refusal)):
 				t.Errorf("%s: %v, want a refusal with %q", name, err, refusal)
+			case w.unchanged && changed:
+				t.Errorf("%s is stored", name)
 			}
 		}
 	}

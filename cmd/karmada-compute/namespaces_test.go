@@ -85,6 +85,7 @@ func TestNamespaces(t *testing.T) {
 		t.Errorf("%d WorkloadDeployments, %v, want the original and its copy", len(list.Items), err)
 	}
 	h.boundary(original, copied)
+	h.namespaceLabels(project, other)
 	h.suspends(project, copied)
 	if err := h.admin.Delete(t.Context(), web); err != nil {
 		t.Fatal(err)
@@ -128,6 +129,60 @@ func (h *withoutMilo) boundary(original, copied types.NamespacedName) {
 		}
 		return fmt.Errorf("a namespace with the name of a hub namespace: %w", err)
 	})
+}
+
+// namespaceLabels verifies that an owner of a namespace cannot make it one of another project. Karmada copies namespaces of the hub with their labels into every
+// cell, where network policies select the namespaces of a project by its UID.
+func (h *withoutMilo) namespaceLabels(project, victim *corev1.Namespace) {
+	h.Helper()
+	if err := h.admin.Create(h.Context(), &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: project.Name, Name: "mallory"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "mallory"}},
+	}); err != nil {
+		h.Fatal(err)
+	}
+	mallory, patch := h.as("mallory"), func(label, value string) client.Patch {
+		return client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"labels":{%q:%q}}}`, label, value))
+	}
+	eventually(h.T, func() error {
+		return mallory.Patch(h.Context(), project.DeepCopy(), patch("example.com/team", "a"), client.DryRunAll)
+	})
+	for label, reserved := range map[string]bool{
+		v1alpha.LabelProjectUID: true, v1alpha.LabelProjectNamespaceUID: true, v1alpha.LabelHub: true, v1alpha.LabelProject: true,
+		v1alpha.LabelNamespaceProject: false, "example.com/team": false,
+	} {
+		requests := map[string]func() error{
+			"": func() error { return mallory.Patch(h.Context(), project.DeepCopy(), patch(label, string(victim.UID))) },
+			"status": func() error {
+				return mallory.Status().Patch(h.Context(), project.DeepCopy(), patch(label, string(victim.UID)))
+			},
+			"finalize": func() error {
+				finalized := project.DeepCopy()
+				if err := h.admin.Get(h.Context(), client.ObjectKeyFromObject(project), finalized); err != nil {
+					return err
+				}
+				finalized.Labels[label] = string(victim.UID)
+				return mallory.SubResource("finalize").Update(h.Context(), finalized)
+			},
+		}
+		for subresource, send := range requests {
+			switch err := send(); {
+			case reserved && (err == nil || !strings.Contains(err.Error(), "labels of karmada-compute")):
+				h.Errorf("label %s of a namespace, by subresource %q: %v", label, subresource, err)
+			case !reserved && err != nil:
+				h.Errorf("label %s of a namespace is refused: %v", label, err)
+			}
+		}
+	}
+	made := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "made", Labels: map[string]string{v1alpha.LabelProjectUID: string(victim.UID)}}}
+	if err := h.as("carol").Create(h.Context(), made); err == nil || !strings.Contains(err.Error(), "labels of karmada-compute") {
+		h.Errorf("a namespace that is created with the label: %v", err)
+	}
+	// A label from before the policy stays, and does not block other changes.
+	if err := h.admin.Patch(h.Context(), project, patch(v1alpha.LabelNamespaceProject, v1alpha.NamespaceProject)); err != nil {
+		h.Fatal(err)
+	}
 }
 
 // suspends verifies that a suspension reaches the copy, and ends.

@@ -39,6 +39,8 @@ const (
 	progressInterval = 5 * time.Second
 	// loggedWrites is the number of writes before the first finding that an error lists.
 	loggedWrites = 40
+	// shownEvidence is the maximum length of the evidence in an error. The log has all of it.
+	shownEvidence = 4000
 	// findingsOfKind is the maximum number of findings of a kind.
 	findingsOfKind = 10
 )
@@ -76,6 +78,8 @@ type Finding struct {
 	What string
 	// At is the time since the start of the noise.
 	At time.Duration
+	// Evidence has the request and its answer in JSON, if the finding is a request that was accepted.
+	Evidence string
 }
 
 // written is a write with its answer.
@@ -83,6 +87,9 @@ type written struct {
 	at time.Duration
 	Write
 	err error
+	// evidence is that of a write that must fail and was accepted; unchanged reports that it has changed nothing.
+	evidence  string
+	unchanged bool
 }
 
 // HostileResult is the outcome of a run.
@@ -90,8 +97,9 @@ type HostileResult struct {
 	Seed     uint64
 	Party    Party
 	Findings []Finding
-	// Writes is the number of writes, and Refused the number that were refused or failed.
-	Writes, Refused int
+	// Writes is the number of writes, and Refused the number that were refused or failed. Unchanged is the number that only the add-on may
+	// send, and that were accepted because they change nothing.
+	Writes, Refused, Unchanged int
 	// Healed is the time from the end of the noise until all planes agreed; 0 if they did not.
 	Healed time.Duration
 	// Peaks is the highest memory use of each process.
@@ -110,6 +118,9 @@ func (r *HostileResult) Err() error {
 	lines := []string{fmt.Sprintf("seed %d, hostile %s: %d findings", r.Seed, r.Party, len(r.Findings))}
 	for _, f := range r.Findings {
 		lines = append(lines, fmt.Sprintf("%6.1fs  %s: %s", f.At.Seconds(), f.Kind, f.What))
+		if f.Evidence != "" {
+			lines = append(lines, "         "+wording.Shorten(f.Evidence, shownEvidence))
+		}
 	}
 	lines = append(append(lines, "the last writes before the first finding:"), r.before...)
 	return errors.New(strings.Join(lines, "\n"))
@@ -117,8 +128,8 @@ func (r *HostileResult) Err() error {
 
 // String returns the figures in one line.
 func (r *HostileResult) String() string {
-	return fmt.Sprintf("seed %d, hostile %s: %d writes, %d of them refused, %d findings, healed after %.0f s; peaks: %s",
-		r.Seed, r.Party, r.Writes, r.Refused, len(r.Findings), r.Healed.Seconds(), describePeaks(r.Peaks))
+	return fmt.Sprintf("seed %d, hostile %s: %d writes, %d of them refused, %d without effect, %d findings, healed after %.0f s; peaks: %s",
+		r.Seed, r.Party, r.Writes, r.Refused, r.Unchanged, len(r.Findings), r.Healed.Seconds(), describePeaks(r.Peaks))
 }
 
 // Run produces the noise and reports its forbidden effects. The error is about a failure of the run itself.
@@ -188,34 +199,41 @@ func (h *Hostile) noise(ctx context.Context) {
 func (h *Hostile) write(ctx context.Context, w Write) {
 	request, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	err := w.send(request, h.party)
+	t := w.try(request, h.party)
 	if ctx.Err() != nil {
 		return
 	}
+	one := written{at: h.Clock.Since(h.begin), Write: w, err: t.err}
+	if w.MustFail && t.err == nil {
+		one.unchanged, one.evidence = t.harmless(), t.evidence()
+	}
 	h.findingMu.Lock()
-	h.written = append(h.written, written{h.Clock.Since(h.begin), w, err})
+	h.written = append(h.written, one)
 	h.findingMu.Unlock()
-	if w.MustFail && err == nil {
-		h.find("a write is accepted that only the add-on may make", w.what())
+	if one.evidence != "" && !one.unchanged {
+		h.record(Finding{Kind: "a write is accepted that only the add-on may make", What: w.what(), Evidence: one.evidence})
 	}
 }
 
 // find records a finding, once.
-func (h *Hostile) find(kind, what string) {
+func (h *Hostile) find(kind, what string) { h.record(Finding{Kind: kind, What: what}) }
+
+func (h *Hostile) record(found Finding) {
 	h.findingMu.Lock()
 	defer h.findingMu.Unlock()
 	same := 0
 	for _, f := range h.findings {
-		if f.Kind == kind {
+		if f.Kind == found.Kind {
 			same++
 		}
-		if f.Kind == kind && f.What == what {
+		if f.Kind == found.Kind && f.What == found.What {
 			return
 		}
 	}
 	if same < findingsOfKind {
-		h.findings = append(h.findings, Finding{kind, what, h.Clock.Since(h.begin)})
-		h.printf("FOUND %s: %s", kind, what)
+		found.At = h.Clock.Since(h.begin)
+		h.findings = append(h.findings, found)
+		h.printf("FOUND %s: %s", found.Kind, found.What)
 	}
 }
 
@@ -302,16 +320,36 @@ func (h *Hostile) result(healed time.Duration) *HostileResult {
 	h.findingMu.Lock()
 	defer h.findingMu.Unlock()
 	r := &HostileResult{Seed: h.Seed, Party: h.Party, Findings: slices.Clone(h.findings), Writes: len(h.written), Healed: healed, Peaks: maps.Clone(h.peaks)}
+	var shown []string
 	for _, w := range h.written {
-		line := fmt.Sprintf("%7.2fs  %s", w.at.Seconds(), w.Write)
+		line := fmt.Sprintf("%7.2fs  %s%s", w.at.Seconds(), w.Write, w.outcome())
 		if w.err != nil {
 			r.Refused++
-			line += " → " + wording.Shorten(strings.ReplaceAll(w.err.Error(), "\n", " "), 200)
+		}
+		if w.unchanged {
+			r.Unchanged++
+		}
+		shown = append(shown, line)
+		if w.evidence != "" {
+			line += " → " + w.evidence
 		}
 		r.Log = append(r.Log, line)
 		if len(h.findings) > 0 && w.at <= h.findings[0].At {
-			r.before = r.Log[max(0, len(r.Log)-loggedWrites):]
+			r.before = shown[max(0, len(shown)-loggedWrites):]
 		}
 	}
 	return r
+}
+
+// outcome describes the answer, if it is not the expected success.
+func (w *written) outcome() string {
+	switch {
+	case w.err != nil:
+		return " → " + wording.Shorten(strings.ReplaceAll(w.err.Error(), "\n", " "), 200)
+	case w.unchanged:
+		return " → accepted, nothing has changed"
+	case w.evidence != "":
+		return " → accepted"
+	}
+	return ""
 }

@@ -100,7 +100,10 @@ func (n *consumerNoise) describe() Write {
 	default:
 		// Deleting a namespace, or holding it in deletion, would end the run.
 		w.Kind, w.Name, w.Namespace = namespaceKind, n.namespace, ""
-		w.Body = fields{"metadata": fields{"labels": fields{pick(n.dice, ourLabels...): n.value()}}}
+		label := pick(n.dice, ourLabels...)
+		w.Body = fields{"metadata": fields{"labels": fields{label: n.value()}}}
+		// The hub is the plane of the projects, and its namespaces are copied to the cells with their labels.
+		w.MustFail = n.noLocations && strings.Contains(label, ".datumapis.com/")
 	}
 	return w
 }

@@ -116,15 +116,25 @@ func (h *Hostile) keepWorks(ctx context.Context, s snapshot, projects []string) 
 	}
 	for i := range list.Items {
 		work := &list.Items[i]
-		text := fmt.Sprint(work.Object["spec"])
 		if h.Party == PartyCell && work.GetNamespace() == "karmada-es-"+h.Cell {
 			continue
 		}
-		if slices.ContainsFunc(projects, func(p string) bool { return strings.Contains(text, h.collector.hubNamespaces[p]) }) {
+		if slices.ContainsFunc(projects, func(p string) bool { return carries(work, h.collector.hubNamespaces[p]) }) {
 			h.add(s, hubPlane, work)
 		}
 	}
 	return nil
+}
+
+// carries reports whether a Work has a manifest of a namespace, or of an object in it. Manifests of others may name the namespace, for example
+// in a label that the hostile consumer has set.
+func carries(work *unstructured.Unstructured, namespace string) bool {
+	manifests, _, _ := unstructured.NestedSlice(work.Object, "spec", "workload", "manifests") // a Work without manifests carries nothing
+	return slices.ContainsFunc(manifests, func(item any) bool {
+		manifest, _ := item.(fields)
+		object := &unstructured.Unstructured{Object: manifest}
+		return object.GetNamespace() == namespace || object.GetNamespace() == "" && object.GetName() == namespace
+	})
 }
 
 // add adds an object.

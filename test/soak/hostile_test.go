@@ -84,6 +84,25 @@ func TestNoiseHasEverything(t *testing.T) {
 	}
 }
 
+// TestCarries: a Work carries a namespace and its objects, but not what only names it.
+func TestCarries(t *testing.T) {
+	for name, test := range map[string]struct {
+		manifest fields
+		want     bool
+	}{
+		"the namespace":       {fields{"kind": "Namespace", "metadata": fields{"name": "ns-1"}}, true},
+		"an object in it":     {fields{"kind": "Secret", "metadata": fields{"name": "x", "namespace": "ns-1"}}, true},
+		"a label of another":  {fields{"kind": "Namespace", "metadata": fields{"name": "x", "labels": fields{"a": "ns-1"}}}, false},
+		"its name in another": {fields{"kind": "Secret", "metadata": fields{"name": "ns-1", "namespace": "x"}}, false},
+		"nothing":             {nil, false},
+	} {
+		work := &unstructured.Unstructured{Object: fields{"spec": fields{"workload": fields{"manifests": []any{test.manifest}}}}}
+		if got := carries(work, "ns-1"); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
+
 // TestDifference: transient fields are no difference, and all other fields are.
 func TestDifference(t *testing.T) {
 	object := func(change func(fields)) kept {

@@ -4,17 +4,13 @@
 package soak
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/wording"
@@ -46,32 +42,6 @@ func (w Write) what() string {
 func (w Write) String() string {
 	body, _ := json.Marshal(w.Body) // it has been read from JSON, or consists of what JSON knows
 	return fmt.Sprintf("%s %s %s %s", w.what(), w.Namespace, w.Policy, wording.Shorten(string(body), 600))
-}
-
-// send sends the request.
-func (w Write) send(ctx context.Context, c client.Client) error {
-	object := &unstructured.Unstructured{Object: fields{}}
-	if w.Verb == "create" {
-		object.Object = asFields(w.Body)
-	}
-	object.SetGroupVersionKind(w.Kind)
-	object.SetNamespace(w.Namespace)
-	object.SetName(w.Name)
-	switch w.Verb {
-	case "create":
-		return c.Create(ctx, object)
-	case "delete":
-		return c.Delete(ctx, object, client.PropagationPolicy(w.Policy))
-	}
-	body, err := json.Marshal(w.Body)
-	if err != nil {
-		return fmt.Errorf("encode a patch: %w", err)
-	}
-	patch := client.RawPatch(types.MergePatchType, body)
-	if w.Subresource == "" {
-		return c.Patch(ctx, object, patch)
-	}
-	return c.SubResource(w.Subresource).Patch(ctx, object, patch)
 }
 
 // dice draws values. Equal seeds draw equal sequences, whatever the answers are.
