@@ -217,26 +217,51 @@ func (s *session) finish(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := s.install(ctx, onHost); err != nil {
-		return err
-	}
-	if err := s.prune(ctx); err != nil {
-		return err
-	}
-	for _, r := range s.rendered[onHost] {
-		if r.Kind == "Deployment" {
-			if err := s.waitDeployment(ctx, r.reference); err != nil {
-				return err
-			}
+	// Objects of before are deleted when the new replicas are ready: until then the old ones need them.
+	for _, step := range []func(context.Context) error{s.installHost, s.waitHost, s.prune, s.waitRegistered, s.updateAgents, s.waitAgents} {
+		if err := step(ctx); err != nil {
+			return err
 		}
 	}
-	if err := s.waitRegistered(ctx); err != nil {
+	return nil
+}
+
+// installHost applies the objects of the host. New Pods that serve webhooks only are ready before the replicas that have served them
+// until now are replaced.
+func (s *session) installHost(ctx context.Context) error {
+	objects, err := s.render(onHost)
+	if err != nil {
 		return err
 	}
-	if err := s.updateAgents(ctx); err != nil {
+	at := func(name string) int {
+		return slices.IndexFunc(objects, func(object *unstructured.Unstructured) bool {
+			return object.GetKind() == "Deployment" && object.GetName() == name
+		})
+	}
+	replicas, webhooks := at(Name), at(webhookServiceAccount)
+	if webhooks < 0 || s.known.has(onHost, referenceOf(objects[webhooks])) || !s.known.has(onHost, referenceOf(objects[replicas])) {
+		return s.install(ctx, onHost)
+	}
+	if err := s.create(ctx, onHost, slices.Delete(slices.Clone(objects), replicas, replicas+1)...); err != nil {
 		return err
 	}
-	return s.waitAgents(ctx)
+	if err := s.waitDeployment(ctx, referenceOf(objects[webhooks])); err != nil {
+		return err
+	}
+	return s.install(ctx, onHost)
+}
+
+// waitHost waits until the Deployments of the host have rolled out.
+func (s *session) waitHost(ctx context.Context) error {
+	for _, r := range s.rendered[onHost] {
+		if r.Kind != "Deployment" {
+			continue
+		}
+		if err := s.waitDeployment(ctx, r.reference); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // waitDeployment waits until a Deployment has rolled out, and prints the reason for the wait whenever it changes.

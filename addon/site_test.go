@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -101,6 +102,8 @@ type site struct {
 	namespace string
 	kube      string
 	out       bytes.Buffer
+	// rolls is called before a Deployment has rolled out.
+	rolls atomic.Pointer[func(name string)]
 }
 
 // newSite creates a site whose host is a separate namespace.
@@ -184,6 +187,9 @@ func (s *site) roll(ctx context.Context, name string) bool {
 		return false
 	}
 	if deployment.Status.ObservedGeneration < deployment.Generation {
+		if rolls := s.rolls.Load(); rolls != nil {
+			(*rolls)(name)
+		}
 		deployment.Status = appsv1.DeploymentStatus{
 			ObservedGeneration: deployment.Generation, Replicas: *deployment.Spec.Replicas, UpdatedReplicas: *deployment.Spec.Replicas,
 			AvailableReplicas: *deployment.Spec.Replicas, ReadyReplicas: *deployment.Spec.Replicas,

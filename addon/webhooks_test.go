@@ -81,6 +81,52 @@ func TestSeparateWebhooks(t *testing.T) {
 	}
 }
 
+// TestWebhooksAreAlwaysServed verifies that a change to Pods that serve webhooks only, and back, takes no Pods away that serve webhooks
+// before others do.
+func TestWebhooksAreAlwaysServed(t *testing.T) {
+	s := newSite(t)
+	o := s.options()
+	if err := s.enable(t.Context(), o, map[string]any{}); err != nil {
+		t.Fatal(err)
+	}
+	replicas := &appsv1.Deployment{}
+	serve := func() bool {
+		err := s.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: Name}, replicas)
+		return err == nil && replicas.Spec.Template.Labels["compute.datumapis.com/webhooks"] == "true"
+	}
+	if !serve() {
+		t.Fatal("the replicas serve no webhooks")
+	}
+	tooEarly := make(chan string, 10)
+	observe := func(name string) {
+		if name == webhookServiceAccount && !serve() {
+			tooEarly <- "the replicas lose their webhooks before other Pods serve them"
+		}
+	}
+	s.rolls.Store(&observe)
+	o.miloWebhookKubeconfig = reviewer(t)
+	if err := s.enable(t.Context(), o, separated()); err != nil {
+		t.Fatalf("%v\n%s", err, s.out.String())
+	}
+	if serve() {
+		t.Error("the replicas still serve webhooks")
+	}
+	if err := s.enable(t.Context(), s.options(), map[string]any{}); err != nil {
+		t.Fatalf("%v\n%s", err, s.out.String())
+	}
+	available, deleted := strings.Index(s.out.String(), "Deployment "+Name+" is available"), strings.Index(s.out.String(), "deleting Deployment")
+	if available < 0 || deleted < available {
+		t.Errorf("the Pods that serve webhooks are deleted before the replicas serve them:\n%s", s.out.String())
+	}
+	close(tooEarly)
+	for fault := range tooEarly {
+		t.Error(fault)
+	}
+	if err := s.disable(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+}
+
 func tokenIn(t *testing.T, secret *corev1.Secret) string {
 	t.Helper()
 	config, err := clientcmd.RESTConfigFromKubeConfig(secret.Data[hubSecretKey])

@@ -26,6 +26,9 @@ import (
 // cosignVariable has the path of cosign. `make release-test` sets it: the test takes minutes.
 const cosignVariable = "KARMADA_COMPUTE_COSIGN"
 
+// platformsVariable, if it is "all", makes the test release for every platform, as `make release` does. Only those of this machine run.
+const platformsVariable = "KARMADA_COMPUTE_PLATFORMS"
+
 const testVersion = "v0.1.0-test.1"
 
 // installation is a user with the files of a release and its registry, in a folder outside a checkout.
@@ -38,7 +41,7 @@ type installation struct {
 	cosign            string
 }
 
-// TestInstallRelease releases the commit for this platform, loads the saved registry into another one, verifies the user's
+// TestInstallRelease releases the commit, for this platform or for all, loads the saved registry into another one, verifies the user's
 // downloads, and installs them on a federation. karmadactl, kubectl-compute and the content of the images come from the release
 // alone. Kubernetes, Karmada and the stand-in of Milo come from the checkout. The federation runs the binary of an image as a
 // process: the test pulls the image, not a container runtime. With -short nothing is installed.
@@ -58,6 +61,13 @@ func TestInstallRelease(t *testing.T) {
 	}
 	i.registry = local.address + "/compute"
 	i.verifyFiles()
+	o, err := parseRelease(i.releaseArgs("", ""))
+	if err != nil {
+		t.Fatal(err)
+	}
+	i.checkArchives(o)
+	i.checkKrew(o)
+	i.checkArtifactHub(o)
 	i.compareAgain()
 	i.takeCommands()
 	i.takeImages()
@@ -99,12 +109,20 @@ const platform = "linux/" + runtime.GOARCH
 // release releases the commit of a checkout into a folder.
 func (i *installation) release(source, out string) {
 	i.Helper()
-	if err := run(i.Context(), []string{
-		"release", "--source=" + source, "--version=" + testVersion, "--platforms=" + platform, "--cli-platforms=" + platform,
-		"--registry=registry.example.com/compute", "--out=" + out, "--cosign=" + i.cosign,
-	}); err != nil {
+	if err := run(i.Context(), append([]string{"release"}, i.releaseArgs(source, out)...)); err != nil {
 		i.Fatal(err)
 	}
+}
+
+// releaseArgs returns the arguments of `images release`.
+func (i *installation) releaseArgs(source, out string) []string {
+	args := []string{
+		"--source=" + source, "--version=" + testVersion, "--registry=registry.example.com/compute", "--out=" + out, "--cosign=" + i.cosign,
+	}
+	if os.Getenv(platformsVariable) == "all" {
+		return args
+	}
+	return append(args, "--platforms="+platform, "--cli-platforms="+platform)
 }
 
 // compareAgain releases the same commit from another checkout, and compares the checksums, which cover archives, chart, SBOMs and the
