@@ -6,6 +6,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -19,6 +20,8 @@ type rolloutResult struct {
 	took   time.Duration
 	cpu    cpuTimes
 	writes hubWrites
+	// everywhere are the writes to all planes per Instance.
+	everywhere writeCounts
 }
 
 // rolloutResults are the results of all rounds.
@@ -39,6 +42,55 @@ func (b *rolloutBench) hubWrites(begin time.Time) (hubWrites, error) {
 		}
 	}
 	return counts, err
+}
+
+// allCells stands for all cells together as the plane of a write.
+const allCells = "cells"
+
+// allWrites returns the writes to the project, the hub and the cells since begin, per Instance. Karmada's user of a cell has the name of the
+// cell.
+func (b *rolloutBench) allWrites(begin time.Time) (writeCounts, error) {
+	planes := []string{plane, hubPlane}
+	for _, cell := range b.cells {
+		planes = append(planes, "cell/"+cell.Name)
+	}
+	each, err := b.writesSince(begin, b.size, planes)
+	all := writeCounts{}
+	for write, count := range each {
+		if strings.HasPrefix(write.plane, "cell/") {
+			write.plane = allCells
+			for _, cell := range b.cells {
+				write.user = strings.TrimSuffix(write.user, "-"+cell.Name)
+			}
+		}
+		all[write] += count
+	}
+	return all, err
+}
+
+// compareWrites returns rows with the kinds of writes of the floor and of ours, by plane, the most frequent first.
+func compareWrites(floor, ours writeCounts) [][]string {
+	kinds := slices.Collect(maps.Keys(ours))
+	for write := range floor {
+		if _, both := ours[write]; !both {
+			kinds = append(kinds, write)
+		}
+	}
+	order := []string{plane, hubPlane, allCells}
+	slices.SortFunc(kinds, func(a, b aggregatedWrite) int {
+		return cmp.Or(cmp.Compare(slices.Index(order, a.plane), slices.Index(order, b.plane)), cmp.Compare(ours[b], ours[a]), cmp.Compare(floor[b], floor[a]),
+			strings.Compare(a.resource+a.verb+a.user, b.resource+b.verb+b.user))
+	})
+	var rows [][]string
+	for _, of := range order {
+		rows = append(rows, []string{of, "all", "", "", fmt.Sprintf("%.1f", floor.of(of)), fmt.Sprintf("%.1f", ours.of(of))})
+		for _, kind := range kinds {
+			if kind.plane == of && max(floor[kind], ours[kind]) >= 0.1 {
+				rows = append(rows, []string{of, kind.user, kind.verb, strings.TrimPrefix(kind.resource, "/"), fmt.Sprintf("%.1f", floor[kind]), fmt.Sprintf("%.1f", ours[kind])})
+			}
+		}
+	}
+	return rows
 }
 
 // by returns the number of writes of the add-on, or of all other users.
@@ -117,6 +169,13 @@ func (r *rolloutResults) report(into *rolloutReports, mode rolloutMode, b *rollo
 		per(own+others, ours.writes.steps()), per(own+others, b.size))
 	for _, kind := range ours.writes.kinds() {
 		into.kinds.add(mode.name, size, kind.user, kind.verb, strings.TrimPrefix(kind.resource, "/"), fmt.Sprint(ours.writes[kind]))
+	}
+	var bare writeCounts
+	if mode.floor {
+		bare = middle(r.floor).everywhere
+	}
+	for _, row := range compareWrites(bare, ours.everywhere) {
+		into.everywhere.add(append([]string{mode.name, size}, row...)...)
 	}
 	if !mode.floor {
 		into.times.add(mode.name, size, "-", spread(r.ours), "-", "-", cpuSeconds(ours.cpu.total()), "-")
