@@ -25,7 +25,7 @@ type rolloutResult struct {
 }
 
 // rolloutResults are the results of all rounds.
-type rolloutResults struct{ floor, ours []rolloutResult }
+type rolloutResults struct{ floor, bare, ours []rolloutResult }
 
 // hubWrites holds the number of writes of each kind.
 type hubWrites map[aggregatedWrite]int
@@ -155,7 +155,8 @@ func (r *rolloutResults) String() string {
 	text := fmt.Sprintf("%.1f s, %d writes of the add-on and %d of Karmada to the hub", last.took.Seconds(), last.writes.by(true), last.writes.by(false))
 	if len(r.floor) > 0 {
 		floor := r.floor[len(r.floor)-1]
-		text += fmt.Sprintf("; floor %.1f s, ratio %s", floor.took.Seconds(), ratio(last.took.Seconds(), floor.took.Seconds()))
+		bare := r.bare[len(r.bare)-1]
+		text += fmt.Sprintf("; floor %.1f s, ratio %s, and %s for bare writes", floor.took.Seconds(), ratio(last.took.Seconds(), floor.took.Seconds()), ratio(bare.took.Seconds(), floor.took.Seconds()))
 	}
 	return text
 }
@@ -178,13 +179,25 @@ func (r *rolloutResults) report(into *rolloutReports, mode rolloutMode, b *rollo
 		into.everywhere.add(append([]string{mode.name, size}, row...)...)
 	}
 	if !mode.floor {
-		into.times.add(mode.name, size, "-", spread(r.ours), "-", "-", cpuSeconds(ours.cpu.total()), "-")
+		into.times.add(mode.name, size, "-", "-", "-", spread(r.ours), "-", "-", "-", "-", cpuSeconds(ours.cpu.total()), "-")
 		return
 	}
-	floor := middle(r.floor)
-	into.times.add(mode.name, size, spread(r.floor), spread(r.ours), ratio(ours.took.Seconds(), floor.took.Seconds()),
-		cpuSeconds(floor.cpu.total()), cpuSeconds(ours.cpu.total()), ratio(ours.cpu.total().Seconds(), floor.cpu.total().Seconds()))
-	into.costs.rows = append(into.costs.rows, costRows(mode.name+", "+size, floor.cpu.each(b.size), ours.cpu.each(b.size))...)
+	floor, bareWrites := middle(r.floor), middle(r.bare)
+	times := func(of rolloutResult) string { return ratio(of.took.Seconds(), floor.took.Seconds()) }
+	cpu := func(of rolloutResult) string { return ratio(of.cpu.total().Seconds(), floor.cpu.total().Seconds()) }
+	into.times.add(mode.name, size, spread(r.floor), spread(r.bare), times(bareWrites), spread(r.ours), times(ours),
+		cpuSeconds(floor.cpu.total()), cpuSeconds(bareWrites.cpu.total()), cpu(bareWrites), cpuSeconds(ours.cpu.total()), cpu(ours))
+	rows, bareCPU := costRows(mode.name+", "+size, floor.cpu.each(b.size), ours.cpu.each(b.size)), bareWrites.cpu.each(b.size)
+	for _, row := range rows {
+		of := bareCPU[row[1]]
+		switch row[1] {
+		case "all":
+			of = bareCPU.total()
+		case "hub":
+			of = bareCPU.sum(hubProcesses)
+		}
+		into.costs.rows = append(into.costs.rows, slices.Insert(row, 3, millis(of)))
+	}
 }
 
 func cpuSeconds(took time.Duration) string { return fmt.Sprintf("%.1f s", took.Seconds()) }
