@@ -19,11 +19,15 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/deployments"
+	"github.com/karmada-compute/karmada-compute/cell/runtime"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 func (f *fixture) deployments() *deployments.Reconciler {
-	return &deployments.Reconciler{Client: f.cached, APIReader: f.direct, Strays: f.strays(), Recorder: f.recorder, Clock: f.clock}
+	return &deployments.Reconciler{
+		Client: f.cached, APIReader: f.direct, Strays: f.strays(), Recorder: f.recorder, Clock: f.clock,
+		External: (&runtime.Settings{ExternalClasses: []string{class}}).External,
+	}
 }
 
 func TestDeploymentsReconcile(t *testing.T) {

@@ -89,10 +89,11 @@ func TestDeletionsObeyTheBudget(t *testing.T) {
 		suspended       bool
 		instance        func(*v1alpha.Instance)
 		// given changes four Available Instances; settled reports that the budget has been processed after that.
-		given       func(*fixture)
-		unsettled   bool
-		wantLeaving []string
-		wantRequeue time.Duration
+		given        func(*fixture)
+		unsettled    bool
+		wantLeaving  []string
+		wantReplaced []string
+		wantRequeue  time.Duration
 	}{
 		"a scale-down within the budget":       {floor: 2, replicas: 2, wantLeaving: []string{"web-2", "web-3"}},
 		"a scale-down that would hit too many": {floor: 3, replicas: 1, wantLeaving: []string{"web-3"}},
@@ -102,7 +103,7 @@ func TestDeletionsObeyTheBudget(t *testing.T) {
 		"one that is not Ready is deleted in any case": {
 			floor: 3, replicas: 1, given: func(f *fixture) { f.notReady("web-2") }, wantLeaving: []string{"web-2"},
 		},
-		"a rollout":                                       {floor: 3, replicas: 4, instance: outdated, wantLeaving: []string{"web-3"}},
+		"a rollout":                                       {floor: 3, replicas: 4, instance: outdated, wantReplaced: []string{"web-3"}},
 		"a rollout without anything to spare":             {floor: 4, replicas: 4, instance: outdated},
 		"a budget that was raised, and not processed yet": {floor: 2, replicas: 2, unsettled: true, wantRequeue: 5 * time.Second},
 		"a Pod that somebody has just evicted": {
@@ -143,6 +144,9 @@ func TestDeletionsObeyTheBudget(t *testing.T) {
 			result := f.reconcile(r, "web")
 			if _, leaving := f.instances(); !slices.Equal(leaving, test.wantLeaving) {
 				t.Errorf("%v are being deleted, want %v", leaving, test.wantLeaving)
+			}
+			if replaced := f.replaced(); !slices.Equal(replaced, test.wantReplaced) {
+				t.Errorf("%v are replaced in place, want %v", replaced, test.wantReplaced)
 			}
 			if result.RequeueAfter != test.wantRequeue {
 				t.Errorf("reconciled again after %s, want %s", result.RequeueAfter, test.wantRequeue)

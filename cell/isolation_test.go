@@ -95,7 +95,21 @@ func TestTemplatesLetIn(t *testing.T) {
 		policy.Spec.Ingress[0].From[0].IPBlock.CIDR != "192.0.2.0/24" {
 		t.Errorf("policy %+v", policy)
 	}
-	f.remove(old)
+	// The Pod that runs after its Instance got another template keeps its rules.
+	old.Spec.Controller.TemplateHash = f.storedInstance("web-1").TemplateHash()
+	f.update(old)
+	old.Status.Controller = &v1alpha.InstanceControllerStatus{ObservedTemplateHash: "old"}
+	if err := f.direct.Status().Update(t.Context(), old); err != nil {
+		t.Fatal(err)
+	}
+	f.isolate()
+	if got := f.policies(); len(got) != 3 || !slices.Contains(got, "web-old") {
+		t.Errorf("policies %v while a Pod has the template", got)
+	}
+	old.Status.Controller = nil
+	if err := f.direct.Status().Update(t.Context(), old); err != nil {
+		t.Fatal(err)
+	}
 	f.isolate()
 	if got := f.policies(); len(got) != 2 || slices.ContainsFunc(got, func(name string) bool { return strings.HasSuffix(name, "-old") }) {
 		t.Errorf("policies %v", got)

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -129,6 +130,54 @@ func TestRollupWaitsForWhatLasts(t *testing.T) {
 	f.reconcile(r, "web")
 	f.deployment(1)
 	at(820*time.Millisecond, 500*time.Millisecond, 0, 0)
+}
+
+// TestRollupOfARollout: while Instances are replaced, reports are a second apart, and no report counts a Pod that has another template than its
+// Instance. The end is reported at once.
+func TestRollupOfARollout(t *testing.T) {
+	f := newFixture(t)
+	deployment := f.deployment(2, halfAtOnce)
+	f.running(deployment, 0)
+	f.running(deployment, 1)
+	f.rollUp()
+	if status := f.storedDeployment().Status; status.AvailableReplicas != 2 {
+		t.Fatalf("before the rollout: %+v", status.ReplicaCounts)
+	}
+	f.changeDeployment(newImage)
+	r, began := f.rollup(), f.clock.Now()
+	at := func(after time.Duration, wantAfter time.Duration, wantCurrent, wantReady int32) {
+		t.Helper()
+		f.clock.SetTime(began.Add(after))
+		result := f.reconcile(r, "web")
+		status := f.storedDeployment().Status
+		if result.RequeueAfter != wantAfter || status.CurrentReplicas != wantCurrent || status.ReadyReplicas != wantReady {
+			t.Errorf("after %s requeued after %s, %d current, %d Ready; want %s, %d, %d", after, result.RequeueAfter, status.CurrentReplicas, status.ReadyReplicas, wantAfter, wantCurrent, wantReady)
+		}
+	}
+	replace := func(name string) {
+		t.Helper()
+		f.reconcile(f.deployments(), "web")
+		f.get(&corev1.Pod{}, name) // its Pod is of the template before
+	}
+	restart := func(name string) {
+		t.Helper()
+		f.reconcile(f.runtime(), name)
+		f.setPod(f.storedPod(name), readyAt(began.Add(-time.Minute)))
+		f.reconcile(f.runtime(), name)
+	}
+	f.onNode("node", "web-0", "web-1")
+	replace("web-1")
+	at(0, time.Second, 2, 2)
+	at(900*time.Millisecond, 100*time.Millisecond, 2, 2)
+	at(time.Second, 0, 1, 1)
+	f.remove(f.storedPod("web-1"))
+	restart("web-1")
+	at(1100*time.Millisecond, 900*time.Millisecond, 1, 1)
+	replace("web-0")
+	at(1200*time.Millisecond, 800*time.Millisecond, 1, 1)
+	f.remove(f.storedPod("web-0"))
+	restart("web-0")
+	at(1300*time.Millisecond, 0, 2, 2)
 }
 
 func TestRollupRaces(t *testing.T) {

@@ -147,11 +147,15 @@ func TestSetup(t *testing.T) {
 	f.changeDeployment(needing("later"))
 	f.reports(2, "10.0.0.3", "10.0.0.2")
 	f.wantInstances([]string{"web-0", "web-1"}, nil)
+	kept, replaced := f.storedInstance("web-0").TemplateHash(), f.storedPod("web-1").UID
 	f.sent("later")
 	f.eventually("web-1 is replaced", func(context.Context) bool {
-		_, leaving := f.instances()
-		return slices.Equal(leaving, []string{"web-1"})
+		pod := f.storedPod("web-1")
+		return f.storedInstance("web-1").TemplateHash() != kept && pod != nil && pod.UID != replaced
 	})
+	if got := f.storedInstance("web-0").TemplateHash(); got != kept {
+		t.Errorf("web-0 has template %s", got)
+	}
 }
 
 func TestSetupRecordsEvents(t *testing.T) {

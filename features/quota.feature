@@ -11,13 +11,14 @@ Feature: Quota
     Then instance "web-main-dfw-1" has condition QuotaGranted False, saying "compute.datumapis.com/instances: an Instance needs 1, 0 of 1 are left"
     And cell "dfw" runs exactly the Pods "web-main-dfw-0"
     And "metadata.uid" of instance "web-main-dfw-0" in cell "dfw" is remembered as "FIRST"
+    And "metadata.uid" of pod "web-main-dfw-0" in cell "dfw" is remembered as "POD"
     And the project has exactly the resourceclaims "instance-web-main-dfw-0"
     When the project gets quota for 4 Instances
     Then Workload "web" becomes available with 2 ready Instances
     And the project has exactly the resourceclaims "instance-web-main-dfw-0, instance-web-main-dfw-1"
     And instance "web-main-dfw-0" in cell "dfw" has "metadata.uid" "${FIRST}"
     When the consumer patches workload "web" with {"spec":{"template":{"metadata":{"annotations":{"compute.datumapis.com/restartedAt":"now"}}}}}
-    Then instance "web-main-dfw-0" in cell "dfw" has another "metadata.uid" than "${FIRST}"
+    Then pod "web-main-dfw-0" in cell "dfw" has another "metadata.uid" than "${POD}"
     And Workload "web" becomes available with 2 ready Instances
     When Workload "web" is scaled to 4 and settles
     And Workload "web" is scaled to 1 and settles

@@ -38,8 +38,8 @@ Feature: Roll out a template
     And workload "web" has condition Degraded False because of "RolloutHealthy"
 
   Scenario: An undo leaves healthy Instances alone
-    Given "metadata.uid" of instance "web-main-ord-1" in cell "ord" is remembered as "ORD"
-    And "metadata.uid" of instance "web-main-dfw-0" in cell "dfw" is remembered as "DFW"
+    Given "metadata.uid" of pod "web-main-ord-1" in cell "ord" is remembered as "ORD"
+    And "metadata.uid" of pod "web-main-dfw-0" in cell "dfw" is remembered as "DFW"
     When the consumer patches workload "web" with {"spec":{"template":{"spec":{"runtime":{"class":"nowhere"}}}}}
     Then workload "web" has condition Degraded True because of "RolloutBlocked"
     When the consumer runs "kubectl compute rollout undo web"
@@ -47,8 +47,8 @@ Feature: Roll out a template
     Then workload "web" has "status.rollout.phase" "Complete"
     And workload "web" has "status.rollout.revision" "3"
     And workload "web" has "status.availableReplicas" "4"
-    And instance "web-main-ord-1" in cell "ord" still has "metadata.uid" "${ORD}"
-    And instance "web-main-dfw-0" in cell "dfw" still has "metadata.uid" "${DFW}"
+    And pod "web-main-ord-1" in cell "ord" still has "metadata.uid" "${ORD}"
+    And pod "web-main-dfw-0" in cell "dfw" still has "metadata.uid" "${DFW}"
 
   Scenario: A paused rollout updates no Instance
     When the consumer patches workload "web" with {"spec":{"rollout":{"paused":true},"template":{"spec":{"runtime":{"sandbox":{"containers":[{"name":"app","image":"docker.io/library/nginx:1.28"}]}}}}}}
@@ -73,11 +73,11 @@ Feature: Roll out a template
     Then the command prints "web resumed"
     And workload "web" has "status.rollout.phase" "Complete"
     And every instance in the project has "spec.runtime.sandbox.containers[0].image" "docker.io/library/nginx:1.28"
-    Given "metadata.uid" of instance "web-main-dfw-0" in cell "dfw" is remembered as "DFW"
+    Given "metadata.uid" of pod "web-main-dfw-0" in cell "dfw" is remembered as "DFW"
     When the consumer patches workload "web" with {"spec":{"rollout":{"onFailure":"Undo","progressDeadlineSeconds":5},"template":{"spec":{"runtime":{"class":"nowhere"}}}}}
     Then workload "web" has "status.rollout.phase" "Undone"
     And workload "web" has "status.availableReplicas" "4"
-    And instance "web-main-dfw-0" in cell "dfw" still has "metadata.uid" "${DFW}"
+    And pod "web-main-dfw-0" in cell "dfw" still has "metadata.uid" "${DFW}"
     When the consumer runs "kubectl compute rollout status web"
     Then the command has ended with exit code 1
 

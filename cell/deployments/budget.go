@@ -5,10 +5,12 @@ package deployments
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -52,25 +54,27 @@ func withinFloor(floor int, instances []v1alpha.Instance, remove []*v1alpha.Inst
 	return slices.Concat(free, allowed)
 }
 
-// disrupt evicts the Pods of Instances and returns the Instances to delete. The status of the PodDisruptionBudget counts these
-// evictions together with the evictions of drains, and Kubernetes refuses an eviction that exceeds the budget, even if the cache is
-// stale. disrupt ends with the first refusal.
-func (s *scope) disrupt(ctx context.Context, remove []*v1alpha.Instance) ([]*v1alpha.Instance, error) {
-	if s.floor() == nil {
-		return remove, nil
-	}
-	for i, instance := range remove {
+// disrupt evicts the Pods of Instances, and calls then for each. The status of the PodDisruptionBudget counts these evictions together with
+// the evictions of drains, and Kubernetes refuses an eviction that exceeds the budget, even if the cache is stale. Evictions are
+// sequential, and disrupt ends with the first refusal.
+func (s *scope) disrupt(ctx context.Context, remove []*v1alpha.Instance, then func(context.Context, *v1alpha.Instance) error) error {
+	group := errgroup.Group{}
+	group.SetLimit(atOnce)
+	var failed error
+	for _, instance := range remove {
 		disrupted, err := s.disruptInstance(ctx, instance)
 		if err != nil {
-			return remove[:i], err
+			failed = err
+			break
 		}
 		if !disrupted {
 			log.FromContext(ctx).V(1).Info("The disruption budget does not allow the deletion of an Instance now", "instance", instance.Name)
 			s.requeueAtMost(heldRequeue)
-			return remove[:i], nil
+			break
 		}
+		group.Go(func() error { return then(ctx, instance) })
 	}
-	return remove, nil
+	return errors.Join(failed, group.Wait())
 }
 
 // disruptInstance evicts the Pod of an Instance and reports whether the Instance may be deleted.

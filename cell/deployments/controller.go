@@ -41,12 +41,16 @@ type Reconciler struct {
 	Strays *strays.Keeper
 	// Evictor evicts the Pods of Instances with a disruption budget.
 	Evictor *disruption.Evictor
+	// External reports whether another runtime runs the Instances of a template. They never change.
+	External func(*v1alpha.InstanceSpec) bool
 	// Recorder records Events about Instances that the cell refuses.
 	Recorder record.EventRecorder
 	// Clock measures how long a created Instance is awaited in the cache.
 	Clock clock.PassiveClock
 
 	created created
+	// stopped are the Pods that were stopped for another template, by their UIDs.
+	stopped created
 }
 
 // Register adds the controller to a manager.

@@ -36,6 +36,28 @@ func (c *created) add(deployment types.NamespacedName, instance string, now time
 	c.of[deployment][instance] = now.Add(awaitedFor)
 }
 
+// has reports whether something of a deployment was added a short while ago.
+func (c *created) has(deployment types.NamespacedName, name string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, found := c.of[deployment][name]
+	return found
+}
+
+// expire drops what was added for a deployment a long while ago.
+func (c *created) expire(deployment types.NamespacedName, now time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for name, until := range c.of[deployment] {
+		if !now.Before(until) {
+			delete(c.of[deployment], name)
+		}
+	}
+	if len(c.of[deployment]) == 0 {
+		delete(c.of, deployment)
+	}
+}
+
 // awaited are the created Instances of a deployment that the cache does not have yet. After rest, none is awaited any more.
 func (c *created) awaited(deployment types.NamespacedName, cached []v1alpha.Instance, now time.Time) (names map[string]struct{}, rest time.Duration) {
 	c.mu.Lock()

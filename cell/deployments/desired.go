@@ -35,7 +35,8 @@ func newTarget(deployment *v1alpha.WorkloadDeployment, of *versions) *target {
 	}
 }
 
-// desiredInstance is a new Instance of deployment at an index. Once created, only its scheduling gates change.
+// desiredInstance is a new Instance of deployment at an index. Once created, only its scheduling gates change until it gets another
+// template.
 func desiredInstance(deployment *v1alpha.WorkloadDeployment, index int, hash string) *v1alpha.Instance {
 	at, resources := deployment.Spec.TemplateAt(index)
 	template := at.DeepCopy()

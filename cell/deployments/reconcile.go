@@ -52,18 +52,19 @@ type scope struct {
 	mu sync.Mutex
 }
 
-// Reconcile creates and deletes Instances of one WorkloadDeployment.
+// Reconcile creates, replaces and deletes Instances of one WorkloadDeployment.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	s := &scope{Reconciler: r, deployment: &v1alpha.WorkloadDeployment{}}
 	if err := r.Client.Get(ctx, request.NamespacedName, s.deployment); err != nil {
 		r.created.forget(request.NamespacedName)
+		r.stopped.forget(request.NamespacedName)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if !s.deployment.DeletionTimestamp.IsZero() {
 		// Its Instances and their Pods are deleted with it, by their owner references.
 		return reconcile.Result{}, nil
 	}
-	return s.Run(ctx, s.hashTemplates, s.listInstances, s.findMissingData, s.makePlan, s.deleteInstances, s.createInstances)
+	return s.Run(ctx, s.hashTemplates, s.listInstances, s.findMissingData, s.makePlan, s.stopEarlierPods, s.removeInstances, s.createInstances)
 }
 
 func (s *scope) listInstances(ctx context.Context) (err error) {

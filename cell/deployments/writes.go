@@ -49,9 +49,13 @@ func firstBatch[T any](s *scope, all []T) []T {
 	return all[:batch]
 }
 
-func (s *scope) deleteInstances(ctx context.Context) error {
-	remove, held := s.disrupt(ctx, firstBatch(s, s.plan.remove))
-	return errors.Join(slowStart(ctx, remove, s.deleteInstance), held)
+// removeInstances deletes the Instances that are not desired, and replaces those that have another template.
+func (s *scope) removeInstances(ctx context.Context) error {
+	remove := firstBatch(s, s.plan.remove)
+	if s.floor() == nil {
+		return slowStart(ctx, remove, s.removeInstance)
+	}
+	return s.disrupt(ctx, remove, s.removeInstance)
 }
 
 func (s *scope) deleteInstance(ctx context.Context, instance *v1alpha.Instance) error {
@@ -72,17 +76,22 @@ func (s *scope) createInstances(ctx context.Context) error {
 	return err
 }
 
-func (s *scope) createInstance(ctx context.Context, index int) error {
-	hash := s.versions.hashAt(s.deployment, index)
-	instance := desiredInstance(s.deployment, index, hash)
+// desired is the Instance at an index as it is created.
+func (s *scope) desired(index int) *v1alpha.Instance {
+	instance := desiredInstance(s.deployment, index, s.versions.hashAt(s.deployment, index))
 	if len(s.versions.missingAt(s.deployment, index)) > 0 {
 		holdForData(instance)
 	}
+	return instance
+}
+
+func (s *scope) createInstance(ctx context.Context, index int) error {
+	instance := s.desired(index)
 	err := s.Client.Create(ctx, instance, client.FieldOwner(FieldManager))
 	switch {
 	case err == nil:
 		s.created.add(client.ObjectKeyFromObject(s.deployment), instance.Name, s.Clock.Now())
-		log.FromContext(ctx).Info("Created Instance", "instance", instance.Name, "template", hash)
+		log.FromContext(ctx).Info("Created Instance", "instance", instance.Name, "template", instance.TemplateHash())
 		return nil
 	case apierrors.IsAlreadyExists(err):
 		s.requeueAtMost(takenRequeue)

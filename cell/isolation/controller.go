@@ -36,13 +36,30 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("isolation").
 		For(&v1alpha.WorkloadDeployment{}, builder.WithPredicates(predicates.GenerationChanged())).
-		// Templates come and go with Instances; the template of an Instance never changes.
-		Owns(&v1alpha.Instance{}, builder.WithPredicates(predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }})).
+		// Templates come and go with Instances, and with the Pods that they run.
+		Owns(&v1alpha.Instance{}, builder.WithPredicates(templateChanged())).
 		// A policy that was edited or deleted by hand is restored.
 		Owns(&networkingv1.NetworkPolicy{}).
 		Watches(&networkingv1.NetworkPolicy{}, handler.EnqueueRequestsFromMapFunc(r.anyOfNamespace)).
 		WithOptions(options).
 		Complete(r)
+}
+
+// templateChanged drops updates of Instances that have the same template and run the same one.
+func templateChanged() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, isInstance := e.ObjectOld.(*v1alpha.Instance)
+		after, stillIs := e.ObjectNew.(*v1alpha.Instance)
+		return isInstance && stillIs && (before.TemplateHash() != after.TemplateHash() || observedTemplate(before) != observedTemplate(after))
+	}}
+}
+
+// observedTemplate is the hash of the template that the Pod of an Instance has; "": it has no Pod.
+func observedTemplate(instance *v1alpha.Instance) string {
+	if instance.Status.Controller == nil {
+		return ""
+	}
+	return instance.Status.Controller.ObservedTemplateHash
 }
 
 // anyOfNamespace requests one deployment in the namespace of a namespace's policy: each of them restores it.

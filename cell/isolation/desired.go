@@ -68,7 +68,7 @@ func templatePolicy(deployment *v1alpha.WorkloadDeployment, hash string, spec *v
 	}
 	return &networkingv1.NetworkPolicy{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: deployment.Namespace, Name: deployment.Name + "-" + hash, Labels: labels(),
+			Namespace: deployment.Namespace, Name: policyName(deployment, hash), Labels: labels(),
 			OwnerReferences: []metav1.OwnerReference{deployment.ControllerReference()},
 		},
 		Spec: networkingv1.NetworkPolicySpec{
@@ -79,6 +79,11 @@ func templatePolicy(deployment *v1alpha.WorkloadDeployment, hash string, spec *v
 			Ingress:     rules,
 		},
 	}
+}
+
+// policyName is the name of the policy of a template.
+func policyName(deployment *v1alpha.WorkloadDeployment, hash string) string {
+	return deployment.Name + "-" + hash
 }
 
 // ingress are the rules of the first interface: a Pod has one. Without a policy of its own, the interface admits its network; with one,

@@ -28,11 +28,15 @@ type scope struct {
 	deployment *v1alpha.WorkloadDeployment
 	// wanted are the policies of its templates, by name.
 	wanted map[string]*networkingv1.NetworkPolicy
+	// kept are the names of policies that stay as they are.
+	kept map[string]bool
 }
 
 // Reconcile keeps the policies of one deployment, and its namespace's policy. The policies of a deleted deployment are deleted with it.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	s := &scope{Reconciler: r, deployment: &v1alpha.WorkloadDeployment{}, wanted: map[string]*networkingv1.NetworkPolicy{}}
+	s := &scope{
+		Reconciler: r, deployment: &v1alpha.WorkloadDeployment{}, wanted: map[string]*networkingv1.NetworkPolicy{}, kept: map[string]bool{},
+	}
 	if err := r.Client.Get(ctx, request.NamespacedName, s.deployment); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
@@ -80,6 +84,8 @@ func (s *scope) findTemplates(ctx context.Context) error {
 			found[hash] = true
 			s.want(hash, instances[i].Spec.DeepCopy())
 		}
+		// The Pod that an Instance had before it was replaced in place has its rules until it is gone.
+		s.kept[policyName(s.deployment, observedTemplate(&instances[i]))] = true
 	}
 	return nil
 }
@@ -107,7 +113,7 @@ func (s *scope) deleteSurplus(ctx context.Context) error {
 	}
 	for i := range policies.Items {
 		policy := &policies.Items[i]
-		if s.wanted[policy.Name] != nil || !metav1.IsControlledBy(policy, s.deployment) {
+		if s.wanted[policy.Name] != nil || s.kept[policy.Name] || !metav1.IsControlledBy(policy, s.deployment) {
 			continue
 		}
 		if err := s.Client.Delete(ctx, policy, client.Preconditions{UID: &policy.UID}); err != nil {

@@ -113,9 +113,34 @@ func Floor(deployment *v1alpha.WorkloadDeployment) *v1alpha.AvailabilityFloor {
 	return deployment.Spec.Floor
 }
 
-// Ready reports whether an Instance is Ready and not being deleted.
+// RunsEarlier reports whether, by its status, the Pod of an Instance has the template that the Instance had before it was replaced in
+// place.
+func RunsEarlier(instance *v1alpha.Instance) bool {
+	observed := instance.Status.Controller
+	return observed != nil && observed.ObservedTemplateHash != "" && observed.ObservedTemplateHash != instance.TemplateHash()
+}
+
+// Superseded reports whether the status of an Instance was written before the Instance was replaced in place. Nothing in it is about the
+// present template.
+func Superseded(instance *v1alpha.Instance) bool {
+	if !RunsEarlier(instance) {
+		return false
+	}
+	ready := meta.FindStatusCondition(instance.Status.Conditions, v1alpha.ConditionReady)
+	return ready == nil || ready.ObservedGeneration != instance.Generation
+}
+
+// Conditions are the conditions of an Instance; none if they are about an earlier template.
+func Conditions(instance *v1alpha.Instance) []metav1.Condition {
+	if Superseded(instance) {
+		return nil
+	}
+	return instance.Status.Conditions
+}
+
+// Ready reports whether an Instance is Ready, with its present template, and not being deleted.
 func Ready(instance *v1alpha.Instance) bool {
-	return instance.DeletionTimestamp.IsZero() && meta.IsStatusConditionTrue(instance.Status.Conditions, v1alpha.ConditionReady)
+	return instance.DeletionTimestamp.IsZero() && !Superseded(instance) && meta.IsStatusConditionTrue(instance.Status.Conditions, v1alpha.ConditionReady)
 }
 
 // Available reports whether an Instance is Ready and Available: it has been Ready for long enough. An external runtime need not write

@@ -33,7 +33,7 @@ func facts(hash string, ordered []indexed) v1alpha.CellIndices {
 			continue
 		}
 		current = append(current, index)
-		switch data := meta.FindStatusCondition(instance.Status.Conditions, v1alpha.ConditionReferencedDataReady); {
+		switch data := meta.FindStatusCondition(owned.Conditions(instance), v1alpha.ConditionReferencedDataReady); {
 		case data == nil:
 		case data.Status == metav1.ConditionTrue:
 			dataReady = append(dataReady, index)

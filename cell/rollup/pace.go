@@ -27,6 +27,9 @@ const (
 	// lookInterval is the minimum time between two passes over all Instances of a deployment with slices. While thousands of them
 	// start, there are hundreds of events a second, and the cost of each pass grows with the number of Instances.
 	lookInterval = 100 * time.Millisecond
+	// rolloutInterval is the minimum time between two reports of a deployment whose Instances are being replaced. The hub acts on the end of a
+	// step, which is reported at once.
+	rolloutInterval = time.Second
 )
 
 // pace decides when a deployment's report may be written. A report of any size is written while there is budget left; the next report
@@ -49,6 +52,9 @@ type budget struct {
 	at    time.Time
 	// looked is the time of the last pass over its Instances.
 	looked time.Time
+	// rolling reports that Instances are being replaced, and rolled is when the report before was written, or when that began.
+	rolling bool
+	rolled  time.Time
 }
 
 func newPace(c clock.PassiveClock) *pace {
@@ -85,6 +91,31 @@ func (p *pace) look(deployment types.NamespacedName) time.Duration {
 	return 0
 }
 
+// rollout is the time that the next report of a deployment waits while its Instances are being replaced. replacing reports that some have
+// not got their template yet, settled that all have it and are Available.
+func (p *pace) rollout(deployment types.NamespacedName, replacing, settled bool) time.Duration {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	b := p.budget(deployment)
+	switch {
+	case settled:
+		b.rolling = false
+		return 0
+	case replacing && !b.rolling:
+		b.rolling, b.rolled = true, b.at
+	case !b.rolling:
+		return 0
+	}
+	return max(0, b.rolled.Add(rolloutInterval).Sub(b.at))
+}
+
+// rollingOut reports whether Instances of a deployment are being replaced: its slices and their sums wait together.
+func (p *pace) rollingOut(deployment types.NamespacedName) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.budget(deployment).rolling
+}
+
 // spare is the time that an optional report of a deployment must wait: it uses nothing of the half of the budget that is reserved for
 // required reports.
 func (p *pace) spare(deployment types.NamespacedName) time.Duration {
@@ -97,7 +128,9 @@ func (p *pace) spare(deployment types.NamespacedName) time.Duration {
 func (p *pace) spent(deployment types.NamespacedName, bytes int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.budget(deployment).bytes -= float64(bytes)
+	b := p.budget(deployment)
+	b.bytes -= float64(bytes)
+	b.rolled = b.at
 }
 
 // wrote records the write of a report of so many bytes, now. The next passing state waits for itself.

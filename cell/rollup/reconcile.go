@@ -94,7 +94,10 @@ func (s *scope) write(ctx context.Context) error {
 	before := &s.deployment.Status
 	// The hub transfers tokens once the floor is confirmed.
 	confirms := s.floorChanged()
-	passing := !confirms && cellreport.Passing(before.ReplicaCounts, status.ReplicaCounts, before.Conditions, status.Conditions)
+	if !confirms && s.rolloutWaits(key) {
+		return nil
+	}
+	passing := !confirms && !s.pace.rollingOut(key) && cellreport.Passing(before.ReplicaCounts, status.ReplicaCounts, before.Conditions, status.Conditions)
 	// Slices of Instances that start wait by themselves.
 	onlyStarting := same && !slices.ContainsFunc(outdated, func(o outdatedSlice) bool { return !o.starting })
 	if s.waits(key, passing && !onlyStarting) {
@@ -104,7 +107,7 @@ func (s *scope) write(ctx context.Context) error {
 	if err := s.writeSlices(ctx, outdated); err != nil || same {
 		return err
 	}
-	if !confirms && s.summarizesSlices() && s.sumsWait(key, status) {
+	if !confirms && s.summarizesSlices() && !s.pace.rollingOut(key) && s.sumsWait(key, status) {
 		return nil
 	}
 	encoded, err := json.Marshal(status)
@@ -125,6 +128,15 @@ func (s *scope) waits(key client.ObjectKey, passing bool) bool {
 		s.RequeueAfter.AtMost(rest)
 	}
 	return rest > 0
+}
+
+// rolloutWaits reports whether the report waits because Instances are being replaced.
+func (s *scope) rolloutWaits(key client.ObjectKey) bool {
+	wait := s.pace.rollout(key, s.reports.summary.replacing, s.reports.summary.settled())
+	if wait > 0 {
+		s.RequeueAfter.AtMost(wait)
+	}
+	return wait > 0
 }
 
 // sumsWait reports whether the sums of the slices wait: for the changes of half a second, and, while Instances start, for budget that

@@ -79,15 +79,15 @@ func (s *summary) report(deployment string, within v1alpha.IndexRange) v1alpha.I
 
 func reportedInstance(instance *v1alpha.Instance) cellreport.Instance {
 	reported := cellreport.Instance{
-		Name:              instance.Name,
-		TemplateHash:      instance.TemplateHash(),
-		SchedulingGates:   instance.SchedulingGates(),
-		Conditions:        shortened(instance.Status.Conditions),
-		NetworkInterfaces: instance.Status.NetworkInterfaces,
-		StartTime:         instance.Status.StartTime,
-		Restarts:          instance.Status.Restarts,
-		Containers:        instance.Status.Containers,
+		Name: instance.Name, TemplateHash: instance.TemplateHash(), SchedulingGates: instance.SchedulingGates(),
 	}
+	if owned.Superseded(instance) {
+		// It is reported as a new Instance, of which nothing is known yet.
+		return reported
+	}
+	reported.Conditions = shortened(instance.Status.Conditions)
+	reported.NetworkInterfaces = instance.Status.NetworkInterfaces
+	reported.StartTime, reported.Restarts, reported.Containers = instance.Status.StartTime, instance.Status.Restarts, instance.Status.Containers
 	if instance.Status.Controller != nil {
 		reported.ObservedTemplateHash = instance.Status.Controller.ObservedTemplateHash
 	}
@@ -182,14 +182,20 @@ func rank(later bool) int {
 	return 0
 }
 
-// starting reports whether an Instance of a slice was created a short while ago and is about to become Ready.
+// starting reports whether an Instance of a slice was created or replaced a short while ago and is about to become Ready.
 func (r *Reports) starting(number int, now time.Time) bool {
 	within := indexing.SliceRange(number)
 	return slices.ContainsFunc(r.summary.within(within.First, within.Last), func(one indexed) bool {
-		if owned.Ready(one.Instance) || !one.DeletionTimestamp.IsZero() || now.Sub(one.CreationTimestamp.Time) > startsWithin {
+		if owned.Superseded(one.Instance) {
+			return true
+		}
+		ready, since := meta.FindStatusCondition(one.Status.Conditions, v1alpha.ConditionReady), one.CreationTimestamp.Time
+		if ready != nil && ready.LastTransitionTime.After(since) {
+			since = ready.LastTransitionTime.Time
+		}
+		if owned.Ready(one.Instance) || !one.DeletionTimestamp.IsZero() || now.Sub(since) > startsWithin {
 			return false
 		}
-		ready := meta.FindStatusCondition(one.Status.Conditions, v1alpha.ConditionReady)
 		return ready == nil || ready.Reason == v1alpha.ReasonProvisioning || ready.Reason == v1alpha.ReasonUnschedulable
 	})
 }

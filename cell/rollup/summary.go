@@ -48,6 +48,8 @@ type summary struct {
 	// suspended reports that the project is suspended. stopped is the number of Instances that no longer run because of that.
 	suspended bool
 	stopped   int32
+	// replacing reports whether an Instance has not got the template that it should have, or runs an earlier one.
+	replacing bool
 	// heldByQuota reports whether the quota of an Instance is not granted.
 	heldByQuota bool
 	// heldByData reports whether data that an Instance needs is not in the cell.
@@ -120,6 +122,7 @@ func (s *summary) count(instance *v1alpha.Instance, wanted, current bool) {
 	if !deleting && current {
 		s.counts.CurrentReplicas++
 	}
+	s.replacing = s.replacing || wanted && (!current || owned.RunsEarlier(instance))
 	if owned.Ready(instance) {
 		s.counts.ReadyReplicas++
 		if wanted {
@@ -175,10 +178,13 @@ func (s *summary) within(first, last int32) []indexed {
 // trouble returns why an Instance is not Ready and how severe that is. It is "" when the Instance is Ready or being
 // deleted, unless its node is lost, which holds the deletion.
 func trouble(instance *v1alpha.Instance) (int, string) {
-	ready := meta.FindStatusCondition(instance.Status.Conditions, v1alpha.ConditionReady)
+	ready := meta.FindStatusCondition(owned.Conditions(instance), v1alpha.ConditionReady)
 	leaving := !instance.DeletionTimestamp.IsZero() && (ready == nil || ready.Reason != v1alpha.ReasonNodeLost)
 	if owned.Ready(instance) || leaving {
 		return 0, ""
+	}
+	if owned.Superseded(instance) {
+		return severity[v1alpha.ReasonProvisioning], fmt.Sprintf("Instance %s: %s: its Pod is being replaced", instance.Name, v1alpha.ReasonProvisioning)
 	}
 	if ready == nil {
 		return 0, fmt.Sprintf("Instance %s has not been reconciled yet", instance.Name)
@@ -189,7 +195,7 @@ func trouble(instance *v1alpha.Instance) (int, string) {
 // heldBy reports whether an Instance has a scheduling gate and the condition on which the gate is lifted is False.
 func heldBy(instance *v1alpha.Instance, gate, condition string) bool {
 	return hasGate(instance, gate) &&
-		meta.IsStatusConditionPresentAndEqual(instance.Status.Conditions, condition, metav1.ConditionFalse)
+		meta.IsStatusConditionPresentAndEqual(owned.Conditions(instance), condition, metav1.ConditionFalse)
 }
 
 func hasGate(instance *v1alpha.Instance, gate string) bool {

@@ -61,7 +61,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		r.Passing.Done(request.NamespacedName)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	if s.Settings.external(&s.instance.Spec) {
+	if s.Settings.External(&s.instance.Spec) {
 		// A Pod that was started before the class was assigned to another runtime stays unchanged until it is replaced.
 		if err := s.findPod(ctx); err != nil {
 			return reconcile.Result{}, err
@@ -220,7 +220,7 @@ func sized(instance *v1alpha.Instance, deployment *v1alpha.WorkloadDeployment) *
 
 // labelPod labels a Pod that an earlier version created without its template or its network, so that network policies select it.
 func (s *scope) labelPod(ctx context.Context) error {
-	if s.pod == nil || !s.pod.DeletionTimestamp.IsZero() {
+	if s.pod == nil || !s.pod.DeletionTimestamp.IsZero() || s.earlier() {
 		return nil
 	}
 	wanted := isolation.PodLabels(s.deployment, s.instance)
@@ -281,7 +281,7 @@ func (s *scope) writeStatus(ctx context.Context) error {
 		s.Passing.Done(key)
 		return nil
 	}
-	if passing(&s.instance.Status, &status) {
+	if s.passing(&status) {
 		if wait := s.Passing.WaitAtMost(key, s.patience()); wait > 0 {
 			s.RequeueAfter.AtMost(wait)
 			return nil
@@ -314,10 +314,11 @@ func (s *scope) expectAvailable(context.Context) error {
 	return nil
 }
 
-// passing reports whether a status is the transient state of a starting Instance: it was not Ready, and no user has to act.
-func passing(before, after *v1alpha.InstanceStatus) bool {
+// passing reports whether a status is the transient state of a starting Instance: it was not Ready with its template, and no user has to
+// act.
+func (s *scope) passing(after *v1alpha.InstanceStatus) bool {
 	ready := meta.FindStatusCondition(after.Conditions, v1alpha.ConditionReady)
-	return !meta.IsStatusConditionTrue(before.Conditions, v1alpha.ConditionReady) &&
+	return (!meta.IsStatusConditionTrue(s.instance.Status.Conditions, v1alpha.ConditionReady) || owned.Superseded(s.instance)) &&
 		slices.Contains([]string{v1alpha.ReasonProvisioning, v1alpha.ReasonUnschedulable, v1alpha.ReasonSchedulingGatesPresent}, ready.Reason)
 }
 

@@ -50,8 +50,8 @@ func (s *Settings) runtimeClass(spec *v1alpha.InstanceSpec) (name *string, ok bo
 	return &mapped, served
 }
 
-// external reports whether another runtime runs a template.
-func (s *Settings) external(spec *v1alpha.InstanceSpec) bool {
+// External reports whether another runtime runs a template.
+func (s *Settings) External(spec *v1alpha.InstanceSpec) bool {
 	return spec.Runtime.Class != "" && slices.Contains(s.ExternalClasses, spec.Runtime.Class)
 }
 

@@ -22,6 +22,9 @@ import (
 // suspendedMessage is the message of an Instance that is stopped because its project is suspended.
 const suspendedMessage = "the project is suspended; the Instance starts again when it is resumed"
 
+// stoppedMessage is the message of an Instance that is replaced in place.
+const stoppedMessage = "the Pod of the earlier template is being stopped"
+
 // observed is the observed state of an Instance.
 type observed struct {
 	instance *v1alpha.Instance
@@ -54,7 +57,7 @@ func desiredStatus(seen *observed, stamp conditions.Stamp) v1alpha.InstanceStatu
 	if seen.pod == nil {
 		return status
 	}
-	status.Controller = &v1alpha.InstanceControllerStatus{ObservedTemplateHash: seen.instance.TemplateHash()}
+	status.Controller = &v1alpha.InstanceControllerStatus{ObservedTemplateHash: seen.podTemplate()}
 	status.StartTime, status.Containers = seen.pod.Status.StartTime, containerStatuses(seen.pod)
 	for i := range status.Containers {
 		status.Restarts += status.Containers[i].RestartCount
@@ -93,6 +96,8 @@ func (o *observed) ready() metav1.Condition {
 		}
 	case o.suspended:
 		condition.Reason, condition.Message = v1alpha.ReasonProjectSuspended, suspendedMessage
+	case o.earlier() && o.lost() == nil:
+		condition.Message = stoppedMessage
 	case o.pod != nil:
 		trouble := examine(o.pod, o.now)
 		if trouble == nil {
@@ -115,6 +120,20 @@ func (o *observed) ready() metav1.Condition {
 	return condition
 }
 
+// podTemplate is the hash of the template of the Pod. Pods of an early version have no label: they have the template of their Instance,
+// which is replaced in place only with a label.
+func (o *observed) podTemplate() string {
+	if hash := o.pod.Labels[v1alpha.LabelTemplateHash]; hash != "" {
+		return hash
+	}
+	return o.instance.TemplateHash()
+}
+
+// earlier reports whether the Pod has the template that the Instance had before it was replaced in place.
+func (o *observed) earlier() bool {
+	return o.pod != nil && o.podTemplate() != o.instance.TemplateHash()
+}
+
 // lost returns a finding if the node of the Pod is lost; nil without a Pod.
 func (o *observed) lost() *finding {
 	if o.pod == nil {
@@ -127,6 +146,8 @@ func (o *observed) programmed() metav1.Condition {
 	condition := metav1.Condition{Type: v1alpha.ConditionProgrammed, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonProgrammingInProgress}
 	gates := o.instance.SchedulingGates()
 	switch {
+	case o.earlier():
+		condition.Message = stoppedMessage
 	case o.pod != nil && o.pod.Spec.NodeName != "" && notHonoured(&o.instance.Spec) != "":
 		condition.Reason, condition.Message = v1alpha.ReasonFieldsNotHonoured, notHonoured(&o.instance.Spec)
 	case o.pod != nil && o.pod.Spec.NodeName != "":
@@ -158,6 +179,8 @@ func (o *observed) available() metav1.Condition {
 	case o.suspended:
 		// It confirms that no container of the Instance runs any more.
 		condition.Reason, condition.Message = v1alpha.ReasonProjectSuspended, suspendedMessage
+	case o.earlier():
+		condition.Reason, condition.Message = v1alpha.ReasonStopping, stoppedMessage
 	case o.pod != nil && finished(o.pod):
 		condition.Reason, condition.Message = v1alpha.ReasonStopped, fmt.Sprintf("the Pod has ended: %s", o.pod.Status.Phase)
 	case o.pod != nil && examine(o.pod, o.now) == nil && o.untilAvailable() > 0:

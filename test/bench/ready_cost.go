@@ -23,10 +23,10 @@ type aggregatedWrite struct{ plane, resource, verb, user string }
 // writeCounts holds the number of writes of each kind per object.
 type writeCounts map[aggregatedWrite]float64
 
-// writesSince returns the writes for each of n objects. Writes of Leases and Events, and denied writes, are left out.
-func (s *stage) writesSince(begin time.Time, n int) (writeCounts, error) {
+// writesSince returns the writes to planes for each of n objects. Writes of Leases and Events are left out.
+func (s *stage) writesSince(begin time.Time, n int, planes []string) (writeCounts, error) {
 	counts := writeCounts{}
-	for _, plane := range readyPlanes {
+	for _, plane := range planes {
 		writes, err := s.federation.Writes(plane, begin)
 		if err != nil {
 			return nil, err

@@ -62,7 +62,7 @@ func (r *readyRound) oneByOne(ctx context.Context) error {
 	}
 	r.result.latency = latency.summary()
 	var err error
-	r.result.writes, err = r.stage.writesSince(begin, r.n)
+	r.result.writes, err = r.stage.writesSince(begin, r.n, readyPlanes)
 	return err
 }
 

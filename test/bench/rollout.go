@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/karmada-compute/karmada-compute/federation"
 )
@@ -86,24 +87,27 @@ func (o *rolloutOptions) members() []federation.Cell {
 }
 
 // rolloutReports are the tables of the command.
-type rolloutReports struct{ times, writes, kinds, costs *report }
+type rolloutReports struct{ times, writes, kinds, everywhere, costs *report }
 
 func newRolloutReports(cmd *cobra.Command, o *rolloutOptions) *rolloutReports {
 	r := &rolloutReports{
-		times: newReport(cmd, "Rollout of a new template", "", "Instances", "floor", "Workload", "to floor", "CPU floor", "CPU Workload", "to floor"),
+		times: newReport(cmd, "Rollout of a new template", "", "Instances", "floor", "bare writes", "to floor", "Workload", "to floor", "CPU floor", "CPU bare writes", "to floor", "CPU Workload", "to floor"),
 		writes: newReport(cmd, "Writes to the hub of a rollout", "", "Instances", "steps", "add-on", "Karmada",
 			"add-on per city", "Karmada per city", "all per step", "all per Instance"),
-		kinds: newReport(cmd, "Writes to the hub of a rollout, by kind", "", "Instances", "user", "verb", "resource", "writes"),
-		costs: newReport(cmd, "CPU time per Instance of a rollout", "", "process", "floor", "Workload", "to floor"),
+		kinds:      newReport(cmd, "Writes to the hub of a rollout, by kind", "", "Instances", "user", "verb", "resource", "writes"),
+		everywhere: newReport(cmd, "Writes to every plane per Instance of a rollout", "", "Instances", "plane", "user", "verb", "resource", "floor", "Workload"),
+		costs:      newReport(cmd, "CPU time per Instance of a rollout", "", "process", "floor", "bare writes", "Workload", "to floor"),
 	}
 	r.times.note("Floor: a StatefulSet in each city that bare Karmada propagates to the same cells, with podManagementPolicy Parallel and maxUnavailable %s (feature gate MaxUnavailableStatefulSet), from the change of the first one on the hub until all Pods of all are Ready with the new template in the cells and the hub shows their number. City after city: the next one is changed when the one before is complete. Ours: from the change of the template in the project until the project shows the rollout as Complete; it gives the template to one Instance first. Median of %d, and the range.", o.unavailable, o.rounds)
+	r.times.note("Bare writes: the floor, and at the same time two writes for each Instance in its cell and in the project, by plain clients that do nothing else, of a kind that nobody watches: its template and its status. No implementation that shows Instances writes less.")
+	r.everywhere.note("The writes to the cells are counted together. Kinds with less than one write for ten Instances are left out.")
 	r.writes.note("All writes to the hub from the change until the hub is at rest, without Leases, Events, the status of Clusters and refused writes. Steps: writes of the spec of a deployment on the hub, including the one to the first Instance. Median of %d.", o.rounds)
 	return r
 }
 
 func (r *rolloutReports) write(cmd *cobra.Command) error {
 	var errs []error
-	for _, table := range []*report{r.times, r.writes, r.kinds, r.costs} {
+	for _, table := range []*report{r.times, r.writes, r.kinds, r.everywhere, r.costs} {
 		errs = append(errs, table.write(cmd.OutOrStdout()))
 	}
 	return errors.Join(errs...)
@@ -155,7 +159,7 @@ func (b *rolloutBench) measureAll(ctx context.Context, into *rolloutReports) err
 	return nil
 }
 
-// measure measures one rollout of the floor and one of the Workload. Each begins when the hub is at rest.
+// measure measures one rollout of the floor, one with bare writes and one of the Workload. Each begins when the hub is at rest.
 func (b *rolloutBench) measure(ctx context.Context, mode rolloutMode, into *rolloutResults) error {
 	if mode.floor {
 		floor, err := b.one(ctx, func(ctx context.Context) error { return b.rollFloor(ctx, mode) })
@@ -163,6 +167,16 @@ func (b *rolloutBench) measure(ctx context.Context, mode rolloutMode, into *roll
 			return fmt.Errorf("floor: %w", err)
 		}
 		into.floor = append(into.floor, floor)
+		bare, err := b.one(ctx, func(ctx context.Context) error {
+			both, ctx := errgroup.WithContext(ctx)
+			both.Go(func() error { return b.rollFloor(ctx, mode) })
+			both.Go(func() error { return b.bare.roll(ctx) })
+			return both.Wait()
+		})
+		if err != nil {
+			return fmt.Errorf("bare writes: %w", err)
+		}
+		into.bare = append(into.bare, bare)
 	}
 	ours, err := b.one(ctx, func(ctx context.Context) error { return b.rollWorkload(ctx, mode) })
 	if err != nil {
@@ -188,6 +202,9 @@ func (b *rolloutBench) one(ctx context.Context, roll func(context.Context) error
 	}
 	result.cpu = b.cpu().since(cpu)
 	var err error
+	if result.everywhere, err = b.allWrites(begin); err != nil {
+		return result, err
+	}
 	result.writes, err = b.hubWrites(begin)
 	return result, err
 }

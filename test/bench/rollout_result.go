@@ -6,6 +6,7 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -19,10 +20,12 @@ type rolloutResult struct {
 	took   time.Duration
 	cpu    cpuTimes
 	writes hubWrites
+	// everywhere are the writes to all planes per Instance.
+	everywhere writeCounts
 }
 
 // rolloutResults are the results of all rounds.
-type rolloutResults struct{ floor, ours []rolloutResult }
+type rolloutResults struct{ floor, bare, ours []rolloutResult }
 
 // hubWrites holds the number of writes of each kind.
 type hubWrites map[aggregatedWrite]int
@@ -39,6 +42,55 @@ func (b *rolloutBench) hubWrites(begin time.Time) (hubWrites, error) {
 		}
 	}
 	return counts, err
+}
+
+// allCells stands for all cells together as the plane of a write.
+const allCells = "cells"
+
+// allWrites returns the writes to the project, the hub and the cells since begin, per Instance. Karmada's user of a cell has the name of the
+// cell.
+func (b *rolloutBench) allWrites(begin time.Time) (writeCounts, error) {
+	planes := []string{plane, hubPlane}
+	for _, cell := range b.cells {
+		planes = append(planes, "cell/"+cell.Name)
+	}
+	each, err := b.writesSince(begin, b.size, planes)
+	all := writeCounts{}
+	for write, count := range each {
+		if strings.HasPrefix(write.plane, "cell/") {
+			write.plane = allCells
+			for _, cell := range b.cells {
+				write.user = strings.TrimSuffix(write.user, "-"+cell.Name)
+			}
+		}
+		all[write] += count
+	}
+	return all, err
+}
+
+// compareWrites returns rows with the kinds of writes of the floor and of ours, by plane, the most frequent first.
+func compareWrites(floor, ours writeCounts) [][]string {
+	kinds := slices.Collect(maps.Keys(ours))
+	for write := range floor {
+		if _, both := ours[write]; !both {
+			kinds = append(kinds, write)
+		}
+	}
+	order := []string{plane, hubPlane, allCells}
+	slices.SortFunc(kinds, func(a, b aggregatedWrite) int {
+		return cmp.Or(cmp.Compare(slices.Index(order, a.plane), slices.Index(order, b.plane)), cmp.Compare(ours[b], ours[a]), cmp.Compare(floor[b], floor[a]),
+			strings.Compare(a.resource+a.verb+a.user, b.resource+b.verb+b.user))
+	})
+	var rows [][]string
+	for _, of := range order {
+		rows = append(rows, []string{of, "all", "", "", fmt.Sprintf("%.1f", floor.of(of)), fmt.Sprintf("%.1f", ours.of(of))})
+		for _, kind := range kinds {
+			if kind.plane == of && max(floor[kind], ours[kind]) >= 0.1 {
+				rows = append(rows, []string{of, kind.user, kind.verb, strings.TrimPrefix(kind.resource, "/"), fmt.Sprintf("%.1f", floor[kind]), fmt.Sprintf("%.1f", ours[kind])})
+			}
+		}
+	}
+	return rows
 }
 
 // by returns the number of writes of the add-on, or of all other users.
@@ -103,7 +155,8 @@ func (r *rolloutResults) String() string {
 	text := fmt.Sprintf("%.1f s, %d writes of the add-on and %d of Karmada to the hub", last.took.Seconds(), last.writes.by(true), last.writes.by(false))
 	if len(r.floor) > 0 {
 		floor := r.floor[len(r.floor)-1]
-		text += fmt.Sprintf("; floor %.1f s, ratio %s", floor.took.Seconds(), ratio(last.took.Seconds(), floor.took.Seconds()))
+		bare := r.bare[len(r.bare)-1]
+		text += fmt.Sprintf("; floor %.1f s, ratio %s, and %s for bare writes", floor.took.Seconds(), ratio(last.took.Seconds(), floor.took.Seconds()), ratio(bare.took.Seconds(), floor.took.Seconds()))
 	}
 	return text
 }
@@ -118,14 +171,33 @@ func (r *rolloutResults) report(into *rolloutReports, mode rolloutMode, b *rollo
 	for _, kind := range ours.writes.kinds() {
 		into.kinds.add(mode.name, size, kind.user, kind.verb, strings.TrimPrefix(kind.resource, "/"), fmt.Sprint(ours.writes[kind]))
 	}
+	var bare writeCounts
+	if mode.floor {
+		bare = middle(r.floor).everywhere
+	}
+	for _, row := range compareWrites(bare, ours.everywhere) {
+		into.everywhere.add(append([]string{mode.name, size}, row...)...)
+	}
 	if !mode.floor {
-		into.times.add(mode.name, size, "-", spread(r.ours), "-", "-", cpuSeconds(ours.cpu.total()), "-")
+		into.times.add(mode.name, size, "-", "-", "-", spread(r.ours), "-", "-", "-", "-", cpuSeconds(ours.cpu.total()), "-")
 		return
 	}
-	floor := middle(r.floor)
-	into.times.add(mode.name, size, spread(r.floor), spread(r.ours), ratio(ours.took.Seconds(), floor.took.Seconds()),
-		cpuSeconds(floor.cpu.total()), cpuSeconds(ours.cpu.total()), ratio(ours.cpu.total().Seconds(), floor.cpu.total().Seconds()))
-	into.costs.rows = append(into.costs.rows, costRows(mode.name+", "+size, floor.cpu.each(b.size), ours.cpu.each(b.size))...)
+	floor, bareWrites := middle(r.floor), middle(r.bare)
+	times := func(of rolloutResult) string { return ratio(of.took.Seconds(), floor.took.Seconds()) }
+	cpu := func(of rolloutResult) string { return ratio(of.cpu.total().Seconds(), floor.cpu.total().Seconds()) }
+	into.times.add(mode.name, size, spread(r.floor), spread(r.bare), times(bareWrites), spread(r.ours), times(ours),
+		cpuSeconds(floor.cpu.total()), cpuSeconds(bareWrites.cpu.total()), cpu(bareWrites), cpuSeconds(ours.cpu.total()), cpu(ours))
+	rows, bareCPU := costRows(mode.name+", "+size, floor.cpu.each(b.size), ours.cpu.each(b.size)), bareWrites.cpu.each(b.size)
+	for _, row := range rows {
+		of := bareCPU[row[1]]
+		switch row[1] {
+		case "all":
+			of = bareCPU.total()
+		case "hub":
+			of = bareCPU.sum(hubProcesses)
+		}
+		into.costs.rows = append(into.costs.rows, slices.Insert(row, 3, millis(of)))
+	}
 }
 
 func cpuSeconds(took time.Duration) string { return fmt.Sprintf("%.1f s", took.Seconds()) }

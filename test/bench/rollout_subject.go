@@ -35,6 +35,8 @@ type rolloutBench struct {
 	// inCells are the StatefulSets in the cells, by the name of the cell.
 	inCells  map[string]dynamic.ResourceInterface
 	progress *progress
+	// bare are the writes of the second floor.
+	bare *bareWrites
 	// size is the number of Instances, template the number of the present template, and floorImage the image that the floor has.
 	size, template int
 	floorImage     string
@@ -77,10 +79,12 @@ func (s *stage) openRollout(ctx context.Context, o *rolloutOptions) (*rolloutBen
 			return nil, err
 		}
 	}
-	return &rolloutBench{
+	b := &rolloutBench{
 		stage: s, rolloutOptions: o, inCells: inCells, sets: hub.Resource(statefulSetResource).Namespace(readyNamespace),
 		workloads: writer.Resource(workloadResource).Namespace(namespace),
-	}, nil
+	}
+	b.bare, err = b.openBare(ctx)
+	return b, err
 }
 
 // setOf returns the name of the StatefulSet in a cell.
@@ -111,6 +115,9 @@ func (b *rolloutBench) resize(ctx context.Context, instances int) error {
 	if err := b.write(ctx, b.workloads, first, workload, "spec", "placements"); err != nil {
 		return err
 	}
+	if err := b.bare.resize(ctx); err != nil {
+		return err
+	}
 	return b.waitWorkload(ctx)
 }
 
@@ -130,12 +137,20 @@ func (b *rolloutBench) write(ctx context.Context, at dynamic.ResourceInterface, 
 
 // patch merges fields into an object.
 func patch(ctx context.Context, at dynamic.ResourceInterface, name string, fields map[string]any) error {
-	text, err := json.Marshal(fields)
+	text, err := encode(fields)
 	if err != nil {
 		return err
 	}
 	_, err = at.Patch(ctx, name, types.MergePatchType, text, metav1.PatchOptions{})
 	return err
+}
+
+func encode(fields map[string]any) ([]byte, error) {
+	text, err := json.Marshal(fields)
+	if err != nil {
+		return nil, fmt.Errorf("encode a patch: %w", err)
+	}
+	return text, nil
 }
 
 // image returns the image of the present template.

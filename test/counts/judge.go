@@ -17,7 +17,9 @@ import (
 )
 
 func seenOf(i *v1alpha.Instance) seen {
-	ready := i.DeletionTimestamp.IsZero() && meta.IsStatusConditionTrue(i.Status.Conditions, v1alpha.ConditionReady)
+	// What is reported of one template says nothing of the next one that the Instance gets in its place.
+	earlier := i.Status.Controller != nil && i.Status.Controller.ObservedTemplateHash != "" && i.Status.Controller.ObservedTemplateHash != i.TemplateHash()
+	ready := i.DeletionTimestamp.IsZero() && !earlier && meta.IsStatusConditionTrue(i.Status.Conditions, v1alpha.ConditionReady)
 	return seen{
 		deployment: i.Labels[v1alpha.LabelDeploymentName], hash: i.TemplateHash(), ready: ready,
 		available: ready && !meta.IsStatusConditionFalse(i.Status.Conditions, v1alpha.ConditionAvailable),

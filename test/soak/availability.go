@@ -11,7 +11,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -24,9 +23,9 @@ import (
 // safe for concurrent use.
 type availability struct {
 	mu sync.Mutex
-	// available are the Pods in each cell that are, and owners the UIDs of the Instances of all Pods, by their names.
+	// available are the Pods in each cell that are, and owners the UIDs and templates of the Instances of all Pods, by their names.
 	available map[string]map[string]bool
-	owners    map[string]types.UID
+	owners    map[string]string
 	fewest    int
 	replaced  int
 	low       string
@@ -34,7 +33,7 @@ type availability struct {
 
 // watchAvailability watches all cells until ctx ends.
 func watchAvailability(ctx context.Context, f *federation.Federation, namespace string) (*availability, error) {
-	a := &availability{available: map[string]map[string]bool{}, owners: map[string]types.UID{}}
+	a := &availability{available: map[string]map[string]bool{}, owners: map[string]string{}}
 	for _, cell := range f.Cells() {
 		config, err := f.Config("cell/"+cell.Name, federation.Admin)
 		if err != nil {
@@ -111,10 +110,12 @@ func (a *availability) set(cell string, pod *corev1.Pod, deleted bool) {
 		}
 	}
 	if owner := metav1.GetControllerOfNoCopy(pod); owner != nil {
-		if before := a.owners[pod.Name]; before != "" && before != owner.UID {
+		// An Instance that gets another template in its place keeps its UID.
+		now := string(owner.UID) + " " + pod.Labels[v1alpha.LabelTemplateHash]
+		if before := a.owners[pod.Name]; before != "" && before != now {
 			a.replaced++
 		}
-		a.owners[pod.Name] = owner.UID
+		a.owners[pod.Name] = now
 	}
 }
 

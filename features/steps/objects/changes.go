@@ -74,7 +74,7 @@ func (s Steps) Patch(ctx context.Context, who, words, patch string) error {
 	return c.Patch(ctx, object, change, client.FieldOwner("features"))
 }
 
-// Delete deletes an object, and remembers its UID.
+// Delete deletes an object, and remembers its identity.
 func (s Steps) Delete(ctx context.Context, who, words string, options ...client.DeleteOption) error {
 	object, err := s.Get(ctx, words)
 	if err != nil {
@@ -104,7 +104,7 @@ func (s Steps) wasReplaced(ctx context.Context, words, state string) error {
 		if !seen {
 			return fmt.Errorf("%s was not seen before", words)
 		}
-		if same := object.GetUID() == before; same != (state == "was not replaced") {
+		if same := world.Identity(object) == before; same != (state == "was not replaced") {
 			return fmt.Errorf("%s is the same: %t", words, same)
 		}
 		return nil
@@ -112,7 +112,7 @@ func (s Steps) wasReplaced(ctx context.Context, words, state string) error {
 	if state == "becomes another one" {
 		return world.Eventually(ctx, check)
 	}
-	// The object may not exist yet; once it exists, its UID must be right at once.
+	// The object may not exist yet; once it exists, it must be the right one at once.
 	if err := s.exists(ctx, words, "exists"); err != nil {
 		return err
 	}

@@ -78,7 +78,7 @@ func (s Steps) noneReplaced(ctx context.Context, cells []string) error {
 		}
 		for i := range found {
 			before, seen := s.Seen[world.MemoryOf("cell/"+cell, &found[i], found[i].GetKind())]
-			if seen && before != found[i].GetUID() {
+			if seen && before != world.Identity(&found[i]) {
 				return fmt.Errorf("Instance %s in cell %s is another one", found[i].GetName(), cell)
 			}
 		}

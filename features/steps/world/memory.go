@@ -26,12 +26,18 @@ func MemoryOf(plane string, object client.Object, kind string) string {
 	return strings.Join([]string{plane, kind, object.GetNamespace(), object.GetName()}, " ")
 }
 
-// Remember stores the UID of an object, unless an object with its name was seen before.
+// Remember stores the identity of an object, unless an object with its name was seen before.
 func (b *seenBefore) Remember(plane string, object *unstructured.Unstructured) {
 	key := MemoryOf(plane, object, object.GetKind())
 	if _, known := b.Seen[key]; !known {
-		b.Seen[key] = object.GetUID()
+		b.Seen[key] = Identity(object)
 	}
+}
+
+// Identity is the UID of an object. An Instance that gets another template in its place is another one, too.
+func Identity(object *unstructured.Unstructured) string {
+	hash, _, _ := unstructured.NestedString(object.Object, "spec", "controller", "templateHash")
+	return string(object.GetUID()) + " " + hash
 }
 
 // UpdateWhenFree updates an object that other clients write, too.

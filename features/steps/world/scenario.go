@@ -58,8 +58,8 @@ type place struct {
 
 // seenBefore holds the objects that a scenario has seen, the cells that it has reserved, and the values that it has remembered.
 type seenBefore struct {
-	// Seen holds the UIDs of objects when the scenario first read them, by plane, resource and name.
-	Seen map[string]types.UID
+	// Seen holds the identities of objects when the scenario first read them, by plane, resource and name.
+	Seen map[string]string
 	// Taken are the extra cells that the scenario has reserved.
 	Taken []string
 	// Values are remembered values of fields, by the name that the scenario gave them.
@@ -143,7 +143,7 @@ func (w *World) addStepsTo(all context.Context, sc *godog.ScenarioContext, regis
 
 			Disturbed: &cleanUps{}, Made: &cleanUps{}, counting: newCounting(run),
 			place:      &place{Namespace: "s-" + rand.String(6), HubNamespaces: map[string]string{}, ProjectUIDs: map[string]string{}},
-			seenBefore: &seenBefore{Seen: map[string]types.UID{}, Values: map[string]string{}},
+			seenBefore: &seenBefore{Seen: map[string]string{}, Values: map[string]string{}},
 		}
 		return context.WithValue(ctx, scenarioKey{}, s), err
 	})

@@ -1,0 +1,117 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package deployments
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/owned"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+)
+
+// removeInstance replaces an Instance in place if it needs only another template, and deletes it otherwise. With a floor, its Pod is
+// evicted already.
+func (s *scope) removeInstance(ctx context.Context, instance *v1alpha.Instance) error {
+	pod := &corev1.Pod{}
+	if err := s.Client.Get(ctx, client.ObjectKeyFromObject(instance), pod); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("get Pod %s: %w", client.ObjectKeyFromObject(instance), err)
+	}
+	index, ok := naming.InstanceIndex(s.deployment.Name, instance.Name)
+	if !ok || !s.replaceable(instance, pod, index) {
+		return s.deleteInstance(ctx, instance)
+	}
+	err := s.replaceInstance(ctx, instance, s.desired(index))
+	switch {
+	case apierrors.IsConflict(err) && s.floor() != nil:
+		// It must not get a Pod of the same template again.
+		return s.deleteInstance(ctx, instance)
+	case err != nil:
+		return err
+	}
+	return s.stopPod(ctx, pod)
+}
+
+// replaceable reports whether an Instance can get another template in place: its Pod has the template that it has itself, and its status is
+// about that Pod. So the status never seems to be about the next template, and the Pod is recognized as one of the earlier template.
+func (s *scope) replaceable(instance *v1alpha.Instance, pod *corev1.Pod, index int) bool {
+	_, wanted := slices.BinarySearch(indexing.Desired(s.deployment), index)
+	hash, observed := instance.TemplateHash(), instance.Status.Controller
+	template, _ := s.deployment.Spec.TemplateAt(index)
+	return wanted && hash != "" && hash != s.versions.hashAt(s.deployment, index) && instance.DeletionTimestamp.IsZero() &&
+		instance.Labels[v1alpha.LabelWorkloadUID] == string(s.deployment.Spec.WorkloadRef.UID) &&
+		observed != nil && observed.ObservedTemplateHash == hash &&
+		pod.UID != "" && metav1.IsControlledBy(pod, instance) && pod.Labels[v1alpha.LabelTemplateHash] == hash &&
+		!s.External(&instance.Spec) && !s.External(&template.Spec)
+}
+
+// replaceInstance gives an Instance what a new one at its index would have. The lock keeps the decision from being applied to another state.
+func (s *scope) replaceInstance(ctx context.Context, instance, desired *v1alpha.Instance) error {
+	changed := instance.DeepCopy()
+	changed.Labels, changed.Annotations, changed.Spec = desired.Labels, desired.Annotations, desired.Spec
+	patch := client.MergeFromWithOptions(instance, client.MergeFromWithOptimisticLock{})
+	if err := s.Client.Patch(ctx, changed, patch, client.FieldOwner(FieldManager)); err != nil {
+		return fmt.Errorf("replace Instance %s: %w", client.ObjectKeyFromObject(instance), err)
+	}
+	log.FromContext(ctx).Info("Replaced Instance", "instance", instance.Name, "from", instance.TemplateHash(), "to", desired.TemplateHash())
+	return nil
+}
+
+// stopPod deletes the Pod that an Instance had with its earlier template; with a floor, the budget must allow it.
+func (s *scope) stopPod(ctx context.Context, pod *corev1.Pod) error {
+	s.stopped.add(client.ObjectKeyFromObject(s.deployment), string(pod.UID), s.Clock.Now())
+	if s.floor() != nil {
+		return nil
+	}
+	if err := s.Client.Delete(ctx, pod, client.Preconditions{UID: &pod.UID}); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete Pod %s, which has an earlier template: %w", client.ObjectKeyFromObject(pod), err)
+	}
+	return nil
+}
+
+// stopEarlierPods stops the Pods of Instances that were replaced in place when the agent ended before it stopped their Pods.
+func (s *scope) stopEarlierPods(ctx context.Context) error {
+	key := client.ObjectKeyFromObject(s.deployment)
+	s.stopped.expire(key, s.Clock.Now())
+	for i := range s.instances {
+		instance, pod := &s.instances[i], &corev1.Pod{}
+		if !owned.RunsEarlier(instance) || !instance.DeletionTimestamp.IsZero() {
+			continue
+		}
+		if err := s.Client.Get(ctx, client.ObjectKeyFromObject(instance), pod); err != nil {
+			if client.IgnoreNotFound(err) == nil {
+				continue
+			}
+			return fmt.Errorf("get Pod %s: %w", client.ObjectKeyFromObject(instance), err)
+		}
+		hash := pod.Labels[v1alpha.LabelTemplateHash]
+		if hash == "" || hash == instance.TemplateHash() || !metav1.IsControlledBy(pod, instance) || !pod.DeletionTimestamp.IsZero() ||
+			s.stopped.has(key, string(pod.UID)) {
+			continue
+		}
+		if s.floor() != nil {
+			evicted, err := s.Evictor.Evict(ctx, pod)
+			if err != nil {
+				return err
+			}
+			if !evicted {
+				s.requeueAtMost(heldRequeue)
+				continue
+			}
+		}
+		if err := s.stopPod(ctx, pod); err != nil {
+			return err
+		}
+	}
+	return nil
+}
