@@ -23,6 +23,8 @@ type readyOptions struct {
 	beside           []int
 	// independentFloor makes the floor propagate without its dependencies.
 	independentFloor bool
+	// timeline prints the requests of the last object of each kind.
+	timeline bool
 }
 
 func readyCommand() *cobra.Command {
@@ -48,6 +50,7 @@ func (o *readyOptions) addFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.burst, "burst", 60, "how many are created at once")
 	flags.IntSliceVar(&o.beside, "beside", nil, "measure again when so many others of the floor and of the Workloads run, ascending, for example 100,300")
 	flags.BoolVar(&o.independentFloor, "independent-floor", false, "propagate the floor by a policy without propagateDeps: Karmada then does not bring what a StatefulSet names to its cell")
+	flags.BoolVar(&o.timeline, "timeline", false, "print the requests to all planes for the last of those one after the other, from the audit logs")
 	flags.DurationVar(&o.deadline, "deadline", 2*time.Minute, "after how long one that is not Ready is a failure")
 }
 
@@ -68,6 +71,7 @@ func runReady(cmd *cobra.Command, o *readyOptions) error {
 		"writes project", "hub", "cell")
 	costs := newReport(cmd, "CPU time per object of a burst", "", "process", "floor", "Workload", "to floor")
 	writes := newReport(cmd, "Writes per Workload of the last that were created one after the other", "plane", "user", "verb", "resource", "writes")
+	timeline := newReport(cmd, "Requests for the last that was created one after the other", "", "received after", "took", "plane", "user", "verb", "resource")
 	progress := newProgress(cmd)
 	err := withStage(cmd.Context(), cmd.ErrOrStderr(), func(ctx context.Context, s *stage) error {
 		subjects, err := s.openReady(ctx, policies.City{Code: city, Cells: []string{cell}, Independent: o.independentFloor})
@@ -88,6 +92,7 @@ func runReady(cmd *cobra.Command, o *readyOptions) error {
 				}
 				results = append(results, result)
 				latency.add(result.row(subject.name+", "+around, results[0])...)
+				timeline.rows = append(timeline.rows, result.timeline...)
 			}
 			costs.rows = append(costs.rows, costRows(around, results[0].cpu, results[1].cpu)...)
 			writes.rows = results[1].writes.rows()
@@ -98,7 +103,11 @@ func runReady(cmd *cobra.Command, o *readyOptions) error {
 	latency.note("Writes are those of all users to each plane, per object of those one after the other, without Leases and Events.")
 	costs.note("Hub: its kube-apiserver, Karmada's scheduler, webhook and controllers, and the add-on.")
 	// Measurements from before a failure are useful, too.
-	for _, table := range []*report{latency, costs, writes} {
+	tables := []*report{latency, costs, writes}
+	if o.timeline {
+		tables = append(tables, timeline)
+	}
+	for _, table := range tables {
 		err = errors.Join(err, table.write(cmd.OutOrStdout()))
 	}
 	return err
