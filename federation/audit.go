@@ -37,9 +37,10 @@ rules:
 
 // Write is one write request that a kube-apiserver answered, successful or not.
 type Write struct {
-	Time time.Time // when the answer was complete
-	User string    // the requesting user, or the impersonated one
-	Verb string    // create, update, patch, delete or deletecollection
+	Time     time.Time // when the answer was complete
+	Received time.Time // when the request arrived
+	User     string    // the requesting user, or the impersonated one
+	Verb     string    // create, update, patch, delete or deletecollection
 	// Resource is group/resource/subresource; the core group is empty, as in
 	// "/pods/status".
 	Resource  string
@@ -154,7 +155,7 @@ func (e auditEvent) write() (Write, bool) {
 }
 
 func (e auditEvent) request() Request {
-	w := Write{Time: e.StageTimestamp.UTC(), User: e.User.Username, Verb: e.Verb}
+	w := Write{Time: e.StageTimestamp.UTC(), Received: e.RequestReceivedTimestamp.UTC(), User: e.User.Username, Verb: e.Verb}
 	path, _, _ := strings.Cut(e.RequestURI, "?")
 	if e.ObjectRef != nil {
 		path = ""

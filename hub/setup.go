@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 	mccontroller "sigs.k8s.io/multicluster-runtime/pkg/controller"
@@ -137,7 +138,12 @@ func (s *shared) set(t Target) error {
 		local := t.Manager.GetLocalManager()
 		s.book = path.NewBook(t.Options.Clock)
 		s.karmada = path.NewKarmadaWatch(local.GetAPIReader(), t.Options.Clock)
-		if s.err = errors.Join(local.Add(s.karmada), path.SliceIndex{}.AddTo(context.Background(), local.GetFieldIndexer())); s.err == nil {
+		for _, index := range []interface {
+			AddTo(ctx context.Context, indexer client.FieldIndexer) error
+		}{path.SliceIndex{}, path.WorkIndex{}} {
+			s.err = errors.Join(s.err, index.AddTo(context.Background(), local.GetFieldIndexer()))
+		}
+		if s.err = errors.Join(s.err, local.Add(s.karmada)); s.err == nil {
 			s.repairer, s.err = collector.NewRepairer(local.GetClient(), collector.RepairerOptions{Clock: t.Options.Clock, Registerer: metrics.Registry})
 		}
 		if s.err == nil {

@@ -55,6 +55,7 @@ func newDeploymentsFixture(t *testing.T) *deploymentsFixture {
 		Planes: planes.New(t), clock: testingclock.NewFakePassiveClock(time.Now().Add(time.Hour).Truncate(time.Second)), registry: prometheus.NewRegistry(),
 	}
 	planes.Index(t, f.Hub, path.SliceIndex{})
+	planes.Index(t, f.Hub, path.WorkIndex{})
 	repairer, err := NewRepairer(f.Hub, RepairerOptions{Clock: f.clock})
 	if err != nil {
 		t.Fatal(err)

@@ -345,7 +345,7 @@ func TestErrors(t *testing.T) {
 		"the copy":                    {func(f *deploymentsFixture) *planes.Plane { return f.Hub }, "get", "WorkloadDeployment"},
 		"the binding":                 {func(f *deploymentsFixture) *planes.Plane { return f.Hub }, "get", "ResourceBinding"},
 		"the Clusters":                {func(f *deploymentsFixture) *planes.Plane { return f.Hub }, "list", "ClusterList"},
-		"a Work":                      {func(f *deploymentsFixture) *planes.Plane { return f.Hub }, "get", "Work"},
+		"the Works":                   {func(f *deploymentsFixture) *planes.Plane { return f.Hub }, "list", "WorkList"},
 		"an object in need of repair": {func(f *deploymentsFixture) *planes.Plane { return f.HubAPI }, "get", "ResourceBinding"},
 		"the repair":                  {func(f *deploymentsFixture) *planes.Plane { return f.Hub }, "patch", "ResourceBinding"},
 	}

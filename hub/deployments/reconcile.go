@@ -65,8 +65,8 @@ func (s *scope) load(ctx context.Context) (steps []func(context.Context) error, 
 		return []func(context.Context) error{s.deleteAll, s.deleteOrphans, s.removeFinalizer}, nil
 	}
 	return []func(context.Context) error{
-		s.ensureFinalizer, s.deleteOrphans, s.chooseTemplate, s.makePlan, s.findType, s.recordSizes, s.findNetworks, s.recordRevision, s.rollOut,
-		s.divideBudget, s.applyDeployments, s.deleteSurplus, s.writeStatus,
+		s.deleteOrphans, s.chooseTemplate, s.makePlan, s.findType, s.recordSizes, s.findNetworks, s.recordRevision, s.rollOut,
+		s.divideBudget, s.applyDeployments, s.ensureFinalizer, s.deleteSurplus, s.writeStatus,
 	}, nil
 }
 
@@ -89,11 +89,16 @@ func (s *scope) loadDeployments(ctx context.Context) error {
 	return nil
 }
 
-// ensureFinalizer adds the finalizer. The event of the write requeues the Workload: a reconcile now would create
-// everything a second time, before the cache has the first objects.
+// ensureFinalizer adds the finalizer, after the first deployments exist: they do not wait for it. Until then, the garbage collector or
+// deleteOrphans deletes the deployments of a Workload that is deleted. If the Workload is gone already, its new deployments
+// are deleted here. The event of the write requeues the Workload.
 func (s *scope) ensureFinalizer(ctx context.Context) error {
 	s.rewritten = !controllerutil.ContainsFinalizer(s.workload, v1alpha.FinalizerWorkload)
-	return apply.AddMetadata(ctx, s.client, FieldManager, s.workload, metav1.ObjectMeta{Finalizers: []string{v1alpha.FinalizerWorkload}})
+	err := apply.AddMetadata(ctx, s.client, FieldManager, s.workload, metav1.ObjectMeta{Finalizers: []string{v1alpha.FinalizerWorkload}})
+	if projects.IsMissing(err, s.workload.Name) {
+		return s.deleteAll(ctx)
+	}
+	return err
 }
 
 func (s *scope) makePlan(ctx context.Context) error {

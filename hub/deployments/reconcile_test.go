@@ -66,8 +66,9 @@ func TestADeploymentIsMadeForTheHub(t *testing.T) {
 	}
 }
 
-// TestTheFinalizerComesFirst: no deployment is created for a Workload that could then be deleted without it.
-func TestTheFinalizerComesFirst(t *testing.T) {
+// TestOfTheFinalizer: a deployment does not wait for the finalizer of its Workload, and does not outlive a Workload that was deleted
+// without it.
+func TestOfTheFinalizer(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "DFW")
 	f.workload(t, "main DFW")
@@ -78,12 +79,25 @@ func TestTheFinalizerComesFirst(t *testing.T) {
 	if err := f.reconcile(t); !apierrors.IsConflict(err) {
 		t.Errorf("got %v", err)
 	}
-	if got := f.names(t); got != "" {
+	if got := f.names(t); got != "web-main-dfw" {
 		t.Errorf("deployments are %s", got)
 	}
 	f.mustReconcile(t)
-	if got := f.names(t); got != "web-main-dfw" {
-		t.Errorf("after the conflict deployments are %s", got)
+	if finalizers := f.readWorkload(t).Finalizers; !slices.Equal(finalizers, []string{v1alpha.FinalizerWorkload}) {
+		t.Errorf("after the conflict the finalizers of the Workload are %v", finalizers)
+	}
+}
+
+// TestAWorkloadThatIsGone: its deployments, which were created from a cache that still had it, are deleted.
+func TestAWorkloadThatIsGone(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW")
+	workload := f.workload(t, "main DFW")
+	f.Project.Once("patch", "Workload", func() error { planes.Delete(t, f.Planes, workload); return nil })
+	f.mustReconcile(t)
+	f.withdraw(t)
+	if got := f.names(t); got != "" {
+		t.Errorf("deployments are %s", got)
 	}
 }
 

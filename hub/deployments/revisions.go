@@ -29,10 +29,14 @@ func (s *scope) recordRevision(ctx context.Context) error {
 	if s.rolling.target != s.rolling.written {
 		return nil
 	}
+	if s.workload.Status.Rollout == nil && s.workload.Generation == 1 {
+		// The spec has never changed: there is no history to read, and storeFirst stores the template.
+		s.rolling.revision, s.rolling.first = 1, true
+		return nil
+	}
 	history, err := s.revisions(ctx)
 	if isGone(err) {
-		log.FromContext(ctx).Info("The Workload has no history: apply CRD workloadrevisions.compute.datumapis.com, "+
-			"and let the add-on write WorkloadRevisions", "answer", err.Error())
+		logNoHistory(ctx, err)
 		return nil
 	}
 	if err != nil {
@@ -60,6 +64,26 @@ func (s *scope) recordRevision(ctx context.Context) error {
 		return err
 	}
 	return s.pruneRevisions(ctx, history)
+}
+
+func logNoHistory(ctx context.Context, answer error) {
+	log.FromContext(ctx).Info("The Workload has no history: apply CRD workloadrevisions.compute.datumapis.com, "+
+		"and let the add-on write WorkloadRevisions", "answer", answer.Error())
+}
+
+// storeFirst records the first template of a Workload, before the status that has its number is written: the deployments do not
+// wait for it.
+func (s *scope) storeFirst(ctx context.Context, status *v1alpha.WorkloadStatus) error {
+	if !s.rolling.first {
+		return nil
+	}
+	err := s.storeRevision(ctx, &s.workload.Spec.Template, s.rolling.revision)
+	if isGone(err) {
+		logNoHistory(ctx, err)
+		status.Rollout.Revision = 0
+		return nil
+	}
+	return err
 }
 
 func (s *scope) revisions(ctx context.Context) ([]v1alpha.WorkloadRevision, error) {

@@ -34,6 +34,8 @@ type rolling struct {
 	written, target string
 	// revision is the number of the Workload's template; 0: unknown.
 	revision int64
+	// first: the template is the Workload's first one, and is not recorded yet.
+	first bool
 	// blocked: the instance type of the template is not usable: no deployment gets the template.
 	blocked bool
 	// state and result are the input and the result of the decision, and cities the deployments of state in its order.

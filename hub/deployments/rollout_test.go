@@ -13,8 +13,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/coalesce"
 	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
@@ -298,14 +300,38 @@ func TestNewCity(t *testing.T) {
 	}
 }
 
-func TestHistoryIsBounded(t *testing.T) {
+// TestTheFirstRevision: the deployments of a new Workload do not wait for its history, which is recorded before the status that has
+// its number. A template that is replaced before that is recorded as well.
+func TestTheFirstRevision(t *testing.T) {
 	t.Parallel()
-	f, c := rolledOut(t)
-	f.rolls(t, func(r *v1alpha.WorkloadRollout) { r.RevisionHistoryLimit = new(int32(2)) })
-	for version := range 5 {
-		f.image(t, fmt.Sprintf("registry.example/app:v%d", version))
-		c.settle(t)
+	for name, wanted := range map[string][]int64{"one template": {1}, "another template before the status": {1, 2}} {
+		f := newFixture(t, "DFW")
+		f.reconciler.Passing = coalesce.New[mcreconcile.Request](f.clock)
+		f.requeues = true
+		f.workload(t, "main DFW")
+		f.Project.Calls()
+		f.mustReconcileKeepingCalls(t)
+		for _, call := range f.Project.Calls() {
+			if strings.HasPrefix(call.Kind, "WorkloadRevision") {
+				t.Errorf("%s: before the status, it requests %+v", name, call)
+			}
+		}
+		if len(wanted) > 1 {
+			f.image(t, "registry.example/app:2")
+			f.mustReconcile(t)
+		}
+		f.clock.SetTime(f.clock.Now().Add(coalesce.Limit))
+		f.mustReconcile(t)
+		status := f.readWorkload(t).Status.Rollout
+		if got := f.revisions(t); !slices.Equal(got, wanted) || status == nil || status.Revision != int64(len(wanted)) {
+			t.Errorf("%s: the revisions are %v, the status is %+v", name, got, status)
+		}
 	}
+}
+
+// revisions returns the numbers of the recorded templates.
+func (f *fixture) revisions(t *testing.T) []int64 {
+	t.Helper()
 	var list v1alpha.WorkloadRevisionList
 	if err := f.Client.List(t.Context(), &list, client.InNamespace(f.Namespace.Name)); err != nil {
 		t.Fatal(err)
@@ -314,8 +340,20 @@ func TestHistoryIsBounded(t *testing.T) {
 	for i := range list.Items {
 		numbers = append(numbers, list.Items[i].Spec.Revision)
 	}
-	if slices.Sort(numbers); !slices.Equal(numbers, []int64{4, 5, 6}) {
-		t.Errorf("the revisions are %v", numbers)
+	slices.Sort(numbers)
+	return numbers
+}
+
+func TestHistoryIsBounded(t *testing.T) {
+	t.Parallel()
+	f, c := rolledOut(t)
+	f.rolls(t, func(r *v1alpha.WorkloadRollout) { r.RevisionHistoryLimit = new(int32(2)) })
+	for version := range 5 {
+		f.image(t, fmt.Sprintf("registry.example/app:v%d", version))
+		c.settle(t)
+	}
+	if got := f.revisions(t); !slices.Equal(got, []int64{4, 5, 6}) {
+		t.Errorf("the revisions are %v", got)
 	}
 }
 

@@ -41,6 +41,9 @@ func (s *scope) writeStatus(ctx context.Context) error {
 			return nil
 		}
 	}
+	if err := s.storeFirst(ctx, &status); err != nil {
+		return err
+	}
 	s.Passing.Done(s.request)
 	s.warnOfMissing(status)
 	s.tellOfAvailability(status)

@@ -335,8 +335,8 @@ func TestAPassingStatusWaits(t *testing.T) {
 	f := newFixture(t, "DFW")
 	f.reconciler.Passing = coalesce.New[mcreconcile.Request](f.clock)
 	f.workload(t, "main DFW")
-	if _, err := f.reconciler.Reconcile(t.Context(), f.request()); err != nil || f.names(t) != "" {
-		t.Errorf("beside the finalizer it makes %q, %v", f.names(t), err)
+	if result, err := f.reconciler.Reconcile(t.Context(), f.request()); err != nil || result.RequeueAfter != 0 || f.names(t) != "web-main-dfw" {
+		t.Errorf("with the finalizer it makes %q, requeued after %s, %v", f.names(t), result.RequeueAfter, err)
 	}
 	step := func(wantAfter time.Duration, wantReady int32, wantWritten bool) {
 		t.Helper()

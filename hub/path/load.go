@@ -9,7 +9,6 @@ import (
 
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -37,8 +36,24 @@ func (s *Subject) awaitsCopy() bool {
 	return s.Copied == nil || !s.Copied.DeletionTimestamp.IsZero() || s.Copied.Labels[v1alpha.LabelDeploymentUID] != string(s.Original.UID)
 }
 
-// Load reads the path of a deployment from the hub. Karmada derives the name of a Work from the name of the copy, so
-// Load gets each Work by its name, without a search.
+// workName is the field by which WorkIndex indexes.
+const workName = "name of the Work"
+
+// WorkIndex indexes the Works of the hub's cache by their name: the Works of a deployment have one name, in the execution namespaces of
+// its cells. A read in each execution namespace would cost each reconcile of each deployment as much as the hub has cells.
+type WorkIndex struct{}
+
+// AddTo adds the index to a cache. It is an error to add it twice.
+func (WorkIndex) AddTo(ctx context.Context, indexer client.FieldIndexer) error {
+	err := indexer.IndexField(ctx, &workv1alpha1.Work{}, workName, func(work client.Object) []string { return []string{work.GetName()} })
+	if err != nil {
+		return fmt.Errorf("index Works by name: %w", err)
+	}
+	return nil
+}
+
+// Load reads the path of a deployment from the hub. Karmada derives the name of a Work from the name of the copy. The hub's cache needs
+// WorkIndex.
 func Load(ctx context.Context, hub client.Reader, s Subject) (*Row, error) {
 	row := &Row{Subject: s, Works: map[string]*workv1alpha1.Work{}}
 	var err error
@@ -48,20 +63,20 @@ func Load(ctx context.Context, hub client.Reader, s Subject) (*Row, error) {
 	if row.Cells, err = cells.List(ctx, hub); err != nil {
 		return nil, err
 	}
-	workName := karmadanames.GenerateWorkName(v1alpha.KindWorkloadDeployment, s.Name.Name, s.Name.Namespace)
-	for i := range row.Cells {
-		work := &workv1alpha1.Work{}
-		key := types.NamespacedName{Namespace: karmadanames.GenerateExecutionSpaceName(row.Cells[i].Name), Name: workName}
-		err := hub.Get(ctx, key, work)
-		if apierrors.IsNotFound(err) {
+	var works workv1alpha1.WorkList
+	name := karmadanames.GenerateWorkName(v1alpha.KindWorkloadDeployment, s.Name.Name, s.Name.Namespace)
+	if err := hub.List(ctx, &works, client.MatchingFields{workName: name}); err != nil {
+		return nil, fmt.Errorf("list the Works %s: %w", name, err)
+	}
+	for i := range works.Items {
+		work := &works.Items[i]
+		cell, err := karmadanames.GetClusterName(work.Namespace)
+		if _, exists := row.Cells.Find(cell); err != nil || !exists {
 			continue
-		}
-		if err != nil {
-			return nil, fmt.Errorf("get Work %s: %w", key, err)
 		}
 		// A Work with which the collector deletes a deployment in a cell has the same name as Karmada's Work.
 		if work.Labels[v1alpha.LabelInventory] == "" {
-			row.Works[row.Cells[i].Name] = work
+			row.Works[cell] = work
 		}
 	}
 	if s.awaitsCopy() {

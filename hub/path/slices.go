@@ -54,6 +54,11 @@ func (SliceIndex) AddTo(ctx context.Context, indexer client.FieldIndexer) error 
 	return nil
 }
 
+// OfDeployment selects the InstanceSlices of a deployment, and the ResourceBindings of slices, in a cache with SliceIndex.
+func OfDeployment(name string) client.MatchingFields {
+	return client.MatchingFields{sliceDeployment: name}
+}
+
 // deploymentOfSlice returns the name of the deployment of a slice, or of the slice that a ResourceBinding binds.
 func deploymentOfSlice(object client.Object) []string {
 	name := object.GetName()
@@ -82,7 +87,7 @@ func (w *Row) LoadSlices(ctx context.Context, hub client.Reader, name types.Name
 	var objects v1alpha.InstanceSliceList
 	var bindings workv1alpha2.ResourceBindingList
 	for _, list := range []client.ObjectList{&objects, &bindings} {
-		if err := hub.List(ctx, list, client.InNamespace(name.Namespace), client.MatchingFields{sliceDeployment: name.Name}, client.UnsafeDisableDeepCopy); err != nil {
+		if err := hub.List(ctx, list, client.InNamespace(name.Namespace), OfDeployment(name.Name), client.UnsafeDisableDeepCopy); err != nil {
 			return nil, fmt.Errorf("list %T of the hub namespace: %w", list, err)
 		}
 	}

@@ -57,6 +57,7 @@ func newFixture(t *testing.T) *fixture {
 		metrics: prometheus.NewRegistry(),
 	}
 	planes.Index(t, f.Project, byDeployment)
+	planes.Index(t, f.Hub, path.WorkIndex{})
 	f.reconciler = New(Options{
 		Projects: f.Planes, Hub: f.Hub, Karmada: path.NewKarmadaWatch(f.HubAPI, f.clock), DoubtAfter: doubtAfter, Clock: f.clock,
 		Book: path.NewBook(f.clock), Ready: newReady(t, f.metrics), Lag: newLag(t, f.metrics), Ignored: newIgnored(t, f.metrics),

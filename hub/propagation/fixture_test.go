@@ -23,6 +23,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
+	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/policies"
@@ -69,6 +70,7 @@ func newFixture(t *testing.T) *fixture {
 		clock:  testingclock.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)),
 		wanted: map[types.UID]bool{}, suspended: &suspension{},
 	}
+	planes.Index(t, f.Hub, path.SliceIndex{})
 	f.reconciler = New(Options{
 		Projects: f.Planes, Hub: f.Hub, APIReader: f.HubAPI, FailoverAfter: failoverAfter, Clock: f.clock, Suspension: f.suspended,
 		Wanted: func(_ context.Context, _ client.Reader, d *v1alpha.WorkloadDeployment) (bool, error) {

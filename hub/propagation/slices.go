@@ -18,6 +18,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/cellreport"
@@ -53,7 +54,7 @@ func slicesFor(assignment *v1alpha.WorkloadDeploymentAssignment, highest int, be
 // depends on them.
 func (s *scope) ensureSlices(ctx context.Context) error {
 	var list v1alpha.InstanceSliceList
-	if err := s.Hub.List(ctx, &list, client.InNamespace(s.hubNamespace), client.UnsafeDisableDeepCopy); err != nil {
+	if err := s.Hub.List(ctx, &list, client.InNamespace(s.hubNamespace), path.OfDeployment(s.copied.Name), client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list the InstanceSlices of the hub's copy: %w", err)
 	}
 	existing := map[string]*v1alpha.InstanceSlice{}

@@ -30,6 +30,8 @@ type readyResult struct {
 	writes writeCounts
 	// cpu is the CPU time per object of the burst, until the hub was at rest again.
 	cpu cpuTimes
+	// timeline are the requests of the last object.
+	timeline [][]string
 }
 
 // measure creates objects one after the other, and then many at once. Each begins when the hub is at rest.
@@ -47,12 +49,14 @@ func (r *readySubject) measure(ctx context.Context, o *readyOptions, number int)
 
 func (r *readyRound) oneByOne(ctx context.Context) error {
 	latency := &samples{}
-	var begin time.Time
+	var begin, last time.Time
+	var name string
 	for i := range r.warmup + r.n {
 		if i == r.warmup {
 			begin = time.Now()
 		}
-		took, err := r.one(ctx, r.seen, fmt.Sprintf("one-%d-%d", r.number, i), r.deadline)
+		name, last = fmt.Sprintf("one-%d-%d", r.number, i), time.Now()
+		took, err := r.one(ctx, r.seen, name, r.deadline)
 		if err != nil {
 			return err
 		}
@@ -61,6 +65,13 @@ func (r *readyRound) oneByOne(ctx context.Context) error {
 		}
 	}
 	r.result.latency = latency.summary()
+	if r.readyOptions.timeline {
+		events, err := r.stage.timeline(name, last, time.Now())
+		if err != nil {
+			return err
+		}
+		r.result.timeline = timelineRows(r.name, last, events)
+	}
 	var err error
 	r.result.writes, err = r.stage.writesSince(begin, r.n, readyPlanes)
 	return err

@@ -6,12 +6,14 @@ package main
 import (
 	"maps"
 	"os"
+	"slices"
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/federation"
 )
 
 func TestReady(t *testing.T) {
@@ -64,6 +66,26 @@ func TestNodes(t *testing.T) {
 	o := readyOptions{n: 10, warmup: 2, burst: 30, beside: []int{100, 300}}
 	if pods := 2 * (300 + 3*42); o.nodes()*250 < pods || o.nodes() > 5 {
 		t.Errorf("%d nodes for %d Pods", o.nodes(), pods)
+	}
+}
+
+// TestRounds: the surroundings grow, and only one of the two at a time.
+func TestRounds(t *testing.T) {
+	o := readyOptions{beside: []int{100, 300}, cells: []int{20}}
+	want := []surroundings{{}, {number: 1, objects: 100}, {number: 2, objects: 300}, {number: 3, objects: 300, cells: 20}}
+	if got := o.rounds(); !slices.Equal(got, want) {
+		t.Errorf("got %v", got)
+	}
+}
+
+// TestTimeline: a request has the time since the creation, its duration, and a user without its namespace.
+func TestTimeline(t *testing.T) {
+	begin := time.Unix(1000, 0)
+	got := timelineRows("floor", begin, []timelineEvent{{"hub", federation.Write{
+		Received: begin.Add(5 * time.Millisecond), Time: begin.Add(8 * time.Millisecond), User: "system:serviceaccount:a:b", Verb: "patch", Resource: "/pods", Code: 409,
+	}}})
+	if want := []string{"floor", "5.00 ms", "3.00 ms", "hub", "b", "patch (409)", "pods"}; len(got) != 1 || !slices.Equal(got[0], want) {
+		t.Errorf("got %q", got)
 	}
 }
 
