@@ -49,9 +49,7 @@ type stage struct {
 	folder     string
 	out        io.Writer
 	// agentPIDs are the processes of the agents.
-	agentPIDs []int
-	// health has flags of Karmada about the loss of cells, and addOnOptions the options of the add-on.
-	health       []string
+	agentPIDs    []int
 	featureGates string
 	addOnOptions federation.AddOnOptions
 }
@@ -83,7 +81,7 @@ func (s *stage) with(ctx context.Context, do func(context.Context, *stage) error
 func (s *stage) boot(ctx context.Context) error {
 	var err error
 	s.federation, err = federation.Up(ctx, federation.Options{
-		Folder: s.folder, Projects: []string{project}, Cells: s.cells, Host: true, MemoryLimit: "off", ClusterHealth: s.health,
+		Folder: s.folder, Projects: []string{project}, Cells: s.cells, Host: true, MemoryLimit: "off",
 		FeatureGates: s.featureGates, Out: s.out,
 	})
 	if err != nil {
