@@ -87,12 +87,7 @@ func (s *stage) boot(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	options := s.addOnOptions
-	if slices.ContainsFunc(s.cells, func(cell federation.Cell) bool { return cell.Containers > 0 }) {
-		// Nodes that run containers have logs. A limit of the rate would be all that is measured.
-		options.Sessions, options.Args = true, append(options.Args, "--session-bytes-per-second=0")
-	}
-	if s.addOn, err = s.federation.StartAddOn(ctx, options); err != nil {
+	if s.addOn, err = s.federation.StartAddOn(ctx, s.addOnOptions); err != nil {
 		return err
 	}
 	return s.federation.Equip(ctx, []string{project}, s.cities())
