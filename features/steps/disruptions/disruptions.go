@@ -1,6 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package disruptions has the sentences about disruptions in cells: evictions, deletions, drains and cordons, and their limits by
+// disruption budgets.
 package disruptions
 
 import (
@@ -29,6 +31,14 @@ import (
 	"github.com/karmada-compute/karmada-compute/features/steps/workloads"
 	"github.com/karmada-compute/karmada-compute/features/steps/world"
 )
+
+// Steps holds the scenario for the sentences about disruptions.
+type Steps struct{ *world.Scenario }
+
+func from(ctx context.Context) Steps { return Steps{world.From(ctx)} }
+
+// state returns the watch of the scenario.
+func (s Steps) state() *readyWatch { return world.State[readyWatch](s.Scenario) }
 
 // Register adds the sentences.
 func Register(sc world.Sentences) {
