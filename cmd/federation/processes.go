@@ -84,7 +84,7 @@ func balancerCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&balancer.Listen, "listen", "127.0.0.1:0", "address to accept connections on")
 	cmd.Flags().StringSliceVar(&balancer.Backends, "backend", nil, "address of a backend (repeatable)")
-	cmd.Flags().StringVar(&service, "service", "", "NAMESPACE/NAME:PORT of a Service whose ready endpoints, Pods on nodes of processes, are the backends")
+	cmd.Flags().StringVar(&service, "service", "", "NAMESPACE/NAME:PORT, the name of the port, of a Service whose ready endpoints, Pods on nodes of processes, are the backends")
 	cmd.Flags().StringVar(&kubeconfig, "kubeconfig", "", "kubeconfig of the Service's cluster")
 	return cmd
 }
