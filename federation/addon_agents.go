@@ -23,19 +23,15 @@ const agentNamespace = "karmada-compute-system"
 // KillAgent ends the process of the add-on's agent in a cell without warning and waits until it is gone. The cell's node starts
 // the container of the Pod again, as kubelet does; WaitAgent waits for that. The error is ErrNotRunning if it had ended before.
 func (a *AddOn) KillAgent(ctx context.Context, cell string) error {
-	client, err := a.cell(cell)
+	ids, err := a.AgentProcessIDs(ctx, cell)
 	if err != nil {
 		return err
 	}
-	pods, err := client.CoreV1().Pods(agentNamespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return fmt.Errorf("find the agent of cell %s: %w", cell, err)
-	}
 	killed := 0
-	for i := range pods.Items {
-		rec := record{Name: pods.Items[i].Name, PID: processOf(&pods.Items[i])}
+	for _, id := range ids {
+		rec := record{Name: "agent of cell " + cell, PID: id}
 		var ended bool
-		if rec.StartTime, ended, err = processStat(rec.PID); rec.PID == 0 || err != nil || ended {
+		if rec.StartTime, ended, err = processStat(id); err != nil || ended {
 			continue // it has ended before
 		}
 		if err := rec.stop(ctx, syscall.SIGKILL); err != nil {
