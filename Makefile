@@ -160,10 +160,9 @@ docs: ## Run the commands of pages on the federation of `make up`, and compare w
 	go run ./hack/docs $(if $(PAGES),$(PAGES),docs/tutorial/first-workload.md)
 
 .PHONY: bench
-bench: ## Measure admission, creation, the interpreter's operations and, where containers run, sessions, on an idle machine. Results: docs/benchmarks.md.
+bench: ## Measure admission, creation, and the interpreter's operations, on an idle machine. Results: docs/benchmarks.md.
 	go run ./test/bench latency
 	go run ./test/bench ready
-	go run ./test/bench sessions
 	go test -run '^$$' -bench BenchmarkOperations -benchtime 1s ./interpreter
 
 .PHONY: bench-quick

@@ -11,7 +11,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 const (
@@ -75,17 +74,16 @@ func (a *AddOn) waitWebhooks(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		err = wait.PollUntilContextTimeout(ctx, readyInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
+		err = await(ctx, readyInterval, func(ctx context.Context) (err error) {
 			if !a.federation.serves(ctx, name) {
-				return true, nil
+				return nil
 			}
 			for _, resource := range resources {
-				// Errors are retried until the timeout.
-				if _, err := client.dynamic.Resource(resource).Get(ctx, addOnUser, metav1.GetOptions{}); err == nil {
-					return true, nil
+				if _, err = client.dynamic.Resource(resource).Get(ctx, addOnUser, metav1.GetOptions{}); err == nil {
+					return nil
 				}
 			}
-			return false, nil
+			return err
 		})
 		if err != nil {
 			return fmt.Errorf("the add-on has not registered its %s at %s: %w", resources[0].Resource, name, err)

@@ -5,20 +5,16 @@ package federation
 
 import (
 	"context"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/yaml"
 )
@@ -128,21 +124,16 @@ func (a *AddOn) CommandsFolder() string { return filepath.Join(a.federation.fold
 // administrators, the add-on's kubeconfig for Milo, and values of the chart that suit the federation. karmadactl is in its $PATH.
 func (a *AddOn) PrepareCommand(cmd *exec.Cmd) error {
 	f := a.federation
-	files := map[string]string{}
-	kubeconfigs := map[string]access{"host": {planeHost, Admin}, "hub": {planeHub, Admin}}
+	kubeconfigs := map[string]access{"host.kubeconfig": {planeHost, Admin}, "hub.kubeconfig": {planeHub, Admin}}
 	if !f.state.WithoutMilo {
-		kubeconfigs["milo"], kubeconfigs["milo-admin"] = access{planeMilo, addOnUser}, access{planeMilo, Admin}
+		kubeconfigs["milo.kubeconfig"], kubeconfigs["milo-admin.kubeconfig"] = access{planeMilo, addOnUser}, access{planeMilo, Admin}
 	}
-	for name, who := range kubeconfigs {
-		path, err := f.Kubeconfig(who.plane, who.user)
-		if err != nil {
-			return err
-		}
-		files[name+".kubeconfig"] = path
+	files, err := f.kubeconfigs(kubeconfigs)
+	if err != nil {
+		return err
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	var err error
 	if files["values.yaml"], err = a.writeValues(); err != nil {
 		return err
 	}
@@ -163,9 +154,6 @@ func (a *AddOn) PrepareCommand(cmd *exec.Cmd) error {
 	return nil
 }
 
-// access is a user of a plane.
-type access struct{ plane, user string }
-
 // enable runs `karmadactl addons enable` and then finds the replicas.
 func (a *AddOn) enable(ctx context.Context) error {
 	f := a.federation
@@ -178,11 +166,11 @@ func (a *AddOn) enable(ctx context.Context) error {
 		kubeconfigs["milo-kubeconfig"], kubeconfigs["milo-admin-kubeconfig"] = access{planeMilo, addOnUser}, access{planeMilo, Admin}
 	}
 	args := []string{"addons", "enable", "karmada-compute", "--compute-values=" + values, fmt.Sprintf("--pod-timeout=%d", int(readyTimeout.Seconds()))}
-	for _, flag := range slices.Sorted(maps.Keys(kubeconfigs)) {
-		path, err := f.Kubeconfig(kubeconfigs[flag].plane, kubeconfigs[flag].user)
-		if err != nil {
-			return err
-		}
+	paths, err := f.kubeconfigs(kubeconfigs)
+	if err != nil {
+		return err
+	}
+	for flag, path := range paths {
 		args = append(args, "--"+flag+"="+path)
 	}
 	folder := f.binFolder()
@@ -226,7 +214,7 @@ func (f *Federation) karmadactl(ctx context.Context, folder string, args ...stri
 
 // applyClientCA creates the Secret with the CA of the federation's clients for the add-on's Pods.
 func (a *AddOn) applyClientCA(ctx context.Context) error {
-	ca, err := os.ReadFile(a.federation.pki.caFile())
+	ca, err := a.federation.caBundle()
 	if err != nil {
 		return err
 	}
@@ -234,11 +222,8 @@ func (a *AddOn) applyClientCA(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return host.apply(ctx, namespace(karmadaSystem), &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": "Secret",
-		"metadata": map[string]any{"name": clientCASecret, "namespace": karmadaSystem},
-		"data":     map[string]any{"ca.crt": base64.StdEncoding.EncodeToString(ca)},
-	}})
+	return errors.Join(host.apply(ctx, namespace(karmadaSystem)),
+		host.applyFile(ctx, "client-ca.yaml", map[string]string{"name": clientCASecret, "ca": ca}))
 }
 
 // writeValues writes chart values for a machine on which all components are processes, and returns their file.
@@ -289,11 +274,7 @@ func (a *AddOn) Route(ctx context.Context, replicas ...int) error {
 		if err != nil {
 			return err
 		}
-		health, err := a.HealthAddress(i)
-		if err != nil {
-			return err
-		}
-		backends = append(backends, "--backend="+webhook+"=http://"+health+"/readyz")
+		backends = append(backends, "--backend="+webhook)
 	}
 	return a.balance(ctx, backends...)
 }

@@ -5,11 +5,13 @@ package federation
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 	"syscall"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/karmada-compute/karmada-compute/federation/node"
@@ -18,35 +20,18 @@ import (
 // agentNamespace is the namespace of the add-on's agents in the cells.
 const agentNamespace = "karmada-compute-system"
 
-// RestartAgent replaces the add-on's agent in a cell and waits until the new one is ready.
-func (a *AddOn) RestartAgent(ctx context.Context, cell string) error {
-	client, err := a.cell(cell)
-	if err != nil {
-		return err
-	}
-	pods := client.CoreV1().Pods(agentNamespace)
-	if err := pods.DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
-		return fmt.Errorf("delete the agent of cell %s: %w", cell, err)
-	}
-	return a.WaitAgent(ctx, cell)
-}
-
 // KillAgent ends the process of the add-on's agent in a cell without warning and waits until it is gone. The cell's node starts
 // the container of the Pod again, as kubelet does; WaitAgent waits for that. The error is ErrNotRunning if it had ended before.
 func (a *AddOn) KillAgent(ctx context.Context, cell string) error {
-	client, err := a.cell(cell)
+	ids, err := a.AgentProcessIDs(ctx, cell)
 	if err != nil {
 		return err
 	}
-	pods, err := client.CoreV1().Pods(agentNamespace).List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return fmt.Errorf("find the agent of cell %s: %w", cell, err)
-	}
 	killed := 0
-	for i := range pods.Items {
-		rec := record{Name: pods.Items[i].Name, PID: processOf(&pods.Items[i])}
+	for _, id := range ids {
+		rec := record{Name: "agent of cell " + cell, PID: id}
 		var ended bool
-		if rec.StartTime, ended, err = processStat(rec.PID); rec.PID == 0 || err != nil || ended {
+		if rec.StartTime, ended, err = processStat(id); err != nil || ended {
 			continue // it has ended before
 		}
 		if err := rec.stop(ctx, syscall.SIGKILL); err != nil {
@@ -85,22 +70,27 @@ func (a *AddOn) WaitAgent(ctx context.Context, cell string) error {
 	if err != nil {
 		return err
 	}
-	err = wait.PollUntilContextTimeout(ctx, podInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
-		pods, err := client.CoreV1().Pods(agentNamespace).List(ctx, metav1.ListOptions{})
-		if err != nil {
-			return false, nil //nolint:nilerr // the cell may be starting
-		}
-		for i := range pods.Items {
-			if pods.Items[i].DeletionTimestamp == nil && node.IsReady(&pods.Items[i]) {
-				return true, nil
-			}
-		}
-		return false, nil
+	err = await(ctx, podInterval, func(ctx context.Context) error {
+		_, err := readyAgent(ctx, client)
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("the agent of cell %s is not ready: %w", cell, err)
 	}
 	return nil
+}
+
+// readyAgent returns the Pod of the agent that is ready.
+func readyAgent(ctx context.Context, cell kubernetes.Interface) (*corev1.Pod, error) {
+	pods, err := cell.CoreV1().Pods(agentNamespace).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(pods.Items, func(pod corev1.Pod) bool { return pod.DeletionTimestamp == nil && node.IsReady(&pod) })
+	if i < 0 {
+		return nil, errors.New("no Pod is ready")
+	}
+	return &pods.Items[i], nil
 }
 
 func (a *AddOn) cell(name string) (kubernetes.Interface, error) {

@@ -36,7 +36,6 @@ const (
 const (
 	webhookPort = "9443"
 	metricsPort = "8080"
-	healthPort  = "8081"
 )
 
 // replica is the Pod of one of the replicas; the name is empty while the replica is stopped.
@@ -222,24 +221,21 @@ func (a *AddOn) findReplicas(ctx context.Context) error {
 
 // find waits until every replica that should run is ready, and assigns a free Pod to each replica without one.
 func (a *AddOn) find(ctx context.Context) error {
-	var missing string
-	err := wait.PollUntilContextTimeout(ctx, podInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
+	err := await(ctx, podInterval, func(ctx context.Context) error {
 		pods, err := a.host.CoreV1().Pods(karmadaSystem).List(ctx, metav1.ListOptions{LabelSelector: replicaLabels})
 		if err != nil {
-			missing = err.Error()
-			return false, nil //nolint:nilerr // it is asked again until the timeout
+			return err
 		}
-		missing = a.assign(pods.Items)
-		return missing == "", nil
+		return a.assign(pods.Items)
 	})
 	if err != nil {
-		return fmt.Errorf("the add-on's replicas: %s: %w", missing, err)
+		return fmt.Errorf("the add-on's replicas: %w", err)
 	}
 	return nil
 }
 
-// assign assigns a ready Pod to every replica. It returns a text about the missing Pods, or "".
-func (a *AddOn) assign(pods []corev1.Pod) string {
+// assign assigns a ready Pod to every replica. It returns an error about a missing one.
+func (a *AddOn) assign(pods []corev1.Pod) error {
 	ready := map[string]replica{}
 	var free []string
 	for i := range pods {
@@ -265,11 +261,11 @@ func (a *AddOn) assign(pods []corev1.Pod) string {
 		}
 		found, isReady := ready[r.pod]
 		if !isReady {
-			return fmt.Sprintf("replica %d is not ready", i)
+			return fmt.Errorf("replica %d is not ready", i)
 		}
 		r.address, r.pid = found.address, found.pid
 	}
-	return ""
+	return nil
 }
 
 // processAddress returns the address on which the processes of a Pod listen: on this machine's loopback (see package node).
@@ -346,6 +342,3 @@ func (a *AddOn) WebhookAddress(i int) (string, error) { return a.replicaAddress(
 
 // MetricsAddress returns the address at which a replica serves its metrics.
 func (a *AddOn) MetricsAddress(i int) (string, error) { return a.replicaAddress(i, metricsPort) }
-
-// HealthAddress returns the address at which a replica serves its health probes.
-func (a *AddOn) HealthAddress(i int) (string, error) { return a.replicaAddress(i, healthPort) }

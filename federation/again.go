@@ -8,8 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-
-	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // ErrNotRunning reports that the process to kill has already ended.
@@ -25,16 +23,14 @@ func (f *Federation) StartAgain(ctx context.Context, name string) error {
 	if !ok {
 		return fmt.Errorf("process %q was not started by this program", name)
 	}
-	var last error
-	err := wait.PollUntilContextTimeout(ctx, restartInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
+	err := await(ctx, restartInterval, func(ctx context.Context) error {
 		if f.isRunning(name) {
-			return true, nil
+			return nil
 		}
-		last = f.StartProcess(ctx, p)
-		return last == nil, nil
+		return f.StartProcess(ctx, p)
 	})
 	if err != nil {
-		return errors.Join(fmt.Errorf("start %s again: %w", name, err), last)
+		return fmt.Errorf("start %s again: %w", name, err)
 	}
 	return nil
 }

@@ -9,11 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 )
-
-//go:embed agent.yaml
-var agentRoles string
 
 // Users of karmada-agents at the hub, as karmadactl register creates them: one
 // per cluster, all in one group.
@@ -28,15 +24,11 @@ const karmadaAgent = "karmada-agent"
 // karmada-agent its access, starts it so that it registers the Cluster, and
 // waits until the Cluster is Ready.
 func (f *Federation) register(ctx context.Context, cell Cell) error {
-	roles, err := decode([]byte(strings.ReplaceAll(agentRoles, "{{cluster}}", cell.Name)))
-	if err != nil {
-		return err
-	}
 	hub, err := f.plane(planeHub)
 	if err != nil {
 		return err
 	}
-	if err := hub.apply(ctx, roles...); err != nil {
+	if err := hub.applyFile(ctx, "agent.yaml", map[string]string{"cluster": cell.Name}); err != nil {
 		return fmt.Errorf("access of the karmada-agent of %s: %w", cell.Name, err)
 	}
 	if err := os.MkdirAll(filepath.Join(f.folder, agentSockets(cell)), 0o700); err != nil {

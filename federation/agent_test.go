@@ -5,7 +5,6 @@ package federation
 
 import (
 	"slices"
-	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -13,7 +12,7 @@ import (
 )
 
 func TestAgentRoles(t *testing.T) {
-	roles, err := decode([]byte(strings.ReplaceAll(agentRoles, "{{cluster}}", "lhr")))
+	roles, err := objectsOf("agent.yaml", map[string]string{"cluster": "lhr"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -19,19 +18,17 @@ import (
 const dialTimeout = 2 * time.Second
 
 // Balancer distributes TCP connections over backends in turn, as a Kubernetes
-// Service would. It skips a backend that is not ready or does not accept the
-// connection.
+// Service would. It skips a backend that does not accept the connection.
 type Balancer struct {
 	// Listen is the address to accept connections on.
 	Listen string
-	// Backends receive the connections.
-	Backends []*Backend
-	// Service provides the backends in the place of Backends.
+	// Backends are the addresses that receive the connections.
+	Backends []string
+	// Service provides the backends in the place of Backends: its ready endpoints.
 	Service *Service
 	Log     *slog.Logger
 
-	next     atomic.Uint64
-	watching sync.WaitGroup
+	next atomic.Uint64
 }
 
 // Serve accepts connections until ctx ends, then closes open connections and returns nil. It may be called once.
@@ -40,10 +37,7 @@ func (b *Balancer) Serve(ctx context.Context) error {
 		return errors.New("a balancer needs either backends or a Service")
 	}
 	ctx, cancel := context.WithCancel(ctx)
-	defer func() {
-		cancel()
-		b.watching.Wait()
-	}()
+	defer cancel()
 	if b.Service != nil {
 		if err := b.Service.watch(ctx); err != nil {
 			return fmt.Errorf("balancer: %w", err)
@@ -53,7 +47,6 @@ func (b *Balancer) Serve(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("balancer: %w", err)
 	}
-	b.watchAll(ctx, &b.watching)
 	if err := acceptAll(ctx, listener, b.serve); err != nil {
 		return fmt.Errorf("balancer on %s: %w", b.Listen, err)
 	}
@@ -69,4 +62,29 @@ func (b *Balancer) serve(ctx context.Context, client net.Conn) {
 	}
 	defer func() { _ = backend.Close() }() // it may be closed already
 	joinConnections(ctx, client, backend)
+}
+
+// dial connects to the next backend that is ready and accepts the connection.
+func (b *Balancer) dial(ctx context.Context) (net.Conn, error) {
+	dialer := net.Dialer{Timeout: dialTimeout}
+	first := b.next.Add(1) - 1
+	ready := b.ready()
+	count := uint64(len(ready))
+	errs := []error{errors.New("no backend is ready")}
+	for i := range count {
+		connection, err := dialer.DialContext(ctx, "tcp", ready[(first+i)%count])
+		if err == nil {
+			return connection, nil
+		}
+		errs = append(errs, err)
+	}
+	return nil, errors.Join(errs...)
+}
+
+// ready returns the addresses of all backends that are ready.
+func (b *Balancer) ready() []string {
+	if b.Service != nil {
+		return b.Service.addresses()
+	}
+	return b.Backends
 }

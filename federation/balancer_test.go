@@ -13,7 +13,6 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 )
 
@@ -63,7 +62,7 @@ func TestBalancer(t *testing.T) {
 	servers := []*httptest.Server{backend(t, 0), backend(t, 1), backend(t, 2)}
 	balancer := &Balancer{Listen: freeAddress(t), Log: slog.New(slog.DiscardHandler)}
 	for _, server := range servers {
-		balancer.Backends = append(balancer.Backends, &Backend{Address: strings.TrimPrefix(server.URL, "http://")})
+		balancer.Backends = append(balancer.Backends, strings.TrimPrefix(server.URL, "http://"))
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error)
@@ -107,56 +106,5 @@ func TestBalancer(t *testing.T) {
 	}
 	if _, err := open.Read(make([]byte, 1)); err == nil {
 		t.Error("a connection outlives the balancer")
-	}
-}
-
-// TestBalancerSkipsUnreadyBackends verifies that a backend that still accepts connections gets none while its health check
-// fails.
-func TestBalancerSkipsUnreadyBackends(t *testing.T) {
-	var unready atomic.Bool
-	health := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		if unready.Load() {
-			w.WriteHeader(http.StatusServiceUnavailable)
-		}
-	}))
-	t.Cleanup(health.Close)
-	balancer := &Balancer{Listen: freeAddress(t), Log: slog.New(slog.DiscardHandler), Backends: []*Backend{
-		{Address: strings.TrimPrefix(backend(t, 0).URL, "http://"), Health: health.URL},
-		{Address: strings.TrimPrefix(backend(t, 1).URL, "http://")},
-	}}
-	ctx, cancel := context.WithCancel(t.Context())
-	served := make(chan error)
-	go func() { served <- balancer.Serve(ctx) }()
-	eventually := func(want string) {
-		t.Helper()
-		// Two requests: one for each backend in turn.
-		last := ""
-		err := waitReady(t.Context(), Process{Ready: func(ctx context.Context) error {
-			now := ""
-			for range 2 {
-				answer, err := ask(ctx, balancer.Listen)
-				if err != nil {
-					return err
-				}
-				now += answer
-			}
-			last = now
-			if !strings.Contains(want, now) {
-				return fmt.Errorf("answers are %s", now)
-			}
-			return nil
-		}}, &exit{done: make(chan struct{})})
-		if err != nil {
-			t.Fatalf("answers are %s, want one of %s: %v", last, want, err)
-		}
-	}
-	eventually("01 10")
-	unready.Store(true)
-	eventually("11")
-	unready.Store(false)
-	eventually("01 10")
-	cancel()
-	if err := <-served; err != nil {
-		t.Error(err)
 	}
 }

@@ -28,9 +28,7 @@ func (o Options) builder(p *progress) *tools.Builder {
 	return &tools.Builder{Repository: o.Repository, Cache: o.Cache, Karmada: o.KarmadaVersion, Printf: p.printf}
 }
 
-func (f *Federation) builder() *tools.Builder {
-	return &tools.Builder{Repository: f.state.Repository, Cache: f.state.Cache, Karmada: f.state.KarmadaVersion, Printf: f.progress.printf}
-}
+func (f *Federation) builder() *tools.Builder { return f.state.builder(f.progress) }
 
 // build builds the binaries of a new federation, and returns their paths by name.
 func (o Options) build(ctx context.Context, p *progress) (map[string]string, error) {

@@ -22,7 +22,7 @@ func TestCellKubernetesVersion(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			test.options.Repository = ".."
-			err := test.options.validateKubernetes()
+			err := test.options.validateVersions()
 			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 				t.Errorf("the error is %v, want %q", err, test.want)
 			}
@@ -41,7 +41,7 @@ func TestControllerNames(t *testing.T) {
 		"old cell": {planeCell + "dfw", "1.26", []string{"deployment", "namespace", "garbagecollector"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := &Federation{state: state{CellKubernetesVersion: test.version}}
+			f := &Federation{state: state{Options: Options{CellKubernetesVersion: test.version}}}
 			got := f.controllerNames(controllerManager{plane: test.plane, controllers: []string{"taint-eviction-controller", "deployment-controller"}})
 			if !slices.Equal(got, test.want) {
 				t.Errorf("controllers %v, want %v", got, test.want)

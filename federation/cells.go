@@ -11,7 +11,6 @@ import (
 	"syscall"
 
 	"golang.org/x/sync/errgroup"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/karmada-compute/karmada-compute/federation/containers"
@@ -58,7 +57,7 @@ func (f *Federation) startCell(ctx context.Context, cell Cell) error {
 	}
 	group.Go(func() error {
 		for i := range cell.nodes() {
-			if err := client.apply(groupCtx, kwokNode(cell, i)); err != nil {
+			if err := client.applyFile(groupCtx, "kwok-node.yaml", map[string]string{"name": nodeName(cell, i)}); err != nil {
 				return err
 			}
 		}
@@ -141,20 +140,6 @@ func (f *Federation) startKwok(ctx context.Context, cell Cell) error {
 }
 
 func nodeName(cell Cell, i int) string { return fmt.Sprintf("%s-node-%d", cell.Name, i) }
-
-// kwokNode returns a kwok node with capacity for 250 Pods.
-func kwokNode(cell Cell, i int) *unstructured.Unstructured {
-	name := nodeName(cell, i)
-	capacity := map[string]any{"cpu": "32", "memory": "256Gi", "pods": "250"}
-	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "v1", "kind": "Node",
-		"metadata": map[string]any{
-			"name":   name,
-			"labels": map[string]any{"kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "type": "kwok"},
-		},
-		"status": map[string]any{"capacity": capacity, "allocatable": capacity},
-	}}
-}
 
 // StopCell kills the kube-apiserver of a cell, which does not wait for watches
 // to end, and its karmada-agent if it has one. The other processes of the cell

@@ -6,25 +6,17 @@ package federation
 import (
 	"context"
 	_ "embed" // the consumer's role
-	"errors"
 	"fmt"
 	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // Consumer is the user that writes Workloads, with only a consumer's permissions in projects.
 const Consumer = "consumer"
-
-// consumerRole is the role of Consumer.
-//
-//go:embed consumer.yaml
-var consumerRole []byte
 
 var (
 	workloadResource        = schema.GroupVersionResource{Group: "compute.datumapis.com", Version: "v1alpha", Resource: "workloads"}
@@ -40,7 +32,7 @@ func (f *Federation) CreateProject(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if err := milo.apply(ctx, projectObject(name)); err != nil {
+	if err := milo.applyFile(ctx, "project.yaml", map[string]string{"name": name}); err != nil {
 		return err
 	}
 	if err := milo.waitCondition(ctx, projectResource, name, "Ready"); err != nil {
@@ -61,15 +53,11 @@ func (f *Federation) Equip(ctx context.Context, projects, cities []string) error
 		}
 		return nil
 	}
-	role, err := decode(consumerRole)
-	if err != nil {
-		return fmt.Errorf("read the consumer's role: %w", err)
-	}
 	milo, err := f.plane(planeMilo)
 	if err != nil {
 		return err
 	}
-	if err := milo.apply(ctx, role...); err != nil {
+	if err := milo.applyFile(ctx, "consumer.yaml", nil); err != nil {
 		return err
 	}
 	for _, project := range projects {
@@ -79,13 +67,13 @@ func (f *Federation) Equip(ctx context.Context, projects, cities []string) error
 			}
 		}
 		if err := f.waitForConsumer(ctx, project); err != nil {
-			return fmt.Errorf("user %s has no access to project %s: %w", Consumer, project, err)
+			return err
 		}
 	}
 	return nil
 }
 
-// waitForConsumer waits until the consumer's role is copied from Milo's root to a project.
+// waitForConsumer waits until a role of Consumer is effective in a project.
 func (f *Federation) waitForConsumer(ctx context.Context, project string) error {
 	config, err := f.Config(planeProject+project, Consumer)
 	if err != nil {
@@ -95,20 +83,18 @@ func (f *Federation) waitForConsumer(ctx context.Context, project string) error 
 	if err != nil {
 		return err
 	}
-	return consumer.waitForWorkloads(ctx)
-}
-
-// waitForWorkloads waits until the user of the plane may list Workloads.
-func (p *plane) waitForWorkloads(ctx context.Context) error {
-	var last error
-	err := wait.PollUntilContextTimeout(ctx, readyInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
-		_, last = p.dynamic.Resource(workloadResource).List(ctx, metav1.ListOptions{Limit: 1})
-		return last == nil, nil // errors are retried until the timeout
-	})
-	if err != nil {
-		return errors.Join(err, last)
+	if err := consumer.waitForWorkloads(ctx, f.NamespaceIn(project)); err != nil {
+		return fmt.Errorf("user %s has no access to project %s: %w", Consumer, project, err)
 	}
 	return nil
+}
+
+// waitForWorkloads waits until the user of the plane may list Workloads in a namespace.
+func (p *plane) waitForWorkloads(ctx context.Context, namespace string) error {
+	return await(ctx, readyInterval, func(ctx context.Context) error {
+		_, err := p.dynamic.Resource(workloadResource).Namespace(namespace).List(ctx, metav1.ListOptions{Limit: 1})
+		return err
+	})
 }
 
 // BindLocation offers a city to a project, as Milo's service catalog does.
@@ -124,22 +110,14 @@ func (f *Federation) BindLocation(ctx context.Context, project, city string) err
 }
 
 func (p *plane) bindLocation(ctx context.Context, city string) error {
-	name, bindings := locationName(city), p.dynamic.Resource(locationBindingResource)
-	object := func(fields map[string]any) *unstructured.Unstructured {
-		fields["apiVersion"], fields["kind"] = locationBindingResource.GroupVersion().String(), "LocationBinding"
-		fields["metadata"] = map[string]any{"name": name}
-		return &unstructured.Unstructured{Object: fields}
-	}
-	if err := applyTo(ctx, bindings, object(map[string]any{"spec": map[string]any{
-		"locationRef": map[string]any{"name": name}, "locationClassName": "datum-managed", "displayName": city,
-		"topology": map[string]any{"topology.datum.net/city-code": city},
-	}})); err != nil {
+	objects, err := objectsOf("location.yaml", map[string]string{"name": locationName(city), "city": city, "now": time.Now().UTC().Format(time.RFC3339)})
+	if err != nil {
 		return err
 	}
-	_, err := bindings.ApplyStatus(ctx, name, object(map[string]any{"status": map[string]any{"conditions": []any{map[string]any{
-		"type": "Available", "status": "True", "reason": "Healthy", "message": "the location is healthy",
-		"lastTransitionTime": time.Now().UTC().Format(time.RFC3339),
-	}}}}), metav1.ApplyOptions{FieldManager: fieldManager, Force: true})
+	if err := p.apply(ctx, objects[0]); err != nil {
+		return err
+	}
+	_, err = p.dynamic.Resource(locationBindingResource).ApplyStatus(ctx, locationName(city), objects[1], metav1.ApplyOptions{FieldManager: fieldManager, Force: true})
 	return err
 }
 

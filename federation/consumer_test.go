@@ -54,17 +54,13 @@ func TestConsumer(t *testing.T) {
 	}
 	short, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	if err := consumer.waitForWorkloads(short); err == nil {
+	if err := consumer.waitForWorkloads(short, metav1.NamespaceDefault); err == nil {
 		t.Error("a user without the role lists Workloads")
 	}
-	role, err := decode(consumerRole)
-	if err != nil {
+	if err := admin.applyFile(t.Context(), "consumer.yaml", nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := admin.apply(t.Context(), role...); err != nil {
-		t.Fatal(err)
-	}
-	if err := consumer.waitForWorkloads(t.Context()); err != nil {
+	if err := consumer.waitForWorkloads(t.Context(), metav1.NamespaceDefault); err != nil {
 		t.Error(err)
 	}
 	if _, err := consumer.dynamic.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"}).List(t.Context(), metav1.ListOptions{}); err == nil {

@@ -61,18 +61,6 @@ func (f *Federation) startContainerNodes(ctx context.Context, cell Cell) error {
 	return nil
 }
 
-// StartContainerNode starts a node again, empty, after KillProcess or StopProcess of ContainerNodeProcess.
-func (f *Federation) StartContainerNode(ctx context.Context, cell string, i int) error {
-	found, err := f.cell(cell)
-	if err != nil {
-		return err
-	}
-	if i >= found.Containers {
-		return fmt.Errorf("cell %s has %d nodes that run containers", cell, found.Containers)
-	}
-	return f.startContainerNode(ctx, found, i)
-}
-
 func (f *Federation) startContainerNode(ctx context.Context, cell Cell, i int) error {
 	plane := planeCell + cell.Name
 	client, err := f.plane(plane)

@@ -20,10 +20,6 @@ func (f *Federation) BuildDocumented(ctx context.Context) error {
 // karmadactl. $KUBECONFIG is the user's for a project; $PROJECT, $HOST, $HUB, $MILO and $CELL, the first cell, are kubeconfigs of
 // administrators. $PROJECT_NAME and $NAMESPACE are where the user's objects are.
 func (f *Federation) Environment(project, user string) (map[string]string, error) {
-	environment := map[string]string{
-		"PATH":         f.binFolder() + string(os.PathListSeparator) + os.Getenv("PATH"),
-		"PROJECT_NAME": project, "NAMESPACE": f.NamespaceIn(project),
-	}
 	kubeconfigs := map[string]access{
 		"KUBECONFIG": {planeProject + project, user}, "PROJECT": {planeProject + project, Admin},
 		"HOST": {planeHost, Admin}, "HUB": {planeHub, Admin}, "CELL": {planeCell + f.Cells()[0].Name, Admin},
@@ -31,12 +27,11 @@ func (f *Federation) Environment(project, user string) (map[string]string, error
 	if !f.state.WithoutMilo {
 		kubeconfigs["MILO"] = access{planeMilo, Admin}
 	}
-	for variable, who := range kubeconfigs {
-		path, err := f.Kubeconfig(who.plane, who.user)
-		if err != nil {
-			return nil, err
-		}
-		environment[variable] = path
+	environment, err := f.kubeconfigs(kubeconfigs)
+	if err != nil {
+		return nil, err
 	}
+	environment["PATH"] = f.binFolder() + string(os.PathListSeparator) + os.Getenv("PATH")
+	environment["PROJECT_NAME"], environment["NAMESPACE"] = project, f.NamespaceIn(project)
 	return environment, nil
 }

@@ -5,10 +5,8 @@ package federation
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 )
@@ -87,22 +85,6 @@ func (f *Federation) startNode(ctx context.Context, n processNode) error {
 		Ready: func(ctx context.Context) error { return client.hasCondition(ctx, nodeResource, n.name, "Ready") },
 		stage: stageGuest, // Pods end while everything that they use still runs
 	})
-}
-
-// StartNode restarts the process node of a plane, "host" or "cell/<name>", after KillProcess or StopProcess of NodeProcess. Its
-// Pods are restarted, too.
-func (f *Federation) StartNode(ctx context.Context, plane string) error {
-	if !f.state.Host {
-		return errors.New("this federation has no nodes of processes: start it with Options.Host")
-	}
-	if plane == planeHost {
-		return f.startNode(ctx, hostNode)
-	}
-	cell, err := f.cell(strings.TrimPrefix(plane, planeCell))
-	if err != nil {
-		return err
-	}
-	return f.startNode(ctx, cellNode(cell))
 }
 
 // NodeProcess returns the name of the process of a plane's node. When it ends, the processes of the node's Pods end, too.

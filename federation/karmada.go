@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sync/errgroup"
@@ -112,42 +113,14 @@ func (f *Federation) startKarmadaAPI(ctx context.Context, hub *plane) error {
 	if err != nil {
 		return err
 	}
-	objects, err := f.aggregation(port)
+	ca, err := f.caBundle()
 	if err != nil {
 		return err
 	}
-	if err := hub.apply(ctx, objects...); err != nil {
+	if err := hub.applyFile(ctx, "aggregation.yaml", map[string]string{"ca": ca, "port": strconv.Itoa(port)}); err != nil {
 		return err
 	}
 	return hub.waitCondition(ctx, apiServiceResource, "v1alpha1.cluster.karmada.io", "Available")
-}
-
-// aggregation returns the APIService of the aggregated API and the Service that
-// it names, an ExternalName of this machine.
-func (f *Federation) aggregation(port int) ([]*unstructured.Unstructured, error) {
-	ca, err := f.caBundle()
-	if err != nil {
-		return nil, err
-	}
-	const name = "karmada-aggregated-apiserver"
-	return []*unstructured.Unstructured{
-		{Object: map[string]any{
-			"apiVersion": "v1", "kind": "Service",
-			"metadata": map[string]any{"name": name, "namespace": karmadaSystem},
-			"spec":     map[string]any{"type": "ExternalName", "externalName": "localhost"},
-		}},
-		{Object: map[string]any{
-			"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService",
-			"metadata": map[string]any{
-				"name": "v1alpha1.cluster.karmada.io", "labels": map[string]any{"app": name, "apiserver": "true"},
-			},
-			"spec": map[string]any{
-				"group": "cluster.karmada.io", "version": "v1alpha1",
-				"groupPriorityMinimum": int64(2000), "versionPriority": int64(10), "caBundle": ca,
-				"service": map[string]any{"name": name, "namespace": karmadaSystem, "port": int64(port)},
-			},
-		}},
-	}, nil
 }
 
 // startKarmadaWebhook starts karmada-webhook and then registers it: without it
@@ -192,10 +165,9 @@ func (f *Federation) startKarmadaWebhook(ctx context.Context, hub *plane) error 
 }
 
 func (f *Federation) startKarmadaControllerManager(ctx context.Context) error {
-	// Of a flag that is given twice the later value counts.
-	return f.startKarmadaController(ctx, "karmada-controller-manager", slices.Concat([]string{
+	return f.startKarmadaController(ctx, "karmada-controller-manager", append([]string{
 		"--cluster-monitor-period=2s", "--cluster-monitor-grace-period=20s", "--cluster-api-qps=1000", "--cluster-api-burst=2000",
-	}, clusterHealth, f.state.ClusterHealth)...)
+	}, clusterHealth...)...)
 }
 
 func (f *Federation) startKarmadaScheduler(ctx context.Context) error {

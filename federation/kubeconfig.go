@@ -99,6 +99,21 @@ func (f *Federation) Kubeconfig(plane, user string) (string, error) {
 	return path, nil
 }
 
+// access is a user of a plane.
+type access struct{ plane, user string }
+
+// kubeconfigs returns the paths of several kubeconfig files, by name.
+func (f *Federation) kubeconfigs(of map[string]access) (map[string]string, error) {
+	paths := make(map[string]string, len(of))
+	for name, who := range of {
+		var err error
+		if paths[name], err = f.Kubeconfig(who.plane, who.user); err != nil {
+			return nil, err
+		}
+	}
+	return paths, nil
+}
+
 // components are users of the federation's own processes. They are in
 // system:masters; their names differ so that audit logs distinguish them.
 var components = []string{

@@ -6,6 +6,7 @@ package federation
 import (
 	"bytes"
 	"context"
+	"embed"
 	"errors"
 	"fmt"
 	"io"
@@ -13,6 +14,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -116,14 +118,7 @@ func (p *plane) applyCRDs(ctx context.Context, crds []*unstructured.Unstructured
 			if err := createOrApply(ctx, client, crd); err != nil {
 				return err
 			}
-			err := wait.PollUntilContextTimeout(ctx, readyInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
-				now, err := client.Get(ctx, crd.GetName(), metav1.GetOptions{})
-				return err == nil && conditionTrue(now, "Established"), nil // errors are retried until the timeout
-			})
-			if err != nil {
-				return fmt.Errorf("CustomResourceDefinition %s is not established: %w", crd.GetName(), err)
-			}
-			return nil
+			return p.waitCondition(ctx, crdResource, crd.GetName(), "Established")
 		})
 	}
 	return group.Wait()
@@ -158,22 +153,7 @@ func conditionTrue(object *unstructured.Unstructured, kind string) bool {
 
 // waitCondition waits until a condition of a cluster-scoped object is True.
 func (p *plane) waitCondition(ctx context.Context, resource schema.GroupVersionResource, name, kind string) error {
-	var last *unstructured.Unstructured
-	err := wait.PollUntilContextTimeout(ctx, readyInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
-		now, err := p.dynamic.Resource(resource).Get(ctx, name, metav1.GetOptions{})
-		if err != nil {
-			return false, nil //nolint:nilerr // it may not exist yet, or its server is still coming up
-		}
-		last = now
-		return conditionTrue(now, kind), nil
-	})
-	if err == nil {
-		return nil
-	}
-	if last == nil {
-		return fmt.Errorf("%s %s did not appear: %w", resource.Resource, name, err)
-	}
-	return fmt.Errorf("%s %s did not become %s: %w; its status: %v", resource.Resource, name, kind, err, last.Object["status"])
+	return await(ctx, readyInterval, func(ctx context.Context) error { return p.hasCondition(ctx, resource, name, kind) })
 }
 
 // hasCondition returns an error unless a condition of a cluster-scoped object is
@@ -189,6 +169,47 @@ func (p *plane) hasCondition(ctx context.Context, resource schema.GroupVersionRe
 	return nil
 }
 
+//go:embed objects
+var objectFiles embed.FS
+
+// objectsOf reads the objects of an embedded file, with values in the place of {{name}}.
+func objectsOf(file string, values map[string]string) ([]*unstructured.Unstructured, error) {
+	content, err := objectFiles.ReadFile("objects/" + file)
+	if err != nil {
+		return nil, err
+	}
+	for name, value := range values {
+		content = bytes.ReplaceAll(content, []byte("{{"+name+"}}"), []byte(value))
+	}
+	objects, err := decode(content)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return objects, nil
+}
+
+// applyFile applies the objects of an embedded file.
+func (p *plane) applyFile(ctx context.Context, file string, values map[string]string) error {
+	objects, err := objectsOf(file, values)
+	if err != nil {
+		return err
+	}
+	return p.apply(ctx, objects...)
+}
+
+// await polls until check returns nil. After the timeout it returns the last error of check.
+func await(ctx context.Context, interval time.Duration, check func(context.Context) error) error {
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, interval, readyTimeout, true, func(ctx context.Context) (bool, error) {
+		last = check(ctx)
+		return last == nil, nil
+	})
+	if err != nil {
+		return errors.Join(err, last)
+	}
+	return nil
+}
+
 // readFolder reads all YAML files of a folder and its subfolders.
 func readFolder(folder string) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
@@ -196,23 +217,18 @@ func readFolder(folder string) ([]*unstructured.Unstructured, error) {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".yaml") {
 			return err
 		}
-		found, err := readFile(path)
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		found, err := decode(content)
+		if err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
 		objects = append(objects, found...)
-		return err
+		return nil
 	})
 	return objects, err
-}
-
-func readFile(path string) ([]*unstructured.Unstructured, error) {
-	content, err := os.ReadFile(path)
-	if err != nil {
-		return nil, err
-	}
-	objects, err := decode(content)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return objects, nil
 }
 
 // decode reads the documents of a YAML stream, leaving out empty ones.

@@ -19,7 +19,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 
 	"github.com/karmada-compute/karmada-compute/federation/milo"
@@ -44,19 +43,10 @@ func (f *Federation) startMiloRoot(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := root.apply(ctx, administrator()); err != nil {
+	if err := root.applyFile(ctx, "administrator.yaml", nil); err != nil {
 		return err
 	}
 	return f.applyOwnCRDs(ctx, root)
-}
-
-// administrator lets user admin do everything in projects by a role: admission does not take group system:masters into account.
-func administrator() *unstructured.Unstructured {
-	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": rbacVersion, "kind": "ClusterRoleBinding", "metadata": map[string]any{"name": "federation-administrator"},
-		"roleRef":  map[string]any{"apiGroup": rbacGroup, "kind": "ClusterRole", "name": "cluster-admin"},
-		"subjects": []any{map[string]any{"apiGroup": rbacGroup, "kind": "User", "name": Admin}},
-	}}
 }
 
 // StopMiloRoot kills the kube-apiserver of Milo's root. The control planes of
@@ -110,9 +100,12 @@ func (f *Federation) waitMark(ctx context.Context, project string, mark *unstruc
 	if err != nil {
 		return err
 	}
-	err = wait.PollUntilContextTimeout(ctx, readyInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
+	err = await(ctx, readyInterval, func(ctx context.Context) error {
 		now, err := client.dynamic.Resource(clusterRoleResource).Get(ctx, mark.GetName(), metav1.GetOptions{})
-		return err == nil && now.GetLabels()[markLabel] == mark.GetLabels()[markLabel], nil // errors are retried until the timeout
+		if err == nil && now.GetLabels()[markLabel] != mark.GetLabels()[markLabel] {
+			err = errors.New("the copy is an earlier one")
+		}
+		return err
 	})
 	if err != nil {
 		return fmt.Errorf("writes at Milo's root are not copied to project %s: %w", project, err)
@@ -148,16 +141,6 @@ func (f *Federation) startMilo(ctx context.Context, projects []string) error {
 		group.Go(func() error { return f.CreateProject(ctx, project) })
 	}
 	return group.Wait()
-}
-
-func projectObject(name string) *unstructured.Unstructured {
-	return &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": "resourcemanager.miloapis.com/v1alpha1", "kind": "Project",
-		"metadata": map[string]any{
-			"name": name, "labels": map[string]any{"resourcemanager.miloapis.com/organization-name": "example"},
-		},
-		"spec": map[string]any{"ownerRef": map[string]any{"kind": "Organization", "name": "example"}},
-	}}
 }
 
 // ServeMilo runs Milo's router for this federation until ctx ends. It is the

@@ -5,12 +5,9 @@ package federation
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // projectLabel marks a namespace of the hub as a project in a federation without Milo.
@@ -58,29 +55,8 @@ func (f *Federation) admit(ctx context.Context, project string) error {
 	if err != nil {
 		return err
 	}
-	if err := hub.apply(ctx, &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": rbacVersion, "kind": "RoleBinding",
-		"metadata": map[string]any{"namespace": project, "name": Consumer},
-		"roleRef":  map[string]any{"apiGroup": rbacGroup, "kind": "ClusterRole", "name": "edit"},
-		"subjects": []any{map[string]any{"apiGroup": rbacGroup, "kind": "User", "name": Consumer}},
-	}}); err != nil {
+	if err := hub.applyFile(ctx, "edit.yaml", map[string]string{"user": Consumer, "namespace": project}); err != nil {
 		return fmt.Errorf("bind role edit in namespace %s of the hub: %w", project, err)
 	}
-	config, err := f.Config(planeHub, Consumer)
-	if err != nil {
-		return err
-	}
-	consumer, err := newPlane(config)
-	if err != nil {
-		return err
-	}
-	var last error
-	err = wait.PollUntilContextTimeout(ctx, readyInterval, readyTimeout, true, func(ctx context.Context) (bool, error) {
-		_, last = consumer.dynamic.Resource(workloadResource).Namespace(project).List(ctx, metav1.ListOptions{Limit: 1})
-		return last == nil, nil // errors are retried until the timeout
-	})
-	if err != nil {
-		return errors.Join(fmt.Errorf("user %s has no access to namespace %s of the hub: %w", Consumer, project, err), last)
-	}
-	return nil
+	return f.waitForConsumer(ctx, project)
 }

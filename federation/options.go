@@ -69,9 +69,6 @@ type Options struct {
 	// CellKubernetesVersion is a minor version of Kubernetes that hack/tools has a module for, such as 1.26. The control planes of cells
 	// have this version. Empty: the version in go.mod.
 	CellKubernetesVersion string
-	// ClusterHealth has flags of karmada-controller-manager that define when a cell counts as lost. They replace the default flags, with
-	// which a loss is noticed within about 15 s. Cells must not be in pull mode.
-	ClusterHealth []string
 	// FeatureGates has feature gates of every kube-apiserver and kube-controller-manager, such as MaxUnavailableStatefulSet=true.
 	FeatureGates string
 	// MemoryLimit is GOMEMLIMIT of every process. A process that comes near it
@@ -82,7 +79,7 @@ type Options struct {
 	// it ends with the program that called Up, even when that is killed.
 	Detached bool
 	// Out receives progress lines. Nil: none are written.
-	Out io.Writer
+	Out io.Writer `json:"-"`
 }
 
 // complete sets defaults and validates the options. The error names every invalid option.
@@ -172,33 +169,29 @@ func (o *Options) validate() error {
 		errs = append(errs, checkName("project", project))
 	}
 	errs = append(errs, checkUnique("project", o.Projects))
-	return errors.Join(append(errs, o.validateKarmada(), o.validateKubernetes())...)
+	return errors.Join(append(errs, o.validateVersions())...)
 }
 
-func (o *Options) validateKarmada() error {
-	if o.KarmadaVersion == "" {
-		return nil
+func (o *Options) validateVersions() error {
+	errs := []error{
+		knownVersion("Karmada", o.KarmadaVersion, o.Repository, tools.KarmadaVersions),
+		knownVersion("Kubernetes in cells", o.CellKubernetesVersion, o.Repository, tools.KubernetesVersions),
 	}
-	versions, err := tools.KarmadaVersions(o.Repository)
-	if err == nil && !slices.Contains(versions, o.KarmadaVersion) {
-		err = fmt.Errorf("version %q of Karmada is not known: choose one of %v, or none for the version in go.mod", o.KarmadaVersion, versions)
-	}
-	return err
-}
-
-func (o *Options) validateKubernetes() error {
-	if o.CellKubernetesVersion == "" {
-		return nil
-	}
-	versions, err := tools.KubernetesVersions(o.Repository)
-	if err == nil && !slices.Contains(versions, o.CellKubernetesVersion) {
-		err = fmt.Errorf("version %q of Kubernetes in cells is not known: choose one of %v, or none for the version in go.mod", o.CellKubernetesVersion, versions)
-	}
-	errs := []error{err}
 	for _, cell := range o.Cells {
 		errs = append(errs, cell.validateKubernetes(o.CellKubernetesVersion))
 	}
 	return errors.Join(errs...)
+}
+
+func knownVersion(of, version, repository string, list func(repository string) ([]string, error)) error {
+	if version == "" {
+		return nil
+	}
+	versions, err := list(repository)
+	if err == nil && !slices.Contains(versions, version) {
+		err = fmt.Errorf("version %q of %s is not known: choose one of %v, or none for the version in go.mod", version, of, versions)
+	}
+	return err
 }
 
 // validateKubernetes returns an error if the cell cannot have a control plane of this version: a kubelet must not be newer than its

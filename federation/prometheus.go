@@ -8,16 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"os"
 	"path/filepath"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/karmada-compute/karmada-compute/federation/node"
 	"github.com/karmada-compute/karmada-compute/federation/tools"
 )
 
@@ -61,26 +58,8 @@ func (a *AddOn) StartPrometheus(ctx context.Context, rules string, cells ...stri
 		Args: []string{
 			"--config.file=" + file, "--storage.tsdb.path=" + filepath.Join(folder, "data"), "--web.listen-address=" + address(ports[0]), "--log.level=warn",
 		},
-		Ready: answersOK(url + "/-/ready"),
+		Ready: httpReady(plainClient, url+"/-/ready"),
 	})
-}
-
-// answersOK returns nil if the answer to a URL is 200.
-func answersOK(url string) func(context.Context) error {
-	return func(ctx context.Context) error {
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
-		if err != nil {
-			return err
-		}
-		response, err := http.DefaultClient.Do(request)
-		if err != nil {
-			return err
-		}
-		if response.StatusCode != http.StatusOK {
-			err = fmt.Errorf("%s answers %s", url, response.Status)
-		}
-		return errors.Join(err, response.Body.Close())
-	}
 }
 
 // scrapes is the part of Prometheus' configuration about its targets. Prometheus identifies itself to the replicas with a client
@@ -128,40 +107,20 @@ func (a *AddOn) AgentMetrics(ctx context.Context, cell string) (token, target st
 	if err != nil {
 		return "", "", err
 	}
-	const namespace = "default"
-	meta := map[string]any{"name": prometheus}
-	if err := plane.apply(ctx,
-		&unstructured.Unstructured{Object: map[string]any{
-			"apiVersion": "v1", "kind": "ServiceAccount", "metadata": map[string]any{"name": prometheus, "namespace": namespace},
-		}},
-		&unstructured.Unstructured{Object: map[string]any{
-			"apiVersion": rbacVersion, "kind": "ClusterRole", "metadata": meta,
-			"rules": []any{map[string]any{"nonResourceURLs": []any{"/metrics"}, "verbs": []any{"get"}}},
-		}},
-		&unstructured.Unstructured{Object: map[string]any{
-			"apiVersion": rbacVersion, "kind": "ClusterRoleBinding", "metadata": meta,
-			"roleRef":  map[string]any{"apiGroup": rbacGroup, "kind": "ClusterRole", "name": prometheus},
-			"subjects": []any{map[string]any{"kind": "ServiceAccount", "name": prometheus, "namespace": namespace}},
-		}},
-	); err != nil {
+	if err := plane.applyFile(ctx, "metrics-reader.yaml", map[string]string{"name": prometheus}); err != nil {
 		return "", "", err
 	}
 	client, err := a.cell(cell)
 	if err != nil {
 		return "", "", err
 	}
-	issued, err := client.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, prometheus, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	issued, err := client.CoreV1().ServiceAccounts(metav1.NamespaceDefault).CreateToken(ctx, prometheus, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
 	if err != nil {
 		return "", "", fmt.Errorf("get a token in cell %s: %w", cell, err)
 	}
-	pods, err := client.CoreV1().Pods(agentNamespace).List(ctx, metav1.ListOptions{})
+	pod, err := readyAgent(ctx, client)
 	if err != nil {
-		return "", "", fmt.Errorf("find the agent of cell %s: %w", cell, err)
+		return "", "", fmt.Errorf("the agent of cell %s: %w", cell, err)
 	}
-	for i := range pods.Items {
-		if pod := &pods.Items[i]; pod.DeletionTimestamp == nil && node.IsReady(pod) {
-			return issued.Status.Token, net.JoinHostPort(processAddress(pod.Status.PodIP), metricsPort), nil
-		}
-	}
-	return "", "", fmt.Errorf("the agent of cell %s is not ready", cell)
+	return issued.Status.Token, net.JoinHostPort(processAddress(pod.Status.PodIP), metricsPort), nil
 }

@@ -12,17 +12,15 @@ import (
 	"strconv"
 	"sync/atomic"
 
-	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	corev1listers "k8s.io/client-go/listers/core/v1"
 	discoverylisters "k8s.io/client-go/listers/discovery/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
 
 	"github.com/karmada-compute/karmada-compute/federation/node"
 )
@@ -34,13 +32,12 @@ type Service struct {
 	Config *rest.Config
 	// Namespace and Name of the Service. It may be created later.
 	Namespace, Name string
-	// Port is the number or the name of a port of the Service.
+	// Port is the name of a port of the Service, which its EndpointSlices have, too.
 	Port string
 	Log  *slog.Logger
 
-	services corev1listers.ServiceLister
-	slices   discoverylisters.EndpointSliceLister
-	ready    atomic.Pointer[[]string]
+	slices discoverylisters.EndpointSliceLister
+	ready  atomic.Pointer[[]string]
 }
 
 // watch follows the Service until ctx ends. It returns when its endpoints are
@@ -50,33 +47,21 @@ func (s *Service) watch(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	service := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(s.Namespace),
-		informers.WithTweakListOptions(func(o *metav1.ListOptions) {
-			o.FieldSelector = fields.OneTermEqualSelector("metadata.name", s.Name).String()
-		}))
-	endpoints := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(s.Namespace),
+	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithNamespace(s.Namespace),
 		informers.WithTweakListOptions(func(o *metav1.ListOptions) {
 			o.LabelSelector = labels.Set{discoveryv1.LabelServiceName: s.Name}.String()
 		}))
-	s.services, s.slices = service.Core().V1().Services().Lister(), endpoints.Discovery().V1().EndpointSlices().Lister()
-	handler := cache.ResourceEventHandlerFuncs{
+	endpoints := factory.Discovery().V1().EndpointSlices()
+	s.slices = endpoints.Lister()
+	if _, err := endpoints.Informer().AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(any) { s.update() }, UpdateFunc: func(any, any) { s.update() }, DeleteFunc: func(any) { s.update() },
+	}); err != nil {
+		return err
 	}
-	for _, informer := range []cache.SharedIndexInformer{service.Core().V1().Services().Informer(), endpoints.Discovery().V1().EndpointSlices().Informer()} {
-		if _, err := informer.AddEventHandler(handler); err != nil {
-			return err
-		}
-	}
-	for _, factory := range []informers.SharedInformerFactory{service, endpoints} {
-		factory.Start(ctx.Done())
-		context.AfterFunc(ctx, factory.Shutdown)
-	}
-	for _, factory := range []informers.SharedInformerFactory{service, endpoints} {
-		for kind, synced := range factory.WaitForCacheSync(ctx.Done()) {
-			if !synced {
-				return fmt.Errorf("read the %s of Service %s/%s: %w", kind, s.Namespace, s.Name, context.Cause(ctx))
-			}
-		}
+	factory.Start(ctx.Done())
+	context.AfterFunc(ctx, factory.Shutdown)
+	if !cache.WaitForCacheSync(ctx.Done(), endpoints.Informer().HasSynced) {
+		return fmt.Errorf("read the endpoints of Service %s/%s: %w", s.Namespace, s.Name, context.Cause(ctx))
 	}
 	s.update()
 	return nil
@@ -100,15 +85,11 @@ func (s *Service) update() {
 
 // endpoints returns the addresses of processes behind the Service, in order.
 func (s *Service) endpoints() []string {
-	found, err := s.slices.EndpointSlices(s.Namespace).List(labels.Everything())
-	name, ok := s.portName()
-	if err != nil || !ok {
-		return nil // there is no Service with this port yet, and a cache has no other error
-	}
+	found, _ := s.slices.EndpointSlices(s.Namespace).List(labels.Everything()) // a cache has no errors
 	var addresses []string
 	for _, slice := range found {
 		i := slices.IndexFunc(slice.Ports, func(p discoveryv1.EndpointPort) bool {
-			return p.Port != nil && (p.Name == nil && name == "" || p.Name != nil && *p.Name == name)
+			return p.Port != nil && ptr.Deref(p.Name, "") == s.Port
 		})
 		if i < 0 {
 			continue
@@ -127,19 +108,4 @@ func (s *Service) endpoints() []string {
 	}
 	slices.Sort(addresses)
 	return slices.Compact(addresses)
-}
-
-// portName returns the name by which EndpointSlices identify the port.
-func (s *Service) portName() (string, bool) {
-	service, err := s.services.Services(s.Namespace).Get(s.Name)
-	if err != nil {
-		return "", false
-	}
-	i := slices.IndexFunc(service.Spec.Ports, func(p corev1.ServicePort) bool {
-		return p.Name == s.Port || strconv.Itoa(int(p.Port)) == s.Port
-	})
-	if i < 0 {
-		return "", false
-	}
-	return service.Spec.Ports[i].Name, true
 }

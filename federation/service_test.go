@@ -77,7 +77,7 @@ func TestBalancerFollowsService(t *testing.T) {
 	port := int32(listener.Addr().(*net.TCPAddr).Port)
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	balancer := &Balancer{Listen: freeAddress(t), Log: log, Service: &Service{
-		Config: testenv.Config(t), Namespace: namespace.Name, Name: "web", Port: "443", Log: log,
+		Config: testenv.Config(t), Namespace: namespace.Name, Name: "web", Port: "webhook", Log: log,
 	}}
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error)

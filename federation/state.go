@@ -35,26 +35,10 @@ type Federation struct {
 // state describes a federation. It is written before the first process starts;
 // only AddCell changes it later.
 type state struct {
-	Repository string
-	Cache      string
-	Cells      []Cell
-	CRDs       string
-	Host       bool
-	// WithoutMilo is the option of the same name.
-	WithoutMilo bool
-	// MemoryLimit is the option of the same name.
-	MemoryLimit string
-	// ClusterHealth is a copy of the field of Options.
-	ClusterHealth []string
-	// FeatureGates is the option of the same name.
-	FeatureGates string
+	Options
 	// Karmada is the folder of Karmada's module, which has its CRDs and webhook
 	// configuration.
 	Karmada string
-	// KarmadaVersion is the option of the same name.
-	KarmadaVersion string
-	// CellKubernetesVersion is the option of the same name.
-	CellKubernetesVersion string
 	// Binaries are the paths of the binaries, by their names. The control planes of cells of another version have the prefix planeCell.
 	Binaries map[string]string
 	Ports    map[string]int
@@ -86,11 +70,7 @@ func create(o Options, binaries map[string]string, karmada string, p *progress) 
 	if err != nil {
 		return nil, err
 	}
-	f.state = state{
-		Repository: o.Repository, Cache: o.Cache, Cells: o.Cells, CRDs: o.CRDs, Host: o.Host, WithoutMilo: o.WithoutMilo, MemoryLimit: o.MemoryLimit,
-		ClusterHealth: o.ClusterHealth, FeatureGates: o.FeatureGates,
-		Karmada: karmada, KarmadaVersion: o.KarmadaVersion, CellKubernetesVersion: o.CellKubernetesVersion, Binaries: binaries, Ports: ports,
-	}
+	f.state = state{Options: o, Karmada: karmada, Binaries: binaries, Ports: ports}
 	if err := f.pki.create(); err != nil {
 		return nil, fmt.Errorf("certificates in %s: %w", f.pki.folder, err)
 	}

@@ -69,11 +69,9 @@ type demo struct {
 	sample      sample
 
 	federation *federation.Federation
-	// clients are the clients of planes, by plane and user.
-	clients map[[2]string]client.Client
-	log     io.Closer
-	// hubNamespace is the namespace on the hub and in the cells for the objects of the project's namespace.
-	hubNamespace string
+	log        io.Closer
+	// read reads the objects of the project in every plane.
+	read func(context.Context) ([]*soak.View, error)
 	// running are the counts while the Workload ran, which are shown next to the counts after its deletion.
 	running []leftover
 }
@@ -88,7 +86,6 @@ func (d *demo) runIn(ctx context.Context, out io.Writer) error {
 		}
 	}
 	d.screen = terminal.New(terminal.Options{Out: out, Size: terminal.SizeOf(out), Now: time.Now})
-	d.clients = map[[2]string]client.Client{}
 	err := d.run(ctx)
 	stopped, stopErr := d.stop(ctx, err)
 	if err := errors.Join(err, stopErr); err != nil {
@@ -129,19 +126,6 @@ func (d *demo) run(ctx context.Context) error {
 	return nil
 }
 
-// client returns a user's client of a plane. It is created on first use.
-func (d *demo) client(plane, user string) (client.Client, error) {
-	key := [2]string{plane, user}
-	if d.clients[key] == nil {
-		created, err := soak.NewClient(d.federation, plane, user)
-		if err != nil {
-			return nil, fmt.Errorf("create a client of %s for %s: %w", user, plane, err)
-		}
-		d.clients[key] = created
-	}
-	return d.clients[key], nil
-}
-
 func (d *demo) boot(ctx context.Context) error {
 	options := federation.Options{Folder: d.folder, Projects: []string{}, WithoutMilo: d.withoutMilo, Host: true, Detached: d.keep, Out: d.screen}
 	if d.sample.containers {
@@ -168,7 +152,7 @@ func (d *demo) wanted() (client.Client, *v1alpha.Workload, error) {
 		return nil, nil, err
 	}
 	workload.Namespace = d.federation.NamespaceIn(projectName)
-	c, err := d.client(project, consumer)
+	c, err := soak.NewClient(d.federation, project, consumer)
 	return c, workload, err
 }
 

@@ -4,97 +4,31 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
-	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
-	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
-	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cli/terminal"
-	"github.com/karmada-compute/karmada-compute/federation"
 )
 
 const (
 	// leftoverTimeout is how long the hub and the cells may take to remove the objects of a deleted Workload.
 	leftoverTimeout  = 2 * time.Minute
 	leftoverInterval = 250 * time.Millisecond
-	// hubNamespacePrefix is the prefix of the names of hub namespaces.
-	hubNamespacePrefix = "ns-"
 )
 
 // leftover is the number of objects of a kind that are left in a plane.
 type leftover struct {
 	plane, kind string
 	count       int
-}
-
-// search is a kind to count in a plane.
-type search struct {
-	kind string
-	list client.ObjectList
-	// ours reports whether an object counts. Nil: all count.
-	ours func(client.Object) bool
-}
-
-func inHubNamespace(object client.Object) bool {
-	return strings.HasPrefix(object.GetNamespace(), hubNamespacePrefix)
-}
-
-func isHubNamespace(object client.Object) bool {
-	return strings.HasPrefix(object.GetName(), hubNamespacePrefix)
-}
-
-// isOurWork reports whether a Work carries the hub namespace or an object in it. Karmada also has Works for its own purposes.
-func (d *demo) isOurWork(object client.Object) bool {
-	work, ok := object.(*workv1alpha1.Work)
-	if !ok {
-		return false
-	}
-	for i := range work.Spec.Workload.Manifests {
-		if bytes.Contains(work.Spec.Workload.Manifests[i].Raw, []byte(d.hubNamespace)) {
-			return true
-		}
-	}
-	return false
-}
-
-// searches returns the kinds to count in a plane.
-func (d *demo) searches(plane string) []search {
-	deployments := search{kind: "workloaddeployments", list: &v1alpha.WorkloadDeploymentList{}}
-	instances := search{kind: "instances", list: &v1alpha.InstanceList{}}
-	namespaces := search{kind: "namespaces " + hubNamespacePrefix + "*", list: &corev1.NamespaceList{}, ours: isHubNamespace}
-	switch plane {
-	case project:
-		own := func(object client.Object) bool { return object.GetNamespace() == d.federation.NamespaceIn(projectName) }
-		deployments.ours, instances.ours = own, own
-		return []search{{kind: "workloads", list: &v1alpha.WorkloadList{}, ours: own}, deployments, instances}
-	case "hub":
-		// Without Milo the originals are on the hub, too.
-		deployments.ours = inHubNamespace
-		return []search{
-			deployments, namespaces,
-			{kind: "propagationpolicies", list: &policyv1alpha1.PropagationPolicyList{}, ours: inHubNamespace},
-			{kind: "resourcebindings", list: &workv1alpha2.ResourceBindingList{}, ours: inHubNamespace},
-			{kind: "works", list: &workv1alpha1.WorkList{}, ours: d.isOurWork},
-		}
-	default:
-		return []search{
-			deployments, instances, namespaces,
-			{kind: "pods in " + hubNamespacePrefix + "*", list: &corev1.PodList{}, ours: inHubNamespace},
-		}
-	}
 }
 
 // findLeftovers counts the leftover objects in every plane until no object is left.
@@ -125,43 +59,35 @@ func (d *demo) findLeftovers(ctx context.Context) error {
 	return nil
 }
 
+// countLeftovers counts the objects of the Workload in every plane.
 func (d *demo) countLeftovers(ctx context.Context) ([]leftover, error) {
-	planes := []string{project, "hub"}
-	for _, cell := range d.federation.Cells() {
-		planes = append(planes, "cell/"+cell.Name)
+	views, err := d.read(ctx)
+	if err != nil {
+		return nil, err
 	}
-	var result []leftover
-	for _, plane := range planes {
-		c, err := d.client(plane, federation.Admin)
-		if err != nil {
-			return nil, err
-		}
-		for _, s := range d.searches(plane) {
-			count, err := s.count(ctx, c)
-			if err != nil {
-				return nil, fmt.Errorf("%s in %s: %w", s.kind, plane, err)
-			}
-			result = append(result, leftover{plane: plane, kind: s.kind, count: count})
-		}
+	v := views[0]
+	works := 0
+	for _, carried := range v.Works {
+		works += len(carried)
 	}
-	return result, nil
+	found := []leftover{
+		{project, "workloads", len(v.Workloads)}, {project, "workloaddeployments", len(v.Deployments)}, {project, "instances", len(v.Instances)},
+		{"hub", "workloaddeployments", len(v.Copies)}, {"hub", "namespaces", present(v.Namespace)},
+		{"hub", "propagationpolicies", len(v.Policies)}, {"hub", "resourcebindings", len(v.Bindings)}, {"hub", "works", works},
+	}
+	for _, name := range slices.Sorted(maps.Keys(v.Cells)) {
+		plane, cell := "cell/"+name, v.Cells[name]
+		found = append(found, leftover{plane, "workloaddeployments", len(cell.Deployments)}, leftover{plane, "instances", len(cell.Instances)},
+			leftover{plane, "namespaces", present(cell.Namespace)}, leftover{plane, "pods", len(cell.Pods)})
+	}
+	return found, nil
 }
 
-func (s *search) count(ctx context.Context, c client.Client) (int, error) {
-	if err := c.List(ctx, s.list); err != nil {
-		return 0, err
+func present(namespace *corev1.Namespace) int {
+	if namespace == nil {
+		return 0
 	}
-	if s.ours == nil {
-		return meta.LenList(s.list), nil
-	}
-	count := 0
-	err := meta.EachListItem(s.list, func(item runtime.Object) error {
-		if object, ok := item.(client.Object); ok && s.ours(object) {
-			count++
-		}
-		return nil
-	})
-	return count, err
+	return 1
 }
 
 func total(found []leftover) int {

@@ -16,17 +16,14 @@ import (
 	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/federation"
-	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/test/soak"
 )
 
 const (
@@ -39,8 +36,6 @@ const (
 	// setupTimeout is how long the project and the access to it may take.
 	setupTimeout = 2 * time.Minute
 )
-
-var projectKind = schema.GroupVersionKind{Group: "resourcemanager.miloapis.com", Version: "v1alpha1", Kind: "Project"}
 
 //go:embed sample/workload.yaml
 var sampleYAML []byte
@@ -96,7 +91,9 @@ func (d *demo) makeProject(ctx context.Context) error {
 		d.screen.Line("  LocationBindings for %s are Available", strings.Join(cities, " and "))
 	}
 	d.screen.Line("  user %s may write Workloads in it", consumer)
-	return d.readHubNamespace(ctx)
+	var err error
+	d.read, err = soak.Reader(ctx, d.federation, d.federation.NamespaceIn(projectName), projectName)
+	return err
 }
 
 // parts is the headline of the step that starts the federation.
@@ -122,31 +119,4 @@ func citiesOf(f *federation.Federation) []string {
 		cities.Insert(cell.City)
 	}
 	return sets.List(cities)
-}
-
-// readHubNamespace derives the hub namespace from the UIDs of the project and of its namespace.
-func (d *demo) readHubNamespace(ctx context.Context) error {
-	admin, err := d.client(project, federation.Admin)
-	if err != nil {
-		return err
-	}
-	object := &corev1.Namespace{}
-	if err := admin.Get(ctx, client.ObjectKey{Name: d.federation.NamespaceIn(projectName)}, object); err != nil {
-		return fmt.Errorf("read the project's namespace: %w", err)
-	}
-	if d.withoutMilo {
-		d.hubNamespace = naming.HubNamespace(string(object.UID), string(object.UID))
-		return nil
-	}
-	milo, err := d.client("milo", federation.Admin)
-	if err != nil {
-		return err
-	}
-	identity := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Name: projectName}}
-	identity.SetGroupVersionKind(projectKind)
-	if err := milo.Get(ctx, client.ObjectKeyFromObject(identity), identity); err != nil {
-		return fmt.Errorf("read the project: %w", err)
-	}
-	d.hubNamespace = naming.HubNamespace(string(identity.GetUID()), string(object.UID))
-	return nil
 }

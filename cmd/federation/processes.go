@@ -65,7 +65,6 @@ func keepCommand() *cobra.Command {
 // balancerCommand runs the balancer in front of the add-on's replicas.
 func balancerCommand() *cobra.Command {
 	var balancer federation.Balancer
-	var backends []string
 	var kubeconfig, service string
 	cmd := &cobra.Command{
 		Use:    "balancer",
@@ -74,10 +73,6 @@ func balancerCommand() *cobra.Command {
 		Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			balancer.Log = processLog()
-			for _, backend := range backends {
-				address, health, _ := strings.Cut(backend, "=")
-				balancer.Backends = append(balancer.Backends, &federation.Backend{Address: address, Health: health})
-			}
 			if service != "" {
 				var err error
 				if balancer.Service, err = serviceOf(kubeconfig, service, balancer.Log); err != nil {
@@ -88,8 +83,8 @@ func balancerCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&balancer.Listen, "listen", "127.0.0.1:0", "address to accept connections on")
-	cmd.Flags().StringSliceVar(&backends, "backend", nil, "address of a backend; with ADDRESS=URL it gets connections only while the URL answers 200 (repeatable)")
-	cmd.Flags().StringVar(&service, "service", "", "NAMESPACE/NAME:PORT of a Service whose ready endpoints, Pods on nodes of processes, are the backends")
+	cmd.Flags().StringSliceVar(&balancer.Backends, "backend", nil, "address of a backend (repeatable)")
+	cmd.Flags().StringVar(&service, "service", "", "NAMESPACE/NAME:PORT, the name of the port, of a Service whose ready endpoints, Pods on nodes of processes, are the backends")
 	cmd.Flags().StringVar(&kubeconfig, "kubeconfig", "", "kubeconfig of the Service's cluster")
 	return cmd
 }

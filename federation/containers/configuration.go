@@ -70,9 +70,7 @@ func (n *Node) kubeletConfiguration(subnet Subnet) map[string]any {
 		},
 		"authorization":            map[string]any{"mode": "Webhook"},
 		"containerRuntimeEndpoint": "unix://" + socket,
-		// A kubelet reads the newest file of a log alone, and the benchmark of sessions reads a long one.
-		"containerLogMaxSize": "500Mi",
-		"failCgroupV1":        false, "cgroupDriver": "cgroupfs", "cgroupRoot": n.Cgroup(),
+		"failCgroupV1":             false, "cgroupDriver": "cgroupfs", "cgroupRoot": n.Cgroup(),
 		"podLogsDir": n.path("logs"), "resolvConf": "", "clusterDNS": []string{},
 		// No chains of iptables.
 		"makeIPTablesUtilChains": false,

@@ -5,13 +5,11 @@ package node
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -29,33 +27,22 @@ const forgiveness = 2
 type container struct {
 	pod     *pod
 	name    string
-	spec    atomic.Pointer[corev1.Container]
+	spec    *corev1.Container
 	backoff time.Duration
-	// restarts asks the running process to end, so that another is started.
-	restarts chan restart
+	// restarts asks the running process to end, for a reason, so that another is started.
+	restarts chan string
 
 	// Guarded by pod.mu.
 	state, last    corev1.ContainerState
 	ready, started bool
-	over           bool // it is not restarted any more
 	restartCount   int32
 	pid            int
 }
 
-// restart is the reason why a process must end, and its grace period if that is not the Pod's.
-type restart struct {
-	why   string
-	grace *int64
-}
-
 // newContainer returns a container that waits. If the API has a status of it, an earlier process of the node has run it.
 func newContainer(p *pod, spec *corev1.Container, statuses []corev1.ContainerStatus) *container {
-	c := &container{pod: p, name: spec.Name, restarts: make(chan restart, 1)}
-	c.spec.Store(spec)
+	c := &container{pod: p, name: spec.Name, spec: spec, restarts: make(chan string, 1)}
 	c.state.Waiting = &corev1.ContainerStateWaiting{Reason: reasonCreating}
-	if len(p.object.Spec.InitContainers) > 0 {
-		c.state.Waiting.Reason = reasonInitPending
-	}
 	for _, status := range statuses {
 		if status.Name != spec.Name {
 			continue
@@ -95,46 +82,26 @@ func (c *container) wait(reason, message string) {
 }
 
 // restart asks the running process to end.
-func (c *container) restart(why string, grace *int64) {
+func (c *container) restart(why string) {
 	select {
-	case c.restarts <- restart{why, grace}:
+	case c.restarts <- why:
 	default: // it is asked already
 	}
 }
 
-// run runs the container until it must not be restarted or the Pod has to end. It returns whether its process has succeeded.
-func (c *container) run() bool {
-	defer c.set(func() { c.over = true })
-	return c.runAgain()
-}
-
-func (c *container) runAgain() bool {
+// run runs the container until the Pod has to end.
+func (c *container) run() {
 	for {
 		p := c.start()
 		if p == nil {
-			return false
+			return
 		}
-		code := c.serve(p)
-		if c.pod.stopping.Err() != nil || !c.restartsAfter(code) {
-			return code == 0
-		}
-		if !c.backOff(time.Since(p.started)) {
-			return false
+		c.serve(p)
+		if c.pod.stopping.Err() != nil || !c.backOff(time.Since(p.started)) {
+			return
 		}
 		c.set(func() { c.restartCount++ })
 	}
-}
-
-func (c *container) restartsAfter(code int32) bool {
-	policy := c.pod.current().Spec.RestartPolicy
-	if c.isInit() && policy == corev1.RestartPolicyAlways {
-		policy = corev1.RestartPolicyOnFailure
-	}
-	return policy == corev1.RestartPolicyAlways || policy == corev1.RestartPolicyOnFailure && code != 0
-}
-
-func (c *container) isInit() bool {
-	return slices.Contains(c.pod.init, c)
 }
 
 // backOff waits before a restart: not before the first, then twice as long each time. It returns false if the Pod has to end.
@@ -185,35 +152,25 @@ func (c *container) start() *process {
 
 // tryStart starts the process. On an error it returns the reason too.
 func (c *container) tryStart() (*process, string, error) {
-	spec := c.spec.Load()
-	options := &c.pod.node.options
-	binary, err := options.binary(spec.Image)
+	binary, err := c.pod.node.options.binary(c.spec.Image)
 	if err != nil {
 		return nil, reasonImage, err
 	}
-	prog := program{path: binary, folder: filepath.Join(c.pod.folder, "containers", spec.Name), log: c.log()}
-	if err := errors.Join(os.MkdirAll(prog.folder, 0o700), c.pod.makeSubPaths(spec)); err != nil {
+	prog := program{path: binary, folder: filepath.Join(c.pod.folder, "containers", c.name), log: c.log()}
+	if err := os.MkdirAll(prog.folder, 0o700); err != nil {
 		return nil, reasonConfig, err
 	}
-	m := c.pod.mounts(spec)
-	env, err := c.pod.environment(spec, c.pod.baseVariables(prog.folder, m))
+	m := c.pod.mounts(c.spec)
+	env, err := c.environment(prog.folder)
 	if err != nil {
 		return nil, reasonConfig, err
 	}
-	var command, args []string
-	for _, one := range spec.Command {
-		command = append(command, m.rewrite(expand(one, env.get)))
+	for _, one := range c.spec.Args {
+		prog.args = append(prog.args, m.rewrite(expand(one, env)))
 	}
-	for _, one := range spec.Args {
-		args = append(args, m.rewrite(expand(one, env.get)))
+	for _, name := range slices.Sorted(maps.Keys(env)) {
+		prog.env = append(prog.env, name+"="+m.rewrite(env[name]))
 	}
-	if prog.args, err = arguments(binary, command, args); err != nil {
-		return nil, reasonStart, err
-	}
-	if spec.WorkingDir != "" {
-		prog.folder = m.rewrite(filepath.Clean(spec.WorkingDir))
-	}
-	prog.env = env.list(m)
 	started, err := c.pod.node.starter.start(prog)
 	return started, reasonStart, err
 }
@@ -224,20 +181,20 @@ func (c *container) log() string {
 	return filepath.Join(p.node.options.Logs, fmt.Sprintf("%s_%s_%s_%s.log", p.node.options.Name, p.name.Namespace, p.name.Name, c.name))
 }
 
-// serve probes the process until it ends, on its own or because it must, and returns its exit code.
-func (c *container) serve(p *process) int32 {
+// serve probes the process until it ends, on its own or because it must.
+func (c *container) serve(p *process) {
 	probes, cancel := context.WithCancel(context.Background())
 	probing := c.probe(probes)
 	why := ""
 	select {
 	case <-p.ended:
 	case <-c.pod.stopping.Done():
-		c.preStop(p)
 		c.end(p, c.pod.killing)
-	case restart := <-c.restarts:
-		why = restart.why
+	case why = <-c.restarts:
 		c.pod.node.warn(c.pod.current(), "Killing", fmt.Sprintf("container %s %s, it is restarted", c.name, why))
-		c.endWithin(p, restart.grace)
+		kill, cancel := context.WithTimeout(c.pod.killing, c.pod.grace())
+		c.end(p, kill)
+		cancel()
 	}
 	cancel()
 	probing.Wait()
@@ -252,60 +209,11 @@ func (c *container) serve(p *process) int32 {
 	}
 	if code != 0 {
 		terminated.Reason = "Error"
-		if why == "" && c.spec.Load().TerminationMessagePolicy == corev1.TerminationMessageFallbackToLogsOnError {
-			terminated.Message = tail(c.log())
-		}
 	}
 	c.set(func() {
 		c.state = corev1.ContainerState{Terminated: terminated}
 		c.ready, c.started, c.pid = false, false, 0
 	})
-	return code
-}
-
-// tail returns the end of a log, as long as Kubernetes shows for a container that has failed.
-func tail(path string) string {
-	const length = 2048
-	file, err := os.Open(path)
-	if err != nil {
-		return err.Error()
-	}
-	defer func() { _ = file.Close() }()
-	if info, err := file.Stat(); err == nil && info.Size() > length {
-		_, _ = file.Seek(-length, io.SeekEnd) // otherwise it is the beginning that is shown
-	}
-	text, err := io.ReadAll(io.LimitReader(file, length))
-	if err != nil {
-		return err.Error()
-	}
-	return string(text)
-}
-
-// preStop runs the container's wait before SIGTERM, limited by the grace period.
-func (c *container) preStop(p *process) {
-	lifecycle := c.spec.Load().Lifecycle
-	if lifecycle == nil || lifecycle.PreStop == nil || lifecycle.PreStop.Sleep == nil {
-		return
-	}
-	select {
-	case <-time.After(time.Duration(lifecycle.PreStop.Sleep.Seconds) * time.Second):
-	case <-p.ended:
-	case <-c.pod.killing.Done():
-	}
-}
-
-// endWithin ends the process within a grace period in seconds, or the Pod's.
-func (c *container) endWithin(p *process, grace *int64) {
-	if grace == nil {
-		grace = c.pod.current().Spec.TerminationGracePeriodSeconds
-	}
-	seconds := int64(corev1.DefaultTerminationGracePeriodSeconds)
-	if grace != nil {
-		seconds = *grace
-	}
-	kill, cancel := context.WithTimeout(c.pod.killing, time.Duration(seconds)*time.Second)
-	defer cancel()
-	c.end(p, kill)
 }
 
 func (c *container) end(p *process, kill context.Context) {

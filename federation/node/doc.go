@@ -9,6 +9,6 @@
 // the Pod: in arguments and values of variables, a mount path is replaced by the folder. Programs that would use the in-cluster
 // configuration find a kubeconfig of their service account in $KUBECONFIG.
 //
-// Resources and security contexts are accepted and not enforced. A Pod that requires another feature that the node does not have
-// does not start, and its status names the feature.
+// The node has the features that the Pods of the chart use. Resources and security contexts are accepted and not enforced. A Pod
+// that requires another feature does not start, and its status names the field.
 package node

@@ -39,15 +39,3 @@ func shortName(image string) string {
 	name, _, _ = strings.Cut(name, ":")
 	return name
 }
-
-// arguments returns the arguments of a container after the binary. An image has one binary, its entrypoint: a command must name
-// it.
-func arguments(binary string, command, args []string) ([]string, error) {
-	if len(command) == 0 {
-		return args, nil
-	}
-	if path.Base(command[0]) != path.Base(binary) {
-		return nil, fmt.Errorf("no executable %q in the image, which has %q alone", command[0], path.Base(binary))
-	}
-	return append(slices.Clone(command[1:]), args...), nil
-}

@@ -11,7 +11,6 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/clientcmd"
@@ -41,31 +40,21 @@ var dataName = corev1.LocalObjectReference{Name: "data"}
 
 func TestVariables(t *testing.T) {
 	f := startNode(t)
-	f.createData()
-	optional := true
 	pod := f.pod("env",
-		field("NAME", "metadata.name"), field("NAMESPACE", "metadata.namespace"), field("UID", "metadata.uid"), field("LABEL", "metadata.labels['app']"),
-		field("NODE", "spec.nodeName"), field("ACCOUNT", "spec.serviceAccountName"), field("HOST_IP", "status.hostIP"),
-		corev1.EnvVar{Name: "SECRET", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: dataName, Key: "token"}}},
-		corev1.EnvVar{Name: "ABSENT", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: dataName, Key: "none", Optional: &optional}}},
-		corev1.EnvVar{Name: "MEMORY", ValueFrom: &corev1.EnvVarSource{ResourceFieldRef: &corev1.ResourceFieldSelector{Resource: "limits.memory", Divisor: resource.MustParse("1Mi")}}},
-		corev1.EnvVar{Name: "JOINED", Value: "$(NAME)-$(P_KEY)-$(NONE)-$$(NAME)"},
+		field("NAME", "metadata.name"), field("NAMESPACE", "metadata.namespace"), field("UID", "metadata.uid"),
+		corev1.EnvVar{Name: "JOINED", Value: "$(NAME)-$(NONE)-$$(NAME)"},
 	)
-	c := &pod.Spec.Containers[0]
-	c.EnvFrom = []corev1.EnvFromSource{{Prefix: "P_", ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: dataName}}}
-	c.Resources.Limits = corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("64Mi")}
-	c.Args = append(c.Args, "--", "$(SECRET)")
+	pod.Spec.Containers[0].Args = append(pod.Spec.Containers[0].Args, "--", "$(NAMESPACE)")
 	f.create(pod)
 	pod = f.awaitReady("env")
 	for name, want := range map[string]string{
-		"NAME": "env", "NAMESPACE": f.namespace, "UID": string(pod.UID), "LABEL": "env", "NODE": f.node, "ACCOUNT": "default", "HOST_IP": "127.0.0.1",
-		"SECRET": "from-secret", "ABSENT": "", "P_KEY": "from-config", "MEMORY": "64", "JOINED": "env-from-config-$(NONE)-$(NAME)", "HOSTNAME": "env",
+		"NAME": "env", "NAMESPACE": f.namespace, "UID": string(pod.UID), "JOINED": "env-$(NONE)-$(NAME)", "HOSTNAME": "env",
 	} {
 		if got := f.ask(pod, "/env?name="+name); got != want {
 			t.Errorf("$%s is %q, want %q", name, got, want)
 		}
 	}
-	if got := f.ask(pod, "/args"); got != "[from-secret]" {
+	if got := f.ask(pod, "/args"); got != "["+f.namespace+"]" {
 		t.Errorf("arguments: %s", got)
 	}
 }
@@ -81,12 +70,11 @@ func TestVolumes(t *testing.T) {
 		{Name: "config", VolumeSource: corev1.VolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{
 			LocalObjectReference: dataName, Items: []corev1.KeyToPath{{Key: "KEY", Path: "sub/key"}},
 		}}},
-		{Name: "empty", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
 		{Name: "projected", VolumeSource: corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{Sources: []corev1.VolumeProjection{
 			{ServiceAccountToken: &corev1.ServiceAccountTokenProjection{Audience: "tests", ExpirationSeconds: &life, Path: "token"}},
 			{Secret: &corev1.SecretProjection{LocalObjectReference: dataName, Items: []corev1.KeyToPath{{Key: "token", Path: "secret"}}}},
 			{DownwardAPI: &corev1.DownwardAPIProjection{Items: []corev1.DownwardAPIVolumeFile{
-				{Path: "labels", FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.labels"}},
+				{Path: "namespace", FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.namespace"}},
 			}}},
 		}}}},
 	}
@@ -94,7 +82,6 @@ func TestVolumes(t *testing.T) {
 	c.VolumeMounts = []corev1.VolumeMount{
 		{Name: "secret", MountPath: "/etc/secret"},
 		{Name: "config", MountPath: "/etc/config/"},
-		{Name: "empty", MountPath: "/tmp"},
 		{Name: "projected", MountPath: "/var/run/all"},
 	}
 	c.Args = append(c.Args, "/etc/secret/token")
@@ -105,13 +92,10 @@ func TestVolumes(t *testing.T) {
 	if got := f.ask(pod, "/env?name=FOLDERS"); got != strings.TrimSuffix(secret, "/token")+":/etc/secret-2" {
 		t.Errorf("a variable with a mount path: %q", got)
 	}
-	for path, want := range map[string]string{secret: "from-secret", "$F": "from-config", "$ALL/secret": "from-secret", "$ALL/labels": `app="files"`} {
+	for path, want := range map[string]string{secret: "from-secret", "$F": "from-config", "$ALL/secret": "from-secret", "$ALL/namespace": f.namespace} {
 		if got := f.ask(pod, "/file?path="+path); got != want {
 			t.Errorf("file %s: %q, want %q", path, got, want)
 		}
-	}
-	if got := f.ask(pod, "/env?name=TMPDIR"); !strings.HasPrefix(got, f.options.Folder) {
-		t.Errorf("$TMPDIR is %q", got)
 	}
 	f.checkToken(f.ask(pod, "/file?path=$ALL/token"), "tests")
 	f.changeSecret()
@@ -168,9 +152,9 @@ func TestKubeconfig(t *testing.T) {
 func TestWaitsForData(t *testing.T) {
 	f := startNode(t)
 	pod := f.pod("waits")
-	pod.Spec.Containers[0].EnvFrom = []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: dataName}}}
+	pod.Spec.Volumes = []corev1.Volume{{Name: "secret", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "data"}}}}
 	f.create(pod)
-	f.await("waits", "waiting for the Secret", func(p *corev1.Pod) bool { return waits(p, reasonConfig, `Secret "data" not found`) })
+	f.await("waits", "waiting for the Secret", func(p *corev1.Pod) bool { return waits(p, reasonCreating, `secrets "data" not found`) })
 	f.createData()
 	f.awaitReady("waits")
 }

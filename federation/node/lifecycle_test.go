@@ -15,7 +15,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 func TestRestarts(t *testing.T) {
@@ -65,7 +64,6 @@ func TestProbes(t *testing.T) {
 	f := startNode(t)
 	pod := f.pod("probed")
 	c := &pod.Spec.Containers[0]
-	c.StartupProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: get("").HTTPGet.Port}}, PeriodSeconds: 1}
 	c.LivenessProbe = &corev1.Probe{ProbeHandler: get("/livez"), PeriodSeconds: 1, FailureThreshold: 2}
 	c.ReadinessProbe.FailureThreshold = 1
 	f.create(pod)
@@ -130,48 +128,6 @@ func TestSameNameAgain(t *testing.T) {
 	}
 }
 
-func TestInitContainers(t *testing.T) {
-	f := startNode(t)
-	pod := f.pod("init")
-	step := corev1.Container{Name: "first", Image: image, Env: []corev1.EnvVar{{Name: programVariable, Value: "0"}}}
-	second := *step.DeepCopy()
-	second.Name = "second"
-	pod.Spec.InitContainers = []corev1.Container{step, second}
-	f.create(pod)
-	pod = f.awaitReady("init")
-	for _, status := range pod.Status.InitContainerStatuses {
-		if status.State.Terminated == nil || status.State.Terminated.Reason != "Completed" || !status.Ready {
-			t.Errorf("status of an init container: %+v", status)
-		}
-	}
-	one, two := pod.Status.InitContainerStatuses[0].State.Terminated, pod.Status.InitContainerStatuses[1].State.Terminated
-	if two.StartedAt.Before(&one.FinishedAt) {
-		t.Error("the second init container did not wait for the first")
-	}
-	failing := f.pod("init-fails")
-	failing.Spec.RestartPolicy = corev1.RestartPolicyNever
-	step.Env[0].Value = "4"
-	failing.Spec.InitContainers = []corev1.Container{step}
-	f.create(failing)
-	pod = f.await("init-fails", "Failed", func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodFailed })
-	if pod.Status.ContainerStatuses[0].State.Waiting == nil {
-		t.Errorf("a container runs after its init container has failed: %+v", pod.Status)
-	}
-}
-
-func TestCompletes(t *testing.T) {
-	f := startNode(t)
-	for code, want := range map[string]corev1.PodPhase{"0": corev1.PodSucceeded, "5": corev1.PodFailed} {
-		pod := f.pod("ends-" + code)
-		pod.Spec.RestartPolicy = corev1.RestartPolicyNever
-		pod.Spec.Containers[0].Env[0].Value = code
-		f.create(pod)
-		f.await(pod.Name, string(want), func(p *corev1.Pod) bool { return p.Status.Phase == want })
-		f.delete(pod.Name)
-		f.awaitGone(pod.Name)
-	}
-}
-
 func TestUnsupported(t *testing.T) {
 	f := startNode(t)
 	pod := f.pod("unsupported")
@@ -179,9 +135,10 @@ func TestUnsupported(t *testing.T) {
 	c := &pod.Spec.Containers[0]
 	c.LivenessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"true"}}}}
 	c.WorkingDir = "/work"
+	pod.Spec.InitContainers = []corev1.Container{{Name: "first", Image: image}}
 	f.create(pod)
 	pod = f.await("unsupported", "said to be unsupported", func(p *corev1.Pod) bool { return p.Status.Reason == reasonUnsupported })
-	for _, field := range []string{"volume host (HostPath)", "livenessProbe by exec", "workingDir"} {
+	for _, field := range []string{"spec.volumes[host].hostPath", "spec.containers[main].livenessProbe.exec", "spec.containers[main].workingDir", "spec.initContainers"} {
 		if !strings.Contains(pod.Status.Message, field) || !waits(pod, reasonUnsupported, field) {
 			t.Errorf("the status does not tell that %s is not supported: %s", field, pod.Status.Message)
 		}
@@ -192,11 +149,6 @@ func TestUnsupported(t *testing.T) {
 	unknown.Spec.Containers[0].Image = "nginx"
 	f.create(unknown)
 	f.await("unknown", "said to have no image", func(p *corev1.Pod) bool { return waits(p, reasonImage, "--images=nginx=") })
-	patch := []byte(`{"spec":{"containers":[{"name":"main","image":"` + image + `"}]}}`)
-	if _, err := f.client.CoreV1().Pods(f.namespace).Patch(t.Context(), "unknown", types.StrategicMergePatchType, patch, metav1.PatchOptions{}); err != nil {
-		t.Fatal(err)
-	}
-	f.awaitReady("unknown")
 }
 
 func TestNodeStartsAgain(t *testing.T) {
@@ -257,17 +209,4 @@ func (f *fixture) startProcess() *exec.Cmd {
 		_ = cmd.Wait()
 	})
 	return cmd
-}
-
-func TestMessageFromLog(t *testing.T) {
-	f := startNode(t)
-	pod := f.pod("talks")
-	pod.Spec.RestartPolicy = corev1.RestartPolicyNever
-	pod.Spec.Containers[0].Args = []string{"--listen=nowhere"}
-	pod.Spec.Containers[0].TerminationMessagePolicy = corev1.TerminationMessageFallbackToLogsOnError
-	f.create(pod)
-	pod = f.await("talks", "Failed", func(p *corev1.Pod) bool { return p.Status.Phase == corev1.PodFailed })
-	if end := pod.Status.ContainerStatuses[0].State.Terminated; end == nil || !strings.Contains(end.Message, "cannot serve") {
-		t.Errorf("the status does not have the end of the log: %+v", end)
-	}
 }

@@ -208,11 +208,7 @@ func (n *node) endAll() {
 	n.mu.Lock()
 	n.ending = true
 	for _, p := range n.known {
-		grace := endGrace
-		if seconds := p.current().Spec.TerminationGracePeriodSeconds; seconds != nil {
-			grace = min(grace, time.Duration(*seconds)*time.Second)
-		}
-		p.end(grace)
+		p.end(min(endGrace, p.grace()))
 	}
 	n.mu.Unlock()
 	n.running.Wait()

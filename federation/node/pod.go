@@ -12,12 +12,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 )
 
 // Reasons for which a container waits.
 const (
 	reasonCreating    = "ContainerCreating"
-	reasonInitPending = "PodInitializing"
 	reasonUnsupported = "Unsupported"
 	reasonImage       = "ErrImagePull"
 	reasonConfig      = "CreateContainerConfigError"
@@ -50,8 +50,8 @@ type pod struct {
 
 	mu         sync.Mutex // guards the fields below, and the state of the containers
 	object     *corev1.Pod
-	init, main []*container
-	initDone   bool
+	containers []*container
+	prepared   bool // the volumes are written
 	deadline   *time.Timer
 	conditions []corev1.PodCondition
 	startTime  time.Time
@@ -71,11 +71,8 @@ func (n *node) newPod(object *corev1.Pod) (*pod, error) {
 	// Not of a caller's context: processes end when the Pod is deleted, or when the node ends, with a grace period.
 	p.stopping, p.stop = context.WithCancel(context.Background())
 	p.killing, p.kill = context.WithCancel(context.Background())
-	for i := range object.Spec.InitContainers {
-		p.init = append(p.init, newContainer(p, &object.Spec.InitContainers[i], object.Status.InitContainerStatuses))
-	}
 	for i := range object.Spec.Containers {
-		p.main = append(p.main, newContainer(p, &object.Spec.Containers[i], object.Status.ContainerStatuses))
+		p.containers = append(p.containers, newContainer(p, &object.Spec.Containers[i], object.Status.ContainerStatuses))
 	}
 	return p, os.MkdirAll(p.folder, 0o700)
 }
@@ -87,16 +84,15 @@ func (p *pod) current() *corev1.Pod {
 	return p.object
 }
 
-// update applies a changed object. A container whose image has changed is restarted.
+// grace returns the grace period of the Pod.
+func (p *pod) grace() time.Duration {
+	return time.Duration(ptr.Deref(p.current().Spec.TerminationGracePeriodSeconds, corev1.DefaultTerminationGracePeriodSeconds)) * time.Second
+}
+
+// update applies a changed object.
 func (p *pod) update(object *corev1.Pod) {
 	p.mu.Lock()
 	p.object = object
-	for i, c := range p.main {
-		if i < len(object.Spec.Containers) && c.spec.Load().Image != object.Spec.Containers[i].Image {
-			c.spec.Store(&object.Spec.Containers[i])
-			c.restart("its image has changed", nil)
-		}
-	}
 	p.mu.Unlock()
 	p.retry.raise()
 	p.dirty.raise()
@@ -131,19 +127,13 @@ func (p *pod) run() {
 	if !p.keepVolumes(ctx, &volumes) {
 		return
 	}
-	for _, c := range p.init {
-		if !c.run() {
-			<-p.stopping.Done()
-			return
-		}
-	}
 	p.mu.Lock()
-	p.initDone = true
+	p.prepared = true
 	p.mu.Unlock()
 	p.dirty.raise()
 	var containers sync.WaitGroup
-	for _, c := range p.main {
-		containers.Go(func() { c.run() })
+	for _, c := range p.containers {
+		containers.Go(c.run)
 	}
 	containers.Wait()
 }
@@ -214,7 +204,7 @@ func sleep(ctx context.Context, until time.Time, wake wakeup) bool {
 
 // wait sets the reason why the containers of the Pod wait.
 func (p *pod) wait(reason string, err error) {
-	for _, c := range append(append([]*container{}, p.init...), p.main...) {
+	for _, c := range p.containers {
 		c.wait(reason, err.Error())
 	}
 }

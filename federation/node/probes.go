@@ -4,6 +4,7 @@
 package node
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,52 +21,28 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// probe starts the probes of a container whose process runs, until ctx ends. Readiness and liveness begin when startup has
-// succeeded.
+// probe starts the probes of a container whose process runs, until ctx ends.
 func (c *container) probe(ctx context.Context) *sync.WaitGroup {
 	running := &sync.WaitGroup{}
-	running.Go(func() {
-		if c.spec.Load().StartupProbe != nil && !c.awaitStartup(ctx) {
-			return
-		}
-		c.set(func() { c.started, c.ready = true, c.spec.Load().ReadinessProbe == nil })
-		if probe := c.spec.Load().ReadinessProbe; probe != nil {
-			running.Go(func() {
-				c.repeat(ctx, "Readiness", probe, func(ok bool, _ error) bool {
-					c.set(func() { c.ready = ok })
-					return true
-				})
+	c.set(func() { c.started, c.ready = true, c.spec.ReadinessProbe == nil })
+	if probe := c.spec.ReadinessProbe; probe != nil {
+		running.Go(func() { c.repeat(ctx, "Readiness", probe, func(err error) { c.set(func() { c.ready = err == nil }) }) })
+	}
+	if probe := c.spec.LivenessProbe; probe != nil {
+		running.Go(func() {
+			c.repeat(ctx, "Liveness", probe, func(err error) {
+				if err != nil {
+					c.restart(fmt.Sprintf("failed its liveness probe: %v", err))
+				}
 			})
-		}
-		if probe := c.spec.Load().LivenessProbe; probe != nil {
-			running.Go(func() { c.repeat(ctx, "Liveness", probe, c.restartUnless("liveness", probe)) })
-		}
-	})
+		})
+	}
 	return running
 }
 
-// awaitStartup returns true when the startup probe has succeeded. If it fails, the process is restarted.
-func (c *container) awaitStartup(ctx context.Context) bool {
-	probe, succeeded := c.spec.Load().StartupProbe, false
-	c.repeat(ctx, "Startup", probe, func(ok bool, err error) bool {
-		succeeded = ok
-		return c.restartUnless("startup", probe)(ok, err) && !ok
-	})
-	return succeeded
-}
-
-func (c *container) restartUnless(name string, probe *corev1.Probe) func(bool, error) bool {
-	return func(ok bool, err error) bool {
-		if !ok {
-			c.restart(fmt.Sprintf("failed its %s probe: %v", name, err), probe.TerminationGracePeriodSeconds)
-		}
-		return ok
-	}
-}
-
-// repeat repeats a probe until ctx ends or decided returns false. It calls decided for each change: when the probe has succeeded
-// or failed as many times in a row as its threshold requires.
-func (c *container) repeat(ctx context.Context, name string, probe *corev1.Probe, decided func(bool, error) bool) {
+// repeat repeats a probe until ctx ends. It calls decided for each change: when the probe has succeeded or failed as many times
+// in a row as its threshold requires.
+func (c *container) repeat(ctx context.Context, name string, probe *corev1.Probe, decided func(error)) {
 	if !sleep(ctx, time.Now().Add(time.Duration(probe.InitialDelaySeconds)*time.Second), nil) {
 		return
 	}
@@ -83,9 +61,7 @@ func (c *container) repeat(ctx context.Context, name string, probe *corev1.Probe
 			c.pod.node.warn(c.pod.current(), "Unhealthy", fmt.Sprintf("%s probe of container %s failed: %v", name, c.name, err))
 		}
 		if successes == max(probe.SuccessThreshold, 1) || failures == max(probe.FailureThreshold, 1) {
-			if !decided(err == nil, err) {
-				return
-			}
+			decided(err)
 		}
 		select {
 		case <-ticker.C:
@@ -95,45 +71,21 @@ func (c *container) repeat(ctx context.Context, name string, probe *corev1.Probe
 	}
 }
 
-// ask executes a probe once.
-func (c *container) ask(ctx context.Context, probe *corev1.Probe) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(max(probe.TimeoutSeconds, 1))*time.Second)
-	defer cancel()
-	switch {
-	case probe.HTTPGet != nil:
-		return c.askHTTP(ctx, probe.HTTPGet)
-	case probe.TCPSocket != nil:
-		address, err := c.probed(probe.TCPSocket.Host, probe.TCPSocket.Port)
-		if err != nil {
-			return err
-		}
-		connection, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
-		if err != nil {
-			return err
-		}
-		return connection.Close()
-	}
-	return errors.New("its type is not supported on this node")
-}
-
-// probed returns the address of a probe; the default host is the Pod's address.
-func (c *container) probed(host string, port intstr.IntOrString) (string, error) {
-	number := port.IntValue()
-	if port.Type == intstr.String {
+// probed returns the address of a probe.
+func (c *container) probed(get *corev1.HTTPGetAction) (string, error) {
+	number := get.Port.IntValue()
+	if get.Port.Type == intstr.String {
 		number = 0
-		for _, named := range c.spec.Load().Ports {
-			if named.Name == port.StrVal {
+		for _, named := range c.spec.Ports {
+			if named.Name == get.Port.StrVal {
 				number = int(named.ContainerPort)
 			}
 		}
 	}
 	if number <= 0 {
-		return "", fmt.Errorf("container %s has no port %q", c.name, port.String())
+		return "", fmt.Errorf("container %s has no port %q", c.name, get.Port.String())
 	}
-	if host == "" {
-		host = c.pod.address.Local
-	}
-	return net.JoinHostPort(host, strconv.Itoa(number)), nil
+	return net.JoinHostPort(cmp.Or(get.Host, c.pod.address.Local), strconv.Itoa(number)), nil
 }
 
 // prober sends requests as kubelet does: over a new connection each time, and without verifying certificates.
@@ -142,16 +94,16 @@ var prober = &http.Client{Transport: &http.Transport{
 	TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // Kubernetes says so.
 }}
 
-func (c *container) askHTTP(ctx context.Context, get *corev1.HTTPGetAction) (err error) {
-	address, err := c.probed(get.Host, get.Port)
+// ask executes a probe once.
+func (c *container) ask(ctx context.Context, probe *corev1.Probe) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(max(probe.TimeoutSeconds, 1))*time.Second)
+	defer cancel()
+	get := probe.HTTPGet
+	address, err := c.probed(get)
 	if err != nil {
 		return err
 	}
-	scheme := "http"
-	if get.Scheme == corev1.URISchemeHTTPS {
-		scheme = "https"
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+address+get.Path, nil)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.ToLower(string(get.Scheme))+"://"+address+get.Path, nil)
 	if err != nil {
 		return err
 	}

@@ -57,7 +57,9 @@ func (s *starter) start(p program) (*process, error) {
 	defer func() { _ = log.Close() }() // the process has its own handle
 	// No context ends the process: it is ended with a grace period.
 	cmd := exec.CommandContext(context.Background(), p.path, p.args...)
-	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = p.folder, p.env, log, log, attributes()
+	cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr, cmd.SysProcAttr = p.folder, p.env, log, log,
+		// The first of its own group, which ends with the thread that started it.
+		&syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 	result := make(chan error)
 	s.requests <- func() { result <- cmd.Start() }
 	if err := <-result; err != nil {

@@ -8,20 +8,15 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 func TestExpand(t *testing.T) {
-	lookup := func(name string) (string, bool) {
-		value, ok := map[string]string{"A": "1", "B": "$(A)"}[name]
-		return value, ok
-	}
+	env := map[string]string{"A": "1", "B": "$(A)"}
 	for input, want := range map[string]string{
 		"": "", "a": "a", "$(A)": "1", "x$(A)y$(A)": "x1y1", "$(B)": "$(A)", "$$(A)": "$(A)", "$$$(A)": "$1",
 		"$(C)": "$(C)", "$(A": "$(A", "$": "$", "a$": "a$", "$A": "$A", "$()": "$()", "$$": "$",
 	} {
-		if got := expand(input, lookup); got != want {
+		if got := expand(input, env); got != want {
 			t.Errorf("expand(%q) = %q, want %q", input, got, want)
 		}
 	}
@@ -53,26 +48,6 @@ func TestImages(t *testing.T) {
 		got, err := o.binary(image)
 		if want == "" && (err != nil || got != binary) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("binary(%q) = %q, %v; want an error with %q", image, got, err, want)
-		}
-	}
-}
-
-func TestArguments(t *testing.T) {
-	got, err := arguments("/bin/app", []string{"/app", "run"}, []string{"-v"})
-	if err != nil || strings.Join(got, " ") != "run -v" {
-		t.Errorf("arguments: %q, %v", got, err)
-	}
-	if _, err := arguments("/bin/app", []string{"sh", "-c", "app"}, nil); err == nil {
-		t.Error("a command that the image does not have is accepted")
-	}
-}
-
-func TestDivide(t *testing.T) {
-	for _, one := range []struct{ quantity, divisor, want string }{
-		{"1500m", "0", "2"}, {"1500m", "1m", "1500"}, {"64Mi", "1Mi", "64"}, {"65M", "1Mi", "62"}, {"0", "1", "0"},
-	} {
-		if got := divide(resource.MustParse(one.quantity), resource.MustParse(one.divisor)); got != one.want {
-			t.Errorf("%s / %s = %s, want %s", one.quantity, one.divisor, got, one.want)
 		}
 	}
 }

@@ -7,40 +7,53 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
 )
+
+// Resources that a volume may have files of.
+const (
+	configMaps = "configmaps"
+	secrets    = "secrets"
+)
+
+// reference names a ConfigMap or a Secret.
+type reference struct{ resource, name string }
 
 // sources watch the ConfigMaps and Secrets that a Pod names, each alone, as kubelet does.
 type sources struct {
-	namespace  string
-	client     kubernetes.Interface
-	configMaps map[string]cache.Store
-	secrets    map[string]cache.Store
-	synced     []cache.InformerSynced
+	namespace string
+	client    kubernetes.Interface
+	stores    map[reference]cache.Store
+	synced    []cache.InformerSynced
 }
 
 // watchSources starts the watches and calls changed after each change. They end with ctx.
 func watchSources(ctx context.Context, client kubernetes.Interface, object *corev1.Pod, changed func()) *sources {
-	s := &sources{namespace: object.Namespace, client: client, configMaps: map[string]cache.Store{}, secrets: map[string]cache.Store{}}
-	visitReferences(object, func(name string) { s.configMaps[name] = nil }, func(name string) { s.secrets[name] = nil })
-	for name := range s.configMaps {
-		s.configMaps[name] = s.watch(ctx, &corev1.ConfigMap{}, reference{"configmaps", name}, changed)
-	}
-	for name := range s.secrets {
-		s.secrets[name] = s.watch(ctx, &corev1.Secret{}, reference{"secrets", name}, changed)
+	s := &sources{namespace: object.Namespace, client: client, stores: map[reference]cache.Store{}}
+	for i := range object.Spec.Volumes {
+		parts, _ := projections(&object.Spec.Volumes[i])
+		for _, part := range parts {
+			switch {
+			case part.ConfigMap != nil:
+				s.watch(ctx, &corev1.ConfigMap{}, reference{configMaps, part.ConfigMap.Name}, changed)
+			case part.Secret != nil:
+				s.watch(ctx, &corev1.Secret{}, reference{secrets, part.Secret.Name}, changed)
+			}
+		}
 	}
 	return s
 }
 
-type reference struct{ resource, name string }
-
-func (s *sources) watch(ctx context.Context, kind runtime.Object, ref reference, changed func()) cache.Store {
+func (s *sources) watch(ctx context.Context, kind runtime.Object, ref reference, changed func()) {
+	if s.stores[ref] != nil {
+		return
+	}
 	selector := fields.OneTermEqualSelector("metadata.name", ref.name)
 	store, controller := cache.NewInformerWithOptions(cache.InformerOptions{
 		ListerWatcher: cache.NewListWatchFromClient(s.client.CoreV1().RESTClient(), ref.resource, s.namespace, selector),
@@ -50,8 +63,8 @@ func (s *sources) watch(ctx context.Context, kind runtime.Object, ref reference,
 		},
 	})
 	go controller.RunWithContext(ctx)
+	s.stores[ref] = store
 	s.synced = append(s.synced, controller.HasSynced)
-	return store
 }
 
 // wait waits until every object has been read once.
@@ -59,98 +72,26 @@ func (s *sources) wait(ctx context.Context) bool {
 	return cache.WaitForCacheSync(ctx.Done(), s.synced...)
 }
 
-// configMap returns the keys of a ConfigMap.
-func (s *sources) configMap(name string, optional *bool) (payload, error) {
-	object, err := s.get("ConfigMap", s.configMaps[name], name, optional)
-	found, ok := object.(*corev1.ConfigMap)
-	if err != nil || !ok {
+// data returns the keys of a ConfigMap or Secret.
+func (s *sources) data(ref reference, optional *bool) (map[string][]byte, error) {
+	object, exists, err := s.stores[ref].GetByKey(s.namespace + "/" + ref.name)
+	if err != nil {
 		return nil, err
 	}
-	data := payload{}
-	for key, value := range found.Data {
-		data[key] = file{content: []byte(value)}
+	if !exists && !ptr.Deref(optional, false) {
+		return nil, fmt.Errorf("%s %q not found in namespace %q", ref.resource, ref.name, s.namespace)
 	}
-	for key, value := range found.BinaryData {
-		data[key] = file{content: value}
+	data := map[string][]byte{}
+	switch found := object.(type) {
+	case *corev1.ConfigMap:
+		for key, value := range found.Data {
+			data[key] = []byte(value)
+		}
+		maps.Copy(data, found.BinaryData)
+	case *corev1.Secret:
+		maps.Copy(data, found.Data)
 	}
 	return data, nil
-}
-
-// secret returns the keys of a Secret.
-func (s *sources) secret(name string, optional *bool) (payload, error) {
-	object, err := s.get("Secret", s.secrets[name], name, optional)
-	found, ok := object.(*corev1.Secret)
-	if err != nil || !ok {
-		return nil, err
-	}
-	data := payload{}
-	for key, value := range found.Data {
-		data[key] = file{content: value}
-	}
-	return data, nil
-}
-
-func (s *sources) get(kind string, store cache.Store, name string, optional *bool) (any, error) {
-	var object any
-	var exists bool
-	if store != nil {
-		var err error
-		if object, exists, err = store.GetByKey(s.namespace + "/" + name); err != nil {
-			return nil, err
-		}
-	}
-	if !exists && (optional == nil || !*optional) {
-		return nil, fmt.Errorf("%s %q not found in namespace %q", kind, name, s.namespace)
-	}
-	return object, nil
-}
-
-// names returns the files' names in order.
-func (p payload) names() []string { return slices.Sorted(maps.Keys(p)) }
-
-// visitReferences calls back with the names of all ConfigMaps and Secrets of a Pod.
-func visitReferences(object *corev1.Pod, configMap, secret func(name string)) {
-	for _, volume := range object.Spec.Volumes {
-		if volume.ConfigMap != nil {
-			configMap(volume.ConfigMap.Name)
-		}
-		if volume.Secret != nil {
-			secret(volume.Secret.SecretName)
-		}
-		if volume.Projected == nil {
-			continue
-		}
-		for _, source := range volume.Projected.Sources {
-			if source.ConfigMap != nil {
-				configMap(source.ConfigMap.Name)
-			}
-			if source.Secret != nil {
-				secret(source.Secret.Name)
-			}
-		}
-	}
-	for _, container := range slices.Concat(object.Spec.InitContainers, object.Spec.Containers) {
-		visitVariables(&container, configMap, secret)
-	}
-}
-
-func visitVariables(container *corev1.Container, configMap, secret func(name string)) {
-	for _, from := range container.EnvFrom {
-		if from.ConfigMapRef != nil {
-			configMap(from.ConfigMapRef.Name)
-		}
-		if from.SecretRef != nil {
-			secret(from.SecretRef.Name)
-		}
-	}
-	for _, variable := range container.Env {
-		if from := variable.ValueFrom; from != nil && from.ConfigMapKeyRef != nil {
-			configMap(from.ConfigMapKeyRef.Name)
-		}
-		if from := variable.ValueFrom; from != nil && from.SecretKeyRef != nil {
-			secret(from.SecretKeyRef.Name)
-		}
-	}
 }
 
 // wakeup wakes whoever waits for it; several calls may wake it once.

@@ -59,9 +59,11 @@ func (p *pod) reported() *corev1.Pod {
 	status.ObservedGeneration = object.Generation
 	status.HostIP, status.HostIPs = hostIP, []corev1.HostIP{{IP: hostIP}}
 	status.PodIP, status.PodIPs = p.address.Pod, []corev1.PodIP{{IP: p.address.Pod}}
-	status.InitContainerStatuses = statusesOf(p.init)
-	status.ContainerStatuses = statusesOf(p.main)
-	status.Phase = p.phase(object)
+	status.ContainerStatuses = statusesOf(p.containers)
+	status.Phase = corev1.PodPending
+	if slices.ContainsFunc(p.containers, (*container).begun) {
+		status.Phase = corev1.PodRunning
+	}
 	status.Reason, status.Message = p.problem()
 	if status.StartTime == nil {
 		status.StartTime = &start
@@ -74,7 +76,7 @@ func statusesOf(containers []*container) []corev1.ContainerStatus {
 	statuses := make([]corev1.ContainerStatus, 0, len(containers))
 	for _, c := range containers {
 		status := corev1.ContainerStatus{
-			Name: c.name, Image: c.spec.Load().Image, ImageID: c.spec.Load().Image, State: c.state, LastTerminationState: c.last,
+			Name: c.name, Image: c.spec.Image, ImageID: c.spec.Image, State: c.state, LastTerminationState: c.last,
 			Ready: c.ready, RestartCount: c.restartCount,
 		}
 		started := c.started
@@ -84,9 +86,6 @@ func statusesOf(containers []*container) []corev1.ContainerStatus {
 			status.ContainerID = containerID(c.pid)
 		case c.state.Terminated != nil:
 			status.ContainerID = c.state.Terminated.ContainerID
-			if c.isInit() {
-				status.Ready = c.state.Terminated.ExitCode == 0
-			}
 		case c.last.Terminated != nil:
 			status.ContainerID = c.last.Terminated.ContainerID
 		}
@@ -95,35 +94,14 @@ func statusesOf(containers []*container) []corev1.ContainerStatus {
 	return statuses
 }
 
-// phase returns the phase of the Pod.
-func (p *pod) phase(object *corev1.Pod) corev1.PodPhase {
-	code := func(c *container) int32 {
-		if !c.over || c.state.Terminated == nil {
-			return -1
-		}
-		return c.state.Terminated.ExitCode
-	}
-	running := func(c *container) bool { return code(c) < 0 }
-	failed := func(c *container) bool { return code(c) > 0 }
-	begun := func(c *container) bool {
-		return c.state.Running != nil || c.state.Terminated != nil || c.last.Terminated != nil
-	}
-	switch {
-	case slices.ContainsFunc(p.init, failed) && object.Spec.RestartPolicy == corev1.RestartPolicyNever:
-		return corev1.PodFailed
-	case slices.ContainsFunc(p.main, running) && slices.ContainsFunc(p.main, begun):
-		return corev1.PodRunning
-	case slices.ContainsFunc(p.main, running):
-		return corev1.PodPending
-	case slices.ContainsFunc(p.main, failed):
-		return corev1.PodFailed
-	}
-	return corev1.PodSucceeded
+// begun reports whether the container has had a process.
+func (c *container) begun() bool {
+	return c.state.Running != nil || c.state.Terminated != nil || c.last.Terminated != nil
 }
 
 // problem returns the reason why the Pod cannot start, unless it is a reason of an ordinary start.
 func (p *pod) problem() (reason, message string) {
-	for _, c := range slices.Concat(p.init, p.main) {
+	for _, c := range p.containers {
 		if w := c.state.Waiting; w != nil && w.Reason == reasonUnsupported {
 			return w.Reason, w.Message
 		}
@@ -134,16 +112,13 @@ func (p *pod) problem() (reason, message string) {
 // setConditions sets kubelet's conditions and keeps other conditions.
 func (p *pod) setConditions(object *corev1.Pod) {
 	var unready []string
-	for _, c := range p.main {
+	for _, c := range p.containers {
 		if !c.ready {
 			unready = append(unready, c.name)
 		}
 	}
-	begun := p.initDone || slices.ContainsFunc(slices.Concat(p.init, p.main), func(c *container) bool {
-		return c.state.Running != nil || c.state.Terminated != nil
-	})
-	p.condition(object, corev1.PodReadyToStartContainers, "", begun)
-	p.condition(object, corev1.PodInitialized, "ContainersNotInitialized", p.initDone)
+	p.condition(object, corev1.PodReadyToStartContainers, "", p.prepared)
+	p.condition(object, corev1.PodInitialized, "ContainersNotInitialized", p.prepared)
 	ready := len(unready) == 0
 	p.condition(object, corev1.ContainersReady, "ContainersNotReady", ready)
 	p.condition(object, corev1.PodReady, "ContainersNotReady", ready)

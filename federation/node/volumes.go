@@ -7,12 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 )
 
 const (
@@ -51,145 +51,92 @@ func earlier(a, b time.Time) time.Time {
 }
 
 func (p *pod) writeVolume(ctx context.Context, volume *corev1.Volume) (time.Time, error) {
-	folder := p.volumeFolder(volume.Name)
-	var files payload
-	var renewal time.Time
-	var err error
-	switch {
-	case volume.EmptyDir != nil:
-		return renewal, os.MkdirAll(folder, 0o700)
-	case volume.Secret != nil:
-		v := volume.Secret
-		files, err = p.sources.secret(v.SecretName, v.Optional)
-		files, err = selection{v.Items, v.DefaultMode, v.Optional}.of(files, err)
-	case volume.ConfigMap != nil:
-		v := volume.ConfigMap
-		files, err = p.sources.configMap(v.Name, v.Optional)
-		files, err = selection{v.Items, v.DefaultMode, v.Optional}.of(files, err)
-	case volume.DownwardAPI != nil:
-		files, err = p.downward(volume.DownwardAPI.Items, volume.DownwardAPI.DefaultMode)
-	case volume.Projected != nil:
-		files, renewal, err = p.projected(ctx, volume.Projected)
-	default:
-		err = errors.New("its type is not supported on this node")
-	}
-	if err != nil {
-		return renewal, err
-	}
-	return renewal, files.write(folder)
-}
-
-// selection holds the keys of a ConfigMap or Secret that become files.
-type selection struct {
-	items    []corev1.KeyToPath
-	mode     *int32
-	optional *bool
-}
-
-func (s selection) of(data payload, err error) (payload, error) {
-	if err != nil {
-		return nil, err
-	}
-	files := payload{}
-	if len(s.items) == 0 {
-		for name, f := range data {
-			files[name] = file{content: f.content, mode: modeOf(nil, s.mode)}
-		}
-		return files, nil
-	}
-	for _, item := range s.items {
-		f, ok := data[item.Key]
-		if !ok && (s.optional == nil || !*s.optional) {
-			return nil, fmt.Errorf("there is no key %q", item.Key)
-		}
-		if ok {
-			files[filepath.FromSlash(item.Path)] = file{content: f.content, mode: modeOf(item.Mode, s.mode)}
-		}
-	}
-	return files, nil
-}
-
-func modeOf(modes ...*int32) os.FileMode {
-	for _, mode := range modes {
-		if mode != nil {
-			return os.FileMode(*mode) & os.ModePerm //nolint:gosec // The API server has validated it.
-		}
-	}
-	return defaultMode
-}
-
-func (p *pod) downward(items []corev1.DownwardAPIVolumeFile, mode *int32) (payload, error) {
-	files := payload{}
-	for _, item := range items {
-		var value string
-		var err error
-		switch {
-		case item.FieldRef != nil:
-			value, err = p.field(item.FieldRef.FieldPath)
-		case item.ResourceFieldRef != nil:
-			value, err = p.resource(item.ResourceFieldRef, "")
-		}
-		if err != nil {
-			return nil, err
-		}
-		files[filepath.FromSlash(item.Path)] = file{content: []byte(value), mode: modeOf(item.Mode, mode)}
-	}
-	return files, nil
-}
-
-func (p *pod) projected(ctx context.Context, volume *corev1.ProjectedVolumeSource) (payload, time.Time, error) {
 	files := payload{}
 	var next time.Time
-	for _, source := range volume.Sources {
-		part, renewal, err := p.projection(ctx, source, volume.DefaultMode)
+	parts, mode := projections(volume)
+	for _, part := range parts {
+		renewal, err := p.project(ctx, files, part, os.FileMode(ptr.Deref(mode, defaultMode))) //nolint:gosec // The API server has validated it.
 		if err != nil {
-			return nil, next, err
+			return next, err
 		}
 		next = earlier(next, renewal)
-		maps.Copy(files, part)
 	}
-	return files, next, nil
+	return next, files.write(p.volumeFolder(volume.Name))
 }
 
-func (p *pod) projection(ctx context.Context, source corev1.VolumeProjection, mode *int32) (files payload, renewal time.Time, err error) {
+// projections returns the sources of the files of a volume, and the mode of the files: a volume of a Secret or a ConfigMap is a
+// projected volume with one source.
+func projections(volume *corev1.Volume) ([]corev1.VolumeProjection, *int32) {
+	switch {
+	case volume.Secret != nil:
+		v := volume.Secret
+		secret := &corev1.SecretProjection{LocalObjectReference: corev1.LocalObjectReference{Name: v.SecretName}, Items: v.Items, Optional: v.Optional}
+		return []corev1.VolumeProjection{{Secret: secret}}, v.DefaultMode
+	case volume.ConfigMap != nil:
+		v := volume.ConfigMap
+		configMap := &corev1.ConfigMapProjection{LocalObjectReference: v.LocalObjectReference, Items: v.Items, Optional: v.Optional}
+		return []corev1.VolumeProjection{{ConfigMap: configMap}}, v.DefaultMode
+	case volume.Projected != nil:
+		return volume.Projected.Sources, volume.Projected.DefaultMode
+	}
+	return nil, nil // unsupported has refused the Pod
+}
+
+// project adds the files of one source. It returns the time at which the source must be read again without a change.
+func (p *pod) project(ctx context.Context, files payload, source corev1.VolumeProjection, mode os.FileMode) (time.Time, error) {
+	add := func(path string, content []byte) {
+		files[filepath.FromSlash(path)] = file{content: content, mode: mode}
+	}
 	switch {
 	case source.Secret != nil:
-		files, err = p.sources.secret(source.Secret.Name, source.Secret.Optional)
-		files, err = selection{source.Secret.Items, mode, source.Secret.Optional}.of(files, err)
+		s := source.Secret
+		return time.Time{}, p.addKeys(add, reference{secrets, s.Name}, s.Items, s.Optional)
 	case source.ConfigMap != nil:
-		files, err = p.sources.configMap(source.ConfigMap.Name, source.ConfigMap.Optional)
-		files, err = selection{source.ConfigMap.Items, mode, source.ConfigMap.Optional}.of(files, err)
+		s := source.ConfigMap
+		return time.Time{}, p.addKeys(add, reference{configMaps, s.Name}, s.Items, s.Optional)
 	case source.DownwardAPI != nil:
-		files, err = p.downward(source.DownwardAPI.Items, mode)
-	case source.ServiceAccountToken != nil:
-		var token string
-		token, renewal, err = p.token(ctx, source.ServiceAccountToken)
-		files = payload{filepath.FromSlash(source.ServiceAccountToken.Path): {content: []byte(token), mode: 0o600}}
-	default:
-		err = errors.New("the type of a projection is not supported on this node")
+		for _, item := range source.DownwardAPI.Items {
+			value, err := p.field(item.FieldRef.FieldPath)
+			if err != nil {
+				return time.Time{}, err
+			}
+			add(item.Path, []byte(value))
+		}
+		return time.Time{}, nil
 	}
-	return files, renewal, err
+	token, renewal, err := p.token(ctx, source.ServiceAccountToken)
+	files[filepath.FromSlash(source.ServiceAccountToken.Path)] = file{content: []byte(token), mode: 0o600}
+	return renewal, err
 }
 
-// makeSubPaths creates the subfolders of empty volumes that a container mounts.
-func (p *pod) makeSubPaths(spec *corev1.Container) error {
-	var errs []error
-	for _, volume := range p.current().Spec.Volumes {
-		for _, one := range spec.VolumeMounts {
-			if one.Name == volume.Name && volume.EmptyDir != nil {
-				errs = append(errs, os.MkdirAll(filepath.Join(p.volumeFolder(one.Name), filepath.FromSlash(one.SubPath)), 0o700))
-			}
+// addKeys adds a file for each key of a ConfigMap or Secret, or for each item.
+func (p *pod) addKeys(add func(path string, content []byte), ref reference, items []corev1.KeyToPath, optional *bool) error {
+	data, err := p.sources.data(ref, optional)
+	if err != nil {
+		return err
+	}
+	if len(items) == 0 {
+		for key, content := range data {
+			add(key, content)
 		}
 	}
-	return errors.Join(errs...)
+	for _, item := range items {
+		content, ok := data[item.Key]
+		switch {
+		case ok:
+			add(item.Path, content)
+		case !ptr.Deref(optional, false):
+			return fmt.Errorf("%s %q has no key %q", ref.resource, ref.name, item.Key)
+		}
+	}
+	return nil
 }
 
 // mounts returns the folders that replace the mount paths of a container.
 func (p *pod) mounts(spec *corev1.Container) mounts {
 	var m mounts
 	for _, one := range spec.VolumeMounts {
-		folder := filepath.Join(p.volumeFolder(one.Name), filepath.FromSlash(one.SubPath))
-		m = append(m, mount{path: filepath.Clean(one.MountPath), folder: folder})
+		m = append(m, mount{path: filepath.Clean(one.MountPath), folder: p.volumeFolder(one.Name)})
 	}
 	return m.sorted()
 }

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 )
 
@@ -31,7 +32,8 @@ func command(ctx context.Context, folder string, args ...string) *exec.Cmd {
 	cmd := exec.CommandContext(ctx, "go", args...)
 	cmd.Dir = folder
 	cmd.Env = append(os.Environ(), "GOFLAGS="+flags, "GOWORK=off", "GOGC="+collect, "GOMEMLIMIT="+limit)
-	cmd.SysProcAttr = endWithUs()
+	// The kernel interrupts the command when this process is killed; otherwise it would compile for minutes more.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGINT}
 	cmd.WaitDelay = 5 * time.Second // compilers started by a killed go command keep its output open
 	return cmd
 }

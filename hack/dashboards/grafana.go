@@ -3,35 +3,34 @@
 
 package main
 
-import "strings"
-
 // dashboard is a Grafana dashboard.
 type dashboard struct {
-	name, title, about string
-	rows               []row
-	// cells adds a variable for cells.
-	cells bool
+	Name, Title, About string
+	Rows               []row
+	// Cells adds a variable for cells.
+	Cells bool
 }
 
 // row is a row of panels, with a heading.
 type row struct {
-	title  string
-	panels []panel
+	Title  string
+	Panels []panel
 }
 
 // panel shows queries over time or, if it is a number, the present value of the first query.
 type panel struct {
-	title, about string
-	unit         string
-	number       bool
-	// bad is the value from which a number is shown in red, or with below, the value under which it is. Nil: never.
-	bad     *float64
-	below   bool
-	queries []query
+	Title, About string
+	// Unit is Grafana's name of it.
+	Unit   string
+	Number bool
+	// Bad is the value from which a number is shown in red, or with below, the value under which it is. Nil: never.
+	Bad     *float64
+	Below   bool
+	Queries []query
 }
 
 // query is a query, and the legend of its series.
-type query struct{ expr, legend string }
+type query struct{ Expr, Legend string }
 
 // Grafana divides the width of a page into 24 columns.
 const (
@@ -52,18 +51,18 @@ func (d dashboard) grafana() object {
 		object{"name": "datasource", "label": "Data source", "type": "datasource", "query": "prometheus"},
 		variable("namespace", "Namespace of the replicas", "karmada_compute_ready"),
 	}
-	if d.cells {
+	if d.Cells {
 		variables = append(variables, variable("cell", "Cell", "karmada_compute_cell_agent_ready"))
 	}
 	return object{
-		"uid": "karmada-compute-" + d.name, "title": d.title, "description": d.about, "tags": []string{"karmada-compute"},
+		"uid": "karmada-compute-" + d.Name, "title": d.Title, "description": d.About, "tags": []string{"karmada-compute"},
 		"schemaVersion": 39, "graphTooltip": 1, "refresh": "1m", "time": object{"from": "now-6h", "to": "now"},
 		"links": []any{object{
 			"type": "dashboards", "title": "karmada-compute", "tooltip": "All dashboards of karmada-compute", "icon": "external link",
 			"tags": []string{"karmada-compute"}, "asDropdown": true, "includeVars": true, "keepTime": true,
 		}},
 		"templating": object{"list": variables}, "annotations": object{"list": []any{}},
-		"panels": layOut(d.rows),
+		"panels": layOut(d.Rows),
 	}
 }
 
@@ -86,10 +85,10 @@ func layOut(rows []row) []any {
 		panels = append(panels, p)
 	}
 	for _, r := range rows {
-		add(object{"type": "row", "title": r.title, "collapsed": false, "panels": []any{}}, object{"x": 0, "y": y, "w": columns, "h": 1})
+		add(object{"type": "row", "title": r.Title, "collapsed": false, "panels": []any{}}, object{"x": 0, "y": y, "w": columns, "h": 1})
 		y++
 		x, height := 0, 0
-		for _, p := range r.panels {
+		for _, p := range r.Panels {
 			w, h := p.size()
 			if x+w > columns {
 				x, y = 0, y+height
@@ -103,7 +102,7 @@ func layOut(rows []row) []any {
 }
 
 func (p panel) size() (width, height int) {
-	if p.number {
+	if p.Number {
 		return numberWidth, numberHeight
 	}
 	return graphWidth, graphHeight
@@ -111,17 +110,17 @@ func (p panel) size() (width, height int) {
 
 func (p panel) grafana() object {
 	var targets []any
-	for i, q := range p.queries {
+	for i, q := range p.Queries {
 		targets = append(targets, object{
-			"refId": string(rune('A' + i)), "datasource": datasource, "expr": q.expr, "legendFormat": q.legend, "instant": p.number, "range": !p.number,
+			"refId": string(rune('A' + i)), "datasource": datasource, "expr": q.Expr, "legendFormat": q.Legend, "instant": p.Number, "range": !p.Number,
 		})
 	}
-	defaults := object{"unit": p.unit, "noValue": "none"}
+	defaults := object{"unit": p.Unit, "noValue": "none"}
 	result := object{
-		"title": p.title, "description": p.about, "datasource": datasource, "targets": targets,
+		"title": p.Title, "description": p.About, "datasource": datasource, "targets": targets,
 		"fieldConfig": object{"defaults": defaults, "overrides": []any{}},
 	}
-	if !p.number {
+	if !p.Number {
 		defaults["min"], defaults["custom"] = 0, object{"fillOpacity": 10, "showPoints": "never"}
 		result["type"] = "timeseries"
 		result["options"] = object{
@@ -138,41 +137,12 @@ func (p panel) grafana() object {
 // thresholds returns the colors of a number.
 func (p panel) thresholds() object {
 	low, high := "green", "red"
-	if p.below {
+	if p.Below {
 		low, high = high, low
 	}
 	steps := []any{object{"color": low, "value": nil}}
-	if p.bad != nil {
-		steps = append(steps, object{"color": high, "value": *p.bad})
+	if p.Bad != nil {
+		steps = append(steps, object{"color": high, "value": *p.Bad})
 	}
 	return object{"mode": "absolute", "steps": steps}
-}
-
-// Queries. The add-on's metrics on the host are selected by the chosen namespaces. Metrics that every binary with
-// controller-runtime has are taken from the targets that have a metric of the add-on, as in the alerts.
-const (
-	chosen   = `{namespace=~"$namespace"}`
-	replicas = ` and on (job, instance) karmada_compute_ready` + chosen
-	agents   = ` and on (job, instance) karmada_compute_cell_empty_namespaces{cell=~"$cell"}`
-	interval = `[$__rate_interval]`
-)
-
-// perSecond returns the rate of one of the add-on's counters.
-func perSecond(metric string, by ...string) string {
-	return "sum by (" + strings.Join(by, ", ") + ") (rate(" + metric + interval + "))"
-}
-
-// of returns the rate of a shared counter at some targets.
-func of(targets, metric string, by ...string) string {
-	return "sum by (" + strings.Join(by, ", ") + ") (rate(" + metric + interval + ")" + targets + ")"
-}
-
-// quantile returns a quantile of one of the add-on's histograms.
-func quantile(q, metric string, by ...string) string {
-	return "histogram_quantile(" + q + ", " + perSecond(metric+"_bucket"+chosen, append(by, "le")...) + ")"
-}
-
-// quantileOf returns a quantile of a shared histogram at some targets.
-func quantileOf(targets, q, metric string, by ...string) string {
-	return "histogram_quantile(" + q + ", " + of(targets, metric+"_bucket", append(by, "le")...) + ")"
 }

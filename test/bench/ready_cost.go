@@ -114,14 +114,6 @@ func (s *stage) pids() map[string][]int {
 	return pids
 }
 
-// pid returns the id of a running process that is the only one of its name, or 0.
-func (s *stage) pid(name string) int {
-	if pids := s.pids()[name]; len(pids) == 1 {
-		return pids[0]
-	}
-	return 0
-}
-
 // cpu returns the CPU time of the processes of the federation and the add-on. Processes that cannot be read are left out.
 func (s *stage) cpu() cpuTimes {
 	used := cpuTimes{}

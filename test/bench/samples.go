@@ -24,9 +24,9 @@ func (s *samples) add(took ...time.Duration) {
 
 // summary has the statistics of samples for a table.
 type summary struct {
-	count              int
-	p50, p90, p95, p99 time.Duration
-	mean               time.Duration
+	count         int
+	p50, p90, p99 time.Duration
+	mean          time.Duration
 }
 
 func (s *samples) summary() summary {
@@ -42,7 +42,7 @@ func (s *samples) summary() summary {
 	}
 	return summary{
 		count: len(sorted), mean: sum / time.Duration(len(sorted)),
-		p50: percentile(sorted, 50), p90: percentile(sorted, 90), p95: percentile(sorted, 95), p99: percentile(sorted, 99),
+		p50: percentile(sorted, 50), p90: percentile(sorted, 90), p99: percentile(sorted, 99),
 	}
 }
 

@@ -49,9 +49,7 @@ type stage struct {
 	folder     string
 	out        io.Writer
 	// agentPIDs are the processes of the agents.
-	agentPIDs []int
-	// health has flags of Karmada about the loss of cells, and addOnOptions the options of the add-on.
-	health       []string
+	agentPIDs    []int
 	featureGates string
 	addOnOptions federation.AddOnOptions
 }
@@ -83,18 +81,13 @@ func (s *stage) with(ctx context.Context, do func(context.Context, *stage) error
 func (s *stage) boot(ctx context.Context) error {
 	var err error
 	s.federation, err = federation.Up(ctx, federation.Options{
-		Folder: s.folder, Projects: []string{project}, Cells: s.cells, Host: true, MemoryLimit: "off", ClusterHealth: s.health,
+		Folder: s.folder, Projects: []string{project}, Cells: s.cells, Host: true, MemoryLimit: "off",
 		FeatureGates: s.featureGates, Out: s.out,
 	})
 	if err != nil {
 		return err
 	}
-	options := s.addOnOptions
-	if slices.ContainsFunc(s.cells, func(cell federation.Cell) bool { return cell.Containers > 0 }) {
-		// Nodes that run containers have logs. A limit of the rate would be all that is measured.
-		options.Sessions, options.Args = true, append(options.Args, "--session-bytes-per-second=0")
-	}
-	if s.addOn, err = s.federation.StartAddOn(ctx, options); err != nil {
+	if s.addOn, err = s.federation.StartAddOn(ctx, s.addOnOptions); err != nil {
 		return err
 	}
 	return s.federation.Equip(ctx, []string{project}, s.cities())

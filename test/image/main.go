@@ -11,7 +11,6 @@
 //	--drain=0s          continues to serve for that long after SIGTERM, with readiness failing, and then exits with code 0
 //	--allocate=0        allocates that many MiB when it begins to serve
 //	--log=0s            prints a numbered line at that interval
-//	--fill=0            prints that many MiB of lines when it begins to serve
 //	--unready           begins with readiness failing
 //
 // It prints a line when it starts, serves, gets a signal and exits. What it serves:
@@ -32,7 +31,6 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"errors"
 	"flag"
@@ -70,7 +68,6 @@ func main() {
 	flag.DurationVar(&p.drain, "drain", 0, "time after SIGTERM in which it serves")
 	flag.IntVar(&p.allocate, "allocate", 0, "MiB to allocate")
 	flag.DurationVar(&p.log, "log", 0, "interval of lines")
-	flag.IntVar(&p.fill, "fill", 0, "MiB of lines to print")
 	unready := flag.Bool("unready", false, "begin with readiness failing")
 	flag.Parse()
 	p.unready.Store(*unready)
@@ -149,7 +146,7 @@ func copied(from io.ReadCloser, err error) (int, error) {
 // program serves and misbehaves.
 type program struct {
 	port, code              int
-	allocate, fill          int
+	allocate                int
 	start, exit, drain, log time.Duration
 	ignoreTerm              bool
 	unready, unlive         atomic.Bool
@@ -170,7 +167,6 @@ func (p *program) run() {
 		p.end(sent)
 	}
 	p.grow(p.allocate)
-	fill(p.fill)
 	server := &http.Server{Addr: fmt.Sprintf(":%d", p.port), Handler: p.handler(), ReadHeaderTimeout: time.Minute}
 	go func() {
 		if err := server.ListenAndServe(); !errors.Is(err, http.ErrServerClosed) {
@@ -271,17 +267,6 @@ func lines(interval time.Duration) {
 		log.Printf("line %d", i)
 		time.Sleep(interval)
 	}
-}
-
-// fill prints many lines.
-func fill(mib int) {
-	const length = 128
-	line := strings.Repeat("a", length-1) + "\n"
-	out := bufio.NewWriter(os.Stdout)
-	for range mib << 20 / length {
-		_, _ = out.WriteString(line) // the log is cut then
-	}
-	_ = out.Flush()
 }
 
 func wait(signals ...os.Signal) {

@@ -73,6 +73,16 @@ func NewClient(f *federation.Federation, plane, user string, groups ...string) (
 	return client.New(config, client.Options{Scheme: scheme})
 }
 
+// Reader returns a function that reads a view for each of the projects: of the same namespace in all, or without Milo of the namespaces that
+// they are.
+func Reader(ctx context.Context, f *federation.Federation, namespace string, projects ...string) (func(context.Context) ([]*View, error), error) {
+	c, err := newCollector(ctx, &Soak{Options: Options{Projects: projects}, Federation: f, Namespace: namespace})
+	if err != nil {
+		return nil, err
+	}
+	return c.collect, nil
+}
+
 // newCollector finds the hub namespaces of the projects of a soak.
 func newCollector(ctx context.Context, s *Soak) (*collector, error) {
 	f, projects := s.Federation, s.Projects
@@ -161,42 +171,48 @@ func (c *collector) view(ctx context.Context, project string) (*View, error) {
 	if err := c.hub(ctx, v, namespace); err != nil {
 		return nil, fmt.Errorf("hub: %w", err)
 	}
-	r := &reader{ctx: ctx, client: c.planes["project/"+project], namespace: c.namespaceIn(project)}
-	v.Workloads = read(r, &v1alpha.WorkloadList{}, func(l *v1alpha.WorkloadList) []v1alpha.Workload { return l.Items })
-	v.Deployments = readDeployments(r)
-	v.Instances = readInstances(r)
-	if r.err != nil {
-		return nil, fmt.Errorf("project %s: %w", project, r.err)
+	var workloads v1alpha.WorkloadList
+	var deployments v1alpha.WorkloadDeploymentList
+	var instances v1alpha.InstanceList
+	err := list(ctx, c.planes["project/"+project], c.namespaceIn(project), &workloads, &deployments, &instances)
+	if err != nil {
+		return nil, fmt.Errorf("project %s: %w", project, err)
 	}
+	v.Workloads, v.Deployments, v.Instances = workloads.Items, deployments.Items, instances.Items
 	return v, nil
 }
 
 func (c *collector) cell(ctx context.Context, cell, namespace string) (*CellView, error) {
-	r := &reader{ctx: ctx, client: c.planes["cell/"+cell], namespace: namespace}
-	return &CellView{
-		Namespace: r.readNamespace(), Deployments: readDeployments(r), Instances: readInstances(r),
-		Pods: read(r, &corev1.PodList{}, func(l *corev1.PodList) []corev1.Pod { return l.Items }),
-	}, r.err
+	var deployments v1alpha.WorkloadDeploymentList
+	var instances v1alpha.InstanceList
+	var pods corev1.PodList
+	plane := c.planes["cell/"+cell]
+	found, err := readNamespace(ctx, plane, namespace)
+	if err == nil {
+		err = list(ctx, plane, namespace, &deployments, &instances, &pods)
+	}
+	return &CellView{Namespace: found, Deployments: deployments.Items, Instances: instances.Items, Pods: pods.Items}, err
 }
 
-func (c *collector) hub(ctx context.Context, v *View, namespace string) error {
-	r := &reader{ctx: ctx, client: c.planes[hubPlane], namespace: namespace}
-	v.Namespace, v.Copies = r.readNamespace(), readDeployments(r)
-	v.Policies = read(r, &policyv1alpha1.PropagationPolicyList{}, func(l *policyv1alpha1.PropagationPolicyList) []policyv1alpha1.PropagationPolicy {
-		return l.Items
-	})
-	v.Bindings = read(r, &workv1alpha2.ResourceBindingList{}, func(l *workv1alpha2.ResourceBindingList) []workv1alpha2.ResourceBinding {
-		return l.Items
-	})
-	return r.err
+func (c *collector) hub(ctx context.Context, v *View, namespace string) (err error) {
+	var copies v1alpha.WorkloadDeploymentList
+	var policies policyv1alpha1.PropagationPolicyList
+	var bindings workv1alpha2.ResourceBindingList
+	if v.Namespace, err = readNamespace(ctx, c.planes[hubPlane], namespace); err == nil {
+		err = list(ctx, c.planes[hubPlane], namespace, &copies, &policies, &bindings)
+	}
+	v.Copies, v.Policies, v.Bindings = copies.Items, policies.Items, bindings.Items
+	return err
 }
 
 func (c *collector) works(ctx context.Context, cell, namespace string) ([]Work, error) {
-	r := &reader{ctx: ctx, client: c.planes[hubPlane], namespace: karmadanames.GenerateExecutionSpaceName(cell)}
-	all := read(r, &workv1alpha1.WorkList{}, func(l *workv1alpha1.WorkList) []workv1alpha1.Work { return l.Items })
+	var all workv1alpha1.WorkList
+	if err := list(ctx, c.planes[hubPlane], karmadanames.GenerateExecutionSpaceName(cell), &all); err != nil {
+		return nil, err
+	}
 	var works []Work
-	for i := range all {
-		work, err := readWork(&all[i], namespace)
+	for i := range all.Items {
+		work, err := readWork(&all.Items[i], namespace)
 		if err != nil {
 			return nil, err
 		}
@@ -204,46 +220,24 @@ func (c *collector) works(ctx context.Context, cell, namespace string) ([]Work, 
 			works = append(works, *work)
 		}
 	}
-	return works, r.err
+	return works, nil
 }
 
-// reader reads one namespace until something fails.
-type reader struct {
-	ctx       context.Context
-	client    client.Client
-	namespace string
-	err       error
-}
-
-// read lists objects of a kind, and returns nil once something has failed.
-func read[L client.ObjectList, T any](r *reader, list L, items func(L) []T) []T {
-	if r.err == nil {
-		r.err = r.client.List(r.ctx, list, client.InNamespace(r.namespace))
+// list lists the objects of several kinds in a namespace.
+func list(ctx context.Context, c client.Client, namespace string, lists ...client.ObjectList) error {
+	for _, list := range lists {
+		if err := c.List(ctx, list, client.InNamespace(namespace)); err != nil {
+			return err
+		}
 	}
-	if r.err != nil {
-		return nil
-	}
-	return items(list)
-}
-
-func readDeployments(r *reader) []v1alpha.WorkloadDeployment {
-	return read(r, &v1alpha.WorkloadDeploymentList{}, func(l *v1alpha.WorkloadDeploymentList) []v1alpha.WorkloadDeployment { return l.Items })
-}
-
-func readInstances(r *reader) []v1alpha.Instance {
-	return read(r, &v1alpha.InstanceList{}, func(l *v1alpha.InstanceList) []v1alpha.Instance { return l.Items })
+	return nil
 }
 
 // readNamespace returns nil if the namespace does not exist.
-func (r *reader) readNamespace() *corev1.Namespace {
-	if r.err != nil {
-		return nil
-	}
+func readNamespace(ctx context.Context, c client.Client, name string) (*corev1.Namespace, error) {
 	namespace := &corev1.Namespace{}
-	err := r.client.Get(r.ctx, client.ObjectKey{Name: r.namespace}, namespace)
-	if err != nil {
-		r.err = client.IgnoreNotFound(err)
-		return nil
+	if err := c.Get(ctx, client.ObjectKey{Name: name}, namespace); err != nil {
+		return nil, client.IgnoreNotFound(err)
 	}
-	return namespace
+	return namespace, nil
 }

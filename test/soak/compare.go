@@ -6,12 +6,14 @@ package soak
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"maps"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/indexing"
@@ -154,17 +156,61 @@ func (c *comparison) present(plane, object, of string, there bool, deletion *met
 }
 
 // surplus records an object that should not exist.
-func (c *comparison) surplus(plane, object string, found metav1.ObjectMeta) {
+func (c *comparison) surplus(plane, object string, found metav1.Object) {
 	problem := leftover
-	if found.DeletionTimestamp != nil {
+	if found.GetDeletionTimestamp() != nil {
 		problem = leaving
 	}
-	c.add(plane, object, string(found.UID), problem)
+	c.add(plane, object, string(found.GetUID()), problem)
+}
+
+// pairs records the expected objects of a kind in a plane that do not exist or are being deleted, and the objects that should not exist. It
+// returns the others.
+func pairs[T client.Object](c *comparison, plane, kind string, found map[string]T, expected map[string]*expectation) iter.Seq2[*expectation, T] {
+	return func(yield func(*expectation, T) bool) {
+		for name, e := range expected {
+			object, there := found[name]
+			var deletion *metav1.Time
+			if there {
+				deletion = object.GetDeletionTimestamp()
+			}
+			if c.present(plane, kind+" "+name, e.of, there, deletion) && !yield(e, object) {
+				return
+			}
+		}
+		for name, object := range found {
+			if expected[name] == nil {
+				c.surplus(plane, kind+" "+name, object)
+			}
+		}
+	}
+}
+
+// byObject returns the expectations by the name of an object.
+func (c *comparison) byObject(name func(*expectation) string) map[string]*expectation {
+	expected := map[string]*expectation{}
+	for _, e := range c.expected {
+		expected[name(e)] = e
+	}
+	return expected
+}
+
+func ownName(e *expectation) string { return e.name }
+
+// byInstance returns the expectations by the names of their Instances.
+func (c *comparison) byInstance() map[string]*expectation {
+	expected := map[string]*expectation{}
+	for _, e := range c.expected {
+		for _, name := range e.instances() {
+			expected[name] = e
+		}
+	}
+	return expected
 }
 
 // expect derives the deployments from the Workloads of the project.
 func (c *comparison) expect() error {
-	deployments := byName(c.Deployments, deploymentName)
+	deployments := byName(c.Deployments)
 	for i := range c.Workloads {
 		w := &c.Workloads[i]
 		if w.DeletionTimestamp != nil || c.wanted[w.Name] == nil {
@@ -192,7 +238,7 @@ func (c *comparison) expect() error {
 
 // workloads compares the Workloads with the ones that their consumer wants.
 func (c *comparison) workloads() {
-	workloads := byName(c.Workloads, func(w *v1alpha.Workload) string { return w.Name })
+	workloads := byName(c.Workloads)
 	for _, name := range slices.Sorted(maps.Keys(c.wanted)) {
 		object, w := "Workload "+name, workloads[name]
 		if c.wanted[name] == nil {
@@ -213,7 +259,7 @@ func (c *comparison) workloads() {
 	}
 	for name, w := range workloads {
 		if c.wanted[name] == nil {
-			c.surplus(c.inProject(), "Workload "+name, w.ObjectMeta)
+			c.surplus(c.inProject(), "Workload "+name, w)
 		}
 	}
 }
@@ -250,14 +296,8 @@ func counts(all int32) v1alpha.ReplicaCounts {
 
 // deployments compares the project's deployments with the Workloads.
 func (c *comparison) deployments() {
-	found, expected := byName(c.Deployments, deploymentName), map[string]bool{}
-	for _, e := range c.expected {
-		expected[e.name] = true
-		object, d := "WorkloadDeployment "+e.name, found[e.name]
-		if d == nil || d.DeletionTimestamp != nil {
-			c.present(c.inProject(), object, e.of, d != nil, metaOf(d).DeletionTimestamp)
-			continue
-		}
+	for e, d := range pairs(c, c.inProject(), "WorkloadDeployment", byName(c.Deployments), c.byObject(ownName)) {
+		object := "WorkloadDeployment " + e.name
 		if e.deployment == nil {
 			c.add(c.inProject(), object, e.of, "belongs to another Workload")
 			continue
@@ -276,11 +316,6 @@ func (c *comparison) deployments() {
 			})
 		}
 	}
-	for name, d := range found {
-		if !expected[name] {
-			c.surplus(c.inProject(), "WorkloadDeployment "+name, d.ObjectMeta)
-		}
-	}
 }
 
 // sameSpec compares the spec of a deployment or its copy with the wanted Workload.
@@ -295,38 +330,13 @@ func (c *comparison) sameSpec(plane string, e *expectation, d *v1alpha.WorkloadD
 	}
 }
 
-// metaOf returns the metadata of a deployment, or empty metadata for nil.
-func metaOf(d *v1alpha.WorkloadDeployment) metav1.ObjectMeta {
-	if d == nil {
-		return metav1.ObjectMeta{}
-	}
-	return d.ObjectMeta
-}
-
 // instances compares the project's Instances with the deployments.
 func (c *comparison) instances() {
-	found, expected := byName(c.Instances, instanceName), map[string]bool{}
-	for _, e := range c.expected {
-		for _, name := range e.instances() {
-			expected[name] = true
-			i := found[name]
-			if i == nil {
-				c.add(c.inProject(), "Instance "+name, e.of, missing)
-				continue
-			}
-			if !c.present(c.inProject(), "Instance "+name, e.of, true, i.DeletionTimestamp) {
-				continue
-			}
-			if e.deployment != nil && !ownedBy(i.OwnerReferences, string(e.deployment.UID)) {
-				c.add(c.inProject(), "Instance "+name, e.of, "is owned by another deployment")
-			}
-			c.instance(c.inProject(), e, i)
+	for e, i := range pairs(c, c.inProject(), "Instance", byName(c.Instances), c.byInstance()) {
+		if e.deployment != nil && !ownedBy(i.OwnerReferences, string(e.deployment.UID)) {
+			c.add(c.inProject(), "Instance "+i.Name, e.of, "is owned by another deployment")
 		}
-	}
-	for name, i := range found {
-		if !expected[name] {
-			c.surplus(c.inProject(), "Instance "+name, i.ObjectMeta)
-		}
+		c.instance(c.inProject(), e, i)
 	}
 }
 

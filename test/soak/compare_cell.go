@@ -22,12 +22,11 @@ func (c *comparison) cell(name string) {
 	case serves && v.Namespace.DeletionTimestamp != nil:
 		c.add(plane, "Namespace "+v.Namespace.Name, of, deleting)
 	case !serves && v.Namespace != nil:
-		c.surplus(plane, "Namespace "+v.Namespace.Name, v.Namespace.ObjectMeta)
+		c.surplus(plane, "Namespace "+v.Namespace.Name, v.Namespace)
 	}
-	expected, found := c.inCell(name), byName(v.Deployments, deploymentName)
-	for _, e := range expected {
-		object, d := "WorkloadDeployment "+e.name, found[e.name]
-		if !c.present(plane, object, e.of, d != nil, metaOf(d).DeletionTimestamp) || e.deployment == nil {
+	for e, d := range pairs(c, plane, "WorkloadDeployment", byName(v.Deployments), c.inCell(name)) {
+		object := "WorkloadDeployment " + e.name
+		if e.deployment == nil {
 			continue
 		}
 		if d.Labels[v1alpha.LabelDeploymentUID] != string(e.deployment.UID) {
@@ -41,18 +40,13 @@ func (c *comparison) cell(name string) {
 			c.add(plane, object, e.of, "has a status of an earlier generation")
 		}
 	}
-	for deployment, d := range found {
-		if expected[deployment] == nil {
-			c.surplus(plane, "WorkloadDeployment "+deployment, d.ObjectMeta)
-		}
-	}
 	c.pods(plane, v)
 }
 
 // pods compares the Pods of a cell with its Instances.
 func (c *comparison) pods(plane string, v *CellView) {
-	found := byName(v.Pods, func(p *corev1.Pod) string { return p.Name })
-	instances := byName(v.Instances, instanceName)
+	found := byName(v.Pods)
+	instances := byName(v.Instances)
 	for name, i := range instances {
 		object, pod := "Pod "+name, found[name]
 		if pod == nil {
@@ -69,7 +63,7 @@ func (c *comparison) pods(plane string, v *CellView) {
 	}
 	for name, pod := range found {
 		if instances[name] == nil {
-			c.surplus(plane, "Pod "+name, pod.ObjectMeta)
+			c.surplus(plane, "Pod "+name, pod)
 		}
 	}
 }
@@ -82,21 +76,16 @@ func podReady(pod *corev1.Pod) bool {
 
 // running compares the Instances of all cells with the Workloads: each runs in one cell, which has its deployment.
 func (c *comparison) running() {
-	expected := map[string]*expectation{}
-	for _, e := range c.expected {
-		for _, name := range e.instances() {
-			expected[name] = e
-		}
-	}
+	expected := c.byInstance()
 	where := map[string]string{}
 	for _, cell := range c.cells() {
 		plane, v := "cell/"+cell, c.Cells[cell]
-		owners := byName(v.Deployments, deploymentName)
+		owners := byName(v.Deployments)
 		for i := range v.Instances {
 			instance := &v.Instances[i]
 			object, e := "Instance "+instance.Name, expected[instance.Name]
 			if e == nil {
-				c.surplus(plane, object, instance.ObjectMeta)
+				c.surplus(plane, object, instance)
 				continue
 			}
 			if other := where[instance.Name]; other != "" {

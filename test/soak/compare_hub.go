@@ -47,16 +47,14 @@ func (c *comparison) hubNamespace() {
 	case len(c.expected) > 0 && c.Namespace.DeletionTimestamp != nil:
 		c.add(hubPlane, "Namespace "+c.Namespace.Name, c.of(), deleting)
 	case len(c.expected) == 0 && c.Namespace != nil:
-		c.surplus(hubPlane, "Namespace "+c.Namespace.Name, c.Namespace.ObjectMeta)
+		c.surplus(hubPlane, "Namespace "+c.Namespace.Name, c.Namespace)
 	}
 }
 
 func (c *comparison) copies() {
-	found, expected := byName(c.Copies, deploymentName), map[string]bool{}
-	for _, e := range c.expected {
-		expected[e.name] = true
-		object, d := "WorkloadDeployment "+e.name, found[e.name]
-		if !c.present(hubPlane, object, e.of, d != nil, metaOf(d).DeletionTimestamp) || e.deployment == nil {
+	for e, d := range pairs(c, hubPlane, "WorkloadDeployment", byName(c.Copies), c.byObject(ownName)) {
+		object := "WorkloadDeployment " + e.name
+		if e.deployment == nil {
 			continue
 		}
 		if d.Labels[v1alpha.LabelDeploymentUID] != string(e.deployment.UID) {
@@ -70,11 +68,6 @@ func (c *comparison) copies() {
 		c.sameSpec(hubPlane, e, d)
 		if indices := e.assigned(); d.Spec.Assignment != nil && len(indices) != e.replicas {
 			c.add(hubPlane, object, e.of, "assigns another number of Instances than its Workload wants")
-		}
-	}
-	for name, d := range found {
-		if !expected[name] {
-			c.surplus(hubPlane, "WorkloadDeployment "+name, d.ObjectMeta)
 		}
 	}
 }
@@ -93,7 +86,7 @@ func (c *comparison) policies() {
 			c.present(hubPlane, "PropagationPolicy "+p.Name, of, true, p.DeletionTimestamp)
 			continue
 		}
-		c.surplus(hubPlane, "PropagationPolicy "+p.Name, p.ObjectMeta)
+		c.surplus(hubPlane, "PropagationPolicy "+p.Name, p)
 	}
 	for city, of := range expected {
 		if !found[city] {
@@ -103,28 +96,18 @@ func (c *comparison) policies() {
 }
 
 func (c *comparison) bindings() {
-	found := byName(c.Bindings, func(b *workv1alpha2.ResourceBinding) string { return b.Name })
-	expected := map[string]bool{}
-	for _, e := range c.expected {
-		name := karmadanames.GenerateBindingName(v1alpha.KindWorkloadDeployment, e.name)
-		expected[name] = true
-		object, b := "ResourceBinding "+name, found[name]
-		if b == nil {
-			c.add(hubPlane, object, e.of, missing)
-			continue
-		}
-		if !c.present(hubPlane, object, e.of, true, b.DeletionTimestamp) {
-			continue
-		}
+	found := byName(slices.DeleteFunc(slices.Clone(c.Bindings), func(b workv1alpha2.ResourceBinding) bool {
+		return b.Spec.Resource.Kind != v1alpha.KindWorkloadDeployment
+	}))
+	expected := c.byObject(func(e *expectation) string {
+		return karmadanames.GenerateBindingName(v1alpha.KindWorkloadDeployment, e.name)
+	})
+	for e, b := range pairs(c, hubPlane, "ResourceBinding", found, expected) {
+		object := "ResourceBinding " + b.Name
 		if e.copied != nil && (!ownedBy(b.OwnerReferences, string(e.copied.UID)) || b.Spec.Resource.UID != e.copied.UID) {
 			c.add(hubPlane, object, e.of, "belongs to an earlier copy of its name")
 		}
 		c.scheduled(object, e, b)
-	}
-	for name, b := range found {
-		if !expected[name] && b.Spec.Resource.Kind == v1alpha.KindWorkloadDeployment {
-			c.surplus(hubPlane, "ResourceBinding "+name, b.ObjectMeta)
-		}
 	}
 }
 
@@ -189,7 +172,7 @@ func (c *comparison) worksOf(cell string) {
 			e = &expectation{of: of}
 		}
 		if e == nil {
-			c.surplus(hubPlane, object, w.ObjectMeta)
+			c.surplus(hubPlane, object, w)
 			continue
 		}
 		found[w.Carries] = true

@@ -6,7 +6,6 @@ package soak
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -67,16 +66,19 @@ func (p *Processes) Names() []string {
 	return names
 }
 
+// replicaOf returns the number of a replica, by its name.
+func replicaOf(name string) (number int, is bool) {
+	text, is := strings.CutPrefix(name, replicaPrefix)
+	number, err := strconv.Atoi(text)
+	return number, is && err == nil
+}
+
 // Kill ends a process with SIGKILL. A process in a Pod is restarted by its node or its Deployment.
 func (p *Processes) Kill(ctx context.Context, name string) error {
 	if cell, is := strings.CutPrefix(name, agentPrefix); is {
 		return p.addOn.KillAgent(ctx, cell)
 	}
-	if number, is := strings.CutPrefix(name, replicaPrefix); is {
-		i, err := strconv.Atoi(number)
-		if err != nil {
-			return fmt.Errorf("replica %q: %w", number, err)
-		}
+	if i, is := replicaOf(name); is {
 		// A replica that has restarted by itself has another process id than the stored one.
 		if err := p.addOn.Start(ctx, i); err != nil {
 			return err
@@ -90,15 +92,10 @@ func (p *Processes) Kill(ctx context.Context, name string) error {
 // KeepDown keeps a killed replica from being replaced until Start. Other processes stay down by themselves, but for agents, which their nodes
 // start again.
 func (p *Processes) KeepDown(ctx context.Context, name string) error {
-	number, is := strings.CutPrefix(name, replicaPrefix)
-	if !is {
-		return nil
+	if i, is := replicaOf(name); is {
+		return p.addOn.Stop(ctx, i)
 	}
-	i, err := strconv.Atoi(number)
-	if err != nil {
-		return fmt.Errorf("replica %q: %w", number, err)
-	}
-	return p.addOn.Stop(ctx, i)
+	return nil
 }
 
 func (p *Processes) setDown(name string, down bool) {
@@ -120,11 +117,7 @@ func (p *Processes) Start(ctx context.Context, name string) error {
 	if cell, is := strings.CutPrefix(name, agentPrefix); is {
 		return p.addOn.WaitAgent(ctx, cell)
 	}
-	if number, is := strings.CutPrefix(name, replicaPrefix); is {
-		i, err := strconv.Atoi(number)
-		if err != nil {
-			return fmt.Errorf("replica %q: %w", number, err)
-		}
+	if i, is := replicaOf(name); is {
 		return p.addOn.Start(ctx, i)
 	}
 	p.setDown(name, false)

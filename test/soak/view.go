@@ -6,6 +6,7 @@ package soak
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/decode"
@@ -91,22 +93,18 @@ func readWork(work *workv1alpha1.Work, hubNamespace string) (*Work, error) {
 
 // cells returns the names of all cells, in order.
 func (v *View) cells() []string {
-	var names []string
-	for name := range v.Cells {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(v.Cells))
 }
 
 // byName indexes objects.
-func byName[T any](objects []T, name func(*T) string) map[string]*T {
-	index := make(map[string]*T, len(objects))
+func byName[T any, P interface {
+	*T
+	client.Object
+}](objects []T) map[string]P {
+	index := make(map[string]P, len(objects))
 	for i := range objects {
-		index[name(&objects[i])] = &objects[i]
+		object := P(&objects[i])
+		index[object.GetName()] = object
 	}
 	return index
 }
-
-func deploymentName(d *v1alpha.WorkloadDeployment) string { return d.Name }
-func instanceName(i *v1alpha.Instance) string             { return i.Name }

@@ -14,7 +14,6 @@ import (
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -114,21 +113,12 @@ func (s Steps) isCutOff(ctx context.Context, cell string) error {
 	return nil
 }
 
-// putDeployment creates a deployment directly in a cell, in a new namespace.
+// putDeployment creates a deployment whose quota grants nothing.
 func (s Steps) putDeployment(ctx context.Context, cell, name string) error {
-	c := s.Client("cell/"+cell, world.Admin)
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.HubNamespace()}}
-	if err := c.Create(ctx, namespace); err != nil {
-		return err
-	}
-	s.RemoveLater("cell/"+cell, namespace)
-	return c.Create(ctx, &v1alpha.WorkloadDeployment{
-		ObjectMeta: metav1.ObjectMeta{Namespace: namespace.Name, Name: name},
+	return workloads.In(s.Scenario).PutDeployment(ctx, cell, &v1alpha.WorkloadDeployment{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: v1alpha.WorkloadDeploymentSpec{
-			WorkloadRef:   v1alpha.WorkloadReference{Name: name, UID: "none"},
-			PlacementName: "main", CityCode: "DFW", Template: workloads.SampleTemplate(),
-			ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: 1},
-			Quota:         &v1alpha.WorkloadDeploymentQuota{},
+			ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: 1}, Quota: &v1alpha.WorkloadDeploymentQuota{},
 		},
 	})
 }

@@ -4,7 +4,6 @@
 package containers
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,7 +13,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"syscall"
 	"time"
 
@@ -238,8 +236,7 @@ func Call(ctx context.Context, method, url string) (string, error) {
 
 // podLog is the log of a Pod, which may still grow.
 type podLog struct {
-	mu   sync.Mutex
-	text bytes.Buffer
+	text world.Buffer
 	done chan struct{}
 	err  error
 }
@@ -261,7 +258,7 @@ func (s Steps) followLog(ctx context.Context, cell, pod string, follow bool) (*p
 	log := &podLog{done: make(chan struct{})}
 	go func() {
 		defer close(log.done)
-		_, err := io.Copy(log, stream)
+		_, err := io.Copy(&log.text, stream)
 		log.err = err
 		_ = stream.Close() // it is read to its end
 	}()
@@ -271,17 +268,8 @@ func (s Steps) followLog(ctx context.Context, cell, pod string, follow bool) (*p
 	return log, nil
 }
 
-// Write adds to the log.
-func (l *podLog) Write(content []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(content)
-}
-
 // has returns an error unless the log has a text.
 func (l *podLog) has(text string) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	if !strings.Contains(l.text.String(), text) {
 		return fmt.Errorf("the log is %q", l.text.String())
 	}

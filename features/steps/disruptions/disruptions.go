@@ -1,6 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package disruptions has the sentences about disruptions in cells: evictions, deletions, drains and cordons, and their limits by
+// disruption budgets.
 package disruptions
 
 import (
@@ -29,6 +31,14 @@ import (
 	"github.com/karmada-compute/karmada-compute/features/steps/workloads"
 	"github.com/karmada-compute/karmada-compute/features/steps/world"
 )
+
+// Steps holds the scenario for the sentences about disruptions.
+type Steps struct{ *world.Scenario }
+
+func from(ctx context.Context) Steps { return Steps{world.From(ctx)} }
+
+// state returns the watch of the scenario.
+func (s Steps) state() *readyWatch { return world.State[readyWatch](s.Scenario) }
 
 // Register adds the sentences.
 func Register(sc world.Sentences) {
@@ -73,21 +83,11 @@ type floored struct{ replicas, floor, minReadySeconds int32 }
 
 // putBudget creates a deployment in a cell as Karmada does, with a floor as the hub divides it.
 func (s Steps) putBudget(ctx context.Context, cell, name string, wanted floored) error {
-	c := s.Client("cell/"+cell, world.Admin)
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.HubNamespace()}}
-	if err := c.Create(ctx, namespace); err != nil {
-		return err
-	}
-	s.RemoveLater("cell/"+cell, namespace)
-	return c.Create(ctx, &v1alpha.WorkloadDeployment{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: namespace.Name, Name: name,
-			Annotations: map[string]string{v1alpha.AnnotationWorkNamespace: "karmada-es-" + cell},
-		},
+	return workloads.In(s.Scenario).PutDeployment(ctx, cell, &v1alpha.WorkloadDeployment{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{v1alpha.AnnotationWorkNamespace: "karmada-es-" + cell}},
 		Spec: v1alpha.WorkloadDeploymentSpec{
-			WorkloadRef:   v1alpha.WorkloadReference{Name: name, UID: "none"},
-			PlacementName: "main", CityCode: "DFW", Template: workloads.SampleTemplate(), MinReadySeconds: new(wanted.minReadySeconds),
-			ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: wanted.replicas, InstanceManagementPolicy: v1alpha.Parallel},
+			MinReadySeconds: new(wanted.minReadySeconds),
+			ScaleSettings:   v1alpha.HorizontalScaleSettings{MinReplicas: wanted.replicas, InstanceManagementPolicy: v1alpha.Parallel},
 			Assignment: &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{{
 				Name: cell, Indices: []v1alpha.IndexRange{{Last: wanted.replicas - 1}},
 				Floor: &v1alpha.AvailabilityFloor{MinAvailable: wanted.floor, Sequence: 1},

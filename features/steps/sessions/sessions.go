@@ -1,10 +1,11 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package sessions has the sentences about logs, commands and ports of Instances, which a consumer uses with the kubeconfig of a
+// project.
 package sessions
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +15,6 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 	"syscall"
 
 	"github.com/karmada-compute/karmada-compute/features/steps/commands"
@@ -22,6 +22,19 @@ import (
 	"github.com/karmada-compute/karmada-compute/features/steps/world"
 	"github.com/karmada-compute/karmada-compute/federation"
 )
+
+// Steps holds the scenario for the sentences about sessions.
+type Steps struct{ *world.Scenario }
+
+func from(ctx context.Context) Steps { return Steps{world.From(ctx)} }
+
+// state is the state that the sentences of a scenario share.
+type state struct {
+	// ran is the command that the consumer started last.
+	ran *running
+}
+
+func (s Steps) state() *state { return world.State[state](s.Scenario) }
 
 // Register adds the sentences about logs, commands and ports of Instances, which a consumer uses with the kubeconfig of a
 // project.
@@ -63,20 +76,20 @@ func Register(sc world.Sentences) {
 		return world.Eventually(ctx, func(context.Context) error { return s.state().ran.code(code) })
 	})
 	sc.Step(`^the command has printed (\d+) lines$`, func(ctx context.Context, wanted int) error {
-		if out := from(ctx).state().ran.output(); strings.Count(out, "\n") != wanted {
+		if out := from(ctx).state().ran.out.String(); strings.Count(out, "\n") != wanted {
 			return fmt.Errorf("it has printed %q", out)
 		}
 		return nil
 	})
 	sc.Step(`^the command prints (\d+) more lines of the log, each once and in order$`, func(ctx context.Context, more int) error {
 		s := from(ctx)
-		before := strings.Count(s.state().ran.output(), "\n")
+		before := strings.Count(s.state().ran.out.String(), "\n")
 		return world.Eventually(ctx, func(context.Context) error { return s.state().ran.inOrder(before + more) })
 	})
 	sc.Step(`^the forwarded port answers "([^"]*)"$`, func(ctx context.Context, text string) error {
 		s := from(ctx)
 		return world.Eventually(ctx, func(ctx context.Context) error {
-			found := forwarding.FindStringSubmatch(s.state().ran.output())
+			found := forwarding.FindStringSubmatch(s.state().ran.out.String())
 			if found == nil {
 				return errors.Join(errors.New("the command names no address"), s.state().ran.printed("Forwarding from"))
 			}
@@ -101,12 +114,9 @@ func (s Steps) offerSessions(ctx context.Context) error {
 
 // running is a command with its output so far.
 type running struct {
-	cmd  *exec.Cmd
-	done chan struct{}
-
-	mu          sync.Mutex
-	out, errors bytes.Buffer
-	err         error
+	cmd         *exec.Cmd
+	done        chan struct{}
+	out, errors world.Buffer
 }
 
 // startCommand starts a command as the consumer, with only a kubeconfig of the scenario's project.
@@ -118,7 +128,7 @@ func (s Steps) startCommand(ctx context.Context, command, input string) (*runnin
 	r := &running{cmd: exec.CommandContext(ctx, "bash", "-c", "exec "+s.Expand(command)), done: make(chan struct{})}
 	r.cmd.Env = append(os.Environ(), "PATH="+environment["PATH"], "KUBECONFIG="+environment["KUBECONFIG"])
 	r.cmd.Stdin = strings.NewReader(input)
-	r.cmd.Stdout, r.cmd.Stderr = locked{&r.mu, &r.out}, locked{&r.mu, &r.errors}
+	r.cmd.Stdout, r.cmd.Stderr = &r.out, &r.errors
 	if err := r.cmd.Start(); err != nil {
 		return nil, err
 	}
@@ -130,37 +140,13 @@ func (s Steps) startCommand(ctx context.Context, command, input string) (*runnin
 	})
 	go func() {
 		defer close(r.done)
-		err := r.cmd.Wait()
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		r.err = err
+		_ = r.cmd.Wait() // the error is the exit code
 	}()
 	return r, nil
 }
 
-// locked is a buffer that is written under a lock.
-type locked struct {
-	mu     *sync.Mutex
-	buffer *bytes.Buffer
-}
-
-// Write adds to the buffer.
-func (l locked) Write(content []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.buffer.Write(content)
-}
-
-func (r *running) output() string {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.out.String()
-}
-
 // printed returns an error unless the command has printed a text, to either output.
 func (r *running) printed(text string) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if !strings.Contains(r.out.String(), text) && !strings.Contains(r.errors.String(), text) {
 		return fmt.Errorf("it has printed %q and, to the other output, %q", ending(r.out.String()), ending(r.errors.String()))
 	}
@@ -176,8 +162,6 @@ func (r *running) code(wanted int) error {
 	default:
 		return errors.New("the command has not ended")
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
 	if got := r.cmd.ProcessState.ExitCode(); got != wanted {
 		return fmt.Errorf("it has ended with exit code %d: %q, %q", got, ending(r.out.String()), ending(r.errors.String()))
 	}
@@ -188,7 +172,7 @@ var numbered = regexp.MustCompile(`(?m) line (\d+)$`)
 
 // inOrder returns an error unless the command has printed at least this number of lines, and the numbered ones are consecutive.
 func (r *running) inOrder(lines int) error {
-	text := r.output()
+	text := r.out.String()
 	if got := strings.Count(text, "\n"); got < lines {
 		return fmt.Errorf("it has printed %d lines: %q", got, r.errors.String())
 	}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	"k8s.io/apimachinery/pkg/util/rand"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -22,6 +23,7 @@ func addLoadSteps(sc world.Sentences) {
 		s := from(ctx)
 		c := s.Client(s.Plane(""), world.Consumer)
 		s.state().load = &load{scenario: s, client: c, cancel: func() {}, ended: make(chan struct{})}
+		s.state().load.running.SetLimit(atOnce)
 		if steadily == "" {
 			s.state().load.all(ctx, count)
 			return nil
@@ -56,7 +58,7 @@ type load struct {
 	client   client.Client
 	cancel   context.CancelFunc
 	ended    chan struct{}
-	running  sync.WaitGroup
+	running  errgroup.Group
 
 	mu       sync.Mutex
 	count    int
@@ -64,8 +66,15 @@ type load struct {
 	slowest  time.Duration
 }
 
-// create creates one Workload.
+// create creates one Workload in the background, as soon as few enough others are being created.
 func (l *load) create(ctx context.Context) {
+	l.running.Go(func() error {
+		l.createOne(ctx)
+		return nil
+	})
+}
+
+func (l *load) createOne(ctx context.Context) {
 	workload := l.scenario.sampleWorkload()
 	workload.Name = "load-" + rand.String(8)
 	begin := time.Now()
@@ -90,7 +99,6 @@ const atOnce = 10
 // for the rate, fewer are created: unbounded requests would time out one after the other, independent of the server.
 func (l *load) start(ctx context.Context, perSecond int) {
 	ctx, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
-	free := make(chan struct{}, atOnce)
 	go func() {
 		defer close(l.ended)
 		ticker := time.NewTicker(time.Second / time.Duration(perSecond))
@@ -100,15 +108,7 @@ func (l *load) start(ctx context.Context, perSecond int) {
 			case <-ctx.Done():
 				return
 			case <-ticker.C:
-			}
-			select {
-			case <-ctx.Done():
-				return
-			case free <- struct{}{}:
-				l.running.Go(func() {
-					defer func() { <-free }()
-					l.create(context.WithoutCancel(ctx))
-				})
+				l.create(context.WithoutCancel(ctx))
 			}
 		}
 	}()
@@ -116,19 +116,9 @@ func (l *load) start(ctx context.Context, perSecond int) {
 
 // all creates a number of Workloads, several at once.
 func (l *load) all(ctx context.Context, count int) {
-	work := make(chan struct{}, count)
 	for range count {
-		work <- struct{}{}
+		l.create(ctx)
 	}
-	close(work)
-	for range atOnce {
-		l.running.Go(func() {
-			for range work {
-				l.create(ctx)
-			}
-		})
-	}
-	l.running.Wait()
 	close(l.ended)
 }
 
@@ -136,7 +126,7 @@ func (l *load) all(ctx context.Context, count int) {
 func (l *load) finish() {
 	l.cancel()
 	<-l.ended
-	l.running.Wait()
+	_ = l.running.Wait() // failures are counted
 }
 
 // result returns an error if any Workload was refused.

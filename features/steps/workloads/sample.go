@@ -46,6 +46,20 @@ func SampleTemplate() v1alpha.InstanceTemplateSpec {
 	}}
 }
 
+// PutDeployment creates a deployment with the sample template directly in a cell, in the hub namespace, which it creates, too.
+func (s Steps) PutDeployment(ctx context.Context, cell string, deployment *v1alpha.WorkloadDeployment) error {
+	c := s.Client("cell/"+cell, world.Admin)
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.HubNamespace()}}
+	if err := c.Create(ctx, namespace); err != nil {
+		return err
+	}
+	s.RemoveLater("cell/"+cell, namespace)
+	deployment.Namespace = namespace.Name
+	deployment.Spec.WorkloadRef = v1alpha.WorkloadReference{Name: deployment.Name, UID: "none"}
+	deployment.Spec.PlacementName, deployment.Spec.CityCode, deployment.Spec.Template = "main", "DFW", SampleTemplate()
+	return c.Create(ctx, deployment)
+}
+
 func (s Steps) sampleWorkload() *v1alpha.Workload {
 	workload := s.WorkloadWith("web", []v1alpha.WorkloadPlacement{{
 		Name: "main", CityCodes: []string{"DFW"}, ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: 1},

@@ -4,9 +4,11 @@
 package world
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/util/retry"
@@ -49,4 +51,24 @@ func UpdateWhenFree[T client.Object](ctx context.Context, c client.Client, objec
 		change(object)
 		return c.Update(ctx, object)
 	})
+}
+
+// Buffer collects output that is read while it grows. It is safe for concurrent use.
+type Buffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// Write adds to the output.
+func (b *Buffer) Write(content []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(content)
+}
+
+// String returns the output so far.
+func (b *Buffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
 }
