@@ -6,7 +6,6 @@ package hub
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -42,17 +41,15 @@ type RefusalsOptions struct {
 }
 
 // NewRefusals returns Refusals, and registers their metric.
-func NewRefusals(o RefusalsOptions) (*Refusals, error) {
+func NewRefusals(o RefusalsOptions) *Refusals {
 	r := &Refusals{engaged: o.Projects, suspension: o.Suspension, root: o.Root, of: map[multicluster.ClusterName]bool{}}
 	refusing := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "karmada_compute_projects_refusing_status",
 		Help: "Suspended projects of this replica that refuse status updates and therefore show the state before the suspension.",
 	}, func() float64 { return float64(r.count()) })
-	if err := o.Registerer.Register(refusing); err != nil {
-		return nil, fmt.Errorf("register the metric of projects that refuse status updates: %w", err)
-	}
+	o.Registerer.MustRegister(refusing)
 	o.Suspension.OnSuspension(r.changed)
-	return r, nil
+	return r
 }
 
 // observe reports whether err is the refusal of a write in a suspended project, and remembers it.

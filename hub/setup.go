@@ -6,7 +6,6 @@ package hub
 import (
 	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"time"
 
@@ -138,10 +137,8 @@ func (s *shared) set(t Target) error {
 		s.book = path.NewBook(t.Options.Clock)
 		s.karmada = path.NewKarmadaWatch(local.GetAPIReader(), t.Options.Clock)
 		if s.err = errors.Join(local.Add(s.karmada), path.SliceIndex{}.AddTo(context.Background(), local.GetFieldIndexer())); s.err == nil {
-			s.repairer, s.err = collector.NewRepairer(local.GetClient(), collector.RepairerOptions{Clock: t.Options.Clock, Registerer: metrics.Registry})
-		}
-		if s.err == nil {
-			s.propagation, s.err = t.newPropagation()
+			s.repairer = collector.NewRepairer(local.GetClient(), collector.RepairerOptions{Clock: t.Options.Clock, Registerer: metrics.Registry})
+			s.propagation = t.newPropagation()
 		}
 	})
 	return s.err
@@ -152,9 +149,7 @@ func setUpAudit(t Target, s *shared) error {
 	if err := s.set(t); err != nil {
 		return err
 	}
-	if err := metrics.Registry.Register(collector.Faults{Book: s.book}); err != nil {
-		return fmt.Errorf("register the metric of faults: %w", err)
-	}
+	metrics.Registry.MustRegister(collector.Faults{Book: s.book})
 	local := t.Manager.GetLocalManager()
 	r := collector.NewDeployments(collector.DeploymentsOptions{
 		Projects: t.Options.Projects, Waker: t.Options.Waker, Hub: local.GetClient(), APIReader: local.GetAPIReader(), Owners: t.Options.Owners,
@@ -170,41 +165,32 @@ func setUpQuota(t Target) error {
 		Name: "karmada_compute_quota_configured",
 		Help: "1 if Instances need quota of their projects, 0 if every Instance starts without quota.",
 	})
-	if err := metrics.Registry.Register(configured); err != nil {
-		return fmt.Errorf("register the metric of quota: %w", err)
-	}
+	metrics.Registry.MustRegister(configured)
 	if t.Options.Metering == nil {
 		local.GetLogger().Info("No quota is configured: every Instance starts without (--quota)", "reason", v1alpha.ReasonQuotaDisabled)
 		return nil
 	}
 	configured.Set(1)
-	r, err := quota.New(quota.Options{
+	r := quota.New(quota.Options{
 		Projects: t.Options.Projects, Existence: t.Options.Existence, Hub: local.GetClient(), Clock: t.Options.Clock,
 		Registerer: metrics.Registry,
 	})
-	if err != nil {
-		return err
-	}
 	return r.Register(t.Manager, t.controller(), t.wrap)
 }
 
-func (t Target) newPropagation() (*propagation.Reconciler, error) {
+func (t Target) newPropagation() *propagation.Reconciler {
 	local := t.Manager.GetLocalManager()
-	binder, err := t.binder()
-	if err != nil {
-		return nil, err
-	}
 	return propagation.New(propagation.Options{
 		Projects: t.Options.Projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
 		Wanted: deployments.Wants(t.Options.Locations), Suspension: t.Options.Suspension, FailoverAfter: t.Options.FailoverAfter, Clock: t.Options.Clock,
-		Metering: t.Options.Metering, Networks: binder, Owners: t.Options.Owners, Grants: projects.NewGrants(local.GetClient()),
-	}), nil
+		Metering: t.Options.Metering, Networks: t.binder(), Owners: t.Options.Owners, Grants: projects.NewGrants(local.GetClient()),
+	})
 }
 
 // binder is nil where the feature is off.
-func (t Target) binder() (propagation.Networks, error) {
+func (t Target) binder() propagation.Networks {
 	if t.Options.Features == nil || !t.Options.Features.Enabled(NetworkBinding) {
-		return nil, nil
+		return nil
 	}
 	return networks.NewBinder(t.Options.Locations, t.Options.Clock, metrics.Registry)
 }
@@ -271,21 +257,15 @@ func Controllers() []Controller {
 				return nil
 			}
 			local := t.Manager.GetLocalManager()
-			r, err := collector.NewNamespaces(collector.NamespacesOptions{
+			r := collector.NewNamespaces(collector.NamespacesOptions{
 				Projects: t.Options.Existence, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
 				Owners: t.Options.Owners, After: t.Options.WithdrawAfter, Grants: projects.NewGrants(local.GetClient()), Clock: t.Options.Clock,
 				Registerer: metrics.Registry,
 			})
-			if err != nil {
-				return err
-			}
 			return r.Register(local, controller.Options{ReconciliationTimeout: reconcileTimeout})
 		}},
 		{Name: "agents", Setup: func(t Target) error {
-			ready, err := cells.NewAgentsMetric(metrics.Registry)
-			if err != nil {
-				return err
-			}
+			ready := cells.NewAgentsMetric(metrics.Registry)
 			local := t.Manager.GetLocalManager()
 			return (&cells.Agents{Hub: local.GetClient(), Clock: t.Options.Clock, Ready: ready}).Register(local)
 		}},
@@ -303,15 +283,11 @@ func Controllers() []Controller {
 			if err := common.set(t); err != nil {
 				return err
 			}
-			runner, err := collector.NewInventory(collector.InventoryOptions{
+			return local.Add(collector.NewInventory(collector.InventoryOptions{
 				Owners: t.Options.Owners, Existence: t.Options.Existence,
 				Hub: local.GetClient(), APIReader: local.GetAPIReader(), Repairer: common.repairer, After: t.Options.InventoryAfter,
 				Clock: t.Options.Clock, Registerer: metrics.Registry,
-			})
-			if err != nil {
-				return err
-			}
-			return local.Add(runner)
+			}))
 		}},
 	}
 }

@@ -80,9 +80,7 @@ func NewLocationKind(o LocationKindOptions) (*LocationKind, error) {
 		Help: "1 while Milo serves LocationBindings, as far as this replica knows. 0: an operator must install the CustomResourceDefinition of LocationBindings at Milo; until then no project has a location, and no Workload is admitted.",
 	})}
 	k.served.Set(1)
-	if err := o.Registerer.Register(k.served); err != nil {
-		return nil, fmt.Errorf("register the metric of LocationBindings: %w", err)
-	}
+	o.Registerer.MustRegister(k.served)
 	return k, nil
 }
 

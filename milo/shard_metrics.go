@@ -3,15 +3,11 @@
 
 package milo
 
-import (
-	"fmt"
-
-	"github.com/prometheus/client_golang/prometheus"
-)
+import "github.com/prometheus/client_golang/prometheus"
 
 // RegisterMetrics registers the metrics of the shards and the projects. Projects in a shard that no replica owns are not reconciled.
-func (p *Provider) RegisterMetrics(registerer prometheus.Registerer) error {
-	for _, collector := range []prometheus.Collector{
+func (p *Provider) RegisterMetrics(registerer prometheus.Registerer) {
+	registerer.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "karmada_compute_shards",
 			Help: "Shards into which the projects are divided.",
@@ -33,10 +29,6 @@ func (p *Provider) RegisterMetrics(registerer prometheus.Registerer) error {
 			}
 			return 0
 		}),
-	} {
-		if err := registerer.Register(collector); err != nil {
-			return fmt.Errorf("register the metrics of the shards: %w", err)
-		}
-	}
-	return p.registerProjects(registerer)
+	)
+	p.registerProjects(registerer)
 }

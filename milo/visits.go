@@ -6,7 +6,6 @@ package milo
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -160,8 +159,8 @@ func newVisitCounts() visitCounts {
 }
 
 // registerProjects registers the metrics of projects that are engaged, and of visits.
-func (p *Provider) registerProjects(registerer prometheus.Registerer) error {
-	for _, collector := range []prometheus.Collector{
+func (p *Provider) registerProjects(registerer prometheus.Registerer) {
+	registerer.MustRegister(
 		p.counts.visits,
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "karmada_compute_projects",
@@ -185,10 +184,5 @@ func (p *Provider) registerProjects(registerer prometheus.Registerer) error {
 			defer p.mu.RUnlock()
 			return float64(len(p.projects))
 		}),
-	} {
-		if err := registerer.Register(collector); err != nil {
-			return fmt.Errorf("register the metrics of projects: %w", err)
-		}
-	}
-	return nil
+	)
 }

@@ -27,7 +27,7 @@ func newCatalogue(hub *rest.Config, scheme *runtime.Scheme, grace time.Duration)
 	}
 	return instancetypes.NewCatalogue(instancetypes.CatalogueOptions{
 		Hub: reader, Clock: clock.RealClock{}, Registerer: metrics.Registry, Log: ctrl.Log.WithName("instancetypes"), Grace: grace,
-	})
+	}), nil
 }
 
 // admissionTypes implements webhook.InstanceTypes with a Catalogue.

@@ -37,15 +37,13 @@ type Agents struct {
 }
 
 // NewAgentsMetric creates the metric of Agents and registers it.
-func NewAgentsMetric(registerer prometheus.Registerer) (*prometheus.GaugeVec, error) {
+func NewAgentsMetric(registerer prometheus.Registerer) *prometheus.GaugeVec {
 	ready := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "karmada_compute_cell_agent_ready",
 		Help: "1 while the agent of a cell is ready and has the current version, else 0, by cell and reason.",
 	}, []string{"cell", "reason"})
-	if err := registerer.Register(ready); err != nil {
-		return nil, fmt.Errorf("register the metric of the cells' agents: %w", err)
-	}
-	return ready, nil
+	registerer.MustRegister(ready)
+	return ready
 }
 
 // Register adds the controller to a manager of the hub.

@@ -55,10 +55,7 @@ func newDeploymentsFixture(t *testing.T) *deploymentsFixture {
 		Planes: planes.New(t), clock: testingclock.NewFakePassiveClock(time.Now().Add(time.Hour).Truncate(time.Second)), registry: prometheus.NewRegistry(),
 	}
 	planes.Index(t, f.Hub, path.SliceIndex{})
-	repairer, err := NewRepairer(f.Hub, RepairerOptions{Clock: f.clock})
-	if err != nil {
-		t.Fatal(err)
-	}
+	repairer := NewRepairer(f.Hub, RepairerOptions{Clock: f.clock, Registerer: prometheus.NewRegistry()})
 	book := path.NewBook(f.clock)
 	f.registry.MustRegister(Faults{book})
 	withdrawal := propagation.New(propagation.Options{

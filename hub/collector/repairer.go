@@ -39,7 +39,7 @@ type Repair struct {
 type RepairerOptions struct {
 	// Clock is for the pauses between repairs.
 	Clock clock.PassiveClock
-	// Registerer registers the metrics. Nil: they are not registered.
+	// Registerer registers the metrics.
 	Registerer prometheus.Registerer
 }
 
@@ -54,8 +54,8 @@ type Repairer struct {
 	failed   *prometheus.CounterVec
 }
 
-// NewRepairer returns a Repairer that writes to the hub. It fails if its metrics cannot be registered.
-func NewRepairer(hub client.Client, o RepairerOptions) (*Repairer, error) {
+// NewRepairer returns a Repairer that writes to the hub, and registers its metrics.
+func NewRepairer(hub client.Client, o RepairerOptions) *Repairer {
 	m := &Repairer{
 		hub: hub, clock: o.Clock, budget: newBudget(o.Clock), history: newHistory(o.Clock),
 		repaired: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -67,15 +67,8 @@ func NewRepairer(hub client.Client, o RepairerOptions) (*Repairer, error) {
 			Help: "Failed repairs on the hub, by kind of the object and by fault.",
 		}, []string{"kind", "reason"}),
 	}
-	if o.Registerer == nil {
-		return m, nil
-	}
-	for _, counter := range []*prometheus.CounterVec{m.repaired, m.failed} {
-		if err := o.Registerer.Register(counter); err != nil {
-			return nil, fmt.Errorf("register the metrics of repairs: %w", err)
-		}
-	}
-	return m, nil
+	o.Registerer.MustRegister(m.repaired, m.failed)
+	return m
 }
 
 // Touch annotates the object, so that Karmada gets an event and reconciles it. If it is too early for another attempt,

@@ -91,15 +91,13 @@ type Catalogue struct {
 }
 
 // NewCatalogue returns a Catalogue. It sends no request.
-func NewCatalogue(options CatalogueOptions) (*Catalogue, error) {
+func NewCatalogue(options CatalogueOptions) *Catalogue {
 	served := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "karmada_compute_instance_types_served",
 		Help: "1 while the hub serves InstanceTypes, else 0: Workloads are then not checked against InstanceTypes.",
 	})
-	if err := options.Registerer.Register(served); err != nil {
-		return nil, fmt.Errorf("register the metric of instance types: %w", err)
-	}
-	return &Catalogue{options: options, served: served}, nil
+	options.Registerer.MustRegister(served)
+	return &Catalogue{options: options, served: served}
 }
 
 // Types returns the types sorted by name, from the last answer of the hub, however old; it reads them if the hub has

@@ -3,11 +3,7 @@
 
 package sessions
 
-import (
-	"fmt"
-
-	"github.com/prometheus/client_golang/prometheus"
-)
+import "github.com/prometheus/client_golang/prometheus"
 
 type serverMetrics struct {
 	open    prometheus.Gauge
@@ -19,8 +15,8 @@ type serverMetrics struct {
 // Directions of bytes.
 const toClient, fromClient = "to_client", "from_client"
 
-// newMetrics creates the metrics and registers them, unless registerer is nil.
-func newMetrics(registerer prometheus.Registerer) (*serverMetrics, error) {
+// newMetrics creates the metrics and registers them.
+func newMetrics(registerer prometheus.Registerer) *serverMetrics {
 	m := &serverMetrics{
 		open: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "karmada_compute_session_streams",
@@ -39,13 +35,6 @@ func newMetrics(registerer prometheus.Registerer) (*serverMetrics, error) {
 			Help: "Requests for sessions that were refused: the session does not exist, has expired or was used, or the client has another key.",
 		}),
 	}
-	if registerer == nil {
-		return m, nil
-	}
-	for _, collector := range []prometheus.Collector{m.open, m.ended, m.bytes, m.refused} {
-		if err := registerer.Register(collector); err != nil {
-			return nil, fmt.Errorf("register the metrics of sessions: %w", err)
-		}
-	}
-	return m, nil
+	registerer.MustRegister(m.open, m.ended, m.bytes, m.refused)
+	return m
 }

@@ -36,9 +36,7 @@ func New(options Options) (*Authority, error) {
 		return nil, err
 	}
 	a := &Authority{options: options, changed: make(chan struct{}, 1)}
-	if err := registerExpiry(options.Registerer, a.expiry); err != nil {
-		return nil, err
-	}
+	registerExpiry(options.Registerer, a.expiry)
 	var err error
 	a.Keeper, err = rotation.New(rotation.Options[ca]{
 		Store:       options.Store,

@@ -4,7 +4,6 @@
 package certificates
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,19 +16,15 @@ type expiryCollector struct {
 	desc   *prometheus.Desc
 }
 
-func registerExpiry(registerer prometheus.Registerer, expiry func() map[string]time.Time) error {
+func registerExpiry(registerer prometheus.Registerer, expiry func() map[string]time.Time) {
 	if registerer == nil {
-		return nil
+		return
 	}
-	c := &expiryCollector{expiry: expiry, desc: prometheus.NewDesc(
+	registerer.MustRegister(&expiryCollector{expiry: expiry, desc: prometheus.NewDesc(
 		"karmada_compute_webhook_certificate_expiry_timestamp_seconds",
 		"When the webhook's certificate expires: the one it serves with, and the CA that signed it if that is its own.",
 		[]string{"certificate"}, nil,
-	)}
-	if err := registerer.Register(c); err != nil {
-		return fmt.Errorf("register the webhook certificates' metric: %w", err)
-	}
-	return nil
+	)})
 }
 
 // Describe implements prometheus.Collector.

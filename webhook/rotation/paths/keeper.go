@@ -34,9 +34,7 @@ func New(options Options) (*Keeper, error) {
 		k.exposures.WithLabelValues(cause)
 	}
 	if options.Registerer != nil {
-		if err := options.Registerer.Register(k.exposures); err != nil {
-			return nil, fmt.Errorf("register the metric of the webhooks' paths: %w", err)
-		}
+		options.Registerer.MustRegister(k.exposures)
 	}
 	var err error
 	k.Keeper, err = rotation.New(rotation.Options[key]{
