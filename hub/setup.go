@@ -11,6 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
@@ -290,4 +291,15 @@ func Controllers() []Controller {
 			}))
 		}},
 	}
+}
+
+// NetworkBinding connects the networks of deployments to their cities through NetworkBindings in the project: Instances
+// start when their NetworkBindings are Ready. Enable it if the projects have a network service.
+const NetworkBinding featuregate.Feature = "NetworkBinding"
+
+// AddFeatures adds the features of the controllers, at their defaults, to a gate.
+func AddFeatures(gate featuregate.MutableFeatureGate) {
+	runtime.Must(gate.Add(map[featuregate.Feature]featuregate.FeatureSpec{
+		NetworkBinding: {Default: false, PreRelease: featuregate.Alpha},
+	}))
 }

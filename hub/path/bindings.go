@@ -11,6 +11,7 @@ import (
 
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -23,6 +24,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
@@ -125,5 +128,105 @@ func onUpdate(changed func(before, after *workv1alpha2.ResourceBinding) bool) pr
 			return isBinding && stillIs && (before.UID != after.UID || changed(before, after))
 		},
 		DeleteFunc: func(event.DeleteEvent) bool { return false },
+	}
+}
+
+// SliceReports returns the cells' reports in a slice of a copy. It returns none before Karmada has a ResourceBinding of
+// this very slice, or if the slice belongs to another copy. It omits cells whose agent has not written the slice.
+func SliceReports(ctx context.Context, hub client.Reader, copied *v1alpha.WorkloadDeployment, number int) ([]v1alpha.InstanceReport, error) {
+	name := types.NamespacedName{Namespace: copied.Namespace, Name: indexing.SliceName(copied.Name, number)}
+	slice, binding := &v1alpha.InstanceSlice{}, &workv1alpha2.ResourceBinding{}
+	if err := hub.Get(ctx, name, slice); err != nil {
+		return nil, ignoreNotFound(err, "get the InstanceSlice of the hub's copy")
+	}
+	name.Name = karmadanames.GenerateBindingName(v1alpha.KindInstanceSlice, name.Name)
+	if err := hub.Get(ctx, name, binding); err != nil {
+		return nil, ignoreNotFound(err, "get the ResourceBinding of an InstanceSlice")
+	}
+	owner := metav1.GetControllerOfNoCopy(binding)
+	if owner == nil || owner.UID != slice.UID || len(slice.OwnerReferences) == 0 || slice.OwnerReferences[0].UID != copied.UID {
+		return nil, nil
+	}
+	return decodeSlices(binding.Status.AggregatedStatus), nil
+}
+
+func ignoreNotFound(err error, doing string) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// decodeSlices returns the reports of cells, each with the name of its cell. It skips reports that cannot be decoded or
+// that no agent has written.
+func decodeSlices(items []workv1alpha2.AggregatedStatusItem) []v1alpha.InstanceReport {
+	var reports []v1alpha.InstanceReport
+	for i := range items {
+		if items[i].Status == nil {
+			continue
+		}
+		if report, ok := cellreport.DecodeSlice(items[i].ClusterName, items[i].Status.Raw); ok {
+			reports = append(reports, report)
+		}
+	}
+	return reports
+}
+
+// OfSliceBinding requests a slice that a ResourceBinding binds, by its name in the namespace of the project. It
+// requests nothing if the binding is of another kind, or if the hub namespace is not in the cache: then the namespace
+// is being deleted, or the slice's own event follows.
+func OfSliceBinding(hub client.Reader) func(context.Context, client.Object) []mcreconcile.Request {
+	return func(ctx context.Context, changed client.Object) []mcreconcile.Request {
+		binding, ok := changed.(*workv1alpha2.ResourceBinding)
+		if !ok || !isOfSlice(binding) {
+			return nil
+		}
+		namespace := &corev1.Namespace{}
+		if err := hub.Get(ctx, types.NamespacedName{Name: binding.Namespace}, namespace); err != nil {
+			return nil
+		}
+		requests := projects.NamespaceOfCopy(ctx, namespace)
+		for i := range requests {
+			requests[i].NamespacedName = types.NamespacedName{Namespace: requests[i].Name, Name: binding.Spec.Resource.Name}
+		}
+		return requests
+	}
+}
+
+// SliceReportChanged drops updates of bindings that do not change the cells' reports.
+func SliceReportChanged() predicate.Predicate {
+	return onUpdate(func(before, after *workv1alpha2.ResourceBinding) bool {
+		return !sameItems(before.Status.AggregatedStatus, after.Status.AggregatedStatus) || controllerOf(before) != controllerOf(after)
+	})
+}
+
+func sameItems(before, after []workv1alpha2.AggregatedStatusItem) bool {
+	return slices.EqualFunc(before, after, func(a, b workv1alpha2.AggregatedStatusItem) bool {
+		return a.ClusterName == b.ClusterName && (a.Status == nil) == (b.Status == nil) && (a.Status == nil || bytes.Equal(a.Status.Raw, b.Status.Raw))
+	})
+}
+
+func controllerOf(binding *workv1alpha2.ResourceBinding) types.UID {
+	if owner := metav1.GetControllerOfNoCopy(binding); owner != nil {
+		return owner.UID
+	}
+	return ""
+}
+
+func isOfSlice(binding *workv1alpha2.ResourceBinding) bool {
+	return binding.Spec.Resource.Kind == v1alpha.KindInstanceSlice && binding.Spec.Resource.APIVersion == v1alpha.GroupVersion.String()
+}
+
+// trimSlice keeps the target cells and the cells' reports in the binding of a slice.
+func trimSlice(binding, trimmed *workv1alpha2.ResourceBinding) {
+	trimmed.DeletionTimestamp = binding.DeletionTimestamp
+	if owner := metav1.GetControllerOfNoCopy(binding); owner != nil {
+		trimmed.OwnerReferences = []metav1.OwnerReference{{UID: owner.UID, Controller: owner.Controller}}
+	}
+	trimmed.Spec = workv1alpha2.ResourceBindingSpec{Resource: binding.Spec.Resource, RequiredBy: binding.Spec.RequiredBy}
+	trimmed.Spec.Resource.ResourceVersion = ""
+	for i := range binding.Status.AggregatedStatus {
+		item := &binding.Status.AggregatedStatus[i]
+		trimmed.Status.AggregatedStatus = append(trimmed.Status.AggregatedStatus, workv1alpha2.AggregatedStatusItem{ClusterName: item.ClusterName, Status: item.Status})
 	}
 }

@@ -4,7 +4,9 @@
 package validation
 
 import (
+	"math"
 	"path"
+	"regexp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -189,4 +191,77 @@ func (p *problems) dataKey(at place, key string) {
 		return
 	}
 	p.messages(at, key, validation.IsConfigMapKey(key))
+}
+
+// image is a parsed image reference.
+type image struct {
+	host, tag, digest string
+}
+
+// imagePattern is the grammar of image references in registries and container runtimes: name, tag, digest.
+var imagePattern = regexp.MustCompile(`^(?:(` + hostPattern + `)/)?` + pathPattern + `(?:/` + pathPattern + `)*` +
+	`(?::([\w][\w.-]{0,127}))?` +
+	`(?:@([A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}))?$`)
+
+const (
+	labelPattern = `[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?`
+	// A first component is a registry only if it has the form of an address: docker.io, registry:5000, localhost, [::1]:5000.
+	hostPattern = `(?:` + labelPattern + `(?:\.` + labelPattern + `)+|localhost|\[[a-fA-F0-9:]+\])(?::[0-9]+)?|` + labelPattern + `:[0-9]+`
+	pathPattern = `[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*`
+)
+
+// parseImage parses an image reference. It returns false if the text is not an image reference.
+func parseImage(text string) (image, bool) {
+	match := imagePattern.FindStringSubmatch(text)
+	if match == nil {
+		return image{}, false
+	}
+	parsed := image{host: match[1], tag: match[2], digest: match[3]}
+	name, _, _ := strings.Cut(text, "@")
+	name = strings.TrimSuffix(name, ":"+parsed.tag)
+	return parsed, len(name) <= 255
+}
+
+func (p *problems) sandboxSecurity(at place, context *v1alpha.SandboxSecurityContext) {
+	if context == nil {
+		return
+	}
+	p.identifier(at.child("runAsUser"), context.RunAsUser)
+	p.identifier(at.child("runAsGroup"), context.RunAsGroup)
+	p.identifier(at.child("fsGroup"), context.FSGroup)
+	p.nonRoot(at.child("runAsUser"), context.RunAsUser, context.RunAsNonRoot)
+}
+
+// containerSecurity validates the security context of a container. Fields that it omits are inherited from the sandbox's security
+// context.
+func (p *problems) containerSecurity(at place, context *v1alpha.ContainerSecurityContext, of *v1alpha.SandboxSecurityContext) {
+	if context == nil {
+		return
+	}
+	p.identifier(at.child("runAsUser"), context.RunAsUser)
+	p.identifier(at.child("runAsGroup"), context.RunAsGroup)
+	user, nonRoot := context.RunAsUser, context.RunAsNonRoot
+	if of != nil {
+		if user == nil && nonRoot != nil {
+			user = of.RunAsUser
+		}
+		if nonRoot == nil && user != nil {
+			nonRoot = of.RunAsNonRoot
+		}
+	}
+	p.nonRoot(at.child("runAsUser"), user, nonRoot)
+}
+
+// identifier requires an ID of a user or group that Linux has.
+func (p *problems) identifier(at place, id *int64) {
+	if id != nil && (*id < 0 || *id > math.MaxInt32) {
+		p.invalid(at, *id, validation.InclusiveRangeError(0, math.MaxInt32))
+	}
+}
+
+// nonRoot refuses a combination with which no container could start.
+func (p *problems) nonRoot(at place, user *int64, nonRoot *bool) {
+	if user != nil && *user == 0 && nonRoot != nil && *nonRoot {
+		p.invalid(at, *user, "must not be 0 with runAsNonRoot: no container would start")
+	}
 }
