@@ -51,21 +51,13 @@ var (
 
 // missingAgents names the cells without a running agent of the hub's current version; "": none.
 func missingAgents(ctx context.Context, hub *plane) (string, error) {
-	clusters := &unstructured.UnstructuredList{}
-	clusters.SetAPIVersion("cluster.karmada.io/v1alpha1")
-	clusters.SetKind("ClusterList")
-	if err := hub.List(ctx, clusters, client.HasLabels{cityLabel}); err != nil {
-		return "", fmt.Errorf("list the cells: %w", err)
+	clusters, err := hub.list(ctx, "cluster.karmada.io/v1alpha1", "Cluster", client.HasLabels{cityLabel})
+	if err != nil || len(clusters) == 0 {
+		return "", err
 	}
-	if len(clusters.Items) == 0 {
-		return "", nil
-	}
-	binding := &unstructured.Unstructured{}
-	binding.SetAPIVersion("work.karmada.io/v1alpha2")
-	binding.SetKind("ResourceBinding")
+	binding := reference{APIVersion: "work.karmada.io/v1alpha2", Kind: "ResourceBinding"}.object()
 	deployment := &appsv1.Deployment{}
-	err := hub.Get(ctx, agentBinding, binding)
-	if err == nil {
+	if err = hub.Get(ctx, agentBinding, binding); err == nil {
 		err = hub.Get(ctx, agentDeployment, deployment)
 	}
 	if err != nil {
@@ -76,8 +68,8 @@ func missingAgents(ctx context.Context, hub *plane) (string, error) {
 		return "", err
 	}
 	var without []string
-	for i := range clusters.Items {
-		if name := clusters.Items[i].GetName(); !present[name] {
+	for i := range clusters {
+		if name := clusters[i].GetName(); !present[name] {
 			without = append(without, name)
 		}
 	}

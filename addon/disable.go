@@ -8,10 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -69,7 +69,7 @@ func (s *session) checkWorkloads(ctx context.Context) error {
 	if s.options.workloads != workloadsRefuse {
 		return nil
 	}
-	deployments, err := list(ctx, s.hub, "WorkloadDeployment")
+	deployments, err := s.hub.list(ctx, v1alpha.GroupVersion.String(), v1alpha.KindWorkloadDeployment)
 	if err != nil {
 		return err
 	}
@@ -78,16 +78,6 @@ func (s *session) checkWorkloads(ctx context.Context) error {
 			len(deployments), deployments[0].GetNamespace()+"/"+deployments[0].GetName())
 	}
 	return nil
-}
-
-// list lists a kind of the add-on in all namespaces; none if the kind is not served.
-func list(ctx context.Context, p *plane, kind string) ([]unstructured.Unstructured, error) {
-	objects := &unstructured.UnstructuredList{}
-	objects.SetGroupVersionKind(v1alpha.GroupVersion.WithKind(kind + "List"))
-	if err := p.List(ctx, objects); err != nil && !meta.IsNoMatchError(err) {
-		return nil, fmt.Errorf("list %ss at %s: %w", kind, p.name, err)
-	}
-	return objects.Items, nil
 }
 
 // disable deletes the objects that enable created, in an order in which nothing is refused or left behind.
@@ -152,16 +142,14 @@ func (s *session) stopReplicas(ctx context.Context) error {
 // removeRuntime deletes the objects that the replicas created for themselves: Leases, the CA and the paths of the webhooks, and, unless
 // Workloads are kept, the marks of projects with Workloads.
 func (s *session) removeRuntime(ctx context.Context) error {
-	leases := &unstructured.UnstructuredList{}
-	leases.SetAPIVersion("coordination.k8s.io/v1")
-	leases.SetKind("LeaseList")
-	if err := s.hub.List(ctx, leases, client.InNamespace(hubNamespace)); err != nil {
-		return fmt.Errorf("list the Leases of the hub: %w", err)
+	leases, err := s.hub.list(ctx, "coordination.k8s.io/v1", "Lease", client.InNamespace(hubNamespace))
+	if err != nil {
+		return err
 	}
 	own := []reference{{"v1", "Secret", hubNamespace, Name + "-webhook-ca"}, {"v1", "Secret", hubNamespace, Name + "-webhook-path"}}
-	for i := range leases.Items {
-		if isOwnLease(leases.Items[i].GetName()) {
-			own = append(own, referenceOf(&leases.Items[i]))
+	for i := range leases {
+		if strings.HasPrefix(leases[i].GetName(), ownLeases) {
+			own = append(own, referenceOf(&leases[i]))
 		}
 	}
 	marks, err := s.marks(ctx)
@@ -181,15 +169,13 @@ func (s *session) marks(ctx context.Context) ([]reference, error) {
 	if s.options.workloads == workloadsKeep {
 		return nil, nil
 	}
-	marks := &unstructured.UnstructuredList{}
-	marks.SetAPIVersion("v1")
-	marks.SetKind("ConfigMapList")
-	if err := s.hub.List(ctx, marks, client.InNamespace(hubNamespace), client.HasLabels{v1alpha.LabelProjectMark}); err != nil {
-		return nil, fmt.Errorf("list the marks of projects on the hub: %w", err)
+	marks, err := s.hub.list(ctx, "v1", "ConfigMap", client.InNamespace(hubNamespace), client.HasLabels{v1alpha.LabelProjectMark})
+	if err != nil {
+		return nil, err
 	}
 	var found []reference
-	for i := range marks.Items {
-		found = append(found, referenceOf(&marks.Items[i]))
+	for i := range marks {
+		found = append(found, referenceOf(&marks[i]))
 	}
 	return append(found, reference{APIVersion: "v1", Kind: "ConfigMap", Namespace: hubNamespace, Name: v1alpha.MiloRecordName}), nil
 }
@@ -245,14 +231,12 @@ func (s *session) removeListed(ctx context.Context, key string) error {
 
 // keepsCRD reports whether a CustomResourceDefinition stays, since objects of it exist.
 func (s *session) keepsCRD(ctx context.Context, p *plane, r reference) (bool, error) {
-	crd := &unstructured.Unstructured{}
-	crd.SetAPIVersion(r.APIVersion)
-	crd.SetKind(r.Kind)
+	crd := r.object()
 	if err := p.Get(ctx, client.ObjectKey{Name: r.Name}, crd); err != nil {
 		return false, client.IgnoreNotFound(err)
 	}
 	kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
-	objects, err := list(ctx, p, kind)
+	objects, err := p.list(ctx, v1alpha.GroupVersion.String(), kind)
 	if err != nil || len(objects) == 0 {
 		return false, err
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -68,6 +69,18 @@ func (p *plane) apply(ctx context.Context, object *unstructured.Unstructured) er
 		return fmt.Errorf("apply %s at %s: %w", describe(object), p.name, err)
 	}
 	return nil
+}
+
+// list lists a kind, in all namespaces unless the options name one; none for a kind of the add-on that is not served.
+func (p *plane) list(ctx context.Context, apiVersion, kind string, options ...client.ListOption) ([]unstructured.Unstructured, error) {
+	objects := &unstructured.UnstructuredList{}
+	objects.SetAPIVersion(apiVersion)
+	objects.SetKind(kind + "List")
+	err := p.List(ctx, objects, options...)
+	if err != nil && (apiVersion != v1alpha.GroupVersion.String() || !meta.IsNoMatchError(err)) {
+		return nil, fmt.Errorf("list %ss at %s: %w", kind, p.name, err)
+	}
+	return objects.Items, nil
 }
 
 // exists reports whether an object is there.

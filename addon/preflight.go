@@ -227,22 +227,20 @@ func checkRate(f *findings, args []string) {
 
 // checkClusters names the Clusters that no Workload can run on.
 func (s *session) checkClusters(ctx context.Context, f *findings) {
-	clusters := &unstructured.UnstructuredList{}
-	clusters.SetAPIVersion("cluster.karmada.io/v1alpha1")
-	clusters.SetKind("ClusterList")
-	if err := s.hub.List(ctx, clusters); err != nil {
-		f.fail("list the Clusters of the hub: %w", err)
+	clusters, err := s.hub.list(ctx, "cluster.karmada.io/v1alpha1", "Cluster")
+	if err != nil {
+		f.fail("%w", err)
 		return
 	}
-	s.checkCellUsers(ctx, f, clusters.Items)
+	s.checkCellUsers(ctx, f, clusters)
 	var without []string
-	for i := range clusters.Items {
-		if clusters.Items[i].GetLabels()[cityLabel] == "" {
-			without = append(without, clusters.Items[i].GetName())
+	for i := range clusters {
+		if clusters[i].GetLabels()[cityLabel] == "" {
+			without = append(without, clusters[i].GetName())
 		}
 	}
 	switch {
-	case len(clusters.Items) == 0:
+	case len(clusters) == 0:
 		f.warn("no cluster has joined Karmada; when one does, label it: kubectl label cluster <name> %s=<city>", cityLabel)
 	case len(without) > 0:
 		f.warn("no Workload runs on %s, which has no city; label it: kubectl label cluster <name> %s=<city>", strings.Join(without, ", "), cityLabel)

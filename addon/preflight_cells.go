@@ -124,24 +124,22 @@ func (s *session) removeCells(ctx context.Context) error {
 	if s.options.workloads == workloadsKeep {
 		return nil // The agents stay, and report to whoever enables the add-on again.
 	}
-	works := &unstructured.UnstructuredList{}
-	works.SetAPIVersion("work.karmada.io/v1alpha1")
-	works.SetKind("WorkList")
-	if err := s.hub.List(ctx, works, client.HasLabels{v1alpha.LabelInventory}); err != nil {
-		return fmt.Errorf("list the Works of the cells' inventories: %w", err)
+	works, err := s.hub.list(ctx, "work.karmada.io/v1alpha1", "Work", client.HasLabels{v1alpha.LabelInventory})
+	if err != nil {
+		return err
 	}
-	for i := range works.Items {
-		if err := s.hub.remove(ctx, referenceOf(&works.Items[i])); err != nil {
+	for i := range works {
+		if err := s.hub.remove(ctx, referenceOf(&works[i])); err != nil {
 			return err
 		}
 	}
-	for i := range works.Items {
-		if err := s.hub.waitGone(ctx, referenceOf(&works.Items[i]), cellTimeout); err != nil {
+	for i := range works {
+		if err := s.hub.waitGone(ctx, referenceOf(&works[i]), cellTimeout); err != nil {
 			if ctx.Err() != nil {
 				return err
 			}
 			s.say("%s stays on the hub, since Karmada does not reach the cell; when the cell is gone for good, remove the finalizer",
-				describe(&works.Items[i]))
+				describe(&works[i]))
 		}
 	}
 	return nil

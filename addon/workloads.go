@@ -7,11 +7,8 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -24,9 +21,6 @@ const projectPath = "/apis/resourcemanager.miloapis.com/v1alpha1/projects/%s/con
 
 // ownLeases is the prefix of the names of the replicas' Leases, and of the record of their shards.
 const ownLeases = "karmada-compute-"
-
-// isOwnLease reports whether a Lease serves the division of the projects among replicas.
-func isOwnLease(name string) bool { return strings.HasPrefix(name, ownLeases) }
 
 // deleteWorkloads deletes every Workload of every project and waits until the add-on, which still runs, has cleaned up.
 func (s *session) deleteWorkloads(ctx context.Context) error {
@@ -43,7 +37,7 @@ func (s *session) deleteWorkloads(ctx context.Context) error {
 		}
 	}
 	err = wait.PollUntilContextTimeout(ctx, pollInterval, s.options.karmada.timeout, true, func(ctx context.Context) (bool, error) {
-		left, err := list(ctx, s.hub, "WorkloadDeployment")
+		left, err := s.hub.list(ctx, v1alpha.GroupVersion.String(), v1alpha.KindWorkloadDeployment)
 		return err == nil && len(left) == 0, err
 	})
 	if err != nil {
@@ -58,15 +52,13 @@ func (s *session) projects(ctx context.Context) ([]*plane, error) {
 	if isWithoutMilo(s.values) {
 		return []*plane{s.hub}, nil
 	}
-	projects := &unstructured.UnstructuredList{}
-	projects.SetAPIVersion("resourcemanager.miloapis.com/v1alpha1")
-	projects.SetKind("ProjectList")
-	if err := s.milo.List(ctx, projects); err != nil {
-		return nil, fmt.Errorf("list the Projects at Milo: %w", err)
+	projects, err := s.milo.list(ctx, "resourcemanager.miloapis.com/v1alpha1", "Project")
+	if err != nil {
+		return nil, err
 	}
 	var planes []*plane
-	for i := range projects.Items {
-		p, err := s.project(projects.Items[i].GetName())
+	for i := range projects {
+		p, err := s.project(projects[i].GetName())
 		if err != nil {
 			return nil, err
 		}
@@ -77,7 +69,7 @@ func (s *session) projects(ctx context.Context) ([]*plane, error) {
 
 // deleteWorkloadsOf deletes the Workloads of a plane and waits until they are gone.
 func deleteWorkloadsOf(ctx context.Context, p *plane, timeout time.Duration) error {
-	workloads, err := list(ctx, p, "Workload")
+	workloads, err := p.list(ctx, v1alpha.GroupVersion.String(), v1alpha.KindWorkload)
 	if err != nil {
 		return err
 	}
@@ -87,10 +79,8 @@ func deleteWorkloadsOf(ctx context.Context, p *plane, timeout time.Duration) err
 		}
 	}
 	err = wait.PollUntilContextTimeout(ctx, pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
-		left := &unstructured.UnstructuredList{}
-		left.SetGroupVersionKind(v1alpha.GroupVersion.WithKind("WorkloadList"))
-		err := p.List(ctx, left)
-		return len(left.Items) == 0 && (err == nil || meta.IsNoMatchError(err)), nil
+		left, err := p.list(ctx, v1alpha.GroupVersion.String(), v1alpha.KindWorkload)
+		return err == nil && len(left) == 0, nil
 	})
 	if err != nil {
 		return fmt.Errorf("workloads are left at %s: %w", p.name, err)
