@@ -4,6 +4,7 @@
 package component
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net"
@@ -41,6 +42,14 @@ func (e *Endpoints) Validate() error {
 		mistakes = append(mistakes, errors.New("--profiling: profiles are served beside the metrics, set --metrics-bind-address"))
 	}
 	return errors.Join(mistakes...)
+}
+
+// AtLeast returns a mistake if the value of a flag is too small.
+func AtLeast[T cmp.Ordered](flag string, value, least T) error {
+	if value < least {
+		return fmt.Errorf("--%s: %v is less than %v", flag, value, least)
+	}
+	return nil
 }
 
 func check(flag, address string) error {
