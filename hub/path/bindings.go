@@ -4,14 +4,12 @@
 package path
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
 
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -65,7 +63,7 @@ func Refusal(binding *workv1alpha2.ResourceBinding) string {
 func OfDeploymentBinding(hub client.Reader) func(context.Context, client.Object) []mcreconcile.Request {
 	return func(ctx context.Context, changed client.Object) []mcreconcile.Request {
 		binding, ok := changed.(*workv1alpha2.ResourceBinding)
-		if !ok || !isOfDeployment(binding) {
+		if !ok || !isOf(binding, v1alpha.KindWorkloadDeployment) {
 			return nil
 		}
 		copied := &v1alpha.WorkloadDeployment{}
@@ -76,8 +74,9 @@ func OfDeploymentBinding(hub client.Reader) func(context.Context, client.Object)
 	}
 }
 
-func isOfDeployment(binding *workv1alpha2.ResourceBinding) bool {
-	return binding.Spec.Resource.Kind == v1alpha.KindWorkloadDeployment && binding.Spec.Resource.APIVersion == v1alpha.GroupVersion.String()
+// isOf reports whether a binding binds a kind of the add-on.
+func isOf(binding *workv1alpha2.ResourceBinding, kind string) bool {
+	return binding.Spec.Resource.Kind == kind && binding.Spec.Resource.APIVersion == v1alpha.GroupVersion.String()
 }
 
 // IsOfData reports whether a ResourceBinding is about a ConfigMap or Secret in a hub namespace.
@@ -107,11 +106,8 @@ func DivisionChanged() predicate.Predicate {
 // not count.
 func sameDivision(before, after []workv1alpha2.AggregatedStatusItem) bool {
 	return slices.EqualFunc(before, after, func(a, b workv1alpha2.AggregatedStatusItem) bool {
-		if a.ClusterName != b.ClusterName || (a.Status == nil) != (b.Status == nil) {
-			return false
-		}
-		if a.Status == nil || bytes.Equal(a.Status.Raw, b.Status.Raw) {
-			return true
+		if a.ClusterName != b.ClusterName || sameRaw(a.Status, b.Status) {
+			return a.ClusterName == b.ClusterName
 		}
 		x, y := DecodeReport(a.Status), DecodeReport(b.Status)
 		return x != nil && y != nil && x.Generation == y.Generation && x.ObservedGeneration == y.ObservedGeneration &&
@@ -173,23 +169,14 @@ func decodeSlices(items []workv1alpha2.AggregatedStatusItem) []v1alpha.InstanceR
 }
 
 // OfSliceBinding requests a slice that a ResourceBinding binds, by its name in the namespace of the project. It
-// requests nothing if the binding is of another kind, or if the hub namespace is not in the cache: then the namespace
-// is being deleted, or the slice's own event follows.
+// requests nothing if the binding is of another kind.
 func OfSliceBinding(hub client.Reader) func(context.Context, client.Object) []mcreconcile.Request {
 	return func(ctx context.Context, changed client.Object) []mcreconcile.Request {
 		binding, ok := changed.(*workv1alpha2.ResourceBinding)
-		if !ok || !isOfSlice(binding) {
+		if !ok || !isOf(binding, v1alpha.KindInstanceSlice) {
 			return nil
 		}
-		namespace := &corev1.Namespace{}
-		if err := hub.Get(ctx, types.NamespacedName{Name: binding.Namespace}, namespace); err != nil {
-			return nil
-		}
-		requests := projects.NamespaceOfCopy(ctx, namespace)
-		for i := range requests {
-			requests[i].NamespacedName = types.NamespacedName{Namespace: requests[i].Name, Name: binding.Spec.Resource.Name}
-		}
-		return requests
+		return requestBound(ctx, hub, binding)
 	}
 }
 
@@ -202,7 +189,7 @@ func SliceReportChanged() predicate.Predicate {
 
 func sameItems(before, after []workv1alpha2.AggregatedStatusItem) bool {
 	return slices.EqualFunc(before, after, func(a, b workv1alpha2.AggregatedStatusItem) bool {
-		return a.ClusterName == b.ClusterName && (a.Status == nil) == (b.Status == nil) && (a.Status == nil || bytes.Equal(a.Status.Raw, b.Status.Raw))
+		return a.ClusterName == b.ClusterName && sameRaw(a.Status, b.Status)
 	})
 }
 
@@ -213,16 +200,9 @@ func controllerOf(binding *workv1alpha2.ResourceBinding) types.UID {
 	return ""
 }
 
-func isOfSlice(binding *workv1alpha2.ResourceBinding) bool {
-	return binding.Spec.Resource.Kind == v1alpha.KindInstanceSlice && binding.Spec.Resource.APIVersion == v1alpha.GroupVersion.String()
-}
-
 // trimSlice keeps the target cells and the cells' reports in the binding of a slice.
 func trimSlice(binding, trimmed *workv1alpha2.ResourceBinding) {
-	trimmed.DeletionTimestamp = binding.DeletionTimestamp
-	if owner := metav1.GetControllerOfNoCopy(binding); owner != nil {
-		trimmed.OwnerReferences = []metav1.OwnerReference{{UID: owner.UID, Controller: owner.Controller}}
-	}
+	trimOwner(binding, trimmed)
 	trimmed.Spec = workv1alpha2.ResourceBindingSpec{Resource: binding.Spec.Resource, RequiredBy: binding.Spec.RequiredBy}
 	trimmed.Spec.Resource.ResourceVersion = ""
 	for i := range binding.Status.AggregatedStatus {

@@ -14,7 +14,6 @@ import (
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -120,10 +119,14 @@ func (e *Events) OfBinding(ctx context.Context, object client.Object) []mcreconc
 	if !ok || binding.Spec.Resource.Kind != v1alpha.KindWorkloadDeployment {
 		return nil
 	}
+	return requestBound(ctx, e.Hub, binding)
+}
+
+// requestBound requests what a binding binds, by its name in the namespace of the project. It requests nothing if the hub namespace is not
+// in the cache: then the namespace is being deleted, or the own event of the bound object follows.
+func requestBound(ctx context.Context, hub client.Reader, binding *workv1alpha2.ResourceBinding) []mcreconcile.Request {
 	namespace := &corev1.Namespace{}
-	if err := e.Hub.Get(ctx, types.NamespacedName{Name: binding.Namespace}, namespace); err != nil {
-		// The binding is deleted with its namespace, or the hub's cache does not have the namespace yet: then the
-		// copy's own event follows.
+	if err := hub.Get(ctx, types.NamespacedName{Name: binding.Namespace}, namespace); err != nil {
 		return nil
 	}
 	requests := projects.NamespaceOfCopy(ctx, namespace)
@@ -191,20 +194,11 @@ func bindingChange(before, after client.Object) change {
 	if !isBinding || !stillIs {
 		return nothing
 	}
-	owner := func(b *workv1alpha2.ResourceBinding) (uid string) {
-		if ref := metav1.GetControllerOfNoCopy(b); ref != nil {
-			return string(ref.UID)
-		}
-		return ""
-	}
-	sameReports := slices.EqualFunc(old.Status.AggregatedStatus, now.Status.AggregatedStatus, func(a, b workv1alpha2.AggregatedStatusItem) bool {
-		return a.ClusterName == b.ClusterName && sameRaw(a.Status, b.Status)
-	})
 	switch {
 	case old.UID != now.UID || old.DeletionTimestamp.IsZero() != now.DeletionTimestamp.IsZero(),
-		owner(old) != owner(now) || old.Spec.Resource.UID != now.Spec.Resource.UID:
+		controllerOf(old) != controllerOf(now) || old.Spec.Resource.UID != now.Spec.Resource.UID:
 		return changed
-	case !slices.Equal(old.Spec.Clusters, now.Spec.Clusters) || !sameReports:
+	case !slices.Equal(old.Spec.Clusters, now.Spec.Clusters) || !sameItems(old.Status.AggregatedStatus, now.Status.AggregatedStatus):
 		return reported
 	}
 	return nothing
