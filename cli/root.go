@@ -7,6 +7,9 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"io"
+	"net/url"
 	"os"
 	"os/signal"
 	"syscall"
@@ -18,7 +21,9 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
+	"k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/exec"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/karmada-compute/karmada-compute/cli/view"
@@ -139,3 +144,31 @@ func (c *command) onWorkload(out *output, do func(context.Context, *session, *vi
 
 // timeout bounds a request, so that the user does not wait forever for a control plane that does not answer.
 const timeout = 32 * time.Second
+
+// Exit codes in addition to 0, and 1 for an error. cmd/util.CheckErr of kubectl ends the process with them.
+const (
+	// exitNotReady: the command succeeded, and the object that it examined is not Ready.
+	exitNotReady = 2
+	// exitInterrupted is the exit code of a process that SIGINT ends.
+	exitInterrupted = 130
+)
+
+// ended is an error that ends the process without a message.
+func ended(code int) error { return exec.CodeExitError{Err: errors.New(""), Code: code} }
+
+// tell converts errors to what users of kubectl expect: an interruption is silent, a closed pipe is not an error, and the message
+// names a control plane that cannot be reached.
+func tell(ctx context.Context, err error) error {
+	var unreached *url.Error
+	switch {
+	case err == nil, errors.Is(err, syscall.EPIPE), errors.Is(err, io.ErrClosedPipe):
+		return nil
+	case ctx.Err() != nil:
+		return ended(exitInterrupted)
+	case errors.As(err, &unreached):
+		if message, known := util.StandardErrorMessage(unreached); known {
+			return errors.New(message)
+		}
+	}
+	return err
+}

@@ -157,32 +157,3 @@ func newVisitCounts() visitCounts {
 		Help: "Visits of projects that are not engaged, by result: idle; found, if the project has Workloads that no mark reported; or failed.",
 	}, []string{"result"})}
 }
-
-// registerProjects registers the metrics of projects that are engaged, and of visits.
-func (p *Provider) registerProjects(registerer prometheus.Registerer) {
-	registerer.MustRegister(
-		p.counts.visits,
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "karmada_compute_projects",
-			Help: "Projects in the shards that this replica owns.",
-		}, func() float64 {
-			p.mu.RLock()
-			defer p.mu.RUnlock()
-			count := 0
-			for project := range p.known {
-				if _, owned := p.owned[p.shardOf(project)]; owned {
-					count++
-				}
-			}
-			return float64(count)
-		}),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "karmada_compute_projects_engaged",
-			Help: "Projects that this replica watches because they have Workloads, are about to have Workloads, or had Workloads recently.",
-		}, func() float64 {
-			p.mu.RLock()
-			defer p.mu.RUnlock()
-			return float64(len(p.projects))
-		}),
-	)
-}
