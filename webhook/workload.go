@@ -61,7 +61,7 @@ func (v *Workloads) Handle(ctx context.Context, request admission.Request) admis
 	// A change that leaves the spec unchanged, or of an object that is being deleted, needs no project: finalizers must be added and
 	// removed whether Milo answers or not.
 	if before != nil && reflect.DeepEqual(before.Spec, workload.Spec) {
-		return verdict(workload, annotationProblems(workload, before))
+		return verdict(workload, validation.Annotations(workload, before))
 	}
 	response, known := v.answer(ctx, request, workload, before)
 	if known && (response.Allowed || v.AdmitsRefused) {
@@ -103,7 +103,7 @@ func (v *Workloads) inspect(ctx context.Context, project Project, request admiss
 	if refusal := project.refusal(); refusal != "" {
 		return nil, new(admission.Denied(refusal))
 	}
-	problems := append(annotationProblems(c.now, c.before), v.specProblems(project, c.now, c.before)...)
+	problems := append(validation.Annotations(c.now, c.before), v.specProblems(project, c.now, c.before)...)
 	if foreign := scopeOf(v.Scope).Problems(project.Name, c.now); len(foreign) > 0 {
 		// Locations are not looked up for a Workload that the project cannot have.
 		return nil, new(refused(c.now, append(problems, foreign...)))
@@ -150,14 +150,6 @@ func (v *Workloads) specProblems(project Project, workload, before *v1alpha.Work
 		problems = append(problems, validation.Metered(workload, before)...)
 	}
 	return problems
-}
-
-// annotationProblems are the problems of a Workload's annotations.
-func annotationProblems(workload, before *v1alpha.Workload) field.ErrorList {
-	if before == nil {
-		return validation.Annotations(workload, nil)
-	}
-	return validation.Annotations(workload, before)
 }
 
 // projectOf is the project of a request, or the response if the request has none.

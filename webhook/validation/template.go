@@ -131,21 +131,20 @@ func (p *problems) machineDisk(at place, attachment *v1alpha.VolumeAttachment, v
 // SuspensionAdvice is the alternative to setting v1alpha.AnnotationSuspended.
 const SuspensionAdvice = "has no effect; to stop what a project runs, suspend the project itself"
 
-// Annotations returns the problems of an object's annotations. On an update, before is the stored object, whose problems are not
-// reported.
-func Annotations(object, before metav1.Object) field.ErrorList {
-	if !Suspends(object, before) {
+// Annotations returns the problems of a Workload's annotations. before is as in Workload.
+func Annotations(workload, before *v1alpha.Workload) field.ErrorList {
+	if before == nil {
+		before = &v1alpha.Workload{}
+	}
+	if !Suspends(workload, before) {
 		return nil
 	}
 	return field.ErrorList{field.Forbidden(field.NewPath("metadata", "annotations").Key(v1alpha.AnnotationSuspended), SuspensionAdvice)}
 }
 
-// Suspends reports whether an object has v1alpha.AnnotationSuspended and the stored object did not. On a create, before is nil.
+// Suspends reports whether an object has v1alpha.AnnotationSuspended and the stored object did not.
 func Suspends(object, before metav1.Object) bool {
 	_, now := object.GetAnnotations()[v1alpha.AnnotationSuspended]
-	if before == nil {
-		return now
-	}
 	_, then := before.GetAnnotations()[v1alpha.AnnotationSuspended]
 	return now && !then
 }
