@@ -7,9 +7,12 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -51,21 +54,13 @@ var (
 
 // missingAgents names the cells without a running agent of the hub's current version; "": none.
 func missingAgents(ctx context.Context, hub *plane) (string, error) {
-	clusters := &unstructured.UnstructuredList{}
-	clusters.SetAPIVersion("cluster.karmada.io/v1alpha1")
-	clusters.SetKind("ClusterList")
-	if err := hub.List(ctx, clusters, client.HasLabels{cityLabel}); err != nil {
-		return "", fmt.Errorf("list the cells: %w", err)
+	clusters, err := hub.list(ctx, "cluster.karmada.io/v1alpha1", "Cluster", client.HasLabels{cityLabel})
+	if err != nil || len(clusters) == 0 {
+		return "", err
 	}
-	if len(clusters.Items) == 0 {
-		return "", nil
-	}
-	binding := &unstructured.Unstructured{}
-	binding.SetAPIVersion("work.karmada.io/v1alpha2")
-	binding.SetKind("ResourceBinding")
+	binding := reference{APIVersion: "work.karmada.io/v1alpha2", Kind: "ResourceBinding"}.object()
 	deployment := &appsv1.Deployment{}
-	err := hub.Get(ctx, agentBinding, binding)
-	if err == nil {
+	if err = hub.Get(ctx, agentBinding, binding); err == nil {
 		err = hub.Get(ctx, agentDeployment, deployment)
 	}
 	if err != nil {
@@ -76,8 +71,8 @@ func missingAgents(ctx context.Context, hub *plane) (string, error) {
 		return "", err
 	}
 	var without []string
-	for i := range clusters.Items {
-		if name := clusters.Items[i].GetName(); !present[name] {
+	for i := range clusters {
+		if name := clusters[i].GetName(); !present[name] {
 			without = append(without, name)
 		}
 	}
@@ -102,4 +97,68 @@ func presentAgents(binding *unstructured.Unstructured, generation int64) (map[st
 		present[name] = health == "Healthy" && reported >= generation
 	}
 	return present, nil
+}
+
+// goesBack reports whether the wanted agents have an earlier version than the present agents or replicas. Agents and replicas have the
+// same version, so the replicas show it even if an earlier run was interrupted after the agents. If the versions cannot be compared,
+// goesBack prints that and returns false.
+func (s *session) goesBack(ctx context.Context, wanted *unstructured.Unstructured) (bool, error) {
+	agents := &appsv1.Deployment{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(wanted.Object, agents); err != nil {
+		return false, fmt.Errorf("read the rendered Deployment of the agents: %w", err)
+	}
+	next := tagOf(agents)
+	for _, present := range []struct {
+		at  *plane
+		key client.ObjectKey
+	}{
+		{s.hub, agentDeployment},
+		{s.host, client.ObjectKey{Namespace: s.options.karmada.namespace, Name: Name}},
+	} {
+		deployment := &appsv1.Deployment{}
+		if err := present.at.Get(ctx, present.key, deployment); err != nil {
+			if client.IgnoreNotFound(err) == nil {
+				continue
+			}
+			return false, fmt.Errorf("read the version of Deployment %s at %s: %w", present.key, present.at.name, err)
+		}
+		earlier, known := isEarlier(next, tagOf(deployment))
+		if earlier {
+			return true, nil
+		}
+		if !known {
+			s.say("tags %q and %q are not both versions, so it is not known whether this goes back to an earlier one: the replicas are replaced before the agents",
+				tagOf(deployment), next)
+			return false, nil
+		}
+	}
+	return false, nil
+}
+
+// tagOf is the tag of the image of a Deployment's first container, or "".
+func tagOf(deployment *appsv1.Deployment) string {
+	containers := deployment.Spec.Template.Spec.Containers
+	if len(containers) == 0 {
+		return ""
+	}
+	image, _, _ := strings.Cut(containers[0].Image, "@")
+	_, tag, _ := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")
+	return tag
+}
+
+// isEarlier reports whether a tag is an earlier version than another. known is false unless the tags are equal or both semantic
+// versions.
+func isEarlier(tag, than string) (earlier, known bool) {
+	if tag == than && tag != "" {
+		return false, true
+	}
+	one, err := version.ParseSemantic(tag)
+	if err != nil {
+		return false, false
+	}
+	other, err := version.ParseSemantic(than)
+	if err != nil {
+		return false, false
+	}
+	return one.LessThan(other), true
 }

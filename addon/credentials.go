@@ -99,11 +99,8 @@ func addressIn(secret *corev1.Secret) (hubAddress, bool) {
 
 // hubKubeconfig creates a kubeconfig of a ServiceAccount of the add-on on the hub, with a token that lasts as long as its Secret.
 func (s *session) hubKubeconfig(ctx context.Context, serviceAccount, tokenSecret string) ([]byte, error) {
-	secret := &unstructured.Unstructured{Object: map[string]any{"type": string(corev1.SecretTypeServiceAccountToken)}}
-	secret.SetAPIVersion("v1")
-	secret.SetKind("Secret")
-	secret.SetNamespace(hubNamespace)
-	secret.SetName(tokenSecret)
+	secret := reference{"v1", "Secret", hubNamespace, tokenSecret}.object()
+	secret.Object["type"] = string(corev1.SecretTypeServiceAccountToken)
 	secret.SetAnnotations(map[string]string{corev1.ServiceAccountNameKey: serviceAccount})
 	if err := s.create(ctx, onHub, secret); err != nil {
 		return nil, err
@@ -172,13 +169,9 @@ func (s *session) storeCredentials(ctx context.Context) (string, error) {
 	}
 	var all []byte
 	for _, secret := range credentials {
-		object := &unstructured.Unstructured{Object: map[string]any{
-			"type": string(corev1.SecretTypeOpaque), "data": map[string]any{secret.key: base64.StdEncoding.EncodeToString(secret.content)},
-		}}
-		object.SetAPIVersion("v1")
-		object.SetKind("Secret")
-		object.SetNamespace(s.options.karmada.namespace)
-		object.SetName(secret.name)
+		object := reference{"v1", "Secret", s.options.karmada.namespace, secret.name}.object()
+		object.Object["type"] = string(corev1.SecretTypeOpaque)
+		object.Object["data"] = map[string]any{secret.key: base64.StdEncoding.EncodeToString(secret.content)}
 		if err := s.create(ctx, onHost, object); err != nil {
 			return "", err
 		}

@@ -7,12 +7,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -69,7 +73,7 @@ func (s *session) checkWorkloads(ctx context.Context) error {
 	if s.options.workloads != workloadsRefuse {
 		return nil
 	}
-	deployments, err := list(ctx, s.hub, "WorkloadDeployment")
+	deployments, err := s.hub.list(ctx, v1alpha.GroupVersion.String(), v1alpha.KindWorkloadDeployment)
 	if err != nil {
 		return err
 	}
@@ -78,16 +82,6 @@ func (s *session) checkWorkloads(ctx context.Context) error {
 			len(deployments), deployments[0].GetNamespace()+"/"+deployments[0].GetName())
 	}
 	return nil
-}
-
-// list lists a kind of the add-on in all namespaces; none if the kind is not served.
-func list(ctx context.Context, p *plane, kind string) ([]unstructured.Unstructured, error) {
-	objects := &unstructured.UnstructuredList{}
-	objects.SetGroupVersionKind(v1alpha.GroupVersion.WithKind(kind + "List"))
-	if err := p.List(ctx, objects); err != nil && !meta.IsNoMatchError(err) {
-		return nil, fmt.Errorf("list %ss at %s: %w", kind, p.name, err)
-	}
-	return objects.Items, nil
 }
 
 // disable deletes the objects that enable created, in an order in which nothing is refused or left behind.
@@ -152,16 +146,14 @@ func (s *session) stopReplicas(ctx context.Context) error {
 // removeRuntime deletes the objects that the replicas created for themselves: Leases, the CA and the paths of the webhooks, and, unless
 // Workloads are kept, the marks of projects with Workloads.
 func (s *session) removeRuntime(ctx context.Context) error {
-	leases := &unstructured.UnstructuredList{}
-	leases.SetAPIVersion("coordination.k8s.io/v1")
-	leases.SetKind("LeaseList")
-	if err := s.hub.List(ctx, leases, client.InNamespace(hubNamespace)); err != nil {
-		return fmt.Errorf("list the Leases of the hub: %w", err)
+	leases, err := s.hub.list(ctx, "coordination.k8s.io/v1", "Lease", client.InNamespace(hubNamespace))
+	if err != nil {
+		return err
 	}
 	own := []reference{{"v1", "Secret", hubNamespace, Name + "-webhook-ca"}, {"v1", "Secret", hubNamespace, Name + "-webhook-path"}}
-	for i := range leases.Items {
-		if isOwnLease(leases.Items[i].GetName()) {
-			own = append(own, referenceOf(&leases.Items[i]))
+	for i := range leases {
+		if strings.HasPrefix(leases[i].GetName(), ownLeases) {
+			own = append(own, referenceOf(&leases[i]))
 		}
 	}
 	marks, err := s.marks(ctx)
@@ -181,15 +173,13 @@ func (s *session) marks(ctx context.Context) ([]reference, error) {
 	if s.options.workloads == workloadsKeep {
 		return nil, nil
 	}
-	marks := &unstructured.UnstructuredList{}
-	marks.SetAPIVersion("v1")
-	marks.SetKind("ConfigMapList")
-	if err := s.hub.List(ctx, marks, client.InNamespace(hubNamespace), client.HasLabels{v1alpha.LabelProjectMark}); err != nil {
-		return nil, fmt.Errorf("list the marks of projects on the hub: %w", err)
+	marks, err := s.hub.list(ctx, "v1", "ConfigMap", client.InNamespace(hubNamespace), client.HasLabels{v1alpha.LabelProjectMark})
+	if err != nil {
+		return nil, err
 	}
 	var found []reference
-	for i := range marks.Items {
-		found = append(found, referenceOf(&marks.Items[i]))
+	for i := range marks {
+		found = append(found, referenceOf(&marks[i]))
 	}
 	return append(found, reference{APIVersion: "v1", Kind: "ConfigMap", Namespace: hubNamespace, Name: v1alpha.MiloRecordName}), nil
 }
@@ -245,17 +235,98 @@ func (s *session) removeListed(ctx context.Context, key string) error {
 
 // keepsCRD reports whether a CustomResourceDefinition stays, since objects of it exist.
 func (s *session) keepsCRD(ctx context.Context, p *plane, r reference) (bool, error) {
-	crd := &unstructured.Unstructured{}
-	crd.SetAPIVersion(r.APIVersion)
-	crd.SetKind(r.Kind)
+	crd := r.object()
 	if err := p.Get(ctx, client.ObjectKey{Name: r.Name}, crd); err != nil {
 		return false, client.IgnoreNotFound(err)
 	}
 	kind, _, _ := unstructured.NestedString(crd.Object, "spec", "names", "kind")
-	objects, err := list(ctx, p, kind)
+	objects, err := p.list(ctx, v1alpha.GroupVersion.String(), kind)
 	if err != nil || len(objects) == 0 {
 		return false, err
 	}
 	s.say("CustomResourceDefinition %s stays at %s: there are %d objects of it", r.Name, p.name, len(objects))
 	return true, nil
+}
+
+// projectPath is where Milo serves the control plane of a project.
+const projectPath = "/apis/resourcemanager.miloapis.com/v1alpha1/projects/%s/control-plane"
+
+// ownLeases is the prefix of the names of the replicas' Leases, and of the record of their shards.
+const ownLeases = "karmada-compute-"
+
+// deleteWorkloads deletes every Workload of every project and waits until the add-on, which still runs, has cleaned up.
+func (s *session) deleteWorkloads(ctx context.Context) error {
+	if s.options.workloads != workloadsDelete {
+		return nil
+	}
+	projects, err := s.projects(ctx)
+	if err != nil {
+		return err
+	}
+	for _, project := range projects {
+		if err := deleteWorkloadsOf(ctx, project, s.options.karmada.timeout); err != nil {
+			return err
+		}
+	}
+	err = wait.PollUntilContextTimeout(ctx, pollInterval, s.options.karmada.timeout, true, func(ctx context.Context) (bool, error) {
+		left, err := s.hub.list(ctx, v1alpha.GroupVersion.String(), v1alpha.KindWorkloadDeployment)
+		return err == nil && len(left) == 0, err
+	})
+	if err != nil {
+		return fmt.Errorf("WorkloadDeployments are left on the hub; the add-on must run to remove them: %w", err)
+	}
+	s.say("every Workload is deleted")
+	return nil
+}
+
+// projects are the planes that have Workloads: the control planes of all projects of Milo, or the hub with all of its namespaces.
+func (s *session) projects(ctx context.Context) ([]*plane, error) {
+	if isWithoutMilo(s.values) {
+		return []*plane{s.hub}, nil
+	}
+	projects, err := s.milo.list(ctx, "resourcemanager.miloapis.com/v1alpha1", "Project")
+	if err != nil {
+		return nil, err
+	}
+	var planes []*plane
+	for i := range projects {
+		p, err := s.project(projects[i].GetName())
+		if err != nil {
+			return nil, err
+		}
+		planes = append(planes, p)
+	}
+	return planes, nil
+}
+
+// deleteWorkloadsOf deletes the Workloads of a plane and waits until they are gone.
+func deleteWorkloadsOf(ctx context.Context, p *plane, timeout time.Duration) error {
+	workloads, err := p.list(ctx, v1alpha.GroupVersion.String(), v1alpha.KindWorkload)
+	if err != nil {
+		return err
+	}
+	for i := range workloads {
+		if err := client.IgnoreNotFound(p.Delete(ctx, &workloads[i])); err != nil {
+			return fmt.Errorf("delete %s at %s: %w", describe(&workloads[i]), p.name, err)
+		}
+	}
+	err = wait.PollUntilContextTimeout(ctx, pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
+		left, err := p.list(ctx, v1alpha.GroupVersion.String(), v1alpha.KindWorkload)
+		return err == nil && len(left) == 0, nil
+	})
+	if err != nil {
+		return fmt.Errorf("workloads are left at %s: %w", p.name, err)
+	}
+	return nil
+}
+
+// project connects to the control plane of a project.
+func (s *session) project(name string) (*plane, error) {
+	host, err := url.JoinPath(s.milo.config.Host, fmt.Sprintf(projectPath, url.PathEscape(name)))
+	if err != nil {
+		return nil, err
+	}
+	config := rest.CopyConfig(s.milo.config)
+	config.Host = host
+	return planeOf("project "+name, config)
 }

@@ -102,11 +102,7 @@ func readInventory(ctx context.Context, host *plane, namespace string) (inventor
 
 // write stores the inventory.
 func (i inventory) write(ctx context.Context, host *plane, namespace string) error {
-	stored := &unstructured.Unstructured{}
-	stored.SetAPIVersion("v1")
-	stored.SetKind("ConfigMap")
-	stored.SetNamespace(namespace)
-	stored.SetName(inventoryName)
+	stored := reference{"v1", "ConfigMap", namespace, inventoryName}.object()
 	stored.SetLabels(map[string]string{"app.kubernetes.io/name": Name, "app.kubernetes.io/managed-by": "karmadactl"})
 	data := map[string]any{}
 	for plane, entries := range i {

@@ -19,6 +19,8 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
 // fieldManager is the field manager of the objects that enable applies.
@@ -68,6 +70,18 @@ func (p *plane) apply(ctx context.Context, object *unstructured.Unstructured) er
 		return fmt.Errorf("apply %s at %s: %w", describe(object), p.name, err)
 	}
 	return nil
+}
+
+// list lists a kind, in all namespaces unless the options name one; none for a kind of the add-on that is not served.
+func (p *plane) list(ctx context.Context, apiVersion, kind string, options ...client.ListOption) ([]unstructured.Unstructured, error) {
+	objects := &unstructured.UnstructuredList{}
+	objects.SetAPIVersion(apiVersion)
+	objects.SetKind(kind + "List")
+	err := p.List(ctx, objects, options...)
+	if err != nil && (apiVersion != v1alpha.GroupVersion.String() || !meta.IsNoMatchError(err)) {
+		return nil, fmt.Errorf("list %ss at %s: %w", kind, p.name, err)
+	}
+	return objects.Items, nil
 }
 
 // exists reports whether an object is there.

@@ -10,11 +10,13 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/charts"
 )
 
@@ -111,4 +113,34 @@ func isSubject(subject map[string]any, account string) bool {
 		return account == accountPrefix+namespace+":"+name
 	}
 	return account == name
+}
+
+// cellTimeout is how long the Cell in one cell may take to go.
+const cellTimeout = 30 * time.Second
+
+// removeCells deletes the Works that carry a Cell to every cell, and waits until Karmada has removed the Cell there: for that, the hub
+// must still have the kind. An unreachable cell does not block the removal elsewhere.
+func (s *session) removeCells(ctx context.Context) error {
+	if s.options.workloads == workloadsKeep {
+		return nil // The agents stay, and report to whoever enables the add-on again.
+	}
+	works, err := s.hub.list(ctx, "work.karmada.io/v1alpha1", "Work", client.HasLabels{v1alpha.LabelInventory})
+	if err != nil {
+		return err
+	}
+	for i := range works {
+		if err := s.hub.remove(ctx, referenceOf(&works[i])); err != nil {
+			return err
+		}
+	}
+	for i := range works {
+		if err := s.hub.waitGone(ctx, referenceOf(&works[i]), cellTimeout); err != nil {
+			if ctx.Err() != nil {
+				return err
+			}
+			s.say("%s stays on the hub, since Karmada does not reach the cell; when the cell is gone for good, remove the finalizer",
+				describe(&works[i]))
+		}
+	}
+	return nil
 }

@@ -7,8 +7,13 @@ package cli
 
 import (
 	"context"
+	"errors"
+	"io"
+	"maps"
+	"net/url"
 	"os"
 	"os/signal"
+	"slices"
 	"syscall"
 	"time"
 
@@ -18,10 +23,16 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
+	"k8s.io/kubectl/pkg/cmd/util"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/exec"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cli/view"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // Options of the command tree.
@@ -139,3 +150,100 @@ func (c *command) onWorkload(out *output, do func(context.Context, *session, *vi
 
 // timeout bounds a request, so that the user does not wait forever for a control plane that does not answer.
 const timeout = 32 * time.Second
+
+// Exit codes in addition to 0, and 1 for an error. cmd/util.CheckErr of kubectl ends the process with them.
+const (
+	// exitNotReady: the command succeeded, and the object that it examined is not Ready.
+	exitNotReady = 2
+	// exitInterrupted is the exit code of a process that SIGINT ends.
+	exitInterrupted = 130
+)
+
+// ended is an error that ends the process without a message.
+func ended(code int) error { return exec.CodeExitError{Err: errors.New(""), Code: code} }
+
+// tell converts errors to what users of kubectl expect: an interruption is silent, a closed pipe is not an error, and the message
+// names a control plane that cannot be reached.
+func tell(ctx context.Context, err error) error {
+	var unreached *url.Error
+	switch {
+	case err == nil, errors.Is(err, syscall.EPIPE), errors.Is(err, io.ErrClosedPipe):
+		return nil
+	case ctx.Err() != nil:
+		return ended(exitInterrupted)
+	case errors.As(err, &unreached):
+		if message, known := util.StandardErrorMessage(unreached); known {
+			return errors.New(message)
+		}
+	}
+	return err
+}
+
+// completionTimeout bounds how long a shell waits.
+const completionTimeout = 3 * time.Second
+
+// completeWorkloads completes the name of a Workload.
+func (c *command) completeWorkloads(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	names, _ := c.names(cmd)
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeObjects completes the name of a Workload or an Instance.
+func (c *command) completeObjects(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	workloads, instances := c.names(cmd)
+	return append(workloads, instances...), cobra.ShellCompDirectiveNoFileComp
+}
+
+// names returns the names of the Workloads and Instances in the namespace. Objects that cannot be read are not completed.
+func (c *command) names(cmd *cobra.Command) (workloads, instances []string) {
+	ctx, stop := c.context(cmd)
+	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, completionTimeout)
+	defer cancel()
+	s, err := c.connectToWorkload()
+	if err != nil {
+		return nil, nil
+	}
+	if s.project == nil {
+		return c.namesOnHub(ctx, s)
+	}
+	list := &v1alpha.WorkloadList{}
+	if err := s.project.Client.List(ctx, list, client.InNamespace(s.namespace)); err == nil {
+		for i := range list.Items {
+			workloads = append(workloads, list.Items[i].Name)
+		}
+	}
+	found := &v1alpha.InstanceList{}
+	if err := s.project.Client.List(ctx, found, client.InNamespace(s.namespace)); err == nil {
+		for i := range found.Items {
+			instances = append(instances, found.Items[i].Name)
+		}
+	}
+	return workloads, instances
+}
+
+func (c *command) namesOnHub(ctx context.Context, s *session) (workloads, instances []string) {
+	copies := &v1alpha.WorkloadDeploymentList{}
+	if err := s.hub.Client.List(ctx, copies, ofProject(s)); err != nil {
+		return nil, nil
+	}
+	for i := range copies.Items {
+		workloads = append(workloads, copies.Items[i].Spec.WorkloadRef.Name)
+		for _, index := range slices.Sorted(maps.Keys(cellreport.FactsOf(&copies.Items[i]))) {
+			instances = append(instances, naming.InstanceName(copies.Items[i].Name, index))
+		}
+	}
+	slices.Sort(workloads)
+	return slices.Compact(workloads), instances
+}
+
+// ofProject selects the hub's copies of a project's namespace.
+func ofProject(s *session) client.MatchingLabels {
+	return client.MatchingLabels{v1alpha.LabelProject: naming.ProjectLabel(s.projectName), v1alpha.LabelProjectNamespace: s.namespace}
+}

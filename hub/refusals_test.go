@@ -53,11 +53,7 @@ func (p *suspendedProjects) Warn(project, reason, _ string) {
 func newRefusals(t *testing.T, p *suspendedProjects) (*Refusals, *prometheus.Registry) {
 	t.Helper()
 	registry := prometheus.NewRegistry()
-	r, err := NewRefusals(RefusalsOptions{Projects: p, Suspension: p, Root: p, Registerer: registry})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r, registry
+	return NewRefusals(RefusalsOptions{Projects: p, Suspension: p, Root: p, Registerer: registry}), registry
 }
 
 // refusedBy returns the answer of a project to a write.

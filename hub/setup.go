@@ -10,10 +10,22 @@ import (
 	"sync"
 	"time"
 
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -144,10 +156,8 @@ func (s *shared) set(t Target) error {
 			s.err = errors.Join(s.err, index.AddTo(context.Background(), local.GetFieldIndexer()))
 		}
 		if s.err = errors.Join(s.err, local.Add(s.karmada)); s.err == nil {
-			s.repairer, s.err = collector.NewRepairer(local.GetClient(), collector.RepairerOptions{Clock: t.Options.Clock, Registerer: metrics.Registry})
-		}
-		if s.err == nil {
-			s.propagation, s.err = t.newPropagation()
+			s.repairer = collector.NewRepairer(local.GetClient(), collector.RepairerOptions{Clock: t.Options.Clock, Registerer: metrics.Registry})
+			s.propagation = t.newPropagation()
 		}
 	})
 	return s.err
@@ -158,9 +168,7 @@ func setUpAudit(t Target, s *shared) error {
 	if err := s.set(t); err != nil {
 		return err
 	}
-	if err := metrics.Registry.Register(collector.Faults{Book: s.book}); err != nil {
-		return fmt.Errorf("register the metric of faults: %w", err)
-	}
+	metrics.Registry.MustRegister(collector.Faults{Book: s.book})
 	local := t.Manager.GetLocalManager()
 	r := collector.NewDeployments(collector.DeploymentsOptions{
 		Projects: t.Options.Projects, Waker: t.Options.Waker, Hub: local.GetClient(), APIReader: local.GetAPIReader(), Owners: t.Options.Owners,
@@ -176,41 +184,32 @@ func setUpQuota(t Target) error {
 		Name: "karmada_compute_quota_configured",
 		Help: "1 if Instances need quota of their projects, 0 if every Instance starts without quota.",
 	})
-	if err := metrics.Registry.Register(configured); err != nil {
-		return fmt.Errorf("register the metric of quota: %w", err)
-	}
+	metrics.Registry.MustRegister(configured)
 	if t.Options.Metering == nil {
 		local.GetLogger().Info("No quota is configured: every Instance starts without (--quota)", "reason", v1alpha.ReasonQuotaDisabled)
 		return nil
 	}
 	configured.Set(1)
-	r, err := quota.New(quota.Options{
+	r := quota.New(quota.Options{
 		Projects: t.Options.Projects, Existence: t.Options.Existence, Hub: local.GetClient(), Clock: t.Options.Clock,
 		Registerer: metrics.Registry,
 	})
-	if err != nil {
-		return err
-	}
 	return r.Register(t.Manager, t.controller(), t.wrap)
 }
 
-func (t Target) newPropagation() (*propagation.Reconciler, error) {
+func (t Target) newPropagation() *propagation.Reconciler {
 	local := t.Manager.GetLocalManager()
-	binder, err := t.binder()
-	if err != nil {
-		return nil, err
-	}
 	return propagation.New(propagation.Options{
 		Projects: t.Options.Projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
 		Wanted: deployments.Wants(t.Options.Locations), Suspension: t.Options.Suspension, FailoverAfter: t.Options.FailoverAfter, Clock: t.Options.Clock,
-		Metering: t.Options.Metering, Networks: binder, Owners: t.Options.Owners, Grants: projects.NewGrants(local.GetClient()),
-	}), nil
+		Metering: t.Options.Metering, Networks: t.binder(), Owners: t.Options.Owners, Grants: projects.NewGrants(local.GetClient()),
+	})
 }
 
 // binder is nil where the feature is off.
-func (t Target) binder() (propagation.Networks, error) {
+func (t Target) binder() propagation.Networks {
 	if t.Options.Features == nil || !t.Options.Features.Enabled(NetworkBinding) {
-		return nil, nil
+		return nil
 	}
 	return networks.NewBinder(t.Options.Locations, t.Options.Clock, metrics.Registry)
 }
@@ -277,21 +276,15 @@ func Controllers() []Controller {
 				return nil
 			}
 			local := t.Manager.GetLocalManager()
-			r, err := collector.NewNamespaces(collector.NamespacesOptions{
+			r := collector.NewNamespaces(collector.NamespacesOptions{
 				Projects: t.Options.Existence, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
 				Owners: t.Options.Owners, After: t.Options.WithdrawAfter, Grants: projects.NewGrants(local.GetClient()), Clock: t.Options.Clock,
 				Registerer: metrics.Registry,
 			})
-			if err != nil {
-				return err
-			}
 			return r.Register(local, controller.Options{ReconciliationTimeout: reconcileTimeout})
 		}},
 		{Name: "agents", Setup: func(t Target) error {
-			ready, err := cells.NewAgentsMetric(metrics.Registry)
-			if err != nil {
-				return err
-			}
+			ready := cells.NewAgentsMetric(metrics.Registry)
 			local := t.Manager.GetLocalManager()
 			return (&cells.Agents{Hub: local.GetClient(), Clock: t.Options.Clock, Ready: ready}).Register(local)
 		}},
@@ -309,15 +302,61 @@ func Controllers() []Controller {
 			if err := common.set(t); err != nil {
 				return err
 			}
-			runner, err := collector.NewInventory(collector.InventoryOptions{
+			return local.Add(collector.NewInventory(collector.InventoryOptions{
 				Owners: t.Options.Owners, Existence: t.Options.Existence,
 				Hub: local.GetClient(), APIReader: local.GetAPIReader(), Repairer: common.repairer, After: t.Options.InventoryAfter,
 				Clock: t.Options.Clock, Registerer: metrics.Registry,
-			})
-			if err != nil {
-				return err
-			}
-			return local.Add(runner)
+			}))
 		}},
 	}
+}
+
+// NetworkBinding connects the networks of deployments to their cities through NetworkBindings in the project: Instances
+// start when their NetworkBindings are Ready. Enable it if the projects have a network service.
+const NetworkBinding featuregate.Feature = "NetworkBinding"
+
+// AddFeatures adds the features of the controllers, at their defaults, to a gate.
+func AddFeatures(gate featuregate.MutableFeatureGate) {
+	runtime.Must(gate.Add(map[featuregate.Feature]featuregate.FeatureSpec{
+		NetworkBinding: {Default: false, PreRelease: featuregate.Alpha},
+	}))
+}
+
+// ProjectKinds returns the kinds that the controllers watch in a project.
+func ProjectKinds(locations projects.Locations) []client.Object {
+	return []client.Object{&v1alpha.Workload{}, &v1alpha.WorkloadDeployment{}, &v1alpha.Instance{}, locations.Object()}
+}
+
+// UsingKinds returns the ProjectKinds whose objects show that a project is in use. Instances without a deployment are
+// garbage.
+func UsingKinds() []client.Object {
+	return []client.Object{&v1alpha.Workload{}, &v1alpha.WorkloadDeployment{}}
+}
+
+// CacheOptions limit the cache of the hub to Clusters, ResourceBindings and Works, and to the add-on's own objects. No
+// label selects the Works of WorkloadDeployments; the cache transform strips all other Works.
+func CacheOptions() (cache.Options, error) {
+	selectors := map[string]labels.Selector{}
+	for _, label := range []string{v1alpha.LabelProject, v1alpha.LabelTopologyCity} {
+		exists, err := labels.NewRequirement(label, selection.Exists, nil)
+		if err != nil {
+			return cache.Options{}, fmt.Errorf("select objects with label %s: %w", label, err)
+		}
+		selectors[label] = labels.NewSelector().Add(*exists)
+	}
+	fromProject := cache.ByObject{Label: selectors[v1alpha.LabelProject]}
+	return cache.Options{
+		DefaultTransform: cache.TransformStripManagedFields(),
+		ByObject: map[client.Object]cache.ByObject{
+			&v1alpha.WorkloadDeployment{}:       fromProject,
+			&v1alpha.InstanceSlice{}:            fromProject,
+			&corev1.Namespace{}:                 fromProject,
+			&workv1alpha1.Work{}:                {Transform: path.TrimWork},
+			&policyv1alpha1.PropagationPolicy{}: {Label: selectors[v1alpha.LabelTopologyCity]},
+			&clusterv1alpha1.Cluster{}:          {},
+			&workv1alpha2.ResourceBinding{}:     {Transform: path.TrimBinding},
+			// The role of the add-on covers the RoleBindings of this name alone. ConfigMaps and Secrets are in no cache.
+			&rbacv1.RoleBinding{}: {Field: fields.OneTermEqualSelector(metav1.ObjectNameField, projects.GrantName)},
+		},
+	}, nil
 }

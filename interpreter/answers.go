@@ -4,16 +4,25 @@
 package interpreter
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
+	"strconv"
 
 	configv1alpha1 "github.com/karmada-io/karmada/pkg/apis/config/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	karmadainterpreter "github.com/karmada-io/karmada/pkg/webhook/interpreter"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/decode"
+	"github.com/karmada-compute/karmada-compute/internal/sizing"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // answers are the supported operations. The map is never written to.
@@ -84,4 +93,112 @@ func answerDependency(object *v1alpha.WorkloadDeployment, _ *karmadainterpreter.
 	response := karmadainterpreter.Succeeded("")
 	response.Dependencies = InterpretDependency(object)
 	return response
+}
+
+// InterpretDependency are the ConfigMaps and Secrets that the templates of a deployment name, each once, by kind and
+// name, and its InstanceSlices. Optional ones are among them: they must be in the cell when they are on the hub. The slices are
+// selected by their label: Karmada writes the dependencies into the binding, which each change of a status writes again.
+func InterpretDependency(object *v1alpha.WorkloadDeployment) []configv1alpha1.DependentObjectReference {
+	var dependencies []configv1alpha1.DependentObjectReference
+	named := map[templates.DataObject]bool{}
+	for _, template := range object.Spec.Templates() {
+		for _, data := range slices.Concat(templates.DataObjects(&template.Spec)) {
+			named[data] = true
+		}
+	}
+	for _, data := range slices.SortedFunc(maps.Keys(named), templates.DataObject.Compare) {
+		dependencies = append(dependencies, configv1alpha1.DependentObjectReference{
+			APIVersion: "v1", Kind: data.Kind, Namespace: object.Namespace, Name: data.Name,
+		})
+	}
+	if uid := object.Labels[v1alpha.LabelDeploymentUID]; object.Spec.Slices > 0 && uid != "" {
+		dependencies = append(dependencies, configv1alpha1.DependentObjectReference{
+			APIVersion: v1alpha.GroupVersion.String(), Kind: v1alpha.KindInstanceSlice, Namespace: object.Namespace,
+			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{v1alpha.LabelDeploymentUID: uid}},
+		})
+	}
+	// The order in which Karmada sorts the dependencies of the customization.
+	slices.SortFunc(dependencies, func(a, b configv1alpha1.DependentObjectReference) int {
+		return cmp.Or(cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+	})
+	return dependencies
+}
+
+// InterpretHealth reports whether all desired Instances of a deployment are Ready in its cell.
+func InterpretHealth(observed *v1alpha.WorkloadDeployment) bool {
+	status := &observed.Status
+	return status.ObservedGeneration == observed.Generation &&
+		status.DesiredReplicas > 0 && status.ReadyReplicas >= status.DesiredReplicas &&
+		meta.IsStatusConditionTrue(status.Conditions, v1alpha.ConditionAvailable)
+}
+
+// InterpretReplica returns the number of Instances of a deployment and the resources of each of them. The number is the value that
+// ReviseReplica sets, so that Karmada reads its own value back, else minReplicas. Requirements are nil if the size is unknown.
+func InterpretReplica(object *v1alpha.WorkloadDeployment) (int32, *workv1alpha2.ReplicaRequirements) {
+	replicas := object.Spec.StatedReplicas()
+	size := sizing.Instance(&object.Spec.Template.Spec, object.Spec.InstanceTypeResources)
+	if len(size) == 0 {
+		return replicas, nil
+	}
+	return replicas, &workv1alpha2.ReplicaRequirements{ResourceRequest: size}
+}
+
+// ReflectedStatus is the status that Karmada copies from a cell to the hub, with the generations that it refers to.
+type ReflectedStatus struct {
+	v1alpha.WorkloadDeploymentStatus `json:",inline"`
+
+	// Generation of the object in the cell.
+	Generation int64 `json:"generation"`
+	// ResourceTemplateGeneration is the generation of the object on the hub from which Karmada wrote the object in the cell.
+	ResourceTemplateGeneration int64 `json:"resourceTemplateGeneration"`
+}
+
+// MaxInstances is the most Instances that a report may have. Karmada writes all of it three times for each change, and reads it
+// back in one request of at most a MiB.
+const MaxInstances = 1000
+
+// InterpretStatus is the part of the object in a cell that is copied to the hub, truncated to a bounded size. It fails when
+// Karmada's annotation with the generation is invalid.
+func InterpretStatus(observed *v1alpha.WorkloadDeployment) (*ReflectedStatus, error) {
+	reflected := &ReflectedStatus{WorkloadDeploymentStatus: *observed.Status.DeepCopy(), Generation: observed.Generation}
+	// Only the autoscaler of the cell reads it.
+	reflected.Selector = ""
+	// Only projects have these.
+	reflected.LastProgressTime, reflected.Suspended, reflected.AssignedReplicas = nil, false, 0
+	reflected.ReplicaCounts = withoutProject(reflected.ReplicaCounts)
+	if text, set := observed.Annotations[workv1alpha2.ResourceTemplateGenerationAnnotationKey]; set {
+		generation, err := strconv.ParseInt(text, 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("annotation %s is no generation: %w", workv1alpha2.ResourceTemplateGenerationAnnotationKey, err)
+		}
+		reflected.ResourceTemplateGeneration = generation
+	}
+	bound(&reflected.WorkloadDeploymentStatus)
+	return reflected, nil
+}
+
+// Retain is the desired object with the fields of the observed one that the cell owns: the replicas that an autoscaler in the
+// cell has set. They are kept only where maxReplicas and metrics allow scaling, and moved to maxReplicas when they are above:
+// lowering maxReplicas under load must not reduce the deployment to minReplicas. Below they stay, since a cell of several runs
+// less than minReplicas; but not 0, which would switch the autoscaler off.
+//
+// Finalizers, owner references, labels and annotations of the cell are not retained here. Karmada's ObjectWatcher has done so
+// before, and knows which annotations were removed on the hub.
+func Retain(desired, observed *v1alpha.WorkloadDeployment) *v1alpha.WorkloadDeployment {
+	retained := desired.DeepCopy()
+	scale := &desired.Spec.ScaleSettings
+	if observed.Spec.Replicas == nil || scale.MaxReplicas == nil || len(scale.Metrics) == 0 {
+		return retained
+	}
+	retained.Spec.Replicas = new(max(1, min(*observed.Spec.Replicas, *scale.MaxReplicas)))
+	return retained
+}
+
+// ReviseReplica is a deployment with a number of replicas for one cell. Karmada requests it wherever InterpretReplica is
+// supported, also when every cell gets all replicas. The cell clamps the number to minReplicas and maxReplicas, so that a share
+// below minReplicas has no effect.
+func ReviseReplica(object *v1alpha.WorkloadDeployment, replicas int32) *v1alpha.WorkloadDeployment {
+	revised := object.DeepCopy()
+	revised.Spec.Replicas = new(replicas)
+	return revised
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -63,7 +64,7 @@ func newLazily(t *testing.T) *lazily {
 
 func (l *lazily) startMarks() *marks.Marks {
 	l.t.Helper()
-	m, err := marks.New(marks.Options{Hub: testenv.Config(l.t), Namespace: l.namespace, Clock: clock.RealClock{}, Log: logr.Discard()})
+	m, err := marks.New(marks.Options{Hub: testenv.Config(l.t), Namespace: l.namespace, Clock: clock.RealClock{}, Registerer: prometheus.NewRegistry(), Log: logr.Discard()})
 	if err != nil {
 		l.t.Fatal(err)
 	}

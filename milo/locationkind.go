@@ -4,11 +4,13 @@
 package milo
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -16,12 +18,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/singleflight"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/internal/citychoice"
 )
@@ -80,9 +84,7 @@ func NewLocationKind(o LocationKindOptions) (*LocationKind, error) {
 		Help: "1 while Milo serves LocationBindings, as far as this replica knows. 0: an operator must install the CustomResourceDefinition of LocationBindings at Milo; until then no project has a location, and no Workload is admitted.",
 	})}
 	k.served.Set(1)
-	if err := o.Registerer.Register(k.served); err != nil {
-		return nil, fmt.Errorf("register the metric of LocationBindings: %w", err)
-	}
+	o.Registerer.MustRegister(k.served)
 	return k, nil
 }
 
@@ -198,4 +200,46 @@ func (k *LocationKind) await(ctx context.Context) watch.Interface {
 		}
 	}()
 	return waiting
+}
+
+// Locations reads which locations a project may use from its LocationBindings.
+type Locations struct {
+	// Kind reports whether Milo serves LocationBindings. Nil: Milo serves them.
+	Kind *LocationKind
+}
+
+// Object is the watched kind, on which the result of List depends.
+func (Locations) Object() client.Object { return &LocationBinding{} }
+
+// List returns the project's locations, available or not, by name. It returns v1alpha.ErrLocationsNotServed while Milo does not serve
+// LocationBindings: the project's cache is empty then, which does not mean that the project has no locations.
+func (l Locations) List(ctx context.Context, project client.Reader) ([]citychoice.Location, error) {
+	var bindings LocationBindingList
+	if err := project.List(ctx, &bindings); err != nil {
+		return nil, fmt.Errorf("list the project's LocationBindings: %w", err)
+	}
+	if len(bindings.Items) == 0 && l.Kind.IsMissing() {
+		return nil, citychoice.ErrLocationsNotServed
+	}
+	return locationsOf(bindings.Items), nil
+}
+
+// CityCodes are the cities of the project's available LocationBindings: upper case, sorted, each once.
+func (l Locations) CityCodes(ctx context.Context, project client.Reader) ([]string, error) {
+	locations, err := l.List(ctx, project)
+	return citychoice.AvailableCities(locations), err
+}
+
+// locationsOf are the locations of bindings, by name. A location whose binding is being deleted is not available.
+func locationsOf(bindings []LocationBinding) []citychoice.Location {
+	locations := make([]citychoice.Location, 0, len(bindings))
+	for i := range bindings {
+		binding := &bindings[i]
+		locations = append(locations, citychoice.Location{
+			Name: cmp.Or(binding.Spec.LocationRef.Name, binding.Name), City: binding.City(), Topology: binding.Spec.Topology,
+			Available: meta.IsStatusConditionTrue(binding.Status.Conditions, ConditionAvailable) && binding.DeletionTimestamp.IsZero(),
+		})
+	}
+	slices.SortStableFunc(locations, func(a, b citychoice.Location) int { return strings.Compare(a.Name, b.Name) })
+	return locations
 }

@@ -6,7 +6,6 @@ package milo
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"time"
 
@@ -157,38 +156,4 @@ func newVisitCounts() visitCounts {
 		Name: "karmada_compute_project_visits_total",
 		Help: "Visits of projects that are not engaged, by result: idle; found, if the project has Workloads that no mark reported; or failed.",
 	}, []string{"result"})}
-}
-
-// registerProjects registers the metrics of projects that are engaged, and of visits.
-func (p *Provider) registerProjects(registerer prometheus.Registerer) error {
-	for _, collector := range []prometheus.Collector{
-		p.counts.visits,
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "karmada_compute_projects",
-			Help: "Projects in the shards that this replica owns.",
-		}, func() float64 {
-			p.mu.RLock()
-			defer p.mu.RUnlock()
-			count := 0
-			for project := range p.known {
-				if _, owned := p.owned[p.shardOf(project)]; owned {
-					count++
-				}
-			}
-			return float64(count)
-		}),
-		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
-			Name: "karmada_compute_projects_engaged",
-			Help: "Projects that this replica watches because they have Workloads, are about to have Workloads, or had Workloads recently.",
-		}, func() float64 {
-			p.mu.RLock()
-			defer p.mu.RUnlock()
-			return float64(len(p.projects))
-		}),
-	} {
-		if err := registerer.Register(collector); err != nil {
-			return fmt.Errorf("register the metrics of projects: %w", err)
-		}
-	}
-	return nil
 }

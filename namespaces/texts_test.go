@@ -27,7 +27,6 @@ var atMilo = map[string]string{
 	"internal/citychoice/choice.go":       "the hub always lists locations",
 	"internal/remedies/table.go":          "conditions of quota are not written",
 	"milo/locationkind.go":                "the hub always lists locations",
-	"milo/mapper.go":                      "errors of the scheme",
 	"milo/metering.go":                    "--quota is refused",
 	"milo/patience.go":                    "Patience is for Milo's root",
 	"milo/planes.go":                      "control planes of Milo",

@@ -15,6 +15,7 @@ import (
 	admissionv1 "k8s.io/api/admission/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/component-base/featuregate"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -60,7 +61,7 @@ func (v *Workloads) Handle(ctx context.Context, request admission.Request) admis
 	// A change that leaves the spec unchanged, or of an object that is being deleted, needs no project: finalizers must be added and
 	// removed whether Milo answers or not.
 	if before != nil && reflect.DeepEqual(before.Spec, workload.Spec) {
-		return verdict(workload, annotationProblems(workload, before))
+		return verdict(workload, validation.Annotations(workload, before))
 	}
 	response, known := v.answer(ctx, request, workload, before)
 	if known && (response.Allowed || v.AdmitsRefused) {
@@ -102,7 +103,7 @@ func (v *Workloads) inspect(ctx context.Context, project Project, request admiss
 	if refusal := project.refusal(); refusal != "" {
 		return nil, new(admission.Denied(refusal))
 	}
-	problems := append(annotationProblems(c.now, c.before), v.specProblems(project, c.now, c.before)...)
+	problems := append(validation.Annotations(c.now, c.before), v.specProblems(project, c.now, c.before)...)
 	if foreign := scopeOf(v.Scope).Problems(project.Name, c.now); len(foreign) > 0 {
 		// Locations are not looked up for a Workload that the project cannot have.
 		return nil, new(refused(c.now, append(problems, foreign...)))
@@ -149,14 +150,6 @@ func (v *Workloads) specProblems(project Project, workload, before *v1alpha.Work
 		problems = append(problems, validation.Metered(workload, before)...)
 	}
 	return problems
-}
-
-// annotationProblems are the problems of a Workload's annotations.
-func annotationProblems(workload, before *v1alpha.Workload) field.ErrorList {
-	if before == nil {
-		return validation.Annotations(workload, nil)
-	}
-	return validation.Annotations(workload, before)
 }
 
 // projectOf is the project of a request, or the response if the request has none.
@@ -222,4 +215,72 @@ func workloads(request admission.Request) (workload, before *v1alpha.Workload, e
 		return nil, nil, fmt.Errorf("operation %q is not validated here; correct the rules of the "+
 			"ValidatingWebhookConfiguration", request.Operation)
 	}
+}
+
+// Marks informs the controllers of projects that are about to have Workloads: no controller watches a project without Workloads.
+type Marks interface {
+	// Mark reports a project. It may wait a short time for the write, whether it succeeds or not.
+	Mark(ctx context.Context, project string)
+}
+
+// mark informs the project's controllers of a request that may be stored. A change of the spec informs them too, in case they missed
+// the creation.
+func (v *Workloads) mark(ctx context.Context, request admission.Request) {
+	if v.Marks == nil || request.DryRun != nil && *request.DryRun {
+		return
+	}
+	// A request outside of any project is stored only if the add-on admits everything, and no controller reads the object.
+	if project, err := scopeOf(v.Scope).Of(request); err == nil {
+		v.Marks.Mark(ctx, project)
+	}
+}
+
+// Reservation is the number of Instances that a request adds to a project's Workloads.
+type Reservation struct {
+	// More is the number of added Instances. Most is the maximum for the project.
+	More, Most int64
+	// DryRun reports that the request is not stored.
+	DryRun bool
+}
+
+// change is the Workload of a request, the Workload that it replaces or nil, and the locations of the project.
+type change struct {
+	now, before *v1alpha.Workload
+	places      *places
+}
+
+// validateCount returns a problem for a change that asks for more Instances than the project may have. A change that asks for no
+// more than before is not counted: a project that exceeds a lower bound can be changed, and reduced.
+func (v *Workloads) validateCount(ctx context.Context, project Project, request admission.Request, c change) (*field.Error, error) {
+	if v.MaxInstances <= 0 {
+		return nil, nil
+	}
+	locations, err := v.locationsToCount(ctx, project, c)
+	if err != nil {
+		return nil, err
+	}
+	more := citychoice.MostInstances(c.now.Spec.Placements, locations)
+	if c.before != nil {
+		more -= citychoice.MostInstances(c.before.Spec.Placements, locations)
+	}
+	if more <= 0 {
+		return nil, nil
+	}
+	total, err := v.Projects.ReserveInstances(ctx, project, Reservation{More: more, Most: v.MaxInstances, DryRun: ptr.Deref(request.DryRun, false)})
+	if err != nil || total <= v.MaxInstances {
+		return nil, err
+	}
+	return field.Invalid(field.NewPath("spec", "placements"), field.OmitValueType{}, fmt.Sprintf(
+		"asks for %d Instances more; the Workloads of project %q would have %d, and may have %d; reduce replicas or cities",
+		more, project.Name, total, v.MaxInstances)), nil
+}
+
+// locationsToCount are the locations of the project, where a placement selects them.
+func (v *Workloads) locationsToCount(ctx context.Context, project Project, c change) ([]citychoice.Location, error) {
+	selects := func(placement v1alpha.WorkloadPlacement) bool { return placement.LocationSelector != nil }
+	if c.places.known || !slices.ContainsFunc(c.now.Spec.Placements, selects) {
+		return c.places.locations, nil
+	}
+	locations, _, err := v.Projects.Locations(ctx, project)
+	return locations, err
 }

@@ -3,6 +3,8 @@
 
 package v1alpha
 
+import "encoding/json"
+
 // Labels of the add-on's objects.
 const (
 	// LabelInstanceIndex is the index of an Instance in its deployment.
@@ -158,3 +160,23 @@ const AnnotationRequires = "compute.datumapis.com/requires"
 
 // MiloRecordName is the name of the ConfigMap on the hub that records the identity of Milo.
 const MiloRecordName = "karmada-compute-milo"
+
+// Leases on the hub by which the replicas of the add-on divide the projects among them.
+const (
+	// LeaseShards is the record of the owner of each shard, in AnnotationShards.
+	LeaseShards = "karmada-compute-shards"
+	// LeaseReplicaPrefix begins the name of the Lease that a replica renews. Its name follows.
+	LeaseReplicaPrefix = "karmada-compute-replica-"
+	// AnnotationShards has the numbers of the shards of each replica, as JSON. As a label it is on all of these Leases.
+	AnnotationShards = "compute.datumapis.com/shards"
+)
+
+// ParseShards reads AnnotationShards: the shards of each replica by its name.
+func ParseShards(annotation string) (map[string][]int, error) {
+	var shards map[string][]int
+	if annotation == "" {
+		return nil, nil
+	}
+	err := json.Unmarshal([]byte(annotation), &shards)
+	return shards, err
+}

@@ -29,3 +29,35 @@ var schemeBuilder = runtime.NewSchemeBuilder(func(scheme *runtime.Scheme) error 
 
 // AddToScheme adds every kind of this package to a scheme.
 var AddToScheme = schemeBuilder.AddToScheme
+
+// Kinds of this group and version.
+const (
+	KindWorkload           = "Workload"
+	KindWorkloadDeployment = "WorkloadDeployment"
+	KindInstance           = "Instance"
+	KindInstanceSlice      = "InstanceSlice"
+	KindCell               = "Cell"
+	KindInstanceSession    = "InstanceSession"
+	KindWorkloadRevision   = "WorkloadRevision"
+)
+
+// ControllerReference is the owner reference by which a Workload controls a WorkloadDeployment.
+func (w *Workload) ControllerReference() metav1.OwnerReference {
+	return *metav1.NewControllerRef(w, GroupVersion.WithKind(KindWorkload))
+}
+
+// ControllerReference is the owner reference by which a WorkloadDeployment controls an Instance.
+func (d *WorkloadDeployment) ControllerReference() metav1.OwnerReference {
+	return *metav1.NewControllerRef(d, GroupVersion.WithKind(KindWorkloadDeployment))
+}
+
+// OwnerReference is the owner reference by which a WorkloadDeployment owns an object that may have several owners.
+func (d *WorkloadDeployment) OwnerReference() metav1.OwnerReference {
+	return metav1.OwnerReference{APIVersion: GroupVersion.String(), Kind: KindWorkloadDeployment, Name: d.Name, UID: d.UID}
+}
+
+// ControllerReference is the owner reference by which an Instance controls its Pod. It blocks the deletion of the Instance
+// in foreground: the name of an Instance is free only when its Pod is gone.
+func (i *Instance) ControllerReference() metav1.OwnerReference {
+	return *metav1.NewControllerRef(i, GroupVersion.WithKind(KindInstance))
+}

@@ -89,12 +89,9 @@ func (o *options) AddFlags(groups *cliflag.NamedFlagSets) {
 
 // Validate returns all errors at once.
 func (o *options) Validate() error {
-	mistakes := []error{o.cell.client.Validate(), o.endpoints.Validate()}
-	if o.cell.concurrency < 1 {
-		mistakes = append(mistakes, fmt.Errorf("--concurrency: %d is less than 1", o.cell.concurrency))
-	}
-	if o.cell.auditInterval < time.Second {
-		mistakes = append(mistakes, fmt.Errorf("--audit-interval: %s is less than 1s", o.cell.auditInterval))
+	mistakes := []error{
+		o.cell.client.Validate(), o.endpoints.Validate(),
+		component.AtLeast("concurrency", o.cell.concurrency, 1), component.AtLeast("audit-interval", o.cell.auditInterval, time.Second),
 	}
 	if o.pods.nodeLossAfter < 0 || o.pods.nodeLossAfter%time.Second != 0 {
 		mistakes = append(mistakes, fmt.Errorf("--node-loss-after: %s is not a number of seconds", o.pods.nodeLossAfter))

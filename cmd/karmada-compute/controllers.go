@@ -32,9 +32,7 @@ func (a *app) controllers(p *planes, begun *atomic.Bool) (func(context.Context) 
 	if err != nil {
 		return nil, err
 	}
-	if err := projects.RegisterMetrics(metrics.Registry); err != nil {
-		return nil, err
-	}
+	projects.RegisterMetrics(metrics.Registry)
 	p.watch.AddHandler(projects)
 	metering, err := a.metering(p)
 	if err != nil {
@@ -85,10 +83,7 @@ func (a *app) setUp(p *planes, o hub.Options, projects *milo.Provider) (mcmanage
 	o.Types, o.DefaultType, o.Features = p.types, a.options.hub.defaultType, a.options.webhook.features
 	o.FailoverAfter, o.InventoryAfter, o.WithdrawAfter = a.options.hub.failoverAfter, a.options.hub.inventoryAfter, a.options.milo.withdrawAfter
 	o.AuditInterval, o.AuditAfter = a.options.hub.auditInterval, a.options.hub.auditAfter
-	o.Refusals, err = hub.NewRefusals(hub.RefusalsOptions{Projects: projects, Suspension: projects, Root: projects, Registerer: metrics.Registry})
-	if err != nil {
-		return nil, err
-	}
+	o.Refusals = hub.NewRefusals(hub.RefusalsOptions{Projects: projects, Suspension: projects, Root: projects, Registerer: metrics.Registry})
 	return mgr, a.builder.SetUpControllers(hub.Target{Manager: mgr, Options: o})
 }
 

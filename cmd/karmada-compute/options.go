@@ -164,7 +164,17 @@ func (o *options) addFlags(groups *cliflag.NamedFlagSets) {
 
 // complete sets defaults and returns all mistakes at once.
 func (o *options) complete() error {
-	mistakes := []error{o.client.Validate(), o.endpoints.Validate()}
+	mistakes := []error{
+		o.client.Validate(), o.endpoints.Validate(),
+		component.AtLeast("concurrency", o.hub.concurrency, 1),
+		component.AtLeast("project-concurrency", o.milo.projectConcurrency, 1),
+		component.AtLeast("shards", o.milo.shards, 1),
+		component.AtLeast("instance-type-deprecation-grace", o.hub.deprecationGrace, 0),
+		component.AtLeast("cell-failover-after", o.hub.failoverAfter, 0),
+		component.AtLeast("inventory-after", o.hub.inventoryAfter, time.Second),
+		component.AtLeast("audit-interval", o.hub.auditInterval, 10*time.Second),
+		component.AtLeast("audit-after", o.hub.auditAfter, time.Second),
+	}
 	if o.hub.kubeconfig == "" {
 		mistakes = append(mistakes, errors.New("--kubeconfig: name the kubeconfig of the karmada-apiserver"))
 	}
@@ -175,25 +185,9 @@ func (o *options) complete() error {
 		}
 		o.milo.replicaName = name
 	}
-	for flag, value := range map[string]int{
-		"concurrency": o.hub.concurrency, "project-concurrency": o.milo.projectConcurrency, "shards": o.milo.shards,
-	} {
-		if value < 1 {
-			mistakes = append(mistakes, fmt.Errorf("--%s: %d is less than 1", flag, value))
-		}
-	}
-	if o.hub.deprecationGrace < 0 {
-		mistakes = append(mistakes, fmt.Errorf("--instance-type-deprecation-grace: %s is less than 0", o.hub.deprecationGrace))
-	}
-	if o.hub.failoverAfter < 0 {
-		mistakes = append(mistakes, fmt.Errorf("--cell-failover-after: %s is less than 0", o.hub.failoverAfter))
-	}
-	if o.hub.inventoryAfter < time.Second {
-		mistakes = append(mistakes, fmt.Errorf("--inventory-after: %s is less than 1s", o.hub.inventoryAfter))
-	}
 	o.serve.Metrics, o.serve.MetricsCertDir, o.serve.Health = o.endpoints.Metrics, o.endpoints.MetricsCertDir, o.endpoints.Health
 	o.serve.MetricsHandlers = o.endpoints.Profiles()
-	return errors.Join(slices.Concat(mistakes, o.hub.check(), o.milo.check(), o.webhook.check(), o.sessions.check(o.webhook.features))...)
+	return errors.Join(slices.Concat(mistakes, o.milo.check(), o.webhook.check(), o.sessions.check(o.webhook.features))...)
 }
 
 // metered matches the labels of projects whose Instances need quota.
@@ -210,13 +204,8 @@ func (o *miloOptions) metered() (labels.Selector, error) {
 
 // check returns all mistakes.
 func (o *miloOptions) check() []error {
-	mistakes := o.checkProjects()
-	if o.leaseDuration < 3*time.Second {
-		mistakes = append(mistakes, fmt.Errorf("--lease-duration: %s is less than 3s", o.leaseDuration))
-	}
-	if o.withdrawAfter < 0 {
-		mistakes = append(mistakes, fmt.Errorf("--project-withdrawal-after: %s is less than 0", o.withdrawAfter))
-	}
+	mistakes := append(o.checkProjects(),
+		component.AtLeast("lease-duration", o.leaseDuration, 3*time.Second), component.AtLeast("project-withdrawal-after", o.withdrawAfter, 0))
 	if o.idleAfter < 0 || o.idleAfter > 0 && o.idleAfter < time.Second {
 		mistakes = append(mistakes, fmt.Errorf("--project-idle-after: %s is neither 0 nor at least 1s", o.idleAfter))
 	}
@@ -253,30 +242,15 @@ func (o *miloOptions) checkProjects() []error {
 	return mistakes
 }
 
-// check returns all mistakes about the audit.
-func (o *hubOptions) check() []error {
-	var mistakes []error
-	if o.auditInterval < 10*time.Second {
-		mistakes = append(mistakes, fmt.Errorf("--audit-interval: %s is less than 10s", o.auditInterval))
-	}
-	if o.auditAfter < time.Second {
-		mistakes = append(mistakes, fmt.Errorf("--audit-after: %s is less than 1s", o.auditAfter))
-	}
-	return mistakes
-}
-
 // check returns all mistakes.
 func (o *webhookOptions) check() []error {
-	var mistakes []error
+	mistakes := []error{
+		component.AtLeast("max-template-bytes", o.bounds.TemplateBytes, 0),
+		component.AtLeast("max-city-bytes", o.bounds.CityBytes, 0),
+		component.AtLeast("max-project-instances", o.instances, 0),
+	}
 	if address, err := url.Parse(o.url); o.url != "" && (err != nil || address.Scheme != "https" || address.Host == "" || address.User != nil) {
 		mistakes = append(mistakes, fmt.Errorf("--webhook-url: %q is no URL such as https://webhooks.example.com:9443", o.url))
-	}
-	for flag, value := range map[string]int64{
-		"max-template-bytes": o.bounds.TemplateBytes, "max-city-bytes": o.bounds.CityBytes, "max-project-instances": o.instances,
-	} {
-		if value < 0 {
-			mistakes = append(mistakes, fmt.Errorf("--%s: %d is less than 0", flag, value))
-		}
 	}
 	for flag, choice := range map[string]struct {
 		value string

@@ -32,6 +32,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cmd/internal/component"
 	"github.com/karmada-compute/karmada-compute/hub/sessions"
 	"github.com/karmada-compute/karmada-compute/milo"
 	"github.com/karmada-compute/karmada-compute/webhook"
@@ -75,19 +76,12 @@ func (o *sessionOptions) enabled(features featuregate.FeatureGate) bool {
 
 // check returns all mistakes.
 func (o *sessionOptions) check(features featuregate.FeatureGate) []error {
-	var mistakes []error
-	for flag, value := range map[string]int{
-		"max-user-sessions": o.limits.PerUser, "max-project-sessions": o.limits.PerProject, "max-streams": o.limits.Streams,
-	} {
-		if value < 1 {
-			mistakes = append(mistakes, fmt.Errorf("--%s: %d is less than 1", flag, value))
-		}
-	}
-	if o.bytesPerSecond < 0 {
-		mistakes = append(mistakes, fmt.Errorf("--session-bytes-per-second: %d is negative", o.bytesPerSecond))
-	}
-	if o.idleTimeout < 0 {
-		mistakes = append(mistakes, fmt.Errorf("--session-idle-timeout: %s is negative", o.idleTimeout))
+	mistakes := []error{
+		component.AtLeast("max-user-sessions", o.limits.PerUser, 1),
+		component.AtLeast("max-project-sessions", o.limits.PerProject, 1),
+		component.AtLeast("max-streams", o.limits.Streams, 1),
+		component.AtLeast("session-bytes-per-second", o.bytesPerSecond, 0),
+		component.AtLeast("session-idle-timeout", o.idleTimeout, 0),
 	}
 	if o.port < 1 || o.port > 65535 {
 		mistakes = append(mistakes, fmt.Errorf("--session-port: %d is not a port from 1 to 65535", o.port))

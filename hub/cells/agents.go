@@ -5,6 +5,7 @@ package cells
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
@@ -37,15 +38,13 @@ type Agents struct {
 }
 
 // NewAgentsMetric creates the metric of Agents and registers it.
-func NewAgentsMetric(registerer prometheus.Registerer) (*prometheus.GaugeVec, error) {
+func NewAgentsMetric(registerer prometheus.Registerer) *prometheus.GaugeVec {
 	ready := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "karmada_compute_cell_agent_ready",
 		Help: "1 while the agent of a cell is ready and has the current version, else 0, by cell and reason.",
 	}, []string{"cell", "reason"})
-	if err := registerer.Register(ready); err != nil {
-		return nil, fmt.Errorf("register the metric of the cells' agents: %w", err)
-	}
-	return ready, nil
+	registerer.MustRegister(ready)
+	return ready
 }
 
 // Register adds the controller to a manager of the hub.
@@ -100,4 +99,58 @@ func (r *Agents) measure(cell string, c *metav1.Condition) {
 // isCell reports whether Workloads run on a Cluster.
 func isCell(cluster *clusterv1alpha1.Cluster) bool {
 	return cluster.Labels[v1alpha.LabelTopologyCity] != "" && cluster.DeletionTimestamp.IsZero()
+}
+
+// reported is Karmada's report of a Deployment in a cluster.
+type reported struct {
+	Replicas                   int32 `json:"replicas,omitempty"`
+	UpdatedReplicas            int32 `json:"updatedReplicas,omitempty"`
+	AvailableReplicas          int32 `json:"availableReplicas,omitempty"`
+	Generation                 int64 `json:"generation,omitempty"`
+	ObservedGeneration         int64 `json:"observedGeneration,omitempty"`
+	ResourceTemplateGeneration int64 `json:"resourceTemplateGeneration,omitempty"`
+}
+
+// agentCondition returns the desired condition of a Cluster; nil: no condition. Without a binding, Karmada did not
+// install the agents, and their state is unknown.
+func agentCondition(cluster *clusterv1alpha1.Cluster, binding *workv1alpha2.ResourceBinding) *metav1.Condition {
+	if !isCell(cluster) || binding.Name == "" {
+		return nil
+	}
+	c := &metav1.Condition{Type: v1alpha.ConditionComputeAgentReady, Status: metav1.ConditionFalse, ObservedGeneration: cluster.Generation}
+	newest := int64(0)
+	var own *reported
+	for _, item := range binding.Status.AggregatedStatus {
+		r := parse(item)
+		newest = max(newest, r.ResourceTemplateGeneration)
+		if item.ClusterName == cluster.Name {
+			own = &r
+		}
+	}
+	switch {
+	case own == nil:
+		c.Reason = v1alpha.ReasonAgentMissing
+		c.Message = "Karmada has not brought the agent of karmada-compute here; see ResourceBinding " + Binding.String()
+	case own.AvailableReplicas == 0:
+		c.Reason = v1alpha.ReasonAgentNotReady
+		c.Message = fmt.Sprintf("no replica of the agent is available; see Deployment karmada-compute-cell in namespace %s of the cell", Binding.Namespace)
+	case own.ResourceTemplateGeneration < newest || own.UpdatedReplicas < own.Replicas || own.ObservedGeneration < own.Generation:
+		c.Reason = v1alpha.ReasonAgentOutdated
+		c.Message = fmt.Sprintf("the agent runs generation %d of its template; other cells have %d", own.ResourceTemplateGeneration, newest)
+		if own.ResourceTemplateGeneration >= newest {
+			c.Message = fmt.Sprintf("%d of %d replicas of the agent are updated", own.UpdatedReplicas, own.Replicas)
+		}
+	default:
+		c.Status, c.Reason, c.Message = metav1.ConditionTrue, v1alpha.ReasonAgentReady, "the agent of karmada-compute is available and current"
+	}
+	return c
+}
+
+// parse decodes a cluster's report; a report that cannot be decoded counts as empty.
+func parse(item workv1alpha2.AggregatedStatusItem) reported {
+	var r reported
+	if item.Status != nil && json.Unmarshal(item.Status.Raw, &r) != nil {
+		return reported{}
+	}
+	return r
 }

@@ -51,10 +51,7 @@ var reporting = map[string]struct{ report, reason string }{
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	p := planes.New(t)
-	metric, err := cells.NewAgentsMetric(prometheus.NewRegistry())
-	if err != nil {
-		t.Fatal(err)
-	}
+	metric := cells.NewAgentsMetric(prometheus.NewRegistry())
 	for name := range reporting {
 		planes.Create(t, p, cluster(name, "DFW"))
 	}

@@ -4,17 +4,33 @@
 package cells
 
 import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"time"
+
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // Gone deletes the add-on's objects for cells that are lost permanently. Every replica runs one, and the first one does
@@ -52,4 +68,113 @@ func concerned() predicate.Predicate {
 func isConcerned(object client.Object) bool {
 	cluster, ok := object.(*clusterv1alpha1.Cluster)
 	return ok && (IsForgotten(cluster) || meta.FindStatusCondition(cluster.Status.Conditions, v1alpha.ConditionComputeForgotten) != nil)
+}
+
+const (
+	// goneFieldManager is the field manager of this controller's writes.
+	goneFieldManager = client.FieldOwner("karmada-compute-forget")
+	// dropInterval is the delay before the Works of a cell are listed again: Karmada deletes them one after the other.
+	dropInterval = 5 * time.Second
+	// executionFinalizer holds a Work until Karmada has deleted the Work's objects from the cell.
+	executionFinalizer = "karmada.io/execution-controller"
+)
+
+var kindWork = schema.GroupVersionKind{Group: workv1alpha1.GroupName, Version: workv1alpha1.GroupVersion.Version, Kind: "Work"}
+
+// Reconcile deletes the add-on's objects for one cell. After a conflict with Karmada, Karmada's write requeues the
+// Cluster.
+func (r *Gone) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	cluster := &clusterv1alpha1.Cluster{}
+	if err := r.Hub.Get(ctx, request.NamespacedName, cluster); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if !IsForgotten(cluster) {
+		return reconcile.Result{}, conditions{r.Hub, r.Clock}.write(ctx, cluster, v1alpha.ConditionComputeForgotten, nil)
+	}
+	left, err := r.dropWorks(ctx, cluster)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	result := reconcile.Result{}
+	if left > 0 {
+		result.RequeueAfter = dropInterval
+	}
+	return result, conditions{r.Hub, r.Clock}.write(ctx, cluster, v1alpha.ConditionComputeForgotten, goneCondition(cluster, left))
+}
+
+// dropWorks drops the Works of the add-on for a cell and returns how many there were.
+func (r *Gone) dropWorks(ctx context.Context, cluster *clusterv1alpha1.Cluster) (left int, err error) {
+	var works metav1.PartialObjectMetadataList
+	works.SetGroupVersionKind(kindWork.GroupVersion().WithKind("WorkList"))
+	if err := r.APIReader.List(ctx, &works, client.InNamespace(karmadanames.GenerateExecutionSpaceName(cluster.Name))); err != nil {
+		return 0, fmt.Errorf("list the Works of cell %s: %w", cluster.Name, err)
+	}
+	for i := range works.Items {
+		work := &works.Items[i]
+		if !isOurs(work) {
+			continue
+		}
+		left++
+		work.SetGroupVersionKind(kindWork)
+		if err := r.drop(ctx, work, isReady(cluster)); err != nil {
+			return left, err
+		}
+	}
+	return left, nil
+}
+
+// isOurs reports whether a Work carries a hub namespace or an object in a hub namespace.
+func isOurs(work client.Object) bool {
+	return naming.IsHubNamespace(work.GetLabels()[v1alpha.LabelHubNamespace]) ||
+		naming.IsHubNamespace(work.GetAnnotations()[workv1alpha2.ResourceBindingNamespaceAnnotationKey])
+}
+
+// drop deletes a Work that carries a namespace; Karmada deletes the others, since no policy selects the cell any more.
+// A Work that is being deleted waits for the cell, and loses its finalizer if the cell does not answer: if the cell
+// ever recovers, the inventory finds the objects that it still runs.
+func (r *Gone) drop(ctx context.Context, work *metav1.PartialObjectMetadata, ready bool) error {
+	if work.DeletionTimestamp.IsZero() {
+		if work.Labels[v1alpha.LabelHubNamespace] == "" {
+			return nil
+		}
+		if err := r.Hub.Delete(ctx, work, client.Preconditions{UID: &work.UID}); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("delete Work %s: %w", client.ObjectKeyFromObject(work), err)
+		}
+		return nil
+	}
+	if ready || !slices.Contains(work.Finalizers, executionFinalizer) {
+		return nil
+	}
+	rest := slices.DeleteFunc(slices.Clone(work.Finalizers), func(f string) bool { return f == executionFinalizer })
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"uid": work.UID, "resourceVersion": work.ResourceVersion, "finalizers": rest,
+	}})
+	if err != nil {
+		return fmt.Errorf("encode the finalizers of Work %s: %w", client.ObjectKeyFromObject(work), err)
+	}
+	err = r.Hub.Patch(ctx, work, client.RawPatch(types.MergePatchType, patch), goneFieldManager)
+	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		return fmt.Errorf("release Work %s: %w", client.ObjectKeyFromObject(work), err)
+	}
+	log.FromContext(ctx).Info("Let go of a Work for a cell that is gone for good", "work", work.Name, "namespace", work.Namespace)
+	return nil
+}
+
+func isReady(cluster *clusterv1alpha1.Cluster) bool {
+	return meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1alpha1.ClusterConditionReady)
+}
+
+// goneCondition returns the condition that shows the progress of forgetting a cell.
+func goneCondition(cluster *clusterv1alpha1.Cluster, left int) *metav1.Condition {
+	c := &metav1.Condition{Type: v1alpha.ConditionComputeForgotten, Status: metav1.ConditionFalse, ObservedGeneration: cluster.Generation}
+	switch {
+	case left == 0:
+		c.Status, c.Reason = metav1.ConditionTrue, v1alpha.ReasonForgotten
+		c.Message = "nothing of karmada-compute is kept for this cell; remove annotation " + v1alpha.AnnotationForget + " to use it again"
+	case isReady(cluster):
+		c.Reason, c.Message = v1alpha.ReasonDraining, "Karmada is deleting in this cell what karmada-compute ran in it"
+	default:
+		c.Reason, c.Message = v1alpha.ReasonDropping, "Karmada is deleting the Works for this cell, without waiting for the cell"
+	}
+	return c
 }

@@ -56,10 +56,7 @@ func newDeploymentsFixture(t *testing.T) *deploymentsFixture {
 	}
 	planes.Index(t, f.Hub, path.SliceIndex{})
 	planes.Index(t, f.Hub, path.WorkIndex{})
-	repairer, err := NewRepairer(f.Hub, RepairerOptions{Clock: f.clock})
-	if err != nil {
-		t.Fatal(err)
-	}
+	repairer := NewRepairer(f.Hub, RepairerOptions{Clock: f.clock, Registerer: prometheus.NewRegistry()})
 	book := path.NewBook(f.clock)
 	f.registry.MustRegister(Faults{book})
 	withdrawal := propagation.New(propagation.Options{

@@ -10,8 +10,10 @@ import (
 	"slices"
 	"time"
 
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,6 +23,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/internal/requeue"
 )
 
@@ -226,4 +229,52 @@ func (s *deploymentScope) tell(found *path.Finding) {
 	}
 	s.project.Recorder("karmada-compute-audit").Eventf(s.deployment, corev1.EventTypeWarning, string(found.Fault),
 		"The add-on has tried %d times to put this right; see its runbook audit.md: %s", hopeless, found.Message)
+}
+
+// judgeSlices audits the paths of the slices, if that is due.
+func (s *deploymentScope) judgeSlices(ctx context.Context, row *path.Row) ([]path.Finding, error) {
+	now := s.Clock.Now()
+	if now.Sub(s.Book.SlicesJudged(s.request)) < s.Interval*3/4 {
+		return nil, nil
+	}
+	loaded, err := row.LoadSlices(ctx, s.Hub, s.copyName)
+	if err != nil {
+		return nil, err
+	}
+	findings := path.JudgeSlices(row, loaded)
+	if len(findings) == 0 {
+		s.Book.SetSlicesJudged(s.request, now)
+	}
+	return findings, nil
+}
+
+// sliceWants reports whether the ResourceBinding of a slice that was judged to be left over belongs to an existing
+// slice after all.
+func (s *deploymentScope) sliceWants(ctx context.Context, found *path.Finding) (bool, error) {
+	slice := &v1alpha.InstanceSlice{}
+	err := s.APIReader.Get(ctx, types.NamespacedName{Namespace: found.Object.GetNamespace(), Name: found.Slice}, slice)
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return true, fmt.Errorf("read the InstanceSlice of a ResourceBinding: %w", err)
+	}
+	owner := metav1.GetControllerOf(found.Object)
+	return owner == nil || owner.UID == slice.UID, nil
+}
+
+// ofLeftoverSlice requests the deployment of a ResourceBinding whose slice does not exist.
+func (r *Deployments) ofLeftoverSlice(ctx context.Context, binding *workv1alpha2.ResourceBinding) []mcreconcile.Request {
+	var requests []mcreconcile.Request
+	for _, request := range path.OfSliceBinding(r.Hub)(ctx, binding) {
+		name := types.NamespacedName{Namespace: binding.Namespace, Name: request.Name}
+		deployment, _, ok := indexing.ParseSliceName(request.Name)
+		if !ok || !apierrors.IsNotFound(r.Hub.Get(ctx, name, &v1alpha.InstanceSlice{})) {
+			continue
+		}
+		request.Name = deployment
+		r.Book.SetSlicesJudged(request, time.Time{})
+		requests = append(requests, request)
+	}
+	return requests
 }

@@ -65,15 +65,13 @@ type Inventory struct {
 }
 
 // NewInventory returns an Inventory and registers its metric.
-func NewInventory(o InventoryOptions) (*Inventory, error) {
+func NewInventory(o InventoryOptions) *Inventory {
 	mismatch := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "karmada_compute_cell_inventory_mismatch",
 		Help: "WorkloadDeployments and hub namespaces on which a cell and the hub disagree for longer than --inventory-after: direction unexpected if only the cell has the object, missing if the cell lacks it.",
 	}, []string{"cell", "direction"})
-	if err := o.Registerer.Register(mismatch); err != nil {
-		return nil, fmt.Errorf("register the metric of the cells' inventories: %w", err)
-	}
-	return &Inventory{InventoryOptions: o, identity: cells.NewHub(o.APIReader), mismatch: mismatch, cells: map[string]*cellState{}}, nil
+	o.Registerer.MustRegister(mismatch)
+	return &Inventory{InventoryOptions: o, identity: cells.NewHub(o.APIReader), mismatch: mismatch, cells: map[string]*cellState{}}
 }
 
 // NeedLeaderElection returns false: every replica runs it, and Existence divides cells and projects.

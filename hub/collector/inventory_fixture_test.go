@@ -76,17 +76,11 @@ func newFixture(t *testing.T) *fixture {
 	}
 	f.EnsureHubNamespace(t)
 	f.hub = planes.Get(t, f.Planes, "", metav1.NamespaceSystem, &corev1.Namespace{}).UID
-	repairer, err := collector.NewRepairer(f.Hub, collector.RepairerOptions{Clock: f.clock})
-	if err != nil {
-		t.Fatal(err)
-	}
-	f.inventory, err = collector.NewInventory(collector.InventoryOptions{
+	repairer := collector.NewRepairer(f.Hub, collector.RepairerOptions{Clock: f.clock, Registerer: prometheus.NewRegistry()})
+	f.inventory = collector.NewInventory(collector.InventoryOptions{
 		Owners: f.owners(f.Planes, nil), Existence: f.existence, Hub: f.Hub, APIReader: f.HubAPI, Repairer: repairer, After: after,
 		Clock: f.clock, Registerer: prometheus.NewRegistry(),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
 	return f
 }
 

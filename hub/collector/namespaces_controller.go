@@ -5,7 +5,6 @@ package collector
 
 import (
 	"context"
-	"fmt"
 	"sync"
 	"time"
 
@@ -74,7 +73,7 @@ type Namespaces struct {
 }
 
 // NewNamespaces returns Namespaces, and registers its metrics.
-func NewNamespaces(o NamespacesOptions) (*Namespaces, error) {
+func NewNamespaces(o NamespacesOptions) *Namespaces {
 	r := &Namespaces{
 		NamespacesOptions: o,
 		questions:         flowcontrol.NewTokenBucketPassiveRateLimiter(questionsPerSecond, 2*questionsPerSecond),
@@ -92,12 +91,8 @@ func NewNamespaces(o NamespacesOptions) (*Namespaces, error) {
 		Name: "karmada_compute_projects_held",
 		Help: "Hub namespaces of this replica whose project does not exist and whose withdrawal waits for an operator, because so many projects are gone that the API server of the projects itself is in doubt.",
 	}, func() float64 { return float64(r.heldBack()) })
-	for _, metric := range []prometheus.Collector{r.withdrawn, left, held} {
-		if err := o.Registerer.Register(metric); err != nil {
-			return nil, fmt.Errorf("register the metrics of projects that are gone: %w", err)
-		}
-	}
-	return r, nil
+	o.Registerer.MustRegister(r.withdrawn, left, held)
+	return r
 }
 
 // Register adds the controller to a manager of the hub.

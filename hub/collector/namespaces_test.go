@@ -95,13 +95,10 @@ func newNamespacesFixture(t *testing.T) *namespacesFixture {
 // restart replaces the reconciler, as a restarted process does.
 func (f *namespacesFixture) restart(t *testing.T) {
 	t.Helper()
-	var err error
-	if f.reconciler, err = NewNamespaces(NamespacesOptions{
+	f.reconciler = NewNamespaces(NamespacesOptions{
 		Projects: f.roster, Hub: f.Hub, APIReader: f.HubAPI, Owners: ownership.New(ownership.Options{Milo: f.roster, Brake: &f.brake}), After: withdrawAfter, Clock: f.clock, Registerer: prometheus.NewRegistry(),
 		Grants: projects.NewGrants(f.Hub),
-	}); err != nil {
-		t.Fatal(err)
-	}
+	})
 }
 
 func (f *namespacesFixture) origin(uid types.UID) projects.Origin {

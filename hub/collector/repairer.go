@@ -7,9 +7,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -39,7 +41,7 @@ type Repair struct {
 type RepairerOptions struct {
 	// Clock is for the pauses between repairs.
 	Clock clock.PassiveClock
-	// Registerer registers the metrics. Nil: they are not registered.
+	// Registerer registers the metrics.
 	Registerer prometheus.Registerer
 }
 
@@ -54,8 +56,8 @@ type Repairer struct {
 	failed   *prometheus.CounterVec
 }
 
-// NewRepairer returns a Repairer that writes to the hub. It fails if its metrics cannot be registered.
-func NewRepairer(hub client.Client, o RepairerOptions) (*Repairer, error) {
+// NewRepairer returns a Repairer that writes to the hub, and registers its metrics.
+func NewRepairer(hub client.Client, o RepairerOptions) *Repairer {
 	m := &Repairer{
 		hub: hub, clock: o.Clock, budget: newBudget(o.Clock), history: newHistory(o.Clock),
 		repaired: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -67,15 +69,8 @@ func NewRepairer(hub client.Client, o RepairerOptions) (*Repairer, error) {
 			Help: "Failed repairs on the hub, by kind of the object and by fault.",
 		}, []string{"kind", "reason"}),
 	}
-	if o.Registerer == nil {
-		return m, nil
-	}
-	for _, counter := range []*prometheus.CounterVec{m.repaired, m.failed} {
-		if err := o.Registerer.Register(counter); err != nil {
-			return nil, fmt.Errorf("register the metrics of repairs: %w", err)
-		}
-	}
-	return m, nil
+	o.Registerer.MustRegister(m.repaired, m.failed)
+	return m
 }
 
 // Touch annotates the object, so that Karmada gets an event and reconciles it. If it is too early for another attempt,
@@ -141,4 +136,172 @@ func (m *Repairer) kindOf(object client.Object) (string, error) {
 		return "", fmt.Errorf("find the kind of %T: %w", object, err)
 	}
 	return kind.Kind, nil
+}
+
+const (
+	// firstPause is the pause after the first repair of an object. It doubles with each further repair, up to
+	// longestPause.
+	firstPause   = 15 * time.Second
+	longestPause = 10 * time.Minute
+	// forgetAfter is how long after its last repair an object stays in the history. It is longer than any pause.
+	forgetAfter = 30 * time.Minute
+)
+
+// repairKey is one fault of one object in one cell.
+type repairKey struct {
+	kind   string
+	name   types.NamespacedName
+	reason string
+	cell   string
+}
+
+// attempts are the repairs of one fault.
+type attempts struct {
+	count int
+	last  time.Time
+}
+
+// history records the repairs of each object. It is safe for concurrent use.
+type history struct {
+	clock clock.PassiveClock
+
+	mu     sync.Mutex
+	faults map[repairKey]attempts
+	// swept is when past faults were last removed.
+	swept time.Time
+}
+
+func newHistory(c clock.PassiveClock) *history {
+	return &history{clock: c, faults: map[repairKey]attempts{}, swept: c.Now()}
+}
+
+// rest returns how long the next repair has to wait; 0: not at all.
+func (h *history) rest(k repairKey) time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	known, found := h.known(k)
+	if !found {
+		return 0
+	}
+	return max(0, pauseAfter(known.count)-h.clock.Since(known.last))
+}
+
+// begin records a repair, now, and returns its number.
+func (h *history) begin(k repairKey) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.sweep()
+	known, _ := h.known(k)
+	known.count++
+	known.last = h.clock.Now()
+	h.faults[k] = known
+	return known.count
+}
+
+func (h *history) attempts(k repairKey) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	known, _ := h.known(k)
+	return known.count
+}
+
+// known returns the repairs of a fault that are not forgotten. h.mu is held.
+func (h *history) known(k repairKey) (attempts, bool) {
+	known, found := h.faults[k]
+	if !found || h.clock.Since(known.last) >= forgetAfter {
+		return attempts{}, false
+	}
+	return known, true
+}
+
+// sweep removes forgotten entries from time to time. h.mu is held.
+func (h *history) sweep() {
+	if h.clock.Since(h.swept) < forgetAfter {
+		return
+	}
+	h.swept = h.clock.Now()
+	for k, known := range h.faults {
+		if h.clock.Since(known.last) >= forgetAfter {
+			delete(h.faults, k)
+		}
+	}
+}
+
+// pauseAfter returns the pause after count repairs.
+func pauseAfter(count int) time.Duration {
+	wait := firstPause
+	for i := 1; i < count && wait < longestPause; i++ {
+		wait *= 2
+	}
+	return min(wait, longestPause)
+}
+
+const (
+	// perSecond and burst bound the repairs of all cells together: a hub that recovers with thousands of faults must
+	// not get an additional storm of writes.
+	perSecond = 1
+	burst     = 20
+	// shareEnds is how long after its last request a cell keeps its share of the budget. It is longer than any caller
+	// waits between requests.
+	shareEnds = time.Minute
+)
+
+// budget divides the repairs equally among the cells that need any: a cell with thousands of faults delays no other cell.
+// A cell alone has the whole budget. It is safe for concurrent use.
+type budget struct {
+	clock clock.PassiveClock
+
+	mu  sync.Mutex
+	all *rate.Limiter
+	// cells are the shares of the cells that asked lately; "" is for objects that belong to no cell.
+	cells map[string]*share
+}
+
+// share is a cell's part of the budget.
+type share struct {
+	limiter *rate.Limiter
+	// asked is when the cell last asked.
+	asked time.Time
+}
+
+func newBudget(c clock.PassiveClock) *budget {
+	return &budget{clock: c, all: rate.NewLimiter(perSecond, burst), cells: map[string]*share{}}
+}
+
+// take takes a repair out of a cell's share. It returns how long to wait before the next attempt; 0: the repair may begin.
+func (b *budget) take(cell string) (wait time.Duration) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	now := b.clock.Now()
+	s := b.shareOf(cell, now)
+	count := len(b.cells)
+	s.limiter.SetLimitAt(now, rate.Limit(perSecond)/rate.Limit(count))
+	// At once, a cell gets its share of the remaining repairs. Saved repairs of one cell must not delay another when
+	// few remain.
+	left := b.all.TokensAt(now)
+	s.limiter.SetBurstAt(now, max(1, int(left)/count))
+	if left < 1 {
+		return time.Second / perSecond
+	}
+	if !s.limiter.AllowN(now, 1) {
+		return time.Duration(count) * time.Second / perSecond
+	}
+	b.all.AllowN(now, 1)
+	return 0
+}
+
+// shareOf returns the share of a cell, and ends the shares of cells that no longer ask. b.mu is held.
+func (b *budget) shareOf(cell string, now time.Time) *share {
+	for name, s := range b.cells {
+		if now.Sub(s.asked) > shareEnds {
+			delete(b.cells, name)
+		}
+	}
+	s := b.cells[cell]
+	if s == nil {
+		s = &share{limiter: rate.NewLimiter(perSecond, burst)}
+		b.cells[cell] = s
+	}
+	s.asked = now
+	return s
 }

@@ -30,10 +30,7 @@ type repairFixture struct {
 func newRepairFixture(t *testing.T) *repairFixture {
 	t.Helper()
 	f := &repairFixture{Planes: planes.New(t), clock: testclock.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))}
-	var err error
-	if f.repairer, err = NewRepairer(f.Hub, RepairerOptions{Clock: f.clock, Registerer: prometheus.NewRegistry()}); err != nil {
-		t.Fatal(err)
-	}
+	f.repairer = NewRepairer(f.Hub, RepairerOptions{Clock: f.clock, Registerer: prometheus.NewRegistry()})
 	f.object = planes.Create(t, f.Planes, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace.Name, Name: "web"}})
 	return f
 }

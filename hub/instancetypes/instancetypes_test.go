@@ -36,13 +36,9 @@ func TestMain(m *testing.M) { os.Exit(testenv.Main(m, testenv.Options{})) }
 
 func newCatalogue(t *testing.T, p *planes.Planes) *Catalogue {
 	t.Helper()
-	catalogue, err := NewCatalogue(CatalogueOptions{
+	return NewCatalogue(CatalogueOptions{
 		Hub: p.Hub, Clock: testingclock.NewFakeClock(time.Now()), Registerer: prometheus.NewRegistry(), Log: logr.Discard(),
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return catalogue
 }
 
 func newType(name, cpu string) *v1alpha.InstanceType {

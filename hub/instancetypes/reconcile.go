@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -15,6 +16,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 )
 
@@ -89,4 +91,28 @@ func offerStatus(ctx context.Context, project client.Client, stored, original *v
 		return fmt.Errorf("apply the status of instance type %s of the project: %w", stored.Name, err)
 	}
 	return nil
+}
+
+// offerAtVisits offers the types also in projects without a watch: a consumer needs them before the first Workload. It
+// runs whenever a project is visited, and requests a visit to all of them soon after the types have changed.
+func (r *Reconciler) offerAtVisits(visits projects.Visits) {
+	visits.OnVisit(func(ctx context.Context, _ string, project client.Client) error {
+		types, err := r.Types.Types(ctx)
+		if errors.Is(err, ErrNotServed) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		return makeOffer(ctx, project, project, types)
+	})
+	var known sync.Once
+	r.Types.OnChange(func() {
+		// The first answer is no change: a replica that starts must not request a visit to all projects.
+		isFirst := false
+		known.Do(func() { isFirst = true })
+		if !isFirst {
+			visits.VisitAll()
+		}
+	})
 }

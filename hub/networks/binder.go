@@ -56,7 +56,7 @@ type Binder struct {
 }
 
 // NewBinder returns a Binder, and registers its metric.
-func NewBinder(locations projects.Locations, clock clock.PassiveClock, registerer prometheus.Registerer) (*Binder, error) {
+func NewBinder(locations projects.Locations, clock clock.PassiveClock, registerer prometheus.Registerer) *Binder {
 	b := &Binder{
 		locations: locations, answers: cache.NewLRUExpireCacheWithClock(maxAnswers, clock),
 		asked: prometheus.NewCounterVec(prometheus.CounterOpts{
@@ -64,10 +64,8 @@ func NewBinder(locations projects.Locations, clock clock.PassiveClock, registere
 			Help: "Answers of projects to requests for NetworkBindings. Instances start without a NetworkBinding where the project does not serve the kind.",
 		}, []string{"answer"}),
 	}
-	if err := registerer.Register(b.asked); err != nil {
-		return nil, fmt.Errorf("register the metric of network bindings: %w", err)
-	}
-	return b, nil
+	registerer.MustRegister(b.asked)
+	return b
 }
 
 // bound identifies a binding that is cached as Ready; without a name: the project does not serve the kind.

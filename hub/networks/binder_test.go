@@ -56,10 +56,7 @@ func newBinding(t *testing.T) *binding {
 		Planes: planes.New(t), t: t, clock: testingclock.NewFakePassiveClock(time.Now()),
 		places: &places{{Name: "dfw-1", City: "DFW", Available: true}, {Name: "iad-1", City: "IAD", Available: true}},
 	}
-	var err error
-	if b.binder, err = NewBinder(b.places, b.clock, prometheus.NewRegistry()); err != nil {
-		t.Fatal(err)
-	}
+	b.binder = NewBinder(b.places, b.clock, prometheus.NewRegistry())
 	b.deployment = b.Deployment("web", "DFW")
 	b.deployment.Spec.Template.Spec.NetworkInterfaces = []v1alpha.InstanceNetworkInterface{{Network: v1alpha.NetworkReference{Name: "default"}}}
 	planes.Create(t, b.Planes, b.deployment)

@@ -4,7 +4,6 @@
 package path
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"slices"
@@ -23,6 +22,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
@@ -62,7 +63,7 @@ func Refusal(binding *workv1alpha2.ResourceBinding) string {
 func OfDeploymentBinding(hub client.Reader) func(context.Context, client.Object) []mcreconcile.Request {
 	return func(ctx context.Context, changed client.Object) []mcreconcile.Request {
 		binding, ok := changed.(*workv1alpha2.ResourceBinding)
-		if !ok || !isOfDeployment(binding) {
+		if !ok || !isOf(binding, v1alpha.KindWorkloadDeployment) {
 			return nil
 		}
 		copied := &v1alpha.WorkloadDeployment{}
@@ -73,8 +74,9 @@ func OfDeploymentBinding(hub client.Reader) func(context.Context, client.Object)
 	}
 }
 
-func isOfDeployment(binding *workv1alpha2.ResourceBinding) bool {
-	return binding.Spec.Resource.Kind == v1alpha.KindWorkloadDeployment && binding.Spec.Resource.APIVersion == v1alpha.GroupVersion.String()
+// isOf reports whether a binding binds a kind of the add-on.
+func isOf(binding *workv1alpha2.ResourceBinding, kind string) bool {
+	return binding.Spec.Resource.Kind == kind && binding.Spec.Resource.APIVersion == v1alpha.GroupVersion.String()
 }
 
 // IsOfData reports whether a ResourceBinding is about a ConfigMap or Secret in a hub namespace.
@@ -104,11 +106,8 @@ func DivisionChanged() predicate.Predicate {
 // not count.
 func sameDivision(before, after []workv1alpha2.AggregatedStatusItem) bool {
 	return slices.EqualFunc(before, after, func(a, b workv1alpha2.AggregatedStatusItem) bool {
-		if a.ClusterName != b.ClusterName || (a.Status == nil) != (b.Status == nil) {
-			return false
-		}
-		if a.Status == nil || bytes.Equal(a.Status.Raw, b.Status.Raw) {
-			return true
+		if a.ClusterName != b.ClusterName || sameRaw(a.Status, b.Status) {
+			return a.ClusterName == b.ClusterName
 		}
 		x, y := DecodeReport(a.Status), DecodeReport(b.Status)
 		return x != nil && y != nil && x.Generation == y.Generation && x.ObservedGeneration == y.ObservedGeneration &&
@@ -125,5 +124,89 @@ func onUpdate(changed func(before, after *workv1alpha2.ResourceBinding) bool) pr
 			return isBinding && stillIs && (before.UID != after.UID || changed(before, after))
 		},
 		DeleteFunc: func(event.DeleteEvent) bool { return false },
+	}
+}
+
+// SliceReports returns the cells' reports in a slice of a copy. It returns none before Karmada has a ResourceBinding of
+// this very slice, or if the slice belongs to another copy. It omits cells whose agent has not written the slice.
+func SliceReports(ctx context.Context, hub client.Reader, copied *v1alpha.WorkloadDeployment, number int) ([]v1alpha.InstanceReport, error) {
+	name := types.NamespacedName{Namespace: copied.Namespace, Name: indexing.SliceName(copied.Name, number)}
+	slice, binding := &v1alpha.InstanceSlice{}, &workv1alpha2.ResourceBinding{}
+	if err := hub.Get(ctx, name, slice); err != nil {
+		return nil, ignoreNotFound(err, "get the InstanceSlice of the hub's copy")
+	}
+	name.Name = karmadanames.GenerateBindingName(v1alpha.KindInstanceSlice, name.Name)
+	if err := hub.Get(ctx, name, binding); err != nil {
+		return nil, ignoreNotFound(err, "get the ResourceBinding of an InstanceSlice")
+	}
+	owner := metav1.GetControllerOfNoCopy(binding)
+	if owner == nil || owner.UID != slice.UID || len(slice.OwnerReferences) == 0 || slice.OwnerReferences[0].UID != copied.UID {
+		return nil, nil
+	}
+	return decodeSlices(binding.Status.AggregatedStatus), nil
+}
+
+func ignoreNotFound(err error, doing string) error {
+	if apierrors.IsNotFound(err) {
+		return nil
+	}
+	return fmt.Errorf("%s: %w", doing, err)
+}
+
+// decodeSlices returns the reports of cells, each with the name of its cell. It skips reports that cannot be decoded or
+// that no agent has written.
+func decodeSlices(items []workv1alpha2.AggregatedStatusItem) []v1alpha.InstanceReport {
+	var reports []v1alpha.InstanceReport
+	for i := range items {
+		if items[i].Status == nil {
+			continue
+		}
+		if report, ok := cellreport.DecodeSlice(items[i].ClusterName, items[i].Status.Raw); ok {
+			reports = append(reports, report)
+		}
+	}
+	return reports
+}
+
+// OfSliceBinding requests a slice that a ResourceBinding binds, by its name in the namespace of the project. It
+// requests nothing if the binding is of another kind.
+func OfSliceBinding(hub client.Reader) func(context.Context, client.Object) []mcreconcile.Request {
+	return func(ctx context.Context, changed client.Object) []mcreconcile.Request {
+		binding, ok := changed.(*workv1alpha2.ResourceBinding)
+		if !ok || !isOf(binding, v1alpha.KindInstanceSlice) {
+			return nil
+		}
+		return requestBound(ctx, hub, binding)
+	}
+}
+
+// SliceReportChanged drops updates of bindings that do not change the cells' reports.
+func SliceReportChanged() predicate.Predicate {
+	return onUpdate(func(before, after *workv1alpha2.ResourceBinding) bool {
+		return !sameItems(before.Status.AggregatedStatus, after.Status.AggregatedStatus) || controllerOf(before) != controllerOf(after)
+	})
+}
+
+func sameItems(before, after []workv1alpha2.AggregatedStatusItem) bool {
+	return slices.EqualFunc(before, after, func(a, b workv1alpha2.AggregatedStatusItem) bool {
+		return a.ClusterName == b.ClusterName && sameRaw(a.Status, b.Status)
+	})
+}
+
+func controllerOf(binding *workv1alpha2.ResourceBinding) types.UID {
+	if owner := metav1.GetControllerOfNoCopy(binding); owner != nil {
+		return owner.UID
+	}
+	return ""
+}
+
+// trimSlice keeps the target cells and the cells' reports in the binding of a slice.
+func trimSlice(binding, trimmed *workv1alpha2.ResourceBinding) {
+	trimOwner(binding, trimmed)
+	trimmed.Spec = workv1alpha2.ResourceBindingSpec{Resource: binding.Spec.Resource, RequiredBy: binding.Spec.RequiredBy}
+	trimmed.Spec.Resource.ResourceVersion = ""
+	for i := range binding.Status.AggregatedStatus {
+		item := &binding.Status.AggregatedStatus[i]
+		trimmed.Status.AggregatedStatus = append(trimmed.Status.AggregatedStatus, workv1alpha2.AggregatedStatusItem{ClusterName: item.ClusterName, Status: item.Status})
 	}
 }

@@ -4,13 +4,17 @@
 package path
 
 import (
+	"bytes"
 	"context"
+	"slices"
 	"time"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -115,10 +119,14 @@ func (e *Events) OfBinding(ctx context.Context, object client.Object) []mcreconc
 	if !ok || binding.Spec.Resource.Kind != v1alpha.KindWorkloadDeployment {
 		return nil
 	}
+	return requestBound(ctx, e.Hub, binding)
+}
+
+// requestBound requests what a binding binds, by its name in the namespace of the project. It requests nothing if the hub namespace is not
+// in the cache: then the namespace is being deleted, or the own event of the bound object follows.
+func requestBound(ctx context.Context, hub client.Reader, binding *workv1alpha2.ResourceBinding) []mcreconcile.Request {
 	namespace := &corev1.Namespace{}
-	if err := e.Hub.Get(ctx, types.NamespacedName{Name: binding.Namespace}, namespace); err != nil {
-		// The binding is deleted with its namespace, or the hub's cache does not have the namespace yet: then the
-		// copy's own event follows.
+	if err := hub.Get(ctx, types.NamespacedName{Name: binding.Namespace}, namespace); err != nil {
 		return nil
 	}
 	requests := projects.NamespaceOfCopy(ctx, namespace)
@@ -152,4 +160,50 @@ func (e *Events) originals(ctx context.Context, of func(*v1alpha.WorkloadDeploym
 		}
 	}
 	return requests
+}
+
+// workChange compares two versions of a Work from the cache, trimmed.
+func workChange(before, after client.Object) change {
+	old, isWork := before.(*workv1alpha1.Work)
+	now, stillIs := after.(*workv1alpha1.Work)
+	if !isWork || !stillIs {
+		return nothing
+	}
+	applied := func(w *workv1alpha1.Work) bool {
+		return meta.IsStatusConditionTrue(w.Status.Conditions, workv1alpha1.WorkApplied)
+	}
+	sameManifests := slices.EqualFunc(old.Spec.Workload.Manifests, now.Spec.Workload.Manifests, func(a, b workv1alpha1.Manifest) bool {
+		return bytes.Equal(a.Raw, b.Raw)
+	})
+	sameReport := slices.EqualFunc(old.Status.ManifestStatuses, now.Status.ManifestStatuses, func(a, b workv1alpha1.ManifestStatus) bool {
+		return sameRaw(a.Status, b.Status)
+	})
+	switch {
+	case old.UID != now.UID || old.DeletionTimestamp.IsZero() != now.DeletionTimestamp.IsZero() || applied(old) != applied(now):
+		return changed
+	case !sameManifests || !sameReport:
+		return reported
+	}
+	return nothing
+}
+
+// bindingChange compares two versions of a binding from the cache, trimmed.
+func bindingChange(before, after client.Object) change {
+	old, isBinding := before.(*workv1alpha2.ResourceBinding)
+	now, stillIs := after.(*workv1alpha2.ResourceBinding)
+	if !isBinding || !stillIs {
+		return nothing
+	}
+	switch {
+	case old.UID != now.UID || old.DeletionTimestamp.IsZero() != now.DeletionTimestamp.IsZero(),
+		controllerOf(old) != controllerOf(now) || old.Spec.Resource.UID != now.Spec.Resource.UID:
+		return changed
+	case !slices.Equal(old.Spec.Clusters, now.Spec.Clusters) || !sameItems(old.Status.AggregatedStatus, now.Status.AggregatedStatus):
+		return reported
+	}
+	return nothing
+}
+
+func sameRaw(a, b *runtime.RawExtension) bool {
+	return a == b || a != nil && b != nil && bytes.Equal(a.Raw, b.Raw)
 }

@@ -119,6 +119,23 @@ type Finding struct {
 	Object client.Object
 }
 
+// found returns a finding whose repair changes an object.
+func found(fault Fault, repair Repair, object client.Object, message string) *Finding {
+	return &Finding{Fault: fault, Repair: repair, Object: object, Message: message}
+}
+
+// in returns the finding as one in a cell.
+func (f *Finding) in(cell string) *Finding {
+	f.Cell = cell
+	return f
+}
+
+// from returns the finding with the time when the fault began.
+func (f *Finding) from(since time.Time) *Finding {
+	f.Since = since
+	return f
+}
+
 // Key identifies the finding among the findings of one deployment.
 func (f *Finding) Key() Key { return Key{f.Fault, f.Cell, f.Slice} }
 

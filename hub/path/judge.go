@@ -4,6 +4,7 @@
 package path
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -30,33 +31,33 @@ func Judge(w *Row) []Finding {
 }
 
 func judge(w *Row) []Finding {
+	ending := w.Copied == nil || !w.Copied.DeletionTimestamp.IsZero()
 	switch {
-	case w.Copied == nil:
+	case w.Karmada.Down && ending:
+		return nil
+	case ending:
 		return w.leftovers()
-	case !w.Copied.DeletionTimestamp.IsZero():
-		return w.deleting()
 	case w.Karmada.Down:
 		// All other faults follow from this one, and no controller would react to a repair.
 		return []Finding{{Fault: KarmadaNotRunning, Message: w.Karmada.Message, Since: w.Karmada.Since, Certain: true}}
 	}
 	var findings []Finding
-	if found := w.binding(); found != nil {
+	add := func(f *Finding) {
+		if f != nil {
+			findings = append(findings, *f)
+		}
+	}
+	if add(w.binding()); len(findings) > 0 {
 		// Karmada cannot repair lost cells, and they are known for certain.
-		return append([]Finding{*found}, w.lostCells()...)
+		return append(findings, w.lostCells()...)
 	}
 	for _, cell := range w.targets() {
-		if found := w.cell(cell); found != nil {
-			findings = append(findings, *found)
-		}
+		add(w.cell(cell))
 	}
 	if len(findings) == 0 {
-		if found := w.aggregation(); found != nil {
-			findings = append(findings, *found)
-		}
+		add(w.aggregation())
 	}
-	if found := w.division(); found != nil {
-		findings = append(findings, *found)
-	}
+	add(w.division())
 	return slices.Concat(findings, w.orphans(), w.lostLeavers())
 }
 
@@ -74,30 +75,19 @@ func (w *Row) binding() *Finding {
 	b := w.Binding
 	switch {
 	case b == nil:
-		return &Finding{
-			Fault: BindingMissing, Repair: TouchCopy, Object: w.Copied,
-			Message: "Karmada has no ResourceBinding for the deployment; the add-on touches the hub's copy so that Karmada creates one",
-		}
+		return found(BindingMissing, TouchCopy, w.Copied,
+			"Karmada has no ResourceBinding for the deployment; the add-on touches the hub's copy so that Karmada creates one")
 	case !b.DeletionTimestamp.IsZero():
-		return &Finding{
-			Fault: BindingDeleting, Repair: RefreshBinding, Object: b, Since: b.DeletionTimestamp.Time,
-			Message: "Karmada is deleting the ResourceBinding of the deployment and then creates another one",
-		}
+		return found(BindingDeleting, RefreshBinding, b, "Karmada is deleting the ResourceBinding of the deployment and then creates another one").
+			from(b.DeletionTimestamp.Time)
+	case !w.owned() && w.ofAnotherWorkload():
+		return found(BindingOwnerGone, DeleteBinding, b,
+			"the ResourceBinding and the running Instances belong to an earlier Workload of this name; the add-on deletes them")
 	case !w.owned():
-		found := &Finding{
-			Fault: BindingOwnerGone, Repair: AdoptBinding, Object: b,
-			Message: "the ResourceBinding belongs to an earlier copy of the deployment, so Karmada does not change it; the add-on makes the current copy its owner",
-		}
-		if w.ofAnotherWorkload() {
-			found.Repair = DeleteBinding
-			found.Message = "the ResourceBinding and the running Instances belong to an earlier Workload of this name; the add-on deletes them"
-		}
-		return found
+		return found(BindingOwnerGone, AdoptBinding, b,
+			"the ResourceBinding belongs to an earlier copy of the deployment, so Karmada does not change it; the add-on makes the current copy its owner")
 	case w.unscheduled():
-		return &Finding{
-			Fault: NotScheduled, Repair: RefreshBinding, Object: b,
-			Message: "Karmada has neither scheduled the deployment nor reported a reason; rescheduling",
-		}
+		return found(NotScheduled, RefreshBinding, b, "Karmada has neither scheduled the deployment nor reported a reason; rescheduling")
 	}
 	return nil
 }
@@ -150,8 +140,8 @@ func (w *Row) lostCells() []Finding {
 		return nil
 	}
 	for i := range w.Copied.Spec.Assignment.Cells {
-		if found := w.reach(w.Copied.Spec.Assignment.Cells[i].Name); found != nil && found.Fault == CellNotReady {
-			findings = append(findings, *found)
+		if lost := w.reach(w.Copied.Spec.Assignment.Cells[i].Name); lost != nil && lost.Fault == CellNotReady {
+			findings = append(findings, *lost)
 		}
 	}
 	return findings
@@ -159,23 +149,15 @@ func (w *Row) lostCells() []Finding {
 
 // cell judges the path to one cell that the binding names, and back.
 func (w *Row) cell(name string) *Finding {
-	if found := w.reach(name); found != nil && found.Fault == CellNotReady {
-		return found
+	away := w.reach(name)
+	if away != nil && away.Fault == CellNotReady {
+		return away
 	}
 	work := w.Works[name]
 	if work == nil {
-		return &Finding{
-			Fault: WorkMissing, Cell: name, Repair: RefreshBinding, Object: w.Binding,
-			Message: "Karmada has no Work for the cell; retrying",
-		}
+		return found(WorkMissing, RefreshBinding, w.Binding, "Karmada has no Work for the cell; retrying").in(name)
 	}
-	if found := w.work(name, work); found != nil {
-		return found
-	}
-	if found := w.reach(name); found != nil {
-		return found
-	}
-	return w.report(name, work)
+	return cmp.Or(w.work(name, work), away, w.report(name, work))
 }
 
 // reach judges whether the cell and its agent are running.
@@ -201,29 +183,25 @@ func (w *Row) work(cell string, work *workv1alpha1.Work) *Finding {
 	applied := meta.FindStatusCondition(work.Status.Conditions, workv1alpha1.WorkApplied)
 	switch {
 	case !work.DeletionTimestamp.IsZero():
-		return &Finding{
-			Fault: WorkDeleting, Cell: cell, Since: w.readySince(cell, *work.DeletionTimestamp), Repair: ToggleWork, Object: work,
-			Message: "Karmada has not removed the deployment from the cell; retrying",
-		}
+		return w.workDeleting(cell, work)
 	case m.Metadata.Annotations.TemplateUID != string(w.Copied.UID) || m.templateGeneration() < w.Copied.Generation:
-		return &Finding{
-			Fault: WorkOutdated, Cell: cell, Repair: RefreshBinding, Object: w.Binding,
-			Message: fmt.Sprintf("Karmada has not sent generation %d of the hub's copy to the cell; its Work has generation %d", w.Copied.Generation, m.templateGeneration()),
-		}
+		return found(WorkOutdated, RefreshBinding, w.Binding, fmt.Sprintf(
+			"Karmada has not sent generation %d of the hub's copy to the cell; its Work has generation %d", w.Copied.Generation, m.templateGeneration())).in(cell)
 	case m.templateGeneration() == w.Copied.Generation && m.Spec != digestOf(&w.Copied.Spec) && !overridden(work):
-		return &Finding{
-			Fault: WorkEdited, Cell: cell, Repair: RefreshBinding, Object: w.Binding,
-			Message: "the Work differs from the hub's copy: it was edited by hand; retrying",
-		}
+		return found(WorkEdited, RefreshBinding, w.Binding, "the Work differs from the hub's copy: it was edited by hand; retrying").in(cell)
 	case applied == nil:
-		return &Finding{Fault: WorkNotApplied, Cell: cell, Repair: ToggleWork, Object: work, Message: "Karmada has not written the deployment into the cell"}
+		return found(WorkNotApplied, ToggleWork, work, "Karmada has not written the deployment into the cell").in(cell)
 	case applied.Status != metav1.ConditionTrue:
-		return &Finding{
-			Fault: WorkNotApplied, Cell: cell, Since: w.readySince(cell, applied.LastTransitionTime), Repair: ToggleWork, Object: work,
-			Message: "Karmada cannot write the deployment into the cell: " + applied.Message,
-		}
+		return found(WorkNotApplied, ToggleWork, work, "Karmada cannot write the deployment into the cell: "+applied.Message).in(cell).
+			from(w.readySince(cell, applied.LastTransitionTime))
 	}
 	return nil
+}
+
+// workDeleting is the finding of a Work that is being deleted although its cell is Ready.
+func (w *Row) workDeleting(cell string, work *workv1alpha1.Work) *Finding {
+	return found(WorkDeleting, ToggleWork, work, "Karmada has not removed the deployment from the cell; retrying").in(cell).
+		from(w.readySince(cell, *work.DeletionTimestamp))
 }
 
 // readySince returns at, or when the cell became Ready if that was later: before, Karmada could not act on it.
@@ -240,30 +218,20 @@ func (w *Row) report(cell string, work *workv1alpha1.Work) *Finding {
 	reported, collected := report(work), ReportOf(w.Binding, cell)
 	switch {
 	case reported == nil:
-		return &Finding{
-			Fault: ReportMissing, Cell: cell, Repair: TouchCopy, Object: w.Copied,
-			Message: "the cell does not report on the deployment",
-		}
+		return found(ReportMissing, TouchCopy, w.Copied, "the cell does not report on the deployment").in(cell)
 	case reported.ResourceTemplateGeneration < m.templateGeneration():
-		return &Finding{
-			Fault: ReportOutdated, Cell: cell, Repair: ToggleWork, Object: work,
-			Message: fmt.Sprintf("the cell reports on generation %d of the hub's copy; its Work has generation %d", reported.ResourceTemplateGeneration, m.templateGeneration()),
-		}
+		return found(ReportOutdated, ToggleWork, work, fmt.Sprintf("the cell reports on generation %d of the hub's copy; its Work has generation %d",
+			reported.ResourceTemplateGeneration, m.templateGeneration())).in(cell)
 	case reported.ObservedGeneration < reported.Generation:
 		return &Finding{
 			Fault: ReportOutdated, Cell: cell,
 			Message: "the agent of the cell has not acted on the newest generation; see Deployment karmada-compute-cell in the cell",
 		}
 	case reported.LacksFields():
-		return &Finding{
-			Fault: WorkNotApplied, Cell: cell, Repair: ToggleWork, Object: work,
-			Message: "the CRD or the agent of the cell is older than the hub and lacks fields of the deployment; sending it again",
-		}
+		return found(WorkNotApplied, ToggleWork, work,
+			"the CRD or the agent of the cell is older than the hub and lacks fields of the deployment; sending it again").in(cell)
 	case collected == nil || collected.Numbers() != reported.Numbers():
-		return &Finding{
-			Fault: StatusOutdated, Cell: cell, Repair: RefreshBinding, Object: w.Binding,
-			Message: "Karmada has not collected the cell's report",
-		}
+		return found(StatusOutdated, RefreshBinding, w.Binding, "Karmada has not collected the cell's report").in(cell)
 	}
 	return nil
 }
@@ -285,10 +253,7 @@ func (w *Row) aggregation() *Finding {
 	if len(owners) == 0 || w.Copied.Status.ObservedGeneration == w.Copied.Generation && w.Copied.Status.ReadyReplicas == ready {
 		return nil
 	}
-	return &Finding{
-		Fault: StatusOutdated, Repair: RefreshBinding, Object: w.Binding,
-		Message: "Karmada has not aggregated the reports of the cells",
-	}
+	return found(StatusOutdated, RefreshBinding, w.Binding, "Karmada has not aggregated the reports of the cells")
 }
 
 // division judges whether Karmada divides the Instances that the copy requests, and the copy assigns them as Karmada
@@ -305,15 +270,11 @@ func (w *Row) division() *Finding {
 	}
 	switch wanted := w.Copied.Spec.StatedReplicas(); {
 	case sum != wanted:
-		return &Finding{
-			Fault: DivisionOutdated, Repair: TouchCopy, Object: w.Copied,
-			Message: fmt.Sprintf("Karmada scheduled %d of %s; retrying", sum, wording.Count(wanted, "Instance", "Instances")),
-		}
+		return found(DivisionOutdated, TouchCopy, w.Copied,
+			fmt.Sprintf("Karmada scheduled %d of %s; retrying", sum, wording.Count(wanted, "Instance", "Instances")))
 	case !assigned:
-		return &Finding{
-			Fault: AssignmentOutdated, Repair: TouchCopy, Object: w.Copied,
-			Message: "the assignment of Instances to cells differs from Karmada's schedule; the add-on updates it",
-		}
+		return found(AssignmentOutdated, TouchCopy, w.Copied,
+			"the assignment of Instances to cells differs from Karmada's schedule; the add-on updates it")
 	}
 	return nil
 }
@@ -370,10 +331,8 @@ func (w *Row) orphans() []Finding {
 			findings = append(findings, *w.work(cell, work))
 			continue
 		}
-		findings = append(findings, Finding{
-			Fault: WorkOrphaned, Cell: cell, Repair: RefreshBinding, Object: w.Binding,
-			Message: "the cell still runs the deployment although it is no longer scheduled there; retrying",
-		})
+		findings = append(findings, *found(WorkOrphaned, RefreshBinding, w.Binding,
+			"the cell still runs the deployment although it is no longer scheduled there; retrying").in(cell))
 	}
 	return findings
 }
@@ -382,4 +341,29 @@ func (w *Row) orphans() []Finding {
 func names(binding *workv1alpha2.ResourceBinding, cell string) bool {
 	return slices.ContainsFunc(binding.Spec.Clusters, func(c workv1alpha2.TargetCluster) bool { return c.Name == cell }) ||
 		slices.ContainsFunc(binding.Spec.GracefulEvictionTasks, func(t workv1alpha2.GracefulEvictionTask) bool { return t.FromCluster == cell })
+}
+
+// leftovers returns findings for the Works and the binding of a copy that does not exist or is being deleted: for deletions that do not
+// end, and for objects of a copy that does not exist. The controller checks at the API servers whether these may be deleted.
+func (w *Row) leftovers() []Finding {
+	var findings []Finding
+	switch {
+	case w.Binding == nil:
+	case !w.Binding.DeletionTimestamp.IsZero():
+		findings = append(findings, *found(BindingDeleting, RefreshBinding, w.Binding, "Karmada has not deleted the ResourceBinding; retrying").
+			from(w.Binding.DeletionTimestamp.Time))
+	case w.Copied == nil:
+		findings = append(findings, *found(CopyGone, DeleteBinding, w.Binding,
+			"the deployment of the ResourceBinding no longer exists; the add-on deletes the ResourceBinding and its Instances"))
+	}
+	for _, cell := range slices.Sorted(maps.Keys(w.Works)) {
+		switch work := w.Works[cell]; {
+		case !work.DeletionTimestamp.IsZero() && w.Cells.Ready(cell):
+			findings = append(findings, *w.workDeleting(cell, work))
+		case work.DeletionTimestamp.IsZero() && w.Copied == nil && w.Binding == nil:
+			findings = append(findings, *found(CopyGone, DeleteWork, work,
+				"the deployment of the Work no longer exists; the add-on deletes the Work and its Instances").in(cell))
+		}
+	}
+	return findings
 }

@@ -9,6 +9,9 @@ import (
 
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -83,4 +86,68 @@ func Load(ctx context.Context, hub client.Reader, s Subject) (*Row, error) {
 		row.Obstacle, err = obstacle(ctx, hub, s.Name, row.Cells.Of(s.Original.Spec.CityCode))
 	}
 	return row, err
+}
+
+// obstacle returns why the hub has no copy of a deployment of a city, whose copy has this name: hub/propagation waits
+// for the deletion of an earlier deployment's leftovers.
+func obstacle(ctx context.Context, hub client.Reader, copied types.NamespacedName, city cells.Cells) (*Finding, error) {
+	namespace := &corev1.Namespace{}
+	if deleted, err := deletionOf(ctx, hub, types.NamespacedName{Name: copied.Namespace}, namespace); err != nil {
+		return nil, err
+	} else if deleted != nil {
+		return &Finding{
+			Fault: CopyMissing, Since: deleted.Time,
+			Message: fmt.Sprintf("namespace %s of an earlier deployment is still being deleted on the hub", copied.Namespace),
+		}, nil
+	}
+	for i := range city {
+		found, err := obstacleIn(ctx, hub, copied, &city[i])
+		if found != nil || err != nil {
+			return found, err
+		}
+	}
+	earlier := &v1alpha.WorkloadDeployment{}
+	deleted, err := deletionOf(ctx, hub, copied, earlier)
+	switch {
+	case err != nil:
+		return nil, err
+	case deleted != nil:
+		return &Finding{
+			Fault: CopyMissing, Since: deleted.Time,
+			Message: fmt.Sprintf("the copy %s of an earlier deployment is still being deleted on the hub", copied),
+		}, nil
+	}
+	return &Finding{Fault: CopyMissing, Message: "the hub has no copy of the deployment; see the logs of karmada-compute"}, nil
+}
+
+// obstacleIn returns whether a cell still has to delete the namespace of the copy.
+func obstacleIn(ctx context.Context, hub client.Reader, copied types.NamespacedName, cell *cells.Cell) (*Finding, error) {
+	name := types.NamespacedName{
+		Namespace: karmadanames.GenerateExecutionSpaceName(cell.Name), Name: karmadanames.GenerateWorkName("Namespace", copied.Namespace, ""),
+	}
+	deleted, err := deletionOf(ctx, hub, name, &workv1alpha1.Work{})
+	switch {
+	case err != nil || deleted == nil:
+		return nil, err
+	case !cell.Ready:
+		return &Finding{
+			Fault: CellNotReady, Cell: cell.Name, Since: cell.Since, Certain: true,
+			Message: fmt.Sprintf("Karmada does not reach the cell, which must delete namespace %s of an earlier deployment first", copied.Namespace),
+		}, nil
+	}
+	return &Finding{
+		Fault: CopyMissing, Cell: cell.Name, Since: deleted.Time,
+		Message: fmt.Sprintf("the cell is still deleting namespace %s of an earlier deployment", copied.Namespace),
+	}, nil
+}
+
+// deletionOf returns when the deletion of an object began; nil if it does not exist or is not being deleted.
+func deletionOf(ctx context.Context, hub client.Reader, name types.NamespacedName, object client.Object) (*metav1.Time, error) {
+	if err := hub.Get(ctx, name, object); err != nil {
+		if client.IgnoreNotFound(err) == nil {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("get %T %s: %w", object, name, err)
+	}
+	return object.GetDeletionTimestamp(), nil
 }

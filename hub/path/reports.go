@@ -93,9 +93,9 @@ func TrimBinding(object any) (any, error) {
 	case client.ObjectKeyFromObject(binding) == cells.Binding:
 		trimmed.Spec = workv1alpha2.ResourceBindingSpec{Resource: binding.Spec.Resource, Clusters: binding.Spec.Clusters}
 		trimmed.Status.AggregatedStatus = binding.Status.AggregatedStatus
-	case isOfDeployment(binding):
+	case isOf(binding, v1alpha.KindWorkloadDeployment):
 		trimOurs(binding, trimmed)
-	case isOfSlice(binding):
+	case isOf(binding, v1alpha.KindInstanceSlice):
 		trimSlice(binding, trimmed)
 	case IsOfData(binding):
 		trimmed.DeletionTimestamp, trimmed.Spec.Resource = binding.DeletionTimestamp, binding.Spec.Resource
@@ -105,10 +105,7 @@ func TrimBinding(object any) (any, error) {
 
 // trimOurs keeps the target cells, the owner and the cells' reports in the binding of a WorkloadDeployment.
 func trimOurs(binding, trimmed *workv1alpha2.ResourceBinding) {
-	trimmed.DeletionTimestamp = binding.DeletionTimestamp
-	if owner := metav1.GetControllerOfNoCopy(binding); owner != nil {
-		trimmed.OwnerReferences = []metav1.OwnerReference{{UID: owner.UID, Controller: owner.Controller}}
-	}
+	trimOwner(binding, trimmed)
 	trimmed.Spec = workv1alpha2.ResourceBindingSpec{Resource: binding.Spec.Resource, Clusters: binding.Spec.Clusters}
 	trimmed.Spec.Resource.ResourceVersion = ""
 	for i := range binding.Spec.GracefulEvictionTasks {
@@ -125,6 +122,14 @@ func trimOurs(binding, trimmed *workv1alpha2.ResourceBinding) {
 	}
 	trimmed.Status.SchedulerObservedAffinityName = binding.Status.SchedulerObservedAffinityName
 	trimmed.Status.AggregatedStatus = trimReports(binding.Status.AggregatedStatus, hasIndices(binding))
+}
+
+// trimOwner keeps the owner of a binding, and the time of its deletion.
+func trimOwner(binding, trimmed *workv1alpha2.ResourceBinding) {
+	trimmed.DeletionTimestamp = binding.DeletionTimestamp
+	if owner := metav1.GetControllerOfNoCopy(binding); owner != nil {
+		trimmed.OwnerReferences = []metav1.OwnerReference{{UID: owner.UID, Controller: owner.Controller}}
+	}
 }
 
 // IsDivided reports whether the replicas of a binding, trimmed or not, are divided among several cells.

@@ -8,10 +8,8 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
 	"maps"
 	"slices"
-	"strconv"
 
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
@@ -63,7 +61,7 @@ func OfDeployment(name string) client.MatchingFields {
 func deploymentOfSlice(object client.Object) []string {
 	name := object.GetName()
 	if binding, ok := object.(*workv1alpha2.ResourceBinding); ok {
-		if !isOfSlice(binding) {
+		if !isOf(binding, v1alpha.KindInstanceSlice) {
 			return nil
 		}
 		name = binding.Spec.Resource.Name
@@ -135,16 +133,16 @@ func JudgeSlices(w *Row, all []Slice) []Finding {
 	var findings []Finding
 	for i := range all {
 		slice := &all[i]
-		var found *Finding
+		var fault *Finding
 		switch {
 		case slice.Object == nil:
-			found = slice.leftover()
+			fault = slice.leftover()
 		case w.Copied != nil && w.Copied.DeletionTimestamp.IsZero() && w.Binding != nil && slice.Object.DeletionTimestamp.IsZero():
-			found = w.slice(slice)
+			fault = w.slice(slice)
 		}
-		if found != nil {
-			found.Slice = slice.Name
-			findings = append(findings, *found)
+		if fault != nil {
+			fault.Slice = slice.Name
+			findings = append(findings, *fault)
 		}
 	}
 	return findings
@@ -155,38 +153,29 @@ func (s *Slice) leftover() *Finding {
 	if s.Binding == nil || !s.Binding.DeletionTimestamp.IsZero() {
 		return nil
 	}
-	return &Finding{
-		Fault: CopyGone, Repair: DeleteBinding, Object: s.Binding,
-		Message: fmt.Sprintf("InstanceSlice %s of the ResourceBinding no longer exists; the add-on deletes the ResourceBinding", s.Name),
-	}
+	return found(CopyGone, DeleteBinding, s.Binding,
+		fmt.Sprintf("InstanceSlice %s of the ResourceBinding no longer exists; the add-on deletes the ResourceBinding", s.Name))
 }
 
 // slice judges the path of a slice.
 func (w *Row) slice(s *Slice) *Finding {
 	if s.Binding == nil {
-		return &Finding{
-			Fault: BindingMissing, Repair: RefreshBinding, Object: w.Binding,
-			Message: fmt.Sprintf("Karmada has no ResourceBinding for InstanceSlice %s; retrying", s.Name),
-		}
+		return found(BindingMissing, RefreshBinding, w.Binding, fmt.Sprintf("Karmada has no ResourceBinding for InstanceSlice %s; retrying", s.Name))
 	}
-	if owner := metav1.GetControllerOfNoCopy(s.Binding); owner != nil && owner.UID != s.Object.UID {
-		return &Finding{
-			Fault: BindingOwnerGone, Repair: DeleteBinding, Object: s.Binding,
-			Message: fmt.Sprintf("the ResourceBinding belongs to an earlier InstanceSlice %s; the add-on deletes it so that Karmada creates another one", s.Name),
-		}
+	if owner := controllerOf(s.Binding); owner != "" && owner != s.Object.UID {
+		return found(BindingOwnerGone, DeleteBinding, s.Binding,
+			fmt.Sprintf("the ResourceBinding belongs to an earlier InstanceSlice %s; the add-on deletes it so that Karmada creates another one", s.Name))
 	}
 	if !s.Binding.DeletionTimestamp.IsZero() {
-		return &Finding{
-			Fault: BindingDeleting, Repair: RefreshBinding, Object: s.Binding, Since: s.Binding.DeletionTimestamp.Time,
-			Message: fmt.Sprintf("Karmada is deleting the ResourceBinding of InstanceSlice %s and then creates another one", s.Name),
-		}
+		return found(BindingDeleting, RefreshBinding, s.Binding,
+			fmt.Sprintf("Karmada is deleting the ResourceBinding of InstanceSlice %s and then creates another one", s.Name)).from(s.Binding.DeletionTimestamp.Time)
 	}
 	for _, cell := range w.targets() {
 		if !w.Cells.Ready(cell) {
 			continue
 		}
-		if found := w.sliceInCell(s, cell); found != nil {
-			return found
+		if fault := w.sliceInCell(s, cell); fault != nil {
+			return fault.in(cell)
 		}
 	}
 	return nil
@@ -196,23 +185,15 @@ func (w *Row) slice(s *Slice) *Finding {
 func (w *Row) sliceInCell(s *Slice, cell string) *Finding {
 	work := s.Works[cell]
 	if work == nil {
-		return &Finding{
-			Fault: WorkMissing, Cell: cell, Repair: RefreshBinding, Object: s.Binding,
-			Message: fmt.Sprintf("Karmada has no Work of InstanceSlice %s for the cell; retrying", s.Name),
-		}
+		return found(WorkMissing, RefreshBinding, s.Binding, fmt.Sprintf("Karmada has no Work of InstanceSlice %s for the cell; retrying", s.Name))
 	}
 	applied := meta.FindStatusCondition(work.Status.Conditions, workv1alpha1.WorkApplied)
 	switch {
 	case !work.DeletionTimestamp.IsZero():
-		return &Finding{
-			Fault: WorkDeleting, Cell: cell, Since: w.readySince(cell, *work.DeletionTimestamp), Repair: ToggleWork, Object: work,
-			Message: fmt.Sprintf("Karmada has not removed InstanceSlice %s from the cell; retrying", s.Name),
-		}
+		return found(WorkDeleting, ToggleWork, work, fmt.Sprintf("Karmada has not removed InstanceSlice %s from the cell; retrying", s.Name)).
+			from(w.readySince(cell, *work.DeletionTimestamp))
 	case applied == nil || applied.Status != metav1.ConditionTrue:
-		return &Finding{
-			Fault: WorkNotApplied, Cell: cell, Repair: ToggleWork, Object: work,
-			Message: fmt.Sprintf("Karmada has not written InstanceSlice %s into the cell", s.Name),
-		}
+		return found(WorkNotApplied, ToggleWork, work, fmt.Sprintf("Karmada has not written InstanceSlice %s into the cell", s.Name))
 	}
 	reported, collected := workSliceDigest(work), ""
 	for i := range s.Binding.Status.AggregatedStatus {
@@ -222,15 +203,9 @@ func (w *Row) sliceInCell(s *Slice, cell string) *Finding {
 	}
 	switch {
 	case reported == "":
-		return &Finding{
-			Fault: ReportMissing, Cell: cell, Repair: ToggleWork, Object: work,
-			Message: fmt.Sprintf("the cell does not report in InstanceSlice %s", s.Name),
-		}
+		return found(ReportMissing, ToggleWork, work, fmt.Sprintf("the cell does not report in InstanceSlice %s", s.Name))
 	case reported != collected:
-		return &Finding{
-			Fault: StatusOutdated, Cell: cell, Repair: RefreshBinding, Object: s.Binding,
-			Message: fmt.Sprintf("Karmada has not collected the cell's report in InstanceSlice %s", s.Name),
-		}
+		return found(StatusOutdated, RefreshBinding, s.Binding, fmt.Sprintf("Karmada has not collected the cell's report in InstanceSlice %s", s.Name))
 	}
 	return nil
 }
@@ -243,10 +218,7 @@ func sliceDigest(status *runtime.RawExtension) string {
 	}
 	// The value was decoded from JSON, so it encodes.
 	encoded, _ := json.Marshal(read)
-	hasher := fnv.New64a()
-	// Writing to a hash.Hash never returns an error.
-	_, _ = hasher.Write(encoded)
-	return strconv.FormatUint(hasher.Sum64(), 36)
+	return hashOf(encoded)
 }
 
 // workSliceDigest returns the digest of the report that Karmada has collected into the Work of a slice, trimmed or not.

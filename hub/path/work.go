@@ -63,10 +63,14 @@ func digestOf(spec *v1alpha.WorkloadDeploymentSpec) digest {
 	if err != nil {
 		return invalid
 	}
+	return digest(hashOf(encoded))
+}
+
+func hashOf(encoded []byte) string {
 	hasher := fnv.New64a()
 	// Writing to a hash.Hash never returns an error.
 	_, _ = hasher.Write(encoded)
-	return digest(strconv.FormatUint(hasher.Sum64(), 36))
+	return strconv.FormatUint(hasher.Sum64(), 36)
 }
 
 // labels are the labels that identify the deployment's owner.

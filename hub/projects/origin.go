@@ -5,7 +5,11 @@ package projects
 
 import (
 	"context"
+	"fmt"
+	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
@@ -76,4 +80,120 @@ func OnHubEvent(requests func(context.Context, client.Object) []mcreconcile.Requ
 	return func(multicluster.ClusterName, cluster.Cluster) mchandler.EventHandler {
 		return handler.TypedEnqueueRequestsFromMapFunc(handler.TypedMapFunc[client.Object, mcreconcile.Request](requests))
 	}
+}
+
+// Pods in the hub namespaces of a cell must satisfy the baseline level of Pod security: a user who can write Pods there
+// cannot reach the node. The restricted level would refuse images that run as root.
+const (
+	LabelPodSecurity = "pod-security.kubernetes.io/enforce"
+	PodSecurity      = "baseline"
+)
+
+// HubNamespaces returns the possible names of the hub namespace for a namespace UID in the project: the name of this
+// version first, then the name of earlier versions.
+func (o Origin) HubNamespaces(namespaceUID types.UID) []string {
+	return []string{naming.HubNamespace(string(o.ProjectUID), string(namespaceUID)), naming.EarlierHubNamespace(string(namespaceUID))}
+}
+
+// Marks reports whether an object on the hub has the labels of this origin.
+func (o Origin) Marks(onHub client.Object) bool {
+	for key, value := range o.Labels() {
+		if onHub.GetLabels()[key] != value {
+			return false
+		}
+	}
+	return true
+}
+
+// Owns reports whether a namespace on the hub is the hub namespace of this origin, by its labels and its name.
+// namespaceUID is the UID of the namespace in the project, or "" if it is unknown: then only a namespace whose labels
+// prove its name counts.
+func (o Origin) Owns(namespace *corev1.Namespace, namespaceUID types.UID) bool {
+	labelled := types.UID(namespace.Labels[v1alpha.LabelProjectNamespaceUID])
+	switch {
+	case namespaceUID == "":
+		namespaceUID = labelled
+	case labelled != "" && labelled != namespaceUID:
+		return false
+	}
+	return namespaceUID != "" && o.Marks(namespace) && slices.Contains(o.HubNamespaces(namespaceUID), namespace.Name)
+}
+
+// IsHubNamespace reports whether the add-on created a namespace on the hub that has its labels. A hub namespace of an
+// earlier version does not name the namespace in the project: only the form of its name can be checked.
+func IsHubNamespace(namespace *corev1.Namespace) bool {
+	from := Origin{ProjectUID: types.UID(namespace.Labels[v1alpha.LabelProjectUID])}
+	uid := types.UID(namespace.Labels[v1alpha.LabelProjectNamespaceUID])
+	if !IsMarked(namespace) || from.ProjectUID == "" {
+		return false
+	}
+	if uid == "" {
+		return naming.IsHubNamespace(namespace.Name)
+	}
+	return slices.Contains(from.HubNamespaces(uid), namespace.Name)
+}
+
+// Noted returns the namespace on the hub that the annotation of a deployment names, nil if it does not exist, and
+// whether the labels of that namespace confirm that it is the hub namespace of this origin. It reads only the hub.
+func (o Origin) Noted(ctx context.Context, hub client.Reader, deployment *v1alpha.WorkloadDeployment) (noted *corev1.Namespace, confirmed bool, err error) {
+	name := deployment.Annotations[v1alpha.AnnotationHubNamespace]
+	if name == "" {
+		return nil, false, nil
+	}
+	noted, err = getNamespace(ctx, hub, name)
+	return noted, err == nil && noted != nil && o.Owns(noted, ""), err
+}
+
+// NamespaceUID reads the UID of the origin's namespace from the project.
+func (o Origin) NamespaceUID(ctx context.Context, project client.Reader) (types.UID, error) {
+	var namespace corev1.Namespace
+	if err := project.Get(ctx, client.ObjectKey{Name: o.Namespace}, &namespace); err != nil {
+		return "", fmt.Errorf("get namespace %s of the project for its UID: %w", o.Namespace, err)
+	}
+	return namespace.UID, nil
+}
+
+// Place is the location of an origin's objects on the hub.
+type Place struct {
+	// Name is the name of the hub namespace for new objects. The namespace may not exist.
+	Name string
+	// Earlier is the name of the hub namespace that an earlier version created, if that exists too; otherwise "".
+	Earlier string
+}
+
+// FindPlace derives the place of an origin's objects from the UIDs of the project and of its namespace. hub is a cache
+// of the namespaces that the add-on created, and api reads them past the cache: a namespace that the cache does not
+// have yet must not count as missing.
+func (o Origin) FindPlace(ctx context.Context, hub, api client.Reader, namespaceUID types.UID) (Place, error) {
+	names := o.HubNamespaces(namespaceUID)
+	present, err := getNamespace(ctx, hub, names[0])
+	if err != nil {
+		return Place{}, err
+	}
+	earlier, err := getNamespace(ctx, hub, names[1])
+	if err == nil && earlier == nil && present == nil {
+		earlier, err = getNamespace(ctx, api, names[1])
+	}
+	switch {
+	case err != nil:
+		return Place{}, err
+	case earlier == nil || !o.Owns(earlier, namespaceUID) || !earlier.DeletionTimestamp.IsZero():
+		return Place{Name: names[0]}, nil
+	case present == nil:
+		return Place{Name: names[1]}, nil
+	}
+	return Place{Name: names[0], Earlier: names[1]}, nil
+}
+
+// getNamespace returns nil if no such namespace exists.
+func getNamespace(ctx context.Context, hub client.Reader, name string) (*corev1.Namespace, error) {
+	namespace := &corev1.Namespace{}
+	err := hub.Get(ctx, client.ObjectKey{Name: name}, namespace)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("get namespace %s of the hub: %w", name, err)
+	}
+	return namespace, nil
 }

@@ -5,7 +5,6 @@ package quota
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -58,19 +57,15 @@ type Reconciler struct {
 }
 
 // New returns a Reconciler, and registers its metrics.
-func New(o Options) (*Reconciler, error) {
+func New(o Options) *Reconciler {
 	r := &Reconciler{Options: o, memory: newMemory(), waits: newWaits()}
 	r.claims.New = func(e projects.Engagement) *projectClaims { return &projectClaims{Engagement: e} }
 	r.claims.Dropped = func(claims *projectClaims) {
 		r.memory.forget(claims.Project)
 		r.waits.forget(claims.Project)
 	}
-	for _, metric := range []prometheus.Collector{r.memory.withheld, r.waits.seconds} {
-		if err := o.Registerer.Register(metric); err != nil {
-			return nil, fmt.Errorf("register the metrics of quota: %w", err)
-		}
-	}
-	return r, nil
+	o.Registerer.MustRegister(r.memory.withheld, r.waits.seconds)
+	return r
 }
 
 // Register adds the controller to a manager.

@@ -58,9 +58,7 @@ func newFixture(t *testing.T, indices ...int) *fixture {
 		t.Fatal(err)
 	}
 	f.ledger = &ledger.Ledger{Objects: objects, Project: string(planes.ProjectName), Clock: clock.RealClock{}, Log: slog.New(slog.DiscardHandler)}
-	if f.reconciler, err = New(Options{Projects: f.Planes, Hub: f.Hub, Clock: clock.RealClock{}, Registerer: prometheus.NewRegistry()}); err != nil {
-		t.Fatal(err)
-	}
+	f.reconciler = New(Options{Projects: f.Planes, Hub: f.Hub, Clock: clock.RealClock{}, Registerer: prometheus.NewRegistry()})
 	f.engage(t)
 	f.original = f.Deployment("web", "DFW")
 	f.original.Annotations = map[string]string{v1alpha.AnnotationHubNamespace: f.HubNamespace}

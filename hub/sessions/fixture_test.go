@@ -27,6 +27,7 @@ import (
 	"time"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	"github.com/prometheus/client_golang/prometheus"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -122,7 +123,7 @@ func newFixture(t *testing.T, cells http.Handler, change ...func(*Options)) *fix
 			Hub: f.Client, Namespace: testenv.Namespace(t, f.Client, "grants").Name, Clock: clock.RealClock{},
 			Limits: Limits{PerUser: 10, PerProject: 20, Streams: 20},
 		},
-		Projects: f.project, Cells: transport, Hub: hub.URL, URL: f.url, Clock: clock.RealClock{}, Log: logger,
+		Projects: f.project, Cells: transport, Hub: hub.URL, URL: f.url, Clock: clock.RealClock{}, Registerer: prometheus.NewRegistry(), Log: logger,
 		Certificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return serving, nil },
 		Bundle:      func(context.Context) ([]byte, error) { return bundle, nil },
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 
 	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
@@ -44,7 +45,7 @@ func FuzzRequest(f *testing.F) {
 		}
 		server, err := New(Options{
 			Grants: &Grants{Hub: onlyGrants{t: t}, Namespace: "grants", Limits: Limits{Streams: 1}, Clock: clock.RealClock{}},
-			Hub:    "https://hub.example", Clock: clock.RealClock{}, Log: logr.Discard(),
+			Hub:    "https://hub.example", Clock: clock.RealClock{}, Registerer: prometheus.NewRegistry(), Log: logr.Discard(),
 		})
 		if err != nil {
 			t.Fatal(err)

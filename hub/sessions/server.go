@@ -122,8 +122,8 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s.proxy = s.newProxy()
-	s.metrics, err = newMetrics(o.Registerer)
-	return s, err
+	s.metrics = newMetrics(o.Registerer)
+	return s, nil
 }
 
 // Run serves sessions until ctx ends. Then no more are accepted, running ones continue for the delay, and end.

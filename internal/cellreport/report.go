@@ -5,6 +5,7 @@ package cellreport
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -222,4 +223,15 @@ func reported(d *v1alpha.WorkloadDeployment, reports []v1alpha.InstanceReport) [
 		result = append(result, found[i].instance)
 	}
 	return result
+}
+
+// DecodeSlice decodes a cell's report in a slice from the status that Karmada has collected. It returns false for any other content,
+// and for a report that no agent has written yet.
+func DecodeSlice(cell string, raw []byte) (v1alpha.InstanceReport, bool) {
+	status := &v1alpha.InstanceSliceStatus{}
+	if json.Unmarshal(raw, status) != nil || status.ObservedGeneration == 0 {
+		return v1alpha.InstanceReport{}, false
+	}
+	status.Cell = cell
+	return status.InstanceReport, true
 }

@@ -4,15 +4,19 @@
 package naming
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"regexp"
 	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
 // maxLabelLength is the longest DNS label and label value, in bytes.
@@ -97,4 +101,53 @@ func NetworkLabel(namespace, name string) string {
 // ProjectMarkName is the name of the mark of a project on the hub.
 func ProjectMarkName(project string) string {
 	return Shorten("karmada-compute-project-" + project)
+}
+
+// InstanceNetworkLabel is the value of LabelNetwork for an Instance of the deployment with this spec: the network of its first interface,
+// since a Pod has one. It is "" without an interface.
+func InstanceNetworkLabel(d *v1alpha.WorkloadDeployment, spec *v1alpha.InstanceSpec) string {
+	if len(spec.NetworkInterfaces) == 0 {
+		return ""
+	}
+	network := &spec.NetworkInterfaces[0].Network
+	// A deployment of no project is in the namespace of its networks.
+	return NetworkLabel(cmp.Or(network.Namespace, d.Labels[v1alpha.LabelProjectNamespace], d.Namespace), network.Name)
+}
+
+// InstanceLabels are the labels of the Instance at an index, in its cell and in its project: the labels of the template, overridden by
+// the labels of the add-on.
+func InstanceLabels(d *v1alpha.WorkloadDeployment, index int) map[string]string {
+	template, _ := d.Spec.TemplateAt(index)
+	labels := maps.Clone(template.Labels)
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	maps.Copy(labels, map[string]string{
+		v1alpha.LabelInstanceIndex: strconv.Itoa(index),
+		v1alpha.LabelWorkloadUID:   string(d.Spec.WorkloadRef.UID),
+		v1alpha.LabelWorkloadName:  d.Spec.WorkloadRef.Name,
+		// A copy on the hub or in a cell has the UID of the project WorkloadDeployment as a label.
+		v1alpha.LabelDeploymentUID:  cmp.Or(d.Labels[v1alpha.LabelDeploymentUID], string(d.UID)),
+		v1alpha.LabelDeploymentName: d.Name,
+		v1alpha.LabelCityCode:       d.Spec.CityCode,
+		v1alpha.LabelPlacementName:  d.Spec.PlacementName,
+	})
+	return labels
+}
+
+// ShardKey names something that exactly one replica owns, by the shard of the key: a project or a cell.
+type ShardKey string
+
+// ProjectKey is the key of a project.
+func ProjectKey(project string) ShardKey { return ShardKey(project) }
+
+// CellKey is the key of a cell. No project has a name with a slash.
+func CellKey(cell string) ShardKey { return ShardKey("cell/" + cell) }
+
+// Shard is the shard of a key, of count shards. It is the same on every replica with the same number of shards.
+func (k ShardKey) Shard(count int) int {
+	hasher := fnv.New32a()
+	// Writing to a hash.Hash never returns an error.
+	_, _ = hasher.Write([]byte(k))
+	return int(hasher.Sum32() % uint32(count)) //nolint:gosec // the options of the add-on refuse counts below 1
 }

@@ -118,12 +118,7 @@ func New(o Options) (*Marks, error) {
 			workqueue.NewTypedItemExponentialFailureRateLimiter[string](firstRetry, lastRetry),
 			workqueue.TypedRateLimitingQueueConfig[string]{Name: "project-marks", Clock: o.Clock}),
 	}
-	if o.Registerer == nil {
-		return m, nil
-	}
-	if err := o.Registerer.Register(m.results); err != nil {
-		return nil, fmt.Errorf("register the metric of the marks: %w", err)
-	}
+	o.Registerer.MustRegister(m.results)
 	return m, nil
 }
 

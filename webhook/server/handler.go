@@ -144,7 +144,7 @@ type metrics struct {
 }
 
 // newMetrics registers the metrics. A Server without webhooks probes nothing, so it has no metric of Milo.
-func newMetrics(registerer prometheus.Registerer, serves bool) (*metrics, error) {
+func newMetrics(registerer prometheus.Registerer, serves bool) *metrics {
 	m := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "karmada_compute_webhook_requests_total",
@@ -164,16 +164,11 @@ func newMetrics(registerer prometheus.Registerer, serves bool) (*metrics, error)
 			Help: "1 while lookups of projects succeed, at Milo's root or, with --projects=namespaces, at the hub, else 0. Probed every 10 s, and every second while they fail.",
 		}),
 	}
-	collectors := []prometheus.Collector{m.requests, m.latency, m.ready}
+	registerer.MustRegister(m.requests, m.latency, m.ready)
 	if serves {
-		collectors = append(collectors, m.reachable)
+		registerer.MustRegister(m.reachable)
 	}
-	for _, collector := range collectors {
-		if err := registerer.Register(collector); err != nil {
-			return nil, fmt.Errorf("register the metrics of webhooks: %w", err)
-		}
-	}
-	return m, nil
+	return m
 }
 
 // announce creates the series of a webhook before its first request.

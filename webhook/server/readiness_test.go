@@ -36,10 +36,7 @@ type tried struct {
 func newTried(t *testing.T) *tried {
 	t.Helper()
 	r := &tried{clock: clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))}
-	m, err := newMetrics(prometheus.NewRegistry(), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := newMetrics(prometheus.NewRegistry(), true)
 	r.prober = &prober{begun: r.clock.Now(), readiness: &readiness{
 		windows: map[string]*window{}, probe: func(context.Context) error { return r.answer }, serving: func() error { return nil }, idle: func() bool { return false },
 		metrics: m, clock: r.clock, log: funcr.New(func(_, args string) { r.logged = append(r.logged, args) }, funcr.Options{}),

@@ -133,9 +133,7 @@ func (s *Server) Run(ctx context.Context) error {
 
 func (s *Server) prepare() error {
 	var err error
-	if s.metrics, err = newMetrics(s.Registerer, len(s.Webhooks) > 0); err != nil {
-		return err
-	}
+	s.metrics = newMetrics(s.Registerer, len(s.Webhooks) > 0)
 	if s.clientCA, err = s.Options.clientCA(); err != nil {
 		return err
 	}

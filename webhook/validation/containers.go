@@ -4,14 +4,19 @@
 package validation
 
 import (
+	"math"
 	"path"
+	"regexp"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // sandboxRules are the rules that the containers of one sandbox share.
@@ -189,4 +194,157 @@ func (p *problems) dataKey(at place, key string) {
 		return
 	}
 	p.messages(at, key, validation.IsConfigMapKey(key))
+}
+
+// image is a parsed image reference.
+type image struct {
+	host, tag, digest string
+}
+
+// imagePattern is the grammar of image references in registries and container runtimes: name, tag, digest.
+var imagePattern = regexp.MustCompile(`^(?:(` + hostPattern + `)/)?` + pathPattern + `(?:/` + pathPattern + `)*` +
+	`(?::([\w][\w.-]{0,127}))?` +
+	`(?:@([A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}))?$`)
+
+const (
+	labelPattern = `[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?`
+	// A first component is a registry only if it has the form of an address: docker.io, registry:5000, localhost, [::1]:5000.
+	hostPattern = `(?:` + labelPattern + `(?:\.` + labelPattern + `)+|localhost|\[[a-fA-F0-9:]+\])(?::[0-9]+)?|` + labelPattern + `:[0-9]+`
+	pathPattern = `[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*`
+)
+
+// parseImage parses an image reference. It returns false if the text is not an image reference.
+func parseImage(text string) (image, bool) {
+	match := imagePattern.FindStringSubmatch(text)
+	if match == nil {
+		return image{}, false
+	}
+	parsed := image{host: match[1], tag: match[2], digest: match[3]}
+	name, _, _ := strings.Cut(text, "@")
+	name = strings.TrimSuffix(name, ":"+parsed.tag)
+	return parsed, len(name) <= 255
+}
+
+func (p *problems) sandboxSecurity(at place, context *v1alpha.SandboxSecurityContext) {
+	if context == nil {
+		return
+	}
+	p.identifier(at.child("runAsUser"), context.RunAsUser)
+	p.identifier(at.child("runAsGroup"), context.RunAsGroup)
+	p.identifier(at.child("fsGroup"), context.FSGroup)
+	p.nonRoot(at.child("runAsUser"), context.RunAsUser, context.RunAsNonRoot)
+}
+
+// containerSecurity validates the security context of a container. Fields that it omits are inherited from the sandbox's security
+// context.
+func (p *problems) containerSecurity(at place, context *v1alpha.ContainerSecurityContext, of *v1alpha.SandboxSecurityContext) {
+	if context == nil {
+		return
+	}
+	p.identifier(at.child("runAsUser"), context.RunAsUser)
+	p.identifier(at.child("runAsGroup"), context.RunAsGroup)
+	user, nonRoot := context.RunAsUser, context.RunAsNonRoot
+	if of != nil {
+		if user == nil && nonRoot != nil {
+			user = of.RunAsUser
+		}
+		if nonRoot == nil && user != nil {
+			nonRoot = of.RunAsNonRoot
+		}
+	}
+	p.nonRoot(at.child("runAsUser"), user, nonRoot)
+}
+
+// identifier requires an ID of a user or group that Linux has.
+func (p *problems) identifier(at place, id *int64) {
+	if id != nil && (*id < 0 || *id > math.MaxInt32) {
+		p.invalid(at, *id, validation.InclusiveRangeError(0, math.MaxInt32))
+	}
+}
+
+// nonRoot refuses a combination with which no container could start.
+func (p *problems) nonRoot(at place, user *int64, nonRoot *bool) {
+	if user != nil && *user == 0 && nonRoot != nil && *nonRoot {
+		p.invalid(at, *user, "must not be 0 with runAsNonRoot: no container would start")
+	}
+}
+
+const oneSource = "must have exactly one of configMapKeyRef, secretKeyRef, fieldRef and resourceFieldRef"
+
+// valueFrom validates the source of a variable of a sandbox whose containers have these names.
+func (p *problems) valueFrom(at place, source *corev1.EnvVarSource, containers sets.Set[string]) {
+	set := 0
+	another := func(at place, text string) {
+		if set++; set > 1 {
+			p.forbidden(at, text, oneSource)
+		}
+	}
+	if ref := source.ConfigMapKeyRef; ref != nil {
+		another(at.child("configMapKeyRef"), ref.String())
+		p.keyRef(at.child("configMapKeyRef"), ref.Name, ref.Key)
+	}
+	if ref := source.SecretKeyRef; ref != nil {
+		another(at.child("secretKeyRef"), ref.String())
+		p.keyRef(at.child("secretKeyRef"), ref.Name, ref.Key)
+	}
+	if ref := source.FieldRef; ref != nil {
+		another(at.child("fieldRef"), ref.String())
+		p.fieldRef(at.child("fieldRef"), ref)
+	}
+	if ref := source.ResourceFieldRef; ref != nil {
+		another(at.child("resourceFieldRef"), ref.ContainerName+"/"+ref.Resource)
+		p.resourceFieldRef(at.child("resourceFieldRef"), ref, containers)
+	}
+	if source.FileKeyRef != nil {
+		p.forbidden(at.child("fileKeyRef"), source.FileKeyRef.String(), "no cell supports it; use one of configMapKeyRef, secretKeyRef, fieldRef and resourceFieldRef")
+	}
+	if set == 0 && source.FileKeyRef == nil {
+		p.required(at, oneSource)
+	}
+}
+
+// fieldRef validates a field of the Instance.
+func (p *problems) fieldRef(at place, ref *corev1.ObjectFieldSelector) {
+	if ref.APIVersion != "" && ref.APIVersion != "v1" {
+		p.unsupported(at.child("apiVersion"), ref.APIVersion, "v1")
+	}
+	at = at.child("fieldPath")
+	if ref.FieldPath == "" {
+		p.required(at, "must be one of "+strings.Join(templates.FieldPaths, ", "))
+		return
+	}
+	name, key, known := templates.SplitFieldPath(ref.FieldPath)
+	switch {
+	case !known:
+		p.unsupported(at, ref.FieldPath, templates.FieldPaths...)
+	case name == templates.FieldLabels:
+		p.messages(at, key, validation.IsQualifiedName(key))
+	case name == templates.FieldAnnotations && key != v1alpha.AnnotationProjectName && !templates.IsPlainAnnotation(key):
+		p.invalid(at, ref.FieldPath, "must name an annotation without a domain, or "+v1alpha.AnnotationProjectName+
+			": not every cell has others on Pods; set the value itself")
+	}
+}
+
+// divisors are the divisors that Kubernetes allows, by the resource.
+var divisors = map[string][]string{
+	"cpu":    {"0", "1", "1m"},
+	"memory": {"0", "1", "1k", "1M", "1G", "1T", "1P", "1E", "1Ki", "1Mi", "1Gi", "1Ti", "1Pi", "1Ei"},
+}
+
+// resourceFieldRef validates a resource of a container.
+func (p *problems) resourceFieldRef(at place, ref *corev1.ResourceFieldSelector, containers sets.Set[string]) {
+	if ref.ContainerName != "" && !containers.Has(ref.ContainerName) {
+		p.notFound(at.child("containerName"), ref.ContainerName)
+	}
+	kind, name, _ := strings.Cut(ref.Resource, ".")
+	if (kind != "limits" && kind != "requests") || divisors[name] == nil {
+		p.unsupported(at.child("resource"), ref.Resource, "limits.cpu", "limits.memory", "requests.cpu", "requests.memory")
+		return
+	}
+	if item := at.child("divisor"); p.counted(item, ref.Divisor) && !slices.ContainsFunc(divisors[name], func(allowed string) bool {
+		divisor := ref.Divisor.DeepCopy()
+		return divisor.Cmp(resource.MustParse(allowed)) == 0
+	}) {
+		p.unsupported(item, ref.Divisor.String(), divisors[name][1:]...)
+	}
 }

@@ -177,9 +177,18 @@ var ed25519Key = publicKey("ssh-ed25519", 32)
 
 // publicKey is a key of a type, with zeros for its parts.
 func publicKey(kind string, lengths ...int) string {
-	blob := wire(nil, []byte(kind))
+	var parts [][]byte
 	for _, length := range lengths {
-		blob = wire(blob, make([]byte, length))
+		parts = append(parts, make([]byte, length))
+	}
+	return publicKeyOf(kind, parts...)
+}
+
+// publicKeyOf is a key of a type with these parts.
+func publicKeyOf(kind string, parts ...[]byte) string {
+	blob := wire(nil, []byte(kind))
+	for _, part := range parts {
+		blob = wire(blob, part)
 	}
 	return kind + " " + base64.StdEncoding.EncodeToString(blob) + " someone@example.com"
 }

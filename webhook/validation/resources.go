@@ -4,11 +4,13 @@
 package validation
 
 import (
+	"fmt"
 	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/sizing"
@@ -81,4 +83,80 @@ func taken(name corev1.ResourceName, sandbox *v1alpha.SandboxRuntime) (sum resou
 	}
 	spec := &v1alpha.InstanceSpec{Runtime: v1alpha.InstanceRuntimeSpec{Sandbox: only}}
 	return sizing.Instance(spec, nil)[name], true
+}
+
+// countable reports whether a quantity can be compared and added in reasonable time. 1e1000000000 cannot: comparing it
+// writes out all of its digits. Do no arithmetic with a quantity that is not countable.
+func countable(quantity resource.Quantity) bool {
+	const scale, bits = 40, 256
+	decimal := quantity.DeepCopy()
+	value := decimal.AsDec()
+	return value.Scale() >= -scale && value.Scale() <= scale && value.UnscaledBig().BitLen() <= bits
+}
+
+// counted reports a quantity that is not countable, without its value, which may be as long as a Workload.
+func (p *problems) counted(at place, quantity resource.Quantity) bool {
+	if countable(quantity) {
+		return true
+	}
+	decimal := quantity.DeepCopy()
+	value := decimal.AsDec()
+	p.hidden(at, fmt.Sprintf("%xe%d", value.UnscaledBig(), value.Scale()), "is out of any range", "")
+	return false
+}
+
+func (p *problems) quantities(at place, list corev1.ResourceList) {
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		item := at.entry(string(name))
+		p.positive(item, list[name])
+	}
+}
+
+func (p *problems) positive(at place, quantity resource.Quantity) {
+	if p.counted(at, quantity) && quantity.Sign() <= 0 {
+		p.invalid(at, quantity.String(), "must be positive")
+	}
+}
+
+// Metered returns a problem for every resource that a Workload asks for and that quota does not count, in a project whose Instances
+// need quota. before is as in Workload.
+func Metered(workload, before *v1alpha.Workload) field.ErrorList {
+	found := unmetered(workload)
+	if before == nil {
+		return found.list
+	}
+	return found.without(unmetered(before))
+}
+
+func unmetered(workload *v1alpha.Workload) *problems {
+	p := &problems{}
+	runtime := &workload.Spec.Template.Spec.Runtime
+	at := place{}.child("spec", "template", "spec", "runtime")
+	p.uncounted(at.child("resources", "requests"), runtime.Resources.Requests)
+	if runtime.Sandbox == nil {
+		return p
+	}
+	p.uncountedIn(at.child("sandbox", "containers"), runtime.Sandbox.Containers)
+	p.uncountedIn(at.child("sandbox", "initContainers"), runtime.Sandbox.InitContainers)
+	return p
+}
+
+func (p *problems) uncountedIn(at place, containers []v1alpha.SandboxContainer) {
+	for i := range containers {
+		container := &containers[i]
+		if container.Resources == nil {
+			continue
+		}
+		item := at.item(i, container.Name).child("resources")
+		p.uncounted(item.child("limits"), container.Resources.Limits)
+		p.uncounted(item.child("requests"), container.Resources.Requests)
+	}
+}
+
+func (p *problems) uncounted(at place, list corev1.ResourceList) {
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		if name != corev1.ResourceCPU && name != corev1.ResourceMemory {
+			p.forbidden(at.entry(string(name)), "", "the Instances of this project need quota, and quota counts cpu and memory only")
+		}
+	}
 }

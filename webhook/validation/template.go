@@ -127,3 +127,24 @@ func (p *problems) machineDisk(at place, attachment *v1alpha.VolumeAttachment, v
 		p.required(at.child("mountPath"), "must be set for a disk with a filesystem")
 	}
 }
+
+// SuspensionAdvice is the alternative to setting v1alpha.AnnotationSuspended.
+const SuspensionAdvice = "has no effect; to stop what a project runs, suspend the project itself"
+
+// Annotations returns the problems of a Workload's annotations. before is as in Workload.
+func Annotations(workload, before *v1alpha.Workload) field.ErrorList {
+	if before == nil {
+		before = &v1alpha.Workload{}
+	}
+	if !Suspends(workload, before) {
+		return nil
+	}
+	return field.ErrorList{field.Forbidden(field.NewPath("metadata", "annotations").Key(v1alpha.AnnotationSuspended), SuspensionAdvice)}
+}
+
+// Suspends reports whether an object has v1alpha.AnnotationSuspended and the stored object did not.
+func Suspends(object, before metav1.Object) bool {
+	_, now := object.GetAnnotations()[v1alpha.AnnotationSuspended]
+	_, then := before.GetAnnotations()[v1alpha.AnnotationSuspended]
+	return now && !then
+}

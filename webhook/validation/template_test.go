@@ -4,6 +4,8 @@
 package validation
 
 import (
+	"crypto/ecdh"
+	"crypto/rand"
 	"fmt"
 	"strings"
 	"testing"
@@ -91,13 +93,18 @@ func TestVirtualMachine(t *testing.T) {
 func TestSSHKeys(t *testing.T) {
 	at := "spec.template.metadata.annotations[" + annotationSSHKeys + "] "
 	fields := strings.Fields(ed25519Key)
+	point, err := ecdh.P521().GenerateKey(rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	prime := append([]byte{0, 0x80}, make([]byte, 127)...)
 	cases := map[string]struct {
 		text string
 		want []string
 	}{
-		"rsa":               {"a:" + publicKey("ssh-rsa", 3, 257), nil},
-		"dsa":               {"a:" + publicKey("ssh-dss", 129, 21, 128, 128), nil},
-		"ecdsa":             {"a:" + publicKey("ecdsa-sha2-nistp521", 8, 133), nil},
+		"rsa":               {"a:" + publicKeyOf("ssh-rsa", []byte{1, 0, 1}, append(prime, prime[1:]...)), nil},
+		"dsa":               {"a:" + publicKeyOf("ssh-dss", prime, []byte{1}, []byte{1}, []byte{1}), nil},
+		"ecdsa":             {"a:" + publicKeyOf("ecdsa-sha2-nistp521", []byte("nistp521"), point.PublicKey().Bytes()), nil},
 		"security key":      {"a:" + publicKey("sk-ssh-ed25519@openssh.com", 32, 4), nil},
 		"two, and blanks":   {"\na:" + ed25519Key + "\r\n\n  b: " + ed25519Key + "\n", nil},
 		"no comment":        {"a:" + fields[0] + " " + fields[1], nil},

@@ -5,11 +5,17 @@ package certificates
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
+	"net"
 	"sync/atomic"
 	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/karmada-compute/karmada-compute/webhook/rotation"
 )
@@ -36,9 +42,7 @@ func New(options Options) (*Authority, error) {
 		return nil, err
 	}
 	a := &Authority{options: options, changed: make(chan struct{}, 1)}
-	if err := registerExpiry(options.Registerer, a.expiry); err != nil {
-		return nil, err
-	}
+	registerExpiry(options.Registerer, a.expiry)
 	var err error
 	a.Keeper, err = rotation.New(rotation.Options[ca]{
 		Store:       options.Store,
@@ -124,4 +128,77 @@ func (a *Authority) expiry() map[string]time.Time {
 		return nil
 	}
 	return map[string]time.Time{"serving": now.leaf.Leaf.NotAfter, "ca": now.signer.cert.NotAfter}
+}
+
+// expiryCollector reads the certificates when it is scraped, so that it reports nothing without certificates: a zero would mean a
+// certificate that expired long ago.
+type expiryCollector struct {
+	expiry func() map[string]time.Time
+	desc   *prometheus.Desc
+}
+
+func registerExpiry(registerer prometheus.Registerer, expiry func() map[string]time.Time) {
+	if registerer == nil {
+		return
+	}
+	registerer.MustRegister(&expiryCollector{expiry: expiry, desc: prometheus.NewDesc(
+		"karmada_compute_webhook_certificate_expiry_timestamp_seconds",
+		"When the webhook's certificate expires: the one it serves with, and the CA that signed it if that is its own.",
+		[]string{"certificate"}, nil,
+	)})
+}
+
+// Describe implements prometheus.Collector.
+func (c *expiryCollector) Describe(descs chan<- *prometheus.Desc) { descs <- c.desc }
+
+// Collect implements prometheus.Collector.
+func (c *expiryCollector) Collect(metrics chan<- prometheus.Metric) {
+	for certificate, at := range c.expiry() {
+		metrics <- prometheus.MustNewConstMetric(c.desc, prometheus.GaugeValue, float64(at.Unix()), certificate)
+	}
+}
+
+// Options configure an Authority.
+type Options struct {
+	// Store holds the CAs.
+	rotation.Store
+	// Names are the DNS names and IP addresses under which clients reach the replicas.
+	Names []string
+	// CALifetime is how long a CA is valid, a year by default. The rotation starts after two thirds of it.
+	CALifetime time.Duration
+	// LeafLifetime is how long a serving certificate is valid: by default 7 days, or a third of a shorter CALifetime.
+	LeafLifetime time.Duration
+	// Trusted reports whether every webhook configuration has bundle. Ensure calls it while a rotation waits for that, so it
+	// must not call Ensure. rotation.ErrUnknown means that this replica cannot know it: the others decide. Nil means always.
+	Trusted func(ctx context.Context, bundle []byte) (bool, error)
+}
+
+func (o *Options) complete() error {
+	if err := o.Complete("webhook certificates"); err != nil {
+		return err
+	}
+	if len(o.Names) == 0 {
+		return errors.New("webhook certificates need the names under which the webhook is reached")
+	}
+	for _, name := range o.Names {
+		if net.ParseIP(name) == nil && len(validation.IsDNS1123Subdomain(name)) > 0 {
+			return fmt.Errorf("webhook certificates: %q is neither a DNS name nor an IP address", name)
+		}
+	}
+	if o.CALifetime < 0 || o.LeafLifetime < 0 {
+		return errors.New("webhook certificates: lifetimes must not be negative")
+	}
+	o.CALifetime = cmp.Or(o.CALifetime, 365*24*time.Hour)
+	o.LeafLifetime = cmp.Or(o.LeafLifetime, min(7*24*time.Hour, o.CALifetime/3))
+	// A rotation waits an Interval for each of its steps, and must end before the current CA expires.
+	if o.LeafLifetime > o.CALifetime || o.Delay+4*o.Interval > o.CALifetime/3 {
+		return errors.New("webhook certificates: the CA's lifetime must not be shorter than a leaf's, " +
+			"and a third of it must leave room for the trust delay and some intervals")
+	}
+	return nil
+}
+
+// policy keeps the previous CA as long as a leaf of it may be valid.
+func (o *Options) policy() rotation.Policy[ca] {
+	return rotation.Policy[ca]{Kind: kind{lifetime: o.CALifetime}, Phases: rotation.Phases{Ahead: true, Delay: o.Delay, Settle: o.LeafLifetime}}
 }

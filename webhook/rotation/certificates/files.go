@@ -25,9 +25,7 @@ func NewFiles(certFile, keyFile string, registerer prometheus.Registerer) (*File
 		return nil, fmt.Errorf("webhook certificate %s with key %s: %w", certFile, keyFile, err)
 	}
 	f := &Files{watcher: watcher}
-	if err := registerExpiry(registerer, f.expiry); err != nil {
-		return nil, err
-	}
+	registerExpiry(registerer, f.expiry)
 	return f, nil
 }
 

@@ -6,7 +6,9 @@ package v1alpha
 import (
 	"slices"
 	"strings"
+	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -54,4 +56,42 @@ func (d *WorkloadDeployment) Leaving(cell *CellAssignment) LeavingDeployment {
 // Names reports whether the assignment has an entry for a cell.
 func (a *WorkloadDeploymentAssignment) Names(cell string) bool {
 	return slices.ContainsFunc(a.Cells, func(c CellAssignment) bool { return c.Name == cell })
+}
+
+// DefaultMinReady is how long an Instance without readiness probes must be Ready before it is Available. Its Pod is ready as soon as
+// its containers run: a process that ends within this time never counts as available.
+const DefaultMinReady = 10 * time.Second
+
+// MinReady is how long an Instance with this spec must be Ready before it is Available: minReadySeconds if it is set, and otherwise 0
+// if a container has a readiness probe, and DefaultMinReady if none has one.
+func (s *WorkloadDeploymentSpec) MinReady(instance *InstanceSpec) time.Duration {
+	switch {
+	case s.MinReadySeconds != nil:
+		return time.Duration(max(*s.MinReadySeconds, 0)) * time.Second
+	case instance.probed():
+		return 0
+	default:
+		return DefaultMinReady
+	}
+}
+
+// probed reports whether a container has a readiness probe.
+func (s *InstanceSpec) probed() bool {
+	return slices.ContainsFunc(s.Runtime.Sandbox.AllContainers(), func(c *SandboxContainer) bool { return c.ReadinessProbe != nil })
+}
+
+// TemplateAt is the template that a new Instance at an index gets, with what is recorded of its instance type.
+func (s *WorkloadDeploymentSpec) TemplateAt(index int) (*InstanceTemplateSpec, corev1.ResourceList) {
+	if p := s.Partition; p != nil && index < int(p.Index) {
+		return &p.Template, p.InstanceTypeResources
+	}
+	return &s.Template, s.InstanceTypeResources
+}
+
+// Templates are the templates that Instances may have: during a rollout the earlier one as well.
+func (s *WorkloadDeploymentSpec) Templates() []*InstanceTemplateSpec {
+	if s.Partition == nil {
+		return []*InstanceTemplateSpec{&s.Template}
+	}
+	return []*InstanceTemplateSpec{&s.Template, &s.Partition.Template}
 }

@@ -93,3 +93,53 @@ func (m *lookupMetrics) count(kind, outcome string) { m.lookups.WithLabelValues(
 func (m *lookupMetrics) took(kind string, duration time.Duration) {
 	m.durations.WithLabelValues(kind).Observe(duration.Seconds())
 }
+
+// RegisterMetrics registers the metrics of the shards, the projects and the visits. Projects in a shard that no replica owns are not reconciled.
+func (p *Provider) RegisterMetrics(registerer prometheus.Registerer) {
+	registerer.MustRegister(
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "karmada_compute_shards",
+			Help: "Shards into which the projects are divided.",
+		}, func() float64 { return float64(p.options.Shards) }),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "karmada_compute_shards_owned",
+			Help: "Shards that this replica owns. Projects in a shard that no replica owns are not reconciled.",
+		}, func() float64 {
+			p.mu.RLock()
+			defer p.mu.RUnlock()
+			return float64(len(p.owned))
+		}),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "karmada_compute_milo_cut_off",
+			Help: "1 while Milo or, with --projects=namespaces, the hub answers another replica but not this replica, which has released its shards to the others, else 0.",
+		}, func() float64 {
+			if replica := p.replica.Load(); replica != nil && replica.IsCutOff() {
+				return 1
+			}
+			return 0
+		}),
+		p.counts.visits,
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "karmada_compute_projects",
+			Help: "Projects in the shards that this replica owns.",
+		}, func() float64 {
+			p.mu.RLock()
+			defer p.mu.RUnlock()
+			count := 0
+			for project := range p.known {
+				if _, owned := p.owned[p.shardOf(project)]; owned {
+					count++
+				}
+			}
+			return float64(count)
+		}),
+		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+			Name: "karmada_compute_projects_engaged",
+			Help: "Projects that this replica watches because they have Workloads, are about to have Workloads, or had Workloads recently.",
+		}, func() float64 {
+			p.mu.RLock()
+			defer p.mu.RUnlock()
+			return float64(len(p.projects))
+		}),
+	)
+}
