@@ -66,7 +66,7 @@ func (w *world) act(c *cell) error {
 		case !one.available || !c.drained[index] && (!outdated || unavailable >= limit):
 		case !w.mayDisrupt(c) && (w.broken != "a cell replaces without its floor" || !outdated):
 		default:
-			// Whatever takes an Instance down, the next one at its index has the template that its partition allows.
+			// The next Instance at its index has the template that the partition allows.
 			if c.drained[index] && (!outdated || unavailable >= limit) {
 				c.excused[index] = true
 			}
