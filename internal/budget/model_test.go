@@ -240,7 +240,7 @@ func (w *world) change(c *cell) {
 	switch {
 	case one.down || one.failed:
 		for _, one := range c.instances {
-			if !(c.lost && c.cut) && w.IntN(3) > 0 {
+			if (!c.lost || !c.cut) && w.IntN(3) > 0 {
 				*one = instance{}
 			}
 		}
