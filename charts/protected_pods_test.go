@@ -105,6 +105,14 @@ func TestProtectedPods(t *testing.T) {
 	if err := other.SubResource("eviction").Create(t.Context(), pod.DeepCopy(), eviction, client.DryRunAll); err != nil {
 		t.Errorf("eviction: %v", err)
 	}
+
+	// Nothing ends a namespace here, so it stays Terminating.
+	if err := c.Delete(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "a Pod of a namespace that ends cannot be deleted", func() bool {
+		return other.Delete(t.Context(), pod.DeepCopy(), client.DryRunAll) == nil
+	})
 }
 
 // TestUnprotectedPods: a Pod that does not count for a budget may be deleted, and any Pod in an emergency.

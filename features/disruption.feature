@@ -60,6 +60,38 @@ Feature: Disruption budgets
     And at every moment at least 4 of the watched Pods were Ready, and fewer than at first for a while
 
   @counts
+  Scenario: A budget of the project holds over two cities
+    Given Workload "web" runs with
+      | placement | cities | replicas |
+      | three     | DFW    | 3        |
+      | four      | ORD    | 4        |
+    # An evicted Instance stays unavailable until the third eviction has been tried. The slack of a budget goes to the cells whose Instances are
+    # Available, so all of them are before it is set.
+    When the consumer patches workload "web" with {"spec":{"minReadySeconds":20}}
+    Then workloaddeployment "web-three-dfw" has current condition StatusCurrent True because of "Reported"
+    And workloaddeployment "web-four-ord" has current condition StatusCurrent True because of "Reported"
+    And workload "web" has "status.availableReplicas" "7"
+    When the consumer patches workload "web" with {"spec":{"disruption":{"minAvailable":5}}}
+    Then workload "web" has current condition DisruptionBudget True because of "BudgetInForce"
+    And poddisruptionbudget "web-three-dfw" in cell "dfw" has "status.disruptionsAllowed" "1"
+    And poddisruptionbudget "web-four-ord" in cell "ord" has "status.disruptionsAllowed" "1"
+    When user "federation" tries to evict pod "web-three-dfw-0" in cell "dfw"
+    Then that is not refused
+    When user "federation" tries to evict pod "web-four-ord-0" in cell "ord"
+    Then that is not refused
+    When user "federation" tries to evict pod "web-four-ord-1" in cell "ord"
+    Then that is refused with "Cannot evict pod as it would violate the pod's disruption budget"
+    When user "federation" tries to evict pod "web-three-dfw-1" in cell "dfw"
+    Then that is refused with "Cannot evict pod as it would violate the pod's disruption budget"
+    And workload "web" has "status.availableReplicas" "7"
+    And poddisruptionbudget "web-four-ord" in cell "ord" has "status.disruptionsAllowed" "1"
+    # Tokens are revoked before the minimum is reported to be in force.
+    When the consumer patches workload "web" with {"spec":{"disruption":{"minAvailable":7}}}
+    Then workload "web" has current condition DisruptionBudget True because of "NoDisruptionAllowed"
+    And poddisruptionbudget "web-three-dfw" in cell "dfw" still has "status.disruptionsAllowed" "0"
+    And poddisruptionbudget "web-four-ord" in cell "ord" still has "status.disruptionsAllowed" "0"
+
+  @counts
   Scenario: A drain obeys the budget of the project
     Given the federation has cells "iad-1, iad-2"
     And project "south" may use IAD

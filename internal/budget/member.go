@@ -26,7 +26,7 @@ type Member struct {
 	// Awaiting is the number of Available Instances that a voluntary disruption waits for.
 	Awaiting int32
 	// Settled reports that all Instances of the member are Available, and that no rollout replaces any: its slack may be levelled with
-	// that of the other settled members. Floors do not follow readiness, and a rollout keeps the tokens that it has.
+	// the slack of the other settled members. Floors do not follow readiness, and a rollout keeps the tokens that it has.
 	Settled bool
 	// Silent reports that the member does not respond at present: it keeps its tokens, since it confirms nothing.
 	Silent bool

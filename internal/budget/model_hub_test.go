@@ -300,8 +300,8 @@ func (w *world) removeCity(city string) error {
 	return w.check("the removal of " + city)
 }
 
-// settled reports what is wrong with a federation in which all Instances are Available, none awaits a disruption and no message is on
-// its way: writes that do not end, or slack that one member has and another one lacks.
+// settled reports faults of a federation in which all Instances are Available, none awaits a disruption and no message is in flight:
+// writes that do not end, or slack that one member has and another one lacks.
 func (w *world) settled() error {
 	before := w.writes
 	if w.settle(); w.writes > before {
@@ -372,12 +372,12 @@ func (w *world) settle() {
 	}
 }
 
-// exchange delivers the newest floor to a cell and its report to the hub, and drops the messages in flight.
+// exchange delivers the newest floor to a cell and its report to the hub. Earlier floors may still arrive, and no earlier reports.
 func (w *world) exchange(c *cell) {
 	if c.cut {
 		return
 	}
-	c.down, c.up = nil, nil
+	c.up = nil
 	if floor := w.copies[c.city].value.cells[c.name]; floor != nil {
 		c.receive(w, *floor)
 	}

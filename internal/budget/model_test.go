@@ -98,7 +98,7 @@ type world struct {
 	// calm reports that no replica is killed at present.
 	calm  bool
 	named int
-	// disruptions counts voluntary ones, and writes those of divisions.
+	// disruptions counts voluntary ones, and writes counts the writes of divisions.
 	disruptions, writes int
 }
 
@@ -210,9 +210,7 @@ func (w *world) step() error {
 	case n < 96:
 		w.operate()
 	case n < 97 && c != nil:
-		c.cut = !c.cut && w.IntN(2) == 0
-		// A clock that is ahead judges a cell to be lost that is not.
-		c.lost = c.cut && w.IntN(4) == 0 || w.IntN(8) == 0
+		w.cutOff(c)
 	default:
 		w.settle()
 		for _, name := range slices.Sorted(maps.Keys(w.cells)) {
@@ -220,6 +218,17 @@ func (w *world) step() error {
 		}
 	}
 	return w.remove()
+}
+
+// cutOff cuts a cell off or connects it. A lost cell often has failures. A clock that is ahead judges a cell to be lost that is not.
+func (w *world) cutOff(c *cell) {
+	c.cut = !c.cut && w.IntN(3) > 0
+	c.lost = c.cut && w.IntN(2) == 0 || w.IntN(8) == 0
+	for _, one := range c.instances {
+		if c.cut && c.lost && w.failures && !one.down && !one.failed && w.IntN(2) == 0 {
+			*one = instance{failed: true, fresh: true}
+		}
+	}
 }
 
 // change lets one Instance start or fail, or the cell await disruptions.
@@ -231,7 +240,7 @@ func (w *world) change(c *cell) {
 	switch {
 	case one.down || one.failed:
 		for _, one := range c.instances {
-			if !(c.lost && c.cut) && w.IntN(3) > 0 {
+			if (!c.lost || !c.cut) && w.IntN(3) > 0 {
 				*one = instance{}
 			}
 		}

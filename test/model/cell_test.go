@@ -66,10 +66,7 @@ func (w *world) act(c *cell) error {
 		case !one.available || !c.drained[index] && (!outdated || unavailable >= limit):
 		case !w.mayDisrupt(c) && (w.broken != "a cell replaces without its floor" || !outdated):
 		default:
-			// Whatever takes an Instance down, the next one at its index has the template that its partition allows.
-			if c.drained[index] && (!outdated || unavailable >= limit) {
-				c.excused[index] = true
-			}
+			c.excuse(index, outdated && unavailable < limit)
 			unavailable++
 			if err := w.disrupt(c, index); err != nil {
 				return err
@@ -77,6 +74,13 @@ func (w *world) act(c *cell) error {
 		}
 	}
 	return w.create(c)
+}
+
+// excuse notes an Instance that a drain takes down before its turn. The next one at its index has the template that the partition allows.
+func (c *cell) excuse(index int, turn bool) {
+	if c.drained[index] && !turn {
+		c.excused[index] = true
+	}
 }
 
 // mostDown is the number of Instances that an agent may take down at the same time.

@@ -72,7 +72,8 @@ func (w *world) end() error {
 	return fmt.Errorf("it does not converge: %+v", w.dump())
 }
 
-// rot lets no Instance start with the last complete template. It returns a minimum that has no slack while those that are down stay so.
+// rot lets no Instance start with the last complete template. It returns a minimum that has no slack while the present
+// unavailable Instances stay unavailable.
 func (w *world) rot() int32 {
 	w.rotten = w.workload.value.complete
 	stuck := 0
@@ -120,7 +121,8 @@ func (w *world) settle() {
 			if c.cut {
 				continue
 			}
-			c.down, c.up = nil, nil
+			// Earlier floors may still arrive, and no earlier reports.
+			c.up = nil
 			if floor := w.copies[c.city].value.cells[name]; floor != nil {
 				w.receive(c, sent{w.copies[c.city].value.spec, *floor})
 			}

@@ -71,8 +71,8 @@ func Next(s *State) Result {
 	}
 	waits := false
 	for _, i := range d.turn() {
-		// While one waits, the others wait behind it, unless it waits for them.
-		if !waits || d.holdsUp(i) {
+		// While one waits, the others wait behind it, unless it waits for them and the target has run.
+		if !waits || d.passed() && d.holdsUp(i) {
 			waits = !d.mayStart(i) || !d.start(i) || waits
 		}
 	}

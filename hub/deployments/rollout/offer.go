@@ -81,6 +81,7 @@ func (d *decision) takeOver(o *offer) bool {
 		d.step(o.city, Step{Index: o.replacing(), Cautious: true})
 	case o.waits && o.Partition == nil && o.Cells > 0 && o.unfinished() > 0:
 		// Its cells may be replacing any of these Instances now: one at a time from here on.
+		d.left -= o.extra
 		index, _ := highest(o.Instances, func(i Instance) bool { return !i.Updated })
 		d.step(o.city, Step{Index: index, Cautious: true})
 	default:

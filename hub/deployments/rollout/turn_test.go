@@ -89,6 +89,22 @@ func TestSlackOfTheCityToRepair(t *testing.T) {
 	}
 }
 
+// TestTakingOverCounts: the cells of a city may still replace an Instance by the template before, which the city that begins must not forget.
+func TestTakingOverCounts(t *testing.T) {
+	t.Parallel()
+	of := func(name string, updated bool) City {
+		return City{
+			Name: name, Code: name, Template: "before", Observed: true, Cells: 1, Room: 1, Desired: 1,
+			Instances: []Instance{{Index: 0, Updated: updated, Available: true}},
+		}
+	}
+	cities := []City{of("a", true), of("b", false)}
+	result := Next(&State{Target: "good", Proven: true, MaxUnavailable: 1, CitiesAtOnce: 2, Batch: 1, Cities: cities})
+	if len(result.Steps) != 1 || result.Steps[0].City != 1 || !result.Steps[0].Cautious {
+		t.Errorf("the steps are %+v: %s", result.Steps, result.Message)
+	}
+}
+
 // TestRepairWithoutSlack: the disruption budget lets no Available Instance be replaced, and only the target repairs an Instance of the last city. Each would
 // wait for the other.
 func TestRepairWithoutSlack(t *testing.T) {
