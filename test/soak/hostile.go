@@ -87,7 +87,7 @@ type written struct {
 	at time.Duration
 	Write
 	err error
-	// evidence is that of a write that must fail and was accepted; unchanged reports that it has changed nothing.
+	// evidence describes a write that must fail and was accepted; unchanged reports that the write has changed nothing.
 	evidence  string
 	unchanged bool
 }
