@@ -192,6 +192,53 @@ func compileEmpty(t *testing.T, platform *v1.Platform) string {
 	return filepath.Join(folder, "empty")
 }
 
+// smallRelease returns a release of two platforms for images, and of macOS too for commands. Nothing is in its folder yet.
+func smallRelease(i *installation) *releasing {
+	platforms := []*v1.Platform{{OS: "linux", Architecture: "amd64"}, {OS: "linux", Architecture: "arm64"}}
+	release := testRelease(repository)
+	release.version, release.commit = testVersion, strings.Repeat("0", 40)
+	o := &releaseOptions{
+		options:      options{version: testVersion, out: i.folder, push: i.registry, platforms: platforms},
+		cliPlatforms: append(platforms, &v1.Platform{OS: "darwin", Architecture: "arm64"}),
+		registry:     "registry.example.com/compute", downloads: "https://example.com/" + testVersion, builder: "https://example.com",
+	}
+	return &releasing{
+		releaseOptions: o, release: release, chartDigest: "sha256:" + strings.Repeat("0", 64),
+		about: &dist.About{
+			Version: testVersion, Commit: release.commit, Created: release.created, Repository: "https://example.com",
+			Downloads: o.downloads, Registry: o.registry, Images: map[string]string{},
+		},
+	}
+}
+
+// pushSmall pushes an image of a component for every platform, from programs by their platform.
+func pushSmall(t *testing.T, r *releasing, c component, programs map[string]string) {
+	t.Helper()
+	folder := t.TempDir()
+	for _, platform := range r.platforms {
+		of := filepath.Join(folder, platform.Architecture)
+		if err := errors.Join(os.Mkdir(of, 0o700), os.Symlink(programs[platform.String()], filepath.Join(of, c.name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := build(r.release, c, r.platforms, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tag, err := r.tag(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest, err := b.index.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.about.Images[c.name] = digest.String()
+	if err := b.push(t.Context(), tag); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // TestReferences: the checks of release-test find every archive, image and checksum of a release whose programs do nothing.
 func TestReferences(t *testing.T) {
 	local, err := startRegistry(t.Context(), loopback+"0")
@@ -200,54 +247,18 @@ func TestReferences(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = local.stop() })
 	i := &installation{T: t, folder: t.TempDir(), registry: local.address + "/compute"}
-	platforms := []*v1.Platform{{OS: "linux", Architecture: "amd64"}, {OS: "linux", Architecture: "arm64"}}
-	release := testRelease(repository)
-	release.version, release.commit = testVersion, strings.Repeat("0", 40)
-	r := &releasing{
-		releaseOptions: &releaseOptions{
-			options:      options{version: testVersion, out: i.folder, push: i.registry, platforms: platforms},
-			cliPlatforms: append(platforms, &v1.Platform{OS: "darwin", Architecture: "arm64"}), registry: "registry.example.com/compute", downloads: "https://example.com/" + testVersion, builder: "https://example.com",
-		},
-		release: release, chartDigest: "sha256:" + strings.Repeat("0", 64),
-		about: &dist.About{
-			Version: testVersion, Commit: release.commit, Created: release.created, Repository: "https://example.com", Downloads: "https://example.com/" + testVersion,
-			Registry: "registry.example.com/compute", Images: map[string]string{},
-		},
-	}
-	binaries := map[string]string{}
+	r, programs := smallRelease(i), map[string]string{}
 	for _, platform := range r.cliPlatforms {
-		binary := compileEmpty(t, platform)
-		binaries[platform.String()] = binary
+		program := compileEmpty(t, platform)
+		programs[platform.String()] = program
 		for _, c := range commands {
-			if err := r.pack(c, platform, binary, []byte("licence")); err != nil {
+			if err := r.pack(c, platform, program, []byte("licence")); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	for _, c := range components {
-		folder := t.TempDir()
-		for _, platform := range platforms {
-			of := filepath.Join(folder, platform.Architecture)
-			if err := errors.Join(os.Mkdir(of, 0o700), os.Symlink(binaries[platform.String()], filepath.Join(of, c.name))); err != nil {
-				t.Fatal(err)
-			}
-		}
-		b, err := build(release, c, r.platforms, folder)
-		if err != nil {
-			t.Fatal(err)
-		}
-		tag, err := r.tag(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		digest, err := b.index.Digest()
-		if err != nil {
-			t.Fatal(err)
-		}
-		r.about.Images[c.name] = digest.String()
-		if err := b.push(t.Context(), tag); err != nil {
-			t.Fatal(err)
-		}
+		pushSmall(t, r, c, programs)
 	}
 	if err := errors.Join(r.write(dist.ChartArchive(r.about), []byte("chart")), r.describe(t.Context())); err != nil {
 		t.Fatal(err)
