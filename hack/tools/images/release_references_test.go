@@ -8,8 +8,10 @@ import (
 	"bytes"
 	"compress/gzip"
 	"debug/buildinfo"
+	"errors"
 	"io"
 	"os"
+	"os/exec"
 	"path"
 	"path/filepath"
 	"slices"
@@ -17,6 +19,7 @@ import (
 	"testing"
 
 	"github.com/google/go-containerregistry/pkg/name"
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"sigs.k8s.io/yaml"
 
@@ -172,5 +175,95 @@ func (i *installation) checkArtifactHub(o *releaseOptions) {
 			}
 		}
 	}
-	i.Logf("Artifact Hub names %v", chart.ContainersImages)
+}
+
+// compileEmpty compiles a program that does nothing for a platform.
+func compileEmpty(t *testing.T, platform *v1.Platform) string {
+	t.Helper()
+	folder := t.TempDir()
+	writeTo(t, folder, "go.mod", "module example.com/empty\n\ngo 1.26.0\n")
+	writeTo(t, folder, "main.go", "package main\n\nfunc main() {}\n")
+	command := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-o", "empty")
+	command.Dir = folder
+	command.Env = append(os.Environ(), "GOOS="+platform.OS, "GOARCH="+platform.Architecture, "CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off")
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return filepath.Join(folder, "empty")
+}
+
+// smallRelease returns a release of two platforms for images, and of macOS too for commands. Nothing is in its folder yet.
+func smallRelease(i *installation) *releasing {
+	platforms := []*v1.Platform{{OS: "linux", Architecture: "amd64"}, {OS: "linux", Architecture: "arm64"}}
+	release := testRelease(repository)
+	release.version, release.commit = testVersion, strings.Repeat("0", 40)
+	o := &releaseOptions{
+		options:      options{version: testVersion, out: i.folder, push: i.registry, platforms: platforms},
+		cliPlatforms: append(platforms, &v1.Platform{OS: "darwin", Architecture: "arm64"}),
+		registry:     "registry.example.com/compute", downloads: "https://example.com/" + testVersion, builder: "https://example.com",
+	}
+	return &releasing{
+		releaseOptions: o, release: release, chartDigest: "sha256:" + strings.Repeat("0", 64),
+		about: &dist.About{
+			Version: testVersion, Commit: release.commit, Created: release.created, Repository: "https://example.com",
+			Downloads: o.downloads, Registry: o.registry, Images: map[string]string{},
+		},
+	}
+}
+
+// pushSmall pushes an image of a component for every platform, from programs by their platform.
+func pushSmall(t *testing.T, r *releasing, c component, programs map[string]string) {
+	t.Helper()
+	folder := t.TempDir()
+	for _, platform := range r.platforms {
+		of := filepath.Join(folder, platform.Architecture)
+		if err := errors.Join(os.Mkdir(of, 0o700), os.Symlink(programs[platform.String()], filepath.Join(of, c.name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b, err := build(r.release, c, r.platforms, folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tag, err := r.tag(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	digest, err := b.index.Digest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.about.Images[c.name] = digest.String()
+	if err := b.push(t.Context(), tag); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestReferences: the checks of release-test find every archive, image and checksum of a release whose programs do nothing.
+func TestReferences(t *testing.T) {
+	local, err := startRegistry(t.Context(), loopback+"0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = local.stop() })
+	i := &installation{T: t, folder: t.TempDir(), registry: local.address + "/compute"}
+	r, programs := smallRelease(i), map[string]string{}
+	for _, platform := range r.cliPlatforms {
+		program := compileEmpty(t, platform)
+		programs[platform.String()] = program
+		for _, c := range commands {
+			if err := r.pack(c, platform, program, []byte("licence")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, c := range components {
+		pushSmall(t, r, c, programs)
+	}
+	if err := errors.Join(r.write(dist.ChartArchive(r.about), []byte("chart")), r.describe(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	i.checkArchives(r.releaseOptions)
+	i.checkKrew(r.releaseOptions)
+	i.checkArtifactHub(r.releaseOptions)
 }
