@@ -107,7 +107,7 @@ func TestReplaceInPlace(t *testing.T) {
 	}
 }
 
-// TestReadySinceItsPod: an Instance whose status says nothing of the time between two Pods is Ready since the second one.
+// TestReadySinceItsPod: an Instance whose status was not written between two Pods is Ready since the second one.
 func TestReadySinceItsPod(t *testing.T) {
 	f := newFixture(t)
 	f.running(f.deployment(1, parallel), 0)
