@@ -11,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -18,6 +19,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
+	"github.com/karmada-compute/karmada-compute/internal/coalesce"
 )
 
 // replaced are the names of the Instances that were replaced in place and whose status is still of the earlier template.
@@ -83,6 +85,7 @@ func TestReplaceInPlace(t *testing.T) {
 		t.Errorf("reported are %+v, %+v", status.ReplicaCounts, status.Indices)
 	}
 
+	f.clock.SetTime(now.Add(time.Minute))
 	f.reconcile(f.runtime(), "web-1")
 	f.wantReady("web-1", "-"+v1alpha.ReasonProvisioning)
 	stopping := f.storedInstance("web-1")
@@ -101,6 +104,31 @@ func TestReplaceInPlace(t *testing.T) {
 	f.reconcile(f.deployments(), "web")
 	if got := f.replaced(); !slices.Equal(got, []string{"web-0"}) {
 		t.Errorf("%v are replaced after it", got)
+	}
+}
+
+// TestReadySinceItsPod: an Instance whose status was not written between two Pods is Ready since the second one.
+func TestReadySinceItsPod(t *testing.T) {
+	f := newFixture(t)
+	f.running(f.deployment(1, parallel), 0)
+	f.changeDeployment(newImage)
+	f.reconcile(f.deployments(), "web")
+	f.eventually("the Pod is gone", func(context.Context) bool { return f.storedPod("web-0") == nil })
+	later := now.Add(time.Hour)
+	f.clock.SetTime(later)
+	waiting := f.runtime()
+	waiting.Passing = coalesce.New[types.NamespacedName](f.clock)
+	f.reconcile(waiting, "web-0")
+	f.setPod(f.storedPod("web-0"), readyAt(now.Add(-time.Minute)))
+	if before := f.storedInstance("web-0"); !owned.Superseded(before) {
+		t.Fatalf("its status was written: %+v", before.Status)
+	}
+	f.reconcile(waiting, "web-0")
+	f.wantReady("web-0", v1alpha.ReasonAvailable)
+	for _, condition := range f.storedInstance("web-0").Status.Conditions {
+		if !condition.LastTransitionTime.Time.Equal(later) {
+			t.Errorf("%s is %s since %s", condition.Type, condition.Status, condition.LastTransitionTime)
+		}
 	}
 }
 

@@ -49,7 +49,7 @@ func firstBatch[T any](s *scope, all []T) []T {
 	return all[:batch]
 }
 
-// removeInstances deletes the Instances that are not desired, and replaces those that have another template.
+// removeInstances deletes the Instances that are not desired, and replaces the Instances of another template.
 func (s *scope) removeInstances(ctx context.Context) error {
 	remove := firstBatch(s, s.plan.remove)
 	if s.floor() == nil {

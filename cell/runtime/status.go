@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/internal/conditions"
 	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
@@ -52,7 +53,8 @@ func desiredStatus(seen *observed, stamp conditions.Stamp) v1alpha.InstanceStatu
 		condition.Message = wording.Shorten(condition.Message, v1alpha.MaxMessage)
 	}
 	status := v1alpha.InstanceStatus{
-		Conditions: conditions.Stamped(seen.instance.Status.Conditions, stamp, append([]metav1.Condition{ready, available, programmed}, seen.found...)...),
+		// An Instance that was replaced in place is Ready since its Pod is, not since the Pod before was.
+		Conditions: conditions.Stamped(owned.Conditions(seen.instance), stamp, append([]metav1.Condition{ready, available, programmed}, seen.found...)...),
 	}
 	if seen.pod == nil {
 		return status

@@ -22,7 +22,7 @@ import (
 // instanceCRD is the CRD of Instances in the repository.
 const instanceCRD = "charts/karmada-compute/files/crds/instances.yaml"
 
-// bareResource are objects like Instances that nobody watches.
+// bareResource are objects like Instances that no controller watches.
 var bareResource = schema.GroupVersionResource{Group: floorGroup, Version: "v1alpha", Resource: "instances"}
 
 // bareWriters is how many plain clients write to a plane at once.

@@ -202,6 +202,15 @@ func (r *rolloutResults) report(into *rolloutReports, mode rolloutMode, b *rollo
 
 func cpuSeconds(took time.Duration) string { return fmt.Sprintf("%.1f s", took.Seconds()) }
 
+// above returns what remains of CPU times when so many times the times at rest are subtracted.
+func (c cpuTimes) above(idle cpuTimes, times float64) cpuTimes {
+	above := cpuTimes{}
+	for name, used := range c {
+		above[name] = max(0, used-time.Duration(float64(idle[name])*times))
+	}
+	return above
+}
+
 // total returns the CPU time of all processes.
 func (c cpuTimes) total() time.Duration {
 	var sum time.Duration

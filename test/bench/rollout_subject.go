@@ -37,6 +37,8 @@ type rolloutBench struct {
 	progress *progress
 	// bare are the writes of the second floor.
 	bare *bareWrites
+	// idle is the CPU time of each process in idleFor at rest.
+	idle cpuTimes
 	// size is the number of Instances, template the number of the present template, and floorImage the image that the floor has.
 	size, template int
 	floorImage     string

@@ -5,6 +5,7 @@ package main
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -93,5 +94,26 @@ func TestRolloutObjects(t *testing.T) {
 	}
 	if workload, err := b.workload(200); err != nil || workload.GetName() != rolledOut {
 		t.Errorf("Workload %v, %v", workload, err)
+	}
+}
+
+func TestAboveIdle(t *testing.T) {
+	used := cpuTimes{"busy": 5 * time.Second, "idle": time.Second}
+	got := used.above(cpuTimes{"busy": time.Second, "idle": time.Second}, 2.5)
+	if got["busy"] != 2500*time.Millisecond || got["idle"] != 0 {
+		t.Errorf("above idle %v", got)
+	}
+}
+
+func TestCompareWrites(t *testing.T) {
+	write := func(plane, resource string) aggregatedWrite { return aggregatedWrite{plane, resource, "patch", "user"} }
+	rows := compareWrites(writeCounts{write(allCells, "/pods"): 2}, writeCounts{write(allCells, "/pods"): 1, write(plane, "/rare"): 0.05, write(hubPlane, "works"): 0.5})
+	var got []string
+	for _, row := range rows {
+		got = append(got, strings.Join(row, " "))
+	}
+	want := []string{plane + " all   0.0 0.1", "hub all   0.0 0.5", "hub user patch works 0.0 0.5", "cells all   2.0 1.0", "cells user patch pods 2.0 1.0"}
+	if !slices.Equal(got, want) {
+		t.Errorf("rows %q", got)
 	}
 }

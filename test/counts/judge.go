@@ -17,7 +17,7 @@ import (
 )
 
 func seenOf(i *v1alpha.Instance) seen {
-	// What is reported of one template says nothing of the next one that the Instance gets in its place.
+	// A status of one template does not count for the next one.
 	earlier := i.Status.Controller != nil && i.Status.Controller.ObservedTemplateHash != "" && i.Status.Controller.ObservedTemplateHash != i.TemplateHash()
 	ready := i.DeletionTimestamp.IsZero() && !earlier && meta.IsStatusConditionTrue(i.Status.Conditions, v1alpha.ConditionReady)
 	return seen{

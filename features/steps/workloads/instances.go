@@ -181,12 +181,30 @@ func (s Steps) madeInOrder(ctx context.Context, cell string, downwards bool) err
 		if before == nil || before.Status != metav1.ConditionTrue {
 			return fmt.Errorf("not Ready: Instance %s", ordered[i-1].GetName())
 		}
-		if made := ordered[i].GetCreationTimestamp(); made.Before(&before.LastTransitionTime) {
+		made, err := s.startedAt(ctx, cell, &ordered[i])
+		if err != nil {
+			return err
+		}
+		if made.Before(&before.LastTransitionTime) {
 			problems = append(problems, fmt.Errorf("%s was made at %s, before %s was Ready at %s",
 				ordered[i].GetName(), made, ordered[i-1].GetName(), before.LastTransitionTime))
 		}
 	}
 	return errors.Join(problems...)
+}
+
+// startedAt is when the Pod of an Instance was created. An Instance that gets another template in its place is older.
+func (s Steps) startedAt(ctx context.Context, cell string, instance *unstructured.Unstructured) (metav1.Time, error) {
+	pods, err := s.List(ctx, "cell/"+cell, "pods")
+	if err != nil {
+		return metav1.Time{}, err
+	}
+	for i := range pods {
+		if pods[i].GetName() == instance.GetName() {
+			return pods[i].GetCreationTimestamp(), nil
+		}
+	}
+	return metav1.Time{}, fmt.Errorf("Instance %s has no Pod", instance.GetName())
 }
 
 func indexOf(instance *unstructured.Unstructured) int {
