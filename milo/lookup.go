@@ -42,7 +42,12 @@ var (
 	contentLifetimes = lifetimes{found: 5 * time.Second}
 	// Known locations are used while Milo is unavailable, as the Project itself is. "Milo does not serve the kind" is an answer.
 	locationLifetimes = lifetimes{found: 5 * time.Second, notFound: refusalAge, stale: 10 * time.Minute}
+	// ReserveInstances decides which counts must be younger.
+	countLifetimes = lifetimes{found: 10 * time.Minute, stale: 10 * time.Minute}
 )
+
+// countedFor is the maximum age of the count of a project that uses more than half of its maximum.
+const countedFor = 5 * time.Second
 
 // refusalAge is the maximum age of an answer that refuses a request. Requests in a storm share the answer.
 const refusalAge = time.Second
@@ -105,7 +110,7 @@ func NewLookup(o LookupOptions) (*Lookup, error) {
 	l.projects.isNewer = isNewer
 	l.locations = newAnswers[[]citychoice.Location](l, kindLocations, "the project's locations", locationLifetimes)
 	l.allowances = newAnswers[allowance](l, kindAllowance, "the project's quota", contentLifetimes)
-	l.asked = newAnswers[*asked](l, kindInstances, "the project's Workloads", locationLifetimes)
+	l.asked = newAnswers[*asked](l, kindInstances, "the project's Workloads", countLifetimes)
 	l.reviews = newAnswers[string](l, kindReview, "a review of the user's access", contentLifetimes)
 	l.writes = newAnswers[string](l, kindReview, "a review of the user's access", lifetimes{found: contentLifetimes.found, stale: projectLifetimes.stale})
 	return l, nil

@@ -37,6 +37,13 @@ type asked struct {
 	count int64
 }
 
+// isNear reports whether a project would use more than half of its maximum with a reservation.
+func (a *asked) isNear(reservation InstanceReservation) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.count+reservation.More > reservation.Most/2
+}
+
 // reserve returns the count including a reservation. It keeps the reservation unless the count exceeds the project's maximum.
 func (a *asked) reserve(reservation InstanceReservation) (total int64) {
 	a.mu.Lock()
@@ -51,8 +58,9 @@ func (a *asked) reserve(reservation InstanceReservation) (total int64) {
 // ReserveInstances returns the number of Instances of a project's Workloads, including the Instances that a request adds. If the sum
 // does not exceed the project's maximum, the request counts from now on.
 //
-// The list of Workloads is up to 5 s old, or up to 10 minutes while the project does not answer; a sum that is too large is always
-// current. The sum does not include Workloads that other replicas have admitted since the list: with n replicas, a project may get at
+// The list of Workloads is up to 10 minutes old while the project uses at most half of its maximum: a list every few seconds would cost
+// the project's API server and this replica the more, the more Workloads the project has. Otherwise the list is up to 5 s old,
+// or up to 10 minutes while the project does not answer; a sum that is too large is always current. The sum does not include Workloads that other replicas have admitted since the list: with n replicas, a project may get at
 // most n times its maximum, until the next list.
 func (l *Lookup) ReserveInstances(ctx context.Context, project *Project, reservation InstanceReservation) (total int64, err error) {
 	fetch := func(ctx context.Context) (*asked, bool, error) {
@@ -62,6 +70,11 @@ func (l *Lookup) ReserveInstances(ctx context.Context, project *Project, reserva
 	counted, _, err := l.asked.get(ctx, identity(project), fetch)
 	if err != nil {
 		return 0, err
+	}
+	if counted.isNear(reservation) {
+		if recent, _, err := l.asked.getFresh(ctx, identity(project), countedFor, fetch); err == nil {
+			counted = recent
+		}
 	}
 	if total = counted.reserve(reservation); total <= reservation.Most {
 		return total, nil

@@ -101,3 +101,32 @@ func TestReservations(t *testing.T) {
 	fake.Step(6 * time.Second)
 	reserve(0, false, 20, 1)
 }
+
+// TestListOfAProjectThatIsNotNearItsMaximum: the Workloads of a project are not listed every few seconds only because Workloads are
+// created, unless the project would use more than half of its maximum.
+func TestListOfAProjectThatIsNotNearItsMaximum(t *testing.T) {
+	s := newServer(t)
+	lookup, fake := s.lookup(t)
+	s.on("north"+workloadsPath, workloadPages(placed(inCities)))
+	for _, step := range []struct {
+		after     time.Duration
+		more      int64
+		want      int64
+		wantLists int
+	}{
+		{0, 10, 16, 1},
+		{time.Minute, 10, 26, 0},
+		{time.Minute, 25, 31, 1},
+		{time.Second, 20, 51, 0},
+		{4 * time.Second, 1, 7, 1},
+		{11 * time.Minute, 1, 7, 1},
+	} {
+		fake.Step(step.after)
+		s.requests()
+		got, err := lookup.ReserveInstances(t.Context(), named("north", "1"), milo.InstanceReservation{More: step.more, Most: 100})
+		lists := slices.DeleteFunc(s.requests(), func(path string) bool { return path != "north"+workloadsPath })
+		if got != step.want || err != nil || len(lists) != step.wantLists {
+			t.Errorf("%s later, %d more: got %d, %v, listed %d times; want %+v", step.after, step.more, got, err, len(lists), step)
+		}
+	}
+}

@@ -5,6 +5,7 @@ package propagation
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/utils/clock"
 	"k8s.io/utils/keymutex"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -87,7 +89,7 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 	}
 	return mcbuilder.ControllerManagedBy(mgr).
 		Named("propagation").
-		For(&v1alpha.WorkloadDeployment{}).
+		For(&v1alpha.WorkloadDeployment{}, mcbuilder.WithPredicates(concernsCopy())).
 		// A copy that was edited or deleted by hand is restored, and a finalizer waits for the deletion of the copy.
 		Watches(&v1alpha.WorkloadDeployment{}, projects.OnHubEvent(projects.OfCopy), onHub(predicate.Or(predicates.IgnoreStatusUpdates(), slicesChanged(), floorsReported()))...).
 		// So are its slices.
@@ -109,6 +111,18 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		WatchesRawSource(projects.MeteringChanges(r.Projects, r.Metering)).
 		WithOptions(options).
 		Complete(wrap(r.Reconcile))
+}
+
+// concernsCopy drops updates of originals that change only parts of the status that the copy does not depend on: each change of an
+// Instance changes the status.
+func concernsCopy() predicate.Predicate {
+	return predicate.Or(predicates.IgnoreStatusUpdates(), predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, isDeployment := e.ObjectOld.(*v1alpha.WorkloadDeployment)
+		after, stillIs := e.ObjectNew.(*v1alpha.WorkloadDeployment)
+		return isDeployment && stillIs && (!slices.Equal(before.Finalizers, after.Finalizers) ||
+			before.Status.ObservedGeneration != after.Status.ObservedGeneration ||
+			upToDate(&before.Status, before.Generation) != upToDate(&after.Status, after.Generation))
+	}})
 }
 
 type mapper func(context.Context, client.Object) []mcreconcile.Request

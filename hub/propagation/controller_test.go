@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
@@ -74,6 +75,32 @@ func TestPolicyEdited(t *testing.T) {
 	}
 	if policyEdited().Create(event.CreateEvent{Object: &policyv1alpha1.PropagationPolicy{}}) || !policyEdited().Delete(event.DeleteEvent{Object: &policyv1alpha1.PropagationPolicy{}}) {
 		t.Error("a creation counts, or an end does not")
+	}
+}
+
+func TestConcernsCopy(t *testing.T) {
+	type deployment = v1alpha.WorkloadDeployment
+	tests := map[string]struct {
+		change func(*deployment)
+		want   bool
+	}{
+		"nothing":                       {func(*deployment) {}, false},
+		"an Instance that is Ready":     {func(d *deployment) { d.Status.ReadyReplicas = 1 }, false},
+		"its spec":                      {func(d *deployment) { d.Generation = 8 }, true},
+		"its hub namespace":             {func(d *deployment) { d.Annotations = map[string]string{v1alpha.AnnotationHubNamespace: "a"} }, true},
+		"its finalizer":                 {func(d *deployment) { d.Finalizers = nil }, true},
+		"the generation of its cells":   {func(d *deployment) { d.Status.ObservedGeneration = 6 }, true},
+		"the last Instance is replaced": {func(d *deployment) { d.Status.CurrentReplicas = 2 }, true},
+	}
+	for name, test := range tests {
+		before := &deployment{}
+		before.Generation, before.Finalizers = 7, []string{v1alpha.FinalizerPropagation}
+		before.Status.ObservedGeneration, before.Status.Replicas, before.Status.DesiredReplicas, before.Status.CurrentReplicas = 7, 2, 2, 1
+		after := before.DeepCopy()
+		test.change(after)
+		if got := concernsCopy().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after}); got != test.want {
+			t.Errorf("an update of %s: %t", name, got)
+		}
 	}
 }
 
