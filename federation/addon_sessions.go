@@ -11,11 +11,6 @@ const sessionsBalancer = "karmada-compute-sessions-balancer"
 // SessionsAddress returns the address at which consumers reach the streams of sessions on any replica.
 func (a *AddOn) SessionsAddress() string { return address(a.sessions) }
 
-// sessionValues returns the values of the chart that offer sessions.
-func (a *AddOn) sessionValues() map[string]any {
-	return map[string]any{"logs": true, "exec": true, "url": "https://" + a.SessionsAddress()}
-}
-
 // routeSessions makes a balancer follow the sessions' Service, which the host has while sessions are offered.
 func (a *AddOn) routeSessions(ctx context.Context) error {
 	if a.federation.isRunning(sessionsBalancer) {

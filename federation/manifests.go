@@ -172,14 +172,20 @@ func (p *plane) hasCondition(ctx context.Context, resource schema.GroupVersionRe
 //go:embed objects
 var objectFiles embed.FS
 
-// objectsOf reads the objects of an embedded file, with values in the place of {{name}}.
-func objectsOf(file string, values map[string]string) ([]*unstructured.Unstructured, error) {
+// embedded returns an embedded file, with values in the place of {{name}}.
+func embedded(file string, values map[string]string) ([]byte, error) {
 	content, err := objectFiles.ReadFile("objects/" + file)
-	if err != nil {
-		return nil, err
-	}
 	for name, value := range values {
 		content = bytes.ReplaceAll(content, []byte("{{"+name+"}}"), []byte(value))
+	}
+	return content, err
+}
+
+// objectsOf reads the objects of an embedded file.
+func objectsOf(file string, values map[string]string) ([]*unstructured.Unstructured, error) {
+	content, err := embedded(file, values)
+	if err != nil {
+		return nil, err
 	}
 	objects, err := decode(content)
 	if err != nil {
