@@ -61,8 +61,14 @@ func (f *Federation) startHub(ctx context.Context) error {
 	group, groupCtx = errgroup.WithContext(ctx)
 	group.Go(func() error { return f.startHubControllerManager(groupCtx) })
 	group.Go(func() error { return f.startKarmadaWebhook(groupCtx, hub) })
-	group.Go(func() error { return f.startKarmadaControllerManager(groupCtx) })
-	group.Go(func() error { return f.startKarmadaScheduler(groupCtx) })
+	group.Go(func() error {
+		return f.startKarmadaController(groupCtx, "karmada-controller-manager", append([]string{
+			"--cluster-monitor-period=2s", "--cluster-monitor-grace-period=20s", "--cluster-api-qps=1000", "--cluster-api-burst=2000",
+		}, clusterHealth...)...)
+	})
+	group.Go(func() error {
+		return f.startKarmadaController(groupCtx, "karmada-scheduler", "--enable-scheduler-estimator=false")
+	})
 	return group.Wait()
 }
 
@@ -162,16 +168,6 @@ func (f *Federation) startKarmadaWebhook(ctx context.Context, hub *plane) error 
 		return fmt.Errorf("read Karmada's webhook configuration: %w", err)
 	}
 	return hub.apply(ctx, objects...)
-}
-
-func (f *Federation) startKarmadaControllerManager(ctx context.Context) error {
-	return f.startKarmadaController(ctx, "karmada-controller-manager", append([]string{
-		"--cluster-monitor-period=2s", "--cluster-monitor-grace-period=20s", "--cluster-api-qps=1000", "--cluster-api-burst=2000",
-	}, clusterHealth...)...)
-}
-
-func (f *Federation) startKarmadaScheduler(ctx context.Context) error {
-	return f.startKarmadaController(ctx, "karmada-scheduler", "--enable-scheduler-estimator=false")
 }
 
 // startKarmadaController starts a process that reads and writes the hub, and serves metrics and its health.

@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -45,12 +44,8 @@ func (s Steps) state() *readyWatch { return world.State[readyWatch](s.Scenario) 
 func Register(sc world.Sentences) {
 	sc.Step(`^a deployment "([^"]*)" of (\d+) Instances, of which (\d+) stay Available, is put into cell "([^"]*)"(?:, with minReadySeconds (\d+))?$`, func(ctx context.Context, name string, replicas, floor int32, cell string, minReady string) error {
 		wanted := floored{replicas: replicas, floor: floor, minReadySeconds: 1}
-		if minReady != "" {
-			seconds, err := strconv.ParseInt(minReady, 10, 32)
-			if err != nil {
-				return err
-			}
-			wanted.minReadySeconds = int32(seconds)
+		if _, err := fmt.Sscan(minReady, &wanted.minReadySeconds); err != nil && minReady != "" {
+			return err
 		}
 		return from(ctx).putBudget(ctx, cell, name, wanted)
 	})
