@@ -59,7 +59,12 @@ func (f *Federation) startHub(ctx context.Context) error {
 		return err
 	}
 	group, groupCtx = errgroup.WithContext(ctx)
-	group.Go(func() error { return f.startHubControllerManager(groupCtx) })
+	group.Go(func() error {
+		return f.startControllerManager(groupCtx, controllerManager{
+			plane: planeHub, port: f.port(planeHub + "-kube-controller-manager"),
+			controllers: []string{"serviceaccount-token-controller", "serviceaccount-controller", "clusterrole-aggregation-controller"},
+		})
+	})
 	group.Go(func() error { return f.startKarmadaWebhook(groupCtx, hub) })
 	group.Go(func() error {
 		return f.startKarmadaController(groupCtx, "karmada-controller-manager", append([]string{
@@ -86,15 +91,6 @@ func (f *Federation) installKarmada(ctx context.Context, hub *plane) error {
 	}
 	f.progress.printf("Karmada's CRDs are installed on the hub")
 	return nil
-}
-
-func (f *Federation) startHubControllerManager(ctx context.Context) error {
-	return f.startControllerManager(ctx, controllerManager{
-		plane: planeHub, port: f.port(planeHub + "-kube-controller-manager"),
-		controllers: []string{
-			"serviceaccount-token-controller", "serviceaccount-controller", "clusterrole-aggregation-controller",
-		},
-	})
 }
 
 // startKarmadaAPI starts karmada-aggregated-apiserver and registers it.
