@@ -5,18 +5,19 @@ package federation
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/kubernetes"
-	"sigs.k8s.io/yaml"
 )
 
 // addOnUser is the add-on's user at Milo. On the hub and in the cells the add-on is a ServiceAccount.
@@ -228,37 +229,22 @@ func (a *AddOn) applyClientCA(ctx context.Context) error {
 
 // writeValues writes chart values for a machine on which all components are processes, and returns their file.
 func (a *AddOn) writeValues() (string, error) {
-	toNode := map[string]any{
-		"nodeSelector": map[string]any{"type": "process"},
-		"tolerations":  []any{map[string]any{"operator": "Exists"}},
-		"bindAddress":  "$(POD_IP)",
+	args, err := json.Marshal(append([]string{}, a.options.Args...)) // null is no list
+	if err != nil {
+		return "", err
 	}
-	host, agents := map[string]any{}, map[string]any{}
-	for key, value := range toNode {
-		host[key], agents[key] = value, value
-	}
-	host["replicas"], host["extraArgs"] = a.options.Replicas, append([]string{}, a.options.Args...) // null is no list
-	host["topologySpread"] = []any{}
-	agents["enabled"], agents["replicas"] = !a.options.WithoutAgents, 1
-	// A cell counts the capacity of every node, and the agent's share is not available to Instances.
-	agents["resources"] = map[string]any{"requests": map[string]any{"cpu": "10m", "memory": "16Mi"}}
-	values := map[string]any{
-		"host": host, "agents": agents,
-		"webhooks": map[string]any{
-			"url": "https://" + address(a.balancer), "shutdownDelaySeconds": 2,
-			// Changes propagate on one machine only, so that less time suffices than in production.
-			"certificates": map[string]any{"caTrustDelay": "8s"},
-			"clientCA":     map[string]any{"secretName": clientCASecret},
-		},
+	values := map[string]string{
+		"replicas": strconv.Itoa(a.options.Replicas), "args": string(args), "agents": strconv.FormatBool(!a.options.WithoutAgents),
+		"webhooks": address(a.balancer), "client-ca": clientCASecret, "hub": "{}", "sessions": "{}",
 	}
 	if !a.options.Earlier {
 		// An earlier version may not know other readers of metrics.
-		values["hub"] = map[string]any{"metricsReaders": []any{map[string]any{"kind": "User", "name": prometheus}}}
+		values["hub"] = fmt.Sprintf("{metricsReaders: [{kind: User, name: %s}]}", prometheus)
 	}
 	if a.options.Sessions {
-		values["sessions"] = a.sessionValues()
+		values["sessions"] = fmt.Sprintf(`{logs: true, exec: true, url: "https://%s"}`, a.SessionsAddress())
 	}
-	content, err := yaml.Marshal(values)
+	content, err := embedded("values.yaml", values)
 	if err != nil {
 		return "", err
 	}
@@ -304,3 +290,27 @@ const balancerName = "karmada-compute-balancer"
 
 // WebhooksAddress returns the address of the balancer in front of the add-on's webhooks.
 func (a *AddOn) WebhooksAddress() string { return address(a.balancer) }
+
+// sessionsBalancer is the name of the balancer of the sessions' Service.
+const sessionsBalancer = "karmada-compute-sessions-balancer"
+
+// SessionsAddress returns the address at which consumers reach the streams of sessions on any replica.
+func (a *AddOn) SessionsAddress() string { return address(a.sessions) }
+
+// routeSessions makes a balancer follow the sessions' Service, which the host has while sessions are offered.
+func (a *AddOn) routeSessions(ctx context.Context) error {
+	if a.federation.isRunning(sessionsBalancer) {
+		return nil
+	}
+	kubeconfig, err := a.federation.Kubeconfig(planeHost, "federation")
+	if err != nil {
+		return err
+	}
+	return a.federation.start(ctx, Process{
+		Name: sessionsBalancer, Path: a.federation.ownBinary(),
+		Args: []string{
+			"balancer", "--listen=" + a.SessionsAddress(), "--kubeconfig=" + kubeconfig, "--service=" + karmadaSystem + "/karmada-compute-sessions:sessions",
+		},
+		Ready: accepts(a.SessionsAddress()), stage: stageRouter,
+	})
+}

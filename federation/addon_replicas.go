@@ -305,36 +305,33 @@ func (a *AddOn) waitGone(ctx context.Context, name string) error {
 	return nil
 }
 
-func (a *AddOn) replicaAddress(i int, port string) (string, error) {
+func (a *AddOn) replica(i int) (replica, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if err := a.check(i); err != nil {
-		return "", err
+		return replica{}, err
 	}
-	if a.replicas[i].address == "" {
-		return "", fmt.Errorf("replica %d does not run", i)
+	return a.replicas[i], nil
+}
+
+func (a *AddOn) replicaAddress(i int, port string) (string, error) {
+	r, err := a.replica(i)
+	if err == nil && r.address == "" {
+		err = fmt.Errorf("replica %d does not run", i)
 	}
-	return net.JoinHostPort(a.replicas[i].address, port), nil
+	return net.JoinHostPort(r.address, port), err
 }
 
 // ProcessID returns the process id of replica i, or 0 while it does not run.
 func (a *AddOn) ProcessID(i int) (int, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if err := a.check(i); err != nil {
-		return 0, err
-	}
-	return a.replicas[i].pid, nil
+	r, err := a.replica(i)
+	return r.pid, err
 }
 
 // ReplicaName returns the holder identity of replica i in Leases: the name of its Pod.
 func (a *AddOn) ReplicaName(i int) (string, error) {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	if err := a.check(i); err != nil {
-		return "", err
-	}
-	return a.replicas[i].pod, nil
+	r, err := a.replica(i)
+	return r.pod, err
 }
 
 // WebhookAddress returns the address at which a replica serves its webhooks.

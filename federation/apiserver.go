@@ -6,17 +6,15 @@ package federation
 import (
 	"cmp"
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
-	"os"
 	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/client-go/rest"
 
 	"github.com/karmada-compute/karmada-compute/federation/tools"
 )
@@ -277,23 +275,11 @@ func (f *Federation) httpsReady(port int, path string) func(context.Context) err
 // httpClient returns a client that trusts the federation's CA and authenticates
 // as admin.
 func (f *Federation) httpClient() (*http.Client, error) {
-	ca, err := os.ReadFile(f.pki.caFile())
-	if err != nil {
-		return nil, err
-	}
 	certFile, keyFile, err := f.pki.client(identity(Admin))
 	if err != nil {
 		return nil, err
 	}
-	cert, err := tls.LoadX509KeyPair(certFile, keyFile)
-	if err != nil {
-		return nil, err
-	}
-	roots := x509.NewCertPool()
-	roots.AppendCertsFromPEM(ca)
-	return &http.Client{Transport: &http.Transport{
-		TLSClientConfig: &tls.Config{RootCAs: roots, Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS13},
-	}}, nil
+	return rest.HTTPClientFor(&rest.Config{TLSClientConfig: rest.TLSClientConfig{CAFile: f.pki.caFile(), CertFile: certFile, KeyFile: keyFile}})
 }
 
 // httpReady returns a readiness check that passes when a GET is answered with

@@ -90,15 +90,20 @@ func (f *Federation) binaryOf(plane, name string) string {
 // buildOwn builds commands of the repository and copies them into the federation's folder, because the next build of the
 // checkout replaces them in the cache.
 func (f *Federation) buildOwn(ctx context.Context, packages ...string) error {
-	if err := os.MkdirAll(f.binFolder(), 0o700); err != nil {
-		return fmt.Errorf("create a folder for binaries: %w", err)
-	}
 	built, err := f.builder().Own(ctx, packages...)
 	if err != nil {
 		return err
 	}
-	for name, path := range built {
-		if err := copyBinary(path, filepath.Join(f.binFolder(), name)); err != nil {
+	return copyBinaries(f.binFolder(), built)
+}
+
+// copyBinaries copies binaries, by their names, into a folder.
+func copyBinaries(folder string, paths map[string]string) error {
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return fmt.Errorf("create a folder for binaries: %w", err)
+	}
+	for name, path := range paths {
+		if err := copyBinary(path, filepath.Join(folder, name)); err != nil {
 			return fmt.Errorf("copy %s: %w", path, err)
 		}
 	}

@@ -6,8 +6,6 @@ package federation
 import (
 	"context"
 	_ "embed"
-	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -40,15 +38,7 @@ func (f *Federation) BuildEarlier(ctx context.Context, revision string) error {
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(f.earlierFolder(), 0o700); err != nil {
-		return err
-	}
-	for name, path := range built {
-		if err := copyBinary(path, filepath.Join(f.earlierFolder(), name)); err != nil {
-			return err
-		}
-	}
-	return nil
+	return copyBinaries(f.earlierFolder(), built)
 }
 
 // earlierFolder returns the folder of an earlier version's binaries.
@@ -64,10 +54,9 @@ func earlierArgs() []string {
 
 // takeReleased copies the binaries of a release into the folder from which nodes take the binaries of images.
 func (f *Federation) takeReleased(folder string) error {
+	released := map[string]string{}
 	for _, name := range append([]string{filepath.Base(karmadactlCommand)}, ownImages...) {
-		if err := copyBinary(filepath.Join(folder, name), filepath.Join(f.binFolder(), name)); err != nil {
-			return fmt.Errorf("take %s of the release: %w", name, err)
-		}
+		released[name] = filepath.Join(folder, name)
 	}
-	return nil
+	return copyBinaries(f.binFolder(), released)
 }

@@ -59,10 +59,21 @@ func (f *Federation) startHub(ctx context.Context) error {
 		return err
 	}
 	group, groupCtx = errgroup.WithContext(ctx)
-	group.Go(func() error { return f.startHubControllerManager(groupCtx) })
+	group.Go(func() error {
+		return f.startControllerManager(groupCtx, controllerManager{
+			plane: planeHub, port: f.port(planeHub + "-kube-controller-manager"),
+			controllers: []string{"serviceaccount-token-controller", "serviceaccount-controller", "clusterrole-aggregation-controller"},
+		})
+	})
 	group.Go(func() error { return f.startKarmadaWebhook(groupCtx, hub) })
-	group.Go(func() error { return f.startKarmadaControllerManager(groupCtx) })
-	group.Go(func() error { return f.startKarmadaScheduler(groupCtx) })
+	group.Go(func() error {
+		return f.startKarmadaController(groupCtx, "karmada-controller-manager", append([]string{
+			"--cluster-monitor-period=2s", "--cluster-monitor-grace-period=20s", "--cluster-api-qps=1000", "--cluster-api-burst=2000",
+		}, clusterHealth...)...)
+	})
+	group.Go(func() error {
+		return f.startKarmadaController(groupCtx, "karmada-scheduler", "--enable-scheduler-estimator=false")
+	})
 	return group.Wait()
 }
 
@@ -80,15 +91,6 @@ func (f *Federation) installKarmada(ctx context.Context, hub *plane) error {
 	}
 	f.progress.printf("Karmada's CRDs are installed on the hub")
 	return nil
-}
-
-func (f *Federation) startHubControllerManager(ctx context.Context) error {
-	return f.startControllerManager(ctx, controllerManager{
-		plane: planeHub, port: f.port(planeHub + "-kube-controller-manager"),
-		controllers: []string{
-			"serviceaccount-token-controller", "serviceaccount-controller", "clusterrole-aggregation-controller",
-		},
-	})
 }
 
 // startKarmadaAPI starts karmada-aggregated-apiserver and registers it.
@@ -162,16 +164,6 @@ func (f *Federation) startKarmadaWebhook(ctx context.Context, hub *plane) error 
 		return fmt.Errorf("read Karmada's webhook configuration: %w", err)
 	}
 	return hub.apply(ctx, objects...)
-}
-
-func (f *Federation) startKarmadaControllerManager(ctx context.Context) error {
-	return f.startKarmadaController(ctx, "karmada-controller-manager", append([]string{
-		"--cluster-monitor-period=2s", "--cluster-monitor-grace-period=20s", "--cluster-api-qps=1000", "--cluster-api-burst=2000",
-	}, clusterHealth...)...)
-}
-
-func (f *Federation) startKarmadaScheduler(ctx context.Context) error {
-	return f.startKarmadaController(ctx, "karmada-scheduler", "--enable-scheduler-estimator=false")
 }
 
 // startKarmadaController starts a process that reads and writes the hub, and serves metrics and its health.

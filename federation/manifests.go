@@ -172,14 +172,20 @@ func (p *plane) hasCondition(ctx context.Context, resource schema.GroupVersionRe
 //go:embed objects
 var objectFiles embed.FS
 
-// objectsOf reads the objects of an embedded file, with values in the place of {{name}}.
-func objectsOf(file string, values map[string]string) ([]*unstructured.Unstructured, error) {
+// embedded returns an embedded file, with values in the place of {{name}}.
+func embedded(file string, values map[string]string) ([]byte, error) {
 	content, err := objectFiles.ReadFile("objects/" + file)
-	if err != nil {
-		return nil, err
-	}
 	for name, value := range values {
 		content = bytes.ReplaceAll(content, []byte("{{"+name+"}}"), []byte(value))
+	}
+	return content, err
+}
+
+// objectsOf reads the objects of an embedded file.
+func objectsOf(file string, values map[string]string) ([]*unstructured.Unstructured, error) {
+	content, err := embedded(file, values)
+	if err != nil {
+		return nil, err
 	}
 	objects, err := decode(content)
 	if err != nil {
@@ -197,17 +203,26 @@ func (p *plane) applyFile(ctx context.Context, file string, values map[string]st
 	return p.apply(ctx, objects...)
 }
 
-// await polls until check returns nil. After the timeout it returns the last error of check.
-func await(ctx context.Context, interval time.Duration, check func(context.Context) error) error {
+// Await polls until check returns nil. After the timeout, or when ctx ends, it returns the last error of check, too.
+func Await(ctx context.Context, interval, timeout time.Duration, check func(context.Context) error) error {
 	var last error
-	err := wait.PollUntilContextTimeout(ctx, interval, readyTimeout, true, func(ctx context.Context) (bool, error) {
-		last = check(ctx)
-		return last == nil, nil
+	err := wait.PollUntilContextTimeout(ctx, interval, timeout, true, func(ctx context.Context) (bool, error) {
+		err := check(ctx)
+		// An error after the timeout would hide the one before it.
+		if err != nil && (ctx.Err() == nil || last == nil) {
+			last = err
+		}
+		return err == nil, nil
 	})
 	if err != nil {
-		return errors.Join(err, last)
+		return errors.Join(fmt.Errorf("not within %s: %w", timeout, err), last)
 	}
 	return nil
+}
+
+// await is Await until a process must be ready.
+func await(ctx context.Context, interval time.Duration, check func(context.Context) error) error {
+	return Await(ctx, interval, readyTimeout, check)
 }
 
 // readFolder reads all YAML files of a folder and its subfolders.

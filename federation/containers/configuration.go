@@ -4,8 +4,7 @@
 package containers
 
 import (
-	_ "embed" // the configuration of containerd
-	"encoding/json"
+	"embed"
 	"errors"
 	"os"
 	"path/filepath"
@@ -13,80 +12,32 @@ import (
 	"text/template"
 )
 
-//go:embed containerd.toml
-var containerdTOML string
+// templates are the configurations of containerd, of CNI (a bridge that routes), and of the kubelet.
+//
+//go:embed containerd.toml bridge.conflist kubelet.yaml
+var templates embed.FS
 
 // socket is containerd's. /run is the node's own.
 const socket = "/run/containerd/containerd.sock"
 
+// GracePeriod is how long a controller manager may not hear of a node before it takes the node as unreachable: twice the duration of the
+// kubelet's Lease.
+const GracePeriod = "16s"
+
 // writeConfiguration writes the configuration of containerd, CNI and the kubelet.
 func (n *Node) writeConfiguration(subnet Subnet) error {
-	text := &strings.Builder{}
-	parsed, err := template.New("containerd").Parse(containerdTOML)
-	if err == nil {
-		err = parsed.Execute(text, map[string]string{
-			"Root": n.path("containerd"), "Socket": socket, "Pause": n.PauseImage, "Runc": n.Binaries["runc"],
-			"Plugins": filepath.Dir(n.Binaries["bridge"]), "Networks": n.path("cni"),
-		})
-	}
-	return errors.Join(err,
-		os.MkdirAll(n.path("cni"), 0o700),
-		os.WriteFile(n.path("containerd.toml"), []byte(text.String()), 0o600),
-		writeJSON(n.path("cni", "bridge.conflist"), n.network(subnet)),
-		writeJSON(n.path("kubelet.json"), n.kubeletConfiguration(subnet)),
-	)
-}
-
-// network returns the configuration of the Pods' network: a bridge that routes.
-func (n *Node) network(subnet Subnet) map[string]any {
-	return map[string]any{
-		"cniVersion": "1.0.0", "name": "pods",
-		"plugins": []any{map[string]any{
-			"type": "bridge", "bridge": "pods", "isGateway": true, "hairpinMode": true,
-			"ipam": map[string]any{
-				"type": "host-local", "dataDir": n.path("addresses"),
-				"ranges": [][]map[string]string{{{"subnet": subnet.Pods.String()}}},
-				"routes": []map[string]string{{"dst": "0.0.0.0/0"}},
-			},
-		}},
-	}
-}
-
-const (
-	// leaseSeconds is the duration of a node's Lease, which the kubelet renews in a quarter of it.
-	leaseSeconds = 8
-	statusPeriod = "2s"
-	// GracePeriod is how long a controller manager may not hear of a node before it takes the node as unreachable.
-	GracePeriod = "16s"
-)
-
-func (n *Node) kubeletConfiguration(subnet Subnet) map[string]any {
-	return map[string]any{
-		"apiVersion": "kubelet.config.k8s.io/v1beta1", "kind": "KubeletConfiguration",
-		"address": subnet.Node.Addr().String(), "healthzBindAddress": "127.0.0.1", "readOnlyPort": 0,
-		"authentication": map[string]any{
-			"anonymous": map[string]any{"enabled": false}, "webhook": map[string]any{"enabled": true},
-			"x509": map[string]any{"clientCAFile": n.ClientCA},
-		},
-		"authorization":            map[string]any{"mode": "Webhook"},
-		"containerRuntimeEndpoint": "unix://" + socket,
-		"failCgroupV1":             false, "cgroupDriver": "cgroupfs", "cgroupRoot": n.Cgroup(),
-		"podLogsDir": n.path("logs"), "resolvConf": "", "clusterDNS": []string{},
-		// No chains of iptables.
-		"makeIPTablesUtilChains": false,
-		// Imported images have no registry that could confirm who may use them.
-		"imagePullCredentialsVerificationPolicy": "NeverVerify",
-		// The machine is shared: its disk and memory must not evict Pods.
-		"evictionHard":                map[string]string{"memory.available": "50Mi", "nodefs.available": "1%", "imagefs.available": "1%"},
-		"imageGCHighThresholdPercent": 100,
-		"nodeLeaseDurationSeconds":    leaseSeconds, "nodeStatusUpdateFrequency": statusPeriod, "nodeStatusReportFrequency": "1m",
-	}
-}
-
-func writeJSON(path string, value any) error {
-	content, err := json.MarshalIndent(value, "", "  ")
+	parsed, err := template.ParseFS(templates, "*")
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(path, content, 0o600)
+	errs := []error{os.MkdirAll(n.path("cni"), 0o700)}
+	for name, path := range map[string]string{
+		"containerd.toml": n.path("containerd.toml"), "bridge.conflist": n.path("cni", "bridge.conflist"), "kubelet.yaml": n.path("kubelet.yaml"),
+	} {
+		text := &strings.Builder{}
+		errs = append(errs, parsed.ExecuteTemplate(text, name, map[string]any{
+			"Node": n, "Subnet": subnet, "Socket": socket, "Plugins": filepath.Dir(n.Binaries["bridge"]),
+		}), os.WriteFile(path, []byte(text.String()), 0o600))
+	}
+	return errors.Join(errs...)
 }

@@ -118,7 +118,7 @@ func TestConfiguration(t *testing.T) {
 	for file, wanted := range map[string][]string{
 		"containerd.toml":     {`BinaryName = "/bin/of/runc"`, `bin_dirs = ["/bin/of"]`, `sandbox = "example.test/pause:1"`},
 		"cni/bridge.conflist": {`"subnet": "10.213.7.128/25"`},
-		"kubelet.json":        {`"address": "10.213.7.2"`, `"cgroupRoot": "` + n.Cgroup() + `"`},
+		"kubelet.yaml":        {"address: 10.213.7.2\n", "cgroupRoot: " + n.Cgroup() + "\n"},
 	} {
 		content, err := os.ReadFile(n.path(file))
 		if err != nil {

@@ -59,7 +59,7 @@ func (n *Node) Run(ctx context.Context, log *slog.Logger) error {
 
 func (n *Node) kubeletArgs(subnet Subnet) []string {
 	args := []string{
-		"--config=" + n.path("kubelet.json"), "--kubeconfig=" + n.Kubeconfig, "--hostname-override=" + n.Name,
+		"--config=" + n.path("kubelet.yaml"), "--kubeconfig=" + n.Kubeconfig, "--hostname-override=" + n.Name,
 		"--node-ip=" + subnet.Node.Addr().String(), "--root-dir=" + n.path("kubelet"), "--cert-dir=" + n.path("certificates"),
 	}
 	var labels []string

@@ -124,9 +124,7 @@ func (ps *projects) enqueueProject(ctx context.Context, object any) {
 
 // hangs implements directory.
 func (ps *projects) hangs(project, user string) bool {
-	ps.mu.Lock()
-	defer ps.mu.Unlock()
-	w := ps.workers[project]
+	w := ps.worker(project)
 	if w == nil {
 		return false
 	}
@@ -146,10 +144,7 @@ func (ps *projects) enqueueShared(changed item) {
 // backend implements directory. It reads a Project that is not served yet from
 // the root, so that a new one is found before its watch event.
 func (ps *projects) backend(ctx context.Context, project string) (*backend, error) {
-	ps.mu.Lock()
-	w := ps.workers[project]
-	ps.mu.Unlock()
-	if w != nil {
+	if w := ps.worker(project); w != nil {
 		if to := w.serving.Load(); to != nil {
 			return to, nil
 		}

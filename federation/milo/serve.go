@@ -66,9 +66,6 @@ const (
 // returns nil. It returns only errors that no retry resolves, such as a port that
 // is taken or a root that does not answer.
 func Serve(ctx context.Context, o Options) error {
-	if err := o.validate(); err != nil {
-		return err
-	}
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -124,23 +121,6 @@ func serveHTTP(ctx context.Context, listener net.Listener, handler http.Handler,
 		return fmt.Errorf("close the router: %w", err)
 	}
 	return nil
-}
-
-// validate returns an error that names everything that is missing.
-func (o *Options) validate() error {
-	var errs []error
-	need := func(name string, set bool) {
-		if !set {
-			errs = append(errs, fmt.Errorf("option %s of the Milo stand-in must be set", name))
-		}
-	}
-	need("Listen", o.Listen != "")
-	need("CertFile", o.CertFile != "")
-	need("KeyFile", o.KeyFile != "")
-	need("ClientCAFile", o.ClientCAFile != "")
-	need("Root", o.Root != nil)
-	need("Planes", o.Planes != nil)
-	return errors.Join(errs...)
 }
 
 // tls returns the listener's configuration. The handshake does not require a

@@ -5,7 +5,6 @@ package milo
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -53,8 +52,4 @@ func identified(project *unstructured.Unstructured) *unstructured.Unstructured {
 	configuration.SetName(project.GetName())
 	configuration.SetUID(project.GetUID())
 	return configuration
-}
-
-func hasFinalizer(project *unstructured.Unstructured) bool {
-	return slices.Contains(project.GetFinalizers(), finalizer)
 }

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -145,7 +146,7 @@ func (w *worker) reconcileProject(ctx context.Context) (time.Duration, error) {
 
 // protect adds the finalizer before anything can be created in the project.
 func (w *worker) protect(ctx context.Context, project *unstructured.Unstructured) (time.Duration, error) {
-	if project.GetDeletionTimestamp() != nil || hasFinalizer(project) {
+	if project.GetDeletionTimestamp() != nil || slices.Contains(project.GetFinalizers(), finalizer) {
 		return 0, nil
 	}
 	held := identified(project)
@@ -220,7 +221,7 @@ func (w *worker) serve(ctx context.Context, _ *unstructured.Unstructured) (time.
 // empty deletes the contents of a Project that is being deleted, and removes the
 // finalizer when nothing is left.
 func (w *worker) empty(ctx context.Context, project *unstructured.Unstructured) (time.Duration, error) {
-	if project.GetDeletionTimestamp() == nil || !hasFinalizer(project) {
+	if project.GetDeletionTimestamp() == nil || !slices.Contains(project.GetFinalizers(), finalizer) {
 		return 0, nil
 	}
 	left, err := deleteContents(ctx, w.plane, w.shared.kinds(scopeNamespaced))

@@ -14,8 +14,6 @@ import (
 	"os/signal"
 	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait"
-
 	"github.com/karmada-compute/karmada-compute/federation"
 	"github.com/karmada-compute/karmada-compute/test/pages"
 )
@@ -78,13 +76,5 @@ func runPage(ctx context.Context, path string, environment map[string]string) er
 }
 
 func eventually(ctx context.Context, check func(context.Context) error) error {
-	var last error
-	err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, *within, true, func(ctx context.Context) (bool, error) {
-		last = check(ctx)
-		return last == nil, nil
-	})
-	if err != nil {
-		return errors.Join(err, last)
-	}
-	return nil
+	return federation.Await(ctx, 200*time.Millisecond, *within, check)
 }

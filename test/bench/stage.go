@@ -14,7 +14,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/dynamic"
 
 	"github.com/karmada-compute/karmada-compute/federation"
@@ -144,19 +143,7 @@ func (s *stage) client(plane, user string) (dynamic.Interface, error) {
 
 // eventually waits until check returns nil, and returns its last error after the timeout.
 func eventually(ctx context.Context, check func(context.Context) error) error {
-	var last error
-	err := wait.PollUntilContextTimeout(ctx, interval, patience, true, func(ctx context.Context) (bool, error) {
-		err := check(ctx)
-		// An error after the timeout would hide the one before it.
-		if err != nil && ctx.Err() == nil {
-			last = err
-		}
-		return err == nil, nil
-	})
-	if err != nil {
-		return fmt.Errorf("not within %s: %w", patience, errors.Join(last, ctx.Err()))
-	}
-	return nil
+	return federation.Await(ctx, interval, patience, check)
 }
 
 func object(apiVersion, kind, name string, fields map[string]any) *unstructured.Unstructured {

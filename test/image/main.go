@@ -5,29 +5,24 @@
 // and misbehaves on request. It is in the image as /program; these are the args of a container:
 //
 //	--port=8080         serves there: see below
-//	--start=0s          serves only after that time, as a program that starts slowly
 //	--exit=0s --code=1  exits that long after it began to serve, as a program that crashes (0s: it does not)
-//	--ignore-term       ignores SIGTERM, so that only SIGKILL ends it
 //	--drain=0s          continues to serve for that long after SIGTERM, with readiness failing, and then exits with code 0
 //	--allocate=0        allocates that many MiB when it begins to serve
 //	--log=0s            prints a numbered line at that interval
-//	--unready           begins with readiness failing
 //
 // It prints a line when it starts, serves, gets a signal and exits. What it serves:
 //
 //	GET  /             the name of its host, and with that which Instance answers
-//	GET  /ready /live  200, or 503 while that fails; for readiness and liveness probes
-//	POST /ready /live  with ?fail=true or ?fail=false, to have that fail or not
+//	GET  /ready        200, or 503 while that fails; for readiness probes
+//	POST /ready        with ?fail=true or ?fail=false, to have that fail or not
 //	GET  /env          the environment, a line per variable
 //	GET  /file?path=   a file
 //	GET  /get?url=     what another server answers, within 2 s
 //	POST /exit?code=   exits
-//	POST /allocate?mib=  allocates memory
 //
-// For exec, also as an exec probe, its first argument is a subcommand: "get URL" prints what a server answers or exits with code
-// 1 after 2 s; "file PATH" prints a file, and fails where it does not exist; "env" prints the environment; "cat" prints its input;
-// "terminal" prints whether its input is a terminal, and its size; "terminal 80x24" first waits until it has that size; "fail" exits with code
-// 1; "run CODE" exits with that code, for init containers. "pause" waits, as the image of a sandbox does.
+// For exec, its first argument is a subcommand: "env" prints the environment; "cat" prints its input; "terminal" prints whether its input is a
+// terminal, and its size; "terminal 80x24" first waits until it has that size; "run CODE" exits with that code. "pause" waits, as the image
+// of a sandbox does.
 package main
 
 import (
@@ -61,16 +56,12 @@ func main() {
 	}
 	p := &program{}
 	flag.IntVar(&p.port, "port", 8080, "port to serve at")
-	flag.DurationVar(&p.start, "start", 0, "time before it serves")
 	flag.DurationVar(&p.exit, "exit", 0, "time after which it exits")
 	flag.IntVar(&p.code, "code", 1, "code with which it exits then")
-	flag.BoolVar(&p.ignoreTerm, "ignore-term", false, "ignore SIGTERM")
 	flag.DurationVar(&p.drain, "drain", 0, "time after SIGTERM in which it serves")
 	flag.IntVar(&p.allocate, "allocate", 0, "MiB to allocate")
 	flag.DurationVar(&p.log, "log", 0, "interval of lines")
-	unready := flag.Bool("unready", false, "begin with readiness failing")
 	flag.Parse()
-	p.unready.Store(*unready)
 	p.run()
 }
 
@@ -83,19 +74,13 @@ func command(name, argument string) (int, error) {
 	case "env":
 		fmt.Println(strings.Join(os.Environ(), "\n"))
 		return 0, nil
-	case "file":
-		return copied(os.Open(argument)) //nolint:gosec // whoever may exec may read files
-	case "get":
-		text, err := get(argument)
-		return copied(io.NopCloser(strings.NewReader(text)), err)
 	case "cat":
-		return copied(os.Stdin, nil)
+		_, err := io.Copy(os.Stdout, os.Stdin)
+		return 0, err
 	case "terminal":
 		return terminal(argument)
 	case "run":
 		return strconv.Atoi(argument)
-	case "fail":
-		return 1, nil
 	}
 	return 2, fmt.Errorf("unknown subcommand %q", name)
 }
@@ -133,23 +118,12 @@ func get(url string) (text string, err error) {
 	return string(content), errors.Join(err, response.Body.Close())
 }
 
-func copied(from io.ReadCloser, err error) (int, error) {
-	if err == nil {
-		_, err = io.Copy(os.Stdout, from)
-	}
-	if err != nil {
-		return 1, err
-	}
-	return 0, from.Close()
-}
-
 // program serves and misbehaves.
 type program struct {
-	port, code              int
-	allocate                int
-	start, exit, drain, log time.Duration
-	ignoreTerm              bool
-	unready, unlive         atomic.Bool
+	port, code       int
+	allocate         int
+	exit, drain, log time.Duration
+	unready          atomic.Bool
 	// allocated keeps memory from being collected.
 	allocated [][]byte
 }
@@ -160,11 +134,6 @@ func (p *program) run() {
 	signal.Notify(terminated, syscall.SIGTERM)
 	if p.log > 0 {
 		go lines(p.log)
-	}
-	select {
-	case <-time.After(p.start):
-	case sent := <-terminated:
-		p.end(sent)
 	}
 	p.grow(p.allocate)
 	server := &http.Server{Addr: fmt.Sprintf(":%d", p.port), Handler: p.handler(), ReadHeaderTimeout: time.Minute}
@@ -178,27 +147,16 @@ func (p *program) run() {
 	if p.exit > 0 {
 		exit = time.After(p.exit)
 	}
-	for {
-		select {
-		case <-exit:
-			log.Printf("exits with code %d", p.code)
-			os.Exit(p.code)
-		case sent := <-terminated:
-			p.end(sent)
-		}
+	select {
+	case <-exit:
+		log.Printf("exits with code %d", p.code)
+		os.Exit(p.code)
+	case sent := <-terminated:
+		log.Printf("ends in %s after signal %s", p.drain, sent)
+		p.unready.Store(true)
+		time.Sleep(p.drain)
+		os.Exit(0)
 	}
-}
-
-// end ends the program as a signal wants, unless it is ignored.
-func (p *program) end(sent os.Signal) {
-	if p.ignoreTerm {
-		log.Printf("ignores signal %s", sent)
-		return
-	}
-	log.Printf("ends in %s after signal %s", p.drain, sent)
-	p.unready.Store(true)
-	time.Sleep(p.drain)
-	os.Exit(0)
 }
 
 func (p *program) handler() http.Handler {
@@ -221,25 +179,18 @@ func (p *program) handler() http.Handler {
 		log.Printf("exits with code %d on request (%v)", code, err)
 		os.Exit(code)
 	})
-	mux.HandleFunc("POST /allocate", func(w http.ResponseWriter, r *http.Request) {
-		size, err := strconv.Atoi(r.FormValue("mib"))
-		p.grow(size)
-		answer(w, "allocated", err)
+	mux.HandleFunc("GET /ready", func(w http.ResponseWriter, _ *http.Request) {
+		if p.unready.Load() {
+			http.Error(w, "no", http.StatusServiceUnavailable)
+			return
+		}
+		answer(w, "yes", nil)
 	})
-	for path, fails := range map[string]*atomic.Bool{"/ready": &p.unready, "/live": &p.unlive} {
-		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, _ *http.Request) {
-			if fails.Load() {
-				http.Error(w, "no", http.StatusServiceUnavailable)
-				return
-			}
-			answer(w, "yes", nil)
-		})
-		mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
-			fail, err := strconv.ParseBool(r.FormValue("fail"))
-			fails.Store(fail)
-			answer(w, fmt.Sprintf("fails: %t", fail), err)
-		})
-	}
+	mux.HandleFunc("POST /ready", func(w http.ResponseWriter, r *http.Request) {
+		fail, err := strconv.ParseBool(r.FormValue("fail"))
+		p.unready.Store(fail)
+		answer(w, fmt.Sprintf("fails: %t", fail), err)
+	})
 	return mux
 }
 

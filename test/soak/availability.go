@@ -138,16 +138,9 @@ func (a *availability) begin() {
 	a.measure("the begin")
 }
 
-// end returns how many were Available at least, and how many Instances were replaced, since the begin.
-func (a *availability) end() (fewest, replaced int) {
+// end returns how many were Available at least, when that was, and how many Instances were replaced, since the begin.
+func (a *availability) end() (fewest, replaced int, when string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.fewest, a.replaced
-}
-
-// when is when the fewest were Available.
-func (a *availability) when() string {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.low
+	return a.fewest, a.replaced, a.low
 }

@@ -164,9 +164,14 @@ func (c *comparison) surplus(plane, object string, found metav1.Object) {
 	c.add(plane, object, string(found.GetUID()), problem)
 }
 
-// pairs records the expected objects of a kind in a plane that do not exist or are being deleted, and the objects that should not exist. It
-// returns the others.
-func pairs[T client.Object](c *comparison, plane, kind string, found map[string]T, expected map[string]*expectation) iter.Seq2[*expectation, T] {
+// part is the comparison of a kind of objects in a plane.
+type part struct {
+	*comparison
+	plane, kind string
+}
+
+// pairs records the expected objects that do not exist or are being deleted, and the objects that should not exist. It returns the others.
+func pairs[T client.Object](c part, found map[string]T, expected map[string]*expectation) iter.Seq2[*expectation, T] {
 	return func(yield func(*expectation, T) bool) {
 		for name, e := range expected {
 			object, there := found[name]
@@ -174,13 +179,13 @@ func pairs[T client.Object](c *comparison, plane, kind string, found map[string]
 			if there {
 				deletion = object.GetDeletionTimestamp()
 			}
-			if c.present(plane, kind+" "+name, e.of, there, deletion) && !yield(e, object) {
+			if c.present(c.plane, c.kind+" "+name, e.of, there, deletion) && !yield(e, object) {
 				return
 			}
 		}
 		for name, object := range found {
 			if expected[name] == nil {
-				c.surplus(plane, kind+" "+name, object)
+				c.surplus(c.plane, c.kind+" "+name, object)
 			}
 		}
 	}
@@ -296,7 +301,7 @@ func counts(all int32) v1alpha.ReplicaCounts {
 
 // deployments compares the project's deployments with the Workloads.
 func (c *comparison) deployments() {
-	for e, d := range pairs(c, c.inProject(), "WorkloadDeployment", byName(c.Deployments), c.byObject(ownName)) {
+	for e, d := range pairs(part{c, c.inProject(), "WorkloadDeployment"}, byName(c.Deployments), c.byObject(ownName)) {
 		object := "WorkloadDeployment " + e.name
 		if e.deployment == nil {
 			c.add(c.inProject(), object, e.of, "belongs to another Workload")
@@ -332,7 +337,7 @@ func (c *comparison) sameSpec(plane string, e *expectation, d *v1alpha.WorkloadD
 
 // instances compares the project's Instances with the deployments.
 func (c *comparison) instances() {
-	for e, i := range pairs(c, c.inProject(), "Instance", byName(c.Instances), c.byInstance()) {
+	for e, i := range pairs(part{c, c.inProject(), "Instance"}, byName(c.Instances), c.byInstance()) {
 		if e.deployment != nil && !ownedBy(i.OwnerReferences, string(e.deployment.UID)) {
 			c.add(c.inProject(), "Instance "+i.Name, e.of, "is owned by another deployment")
 		}

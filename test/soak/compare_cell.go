@@ -24,7 +24,7 @@ func (c *comparison) cell(name string) {
 	case !serves && v.Namespace != nil:
 		c.surplus(plane, "Namespace "+v.Namespace.Name, v.Namespace)
 	}
-	for e, d := range pairs(c, plane, "WorkloadDeployment", byName(v.Deployments), c.inCell(name)) {
+	for e, d := range pairs(part{c, plane, "WorkloadDeployment"}, byName(v.Deployments), c.inCell(name)) {
 		object := "WorkloadDeployment " + e.name
 		if e.deployment == nil {
 			continue

@@ -52,7 +52,7 @@ func (c *comparison) hubNamespace() {
 }
 
 func (c *comparison) copies() {
-	for e, d := range pairs(c, hubPlane, "WorkloadDeployment", byName(c.Copies), c.byObject(ownName)) {
+	for e, d := range pairs(part{c, hubPlane, "WorkloadDeployment"}, byName(c.Copies), c.byObject(ownName)) {
 		object := "WorkloadDeployment " + e.name
 		if e.deployment == nil {
 			continue
@@ -102,7 +102,7 @@ func (c *comparison) bindings() {
 	expected := c.byObject(func(e *expectation) string {
 		return karmadanames.GenerateBindingName(v1alpha.KindWorkloadDeployment, e.name)
 	})
-	for e, b := range pairs(c, hubPlane, "ResourceBinding", found, expected) {
+	for e, b := range pairs(part{c, hubPlane, "ResourceBinding"}, found, expected) {
 		object := "ResourceBinding " + b.Name
 		if e.copied != nil && (!ownedBy(b.OwnerReferences, string(e.copied.UID)) || b.Spec.Resource.UID != e.copied.UID) {
 			c.add(hubPlane, object, e.of, "belongs to an earlier copy of its name")

@@ -170,9 +170,10 @@ func (r *Rolling) roll(ctx context.Context, number int, fault RollingFault) (*Ro
 		return nil, err
 	}
 	result := &RollingResult{Fault: fault.Name, Recovered: r.Clock.Since(up)}
-	result.Fewest, result.Replaced = r.cells.end()
+	var when string
+	result.Fewest, result.Replaced, when = r.cells.end()
 	if result.Fewest < rollingMinimum {
-		result.Problems = append(result.Problems, fmt.Sprintf("%d Instances were Available, and the minimum is %d: %s", result.Fewest, rollingMinimum, r.cells.when()))
+		result.Problems = append(result.Problems, fmt.Sprintf("%d Instances were Available, and the minimum is %d: %s", result.Fewest, rollingMinimum, when))
 	}
 	if result.Replaced != 2*rollingCity {
 		result.Problems = append(result.Problems, fmt.Sprintf("%d Instances were replaced by a rollout of %d", result.Replaced, 2*rollingCity))

@@ -36,9 +36,6 @@ func (d *documented) build(ctx context.Context, f *federation.Federation) error 
 	return d.err
 }
 
-// documented returns the commands of the pages, built once.
-func (s Steps) documented() *documented { return world.Shared[documented](s.World) }
-
 // runPage runs the commands of a page in the scenario's project and namespace.
 func (s Steps) runPage(ctx context.Context, path string) error {
 	repository, err := tools.FindRepository()
@@ -70,7 +67,7 @@ func (s Steps) pageFolder() string {
 // PageEnvironment returns the environment of a page's commands: the kubeconfigs for the scenario's project have its namespace, as
 // users' kubeconfigs do.
 func (s Steps) PageEnvironment(ctx context.Context) (map[string]string, error) {
-	if err := s.documented().build(ctx, s.Federation); err != nil {
+	if err := world.Shared[documented](s.World).build(ctx, s.Federation); err != nil {
 		return nil, err
 	}
 	environment, err := s.Federation.Environment(s.Project, world.Consumer)

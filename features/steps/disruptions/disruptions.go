@@ -10,7 +10,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -28,6 +27,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/features/steps/attempts"
+	"github.com/karmada-compute/karmada-compute/features/steps/objects"
 	"github.com/karmada-compute/karmada-compute/features/steps/workloads"
 	"github.com/karmada-compute/karmada-compute/features/steps/world"
 )
@@ -44,12 +44,8 @@ func (s Steps) state() *readyWatch { return world.State[readyWatch](s.Scenario) 
 func Register(sc world.Sentences) {
 	sc.Step(`^a deployment "([^"]*)" of (\d+) Instances, of which (\d+) stay Available, is put into cell "([^"]*)"(?:, with minReadySeconds (\d+))?$`, func(ctx context.Context, name string, replicas, floor int32, cell string, minReady string) error {
 		wanted := floored{replicas: replicas, floor: floor, minReadySeconds: 1}
-		if minReady != "" {
-			seconds, err := strconv.ParseInt(minReady, 10, 32)
-			if err != nil {
-				return err
-			}
-			wanted.minReadySeconds = int32(seconds)
+		if _, err := fmt.Sscan(minReady, &wanted.minReadySeconds); err != nil && minReady != "" {
+			return err
 		}
 		return from(ctx).putBudget(ctx, cell, name, wanted)
 	})
@@ -117,28 +113,15 @@ func (s Steps) disrupt(ctx context.Context, who, verb, words string) error {
 	if err != nil {
 		return err
 	}
-	c := s.Client(plane, world.User(who))
 	if verb == "delete" {
-		if err := s.see(ctx, plane, words); err != nil {
-			return err
-		}
-		return c.Delete(ctx, object)
+		return objects.In(s.Scenario).Delete(ctx, who, words)
 	}
 	var options []client.SubResourceCreateOption
 	if verb != "evict" {
 		options = append(options, client.DryRunAll)
 	}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: object.GetNamespace(), Name: object.GetName()}}
-	return c.SubResource("eviction").Create(ctx, pod, &policyv1.Eviction{ObjectMeta: pod.ObjectMeta}, options...)
-}
-
-// see remembers an object, so that a later sentence recognizes a new object of the same name.
-func (s Steps) see(ctx context.Context, plane, words string) error {
-	object, err := s.Get(ctx, words)
-	if err == nil {
-		s.Remember(plane, object)
-	}
-	return err
+	return s.Client(plane, world.User(who)).SubResource("eviction").Create(ctx, pod, &policyv1.Eviction{ObjectMeta: pod.ObjectMeta}, options...)
 }
 
 // readyWatch counts the Ready Pods.

@@ -77,15 +77,19 @@ func (s Steps) changeProcess(ctx context.Context, name, what string) error {
 // rollOut rolls out a Workload of the scenario's project, while processes are down.
 func (s Steps) rollOut(ctx context.Context, processes []string, down time.Duration) error {
 	rolling := &soak.Rolling{
-		Soak: &soak.Soak{
-			Options:    soak.Options{Projects: []string{s.Project}},
-			Federation: s.Federation, AddOn: s.AddOn, Namespace: s.Namespace, Consumer: world.Consumer, Patience: world.Patience, Out: s.Out,
-		},
+		Soak: s.newSoak(soak.Options{Projects: []string{s.Project}}),
 		Down: down, Faults: []soak.RollingFault{{Name: strings.Join(processes, ", "), Processes: processes}},
 	}
 	results, err := rolling.Run(ctx)
 	s.state().rolled = results
 	return err
+}
+
+// newSoak returns a soak in the scenario's namespace.
+func (s Steps) newSoak(o soak.Options) *soak.Soak {
+	return &soak.Soak{
+		Options: o, Federation: s.Federation, AddOn: s.AddOn, Namespace: s.Namespace, Consumer: world.Consumer, Patience: world.Patience, Out: s.Out,
+	}
 }
 
 // soak runs a soak in the scenario's namespace of all projects that it has one in.
@@ -102,10 +106,7 @@ func (s Steps) soak(ctx context.Context, o soak.Options) error {
 	}
 	const pace = time.Second
 	o.Pace = pace
-	run := &soak.Soak{
-		Options: o, Federation: s.Federation, AddOn: s.AddOn, Namespace: s.Namespace, Consumer: world.Consumer, Patience: world.Patience, Out: s.Out,
-	}
-	result, err := run.Run(ctx)
+	result, err := s.newSoak(o).Run(ctx)
 	if err != nil {
 		return err
 	}

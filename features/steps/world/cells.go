@@ -88,7 +88,7 @@ func (s *Scenario) TakeCells(ctx context.Context, names []string) error {
 	for i, name := range names {
 		adding.Go(func() {
 			if problems[i] = s.Extra[name].Add(ctx, s.World); problems[i] == nil {
-				problems[i] = s.knownToBeEmpty(ctx, name)
+				problems[i] = s.Known(ctx, name, 1)
 			}
 		})
 	}
@@ -117,11 +117,6 @@ func (s *Scenario) Cluster(ctx context.Context, name string) (*clusterv1alpha1.C
 
 // ContainersCell is the cell whose nodes run containers, in the city HOU. Scenarios share it.
 const ContainersCell = "hou"
-
-// knownToBeEmpty waits until Karmada knows a cell to be Ready and empty, with its full capacity.
-func (s *Scenario) knownToBeEmpty(ctx context.Context, cell string) error {
-	return s.Known(ctx, cell, 1)
-}
 
 // Known waits until Karmada knows a cell to be Ready and empty, each node with a part of its capacity. Karmada counts nodes by
 // grades of their free capacity: a single Pod moves a node into a lower grade, which halves it.
