@@ -151,7 +151,7 @@ func (s *shared) set(t Target) error {
 		s.book = path.NewBook(t.Options.Clock)
 		s.karmada = path.NewKarmadaWatch(local.GetAPIReader(), t.Options.Clock)
 		if s.err = errors.Join(local.Add(s.karmada), path.SliceIndex{}.AddTo(context.Background(), local.GetFieldIndexer())); s.err == nil {
-			s.repairer = collector.NewRepairer(local.GetClient(), collector.RepairerOptions{Clock: t.Options.Clock, Registerer: metrics.Registry})
+			s.repairer = collector.NewRepairer(local.GetClient(), t.Options.Clock, metrics.Registry)
 			s.propagation = t.newPropagation()
 		}
 	})

@@ -55,7 +55,7 @@ func newDeploymentsFixture(t *testing.T) *deploymentsFixture {
 		Planes: planes.New(t), clock: testingclock.NewFakePassiveClock(time.Now().Add(time.Hour).Truncate(time.Second)), registry: prometheus.NewRegistry(),
 	}
 	planes.Index(t, f.Hub, path.SliceIndex{})
-	repairer := NewRepairer(f.Hub, RepairerOptions{Clock: f.clock, Registerer: prometheus.NewRegistry()})
+	repairer := NewRepairer(f.Hub, f.clock, prometheus.NewRegistry())
 	book := path.NewBook(f.clock)
 	f.registry.MustRegister(Faults{book})
 	withdrawal := propagation.New(propagation.Options{
