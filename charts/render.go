@@ -23,7 +23,7 @@ import (
 	"helm.sh/helm/v3/pkg/engine"
 	"helm.sh/helm/v3/pkg/releaseutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/yaml"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 )
 
 // Name is the name of the chart, and of its folder in FS.
@@ -119,7 +119,7 @@ func decode(rendered map[string]string) ([]*unstructured.Unstructured, error) {
 	}
 	var objects []*unstructured.Unstructured
 	for _, manifest := range sorted {
-		decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewBufferString(manifest.Content), len(manifest.Content))
+		decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewBufferString(manifest.Content), len(manifest.Content))
 		for {
 			object := &unstructured.Unstructured{}
 			if err := decoder.Decode(object); errors.Is(err, io.EOF) {

@@ -88,35 +88,28 @@ func (w *workers) release(project multicluster.ClusterName) {
 // before the suspension, so the refusals are reported elsewhere: in a metric and, once for each suspension, in an Event
 // about the Project at Milo's root. The methods of nil Refusals do nothing. It is safe for concurrent use.
 type Refusals struct {
-	engaged    projects.Engaged
-	suspension projects.Suspension
-	root       projects.Root
+	projects Suspendable
 
 	mu sync.Mutex
 	of map[multicluster.ClusterName]bool
 }
 
-// RefusalsOptions are the dependencies of Refusals.
-type RefusalsOptions struct {
-	// Projects are the projects that this replica has engaged.
-	Projects projects.Engaged
-	// Suspension reports which projects are suspended.
-	Suspension projects.Suspension
-	// Root receives the Events.
-	Root projects.Root
-	// Registerer registers the metric.
-	Registerer prometheus.Registerer
+// Suspendable are projects that may be suspended, with the root that receives Events about them.
+type Suspendable interface {
+	projects.Engaged
+	projects.Suspension
+	projects.Root
 }
 
 // NewRefusals returns Refusals, and registers their metric.
-func NewRefusals(o RefusalsOptions) *Refusals {
-	r := &Refusals{engaged: o.Projects, suspension: o.Suspension, root: o.Root, of: map[multicluster.ClusterName]bool{}}
+func NewRefusals(of Suspendable, registerer prometheus.Registerer) *Refusals {
+	r := &Refusals{projects: of, of: map[multicluster.ClusterName]bool{}}
 	refusing := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "karmada_compute_projects_refusing_status",
 		Help: "Suspended projects of this replica that refuse status updates and therefore show the state before the suspension.",
 	}, func() float64 { return float64(r.count()) })
-	o.Registerer.MustRegister(refusing)
-	o.Suspension.OnSuspension(r.changed)
+	registerer.MustRegister(refusing)
+	of.OnSuspension(r.changed)
 	return r
 }
 
@@ -133,7 +126,7 @@ func (r *Refusals) observe(project multicluster.ClusterName, err error) bool {
 	r.of[project] = true
 	r.mu.Unlock()
 	if !told {
-		r.root.Warn(project.String(), v1alpha.ReasonProjectSuspended,
+		r.projects.Warn(project.String(), v1alpha.ReasonProjectSuspended,
 			"The project is suspended and refuses status updates: kubectl get shows its Workloads and Instances as they were before. "+
 				"kubectl compute tree and explain show the suspension; the add-on updates the status when the project is resumed.")
 	}
@@ -153,10 +146,10 @@ func (r *Refusals) count() int {
 	defer r.mu.Unlock()
 	count := 0
 	for project := range r.of {
-		switch _, err := r.engaged.Get(context.Background(), project); {
+		switch _, err := r.projects.Get(context.Background(), project); {
 		case errors.Is(err, multicluster.ErrClusterNotFound):
 			delete(r.of, project)
-		case r.suspension.IsSuspended(project.String()):
+		case r.projects.IsSuspended(project.String()):
 			count++
 		}
 	}

@@ -53,7 +53,7 @@ func (p *suspendedProjects) Warn(project, reason, _ string) {
 func newRefusals(t *testing.T, p *suspendedProjects) (*Refusals, *prometheus.Registry) {
 	t.Helper()
 	registry := prometheus.NewRegistry()
-	return NewRefusals(RefusalsOptions{Projects: p, Suspension: p, Root: p, Registerer: registry}), registry
+	return NewRefusals(p, registry), registry
 }
 
 // refusedBy returns the answer of a project to a write.

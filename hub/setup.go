@@ -150,13 +150,10 @@ func (s *shared) set(t Target) error {
 		local := t.Manager.GetLocalManager()
 		s.book = path.NewBook(t.Options.Clock)
 		s.karmada = path.NewKarmadaWatch(local.GetAPIReader(), t.Options.Clock)
-		for _, index := range []interface {
-			AddTo(ctx context.Context, indexer client.FieldIndexer) error
-		}{path.SliceIndex{}, path.WorkIndex{}} {
-			s.err = errors.Join(s.err, index.AddTo(context.Background(), local.GetFieldIndexer()))
-		}
-		if s.err = errors.Join(s.err, local.Add(s.karmada)); s.err == nil {
-			s.repairer = collector.NewRepairer(local.GetClient(), collector.RepairerOptions{Clock: t.Options.Clock, Registerer: metrics.Registry})
+		indexer := local.GetFieldIndexer()
+		s.err = errors.Join(local.Add(s.karmada), path.SliceIndex{}.AddTo(context.Background(), indexer), path.WorkIndex{}.AddTo(context.Background(), indexer))
+		if s.err == nil {
+			s.repairer = collector.NewRepairer(local.GetClient(), t.Options.Clock, metrics.Registry)
 			s.propagation = t.newPropagation()
 		}
 	})

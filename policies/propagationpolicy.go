@@ -1,9 +1,12 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
+// Package policies has the objects that configure Karmada: the PropagationPolicy of a city and the registration of the
+// interpreter webhook.
 package policies
 
 import (
+	"embed"
 	"slices"
 	"strings"
 
@@ -157,3 +160,8 @@ func affinity(city City, excluded []string) policyv1alpha1.ClusterAffinity {
 		ExcludeClusters: slices.Sorted(slices.Values(excluded)),
 	}
 }
+
+// Files are the static YAML files of this folder, by name.
+//
+//go:embed *.yaml
+var Files embed.FS

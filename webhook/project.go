@@ -13,7 +13,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/validation"
+	utilvalidation "k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -99,7 +99,7 @@ func projectOf(user authenticationv1.UserInfo) (string, error) {
 		return "", fmt.Errorf("the request was not made in a project but in %s of %s; create Workloads through the control plane of a project",
 			values[extraParentType], values[extraParentGroup])
 	}
-	if problems := validation.IsDNS1123Label(values[extraParentName]); len(problems) > 0 {
+	if problems := utilvalidation.IsDNS1123Label(values[extraParentName]); len(problems) > 0 {
 		return "", fmt.Errorf("the request was not made in a project: %q is no name of one", values[extraParentName])
 	}
 	return values[extraParentName], nil

@@ -28,7 +28,7 @@ type repairs struct {
 func newRepairs(t *testing.T) *repairs {
 	t.Helper()
 	r := &repairs{t: t, clock: testclock.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)), done: map[string]int{}}
-	r.repairer = NewRepairer(planes.New(t).Hub, RepairerOptions{Clock: r.clock, Registerer: prometheus.NewRegistry()})
+	r.repairer = NewRepairer(planes.New(t).Hub, r.clock, prometheus.NewRegistry())
 	return r
 }
 

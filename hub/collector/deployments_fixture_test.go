@@ -56,7 +56,7 @@ func newDeploymentsFixture(t *testing.T) *deploymentsFixture {
 	}
 	planes.Index(t, f.Hub, path.SliceIndex{})
 	planes.Index(t, f.Hub, path.WorkIndex{})
-	repairer := NewRepairer(f.Hub, RepairerOptions{Clock: f.clock, Registerer: prometheus.NewRegistry()})
+	repairer := NewRepairer(f.Hub, f.clock, prometheus.NewRegistry())
 	book := path.NewBook(f.clock)
 	f.registry.MustRegister(Faults{book})
 	withdrawal := propagation.New(propagation.Options{

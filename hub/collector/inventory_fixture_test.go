@@ -76,7 +76,7 @@ func newFixture(t *testing.T) *fixture {
 	}
 	f.EnsureHubNamespace(t)
 	f.hub = planes.Get(t, f.Planes, "", metav1.NamespaceSystem, &corev1.Namespace{}).UID
-	repairer := collector.NewRepairer(f.Hub, collector.RepairerOptions{Clock: f.clock, Registerer: prometheus.NewRegistry()})
+	repairer := collector.NewRepairer(f.Hub, f.clock, prometheus.NewRegistry())
 	f.inventory = collector.NewInventory(collector.InventoryOptions{
 		Owners: f.owners(f.Planes, nil), Existence: f.existence, Hub: f.Hub, APIReader: f.HubAPI, Repairer: repairer, After: after,
 		Clock: f.clock, Registerer: prometheus.NewRegistry(),

@@ -115,22 +115,11 @@ func namespaceOf(_ context.Context, obj client.Object) []reconcile.Request {
 // changes requests the hub namespaces of a project that is gone or was recreated, and all of them when this replica
 // acquires projects.
 func (r *Namespaces) changes(ctx context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
-	changed := workqueue.NewTyped[string]()
-	context.AfterFunc(ctx, changed.ShutDown)
-	// The list waits for the cache, and the function must return at once.
-	r.Projects.OnChange(changed.Add)
-	go func() {
-		for {
-			project, ended := changed.Get()
-			if ended {
-				return
-			}
-			for _, name := range r.namespacesOf(ctx, project) {
-				queue.Add(reconcile.Request{NamespacedName: types.NamespacedName{Name: name}})
-			}
-			changed.Done(project)
+	projects.Follow(ctx, r.Projects.OnChange, func(project string) {
+		for _, name := range r.namespacesOf(ctx, project) {
+			queue.Add(reconcile.Request{NamespacedName: types.NamespacedName{Name: name}})
 		}
-	}()
+	})
 	return nil
 }
 

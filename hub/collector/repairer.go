@@ -37,14 +37,6 @@ type Repair struct {
 	Message string
 }
 
-// RepairerOptions configure a Repairer.
-type RepairerOptions struct {
-	// Clock is for the pauses between repairs.
-	Clock clock.PassiveClock
-	// Registerer registers the metrics.
-	Registerer prometheus.Registerer
-}
-
 // Repairer repairs objects on the hub, each after growing pauses, and all of them at a bounded rate that cells share
 // equally. It is safe for concurrent use. Its history is in memory: after a restart the pauses begin again.
 type Repairer struct {
@@ -57,9 +49,9 @@ type Repairer struct {
 }
 
 // NewRepairer returns a Repairer that writes to the hub, and registers its metrics.
-func NewRepairer(hub client.Client, o RepairerOptions) *Repairer {
+func NewRepairer(hub client.Client, c clock.PassiveClock, registerer prometheus.Registerer) *Repairer {
 	m := &Repairer{
-		hub: hub, clock: o.Clock, budget: newBudget(o.Clock), history: newHistory(o.Clock),
+		hub: hub, clock: c, budget: newBudget(c), history: newHistory(c),
 		repaired: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "karmada_compute_repairs_total",
 			Help: "Repairs on the hub that trigger a Karmada reconcile of an object, by kind of the object and by fault.",
@@ -69,7 +61,7 @@ func NewRepairer(hub client.Client, o RepairerOptions) *Repairer {
 			Help: "Failed repairs on the hub, by kind of the object and by fault.",
 		}, []string{"kind", "reason"}),
 	}
-	o.Registerer.MustRegister(m.repaired, m.failed)
+	registerer.MustRegister(m.repaired, m.failed)
 	return m
 }
 

@@ -30,7 +30,7 @@ type repairFixture struct {
 func newRepairFixture(t *testing.T) *repairFixture {
 	t.Helper()
 	f := &repairFixture{Planes: planes.New(t), clock: testclock.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))}
-	f.repairer = NewRepairer(f.Hub, RepairerOptions{Clock: f.clock, Registerer: prometheus.NewRegistry()})
+	f.repairer = NewRepairer(f.Hub, f.clock, prometheus.NewRegistry())
 	f.object = planes.Create(t, f.Planes, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace.Name, Name: "web"}})
 	return f
 }

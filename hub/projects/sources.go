@@ -24,23 +24,30 @@ import (
 // with a function that takes the name of such a project and returns at once.
 func Changes(engaged Engaged, subscribe func(func(project string))) source.TypedSource[mcreconcile.Request] {
 	return source.TypedFunc[mcreconcile.Request](func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]) error {
-		changed := workqueue.NewTyped[string]()
-		context.AfterFunc(ctx, changed.ShutDown)
-		subscribe(changed.Add)
-		go func() {
-			for {
-				project, ended := changed.Get()
-				if ended {
-					return
-				}
-				for _, request := range deploymentsOf(ctx, engaged, multicluster.ClusterName(project)) {
-					queue.Add(request)
-				}
-				changed.Done(project)
+		Follow(ctx, subscribe, func(project string) {
+			for _, request := range deploymentsOf(ctx, engaged, multicluster.ClusterName(project)) {
+				queue.Add(request)
 			}
-		}()
+		})
 		return nil
 	})
+}
+
+// Follow calls f with each project that changes, one after the other, until ctx ends. It returns at once: f may wait for a cache.
+func Follow(ctx context.Context, subscribe func(func(project string)), f func(project string)) {
+	changed := workqueue.NewTyped[string]()
+	context.AfterFunc(ctx, changed.ShutDown)
+	subscribe(changed.Add)
+	go func() {
+		for {
+			project, ended := changed.Get()
+			if ended {
+				return
+			}
+			f(project)
+			changed.Done(project)
+		}
+	}()
 }
 
 // MeteringChanges returns the Changes of projects that begin, or cease, to need quota. metering may be nil: no project

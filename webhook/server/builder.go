@@ -119,27 +119,23 @@ func (b *Builder[T]) Webhooks() []Webhook {
 
 // Paths are the paths of all registered webhooks, selected or not.
 func (b *Builder[T]) Paths() []string {
-	paths := make([]string, 0, len(b.webhooks))
-	for _, w := range b.webhooks {
-		paths = append(paths, w.Path)
-	}
-	return paths
+	return each(b.webhooks, func(w Webhook) string { return w.Path })
 }
 
 func (b *Builder[T]) controllerNames() []string {
-	names := make([]string, 0, len(b.controllers))
-	for _, c := range b.controllers {
-		names = append(names, c.name)
-	}
-	return names
+	return each(b.controllers, func(c controller[T]) string { return c.name })
 }
 
 func (b *Builder[T]) webhookNames() []string {
-	names := make([]string, 0, len(b.webhooks))
-	for _, w := range b.webhooks {
-		names = append(names, w.Name)
+	return each(b.webhooks, func(w Webhook) string { return w.Name })
+}
+
+func each[T any](list []T, text func(T) string) []string {
+	texts := make([]string, 0, len(list))
+	for _, one := range list {
+		texts = append(texts, text(one))
 	}
-	return names
+	return texts
 }
 
 // selects reports whether a list selects a name. As in Kubernetes' controller managers a name takes precedence over `*`.
