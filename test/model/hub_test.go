@@ -53,6 +53,10 @@ func (w *world) reconcile() {
 	case 1, 2:
 		w.rollOut(r)
 	case 3:
+		// The caches of the hub and of the project are not in order.
+		if w.IntN(2) == 0 {
+			r.copies[city] = w.copies[city]
+		}
 		w.propagate(r, city)
 	case 4:
 		w.project(r, city)
