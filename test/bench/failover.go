@@ -177,7 +177,7 @@ func (f *failover) ready(ctx context.Context, wanted int) error {
 	}
 	ready := 0
 	for i := range list.Items {
-		if conditionOf(&list.Items[i], "Ready") == "True" {
+		if isReady(&list.Items[i]) {
 			ready++
 		}
 	}
@@ -187,16 +187,15 @@ func (f *failover) ready(ctx context.Context, wanted int) error {
 	return nil
 }
 
-// conditionOf is the status of a condition.
-func conditionOf(object *unstructured.Unstructured, name string) string {
+// isReady reports whether condition Ready of an object is True.
+func isReady(object *unstructured.Unstructured) bool {
 	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
 	for _, condition := range conditions {
-		if c, ok := condition.(map[string]any); ok && c["type"] == name {
-			status, _ := c["status"].(string)
-			return status
+		if c, ok := condition.(map[string]any); ok && c["type"] == "Ready" {
+			return c["status"] == "True"
 		}
 	}
-	return ""
+	return false
 }
 
 // observed is how long a minute of watching writes is.
@@ -290,7 +289,7 @@ func seconds(since time.Time) string { return fmt.Sprintf("%.1f s", time.Since(s
 
 func (f *failover) clusterReady(ctx context.Context) bool {
 	cluster, err := f.hub.Resource(clusterResource).Get(ctx, lostCell, metav1.GetOptions{})
-	return err != nil || conditionOf(cluster, "Ready") == "True"
+	return err != nil || isReady(cluster)
 }
 
 // counted are the writes of the project and the hub in a time.
