@@ -82,7 +82,7 @@ func (s *stage) addCells(ctx context.Context, count int) error {
 			if err != nil {
 				return err
 			}
-			if conditionOf(further, "Ready") != "True" {
+			if !isReady(further) {
 				return fmt.Errorf("Cluster %s is not Ready", further.GetName())
 			}
 		}

@@ -65,7 +65,7 @@ func (r *readyRound) oneByOne(ctx context.Context) error {
 		}
 	}
 	r.result.latency = latency.summary()
-	if r.readyOptions.timeline {
+	if r.timeline {
 		events, err := r.stage.timeline(name, last, time.Now())
 		if err != nil {
 			return err

@@ -43,7 +43,7 @@ func followInstances(ctx context.Context, instances dynamic.ResourceInterface) *
 	s := newShownInstances()
 	note := func(obj any) {
 		if shown, ok := obj.(*unstructured.Unstructured); ok {
-			s.see(shown.GetName(), conditionOf(shown, "Ready") == "True", time.Now())
+			s.see(shown.GetName(), isReady(shown), time.Now())
 		}
 	}
 	_, informer := cache.NewInformerWithOptions(cache.InformerOptions{
