@@ -19,6 +19,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
+	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 	"github.com/karmada-compute/karmada-compute/internal/coalesce"
 )
 
@@ -83,6 +84,9 @@ func TestReplaceInPlace(t *testing.T) {
 	f.rollUp()
 	if status := f.storedDeployment().Status; status.ReadyReplicas != 1 || status.CurrentReplicas != 1 || status.Replicas != 2 || status.Indices[0].Ready != "0" {
 		t.Errorf("reported are %+v, %+v", status.ReplicaCounts, status.Indices)
+	}
+	if reported := cellreport.Instances(f.storedDeployment())[1]; len(reported.Conditions) > 0 || len(reported.NetworkInterfaces) != 1 {
+		t.Errorf("reported is %+v; want no conditions, and the address of the Pod that is being stopped", reported)
 	}
 
 	f.clock.SetTime(now.Add(time.Minute))

@@ -79,15 +79,16 @@ func (s *summary) report(deployment string, within v1alpha.IndexRange) v1alpha.I
 
 func reportedInstance(instance *v1alpha.Instance) cellreport.Instance {
 	reported := cellreport.Instance{
-		Name: instance.Name, TemplateHash: instance.TemplateHash(), SchedulingGates: instance.SchedulingGates(),
+		Name:            instance.Name,
+		TemplateHash:    instance.TemplateHash(),
+		SchedulingGates: instance.SchedulingGates(),
+		// Without conditions of the present template nothing is reported as Ready. A Pod that still ends its requests keeps its address.
+		Conditions:        shortened(owned.Conditions(instance)),
+		NetworkInterfaces: instance.Status.NetworkInterfaces,
+		StartTime:         instance.Status.StartTime,
+		Restarts:          instance.Status.Restarts,
+		Containers:        instance.Status.Containers,
 	}
-	if owned.Superseded(instance) {
-		// It is reported as a new Instance, of which nothing is known yet.
-		return reported
-	}
-	reported.Conditions = shortened(instance.Status.Conditions)
-	reported.NetworkInterfaces = instance.Status.NetworkInterfaces
-	reported.StartTime, reported.Restarts, reported.Containers = instance.Status.StartTime, instance.Status.Restarts, instance.Status.Containers
 	if instance.Status.Controller != nil {
 		reported.ObservedTemplateHash = instance.Status.Controller.ObservedTemplateHash
 	}
