@@ -67,9 +67,10 @@ func (f *Federation) startHub(ctx context.Context) error {
 	})
 	group.Go(func() error { return f.startKarmadaWebhook(groupCtx, hub) })
 	group.Go(func() error {
-		return f.startKarmadaController(groupCtx, "karmada-controller-manager", append([]string{
+		// Of a flag that is given twice the later value counts.
+		return f.startKarmadaController(groupCtx, "karmada-controller-manager", slices.Concat([]string{
 			"--cluster-monitor-period=2s", "--cluster-monitor-grace-period=20s", "--cluster-api-qps=1000", "--cluster-api-burst=2000",
-		}, clusterHealth...)...)
+		}, clusterHealth, f.state.ClusterHealth)...)
 	})
 	group.Go(func() error {
 		return f.startKarmadaController(groupCtx, "karmada-scheduler", "--enable-scheduler-estimator=false")

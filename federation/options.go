@@ -69,6 +69,9 @@ type Options struct {
 	// CellKubernetesVersion is a minor version of Kubernetes that hack/tools has a module for, such as 1.26. The control planes of cells
 	// have this version. Empty: the version in go.mod.
 	CellKubernetesVersion string
+	// ClusterHealth has flags of karmada-controller-manager that define when a cell counts as lost. They replace the default flags, with
+	// which a loss is noticed within about 15 s. Cells must not be in pull mode.
+	ClusterHealth []string
 	// FeatureGates has feature gates of every kube-apiserver and kube-controller-manager, such as MaxUnavailableStatefulSet=true.
 	FeatureGates string
 	// MemoryLimit is GOMEMLIMIT of every process. A process that comes near it

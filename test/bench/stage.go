@@ -48,7 +48,9 @@ type stage struct {
 	folder     string
 	out        io.Writer
 	// agentPIDs are the processes of the agents.
-	agentPIDs    []int
+	agentPIDs []int
+	// health has flags of Karmada about the loss of cells, and addOnOptions the options of the add-on.
+	health       []string
 	featureGates string
 	addOnOptions federation.AddOnOptions
 }
@@ -80,7 +82,7 @@ func (s *stage) with(ctx context.Context, do func(context.Context, *stage) error
 func (s *stage) boot(ctx context.Context) error {
 	var err error
 	s.federation, err = federation.Up(ctx, federation.Options{
-		Folder: s.folder, Projects: []string{project}, Cells: s.cells, Host: true, MemoryLimit: "off",
+		Folder: s.folder, Projects: []string{project}, Cells: s.cells, Host: true, MemoryLimit: "off", ClusterHealth: s.health,
 		FeatureGates: s.featureGates, Out: s.out,
 	})
 	if err != nil {

@@ -16,7 +16,6 @@ import (
 
 var (
 	workloadResource = v1alpha.GroupVersion.WithResource("workloads")
-	leaseResource    = schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}
 	floorResource    = schema.GroupVersionResource{Group: floorGroup, Version: workloadResource.Version, Resource: workloadResource.Resource}
 )
 
@@ -52,16 +51,4 @@ func sampleAs(resource schema.GroupVersionResource) (*unstructured.Unstructured,
 	unstructured.RemoveNestedField(o.Object, "status")
 	o.SetAPIVersion(resource.GroupVersion().String())
 	return o, nil
-}
-
-// conditionOf returns the status of a condition.
-func conditionOf(object *unstructured.Unstructured, name string) string {
-	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
-	for _, condition := range conditions {
-		if c, ok := condition.(map[string]any); ok && c["type"] == name {
-			status, _ := c["status"].(string)
-			return status
-		}
-	}
-	return ""
 }
