@@ -99,6 +99,71 @@ Feature: Without Milo
       """
     Then that is refused with "the hub namespaces of karmada-compute; choose another name"
 
+  Scenario: A rollout stops at a broken Instance, the command names it, and an undo ends it
+    Given a namespace of the hub that is a project
+    And Workload "web" runs with
+      | placement | cities   | replicas |
+      | main      | DFW, ORD | 2        |
+    When the consumer patches workload "web" with {"spec":{"template":{"spec":{"runtime":{"class":"nowhere"}}}}}
+    Then workload "web" has condition Degraded True because of "RolloutBlocked", saying "DFW: Instance web-main-dfw-1: RuntimeClassNotServed"
+    And workload "web" still has "status.availableReplicas" "3"
+    When the consumer runs "kubectl compute tree web"
+    Then the command has ended with exit code 0
+    And the command prints "web-main-dfw-1"
+    When the consumer runs "kubectl compute explain web"
+    Then the command prints "RuntimeClassNotServed"
+    When the consumer runs "kubectl compute rollout undo web"
+    Then the command prints "web rolled back"
+    And workload "web" has "status.rollout.phase" "Complete"
+    And workload "web" has "status.availableReplicas" "4"
+
+  Scenario: Only the cell of a Workload's city has the data that the Workload names
+    Given a namespace of the hub that is a project
+    And the consumer keeps
+      | data                | key      | value             |
+      | ConfigMap greetings | greeting | hello             |
+      | Secret database     | password | a random password |
+      | ConfigMap other     | greeting | good day          |
+    When the consumer creates Workload "web" which names "ConfigMap greetings, Secret database" with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    Then Workload "web" becomes available with 1 ready Instances
+    And cell "dfw" keeps exactly "ConfigMap greetings, Secret database"
+    And cell "ord" has nothing of the namespace
+    And the data in cell "dfw" equals the project's data
+    When the consumer changes "password" of "Secret database" 1 times, each is in cells "dfw" at most 30 seconds after
+    And the consumer deletes workload "web"
+    Then cell "dfw" has nothing of the namespace
+    And the hub has nothing of the namespace
+
+  @cells @counts
+  Scenario: Several cells of a city divide the Instances
+    Given the federation has cells "iad-1, iad-2"
+    And a namespace of the hub that is a project
+    When the consumer creates Workload "web" with
+      | placement | cities | replicas |
+      | main      | IAD    | 4        |
+    Then Workload "web" becomes available with 4 ready Instances
+    And the project has exactly the instances "web-main-iad-0, web-main-iad-1, web-main-iad-2, web-main-iad-3"
+    And cells "iad-1, iad-2" run 4 Instances, each at least 1, and none twice
+    When Workload "web" is scaled to 2 and settles
+    Then cells "iad-1, iad-2" run 2 Instances, each at least 1, and none twice
+    And none of the Instances in cells "iad-1, iad-2" was replaced
+
+  @cells @hostile
+  Scenario: A consumer with every right in its own namespace
+    Given the federation has cells "iad-1, iad-2"
+    And a namespace of the hub that is a project
+    And a second namespace of the hub that is a project, "other"
+    Then a hostile consumer writes at random for 10 seconds beside project "${other}", seed 1
+
+  @cells @hostile
+  Scenario: An administrator of a cell, without Milo
+    Given the federation has cells "iad-1, iad-2"
+    And a namespace of the hub that is a project
+    And a second namespace of the hub that is a project, "other"
+    Then a hostile cell "iad-1" writes at random for 10 seconds beside project "${other}", seed 1
+
   @containers @sessions
   Scenario: A role in the namespace gives its user the log of an Instance
     Given cell "hou" runs containers
