@@ -23,8 +23,12 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// addOnUser is the add-on's user at Milo. On the hub and in the cells the add-on is a ServiceAccount.
-const addOnUser = "karmada-compute"
+// Users of the add-on at Milo: webhookUser is that of Pods that serve webhooks only. On the hub and in the cells the add-on is a
+// ServiceAccount.
+const (
+	addOnUser   = "karmada-compute"
+	webhookUser = "karmada-compute-webhook"
+)
 
 // clientCASecret is the Secret on the host with the CA of the clients that read metrics.
 const clientCASecret = "karmada-compute-client-ca"
@@ -132,6 +136,7 @@ func (a *AddOn) PrepareCommand(cmd *exec.Cmd) error {
 	kubeconfigs := map[string]access{"host": {planeHost, Admin}, "hub": {planeHub, Admin}}
 	if !f.state.WithoutMilo {
 		kubeconfigs["milo"], kubeconfigs["milo-admin"] = access{planeMilo, addOnUser}, access{planeMilo, Admin}
+		kubeconfigs["webhook-milo"] = access{planeMilo, webhookUser}
 	}
 	for name, who := range kubeconfigs {
 		path, err := f.Kubeconfig(who.plane, who.user)
