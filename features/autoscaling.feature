@@ -25,7 +25,9 @@ Feature: A Workload is scaled by metrics
             scaleSettings:
               minReplicas: 1
               maxReplicas: 3
-              metrics: [{resource: {name: cpu, target: {averageUtilization: 50}}}]
+              metrics:
+              - resource: {name: cpu, target: {averageUtilization: 50}}
+              - resource: {name: memory, target: {averageUtilization: 80}}
       """
     Then Workload "web" becomes available with 1 ready Instances
     And workloaddeployment "web-main-dfw" has condition ScalingActive False because of "FailedGetResourceMetric"
@@ -43,4 +45,6 @@ Feature: A Workload is scaled by metrics
     When the Pods "web-main-dfw-0, web-main-dfw-1" in cell "dfw" use 10 % of their CPU
     Then Workload "web" becomes available with 1 ready Instances
     And cell "dfw" runs exactly the Pods "web-main-dfw-0"
+    When the Pods "web-main-dfw-0" in cell "dfw" use 120 % of their memory
+    Then Workload "web" becomes available with 2 ready Instances
 

@@ -23,6 +23,33 @@ Feature: Install by karmadactl
     And none of them was refused
     And instance "web-main-dfw-0" in cell "dfw" was not replaced
 
+  Scenario: Webhooks run in Pods of their own, each replica on a node of its own
+    Given the host has another node
+    And a namespace in project "north"
+    When the consumer creates 20 Workloads a second
+    And the commands of "docs/how-to/install.md" under "Webhooks in Pods of their own" are run
+    Then Deployment "karmada-compute" has 2 ready Pods, each on a node of its own
+    And Deployment "karmada-compute-webhook" has 2 ready Pods, each on a node of its own
+    # A rollout needs no other node.
+    When an operator patches deployment "karmada-system/karmada-compute-webhook" on the host with {"spec":{"template":{"metadata":{"annotations":{"example.com/new":"yes"}}}}}
+    Then Deployment "karmada-compute-webhook" has 2 ready Pods, each on a node of its own
+    When an operator patches deployment "karmada-system/karmada-compute-webhook" on the host with {"spec":{"replicas":3}}
+    Then Deployment "karmada-compute-webhook" has 2 ready Pods, each on a node of its own, and 1 without a node
+    When an operator patches deployment "karmada-system/karmada-compute" on the host with {"spec":{"replicas":0}}
+    Then deployment "karmada-system/karmada-compute" on the host has no "status.replicas"
+    When the consumer creates Workload "web" with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    And the consumer tries to create Workload "other" with
+      | placement | cities | replicas |
+      | main      | XXX    | 1        |
+    Then that is refused with "spec.placements[0].cityCodes[0]"
+    When the commands of "docs/how-to/install.md" under "Roll back" are run
+    Then deployment "karmada-system/karmada-compute-webhook" on the host is gone
+    And deployment "karmada-system/karmada-compute" on the host has "status.readyReplicas" "2"
+    And Workload "web" becomes available with 1 ready Instances
+    And none of them was refused
+
   Scenario: The city of a cell is removed and set again
     Given the federation has cells "iad-1"
     And a namespace in project "north"

@@ -20,8 +20,12 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// addOnUser is the add-on's user at Milo. On the hub and in the cells the add-on is a ServiceAccount.
-const addOnUser = "karmada-compute"
+// Users of the add-on at Milo: webhookUser is that of Pods that serve webhooks only. On the hub and in the cells the add-on is a
+// ServiceAccount.
+const (
+	addOnUser   = "karmada-compute"
+	webhookUser = "karmada-compute-webhook"
+)
 
 // clientCASecret is the Secret on the host with the CA of the clients that read metrics.
 const clientCASecret = "karmada-compute-client-ca"
@@ -128,6 +132,7 @@ func (a *AddOn) PrepareCommand(cmd *exec.Cmd) error {
 	kubeconfigs := map[string]access{"host.kubeconfig": {planeHost, Admin}, "hub.kubeconfig": {planeHub, Admin}}
 	if !f.state.WithoutMilo {
 		kubeconfigs["milo.kubeconfig"], kubeconfigs["milo-admin.kubeconfig"] = access{planeMilo, addOnUser}, access{planeMilo, Admin}
+		kubeconfigs["webhook-milo.kubeconfig"] = access{planeMilo, webhookUser}
 	}
 	files, err := f.kubeconfigs(kubeconfigs)
 	if err != nil {

@@ -24,7 +24,8 @@ import (
 
 const (
 	deploymentName = "karmada-compute"
-	replicaLabels  = "app.kubernetes.io/name=karmada-compute"
+	// replicaLabels select the Pods of the Deployment: Pods that serve webhooks only are not among them.
+	replicaLabels = "app.kubernetes.io/name=karmada-compute,app.kubernetes.io/component=karmada-compute"
 	// hashLabel is a label of a Deployment's Pods. Pods that StartAlone creates do not have it.
 	hashLabel = "pod-template-hash"
 	// deletionCost marks the Pod that is deleted first when its Deployment is scaled down.

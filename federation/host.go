@@ -4,6 +4,7 @@
 package federation
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -32,9 +33,17 @@ type processNode struct {
 	capacity string
 	// taint repels Pods that do not tolerate node.TaintKey.
 	taint bool
+	// extra is the name of the process of a node that was added to a plane.
+	extra string
 }
 
-// hostNode is the only node of the host.
+// process returns the name of the process of the node.
+func (n processNode) process() string { return cmp.Or(n.extra, NodeProcess(n.plane)) }
+
+// folder returns the name of the folder of the node's Pods.
+func (n processNode) folder() string { return cmp.Or(n.extra, planeName(n.plane)) }
+
+// hostNode is the node with which the host starts.
 var hostNode = processNode{plane: planeHost, name: "host-node", capacity: "cpu=16,memory=32Gi,pods=100"}
 
 // cellNode returns the node of a cell for the add-on's agent. It has capacity for two agents, as a rollout needs, and for no
@@ -72,7 +81,7 @@ func (f *Federation) startNode(ctx context.Context, n processNode) error {
 	}
 	args := []string{
 		"node", "--kubeconfig=" + kubeconfig, "--node=" + n.name, "--capacity=" + n.capacity, fmt.Sprintf("--taint=%t", n.taint),
-		"--folder=" + filepath.Join(f.folder, "nodes", planeName(n.plane)), "--logs=" + filepath.Join(f.folder, "log"),
+		"--folder=" + filepath.Join(f.folder, "nodes", n.folder()), "--logs=" + filepath.Join(f.folder, "log"),
 		// After an outage of its API server a Pod restarts soon: longer delays would only slow the tests down.
 		"--initial-backoff=1s", "--max-backoff=5s",
 	}
@@ -81,7 +90,7 @@ func (f *Federation) startNode(ctx context.Context, n processNode) error {
 			"--images="+image+earlierImage+"="+filepath.Join(f.earlierFolder(), image))
 	}
 	return f.start(ctx, Process{
-		Name: NodeProcess(n.plane), Path: f.ownBinary(), Args: args,
+		Name: n.process(), Path: f.ownBinary(), Args: args,
 		Ready: func(ctx context.Context) error { return client.hasCondition(ctx, nodeResource, n.name, "Ready") },
 		stage: stageGuest, // Pods end while everything that they use still runs
 	})

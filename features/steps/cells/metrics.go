@@ -7,6 +7,7 @@ import (
 	"context"
 	_ "embed"
 	"fmt"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -24,14 +25,14 @@ import (
 //go:embed crds/podmetrics.yaml
 var podMetrics []byte
 
-// addMetricsSteps adds the sentences about the CPU usage of Pods.
+// addMetricsSteps adds the sentences about what Pods use.
 func addMetricsSteps(sc world.Sentences) {
 	sc.Step(`^cell "([^"]*)" serves metrics of Pods$`, func(ctx context.Context, cell string) error {
 		return from(ctx).serveMetrics(ctx, cell)
 	})
-	sc.Step(`^the Pods "([^"]*)" in cell "([^"]*)" use (\d+) % of their CPU$`, func(ctx context.Context, names, cell string, percent int64) error {
+	sc.Step(`^the Pods "([^"]*)" in cell "([^"]*)" use (\d+) % of their (CPU|memory)$`, func(ctx context.Context, names, cell string, percent int64, of string) error {
 		for _, name := range world.SplitNames(names) {
-			if err := from(ctx).useCPU(ctx, cell, name, percent); err != nil {
+			if err := from(ctx).use(ctx, cell, name, usage{corev1.ResourceName(strings.ToLower(of)), percent}); err != nil {
 				return err
 			}
 		}
@@ -53,8 +54,22 @@ func (s Steps) serveMetrics(ctx context.Context, cell string) error {
 	return nil
 }
 
-// useCPU sets the CPU usage of a Pod to a percentage of its CPU request, for its first container.
-func (s Steps) useCPU(ctx context.Context, cell, name string, percent int64) error {
+// usage is a percentage of the request of a resource.
+type usage struct {
+	of      corev1.ResourceName
+	percent int64
+}
+
+// measured returns what a container uses. Of the other resource it uses little.
+func (u usage) measured(container *corev1.Container) map[string]any {
+	used := map[string]any{"cpu": "1m", "memory": "1Mi"}
+	requested := container.Resources.Requests[u.of]
+	used[string(u.of)] = resource.NewMilliQuantity(requested.MilliValue()*u.percent/100, resource.DecimalSI).String()
+	return used
+}
+
+// use sets the usage of a Pod, for its first container.
+func (s Steps) use(ctx context.Context, cell, name string, u usage) error {
 	plane := "cell/" + cell
 	c := s.Client(plane, world.Admin)
 	return world.Eventually(ctx, func(ctx context.Context) error {
@@ -62,13 +77,11 @@ func (s Steps) useCPU(ctx context.Context, cell, name string, percent int64) err
 		if err := c.Get(ctx, client.ObjectKey{Namespace: s.NamespaceIn(plane), Name: name}, pod); err != nil {
 			return err
 		}
-		requested := pod.Spec.Containers[0].Resources.Requests.Cpu().MilliValue()
-		used := resource.NewMilliQuantity(requested*percent/100, resource.DecimalSI)
 		metrics := &unstructured.Unstructured{Object: map[string]any{
 			"apiVersion": "metrics.k8s.io/v1beta1", "kind": "PodMetrics",
 			"timestamp": time.Now().UTC().Format(time.RFC3339), "window": "10s",
 			"containers": []any{map[string]any{
-				"name": pod.Spec.Containers[0].Name, "usage": map[string]any{"cpu": used.String(), "memory": "1Mi"},
+				"name": pod.Spec.Containers[0].Name, "usage": u.measured(&pod.Spec.Containers[0]),
 			}},
 		}}
 		metrics.SetNamespace(pod.Namespace)

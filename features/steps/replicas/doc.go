@@ -17,6 +17,7 @@ func from(ctx context.Context) Steps { return Steps{world.From(ctx)} }
 
 // Register adds the sentences.
 func Register(sc world.Sentences) {
+	addNodeSteps(sc)
 	addOutageSteps(sc)
 	addReplicaSteps(sc)
 	addVersionSteps(sc)
