@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Users of the add-on at Milo: webhookUser is that of Pods that serve webhooks only. On the hub and in the cells the add-on is a
+// Users of the add-on at Milo: Pods that serve webhooks only are webhookUser. On the hub and in the cells the add-on is a
 // ServiceAccount.
 const (
 	addOnUser   = "karmada-compute"

@@ -26,7 +26,7 @@ import (
 // cosignVariable has the path of cosign. `make release-test` sets it: the test takes minutes.
 const cosignVariable = "KARMADA_COMPUTE_COSIGN"
 
-// platformsVariable, if it is "all", makes the test release for every platform, as `make release` does. Only those of this machine run.
+// platformsVariable, if it is "all", makes the test release for every platform, as `make release` does. Only the programs for this machine run.
 const platformsVariable = "KARMADA_COMPUTE_PLATFORMS"
 
 const testVersion = "v0.1.0-test.1"
