@@ -65,14 +65,7 @@ func TestReplaceInPlace(t *testing.T) {
 	f.changeDeployment(newImage)
 	f.reconcile(f.deployments(), "web")
 
-	after := f.storedInstance("web-1")
-	if after.UID != before.UID || after.Generation != before.Generation+1 || after.TemplateHash() == before.TemplateHash() ||
-		after.Spec.Runtime.Sandbox.Containers[0].Image != "example.com/new" || after.Annotations["release"] != "2" {
-		t.Errorf("the Instance is %+v", after)
-	}
-	if !owned.Ready(before) || owned.Ready(after) || len(owned.Conditions(after)) > 0 {
-		t.Error("it counts as Ready with a template that no Pod has")
-	}
+	wantInPlace(t, before, f.storedInstance("web-1"))
 	if got := f.storedPod("web-1"); got.UID != pod.UID || got.DeletionTimestamp.IsZero() {
 		t.Errorf("its Pod is not being deleted: %+v", got.ObjectMeta)
 	}
@@ -81,13 +74,7 @@ func TestReplaceInPlace(t *testing.T) {
 	if got := f.replaced(); !slices.Equal(got, []string{"web-1"}) {
 		t.Errorf("%v are replaced", got)
 	}
-	f.rollUp()
-	if status := f.storedDeployment().Status; status.ReadyReplicas != 1 || status.CurrentReplicas != 1 || status.Replicas != 2 || status.Indices[0].Ready != "0" {
-		t.Errorf("reported are %+v, %+v", status.ReplicaCounts, status.Indices)
-	}
-	if reported := cellreport.Instances(f.storedDeployment())[1]; len(reported.Conditions) > 0 || len(reported.NetworkInterfaces) != 1 {
-		t.Errorf("reported is %+v; want no conditions, and the address of the Pod that is being stopped", reported)
-	}
+	f.wantReplacementReported()
 
 	f.clock.SetTime(now.Add(time.Minute))
 	f.reconcile(f.runtime(), "web-1")
@@ -108,6 +95,31 @@ func TestReplaceInPlace(t *testing.T) {
 	f.reconcile(f.deployments(), "web")
 	if got := f.replaced(); !slices.Equal(got, []string{"web-0"}) {
 		t.Errorf("%v are replaced after it", got)
+	}
+}
+
+// wantInPlace compares an Instance with itself after newImage: the same object has the next template, and does not count as Ready.
+func wantInPlace(t *testing.T, before, after *v1alpha.Instance) {
+	t.Helper()
+	if after.UID != before.UID || after.Generation != before.Generation+1 || after.TemplateHash() == before.TemplateHash() ||
+		after.Spec.Runtime.Sandbox.Containers[0].Image != "example.com/new" || after.Annotations["release"] != "2" {
+		t.Errorf("the Instance is %+v", after)
+	}
+	if !owned.Ready(before) || owned.Ready(after) || len(owned.Conditions(after)) > 0 {
+		t.Error("it counts as Ready with a template that no Pod has")
+	}
+}
+
+// wantReplacementReported reports, and compares the report while web-1 of two Instances is replaced.
+func (f *fixture) wantReplacementReported() {
+	t := f.t
+	t.Helper()
+	f.rollUp()
+	if status := f.storedDeployment().Status; status.ReadyReplicas != 1 || status.CurrentReplicas != 1 || status.Replicas != 2 || status.Indices[0].Ready != "0" {
+		t.Errorf("reported are %+v, %+v", status.ReplicaCounts, status.Indices)
+	}
+	if reported := cellreport.Instances(f.storedDeployment())[1]; len(reported.Conditions) > 0 || len(reported.NetworkInterfaces) != 1 {
+		t.Errorf("reported is %+v; want no conditions, and the address of the Pod that is being stopped", reported)
 	}
 }
 

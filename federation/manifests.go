@@ -12,7 +12,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -228,11 +227,12 @@ func await(ctx context.Context, interval time.Duration, check func(context.Conte
 // readFolder reads all YAML files of a folder and its subfolders.
 func readFolder(folder string) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
-	err := filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
+	files := os.DirFS(folder)
+	err := fs.WalkDir(files, ".", func(path string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".yaml") {
 			return err
 		}
-		content, err := os.ReadFile(path)
+		content, err := fs.ReadFile(files, path)
 		if err != nil {
 			return err
 		}

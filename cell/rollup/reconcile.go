@@ -91,16 +91,11 @@ func (s *scope) write(ctx context.Context) error {
 		s.pace.settled(key)
 		return nil
 	}
-	before := &s.deployment.Status
 	// The hub transfers tokens once the floor is confirmed.
 	confirms := s.floorChanged()
-	if !confirms && s.rolloutWaits(key) {
-		return nil
-	}
-	passing := !confirms && !s.pace.rollingOut(key) && cellreport.Passing(before.ReplicaCounts, status.ReplicaCounts, before.Conditions, status.Conditions)
 	// Slices of Instances that start wait by themselves.
 	onlyStarting := same && !slices.ContainsFunc(outdated, func(o outdatedSlice) bool { return !o.starting })
-	if s.waits(key, passing && !onlyStarting) {
+	if !confirms && s.rolloutWaits(key) || s.waits(key, !confirms && !onlyStarting && s.passing(key)) {
 		return nil
 	}
 	// The slices first: readers of the counts then find the Instances, except for starting ones.
@@ -119,6 +114,12 @@ func (s *scope) write(ctx context.Context) error {
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.deployment.Namespace, Name: s.deployment.Name, ResourceVersion: s.deployment.ResourceVersion},
 		Status:     *status,
 	})
+}
+
+// passing reports whether the reported state only differs from the stored one by what passes. A rollout in progress has a pace of its own.
+func (s *scope) passing(key client.ObjectKey) bool {
+	before, status := &s.deployment.Status, &s.reports.Status
+	return !s.pace.rollingOut(key) && cellreport.Passing(before.ReplicaCounts, status.ReplicaCounts, before.Conditions, status.Conditions)
 }
 
 // waits reports whether the pace delays the next report. passing marks a report of a transient state.

@@ -71,9 +71,14 @@ func (d *demo) countLeftovers(ctx context.Context) ([]leftover, error) {
 		works += len(carried)
 	}
 	found := []leftover{
-		{project, "workloads", len(v.Workloads)}, {project, "workloaddeployments", len(v.Deployments)}, {project, "instances", len(v.Instances)},
-		{"hub", "workloaddeployments", len(v.Copies)}, {"hub", "namespaces", present(v.Namespace)},
-		{"hub", "propagationpolicies", len(v.Policies)}, {"hub", "resourcebindings", len(v.Bindings)}, {"hub", "works", works},
+		{project, "workloads", len(v.Workloads)},
+		{project, "workloaddeployments", len(v.Deployments)},
+		{project, "instances", len(v.Instances)},
+		{"hub", "workloaddeployments", len(v.Copies)},
+		{"hub", "namespaces", present(v.Namespace)},
+		{"hub", "propagationpolicies", len(v.Policies)},
+		{"hub", "resourcebindings", len(v.Bindings)},
+		{"hub", "works", works},
 	}
 	for _, name := range slices.Sorted(maps.Keys(v.Cells)) {
 		plane, cell := "cell/"+name, v.Cells[name]

@@ -146,6 +146,10 @@ func (h *Hostile) add(s snapshot, plane string, object *unstructured.Unstructure
 	delete(k.fixed, "status")
 	dropPassing(k.status)
 	dropPassing(k.fixed["spec"])
+	if spec, ok := k.fixed["spec"].(fields); ok && spec["suspendDispatching"] == false {
+		// The collector repairs a Work by setting or removing this value, and both mean the same.
+		delete(spec, "suspendDispatching")
+	}
 	metadata, _ := k.fixed["metadata"].(fields)
 	for _, passing := range []string{"resourceVersion", "managedFields", "generation"} {
 		delete(metadata, passing)

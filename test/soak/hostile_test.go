@@ -131,6 +131,8 @@ func TestDifference(t *testing.T) {
 		"a new one":  {change: func(o fields) { _ = unstructured.SetNestedField(o, "c", "metadata", "labels", "x") }, fixed: ".metadata.labels.x: c was <nil>"},
 		"recreation": {change: func(o fields) { _ = unstructured.SetNestedField(o, "v", "metadata", "uid") }, fixed: ".metadata.uid: v was u"},
 		"deletion":   {change: func(o fields) { _ = unstructured.SetNestedField(o, "now", "metadata", "deletionTimestamp") }, fixed: ".metadata.deletionTimestamp: now was <nil>"},
+		"a repair":   {change: func(o fields) { _ = unstructured.SetNestedField(o, false, "spec", "suspendDispatching") }},
+		"suspension": {change: func(o fields) { _ = unstructured.SetNestedField(o, true, "spec", "suspendDispatching") }, fixed: ".spec.suspendDispatching: true was <nil>"},
 		"status":     {change: func(o fields) { _ = unstructured.SetNestedField(o, "Failed", "status", "phase") }, status: ".phase: Failed was Running"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -16,7 +16,6 @@ import (
 	"k8s.io/component-base/cli/globalflag"
 	"k8s.io/component-base/logs"
 	logsapi "k8s.io/component-base/logs/api/v1"
-
 	// Registers --logging-format=json.
 	_ "k8s.io/component-base/logs/json/register"
 	"k8s.io/klog/v2"
