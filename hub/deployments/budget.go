@@ -17,7 +17,6 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/deployments/rollout"
-	"github.com/karmada-compute/karmada-compute/hub/floors"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/budget"
 )
@@ -44,7 +43,7 @@ func (s *scope) divideBudget(ctx context.Context) error {
 		sequence = stored.Sequence
 	}
 	divided := budget.Divide(budget.Division{
-		Minimum: s.shares.minimum, Sequence: sequence, Step: floors.Step(), Members: s.shares.members,
+		Minimum: s.shares.minimum, Sequence: sequence, Step: budget.Step(), Members: s.shares.members,
 	})
 	next := &v1alpha.WorkloadDisruptionStatus{MinAvailable: s.shares.minimum, Sequence: divided.Sequence}
 	for i, name := range s.shares.names {

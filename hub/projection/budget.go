@@ -5,7 +5,7 @@ package projection
 
 import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/floors"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/internal/budget"
 )
 
@@ -15,7 +15,7 @@ func (s *scope) addFloor(status *v1alpha.WorkloadDeploymentStatus) {
 	if s.copied.Spec.Floor == nil {
 		return
 	}
-	copied := floors.Copy{Stored: s.copied, Cells: s.row.Cells, Now: s.Clock.Now()}
+	copied := cells.Budgeted{Copy: s.copied, Cells: s.row.Cells, Now: s.Clock.Now()}
 	members, _ := copied.Members(s.copied.Spec.Assignment)
 	status.FloorSequence, status.FloorInForce = s.copied.Spec.Floor.Sequence, budget.InForce(members)
 	for i := range members {

@@ -8,7 +8,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/floors"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/internal/budget"
 )
 
@@ -23,13 +23,13 @@ func (s *scope) divideFloor(existing, desired *v1alpha.WorkloadDeployment) {
 	if existing.Spec.Assignment != nil {
 		assignment.FloorSequence = existing.Spec.Assignment.FloorSequence
 	}
-	copied := floors.Copy{Stored: existing, Cells: s.allCells, Now: s.Clock.Now()}
+	copied := cells.Budgeted{Copy: existing, Cells: s.allCells, Now: s.Clock.Now()}
 	members, after := copied.Members(assignment)
 	if after > 0 {
 		s.requeueAfter.AtMost(after)
 	}
 	divided := budget.Divide(budget.Division{
-		Minimum: desired.Spec.Floor.MinAvailable, Sequence: assignment.FloorSequence, Step: floors.Step(), Members: members,
+		Minimum: desired.Spec.Floor.MinAvailable, Sequence: assignment.FloorSequence, Step: budget.Step(), Members: members,
 	})
 	assignment.FloorSequence = divided.Sequence
 	for i := range assignment.Cells {

@@ -5,6 +5,7 @@ package budget
 
 import (
 	"cmp"
+	"math/rand/v2"
 	"slices"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -31,6 +32,12 @@ type Divided struct {
 	Sequence int64
 	// Changed reports that a floor differs. It is stored before any member gets its new floor.
 	Changed bool
+}
+
+// Step returns a random step between two sequences: a hub that was restored from a backup does not issue a sequence twice.
+func Step() int64 {
+	const most = 1 << 16
+	return 1 + rand.Int64N(most) //nolint:gosec // no secret
 }
 
 // Divide returns the next floors. They stay as they are unless the minimum needs others, a member awaits disruptions and has no slack,
