@@ -240,15 +240,17 @@ func (a *AddOn) writeValues() (string, error) {
 	}
 	values := map[string]string{
 		"replicas": strconv.Itoa(a.options.Replicas), "args": string(args), "agents": strconv.FormatBool(!a.options.WithoutAgents),
-		"webhooks": address(a.balancer), "client-ca": clientCASecret, "hub": "{}", "sessions": "{}",
+		"webhooks": address(a.balancer), "client-ca": clientCASecret,
 	}
+	// An earlier version may know neither.
+	var optional []string
 	if !a.options.Earlier {
-		// An earlier version may not know other readers of metrics.
-		values["hub"] = fmt.Sprintf("{metricsReaders: [{kind: User, name: %s}]}", prometheus)
+		optional = append(optional, fmt.Sprintf("hub: {metricsReaders: [{kind: User, name: %s}]}", prometheus))
 	}
 	if a.options.Sessions {
-		values["sessions"] = fmt.Sprintf(`{logs: true, exec: true, url: "https://%s"}`, a.SessionsAddress())
+		optional = append(optional, fmt.Sprintf(`sessions: {logs: true, exec: true, url: "https://%s"}`, a.SessionsAddress()))
 	}
+	values["optional"] = strings.Join(optional, "\n")
 	content, err := embedded("values.yaml", values)
 	if err != nil {
 		return "", err

@@ -38,8 +38,9 @@ func (f *Federation) RemoveHostNode(ctx context.Context, name string) error {
 		return err
 	}
 	nodes, pods := host.dynamic.Resource(nodeResource), host.dynamic.Resource(podResource)
-	if _, err := nodes.Patch(ctx, name, types.MergePatchType, []byte(`{"spec":{"unschedulable":true}}`), metav1.PatchOptions{}); err != nil {
-		return fmt.Errorf("cordon node %s: %w", name, err)
+	// The Pods tolerate a cordon, as they tolerate every taint, and select this label.
+	if _, err := nodes.Patch(ctx, name, types.MergePatchType, []byte(`{"metadata":{"labels":{"type":null}}}`), metav1.PatchOptions{}); err != nil {
+		return fmt.Errorf("remove the label of node %s: %w", name, err)
 	}
 	on := metav1.ListOptions{FieldSelector: "spec.nodeName=" + name}
 	if err := pods.Namespace(karmadaSystem).DeleteCollection(ctx, metav1.DeleteOptions{}, on); err != nil {

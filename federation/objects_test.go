@@ -60,6 +60,9 @@ func TestValues(t *testing.T) {
 		if err := yaml.UnmarshalStrict(content, &set); err != nil {
 			t.Fatalf("%s: %v\n%s", name, err, content)
 		}
+		if options.Earlier && (set["hub"] != nil || set["sessions"] != nil) {
+			t.Errorf("%s: an earlier chart may not know these values:\n%s", name, content)
+		}
 		if _, err := charts.Render(set, charts.Release{Name: "karmada-compute", Namespace: karmadaSystem}); err != nil {
 			t.Errorf("%s: %v\n%s", name, err, content)
 		}

@@ -56,7 +56,7 @@ type Options struct {
 	Namespace string
 	// Clock is for waiting and retries.
 	Clock clock.WithTicker
-	// Registerer gets the metric. It may be nil.
+	// Registerer gets the metric.
 	Registerer prometheus.Registerer
 	// Log gets the marks that could not be written.
 	Log logr.Logger

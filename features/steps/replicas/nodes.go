@@ -18,10 +18,12 @@ import (
 // addNodeSteps adds the sentences about the nodes of the host.
 func addNodeSteps(sc world.Sentences) {
 	sc.Step(`^the host has another node$`, func(ctx context.Context) error { return from(ctx).addNode(ctx) })
-	sc.Step(`^Deployment "([^"]*)" has (\d+) ready Pods, each on a node of its own(?:, and (\d+) without a node)?$`,
-		func(ctx context.Context, name string, ready, waiting int) error {
-			return world.Eventually(ctx, func(ctx context.Context) error { return from(ctx).spread(ctx, name, ready, waiting) })
-		})
+	spread := func(ctx context.Context, name string, ready, waiting int) error {
+		return world.Eventually(ctx, func(ctx context.Context) error { return from(ctx).spread(ctx, name, ready, waiting) })
+	}
+	sc.Step(`^Deployment "([^"]*)" has (\d+) ready Pods, each on a node of its own$`,
+		func(ctx context.Context, name string, ready int) error { return spread(ctx, name, ready, 0) })
+	sc.Step(`^Deployment "([^"]*)" has (\d+) ready Pods, each on a node of its own, and (\d+) without a node$`, spread)
 }
 
 // addNode adds a node to the host. When it is removed at the end, the add-on has its default configuration.
