@@ -29,6 +29,12 @@ func (c Cell) nodes() int {
 
 var nodeResource = schema.GroupVersionResource{Version: "v1", Resource: "nodes"}
 
+// ownGroup is the API group of the add-on, and cellKinds are its kinds in cells, as the chart propagates them. A kube-apiserver of an older
+// version may refuse the CRDs of the other kinds.
+const ownGroup = "compute.datumapis.com"
+
+var cellKinds = []string{"workloaddeployments", "instances", "instanceslices", "cells", "instancetypes"}
+
 // startCell starts one member cluster: kube-apiserver, controllers, scheduler,
 // nodes whose Pods kwok simulates, and nodes that run containers.
 func (f *Federation) startCell(ctx context.Context, cell Cell) error {
@@ -40,7 +46,7 @@ func (f *Federation) startCell(ctx context.Context, cell Cell) error {
 	if err != nil {
 		return err
 	}
-	if err := f.applyOwnCRDs(ctx, client); err != nil {
+	if err := f.applyOwnCRDs(ctx, client, cellKinds...); err != nil {
 		return err
 	}
 	group, groupCtx := errgroup.WithContext(ctx)

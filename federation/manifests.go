@@ -12,6 +12,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -123,8 +124,8 @@ func (p *plane) applyCRDs(ctx context.Context, crds []*unstructured.Unstructured
 	return group.Wait()
 }
 
-// applyOwnCRDs installs the CRDs of the options.
-func (f *Federation) applyOwnCRDs(ctx context.Context, p *plane) error {
+// applyOwnCRDs installs the CRDs of the options, of the add-on's kinds only the given ones, or all if none are given.
+func (f *Federation) applyOwnCRDs(ctx context.Context, p *plane, kinds ...string) error {
 	if f.state.CRDs == "" {
 		return nil
 	}
@@ -132,7 +133,10 @@ func (f *Federation) applyOwnCRDs(ctx context.Context, p *plane) error {
 	if err != nil {
 		return err
 	}
-	return p.applyCRDs(ctx, crds)
+	return p.applyCRDs(ctx, slices.DeleteFunc(crds, func(crd *unstructured.Unstructured) bool {
+		plural, group, _ := strings.Cut(crd.GetName(), ".")
+		return len(kinds) > 0 && group == ownGroup && !slices.Contains(kinds, plural)
+	}))
 }
 
 // conditionTrue reports whether a condition of an object is True.

@@ -6,8 +6,11 @@ package federation
 import (
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
 	"github.com/karmada-compute/karmada-compute/charts"
@@ -38,33 +41,65 @@ func TestObjects(t *testing.T) {
 	}
 }
 
+// TestKindsOfCells: cells have the kinds that the chart propagates to them.
+func TestKindsOfCells(t *testing.T) {
+	var propagated []string
+	for _, object := range rendered(t, AddOnOptions{Replicas: 1}, "host", "milo") {
+		if object.GetKind() != "ClusterPropagationPolicy" || object.GetName() != "karmada-compute-crds" {
+			continue
+		}
+		selectors, _, _ := unstructured.NestedSlice(object.Object, "spec", "resourceSelectors")
+		for _, selector := range selectors {
+			name, _, _ := unstructured.NestedString(selector.(map[string]any), "name")
+			propagated = append(propagated, strings.TrimSuffix(name, "."+ownGroup))
+		}
+	}
+	if !slices.Equal(propagated, cellKinds) {
+		t.Errorf("the chart propagates %v, want %v", propagated, cellKinds)
+	}
+}
+
 // TestValues: the chart renders with the values of the add-on in a federation.
 func TestValues(t *testing.T) {
 	for name, options := range map[string]AddOnOptions{
 		"default": {Replicas: 2}, "all": {Replicas: 1, Args: []string{"--a=b,c", `--d={"e":"f"}`}, WithoutAgents: true, Sessions: true}, "earlier": {Replicas: 1, Earlier: true},
 	} {
-		folder := t.TempDir()
-		if err := os.MkdirAll(filepath.Join(folder, "config"), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		a := &AddOn{federation: &Federation{folder: folder}, balancer: 9443, sessions: 9444, options: options}
-		file, err := a.writeValues()
-		if err != nil {
-			t.Fatal(err)
-		}
-		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var set map[string]any
-		if err := yaml.UnmarshalStrict(content, &set); err != nil {
-			t.Fatalf("%s: %v\n%s", name, err, content)
-		}
-		if options.Earlier && (set["hub"] != nil || set["sessions"] != nil) {
-			t.Errorf("%s: an earlier chart may not know these values:\n%s", name, content)
-		}
-		if _, err := charts.Render(set, charts.Release{Name: "karmada-compute", Namespace: karmadaSystem}); err != nil {
-			t.Errorf("%s: %v\n%s", name, err, content)
-		}
+		t.Run(name, func(t *testing.T) { rendered(t, options) })
 	}
+}
+
+// rendered renders the chart with the values of the add-on in a federation, without some of its parts.
+func rendered(t *testing.T, options AddOnOptions, without ...string) []*unstructured.Unstructured {
+	t.Helper()
+	folder := t.TempDir()
+	if err := os.MkdirAll(filepath.Join(folder, "config"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	a := &AddOn{federation: &Federation{folder: folder}, balancer: 9443, sessions: 9444, options: options}
+	file, err := a.writeValues()
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var set map[string]any
+	if err := yaml.UnmarshalStrict(content, &set); err != nil {
+		t.Fatalf("%v\n%s", err, content)
+	}
+	if options.Earlier && (set["hub"] != nil || set["sessions"] != nil) {
+		t.Errorf("an earlier chart may not know these values:\n%s", content)
+	}
+	for _, part := range without {
+		set[part] = map[string]any{"enabled": false}
+	}
+	if without != nil {
+		set["hub"] = map[string]any{"enabled": true}
+	}
+	objects, err := charts.Render(set, charts.Release{Name: "karmada-compute", Namespace: karmadaSystem})
+	if err != nil {
+		t.Fatalf("%v\n%s", err, content)
+	}
+	return objects
 }
