@@ -91,12 +91,16 @@ func (s *scope) loadDeployments(ctx context.Context) error {
 
 // ensureFinalizer adds the finalizer, after the first deployments exist: they do not wait for it. Until then, the garbage collector or
 // deleteOrphans deletes the deployments of a Workload that is deleted. If the Workload is gone already, its new deployments
-// are deleted here. The event of the write requeues the Workload.
+// are deleted here. The event of the write requeues the Workload, and after a conflict the event of the newer version: the first deployment's
+// event often precedes the finalizer's.
 func (s *scope) ensureFinalizer(ctx context.Context) error {
 	s.rewritten = !controllerutil.ContainsFinalizer(s.workload, v1alpha.FinalizerWorkload)
 	err := apply.AddMetadata(ctx, s.client, FieldManager, s.workload, metav1.ObjectMeta{Finalizers: []string{v1alpha.FinalizerWorkload}})
-	if projects.IsMissing(err, s.workload.Name) {
+	switch {
+	case projects.IsMissing(err, s.workload.Name):
 		return s.deleteAll(ctx)
+	case apierrors.IsConflict(err):
+		return nil
 	}
 	return err
 }
