@@ -95,7 +95,7 @@ func (s *scope) write(ctx context.Context) error {
 	confirms := s.floorChanged()
 	// Slices of Instances that start wait by themselves.
 	onlyStarting := same && !slices.ContainsFunc(outdated, func(o outdatedSlice) bool { return !o.starting })
-	if !confirms && s.rolloutWaits(key) || s.waits(key, !confirms && !onlyStarting && s.passing(key)) {
+	if s.delays(key, confirms, onlyStarting) {
 		return nil
 	}
 	// The slices first: readers of the counts then find the Instances, except for starting ones.
@@ -114,6 +114,11 @@ func (s *scope) write(ctx context.Context) error {
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.deployment.Namespace, Name: s.deployment.Name, ResourceVersion: s.deployment.ResourceVersion},
 		Status:     *status,
 	})
+}
+
+// delays reports whether the report waits for its pace. One that confirms a floor does not wait for a rollout.
+func (s *scope) delays(key client.ObjectKey, confirms, onlyStarting bool) bool {
+	return !confirms && s.rolloutWaits(key) || s.waits(key, !confirms && !onlyStarting && s.passing(key))
 }
 
 // passing reports whether the reported state only differs from the stored one by what passes. A rollout in progress has a pace of its own.
