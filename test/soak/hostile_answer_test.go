@@ -14,7 +14,7 @@ import (
 )
 
 // TestAcceptedWrites: without the admission of the add-on every write is accepted. Writes that change a field are findings, and patches
-// of which the API server stores nothing are none, although the add-on changes the object at the same time.
+// of which the API server stores nothing are no findings, although the add-on changes the object at the same time.
 func TestAcceptedWrites(t *testing.T) {
 	for name, test := range map[string]struct {
 		subresource string
