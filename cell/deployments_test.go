@@ -232,7 +232,15 @@ func TestDeploymentsRaces(t *testing.T) {
 					f.instance(deployment, 1)
 				}
 			},
-			wantPresent: []string{"web-1"},
+			wantPresent: []string{"web-1"}, wantRequeue: time.Second,
+		},
+		// Of its change, no event reconciles the deployment.
+		"an Instance of another template has another status by now": {
+			given: func(f *fixture) func() {
+				instance := f.instance(f.deployment(1), 0, func(i *v1alpha.Instance) { i.Spec.Controller.TemplateHash = "old" })
+				return func() { f.setReady(instance, metav1.ConditionFalse) }
+			},
+			wantPresent: []string{"web-0"}, wantRequeue: time.Second,
 		},
 	}
 	for name, test := range tests {

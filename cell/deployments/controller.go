@@ -87,7 +87,8 @@ func planChanged() predicate.Predicate {
 		before, isInstance := e.ObjectOld.(*v1alpha.Instance)
 		after, stillIs := e.ObjectNew.(*v1alpha.Instance)
 		return isInstance && stillIs && (before.UID != after.UID || before.Generation != after.Generation || owned.Ready(before) != owned.Ready(after) || owned.Available(before) != owned.Available(after) ||
-			deleting(before) != deleting(after) || !maps.Equal(before.Labels, after.Labels) ||
+			// Its first status since it was replaced in place may be about another Pod of the template before, which must be stopped, too.
+			owned.Superseded(before) != owned.Superseded(after) || deleting(before) != deleting(after) || !maps.Equal(before.Labels, after.Labels) ||
 			!equality.Semantic.DeepEqual(before.OwnerReferences, after.OwnerReferences))
 	}}
 }

@@ -26,6 +26,10 @@ func TestPlanChanged(t *testing.T) {
 		"its address": {func(i *v1alpha.Instance) {
 			i.Status.NetworkInterfaces = make([]v1alpha.InstanceNetworkInterfaceStatus, 1)
 		}, false},
+		"its status is of the template before": {func(i *v1alpha.Instance) {
+			i.Status.Controller = &v1alpha.InstanceControllerStatus{ObservedTemplateHash: "earlier"}
+			i.Status.Conditions[0].ObservedGeneration = i.Generation + 1
+		}, true},
 		"it is Ready":           {func(i *v1alpha.Instance) { i.Status.Conditions[0].Status = metav1.ConditionTrue }, true},
 		"its spec":              {func(i *v1alpha.Instance) { i.Generation++ }, true},
 		"its deletion began":    {func(i *v1alpha.Instance) { now := metav1.Now(); i.DeletionTimestamp = &now }, true},

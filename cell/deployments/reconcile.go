@@ -24,6 +24,8 @@ const (
 	// takenRequeue is the time until an Instance whose name is taken is created again. Most often the cache is just behind and an event
 	// comes first; the requeue is for a name that another owner's object has.
 	takenRequeue = 5 * time.Second
+	// changedRequeue is the time until an Instance is removed that the cache did not have as it is.
+	changedRequeue = time.Second
 	// forbiddenRequeue is the time until an Instance that the cell forbids is created again: a ResourceQuota, for example, may be
 	// raised.
 	forbiddenRequeue = time.Minute

@@ -20,6 +20,32 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
+// removable are the Instances to delete or to replace now. If the Pod of a wanted Instance has another template than the Instance, either
+// the cache lacks that it was replaced, or it was and its Pod is still being stopped.
+func (s *scope) removable(ctx context.Context) ([]*v1alpha.Instance, error) {
+	var removable []*v1alpha.Instance
+	for _, instance := range s.plan.remove {
+		pod := &corev1.Pod{}
+		if err := s.Client.Get(ctx, client.ObjectKeyFromObject(instance), pod); client.IgnoreNotFound(err) != nil {
+			return nil, fmt.Errorf("get Pod %s: %w", client.ObjectKeyFromObject(instance), err)
+		}
+		hash := pod.Labels[v1alpha.LabelTemplateHash]
+		if s.wanted(instance) && hash != "" && hash != instance.TemplateHash() && metav1.IsControlledBy(pod, instance) {
+			s.requeueAtMost(heldRequeue)
+			continue
+		}
+		removable = append(removable, instance)
+	}
+	return removable, nil
+}
+
+// wanted reports whether the index of an Instance is one that the deployment wants.
+func (s *scope) wanted(instance *v1alpha.Instance) bool {
+	index, ok := naming.InstanceIndex(s.deployment.Name, instance.Name)
+	_, wanted := slices.BinarySearch(indexing.Desired(s.deployment), index)
+	return ok && wanted
+}
+
 // removeInstance replaces an Instance in place if it needs only another template, and deletes it otherwise. With a floor, its Pod is
 // evicted already.
 func (s *scope) removeInstance(ctx context.Context, instance *v1alpha.Instance) error {
@@ -32,23 +58,35 @@ func (s *scope) removeInstance(ctx context.Context, instance *v1alpha.Instance) 
 		return s.deleteInstance(ctx, instance)
 	}
 	err := s.replaceInstance(ctx, instance, s.desired(index))
-	switch {
-	case apierrors.IsConflict(err) && s.floor() != nil:
+	if apierrors.IsConflict(err) && s.floor() != nil {
 		// It must not get a Pod of the same template again.
-		return s.deleteInstance(ctx, instance)
-	case err != nil:
+		err = s.replaceChanged(ctx, instance, s.desired(index))
+	}
+	if err != nil {
+		s.requeueChanged(err)
 		return err
 	}
 	return s.stopPod(ctx, pod)
 }
 
+// replaceChanged replaces an Instance that the cache does not have as it is, unless it has another template already.
+func (s *scope) replaceChanged(ctx context.Context, cached, desired *v1alpha.Instance) error {
+	instance := &v1alpha.Instance{}
+	if err := s.APIReader.Get(ctx, client.ObjectKeyFromObject(cached), instance); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("get Instance %s: %w", client.ObjectKeyFromObject(cached), err)
+	}
+	if instance.UID != cached.UID || instance.TemplateHash() != cached.TemplateHash() || deleting(instance) {
+		return nil
+	}
+	return s.replaceInstance(ctx, instance, desired)
+}
+
 // replaceable reports whether an Instance can get another template in place: its Pod has the template that it has itself, and its status is
 // about that Pod. So the status never seems to be about the next template, and the Pod is recognized as one of the earlier template.
 func (s *scope) replaceable(instance *v1alpha.Instance, pod *corev1.Pod, index int) bool {
-	_, wanted := slices.BinarySearch(indexing.Desired(s.deployment), index)
 	hash, observed := instance.TemplateHash(), instance.Status.Controller
 	template, _ := s.deployment.Spec.TemplateAt(index)
-	return wanted && hash != "" && hash != s.versions.hashAt(s.deployment, index) && instance.DeletionTimestamp.IsZero() &&
+	return s.wanted(instance) && hash != "" && hash != s.versions.hashAt(s.deployment, index) && instance.DeletionTimestamp.IsZero() &&
 		instance.Labels[v1alpha.LabelWorkloadUID] == string(s.deployment.Spec.WorkloadRef.UID) &&
 		observed != nil && observed.ObservedTemplateHash == hash &&
 		pod.UID != "" && metav1.IsControlledBy(pod, instance) && pod.Labels[v1alpha.LabelTemplateHash] == hash &&

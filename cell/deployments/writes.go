@@ -51,7 +51,11 @@ func firstBatch[T any](s *scope, all []T) []T {
 
 // removeInstances deletes the Instances that are not desired, and replaces the Instances of another template.
 func (s *scope) removeInstances(ctx context.Context) error {
-	remove := firstBatch(s, s.plan.remove)
+	remove, err := s.removable(ctx)
+	if err != nil {
+		return err
+	}
+	remove = firstBatch(s, remove)
 	if s.floor() == nil {
 		return slowStart(ctx, remove, s.removeInstance)
 	}
@@ -59,9 +63,14 @@ func (s *scope) removeInstances(ctx context.Context) error {
 }
 
 func (s *scope) deleteInstance(ctx context.Context, instance *v1alpha.Instance) error {
+	unchanged := client.Preconditions{UID: &instance.UID}
+	if s.wanted(instance) {
+		// The cache may lack that it has another template by now.
+		unchanged.ResourceVersion = &instance.ResourceVersion
+	}
 	// Foreground deletion deletes the Pod first, so that the name is free only when no container of the Instance runs any more.
-	if err := s.Client.Delete(ctx, instance, client.PropagationPolicy(metav1.DeletePropagationForeground),
-		client.Preconditions{UID: &instance.UID}); err != nil {
+	if err := s.Client.Delete(ctx, instance, client.PropagationPolicy(metav1.DeletePropagationForeground), unchanged); err != nil {
+		s.requeueChanged(err)
 		return fmt.Errorf("delete Instance %s: %w", client.ObjectKeyFromObject(instance), err)
 	}
 	log.FromContext(ctx).Info("Deleted Instance", "instance", instance.Name, "template", instance.TemplateHash(), "newest", s.versions.hash)
@@ -109,6 +118,13 @@ func (s *scope) createInstance(ctx context.Context, index int) error {
 		return errRefused
 	default:
 		return fmt.Errorf("create Instance %s: %w", client.ObjectKeyFromObject(instance), err)
+	}
+}
+
+// requeueChanged requeues the deployment if an Instance is not as the cache has it: the event of its change may be one that changes no plan.
+func (s *scope) requeueChanged(err error) {
+	if apierrors.IsConflict(err) {
+		s.requeueAtMost(changedRequeue)
 	}
 }
 

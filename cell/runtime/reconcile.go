@@ -160,6 +160,10 @@ func (s *scope) createPod(ctx context.Context) error {
 	if s.pod != nil || s.suspended || s.blocked != nil || !s.instance.DeletionTimestamp.IsZero() || len(s.instance.SchedulingGates()) > 0 {
 		return nil
 	}
+	if current, err := s.confirmTemplate(ctx); err != nil || !current {
+		s.RequeueAfter.AtMost(goneRequeue)
+		return err
+	}
 	pod, err := s.preparePod(ctx)
 	if err != nil || pod == nil {
 		return err
@@ -182,6 +186,19 @@ func (s *scope) createPod(ctx context.Context) error {
 		return fmt.Errorf("create Pod %s: %w", client.ObjectKeyFromObject(pod), err)
 	}
 	return nil
+}
+
+// confirmTemplate asks the API server whether an Instance that had a Pod of its template still has that template: the Pod may be gone because the
+// Instance was replaced in place, which the cache may lack.
+func (s *scope) confirmTemplate(ctx context.Context) (bool, error) {
+	if observed := s.instance.Status.Controller; observed == nil || observed.ObservedTemplateHash != s.instance.TemplateHash() {
+		return true, nil
+	}
+	instance := &v1alpha.Instance{}
+	if err := s.APIReader.Get(ctx, client.ObjectKeyFromObject(s.instance), instance); client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("get Instance %s: %w", client.ObjectKeyFromObject(s.instance), err)
+	}
+	return instance.UID == s.instance.UID && instance.Generation == s.instance.Generation, nil
 }
 
 // preparePod creates the network policy of the namespace before any Pod exists, and returns the Pod to create; nil if no Pod must be
