@@ -131,16 +131,21 @@ func (s *session) stopReplicas(ctx context.Context) error {
 		if r.Kind != "Deployment" || r.Adopted {
 			continue
 		}
-		object := r.object()
-		if err := client.IgnoreNotFound(s.host.Delete(ctx, object, client.PropagationPolicy("Foreground"))); err != nil {
-			return fmt.Errorf("delete %s at the host: %w", describe(object), err)
-		}
-		if err := s.host.waitGone(ctx, r.reference, s.options.karmada.timeout); err != nil {
+		if err := s.stopDeployment(ctx, r.reference); err != nil {
 			return err
 		}
-		s.say("%s is gone", describe(object))
+		s.say("%s is gone", describe(r.object()))
 	}
 	return nil
+}
+
+// stopDeployment deletes a Deployment of the host and waits until its Pods are gone.
+func (s *session) stopDeployment(ctx context.Context, r reference) error {
+	object := r.object()
+	if err := client.IgnoreNotFound(s.host.Delete(ctx, object, client.PropagationPolicy("Foreground"))); err != nil {
+		return fmt.Errorf("delete %s at the host: %w", describe(object), err)
+	}
+	return s.host.waitGone(ctx, r, s.options.karmada.timeout)
 }
 
 // removeRuntime deletes the objects that the replicas created for themselves: Leases, the CA and the paths of the webhooks, and, unless

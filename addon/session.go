@@ -183,16 +183,22 @@ func (s *session) render(part string) ([]*unstructured.Unstructured, error) {
 	return objects, nil
 }
 
-// prune deletes objects that an earlier run created and this run does not render. CRDs and adopted objects stay.
+// prune deletes objects that an earlier run created and this run does not render. CRDs and adopted objects stay. Pods end before their
+// credentials and roles are deleted.
 func (s *session) prune(ctx context.Context) error {
 	kept := inventory{}
-	for key, entries := range s.known {
+	for _, key := range []string{onHost, onHub, atMilo} {
+		entries := s.known[key]
 		for _, e := range slices.Backward(entries) {
 			if e.isCRD() || e.Adopted || s.rendered.has(key, e.reference) {
 				continue
 			}
 			s.say("deleting %s at %s, which is not part of it any more", describe(e.object()), s.plane(key).name)
-			if err := s.plane(key).remove(ctx, e.reference); err != nil {
+			remove := s.plane(key).remove
+			if key == onHost && e.Kind == "Deployment" {
+				remove = s.stopDeployment
+			}
+			if err := remove(ctx, e.reference); err != nil {
 				return err
 			}
 		}

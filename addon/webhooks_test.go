@@ -118,6 +118,9 @@ func TestWebhooksAreAlwaysServed(t *testing.T) {
 	if available < 0 || deleted < available {
 		t.Errorf("the Pods that serve webhooks are deleted before the replicas serve them:\n%s", s.out.String())
 	}
+	if role := strings.Index(s.out.String(), "deleting ClusterRole "+webhookServiceAccount); role < deleted {
+		t.Errorf("their role is deleted before they have ended:\n%s", s.out.String())
+	}
 	close(tooEarly)
 	for fault := range tooEarly {
 		t.Error(fault)

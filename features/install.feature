@@ -67,6 +67,19 @@ Feature: Install by karmadactl
     Then Workload "web" becomes available with 2 ready Instances
     And cluster "iad-1" on the hub has condition ComputeAgentReady True because of "AgentReady"
 
+  # Its agent has a token for this object: one of its name would not accept the token, and Kubernetes renews it after hours only.
+  Scenario: A cell that loses its city for a moment keeps the ServiceAccount of its agent
+    Given a namespace in project "north"
+    And serviceaccount "karmada-compute-system/karmada-compute-cell" in cell "dfw" exists
+    # karmada-scheduler takes one binding after the other from the cluster. When the city returns before it is done, the Deployment stays.
+    When process "karmada-scheduler" is killed
+    And an operator patches resourcebinding "karmada-compute-system/karmada-compute-cell-serviceaccount" on the hub with {"spec":{"clusters":null}}
+    Then work "karmada-es-dfw/karmada-compute-cell-5678447944" on the hub is gone
+    When process "karmada-scheduler" is started again
+    Then work "karmada-es-dfw/karmada-compute-cell-5678447944" on the hub exists
+    And serviceaccount "karmada-compute-system/karmada-compute-cell" in cell "dfw" was not replaced
+    And cluster "dfw" on the hub has condition ComputeAgentReady True because of "AgentReady"
+
   Scenario: Disable refuses while a Workload runs, and otherwise leaves nothing
     Given a namespace in project "north"
     And Workload "web" runs with

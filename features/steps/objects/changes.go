@@ -89,6 +89,20 @@ func (s Steps) Delete(ctx context.Context, who, words string, options ...client.
 	return c.Delete(ctx, object, options...)
 }
 
+// remember has later steps compare an object with its present state.
+func (s Steps) remember(ctx context.Context, words string) error {
+	plane, _, err := s.Object(words)
+	if err != nil {
+		return err
+	}
+	object, err := s.Get(ctx, words)
+	if err != nil {
+		return err
+	}
+	s.Remember(plane, object)
+	return nil
+}
+
 // wasReplaced compares an object with the first one that was remembered.
 func (s Steps) wasReplaced(ctx context.Context, words, state string) error {
 	plane, _, err := s.Object(words)

@@ -21,7 +21,11 @@ import (
 // addObjectSteps adds the sentences about any object of any plane.
 func addObjectSteps(sc world.Sentences) {
 	sc.Step(`^`+world.AnObject+` (exists|is gone|does not exist)$`, func(ctx context.Context, object, state string) error {
-		return from(ctx).exists(ctx, object, state)
+		s := from(ctx)
+		if err := s.exists(ctx, object, state); err != nil || state != "exists" {
+			return err
+		}
+		return s.remember(ctx, object)
 	})
 	sc.Step(`^(`+world.APlane+`) has (?:(no|\d+) ([a-z][a-z.]*)|exactly the ([a-z][a-z.]*) "([^"]*)")$`, func(ctx context.Context, plane, count, counted, resource, names string) error {
 		return from(ctx).Holds(ctx, plane, counted+resource, Holding{count, names})
