@@ -62,6 +62,11 @@ func (f *Federation) startCell(ctx context.Context, cell Cell) error {
 		group.Go(func() error { return f.startNode(groupCtx, cellNode(cell)) })
 	}
 	group.Go(func() error {
+		if cell.nodes() > 0 && !f.olderThan(planeCell+cell.Name, "1.30") {
+			if err := client.applyFile(groupCtx, "kwok-policy.yaml", nil); err != nil {
+				return err
+			}
+		}
 		for i := range cell.nodes() {
 			if err := client.applyFile(groupCtx, "kwok-node.yaml", map[string]string{"name": nodeName(cell, i)}); err != nil {
 				return err
