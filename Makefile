@@ -130,8 +130,15 @@ lint-prose: $(VALE) ## Check the English of the pages, of generated texts, of me
 rules: ## Test the alerts with promtool.
 	@promtool=$$(go run ./hack/federation tool promtool) && $$promtool test rules charts/rules.test.yaml
 
+.PHONY: lua
+lua: ## Run the interpreter's tests on the Lua of each older version of Karmada in hack/tools.
+	@for lua in $$(for module in hack/tools/karmada-*; do go list -C $$module -m github.com/yuin/gopher-lua; done | sort -u | tr ' ' @); do \
+		echo "$$lua"; mkdir -p $(BIN)/lua && cp go.mod $(BIN)/lua/go.mod && sort -u go.sum hack/tools/karmada-*/go.sum > $(BIN)/lua/go.sum && \
+		go mod edit -replace=$${lua%@*}=$$lua $(BIN)/lua/go.mod && go test -modfile=$(BIN)/lua/go.mod -vet=off ./interpreter || exit 1; \
+	done
+
 .PHONY: unit
-unit: rules ## Run unit tests, reconcilers against a real kube-apiserver among them.
+unit: rules lua ## Run unit tests, reconcilers against a real kube-apiserver among them.
 	@# go vet runs with the linters. Twice as many packages as cores: most wait for their API servers.
 	go test -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -vet=off -timeout $(TEST_TIMEOUT) $$(go list ./... | grep -v /features)
 	go test -C hack/tools/helm -count=1 -timeout $(TEST_TIMEOUT) ./...

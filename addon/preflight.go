@@ -27,7 +27,7 @@ const (
 	// cityLabel is the label of a Cluster that turns it into a cell of a city.
 	cityLabel = "topology.datum.net/city-code"
 	// oldestKarmada and newestKarmada are the range of versions on which the core scenarios have run (docs/reference/versions.md).
-	oldestKarmada, newestKarmada = "1.17.0", "1.18"
+	oldestKarmada, newestKarmada = "1.16.0", "1.18"
 	// defaultAPIRate is karmada-controller-manager's --kube-api-qps where it is not set.
 	defaultAPIRate = 40.0
 	// callsPerDeployment is the approximate number of requests by which Karmada propagates one object.

@@ -18,12 +18,13 @@ import (
 
 func TestKarmadaVersion(t *testing.T) {
 	for image, want := range map[string]string{
-		"docker.io/karmada/karmada-controller-manager:v1.19.0":      "tested with 1.17.0 to 1.18",
-		"docker.io/karmada/karmada-controller-manager:v2.0.0":       "tested with 1.17.0 to 1.18",
+		"docker.io/karmada/karmada-controller-manager:v1.19.0":      "tested with 1.16.0 to 1.18",
+		"docker.io/karmada/karmada-controller-manager:v2.0.0":       "tested with 1.16.0 to 1.18",
 		"docker.io/karmada/karmada-controller-manager:v1.18.9":      "",
 		"docker.io/karmada/karmada-controller-manager:v1.18.2":      "",
 		"mirror:5000/karmada/karmada-controller-manager:v1.17.1":    "",
-		"docker.io/karmada/karmada-controller-manager:v1.16.9":      "upgrade it",
+		"docker.io/karmada/karmada-controller-manager:v1.16.0":      "",
+		"docker.io/karmada/karmada-controller-manager:v1.15.9":      "upgrade it",
 		"docker.io/karmada/karmada-controller-manager:latest":       "cannot be read",
 		"docker.io/karmada/karmada-controller-manager@sha256:00000": "cannot be read",
 	} {

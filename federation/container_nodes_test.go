@@ -63,6 +63,10 @@ func startContainerCell(t *testing.T, cell Cell) *Federation {
 	if err := f.buildOwn(t.Context(), ownCommand); err != nil {
 		t.Fatal(err)
 	}
+	// A test that exceeds its time limit runs no Cleanup.
+	if err := f.startKeeper(); err != nil {
+		t.Fatal(err)
+	}
 	if err := f.startEtcd(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -55,8 +55,8 @@ local function bound_conditions(of, whole)
     if not (is_word(c.type) and is_word(c.reason) and (c.status == "True" or c.status == "False" or c.status == "Unknown")
       and (whole or c.lastTransitionTime)) then
       table.remove(conditions, i)
-      conditions = whole and {} or conditions
       if whole then
+        conditions = {}
         break
       end
     end

@@ -21,8 +21,10 @@ local function time(of, member)
       error(member .. " is no time", 0)
     end
     local utc = (hour - (sign .. hours)) * 60 + minute - (sign .. minutes)
-    known_times[stamp] = os.date("%F", noon + math.floor(utc / 1440) * 86400)
-      .. string.format("T%02d:%02d:%sZ", math.floor(utc % 1440 / 60), utc % 60, second)
+    -- Only of numbers that are not negative is the remainder the same in every version of Karmada.
+    local days = math.floor(utc / 1440)
+    utc = utc - days * 1440
+    known_times[stamp] = os.date("%F", noon + days * 86400) .. string.format("T%02d:%02d:%sZ", math.floor(utc / 60), utc % 60, second)
   end
   return known_times[stamp]
 end

@@ -8,14 +8,15 @@
 
 -- reader makes a function that reads a member of an object, or an entry of a list. Of a number, limit is the least that it cannot
 -- be. Of a table, it is the type of the keys that it cannot have: Lua does not tell an empty object from an empty list. What is
--- missing is read as the value missing, and the value omitted as nil.
+-- missing is read as the value missing, and the value omitted as nil. math.floor finds fractions and not %, whose remainder of a
+-- negative integer by 1 is 1 in the Lua of Karmada 1.16 and 1.17.
 local function reader(kind, noun, limit, missing, omitted)
   return function(of, member)
     local value = of[member]
     if value == nil then
       return kind == "table" and {} or missing
     end
-    if type(value) ~= kind or kind == "table" and type(next(value)) == limit or kind == "number" and value % 1 ~= 0 then
+    if type(value) ~= kind or kind == "table" and type(next(value)) == limit or kind == "number" and value ~= math.floor(value) then
       error(member .. " is no " .. noun, 0)
     end
     if kind == "number" and (value >= limit or value < -limit) then
