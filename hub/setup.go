@@ -217,7 +217,6 @@ func Controllers() []Controller {
 	return []Controller{
 		{Name: "deployments", Setup: func(t Target) error {
 			r := &deployments.Reconciler{
-				Place:    propagation.Place(t.Manager.GetLocalManager().GetClient(), t.Manager.GetLocalManager().GetAPIReader()),
 				Projects: t.Options.Projects, Locations: t.Options.Locations, Types: t.Options.Types, DefaultType: t.Options.DefaultType,
 				Networks: networks.New(t.Options.Network, t.Options.Clock), Passing: coalesce.New[mcreconcile.Request](t.Options.Clock), Clock: t.Options.Clock,
 			}

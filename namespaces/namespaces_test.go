@@ -29,8 +29,7 @@ func TestEligible(t *testing.T) {
 	for name, want := range map[string]bool{
 		"team-a": true, "default": true, "ns-a": true,
 		"": false, "kube-system": false, "karmada-system": false, "karmada-es-dfw": false,
-		naming.HubNamespace("project", "namespace"):                        false,
-		naming.EarlierHubNamespace("83b43b77-d31f-4063-834c-d75e010dfdf2"): false,
+		naming.HubNamespace("project", "namespace"): false,
 	} {
 		if Eligible(name) != want {
 			t.Errorf("%q: %t", name, !want)
