@@ -51,7 +51,6 @@ the end. It fails when they still disagree some minutes after the last fault. Th
 	flags.DurationVar(&run.soak.Interval, "interval", 10*time.Second, "average time from one fault to the next")
 	flags.DurationVar(&run.soak.Pace, "pace", 700*time.Millisecond, "average time from one operation to the next")
 	flags.DurationVar(&run.soak.Patience, "patience", 3*time.Minute, "how long after the last fault project, hub and cells may disagree")
-	flags.DurationVar(&run.soak.Readings, "readings", 0, "time from one reading of the add-on's memory and goroutines, and of the writes to all planes, to the next; 0: none. For a day's churn without faults: --duration=24h --interval=48h --readings=10m")
 	flags.IntVar(&run.soak.Workloads, "workloads", 40, "number of Workloads")
 	flags.StringSliceVar(&run.soak.Processes, "processes", soak.DefaultProcesses,
 		`processes to kill, as patterns: names of "federation status", "agent/<cell>" and "replica/<number>"`)
@@ -136,9 +135,6 @@ func (r *soakRun) on(ctx context.Context, f *federation.Federation) error {
 		return err
 	}
 	_, _ = fmt.Fprintln(r.soak.Out, "\n"+result.String()+"\n"+result.Row())
-	if trend := soak.Trend(result.Readings); trend != "" {
-		_, _ = fmt.Fprintln(r.soak.Out, "\n"+trend)
-	}
 	if longest := result.Longest; longest.Age > 0 {
 		_, _ = fmt.Fprintln(r.soak.Out, "longest disagreement:", strings.TrimSpace(longest.String()))
 	}
