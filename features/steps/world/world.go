@@ -45,7 +45,6 @@ var sharedProjects = []string{"north", "south"}
 type World struct {
 	*planes
 	*Report
-	timings
 
 	AddOn *federation.AddOn
 	// Earlier is the revision with which upgrades begin. Empty: the previous version.
@@ -56,6 +55,8 @@ type World struct {
 	CommandsRun atomic.Bool
 	Out         io.Writer
 	Extra       map[string]*extraCell
+	// scenarios is how many have ended since the last part began. The mutex of Report guards it.
+	scenarios int
 
 	// states holds the states of the packages of sentences for all scenarios, by type.
 	states sync.Map
@@ -191,8 +192,6 @@ type Selection struct {
 	AtOnce int
 	// Repeat is how many times each scenario runs.
 	Repeat int
-	// Slowest lists the slowest scenarios.
-	Slowest bool
 }
 
 func (s Selection) suite(ctx context.Context) *godog.TestSuite {
