@@ -85,11 +85,6 @@ func (r *soakRun) cells() []federation.Cell {
 // run starts a federation, executes on and stops it.
 func (r *soakRun) run(ctx context.Context, out io.Writer, on func(context.Context, *federation.Federation) error) (err error) {
 	temporary := r.folder == ""
-	if temporary {
-		if r.folder, err = os.MkdirTemp("", "federation-soak-"); err != nil {
-			return fmt.Errorf("create a folder for the federation, or name one with --folder: %w", err)
-		}
-	}
 	r.soak.Out, r.soak.Cities = out, []string{"DFW", "ORD"}
 	f, err := federation.Up(ctx, federation.Options{
 		Folder: r.folder, Projects: r.soak.Projects, Cells: r.cells(), WithoutMilo: r.withoutMilo, Host: true, Detached: r.keep, Out: out,
@@ -97,6 +92,7 @@ func (r *soakRun) run(ctx context.Context, out io.Writer, on func(context.Contex
 	if err != nil {
 		return err
 	}
+	r.folder = f.Folder()
 	log, err := logTo(filepath.Join(r.folder, "log", "soak.log"))
 	if err != nil {
 		return errors.Join(err, f.Down(context.WithoutCancel(ctx)))
