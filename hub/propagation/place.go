@@ -91,10 +91,10 @@ func (s *scope) ownNamespaces(ctx context.Context) ([]corev1.Namespace, error) {
 	switch {
 	case client.IgnoreNotFound(err) != nil:
 		return nil, fmt.Errorf("get namespace %s of the hub: %w", name, err)
-	case err != nil || !s.origin.Owns(&own, s.namespaceUID):
-		return nil, nil
+	case err == nil && s.origin.Owns(&own, s.namespaceUID):
+		return []corev1.Namespace{own}, nil
 	}
-	return []corev1.Namespace{own}, nil
+	return nil, nil
 }
 
 // labelledNamespaces returns the namespaces on the hub with the labels of the origin.
