@@ -33,7 +33,7 @@ type namespaceScope struct {
 	*Namespaces
 	namespace *corev1.Namespace
 	project   string
-	// uid is that of the project: it is part of the name of the namespace.
+	// uid is the UID of the project: it is part of the name of the namespace.
 	uid types.UID
 }
 

@@ -112,7 +112,7 @@ func (s *scope) proves(labelled *corev1.Namespace) bool {
 	return s.origin.Owns(labelled, "") || s.origin.Owns(labelled, s.namespaceUID)
 }
 
-// refuseNote reports an annotation that names another namespace than that of the deployment, and returns whether it does. The
+// refuseNote reports an annotation that names another namespace than the deployment's, and returns whether it does. The
 // add-on does not touch the namespace that it names.
 func (s *scope) refuseNote() bool {
 	note := s.deployment.Annotations[v1alpha.AnnotationHubNamespace]
