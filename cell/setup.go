@@ -107,21 +107,16 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	}
 	options := controller.Options{MaxConcurrentReconciles: o.Concurrency, ReconciliationTimeout: reconcileTimeout}
 	recorder := mgr.GetEventRecorderFor("karmada-compute-cell") //nolint:staticcheck // As on the hub, core v1 Events.
-	keeper, err := strays.New(strays.Options{
+	keeper := strays.New(strays.Options{
 		Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: recorder, Registerer: o.Registerer,
 	})
-	if err != nil {
-		return err
-	}
 	evictor, err := disruption.NewEvictor(disruption.Options{
 		Config: mgr.GetConfig(), HTTPClient: mgr.GetHTTPClient(), Scheme: mgr.GetScheme(), Registerer: o.Registerer,
 	})
 	if err != nil {
 		return err
 	}
-	if err := o.Registerer.Register(disruption.Counts{Reader: mgr.GetClient()}); err != nil {
-		return fmt.Errorf("register the metric of disruption budgets: %w", err)
-	}
+	o.Registerer.MustRegister(disruption.Counts{Reader: mgr.GetClient()})
 	for _, controller := range []interface {
 		Register(mgr ctrl.Manager, options controller.Options) error
 	}{
@@ -144,12 +139,8 @@ func Setup(mgr ctrl.Manager, o Options) error {
 			return fmt.Errorf("register a controller of the cell: %w", err)
 		}
 	}
-	auditor, err := audit.New(audit.Options{
+	return mgr.Add(audit.New(audit.Options{
 		Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Strays: keeper, Interval: o.AuditInterval, Confirm: confirmAfter,
 		Clock: o.Clock, Registerer: o.Registerer,
-	})
-	if err != nil {
-		return err
-	}
-	return mgr.Add(auditor)
+	}))
 }

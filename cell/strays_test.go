@@ -25,13 +25,9 @@ import (
 
 func (f *fixture) strays() *strays.Keeper {
 	f.t.Helper()
-	keeper, err := strays.New(strays.Options{
+	return strays.New(strays.Options{
 		Client: f.direct, APIReader: f.direct, Recorder: f.recorder, Registerer: prometheus.NewRegistry(),
 	})
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	return keeper
 }
 
 // ofWorkload lets a deployment be of another Workload of the same name.
@@ -113,14 +109,10 @@ const confirm = 20 * time.Second
 // auditor audits the namespace of the test alone.
 func (f *fixture) auditor(clock *clocktesting.FakeClock) *audit.Auditor {
 	f.t.Helper()
-	auditor, err := audit.New(audit.Options{
+	return audit.New(audit.Options{
 		Client: client.NewNamespacedClient(f.cached, f.namespace), APIReader: client.NewNamespacedClient(f.direct, f.namespace),
 		Strays: f.strays(), Interval: 3 * time.Minute, Confirm: confirm, Clock: clock, Registerer: prometheus.NewRegistry(),
 	})
-	if err != nil {
-		f.t.Fatal(err)
-	}
-	return auditor
 }
 
 func TestAudit(t *testing.T) {

@@ -27,7 +27,6 @@ var (
 	earlier = flag.String("earlier", "", "the revision of this repository that upgrades begin with (default: the version before this one)")
 	karmada = flag.String("karmada-version", "", "the minor version of Karmada, such as 1.17 (default: the version in go.mod)")
 	cells   = flag.String("cell-kubernetes-version", "", "the minor version of Kubernetes in the cells, such as 1.26 (default: the version in go.mod)")
-	slowest = flag.Bool("slowest", false, "list the scenarios and steps that took longest")
 )
 
 // paths are the scenarios, first the ones that wait for each other's cells.
@@ -117,7 +116,7 @@ func (r *run) run(ctx context.Context, report *world.Report) error {
 		if *tags != "" {
 			selection.Tags += " && " + *tags
 		}
-		selection.Paths, selection.Repeat, selection.Slowest = paths, *repeat, *slowest
+		selection.Paths, selection.Repeat = paths, *repeat
 		wanted, err := selection.Any()
 		if err != nil {
 			return err

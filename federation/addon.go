@@ -240,17 +240,11 @@ func (a *AddOn) writeValues() (string, error) {
 	}
 	values := map[string]string{
 		"replicas": strconv.Itoa(a.options.Replicas), "args": string(args), "agents": strconv.FormatBool(!a.options.WithoutAgents),
-		"webhooks": address(a.balancer), "client-ca": clientCASecret,
-	}
-	// An earlier version may know neither.
-	var optional []string
-	if !a.options.Earlier {
-		optional = append(optional, fmt.Sprintf("hub: {metricsReaders: [{kind: User, name: %s}]}", prometheus))
+		"webhooks": address(a.balancer), "client-ca": clientCASecret, "prometheus": prometheus, "sessions": "{}",
 	}
 	if a.options.Sessions {
-		optional = append(optional, fmt.Sprintf(`sessions: {logs: true, exec: true, url: "https://%s"}`, a.SessionsAddress()))
+		values["sessions"] = fmt.Sprintf(`{logs: true, exec: true, url: "https://%s"}`, a.SessionsAddress())
 	}
-	values["optional"] = strings.Join(optional, "\n")
 	content, err := embedded("values.yaml", values)
 	if err != nil {
 		return "", err

@@ -11,6 +11,8 @@ import (
 	"net"
 	"sync/atomic"
 	"time"
+
+	"github.com/karmada-compute/karmada-compute/federation/connections"
 )
 
 // dialTimeout is how long a backend may take to accept a connection: on one
@@ -47,7 +49,7 @@ func (b *Balancer) Serve(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("balancer: %w", err)
 	}
-	if err := acceptAll(ctx, listener, b.serve); err != nil {
+	if err := connections.Serve(ctx, listener, b.serve); err != nil {
 		return fmt.Errorf("balancer on %s: %w", b.Listen, err)
 	}
 	return nil
@@ -61,7 +63,7 @@ func (b *Balancer) serve(ctx context.Context, client net.Conn) {
 		return
 	}
 	defer func() { _ = backend.Close() }() // it may be closed already
-	joinConnections(ctx, client, backend)
+	connections.Join(ctx, client, backend)
 }
 
 // dial connects to the next backend that is ready and accepts the connection.

@@ -7,14 +7,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"net"
 	"os"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/karmada-compute/karmada-compute/federation/connections"
 )
 
 // endpoint is an address that accepts connections.
@@ -52,7 +52,7 @@ func startForwards(ctx context.Context, group *errgroup.Group, log *slog.Logger,
 			return fmt.Errorf("listen on %s: %w", f.from, err)
 		}
 		group.Go(func() error {
-			return acceptAll(ctx, listener, func(ctx context.Context, client net.Conn) { f.carry(ctx, log, client) })
+			return connections.Serve(ctx, listener, func(ctx context.Context, client net.Conn) { f.carry(ctx, log, client) })
 		})
 	}
 	return nil
@@ -65,58 +65,5 @@ func (f forward) carry(ctx context.Context, log *slog.Logger, client net.Conn) {
 		return
 	}
 	defer func() { _ = server.Close() }() // it may be closed already
-	joinConnections(ctx, client, server)
-}
-
-// acceptAll handles each connection in its own goroutine until ctx ends or
-// accepting fails, and then waits for all of them. It closes the listener, and
-// each connection once it is handled.
-func acceptAll(ctx context.Context, listener net.Listener, handle func(context.Context, net.Conn)) error {
-	ctx, cancel := context.WithCancel(ctx)
-	var connections sync.WaitGroup
-	defer func() {
-		cancel()
-		connections.Wait()
-	}()
-	stop := context.AfterFunc(ctx, func() { _ = listener.Close() }) // Accept reports it
-	defer stop()
-	for {
-		connection, err := listener.Accept()
-		if err != nil && ctx.Err() != nil {
-			return nil
-		}
-		if err != nil {
-			return errors.Join(err, listener.Close())
-		}
-		connections.Go(func() {
-			defer func() { _ = connection.Close() }() // it may be closed already
-			handle(ctx, connection)
-		})
-	}
-}
-
-// joinConnections copies bytes both ways until both directions have ended or
-// ctx ends.
-func joinConnections(ctx context.Context, client, server net.Conn) {
-	stop := context.AfterFunc(ctx, func() {
-		_ = client.Close()
-		_ = server.Close()
-	})
-	defer stop()
-	var both sync.WaitGroup
-	both.Go(func() { carry(server, client) })
-	both.Go(func() { carry(client, server) })
-	both.Wait()
-}
-
-// carry copies one direction and passes on its end. If writing fails it closes
-// both connections, so that the peer of the other one notices.
-func carry(to, from net.Conn) {
-	_, err := io.Copy(to, from)
-	if half, ok := to.(interface{ CloseWrite() error }); ok && err == nil {
-		_ = half.CloseWrite() // it may be closed already
-		return
-	}
-	_ = from.Close()
-	_ = to.Close()
+	connections.Join(ctx, client, server)
 }

@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"golang.org/x/sys/unix"
 
+	"github.com/karmada-compute/karmada-compute/federation/connections"
 	"github.com/karmada-compute/karmada-compute/federation/containers"
 )
 
@@ -143,7 +144,7 @@ func (i *Isolation) startProbe(ctx context.Context, group *errgroup.Group) error
 	if err != nil {
 		return err
 	}
-	group.Go(func() error { return acceptAll(ctx, listener, answerProbe) })
+	group.Go(func() error { return connections.Serve(ctx, listener, answerProbe) })
 	return nil
 }
 

@@ -217,7 +217,6 @@ func Controllers() []Controller {
 	return []Controller{
 		{Name: "deployments", Setup: func(t Target) error {
 			r := &deployments.Reconciler{
-				Place:    propagation.Place(t.Manager.GetLocalManager().GetClient(), t.Manager.GetLocalManager().GetAPIReader()),
 				Projects: t.Options.Projects, Locations: t.Options.Locations, Types: t.Options.Types, DefaultType: t.Options.DefaultType,
 				Networks: networks.New(t.Options.Network, t.Options.Clock), Passing: coalesce.New[mcreconcile.Request](t.Options.Clock), Clock: t.Options.Clock,
 			}
@@ -241,18 +240,7 @@ func Controllers() []Controller {
 			if err := common.set(t); err != nil {
 				return err
 			}
-			ready, err := projection.NewReady(metrics.Registry)
-			if err != nil {
-				return err
-			}
-			lag, err := projection.NewLag(metrics.Registry)
-			if err != nil {
-				return err
-			}
-			ignored, err := projection.NewIgnored(metrics.Registry)
-			if err != nil {
-				return err
-			}
+			ready, lag, ignored := projection.NewReady(metrics.Registry), projection.NewLag(metrics.Registry), projection.NewIgnored(metrics.Registry)
 			r := projection.New(projection.Options{
 				Projects: t.Options.Projects, Hub: t.Manager.GetLocalManager().GetClient(), Karmada: common.karmada, Book: common.book,
 				DoubtAfter: t.Options.AuditAfter, Ready: ready, Lag: lag, Ignored: ignored, Passing: coalesce.New[mcreconcile.Request](t.Options.Clock), Clock: t.Options.Clock,

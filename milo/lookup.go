@@ -92,19 +92,15 @@ type Lookup struct {
 	asked      *answers[*asked]
 }
 
-// NewLookup creates a Lookup. It sends no request. It returns an error if the configuration for Milo's root is invalid, or the
-// metrics cannot be registered. Lookups with the same registerer share their metrics.
+// NewLookup creates a Lookup. It sends no request. It returns an error if the configuration for Milo's root is invalid.
 func NewLookup(o LookupOptions) (*Lookup, error) {
 	planes, err := o.planes()
 	if err != nil {
 		return nil, err
 	}
-	l := &Lookup{planes: planes, client: planes.Root(), clock: o.Clock, kind: o.LocationKind}
+	l := &Lookup{planes: planes, client: planes.Root(), clock: o.Clock, kind: o.LocationKind, metrics: newLookupMetrics(o.Registerer)}
 	if l.clock == nil {
 		l.clock = clock.RealClock{}
-	}
-	if l.metrics, err = newLookupMetrics(o.Registerer); err != nil {
-		return nil, err
 	}
 	l.projects = newAnswers[*Project](l, kindProject, "the project", projectLifetimes)
 	l.projects.isNewer = isNewer

@@ -4,8 +4,6 @@
 package milo
 
 import (
-	"errors"
-	"fmt"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -41,8 +39,8 @@ type lookupMetrics struct {
 	durations *prometheus.HistogramVec
 }
 
-// newLookupMetrics registers the metrics, unless registerer is nil. A second Lookup uses the metrics of the first.
-func newLookupMetrics(registerer prometheus.Registerer) (*lookupMetrics, error) {
+// newLookupMetrics registers the metrics, unless registerer is nil.
+func newLookupMetrics(registerer prometheus.Registerer) *lookupMetrics {
 	m := &lookupMetrics{
 		lookups: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "karmada_compute_milo_lookups_total",
@@ -55,13 +53,7 @@ func newLookupMetrics(registerer prometheus.Registerer) (*lookupMetrics, error) 
 		}, []string{"kind"}),
 	}
 	if registerer != nil {
-		var err error
-		if m.lookups, err = registered(registerer, m.lookups); err != nil {
-			return nil, err
-		}
-		if m.durations, err = registered(registerer, m.durations); err != nil {
-			return nil, err
-		}
+		registerer.MustRegister(m.lookups, m.durations)
 	}
 	// Series start at 0, so that a rate shows the first error.
 	for _, kind := range []string{kindProject, kindLocations, kindReview, kindAllowance, kindInstances} {
@@ -69,21 +61,7 @@ func newLookupMetrics(registerer prometheus.Registerer) (*lookupMetrics, error) 
 			m.lookups.WithLabelValues(kind, outcome)
 		}
 	}
-	return m, nil
-}
-
-// registered registers the collector and returns it, or returns the collector that is already registered under the same name.
-func registered[C prometheus.Collector](registerer prometheus.Registerer, collector C) (C, error) {
-	err := registerer.Register(collector)
-	if before := (prometheus.AlreadyRegisteredError{}); errors.As(err, &before) {
-		if existing, ok := before.ExistingCollector.(C); ok {
-			return existing, nil
-		}
-	}
-	if err != nil {
-		return collector, fmt.Errorf("register the metrics of lookups: %w", err)
-	}
-	return collector, nil
+	return m
 }
 
 // count counts a lookup.

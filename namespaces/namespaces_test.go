@@ -15,6 +15,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -29,8 +30,7 @@ func TestEligible(t *testing.T) {
 	for name, want := range map[string]bool{
 		"team-a": true, "default": true, "ns-a": true,
 		"": false, "kube-system": false, "karmada-system": false, "karmada-es-dfw": false,
-		naming.HubNamespace("project", "namespace"):                        false,
-		naming.EarlierHubNamespace("83b43b77-d31f-4063-834c-d75e010dfdf2"): false,
+		naming.HubNamespace("project", "namespace"): false,
 	} {
 		if Eligible(name) != want {
 			t.Errorf("%q: %t", name, !want)
@@ -148,9 +148,24 @@ func TestScope(t *testing.T) {
 			},
 			"delete a namespace":       func(ctx context.Context) error { return c.Delete(ctx, other.DeepCopy()) },
 			"delete its own namespace": func(ctx context.Context) error { return c.Delete(ctx, own.DeepCopy()) },
-			"ask about another":        func(ctx context.Context) error { return c.Create(ctx, review(other.Name)) },
-			"ask about all":            func(ctx context.Context) error { return c.Create(ctx, review("")) },
-			"list the instance types":  func(ctx context.Context) error { return c.List(ctx, &v1alpha.InstanceTypeList{}) },
+			"patch the status of its own namespace": func(ctx context.Context) error {
+				return c.Status().Patch(ctx, own.DeepCopy(), client.MergeFrom(&corev1.Namespace{}))
+			},
+			"delete all instance types": func(ctx context.Context) error { return c.DeleteAllOf(ctx, &v1alpha.InstanceType{}) },
+			"apply an instance type": func(ctx context.Context) error {
+				applied := &unstructured.Unstructured{Object: map[string]any{"apiVersion": v1alpha.GroupVersion.String(), "kind": "InstanceType"}}
+				applied.SetName("big")
+				return c.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), client.FieldOwner("test"))
+			},
+			"apply in another": func(ctx context.Context) error {
+				applied := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}}
+				applied.SetNamespace(other.Name)
+				applied.SetName("a")
+				return c.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), client.FieldOwner("test"))
+			},
+			"ask about another":       func(ctx context.Context) error { return c.Create(ctx, review(other.Name)) },
+			"ask about all":           func(ctx context.Context) error { return c.Create(ctx, review("")) },
+			"list the instance types": func(ctx context.Context) error { return c.List(ctx, &v1alpha.InstanceTypeList{}) },
 			"create an instance type": func(ctx context.Context) error {
 				return c.Create(ctx, &v1alpha.InstanceType{ObjectMeta: metav1.ObjectMeta{Name: "big"}})
 			},

@@ -50,9 +50,10 @@ type Options struct {
 type Planes struct {
 	// shared has the cache of all originals.
 	shared cluster.Cluster
-	// live is a client for the hub without a cache. raw is another one, for lists that are not decoded.
-	live client.Client
-	raw  rest.Interface
+	// live is a client for the hub without a cache, and within the same for kinds with namespaces. raw is another one, for lists that are
+	// not decoded.
+	live, within client.Client
+	raw          rest.Interface
 	// kinds are the kinds that controllers watch in a project. places is the kind that they watch for locations.
 	kinds  map[string]*kind
 	places *kind
@@ -84,6 +85,9 @@ func New(o Options) (*Planes, error) {
 	transport := p.shared.GetHTTPClient()
 	if p.live, err = client.New(o.Hub, client.Options{HTTPClient: transport, Scheme: o.Scheme, Mapper: mapper}); err != nil {
 		return nil, fmt.Errorf("make a client for the hub: %w", err)
+	}
+	if p.within, err = client.New(o.Hub, client.Options{HTTPClient: transport, Scheme: o.Scheme, Mapper: onlyNamespaced{mapper}}); err != nil {
+		return nil, fmt.Errorf("make a client for the namespaces of the hub: %w", err)
 	}
 	config := rest.CopyConfig(o.Hub)
 	config.NegotiatedSerializer = scheme.Codecs.WithoutConversion()

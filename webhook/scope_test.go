@@ -96,7 +96,7 @@ func TestNamespacesConfiguration(t *testing.T) {
 func TestHubNamespacesAreKnownByName(t *testing.T) {
 	pattern := regexp.MustCompile(hubNamespaces)
 	for _, name := range []string{
-		naming.HubNamespace("project", "namespace"), naming.EarlierHubNamespace("83b43b77-d31f-4063-834c-d75e010dfdf2"), "ns-a", "team-a", "xns-83b43b77-d31f-4063-834c-d75e010dfdf2",
+		naming.HubNamespace("project", "namespace"), "ns-a", "team-a", "xns-83b43b77-d31f-4063-834c-d75e010dfdf2",
 	} {
 		if pattern.MatchString(name) != naming.IsHubNamespace(name) {
 			t.Errorf("%s: the pattern says %t", name, pattern.MatchString(name))

@@ -60,15 +60,13 @@ type Auditor struct {
 }
 
 // New returns an Auditor and registers its metric.
-func New(o Options) (*Auditor, error) {
+func New(o Options) *Auditor {
 	empty := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "karmada_compute_cell_empty_namespaces",
 		Help: "Namespaces of projects in the cell that have no WorkloadDeployment and no Pod of the add-on.",
 	})
-	if err := o.Registerer.Register(empty); err != nil {
-		return nil, fmt.Errorf("register the metric of empty namespaces: %w", err)
-	}
-	return &Auditor{Options: o, empty: empty, suspects: map[types.UID]time.Time{}}, nil
+	o.Registerer.MustRegister(empty)
+	return &Auditor{Options: o, empty: empty, suspects: map[types.UID]time.Time{}}
 }
 
 // Start audits until ctx ends. It turns the Auditor into a manager's Runnable, which only the leader runs.

@@ -57,9 +57,7 @@ func NewEvictor(o Options) (*Evictor, error) {
 		Name: "karmada_compute_cell_evictions_total",
 		Help: "Evictions that the agent has requested for Instances with a disruption budget, by result: evicted, held (by the budget) or failed.",
 	}, []string{"result"})
-	if err := o.Registerer.Register(count); err != nil {
-		return nil, fmt.Errorf("register the metric of evictions: %w", err)
-	}
+	o.Registerer.MustRegister(count)
 	// A counter that begins with its first event hides it from rates.
 	for _, result := range []string{evicted, held, failed} {
 		count.WithLabelValues(result)

@@ -163,7 +163,7 @@ func (s *scope) keep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := apply.Newest(ctx, s.Client, FieldManager, s.existing, desired); err != nil {
+	if _, err := apply.ExactVersion(ctx, s.Client, FieldManager, s.existing, desired); err != nil {
 		s.RequeueAfter.AtMost(conflictRequeue) // no event reports a change of the status
 		return err
 	}

@@ -60,19 +60,17 @@ type Options struct {
 }
 
 // New returns a Keeper and registers its metric.
-func New(o Options) (*Keeper, error) {
+func New(o Options) *Keeper {
 	count := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "karmada_compute_cell_strays_total",
 		Help: "Leftover objects in the cell whose owner no longer exists, by kind and by action: deleted or adopted.",
 	}, []string{"kind", "action"})
-	if err := o.Registerer.Register(count); err != nil {
-		return nil, fmt.Errorf("register the metric of strays: %w", err)
-	}
+	o.Registerer.MustRegister(count)
 	// A counter that begins with its first event hides it from rates.
 	for _, known := range [][2]string{{kindPod, deleted}, {kindInstance, deleted}, {kindInstance, adopted}, {kindSlice, deleted}} {
 		count.WithLabelValues(known[0], known[1])
 	}
-	return &Keeper{client: o.Client, live: o.APIReader, recorder: o.Recorder, count: count}, nil
+	return &Keeper{client: o.Client, live: o.APIReader, recorder: o.Recorder, count: count}
 }
 
 // ControllerName is the name and the UID of the object of one of our kinds that controls obj; ok is false without such a controller.

@@ -15,32 +15,26 @@ import (
 )
 
 func envCommand() *cobra.Command {
-	var folder, project string
-	cmd := &cobra.Command{
+	var project string
+	cmd := onFederation(&cobra.Command{
 		Use:   "env",
 		Short: "Print the variables that the documentation's commands need, for eval in a shell",
 		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			f, err := federation.Open(folder)
-			if err != nil {
+	}, func(cmd *cobra.Command, f *federation.Federation, _ []string) error {
+		if err := f.BuildDocumented(cmd.Context()); err != nil {
+			return err
+		}
+		environment, err := f.Environment(project, consumer)
+		if err != nil {
+			return err
+		}
+		for _, name := range slices.Sorted(maps.Keys(environment)) {
+			if _, err := fmt.Fprintf(cmd.OutOrStdout(), "export %s=%s\n", name, quoted(environment[name])); err != nil {
 				return err
 			}
-			if err := f.BuildDocumented(cmd.Context()); err != nil {
-				return err
-			}
-			environment, err := f.Environment(project, consumer)
-			if err != nil {
-				return err
-			}
-			for _, name := range slices.Sorted(maps.Keys(environment)) {
-				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "export %s=%s\n", name, quoted(environment[name])); err != nil {
-					return err
-				}
-			}
-			return nil
-		},
-	}
-	folderFlag(cmd, &folder)
+		}
+		return nil
+	})
 	cmd.Flags().StringVar(&project, "project", "north", "project of $KUBECONFIG and $PROJECT")
 	return cmd
 }

@@ -44,3 +44,17 @@ func root() *cobra.Command {
 func folderFlag(cmd *cobra.Command, folder *string) {
 	cmd.Flags().StringVar(folder, "folder", federation.DefaultFolder(), "folder of the federation: certificates, kubeconfigs, logs, run state")
 }
+
+// onFederation makes run the command's work on the federation in --folder.
+func onFederation(cmd *cobra.Command, run func(cmd *cobra.Command, f *federation.Federation, args []string) error) *cobra.Command {
+	var folder string
+	folderFlag(cmd, &folder)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		f, err := federation.Open(folder)
+		if err != nil {
+			return err
+		}
+		return run(cmd, f, args)
+	}
+	return cmd
+}

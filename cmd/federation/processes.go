@@ -22,22 +22,10 @@ import (
 
 // miloCommand runs the Milo stand-in; up starts it as a process.
 func miloCommand() *cobra.Command {
-	var folder string
-	cmd := &cobra.Command{
-		Use:    "milo",
-		Short:  "Serve the Milo stand-in of a federation",
-		Args:   cobra.NoArgs,
-		Hidden: true,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			f, err := federation.Open(folder)
-			if err != nil {
-				return err
-			}
+	return onFederation(&cobra.Command{Use: "milo", Short: "Serve the Milo stand-in of a federation", Args: cobra.NoArgs, Hidden: true},
+		func(cmd *cobra.Command, f *federation.Federation, _ []string) error {
 			return f.ServeMilo(cmd.Context(), processLog())
-		},
-	}
-	folderFlag(cmd, &folder)
-	return cmd
+		})
 }
 
 // keepCommand runs the keeper, which stops a federation when its program ends.

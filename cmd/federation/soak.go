@@ -51,7 +51,6 @@ the end. It fails when they still disagree some minutes after the last fault. Th
 	flags.DurationVar(&run.soak.Interval, "interval", 10*time.Second, "average time from one fault to the next")
 	flags.DurationVar(&run.soak.Pace, "pace", 700*time.Millisecond, "average time from one operation to the next")
 	flags.DurationVar(&run.soak.Patience, "patience", 3*time.Minute, "how long after the last fault project, hub and cells may disagree")
-	flags.DurationVar(&run.soak.Readings, "readings", 0, "time from one reading of the add-on's memory and goroutines, and of the writes to all planes, to the next; 0: none. For a day's churn without faults: --duration=24h --interval=48h --readings=10m")
 	flags.IntVar(&run.soak.Workloads, "workloads", 40, "number of Workloads")
 	flags.StringSliceVar(&run.soak.Processes, "processes", soak.DefaultProcesses,
 		`processes to kill, as patterns: names of "federation status", "agent/<cell>" and "replica/<number>"`)
@@ -86,11 +85,6 @@ func (r *soakRun) cells() []federation.Cell {
 // run starts a federation, executes on and stops it.
 func (r *soakRun) run(ctx context.Context, out io.Writer, on func(context.Context, *federation.Federation) error) (err error) {
 	temporary := r.folder == ""
-	if temporary {
-		if r.folder, err = os.MkdirTemp("", "federation-soak-"); err != nil {
-			return fmt.Errorf("create a folder for the federation, or name one with --folder: %w", err)
-		}
-	}
 	r.soak.Out, r.soak.Cities = out, []string{"DFW", "ORD"}
 	f, err := federation.Up(ctx, federation.Options{
 		Folder: r.folder, Projects: r.soak.Projects, Cells: r.cells(), WithoutMilo: r.withoutMilo, Host: true, Detached: r.keep, Out: out,
@@ -98,6 +92,7 @@ func (r *soakRun) run(ctx context.Context, out io.Writer, on func(context.Contex
 	if err != nil {
 		return err
 	}
+	r.folder = f.Folder()
 	log, err := logTo(filepath.Join(r.folder, "log", "soak.log"))
 	if err != nil {
 		return errors.Join(err, f.Down(context.WithoutCancel(ctx)))
@@ -136,9 +131,6 @@ func (r *soakRun) on(ctx context.Context, f *federation.Federation) error {
 		return err
 	}
 	_, _ = fmt.Fprintln(r.soak.Out, "\n"+result.String()+"\n"+result.Row())
-	if trend := soak.Trend(result.Readings); trend != "" {
-		_, _ = fmt.Fprintln(r.soak.Out, "\n"+trend)
-	}
 	if longest := result.Longest; longest.Age > 0 {
 		_, _ = fmt.Fprintln(r.soak.Out, "longest disagreement:", strings.TrimSpace(longest.String()))
 	}

@@ -13,24 +13,10 @@ import (
 )
 
 func statusCommand() *cobra.Command {
-	var folder string
-	cmd := &cobra.Command{
-		Use:   "status",
-		Short: "List the processes of a federation, and fail if one is not running",
-		Args:  cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			f, err := federation.Open(folder)
-			if err != nil {
-				return err
-			}
-			return status(cmd, f)
-		},
-	}
-	folderFlag(cmd, &folder)
-	return cmd
+	return onFederation(&cobra.Command{Use: "status", Short: "List the processes of a federation, and fail if one is not running", Args: cobra.NoArgs}, status)
 }
 
-func status(cmd *cobra.Command, f *federation.Federation) error {
+func status(cmd *cobra.Command, f *federation.Federation, _ []string) error {
 	processes := f.Status()
 	if len(processes) == 0 {
 		return fmt.Errorf("the federation in %s is down: start it with up", f.Folder())

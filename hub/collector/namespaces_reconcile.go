@@ -4,15 +4,11 @@
 package collector
 
 import (
-	"cmp"
 	"context"
-	"fmt"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/sets"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -37,8 +33,8 @@ type namespaceScope struct {
 	*Namespaces
 	namespace *corev1.Namespace
 	project   string
-	// gone are the UIDs of absent projects with objects in the namespace.
-	gone []types.UID
+	// uid is the UID of the project: it is part of the name of the namespace.
+	uid types.UID
 }
 
 // later returns a result that requeues after about that time.
@@ -53,78 +49,47 @@ func (r *Namespaces) Reconcile(ctx context.Context, request reconcile.Request) (
 		r.forget(request.Name)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	s.project = projects.NameOf(s.namespace).String()
+	s.project, s.uid = projects.NameOf(s.namespace).String(), types.UID(s.namespace.Labels[v1alpha.LabelProjectUID])
 	if s.project == "" || !projects.IsHubNamespace(s.namespace) || !s.namespace.DeletionTimestamp.IsZero() || !r.Projects.Owns(naming.ProjectKey(s.project)) {
 		// The replica that engages the project checks its hub namespaces.
 		r.forget(request.Name)
 		return reconcile.Result{}, nil
 	}
-	unknown, err := s.unknown(ctx)
-	if err != nil {
-		return reconcile.Result{}, err
-	}
-	if len(unknown) == 0 {
+	if r.Projects.Knows(s.project, s.uid) {
 		r.forget(request.Name)
 		return later(recheck), nil
 	}
 	if rest := r.pause(request.Name); rest > 0 {
 		return reconcile.Result{RequeueAfter: rest}, nil
 	}
-	return s.ask(ctx, unknown)
+	return s.ask(ctx)
 }
 
-// unknown returns the UIDs of projects that have objects in the namespace and that the watch of the Projects does not
-// know.
-func (s *namespaceScope) unknown(ctx context.Context) ([]types.UID, error) {
-	var copies v1alpha.WorkloadDeploymentList
-	if err := s.Hub.List(ctx, &copies, client.InNamespace(s.namespace.Name), client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("list the copies in a hub namespace: %w", err)
-	}
-	found := sets.New(types.UID(s.namespace.Labels[v1alpha.LabelProjectUID]))
-	for i := range copies.Items {
-		found.Insert(types.UID(copies.Items[i].Labels[v1alpha.LabelProjectUID]))
-	}
-	var unknown []types.UID
-	for uid := range found.Delete("") {
-		if !s.Projects.Knows(s.project, uid) {
-			unknown = append(unknown, uid)
-		}
-	}
-	slices.Sort(unknown)
-	return unknown, nil
-}
-
-// ask asks whether projects are gone. Any other answer than "gone" restarts the questions.
-func (s *namespaceScope) ask(ctx context.Context, unknown []types.UID) (reconcile.Result, error) {
+// ask asks whether the project is gone. Any other answer than "gone" restarts the questions.
+func (s *namespaceScope) ask(ctx context.Context) (reconcile.Result, error) {
 	if !s.questions.TryAccept() {
 		return later(lookAgain / 3), nil
 	}
-	held := ""
-	for _, uid := range unknown {
-		answer, err := s.Owners.Verdict(ctx, ownership.Key{Project: s.project, ProjectUID: uid})
-		if err != nil {
-			s.forget(s.namespace.Name)
-			log.FromContext(ctx).V(1).Info("Whether a project exists is not known; retrying", "project", s.project, "error", err.Error())
-			return later(lookAgain), nil
-		}
-		if answer.Verdict == ownership.Gone || answer.Held != "" {
-			s.gone, held = append(s.gone, uid), cmp.Or(held, answer.Held)
-		}
+	answer, err := s.Owners.Verdict(ctx, ownership.Key{Project: s.project, ProjectUID: s.uid})
+	if err != nil {
+		s.forget(s.namespace.Name)
+		log.FromContext(ctx).V(1).Info("Whether a project exists is not known; retrying", "project", s.project, "error", err.Error())
+		return later(lookAgain), nil
 	}
-	if len(s.gone) == 0 {
+	if answer.Verdict != ownership.Gone && answer.Held == "" {
 		s.forget(s.namespace.Name)
 		return later(recheck), nil
 	}
-	rest, isFirst := s.count(s.namespace.Name, s.gone)
+	rest, isFirst := s.count(s.namespace.Name)
 	if isFirst {
 		log.FromContext(ctx).Info("A project does not exist any more; what it left on the hub will be withdrawn unless the hub namespace is annotated",
-			"project", s.project, "uids", s.gone, "at", s.Clock.Now().Add(s.After), "annotation", v1alpha.AnnotationKeep+"=true")
+			"project", s.project, "uid", s.uid, "at", s.Clock.Now().Add(s.After), "annotation", v1alpha.AnnotationKeep+"=true")
 	}
 	if rest > 0 {
 		return reconcile.Result{RequeueAfter: rest}, nil
 	}
-	if reason := s.held(held); reason != "" {
-		log.FromContext(ctx).Info("What a project left on the hub is not withdrawn", "project", s.project, "uids", s.gone, "reason", reason)
+	if reason := s.held(answer.Held); reason != "" {
+		log.FromContext(ctx).Info("What a project left on the hub is not withdrawn", "project", s.project, "uid", s.uid, "reason", reason)
 		return later(recheckHeld), nil
 	}
 	return s.withdraw(ctx)
@@ -144,10 +109,8 @@ func (s *namespaceScope) held(brake string) string {
 	return brake
 }
 
-// doubt records Milo's answers about absent projects with objects in a hub namespace.
+// doubt records Milo's answers that the project of a hub namespace is absent.
 type doubt struct {
-	// gone are the UIDs of projects that do not exist.
-	gone []types.UID
 	// since is when Milo first answered so, last when an answer was last counted, and answers the number of counted
 	// answers.
 	since, last time.Time
@@ -156,11 +119,6 @@ type doubt struct {
 	withdrawing bool
 	// held: the withdrawal waits for an operator.
 	held bool
-}
-
-// covers reports whether the answers counted so far are about all of these projects.
-func (d *doubt) covers(gone []types.UID) bool {
-	return !slices.ContainsFunc(gone, func(uid types.UID) bool { return !slices.Contains(d.gone, uid) })
 }
 
 // interval returns the time between two answers that count: they are spread over After.
@@ -177,15 +135,15 @@ func (r *Namespaces) pause(namespace string) time.Duration {
 	return d.last.Add(r.interval()).Sub(r.Clock.Now())
 }
 
-// count counts an answer of Milo that projects do not exist. It returns how long to wait for the next answer, 0 if
+// count counts an answer of Milo that the project of a hub namespace does not exist. It returns how long to wait for the next answer, 0 if
 // there were enough, and whether this is the first one.
-func (r *Namespaces) count(namespace string, gone []types.UID) (wait time.Duration, isFirst bool) {
+func (r *Namespaces) count(namespace string) (wait time.Duration, isFirst bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	now := r.Clock.Now()
 	d := r.doubts[namespace]
-	if d == nil || !d.covers(gone) {
-		r.doubts[namespace] = &doubt{gone: gone, since: now, last: now, answers: 1}
+	if d == nil {
+		r.doubts[namespace] = &doubt{since: now, last: now, answers: 1}
 		return r.interval(), true
 	}
 	d.last = now

@@ -83,11 +83,7 @@ func newNamespacesFixture(t *testing.T) *namespacesFixture {
 	}
 	f.roster = &roster{name: "project-of-" + f.Namespace.Name}
 	f.restart(t)
-	f.EnsureHubNamespace(t)
-	f.mark(t, f.namespace(), oldUID)
-	if err := f.reconciler.Grants.Ensure(t.Context(), f.HubNamespace, f.origin(oldUID)); err != nil {
-		t.Fatal(err)
-	}
+	f.addNamespace(t, oldUID)
 	f.copied = f.addCopy(t, "web", oldUID)
 	return f
 }
@@ -105,11 +101,21 @@ func (f *namespacesFixture) origin(uid types.UID) projects.Origin {
 	return projects.Origin{Project: f.roster.name, ProjectUID: uid, Namespace: f.Namespace.Name}
 }
 
-func (f *namespacesFixture) mark(t *testing.T, obj client.Object, uid types.UID) {
+// addNamespace creates the hub namespace of a project with this UID, to which the fixture then refers.
+func (f *namespacesFixture) addNamespace(t *testing.T, uid types.UID) {
 	t.Helper()
-	planes.Change(t, f.Planes, obj, func(o client.Object) {
-		o.SetLabels(f.origin(uid).Labels())
-		o.SetAnnotations(f.origin(uid).Annotations())
+	f.HubNamespace = f.origin(uid).HubNamespace(f.Namespace.UID)
+	f.mark(t, planes.Create(t, f.Planes, f.namespace()), uid)
+	if err := f.reconciler.Grants.Ensure(t.Context(), f.HubNamespace, f.origin(uid)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func (f *namespacesFixture) mark(t *testing.T, namespace *corev1.Namespace, uid types.UID) {
+	t.Helper()
+	planes.Change(t, f.Planes, namespace, func(n *corev1.Namespace) {
+		n.Labels, n.Annotations = f.origin(uid).Labels(), f.origin(uid).Annotations()
+		n.Labels[v1alpha.LabelProjectNamespaceUID] = string(f.Namespace.UID)
 	})
 }
 
@@ -261,40 +267,39 @@ func TestEventsAreNoAnswers(t *testing.T) {
 // remain.
 func TestProjectMadeAgain(t *testing.T) {
 	t.Parallel()
-	for name, marked := range map[string]types.UID{"it has marked the namespace": newUID, "it has not yet": oldUID} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			f := newNamespacesFixture(t)
-			f.roster.exists, f.roster.knows = newUID, newUID
-			f.mark(t, f.namespace(), marked)
-			later := f.addCopy(t, "later", newUID)
-			f.doubt(t)
-			f.reconcile(t)
-			f.end(t, f.copied)
-			f.reconcile(t)
-			if !f.isDeleted(t, f.copied) || f.isDeleted(t, later) || f.isDeleted(t, f.namespace()) {
-				t.Error("what the earlier one left stays, or what the later one has goes")
-			}
-		})
+	f := newNamespacesFixture(t)
+	f.roster.exists, f.roster.knows = newUID, newUID
+	earlier, gone := f.namespace(), f.copied
+	f.addNamespace(t, newUID)
+	later := f.addCopy(t, "web", newUID)
+	for _, name := range []string{earlier.Name, f.HubNamespace} {
+		f.HubNamespace = name
+		f.doubt(t)
+		f.reconcile(t)
 	}
+	f.end(t, gone)
+	f.wantDeleted(t, map[client.Object]bool{later: false, f.namespace(): false})
+	f.HubNamespace = earlier.Name
+	f.reconcile(t)
+	f.wantDeleted(t, map[client.Object]bool{earlier: true, gone: true})
 }
 
-// TestProjectMadeAgainMeanwhile: the later project marks the namespace just before it is deleted.
-func TestProjectMadeAgainMeanwhile(t *testing.T) {
+// TestKeptMeanwhile: an operator annotates the namespace just before it is deleted.
+func TestKeptMeanwhile(t *testing.T) {
 	t.Parallel()
 	f := newNamespacesFixture(t)
 	f.doubt(t)
 	f.reconcile(t)
 	f.end(t, f.copied)
 	f.Hub.Once("delete", "Namespace", func() error {
-		f.mark(t, f.namespace(), newUID)
+		planes.Change(t, f.Planes, f.namespace(), func(n *corev1.Namespace) { n.Annotations[v1alpha.AnnotationKeep] = "true" })
 		return nil
 	})
 	if _, err := f.reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Name: f.HubNamespace}}); err == nil {
 		t.Error("there is no conflict")
 	}
 	if f.isDeleted(t, f.namespace()) {
-		t.Error("the later project's namespace is deleted")
+		t.Error("the namespace is deleted")
 	}
 }
 
@@ -352,7 +357,7 @@ func TestNamespacesOf(t *testing.T) {
 }
 
 // TestAForeignNamespaceStays: a namespace that the add-on has not created remains when the project in its labels is
-// gone. An earlier version labelled any namespace that a consumer named.
+// gone.
 func TestAForeignNamespaceStays(t *testing.T) {
 	t.Parallel()
 	f := newNamespacesFixture(t)
@@ -367,8 +372,8 @@ func TestAForeignNamespaceStays(t *testing.T) {
 	f.wantDeleted(t, map[client.Object]bool{f.namespace(): false, f.copied: false})
 }
 
-// TestWithdrawalOfAnEarlierVersion verifies that a hub namespace without the RoleBinding gets it before its data is deleted.
-func TestWithdrawalOfAnEarlierVersion(t *testing.T) {
+// TestWithdrawalWithoutTheGrant verifies that a hub namespace without the RoleBinding gets it before its data is deleted.
+func TestWithdrawalWithoutTheGrant(t *testing.T) {
 	t.Parallel()
 	f := newNamespacesFixture(t)
 	grant := &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: f.HubNamespace, Name: projects.GrantName}}

@@ -6,7 +6,6 @@ package collector
 import (
 	"context"
 	"fmt"
-	"slices"
 	"time"
 
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
@@ -37,35 +36,28 @@ func originOf(namespace *corev1.Namespace) projects.Origin {
 	}
 }
 
-// withdraw deletes the leftover objects of projects: first the copies, then the objects that they needed, and the
-// namespace last. Milo keeps namespace default of a project across its deletion, so that an earlier and a later project
-// of one name share a hub namespace: it is deleted only if no object in it belongs to another project, and never after
-// that project has marked it as its own.
+// withdraw deletes the leftover objects of the project: first the copies, then the objects that they needed, and the
+// namespace last. A later project of the name has a hub namespace of its own.
 func (s *namespaceScope) withdraw(ctx context.Context) (reconcile.Result, error) {
 	if s.begin(s.namespace.Name) {
 		s.withdrawn.Inc()
-		log.FromContext(ctx).Info("Withdrawing what a project left on the hub", "project", s.project, "uids", s.gone)
+		log.FromContext(ctx).Info("Withdrawing what a project left on the hub", "project", s.project, "uid", s.uid)
 	}
 	var copies v1alpha.WorkloadDeploymentList
 	if err := s.APIReader.List(ctx, &copies, client.InNamespace(s.namespace.Name)); err != nil {
 		return reconcile.Result{}, fmt.Errorf("list the copies in a hub namespace: %w", err)
 	}
-	left := 0
 	for i := range copies.Items {
-		if !s.isGone(&copies.Items[i]) {
-			continue
-		}
-		left++
 		if err := s.delete(ctx, &copies.Items[i]); err != nil {
 			return reconcile.Result{}, err
 		}
 	}
-	if left > 0 {
+	if len(copies.Items) > 0 {
 		return later(copyEnds), nil
 	}
 	open, err := s.Grants.Has(ctx, s.namespace.Name)
 	if err == nil && !open {
-		// Only earlier versions created a hub namespace without the grant.
+		// hub/propagation ended after it had created the hub namespace, and before it wrote the grant.
 		return later(grantKnown), s.Grants.Ensure(ctx, s.namespace.Name, originOf(s.namespace))
 	}
 	if err == nil {
@@ -74,17 +66,7 @@ func (s *namespaceScope) withdraw(ctx context.Context) (reconcile.Result, error)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if len(copies.Items) > 0 || !s.isGone(s.namespace) {
-		// Another project uses the namespace, and hub/propagation deletes the objects in it that this project does not
-		// need.
-		return later(recheck), nil
-	}
 	return reconcile.Result{}, s.deleteNamespace(ctx)
-}
-
-// isGone reports whether an object on the hub belongs to a project that does not exist.
-func (s *namespaceScope) isGone(obj client.Object) bool {
-	return slices.Contains(s.gone, types.UID(obj.GetLabels()[v1alpha.LabelProjectUID]))
 }
 
 // deleteData deletes copies of ConfigMaps and Secrets that the garbage collector has left.
@@ -92,16 +74,13 @@ func (s *namespaceScope) deleteData(ctx context.Context) error {
 	for _, kind := range []string{templates.KindConfigMap, templates.KindSecret} {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kind + "List"))
-		if err := s.APIReader.List(ctx, list, client.InNamespace(s.namespace.Name), client.HasLabels{v1alpha.LabelProjectUID}); err != nil {
+		if err := s.APIReader.List(ctx, list, client.InNamespace(s.namespace.Name), client.MatchingLabels{v1alpha.LabelProjectUID: string(s.uid)}); err != nil {
 			return fmt.Errorf("list the data in a hub namespace: %w", err)
 		}
 		for i := range list.Items {
 			data := &list.Items[i]
 			data.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kind))
-			if !s.isGone(data) {
-				continue
-			}
-			if err := s.deleteUnchanged(ctx, data); err != nil {
+			if err := s.delete(ctx, data); err != nil {
 				return err
 			}
 		}
@@ -112,7 +91,9 @@ func (s *namespaceScope) deleteData(ctx context.Context) error {
 // deleteNamespace deletes the namespace, and with it the policies. It also deletes the Works that the namespace owns
 // and that carry it into cells, so that cells do not depend on whether the garbage collector has seen these Works.
 func (s *namespaceScope) deleteNamespace(ctx context.Context) error {
-	if err := s.deleteUnchanged(ctx, s.namespace); err != nil {
+	// Unless an operator has annotated it since it was read. A conflict is an error, after which everything is read again.
+	unchanged := client.Preconditions{UID: &s.namespace.UID, ResourceVersion: &s.namespace.ResourceVersion}
+	if err := s.deleteIf(ctx, s.namespace, unchanged); err != nil {
 		return err
 	}
 	var works workv1alpha1.WorkList
@@ -131,13 +112,6 @@ func (s *namespaceScope) deleteNamespace(ctx context.Context) error {
 func (s *namespaceScope) delete(ctx context.Context, obj client.Object) error {
 	uid := obj.GetUID()
 	return s.deleteIf(ctx, obj, client.Preconditions{UID: &uid})
-}
-
-// deleteUnchanged deletes an object unless it was changed since it was read: a later project may have marked it as its
-// own. A conflict is an error, after which everything is read again.
-func (s *namespaceScope) deleteUnchanged(ctx context.Context, obj client.Object) error {
-	uid, version := obj.GetUID(), obj.GetResourceVersion()
-	return s.deleteIf(ctx, obj, client.Preconditions{UID: &uid, ResourceVersion: &version})
 }
 
 func (s *namespaceScope) deleteIf(ctx context.Context, obj client.Object, conditions client.Preconditions) error {

@@ -51,8 +51,6 @@ type Reconciler struct {
 	DefaultType string
 	// Networks reports which networks a project lacks. Nil: networks are not checked.
 	Networks Networks
-	// Place returns the name of the hub namespace for new deployments in a namespace of a project.
-	Place func(ctx context.Context, project projects.Project, namespace string) (string, error)
 	// Passing delays status writes for transient states. Nil: no write is delayed.
 	Passing *coalesce.Writes[mcreconcile.Request]
 	// Clock gives conditions their transition times.

@@ -82,7 +82,6 @@ func newFixture(t *testing.T, cities string) *fixture {
 	}
 	planes.Index(t, f.Project, byWorkload)
 	f.reconciler = &Reconciler{
-		Place:    func(context.Context, projects.Project, string) (string, error) { return f.HubNamespace, nil },
 		Projects: f.Planes, Locations: f.locations, Networks: f.networks, Clock: f.clock,
 	}
 	return f

@@ -173,11 +173,12 @@ func (s *scope) applyDeployment(ctx context.Context, desired *v1alpha.WorkloadDe
 // prepareForHub adds the metadata that hub/propagation needs before it writes anything to the hub, so that this costs
 // no write of its own.
 func (s *scope) prepareForHub(ctx context.Context, desired *v1alpha.WorkloadDeployment) error {
-	hubNamespace, err := s.Place(ctx, s.project, desired.Namespace)
+	from := s.project.Origin(desired.Namespace)
+	uid, err := from.NamespaceUID(ctx, s.project.GetAPIReader())
 	if err != nil {
 		return err
 	}
-	desired.Annotations = map[string]string{v1alpha.AnnotationHubNamespace: hubNamespace}
+	desired.Annotations = map[string]string{v1alpha.AnnotationHubNamespace: from.HubNamespace(uid)}
 	desired.Finalizers = []string{v1alpha.FinalizerPropagation}
 	return nil
 }

@@ -148,7 +148,7 @@ func (o *Owners) inProject(ctx context.Context, project projects.Project, key Ke
 		return Unknown, fmt.Errorf("ask project %s for namespace %s: %w", key.Project, key.Deployment.Namespace, err)
 	}
 	if key.Deployment.Name == "" {
-		return o.ofCity(ctx, reader, project.Origin(namespace.Name).HubNamespaces(namespace.UID), key)
+		return o.ofCity(ctx, reader, project.Origin(namespace.Name).HubNamespace(namespace.UID), key)
 	}
 	original := &v1alpha.WorkloadDeployment{}
 	err := reader.Get(ctx, key.Deployment, original)
@@ -159,7 +159,7 @@ func (o *Owners) inProject(ctx context.Context, project projects.Project, key Ke
 	switch {
 	case !isMissing && original.UID == key.UID:
 		return Wanted, nil
-	case !slices.Contains(project.Origin(key.Deployment.Namespace).HubNamespaces(namespace.UID), key.HubNamespace):
+	case key.HubNamespace != project.Origin(key.Deployment.Namespace).HubNamespace(namespace.UID):
 		// The namespace was recreated. Its objects now belong in another hub namespace.
 		return Gone, nil
 	case !isMissing:
@@ -170,8 +170,8 @@ func (o *Owners) inProject(ctx context.Context, project projects.Project, key Ke
 }
 
 // ofCity returns the verdict for an object that all originals of a city in the hub namespace share.
-func (o *Owners) ofCity(ctx context.Context, project client.Reader, hubNamespaces []string, key Key) (Verdict, error) {
-	if !slices.Contains(hubNamespaces, key.HubNamespace) {
+func (o *Owners) ofCity(ctx context.Context, project client.Reader, hubNamespace string, key Key) (Verdict, error) {
+	if key.HubNamespace != hubNamespace {
 		return Gone, nil
 	}
 	var originals v1alpha.WorkloadDeploymentList

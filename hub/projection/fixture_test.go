@@ -60,7 +60,7 @@ func newFixture(t *testing.T) *fixture {
 	planes.Index(t, f.Hub, path.WorkIndex{})
 	f.reconciler = New(Options{
 		Projects: f.Planes, Hub: f.Hub, Karmada: path.NewKarmadaWatch(f.HubAPI, f.clock), DoubtAfter: doubtAfter, Clock: f.clock,
-		Book: path.NewBook(f.clock), Ready: newReady(t, f.metrics), Lag: newLag(t, f.metrics), Ignored: newIgnored(t, f.metrics),
+		Book: path.NewBook(f.clock), Ready: NewReady(f.metrics), Lag: NewLag(f.metrics), Ignored: NewIgnored(f.metrics),
 	})
 	f.cell = f.Cell(t, f.city)
 	f.EnsureHubNamespace(t)

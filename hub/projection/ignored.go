@@ -4,8 +4,6 @@
 package projection
 
 import (
-	"fmt"
-
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -18,15 +16,13 @@ type Ignored struct {
 }
 
 // NewIgnored returns Ignored and registers its metric.
-func NewIgnored(registerer prometheus.Registerer) (*Ignored, error) {
+func NewIgnored(registerer prometheus.Registerer) *Ignored {
 	i := &Ignored{entries: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "karmada_compute_report_entries_ignored_total",
 		Help: "Entries of the reports of cells that were ignored, each time that a report was read, by cell and cause. UnknownIndex: the deployment cannot have the Instance. OtherCell: the Instance is assigned to another cell; while it moves that is no fault. Repeated: it was reported before. UnknownState: it is shown without its state.",
 	}, []string{"cell", "cause"})}
-	if err := registerer.Register(i.entries); err != nil {
-		return nil, fmt.Errorf("register the metric of ignored entries of reports: %w", err)
-	}
-	return i, nil
+	registerer.MustRegister(i.entries)
+	return i
 }
 
 // allIndices are the indices of the reports in the status of a deployment.

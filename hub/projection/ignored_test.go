@@ -6,22 +6,12 @@ package projection
 import (
 	"testing"
 
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
-
-func newIgnored(t *testing.T, registerer prometheus.Registerer) *Ignored {
-	t.Helper()
-	ignored, err := NewIgnored(registerer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ignored
-}
 
 // TestIgnored: entries that are not shown are counted for the cell that reports them; entries for another cell are not.
 func TestIgnored(t *testing.T) {

@@ -4,8 +4,6 @@
 package projection
 
 import (
-	"fmt"
-
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -20,16 +18,14 @@ type Lag struct {
 }
 
 // NewLag returns a Lag and registers its metric.
-func NewLag(registerer prometheus.Registerer) (*Lag, error) {
+func NewLag(registerer prometheus.Registerer) *Lag {
 	l := &Lag{seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name:    "karmada_compute_status_lag_seconds",
 		Help:    "Time from a change of an Instance's condition Ready in its cell until the project shows the change, by city. The time of the change is in whole seconds of the cell's clock. Conditions that the add-on sets on Instances in an Unknown state are not counted.",
 		Buckets: []float64{1, 2, 3, 5, 7.5, 10, 15, 20, 30, 60, 120, 300, 600, 1800, 3600},
 	}, []string{"city"})}
-	if err := registerer.Register(l.seconds); err != nil {
-		return nil, fmt.Errorf("register the metric of the lag of what is shown: %w", err)
-	}
-	return l, nil
+	registerer.MustRegister(l.seconds)
+	return l
 }
 
 // measureLag is called when the conditions of an Instance replace others.

@@ -14,20 +14,11 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-func newLag(t *testing.T, registerer prometheus.Registerer) *Lag {
-	t.Helper()
-	lag, err := NewLag(registerer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return lag
-}
-
 // TestLag: each change of Ready in the cell is measured when it is shown; an Unknown phase and its end are not.
 func TestLag(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()
-	lag := newLag(t, registry)
+	lag := NewLag(registry)
 	f := &fixture{metrics: registry, city: "DFW"}
 	at := func(status metav1.ConditionStatus, second int64) []metav1.Condition {
 		return []metav1.Condition{

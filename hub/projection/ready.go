@@ -4,7 +4,6 @@
 package projection
 
 import (
-	"fmt"
 	"sync"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -36,7 +35,7 @@ type followed struct {
 }
 
 // NewReady returns Ready and registers its metric.
-func NewReady(registerer prometheus.Registerer) (*Ready, error) {
+func NewReady(registerer prometheus.Registerer) *Ready {
 	r := &Ready{
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "karmada_compute_workload_ready_seconds",
@@ -49,10 +48,8 @@ func NewReady(registerer prometheus.Registerer) (*Ready, error) {
 			},
 		},
 	}
-	if err := registerer.Register(r.seconds); err != nil {
-		return nil, fmt.Errorf("register the metric of the time until deployments are available: %w", err)
-	}
-	return r, nil
+	registerer.MustRegister(r.seconds)
+	return r
 }
 
 // observe is called when the status of s.deployment is written; read is this controller's part of the status that was

@@ -14,15 +14,6 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-func newReady(t *testing.T, registerer prometheus.Registerer) *Ready {
-	t.Helper()
-	ready, err := NewReady(registerer)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return ready
-}
-
 // counted returns how many deployments of the city were measured, and their seconds.
 func (f *fixture) counted(t *testing.T) (count uint64, seconds float64) {
 	t.Helper()
@@ -114,7 +105,7 @@ func TestReadyIsNotGuessed(t *testing.T) {
 	for name, forget := range map[string]func(*testing.T, *fixture){
 		"the process is another one": func(t *testing.T, f *fixture) {
 			t.Helper()
-			f.reconciler.Ready = newReady(t, prometheus.WrapRegistererWithPrefix("next_", f.metrics))
+			f.reconciler.Ready = NewReady(prometheus.WrapRegistererWithPrefix("next_", f.metrics))
 		},
 		"the project was of another replica for a time": func(t *testing.T, f *fixture) {
 			t.Helper()

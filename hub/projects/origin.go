@@ -6,7 +6,6 @@ package projects
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -89,10 +88,9 @@ const (
 	PodSecurity      = "baseline"
 )
 
-// HubNamespaces returns the possible names of the hub namespace for a namespace UID in the project: the name of this
-// version first, then the name of earlier versions.
-func (o Origin) HubNamespaces(namespaceUID types.UID) []string {
-	return []string{naming.HubNamespace(string(o.ProjectUID), string(namespaceUID)), naming.EarlierHubNamespace(string(namespaceUID))}
+// HubNamespace returns the name of the hub namespace for a namespace UID in the project.
+func (o Origin) HubNamespace(namespaceUID types.UID) string {
+	return naming.HubNamespace(string(o.ProjectUID), string(namespaceUID))
 }
 
 // Marks reports whether an object on the hub has the labels of this origin.
@@ -116,21 +114,14 @@ func (o Origin) Owns(namespace *corev1.Namespace, namespaceUID types.UID) bool {
 	case labelled != "" && labelled != namespaceUID:
 		return false
 	}
-	return namespaceUID != "" && o.Marks(namespace) && slices.Contains(o.HubNamespaces(namespaceUID), namespace.Name)
+	return namespaceUID != "" && o.Marks(namespace) && namespace.Name == o.HubNamespace(namespaceUID)
 }
 
-// IsHubNamespace reports whether the add-on created a namespace on the hub that has its labels. A hub namespace of an
-// earlier version does not name the namespace in the project: only the form of its name can be checked.
+// IsHubNamespace reports whether the add-on created a namespace on the hub that has its labels.
 func IsHubNamespace(namespace *corev1.Namespace) bool {
 	from := Origin{ProjectUID: types.UID(namespace.Labels[v1alpha.LabelProjectUID])}
 	uid := types.UID(namespace.Labels[v1alpha.LabelProjectNamespaceUID])
-	if !IsMarked(namespace) || from.ProjectUID == "" {
-		return false
-	}
-	if uid == "" {
-		return naming.IsHubNamespace(namespace.Name)
-	}
-	return slices.Contains(from.HubNamespaces(uid), namespace.Name)
+	return IsMarked(namespace) && from.ProjectUID != "" && uid != "" && namespace.Name == from.HubNamespace(uid)
 }
 
 // Noted returns the namespace on the hub that the annotation of a deployment names, nil if it does not exist, and
@@ -151,38 +142,6 @@ func (o Origin) NamespaceUID(ctx context.Context, project client.Reader) (types.
 		return "", fmt.Errorf("get namespace %s of the project for its UID: %w", o.Namespace, err)
 	}
 	return namespace.UID, nil
-}
-
-// Place is the location of an origin's objects on the hub.
-type Place struct {
-	// Name is the name of the hub namespace for new objects. The namespace may not exist.
-	Name string
-	// Earlier is the name of the hub namespace that an earlier version created, if that exists too; otherwise "".
-	Earlier string
-}
-
-// FindPlace derives the place of an origin's objects from the UIDs of the project and of its namespace. hub is a cache
-// of the namespaces that the add-on created, and api reads them past the cache: a namespace that the cache does not
-// have yet must not count as missing.
-func (o Origin) FindPlace(ctx context.Context, hub, api client.Reader, namespaceUID types.UID) (Place, error) {
-	names := o.HubNamespaces(namespaceUID)
-	present, err := getNamespace(ctx, hub, names[0])
-	if err != nil {
-		return Place{}, err
-	}
-	earlier, err := getNamespace(ctx, hub, names[1])
-	if err == nil && earlier == nil && present == nil {
-		earlier, err = getNamespace(ctx, api, names[1])
-	}
-	switch {
-	case err != nil:
-		return Place{}, err
-	case earlier == nil || !o.Owns(earlier, namespaceUID) || !earlier.DeletionTimestamp.IsZero():
-		return Place{Name: names[0]}, nil
-	case present == nil:
-		return Place{Name: names[1]}, nil
-	}
-	return Place{Name: names[0], Earlier: names[1]}, nil
 }
 
 // getNamespace returns nil if no such namespace exists.

@@ -10,8 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
@@ -37,7 +35,7 @@ func proved(uid types.UID) map[string]string {
 
 // TestOwns: a namespace on the hub is a project's only if both its labels and its name match.
 func TestOwns(t *testing.T) {
-	present, earlier := naming.HubNamespace("north-uid", string(own)), naming.EarlierHubNamespace(string(own))
+	present := naming.HubNamespace("north-uid", string(own))
 	tests := map[string]struct {
 		namespace *corev1.Namespace
 		// wantKnown is the expectation with the UID of the namespace in the project, wantProved without it, and
@@ -45,14 +43,18 @@ func TestOwns(t *testing.T) {
 		wantKnown, wantProved, wantCreated bool
 	}{
 		"as it is created":              {namespace(present, proved(own)), true, true, true},
-		"of an earlier version":         {namespace(earlier, nil), true, false, true},
-		"of an earlier version, proved": {namespace(earlier, proved(own)), true, true, true},
+		"without its label":             {namespace(present, nil), true, false, false},
+		"of a name by itself":           {namespace("ns-"+string(own), proved(own)), false, false, false},
 		"of another namespace":          {namespace(naming.HubNamespace("north-uid", string(other)), proved(other)), false, true, true},
 		"that claims another namespace": {namespace(present, proved(other)), false, false, false},
 		"of another project": {
-			namespace(earlier, map[string]string{v1alpha.LabelProjectUID: "south-uid", v1alpha.LabelProject: "cluster-south"}), false, false, true,
+			namespace(naming.HubNamespace("south-uid", string(own)), map[string]string{
+				v1alpha.LabelProjectUID: "south-uid", v1alpha.LabelProject: "cluster-south", v1alpha.LabelProjectNamespaceUID: string(own),
+			}), false, false, true,
 		},
-		"of an earlier project":               {namespace(earlier, map[string]string{v1alpha.LabelProjectUID: "earlier"}), false, false, true},
+		"of an earlier project": {namespace(naming.HubNamespace("earlier", string(own)), map[string]string{
+			v1alpha.LabelProjectUID: "earlier", v1alpha.LabelProjectNamespaceUID: string(own),
+		}), false, false, true},
 		"of an operator, with all its labels": {namespace("victim", proved(own)), false, false, false},
 		"of an operator, with its labels":     {namespace("victim", nil), false, false, false},
 		"of its name, without labels":         {&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: present}}, false, false, false},
@@ -67,39 +69,6 @@ func TestOwns(t *testing.T) {
 			}
 			if got := IsHubNamespace(test.namespace); got != test.wantCreated {
 				t.Errorf("of any project: %t", got)
-			}
-		})
-	}
-}
-
-// TestFindPlace: an earlier version's hub namespace is kept if it is the project's; otherwise the project gets its own.
-func TestFindPlace(t *testing.T) {
-	present, earlier := naming.HubNamespace("north-uid", string(own)), naming.EarlierHubNamespace(string(own))
-	now := metav1.Now()
-	ending := namespace(earlier, nil)
-	ending.DeletionTimestamp, ending.Finalizers = &now, []string{"kubernetes"}
-	tests := map[string]struct {
-		onHub, inCache []client.Object
-		want           Place
-	}{
-		"nothing":                            {nil, nil, Place{Name: present}},
-		"its own":                            {[]client.Object{namespace(present, proved(own))}, nil, Place{Name: present}},
-		"that of an earlier version":         {[]client.Object{namespace(earlier, nil)}, nil, Place{Name: earlier}},
-		"one that the cache does not have":   {[]client.Object{namespace(earlier, nil)}, []client.Object{}, Place{Name: earlier}},
-		"both":                               {[]client.Object{namespace(present, proved(own)), namespace(earlier, proved(own))}, nil, Place{present, earlier}},
-		"that of an earlier project":         {[]client.Object{namespace(earlier, map[string]string{v1alpha.LabelProjectUID: "earlier"})}, nil, Place{Name: present}},
-		"one that is being deleted":          {[]client.Object{ending}, nil, Place{Name: present}},
-		"an operator's, of the earlier name": {[]client.Object{&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: earlier}}}, nil, Place{Name: present}},
-	}
-	for name, test := range tests {
-		t.Run(name, func(t *testing.T) {
-			if test.inCache == nil {
-				test.inCache = test.onHub
-			}
-			api, hub := fake.NewClientBuilder().WithObjects(test.onHub...).Build(), fake.NewClientBuilder().WithObjects(test.inCache...).Build()
-			got, err := north.FindPlace(t.Context(), hub, api, own)
-			if err != nil || got != test.want {
-				t.Errorf("got %+v, %v, want %+v", got, err, test.want)
 			}
 		})
 	}

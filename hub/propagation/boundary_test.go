@@ -82,10 +82,9 @@ func TestForgedHubNamespace(t *testing.T) {
 		labels map[string]string
 	}{
 		"a namespace of an operator": {"victim-" + string(uuid.NewUUID()), nil},
-		"a hub namespace of another project": {naming.EarlierHubNamespace(string(otherUID)), map[string]string{
+		"a hub namespace of another project": {naming.HubNamespace("south-uid", string(otherUID)), map[string]string{
 			v1alpha.LabelProject: "cluster-south", v1alpha.LabelProjectNamespace: "default", v1alpha.LabelProjectUID: "south-uid",
 		}},
-		// The state that an earlier version left after this attack.
 		"one that has the labels of the project": {"labelled-" + string(uuid.NewUUID()), map[string]string{
 			v1alpha.LabelProject: naming.ProjectLabel(string(planes.ProjectName)), v1alpha.LabelProjectUID: string(planes.ProjectUID),
 		}},
@@ -153,11 +152,11 @@ func TestAForeignNamespaceOfTheName(t *testing.T) {
 }
 
 // TestAnEarlierProject: an earlier project of the name, with the same namespace, has left a hub namespace. The later
-// one gets its own hub namespace, regardless of the version that created the earlier one.
+// one gets its own hub namespace.
 func TestAnEarlierProject(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	v := f.victim(t, naming.EarlierHubNamespace(string(f.Namespace.UID)), map[string]string{
+	v := f.victim(t, naming.HubNamespace("earlier", string(f.Namespace.UID)), map[string]string{
 		v1alpha.LabelProject: naming.ProjectLabel(string(planes.ProjectName)), v1alpha.LabelProjectNamespace: f.Namespace.Name,
 		v1alpha.LabelProjectUID: "earlier",
 	})

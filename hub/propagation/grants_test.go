@@ -36,8 +36,7 @@ func TestGrant(t *testing.T) {
 	f.checkGrant(t)
 }
 
-// TestGrantIsRestored verifies that the RoleBinding is created in a hub namespace of an earlier version, and restored after it was
-// edited.
+// TestGrantIsRestored verifies that the RoleBinding is created in a hub namespace that lacks it, and restored after it was edited.
 func TestGrantIsRestored(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

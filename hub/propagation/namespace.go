@@ -51,7 +51,7 @@ func (s *scope) ensureNamespace(ctx context.Context) error {
 }
 
 // ensureGrant gives the add-on the right to the ConfigMaps and Secrets of the hub namespace, before anything is written
-// there. Hub namespaces of an earlier version get it here.
+// there.
 func (s *scope) ensureGrant(ctx context.Context) error {
 	return s.Grants.Ensure(ctx, s.hubNamespace, s.origin)
 }

@@ -18,19 +18,6 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
-// Place returns a function that derives the hub namespace for new deployments in a namespace of a project.
-func Place(hub, api client.Reader) func(context.Context, projects.Project, string) (string, error) {
-	return func(ctx context.Context, project projects.Project, namespace string) (string, error) {
-		from := project.Origin(namespace)
-		uid, err := from.NamespaceUID(ctx, project.GetAPIReader())
-		if err != nil {
-			return "", err
-		}
-		place, err := from.FindPlace(ctx, hub, api, uid)
-		return place.Name, err
-	}
-}
-
 // findPlace determines the hub namespace of the deployment. The annotation alone decides nothing, because a consumer
 // may write it: it counts if it names a hub namespace of this project that has the copy of this very deployment.
 // Otherwise the place is derived from the UIDs of the project and of its namespace.
@@ -46,21 +33,8 @@ func (s *scope) findPlace(ctx context.Context) error {
 	if s.namespaceUID, err = s.origin.NamespaceUID(ctx, s.projectAPI); err != nil {
 		return err
 	}
-	place, err := s.origin.FindPlace(ctx, s.Hub, s.APIReader, s.namespaceUID)
-	if err != nil {
-		return err
-	}
-	s.hubNamespace = place.Name
-	if place.Earlier == "" {
-		return nil
-	}
-	// Two versions have created hub namespaces for this namespace of the project. Running deployments remain where they
-	// are.
-	copied, err := s.copyIn(ctx, place.Earlier)
-	if err == nil && copied != nil && copied.Labels[v1alpha.LabelProjectUID] == string(s.origin.ProjectUID) {
-		s.hubNamespace = place.Earlier
-	}
-	return err
+	s.hubNamespace = s.origin.HubNamespace(s.namespaceUID)
+	return nil
 }
 
 // noted returns the hub namespace that the deployment's annotation names, if it has the copy of this deployment;
@@ -112,19 +86,15 @@ func (s *scope) ownNamespaces(ctx context.Context) ([]corev1.Namespace, error) {
 	if err != nil {
 		return nil, err
 	}
-	var own []corev1.Namespace
-	for _, name := range s.origin.HubNamespaces(s.namespaceUID) {
-		namespace := corev1.Namespace{}
-		err := s.APIReader.Get(ctx, client.ObjectKey{Name: name}, &namespace)
-		switch {
-		case apierrors.IsNotFound(err):
-		case err != nil:
-			return nil, fmt.Errorf("get namespace %s of the hub: %w", name, err)
-		case s.origin.Owns(&namespace, s.namespaceUID):
-			own = append(own, namespace)
-		}
+	own, name := corev1.Namespace{}, s.origin.HubNamespace(s.namespaceUID)
+	err = s.APIReader.Get(ctx, client.ObjectKey{Name: name}, &own)
+	switch {
+	case client.IgnoreNotFound(err) != nil:
+		return nil, fmt.Errorf("get namespace %s of the hub: %w", name, err)
+	case err == nil && s.origin.Owns(&own, s.namespaceUID):
+		return []corev1.Namespace{own}, nil
 	}
-	return own, nil
+	return nil, nil
 }
 
 // labelledNamespaces returns the namespaces on the hub with the labels of the origin.
@@ -142,11 +112,11 @@ func (s *scope) proves(labelled *corev1.Namespace) bool {
 	return s.origin.Owns(labelled, "") || s.origin.Owns(labelled, s.namespaceUID)
 }
 
-// refuseNote reports an annotation that names none of these namespaces, and returns whether it does. The add-on does
-// not touch the namespace that it names.
-func (s *scope) refuseNote(own ...string) bool {
+// refuseNote reports an annotation that names another namespace than the deployment's, and returns whether it does. The
+// add-on does not touch the namespace that it names.
+func (s *scope) refuseNote() bool {
 	note := s.deployment.Annotations[v1alpha.AnnotationHubNamespace]
-	if note == "" || slices.Contains(own, note) {
+	if note == "" || note == s.origin.HubNamespace(s.namespaceUID) {
 		return false
 	}
 	s.warn("ForeignHubNamespace", "annotation %s names hub namespace %q, which does not belong to this namespace of the project; "+

@@ -20,7 +20,6 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/indexing"
-	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
@@ -125,16 +124,11 @@ func TestTheHubNamespaceIsDecidedOnce(t *testing.T) {
 	f := newFixture(t)
 	for _, want := range []bool{true, false} {
 		f.Project.Calls()
-		f.HubAPI.Calls()
 		if _, err := f.reconcile(t); err != nil {
 			t.Fatal(err)
 		}
 		if got := slices.Contains(f.Project.Calls(), planes.Call{Verb: "get", Kind: "Namespace", Name: f.Namespace.Name}); got != want {
 			t.Errorf("the project is asked for the UID of its namespace: %t", got)
-		}
-		earlier := naming.EarlierHubNamespace(string(f.Namespace.UID))
-		if got := slices.Contains(f.HubAPI.Calls(), planes.Call{Verb: "get", Kind: "Namespace", Name: earlier}); got != want {
-			t.Errorf("the hub is asked for the hub namespace of an earlier version: %t", got)
 		}
 	}
 }
@@ -297,7 +291,6 @@ func TestErrors(t *testing.T) {
 		"the Clusters":             {hub, "list", "ClusterList"},
 		"the hub namespace":        {hub, "get", "Namespace"},
 		"its creation":             {hub, "create", "Namespace"},
-		"that of earlier versions": {func(f *fixture) *planes.Plane { return f.HubAPI }, "get", "Namespace"},
 		"the Work":                 {hub, "get", "Work"},
 		"the Work's write":         {hub, "apply", "Work"},
 		"the policy":               {hub, "get", "PropagationPolicy"},

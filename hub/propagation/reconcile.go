@@ -129,13 +129,13 @@ func (s *scope) withdraw(ctx context.Context) error {
 }
 
 // withdrawCopies removes the deployment's objects from the project's hub namespaces. There is more than one such
-// namespace only after a return to an earlier version.
+// namespace only if the namespace in the project was recreated.
 func (s *scope) withdrawCopies(ctx context.Context) error {
 	own, err := s.ownNamespaces(ctx)
 	if err != nil {
 		return err
 	}
-	if s.namespaceUID != "" && s.refuseNote(s.origin.HubNamespaces(s.namespaceUID)...) && len(own) > 0 {
+	if s.namespaceUID != "" && s.refuseNote() && len(own) > 0 {
 		// Other controllers use the annotation as long as the deployment is being deleted.
 		err := apply.AddMetadata(ctx, s.project, FieldManager, s.deployment, metav1.ObjectMeta{
 			Annotations: map[string]string{v1alpha.AnnotationHubNamespace: own[0].Name},
@@ -173,7 +173,7 @@ func (s *scope) locked(ctx context.Context, steps ...func(context.Context) error
 // the hub.
 func (s *scope) recordNamespace(ctx context.Context) error {
 	if s.namespaceUID != "" {
-		s.refuseNote(s.origin.HubNamespaces(s.namespaceUID)...)
+		s.refuseNote()
 	}
 	return apply.AddMetadata(ctx, s.project, FieldManager, s.deployment, metav1.ObjectMeta{
 		Annotations: map[string]string{v1alpha.AnnotationHubNamespace: s.hubNamespace},

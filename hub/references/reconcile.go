@@ -128,7 +128,7 @@ func (s *scope) load(ctx context.Context) error {
 
 // confirm checks that a deployment's hub namespace is the project's. Consumers may write the annotation that names it:
 // until the labels of the namespace confirm it, nothing is read, written or deleted there. hub/propagation corrects the
-// annotation, and labels the namespaces of earlier versions.
+// annotation.
 func (s *scope) confirm(ctx context.Context, d *deployment) error {
 	if s.hubNamespaces[d.hubNamespace] {
 		return nil

@@ -136,8 +136,8 @@ func TestListings(t *testing.T) {
 	wantLists("a copy has changed since it began", 2)
 }
 
-// TestANamespaceThatIsNotOpen: nothing is read or written in a hub namespace before the add-on has the rights. Hub
-// namespaces of an earlier version are opened when hub/propagation reconciles a deployment.
+// TestANamespaceThatIsNotOpen: nothing is read or written in a hub namespace before the add-on has the rights, which
+// hub/propagation gives it when it reconciles a deployment.
 func TestANamespaceThatIsNotOpen(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t).engage(t)

@@ -101,12 +101,8 @@ func (p *places) onHub(ctx context.Context, origin projects.Origin, namespaceUID
 	if !ok {
 		return place{}, gone("%s is no name of an Instance", instance)
 	}
-	at, err := origin.FindPlace(ctx, p.hub, p.hub, namespaceUID)
-	if err != nil {
-		return place{}, err
-	}
-	stored := &v1alpha.WorkloadDeployment{}
-	err = p.hub.Get(ctx, client.ObjectKey{Namespace: at.Name, Name: deployment}, stored)
+	hubNamespace, stored := origin.HubNamespace(namespaceUID), &v1alpha.WorkloadDeployment{}
+	err := p.hub.Get(ctx, client.ObjectKey{Namespace: hubNamespace, Name: deployment}, stored)
 	switch {
 	case apierrors.IsNotFound(err):
 		return place{}, gone("WorkloadDeployment %s is not on the hub", deployment)
@@ -119,7 +115,7 @@ func (p *places) onHub(ctx context.Context, origin projects.Origin, namespaceUID
 	if cell == "" {
 		return place{}, gone("Instance %s is not assigned to a cell", instance)
 	}
-	return place{cell: cell, namespace: at.Name, pod: instance}, p.reachable(ctx, cell)
+	return place{cell: cell, namespace: hubNamespace, pod: instance}, p.reachable(ctx, cell)
 }
 
 // reachable returns an ending while Karmada's proxy does not lead to a cell.

@@ -98,19 +98,6 @@ func exact[T client.Object](ctx context.Context, c client.Client, manager FieldM
 	return stored, Replace(ctx, c, manager, stored, values)
 }
 
-// Newest gives existing the metadata and the spec of desired, as Exact does, and fails with a conflict when existing is not the newest
-// version.
-func Newest[T client.Object](ctx context.Context, c client.Client, manager FieldManager, existing, desired T) error {
-	if existing.GetUID() != "" && !MetadataDiffers(existing, desired) && equality.Semantic.DeepEqual(specOf(existing), specOf(desired)) {
-		return nil
-	}
-	stored, err := object(ctx, c, manager, desired, existing.GetResourceVersion())
-	if err != nil || equality.Semantic.DeepEqual(specOf(stored), specOf(desired)) {
-		return err
-	}
-	return Replace(ctx, c, manager, stored, map[string]any{"/spec": specOf(desired), "/metadata/resourceVersion": stored.GetResourceVersion()})
-}
-
 // specOf is the spec of a typed object, or nil when its kind has none.
 func specOf(obj client.Object) any {
 	spec := reflect.Indirect(reflect.ValueOf(obj)).FieldByName("Spec")

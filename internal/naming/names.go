@@ -74,11 +74,7 @@ func HubNamespace(projectUID, namespaceUID string) string {
 	return fmt.Sprintf("%s%x-%x-%x-%x-%x", hubNamespacePrefix, sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
 }
 
-// EarlierHubNamespace is the name that earlier versions gave the hub namespace of a project's namespace with this UID.
-// A hub namespace that has it keeps it.
-func EarlierHubNamespace(namespaceUID string) string { return hubNamespacePrefix + namespaceUID }
-
-// IsHubNamespace reports whether a name has the form of both.
+// IsHubNamespace reports whether a name has the form of the name of a hub namespace.
 func IsHubNamespace(name string) bool { return hubNamespace.MatchString(name) }
 
 var hubNamespace = regexp.MustCompile(`^` + hubNamespacePrefix + `[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)

@@ -83,7 +83,6 @@ func TestHubNamespace(t *testing.T) {
 	names := map[string]bool{}
 	for _, name := range []string{
 		naming.HubNamespace(project, namespace), naming.HubNamespace(namespace, project), naming.HubNamespace(project+"/", namespace),
-		naming.EarlierHubNamespace(namespace),
 	} {
 		if names[name] || !naming.IsHubNamespace(name) || len(validation.IsDNS1123Label(name)) > 0 {
 			t.Errorf("%s is not unique, not valid or not recognized", name)

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,7 +19,6 @@ import (
 type readyOptions struct {
 	n, warmup, burst int
 	deadline         time.Duration
-	beside, cells    []int
 	// independentFloor makes the floor propagate without its dependencies.
 	independentFloor bool
 	// timeline prints the requests of the last object of each kind.
@@ -34,8 +32,8 @@ func readyCommand() *cobra.Command {
 		Short: "Measure the time from a Workload's creation until its Instance is Ready in the project, one after the other and in a burst",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if min(o.n, o.burst) < 1 || min(o.warmup, slices.Min(slices.Concat([]int{0}, o.beside, o.cells))) < 0 || o.deadline <= 0 {
-				return errors.New("--n, --burst, --deadline: use values above 0; --warmup, --beside, --cells: use 0 or more")
+			if min(o.n, o.burst) < 1 || o.warmup < 0 || o.deadline <= 0 {
+				return errors.New("--n, --burst, --deadline: use values above 0; --warmup: use 0 or more")
 			}
 			return runReady(cmd, &o)
 		},
@@ -48,60 +46,42 @@ func (o *readyOptions) addFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.n, "n", 25, "how many are measured one after the other")
 	flags.IntVar(&o.warmup, "warmup", 3, "how many come before the measurement")
 	flags.IntVar(&o.burst, "burst", 60, "how many are created at once")
-	flags.IntSliceVar(&o.beside, "beside", nil, "measure again when so many others of the floor and of the Workloads run, ascending, for example 100,300")
-	flags.IntSliceVar(&o.cells, "cells", nil, "then measure again with so many more Clusters, ascending, for example 20,100: they share the API server of the cell, and have no city")
 	flags.BoolVar(&o.independentFloor, "independent-floor", false, "propagate the floor by a policy without propagateDeps: Karmada then does not bring what a StatefulSet names to its cell")
 	flags.BoolVar(&o.timeline, "timeline", false, "print the requests to all planes for the last of those one after the other, from the audit logs")
 	flags.DurationVar(&o.deadline, "deadline", 2*time.Minute, "after how long one that is not Ready is a failure")
 }
 
-// nodes returns the number of nodes that the floor and the Workloads need: for all other objects, and the measured ones of each
-// round.
+// nodes returns the number of nodes that the floor and the Workloads need.
 func (o *readyOptions) nodes() int {
-	rounds := o.rounds()
-	pods := 2 * (rounds[len(rounds)-1].objects + len(rounds)*(o.warmup+o.n+o.burst))
 	const perNode = 200
-	return pods/perNode + 1
+	return 2*(o.warmup+o.n+o.burst)/perNode + 1
 }
 
 func runReady(cmd *cobra.Command, o *readyOptions) error {
 	latency := newReport(cmd, "Create to Ready, one Instance", "", "p50", "p99", "p50 to floor", "p99 to floor", "burst a second", "burst to floor",
 		"writes project", "hub", "cell")
-	costs := newReport(cmd, "CPU time per object of a burst", "", "process", "floor", "Workload", "to floor")
+	costs := newReport(cmd, "CPU time per object", "", "process", "floor", "Workload", "to floor")
 	writes := newReport(cmd, "Writes per Workload of the last that were created one after the other", "plane", "user", "verb", "resource", "writes")
 	timeline := newReport(cmd, "Requests for the last that was created one after the other", "", "received after", "took", "plane", "user", "verb", "resource")
-	rest := newReport(cmd, "CPU time a second at rest", "", "process", "CPU time")
 	progress := newProgress(cmd)
 	err := withStage(cmd.Context(), cmd.ErrOrStderr(), func(ctx context.Context, s *stage) error {
 		subjects, err := s.openReady(ctx, policies.City{Code: city, Cells: []string{cell}, Independent: o.independentFloor})
 		if err != nil {
 			return err
 		}
-		for _, around := range o.rounds() {
-			if err := s.addCells(ctx, around.cells); err != nil {
-				return err
+		var results []*readyResult
+		for _, subject := range subjects {
+			progress.printf("%s: %d one after the other, %d at once", subject.name, o.n, o.burst)
+			result, err := subject.measure(ctx, o)
+			if err != nil {
+				return fmt.Errorf("%s: %w", subject.name, err)
 			}
-			var results []*readyResult
-			for _, subject := range subjects {
-				progress.printf("%s, %s: %d one after the other, %d at once", subject.name, around, o.n, o.burst)
-				result, err := subject.round(ctx, o, around)
-				if err != nil {
-					return err
-				}
-				results = append(results, result)
-				latency.add(result.row(subject.name+", "+around.String(), results[0])...)
-				timeline.rows = append(timeline.rows, result.timeline...)
-			}
-			costs.rows = append(costs.rows, costRows(around.String(), results[0].cpu, results[1].cpu)...)
-			writes.rows = results[1].writes.rows()
-			if len(o.cells) > 0 {
-				idle, err := s.idle(ctx)
-				if err != nil {
-					return err
-				}
-				rest.rows = append(rest.rows, idleRows(around.String(), idle)...)
-			}
+			results = append(results, result)
+			latency.add(result.row(subject.name, results[0])...)
+			timeline.rows = append(timeline.rows, result.timeline...)
 		}
+		costs.rows = costRows("burst", results[0].cpu, results[1].cpu)
+		writes.rows = results[1].writes.rows()
 		return nil
 	}, federation.Cell{Name: cell, City: city, Controllers: []string{"statefulset-controller"}, Nodes: o.nodes()})
 	latency.note("Floor: a StatefulSet with one Pod that bare Karmada propagates to the same cell, from its creation on the hub until the hub shows it as Ready. Its policy has propagateDeps, without which Karmada does not bring what it names to its cell, unless --independent-floor. Ours: from the creation of a Workload in the project until the project shows its Instance as Ready.")
@@ -109,9 +89,6 @@ func runReady(cmd *cobra.Command, o *readyOptions) error {
 	costs.note("Hub: its kube-apiserver, Karmada's scheduler, webhook and controllers, and the add-on.")
 	// Measurements from before a failure are useful, too.
 	tables := []*report{latency, costs, writes}
-	if len(o.cells) > 0 {
-		tables = append(tables, rest)
-	}
 	if o.timeline {
 		tables = append(tables, timeline)
 	}
@@ -119,18 +96,6 @@ func runReady(cmd *cobra.Command, o *readyOptions) error {
 		err = errors.Join(err, table.write(cmd.OutOrStdout()))
 	}
 	return err
-}
-
-// round fills the surroundings of a subject and measures it.
-func (r *readySubject) round(ctx context.Context, o *readyOptions, around surroundings) (*readyResult, error) {
-	if err := r.fill(ctx, o, around.objects); err != nil {
-		return nil, fmt.Errorf("%s: %w", r.name, err)
-	}
-	result, err := r.measure(ctx, o, around.number)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", r.name, err)
-	}
-	return result, nil
 }
 
 func (r *readyResult) row(name string, floor *readyResult) []string {

@@ -153,7 +153,7 @@ func (c cpuTimes) sum(names []string) time.Duration {
 	return sum
 }
 
-// costRows compare the CPU time per object with the floor's in the same surroundings: of all processes, of the hub's processes,
+// costRows compare the CPU time per object with the floor's: of all processes, of the hub's processes,
 // and of each process that takes more than a millisecond.
 func costRows(around string, floor, ours cpuTimes) [][]string {
 	row := func(name string, floor, ours time.Duration) []string {

@@ -16,7 +16,6 @@ type readyRound struct {
 	*readySubject
 	*readyOptions
 
-	number int
 	seen   *readyNames
 	result readyResult
 }
@@ -35,10 +34,10 @@ type readyResult struct {
 }
 
 // measure creates objects one after the other, and then many at once. Each begins when the hub is at rest.
-func (r *readySubject) measure(ctx context.Context, o *readyOptions, number int) (*readyResult, error) {
+func (r *readySubject) measure(ctx context.Context, o *readyOptions) (*readyResult, error) {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	round := &readyRound{readySubject: r, readyOptions: o, number: number, seen: r.follow(ctx)}
+	round := &readyRound{readySubject: r, readyOptions: o, seen: r.follow(ctx)}
 	for _, step := range []func(context.Context) error{r.stage.rest, round.oneByOne, r.stage.rest, round.atOnce} {
 		if err := step(ctx); err != nil {
 			return nil, err
@@ -55,7 +54,7 @@ func (r *readyRound) oneByOne(ctx context.Context) error {
 		if i == r.warmup {
 			begin = time.Now()
 		}
-		name, last = fmt.Sprintf("one-%d-%d", r.number, i), time.Now()
+		name, last = fmt.Sprintf("one-%d", i), time.Now()
 		took, err := r.one(ctx, r.seen, name, r.deadline)
 		if err != nil {
 			return err
@@ -82,7 +81,7 @@ func (r *readyRound) atOnce(ctx context.Context) error {
 	before, begin := r.stage.cpu(), time.Now()
 	for i := range r.burst {
 		group.Go(func() error {
-			_, err := r.one(groupCtx, r.seen, fmt.Sprintf("burst-%d-%d", r.number, i), r.deadline)
+			_, err := r.one(groupCtx, r.seen, fmt.Sprintf("burst-%d", i), r.deadline)
 			return err
 		})
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
-	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -43,8 +42,6 @@ type readySubject struct {
 	object func(name string) (*unstructured.Unstructured, error)
 	// ready returns the name of the object that is Ready according to shown, or "".
 	ready func(shown *unstructured.Unstructured) string
-	// filled is the number of created objects in addition to the measured ones.
-	filled int
 }
 
 // openReady prepares the hub for the floor, and returns the floor and the add-on's subject. The city's policy propagates the
@@ -131,26 +128,6 @@ func readyInstance(shown *unstructured.Unstructured) string {
 		}
 	}
 	return ""
-}
-
-// fill creates objects until there are enough in addition to the measured ones.
-func (r *readySubject) fill(ctx context.Context, o *readyOptions, beside int) error {
-	if r.filled >= beside {
-		return nil
-	}
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	seen := r.follow(ctx)
-	group, groupCtx := errgroup.WithContext(ctx)
-	group.SetLimit(o.burst)
-	for ; r.filled < beside; r.filled++ {
-		name := fmt.Sprintf("beside-%d", r.filled)
-		group.Go(func() error {
-			_, err := r.one(groupCtx, seen, name, o.deadline)
-			return err
-		})
-	}
-	return group.Wait()
 }
 
 // one creates an object and waits until it is Ready.

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	configv1alpha1 "github.com/karmada-io/karmada/pkg/apis/config/v1alpha1"
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
@@ -44,10 +46,12 @@ type collector struct {
 	planes map[string]client.Client
 }
 
-func newScheme() (*runtime.Scheme, error) {
+// NewScheme returns a scheme of the kinds in the planes of a federation.
+func NewScheme() (*runtime.Scheme, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
-		clientgoscheme.AddToScheme, v1alpha.AddToScheme, policyv1alpha1.Install, workv1alpha1.Install, workv1alpha2.Install,
+		clientgoscheme.AddToScheme, v1alpha.AddToScheme, clusterv1alpha1.Install, policyv1alpha1.Install,
+		workv1alpha1.Install, workv1alpha2.Install, configv1alpha1.Install,
 	} {
 		if err := add(scheme); err != nil {
 			return nil, fmt.Errorf("build the scheme: %w", err)
@@ -58,7 +62,7 @@ func newScheme() (*runtime.Scheme, error) {
 
 // NewClient returns a client of a plane that neither limits itself nor repeats warnings. With groups the user claims to be in these.
 func NewClient(f *federation.Federation, plane, user string, groups ...string) (client.Client, error) {
-	scheme, err := newScheme()
+	scheme, err := NewScheme()
 	if err != nil {
 		return nil, err
 	}

@@ -75,19 +75,6 @@ func (c *consumer) run(ctx context.Context, begin time.Time, operations []Operat
 	workers.Wait()
 }
 
-// count returns the number of Workloads that should exist.
-func (c *consumer) count() int {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	count := 0
-	for _, wanted := range c.wanted {
-		if wanted != nil {
-			count++
-		}
-	}
-	return count
-}
-
 // sleepUntil reports whether a time has come before ctx ended.
 func sleepUntil(ctx context.Context, c clock.Clock, at time.Time) bool {
 	timer := c.NewTimer(at.Sub(c.Now()))

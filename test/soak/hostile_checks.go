@@ -41,7 +41,7 @@ func (h *Hostile) measure(ctx context.Context) {
 		h.findingMu.Lock()
 		peak, known := h.peaks[name]
 		if usage.Memory > peak.Memory || usage.Started != peak.Started {
-			h.peaks[name] = Usage{Memory: max(usage.Memory, peak.Memory), Goroutines: usage.Goroutines, Started: usage.Started}
+			h.peaks[name] = Usage{Memory: max(usage.Memory, peak.Memory), Started: usage.Started}
 		}
 		h.findingMu.Unlock()
 		bound := float64(replicaMemory)

@@ -29,8 +29,6 @@ type Result struct {
 	Settled time.Duration
 	// Longest is the disagreement that lasted longest.
 	Longest Standing
-	// Readings of memory, goroutines and writes, if requested.
-	Readings []Reading
 	// Left are the remaining disagreements at the end.
 	Left []Standing
 }

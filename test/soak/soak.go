@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -45,8 +44,6 @@ type Soak struct {
 	Consumer string
 	// Patience is how long after the last fault the planes may disagree.
 	Patience time.Duration
-	// Readings is the interval between two readings of memory, goroutines and writes; 0: no readings.
-	Readings time.Duration
 	// Out receives the progress.
 	Out io.Writer
 	// Clock is the clock. Nil: the real one.
@@ -63,10 +60,8 @@ type Soak struct {
 	// sampled is the last time when all planes answered, and clean the number of comparisons in a row without a disagreement.
 	sampled time.Time
 	clean   int
-	// readings are the readings so far.
-	readings []Reading
-	killed   []string
-	ended    []string
+	killed  []string
+	ended   []string
 }
 
 // Run executes the plan of the seed and waits until project, hub and cells agree, or patience ends: Result.Err reports whether
@@ -85,9 +80,6 @@ func (s *Soak) Run(ctx context.Context) (*Result, error) {
 	defer cancel()
 	background.Go(func() { s.watch(ctx) })
 	background.Go(func() { s.supervise(ctx) })
-	if s.Readings > 0 {
-		background.Go(func() { s.read(ctx) })
-	}
 	background.Go(func() { s.consumer.run(ctx, s.begin, plan.Operations) })
 	if err := s.fail(ctx, plan.Faults); err != nil {
 		return nil, err
@@ -309,7 +301,7 @@ func (s *Soak) result(settled time.Duration) *Result {
 	result := &Result{
 		Seed: s.Seed, Duration: s.Duration, Faults: len(s.killed), Ended: s.ended,
 		Operations: s.consumer.done, Requests: len(s.consumer.latencies), Failures: s.consumer.failures, P99: percentile(s.consumer.latencies, 99),
-		Settled: settled, Longest: s.ledger.longest, Readings: slices.Clone(s.readings),
+		Settled: settled, Longest: s.ledger.longest,
 	}
 	if settled == 0 {
 		result.Left = s.standing

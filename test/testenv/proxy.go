@@ -5,25 +5,23 @@ package testenv
 
 import (
 	"context"
-	"io"
 	"net"
 	"net/url"
 	"sync"
 	"testing"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/karmada-compute/karmada-compute/federation/connections"
 )
 
 // Proxy is a proxy for an API server that a test can disconnect, for clients that use only the proxy. It forwards bytes, so that
 // TLS ends at the server.
 type Proxy struct {
 	address, target string
-	running         sync.WaitGroup
-
-	mu sync.Mutex
-	// listener is nil while the proxy is disconnected.
-	listener net.Listener
-	open     map[net.Conn]struct{}
+	// cut disconnects the proxy, and running ends when it is disconnected.
+	cut     context.CancelFunc
+	running sync.WaitGroup
 }
 
 // NewProxy starts a proxy for the API server of a configuration. It ends with the test.
@@ -37,12 +35,9 @@ func NewProxy(t testing.TB, config *rest.Config) *Proxy {
 	if target == "" {
 		target = config.Host // without a scheme
 	}
-	p := &Proxy{target: target, open: map[net.Conn]struct{}{}}
+	p := &Proxy{target: target}
 	p.address = p.listen(t, "127.0.0.1:0")
-	t.Cleanup(func() {
-		p.Cut()
-		p.running.Wait()
-	})
+	t.Cleanup(p.Cut)
 	return p
 }
 
@@ -60,16 +55,8 @@ func (p *Proxy) Config(config *rest.Config) *rest.Config {
 
 // Cut ends every connection, and refuses new ones.
 func (p *Proxy) Cut() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.listener != nil {
-		_ = p.listener.Close()
-		p.listener = nil
-	}
-	for connection := range p.open {
-		_ = connection.Close()
-	}
-	clear(p.open)
+	p.cut()
+	p.running.Wait()
 }
 
 // Restore accepts connections again.
@@ -84,60 +71,20 @@ func (p *Proxy) listen(t testing.TB, address string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.listener = listener
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	p.cut = cancel
 	p.running.Go(func() {
-		for {
-			connection, err := listener.Accept()
-			if err != nil {
-				return
-			}
-			p.running.Go(func() { p.pass(connection) })
-		}
+		_ = connections.Serve(ctx, listener, p.pass) // without a listener clients are refused, as after Cut
 	})
 	return listener.Addr().String()
 }
 
-// pass forwards bytes between a client and the server until one of them ends, or the proxy is disconnected.
-func (p *Proxy) pass(client net.Conn) {
-	defer func() { _ = client.Close() }()
-	if !p.keep(client) {
-		return
-	}
-	defer p.drop(client)
-	server, err := (&net.Dialer{}).DialContext(context.Background(), "tcp", p.target)
+// pass forwards bytes between a client and the server.
+func (p *Proxy) pass(ctx context.Context, client net.Conn) {
+	server, err := (&net.Dialer{}).DialContext(ctx, "tcp", p.target)
 	if err != nil {
 		return
 	}
-	defer func() { _ = server.Close() }()
-	if !p.keep(server) {
-		return
-	}
-	defer p.drop(server)
-	var both sync.WaitGroup
-	for from, to := range map[net.Conn]net.Conn{client: server, server: client} {
-		both.Go(func() {
-			_, _ = io.Copy(to, from)
-			_ = to.Close()
-			_ = from.Close()
-		})
-	}
-	both.Wait()
-}
-
-// keep registers a connection for Cut to close. It returns false if the proxy is disconnected.
-func (p *Proxy) keep(connection net.Conn) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.listener != nil {
-		p.open[connection] = struct{}{}
-	}
-	return p.listener != nil
-}
-
-func (p *Proxy) drop(connection net.Conn) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	delete(p.open, connection)
+	defer func() { _ = server.Close() }() // it may be closed already
+	connections.Join(ctx, client, server)
 }

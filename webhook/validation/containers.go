@@ -229,9 +229,9 @@ func (p *problems) sandboxSecurity(at place, context *v1alpha.SandboxSecurityCon
 	if context == nil {
 		return
 	}
-	p.identifier(at.child("runAsUser"), context.RunAsUser)
-	p.identifier(at.child("runAsGroup"), context.RunAsGroup)
-	p.identifier(at.child("fsGroup"), context.FSGroup)
+	within(p, at.child("runAsUser"), context.RunAsUser, 0, maxID)
+	within(p, at.child("runAsGroup"), context.RunAsGroup, 0, maxID)
+	within(p, at.child("fsGroup"), context.FSGroup, 0, maxID)
 	p.nonRoot(at.child("runAsUser"), context.RunAsUser, context.RunAsNonRoot)
 }
 
@@ -241,8 +241,8 @@ func (p *problems) containerSecurity(at place, context *v1alpha.ContainerSecurit
 	if context == nil {
 		return
 	}
-	p.identifier(at.child("runAsUser"), context.RunAsUser)
-	p.identifier(at.child("runAsGroup"), context.RunAsGroup)
+	within(p, at.child("runAsUser"), context.RunAsUser, 0, maxID)
+	within(p, at.child("runAsGroup"), context.RunAsGroup, 0, maxID)
 	user, nonRoot := context.RunAsUser, context.RunAsNonRoot
 	if of != nil {
 		if user == nil && nonRoot != nil {
@@ -255,12 +255,8 @@ func (p *problems) containerSecurity(at place, context *v1alpha.ContainerSecurit
 	p.nonRoot(at.child("runAsUser"), user, nonRoot)
 }
 
-// identifier requires an ID of a user or group that Linux has.
-func (p *problems) identifier(at place, id *int64) {
-	if id != nil && (*id < 0 || *id > math.MaxInt32) {
-		p.invalid(at, *id, validation.InclusiveRangeError(0, math.MaxInt32))
-	}
-}
+// maxID is the largest ID of a user or group that Linux has.
+const maxID = math.MaxInt32
 
 // nonRoot refuses a combination with which no container could start.
 func (p *problems) nonRoot(at place, user *int64, nonRoot *bool) {

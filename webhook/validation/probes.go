@@ -47,9 +47,7 @@ func (p *problems) stopping(at place, probe *corev1.Probe) {
 	if probe.SuccessThreshold > 1 {
 		p.invalid(at.child("successThreshold"), probe.SuccessThreshold, "must be 1")
 	}
-	if seconds := probe.TerminationGracePeriodSeconds; seconds != nil && (*seconds < 1 || *seconds > maxGrace) {
-		p.invalid(at.child("terminationGracePeriodSeconds"), *seconds, validation.InclusiveRangeError(1, maxGrace))
-	}
+	within(p, at.child("terminationGracePeriodSeconds"), probe.TerminationGracePeriodSeconds, 1, maxGrace)
 }
 
 // probe validates one probe. A number of 0 stands for the default, as in a Pod.
@@ -57,11 +55,11 @@ func (p *problems) probe(at place, probe *corev1.Probe, container *v1alpha.Sandb
 	if probe == nil {
 		return
 	}
-	p.within(at.child("initialDelaySeconds"), probe.InitialDelaySeconds, maxProbeSeconds)
-	p.within(at.child("timeoutSeconds"), probe.TimeoutSeconds, maxProbeSeconds)
-	p.within(at.child("periodSeconds"), probe.PeriodSeconds, maxProbeSeconds)
-	p.within(at.child("successThreshold"), probe.SuccessThreshold, maxThreshold)
-	p.within(at.child("failureThreshold"), probe.FailureThreshold, maxThreshold)
+	within(p, at.child("initialDelaySeconds"), &probe.InitialDelaySeconds, 0, maxProbeSeconds)
+	within(p, at.child("timeoutSeconds"), &probe.TimeoutSeconds, 0, maxProbeSeconds)
+	within(p, at.child("periodSeconds"), &probe.PeriodSeconds, 0, maxProbeSeconds)
+	within(p, at.child("successThreshold"), &probe.SuccessThreshold, 0, maxThreshold)
+	within(p, at.child("failureThreshold"), &probe.FailureThreshold, 0, maxThreshold)
 	const one = "must have exactly one of exec, httpGet, tcpSocket and grpc"
 	set := 0
 	if probe.Exec != nil {
@@ -90,10 +88,10 @@ func (p *problems) probe(at place, probe *corev1.Probe, container *v1alpha.Sandb
 	}
 }
 
-// within requires a number from 0 to most.
-func (p *problems) within(at place, value, most int32) {
-	if value < 0 || value > most {
-		p.invalid(at, value, validation.InclusiveRangeError(0, int(most)))
+// within requires a number from least to most, if there is one.
+func within[T int32 | int64](p *problems, at place, value *T, least, most T) {
+	if value != nil && (*value < least || *value > most) {
+		p.invalid(at, *value, validation.InclusiveRangeError(int(least), int(most)))
 	}
 }
 

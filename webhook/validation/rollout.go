@@ -32,12 +32,8 @@ func (p *problems) rollout(at place, spec *v1alpha.WorkloadSpec) {
 		p.invalid(at.child("progressDeadlineSeconds"), *deadline, "must be at least 1 second")
 	}
 	p.amounts(at, rollout)
-	if cities := rollout.CitiesAtOnce; cities != nil && (*cities < 1 || *cities > maxCities) {
-		p.invalid(at.child("citiesAtOnce"), *cities, validation.InclusiveRangeError(1, maxCities))
-	}
-	if limit := rollout.RevisionHistoryLimit; limit != nil && (*limit < 0 || *limit > maxHistory) {
-		p.invalid(at.child("revisionHistoryLimit"), *limit, validation.InclusiveRangeError(0, maxHistory))
-	}
+	within(p, at.child("citiesAtOnce"), rollout.CitiesAtOnce, 1, maxCities)
+	within(p, at.child("revisionHistoryLimit"), rollout.RevisionHistoryLimit, 0, maxHistory)
 	p.onFailure(at.child("onFailure"), rollout.OnFailure)
 	p.cityOrder(at.child("cityOrder"), spec)
 }

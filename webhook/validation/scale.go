@@ -24,9 +24,7 @@ const (
 )
 
 func (p *problems) scale(at place, scale *v1alpha.HorizontalScaleSettings) {
-	if scale.MinReplicas < 1 || scale.MinReplicas > maxReplicas {
-		p.invalid(at.child("minReplicas"), scale.MinReplicas, validation.InclusiveRangeError(1, maxReplicas))
-	}
+	within(p, at.child("minReplicas"), &scale.MinReplicas, 1, maxReplicas)
 	if scale.MaxReplicas != nil {
 		limit := *scale.MaxReplicas
 		item := at.child("maxReplicas")
@@ -105,9 +103,7 @@ func (p *problems) scalingRules(at place, rules *autoscalingv2.HPAScalingRules) 
 	if rules == nil {
 		return
 	}
-	if window := rules.StabilizationWindowSeconds; window != nil && (*window < 0 || *window > maxWindow) {
-		p.invalid(at.child("stabilizationWindowSeconds"), *window, validation.InclusiveRangeError(0, maxWindow))
-	}
+	within(p, at.child("stabilizationWindowSeconds"), rules.StabilizationWindowSeconds, 0, maxWindow)
 	if rules.Tolerance != nil && p.counted(at.child("tolerance"), *rules.Tolerance) {
 		p.forbidden(at.child("tolerance"), rules.Tolerance.String(), "not every cell supports it; set another target or stabilizationWindowSeconds")
 	}
@@ -132,7 +128,5 @@ func (p *problems) scalingPolicy(at place, policy *autoscalingv2.HPAScalingPolic
 	if policy.Value < 1 {
 		p.invalid(at.child("value"), policy.Value, "must be positive")
 	}
-	if policy.PeriodSeconds < 1 || policy.PeriodSeconds > maxPeriod {
-		p.invalid(at.child("periodSeconds"), policy.PeriodSeconds, validation.InclusiveRangeError(1, maxPeriod))
-	}
+	within(p, at.child("periodSeconds"), &policy.PeriodSeconds, 1, maxPeriod)
 }

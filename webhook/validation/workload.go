@@ -66,9 +66,7 @@ func (p *problems) minReadySeconds(at place, spec *v1alpha.WorkloadSpec) {
 		return
 	}
 	seconds := *spec.MinReadySeconds
-	if seconds < 0 || seconds > maxMinReady {
-		p.invalid(at, seconds, validation.InclusiveRangeError(0, maxMinReady))
-	}
+	within(p, at, &seconds, 0, maxMinReady)
 	if deadline := spec.Rollout.ProgressDeadline(); time.Duration(seconds)*time.Second >= deadline {
 		p.invalid(at, seconds, fmt.Sprintf("must be less than spec.rollout.progressDeadlineSeconds, %d", int64(deadline.Seconds())))
 	}

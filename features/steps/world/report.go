@@ -28,8 +28,6 @@ const (
 	// ShownObjects and shownText limit the report of a failed scenario. A file has all of it.
 	ShownObjects = 8
 	shownText    = 600
-	// slowest is the number of scenarios and steps in the list.
-	slowest = 15
 	// answerTime bounds requests to a plane that may be the cause of a failure.
 	answerTime = 5 * time.Second
 )
@@ -43,14 +41,6 @@ type Report struct {
 	failures []string
 }
 
-// timings holds the durations of a federation's scenarios since the last list, and of their steps.
-type timings struct{ scenarios, steps []timing }
-
-type timing struct {
-	what string
-	took time.Duration
-}
-
 // NewReport returns a report that is written as it grows.
 func NewReport(out io.Writer) *Report { return &Report{out: out} }
 
@@ -58,8 +48,6 @@ func NewReport(out io.Writer) *Report { return &Report{out: out} }
 type run struct {
 	name, folder string
 	began        time.Time
-	stepBegan    time.Time
-	steps        []timing
 	// broken is the first failed step.
 	broken string
 }
@@ -68,16 +56,9 @@ func newRun(sc *godog.Scenario, folder string) *run {
 	return &run{name: filepath.Base(sc.Uri) + ": " + sc.Name, folder: folder, began: time.Now()}
 }
 
-func (r *run) stepEnds(step *godog.Step, err error) {
-	r.steps = append(r.steps, timing{step.Text, time.Since(r.stepBegan)})
-	if err != nil && r.broken == "" {
-		r.broken = step.Text
-	}
-}
-
 // ended writes the result of a run in one line.
 func (w *World) ended(run *run, err error) {
-	took, result := time.Since(run.began), "ok  "
+	result := "ok  "
 	w.Report.mu.Lock()
 	defer w.Report.mu.Unlock()
 	switch {
@@ -88,11 +69,8 @@ func (w *World) ended(run *run, err error) {
 	default:
 		w.passed++
 	}
-	fmt.Fprintf(w.Out, "%s %6.1fs  %s\n", result, took.Seconds(), run.name)
-	w.scenarios = append(w.scenarios, timing{run.name, took})
-	for _, step := range run.steps {
-		w.steps = append(w.steps, timing{step.what + " (" + run.name + ")", step.took})
-	}
+	fmt.Fprintf(w.Out, "%s %6.1fs  %s\n", result, time.Since(run.began).Seconds(), run.name)
+	w.scenarios++
 }
 
 // failed records a failure and the scenario's objects.
@@ -161,7 +139,7 @@ func (r *Report) Summary() {
 	fmt.Fprintf(r.out, "\n%d scenarios passed, %d failures\n", r.passed, len(r.failures))
 }
 
-// timed runs scenarios and writes their duration, the CPU use of the machine and, if requested, the slowest scenarios.
+// timed runs scenarios and writes their duration and the CPU use of the machine.
 func (w *World) timed(selection Selection, part func()) {
 	began := time.Now()
 	working, all := busy()
@@ -170,16 +148,8 @@ func (w *World) timed(selection Selection, part func()) {
 	w.Report.mu.Lock()
 	defer w.Report.mu.Unlock()
 	fmt.Fprintf(w.Out, "%s: %d scenarios in %s, CPU %.0f%% busy\n",
-		selection.Name, len(w.scenarios), time.Since(began).Round(time.Second), 100*(workedNow-working)/max(1, allNow-all))
-	for _, timings := range [][]timing{w.scenarios, w.steps} {
-		slices.SortFunc(timings, func(a, b timing) int { return cmp.Compare(b.took, a.took) })
-		for _, slow := range timings[:min(slowest, len(timings))] {
-			if selection.Slowest {
-				fmt.Fprintf(w.Out, "%8.1fs  %s\n", slow.took.Seconds(), slow.what)
-			}
-		}
-	}
-	w.scenarios, w.steps = nil, nil
+		selection.Name, w.scenarios, time.Since(began).Round(time.Second), 100*(workedNow-working)/max(1, allNow-all))
+	w.scenarios = 0
 }
 
 // found is an object that a failed scenario left, with its conditions that are not True.

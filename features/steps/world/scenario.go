@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/cucumber/godog"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -159,12 +158,10 @@ func (w *World) addStepsTo(all context.Context, sc *godog.ScenarioContext, regis
 		s.ended(s.run, err)
 		return ctx, errors.Join(impossible, s.cleanUp(all), w.turns.give())
 	})
-	sc.StepContext().Before(func(ctx context.Context, _ *godog.Step) (context.Context, error) {
-		From(ctx).run.stepBegan = time.Now()
-		return ctx, nil
-	})
 	sc.StepContext().After(func(ctx context.Context, step *godog.Step, _ godog.StepResultStatus, err error) (context.Context, error) {
-		From(ctx).run.stepEnds(step, err)
+		if run := From(ctx).run; err != nil && run.broken == "" {
+			run.broken = step.Text
+		}
 		return ctx, nil
 	})
 	register(sc)

@@ -8,7 +8,6 @@ package world
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 	"sync"
@@ -16,16 +15,9 @@ import (
 	"time"
 
 	"github.com/cucumber/godog"
-	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	configv1alpha1 "github.com/karmada-io/karmada/pkg/apis/config/v1alpha1"
-	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
-	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
-	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/federation"
 	"github.com/karmada-compute/karmada-compute/test/soak"
 )
@@ -53,7 +45,6 @@ var sharedProjects = []string{"north", "south"}
 type World struct {
 	*planes
 	*Report
-	timings
 
 	AddOn *federation.AddOn
 	// Earlier is the revision with which upgrades begin. Empty: the previous version.
@@ -64,6 +55,8 @@ type World struct {
 	CommandsRun atomic.Bool
 	Out         io.Writer
 	Extra       map[string]*extraCell
+	// scenarios is how many have ended since the last part began. The mutex of Report guards it.
+	scenarios int
 
 	// states holds the states of the packages of sentences for all scenarios, by type.
 	states sync.Map
@@ -87,14 +80,9 @@ type Setting struct {
 
 // Start boots a federation with two projects and the add-on. If it fails, no process is left running.
 func Start(ctx context.Context, report *Report, setting Setting) (*World, error) {
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{
-		clientgoscheme.AddToScheme, v1alpha.AddToScheme, clusterv1alpha1.Install, policyv1alpha1.Install,
-		workv1alpha1.Install, workv1alpha2.Install, configv1alpha1.Install,
-	} {
-		if err := add(scheme); err != nil {
-			return nil, fmt.Errorf("build the scheme: %w", err)
-		}
+	scheme, err := soak.NewScheme()
+	if err != nil {
+		return nil, err
 	}
 	out := prefixed{report.out, setting.Name + " "}
 	options := federation.Options{
@@ -204,8 +192,6 @@ type Selection struct {
 	AtOnce int
 	// Repeat is how many times each scenario runs.
 	Repeat int
-	// Slowest lists the slowest scenarios.
-	Slowest bool
 }
 
 func (s Selection) suite(ctx context.Context) *godog.TestSuite {

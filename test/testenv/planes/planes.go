@@ -33,6 +33,7 @@ import (
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/federation/tools"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/milo/networking"
 	"github.com/karmada-compute/karmada-compute/milo/quota"
@@ -147,7 +148,7 @@ func (s *connection) start(t testing.TB) error {
 	if err != nil {
 		return err
 	}
-	quotaCRDs, err := quotaCRDs(context.Background())
+	quotaCRDs, err := quotaCRDs()
 	if err != nil {
 		return err
 	}
@@ -184,16 +185,13 @@ func karmadaCRDs(ctx context.Context) ([]string, error) {
 }
 
 // quotaCRDs returns the files of the kinds of Milo's quota that the add-on uses.
-func quotaCRDs(ctx context.Context) ([]string, error) {
-	out, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
-	if err != nil {
-		return nil, fmt.Errorf("find the module of the add-on: %w", err)
-	}
+func quotaCRDs() ([]string, error) {
+	repository, err := tools.FindRepository()
 	var files []string
 	for _, kind := range []string{"resourcegrants", "resourceclaims", "allowancebuckets"} {
-		files = append(files, filepath.Join(strings.TrimSpace(string(out)), "federation", "milo", "crds", "quota.miloapis.com_"+kind+".yaml"))
+		files = append(files, filepath.Join(repository, "federation", "milo", "crds", "quota.miloapis.com_"+kind+".yaml"))
 	}
-	return files, nil
+	return files, err
 }
 
 // clusterCRD returns a CRD in the place of Karmada's aggregated API for Clusters.
