@@ -69,14 +69,8 @@ func (p *place) start(name string, changes ...change) *corev1.Pod {
 	p.t.Helper()
 	instance := p.named(name, changes...)
 	p.reconcile(p.runtime(), instance.Name)
-	p.isolateNamed(name)
+	p.reconcile(&isolation.Reconciler{Client: p.cached}, name)
 	return p.storedPod(instance.Name)
-}
-
-// isolateNamed reconciles the policies of a deployment, and reports whether the reconcile must be repeated.
-func (p *place) isolateNamed(name string) bool {
-	p.t.Helper()
-	return p.reconcile(&isolation.Reconciler{Client: p.cached}, name).RequeueAfter > 0
 }
 
 // reaches reports whether the policies of the cell let one Pod connect to a TCP port of another, as a network plugin reads them.
@@ -188,84 +182,5 @@ func TestNetworksAreApart(t *testing.T) {
 		if got := f.reaches(pods[test.from], pods[test.to], test.port); got != test.want {
 			t.Errorf("%s reaches port %d of %s: %t, want %t", test.from, test.port, test.to, got, test.want)
 		}
-	}
-}
-
-// TestNetworksOfAnEarlierVersion: the policy by which an earlier version admits the whole project stays until Pods of the project
-// are labelled and their templates have policies. In between, no Pod of a network is cut off from another, and no Pod is replaced.
-func TestNetworksOfAnEarlierVersion(t *testing.T) {
-	f := newFixture(t)
-	shop, bank, stranger := f.place("north", "shop"), f.place("north", "bank"), f.place("south", "shop")
-	earlier := func(p *place) {
-		p.create(&networkingv1.NetworkPolicy{
-			ObjectMeta: metav1.ObjectMeta{
-				Namespace: p.namespace, Name: isolation.NamespacePolicy, Labels: map[string]string{v1alpha.LabelManagedBy: v1alpha.ManagedByCell},
-			},
-			Spec: networkingv1.NetworkPolicySpec{
-				PolicyTypes: []networkingv1.PolicyType{networkingv1.PolicyTypeIngress},
-				Ingress: []networkingv1.NetworkPolicyIngressRule{{From: []networkingv1.NetworkPolicyPeer{{
-					NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{v1alpha.LabelProjectUID: p.projectUID}},
-				}}}},
-			},
-		})
-	}
-	earlier(shop)
-	earlier(bank)
-	run := func(p *place, name string, changes ...change) *corev1.Pod { return p.pod(p.named(name, changes...)) }
-	red, another, blue := run(shop, "red", in("red", "")), run(shop, "another", in("red", "")), run(shop, "blue", in("blue", ""))
-	afar, outside := run(bank, "afar", in("red", "shop")), stranger.start("red", in("red", ""))
-	check := func(when string) {
-		t.Helper()
-		for _, pod := range []*corev1.Pod{red, another, afar} {
-			f.current(pod)
-		}
-		for _, from := range []*corev1.Pod{another, afar} {
-			if !f.reaches(from, red, 80) || !f.reaches(red, from, 80) {
-				t.Errorf("%s: %s is cut off from %s", when, from.Name, red.Name)
-			}
-		}
-		if f.reaches(outside, red, 80) {
-			t.Errorf("%s: another project reaches the Pod", when)
-		}
-	}
-	check("before")
-	for _, name := range []string{"red", "another", "blue"} {
-		if !shop.isolateNamed(name) {
-			t.Errorf("%s is not requeued", name)
-		}
-		check("with a policy for " + name)
-	}
-	// A Pod that starts meanwhile does not cut the others off.
-	shop.reconcile(shop.runtime(), shop.named("new", in("red", "")).Name)
-	check("with a new Pod")
-	shop.isolateNamed("new")
-	for _, name := range []string{"red-0", "another-0", "blue-0"} {
-		shop.reconcile(shop.runtime(), name)
-		check("with the label of " + name)
-	}
-	if !shop.isolateNamed("red") {
-		t.Error("the policy is narrowed before Pods of the other namespace have their label")
-	}
-	bank.reconcile(bank.runtime(), "afar-0")
-	bank.isolateNamed("afar")
-	check("with every label")
-	if shop.isolateNamed("red") || bank.isolateNamed("afar") {
-		t.Error("the policy waits although every Pod is labelled")
-	}
-	check("after")
-	if f.current(blue); f.reaches(blue, red, 80) || f.reaches(red, blue, 80) {
-		t.Error("the networks are not apart")
-	}
-}
-
-// current reads a Pod, which must not have been replaced.
-func (f *fixture) current(pod *corev1.Pod) {
-	f.t.Helper()
-	uid := pod.UID
-	if err := f.direct.Get(f.t.Context(), client.ObjectKeyFromObject(pod), pod); err != nil {
-		f.t.Fatal(err)
-	}
-	if pod.UID != uid {
-		f.t.Errorf("Pod %s was replaced", pod.Name)
 	}
 }

@@ -47,21 +47,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 }
 
 func (s *scope) ensureNamespacePolicy(ctx context.Context) error {
-	done, err := EnsureNamespacePolicy(ctx, s.Client, s.deployment)
-	if err == nil && !done {
-		s.RequeueAfter.AtMost(earlierRequeue)
-	}
-	return err
+	return EnsureNamespacePolicy(ctx, s.Client, s.deployment)
 }
 
-// EnsureNamespacePolicy creates the policy of the namespace of a deployment, or corrects it. No Pod may start before it exists. done
-// is false while the policy of an earlier version stays in its place.
-func EnsureNamespacePolicy(ctx context.Context, c client.Client, deployment *v1alpha.WorkloadDeployment) (done bool, err error) {
-	needed, err := earlierNeeded(ctx, c, deployment)
-	if err != nil || needed {
-		return false, err
-	}
-	return true, ensure(ctx, c, namespacePolicy(deployment.Namespace))
+// EnsureNamespacePolicy creates the policy of the namespace of a deployment, or corrects it. No Pod may start before it exists.
+func EnsureNamespacePolicy(ctx context.Context, c client.Client, deployment *v1alpha.WorkloadDeployment) error {
+	return ensure(ctx, c, namespacePolicy(deployment.Namespace))
 }
 
 // findTemplates finds the policies of the templates that Instances have, and of that which they will have.

@@ -211,7 +211,7 @@ func (s *scope) preparePod(ctx context.Context) (*corev1.Pod, error) {
 		// Without its deployment the Instance is about to go.
 		return nil, nil
 	}
-	if _, err := isolation.EnsureNamespacePolicy(ctx, s.Client, s.deployment); err != nil {
+	if err := isolation.EnsureNamespacePolicy(ctx, s.Client, s.deployment); err != nil {
 		return nil, err
 	}
 	pod := desiredPod(sized(s.instance, s.deployment), &s.Settings)
