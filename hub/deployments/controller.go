@@ -55,6 +55,8 @@ type Reconciler struct {
 	Passing *coalesce.Writes[mcreconcile.Request]
 	// Clock gives conditions their transition times.
 	Clock clock.PassiveClock
+
+	finalizers writtenFinalizers
 }
 
 // byWorkload indexes deployments by the name of their Workload: each reconcile reads the deployments of one name.
