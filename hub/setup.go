@@ -127,6 +127,11 @@ func (t Target) controller() mccontroller.Options {
 	return mccontroller.Options{MaxConcurrentReconciles: t.Options.Concurrency, ReconciliationTimeout: reconcileTimeout}
 }
 
+// passing returns the delayed writes of transient states of a controller. A project with many objects does not delay the states of other projects.
+func (t Target) passing() *coalesce.Writes[mcreconcile.Request] {
+	return coalesce.NewGrouped(t.Options.Clock, func(r mcreconcile.Request) string { return r.ClusterName.String() })
+}
+
 func (t Target) wrap(f mcreconcile.Func) mcreconcile.Func {
 	return limitPerProject(f, t.Options.ProjectConcurrency, t.Options.Refusals)
 }
@@ -218,7 +223,7 @@ func Controllers() []Controller {
 		{Name: "deployments", Setup: func(t Target) error {
 			r := &deployments.Reconciler{
 				Projects: t.Options.Projects, Locations: t.Options.Locations, Types: t.Options.Types, DefaultType: t.Options.DefaultType,
-				Networks: networks.New(t.Options.Network, t.Options.Clock), Passing: coalesce.New[mcreconcile.Request](t.Options.Clock), Clock: t.Options.Clock,
+				Networks: networks.New(t.Options.Network, t.Options.Clock), Passing: t.passing(), Clock: t.Options.Clock,
 			}
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},
@@ -254,7 +259,7 @@ func Controllers() []Controller {
 			}
 			r := projection.New(projection.Options{
 				Projects: t.Options.Projects, Hub: t.Manager.GetLocalManager().GetClient(), Karmada: common.karmada, Book: common.book,
-				DoubtAfter: t.Options.AuditAfter, Ready: ready, Lag: lag, Ignored: ignored, Passing: coalesce.New[mcreconcile.Request](t.Options.Clock), Clock: t.Options.Clock,
+				DoubtAfter: t.Options.AuditAfter, Ready: ready, Lag: lag, Ignored: ignored, Passing: t.passing(), Clock: t.Options.Clock,
 			})
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},
