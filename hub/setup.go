@@ -147,6 +147,8 @@ type shared struct {
 	// propagation also withdraws what the collector finds to be without an original.
 	propagation *propagation.Reconciler
 	err         error
+	// namespaces has the last UIDs of namespaces in projects.
+	namespaces *projects.Namespaces
 }
 
 // set creates the shared objects when the first controller needs them.
@@ -159,7 +161,7 @@ func (s *shared) set(t Target) error {
 		s.err = errors.Join(local.Add(s.karmada), path.SliceIndex{}.AddTo(context.Background(), indexer), path.WorkIndex{}.AddTo(context.Background(), indexer))
 		if s.err == nil {
 			s.repairer = collector.NewRepairer(local.GetClient(), t.Options.Clock, metrics.Registry)
-			s.propagation = t.newPropagation()
+			s.propagation = t.newPropagation(s.namespaces)
 		}
 	})
 	return s.err
@@ -199,11 +201,11 @@ func setUpQuota(t Target) error {
 	return r.Register(t.Manager, t.controller(), t.wrap)
 }
 
-func (t Target) newPropagation() *propagation.Reconciler {
+func (t Target) newPropagation(namespaces *projects.Namespaces) *propagation.Reconciler {
 	local := t.Manager.GetLocalManager()
 	return propagation.New(propagation.Options{
 		Projects: t.Options.Projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
-		Wanted: deployments.Wants(t.Options.Locations), Suspension: t.Options.Suspension, FailoverAfter: t.Options.FailoverAfter, Clock: t.Options.Clock,
+		Wanted: deployments.Wants(t.Options.Locations), Namespaces: namespaces, Suspension: t.Options.Suspension, FailoverAfter: t.Options.FailoverAfter, Clock: t.Options.Clock,
 		Metering: t.Options.Metering, Networks: t.binder(), Owners: t.Options.Owners, Grants: projects.NewGrants(local.GetClient()),
 	})
 }
@@ -218,12 +220,12 @@ func (t Target) binder() propagation.Networks {
 
 // Controllers are all of the hub's controllers.
 func Controllers() []Controller {
-	common := &shared{}
+	common := &shared{namespaces: projects.NewNamespaces()}
 	return []Controller{
 		{Name: "deployments", Setup: func(t Target) error {
 			r := &deployments.Reconciler{
 				Projects: t.Options.Projects, Locations: t.Options.Locations, Types: t.Options.Types, DefaultType: t.Options.DefaultType,
-				Networks: networks.New(t.Options.Network, t.Options.Clock), Passing: t.passing(), Clock: t.Options.Clock,
+				Networks: networks.New(t.Options.Network, t.Options.Clock), Namespaces: common.namespaces, Passing: t.passing(), Clock: t.Options.Clock,
 			}
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},

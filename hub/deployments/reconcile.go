@@ -158,7 +158,8 @@ func (s *scope) applyDeployment(ctx context.Context, desired *v1alpha.WorkloadDe
 // no write of its own.
 func (s *scope) prepareForHub(ctx context.Context, desired *v1alpha.WorkloadDeployment) error {
 	from := s.project.Origin(desired.Namespace)
-	uid, err := from.NamespaceUID(ctx, s.project.GetAPIReader())
+	// It is a note: hub/propagation reads the UID before it writes to the hub.
+	uid, err := s.Namespaces.Guess(ctx, from, s.project.GetAPIReader())
 	if err != nil {
 		return err
 	}
