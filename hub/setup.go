@@ -124,7 +124,9 @@ type Target struct {
 }
 
 func (t Target) controller() mccontroller.Options {
-	return mccontroller.Options{MaxConcurrentReconciles: t.Options.Concurrency, ReconciliationTimeout: reconcileTimeout}
+	return mccontroller.Options{
+		MaxConcurrentReconciles: t.Options.Concurrency, ReconciliationTimeout: reconcileTimeout, NewQueue: newProjectQueue(t.Options.ProjectConcurrency),
+	}
 }
 
 // passing returns the delayed writes of transient states of a controller. A project with many objects does not delay the states of other projects.
@@ -133,7 +135,7 @@ func (t Target) passing() *coalesce.Writes[mcreconcile.Request] {
 }
 
 func (t Target) wrap(f mcreconcile.Func) mcreconcile.Func {
-	return limitPerProject(f, t.Options.ProjectConcurrency, t.Options.Refusals)
+	return withoutConflicts(f, t.Options.Refusals)
 }
 
 // shared holds the objects that several controllers of one process share.
