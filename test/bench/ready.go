@@ -20,7 +20,9 @@ import (
 type readyOptions struct {
 	n, warmup, burst int
 	deadline         time.Duration
-	beside, cells    []int
+	// pause is the time before each of those one after the other.
+	pause         time.Duration
+	beside, cells []int
 	// independentFloor makes the floor propagate without its dependencies.
 	independentFloor bool
 	// timeline prints the requests of the last object of each kind.
@@ -34,8 +36,8 @@ func readyCommand() *cobra.Command {
 		Short: "Measure the time from a Workload's creation until its Instance is Ready in the project, one after the other and in a burst",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if min(o.n, o.burst) < 1 || min(o.warmup, slices.Min(slices.Concat([]int{0}, o.beside, o.cells))) < 0 || o.deadline <= 0 {
-				return errors.New("--n, --burst, --deadline: use values above 0; --warmup, --beside, --cells: use 0 or more")
+			if o.pause < 0 || min(o.n, o.burst) < 1 || min(o.warmup, slices.Min(slices.Concat([]int{0}, o.beside, o.cells))) < 0 || o.deadline <= 0 {
+				return errors.New("--n, --burst, --deadline: use values above 0; --warmup, --beside, --cells, --pause: use 0 or more")
 			}
 			return runReady(cmd, &o)
 		},
@@ -47,6 +49,7 @@ func readyCommand() *cobra.Command {
 func (o *readyOptions) addFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.n, "n", 25, "how many are measured one after the other")
 	flags.IntVar(&o.warmup, "warmup", 3, "how many come before the measurement")
+	flags.DurationVar(&o.pause, "pause", 0, "time before each of those one after the other: with 0, what the planes do after one is Ready takes CPU time from the next")
 	flags.IntVar(&o.burst, "burst", 60, "how many are created at once")
 	flags.IntSliceVar(&o.beside, "beside", nil, "measure again when so many others of the floor and of the Workloads run, ascending, for example 100,300")
 	flags.IntSliceVar(&o.cells, "cells", nil, "then measure again with so many more Clusters, ascending, for example 20,100: they share the API server of the cell, and have no city")
