@@ -69,9 +69,9 @@ func TestRefusalsAreTold(t *testing.T) {
 	p := &suspendedProjects{engaged: []string{"north", "south"}, suspended: []string{"north", "south"}}
 	refusals, registry := newRefusals(t, p)
 	var answer error
-	limited := limitPerProject(func(context.Context, mcreconcile.Request) (reconcile.Result, error) {
+	limited := withoutConflicts(func(context.Context, mcreconcile.Request) (reconcile.Result, error) {
 		return reconcile.Result{}, answer
-	}, 1, refusals)
+	}, refusals)
 	expect := func(when string, count int, warnings ...string) {
 		t.Helper()
 		want := fmt.Sprintf("karmada_compute_projects_refusing_status %d\n", count)

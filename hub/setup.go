@@ -124,11 +124,18 @@ type Target struct {
 }
 
 func (t Target) controller() mccontroller.Options {
-	return mccontroller.Options{MaxConcurrentReconciles: t.Options.Concurrency, ReconciliationTimeout: reconcileTimeout}
+	return mccontroller.Options{
+		MaxConcurrentReconciles: t.Options.Concurrency, ReconciliationTimeout: reconcileTimeout, NewQueue: newProjectQueue(t.Options.ProjectConcurrency),
+	}
+}
+
+// passing returns the delayed writes of transient states of a controller. A project with many objects does not delay the states of other projects.
+func (t Target) passing() *coalesce.Writes[mcreconcile.Request] {
+	return coalesce.NewGrouped(t.Options.Clock, func(r mcreconcile.Request) string { return r.ClusterName.String() })
 }
 
 func (t Target) wrap(f mcreconcile.Func) mcreconcile.Func {
-	return limitPerProject(f, t.Options.ProjectConcurrency, t.Options.Refusals)
+	return withoutConflicts(f, t.Options.Refusals)
 }
 
 // shared holds the objects that several controllers of one process share.
@@ -142,6 +149,8 @@ type shared struct {
 	// propagation also withdraws what the collector finds to be without an original.
 	propagation *propagation.Reconciler
 	err         error
+	// namespaces has the last UIDs of namespaces in projects.
+	namespaces *projects.Namespaces
 }
 
 // set creates the shared objects when the first controller needs them.
@@ -154,7 +163,7 @@ func (s *shared) set(t Target) error {
 		s.err = errors.Join(local.Add(s.karmada), path.SliceIndex{}.AddTo(context.Background(), indexer), path.WorkIndex{}.AddTo(context.Background(), indexer))
 		if s.err == nil {
 			s.repairer = collector.NewRepairer(local.GetClient(), t.Options.Clock, metrics.Registry)
-			s.propagation = t.newPropagation()
+			s.propagation = t.newPropagation(s.namespaces)
 		}
 	})
 	return s.err
@@ -194,11 +203,11 @@ func setUpQuota(t Target) error {
 	return r.Register(t.Manager, t.controller(), t.wrap)
 }
 
-func (t Target) newPropagation() *propagation.Reconciler {
+func (t Target) newPropagation(namespaces *projects.Namespaces) *propagation.Reconciler {
 	local := t.Manager.GetLocalManager()
 	return propagation.New(propagation.Options{
 		Projects: t.Options.Projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
-		Wanted: deployments.Wants(t.Options.Locations), Suspension: t.Options.Suspension, FailoverAfter: t.Options.FailoverAfter, Clock: t.Options.Clock,
+		Wanted: deployments.Wants(t.Options.Locations), Namespaces: namespaces, Suspension: t.Options.Suspension, FailoverAfter: t.Options.FailoverAfter, Clock: t.Options.Clock,
 		Metering: t.Options.Metering, Networks: t.binder(), Owners: t.Options.Owners, Grants: projects.NewGrants(local.GetClient()),
 	})
 }
@@ -213,12 +222,12 @@ func (t Target) binder() propagation.Networks {
 
 // Controllers are all of the hub's controllers.
 func Controllers() []Controller {
-	common := &shared{}
+	common := &shared{namespaces: projects.NewNamespaces()}
 	return []Controller{
 		{Name: "deployments", Setup: func(t Target) error {
 			r := &deployments.Reconciler{
 				Projects: t.Options.Projects, Locations: t.Options.Locations, Types: t.Options.Types, DefaultType: t.Options.DefaultType,
-				Networks: networks.New(t.Options.Network, t.Options.Clock), Passing: coalesce.New[mcreconcile.Request](t.Options.Clock), Clock: t.Options.Clock,
+				Networks: networks.New(t.Options.Network, t.Options.Clock), Namespaces: common.namespaces, Passing: t.passing(), Clock: t.Options.Clock,
 			}
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},
@@ -243,7 +252,7 @@ func Controllers() []Controller {
 			ready, lag, ignored := projection.NewReady(metrics.Registry), projection.NewLag(metrics.Registry), projection.NewIgnored(metrics.Registry)
 			r := projection.New(projection.Options{
 				Projects: t.Options.Projects, Hub: t.Manager.GetLocalManager().GetClient(), Karmada: common.karmada, Book: common.book,
-				DoubtAfter: t.Options.AuditAfter, Ready: ready, Lag: lag, Ignored: ignored, Passing: coalesce.New[mcreconcile.Request](t.Options.Clock), Clock: t.Options.Clock,
+				DoubtAfter: t.Options.AuditAfter, Ready: ready, Lag: lag, Ignored: ignored, Passing: t.passing(), Clock: t.Options.Clock,
 			})
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},

@@ -51,10 +51,14 @@ type Reconciler struct {
 	DefaultType string
 	// Networks reports which networks a project lacks. Nil: networks are not checked.
 	Networks Networks
+	// Namespaces has the last UIDs of namespaces in projects. Nil: they are read each time.
+	Namespaces *projects.Namespaces
 	// Passing delays status writes for transient states. Nil: no write is delayed.
 	Passing *coalesce.Writes[mcreconcile.Request]
 	// Clock gives conditions their transition times.
 	Clock clock.PassiveClock
+
+	finalizers writtenFinalizers
 }
 
 // byWorkload indexes deployments by the name of their Workload: each reconcile reads the deployments of one name.
@@ -75,6 +79,11 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		Build(wrap(r.Reconcile))
 	if err != nil {
 		return err
+	}
+	if r.Namespaces != nil {
+		if err := built.MultiClusterWatch(r.Namespaces); err != nil {
+			return err
+		}
 	}
 	types, changing := r.Types.(interface{ OnChange(func()) })
 	if !changing {

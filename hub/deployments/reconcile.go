@@ -10,7 +10,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -60,6 +59,7 @@ func (s *scope) load(ctx context.Context) (steps []func(context.Context) error, 
 	switch {
 	case s.workload.UID == "":
 		s.Passing.Done(s.request)
+		s.finalizers.arrived(s.request)
 		return []func(context.Context) error{s.deleteOrphans}, nil
 	case !s.workload.DeletionTimestamp.IsZero():
 		return []func(context.Context) error{s.deleteAll, s.deleteOrphans, s.removeFinalizer}, nil
@@ -87,22 +87,6 @@ func (s *scope) loadDeployments(ctx context.Context) error {
 		}
 	}
 	return nil
-}
-
-// ensureFinalizer adds the finalizer, after the first deployments exist: they do not wait for it. Until then, the garbage collector or
-// deleteOrphans deletes the deployments of a Workload that is deleted. If the Workload is gone already, its new deployments
-// are deleted here. The event of the write requeues the Workload, and after a conflict the event of the newer version: the first deployment's
-// event often precedes the finalizer's.
-func (s *scope) ensureFinalizer(ctx context.Context) error {
-	s.rewritten = !controllerutil.ContainsFinalizer(s.workload, v1alpha.FinalizerWorkload)
-	err := apply.AddMetadata(ctx, s.client, FieldManager, s.workload, metav1.ObjectMeta{Finalizers: []string{v1alpha.FinalizerWorkload}})
-	switch {
-	case projects.IsMissing(err, s.workload.Name):
-		return s.deleteAll(ctx)
-	case apierrors.IsConflict(err):
-		return nil
-	}
-	return err
 }
 
 func (s *scope) makePlan(ctx context.Context) error {
@@ -174,7 +158,8 @@ func (s *scope) applyDeployment(ctx context.Context, desired *v1alpha.WorkloadDe
 // no write of its own.
 func (s *scope) prepareForHub(ctx context.Context, desired *v1alpha.WorkloadDeployment) error {
 	from := s.project.Origin(desired.Namespace)
-	uid, err := from.NamespaceUID(ctx, s.project.GetAPIReader())
+	// It is a note: hub/propagation reads the UID before it writes to the hub.
+	uid, err := s.Namespaces.Guess(ctx, from, s.project.GetAPIReader())
 	if err != nil {
 		return err
 	}

@@ -87,6 +87,36 @@ func TestOfTheFinalizer(t *testing.T) {
 	}
 }
 
+// TestTheFinalizerIsWrittenOnce: a cache that has not received the finalizer yet causes no second write, and a finalizer that was
+// removed is written again.
+func TestTheFinalizerIsWrittenOnce(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW")
+	stale := f.workload(t, "main DFW")
+	ensure := func(seen *v1alpha.Workload, writes int) {
+		t.Helper()
+		f.Project.Calls()
+		s := &scope{Reconciler: f.reconciler, request: f.request(), client: f.Project, workload: seen.DeepCopy()}
+		if err := s.ensureFinalizer(t.Context()); err != nil || !s.rewritten {
+			t.Errorf("the reconcile ends: %t, %v", s.rewritten, err)
+		}
+		if got := f.Project.Writes(); len(got) != writes {
+			t.Errorf("writes are %v, want %d", got, writes)
+		}
+	}
+	ensure(stale, 1)
+	ensure(stale, 0)
+	removed := planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) { w.Finalizers = nil })
+	ensure(removed, 1)
+	if finalizers := f.readWorkload(t).Finalizers; !slices.Equal(finalizers, []string{v1alpha.FinalizerWorkload}) {
+		t.Errorf("its finalizers are %v", finalizers)
+	}
+	f.mustReconcile(t)
+	if waiting := len(f.reconciler.finalizers.before); waiting != 0 {
+		t.Errorf("%d Workloads wait for a finalizer that has arrived", waiting)
+	}
+}
+
 // TestAWorkloadThatIsGone: its deployments, which were created from a cache that still had it, are deleted.
 func TestAWorkloadThatIsGone(t *testing.T) {
 	t.Parallel()

@@ -45,6 +45,10 @@ type Events struct {
 	Later time.Duration
 }
 
+// stepDelay is the delay after steps of a delivery that proceeds. A delivery takes several steps within this time: they cost one reconcile,
+// after the cell's report, which has an event of its own.
+const stepDelay = 250 * time.Millisecond
+
 type queue = workqueue.TypedRateLimitingInterface[mcreconcile.Request]
 
 // Watch adds the watches of the paths to a controller: of bindings, Works, Clusters and karmada-controller-manager.
@@ -72,6 +76,8 @@ const (
 	nothing change = iota
 	// reported: a report is being delivered.
 	reported
+	// proceeded: the delivery has taken a step: a finding may have ended, and none has begun.
+	proceeded
 	// changed: a finding may have begun or ended.
 	changed
 )
@@ -85,13 +91,15 @@ func (e *Events) handle(originals func(context.Context, client.Object) []mcrecon
 	}
 	return func(multicluster.ClusterName, cluster.Cluster) mchandler.EventHandler {
 		return handler.TypedFuncs[client.Object, mcreconcile.Request]{
-			CreateFunc: func(ctx context.Context, ev event.CreateEvent, q queue) { add(ctx, q, ev.Object, 0) },
+			CreateFunc: func(ctx context.Context, ev event.CreateEvent, q queue) { add(ctx, q, ev.Object, stepDelay) },
 			DeleteFunc: func(ctx context.Context, ev event.DeleteEvent, q queue) { add(ctx, q, ev.Object, 0) },
 			UpdateFunc: func(ctx context.Context, ev event.UpdateEvent, q queue) {
 				switch of(ev.ObjectOld, ev.ObjectNew) {
 				case nothing:
 				case reported:
 					add(ctx, q, ev.ObjectNew, e.Later)
+				case proceeded:
+					add(ctx, q, ev.ObjectNew, stepDelay)
 				case changed:
 					add(ctx, q, ev.ObjectNew, 0)
 				}
@@ -179,8 +187,10 @@ func workChange(before, after client.Object) change {
 		return sameRaw(a.Status, b.Status)
 	})
 	switch {
-	case old.UID != now.UID || old.DeletionTimestamp.IsZero() != now.DeletionTimestamp.IsZero() || applied(old) != applied(now):
+	case old.UID != now.UID || old.DeletionTimestamp.IsZero() != now.DeletionTimestamp.IsZero() || applied(old) && !applied(now):
 		return changed
+	case !applied(old) && applied(now):
+		return proceeded
 	case !sameManifests || !sameReport:
 		return reported
 	}

@@ -102,7 +102,7 @@ func TestWorkChange(t *testing.T) {
 		want   change
 	}{
 		"nothing":              {func(w *workv1alpha1.Work) { w.ResourceVersion = "2" }, nothing},
-		"that it was applied":  {func(w *workv1alpha1.Work) { w.Status.Conditions[0].Status = metav1.ConditionTrue }, changed},
+		"that it was applied":  {func(w *workv1alpha1.Work) { w.Status.Conditions[0].Status = metav1.ConditionTrue }, proceeded},
 		"why it was not":       {func(w *workv1alpha1.Work) { w.Status.Conditions[0].Message = "other" }, nothing},
 		"its deletion":         {func(w *workv1alpha1.Work) { w.DeletionTimestamp = &now }, changed},
 		"a Work of this name":  {func(w *workv1alpha1.Work) { w.UID = "other" }, changed},
@@ -116,6 +116,11 @@ func TestWorkChange(t *testing.T) {
 		if got := workChange(before, after); got != test.want {
 			t.Errorf("%s: %d, want %d", name, got, test.want)
 		}
+	}
+	before, after := trimmed(t, fullWork(t)), trimmed(t, fullWork(t))
+	before.Status.Conditions[0].Status = metav1.ConditionTrue
+	if got := workChange(before, after); got != changed {
+		t.Errorf("a Work that is not applied any more: %d, want %d", got, changed)
 	}
 }
 

@@ -4,6 +4,7 @@
 package propagation
 
 import (
+	"context"
 	"maps"
 	"testing"
 
@@ -13,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/policies"
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
@@ -132,6 +134,41 @@ func TestForgedHubNamespace(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// earlierNamespace is a project whose namespaces have the UID of before they were recreated.
+type earlierNamespace struct{ client.Reader }
+
+func (earlierNamespace) Get(_ context.Context, _ client.ObjectKey, obj client.Object, _ ...client.GetOption) error {
+	obj.SetUID("of-the-earlier-namespace")
+	return nil
+}
+
+// TestARecreatedNamespace: a deployment was created with the UID of the namespace of before, because that was read last. Its copy is
+// written into the hub namespace of its own namespace, and nothing into the earlier one.
+func TestARecreatedNamespace(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.reconciler.Namespaces = projects.NewNamespaces()
+	from := projects.Origin{Project: planes.ProjectName.String(), ProjectUID: planes.ProjectUID, Namespace: f.Namespace.Name}
+	earlier, err := f.reconciler.Namespaces.Read(t.Context(), from, earlierNamespace{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	labels := maps.Clone(f.NewHubNamespace().Labels)
+	labels[v1alpha.LabelProjectNamespaceUID] = string(earlier)
+	v := f.victim(t, from.HubNamespace(earlier), labels)
+	planes.Change(t, f.Planes, f.original, func(d *v1alpha.WorkloadDeployment) {
+		metav1.SetMetaDataAnnotation(&d.ObjectMeta, v1alpha.AnnotationHubNamespace, from.HubNamespace(earlier))
+	})
+	f.mustReconcile(t, "web")
+	v.untouched(t, f, "after the namespace was recreated")
+	if got := f.readOriginal(t).Annotations[v1alpha.AnnotationHubNamespace]; got != f.HubNamespace || !planes.Exists(t, f.Planes, f.copied()) {
+		t.Errorf("the annotation names %s", got)
+	}
+	if next, err := f.reconciler.Namespaces.Guess(t.Context(), from, earlierNamespace{}); next != f.Namespace.UID || err != nil {
+		t.Errorf("the next deployment is created with the UID %s, %v", next, err)
 	}
 }
 

@@ -49,6 +49,8 @@ type Options struct {
 	APIReader client.Reader
 	// Wanted reports whether a deleted deployment will be recreated, from the objects in project, read past the cache.
 	Wanted func(ctx context.Context, project client.Reader, d *v1alpha.WorkloadDeployment) (bool, error)
+	// Namespaces has the last UIDs of namespaces in projects. Nil: they are read each time.
+	Namespaces *projects.Namespaces
 	// Suspension reports which projects are suspended.
 	Suspension projects.Suspension
 	// FailoverAfter is how long a cell may be lost before its Instances move to the other cells of its city; 0: they never

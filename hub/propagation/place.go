@@ -30,7 +30,7 @@ func (s *scope) findPlace(ctx context.Context) error {
 		s.use(noted)
 		return nil
 	}
-	if s.namespaceUID, err = s.origin.NamespaceUID(ctx, s.projectAPI); err != nil {
+	if s.namespaceUID, err = s.Namespaces.Read(ctx, s.origin, s.projectAPI); err != nil {
 		return err
 	}
 	s.hubNamespace = s.origin.HubNamespace(s.namespaceUID)

@@ -116,6 +116,7 @@ func (s *scope) withdraw(ctx context.Context) error {
 	if !controllerutil.ContainsFinalizer(s.deployment, v1alpha.FinalizerPropagation) {
 		return nil
 	}
+	s.Namespaces.Forget(s.origin)
 	wanted, err := s.Wanted(ctx, s.projectAPI, s.deployment)
 	if err != nil {
 		return err

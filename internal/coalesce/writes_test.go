@@ -4,6 +4,7 @@
 package coalesce
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -40,5 +41,37 @@ func TestWrites(t *testing.T) {
 	none.Done("web")
 	if got := none.Wait("web"); got != 0 {
 		t.Errorf("without Writes one waits %s", got)
+	}
+}
+
+// TestGroups: the more objects of a group wait, the longer each of them does, up to a limit. Other groups do not wait longer.
+func TestGroups(t *testing.T) {
+	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	clock := clocktesting.NewFakePassiveClock(start)
+	writes := NewGrouped(clock, func(object string) string { return object[:1] })
+	wait := func(object string, want time.Duration) {
+		t.Helper()
+		if got := writes.Wait(object); got != want {
+			t.Errorf("%s waits %s, want %s", object, got, want)
+		}
+	}
+	wait("a-0", Limit)
+	for i := range 99 {
+		writes.Wait(fmt.Sprintf("a-%d", i))
+	}
+	wait("a-0", CrowdLimit)
+	wait("b-0", Limit)
+	for i := range 90 {
+		writes.Done(fmt.Sprintf("a-%d", i+9))
+		writes.Done(fmt.Sprintf("a-%d", i+9))
+	}
+	wait("a-0", 9*CrowdShare)
+	for i := range 9 {
+		writes.Done(fmt.Sprintf("a-%d", i))
+	}
+	clock.SetTime(start.Add(time.Hour))
+	wait("a-0", Limit)
+	if len(writes.waiting) != 1 || writes.waiting["a"] != 1 {
+		t.Errorf("waiting are %v", writes.waiting)
 	}
 }

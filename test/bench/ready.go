@@ -19,6 +19,8 @@ import (
 type readyOptions struct {
 	n, warmup, burst int
 	deadline         time.Duration
+	// pause is the time before each of those one after the other.
+	pause time.Duration
 	// independentFloor makes the floor propagate without its dependencies.
 	independentFloor bool
 	// timeline prints the requests of the last object of each kind.
@@ -32,8 +34,8 @@ func readyCommand() *cobra.Command {
 		Short: "Measure the time from a Workload's creation until its Instance is Ready in the project, one after the other and in a burst",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			if min(o.n, o.burst) < 1 || o.warmup < 0 || o.deadline <= 0 {
-				return errors.New("--n, --burst, --deadline: use values above 0; --warmup: use 0 or more")
+			if o.pause < 0 || min(o.n, o.burst) < 1 || o.warmup < 0 || o.deadline <= 0 {
+				return errors.New("--n, --burst, --deadline: use values above 0; --warmup, --pause: use 0 or more")
 			}
 			return runReady(cmd, &o)
 		},
@@ -45,6 +47,7 @@ func readyCommand() *cobra.Command {
 func (o *readyOptions) addFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.n, "n", 25, "how many are measured one after the other")
 	flags.IntVar(&o.warmup, "warmup", 3, "how many come before the measurement")
+	flags.DurationVar(&o.pause, "pause", 0, "time before each of those one after the other: with 0, what the planes do after one is Ready takes CPU time from the next")
 	flags.IntVar(&o.burst, "burst", 60, "how many are created at once")
 	flags.BoolVar(&o.independentFloor, "independent-floor", false, "propagate the floor by a policy without propagateDeps: Karmada then does not bring what a StatefulSet names to its cell")
 	flags.BoolVar(&o.timeline, "timeline", false, "print the requests to all planes for the last of those one after the other, from the audit logs")

@@ -54,6 +54,11 @@ func (r *readyRound) oneByOne(ctx context.Context) error {
 		if i == r.warmup {
 			begin = time.Now()
 		}
+		select {
+		case <-time.After(r.pause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 		name, last = fmt.Sprintf("one-%d", i), time.Now()
 		took, err := r.one(ctx, r.seen, name, r.deadline)
 		if err != nil {

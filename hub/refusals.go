@@ -22,8 +22,6 @@ import (
 )
 
 const (
-	// busyRetry is the delay before an object is requeued whose project already uses all its workers.
-	busyRetry = 200 * time.Millisecond
 	// conflictRetry is the delay before an object is requeued that was changed while it was reconciled.
 	conflictRetry = 50 * time.Millisecond
 	// suspendedRetry is the delay before an object is requeued whose project refuses writes because it is suspended.
@@ -34,17 +32,11 @@ const (
 	causeSuspended metav1.CauseType = "ProjectSuspended"
 )
 
-// limitPerProject runs f for at most limit objects of one project at once, and requeues the others. A conflict requeues an
-// object too, instead of being counted and logged as an error: another writer came first, and the cache has not received
-// its change yet. So does the refusal of a write in a suspended project: no retry
-// helps until it is resumed.
-func limitPerProject(f mcreconcile.Func, limit int, refusals *Refusals) mcreconcile.Func {
-	workers := &workers{limit: limit, running: map[multicluster.ClusterName]int{}}
+// withoutConflicts runs f, and requeues an object after a conflict instead of counting and logging an error: another writer came first,
+// and the cache has not received its change yet. It also requeues after the refusal of a write in a suspended project: no retry helps until
+// the project is resumed.
+func withoutConflicts(f mcreconcile.Func, refusals *Refusals) mcreconcile.Func {
 	return func(ctx context.Context, request mcreconcile.Request) (reconcile.Result, error) {
-		if !workers.acquire(request.ClusterName) {
-			return reconcile.Result{RequeueAfter: busyRetry}, nil
-		}
-		defer workers.release(request.ClusterName)
 		result, err := f(ctx, request)
 		switch {
 		case apierrors.IsConflict(err):
@@ -54,33 +46,6 @@ func limitPerProject(f mcreconcile.Func, limit int, refusals *Refusals) mcreconc
 			return reconcile.Result{RequeueAfter: suspendedRetry}, nil
 		}
 		return result, err
-	}
-}
-
-// workers counts the objects of each project that are being reconciled.
-type workers struct {
-	limit int
-
-	mu      sync.Mutex
-	running map[multicluster.ClusterName]int
-}
-
-// acquire returns false if a project already uses all its workers.
-func (w *workers) acquire(project multicluster.ClusterName) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.running[project] >= w.limit {
-		return false
-	}
-	w.running[project]++
-	return true
-}
-
-func (w *workers) release(project multicluster.ClusterName) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.running[project]--; w.running[project] == 0 {
-		delete(w.running, project)
 	}
 }
 
