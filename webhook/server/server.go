@@ -29,8 +29,9 @@ const (
 	idleTimeout = 120 * time.Second
 	// finishTimeout is how long requests in flight may take once no more are accepted: the longest timeout of API servers.
 	finishTimeout = maxTimeout
-	// headerTimeout bounds how long the headers of a request may take.
-	headerTimeout = 10 * time.Second
+	// headerTimeout bounds how long the headers of a request may take. Go measures it for the first request of a connection from the
+	// handshake on, and API servers keep connections that they have opened and not used yet as long as others.
+	headerTimeout = idleTimeout
 )
 
 // Certificates provides the serving certificate.
