@@ -67,8 +67,8 @@ Feature: Sessions
     Then the forwarded port answers "web-main-hou-0"
     When the consumer runs "kubectl get isess --no-headers"
     Then the command prints "PortForward   SessionConnected   consumer"
-    When the consumer runs "kubectl get events --field-selector=reason=InstanceSession"
-    Then the command prints "a session of type Exec after"
+    # The Event follows the end of the session.
+    When the consumer runs "kubectl get events --field-selector=reason=InstanceSession" until it prints "a session of type Exec after"
     # --previous shows the log from before the restart of the container.
     When Instance "web-main-hou-0" receives request "/exit?code=3"
     Then pod "web-main-hou-0" in cell "hou" has "status.containerStatuses[0].lastState.terminated.exitCode" "3"
