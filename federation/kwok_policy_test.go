@@ -50,7 +50,7 @@ func TestKwokDeletions(t *testing.T) {
 	if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
 		return apierrors.IsForbidden(kwok.Delete(ctx, "running", dryRun)), nil
 	}); err != nil {
-		t.Fatalf("kwok deletes a Pod that nobody else has deleted: %v", err)
+		t.Fatalf("kwok deletes a Pod that is not being deleted: %v", err)
 	}
 	if err := pods.Delete(t.Context(), "running", dryRun); err != nil {
 		t.Errorf("others do not: %v", err)
