@@ -67,7 +67,7 @@ Feature: Install by karmadactl
     Then Workload "web" becomes available with 2 ready Instances
     And cluster "iad-1" on the hub has condition ComputeAgentReady True because of "AgentReady"
 
-  # Its agent has a token for this object: one of its name would not accept the token, and Kubernetes renews it after hours only.
+  # Its agent has a token for this object: another object of its name makes the token invalid, and a kubelet renews it only after 80 % of its lifetime.
   Scenario: A cell that loses its city for a moment keeps the ServiceAccount of its agent
     Given a namespace in project "north"
     And serviceaccount "karmada-compute-system/karmada-compute-cell" in cell "dfw" exists
