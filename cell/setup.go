@@ -130,7 +130,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		&sessions.Reconciler{Client: mgr.GetClient(), Users: o.SessionUsers},
 		&runtime.Reconciler{
 			Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Strays: keeper, Recorder: recorder, Settings: o.Runtime,
-			Passing: coalesce.New[types.NamespacedName](o.Clock), Clock: o.Clock,
+			Passing: coalesce.NewGrouped(o.Clock, func(instance types.NamespacedName) string { return instance.Namespace }), Clock: o.Clock,
 		},
 		rollup.New(mgr.GetClient(), o.Clock),
 		inventory.New(mgr.GetClient(), mgr.GetAPIReader(), o.Clock),

@@ -28,7 +28,8 @@ const (
 	// start, there are hundreds of events a second, and the cost of each pass grows with the number of Instances.
 	lookInterval = 100 * time.Millisecond
 	// rolloutInterval is the minimum time between two reports of a deployment whose Instances are being replaced. The hub acts on the end of a
-	// step, which is reported at once.
+	// step, which is reported at once. With many Instances that are not Available it is longer, as for a crowd (coalesce.CrowdShare): a report
+	// shows each of them in a state that passes, for which the project gets a write.
 	rolloutInterval = time.Second
 )
 
@@ -91,22 +92,29 @@ func (p *pace) look(deployment types.NamespacedName) time.Duration {
 	return 0
 }
 
-// rollout is the time that the next report of a deployment waits while its Instances are being replaced. replacing reports that some have
-// not got their template yet, settled that all have it and are Available.
-func (p *pace) rollout(deployment types.NamespacedName, replacing, settled bool) time.Duration {
+// replacement is how far the replacement of Instances is. begun reports that some have not got their template yet, settled that all have it
+// and are Available, and away is how many are not Available.
+type replacement struct {
+	begun, settled bool
+	away           int
+}
+
+// rollout is the time that the next report of a deployment waits while its Instances are being replaced.
+func (p *pace) rollout(deployment types.NamespacedName, now replacement) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	b := p.budget(deployment)
 	switch {
-	case settled:
+	case now.settled:
 		b.rolling = false
 		return 0
-	case replacing && !b.rolling:
+	case now.begun && !b.rolling:
 		b.rolling, b.rolled = true, b.at
 	case !b.rolling:
 		return 0
 	}
-	return max(0, b.rolled.Add(rolloutInterval).Sub(b.at))
+	interval := max(rolloutInterval, min(coalesce.CrowdLimit, time.Duration(now.away)*coalesce.CrowdShare))
+	return max(0, b.rolled.Add(interval).Sub(b.at))
 }
 
 // rollingOut reports whether Instances of a deployment are being replaced: its slices and their sums wait together.

@@ -88,34 +88,38 @@ func TestPaceOfWhatIsNotNeeded(t *testing.T) {
 	}
 }
 
-// TestPaceOfARollout: while Instances are replaced, a report waits until a second after the one before, or after the begin. Its end waits for
-// nothing.
+// TestPaceOfARollout: while Instances are replaced, a report waits until a second after the one before, or after the begin, and longer while
+// many are not Available. Its end waits for nothing.
 func TestPaceOfARollout(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(now)
 	p := newPace(clock)
 	p.wrote(web, 1000)
 	for i, step := range []struct {
-		after              time.Duration
-		replacing, settled bool
-		do                 func()
-		want               time.Duration
+		after time.Duration
+		state replacement
+		do    func()
+		want  time.Duration
 	}{
-		{after: time.Minute, settled: true, want: 0},
+		{after: time.Minute, state: replacement{settled: true}, want: 0},
 		{after: time.Minute, want: 0},
-		{after: time.Minute, replacing: true, want: time.Second},
-		{after: time.Minute + 300*time.Millisecond, replacing: true, want: 700 * time.Millisecond},
-		{after: time.Minute + time.Second, replacing: true, want: 0},
-		{after: time.Minute + time.Second, do: func() { p.spent(web, 1) }, replacing: true, want: time.Second},
+		{after: time.Minute, state: replacement{begun: true}, want: time.Second},
+		{after: time.Minute + 300*time.Millisecond, state: replacement{begun: true}, want: 700 * time.Millisecond},
+		{after: time.Minute + time.Second, state: replacement{begun: true}, want: 0},
+		{after: time.Minute + time.Second, do: func() { p.spent(web, 1) }, state: replacement{begun: true}, want: time.Second},
 		// All have got the template, and some are starting.
 		{after: time.Minute + 1500*time.Millisecond, want: 500 * time.Millisecond},
-		{after: time.Minute + 1500*time.Millisecond, settled: true, want: 0},
+		{after: time.Minute + 1500*time.Millisecond, state: replacement{settled: true}, want: 0},
 		{after: time.Minute + 1600*time.Millisecond, want: 0},
+		{after: 2 * time.Minute, state: replacement{begun: true, away: 10}, want: time.Second},
+		{after: 2 * time.Minute, state: replacement{begun: true, away: 25}, want: 2500 * time.Millisecond},
+		{after: 2 * time.Minute, state: replacement{begun: true, away: 5000}, want: 5 * time.Second},
+		{after: 2*time.Minute + time.Second, state: replacement{begun: true, away: 25}, want: 1500 * time.Millisecond},
 	} {
 		clock.SetTime(now.Add(step.after))
 		if step.do != nil {
 			step.do()
 		}
-		if got := p.rollout(web, step.replacing, step.settled); got != step.want {
+		if got := p.rollout(web, step.state); got != step.want {
 			t.Errorf("step %d: waits %s, want %s", i, got, step.want)
 		}
 	}

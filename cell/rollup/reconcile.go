@@ -138,7 +138,7 @@ func (s *scope) waits(key client.ObjectKey, passing bool) bool {
 
 // rolloutWaits reports whether the report waits because Instances are being replaced.
 func (s *scope) rolloutWaits(key client.ObjectKey) bool {
-	wait := s.pace.rollout(key, s.reports.summary.replacing, s.reports.summary.settled())
+	wait := s.pace.rollout(key, s.reports.summary.replacement())
 	if wait > 0 {
 		s.RequeueAfter.AtMost(wait)
 	}

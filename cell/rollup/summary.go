@@ -148,6 +148,11 @@ func (s *summary) settled() bool {
 		s.counts.CurrentReplicas == s.counts.DesiredReplicas && s.availableWanted == s.counts.DesiredReplicas
 }
 
+// replacement is how far a rollout is.
+func (s *summary) replacement() replacement {
+	return replacement{begun: s.replacing, settled: s.settled(), away: int(s.counts.DesiredReplicas - s.availableWanted)}
+}
+
 // indexed is an Instance with its index.
 type indexed struct {
 	index int
