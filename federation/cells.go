@@ -7,6 +7,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"path/filepath"
+	"strconv"
 	"slices"
 	"syscall"
 
@@ -140,14 +142,31 @@ func (f *Federation) startKwok(ctx context.Context, cell Cell) error {
 		return err
 	}
 	server := address(f.port(plane + "-kwok"))
+	args := []string{
+		"--kubeconfig=" + kubeconfig, "--manage-nodes-with-label-selector=type=kwok", "--server-address=" + server,
+		"--node-lease-duration-seconds=40",
+	}
+	if cell.StartTime > 0 {
+		config, err := f.podStages(cell)
+		if err != nil {
+			return err
+		}
+		args = append(args, "--config="+config)
+	}
 	return f.start(ctx, Process{
-		Name: planeName(plane) + "-kwok", Path: f.binary("kwok"),
-		Args: []string{
-			"--kubeconfig=" + kubeconfig, "--manage-nodes-with-label-selector=type=kwok", "--server-address=" + server,
-			"--node-lease-duration-seconds=40",
-		},
+		Name: planeName(plane) + "-kwok", Path: f.binary("kwok"), Args: args,
 		Ready: httpReady(plainClient, "http://"+server+"/healthz"), stage: stageController,
 	})
+}
+
+// podStages writes kwok's configuration of Pods that take a while to start, and returns its path.
+func (f *Federation) podStages(cell Cell) (string, error) {
+	content, err := embedded("kwok-pods.yaml", map[string]string{"milliseconds": strconv.FormatInt(cell.StartTime.Milliseconds(), 10)})
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(f.folder, "config", planeName(planeCell+cell.Name)+"-kwok.yaml")
+	return path, writeFile(path, content)
 }
 
 func nodeName(cell Cell, i int) string { return fmt.Sprintf("%s-node-%d", cell.Name, i) }

@@ -34,12 +34,27 @@ func startContainerCell(t *testing.T, cell Cell) *Federation {
 	if err := Containers(t.Context()); err != nil {
 		t.Skip(err)
 	}
+	before := existing()
+	return startCellAlone(t, cell, func(f *Federation) {
+		checkNothingLeft(t, f, cell)
+		if after := existing(); after != before {
+			t.Errorf("the node created some of %q, where there were %q", after, before)
+		}
+	})
+}
+
+// startCellAlone starts etcd and a cell, and nothing else of a federation. check is called when they have stopped.
+func startCellAlone(t *testing.T, cell Cell, check func(*Federation)) *Federation {
+	t.Helper()
 	o, err := Options{Folder: t.TempDir(), Cells: []Cell{cell}, Out: t.Output()}.complete()
 	if err != nil {
 		t.Fatal(err)
 	}
 	progress := newProgress(o.Out)
-	names := append(tools.Containers(), tools.Etcd, tools.KubeAPIServer, tools.KubeControllerManager, tools.KubeScheduler)
+	names := []string{tools.Etcd, tools.KubeAPIServer, tools.KubeControllerManager, tools.KubeScheduler, tools.Kwok}
+	if cell.Containers > 0 {
+		names = append(names, tools.Containers()...)
+	}
 	binaries, err := o.builder(progress).Build(t.Context(), names...)
 	if err != nil {
 		t.Fatal(err)
@@ -48,17 +63,13 @@ func startContainerCell(t *testing.T, cell Cell) *Federation {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := existing()
 	t.Cleanup(func() {
 		begin := time.Now()
-		if after := existing(); after != before {
-			t.Errorf("the node created some of %q, where there were %q", after, before)
-		}
 		if err := f.Down(context.Background()); err != nil {
 			t.Error(err)
 		}
 		t.Logf("stopped in %s", time.Since(begin))
-		checkNothingLeft(t, f, cell)
+		check(f)
 	})
 	if err := f.buildOwn(t.Context(), ownCommand); err != nil {
 		t.Fatal(err)

@@ -11,6 +11,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -32,6 +33,8 @@ type Cell struct {
 	// Nodes is the number of nodes whose Pods kwok simulates, each with capacity for 250 Pods. 0: 3, or none if the cell has
 	// Containers.
 	Nodes int `json:"nodes,omitempty"`
+	// StartTime is how long the Pods on these nodes take to start. 0: they are ready as soon as they are bound.
+	StartTime time.Duration `json:"startTime,omitempty"`
 	// Containers is the number of nodes that run containers, with a kubelet and containerd. The function Containers reports
 	// whether this machine supports that.
 	Containers int `json:"containers,omitempty"`

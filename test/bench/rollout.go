@@ -26,6 +26,7 @@ type rolloutOptions struct {
 	unavailable       string
 	batch             string
 	deadline          time.Duration
+	start             time.Duration
 }
 
 func rolloutCommand() *cobra.Command {
@@ -38,8 +39,8 @@ func rolloutCommand() *cobra.Command {
 			if len(o.instances) == 0 || !slices.IsSorted(o.instances) || o.instances[0] < o.cityCount {
 				return errors.New("--instances: use ascending numbers that are not below --cities")
 			}
-			if o.cityCount < 1 || o.cityCount > len(rolloutCities) || o.rounds < 1 || o.deadline <= 0 {
-				return fmt.Errorf("--cities: use 1 to %d; --rounds, --deadline: use values above 0", len(rolloutCities))
+			if o.cityCount < 1 || o.cityCount > len(rolloutCities) || o.rounds < 1 || o.deadline <= 0 || o.start < 0 {
+				return fmt.Errorf("--cities: use 1 to %d; --rounds, --deadline: use values above 0; --start: use none below 0", len(rolloutCities))
 			}
 			return runRollout(cmd, &o)
 		},
@@ -50,6 +51,7 @@ func rolloutCommand() *cobra.Command {
 	flags.IntVar(&o.rounds, "rounds", 3, "how often each rollout is measured")
 	flags.StringVar(&o.unavailable, "max-unavailable", "25%", "maxUnavailable of the Workload and of the StatefulSets")
 	flags.StringVar(&o.batch, "batch", "10%", "batch of the rollout in batches; empty: none is measured")
+	flags.DurationVar(&o.start, "start", 0, "how long a Pod takes to start, of the Workload and of the StatefulSets; 0: it is ready as soon as it is bound")
 	flags.DurationVar(&o.deadline, "deadline", 10*time.Minute, "after how long a rollout that is not complete is a failure")
 	return cmd
 }
@@ -81,7 +83,7 @@ func (o *rolloutOptions) members() []federation.Cell {
 	nodes := 2*(o.instances[len(o.instances)-1]/o.cityCount+1)/perNode + 1
 	var cells []federation.Cell
 	for _, code := range rolloutCities[:o.cityCount] {
-		cells = append(cells, federation.Cell{Name: strings.ToLower(code), City: code, Controllers: []string{"statefulset-controller"}, Nodes: nodes})
+		cells = append(cells, federation.Cell{Name: strings.ToLower(code), City: code, Controllers: []string{"statefulset-controller"}, Nodes: nodes, StartTime: o.start})
 	}
 	return cells
 }
@@ -98,7 +100,7 @@ func newRolloutReports(cmd *cobra.Command, o *rolloutOptions) *rolloutReports {
 		everywhere: newReport(cmd, "Writes to every plane per Instance of a rollout", "", "Instances", "plane", "user", "verb", "resource", "floor", "Workload"),
 		costs:      newReport(cmd, "CPU time per Instance of a rollout", "", "process", "floor", "bare writes", "Workload", "to floor"),
 	}
-	r.times.note("Floor: a StatefulSet in each city that bare Karmada propagates to the same cells, with podManagementPolicy Parallel and maxUnavailable %s (feature gate MaxUnavailableStatefulSet), from the change of the first one on the hub until all Pods of all are Ready with the new template in the cells and the hub shows their number. City after city: the next one is changed when the one before is complete. Ours: from the change of the template in the project until the project shows the rollout as Complete; it gives the template to one Instance first. Median of %d, and the range.", o.unavailable, o.rounds)
+	r.times.note("Floor: a StatefulSet in each city that bare Karmada propagates to the same cells, with podManagementPolicy Parallel and maxUnavailable %s (feature gate MaxUnavailableStatefulSet), from the change of the first one on the hub until all Pods of all are Ready with the new template in the cells and the hub shows their number. City after city: the next one is changed when the one before is complete. Ours: from the change of the template in the project until the project shows the rollout as Complete; it gives the template to one Instance first. Pods take %s to start. Median of %d, and the range.", o.unavailable, o.start, o.rounds)
 	r.times.note("Bare writes: the floor, and at the same time two writes for each Instance in its cell and in the project, by plain clients that do nothing else, of a kind that no controller watches: its template and its status. No implementation that shows Instances writes less.")
 	r.times.note("CPU time: of all processes, until the hub is at rest again, less what they take at rest in that time.")
 	r.everywhere.note("The writes to the cells are counted together. Kinds with less than one write for ten Instances are left out.")
