@@ -92,7 +92,7 @@ func (p *pace) look(deployment types.NamespacedName) time.Duration {
 	return 0
 }
 
-// replacement is how far the replacement of Instances is. begun reports that some have not got their template yet, settled that all have it
+// replacement is the progress of a rollout. begun reports that some have not got their template yet, settled that all have it
 // and are Available, and away is how many are not Available.
 type replacement struct {
 	begun, settled bool

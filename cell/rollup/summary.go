@@ -148,7 +148,7 @@ func (s *summary) settled() bool {
 		s.counts.CurrentReplicas == s.counts.DesiredReplicas && s.availableWanted == s.counts.DesiredReplicas
 }
 
-// replacement is how far a rollout is.
+// replacement returns the progress of a rollout.
 func (s *summary) replacement() replacement {
 	return replacement{begun: s.replacing, settled: s.settled(), away: int(s.counts.DesiredReplicas - s.availableWanted)}
 }
