@@ -23,6 +23,8 @@ type Budgeted struct {
 	Cells Cells
 	// Now is when the cells are judged.
 	Now time.Time
+	// Paused says that the rollout of the deployment waits for a user: it does not keep the tokens that its cells have.
+	Paused bool
 }
 
 // Members returns the cells of an assignment, in its order. after is when a cell that does not respond will be lost; 0:
@@ -49,7 +51,7 @@ func (b *Budgeted) member(assigned *v1alpha.CellAssignment) (member budget.Membe
 		most := size(assigned.Indices) + size(assigned.Releasing)
 		member.Sequence, member.Available = report.FloorSequence, max(0, min(report.Available, most))
 		member.Awaiting = max(report.AwaitingDisruption, member.Available-size(assigned.Indices))
-		member.Settled = member.Available >= size(assigned.Indices) && b.Copy.Spec.Partition == nil && b.Copy.Spec.Surge == 0
+		member.Settled = member.Available >= size(assigned.Indices) && (b.Paused || b.Copy.Spec.Partition == nil && b.Copy.Spec.Surge == 0)
 	}
 	cell, exists := b.Cells.Find(assigned.Name)
 	switch {

@@ -152,6 +152,17 @@ func TestSlackDuringARollout(t *testing.T) {
 			if got := f.floor(t, dfw); got == 2 != paused {
 				t.Errorf("the city keeps %d", got)
 			}
+			if r := f.readDeployment(t, dfw).Spec.Rollout; (r != nil && r.Paused) != paused {
+				t.Errorf("the city's cells divide their slack by %+v", r)
+			}
+			if r := f.readDeployment(t, ord).Spec.Rollout; r != nil && r.Paused {
+				t.Error("the city that the rollout has not begun is written")
+			}
+			f.rolls(t, func(r *v1alpha.WorkloadRollout) { r.Paused = false })
+			f.settle(t)
+			if r := f.readDeployment(t, dfw).Spec.Rollout; r != nil && r.Paused {
+				t.Error("resumed, the city is still paused")
+			}
 		})
 	}
 }

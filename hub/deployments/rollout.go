@@ -148,11 +148,10 @@ func (s *scope) assignTemplates() error {
 		step, found := s.stepOf(desired)
 		if len(s.missingNetworks) > 0 || !found {
 			keepTemplates(existing, desired)
-			continue
-		}
-		if err := s.take(step, existing, desired); err != nil {
+		} else if err := s.take(step, existing, desired); err != nil {
 			return err
 		}
+		s.pause(desired)
 	}
 	return nil
 }
@@ -190,6 +189,18 @@ func keepTemplates(existing, desired *v1alpha.WorkloadDeployment) {
 	if kept.Partition != nil && isCautious(kept.Rollout) {
 		limitToOne(desired)
 	}
+}
+
+// pause tells hub/propagation that the rollout of a deployment waits for a user, so that its cells level the slack of the disruption budget. Only a
+// deployment that the rollout has begun and has a budget is written for that.
+func (s *scope) pause(desired *v1alpha.WorkloadDeployment) {
+	if s.rolling.result.Phase != rollout.Paused || s.workload.Spec.Disruption == nil || desired.Spec.Partition == nil && desired.Spec.Surge == 0 {
+		return
+	}
+	if desired.Spec.Rollout == nil {
+		desired.Spec.Rollout = &v1alpha.WorkloadRollout{}
+	}
+	desired.Spec.Rollout.Paused = true
 }
 
 // take changes the templates of a deployment according to a step.

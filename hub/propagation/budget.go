@@ -23,7 +23,8 @@ func (s *scope) divideFloor(existing, desired *v1alpha.WorkloadDeployment) {
 	if existing.Spec.Assignment != nil {
 		assignment.FloorSequence = existing.Spec.Assignment.FloorSequence
 	}
-	copied := cells.Budgeted{Copy: existing, Cells: s.allCells, Now: s.Clock.Now()}
+	rollout := s.deployment.Spec.Rollout
+	copied := cells.Budgeted{Copy: existing, Cells: s.allCells, Now: s.Clock.Now(), Paused: rollout != nil && rollout.Paused}
 	members, after := copied.Members(assignment)
 	if after > 0 {
 		s.requeueAfter.AtMost(after)

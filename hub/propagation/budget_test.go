@@ -97,17 +97,20 @@ func TestFloorIsDividedAmongCells(t *testing.T) {
 	}
 }
 
-// TestSlackOfCells: the slack is where an Instance recovered, and is levelled except during a rollout.
+// TestSlackOfCells: the slack is where an Instance recovered, and is levelled except during a rollout that is not paused.
 func TestSlackOfCells(t *testing.T) {
 	t.Parallel()
-	for name, partition := range map[string]*v1alpha.WorkloadDeploymentPartition{"settled": nil, "a rollout": {Index: 2}} {
+	for name, of := range map[string]struct{ partition, paused, levelled bool }{
+		"settled": {levelled: true}, "a rollout": {partition: true}, "a paused rollout": {partition: true, paused: true, levelled: true},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f, second := inTwoCells(t, &v1alpha.AvailabilityFloor{MinAvailable: 5, Sequence: 1})
 			planes.Change(t, f.Planes, f.original, func(d *v1alpha.WorkloadDeployment) {
-				if d.Spec.Partition = partition; partition != nil {
-					d.Spec.Partition.Template = *d.Spec.Template.DeepCopy()
+				if of.partition {
+					d.Spec.Partition = &v1alpha.WorkloadDeploymentPartition{Index: 2, Template: *d.Spec.Template.DeepCopy()}
 				}
+				d.Spec.Rollout = &v1alpha.WorkloadRollout{Paused: of.paused}
 			})
 			f.mustReconcile(t, "web")
 			for _, available := range []int32{2, 3, 3, 3} {
@@ -115,7 +118,7 @@ func TestSlackOfCells(t *testing.T) {
 				f.mustReconcile(t, "web")
 			}
 			floors := f.floors(t)
-			if levelled := floors[f.cell.Name].MinAvailable == 2 && floors[second.Name].MinAvailable == 3; levelled != (partition == nil) {
+			if levelled := floors[f.cell.Name].MinAvailable == 2 && floors[second.Name].MinAvailable == 3; levelled != of.levelled {
 				t.Errorf("of 3 + 4 with a minimum of 5 the cells keep %+v", floors)
 			}
 		})
