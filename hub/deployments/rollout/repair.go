@@ -61,7 +61,11 @@ func (d *decision) takeBack(city int) {
 }
 
 func (d *decision) sayRepair(city int) {
-	d.say(city, "waits: the disruption budget lets no Available Instance be replaced; the unavailable ones get the new template first")
+	if d.NoSlack {
+		d.say(city, "waits: the disruption budget lets no Available Instance be replaced; the unavailable ones get the new template first")
+		return
+	}
+	d.say(city, "waits: the slack of the disruption budget is in cities with unavailable Instances; these get the new template first")
 }
 
 // idle reports whether a city that has the target waits for the repair of others.

@@ -89,6 +89,30 @@ func TestSlackOfTheCityToRepair(t *testing.T) {
 	}
 }
 
+// TestWordsOfARepair: the message of a city that waits for the repair of another one does not deny the slack that the budget has.
+func TestWordsOfARepair(t *testing.T) {
+	t.Parallel()
+	for slack, want := range []string{
+		"a: waits: the disruption budget lets no Available Instance be replaced; the unavailable ones get the new template first",
+		"a: waits: the slack of the disruption budget is in cities with unavailable Instances; these get the new template first",
+	} {
+		first := City{
+			Name: "a", Code: "a", Template: "corrected", Partition: &Partition{Index: 1, Template: "good"}, Observed: true, Cells: 1, Room: 1, Desired: 2,
+			Instances: []Instance{{Index: 0, Available: true}, {Index: 1, Updated: true, Available: true}},
+		}
+		second := City{
+			Name: "b", Code: "b", Template: "good", Observed: true, Cells: 1, Room: 1, Desired: 2, Slack: slack,
+			Instances: []Instance{{Index: 0, Updated: true, Available: true}, {Index: 1, Updated: true}},
+		}
+		result := Next(&State{
+			Target: "corrected", MaxUnavailable: 1, CitiesAtOnce: 1, NoSlack: slack == 0, Slack: slack, Cities: []City{first, second},
+		})
+		if result.Message != want {
+			t.Errorf("with slack %d it is %q", slack, result.Message)
+		}
+	}
+}
+
 // TestTakingOverCounts: the cells of a city may still replace an Instance by the template before, which the city that begins must not forget.
 func TestTakingOverCounts(t *testing.T) {
 	t.Parallel()
