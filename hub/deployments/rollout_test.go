@@ -32,6 +32,8 @@ type cell struct {
 	broken []string
 	// full is the reason why additional Instances wait; "": they start.
 	full string
+	// suspended says that the project is suspended: all Instances are stopped, and none is created or replaced.
+	suspended bool
 }
 
 func (f *fixture) cell() *cell { return &cell{f: f, templates: map[string]string{}} }
@@ -70,7 +72,7 @@ func (c *cell) run(t *testing.T) {
 			}
 			wanted, _ := d.Spec.TemplateAt(index)
 			hash := c.templates[name]
-			if isKept := d.Spec.Partition != nil && index < int(d.Spec.Partition.Index); hash == "" || !isKept || slices.Contains(c.broken, hash) {
+			if isKept := d.Spec.Partition != nil && index < int(d.Spec.Partition.Index); !c.suspended && (hash == "" || !isKept || slices.Contains(c.broken, hash)) {
 				hash = hashOf(t, wanted)
 			}
 			c.templates[name] = hash
@@ -78,7 +80,7 @@ func (c *cell) run(t *testing.T) {
 			if waits == "quota" {
 				held = append(held, index)
 			}
-			if !slices.Contains(c.broken, hash) && waits == "" {
+			if !slices.Contains(c.broken, hash) && waits == "" && !c.suspended {
 				available = append(available, index)
 			}
 			if hash == newest {
@@ -91,8 +93,12 @@ func (c *cell) run(t *testing.T) {
 		}
 		planes.ChangeStatus(t, c.f.Planes, d, func(d *v1alpha.WorkloadDeployment) {
 			d.Status.ObservedGeneration, d.Status.AssignedReplicas, d.Status.ReplicaCounts = d.Generation, assigned, counts
+			d.Status.Suspended = c.suspended
+			if floor := d.Spec.Floor; floor != nil {
+				d.Status.FloorSequence, d.Status.FloorAvailable, d.Status.FloorInForce = floor.Sequence, counts.AvailableReplicas, floor.MinAvailable
+			}
 			d.Status.LastProgressTime = nil
-			if counts.AvailableReplicas < assigned {
+			if counts.AvailableReplicas < assigned && !c.suspended {
 				d.Status.LastProgressTime = &progressed
 			}
 			d.Status.Indices = []v1alpha.CellIndices{{

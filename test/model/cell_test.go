@@ -52,6 +52,9 @@ func (w *world) mayDisrupt(c *cell) bool {
 
 // act acts as an agent: it releases drained Instances, replaces outdated ones and creates missing ones.
 func (w *world) act(c *cell) error {
+	if c.suspended {
+		return w.check()
+	}
 	unavailable, limit := c.unavailable(), w.mostDown(c)
 	for _, index := range slices.Backward(c.indices) {
 		one := c.instances[index]
@@ -133,9 +136,20 @@ func (w *world) report(c *cell) report {
 	return r
 }
 
+// suspend stops all Instances of a cell whose project is suspended. That is no voluntary disruption. The budget counts it as failures.
+func (c *cell) suspend(suspended bool) {
+	for index, one := range c.instances {
+		if suspended && one.available {
+			one.available, c.fresh[index] = false, true
+		}
+	}
+	c.suspended = suspended
+}
+
 // receive writes into a cell as Karmada does: always the newest spec, while a floor may come from a stale cache or a restored hub.
 func (w *world) receive(c *cell, message sent) {
 	c.spec = w.copies[c.city].value.spec
+	c.suspend(w.copies[c.city].value.suspended)
 	if newest := budget.Newest(c.floor, &message.floor); w.broken != "a cell goes back to an earlier floor" && newest == c.floor {
 		return
 	}

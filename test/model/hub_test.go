@@ -214,7 +214,8 @@ func (w *world) propagate(r *replica, city string) {
 	if w.broken == "a floor goes back on its way" {
 		next.floor = from.floor
 	}
-	changed := next.spec != before.value.spec || next.floor != before.value.floor
+	next.suspended = w.suspended
+	changed := next.spec != before.value.spec || next.floor != before.value.floor || next.suspended != before.value.suspended
 	if next.floor != nil {
 		cells := names(next.cells)
 		divided := w.divide(budget.Division{

@@ -54,7 +54,7 @@ func (w *world) end() error {
 	}
 	w.inForce = min(w.inForce, next.value.minimum)
 	next.version++
-	w.workload = next
+	w.workload, w.suspended = next, false
 	for range 40 * w.total() {
 		w.settle()
 		for _, name := range names(w.cells) {

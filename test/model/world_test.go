@@ -58,11 +58,12 @@ type spec struct {
 
 // copied is the deployment on the hub: what the cells get, and what they report.
 type copied struct {
-	spec    spec
-	floor   *v1alpha.AvailabilityFloor
-	cells   map[string]*v1alpha.AvailabilityFloor
-	highest int64
-	reports map[string]report
+	spec      spec
+	suspended bool
+	floor     *v1alpha.AvailabilityFloor
+	cells     map[string]*v1alpha.AvailabilityFloor
+	highest   int64
+	reports   map[string]report
 }
 
 // sent has the fields that a cell receives.
@@ -90,6 +91,7 @@ type cell struct {
 	name, city string
 	indices    []int
 	spec       spec
+	suspended  bool
 	floor      *v1alpha.AvailabilityFloor
 	instances  map[int]*instance
 	// drained are the indices of Instances on cordoned nodes.
@@ -128,6 +130,9 @@ type world struct {
 	rotten string
 	// quiet says that nothing fails and no node is drained: then the limit of the rollout holds at every moment.
 	quiet bool
+	// suspended says that the project is suspended: no Instance runs or is replaced. Only in some worlds that happens: it hides mistakes,
+	// since all stopped Instances count as failures of which the hub may not know.
+	suspends, suspended bool
 	// calm says that no replica is killed at present.
 	calm                  bool
 	versions              int
@@ -168,6 +173,7 @@ func newWorld(seed uint64, broken string) *world {
 	}
 	w.parallel, w.quiet = w.IntN(2) == 0, w.IntN(2) == 0
 	w.atOnce, w.batch = 1+w.IntN(2), w.IntN(3)
+	w.suspends = !w.quiet && w.IntN(3) == 0
 	w.workload.value.target, w.workload.value.complete = "good-0", "good-0"
 	for n := range 1 + w.IntN(3) {
 		w.addCity(fmt.Sprintf("city-%d", n))
@@ -239,12 +245,15 @@ func (w *world) step() error {
 		w.change()
 	case n < 94:
 		w.disturb(c)
+	case n < 95:
+		w.suspended = !w.suspended && w.suspends && w.IntN(3) == 0
 	case n < 96:
 		c.cut = !c.cut && w.IntN(2) == 0
 		c.lost = c.cut && !w.quiet && w.IntN(3) == 0
 	case n < 98:
 		w.settle()
 	default:
+		w.suspended = false
 		for _, name := range names(w.cells) {
 			w.cells[name].cut, w.cells[name].lost = false, false
 		}
@@ -304,7 +313,7 @@ func (w *world) disturb(c *cell) {
 func (w *world) start(c *cell) {
 	for _, index := range c.indices {
 		one := c.instances[index]
-		if one != nil && !one.available && !c.lost && !isBroken(one.template) && one.template != w.rotten && w.IntN(2) == 0 {
+		if one != nil && !one.available && !c.lost && !isBroken(one.template) && one.template != w.rotten && !c.suspended && w.IntN(2) == 0 {
 			one.available = true
 			delete(c.fresh, index)
 			delete(c.excused, index)
