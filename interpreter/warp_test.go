@@ -32,6 +32,8 @@ func (g *generator) warp(value any, name string, inList bool) any {
 func (g *generator) warpMembers(object map[string]any, name string, inList bool) {
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		switch {
+		case name == "instanceTypeResources" && g.one(4):
+			object[key] = pick(g, moreQuantities)
 		case name == "limits" || name == "requests" || name == "instanceTypeResources":
 			object[key] = pick(g, someQuantities)
 		case slices.Contains(plainMaps, name):

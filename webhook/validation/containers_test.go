@@ -162,6 +162,15 @@ func TestResources(t *testing.T) {
 			containerPath + "resources.requests[cpu] " + invalid, containerPath + "resources.limits[cpu] " + invalid,
 			containerPath + "resources.limits[memory] " + invalid,
 		}},
+		{"the most", nil, func(w *v1alpha.Workload) { container(w).Resources = limited("example.com/gpu", "1Pi") }, nil},
+		{"beyond the most", nil, func(w *v1alpha.Workload) {
+			w.Spec.Template.Spec.Runtime.Resources.Requests = resources("memory", "9223372036854775807")
+			container(w).Resources = limited("example.com/gpu", "1125899906842624001m")
+			container(w).Resources.Requests = resources("cpu", "2Ei")
+		}, []string{
+			requests + "[memory] " + invalid, containerPath + "resources.limits[example.com/gpu] " + invalid,
+			containerPath + "resources.requests[cpu] " + invalid,
+		}},
 		{"requests above limits", nil, func(w *v1alpha.Workload) {
 			container(w).Resources = limited("cpu", "1")
 			container(w).Resources.Requests = resources("cpu", "1001m")

@@ -20,8 +20,8 @@ func (p *problems) containerResources(at place, resources *v1alpha.ContainerReso
 	if resources == nil {
 		return
 	}
-	p.quantities(at.child("limits"), resources.Limits)
-	p.quantities(at.child("requests"), resources.Requests)
+	p.sizes(at.child("limits"), resources.Limits)
+	p.sizes(at.child("requests"), resources.Requests)
 	for _, name := range slices.Sorted(maps.Keys(resources.Requests)) {
 		request := resources.Requests[name].DeepCopy()
 		limit, limited := resources.Limits[name]
@@ -103,6 +103,21 @@ func (p *problems) counted(at place, quantity resource.Quantity) bool {
 	value := decimal.AsDec()
 	p.hidden(at, fmt.Sprintf("%xe%d", value.UnscaledBig(), value.Scale()), "is out of any range", "")
 	return false
+}
+
+// mostAmount is the most of a resource that a container or an Instance may ask for: 1Pi. The sum of all containers is a number of 64 bits then,
+// in which Kubernetes and Karmada count.
+const mostAmount = 1 << 50
+
+// sizes requires the amounts of resources that a container or an Instance asks for to be positive and at most mostAmount.
+func (p *problems) sizes(at place, list corev1.ResourceList) {
+	p.quantities(at, list)
+	most := resource.NewQuantity(mostAmount, resource.BinarySI)
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		if amount := list[name].DeepCopy(); countable(amount) && amount.Cmp(*most) > 0 {
+			p.invalid(at.entry(string(name)), amount.String(), "must be at most "+most.String())
+		}
+	}
 }
 
 func (p *problems) quantities(at place, list corev1.ResourceList) {

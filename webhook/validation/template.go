@@ -70,7 +70,7 @@ func (p *problems) metadata(at place, meta *metav1.ObjectMeta) {
 
 func (p *problems) runtime(at place, runtime *v1alpha.InstanceRuntimeSpec, volumes *volumes) {
 	resources := at.child("resources")
-	p.quantities(resources.child("requests"), runtime.Resources.Requests)
+	p.sizes(resources.child("requests"), runtime.Resources.Requests)
 	if runtime.Class != "" {
 		p.label(at.child("class"), runtime.Class)
 	}
