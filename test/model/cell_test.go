@@ -136,11 +136,11 @@ func (w *world) report(c *cell) report {
 	return r
 }
 
-// suspend stops all Instances of a cell whose project is suspended. That is no voluntary disruption. The budget counts it as failures.
+// suspend stops all Instances of a cell whose project is suspended. That is no voluntary disruption: they count as failed.
 func (c *cell) suspend(suspended bool) {
 	for index, one := range c.instances {
 		if suspended && one.available {
-			one.available, c.fresh[index] = false, true
+			one.available, c.fresh[index], c.excused[index] = false, true, true
 		}
 	}
 	c.suspended = suspended
