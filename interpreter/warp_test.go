@@ -29,13 +29,21 @@ func (g *generator) warp(value any, name string, inList bool) any {
 	return value
 }
 
+// amounts are the members that have quantities.
+var amounts = []string{"limits", "requests", "instanceTypeResources"}
+
+func (g *generator) amount(of string) any {
+	if of == "instanceTypeResources" && g.one(4) {
+		return pick(g, moreQuantities)
+	}
+	return pick(g, someQuantities)
+}
+
 func (g *generator) warpMembers(object map[string]any, name string, inList bool) {
 	for _, key := range slices.Sorted(maps.Keys(object)) {
 		switch {
-		case name == "instanceTypeResources" && g.one(4):
-			object[key] = pick(g, moreQuantities)
-		case name == "limits" || name == "requests" || name == "instanceTypeResources":
-			object[key] = pick(g, someQuantities)
+		case slices.Contains(amounts, name):
+			object[key] = g.amount(name)
 		case slices.Contains(plainMaps, name):
 		case key == "lastTransitionTime" && !g.one(10):
 			object[key] = pick(g, someTimes)

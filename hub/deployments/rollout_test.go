@@ -62,7 +62,6 @@ func (c *cell) run(t *testing.T) {
 		assigned := d.Spec.DesiredReplicas() + d.Spec.Surge
 		delete(c.templates, naming.InstanceName(d.Name, int(assigned)))
 		for index := range int(assigned) {
-			name := naming.InstanceName(d.Name, index)
 			waits := ""
 			if index >= int(d.Spec.DesiredReplicas()) {
 				waits = c.full
@@ -70,17 +69,12 @@ func (c *cell) run(t *testing.T) {
 			if waits == "the cell" {
 				break
 			}
-			wanted, _ := d.Spec.TemplateAt(index)
-			hash := c.templates[name]
-			if isKept := d.Spec.Partition != nil && index < int(d.Spec.Partition.Index); !c.suspended && (hash == "" || !isKept || slices.Contains(c.broken, hash)) {
-				hash = hashOf(t, wanted)
-			}
-			c.templates[name] = hash
+			hash := c.replace(t, d, index)
 			existing = append(existing, index)
 			if waits == "quota" {
 				held = append(held, index)
 			}
-			if !slices.Contains(c.broken, hash) && waits == "" && !c.suspended {
+			if waits == "" && c.starts(hash) {
 				available = append(available, index)
 			}
 			if hash == newest {
@@ -94,9 +88,7 @@ func (c *cell) run(t *testing.T) {
 		planes.ChangeStatus(t, c.f.Planes, d, func(d *v1alpha.WorkloadDeployment) {
 			d.Status.ObservedGeneration, d.Status.AssignedReplicas, d.Status.ReplicaCounts = d.Generation, assigned, counts
 			d.Status.Suspended = c.suspended
-			if floor := d.Spec.Floor; floor != nil {
-				d.Status.FloorSequence, d.Status.FloorAvailable, d.Status.FloorInForce = floor.Sequence, counts.AvailableReplicas, floor.MinAvailable
-			}
+			confirmFloor(d)
 			d.Status.LastProgressTime = nil
 			if counts.AvailableReplicas < assigned && !c.suspended {
 				d.Status.LastProgressTime = &progressed
@@ -106,6 +98,27 @@ func (c *cell) run(t *testing.T) {
 				Current: indexing.Format(current), TemplateHash: newest,
 			}}
 		})
+	}
+}
+
+// replace gives the Instance at an index the template that it should have now, and returns its hash.
+func (c *cell) replace(t *testing.T, d *v1alpha.WorkloadDeployment, index int) string {
+	t.Helper()
+	name := naming.InstanceName(d.Name, index)
+	isKept := d.Spec.Partition != nil && index < int(d.Spec.Partition.Index)
+	if hash := c.templates[name]; !c.suspended && (hash == "" || !isKept || slices.Contains(c.broken, hash)) {
+		wanted, _ := d.Spec.TemplateAt(index)
+		c.templates[name] = hashOf(t, wanted)
+	}
+	return c.templates[name]
+}
+
+func (c *cell) starts(hash string) bool { return !slices.Contains(c.broken, hash) && !c.suspended }
+
+// confirmFloor reports that the cell acts on its newest floor.
+func confirmFloor(d *v1alpha.WorkloadDeployment) {
+	if floor := d.Spec.Floor; floor != nil {
+		d.Status.FloorSequence, d.Status.FloorAvailable, d.Status.FloorInForce = floor.Sequence, d.Status.AvailableReplicas, floor.MinAvailable
 	}
 }
 

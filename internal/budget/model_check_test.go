@@ -166,7 +166,7 @@ func (w *world) compare(after string, available int32) error {
 	return nil
 }
 
-// least is how many Instances stay Available in a cell that disrupts as many as it may, also by a floor that is on its way to it.
+// least is how many Instances stay Available in a cell that disrupts as many as it may, also by a floor in flight.
 func (w *world) least(c *cell) int32 {
 	least := c.available()
 	if c.floor != nil {

@@ -52,9 +52,6 @@ func (w *world) mayDisrupt(c *cell) bool {
 
 // act acts as an agent: it releases drained Instances, replaces outdated ones and creates missing ones.
 func (w *world) act(c *cell) error {
-	if c.suspended {
-		return w.check()
-	}
 	unavailable, limit := c.unavailable(), w.mostDown(c)
 	for _, index := range slices.Backward(c.indices) {
 		one := c.instances[index]

@@ -61,6 +61,9 @@ func (w *world) end() error {
 			c := w.cells[name]
 			c.cut, c.lost = false, false
 			w.start(c)
+			if c.suspended {
+				continue
+			}
 			if err := w.act(c); err != nil {
 				return err
 			}

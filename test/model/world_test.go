@@ -245,11 +245,8 @@ func (w *world) step() error {
 		w.change()
 	case n < 94:
 		w.disturb(c)
-	case n < 95:
-		w.suspended = !w.suspended && w.suspends && w.IntN(3) == 0
 	case n < 96:
-		c.cut = !c.cut && w.IntN(2) == 0
-		c.lost = c.cut && !w.quiet && w.IntN(3) == 0
+		w.interrupt(c)
 	case n < 98:
 		w.settle()
 	default:
@@ -261,8 +258,21 @@ func (w *world) step() error {
 	return nil
 }
 
+// interrupt suspends the project or resumes it, or cuts a cell off or connects it.
+func (w *world) interrupt(c *cell) {
+	if w.suspends && w.IntN(2) == 0 {
+		w.suspended = !w.suspended && w.IntN(3) == 0
+		return
+	}
+	c.cut = !c.cut && w.IntN(2) == 0
+	c.lost = c.cut && !w.quiet && w.IntN(3) == 0
+}
+
 func (w *world) actAll() error {
 	for _, name := range names(w.cells) {
+		if w.cells[name].suspended {
+			continue
+		}
 		if err := w.act(w.cells[name]); err != nil {
 			return err
 		}
