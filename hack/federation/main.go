@@ -16,6 +16,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -82,7 +83,7 @@ func run(ctx context.Context, args []string) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		built, err := b.Own(ctx, append(addOn, command)...)
+		built, err := b.Own(ctx, append(ownFor(args), command)...)
 		return built["federation"], err
 	}
 	built, err := b.Own(ctx, command)
@@ -95,6 +96,15 @@ func needed(ctx context.Context, args []string) ([]string, error) {
 		return tools.Core(), nil
 	}
 	return append(tools.Core(), tools.Containers()...), tools.BuildsContainers(ctx)
+}
+
+// ownFor returns the commands of the repository that a subcommand with these arguments runs. Those of a released add-on are compiled
+// already; karmadactl joins the cells.
+func ownFor(args []string) []string {
+	if slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--released") }) {
+		return []string{karmadactl}
+	}
+	return addOn
 }
 
 // everything returns the names of all binaries that this machine can build.
