@@ -108,7 +108,6 @@ func runImages(ctx context.Context, args []string) error {
 	}
 	defer func() { _ = os.RemoveAll(binaries) }() // it is in the folder for temporary files
 	for _, platform := range o.platforms {
-		fmt.Printf("compiling for %s\n", platform)
 		if err := r.compile(ctx, platform, filepath.Join(binaries, platform.Architecture), components...); err != nil {
 			return err
 		}

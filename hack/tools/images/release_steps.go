@@ -30,7 +30,6 @@ var commands = []component{
 func (r *releasing) images(ctx context.Context) error {
 	binaries := filepath.Join(r.temporary, "images")
 	for _, platform := range r.platforms {
-		fmt.Printf("compiling the images for %s\n", platform)
 		if err := r.release.compile(ctx, platform, filepath.Join(binaries, platform.Architecture), components...); err != nil {
 			return err
 		}
@@ -116,7 +115,6 @@ func (r *releasing) commands(ctx context.Context) error {
 		return err
 	}
 	for _, platform := range r.cliPlatforms {
-		fmt.Printf("compiling the commands for %s\n", platform)
 		folder := filepath.Join(r.temporary, "commands", strings.ReplaceAll(platform.String(), "/", "_"))
 		if err := r.release.compile(ctx, platform, folder, commands...); err != nil {
 			return err
