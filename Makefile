@@ -63,7 +63,7 @@ release: $(COSIGN) ## Build a release of the tagged commit into RELEASE=bin/rele
 
 .PHONY: release-test
 release-test: $(COSIGN) ## Release the commit for this platform, verify it, and install it on a federation of its own, from its registry and its archives alone. ALL=1 releases for every platform.
-	KARMADA_COMPUTE_COSIGN=$(abspath $(COSIGN)) KARMADA_COMPUTE_PLATFORMS=$(if $(ALL),all) go test -C hack/tools/images -count=1 -timeout $(TEST_TIMEOUT) -v -run TestInstallRelease .
+	KARMADA_COMPUTE_COSIGN=$(abspath $(COSIGN)) KARMADA_COMPUTE_PLATFORMS=$(if $(ALL),all) go test -C hack/tools/images -count=1 -timeout $(if $(ALL),2h,$(TEST_TIMEOUT)) -v -run TestInstallRelease .
 
 .PHONY: generate
 generate: $(CONTROLLER_GEN) $(CRD_REF_DOCS) ## Generate deepcopy functions, CRDs, RBAC, the customization in Lua, the chart's files, its dashboards and the reference.
