@@ -58,6 +58,7 @@ func TestBinaries(t *testing.T) {
 	t.Run("know their flags", func(t *testing.T) { knowTheirFlags(t, folder) })
 	t.Run("run with the examples", func(t *testing.T) { runExamples(t, folder) })
 	t.Run("run as a unit", func(t *testing.T) { runUnit(t, folder) })
+	t.Run("run under systemd", func(t *testing.T) { runUnderSystemd(t, folder) })
 	t.Run("have the same defaults", func(t *testing.T) { haveTheSameDefaults(t, filepath.Join(folder, "karmada-compute")) })
 }
 

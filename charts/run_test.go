@@ -255,7 +255,7 @@ func replaceValue(t *testing.T, values map[string]any, value any, path ...string
 	}
 }
 
-// runUnit: systemd finds no mistake in the unit, and what it starts becomes ready.
+// runUnit: systemd finds no mistake in the unit, and what it starts becomes ready without systemd, which needs no root.
 func runUnit(t *testing.T, folder string) {
 	t.Helper()
 	runUntilReady(t, filepath.Join(folder, "karmada-compute"), newFiles(t), unitArgs(t))
