@@ -129,15 +129,19 @@ func tokenOf(t *testing.T, name string) []byte {
 // releaseNamespace is the namespace of the release.
 const releaseNamespace = "karmada-system"
 
-// freeAddress is an address on which no process of this machine listens.
-func freeAddress(t *testing.T) string {
+// freeAddresses returns addresses on which no process of this machine listens. They differ: each is held until all are found.
+func freeAddresses(t *testing.T, number int) []string {
 	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	var free []string
+	for range number {
+		listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = listener.Close() }()
+		free = append(free, listener.Addr().String())
 	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
+	return free
 }
 
 // runUntilReady runs a binary with arguments until it is ready, and then until it has stopped. Only its ports are other ones, because the
@@ -153,9 +157,10 @@ func runUntilReady(t *testing.T, binary string, f files, arguments []string) {
 	for i := range arguments {
 		arguments[i] = replaced.Replace(arguments[i])
 	}
-	health := freeAddress(t)
-	_, port, _ := net.SplitHostPort(freeAddress(t))
-	arguments = append(arguments, "--health-probe-bind-address="+health, "--metrics-bind-address="+freeAddress(t), "--peer-bind-address=127.0.0.1:0",
+	free := freeAddresses(t, 3)
+	health := free[0]
+	_, port, _ := net.SplitHostPort(free[1])
+	arguments = append(arguments, "--health-probe-bind-address="+health, "--metrics-bind-address="+free[2], "--peer-bind-address=127.0.0.1:0",
 		"--webhook-port="+port, "--register-webhooks=false", "--shutdown-delay-duration=0")
 	var log strings.Builder
 	ctx, stop := context.WithCancel(t.Context())

@@ -47,7 +47,8 @@ func TestStartAndMetrics(t *testing.T) {
 
 	o := newOptions()
 	o.cell.concurrency, o.election.enabled = 1, false
-	o.endpoints = component.Endpoints{Metrics: freeAddress(t), Health: freeAddress(t), Profiling: true}
+	free := freeAddresses(t, 2)
+	o.endpoints = component.Endpoints{Metrics: free[0], Health: free[1], Profiling: true}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- run(ctx, o) }()
@@ -186,12 +187,17 @@ func get(ctx context.Context, client *http.Client, url, token string) (int, erro
 	return response.StatusCode, errors.Join(err, response.Body.Close())
 }
 
-func freeAddress(t *testing.T) string {
+// freeAddresses returns addresses on which no process of this machine listens. They differ: each is held until all are found.
+func freeAddresses(t *testing.T, number int) []string {
 	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	var free []string
+	for range number {
+		listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = listener.Close() }()
+		free = append(free, listener.Addr().String())
 	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
+	return free
 }
