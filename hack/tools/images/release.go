@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -124,17 +125,23 @@ func (r *release) compile(ctx context.Context, platform *v1.Platform, out string
 	fmt.Printf("compiling %s for %s\n", strings.Join(names, " and "), platform)
 	began := time.Now()
 	command := exec.CommandContext(ctx, "go", args...)
-	command.Dir = r.source
-	command.Env = append(os.Environ(), "GOOS="+platform.OS, "GOARCH="+platform.Architecture,
-		// Settings with which the same sources would give other binaries.
-		"CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0",
-		// Compilers that collect garbage less often take less time. The limit bounds the memory of each.
-		"GOGC=400", "GOMEMLIMIT=2GiB")
+	command.Dir, command.Env = r.source, environment("GOOS="+platform.OS, "GOARCH="+platform.Architecture)
 	if output, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("compile for %s: %w\n%s", platform, err, output)
 	}
 	fmt.Printf("  in %s\n", time.Since(began).Round(time.Second))
 	return nil
+}
+
+// environment returns the environment of each go command of a release that compiles, with more variables. Commands with equal
+// settings share compiled packages.
+func environment(more ...string) []string {
+	return slices.Concat(os.Environ(), more, []string{
+		// Settings with which the same sources would give other binaries.
+		"CGO_ENABLED=0", "GOFLAGS=", "GOWORK=off", "GOEXPERIMENT=", "GOAMD64=v1", "GOARM64=v8.0",
+		// Compilers that collect garbage less often take less time. The limit bounds the memory of each.
+		"GOGC=400", "GOMEMLIMIT=2GiB",
+	})
 }
 
 // flags and stripped are the flags of the compiler and the linker. The Dockerfile has the same.

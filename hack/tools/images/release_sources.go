@@ -55,8 +55,9 @@ func (r *release) readKarmada(ctx context.Context) error {
 
 // generateChart writes the generated files of the stamped chart: its README has the defaults of its values.
 func (r *release) generateChart(ctx context.Context) error {
-	command := exec.CommandContext(ctx, "go", "run", "./hack/chart")
-	command.Dir, command.Env = r.source, append(os.Environ(), "GOFLAGS="+strings.Join(flags, " "), "GOWORK=off")
+	args := append([]string{"run"}, flags...)
+	command := exec.CommandContext(ctx, "go", append(args, "./hack/chart")...)
+	command.Dir, command.Env = r.source, environment()
 	if output, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("generate the files of the chart: %w\n%s", err, output)
 	}
