@@ -253,6 +253,8 @@ func (i *installation) install() {
 		i.Helper()
 		started := exec.CommandContext(context.WithoutCancel(i.Context()), "go", append([]string{"run", "./hack/federation", command}, args...)...)
 		started.Dir, started.Stdout, started.Stderr = repository, os.Stdout, os.Stderr
+		// Without cgo, karmadactl of the checkout, which joins cells, has the packages that the release has compiled.
+		started.Env = append(os.Environ(), "CGO_ENABLED=0")
 		if err := started.Run(); err != nil {
 			i.Fatalf("federation %s: %v", command, err)
 		}
