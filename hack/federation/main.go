@@ -98,7 +98,7 @@ func needed(ctx context.Context, args []string) ([]string, error) {
 	return append(tools.Core(), tools.Containers()...), tools.BuildsContainers(ctx)
 }
 
-// ownFor returns the commands of the repository that a subcommand with these arguments runs. Those of a released add-on are compiled
+// ownFor returns the commands of the repository that a subcommand with these arguments runs. The commands of a released add-on are compiled
 // already; karmadactl joins the cells.
 func ownFor(args []string) []string {
 	if slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--released") }) {

@@ -55,18 +55,21 @@ func (o *scaleOptions) validate() error {
 	if len(o.sizes) == 0 || !slices.IsSorted(o.sizes) || min(o.sizes[0], o.instances, o.burst, o.changes, o.storm, o.stormed) < 1 {
 		return errors.New("--sizes: use ascending numbers above 0; --instances, --burst, --changes, --storm, --stormed: use values above 0")
 	}
-	if o.cellCount < 1 || o.cellCount > len(rolloutCities) || min(o.stormFor, o.patience, o.pausing) <= 0 {
-		return fmt.Errorf("--cells: use 1 to %d; --storm-for, --deadline, --rest-for: use values above 0", len(rolloutCities))
+	if o.cellCount < 1 || o.cellCount > len(scaleCities) || min(o.stormFor, o.patience, o.pausing) <= 0 {
+		return fmt.Errorf("--cells: use 1 to %d; --storm-for, --deadline, --rest-for: use values above 0", len(scaleCities))
 	}
 	return nil
 }
+
+// scaleCities are the cities of the benchmark. A cell with all of its processes takes some 600 MiB.
+var scaleCities = append(slices.Clone(rolloutCities), "BOM", "CDG", "FRA", "GRU", "HEL", "JFK", "MAD", "NRT", "OSL", "PRG", "SEA", "SYD", "VIE", "WAW", "YYZ")
 
 // members returns the cells, with nodes for the Pods of all deployments.
 func (o *scaleOptions) members() []federation.Cell {
 	const perNode = 220
 	nodes := o.sizes[len(o.sizes)-1]*o.instances/o.cellCount/perNode + 2
 	var cells []federation.Cell
-	for _, code := range rolloutCities[:o.cellCount] {
+	for _, code := range scaleCities[:o.cellCount] {
 		cells = append(cells, federation.Cell{Name: strings.ToLower(code), City: code, Nodes: nodes})
 	}
 	return cells
