@@ -8,8 +8,8 @@ import (
 	"context"
 	"fmt"
 	"path/filepath"
-	"strconv"
 	"slices"
+	"strconv"
 	"syscall"
 
 	"golang.org/x/sync/errgroup"
