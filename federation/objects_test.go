@@ -23,7 +23,7 @@ func TestObjects(t *testing.T) {
 		t.Fatal(err)
 	}
 	set := map[string]string{
-		"cluster": "lhr", "name": "name", "ca": "Y2E=", "port": "443", "user": "consumer", "namespace": "default", "city": "DFW", "now": "2026-01-01T00:00:00Z",
+		"cluster": "lhr", "name": "name", "ca": "Y2E=", "port": "443", "milliseconds": "5000", "user": "consumer", "namespace": "default", "city": "DFW", "now": "2026-01-01T00:00:00Z",
 	}
 	for _, entry := range entries {
 		if entry.Name() == "values.yaml" {
