@@ -13,6 +13,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -129,21 +130,6 @@ func tokenOf(t *testing.T, name string) []byte {
 // releaseNamespace is the namespace of the release.
 const releaseNamespace = "karmada-system"
 
-// freeAddresses returns addresses on which no process of this machine listens. They differ: each is held until all are found.
-func freeAddresses(t *testing.T, number int) []string {
-	t.Helper()
-	var free []string
-	for range number {
-		listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = listener.Close() }()
-		free = append(free, listener.Addr().String())
-	}
-	return free
-}
-
 // runUntilReady runs a binary with arguments until it is ready, and then until it has stopped. Only its ports are other ones, because the
 // machine of the test is not its own, and it does not register its webhooks, which would concern all tests.
 func runUntilReady(t *testing.T, binary string, f files, arguments []string) {
@@ -157,11 +143,9 @@ func runUntilReady(t *testing.T, binary string, f files, arguments []string) {
 	for i := range arguments {
 		arguments[i] = replaced.Replace(arguments[i])
 	}
-	free := freeAddresses(t, 3)
-	health := free[0]
-	_, port, _ := net.SplitHostPort(free[1])
-	arguments = append(arguments, "--health-probe-bind-address="+health, "--metrics-bind-address="+free[2], "--peer-bind-address=127.0.0.1:0",
-		"--webhook-port="+port, "--register-webhooks=false", "--shutdown-delay-duration=0")
+	health := testenv.FreeAddress(t)
+	arguments = append(arguments, "--health-probe-bind-address="+health, "--metrics-bind-address="+testenv.FreeAddress(t), "--peer-bind-address=127.0.0.1:0",
+		"--webhook-port="+strconv.Itoa(testenv.FreePort(t)), "--register-webhooks=false", "--shutdown-delay-duration=0")
 	var log strings.Builder
 	ctx, stop := context.WithCancel(t.Context())
 	command := exec.CommandContext(ctx, binary, arguments...)

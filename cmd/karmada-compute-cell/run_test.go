@@ -9,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -47,8 +46,7 @@ func TestStartAndMetrics(t *testing.T) {
 
 	o := newOptions()
 	o.cell.concurrency, o.election.enabled = 1, false
-	free := freeAddresses(t, 2)
-	o.endpoints = component.Endpoints{Metrics: free[0], Health: free[1], Profiling: true}
+	o.endpoints = component.Endpoints{Metrics: testenv.FreeAddress(t), Health: testenv.FreeAddress(t), Profiling: true}
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- run(ctx, o) }()
@@ -185,19 +183,4 @@ func get(ctx context.Context, client *http.Client, url, token string) (int, erro
 	}
 	_, err = io.Copy(io.Discard, response.Body)
 	return response.StatusCode, errors.Join(err, response.Body.Close())
-}
-
-// freeAddresses returns addresses on which no process of this machine listens. They differ: each is held until all are found.
-func freeAddresses(t *testing.T, number int) []string {
-	t.Helper()
-	var free []string
-	for range number {
-		listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = listener.Close() }()
-		free = append(free, listener.Addr().String())
-	}
-	return free
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -232,7 +233,7 @@ func startWithoutMilo(t *testing.T) *withoutMilo {
 	p.Cell(t, h.city)
 	h.applyChart("controllers")
 	h.limited = newLimited(t, p.Config(), "controllers")
-	port, health := freePort(t), "127.0.0.1:"+freePort(t)
+	port, health := strconv.Itoa(testenv.FreePort(t)), testenv.FreeAddress(t)
 	startProcess(t,
 		"--projects=namespaces", "--kubeconfig="+kubeconfigOf(t, h.limited.url), "--controllers=*", "--webhooks=workloads,owned",
 		"--webhook-bind-address=127.0.0.1", "--webhook-port="+port, "--webhook-url=https://127.0.0.1:"+port, "--replica-name=namespaces",

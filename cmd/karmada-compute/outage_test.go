@@ -20,6 +20,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -36,6 +37,7 @@ import (
 	"k8s.io/client-go/util/cert"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/karmada-compute/karmada-compute/test/testenv"
 	"github.com/karmada-compute/karmada-compute/webhook"
 )
 
@@ -108,31 +110,17 @@ func startReplica(t *testing.T, milo string) *replica {
 		os.WriteFile(filepath.Join(dir, "tls.crt"), certificate, 0o600), os.WriteFile(filepath.Join(dir, "tls.key"), key, 0o600)); err != nil {
 		t.Fatal(err)
 	}
-	port, health := freePort(t), freePort(t)
+	port, health := strconv.Itoa(testenv.FreePort(t)), testenv.FreeAddress(t)
 	startProcess(t,
 		"--kubeconfig="+path, "--milo-kubeconfig="+path, "--controllers=-*", "--webhooks=workloads",
 		"--register-webhooks=false", "--webhook-cert-dir="+dir, "--webhook-bind-address=127.0.0.1", "--webhook-port="+port,
-		"--metrics-bind-address=0", "--peer-bind-address=0", "--health-probe-bind-address=127.0.0.1:"+health, "--shutdown-delay-duration=0",
+		"--metrics-bind-address=0", "--peer-bind-address=0", "--health-probe-bind-address="+health, "--shutdown-delay-duration=0",
 	)
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, MaxIdleConnsPerHost: 25}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &replica{
-		webhook: "https://127.0.0.1:" + port + webhook.ValidatePath + "/" + secretOf(webhook.ValidatePath), health: "http://127.0.0.1:" + health + "/readyz", client: &http.Client{Transport: transport},
+		webhook: "https://127.0.0.1:" + port + webhook.ValidatePath + "/" + secretOf(webhook.ValidatePath), health: "http://" + health + "/readyz", client: &http.Client{Transport: transport},
 	}
-}
-
-func freePort(t *testing.T) string {
-	t.Helper()
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return port
 }
 
 // do sends a request and returns the answer's body.

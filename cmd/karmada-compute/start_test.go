@@ -39,7 +39,7 @@ func TestStartWithoutAnybody(t *testing.T) {
 	toHub, toMilo := testenv.NewProxy(t, p.Config()), testenv.NewProxy(t, p.Config())
 	toHub.Cut()
 	toMilo.Cut()
-	health := "127.0.0.1:" + freePort(t)
+	health := testenv.FreeAddress(t)
 	startProcess(t,
 		"--kubeconfig="+testenv.Kubeconfig(t, toHub.Config(p.Config())), "--milo-kubeconfig="+testenv.Kubeconfig(t, toMilo.Config(p.Config())),
 		"--replica-name=a", "--controllers=*", "--webhooks=", "--register-webhooks=false", "--metrics-bind-address=0", "--peer-bind-address=0", "--health-probe-bind-address="+health,

@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -24,6 +25,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/charts"
+	"github.com/karmada-compute/karmada-compute/test/testenv"
 	testplanes "github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
@@ -36,10 +38,10 @@ func TestWebhooksNeedNoMoreRights(t *testing.T) {
 	hub := newLimited(t, p.Config(), user)
 	milo := httptest.NewServer(&root{})
 	t.Cleanup(milo.Close)
-	health := "127.0.0.1:" + freePort(t)
+	health := testenv.FreeAddress(t)
 	startProcess(t,
 		"--kubeconfig="+kubeconfigOf(t, hub.url), "--milo-kubeconfig="+kubeconfigOf(t, milo.URL), "--controllers=-*", "--webhooks=workloads",
-		"--register-webhooks=false", "--webhook-bind-address=127.0.0.1", "--webhook-port="+freePort(t), "--add-on-users=controllers",
+		"--register-webhooks=false", "--webhook-bind-address=127.0.0.1", "--webhook-port="+strconv.Itoa(testenv.FreePort(t)), "--add-on-users=controllers",
 		"--metrics-bind-address=0", "--peer-bind-address=0", "--health-probe-bind-address="+health, "--shutdown-delay-duration=0",
 	)
 	r := &replica{client: &http.Client{}}

@@ -61,7 +61,7 @@ func (o *scaleOptions) validate() error {
 	return nil
 }
 
-// scaleCities are the cities of the benchmark. A cell with all of its processes takes some 600 MiB.
+// scaleCities are the cities of the benchmark. A cell with all of its processes takes 0.8 to 0.9 GiB.
 var scaleCities = append(slices.Clone(rolloutCities), "BOM", "CDG", "FRA", "GRU", "HEL", "JFK", "MAD", "NRT", "OSL", "PRG", "SEA", "SYD", "VIE", "WAW", "YYZ")
 
 // members returns the cells, with nodes for the Pods of all deployments.

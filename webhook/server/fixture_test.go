@@ -18,14 +18,11 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	mathrand "math/rand/v2"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"strconv"
-	"sync"
 	"testing"
 	"time"
 
@@ -35,6 +32,8 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
+
+	"github.com/karmada-compute/karmada-compute/test/testenv"
 )
 
 // pki is a CA.
@@ -167,8 +166,7 @@ func start(t *testing.T, change func(*Server)) *running {
 	if err := os.WriteFile(ca, r.pki.pem, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	port := freePort(t)
-	health := net.JoinHostPort("127.0.0.1", strconv.Itoa(freePort(t)))
+	port, health := testenv.FreePort(t), testenv.FreeAddress(t)
 	echo := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -222,32 +220,6 @@ func (r *running) finish(t *testing.T) {
 	case <-time.After(time.Minute):
 		t.Error("the server does not end")
 	}
-}
-
-// givenPorts are the ports that freePort has returned.
-var givenPorts sync.Map
-
-// freePort returns a port of 127.0.0.1 that is free and that no other call gets. The port is below the kernel's range for outgoing
-// connections, so that no such connection takes it before the test listens.
-func freePort(t *testing.T) int {
-	t.Helper()
-	const lowest, count = 12000, 20000
-	for range 1000 {
-		port := lowest + mathrand.IntN(count)
-		if _, given := givenPorts.LoadOrStore(port, true); given {
-			continue
-		}
-		listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-		if err != nil {
-			continue
-		}
-		if err := listener.Close(); err != nil {
-			t.Fatal(err)
-		}
-		return port
-	}
-	t.Fatal("no port of 127.0.0.1 is free")
-	return 0
 }
 
 func (r *running) eventually(t *testing.T, check func() error) {

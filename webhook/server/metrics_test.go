@@ -10,21 +10,21 @@ import (
 	"encoding/pem"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
-	"strconv"
 	"testing"
 
 	"k8s.io/client-go/util/keyutil"
+
+	"github.com/karmada-compute/karmada-compute/test/testenv"
 )
 
 // TestMetricsAreGuarded: metrics, and the profiles beside them, are guarded, whatever the certificate is.
 func TestMetricsAreGuarded(t *testing.T) {
 	for name, ownCertificate := range map[string]bool{"the webhooks' certificate": false, "a certificate of their own": true} {
 		t.Run(name, func(t *testing.T) {
-			address := net.JoinHostPort("127.0.0.1", strconv.Itoa(freePort(t)))
+			address := testenv.FreeAddress(t)
 			r := start(t, func(s *Server) {
 				s.Options.Metrics = address
 				s.Options.MetricsHandlers = map[string]http.Handler{
