@@ -16,6 +16,7 @@ ARG COMMIT=unknown
 ARG DATE=1970-01-01T00:00:00Z
 WORKDIR /src
 COPY go.mod go.sum ./
+COPY api/go.mod api/go.sum ./api/
 RUN go mod download
 COPY . .
 RUN CGO_ENABLED=0 GOOS=${TARGETOS} GOARCH=${TARGETARCH} go build -mod=readonly -buildvcs=false -trimpath \

@@ -6,6 +6,7 @@ export GOFLAGS ?= -mod=readonly -buildvcs=false -trimpath
 
 BIN := bin
 CONTROLLER_GEN := $(BIN)/controller-gen
+CLIENT_GEN := $(BIN)/client-gen
 GOLANGCI_LINT := $(BIN)/golangci-lint
 CRD_REF_DOCS := $(BIN)/crd-ref-docs
 VALE := $(BIN)/vale
@@ -17,7 +18,7 @@ PROSE := README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md $(wildcard docs/
 # SPEAKING have the texts that users see: errors, conditions, events, log lines. Of the folders in COMMENTED, and of tests, the prose linter reads
 # the comments alone.
 SPEAKING := addon api cell cli cmd/internal cmd/karmada-compute cmd/karmada-compute-cell hub internal interpreter milo namespaces policies webhook
-COMMENTED := charts cmd/federation cmd/karmadactl cmd/kubectl-compute features federation hack test
+COMMENTED := charts cmd/karmadactl cmd/kubectl-compute hack test testenv
 TEST_TIMEOUT ?= 40m
 FUZZTIME ?= 1m
 COUNT ?= 1
@@ -27,6 +28,13 @@ OUT ?= $(BIN)/images
 # RELEASE is the folder of a release, REGISTRY what users pull its images and chart from.
 RELEASE ?= $(BIN)/release
 REGISTRY ?= ghcr.io/karmada-compute
+# MODULES are the modules beside the product's whose sources the linters check.
+MODULES := api test hack/tools/images
+# API is the path of the module of the types, BOILERPLATE the header of its generated files.
+API := github.com/karmada-compute/karmada-compute/api
+BOILERPLATE := $(CURDIR)/hack/boilerplate.go.txt
+MODEL = go test -count=1 -timeout 30m -run TestModel -v
+SIMULATION = -args -model.steps=$(or $(STEPS),1000000) -model.seed=$(or $(SEED),1)
 # Compilers that collect garbage less often take a third less time.
 BUILD := GOGC=400 go build
 SMALL := -trimpath -ldflags "-s -w"
@@ -66,9 +74,13 @@ release-test: $(COSIGN) ## Release the commit for this platform, verify it, and 
 	KARMADA_COMPUTE_COSIGN=$(abspath $(COSIGN)) KARMADA_COMPUTE_PLATFORMS=$(if $(ALL),all) go test -C hack/tools/images -count=1 -timeout $(if $(ALL),2h,$(TEST_TIMEOUT)) -v -run TestInstallRelease .
 
 .PHONY: generate
-generate: $(CONTROLLER_GEN) $(CRD_REF_DOCS) ## Generate deepcopy functions, CRDs, RBAC, the customization in Lua, the chart's files, its dashboards and the reference.
-	$(CONTROLLER_GEN) object paths=./api/... paths=./milo/...
-	$(CONTROLLER_GEN) crd:generateEmbeddedObjectMeta=true paths=./api/... output:crd:dir=api/crds
+generate: $(CONTROLLER_GEN) $(CLIENT_GEN) $(CRD_REF_DOCS) ## Generate deepcopy functions, apply configurations, the typed client, CRDs, RBAC, the customization in Lua, the chart's files, its dashboards and the reference.
+	cd api && $(CURDIR)/$(CONTROLLER_GEN) object paths=./v1alpha
+	cd api && $(CURDIR)/$(CONTROLLER_GEN) applyconfiguration:headerFile=$(BOILERPLATE) paths=./v1alpha
+	cd api && $(CURDIR)/$(CLIENT_GEN) --go-header-file=$(BOILERPLATE) --clientset-name=client --fake-clientset=false --input-base= --input=$(API)/v1alpha \
+		--apply-configuration-package=$(API)/applyconfiguration --output-dir=. --output-pkg=$(API)
+	$(CONTROLLER_GEN) object paths=./milo/...
+	cd api && $(CURDIR)/$(CONTROLLER_GEN) crd:generateEmbeddedObjectMeta=true paths=./v1alpha output:crd:dir=crds
 	go run ./hack/descriptions api/crds
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-hub paths=./hub/access/hub output:rbac:dir=hub/access/hub
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-namespace paths=./hub/access/namespace output:rbac:dir=hub/access/namespace
@@ -98,8 +110,20 @@ fmt: $(GOLANGCI_LINT) ## Format the sources.
 
 ##@ Tests
 
+.PHONY: presubmit
+presubmit: $(GOLANGCI_LINT) ## Check what differs from BASE=origin/main: generated files, lint and tests of changed packages and their importers.
+	hack/presubmit.sh $(BASE)
+
 .PHONY: test
-test: binaries verify lint unit features ## Run everything that CI runs.
+test: binaries verify lint unit core ## Run verify, lint, unit tests, and the scenarios of the main path of every capability.
+
+.PHONY: test-all
+test-all: test ## Run `make test`, and then all other scenarios: everything that CI runs.
+	@$(MAKE) --no-print-directory features TAGS='~@core'
+
+.PHONY: core
+core: ## Run the scenarios tagged @core on one federation.
+	$(CORE)
 
 .PHONY: binaries
 binaries: ## Build the binaries that a federation runs, unless they are cached.
@@ -112,7 +136,9 @@ verify: ## Fail when generated files are out of date.
 .PHONY: lint
 lint: $(GOLANGCI_LINT) lint-lua lint-prose ## Run the linters, import rules among them.
 	$(GOLANGCI_LINT) run --allow-parallel-runners ./...
-	cd hack/tools/images && $(CURDIR)/$(GOLANGCI_LINT) run --allow-parallel-runners --config=$(CURDIR)/.golangci.yaml ./...
+	@for module in $(MODULES); do \
+		(cd $$module && $(CURDIR)/$(GOLANGCI_LINT) run --allow-parallel-runners --config=$(CURDIR)/.golangci.yaml ./...) || exit 1; \
+	done
 
 .PHONY: lint-lua
 lint-lua: ## Check the customization in Lua with karmadactl.
@@ -140,14 +166,16 @@ lua: ## Run the interpreter's tests on the Lua of each older version of Karmada 
 .PHONY: unit
 unit: rules lua ## Run unit tests, reconcilers against a real kube-apiserver among them.
 	@# go vet runs with the linters. Twice as many packages as cores: most wait for their API servers.
-	go test -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -vet=off -timeout $(TEST_TIMEOUT) $$(go list ./... | grep -v /features)
+	go test -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -vet=off -timeout $(TEST_TIMEOUT) ./...
+	go test -C api -vet=off ./...
+	go test -C test -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -vet=off -timeout $(TEST_TIMEOUT) $$(go list -C test ./... | grep -v /features)
 	go test -C hack/tools/helm -count=1 -timeout $(TEST_TIMEOUT) ./...
 	go test -C hack/tools/images -count=1 -timeout $(TEST_TIMEOUT) ./...
 	go test -C hack/tools/prose -count=1 -timeout $(TEST_TIMEOUT) ./...
 
 .PHONY: features
 features: ## Run the scenarios on two local federations, with ONE=1 on one. TAGS='@name' selects some, COUNT=20 repeats them.
-	go test -count=1 -timeout $(if $(filter 1,$(COUNT)),$(TEST_TIMEOUT),0) -v ./features -args --repeat=$(COUNT) $(if $(ONE),--one-federation) $(if $(EARLIER),--earlier=$(EARLIER)) $(if $(TAGS),--godog.tags='$(TAGS)')
+	go test -C test -count=1 -timeout $(if $(filter 1,$(COUNT)),$(TEST_TIMEOUT),0) -v ./features -args --repeat=$(COUNT) $(if $(ONE),--one-federation) $(if $(EARLIER),--earlier=$(EARLIER)) $(if $(TAGS),--godog.tags='$(TAGS)')
 
 .PHONY: compatibility
 compatibility: ## Run the scenarios tagged @core on every version of Karmada, and of Kubernetes in cells, in hack/tools. KARMADA=1.17 or CELLS=1.26 selects one.
@@ -159,27 +187,28 @@ compatibility: ## Run the scenarios tagged @core on every version of Karmada, an
 	done
 
 # CORE runs the scenarios tagged @core on one federation.
-CORE = go test -count=1 -timeout $(TEST_TIMEOUT) -v ./features -args --one-federation --godog.tags=@core
+CORE = go test -C test -count=1 -timeout $(TEST_TIMEOUT) -v ./features -args --one-federation --godog.tags=@core
 
 .PHONY: docs
 docs: ## Run the commands of pages on the federation of `make up`, and compare what they print. PAGES='docs/tutorial/*.md' selects some.
-	go test -count=1 ./docs/...
-	go run ./hack/docs $(if $(PAGES),$(PAGES),docs/tutorial/first-workload.md)
+	go test -C test -count=1 ./docs
+	go run -C test ./cmd/docs $(addprefix ../,$(or $(PAGES),docs/tutorial/first-workload.md))
 
 .PHONY: bench
 bench: ## Measure admission, creation, and the interpreter's operations, on an idle machine. Results: docs/benchmarks.md.
-	go run ./test/bench latency
-	go run ./test/bench ready
+	go run -C test ./bench latency
+	go run -C test ./bench ready
 	go test -run '^$$' -bench BenchmarkOperations -benchtime 1s ./interpreter
 
 .PHONY: bench-quick
 bench-quick: ## Print the ratios to the floors at small sizes, in 2 minutes, on an idle machine.
-	go run ./test/bench latency --n=300 --warmup=50
-	go run ./test/bench ready --n=10 --warmup=3 --burst=20
+	go run -C test ./bench latency --n=300 --warmup=50
+	go run -C test ./bench ready --n=10 --warmup=3 --burst=20
 
 .PHONY: model
 model: ## Check rollouts and the protocol of the disruption budget by random simulations: STEPS=1000000 from SEED=1.
-	go test -count=1 -timeout 30m -run TestModel -v ./internal/budget ./test/model -args -model.steps=$(or $(STEPS),1000000) -model.seed=$(or $(SEED),1)
+	$(MODEL) ./internal/budget $(SIMULATION)
+	cd test && $(MODEL) ./model $(SIMULATION)
 
 .PHONY: fuzz
 fuzz: ## Fuzz what parses external input, FUZZTIME (1m) each.
@@ -214,6 +243,10 @@ clean: ## Remove bin/. The binaries of a federation stay in the cache of the use
 $(CONTROLLER_GEN): hack/tools/codegen/go.mod hack/tools/codegen/go.sum
 	@echo "building controller-gen"
 	@$(BUILD) -C hack/tools/codegen $(SMALL) -o $(CURDIR)/$@ sigs.k8s.io/controller-tools/cmd/controller-gen
+
+$(CLIENT_GEN): hack/tools/codegen/go.mod hack/tools/codegen/go.sum
+	@echo "building client-gen"
+	@$(BUILD) -C hack/tools/codegen $(SMALL) -o $(CURDIR)/$@ k8s.io/code-generator/cmd/client-gen
 
 $(CRD_REF_DOCS): hack/tools/reference/go.mod hack/tools/reference/go.sum
 	@echo "building crd-ref-docs"

@@ -23,7 +23,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/deployments"
 	"github.com/karmada-compute/karmada-compute/cell/disruption"
-	"github.com/karmada-compute/karmada-compute/test/testenv"
+	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
 // evicting is a reconciler of deployments that evicts, and the registry of its metric.

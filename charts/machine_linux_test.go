@@ -23,7 +23,7 @@ import (
 	"golang.org/x/sys/unix"
 	"k8s.io/apimachinery/pkg/util/wait"
 
-	"github.com/karmada-compute/karmada-compute/federation/connections"
+	"github.com/karmada-compute/karmada-compute/testenv/connections"
 )
 
 // systemdPath is the path of systemd on every distribution with a merged /usr, and with a link on others.

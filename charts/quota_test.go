@@ -20,7 +20,7 @@ import (
 // registrationSchema is the schema of ResourceRegistrations of the local federation's Milo.
 func registrationSchema(t *testing.T) validation.SchemaValidator {
 	t.Helper()
-	crd := documents(t, "../federation/milo/crds/quota.miloapis.com_resourceregistrations.yaml")[0]
+	crd := documents(t, "../milo/crds/quota.miloapis.com_resourceregistrations.yaml")[0]
 	var typed apiextensionsv1.CustomResourceDefinition
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(crd.Object, &typed); err != nil {
 		t.Fatal(err)

@@ -29,7 +29,7 @@ import (
 	"k8s.io/client-go/util/cert"
 
 	"github.com/karmada-compute/karmada-compute/charts"
-	"github.com/karmada-compute/karmada-compute/test/testenv"
+	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
 // files are where the processes of a test find what Pods have in /etc/karmada-compute, and systemd's unit in its credentials.

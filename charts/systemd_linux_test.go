@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/karmada-compute/karmada-compute/charts"
-	"github.com/karmada-compute/karmada-compute/test/testenv"
+	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
 // targets are the units of systemd to which the unit refers, without the services of a distribution.

@@ -37,8 +37,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/sessions"
-	"github.com/karmada-compute/karmada-compute/test/testenv"
-	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
+	"github.com/karmada-compute/karmada-compute/testenv"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 // onlyProject implements sessions.Projects for the project of a fixture.

@@ -4,6 +4,7 @@ Feature: Bad input
   Background:
     Given a namespace in project "north"
 
+  @core
   Scenario: A city that the project may not use
     When the consumer tries to create Workload "web" with
       | placement | cities   | replicas |
@@ -37,6 +38,7 @@ Feature: Bad input
     Then Workload "a-name-that-is-as-long-as-it-may-be-and-then-a-little-longer-63" becomes available with 1 ready Instances
     And every workloaddeployment in the project still has "metadata.name" matching "^.{1,63}$"
 
+  @core
   Scenario: A deployment that was edited by hand on the hub
     Given Workload "web" runs with
       | placement | cities | replicas |

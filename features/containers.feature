@@ -7,6 +7,7 @@ Feature: Instances as processes
     Given cell "hou" runs containers
     And a namespace in project "south" and one of the same name in project "north"
 
+  @core
   Scenario: An Instance answers at its address
     When the consumer creates Workload "web" of 2 in HOU with container {"args":["--log=1s"]}
     Then Workload "web" becomes available with 2 ready Instances
@@ -15,6 +16,7 @@ Feature: Instances as processes
     And Instance "web-main-hou-1" answers "/" with "web-main-hou-1"
     And the log of pod "web-main-hou-0" in cell "hou" has "line 1"
 
+  @core
   Scenario: The process sees the environment, ConfigMaps and Secrets
     Given the consumer is allowed to do everything to "configmaps, secrets" in the namespace
     And the consumer keeps

@@ -22,6 +22,7 @@ Feature: Disruption budgets
     Then that is refused with "Cannot evict pod as it would violate the pod's disruption budget"
     Then that is eventually not refused
 
+  @core
   Scenario: A deletion is refused without the break-glass annotation
     Given a deployment "web" of 2 Instances, of which 2 stay Available, is put into cell "dfw"
     And the floor of deployment "web" in cell "dfw" is in force
@@ -59,7 +60,7 @@ Feature: Disruption budgets
     And the floor of deployment "web" in cell "iad-1" is in force
     And at every moment at least 4 of the watched Pods were Ready, and fewer than at first for a while
 
-  @counts
+  @counts @core
   Scenario: A budget of the project holds over two cities
     Given Workload "web" runs with
       | placement | cities | replicas |

@@ -2,6 +2,7 @@
 Feature: Commands of the documentation
   Each command of a page prints what the page shows. The commands of docs/how-to/install.md are in install.feature.
 
+  @core
   Scenario: A consumer's first Workload
     Given a namespace in project "north"
     Then the commands of page "docs/tutorial/first-workload.md" print the output that the page shows

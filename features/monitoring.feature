@@ -2,6 +2,7 @@ Feature: Monitoring
   The alerts and dashboards of the chart use metrics and labels that exist. A real Prometheus scrapes the replicas and the agents, loads
   the alerts, and evaluates every query.
 
+  @core
   Scenario: Every query of every alert and dashboard returns data
     Given a project of its own with quota for 1 Instances
     And Prometheus scrapes every replica and the agents of cells "dfw, ord"

@@ -10,6 +10,7 @@ Feature: Roll out a template
       | main      | DFW, ORD | 2        |
     And workload "web" has "status.rollout.phase" "Complete"
 
+  @core
   Scenario: City after city
     When the consumer patches workload "web" with {"spec":{"template":{"spec":{"runtime":{"sandbox":{"containers":[{"name":"app","image":"docker.io/library/nginx:1.28"}]}}}}}}
     Then workload "web" has "status.rollout.revision" "2"
@@ -37,6 +38,7 @@ Feature: Roll out a template
     And every instance in the project has "spec.runtime.sandbox.containers[0].image" "docker.io/library/nginx:1.28"
     And workload "web" has condition Degraded False because of "RolloutHealthy"
 
+  @core
   Scenario: An undo leaves healthy Instances alone
     Given "metadata.uid" of pod "web-main-ord-1" in cell "ord" is remembered as "ORD"
     And "metadata.uid" of pod "web-main-dfw-0" in cell "dfw" is remembered as "DFW"

@@ -2,7 +2,7 @@
 # Copyright The karmada-compute Authors.
 # SPDX-License-Identifier: Apache-2.0
 #
-# Fails when the product and the federation's binaries compile different versions of a module, and when generated files
+# Fails when the product, its tests and the federation's binaries compile different versions of a module, and when generated files
 # differ from what `make generate` makes in a copy of the tree.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
@@ -11,18 +11,23 @@ root=$(cd "$(dirname "$0")/.." && pwd)
 versions() {
 	go list -deps -f '{{with .Module}}{{.Path}} {{with .Replace}}{{.Version}}{{else}}{{.Version}}{{end}}{{end}}' "$@" | grep ' v' | sort -u
 }
-differing=$(join <(cd "$root" && versions ./cmd/...) <(cd "$root/hack/tools/federation" && versions $(go list -f '{{.ImportPath}}' tool)) | awk '$2 != $3')
-if [ -n "$differing" ]; then
-	echo "go.mod and hack/tools/federation/go.mod require different versions, so that a first build compiles these modules twice:" >&2
-	echo "$differing" >&2
-	exit 1
-fi
+product=$(cd "$root" && versions ./cmd/...)
+for module in test hack/tools/federation; do
+	packages=./cmd/...
+	[ "$module" = test ] || packages=$(cd "$root/$module" && go list -f '{{.ImportPath}}' tool)
+	differing=$(join <(echo "$product") <(cd "$root/$module" && versions $packages) | awk '$2 != $3')
+	if [ -n "$differing" ]; then
+		echo "go.mod and $module/go.mod require different versions, so that a first build compiles these modules twice:" >&2
+		echo "$differing" >&2
+		exit 1
+	fi
+done
 
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
-generated=(api/v1alpha api/crds milo hub/access cell/access interpreter/customization
+generated=(api milo hub/access cell/access interpreter/customization
 	charts/karmada-compute/files charts/karmada-compute/README.md docs/reference)
-tools=(bin/controller-gen bin/crd-ref-docs)
+tools=(bin/controller-gen bin/client-gen bin/crd-ref-docs)
 make --no-print-directory -C "$root" "${tools[@]}"
 mkdir "$copy/tree"
 (cd "$root" && tar --exclude=./.git --exclude=./bin -cf - .) | tar -xf - -C "$copy/tree"

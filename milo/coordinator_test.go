@@ -25,11 +25,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/karmada-compute/karmada-compute/test/testenv"
+	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(testenv.Main(m, testenv.Options{CRDPaths: []string{"federation/milo/crds/resourcemanager.miloapis.com_projects.yaml"}}))
+	os.Exit(testenv.Main(m, testenv.Options{CRDPaths: []string{"milo/crds/resourcemanager.miloapis.com_projects.yaml"}}))
 }
 
 // testShards is the number of shards in tests.

@@ -37,7 +37,7 @@ func fullScheme(t *testing.T) *runtime.Scheme {
 
 // TestScopes: every listed scope equals the scope in the CRD or, for kinds of Kubernetes, in client-go.
 func TestScopes(t *testing.T) {
-	want := scopesOfCRDs(t, "../api/crds", "../federation/milo/crds", "../features/steps/projects/crds")
+	want := scopesOfCRDs(t, "../api/crds", "crds", "../test/steps/projects/crds")
 	client, err := kubernetes.NewForConfig(&rest.Config{Host: "http://localhost"})
 	if err != nil {
 		t.Fatal(err)

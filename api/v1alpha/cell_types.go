@@ -144,6 +144,8 @@ type InventoryEntry struct {
 // Cell is the inventory of a member cluster for one hub. Only the add-on writes it: the hub sends it to the cell through Karmada, and
 // the agent in the cell writes its status, which Karmada brings back. A cell that belongs to two hubs has two.
 //
+// +genclient
+// +genclient:nonNamespaced
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:scope=Cluster,shortName=ccell,categories=compute

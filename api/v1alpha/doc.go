@@ -7,5 +7,8 @@
 // Field names and strings are used by existing manifests, clients and dashboards and are not renamed.
 //
 // +kubebuilder:object:generate=true
+// +kubebuilder:ac:generate=true
+// +kubebuilder:ac:output:package="../applyconfiguration"
+// +groupGoName=Compute
 // +groupName=compute.datumapis.com
 package v1alpha

@@ -300,6 +300,7 @@ type InstanceControllerStatus struct {
 
 // Instance is one sandbox or virtual machine. In a project it is a read-only projection of the Instance in a cell.
 //
+// +genclient
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=inst,categories=compute

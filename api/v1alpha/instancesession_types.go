@@ -174,6 +174,7 @@ type InstanceSessionStatus struct {
 // InstanceSession is a stream between one client and one container of an Instance: its log, a command in it, its process, or its ports. The
 // client creates a key and the session, waits for condition Ready, and connects to status.url with a certificate for the key.
 //
+// +genclient
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=isess,categories=compute

@@ -34,6 +34,7 @@ type InstanceSliceStatus struct {
 // the cells of that one, and the agent in each of them writes its status. The hub reads that where Karmada collects it, in the
 // status of the ResourceBinding: the slice on the hub has none.
 //
+// +genclient
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=islice,categories=compute

@@ -73,6 +73,8 @@ type InstanceTypeStatus struct {
 // InstanceType is a size that Workloads name. Operators write it on the hub; a project has a copy that shows what there is and
 // that nothing reads.
 //
+// +genclient
+// +genclient:nonNamespaced
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:scope=Cluster,shortName=itype,categories=compute

@@ -12,6 +12,9 @@ import (
 // GroupVersion is the group and version of every kind in this package.
 var GroupVersion = schema.GroupVersion{Group: "compute.datumapis.com", Version: "v1alpha"}
 
+// SchemeGroupVersion is GroupVersion, by the name that generated clients use.
+var SchemeGroupVersion = GroupVersion
+
 var schemeBuilder = runtime.NewSchemeBuilder(func(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(GroupVersion,
 		&Workload{}, &WorkloadList{},
@@ -29,6 +32,11 @@ var schemeBuilder = runtime.NewSchemeBuilder(func(scheme *runtime.Scheme) error 
 
 // AddToScheme adds every kind of this package to a scheme.
 var AddToScheme = schemeBuilder.AddToScheme
+
+// Resource qualifies the name of a resource with this group, for generated clients.
+func Resource(resource string) schema.GroupResource {
+	return GroupVersion.WithResource(resource).GroupResource()
+}
 
 // Kinds of this group and version.
 const (

@@ -260,6 +260,8 @@ type WorkloadRevisionSpec struct {
 
 // WorkloadRevision is an entry in the history of a Workload. Only the add-on writes it.
 //
+// +genclient
+// +genclient:noStatus
 // +kubebuilder:object:root=true
 // +kubebuilder:resource:shortName=wlrev,categories=compute
 // +kubebuilder:printcolumn:name="Workload",type=string,JSONPath=`.metadata.labels.compute\.datumapis\.com/workload-name`

@@ -283,6 +283,7 @@ type WorkloadPlacementStatus struct {
 
 // Workload is a template and the cities to run it in. Consumers write it.
 //
+// +genclient
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=wl,categories=compute

@@ -6,8 +6,6 @@ package v1alpha_test
 import (
 	"testing"
 
-	"k8s.io/utils/ptr"
-
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
@@ -17,10 +15,10 @@ func TestDesiredReplicas(t *testing.T) {
 		want int32
 	}{
 		"minReplicas":      {spec: spec(2, nil, nil), want: 2},
-		"asked for":        {spec: spec(2, ptr.To[int32](5), ptr.To[int32](4)), want: 4},
-		"not below min":    {spec: spec(2, ptr.To[int32](5), ptr.To[int32](0)), want: 2},
-		"not above max":    {spec: spec(2, ptr.To[int32](5), ptr.To[int32](9)), want: 5},
-		"no max, not more": {spec: spec(2, nil, ptr.To[int32](9)), want: 2},
+		"asked for":        {spec: spec(2, new(int32(5)), new(int32(4))), want: 4},
+		"not below min":    {spec: spec(2, new(int32(5)), new(int32(0))), want: 2},
+		"not above max":    {spec: spec(2, new(int32(5)), new(int32(9))), want: 5},
+		"no max, not more": {spec: spec(2, nil, new(int32(9))), want: 2},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

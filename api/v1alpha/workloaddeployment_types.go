@@ -355,6 +355,7 @@ type WorkloadDeploymentStatus struct {
 
 // WorkloadDeployment is one placement of a Workload in one city. Only the add-on writes it.
 //
+// +genclient
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas,selectorpath=.status.selector

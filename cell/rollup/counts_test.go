@@ -14,7 +14,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
-	"github.com/karmada-compute/karmada-compute/test/counts"
+	"github.com/karmada-compute/karmada-compute/testenv/counts"
 )
 
 // TestCountsOfAnyInstances: whatever Instances a cell has, its counts do not contradict each other, and the lists of indices have as many.

@@ -25,8 +25,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/charts"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
-	"github.com/karmada-compute/karmada-compute/test/testenv"
-	testplanes "github.com/karmada-compute/karmada-compute/test/testenv/planes"
+	"github.com/karmada-compute/karmada-compute/testenv"
+	testplanes "github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 // inOwnProcess runs the test in a separate process, unless this is that process: the names of controllers are unique in a process.

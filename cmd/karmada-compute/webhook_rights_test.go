@@ -25,8 +25,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/charts"
-	"github.com/karmada-compute/karmada-compute/test/testenv"
-	testplanes "github.com/karmada-compute/karmada-compute/test/testenv/planes"
+	"github.com/karmada-compute/karmada-compute/testenv"
+	testplanes "github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 // TestWebhooksNeedNoMoreRights verifies that a process that serves webhooks only works on the hub with the chart's roles for it, and

@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command federation builds cmd/federation and the binaries that the subcommand needs, and then executes it with the same
+// Command federation builds test/cmd/federation and the binaries that the subcommand needs, and then executes it with the same
 // arguments. It imports only the standard library, so that on a machine with empty caches it is compiled within seconds and
 // reports the progress of the builds.
 //
@@ -21,10 +21,10 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/karmada-compute/karmada-compute/federation/tools"
+	"github.com/karmada-compute/karmada-compute/testenv/tools"
 )
 
-const command = "./cmd/federation"
+const command = "./test/cmd/federation"
 
 // karmadactl is Karmada's, with the addon.
 const karmadactl = "./cmd/karmadactl"

@@ -14,7 +14,7 @@ import (
 	mchandler "sigs.k8s.io/multicluster-runtime/pkg/handler"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 // deleteWith deletes an object as kubectl does with --cascade.

@@ -12,7 +12,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/budget"
-	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 // suspendedInARollout returns a Workload with a budget and 2 Instances in each of DFW and ORD. Its project is suspended when the first Instance

@@ -6,7 +6,7 @@ package projection
 import (
 	"testing"
 
-	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 // TestCellsOfOtherCities: a reconcile of a deployment sends no more requests because the hub has more cells.

@@ -16,8 +16,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
-	"github.com/karmada-compute/karmada-compute/test/counts"
-	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
+	"github.com/karmada-compute/karmada-compute/testenv/counts"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 // truth is how many Instances the reachable cells have. An Instance that another cell also has is counted twice: it exists twice.

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 // TestRequests: an event of any object on the hub requeues the deployments that need it, whether their copies exist or

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 // TestHubRestoredDuringARollout: the hub gets back the state in which a backup has it, while the project is in the middle of a rollout with a

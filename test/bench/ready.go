@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/karmada-compute/karmada-compute/federation"
 	"github.com/karmada-compute/karmada-compute/policies"
+	"github.com/karmada-compute/karmada-compute/test/federation"
 )
 
 type readyOptions struct {

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/karmada-compute/karmada-compute/federation"
+	"github.com/karmada-compute/karmada-compute/test/federation"
 )
 
 // addOnUsers are the users whose reads are in the audit logs, too.

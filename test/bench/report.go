@@ -53,7 +53,7 @@ func (r *report) write(out io.Writer) error {
 
 // commandLine has every flag, including defaults, which may change later.
 func commandLine(cmd *cobra.Command) string {
-	words := []string{"go run ./test/bench", cmd.Name()}
+	words := []string{"go run -C test ./bench", cmd.Name()}
 	cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
 		if flag.Name != "help" {
 			words = append(words, fmt.Sprintf("--%s=%s", flag.Name, strings.Trim(flag.Value.String(), "[]")))

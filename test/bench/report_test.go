@@ -45,7 +45,7 @@ func TestReport(t *testing.T) {
 	if err := r.write(&out); err != nil {
 		t.Fatal(err)
 	}
-	want := "\n### Title\n\n`go run ./test/bench latency --counts=10,20 --n=7`, on a machine\n\n" +
+	want := "\n### Title\n\n`go run -C test ./bench latency --counts=10,20 --n=7`, on a machine\n\n" +
 		"|       |     p50 |\n| ----- | ------: |\n| floor | 1.00 ms |\n\n- measured 7 times\n"
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/karmada-compute/karmada-compute/federation"
+	"github.com/karmada-compute/karmada-compute/test/federation"
 )
 
 // rolloutCities are the cities of the benchmark, in the order in which a rollout goes through them.

@@ -19,8 +19,8 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/federation"
 	"github.com/karmada-compute/karmada-compute/policies"
+	"github.com/karmada-compute/karmada-compute/test/federation"
 )
 
 // rolledOut is the name of the Workload, and the begin of the names of the StatefulSets.

@@ -18,7 +18,7 @@ import (
 	"github.com/prometheus/procfs"
 	"k8s.io/client-go/rest"
 
-	"github.com/karmada-compute/karmada-compute/federation"
+	"github.com/karmada-compute/karmada-compute/test/federation"
 )
 
 // memory returns the resident memory of the processes by name, in bytes. Processes that cannot be read are left out.

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/karmada-compute/karmada-compute/federation"
+	"github.com/karmada-compute/karmada-compute/test/federation"
 )
 
 // DefaultProcesses are the processes that are killed by default: the components of Karmada and the add-on, and the

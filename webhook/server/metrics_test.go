@@ -17,7 +17,7 @@ import (
 
 	"k8s.io/client-go/util/keyutil"
 
-	"github.com/karmada-compute/karmada-compute/test/testenv"
+	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
 // TestMetricsAreGuarded: metrics, and the profiles beside them, are guarded, whatever the certificate is.

@@ -1,0 +1,157 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package features_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/karmada-compute/karmada-compute/test/steps"
+	"github.com/karmada-compute/karmada-compute/test/steps/rights"
+	"github.com/karmada-compute/karmada-compute/test/steps/world"
+)
+
+var (
+	tags    = flag.String("godog.tags", "", "run only scenarios with these tags")
+	repeat  = flag.Int("repeat", 1, "run every scenario so many times")
+	one     = flag.Bool("one-federation", false, "run all scenarios in one federation, which takes longer and needs less")
+	earlier = flag.String("earlier", "", "the revision of this repository that upgrades begin with (default: the version before this one)")
+	karmada = flag.String("karmada-version", "", "the minor version of Karmada, such as 1.17 (default: the version in go.mod)")
+	cells   = flag.String("cell-kubernetes-version", "", "the minor version of Kubernetes in the cells, such as 1.26 (default: the version in go.mod)")
+)
+
+// paths are the scenarios, first the ones that wait for each other's cells.
+var paths = []string{folder + "/several_cells.feature", folder + "/pull_mode.feature", folder}
+
+// folder has the scenarios.
+const folder = "../../features"
+
+// atOnce is how many independent scenarios run at once.
+const atOnce = 5
+
+// inBothModes selects the scenarios that depend on how Karmada interprets. All scenarios run with the webhook, these with the
+// customization, too, and some with the customization alone.
+const inBothModes = " && @status,@dependency,@customization"
+
+// part is a set of scenarios that run together, in one mode.
+type part struct {
+	world.Selection
+	mode string
+}
+
+// run is a federation and its parts, which run one after the other.
+type run struct {
+	name  string
+	parts []part
+	world *world.World
+	mode  string
+	// ended is the error at the end.
+	ended error
+}
+
+var (
+	together    = part{world.Selection{Steps: steps.Register, Name: "webhook", Tags: "~@serial && ~@customization && ~@namespaces", AtOnce: atOnce}, world.ModeWebhook}
+	faults      = part{world.Selection{Steps: steps.Register, Name: "faults", Tags: "@serial && @faults", AtOnce: 1}, world.ModeWebhook}
+	customized  = part{world.Selection{Steps: steps.Register, Name: "customization", Tags: "~@serial" + inBothModes, AtOnce: atOnce}, world.ModeCustomization}
+	withoutMilo = part{world.Selection{Steps: steps.Register, Name: "without Milo", Tags: "@namespaces", AtOnce: atOnce}, world.ModeNamespaces}
+	oneByOne    = part{world.Selection{Steps: steps.Register, Name: "one by one", Tags: "@serial && ~@faults", AtOnce: 1}, world.ModeWebhook}
+)
+
+// federations returns sequences of federations: the sequences run in parallel, and the federations of one sequence one after the
+// other. A runs the independent scenarios, several at once, which keep the CPUs busy. B runs the scenarios that stop, count or
+// measure shared objects (@serial), one after the other: most of their time they wait. Serial scenarios with the tag @faults run
+// in A, so that both take equally long. C has no Milo (@namespaces): a hub has one kind of projects.
+func federations() [][]*run {
+	c := &run{name: "C", parts: []part{withoutMilo}}
+	if *one {
+		return [][]*run{{{name: "A", parts: []part{together, oneByOne, faults, customized}}, c}}
+	}
+	return [][]*run{
+		{{name: "A", parts: []part{together, faults, customized}}},
+		{{name: "B", parts: []part{oneByOne}}, c},
+	}
+}
+
+// TestFeatures runs every scenario.
+func TestFeatures(t *testing.T) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := steps.Check(paths); err != nil {
+		t.Fatal(err)
+	}
+	sequences, report := federations(), world.NewReport(os.Stdout)
+	defer report.Summary()
+	group, groupCtx := errgroup.WithContext(ctx)
+	for _, sequence := range sequences {
+		group.Go(func() error {
+			for _, run := range sequence {
+				err := run.run(groupCtx, report)
+				run.ended = run.end(groupCtx)
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	failed := []error{group.Wait()}
+	for _, run := range slices.Concat(sequences...) {
+		failed = append(failed, run.ended)
+	}
+	if err := errors.Join(append(failed, report.Failed(), ctx.Err())...); err != nil {
+		t.Error(err)
+	}
+}
+
+// run runs the parts on the federation, which starts with the first selected scenario.
+func (r *run) run(ctx context.Context, report *world.Report) error {
+	for _, part := range r.parts {
+		selection := part.Selection
+		if *tags != "" {
+			selection.Tags += " && " + *tags
+		}
+		selection.Paths, selection.Repeat = paths, *repeat
+		wanted, err := selection.Any()
+		if err != nil {
+			return err
+		}
+		if !wanted {
+			continue
+		}
+		if r.world == nil {
+			if r.world, err = world.Start(ctx, report, world.Setting{Name: r.name, Mode: part.mode, Karmada: *karmada, CellKubernetes: *cells}); err != nil {
+				return err
+			}
+			r.mode, r.world.Earlier = part.mode, *earlier
+		}
+		if part.mode != r.mode {
+			if err := r.world.Interpret(ctx, part.mode); err != nil {
+				return err
+			}
+			r.mode = part.mode
+		}
+		r.world.Run(ctx, selection)
+	}
+	return nil
+}
+
+// end stops the federation, so that it uses no resources of the other one.
+func (r *run) end(ctx context.Context) error {
+	if r.world == nil {
+		return nil
+	}
+	var unused error
+	if *tags == "" && ctx.Err() == nil && r.mode != world.ModeNamespaces {
+		unused = rights.CheckRights(ctx, r.world)
+	}
+	return errors.Join(unused, r.world.Stop())
+}

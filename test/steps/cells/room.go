@@ -1,0 +1,108 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cells
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/test/steps/world"
+)
+
+// addRoomSteps adds the sentences about the city and the capacity of a cell. Karmada divides replicas by its last known state of
+// the cells, which it updates every few seconds; so each sentence waits until Karmada knows the change.
+func addRoomSteps(sc world.Sentences) {
+	sc.Step(`^cell "([^"]*)" (?:serves ([A-Z]+)|does not serve the city|belongs to no city)$`, func(ctx context.Context, cell, city string) error {
+		return from(ctx).moveCell(ctx, cell, city)
+	})
+	sc.Step(`^cell "([^"]*)" is (forgotten|no longer forgotten)$`, func(ctx context.Context, cell, what string) error {
+		s := from(ctx)
+		if what == "forgotten" {
+			return s.forgetCell(ctx, cell)
+		}
+		return s.Disturbed.Now(ctx, "the oblivion of cell "+cell)
+	})
+	sc.Step(`^cell "([^"]*)" has a quarter of the capacity of cell "([^"]*)"$`, func(ctx context.Context, small, large string) error {
+		return from(ctx).shrink(ctx, small, large)
+	})
+}
+
+// forgetCell declares a cell as permanently lost.
+func (s Steps) forgetCell(ctx context.Context, cell string) error {
+	annotate := func(ctx context.Context, value string) error {
+		cluster := &clusterv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: cell}}
+		return world.UpdateWhenFree(ctx, s.Client("hub", world.Admin), cluster, func(cluster *clusterv1alpha1.Cluster) {
+			metav1.SetMetaDataAnnotation(&cluster.ObjectMeta, v1alpha.AnnotationForget, value)
+			if value == "" {
+				delete(cluster.Annotations, v1alpha.AnnotationForget)
+			}
+		})
+	}
+	s.Disturbed.Add("the oblivion of cell "+cell, func(ctx context.Context) error { return annotate(ctx, "") })
+	return annotate(ctx, "true")
+}
+
+// moveCell moves a cell to a city, or out of its city.
+func (s Steps) moveCell(ctx context.Context, cell, city string) error {
+	hub := s.Client("hub", world.Admin)
+	move := func(ctx context.Context, city string) error {
+		cluster := &clusterv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: cell}}
+		return world.UpdateWhenFree(ctx, hub, cluster, func(cluster *clusterv1alpha1.Cluster) {
+			if city == "" {
+				delete(cluster.Labels, v1alpha.LabelTopologyCity)
+				return
+			}
+			metav1.SetMetaDataLabel(&cluster.ObjectMeta, v1alpha.LabelTopologyCity, naming.CityLabel(city))
+		})
+	}
+	known, ok := s.Extra[cell]
+	if !ok {
+		return fmt.Errorf("cell %q is not this scenario's to move", cell)
+	}
+	s.Made.Add("the city of cell "+cell, func(ctx context.Context) error { return move(ctx, known.City) })
+	return move(ctx, city)
+}
+
+// shrink gives the nodes of a cell a quarter of the capacity of another cell's nodes, and waits until Karmada knows.
+func (s Steps) shrink(ctx context.Context, small, large string) error {
+	s.Made.Add("the nodes of cell "+small, func(ctx context.Context) error { return s.resizeNodes(ctx, small, 1) })
+	if err := s.resizeNodes(ctx, small, 4); err != nil {
+		return err
+	}
+	return errors.Join(s.Known(ctx, small, 4), s.Known(ctx, large, 1))
+}
+
+// resizeNodes sets the capacity of the nodes of a cell to their full capacity, divided by divisor.
+func (s Steps) resizeNodes(ctx context.Context, cell string, divisor int64) error {
+	c := s.Client("cell/"+cell, world.Admin)
+	var nodes corev1.NodeList
+	if err := c.List(ctx, &nodes); err != nil {
+		return err
+	}
+	for i := range nodes.Items {
+		node := &nodes.Items[i]
+		if !world.RunsInstances(node) {
+			continue
+		}
+		before := node.DeepCopy()
+		for name, capacity := range node.Status.Capacity {
+			if name == corev1.ResourceCPU || name == corev1.ResourceMemory || name == corev1.ResourcePods {
+				node.Status.Allocatable[name] = *resource.NewQuantity(capacity.Value()/divisor, capacity.Format)
+			}
+		}
+		if err := c.Status().Patch(ctx, node, client.MergeFrom(before)); err != nil {
+			return err
+		}
+	}
+	return nil
+}

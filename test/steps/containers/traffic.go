@@ -1,0 +1,134 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package containers
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/test/steps/world"
+)
+
+// requestInterval is the time between two requests of a client.
+const requestInterval = 50 * time.Millisecond
+
+// traffic is a client that sends requests to the Instances of a Workload that the project shows as Ready, in turn.
+type traffic struct {
+	cancel context.CancelFunc
+	done   sync.WaitGroup
+
+	// mu guards the following fields.
+	mu       sync.Mutex
+	sent     int
+	failures []error
+}
+
+func addTrafficSteps(sc world.Sentences) {
+	sc.Step(`^a client sends a request to Workload "([^"]*)" every 50 ms$`, func(ctx context.Context, workload string) error {
+		return from(ctx).beginTraffic(ctx, workload)
+	})
+	sc.Step(`^the client has sent at least (\d+) requests, and none has failed$`, func(ctx context.Context, least int) error {
+		return from(ctx).state().traffic.end(least)
+	})
+}
+
+func (s Steps) beginTraffic(ctx context.Context, workload string) error {
+	if _, err := s.readyInstances(ctx, workload); err != nil {
+		return err
+	}
+	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	s.state().traffic = &traffic{cancel: cancel}
+	s.Disturbed.Add("the requests to Workload "+workload, func(context.Context) error {
+		cancel()
+		s.state().traffic.done.Wait()
+		return nil
+	})
+	s.state().traffic.done.Go(func() { s.request(background, workload) })
+	return nil
+}
+
+// request sends requests until ctx ends. Each goes to an Instance that the project has just shown as Ready.
+func (s Steps) request(ctx context.Context, workload string) {
+	ticker := time.NewTicker(requestInterval)
+	defer ticker.Stop()
+	for n := 0; ; n++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticker.C:
+		}
+		names, err := s.readyInstances(ctx, workload)
+		if err == nil {
+			err = s.requestOne(ctx, names[n%len(names)])
+		}
+		if ctx.Err() == nil {
+			s.state().traffic.count(err)
+		}
+	}
+}
+
+func (s Steps) requestOne(ctx context.Context, instance string) error {
+	url, err := s.urlOf(ctx, instance, "/")
+	if err != nil {
+		return err
+	}
+	answer, err := Call(ctx, http.MethodGet, url)
+	if err == nil && answer == "" {
+		err = errors.New("the answer is empty")
+	}
+	if err != nil {
+		return fmt.Errorf("request to Instance %s: %w", instance, err)
+	}
+	return nil
+}
+
+// readyInstances returns the names of the Instances of a Workload that the project shows as Ready. It fails without one.
+func (s Steps) readyInstances(ctx context.Context, workload string) ([]string, error) {
+	var instances v1alpha.InstanceList
+	if err := s.Client(s.Plane(""), world.Admin).List(ctx, &instances, client.InNamespace(s.Namespace)); err != nil {
+		return nil, err
+	}
+	var names []string
+	for i := range instances.Items {
+		instance := &instances.Items[i]
+		if instance.Labels[v1alpha.LabelWorkloadName] == workload && instance.DeletionTimestamp == nil &&
+			meta.IsStatusConditionTrue(instance.Status.Conditions, v1alpha.ConditionReady) {
+			names = append(names, instance.Name)
+		}
+	}
+	if len(names) == 0 {
+		return nil, fmt.Errorf("no Instance of Workload %s is Ready", workload)
+	}
+	return names, nil
+}
+
+func (t *traffic) count(err error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.sent++
+	if err != nil {
+		t.failures = append(t.failures, err)
+	}
+}
+
+// end stops the client, and fails if a request has failed or there were fewer than least.
+func (t *traffic) end(least int) error {
+	t.cancel()
+	t.done.Wait()
+	if len(t.failures) > 0 {
+		return fmt.Errorf("%d of %d requests have failed, the first: %w", len(t.failures), t.sent, t.failures[0])
+	}
+	if t.sent < least {
+		return fmt.Errorf("the client has sent %d requests only", t.sent)
+	}
+	return nil
+}
