@@ -52,6 +52,16 @@ func render(t testing.TB, sets ...set) []*unstructured.Unstructured {
 	return objects
 }
 
+// renderFast renders the objects without the schemas of the CRDs, for tests that render often.
+func renderFast(t testing.TB, sets ...set) []*unstructured.Unstructured {
+	t.Helper()
+	objects, err := charts.RenderWithoutSchemas(values(sets...), charts.Release{})
+	if err != nil {
+		t.Fatalf("render %v: %v", sets, err)
+	}
+	return objects
+}
+
 // none is the result of a query about an object that is not rendered.
 const none = "(no such object)"
 

@@ -68,10 +68,10 @@ func TestOptions(t *testing.T) {
 		for _, c := range cases[part] {
 			others := fmt.Sprint(c.with)
 			if without[others] == nil {
-				without[others] = render(t, enabled, c.with)
+				without[others] = renderFast(t, enabled, c.with)
 			}
 			t.Run(fmt.Sprintf("%s/%s=%v", part, c.option, c.value), func(t *testing.T) {
-				if got := query(t, render(t, enabled, c.with, set{c.option: c.value}), c.object, c.query); !strings.Contains(got, c.want) {
+				if got := query(t, renderFast(t, enabled, c.with, set{c.option: c.value}), c.object, c.query); !strings.Contains(got, c.want) {
 					t.Errorf("%s has %s without %s", c.object, got, c.want)
 				}
 				if got := query(t, without[others], c.object, c.query); strings.Contains(got, c.want) {
