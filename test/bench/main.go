@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command bench measures what admission adds to a create, the time from create to Ready, rollouts, failover
+// Command bench measures what admission adds to a create, the time from create to Ready, rollouts
 // and the cost of more and more deployments. Each measurement has a floor in the same run, so that results of different machines can be compared.
 package main
 
@@ -35,11 +35,11 @@ func main() {
 func root() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:           "bench",
-		Short:         "Measure admission, creation, rollouts, failover and scale; each subcommand prints Markdown tables",
+		Short:         "Measure admission, creation, rollouts and scale; each subcommand prints Markdown tables",
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	cmd.AddCommand(latencyCommand(), readyCommand(), rolloutCommand(), failoverCommand(), scaleCommand())
+	cmd.AddCommand(latencyCommand(), readyCommand(), rolloutCommand(), scaleCommand())
 	return cmd
 }

@@ -21,7 +21,10 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/federation"
 )
 
-var podResource = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
+var (
+	podResource   = schema.GroupVersionResource{Version: "v1", Resource: "pods"}
+	leaseResource = schema.GroupVersionResource{Group: "coordination.k8s.io", Version: "v1", Resource: "leases"}
+)
 
 // scaleBench has Workloads in a project, and changes the Pods of their Instances.
 type scaleBench struct {

@@ -168,3 +168,14 @@ func (b *scaleBench) settled(ctx context.Context) error {
 	}
 	return nil
 }
+
+// isReady reports whether condition Ready of an object is True.
+func isReady(object *unstructured.Unstructured) bool {
+	conditions, _, _ := unstructured.NestedSlice(object.Object, "status", "conditions")
+	for _, condition := range conditions {
+		if c, ok := condition.(map[string]any); ok && c["type"] == "Ready" {
+			return c["status"] == "True"
+		}
+	}
+	return false
+}
