@@ -74,7 +74,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 		return s.requeueAfter.Result(), err
 	}
 	if err != nil || !found {
-		r.Book.Observe(request, nil)
+		r.Book.Observe(request, path.OwnPath, nil)
 		r.Ready.forget(request.ClusterName, request.NamespacedName)
 		r.shared.forget(request)
 		r.Passing.Done(request)
