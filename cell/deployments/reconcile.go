@@ -66,7 +66,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		// Its Instances and their Pods are deleted with it, by their owner references.
 		return reconcile.Result{}, nil
 	}
-	return s.Run(ctx, s.hashTemplates, s.listInstances, s.findMissingData, s.makePlan, s.stopEarlierPods, s.removeInstances, s.createInstances)
+	return s.Run(ctx, s.listInstances, s.hashTemplates, s.findMissingData, s.makePlan, s.stopEarlierPods, s.removeInstances, s.createInstances)
 }
 
 func (s *scope) listInstances(ctx context.Context) (err error) {

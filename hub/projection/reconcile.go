@@ -176,12 +176,14 @@ func (s *scope) applyInstances(ctx context.Context) error {
 }
 
 func (s *scope) applyReported(ctx context.Context) error {
-	hash, err := templates.Hash(&s.deployment.Spec.Template)
+	version, err := templates.VersionOf(&s.deployment.Spec.Template)
 	if err != nil {
 		return err
 	}
 	for i := range s.reported {
-		if err := s.applyInstance(ctx, &s.reported[i], hash); err != nil {
+		reported := &s.reported[i]
+		reported.TemplateHash, reported.ObservedTemplateHash = version.Current(reported.TemplateHash), version.Current(reported.ObservedTemplateHash)
+		if err := s.applyInstance(ctx, reported, version.Hash); err != nil {
 			return err
 		}
 	}
