@@ -47,7 +47,8 @@ Feature: Place a Workload
       | name         | spec.cityCode | spec.scaleSettings.minReplicas |
       | web-main-dfw | DFW  | 1        |
       | web-main-ams | AMS  | 1        |
-    When an operator deletes workloaddeployment "web-main-ams"
+    When an operator patches workloaddeployment "web-main-ams" with {"metadata":{"annotations":{"compute.datumapis.com/break-glass":"a scenario"}}}
+    And an operator deletes workloaddeployment "web-main-ams"
     Then the project has exactly the workloaddeployments
       | name         | spec.cityCode | spec.scaleSettings.minReplicas |
       | web-main-dfw | DFW  | 1        |
