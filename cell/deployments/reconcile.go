@@ -80,7 +80,10 @@ func (s *scope) makePlan(ctx context.Context) error {
 		log.FromContext(ctx).Info("The cell lacks fields of the deployment; nothing is created or deleted", "missing", missing)
 		return nil
 	}
-	s.plan = makePlan(newTarget(s.deployment, &s.versions), s.instances)
+	s.plan = makePlan(newTarget(s.deployment, &s.versions, s.Clock.Now()), s.instances)
+	if rest := s.plan.again.Result().RequeueAfter; rest > 0 {
+		s.RequeueAfter.AtMost(rest)
+	}
 	if floor := s.floor(); floor != nil {
 		s.plan.remove = withinFloor(int(floor.MinAvailable), s.instances, s.plan.remove)
 	}
