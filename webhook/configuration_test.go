@@ -54,7 +54,7 @@ func checkWebhook(t *testing.T, name string, hook admissionregistrationv1.Valida
 	if name == "deletions.compute.datumapis.com" {
 		failure, operations = admissionregistrationv1.Ignore, []admissionregistrationv1.OperationType{admissionregistrationv1.Delete}
 	}
-	if *hook.FailurePolicy != failure || *hook.SideEffects != effects || *hook.TimeoutSeconds > 5 {
+	if *hook.FailurePolicy != failure || *hook.SideEffects != effects || *hook.TimeoutSeconds > 10 {
 		t.Errorf("%s: %v, %v, %d s", name, *hook.FailurePolicy, *hook.SideEffects, *hook.TimeoutSeconds)
 	}
 	var resources []string
