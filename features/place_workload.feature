@@ -42,7 +42,7 @@ Feature: Place a Workload
       | web-main-dfw | DFW  | 1        |
       | web-main-ams | AMS  | 1        |
     When project "${project}" may no longer use AMS
-    Then placement "main" of Workload "web" reports "no available LocationBinding for AMS"
+    Then placement "main" of Workload "web" reports "no available location for AMS"
     And the project has exactly the workloaddeployments
       | name         | spec.cityCode | spec.scaleSettings.minReplicas |
       | web-main-dfw | DFW  | 1        |

@@ -91,3 +91,42 @@ func TestADisagreementMeetsTheDeadline(t *testing.T) {
 		t.Errorf("when nothing has changed, it writes %v", writes)
 	}
 }
+
+// TestADrainIsNoRollout: an Instance that ceases to be Available while no rollout is in progress blocks none.
+func TestADrainIsNoRollout(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW")
+	c := f.cell()
+	workload := f.workload(t, "main DFW")
+	f.mustReconcile(t)
+	c.run(t)
+	f.mustReconcile(t)
+	for _, name := range []string{"web-main-dfw-0", "web-main-dfw-1"} {
+		instance := planes.Create(t, f.Planes, &v1alpha.Instance{
+			ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace.Name, Name: name}, Spec: *workload.Spec.Template.Spec.DeepCopy(),
+		})
+		planes.ChangeStatus(t, f.Planes, instance, func(i *v1alpha.Instance) {
+			i.Status.Conditions = []metav1.Condition{{
+				Type: v1alpha.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonImageUnavailable, Message: "the image is gone",
+				LastTransitionTime: metav1.NewTime(testBegin),
+			}}
+		})
+	}
+	c.broken = []string{hashOf(t, &workload.Spec.Template)}
+	c.run(t)
+	f.mustReconcile(t)
+	status := f.readWorkload(t).Status
+	if got := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionDegraded); got != nil || status.Rollout.Phase != v1alpha.RolloutComplete {
+		t.Errorf("Degraded is %+v, the rollout is %s", got, status.Rollout.Phase)
+	}
+	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Spec.Template.Spec.Runtime.Sandbox.Containers[0].Image = "example.com/new" })
+	for range 4 {
+		f.mustReconcile(t)
+		c.broken = append(c.broken, hashOf(t, &f.readWorkload(t).Spec.Template))
+		c.run(t)
+	}
+	f.mustReconcile(t)
+	if status := f.readWorkload(t).Status; !meta.IsStatusConditionTrue(status.Conditions, v1alpha.ConditionDegraded) {
+		t.Errorf("the rollout of a broken template is not blocked: %+v", status.Conditions)
+	}
+}

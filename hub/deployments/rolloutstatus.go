@@ -120,12 +120,16 @@ func (s *scope) addRollout(status *v1alpha.WorkloadStatus, progressing *metav1.C
 }
 
 // degraded returns condition Degraded: True while an Instance that got the template of a rollout cannot become
-// Available. A Workload that has never had such an Instance does not have the condition.
-func (s *scope) degraded(ctx context.Context) ([]metav1.Condition, error) {
+// Available. A Workload that has never had such an Instance does not have the condition. An Instance that ceases to be
+// Available without a rollout, as in a drain, does not degrade it.
+func (s *scope) degraded(ctx context.Context, now *v1alpha.WorkloadRolloutStatus) ([]metav1.Condition, error) {
 	condition := metav1.Condition{Type: v1alpha.ConditionDegraded, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonRolloutHealthy}
-	message, err := s.broken(ctx)
-	if err != nil {
-		return nil, err
+	message := ""
+	if now.Phase != v1alpha.RolloutComplete && now.Phase != v1alpha.RolloutUndone {
+		var err error
+		if message, err = s.broken(ctx); err != nil {
+			return nil, err
+		}
 	}
 	switch {
 	case message != "":

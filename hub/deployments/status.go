@@ -87,7 +87,7 @@ func (s *scope) desiredStatus(ctx context.Context) (v1alpha.WorkloadStatus, erro
 	}
 	available, progressing := workloadAvailable(anyAvailable, worst, status.Placements), s.addProgress(&status, unsettled)
 	s.addRollout(&status, &progressing)
-	degraded, err := s.degraded(ctx)
+	degraded, err := s.degraded(ctx, status.Rollout)
 	if err != nil {
 		return status, err
 	}
