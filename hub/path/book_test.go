@@ -39,7 +39,8 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// Projection judges the path of a deployment at each report of a cell, the collector that of its slices at intervals.
+// TestObserveKeepsTheOtherScope: projection judges the path of a deployment at each report of a cell, and the collector judges the paths of its
+// slices at intervals.
 func TestObserveKeepsTheOtherScope(t *testing.T) {
 	clock := testingclock.NewFakePassiveClock(began)
 	book, web := NewBook(clock), requestOf("web")

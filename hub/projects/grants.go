@@ -37,13 +37,13 @@ type Grants struct {
 	mu sync.Mutex
 	// user is the add-on's user on the hub; "": not known yet.
 	user string
-	// inForce are the RoleBindings that the API server's authorizer knows, by hub namespace. At sweepAt entries, the ones
-	// whose RoleBinding is gone are dropped.
+	// inForce are the RoleBindings that the API server's authorizer knows, by hub namespace. At sweepAt entries, entries
+	// without a RoleBinding are dropped.
 	inForce map[string]types.UID
 	sweepAt int
 }
 
-// firstSweep is the number of RoleBindings in force at which those that are gone are first dropped.
+// firstSweep is the number of RoleBindings in force at which entries without one are first dropped.
 const firstSweep = 256
 
 // NewGrants returns Grants that read RoleBindings from the cache of a client, and write with it.

@@ -44,8 +44,8 @@ func VersionOf(template *v1alpha.InstanceTemplateSpec) (Version, error) {
 // Is reports whether a hash, of any version of the add-on, is the template's.
 func (v Version) Is(hash string) bool { return hash != "" && (hash == v.Hash || hash == v.Text) }
 
-// Current returns the hash of the meaning of a template with this hash: a hash of the text of v becomes that of its meaning, and others
-// stay.
+// Current returns the hash of the meaning of a template with this hash: a hash of the text of v becomes the hash of its meaning, and
+// others stay.
 func (v Version) Current(hash string) string {
 	if v.Is(hash) {
 		return v.Hash

@@ -98,8 +98,8 @@ func hashOf(t *testing.T, template *v1alpha.InstanceTemplateSpec) string {
 	return hash
 }
 
-// TestHashesOfEarlierVersions: the hashes are those that the version before gave these templates. Those of usual notations are the same
-// now, and the others are recognized.
+// TestHashesOfEarlierVersions: the version before gave these templates these hashes. Usual notations have the same hash now, and the others
+// are recognized.
 func TestHashesOfEarlierVersions(t *testing.T) {
 	for quantities, earlier := range map[[2]string]string{
 		{"64Mi", "250m"}: "340tiqp9hn6js", {"2Gi", "1"}: "1spwf5ihdyrar", {"512M", "2"}: "18isvyiv9og39", {"33554432", "1"}: "1cl4vkls8kxcm",
