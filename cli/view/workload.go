@@ -16,7 +16,9 @@ import (
 const deletesWithin = 2 * time.Minute
 
 // IsDeleting reports whether the Workload is being deleted.
-func (s *Snapshot) IsDeleting() bool { return s.Workload != nil && !s.Workload.DeletionTimestamp.IsZero() }
+func (s *Snapshot) IsDeleting() bool {
+	return s.Workload != nil && !s.Workload.DeletionTimestamp.IsZero()
+}
 
 // workloadFinding returns the fault of the Workload as a whole although all of its Instances are Ready, or nil: it is being deleted,
 // or its progress deadline has passed.

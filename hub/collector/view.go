@@ -244,7 +244,6 @@ func (i *Inventory) askLeaving(ctx context.Context, c *cell, state *cellState) (
 	return list, errors.Join(failed...)
 }
 
-
 // workGone reports whether Karmada has no Work of a deployment for a cell. The cache may be behind: the API server
 // decides.
 func (i *Inventory) workGone(ctx context.Context, cell string, deployment types.NamespacedName) (bool, error) {

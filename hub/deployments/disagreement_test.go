@@ -58,7 +58,9 @@ func TestADisagreementMeetsTheDeadline(t *testing.T) {
 	f.mustReconcile(t)
 	c.run(t)
 	f.mustReconcile(t)
-	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Spec.Template.Spec.Runtime.Sandbox.Containers[0].Image = "example.com/new" })
+	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) {
+		w.Spec.Template.Spec.Runtime.Sandbox.Containers[0].Image = "example.com/new"
+	})
 	for range 10 {
 		f.mustReconcile(t)
 		c.run(t)
@@ -119,7 +121,9 @@ func TestADrainIsNoRollout(t *testing.T) {
 	if got := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionDegraded); got != nil || status.Rollout.Phase != v1alpha.RolloutComplete {
 		t.Errorf("Degraded is %+v, the rollout is %s", got, status.Rollout.Phase)
 	}
-	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Spec.Template.Spec.Runtime.Sandbox.Containers[0].Image = "example.com/new" })
+	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) {
+		w.Spec.Template.Spec.Runtime.Sandbox.Containers[0].Image = "example.com/new"
+	})
 	for range 4 {
 		f.mustReconcile(t)
 		c.broken = append(c.broken, hashOf(t, &f.readWorkload(t).Spec.Template))
