@@ -124,6 +124,9 @@ const (
 	// AnnotationKeep, on a hub namespace whose project no longer exists: "true" keeps its objects, "false" withdraws them even while
 	// Milo is in doubt.
 	AnnotationKeep = "compute.datumapis.com/keep"
+	// AnnotationAbsent, on a hub namespace, has the answers of Milo that its project does not exist: the times of the first and the last one,
+	// in RFC 3339, and their number.
+	AnnotationAbsent = "compute.datumapis.com/absent"
 	// AnnotationWithdrawUntil, on the record of Milo's identity, is a time in RFC 3339, at most 24 hours ahead. Until then the
 	// projects that Milo does not have count as deleted, however many they are.
 	AnnotationWithdrawUntil = "compute.datumapis.com/withdraw-until"
