@@ -5,9 +5,11 @@ package cell_test
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"os"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -108,21 +110,48 @@ func newClients(t *testing.T) (direct, cached client.WithWatch, err error) {
 // racing is a cached client that runs race before its first write: the changes of race are not in the cache yet.
 func (f *fixture) racing(race func()) client.Client {
 	var once sync.Once
+	return f.beforeWrites(func(string) error { once.Do(race); return nil })
+}
+
+// errBroken is the error of a write that does not reach the kube-apiserver.
+var errBroken = errors.New("the connection is broken")
+
+// broken is a cached client whose first write with a verb fails: create, delete, patch, or status. Its later writes succeed.
+func (f *fixture) broken(verb string) client.Client {
+	var failed atomic.Bool
+	return f.beforeWrites(func(now string) error {
+		if now == verb && failed.CompareAndSwap(false, true) {
+			return errBroken
+		}
+		return nil
+	})
+}
+
+// beforeWrites is a cached client that calls before with the verb of each write. An error is the answer to the write.
+func (f *fixture) beforeWrites(before func(verb string) error) client.Client {
 	return interceptor.NewClient(f.cached, interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
-			once.Do(race)
+			if err := before("create"); err != nil {
+				return err
+			}
 			return c.Create(ctx, obj, opts...)
 		},
 		Delete: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.DeleteOption) error {
-			once.Do(race)
+			if err := before("delete"); err != nil {
+				return err
+			}
 			return c.Delete(ctx, obj, opts...)
 		},
 		Patch: func(ctx context.Context, c client.WithWatch, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
-			once.Do(race)
+			if err := before("patch"); err != nil {
+				return err
+			}
 			return c.Patch(ctx, obj, patch, opts...)
 		},
 		SubResourceApply: func(ctx context.Context, c client.Client, name string, obj applyConfiguration, opts ...client.SubResourceApplyOption) error {
-			once.Do(race)
+			if err := before(name); err != nil {
+				return err
+			}
 			return c.SubResource(name).Apply(ctx, obj, opts...)
 		},
 	})

@@ -208,5 +208,8 @@ func summary(s *view.Snapshot, ways []*view.Way, how shown) string {
 		}
 		return "Instance " + ways[0].Name + " is not Ready."
 	}
+	if s.IsDeleting() {
+		return fmt.Sprintf("Workload %s is being deleted; %d of its Instances are left.", s.Name, len(s.Instances))
+	}
 	return fmt.Sprintf("Workload %s: %d of %d Instances are Ready.", s.Name, s.Ready(), max(s.Desired(), len(s.Instances)))
 }

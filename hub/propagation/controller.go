@@ -104,9 +104,10 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		Watches(&workv1alpha1.Work{}, projects.OnHubEvent(r.originalsIn(labelledNamespace)), onHub(predicates.OnlyDeletions())...).
 		// A cell that joins a city needs the namespaces of that city, and a lost cell may have to be released.
 		Watches(&clusterv1alpha1.Cluster{}, projects.OnHubEvent(r.originalsOfCity), onHub(cells.Changed())...).
-		// Karmada's scheduler sets the number of Instances of each cell, and cells report which ones they have
+		// Karmada's scheduler sets the number of Instances of each cell, or finds no cell, and cells report which ones they have
 		// released.
-		Watches(&workv1alpha2.ResourceBinding{}, projects.OnHubEvent(path.OfDeploymentBinding(r.Hub)), onHub(path.DivisionChanged())...).
+		Watches(&workv1alpha2.ResourceBinding{}, projects.OnHubEvent(path.OfDeploymentBinding(r.Hub)),
+			onHub(predicate.Or(path.DivisionChanged(), path.RefusalChanged()))...).
 		// The cells stop the Instances of a suspended project, and start them again.
 		WatchesRawSource(r.suspensions()).
 		// Projects whose Instances begin, or cease, to need quota.
