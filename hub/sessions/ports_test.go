@@ -47,7 +47,7 @@ func (k kubelet) Dial(...string) (httpstream.Connection, string, error) {
 			k.t.Errorf("serve SPDY: %v", err)
 		}
 	}()
-	connection, err := spdy.NewClientConnection(near)
+	connection, err := spdy.NewClientConnection(&framed{Conn: near})
 	return connection, "", err
 }
 
@@ -118,6 +118,7 @@ func TestPorts(t *testing.T) {
 			return cell, nil
 		}
 	})
+	f.declarePorts(t, port, closed)
 	key := newKey(t)
 	session, grant := f.create(t, key, func(s *v1alpha.InstanceSessionSpec) {
 		s.Type, s.Ports = v1alpha.SessionPortForward, []int32{port, closed}
@@ -175,6 +176,7 @@ func TestPortsEnd(t *testing.T) {
 	f := newFixture(t, http.NotFoundHandler(), func(o *Options) {
 		o.Ports = func(*url.URL) (httpstream.Dialer, error) { return kubelet{t, make(chan string, 10)}, nil }
 	})
+	f.declarePorts(t, port)
 	key := newKey(t)
 	session, grant := f.create(t, key, func(s *v1alpha.InstanceSessionSpec) { s.Type, s.Ports = v1alpha.SessionPortForward, []int32{port} })
 	response, connection := f.dialWith(t, fmt.Sprintf("%s?port=%d", f.addressOf(grant), port), key, http.Header{"Upgrade": {TunnelProtocol}})
