@@ -92,6 +92,8 @@ type fixture struct {
 	instance *v1alpha.Instance
 	copy     *v1alpha.WorkloadDeployment
 	stop     func()
+	// byAnother: another replica admits the sessions.
+	byAnother bool
 	// trusted is the CA of the replica.
 	trusted *x509.CertPool
 	bundle  []byte
@@ -268,7 +270,11 @@ func (f *fixture) create(t *testing.T, key *ecdsa.PrivateKey, change ...func(*v1
 		User: authenticationv1.UserInfo{Username: "consumer", UID: "7", Groups: []string{"team"}, Extra: map[string]authenticationv1.ExtraValue{"a": {"b"}}},
 		Spec: session.Spec,
 	}
-	if err := f.server.Grant(t.Context(), grant); err != nil {
+	grants := f.server.Grant
+	if f.byAnother {
+		grants = f.server.options.Grants.Record
+	}
+	if err := grants(t.Context(), grant); err != nil {
 		t.Fatal(err)
 	}
 	return session, grant

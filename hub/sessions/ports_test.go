@@ -34,21 +34,26 @@ type kubelet struct {
 func (k kubelet) Dial(...string) (httpstream.Connection, string, error) {
 	near, far := net.Pipe()
 	go func() {
-		failures := make(chan httpstream.Stream, 1)
-		_, err := spdy.NewServerConnection(far, func(stream httpstream.Stream, _ <-chan struct{}) error {
-			if stream.Headers().Get(corev1.StreamType) == corev1.StreamTypeError {
-				failures <- stream
-				return nil
-			}
-			go func() { k.connect(stream, <-failures) }()
-			return nil
-		})
+		_, err := spdy.NewServerConnection(far, k.streams())
 		if err != nil && !errors.Is(err, io.EOF) {
 			k.t.Errorf("serve SPDY: %v", err)
 		}
 	}()
 	connection, err := spdy.NewClientConnection(&framed{Conn: near})
 	return connection, "", err
+}
+
+// streams handles the two streams of a connection.
+func (k kubelet) streams() httpstream.NewStreamHandler {
+	failures := make(chan httpstream.Stream, 1)
+	return func(stream httpstream.Stream, _ <-chan struct{}) error {
+		if stream.Headers().Get(corev1.StreamType) == corev1.StreamTypeError {
+			failures <- stream
+			return nil
+		}
+		go func() { k.connect(stream, <-failures) }()
+		return nil
+	}
 }
 
 func (k kubelet) connect(data, failures httpstream.Stream) {

@@ -150,7 +150,8 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	bounded := listeners.Bound(listener, s.bounds())
 	failed := make(chan error, 1)
 	go func() { failed <- server.ServeTLS(bounded, "", "") }()
-	keeping, stop := context.WithCancel(ctx)
+	// The states of streams that end with the replica are still shown.
+	keeping, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	var keeper sync.WaitGroup
 	keeper.Go(func() { s.keep(keeping) })
