@@ -132,6 +132,22 @@ var intrusions = map[string]intrusion{
 	"take the proof from a hub namespace":     {tenant, patch(namespace(guardedSpace), `{"metadata":{"labels":{"compute.datumapis.com/project-uid":null}}}`), "prove whose it is"},
 }
 
+// greedy are bindings of Karmada for a ClusterPropagationPolicy of another product that selects what is the add-on's.
+var greedy = map[string]intrusion{
+	"a greedy policy selects namespaces":            {karmadaUser, create(claimed("ClusterResourceBinding", "", "v1", "Namespace", guardedSpace)), "sends hub namespaces"},
+	"a greedy policy selects Secrets":               {karmadaUser, create(claimed("ResourceBinding", guardedSpace, "v1", "Secret", "data")), "alone propagate from hub namespaces"},
+	"a greedy policy selects the originals":         {karmadaUser, create(claimed("ResourceBinding", guarded, "compute.datumapis.com/v1alpha", "WorkloadDeployment", "web")), "by copies of its own"},
+	"a greedy policy selects a binding's resources": {karmadaUser, patch(binding("ResourceBinding", guardedSpace, "old", map[string]any{}), `{"metadata":{"annotations":{"clusterpropagationpolicy.karmada.io/name":"all"}}}`), "alone propagate from hub namespaces"},
+}
+
+// claimed is a binding that a ClusterPropagationPolicy has claimed.
+func claimed(kind, namespace, apiVersion, of, name string) *unstructured.Unstructured {
+	b := binding(kind, namespace, "claimed", map[string]any{})
+	b.SetAnnotations(map[string]string{"clusterpropagationpolicy.karmada.io/name": "all"})
+	b.Object["spec"] = map[string]any{"resource": map[string]any{"apiVersion": apiVersion, "kind": of, "name": name, "namespace": namespace}}
+	return b
+}
+
 // legitimate are requests of others that the hub must accept.
 var legitimate = map[string]intrusion{
 	"propagate from another namespace": {tenant, create(policyOf("PropagationPolicy", free)), ""},
@@ -154,6 +170,9 @@ var legitimate = map[string]intrusion{
 	"offer an instance type":           {tenant, create(ofKind("compute.datumapis.com/v1alpha", "InstanceType", "", "guard", map[string]any{"resources": map[string]any{"cpu": "1", "memory": "1Gi"}})), ""},
 	// Of what the tenant may not do, as Karmada does it.
 	"bind for Karmada":              {karmadaUser, create(binding("ResourceBinding", guarded, "new", ofNamespace("elsewhere"))), ""},
+	"propagate another namespace":   {karmadaUser, create(claimed("ClusterResourceBinding", "", "v1", "Namespace", free)), ""},
+	"propagate another kind":        {karmadaUser, create(claimed("ResourceBinding", guarded, "v1", "Secret", "mine")), ""},
+	"end the claim of a policy":     {karmadaUser, patch(binding("ResourceBinding", guardedSpace, "old", map[string]any{}), `{"metadata":{"annotations":null}}`), ""},
 	"bind what has no namespace":    {karmadaUser, create(binding("ClusterResourceBinding", "", "new", map[string]any{})), ""},
 	"send a Work for Karmada":       {karmadaUser, create(workOf("karmada-es-other")), ""},
 	"report a status for Karmada":   {karmadaUser, patch(deploymentNamed(guardedSpace), `{"spec":{"suspended":true}}`), ""},
@@ -172,20 +191,22 @@ func deploymentNamed(namespace string) *v1alpha.WorkloadDeployment {
 func TestGuardOfTheHub(t *testing.T) {
 	admin := clientOf(t, "")
 	setUpGuarded(t, admin)
+	refused := maps.Clone(intrusions)
+	maps.Copy(refused, greedy)
 	clients := map[string]client.Client{}
-	for _, attempts := range []map[string]intrusion{intrusions, legitimate} {
+	for _, attempts := range []map[string]intrusion{refused, legitimate} {
 		for _, one := range attempts {
 			clients[one.by] = unprivileged(t, one.by, memberships[one.by]...)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(intrusions)) {
-		one := intrusions[name]
+	for _, name := range slices.Sorted(maps.Keys(refused)) {
+		one := refused[name]
 		awaitAnswer(t, name+" is refused without the guard", func() error { return one.try(t.Context(), clients[one.by]) }, func(err error) bool { return err == nil })
 	}
 	for mode, sets := range map[string]set{"milo": {}, "namespaces": {"projects.mode": "namespaces"}} {
 		applyGuards(t, admin, sets, offered)
-		for _, name := range slices.Sorted(maps.Keys(intrusions)) {
-			one := intrusions[name]
+		for _, name := range slices.Sorted(maps.Keys(refused)) {
+			one := refused[name]
 			awaitAnswer(t, mode+": "+name, func() error { return one.try(t.Context(), clients[one.by]) }, func(err error) bool {
 				return err != nil && strings.Contains(err.Error(), one.refusal)
 			})
@@ -227,6 +248,7 @@ func setUpGuarded(t *testing.T, admin client.Client) {
 		project, labelled(namespace(guardedSpace)), deploymentNamed(guardedSpace), lease("karmada-compute-replica-a"),
 		configMap("karmada-system", "karmada-compute-project-guard"),
 		binding("ResourceBinding", free, "old", ofNamespace(free)), binding("ResourceBinding", guarded, "old", ofNamespace(guarded)),
+		binding("ResourceBinding", guardedSpace, "old", ofNamespace(guardedSpace)),
 	}
 	role := &rbacv1.ClusterRole{ObjectMeta: named("", "guard-test"), Rules: []rbacv1.PolicyRule{{
 		APIGroups: []string{"", "work.karmada.io", "policy.karmada.io", "networking.karmada.io", "coordination.k8s.io", v1alpha.GroupVersion.Group},
@@ -247,7 +269,7 @@ func setUpGuarded(t *testing.T, admin client.Client) {
 }
 
 // guards are the names of the policies, which their bindings have, too.
-var guards = []string{"karmada-compute-guard", "karmada-compute-hub-namespaces"}
+var guards = []string{"karmada-compute-guard", "karmada-compute-hub-namespaces", "karmada-compute-claims"}
 
 // applyGuards applies the policies of the chart.
 func applyGuards(t *testing.T, admin client.Client, sets ...set) {
