@@ -33,7 +33,7 @@ func TestOnlyCopiesRun(t *testing.T) {
 			f := newFixture(t)
 			f.deployment(1, func(d *v1alpha.WorkloadDeployment) { change(f, d) })
 			if rest := f.reconcile(f.deployments(), "web").RequeueAfter; rest == 0 {
-				t.Error("the deployment is not looked at again")
+				t.Error("the deployment is not checked again")
 			}
 			if present, _ := f.instances(); len(present) > 0 {
 				t.Errorf("Instances %v run", present)

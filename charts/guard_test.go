@@ -30,7 +30,7 @@ const (
 	grantSpace                  = "karmada-compute-sessions"
 )
 
-// Those who write on a hub that the add-on shares. Each has the rights of RBAC for what it tries.
+// Users of a hub that the add-on shares. Each has the rights of RBAC for what it tries.
 const (
 	tenant      = "a-tenant"
 	cellsAgent  = "system:karmada:agent:mine"
@@ -187,7 +187,7 @@ func deploymentNamed(namespace string) *v1alpha.WorkloadDeployment {
 }
 
 // TestGuardOfTheHub: what a tenant of the hub and the agent of a cell may do by RBAC reaches nothing of the add-on and of its projects, in
-// both modes. Without the guard each of it is accepted, and with it those who have to write still can.
+// both modes. Without the guard each of it is accepted, and with it Karmada, its agents and the add-on still can.
 func TestGuardOfTheHub(t *testing.T) {
 	admin := clientOf(t, "")
 	setUpGuarded(t, admin)
@@ -235,7 +235,7 @@ func awaitAnswer(t *testing.T, what string, request func() error, isRight func(e
 	}
 }
 
-// setUpGuarded creates what is attacked, and gives everybody the rights of RBAC.
+// setUpGuarded creates what is attacked, and gives every user the rights of RBAC.
 func setUpGuarded(t *testing.T, admin client.Client) {
 	t.Helper()
 	removeGuards(t, admin)

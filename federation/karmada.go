@@ -100,7 +100,7 @@ func (f *Federation) installKarmadaRoles(ctx context.Context, hub *plane) error 
 
 // karmadaRoles reads the roles and bindings of a file, which has other objects, too.
 func karmadaRoles(file string) ([]*unstructured.Unstructured, error) {
-	content, err := os.ReadFile(file) //nolint:gosec // a file of a Go module
+	content, err := os.ReadFile(file)
 	if err != nil {
 		return nil, fmt.Errorf("read Karmada's roles: %w", err)
 	}

@@ -17,8 +17,8 @@ import (
 )
 
 // isCopy reports whether the deployment is the copy of a hub: it names the hub, and so does its namespace, which has the name of a
-// hub namespace. On the hub only the add-on writes these. Whatever else Karmada brings here, such as the original of a project for a policy of
-// another product, starts nothing. Nothing is deleted either: a copy may have lost its labels for a moment.
+// hub namespace. On the hub only the add-on writes these. Other deployments start nothing, such as the original of a project that a policy of
+// another product has brought here. Nothing is deleted either: a copy may have lost its labels for a moment.
 func (s *scope) isCopy(ctx context.Context) (bool, error) {
 	hub := s.deployment.Labels[v1alpha.LabelHub]
 	namespace := &metav1.PartialObjectMetadata{}

@@ -29,7 +29,7 @@ const (
 	// forbiddenRequeue is the time until an Instance that the cell forbids is created again: a ResourceQuota, for example, may be
 	// raised.
 	forbiddenRequeue = time.Minute
-	// unprovenRequeue is the time until a deployment is looked at again that is no copy of the hub, as far as the cell can tell.
+	// unprovenRequeue is the time until a deployment is checked again that the cell cannot prove to be a copy of the hub.
 	unprovenRequeue = 15 * time.Second
 	// batch is the maximum number of Instances that one reconcile creates or deletes, since its time is limited. The next reconcile
 	// follows after batchRequeue.

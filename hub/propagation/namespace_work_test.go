@@ -17,8 +17,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
 )
 
-// TestTheNamespaceOfACellIsRestored: whatever replaces what the Work of a namespace carries, and leaves its labels, Pod security and the label of the hub
-// come back. What Karmada adds to the manifest stays, and costs no write.
+// TestTheNamespaceOfACellIsRestored: Pod security and the label of the hub return when another writer replaces what the Work of a namespace carries.
+// Karmada's own additions to the manifest stay, and cost no write.
 func TestTheNamespaceOfACellIsRestored(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
