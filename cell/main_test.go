@@ -20,6 +20,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/record"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -32,6 +33,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/testenv"
 )
@@ -76,10 +78,27 @@ func newFixture(t *testing.T) *fixture {
 	if shared.err != nil {
 		t.Fatal(shared.err)
 	}
-	return &fixture{
-		t: t, namespace: testenv.Namespace(t, shared.direct, "cell").Name, direct: shared.direct, cached: shared.cached,
+	f := &fixture{
+		t: t, namespace: hubNamespace(t, shared.direct), direct: shared.direct, cached: shared.cached,
 		clock: clocktesting.NewFakePassiveClock(now), recorder: record.NewFakeRecorder(10),
 	}
+	f.awaitNamespace(f.namespace, hubOfCopies)
+	return f
+}
+
+// hubOfCopies is the hub of the copies in the cell.
+const hubOfCopies = "hub-uid"
+
+// hubNamespace creates a namespace as the hub sends it.
+func hubNamespace(t *testing.T, c client.Client) string {
+	t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: naming.HubNamespace(string(uuid.NewUUID()), "default"), Labels: map[string]string{v1alpha.LabelHub: hubOfCopies},
+	}}
+	if err := c.Create(t.Context(), namespace); err != nil {
+		t.Fatal(err)
+	}
+	return namespace.Name
 }
 
 func newClients(t *testing.T) (direct, cached client.WithWatch, err error) {

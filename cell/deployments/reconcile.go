@@ -29,6 +29,8 @@ const (
 	// forbiddenRequeue is the time until an Instance that the cell forbids is created again: a ResourceQuota, for example, may be
 	// raised.
 	forbiddenRequeue = time.Minute
+	// unprovenRequeue is the time until a deployment is checked again that the cell cannot prove to be a copy of the hub.
+	unprovenRequeue = 15 * time.Second
 	// batch is the maximum number of Instances that one reconcile creates or deletes, since its time is limited. The next reconcile
 	// follows after batchRequeue.
 	batch        = 100
@@ -65,6 +67,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if !s.deployment.DeletionTimestamp.IsZero() {
 		// Its Instances and their Pods are deleted with it, by their owner references.
 		return reconcile.Result{}, nil
+	}
+	if proved, err := s.isCopy(ctx); err != nil || !proved {
+		return reconcile.Result{RequeueAfter: unprovenRequeue}, err
 	}
 	return s.Run(ctx, s.listInstances, s.hashTemplates, s.findMissingData, s.makePlan, s.stopEarlierPods, s.removeInstances, s.createInstances)
 }

@@ -31,6 +31,7 @@ func Warnings(workload *v1alpha.Workload) []string {
 		}
 	}
 	warnings = append(warnings, annotationWarnings(&workload.Spec.Template)...)
+	warnings = append(warnings, labelWarnings(&workload.Spec.Template)...)
 	warnings = append(warnings, disruptionWarning(workload)...)
 	warnings = append(warnings, surgeWarnings(&workload.Spec)...)
 	return append(warnings, placementWarnings(workload.Spec.Placements)...)
@@ -50,16 +51,38 @@ func annotationWarnings(template *v1alpha.InstanceTemplateSpec) []string {
 	if len(without) == 0 {
 		return nil
 	}
-	const shownKeys = 3
-	text := strings.Join(without[:min(shownKeys, len(without))], ", ")
-	if more := len(without) - shownKeys; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	effect := "set on the Instances, and on their Pods only in cells whose operator allows the domain of the key"
+	effect := onSomePods
 	if machine {
 		effect = "set on the Instances, with no effect on their virtual machines"
 	}
-	return []string{fmt.Sprintf("spec.template.metadata.annotations: %s: %s", text, effect)}
+	return []string{fmt.Sprintf("spec.template.metadata.annotations: %s: %s", firstKeys(without), effect)}
+}
+
+// labelWarnings name the labels of a template that may have no effect on the Pods.
+func labelWarnings(template *v1alpha.InstanceTemplateSpec) []string {
+	var without []string
+	for _, key := range slices.Sorted(maps.Keys(template.Labels)) {
+		if !templates.IsPlainLabel(key) {
+			without = append(without, shorten(key))
+		}
+	}
+	if len(without) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("spec.template.metadata.labels: %s: %s", firstKeys(without), onSomePods)}
+}
+
+// onSomePods is the effect of a key with a domain.
+const onSomePods = "set on the Instances, and on their Pods only in cells whose operator allows the domain of the key"
+
+// firstKeys joins the first keys, and the number of the others.
+func firstKeys(keys []string) string {
+	const shownKeys = 3
+	text := strings.Join(keys[:min(shownKeys, len(keys))], ", ")
+	if more := len(keys) - shownKeys; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // probeWarnings name the probed ports that no container names: the probe of a port on which no process listens never succeeds.
