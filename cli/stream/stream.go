@@ -146,11 +146,21 @@ func (s *Session) Close() {
 	_ = s.project.Delete(ctx, s.object) // it expires
 }
 
+// client returns a client that follows no redirect: the session has one address, and what answers there may be a cell.
+func (s *Session) client() (*http.Client, error) {
+	found, err := rest.HTTPClientFor(s.config)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the session: %w", err)
+	}
+	found.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return found, nil
+}
+
 // Logs copies the log to out until it ends.
 func (s *Session) Logs(ctx context.Context, out io.Writer) error {
-	transport, err := rest.HTTPClientFor(s.config)
+	transport, err := s.client()
 	if err != nil {
-		return fmt.Errorf("connect to the session: %w", err)
+		return err
 	}
 	defer transport.CloseIdleConnections()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.config.Host, nil)

@@ -296,8 +296,12 @@ func (s *Server) newProxy() http.Handler {
 		ModifyResponse: func(response *http.Response) error {
 			c := carried(response.Request.Context())
 			c.status.Store(int32(response.StatusCode)) //nolint:gosec // a status has three digits
-			if response.StatusCode >= http.StatusBadRequest {
+			switch {
+			case response.StatusCode >= http.StatusBadRequest:
 				s.explain(response, c)
+			case response.StatusCode >= http.StatusMultipleChoices:
+				// A client would follow it to wherever the cell sends it.
+				return fmt.Errorf("cell %s redirects with status %d", c.at.cell, response.StatusCode)
 			}
 			response.Body = metering(response.Request.Context(), response.Body, c.meter)
 			return nil
