@@ -31,6 +31,19 @@ func (s *Settings) podAnnotations(template map[string]string) map[string]string 
 	return result
 }
 
+// podLabels are the labels of an Instance that its Pod has: as with annotations, admission and network plugins of a cell read labels
+// whose keys have a domain.
+func (s *Settings) podLabels(instance map[string]string) map[string]string {
+	result := map[string]string{}
+	for key, value := range instance {
+		domain, _, _ := strings.Cut(key, "/")
+		if templates.IsPlainLabel(key) || domain == v1alpha.GroupVersion.Group || slices.Contains(s.PodAnnotations, domain) {
+			result[key] = value
+		}
+	}
+	return result
+}
+
 // resolveFields sets the value of variables that refer to a field of the Instance, if the Pod's field has another value: the Pod's
 // namespace is the hub namespace, and it has more labels than the Instance. Kubernetes resolves addresses and annotations.
 func resolveFields(pod *corev1.PodSpec, instance *v1alpha.Instance, deployment *v1alpha.WorkloadDeployment) {
