@@ -28,6 +28,7 @@ import (
 	"sigs.k8s.io/multicluster-runtime/pkg/clusters"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/transforms"
 	"github.com/karmada-compute/karmada-compute/milo/networking"
 )
 
@@ -123,6 +124,7 @@ func (r *remote) Cluster(project string, indexes []clusters.Index) (cluster.Clus
 		o.Scheme = r.options.Scheme
 		o.MapperProvider = func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return r.options.Mapper, nil }
 		o.Cache.DefaultTransform = cache.TransformStripManagedFields()
+		o.Cache.ByObject = map[client.Object]cache.ByObject{&v1alpha.Workload{}: {Transform: transforms.Workload}}
 		o.Cache.NewInformer = r.patience.NewInformer
 		o.Logger = r.log.WithValues("project", project)
 	})

@@ -29,6 +29,7 @@ import (
 	"sigs.k8s.io/multicluster-runtime/pkg/clusters"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/transforms"
 	"github.com/karmada-compute/karmada-compute/milo"
 )
 
@@ -118,6 +119,7 @@ func cacheOptions() (cache.Options, error) {
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
 			&v1alpha.WorkloadDeployment{}: {Label: labels.NewSelector().Add(*isOriginal)},
+			&v1alpha.Workload{}:           {Transform: transforms.Workload},
 			&clusterv1alpha1.Cluster{}:    {Transform: onlyCity},
 		},
 	}, nil
