@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/karmada-compute/karmada-compute/internal/sizing"
-	"github.com/karmada-compute/karmada-compute/milo"
 )
 
 const workloadsPath = "/control-plane/apis/compute.datumapis.com/v1alpha/workloads"

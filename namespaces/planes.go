@@ -116,10 +116,9 @@ func cacheOptions() (cache.Options, error) {
 		return cache.Options{}, fmt.Errorf("select objects without label %s: %w", v1alpha.LabelProject, err)
 	}
 	return cache.Options{
-		DefaultTransform: cache.TransformStripManagedFields(),
+		DefaultTransform: transforms.Project,
 		ByObject: map[client.Object]cache.ByObject{
 			&v1alpha.WorkloadDeployment{}: {Label: labels.NewSelector().Add(*isOriginal)},
-			&v1alpha.Workload{}:           {Transform: transforms.Workload},
 			&clusterv1alpha1.Cluster{}:    {Transform: onlyCity},
 		},
 	}, nil

@@ -82,10 +82,10 @@ func TestBytesAreCounted(t *testing.T) {
 		now, before *v1alpha.Workload
 		want        int64
 	}{
-		"created":              {now: of(3, 1000), want: 7*template + 1007},
-		"scaled":               {now: of(4, 1000), before: of(3, 1000), want: 2 * template},
-		"scaled, less padding": {now: of(4, 0), before: of(3, 1000), want: 2*template - 1000},
-		"scaled down":          {now: of(1, 1000), before: of(3, 0)},
+		"created":              {now: of(3, 100), want: 7*template + 107},
+		"scaled":               {now: of(4, 100), before: of(3, 100), want: 2 * template},
+		"scaled, less padding": {now: of(4, 0), before: of(3, 100), want: 2*template - 100},
+		"scaled down":          {now: of(1, 100), before: of(3, 0)},
 	} {
 		for _, free := range []int64{test.want, test.want - 1} {
 			p := newProjects()

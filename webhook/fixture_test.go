@@ -162,7 +162,7 @@ func (p *projects) InstanceAllowance(ctx context.Context, project webhook.Projec
 
 func (p *projects) Reserve(_ context.Context, project webhook.Project, reservation sizing.Reservation) (sizing.Demand, error) {
 	if project.Name == "dark" {
-		return 0, errUnreachable
+		return sizing.Demand{}, errUnreachable
 	}
 	p.reserved = reservation
 	return reservation.More.Plus(sizing.Demand{Instances: p.instances, Bytes: p.bytes}), nil

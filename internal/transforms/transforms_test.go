@@ -41,8 +41,8 @@ func TestStripAnnotationsOfADeletionThatWasMissed(t *testing.T) {
 	}
 }
 
-// TestWorkload: of the metadata that consumers write, a cache has what the controllers read, in a bounded size.
-func TestWorkload(t *testing.T) {
+// TestProject: of the metadata that consumers write, a cache has what the controllers read, in a bounded size.
+func TestProject(t *testing.T) {
 	long := strings.Repeat("x", 250_000)
 	for resumed, want := range map[string]map[string]string{"5d8f": {v1alpha.AnnotationRolloutResumed: "5d8f"}, long: {}} {
 		workload := &v1alpha.Workload{ObjectMeta: metav1.ObjectMeta{
@@ -51,7 +51,7 @@ func TestWorkload(t *testing.T) {
 			Annotations:     map[string]string{v1alpha.AnnotationRolloutResumed: resumed, "pad": long},
 		}}
 		workload.Spec.Template.Labels = map[string]string{"app": "web"}
-		if _, err := transforms.Workload(workload); err != nil {
+		if _, err := transforms.Project(workload); err != nil {
 			t.Fatal(err)
 		}
 		if !maps.Equal(workload.Annotations, want) || workload.Labels != nil || workload.OwnerReferences != nil {
@@ -62,7 +62,7 @@ func TestWorkload(t *testing.T) {
 		}
 	}
 	missed := toolscache.DeletedFinalStateUnknown{Key: "default/web"}
-	if got, err := transforms.Workload(missed); err != nil || got != missed {
+	if got, err := transforms.Project(missed); err != nil || got != missed {
 		t.Errorf("a deletion that was missed: %v, %v", got, err)
 	}
 }
