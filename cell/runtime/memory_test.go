@@ -17,7 +17,7 @@ import (
 
 const (
 	// projectBytes is the default of --max-project-bytes.
-	projectBytes = 64 << 20
+	projectBytes = 40 << 20
 	// agentLimit is agents.resources.limits.memory of the chart. A garbage collection is due when the heap has doubled.
 	agentLimit = 512 << 20
 	// templateBytes is the default of --max-template-bytes.
@@ -26,7 +26,7 @@ const (
 
 // TestMemoryAtTheBound: an agent holds all Instances of a project that uses its maximum, twice over, with their Pods.
 func TestMemoryAtTheBound(t *testing.T) {
-	const sample = 200
+	const sample = 60
 	for name, env := range map[string][]corev1.EnvVar{
 		"one value":       {{Name: "A", Value: strings.Repeat("x", templateBytes)}},
 		"many variables":  variables(templateBytes, "x"),
