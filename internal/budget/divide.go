@@ -57,7 +57,7 @@ func Divide(d Division) Divided {
 	}
 	if result.Changed {
 		for i := range d.Members {
-			if d.Members[i].confirmed() && !issued[i] {
+			if d.Members[i].confirmed() && !d.Members[i].wasLost() && !issued[i] {
 				result.Floors[i].Pending = nil
 			}
 		}
@@ -80,6 +80,8 @@ func (m *Member) next(floor int32, sequence int64) v1alpha.AvailabilityFloor {
 	case m.foreign():
 		pending.Lowest = 0
 	case m.Lost:
+		pending.Confirmed = sequence + 1
+	case m.wasLost():
 		pending.Confirmed = sequence
 	}
 	return v1alpha.AvailabilityFloor{MinAvailable: floor, Sequence: sequence, Pending: pending}

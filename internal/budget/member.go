@@ -92,6 +92,8 @@ func (m *Member) since() int64 {
 	switch {
 	case m.Floor == nil:
 		return 0
+	case m.wasLost():
+		return m.Floor.Pending.Confirmed
 	case m.confirmed() || m.Floor.Pending == nil:
 		return m.Floor.Sequence
 	}
@@ -103,9 +105,20 @@ func (m *Member) foreign() bool {
 	return m.Floor != nil && m.sequence() > m.Floor.Sequence
 }
 
-// returns reports whether the present report of a lost member would count when it is no longer lost. The member gets another floor
-// then, so that only a later report counts: the present one does not contain failures since.
-func (m *Member) returns() bool { return m.Lost && m.Floor != nil && m.sequence() >= m.since() }
+// wasLost reports whether the newest floor is the one of a lost member: no report of it counts, whether the member confirms it or not. A
+// lost member that still reports gets no other floor for each report.
+func (m *Member) wasLost() bool {
+	return m.Floor != nil && m.Floor.Pending != nil && m.Floor.Pending.Confirmed > m.Floor.Sequence
+}
+
+// returns reports whether a member is lost and its present report would count, or is no longer lost. It gets another floor then, so that
+// only a later report counts: the present one does not contain failures since.
+func (m *Member) returns() bool {
+	if m.Lost {
+		return m.Floor != nil && m.sequence() >= m.since()
+	}
+	return m.wasLost()
+}
 
 // guaranteed returns the number of Instances that voluntary disruptions leave in the member. A report from before the last confirmed
 // floor does not count: it may have Instances that were disrupted since. Nor does a report about a floor that was never sent.
