@@ -131,7 +131,7 @@ func (m *Member) guaranteed(lowest int32) int32 {
 
 // inForceEverything reports whether the member makes no voluntary disruption at all.
 func (m *Member) inForceEverything() bool {
-	return m.confirmed() && m.Floor.MinAvailable == Everything && m.InForce == Everything
+	return m.confirmed() && !m.wasLost() && m.Floor.MinAvailable == Everything && m.InForce == Everything
 }
 
 // InForce is how many Instances voluntary disruptions leave Available in all members together; Everything: they make none.
