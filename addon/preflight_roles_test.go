@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/test/testenv"
+	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
 // TestBroadRolesOfConsumers: enable names the bindings in projects that let consumers use Karmada itself, and no other bindings.

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/test/testenv"
+	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
 // TestOnlyCopiesRun: the agent starts nothing for a WorkloadDeployment that it cannot prove to be a copy of a hub, whatever brought it into the cell. One

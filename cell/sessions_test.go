@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/cell/sessions"
-	"github.com/karmada-compute/karmada-compute/test/testenv"
+	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
 // TestSessions: the credential of sessions is bound in the namespaces of projects, and in no other one that has a deployment.

@@ -81,7 +81,7 @@ func CacheOptions() (cache.Options, error) {
 	return cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
-			&corev1.Pod{}:                            {Label: labels.NewSelector().Add(*ofDeployment)},
+			&corev1.Pod{}:                            {Label: labels.NewSelector().Add(*ofDeployment), Transform: runtime.TrimPod},
 			&autoscalingv2.HorizontalPodAutoscaler{}: {Label: labels.NewSelector().Add(*ofDeployment)},
 			&policyv1.PodDisruptionBudget{}:          {Label: labels.NewSelector().Add(*ofDeployment)},
 			&networkingv1.NetworkPolicy{}:            {Label: own},

@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/test/testenv"
+	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
 const (

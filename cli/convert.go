@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -56,14 +57,15 @@ func (c *command) convert(file string, options convert.Options) error {
 	if err != nil {
 		return fmt.Errorf("convert %s: %w", file, err)
 	}
-	if err := result.Print(c.Streams.Out); err != nil {
+	if err := result.Print(c.data); err != nil {
 		return err
 	}
 	if len(result.Losses) > 0 {
 		fmt.Fprintln(c.Streams.ErrOut, "Not carried over:")
 	}
 	for _, loss := range result.Losses {
-		fmt.Fprintf(c.Streams.ErrOut, "  %s\n", loss)
+		// A name in the file is no line of its own.
+		fmt.Fprintf(c.Streams.ErrOut, "  %s\n", strings.Join(strings.Fields(fmt.Sprint(loss)), " "))
 	}
 	return nil
 }

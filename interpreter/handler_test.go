@@ -114,8 +114,14 @@ func TestAggregateStatusPatch(t *testing.T) {
 		t.Errorf("an Instance that is gone is still in %s", aggregate.Object.Raw)
 	}
 	aggregate.AggregatedStatus[0].Status.Raw = []byte(`7`)
-	if response := ask(t, aggregate); response.Successful || !strings.Contains(response.Status.Message, "dfw") {
-		t.Errorf("garbage: %+v", response)
+	garbage := ask(t, aggregate)
+	if !garbage.Successful || !bytes.Contains(garbage.Patch, []byte("cell dfw: ")) {
+		t.Errorf("garbage: %+v, patch %s", garbage.Status, garbage.Patch)
+	}
+	// The condition keeps its time.
+	aggregate.Object.Raw = patched(t, aggregate.Object.Raw, garbage.Patch)
+	if again := ask(t, aggregate); !again.Successful || again.Patch != nil {
+		t.Errorf("the same garbage is patched with %s", again.Patch)
 	}
 }
 

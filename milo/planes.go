@@ -21,13 +21,13 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/record"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/multicluster-runtime/pkg/clusters"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/transforms"
 	"github.com/karmada-compute/karmada-compute/milo/networking"
 )
 
@@ -122,7 +122,7 @@ func (r *remote) Cluster(project string, indexes []clusters.Index) (cluster.Clus
 	cl, err := cluster.New(config, func(o *cluster.Options) {
 		o.Scheme = r.options.Scheme
 		o.MapperProvider = func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return r.options.Mapper, nil }
-		o.Cache.DefaultTransform = cache.TransformStripManagedFields()
+		o.Cache.DefaultTransform = transforms.Project
 		o.Cache.NewInformer = r.patience.NewInformer
 		o.Logger = r.log.WithValues("project", project)
 	})

@@ -75,7 +75,7 @@ func checkWebhook(t *testing.T, name string, hook admissionregistrationv1.Valida
 		conditions = append(conditions, condition.Name)
 	}
 	needed := map[string][]string{
-		"workloads.compute.datumapis.com": {"not-being-deleted", "spec-or-suspension-changes"},
+		"workloads.compute.datumapis.com": {"spec-or-suspension-changes"},
 		"owned.compute.datumapis.com":     {webhook.ConditionNotAddOn, "owned-part-changes"},
 		"deletions.compute.datumapis.com": {webhook.ConditionNotAddOn, "not-by-kubernetes", "not-being-deleted"},
 	}

@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 // TestTheQuestionsOutliveAProcess: a replica that restarts between any two answers, or passes the project on, withdraws it as early as one

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 // TestTheNotationOfAQuantityIsNoRollout: a template with the same amount of memory in another notation has the same meaning.

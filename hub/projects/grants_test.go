@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/karmada-compute/karmada-compute/hub/projects"
-	"github.com/karmada-compute/karmada-compute/test/testenv"
-	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
+	"github.com/karmada-compute/karmada-compute/testenv"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m, testenv.Options{})) }

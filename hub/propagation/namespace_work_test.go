@@ -14,7 +14,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
-	"github.com/karmada-compute/karmada-compute/test/testenv/planes"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 // TestTheNamespaceOfACellIsRestored: Pod security and the label of the hub return when another writer replaces what the Work of a namespace carries.

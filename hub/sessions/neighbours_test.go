@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/test/testenv/flood"
+	"github.com/karmada-compute/karmada-compute/testenv/flood"
 )
 
 // withHung is the one project of a test, and another one that never answers.

@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
 
-	"github.com/karmada-compute/karmada-compute/test/testenv"
+	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
 // TestFramesAreBounded verifies that a replica does not hold the large frames that the format allows, however their headers arrive.

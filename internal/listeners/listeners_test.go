@@ -18,7 +18,7 @@ import (
 
 	testingclock "k8s.io/utils/clock/testing"
 
-	"github.com/karmada-compute/karmada-compute/test/testenv/flood"
+	"github.com/karmada-compute/karmada-compute/testenv/flood"
 )
 
 // serve serves on loopback. A request with a header proves its caller.

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/karmada-compute/karmada-compute/milo/shards"
-	"github.com/karmada-compute/karmada-compute/test/testenv/flood"
+	"github.com/karmada-compute/karmada-compute/testenv/flood"
 )
 
 // TestFlood verifies that callers that are no replicas hold no more than their share of connections, while pings are answered.

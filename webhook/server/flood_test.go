@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/karmada-compute/karmada-compute/test/testenv"
-	"github.com/karmada-compute/karmada-compute/test/testenv/flood"
+	"github.com/karmada-compute/karmada-compute/testenv"
+	"github.com/karmada-compute/karmada-compute/testenv/flood"
 )
 
 // slowest is how long a healthy request may take beside a flood, on a machine that is busy with other tests.

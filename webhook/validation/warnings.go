@@ -48,41 +48,37 @@ func annotationWarnings(template *v1alpha.InstanceTemplateSpec) []string {
 			without = append(without, shorten(key))
 		}
 	}
-	if len(without) == 0 {
-		return nil
-	}
-	effect := onSomePods
+	effect := onlyWhereAllowed
 	if machine {
 		effect = "set on the Instances, with no effect on their virtual machines"
 	}
-	return []string{fmt.Sprintf("spec.template.metadata.annotations: %s: %s", firstKeys(without), effect)}
+	return withoutEffect("annotations", without, effect)
 }
 
-// labelWarnings name the labels of a template that may have no effect on the Pods.
+const onlyWhereAllowed = "set on the Instances, and on their Pods only in cells whose operator allows the domain of the key"
+
+// labelWarnings name the labels of a template that Pods may lack.
 func labelWarnings(template *v1alpha.InstanceTemplateSpec) []string {
 	var without []string
 	for _, key := range slices.Sorted(maps.Keys(template.Labels)) {
-		if !templates.IsPlainLabel(key) {
+		if template.Spec.Runtime.VirtualMachine == nil && !templates.IsPlainLabel(key) {
 			without = append(without, shorten(key))
 		}
 	}
-	if len(without) == 0 {
-		return nil
-	}
-	return []string{fmt.Sprintf("spec.template.metadata.labels: %s: %s", firstKeys(without), onSomePods)}
+	return withoutEffect("labels", without, onlyWhereAllowed)
 }
 
-// onSomePods is the effect of a key with a domain.
-const onSomePods = "set on the Instances, and on their Pods only in cells whose operator allows the domain of the key"
-
-// firstKeys joins the first keys, and the number of the others.
-func firstKeys(keys []string) string {
+// withoutEffect is the warning about the first of these keys.
+func withoutEffect(field string, keys []string, effect string) []string {
+	if len(keys) == 0 {
+		return nil
+	}
 	const shownKeys = 3
 	text := strings.Join(keys[:min(shownKeys, len(keys))], ", ")
 	if more := len(keys) - shownKeys; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return text
+	return []string{fmt.Sprintf("spec.template.metadata.%s: %s: %s", field, text, effect)}
 }
 
 // probeWarnings name the probed ports that no container names: the probe of a port on which no process listens never succeeds.

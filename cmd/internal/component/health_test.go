@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/karmada-compute/karmada-compute/internal/listeners"
-	"github.com/karmada-compute/karmada-compute/test/testenv"
-	"github.com/karmada-compute/karmada-compute/test/testenv/flood"
+	"github.com/karmada-compute/karmada-compute/testenv"
+	"github.com/karmada-compute/karmada-compute/testenv/flood"
 )
 
 // TestFloodOfProbes verifies that callers hold no more than their share of connections at the port for probes, while a kubelet's probes are
