@@ -48,6 +48,17 @@ type plan struct {
 	again requeue.After
 }
 
+// replaceUnavailable removes an Instance of an old template that is not Available, unless it may become Ready again by itself, or is Ready
+// and its successor would wait.
+func (p *plan) replaceUnavailable(t *target, instance *v1alpha.Instance) {
+	switch {
+	case !owned.Ready(instance):
+		p.replaceBroken(t, instance)
+	case t.startable(instance.Name):
+		p.remove = append(p.remove, instance)
+	}
+}
+
 // replaceBroken removes an Instance of an old template that is not Ready, unless it may become Ready again by itself: a node whose
 // probes are slow for a moment would otherwise lose all Instances at once.
 func (p *plan) replaceBroken(t *target, instance *v1alpha.Instance) {
@@ -120,10 +131,8 @@ func parallelPlan(t *target, s *slots) plan {
 				available = append(available, instance)
 			}
 			continue
-		case replaced && !owned.Ready(instance):
-			p.replaceBroken(t, instance)
-		case replaced && t.startable(instance.Name):
-			p.remove = append(p.remove, instance)
+		case replaced:
+			p.replaceUnavailable(t, instance)
 		}
 		if t.startable(naming.InstanceName(t.name, t.indices[i])) {
 			left--

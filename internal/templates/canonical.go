@@ -29,14 +29,7 @@ func normalize(value reflect.Value) (changed bool) {
 	case reflect.Pointer:
 		return !value.IsNil() && normalize(value.Elem())
 	case reflect.Struct:
-		if quantity, ok := value.Addr().Interface().(*resource.Quantity); ok {
-			return renote(quantity)
-		}
-		for i := range value.NumField() {
-			if field := value.Field(i); field.CanSet() && normalize(field) {
-				changed = true
-			}
-		}
+		return normalizeStruct(value)
 	case reflect.Slice:
 		for i := range value.Len() {
 			changed = normalize(value.Index(i)) || changed
@@ -52,6 +45,16 @@ func normalize(value reflect.Value) (changed bool) {
 			}
 		}
 		return dropEmpty(value) || changed
+	}
+	return changed
+}
+
+func normalizeStruct(value reflect.Value) (changed bool) {
+	if quantity, ok := reflect.TypeAssert[*resource.Quantity](value.Addr()); ok {
+		return renote(quantity)
+	}
+	for _, field := range value.Fields() {
+		changed = field.CanSet() && normalize(field) || changed
 	}
 	return changed
 }
