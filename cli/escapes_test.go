@@ -30,13 +30,13 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// escapes are what a terminal obeys: sequences, control characters of one and of two bytes, and a change of direction.
+// escapes are text that a terminal obeys: sequences, control characters of one and of two bytes, and a change of direction.
 const escapes = "\x1b[2J\x1b]0;t\x07\u009b31m\x7f\u202e"
 
 // streaming are the commands that print what a container writes, which is the container's own terminal, and their arguments.
 var streaming = []string{"logs", "exec", "attach", "port-forward"}
 
-// structural are the fields that say what an object is: without them nothing of it is printed.
+// structural are the fields that identify an object: without them nothing of it is printed.
 var structural = []string{"apiVersion", "kind", "resourceVersion", "uid", "continue"}
 
 // TestEscapes: whatever an object has, in any field, no command prints what a terminal obeys.
@@ -95,7 +95,7 @@ func TestEscapes(t *testing.T) {
 	}
 }
 
-// messageOf is what the process prints of an error.
+// messageOf returns the message that the process prints about an error.
 func messageOf(err error) string {
 	var out strings.Builder
 	CleanErrors(&out, func(int) {})
