@@ -62,7 +62,9 @@ func TestLostCell(t *testing.T) {
 			}
 		},
 		"silent": silent, "slow": drip,
-		"redirects": func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound) },
+		"redirects": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound)
+		},
 	}
 	released := make(chan struct{})
 	f := newFixture(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { cells[r.URL.Query().Get("container")](w, r) }), func(o *Options) {
