@@ -67,32 +67,39 @@ func TestEscapes(t *testing.T) {
 			t.Errorf("command %q is not tried", name)
 		}
 	}
-	printed := 0
 	// The names of the objects are kept at first, so that there is something to print, and then not even they.
+	printed := 0
 	for _, kept := range [][]string{append([]string{"name", "namespace", "type", "status", "cityCode", "controller"}, structural...), structural} {
 		config := f.evilProxy(kept)
 		for name, all := range calls {
 			for _, args := range all {
-				for _, operator := range []bool{name == "status", true} {
-					all := append(strings.Fields(name), args...)
-					if operator && name != "status" && name != "convert" {
-						all = append(all, "--project", "north")
-					}
-					r := f.call(call{config: config, operator: operator}, all...)
-					text := r.out + r.errOut + messageOf(r.err)
-					if strings.Contains(text, "[2J") || strings.Contains(text, `u001b`) {
-						printed++
-					}
-					if at := strings.IndexFunc(text, func(c rune) bool { return unicode.IsControl(c) && c != '\n' && c != '\t' }); at >= 0 {
-						t.Errorf("%s: a control character is printed: %.200q", all, text[max(0, at-50):])
-					}
-				}
+				printed += f.tryEscapes(config, name, args)
 			}
 		}
 	}
 	if printed < len(calls) {
 		t.Errorf("only %d outputs have a text of another party: the test checks too little", printed)
 	}
+}
+
+// tryEscapes calls a command as a consumer and as an operator. It returns in how many outputs there is a text of another party.
+func (f *fixture) tryEscapes(config *rest.Config, name string, args []string) (printed int) {
+	f.Helper()
+	for _, operator := range []bool{name == "status", true} {
+		all := append(strings.Fields(name), args...)
+		if operator && name != "status" && name != "convert" {
+			all = append(all, "--project", "north")
+		}
+		r := f.call(call{config: config, operator: operator}, all...)
+		text := r.out + r.errOut + messageOf(r.err)
+		if strings.Contains(text, "[2J") || strings.Contains(text, `u001b`) {
+			printed++
+		}
+		if at := strings.IndexFunc(text, func(c rune) bool { return unicode.IsControl(c) && c != '\n' && c != '\t' }); at >= 0 {
+			f.Errorf("%s: a control character is printed: %.200q", all, text[max(0, at-50):])
+		}
+	}
+	return printed
 }
 
 // messageOf returns the message that the process prints about an error.
