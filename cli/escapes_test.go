@@ -30,13 +30,13 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// escapes are what a terminal obeys: sequences, control characters of one and of two bytes, and a change of direction.
+// escapes are text that a terminal obeys: sequences, control characters of one and of two bytes, and a change of direction.
 const escapes = "\x1b[2J\x1b]0;t\x07\u009b31m\x7f\u202e"
 
 // streaming are the commands that print what a container writes, which is the container's own terminal, and their arguments.
 var streaming = []string{"logs", "exec", "attach", "port-forward"}
 
-// structural are the fields that say what an object is: without them nothing of it is printed.
+// structural are the fields that identify an object: without them nothing of it is printed.
 var structural = []string{"apiVersion", "kind", "resourceVersion", "uid", "continue"}
 
 // TestEscapes: whatever an object has, in any field, no command prints what a terminal obeys.
@@ -67,26 +67,13 @@ func TestEscapes(t *testing.T) {
 			t.Errorf("command %q is not tried", name)
 		}
 	}
-	printed := 0
 	// The names of the objects are kept at first, so that there is something to print, and then not even they.
+	printed := 0
 	for _, kept := range [][]string{append([]string{"name", "namespace", "type", "status", "cityCode", "controller"}, structural...), structural} {
 		config := f.evilProxy(kept)
 		for name, all := range calls {
 			for _, args := range all {
-				for _, operator := range []bool{name == "status", true} {
-					all := append(strings.Fields(name), args...)
-					if operator && name != "status" && name != "convert" {
-						all = append(all, "--project", "north")
-					}
-					r := f.call(call{config: config, operator: operator}, all...)
-					text := r.out + r.errOut + messageOf(r.err)
-					if strings.Contains(text, "[2J") || strings.Contains(text, `u001b`) {
-						printed++
-					}
-					if at := strings.IndexFunc(text, func(c rune) bool { return unicode.IsControl(c) && c != '\n' && c != '\t' }); at >= 0 {
-						t.Errorf("%s: a control character is printed: %.200q", all, text[max(0, at-50):])
-					}
-				}
+				printed += f.tryEscapes(config, name, args)
 			}
 		}
 	}
@@ -95,7 +82,27 @@ func TestEscapes(t *testing.T) {
 	}
 }
 
-// messageOf is what the process prints of an error.
+// tryEscapes calls a command as a consumer and as an operator. It returns in how many outputs there is a text of another party.
+func (f *fixture) tryEscapes(config *rest.Config, name string, args []string) (printed int) {
+	f.Helper()
+	for _, operator := range []bool{name == "status", true} {
+		all := append(strings.Fields(name), args...)
+		if operator && name != "status" && name != "convert" {
+			all = append(all, "--project", "north")
+		}
+		r := f.call(call{config: config, operator: operator}, all...)
+		text := r.out + r.errOut + messageOf(r.err)
+		if strings.Contains(text, "[2J") || strings.Contains(text, `u001b`) {
+			printed++
+		}
+		if at := strings.IndexFunc(text, func(c rune) bool { return unicode.IsControl(c) && c != '\n' && c != '\t' }); at >= 0 {
+			f.Errorf("%s: a control character is printed: %.200q", all, text[max(0, at-50):])
+		}
+	}
+	return printed
+}
+
+// messageOf returns the message that the process prints about an error.
 func messageOf(err error) string {
 	var out strings.Builder
 	CleanErrors(&out, func(int) {})

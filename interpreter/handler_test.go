@@ -113,6 +113,13 @@ func TestAggregateStatusPatch(t *testing.T) {
 	if !bytes.Contains(aggregate.Object.Raw, []byte(`"existing":"1"`)) {
 		t.Errorf("an Instance that is gone is still in %s", aggregate.Object.Raw)
 	}
+}
+
+// TestAggregateGarbage: the condition about garbage is written once.
+func TestAggregateGarbage(t *testing.T) {
+	aggregate := request(t, configv1alpha1.InterpreterOperationAggregateStatus)
+	aggregate.Object.Raw = []byte(`{"apiVersion":"compute.datumapis.com/v1alpha","kind":"WorkloadDeployment","metadata":{"name":"web","generation":4}}`)
+	aggregate.AggregatedStatus = []workv1alpha2.AggregatedStatusItem{from(t, "dfw", 4, 1, 1)}
 	aggregate.AggregatedStatus[0].Status.Raw = []byte(`7`)
 	garbage := ask(t, aggregate)
 	if !garbage.Successful || !bytes.Contains(garbage.Patch, []byte("cell dfw: ")) {

@@ -23,7 +23,7 @@ import (
 // workloadPage bounds how many Workloads are read at once, and with it the memory of a count.
 const workloadPage = 100
 
-// asked is what the Workloads of a project ask for: the listed Workloads, and Workloads that this replica has admitted since the list.
+// asked is the demand of the Workloads of a project: the listed Workloads, and Workloads that this replica has admitted since the list.
 type asked struct {
 	mu    sync.Mutex
 	total sizing.Demand

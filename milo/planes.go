@@ -27,7 +27,6 @@ import (
 	"sigs.k8s.io/multicluster-runtime/pkg/clusters"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/transforms"
 	"github.com/karmada-compute/karmada-compute/milo/networking"
 )
 
@@ -122,7 +121,7 @@ func (r *remote) Cluster(project string, indexes []clusters.Index) (cluster.Clus
 	cl, err := cluster.New(config, func(o *cluster.Options) {
 		o.Scheme = r.options.Scheme
 		o.MapperProvider = func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return r.options.Mapper, nil }
-		o.Cache.DefaultTransform = transforms.Project
+		o.Cache.DefaultTransform = TrimOriginal
 		o.Cache.NewInformer = r.patience.NewInformer
 		o.Logger = r.log.WithValues("project", project)
 	})

@@ -29,7 +29,6 @@ import (
 	"sigs.k8s.io/multicluster-runtime/pkg/clusters"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/transforms"
 	"github.com/karmada-compute/karmada-compute/milo"
 )
 
@@ -116,7 +115,7 @@ func cacheOptions() (cache.Options, error) {
 		return cache.Options{}, fmt.Errorf("select objects without label %s: %w", v1alpha.LabelProject, err)
 	}
 	return cache.Options{
-		DefaultTransform: transforms.Project,
+		DefaultTransform: milo.TrimOriginal,
 		ByObject: map[client.Object]cache.ByObject{
 			&v1alpha.WorkloadDeployment{}: {Label: labels.NewSelector().Add(*isOriginal)},
 			&clusterv1alpha1.Cluster{}:    {Transform: onlyCity},

@@ -95,7 +95,7 @@ func (r *Agents) Reconcile(ctx context.Context, request reconcile.Request) (reco
 }
 
 // generation is the generation of the agents' Deployment on the hub, where a cell reports another one than the rest; otherwise it is the
-// generation that all report; 0: there is no Deployment. What one cell reports says nothing about the agent of another cell.
+// generation that all report; 0: there is no Deployment. The report of one cell decides nothing about the agent of another cell.
 func (r *Agents) generation(ctx context.Context, binding *workv1alpha2.ResourceBinding) (int64, error) {
 	reported := map[int64]bool{}
 	last := int64(0)

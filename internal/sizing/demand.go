@@ -3,11 +3,11 @@
 
 package sizing
 
-// Demand is what the Workloads of a project ask for.
+// Demand holds the Instances and bytes that the Workloads of a project ask for.
 type Demand struct {
 	// Instances is the number of Instances that the Workloads may have.
 	Instances int64
-	// Bytes is what the Workloads are multiplied to: see WorkloadBytes.
+	// Bytes is the size of the Workloads with all copies of their templates: see WorkloadBytes.
 	Bytes int64
 }
 
@@ -30,14 +30,14 @@ func (d Demand) Plus(more Demand) Demand {
 	return Demand{Instances: d.Instances + more.Instances, Bytes: d.Bytes + more.Bytes}
 }
 
-// Growth is what a change adds: what decreases is none of it.
+// Growth is the part that a change adds. A decrease counts 0.
 func (d Demand) Growth(before Demand) Demand {
 	return Demand{Instances: max(0, d.Instances-before.Instances), Bytes: max(0, d.Bytes-before.Bytes)}
 }
 
-// Reservation is what a request adds to a project's Workloads.
+// Reservation is the part that a request adds to a project's Workloads.
 type Reservation struct {
-	// More is what is added. Most is the maximum for the project, 0 for no limit.
+	// More is the added part. Most is the maximum for the project, 0 for no limit.
 	More, Most Demand
 	// DryRun reports that the request is not stored.
 	DryRun bool

@@ -9,10 +9,7 @@ import (
 	"slices"
 
 	toolscache "k8s.io/client-go/tools/cache"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
 // maxAnnotation is the longest value of an annotation that is kept: no annotation that a controller reads has a longer one.
@@ -34,20 +31,6 @@ func StripAnnotations(keep ...string) toolscache.TransformFunc {
 		return object, nil
 	}
 }
-
-// Project is the transform of a project's cache. It drops managed fields, and the metadata of a Workload that no controller reads:
-// consumers write up to 1.5 MB of it, which admission does not review.
-func Project(obj any) (any, error) {
-	if workload, ok := obj.(*v1alpha.Workload); ok {
-		workload.Labels, workload.OwnerReferences = nil, nil
-		return stripWorkload(obj)
-	}
-	return stripManagedFields(obj)
-}
-
-var stripManagedFields = cache.TransformStripManagedFields()
-
-var stripWorkload = StripAnnotations(v1alpha.AnnotationRolloutResumed)
 
 // OnlyIdentity drops all metadata except the identity of an object and its version: namespace, name, UID and resource version. It is
 // for a cache of metadata that only shows which version of an object exists.

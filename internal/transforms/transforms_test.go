@@ -5,14 +5,12 @@ package transforms_test
 
 import (
 	"maps"
-	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	toolscache "k8s.io/client-go/tools/cache"
 
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/transforms"
 )
 
@@ -38,32 +36,6 @@ func TestStripAnnotationsOfADeletionThatWasMissed(t *testing.T) {
 	missed := toolscache.DeletedFinalStateUnknown{Key: "default/web"}
 	if got, err := transforms.StripAnnotations()(missed); err != nil || got != missed {
 		t.Errorf("got %v, %v", got, err)
-	}
-}
-
-// TestProject: of the metadata that consumers write, a cache has what the controllers read, in a bounded size.
-func TestProject(t *testing.T) {
-	long := strings.Repeat("x", 250_000)
-	for resumed, want := range map[string]map[string]string{"5d8f": {v1alpha.AnnotationRolloutResumed: "5d8f"}, long: {}} {
-		workload := &v1alpha.Workload{ObjectMeta: metav1.ObjectMeta{
-			Name: "web", UID: "uid", Generation: 3, Finalizers: []string{"f"}, Labels: map[string]string{"a": "b"},
-			OwnerReferences: []metav1.OwnerReference{{Name: "owner"}},
-			Annotations:     map[string]string{v1alpha.AnnotationRolloutResumed: resumed, "pad": long},
-		}}
-		workload.Spec.Template.Labels = map[string]string{"app": "web"}
-		if _, err := transforms.Project(workload); err != nil {
-			t.Fatal(err)
-		}
-		if !maps.Equal(workload.Annotations, want) || workload.Labels != nil || workload.OwnerReferences != nil {
-			t.Errorf("the metadata is %+v", workload.ObjectMeta)
-		}
-		if workload.UID != "uid" || workload.Generation != 3 || len(workload.Finalizers) != 1 || workload.Spec.Template.Labels["app"] != "web" {
-			t.Errorf("the Workload is %+v", workload)
-		}
-	}
-	missed := toolscache.DeletedFinalStateUnknown{Key: "default/web"}
-	if got, err := transforms.Project(missed); err != nil || got != missed {
-		t.Errorf("a deletion that was missed: %v, %v", got, err)
 	}
 }
 

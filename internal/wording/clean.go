@@ -41,10 +41,10 @@ func escape(text string) string {
 	return escaped.String()
 }
 
-// CleanWriter returns a writer of text for people, which is cleaned on its way to out. It is safe for concurrent use.
+// CleanWriter returns a writer of text for people, and cleans the text. It is safe for concurrent use.
 func CleanWriter(out io.Writer) io.Writer { return &mapped{out: out, change: Clean} }
 
-// EscapeWriter returns a writer of JSON, YAML and other data, whose control characters are escaped on their way to out. It is safe for
+// EscapeWriter returns a writer of JSON, YAML and other data, and escapes control characters. It is safe for
 // concurrent use.
 func EscapeWriter(out io.Writer) io.Writer { return &mapped{out: out, change: escape} }
 

@@ -52,7 +52,7 @@ func Size(workload, before *v1alpha.Workload, bounds Bounds) field.ErrorList {
 	return problems
 }
 
-// Demand is what a Workload asks of its project, which has these locations.
+// Demand returns the demand of a Workload on its project, which has these locations.
 func Demand(workload *v1alpha.Workload, locations []citychoice.Location) sizing.Demand {
 	instances := citychoice.MostInstances(workload.Spec.Placements, locations)
 	return sizing.Demand{
