@@ -157,10 +157,13 @@ func (b *Book) SlicesJudged(deployment mcreconcile.Request) time.Time {
 }
 
 // SetSlicesJudged sets when the paths of all slices of a deployment were found faultless. The zero time makes a
-// judgement due.
+// judgement due, as it is for a deployment of a project that is not engaged.
 func (b *Book) SetSlicesJudged(deployment mcreconcile.Request, at time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if _, kept := b.pages.Get(deployment.ClusterName); !kept && at.IsZero() {
+		return
+	}
 	b.page(deployment).slicesJudged = at
 }
 

@@ -68,6 +68,12 @@ func TestLostCell(t *testing.T) {
 		o.Ports = func(*url.URL) (httpstream.Dialer, error) { return stuck{released}, nil }
 	})
 	defer close(released)
+	f.declarePorts(t, 80)
+	f.declare(t, func(sandbox *v1alpha.SandboxRuntime) {
+		for name := range cells {
+			sandbox.Containers = append(sandbox.Containers, v1alpha.SandboxContainer{Name: name, Image: "app:1"})
+		}
+	})
 	key := newKey(t)
 	var all sync.WaitGroup
 	for name, c := range map[string]struct {
