@@ -6,6 +6,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cli/terminal"
 	"github.com/karmada-compute/karmada-compute/cli/view"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 func (c *command) statusCommand() *cobra.Command {
@@ -102,6 +104,8 @@ func readHub(ctx context.Context, hub client.Client, namespace string) (*view.Hu
 	if len(refused) == len(reads) {
 		return nil, nil, last
 	}
+	// Without Milo the hub has the originals, too.
+	deployments.Items = slices.DeleteFunc(deployments.Items, func(d v1alpha.WorkloadDeployment) bool { return !naming.IsHubNamespace(d.Namespace) })
 	return &view.HubObjects{
 		Leases: leases.Items, Clusters: clusters.Items, Deployments: deployments.Items, Bindings: bindings.Items,
 		Inventories: inventories.Items, Works: works.Items,
