@@ -112,7 +112,7 @@ func TestTheFinalizerIsWrittenOnce(t *testing.T) {
 		t.Errorf("its finalizers are %v", finalizers)
 	}
 	f.mustReconcile(t)
-	if waiting := len(f.reconciler.finalizers.before); waiting != 0 {
+	if waiting := f.reconciler.finalizers.before.Len(); waiting != 0 {
 		t.Errorf("%d Workloads wait for a finalizer that has arrived", waiting)
 	}
 }
