@@ -39,7 +39,7 @@ func TestMetering(t *testing.T) {
 	check("north", true)
 	some.Forget(project("south", nil))
 	check("south", true)
-	// What is known of deleted projects does not grow with every project that ever was.
+	// The memory of deleted projects is bounded.
 	for n := range 2000 {
 		gone := project(fmt.Sprintf("gone-%d", n), nil)
 		some.Observe(gone)

@@ -100,7 +100,7 @@ func (s *Session) await(ctx context.Context) error {
 		case err != nil && isLasting(err):
 			return err
 		case err != nil:
-			// The API server, or the way to it, may be busy: the session is there.
+			// The API server may be busy: the session exists.
 			if ctx.Err() == nil {
 				unread = err
 			}

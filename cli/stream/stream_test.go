@@ -78,7 +78,7 @@ func TestAwaitBearsFailedReads(t *testing.T) {
 	}
 }
 
-// TestLogsFollowNoRedirect verifies that the client of a session sends its request to nobody else.
+// TestLogsFollowNoRedirect verifies that the client of a session sends its request to no other server.
 func TestLogsFollowNoRedirect(t *testing.T) {
 	reached := false
 	elsewhere := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { reached = true }))

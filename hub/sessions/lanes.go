@@ -54,7 +54,7 @@ type lane struct {
 	added map[types.UID]int
 }
 
-// start lets sessions be attended to until ctx ends. What was added before is not.
+// start lets sessions be attended to until ctx ends. Sessions that were added before are not.
 func (l *lanes) start(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -72,7 +72,7 @@ func (l *lanes) stop() {
 	l.workers.Wait()
 }
 
-// add lets a session be attended to. It reports whether there is anybody to do so.
+// add lets a session be attended to. It reports whether a worker will do so.
 func (l *lanes) add(project, uid types.UID) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -55,7 +55,7 @@ func (f *fixture) grantLike(t *testing.T, grant *Grant, n int, change func(*Gran
 	return &other
 }
 
-// soon is how soon a session must be announced, whatever others do. The machine may be busy.
+// soon is the time within which a session must be announced, whatever other clients do. The machine may be busy.
 const soon = 5 * time.Second
 
 // TestNeighbours verifies that grants that no session follows, and the sessions of a project that does not answer, delay neither the
@@ -341,7 +341,7 @@ func TestFlood(t *testing.T) {
 	}
 }
 
-// TestUnknownSessions verifies that the hub is not asked for each UID that somebody makes up.
+// TestUnknownSessions verifies that the hub is not asked for each made-up UID.
 func TestUnknownSessions(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, endless)

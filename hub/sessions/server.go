@@ -91,13 +91,13 @@ type Server struct {
 	hub *url.URL
 	// proxy sends a stream to its place.
 	proxy http.Handler
-	// unproved bounds requests whose grants are looked up, and attempts those of clients without the key. rates and turns bound the requests
-	// of each session and project.
+	// unproved bounds requests whose grants are looked up, and attempts bounds requests of clients without the key. rates and turns bound the
+	// requests of each session and project.
 	unproved chan struct{}
 	attempts *listeners.Attempts
 	rates    *rates
 	turns    turns
-	// tasks are what is to be done for sessions, and lanes do it.
+	// tasks are the work for sessions, and lanes do it.
 	tasks   *tasks
 	lanes   lanes
 	metrics *serverMetrics
@@ -173,7 +173,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	return nil
 }
 
-// bounds are those of the port for streams. Clients without the key of a session leave room for those with one.
+// bounds returns the bounds of the port for streams. Clients without the key of a session leave room for those with one.
 func (s *Server) bounds() listeners.Bounds {
 	return listeners.Bounds{Unproved: 500, PerSource: 100, Proved: s.options.Grants.Limits.Streams + otherConnections, First: headerTimeout}
 }

@@ -91,7 +91,7 @@ type turns struct {
 // turn has the requests of one project.
 type turn struct {
 	slots chan struct{}
-	// all are the requests that are looked up, and those that wait.
+	// all are the requests that are looked up, and the requests that wait.
 	all int
 }
 

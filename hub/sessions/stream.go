@@ -262,7 +262,7 @@ func (s *Server) check(ctx context.Context, c *stream) *ending {
 	}
 	at, err := s.watched.find(ctx, c.grant)
 	if errors.Is(err, ErrProjectGone) {
-		// Milo may have lost it by mistake. What ownership proves gone leaves the hub, and then no stream leads there any more.
+		// Milo may have lost it by mistake. A project that ownership proves gone leaves the hub, and then no stream leads there.
 		at, err = s.watched.onHub(ctx, c.grant, c.at.namespace)
 	}
 	if errors.As(err, &ended) && ended.reason == v1alpha.ReasonSessionInstanceGone {
@@ -353,7 +353,7 @@ func replace(response *http.Response, text string) {
 	response.Header = http.Header{"Content-Type": {"text/plain"}}
 }
 
-// passedBack are the headers of a cell that a client gets: those of the upgrade, and the form of the body.
+// passedBack are the headers of a cell that a client gets: for the upgrade, and the form of the body.
 var passedBack = []string{"Connection", "Upgrade", "Sec-Websocket-Accept", protocolHeader, "Content-Type", "Content-Length", "Transfer-Encoding"}
 
 // headersToClient are those headers of a cell that the client gets.

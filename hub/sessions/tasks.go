@@ -23,21 +23,21 @@ import (
 )
 
 const (
-	// showAtOnce is how many changes of a session its project gets without delay. Of more, it gets the last one every showEvery.
+	// showAtOnce is the number of changes of a session that its project gets without delay. Of more, it gets the last one every showEvery.
 	showAtOnce, showEvery = 6, 10 * time.Second
-	// showTries is how often a change is written.
+	// showTries is the maximum number of attempts to write a change.
 	showTries = 5
 	// remembered is how many sessions a replica remembers for the pace of their changes, and whether they have an Event: the last ones.
 	remembered = 4096
 )
 
-// task is what is to be done for a session.
+// task is the work for a session.
 type task struct {
 	// grant is nil until it is read.
 	grant *Grant
-	// keep: the session is to be announced, or to be deleted with its grant.
+	// keep: the session must be announced, or deleted with its grant.
 	keep bool
-	// shown is what the project must show; nil: what it shows.
+	// shown is the state that the project must show; nil: it shows the last one.
 	shown *note
 }
 
@@ -111,7 +111,7 @@ func (t *tasks) pace(uid types.UID, now time.Time) time.Duration {
 	return delay
 }
 
-// attend does what is to be done for a session.
+// attend does the work for a session.
 func (s *Server) attend(ctx context.Context, uid types.UID) verdict {
 	bounded, cancel := context.WithTimeout(ctx, attendFor)
 	defer cancel()
@@ -170,7 +170,7 @@ func (s *Server) finish(grant *Grant, ended *ending, event string) {
 	s.note(grant, shown)
 }
 
-// note lets the project show a state. A state that was not shown yet gives way to a later one.
+// note lets the project show a state. A later state replaces one that was not shown yet.
 func (s *Server) note(grant *Grant, shown *note) {
 	s.tasks.update(grant.UID, func(t *task) {
 		t.grant = grant.brief()

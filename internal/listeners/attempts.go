@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	// attemptsPerSecond and attemptsAtOnce bound the failing attempts of one source, allPerSecond and allAtOnce those of all sources.
+	// attemptsPerSecond and attemptsAtOnce bound the failing attempts of one source, allPerSecond and allAtOnce the attempts of all sources.
 	attemptsPerSecond, attemptsAtOnce = 1, 20
 	allPerSecond, allAtOnce           = 50, 200
 	// maxSources bounds the sources whose attempts are counted, the last ones.

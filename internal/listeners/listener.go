@@ -102,7 +102,7 @@ func (l *Listener) take(c *connection) {
 	l.unproved--
 }
 
-// prove moves a connection to the share of callers that have proved who they are, if it has room.
+// prove moves a connection to the share of callers that have proved who they are, if it has capacity.
 func (l *Listener) prove(c *connection) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -155,7 +155,7 @@ func (c *connection) abort() {
 	_ = c.Conn.Close() // the server finds out by its next read, and calls Close
 }
 
-// SetReadDeadline implements net.Conn. The first deadline of a server is that of the handshake or, without TLS, of the headers. net/http
+// SetReadDeadline implements net.Conn. The first deadline of a server is for the handshake or, without TLS, for the headers. net/http
 // has one setting for both, which must be long where callers keep connections that they have not used yet.
 func (c *connection) SetReadDeadline(at time.Time) error {
 	c.first.Do(func() {
@@ -166,7 +166,7 @@ func (c *connection) SetReadDeadline(at time.Time) error {
 	return c.Conn.SetReadDeadline(at)
 }
 
-// sourceOf returns the source of an address. Whoever has one address of IPv6 has usually its 64 bits.
+// sourceOf returns the source of an address. The owner of one address of IPv6 usually has its 64 bits.
 func sourceOf(address string) netip.Prefix {
 	found, err := netip.ParseAddrPort(address)
 	if err != nil {

@@ -164,7 +164,7 @@ func TestSteps(t *testing.T) {
 		first    time.Duration
 		timeouts Timeouts
 		sent     string
-		// answers is what the caller gets before the end.
+		// answers is the part of the answer that the caller gets before the end.
 		answers string
 	}{
 		"nothing is sent":            {short, roomy, "", ""},
@@ -209,7 +209,7 @@ func TestUnusedConnection(t *testing.T) {
 	}
 }
 
-// TestMadeUpTokens verifies that tokens that are made up cause a bounded number of reviews, and that a source that sends them costs another
+// TestMadeUpTokens verifies that made-up tokens cause a bounded number of reviews, and that a source that sends them costs another
 // source nothing, nor a token that was accepted before.
 func TestMadeUpTokens(t *testing.T) {
 	clock := testingclock.NewFakePassiveClock(time.Now())

@@ -39,7 +39,7 @@ const (
 	readTimeout = 10 * time.Second
 )
 
-// bounds are those of the port: replicas keep one connection to each other.
+// bounds are the bounds of the port: replicas keep one connection to each other.
 var bounds = listeners.Bounds{Unproved: 128, PerSource: 32, Proved: 64, First: readTimeout}
 
 // Peers sends and answers pings. It is safe for concurrent use.

@@ -43,7 +43,7 @@ func retry() *wait.Backoff {
 type guard struct {
 	authenticator authenticator.Request
 	authorizer    authorizer.Authorizer
-	// tokens bounds the TokenReviews of tokens that are made up.
+	// tokens bounds the TokenReviews of made-up tokens.
 	tokens *listeners.Tokens
 	log    logr.Logger
 	// refused counts refused callers, by the name of the webhook or endpoint that they called.

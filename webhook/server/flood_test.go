@@ -69,7 +69,7 @@ func succeeds(status int, err error) error {
 	return err
 }
 
-// TestMadeUpTokens verifies that tokens that are made up do not cause a TokenReview each, and that a caller with a good token is served.
+// TestMadeUpTokens verifies that made-up tokens do not cause a TokenReview each, and that a caller with a good token is served.
 func TestMadeUpTokens(t *testing.T) {
 	reviews := &atomic.Int64{}
 	r := start(t, func(s *Server) {

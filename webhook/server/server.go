@@ -35,7 +35,7 @@ const (
 	answerTimeout = maxTimeout + 10*time.Second
 )
 
-// bounds are those of the port for webhooks. Of a connection that an API server keeps and has not used yet, its port knows no more than of
+// bounds are the bounds of the port for webhooks. Of a connection that an API server keeps and has not used yet, its port knows no more than of
 // others' connections: the API server's own share of them is far below the share of a source.
 var bounds = listeners.Bounds{Unproved: 1000, PerSource: 250, Proved: 1000, First: 10 * time.Second}
 

@@ -17,7 +17,7 @@ import (
 	"time"
 )
 
-// Options are what a flood does.
+// Options configure a flood.
 type Options struct {
 	// Connections is how many connections it opens. 0: as many as most machines allow.
 	Connections int
@@ -25,7 +25,7 @@ type Options struct {
 	Source string
 	// Secured: each connection does a handshake.
 	Secured bool
-	// Request is what it sends on each connection.
+	// Request is sent on each connection.
 	Request string
 }
 
