@@ -231,7 +231,7 @@ func TestMadeUpTokens(t *testing.T) {
 		t.Fatal(err)
 	}
 	ask := func(source, token string) int {
-		r, w := httptest.NewRequest(http.MethodGet, "/metrics", nil), httptest.NewRecorder()
+		r, w := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil), httptest.NewRecorder()
 		r.RemoteAddr = source + ":1234"
 		r.Header.Set("Authorization", token)
 		handler.ServeHTTP(w, r)

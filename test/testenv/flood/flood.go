@@ -52,7 +52,7 @@ func Hold(t *testing.T, address string, options Options) *Flood {
 		if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err != nil {
 			t.Fatal(err)
 		}
-		options.Connections = int(min(most, limit.Cur/2)) //nolint:gosec // not more than most
+		options.Connections = int(min(most, limit.Cur/2))
 	}
 	if options.Source == "" {
 		options.Source = "127.0.0.1"
