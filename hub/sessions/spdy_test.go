@@ -9,17 +9,16 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/util/httpstream"
 	"k8s.io/apimachinery/pkg/util/httpstream/spdy"
-	upgrade "k8s.io/apimachinery/pkg/util/proxy"
-	"k8s.io/apiserver/pkg/util/proxy"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
+
+	"github.com/karmada-compute/karmada-compute/test/testenv"
 )
 
 // TestFramesAreBounded verifies that a replica does not hold the large frames that the format allows, however their headers arrive.
@@ -54,11 +53,13 @@ func TestFramesAreBounded(t *testing.T) {
 	}
 }
 
-// TestDialer verifies that ports are reached through an API server, which tunnels SPDY in WebSocket.
+// TestDialer verifies that ports are reached through a real API server, which tunnels SPDY in WebSocket.
 func TestDialer(t *testing.T) {
+	t.Parallel()
 	port := upper(t)
 	cell := kubelet{t, make(chan string, 1)}
-	node := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	f := newFixture(t, http.NotFoundHandler())
+	f.runPod(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := httpstream.Handshake(r, w, []string{portforward.PortForwardProtocolV1Name}); err != nil {
 			t.Error(err)
 		}
@@ -67,18 +68,14 @@ func TestDialer(t *testing.T) {
 			<-connection.CloseChan()
 		}
 	}))
-	t.Cleanup(node.CloseClientConnections)
-	toNode, err := url.Parse(node.URL)
+	f.bind(t)
+	config := rest.CopyConfig(testenv.Config(t))
+	config.Impersonate = rest.ImpersonationConfig{UserName: User}
+	at, err := url.Parse(config.Host)
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(proxy.NewTunnelingHandler(upgrade.NewUpgradeAwareHandler(toNode, nil, false, true, failing{t})))
-	t.Cleanup(server.CloseClientConnections)
-	at, err := url.Parse(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dialer, err := NewDialer(&rest.Config{Host: server.URL})(at)
+	dialer, err := NewDialer(config)(at.JoinPath("api/v1/namespaces", f.HubNamespace, "pods", f.instance.Name, "portforward"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -97,9 +94,3 @@ func TestDialer(t *testing.T) {
 		t.Errorf("got %q, %v", text, err)
 	}
 }
-
-// failing reports the errors of an API server's proxy.
-type failing struct{ t *testing.T }
-
-// Error implements upgrade.ErrorResponder.
-func (f failing) Error(_ http.ResponseWriter, _ *http.Request, err error) { f.t.Error(err) }
