@@ -166,7 +166,9 @@ func (s *shared) setCities(t Target) error {
 }
 
 // hub is the client of the hub for controllers that read Clusters and write none: to them a Cluster has its city only if it is confirmed.
-func (s *shared) hub(t Target) client.Client { return s.cities.Hub(t.Manager.GetLocalManager().GetClient()) }
+func (s *shared) hub(t Target) client.Client {
+	return s.cities.Hub(t.Manager.GetLocalManager().GetClient())
+}
 
 // set creates the shared objects when the first controller needs them.
 func (s *shared) set(t Target) error {

@@ -46,7 +46,8 @@ const (
 	// created and deleted at once, so that Karmada removes an unwanted object from the cell.
 	LabelInventory = "compute.datumapis.com/inventory"
 
-	// LabelTopologyCity is the city of a Karmada Cluster and of a hub WorkloadDeployment, in lower case. PropagationPolicies
+	// LabelTopologyCity is the city of a Karmada Cluster and of a hub WorkloadDeployment, in lower case, and confirms the city of a
+	// Cluster on the namespace of its Works. PropagationPolicies
 	// select by it.
 	LabelTopologyCity = "topology.datum.net/city-code"
 

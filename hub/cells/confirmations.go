@@ -140,8 +140,9 @@ func Watch[R comparable](c *Cities, concerned func(context.Context, client.Objec
 	type queue = workqueue.TypedRateLimitingInterface[R]
 	return source.TypedKind(c.cache, namespaceMetadata(), handler.TypedFuncs[metadata, R]{
 		CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[metadata], q queue) { add(ctx, q, e.Object) },
-		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[metadata], q queue) { add(ctx, q, e.ObjectOld, e.ObjectNew) },
+		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[metadata], q queue) {
+			add(ctx, q, e.ObjectOld, e.ObjectNew)
+		},
 		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[metadata], q queue) { add(ctx, q, e.Object) },
 	})
 }
-
