@@ -328,7 +328,7 @@ const (
 	// ConditionComputeNodesSchedulable is False while all Nodes of the cell are cordoned. New deployments then go to the other cells of the city
 	// that have capacity.
 	ConditionComputeNodesSchedulable = "ComputeNodesSchedulable"
-	// ConditionComputeCityConfirmed is False while the Cluster has the label of a city that nobody has confirmed: it is no cell of the city.
+	// ConditionComputeCityConfirmed is False while the Cluster has the label of an unconfirmed city: it is no cell of the city.
 	ConditionComputeCityConfirmed = "ComputeCityConfirmed"
 	// ConditionComputeForgotten, on a Cluster that an operator has forgotten, is True when nothing is kept for the cell any more.
 	ConditionComputeForgotten = "ComputeForgotten"

@@ -15,8 +15,12 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	testingclock "k8s.io/utils/clock/testing"
+	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -212,4 +216,65 @@ func TestCellsOfAnEarlierVersion(t *testing.T) {
 	label(c, c.space(named.Name), "")
 	c.start()
 	c.want("a replica starts after the confirmation is withdrawn", c.city, c.of(c.city, all...))
+}
+
+// TestConfirmationsInAManager: a replica confirms a new cell, and hears at once that an operator withdraws or gives a confirmation.
+func TestConfirmationsInAManager(t *testing.T) {
+	c := newCities(t)
+	mgr, err := ctrl.NewManager(c.Config(), ctrl.Options{
+		Scheme: c.Client.Scheme(), Metrics: server.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: new(true)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.r.Cities, err = cells.NewCities(mgr, c.Namespace.Name); err != nil {
+		t.Fatal(err)
+	}
+	c.r.Hub = mgr.GetClient()
+	if err := c.r.Register(mgr); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- mgr.Start(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	hub := c.r.Cities.Hub(mgr.GetClient())
+	await := func(what string, is func(cells.Cells) bool) {
+		t.Helper()
+		if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 20*time.Second, true, func(ctx context.Context) (bool, error) {
+			found, err := cells.List(ctx, hub)
+			return err == nil && is(found.Of(c.city)), nil
+		}); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+	cell := c.Cell(t, c.city)
+	await("a new cell is not confirmed", func(found cells.Cells) bool { return len(found) == 1 && found[0].Name == cell.Name })
+	read := &clusterv1alpha1.Cluster{}
+	if err := hub.Get(t.Context(), client.ObjectKeyFromObject(cell), read); err != nil || read.Labels[v1alpha.LabelTopologyCity] == "" {
+		t.Errorf("the confirmed cell has labels %v: %v", read.Labels, err)
+	}
+	c.register(agent, "any")
+	label(c, c.space(cell.Name), "")
+	await("the withdrawn cell stays", func(found cells.Cells) bool { return len(found) == 0 })
+	told := func(want bool) {
+		t.Helper()
+		if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 20*time.Second, true, func(context.Context) (bool, error) {
+			return (c.condition(cell.Name) != nil) == want, nil
+		}); err != nil {
+			t.Fatalf("the condition of the Cluster is not right: %v", err)
+		}
+	}
+	told(true)
+	if err := hub.Get(t.Context(), client.ObjectKeyFromObject(cell), read); err != nil || read.Labels[v1alpha.LabelTopologyCity] != "" {
+		t.Errorf("the withdrawn cell has labels %v: %v", read.Labels, err)
+	}
+	label(c, c.space(cell.Name), c.city)
+	await("the confirmed cell does not come", func(found cells.Cells) bool { return len(found) == 1 })
+	told(false)
 }

@@ -237,7 +237,7 @@ var deploymentRemedies = []Remedy{
 	},
 	{
 		v1alpha.ReasonCityUnconfirmed, RankCause, atOnce,
-		operator("If the Cluster is to be a cell of this city, label the namespace as the message says. If you do not know the Cluster, " +
+		operator("If the Cluster belongs to this city, label the namespace as the message says. If you do not know the Cluster, " +
 			"delete it: an agent of another cell may have made it."),
 		none, confirmed,
 	},
