@@ -41,7 +41,7 @@ const (
 var errBehind = errors.New("the cache does not have the labels of the cells' namespaces yet")
 
 // adopt confirms, once for each hub, the cells of an earlier version of the add-on, which confirmed none: those whose city has a policy that
-// names them, and all while no agent can write Clusters.
+// names them, and all cells while no agent can write Clusters.
 func (c *Cities) adopt(ctx context.Context) error {
 	record := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: citiesRecord}}
 	err := c.APIReader.Get(ctx, client.ObjectKeyFromObject(record), record)
@@ -105,7 +105,7 @@ func (c *Cities) named(ctx context.Context) (map[cellOfCity]bool, error) {
 	return named, nil
 }
 
-// confirm labels the namespace of a cell's Works with a city, or takes the label away if city is "". If adding, a label that it has
+// confirm labels the namespace of a cell's Works with a city, or removes the label if city is "". If adding, a label that it has
 // already stays. Without the namespace, which Karmada makes for a new Cluster, nothing happens: it has no label either.
 func (c *Cities) confirm(ctx context.Context, cluster, city string, adding bool) error {
 	namespace := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}}
