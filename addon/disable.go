@@ -198,7 +198,13 @@ func (s *session) removeHub(ctx context.Context) error {
 	return s.removeListed(ctx, onHub)
 }
 
-func (s *session) removeMilo(ctx context.Context) error { return s.removeListed(ctx, atMilo) }
+// removeMilo deletes everything at Milo, if there is one.
+func (s *session) removeMilo(ctx context.Context) error {
+	if !slices.Contains(s.planes(), atMilo) {
+		return nil
+	}
+	return s.removeListed(ctx, atMilo)
+}
 
 func (s *session) removeHost(ctx context.Context) error {
 	if err := s.removeListed(ctx, onHost); err != nil {

@@ -69,6 +69,30 @@ func TestEnableTwiceAndDisable(t *testing.T) {
 	}
 }
 
+// TestDisableWithoutMilo verifies that an addon without Milo is disabled: first with its Workloads kept, and then altogether.
+func TestDisableWithoutMilo(t *testing.T) {
+	s := newSite(t)
+	o := s.options()
+	o.miloKubeconfig = ""
+	if err := s.enable(t.Context(), o, nested([]string{"projects", "mode"}, modeNamespaces)); err != nil {
+		t.Fatalf("%v\n%s", err, s.out.String())
+	}
+	known := s.inventory()
+	for _, workloads := range []string{workloadsKeep, workloadsRefuse} {
+		o.workloads = workloads
+		if err := s.disable(t.Context(), o); err != nil {
+			t.Fatalf("with --compute-workloads=%s: %v", workloads, err)
+		}
+		credential := &corev1.Secret{}
+		if err := s.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: hubSecret}, credential); !apierrors.IsNotFound(err) {
+			t.Errorf("with --compute-workloads=%s, the host keeps the credential for the hub: %v", workloads, err)
+		}
+	}
+	if left := s.left(known); len(left) > 0 || s.inventory() != nil {
+		t.Errorf("disable left %v", left)
+	}
+}
+
 // deployment is the Deployment of the replicas.
 func (s *site) deployment(t *testing.T) *appsv1.Deployment {
 	t.Helper()

@@ -80,6 +80,8 @@ func (s *session) preflight(ctx context.Context) *findings {
 		s.checkKarmada(f)
 		s.checkRights(ctx, f, s.hub, append(hubRights, clusterRights...))
 		s.checkClusters(ctx, f)
+		s.checkConsumers(ctx, f)
+		s.checkHubNamespaces(ctx, f)
 	}
 	if isWithoutMilo(s.values) {
 		return f

@@ -232,6 +232,9 @@ func (s *site) disable(ctx context.Context, o *options) error {
 	if run.known, err = readInventory(ctx, run.host, s.namespace); err != nil {
 		return err
 	}
+	if run.known.isWithoutMilo() {
+		run.values = nested([]string{"projects", "mode"}, modeNamespaces)
+	}
 	if err := run.checkWorkloads(ctx); err != nil {
 		return err
 	}

@@ -4,7 +4,10 @@
 package cell_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -47,5 +50,24 @@ func TestEviction(t *testing.T) {
 				t.Errorf("Ready is %+v, want %s: %s", ready, test.reason, test.want)
 			}
 		})
+	}
+}
+
+// TestTheLastEvent: a kubelet writes an Event for each message of a failing probe, and the API server lists them by name.
+func TestTheLastEvent(t *testing.T) {
+	f := newFixture(t)
+	pod := f.setPod(f.pod(f.instance(f.deployment(1), 0)), corev1.PodStatus{Phase: corev1.PodSucceeded})
+	for n := range 25 {
+		f.create(&corev1.Event{
+			ObjectMeta:     metav1.ObjectMeta{Namespace: pod.Namespace, Name: fmt.Sprintf("web-0.%02d", n)},
+			InvolvedObject: corev1.ObjectReference{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
+			Reason:         "Evicted", Message: fmt.Sprintf("number %d", n), LastTimestamp: metav1.NewTime(now.Add(time.Duration(n) * time.Second)),
+		})
+	}
+	f.clock.SetTime(pod.CreationTimestamp.Time)
+	f.reconcile(f.runtime(), "web-0")
+	ready := meta.FindStatusCondition(f.storedInstance("web-0").Status.Conditions, v1alpha.ConditionReady)
+	if ready == nil || !strings.HasSuffix(ready.Message, "Evicted: number 24") {
+		t.Errorf("Ready is %+v, want the message of the last Event", ready)
 	}
 }

@@ -76,7 +76,7 @@ func template() v1alpha.InstanceTemplateSpec {
 func (f *fixture) deployment(replicas int32, changes ...func(*v1alpha.WorkloadDeployment)) *v1alpha.WorkloadDeployment {
 	f.t.Helper()
 	deployment := &v1alpha.WorkloadDeployment{
-		ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: "web"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: "web", Labels: map[string]string{v1alpha.LabelHub: hubOfCopies}},
 		Spec: v1alpha.WorkloadDeploymentSpec{
 			WorkloadRef: v1alpha.WorkloadReference{Name: "web", UID: "workload-uid"}, PlacementName: "main", CityCode: "DFW",
 			Template:      template(),

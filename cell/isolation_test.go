@@ -51,7 +51,7 @@ func TestNamespacesAreApart(t *testing.T) {
 	f := newFixture(t)
 	uid := "north-" + f.namespace
 	f.deployment(1, func(d *v1alpha.WorkloadDeployment) {
-		d.Labels = map[string]string{v1alpha.LabelProjectUID: uid}
+		d.Labels[v1alpha.LabelProjectUID] = uid
 	})
 	f.isolate()
 	if got := f.policies(); len(got) != 2 || got[0] != isolation.NamespacePolicy {

@@ -5,9 +5,11 @@ package cell_test
 
 import (
 	"context"
+	"errors"
 	"maps"
 	"os"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -18,6 +20,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/uuid"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/record"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -30,6 +33,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/testenv"
 )
@@ -74,10 +78,27 @@ func newFixture(t *testing.T) *fixture {
 	if shared.err != nil {
 		t.Fatal(shared.err)
 	}
-	return &fixture{
-		t: t, namespace: testenv.Namespace(t, shared.direct, "cell").Name, direct: shared.direct, cached: shared.cached,
+	f := &fixture{
+		t: t, namespace: hubNamespace(t, shared.direct), direct: shared.direct, cached: shared.cached,
 		clock: clocktesting.NewFakePassiveClock(now), recorder: record.NewFakeRecorder(10),
 	}
+	f.awaitNamespace(f.namespace, hubOfCopies)
+	return f
+}
+
+// hubOfCopies is the hub of the copies in the cell.
+const hubOfCopies = "hub-uid"
+
+// hubNamespace creates a namespace as the hub sends it.
+func hubNamespace(t *testing.T, c client.Client) string {
+	t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: naming.HubNamespace(string(uuid.NewUUID()), "default"), Labels: map[string]string{v1alpha.LabelHub: hubOfCopies},
+	}}
+	if err := c.Create(t.Context(), namespace); err != nil {
+		t.Fatal(err)
+	}
+	return namespace.Name
 }
 
 func newClients(t *testing.T) (direct, cached client.WithWatch, err error) {
@@ -108,21 +129,48 @@ func newClients(t *testing.T) (direct, cached client.WithWatch, err error) {
 // racing is a cached client that runs race before its first write: the changes of race are not in the cache yet.
 func (f *fixture) racing(race func()) client.Client {
 	var once sync.Once
+	return f.beforeWrites(func(string) error { once.Do(race); return nil })
+}
+
+// errBroken is the error of a write that does not reach the kube-apiserver.
+var errBroken = errors.New("the connection is broken")
+
+// broken is a cached client whose first write with a verb fails: create, delete, patch, or status. Its later writes succeed.
+func (f *fixture) broken(verb string) client.Client {
+	var failed atomic.Bool
+	return f.beforeWrites(func(now string) error {
+		if now == verb && failed.CompareAndSwap(false, true) {
+			return errBroken
+		}
+		return nil
+	})
+}
+
+// beforeWrites is a cached client that calls before with the verb of each write. An error is the answer to the write.
+func (f *fixture) beforeWrites(before func(verb string) error) client.Client {
 	return interceptor.NewClient(f.cached, interceptor.Funcs{
 		Create: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.CreateOption) error {
-			once.Do(race)
+			if err := before("create"); err != nil {
+				return err
+			}
 			return c.Create(ctx, obj, opts...)
 		},
 		Delete: func(ctx context.Context, c client.WithWatch, obj client.Object, opts ...client.DeleteOption) error {
-			once.Do(race)
+			if err := before("delete"); err != nil {
+				return err
+			}
 			return c.Delete(ctx, obj, opts...)
 		},
 		Patch: func(ctx context.Context, c client.WithWatch, obj client.Object, patch client.Patch, opts ...client.PatchOption) error {
-			once.Do(race)
+			if err := before("patch"); err != nil {
+				return err
+			}
 			return c.Patch(ctx, obj, patch, opts...)
 		},
 		SubResourceApply: func(ctx context.Context, c client.Client, name string, obj applyConfiguration, opts ...client.SubResourceApplyOption) error {
-			once.Do(race)
+			if err := before(name); err != nil {
+				return err
+			}
 			return c.SubResource(name).Apply(ctx, obj, opts...)
 		},
 	})

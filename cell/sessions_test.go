@@ -4,19 +4,16 @@
 package cell_test
 
 import (
-	"fmt"
 	"testing"
 
-	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/uuid"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/cell/sessions"
+	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
 // TestSessions: the credential of sessions is bound in the namespaces of projects, and in no other one that has a deployment.
@@ -34,14 +31,11 @@ func TestSessions(t *testing.T) {
 		stored := &rbacv1.RoleBinding{}
 		return stored, f.direct.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: sessions.Name}, stored)
 	}
-	if stored, err := binding(f.namespace); !apierrors.IsNotFound(err) {
+	space := f.namespace
+	if stored, err := binding(testenv.Namespace(t, f.direct, "theirs").Name); !apierrors.IsNotFound(err) {
 		t.Errorf("a namespace that is of no project has %+v, %v", stored, err)
 	}
-	space := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("ns-%s", uuid.NewUUID())}}
-	if err := f.direct.Create(t.Context(), space); err != nil {
-		t.Fatal(err)
-	}
-	stored, err := binding(space.Name)
+	stored, err := binding(space)
 	if err != nil || stored.RoleRef.Name != "karmada-compute-cell-streams" || len(stored.Subjects) != 1 || stored.Subjects[0].Name != "streams" {
 		t.Fatalf("the namespace of a project has %+v, %v", stored, err)
 	}
@@ -50,7 +44,7 @@ func TestSessions(t *testing.T) {
 	if err := f.direct.Update(t.Context(), stored); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: space.Name, Name: "web"}}); err != nil {
+	if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: space, Name: "web"}}); err != nil {
 		t.Fatal(err)
 	}
 	if err := f.direct.Get(t.Context(), client.ObjectKeyFromObject(stored), stored); err != nil || len(stored.Subjects) != 1 {

@@ -17,7 +17,6 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -37,7 +36,6 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/runtime"
 	"github.com/karmada-compute/karmada-compute/cell/sessions"
 	"github.com/karmada-compute/karmada-compute/cell/strays"
-	"github.com/karmada-compute/karmada-compute/internal/coalesce"
 	"github.com/karmada-compute/karmada-compute/internal/transforms"
 )
 
@@ -83,7 +81,7 @@ func CacheOptions() (cache.Options, error) {
 	return cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
-			&corev1.Pod{}:                            {Label: labels.NewSelector().Add(*ofDeployment)},
+			&corev1.Pod{}:                            {Label: labels.NewSelector().Add(*ofDeployment), Transform: runtime.TrimPod},
 			&autoscalingv2.HorizontalPodAutoscaler{}: {Label: labels.NewSelector().Add(*ofDeployment)},
 			&policyv1.PodDisruptionBudget{}:          {Label: labels.NewSelector().Add(*ofDeployment)},
 			&networkingv1.NetworkPolicy{}:            {Label: own},
@@ -130,7 +128,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		&sessions.Reconciler{Client: mgr.GetClient(), Users: o.SessionUsers},
 		&runtime.Reconciler{
 			Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Strays: keeper, Recorder: recorder, Settings: o.Runtime,
-			Passing: coalesce.NewGrouped(o.Clock, func(instance types.NamespacedName) string { return instance.Namespace }), Clock: o.Clock,
+			Passing: runtime.NewPassing(o.Clock), Clock: o.Clock,
 		},
 		rollup.New(mgr.GetClient(), o.Clock),
 		inventory.New(mgr.GetClient(), mgr.GetAPIReader(), o.Clock),

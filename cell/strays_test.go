@@ -11,6 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -263,4 +264,47 @@ func TestAuditAsksTheAPIServer(t *testing.T) {
 		t.Error("the Pod of an Instance that exists was deleted")
 	}
 	f.wantEvent("")
+}
+
+// TestSuspectsTakeTurns: as many suspects as one pass handles, which are no strays at the API server, do not keep a stray behind them.
+func TestSuspectsTakeTurns(t *testing.T) {
+	f := newFixture(t)
+	deployment := f.deployment(60)
+	for index := range 50 {
+		f.instance(deployment, index)
+	}
+	f.slice()
+	slice := &v1alpha.InstanceSlice{}
+	f.get(slice, indexing.SliceName("web", 0))
+	stray := &v1alpha.InstanceSlice{ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: indexing.SliceName("gone", 0)}}
+	stray.Spec = v1alpha.InstanceSliceSpec{Deployment: "gone", IndexRange: indexing.SliceRange(0)}
+	f.create(stray)
+	f.sync()
+	clock := clocktesting.NewFakeClock(now)
+	auditor := f.auditor(clock)
+	auditor.Client = client.NewNamespacedClient(f.withoutDeployment(), f.namespace)
+	for range 3 {
+		if _, err := auditor.Pass(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		clock.Step(confirm)
+	}
+	if err := f.direct.Get(t.Context(), client.ObjectKeyFromObject(stray), stray); !apierrors.IsNotFound(err) {
+		t.Errorf("the InstanceSlice behind the others is still there: %v", err)
+	}
+	if present, _ := f.instances(); len(present) != 50 {
+		t.Errorf("%d Instances of an existing deployment are left, want 50", len(present))
+	}
+}
+
+// withoutDeployment is a cached client that lists no WorkloadDeployment.
+func (f *fixture) withoutDeployment() client.Client {
+	return interceptor.NewClient(f.cached, interceptor.Funcs{
+		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
+			if _, ok := list.(*v1alpha.WorkloadDeploymentList); ok {
+				return nil
+			}
+			return c.List(ctx, list, opts...)
+		},
+	})
 }

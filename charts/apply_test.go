@@ -51,6 +51,8 @@ func karmadaCRDs(ctx context.Context) ([]string, error) {
 	for _, file := range []string{
 		"policy/policy.karmada.io_clusterpropagationpolicies.yaml", "policy/policy.karmada.io_clusteroverridepolicies.yaml",
 		"policy/policy.karmada.io_propagationpolicies.yaml", "work/work.karmada.io_works.yaml", "work/work.karmada.io_resourcebindings.yaml",
+		"policy/policy.karmada.io_overridepolicies.yaml", "work/work.karmada.io_clusterresourcebindings.yaml",
+		"networking/networking.karmada.io_multiclusterservices.yaml",
 		"config/config.karmada.io_resourceinterpretercustomizations.yaml", "config/config.karmada.io_resourceinterpreterwebhookconfigurations.yaml",
 	} {
 		files = append(files, filepath.Join(strings.TrimSpace(string(out)), "charts", "karmada", "_crds", "bases", filepath.FromSlash(file)))

@@ -108,7 +108,17 @@ func checkWithReason(t *testing.T, operator client.Client, namespace string) {
 	if err := operator.DeleteAllOf(t.Context(), collection, client.InNamespace(namespace)); !apierrors.IsForbidden(err) {
 		t.Errorf("a collection is deleted: %v", err)
 	}
-	patch := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"`+breakGlass+`":"the city is closed"}}}`))
+	because := func(reason string) client.Patch {
+		return client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"`+breakGlass+`":"`+reason+`"}}}`))
+	}
+	blank := hubCopy(namespace, "web")
+	if err := operator.Patch(t.Context(), blank, because(" ")); err != nil {
+		t.Fatal(err)
+	}
+	if err := operator.Delete(t.Context(), blank); !apierrors.IsForbidden(err) {
+		t.Errorf("a blank reason: %v", err)
+	}
+	patch := because("the city is closed")
 	for _, object := range []*unstructured.Unstructured{hubCopy(namespace, "web"), cityPolicy(namespace, "city-dfw")} {
 		if err := operator.Patch(t.Context(), object, patch); err != nil {
 			t.Fatal(err)

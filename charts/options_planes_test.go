@@ -286,6 +286,14 @@ var hubCases = []optionCase{
 			`"system:serviceaccount:kube-system:generic-garbage-collector","system:serviceaccount:kube-system:namespace-controller",` +
 			`"system:serviceaccount:karmada-system:karmada-compute","closer"])`,
 	},
+	{
+		option: "hub.guard.karmada", value: []any{map[string]any{"kind": "User", "name": "karmada"}},
+		object: guard, query: "{.spec.matchConditions[0].expression}", want: `"karmada"]`,
+	},
+	{
+		option: "hub.guard.writers", value: []any{map[string]any{"kind": "Group", "name": "backups"}},
+		object: guard, query: "{.spec.matchConditions[0].expression}", want: `["system:masters","backups"]`,
+	},
 	{option: "hub.createServiceAccounts", value: false, object: account, query: "{.metadata.name}", want: none},
 	{
 		option: "webhooks.register", value: false,

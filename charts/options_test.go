@@ -138,6 +138,7 @@ var hostCases = []optionCase{
 	{option: "limits.templateBytes", value: 1048576, object: host, query: args, want: `"--max-template-bytes=1048576"`},
 	{option: "limits.cityBytes", value: 134217728, object: host, query: args, want: `"--max-city-bytes=134217728"`},
 	{option: "limits.projectInstances", value: 0, object: host, query: args, want: `"--max-project-instances=0"`},
+	{option: "limits.projectBytes", value: 0, object: host, query: args, want: `"--max-project-bytes=0"`},
 	{option: "controllers.quota.enabled", value: true, object: host, query: args, want: `"--quota"`},
 	{
 		option: "controllers.quota.projectSelector", value: "quota=yes", with: set{"controllers.quota.enabled": true},

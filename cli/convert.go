@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -58,14 +59,15 @@ func (c *command) convert(names []string, options convert.Options) error {
 	if err != nil {
 		return fmt.Errorf("convert: %w", err)
 	}
-	if err := result.Print(c.Streams.Out); err != nil {
+	if err := result.Print(c.data); err != nil {
 		return err
 	}
 	if len(result.Losses) > 0 {
 		fmt.Fprintln(c.Streams.ErrOut, "Not carried over, or to be changed:")
 	}
 	for _, loss := range result.Losses {
-		fmt.Fprintf(c.Streams.ErrOut, "  %s\n", loss)
+		// A name in the file is no line of its own.
+		fmt.Fprintf(c.Streams.ErrOut, "  %s\n", strings.Join(strings.Fields(fmt.Sprint(loss)), " "))
 	}
 	return errors.Join(result.Problems...)
 }

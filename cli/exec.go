@@ -92,7 +92,7 @@ func (c *command) execute(ctx context.Context, name string, o *executing, spec v
 	if err != nil {
 		return err
 	}
-	terminal := term.TTY{Out: c.Streams.Out}
+	terminal := term.TTY{Out: c.raw.Out}
 	if o.stdin {
 		terminal.In = c.Streams.In
 	}
@@ -113,7 +113,7 @@ func (c *command) execute(ctx context.Context, name string, o *executing, spec v
 		return err
 	}
 	defer opened.Close()
-	options := remotecommand.StreamOptions{Stdout: c.Streams.Out, Tty: terminal.Raw}
+	options := remotecommand.StreamOptions{Stdout: c.raw.Out, Tty: terminal.Raw}
 	if o.stdin {
 		options.Stdin = c.Streams.In
 	}
@@ -122,7 +122,7 @@ func (c *command) execute(ctx context.Context, name string, o *executing, spec v
 			options.TerminalSizeQueue = windowSizes{sizes}
 		}
 	} else {
-		options.Stderr = c.Streams.ErrOut
+		options.Stderr = c.raw.ErrOut
 	}
 	return terminal.Safe(func() error { return opened.Exec(ctx, options) })
 }

@@ -82,7 +82,7 @@ func (c *command) explain(ctx context.Context, s *session, argument string, out 
 	if out.isText() {
 		err = c.printExplanation(snapshot, ways, verdicts, shown{instance: instance != "", steps: out.isWide() || instance != ""})
 	} else {
-		err = out.print(c.Streams.Out, "Explanation", explanation{Ready: len(verdicts) == 0, Verdicts: verdicts, Ways: ways})
+		err = out.print(c.data, "Explanation", explanation{Ready: len(verdicts) == 0, Verdicts: verdicts, Ways: ways})
 	}
 	if err != nil || len(verdicts) == 0 {
 		return err
@@ -180,7 +180,7 @@ type shown struct{ instance, steps bool }
 
 func (c *command) printExplanation(s *view.Snapshot, ways []*view.Way, verdicts []view.Verdict, how shown) error {
 	columns := 0
-	if size := terminal.SizeOf(c.Streams.Out); size != nil {
+	if size := terminal.SizeOf(c.raw.Out); size != nil {
 		columns, _ = size()
 	}
 	var lines []string
@@ -207,6 +207,9 @@ func summary(s *view.Snapshot, ways []*view.Way, how shown) string {
 			return "Instance " + ways[0].Name + " is Ready."
 		}
 		return "Instance " + ways[0].Name + " is not Ready."
+	}
+	if s.IsDeleting() {
+		return fmt.Sprintf("Workload %s is being deleted; %d of its Instances are left.", s.Name, len(s.Instances))
 	}
 	return fmt.Sprintf("Workload %s: %d of %d Instances are Ready.", s.Name, s.Ready(), max(s.Desired(), len(s.Instances)))
 }

@@ -130,7 +130,7 @@ func (c *command) logs(ctx context.Context, name string, o *logging) error {
 	if o.follow && len(all) > o.maxRequests {
 		return fmt.Errorf("there are %d logs to follow, more than %d: set --max-log-requests, or select fewer with --city or an Instance", len(all), o.maxRequests)
 	}
-	lines := &stream.Lines{Out: c.Streams.Out}
+	lines := &stream.Lines{Out: c.raw.Out}
 	group, ctx := errgroup.WithContext(ctx)
 	// Without -f one log follows after the other.
 	group.SetLimit(1)
@@ -140,7 +140,7 @@ func (c *command) logs(ctx context.Context, name string, o *logging) error {
 	for _, one := range all {
 		group.Go(func() error {
 			if len(all) == 1 && !o.prefix {
-				return s.log(ctx, one, options, o.lifetime, c.Streams.Out)
+				return s.log(ctx, one, options, o.lifetime, c.raw.Out)
 			}
 			out := lines.With(fmt.Sprintf("[%s/%s] ", one.instance.Name, one.container))
 			return errors.Join(s.log(ctx, one, options, o.lifetime, out), out.Flush())

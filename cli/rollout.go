@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -109,14 +110,15 @@ func rolloutMessage(workload *v1alpha.Workload) (message string, done bool, err 
 	if status.Rollout.Message != "" {
 		of += ": " + status.Rollout.Message
 	}
-	switch status.Rollout.Phase {
-	case v1alpha.RolloutComplete:
+	progressing := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionProgressing)
+	exceeded := progressing != nil && progressing.Reason == v1alpha.ReasonProgressDeadlineExceeded
+	switch phase := status.Rollout.Phase; {
+	case phase == v1alpha.RolloutComplete:
 		return fmt.Sprintf("workload %q successfully rolled out", workload.Name), true, nil
-	case v1alpha.RolloutFailed:
-		return of, true, fmt.Errorf("workload %q exceeded its progress deadline", workload.Name)
-	case v1alpha.RolloutUndone:
+	case phase == v1alpha.RolloutUndone:
 		return of, true, fmt.Errorf("the rollout of workload %q failed and was undone", workload.Name)
-	case v1alpha.RolloutProgressing, v1alpha.RolloutPaused, v1alpha.RolloutUndoing:
+	case phase == v1alpha.RolloutFailed, exceeded:
+		return of, true, fmt.Errorf("workload %q exceeded its progress deadline", workload.Name)
 	}
 	return fmt.Sprintf("Waiting for workload %q rollout to finish: %s", workload.Name, of), false, nil
 }

@@ -33,6 +33,12 @@ func TestRolloutMessage(t *testing.T) {
 		if !strings.Contains(message, test.want) || done != test.done || (err != nil) != test.fails {
 			t.Errorf("%s: %q, done %t, %v", phase, message, done, err)
 		}
+		workload.Status.Conditions = []metav1.Condition{{
+			Type: v1alpha.ConditionProgressing, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonProgressDeadlineExceeded,
+		}}
+		if _, done, err := rolloutMessage(workload); !done || (err == nil) != (phase == v1alpha.RolloutComplete) {
+			t.Errorf("%s, past the deadline: done %t, %v", phase, done, err)
+		}
 		workload.Generation = 3
 		if _, done, _ := rolloutMessage(workload); done {
 			t.Errorf("%s: done before the change is observed", phase)

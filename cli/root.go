@@ -8,12 +8,14 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"maps"
 	"net/url"
 	"os"
 	"os/signal"
 	"slices"
+	"strings"
 	"syscall"
 	"time"
 
@@ -33,6 +35,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/cli/view"
 	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
 // Options of the command tree.
@@ -52,6 +55,11 @@ type Options struct {
 // command holds the state that the subcommands share.
 type command struct {
 	Options
+	// raw are the outputs that the process has. Streams are cleaned: what is written there is text for people, and parts of it come from
+	// cells, consumers and files. raw is for what a terminal is to obey: a Screen, and the streams of a container.
+	raw genericiooptions.IOStreams
+	// data is for formats that programs read.
+	data io.Writer
 	// project and miloKubeconfig are flags for operators.
 	project        string
 	miloKubeconfig string
@@ -63,6 +71,8 @@ type command struct {
 func New(o Options) *cobra.Command { return newCommand(&command{Options: o, cellConfig: cellConfig}) }
 
 func newCommand(c *command) *cobra.Command {
+	c.raw, c.data = c.Streams, wording.EscapeWriter(c.Streams.Out)
+	c.Streams.Out, c.Streams.ErrOut = wording.CleanWriter(c.raw.Out), wording.CleanWriter(c.raw.ErrOut)
 	root := &cobra.Command{
 		Use:           c.Use,
 		Short:         "See and change Workloads and where they run",
@@ -150,6 +160,16 @@ func (c *command) onWorkload(out *output, do func(context.Context, *session, *vi
 
 // timeout bounds a request, so that the user does not wait forever for a control plane that does not answer.
 const timeout = 32 * time.Second
+
+// CleanErrors makes util.CheckErr print errors as the commands print all other text: parts of a message come from cells, consumers and files.
+func CleanErrors(errOut io.Writer, exit func(code int)) {
+	util.BehaviorOnFatal(func(message string, code int) {
+		if message != "" {
+			fmt.Fprintln(wording.CleanWriter(errOut), strings.TrimSuffix(message, "\n"))
+		}
+		exit(code)
+	})
+}
 
 // Exit codes in addition to 0, and 1 for an error. cmd/util.CheckErr of kubectl ends the process with them.
 const (

@@ -6,6 +6,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,6 +23,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cli/terminal"
 	"github.com/karmada-compute/karmada-compute/cli/view"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
 func (c *command) statusCommand() *cobra.Command {
@@ -57,7 +60,7 @@ func (c *command) statusCommand() *cobra.Command {
 		if out.isText() {
 			err = c.printStatus(federation, refused)
 		} else {
-			err = out.print(c.Streams.Out, "FederationStatus", federation)
+			err = out.print(c.data, "FederationStatus", federation)
 		}
 		if err == nil && !federation.Well() {
 			return ended(exitNotReady)
@@ -102,6 +105,8 @@ func readHub(ctx context.Context, hub client.Client, namespace string) (*view.Hu
 	if len(refused) == len(reads) {
 		return nil, nil, last
 	}
+	// Without Milo the hub has the originals, too.
+	deployments.Items = slices.DeleteFunc(deployments.Items, func(d v1alpha.WorkloadDeployment) bool { return !naming.IsHubNamespace(d.Namespace) })
 	return &view.HubObjects{
 		Leases: leases.Items, Clusters: clusters.Items, Deployments: deployments.Items, Bindings: bindings.Items,
 		Inventories: inventories.Items, Works: works.Items,
@@ -124,7 +129,7 @@ func (c *command) printStatus(f *view.Federation, refused []string) error {
 	for _, cell := range f.Cells {
 		rows = append(rows, []string{cell.Name, cell.City, yes(cell.Ready), cell.Agent, strconv.Itoa(cell.Deployments), strconv.Itoa(cell.Behind)})
 		if cell.Finding != nil {
-			findings = append(findings, fmt.Sprintf("%s: %s: %s", cell.Name, cell.Finding.Reason, terminal.Clean(cell.Finding.Message)), "  -> "+cell.Finding.Do)
+			findings = append(findings, fmt.Sprintf("%s: %s: %s", cell.Name, cell.Finding.Reason, wording.Clean(cell.Finding.Message)), "  -> "+cell.Finding.Do)
 		}
 	}
 	lines = append(append(append(lines, terminal.Align(rows)...), findings...), "")

@@ -79,6 +79,17 @@ func TestStatus(t *testing.T) {
 	status(0, cell+" DFW True AgentReady 1 0")
 	f.want(f.karmadactl("status", "--system-namespace", f.Namespace.Name, "-o", "jsonpath={.replicas[0].projects}"), 0, string(planes.ProjectName))
 
+	// Here the hub has the originals, too, as without Milo.
+	hub, _, err := readHub(t.Context(), f.Client, f.Namespace.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range hub.Deployments {
+		if counted := &hub.Deployments[i]; counted.Namespace == d.Namespace {
+			t.Errorf("original %s is counted beside its copy", counted.Name)
+		}
+	}
+
 	f.want(f.call(call{config: f.user(), operator: true}, "status"), 1, "forbidden")
 	some := f.user(may(read, "workloaddeployments"))
 	f.want(f.call(call{config: some, operator: true}, "status"), 1, "forbidden") // its rights are in one namespace

@@ -22,8 +22,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/cli/terminal"
 	"github.com/karmada-compute/karmada-compute/cli/view"
+	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
 const (
@@ -140,6 +140,6 @@ func (c *command) tellSuspension(s *view.Snapshot) error {
 	if found == nil || found.Status != metav1.ConditionUnknown || found.Reason != v1alpha.ReasonProjectSuspended {
 		return nil
 	}
-	_, err := fmt.Fprintln(c.Streams.ErrOut, terminal.Clean(found.Message))
+	_, err := fmt.Fprintln(c.Streams.ErrOut, wording.Clean(found.Message))
 	return err
 }

@@ -43,10 +43,10 @@ func (c *command) treeCommand() *cobra.Command {
 
 func (c *command) printTree(s *view.Snapshot, out *output) error {
 	if !out.isText() {
-		return out.print(c.Streams.Out, "WorkloadTree", s.Tree())
+		return out.print(c.data, "WorkloadTree", s.Tree())
 	}
 	layout := view.Layout{Wide: out.isWide()}
-	if size := terminal.SizeOf(c.Streams.Out); size != nil && !layout.Wide {
+	if size := terminal.SizeOf(c.raw.Out); size != nil && !layout.Wide {
 		layout.Columns, _ = size()
 	}
 	if _, err := fmt.Fprintln(c.Streams.Out, strings.Join(s.Tree().Lines(layout), "\n")); err != nil {
@@ -74,7 +74,7 @@ func (c *command) follow(ctx context.Context, s *session, first *view.Snapshot, 
 		return err
 	}
 	if out.isText() {
-		screen := terminal.New(terminal.Options{Out: c.Streams.Out, Size: terminal.SizeOf(c.Streams.Out), Now: c.Clock.Now})
+		screen := terminal.New(terminal.Options{Out: c.raw.Out, Size: terminal.SizeOf(c.raw.Out), Now: c.Clock.Now})
 		_, err = w.Follow(ctx, screen, out.isWide(), (*view.Snapshot).Gone)
 		return err
 	}
@@ -85,7 +85,7 @@ func (c *command) follow(ctx context.Context, s *session, first *view.Snapshot, 
 			return false, nil
 		}
 		before = tree
-		return s.Gone(), out.print(c.Streams.Out, "WorkloadTree", tree)
+		return s.Gone(), out.print(c.data, "WorkloadTree", tree)
 	})
 }
 

@@ -117,7 +117,8 @@ Feature: Faults of any process
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 2        |
-    When an operator deletes workloaddeployment "web-main-dfw"
+    When an operator patches workloaddeployment "web-main-dfw" with {"metadata":{"annotations":{"compute.datumapis.com/break-glass":"a scenario"}}}
+    And an operator deletes workloaddeployment "web-main-dfw"
     Then workloaddeployment "web-main-dfw" becomes another one
     And Workload "web" becomes available with 2 ready Instances
     And none of the Instances in cells "dfw" was replaced

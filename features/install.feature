@@ -59,6 +59,8 @@ Feature: Install by karmadactl
       | main      | IAD    | 2        |
     When the commands of "docs/how-to/install.md" under "Remove a cell" are run
     Then cell "iad-1" runs 0 Instances
+    And workloaddeployment "web-main-iad" has condition Available False because of "NoMatchingLocation"
+    And the project has no instances
     And cluster "iad-1" on the hub has no condition ComputeAgentReady
     And namespace "karmada-compute-system" in cell "iad-1" is gone
     And clusterrole "karmada-compute-cell" in cell "iad-1" is gone

@@ -42,12 +42,13 @@ Feature: Place a Workload
       | web-main-dfw | DFW  | 1        |
       | web-main-ams | AMS  | 1        |
     When project "${project}" may no longer use AMS
-    Then placement "main" of Workload "web" reports "no available LocationBinding for AMS"
+    Then placement "main" of Workload "web" reports "no available location for AMS"
     And the project has exactly the workloaddeployments
       | name         | spec.cityCode | spec.scaleSettings.minReplicas |
       | web-main-dfw | DFW  | 1        |
       | web-main-ams | AMS  | 1        |
-    When an operator deletes workloaddeployment "web-main-ams"
+    When an operator patches workloaddeployment "web-main-ams" with {"metadata":{"annotations":{"compute.datumapis.com/break-glass":"a scenario"}}}
+    And an operator deletes workloaddeployment "web-main-ams"
     Then the project has exactly the workloaddeployments
       | name         | spec.cityCode | spec.scaleSettings.minReplicas |
       | web-main-dfw | DFW  | 1        |

@@ -33,7 +33,7 @@ Feature: Sessions
     And a namespace in project "south"
     And the consumer is allowed to do everything to "instancesessions.compute.datumapis.com" in the namespace
     And the operator offers sessions
-    When the consumer creates Workload "web" of 1 in HOU with container {"args":["--log=200ms"]}
+    When the consumer creates Workload "web" of 1 in HOU with container {"args":["--log=200ms"],"ports":[{"name":"http","port":8080}]}
     Then Workload "web" becomes available with 1 ready Instances
     # The consumer may get every resource of the API group, and so logs. A command needs a right to the subresource.
     When the consumer runs "kubectl compute exec web-main-hou-0 -- /program env"

@@ -89,7 +89,62 @@ Feature: Without Milo
     # A user with every role in a namespace still cannot write objects that only the add-on writes.
     When an operator tries to patch workloaddeployment "web-main-dfw" with {"metadata":{"labels":{"meta.datumapis.com/upstream-cluster-name":"cluster-other"}}}
     Then that is refused with "is created and kept by karmada-compute"
-    When an operator tries to create an object on the hub
+
+  # As on every Karmada, roles edit and admin of the hub include Karmada's kinds.
+  @guard
+  Scenario: Users of the hub reach no cell and no project past the add-on
+    Given a namespace of the hub that is a project
+    And Workload "web" runs with
+      | placement | cities | replicas |
+      | main      | DFW    | 1        |
+    And an operator creates on the hub
+      """
+      apiVersion: rbac.authorization.k8s.io/v1
+      kind: RoleBinding
+      metadata: {namespace: "${namespace}", name: editor}
+      roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: edit}
+      subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: editor}]
+      """
+    And an operator creates on the hub
+      """
+      apiVersion: rbac.authorization.k8s.io/v1
+      kind: ClusterRole
+      metadata: {name: "tenant-${namespace}"}
+      rules: [{apiGroups: [""], resources: [namespaces], verbs: [create]}]
+      """
+    And an operator creates on the hub
+      """
+      apiVersion: rbac.authorization.k8s.io/v1
+      kind: ClusterRoleBinding
+      metadata: {name: "tenant-${namespace}"}
+      roleRef: {apiGroup: rbac.authorization.k8s.io, kind: ClusterRole, name: "tenant-${namespace}"}
+      subjects: [{apiGroup: rbac.authorization.k8s.io, kind: User, name: tenant}]
+      """
+    When the consumer tries to create an object on the hub
+      """
+      apiVersion: policy.karmada.io/v1alpha1
+      kind: PropagationPolicy
+      metadata: {namespace: "${namespace}", name: all}
+      spec: {resourceSelectors: [{apiVersion: v1, kind: Pod}], placement: {}}
+      """
+    Then that is refused with "cannot create resource"
+    When user "editor" tries to create an object on the hub
+      """
+      apiVersion: policy.karmada.io/v1alpha1
+      kind: PropagationPolicy
+      metadata: {namespace: "${namespace}", name: all}
+      spec: {resourceSelectors: [{apiVersion: v1, kind: Pod}], placement: {}}
+      """
+    Then that is eventually refused with "create a Workload instead"
+    When user "editor" tries to create an object on the hub
+      """
+      apiVersion: work.karmada.io/v1alpha2
+      kind: ResourceBinding
+      metadata: {namespace: "${namespace}", name: x}
+      spec: {resource: {apiVersion: apiextensions.k8s.io/v1, kind: CustomResourceDefinition, name: instances.compute.datumapis.com}, clusters: [{name: dfw}]}
+      """
+    Then that is refused with "create a Workload instead"
+    When user "tenant" tries to create an object on the hub
       """
       apiVersion: v1
       kind: Namespace
@@ -97,7 +152,22 @@ Feature: Without Milo
         name: ns-00000000-0000-4000-8000-000000000001
         labels: {compute.datumapis.com/project: "true"}
       """
-    Then that is refused with "the hub namespaces of karmada-compute; choose another name"
+    Then that is eventually refused with "the hub namespaces of karmada-compute; choose another name"
+    # A policy of another product.
+    When an operator creates on the hub
+      """
+      apiVersion: policy.karmada.io/v1alpha1
+      kind: ClusterPropagationPolicy
+      metadata: {name: "greedy-${namespace}"}
+      spec:
+        resourceSelectors:
+          - {apiVersion: v1, kind: Namespace, name: "${hubNamespace}"}
+          - {apiVersion: compute.datumapis.com/v1alpha, kind: WorkloadDeployment, namespace: "${namespace}"}
+        placement: {}
+      """
+    And Workload "web" is scaled to 2 and settles
+    Then namespace "${hubNamespace}" in cell "dfw" still has "metadata.labels.pod-security\.kubernetes\.io/enforce" "baseline"
+    And cell "ord" has nothing of the namespace
 
   Scenario: A rollout stops at a broken Instance, the command names it, and an undo ends it
     Given a namespace of the hub that is a project

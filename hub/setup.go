@@ -280,7 +280,7 @@ func Controllers() []Controller {
 		{Name: "agents", Setup: func(t Target) error {
 			ready := cells.NewAgentsMetric(metrics.Registry)
 			local := t.Manager.GetLocalManager()
-			return (&cells.Agents{Hub: local.GetClient(), Clock: t.Options.Clock, Ready: ready}).Register(local)
+			return (&cells.Agents{Hub: local.GetClient(), Reader: local.GetAPIReader(), Clock: t.Options.Clock, Ready: ready}).Register(local)
 		}},
 		{Name: "cordons", Setup: func(t Target) error {
 			local := t.Manager.GetLocalManager()

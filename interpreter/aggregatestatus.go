@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
@@ -19,24 +19,22 @@ import (
 type report struct {
 	cell   string
 	status ReflectedStatus
+	faults faults
 }
 
 // AggregateStatus is the status of the object on the hub, from the reports of its cells. While no cell has reported, the status stays
-// unchanged: Karmada reports no status of an object that it cannot apply, and the Instances keep running. An error names the cluster
-// whose report is invalid.
+// unchanged: Karmada reports no status of an object that it cannot apply, and the Instances keep running. A field of a report that has a
+// wrong type or range is ignored, and condition ReportValid names it and its cell; now is the time of a new one.
 //
 // If the deployment assigns Instances to cells, only the reports of these cells count. The reader decides which Instances of a report
 // count, with cellreport.Instances.
-func AggregateStatus(onHub *v1alpha.WorkloadDeployment, items []workv1alpha2.AggregatedStatusItem) (*v1alpha.WorkloadDeploymentStatus, error) {
+func AggregateStatus(onHub *v1alpha.WorkloadDeployment, items []workv1alpha2.AggregatedStatusItem, now metav1.Time) *v1alpha.WorkloadDeploymentStatus {
 	if onHub.Spec.Assignment != nil {
 		items = assignedItems(onHub.Spec.Assignment, items)
 	}
-	reports, err := decodeReports(items)
-	if err != nil {
-		return nil, err
-	}
+	reports := decodeReports(items)
 	if len(items) > 0 && len(reports) == 0 {
-		return onHub.Status.DeepCopy(), nil
+		return onHub.Status.DeepCopy()
 	}
 	result := &v1alpha.WorkloadDeploymentStatus{ObservedGeneration: observedGeneration(onHub, len(items), reports)}
 	for i := range reports {
@@ -44,11 +42,14 @@ func AggregateStatus(onHub *v1alpha.WorkloadDeployment, items []workv1alpha2.Agg
 		mergeConditions(result, reports[i], len(reports) > 1)
 	}
 	result.Reports, result.Indices = mergeReports(reports)
+	if invalid := reportValid(onHub, reports, now); invalid != nil {
+		result.Conditions = append(result.Conditions, *invalid)
+	}
 	for i := range result.Conditions {
 		result.Conditions[i].ObservedGeneration = result.ObservedGeneration
 	}
 	slices.SortFunc(result.Conditions, func(a, b metav1.Condition) int { return strings.Compare(a.Type, b.Type) })
-	return result, nil
+	return result
 }
 
 // mostInstances is how many Instances a cell may have or has to release. Without an assignment one cell has all indices.
@@ -125,27 +126,44 @@ func mergeReports(reports []report) (entries []v1alpha.InstanceReport, indices [
 	return entries, indices
 }
 
-func decodeReports(items []workv1alpha2.AggregatedStatusItem) ([]report, error) {
+func decodeReports(items []workv1alpha2.AggregatedStatusItem) []report {
 	var reports []report
 	for i := range items {
 		if items[i].Status == nil || len(items[i].Status.Raw) == 0 || string(items[i].Status.Raw) == "null" {
 			// The cell has not reported yet.
 			continue
 		}
-		decoded := report{cell: items[i].ClusterName}
-		if err := json.Unmarshal(items[i].Status.Raw, &decoded.status); err != nil {
-			return nil, fmt.Errorf("status of cluster %s: %w", items[i].ClusterName, err)
-		}
-		bound(&decoded.status.WorkloadDeploymentStatus)
-		reports = append(reports, decoded)
+		status, faults := decodeStatus(items[i].Status.Raw)
+		bound(&status.WorkloadDeploymentStatus)
+		reports = append(reports, report{cell: items[i].ClusterName, status: status, faults: faults})
 	}
 	slices.SortStableFunc(reports, func(a, b report) int { return strings.Compare(a.cell, b.cell) })
-	return reports, nil
+	return reports
+}
+
+// reportValid is the condition about the first report with faults; nil: there is none. It keeps its time while a report has any.
+func reportValid(onHub *v1alpha.WorkloadDeployment, reports []report, now metav1.Time) *metav1.Condition {
+	first := slices.IndexFunc(reports, func(r report) bool { return len(r.faults) > 0 })
+	if first < 0 {
+		return nil
+	}
+	since := now.Rfc3339Copy()
+	if before := meta.FindStatusCondition(onHub.Status.Conditions, v1alpha.ConditionReportValid); before != nil && !before.LastTransitionTime.IsZero() {
+		since = before.LastTransitionTime
+	}
+	return &metav1.Condition{
+		Type: v1alpha.ConditionReportValid, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonReportFieldsIgnored, LastTransitionTime: since,
+		Message: fmt.Sprintf("cell %s: fields of its report have a wrong type or range and are ignored: %s", reports[first].cell, reports[first].faults),
+	}
 }
 
 // mergeConditions replaces conditions of result that are better than the report's. With several cells, the messages name the cell.
 func mergeConditions(result *v1alpha.WorkloadDeploymentStatus, from report, several bool) {
 	for _, condition := range from.status.Conditions {
+		if condition.Type == v1alpha.ConditionReportValid {
+			// It is the hub's word about the report.
+			continue
+		}
 		if several {
 			condition.Message = strings.TrimSuffix(fmt.Sprintf("cell %s: %s", from.cell, condition.Message), ": ")
 		}

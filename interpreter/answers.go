@@ -76,11 +76,7 @@ func answerRetain(desired *v1alpha.WorkloadDeployment, request *karmadainterpret
 }
 
 func answerAggregation(object *v1alpha.WorkloadDeployment, request *karmadainterpreter.Request) karmadainterpreter.Response {
-	status, err := AggregateStatus(object, request.AggregatedStatus)
-	if err != nil {
-		return refused(err)
-	}
-	return patchStatus(request.Object.Raw, status)
+	return patchStatus(request.Object.Raw, AggregateStatus(object, request.AggregatedStatus, metav1.Now()))
 }
 
 func answerHealth(object *v1alpha.WorkloadDeployment, _ *karmadainterpreter.Request) karmadainterpreter.Response {

@@ -6,6 +6,7 @@ package interpreter
 import (
 	"slices"
 	"strings"
+	"unicode"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -171,7 +172,7 @@ func boundContainers(containers []v1alpha.ContainerEntry) []v1alpha.ContainerEnt
 // boundMessage shortens a message and replaces control characters by spaces: people read it on terminals.
 func boundMessage(message string) string {
 	return strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
+		if unicode.IsControl(r) {
 			return ' '
 		}
 		return r

@@ -172,6 +172,9 @@ func (g *generator) items(t testing.TB) []workv1alpha2.AggregatedStatusItem {
 			if g.one(15) {
 				g.garble(tree, "status")
 			}
+			if g.one(2) {
+				tree["status"] = g.spoil(tree["status"])
+			}
 			item.Status = &runtime.RawExtension{Raw: encoded(t, tree["status"])}
 		}
 		items = append(items, item)

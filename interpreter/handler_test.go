@@ -113,9 +113,22 @@ func TestAggregateStatusPatch(t *testing.T) {
 	if !bytes.Contains(aggregate.Object.Raw, []byte(`"existing":"1"`)) {
 		t.Errorf("an Instance that is gone is still in %s", aggregate.Object.Raw)
 	}
+}
+
+// TestAggregateGarbage: the condition about garbage is written once.
+func TestAggregateGarbage(t *testing.T) {
+	aggregate := request(t, configv1alpha1.InterpreterOperationAggregateStatus)
+	aggregate.Object.Raw = []byte(`{"apiVersion":"compute.datumapis.com/v1alpha","kind":"WorkloadDeployment","metadata":{"name":"web","generation":4}}`)
+	aggregate.AggregatedStatus = []workv1alpha2.AggregatedStatusItem{from(t, "dfw", 4, 1, 1)}
 	aggregate.AggregatedStatus[0].Status.Raw = []byte(`7`)
-	if response := ask(t, aggregate); response.Successful || !strings.Contains(response.Status.Message, "dfw") {
-		t.Errorf("garbage: %+v", response)
+	garbage := ask(t, aggregate)
+	if !garbage.Successful || !bytes.Contains(garbage.Patch, []byte("cell dfw: ")) {
+		t.Errorf("garbage: %+v, patch %s", garbage.Status, garbage.Patch)
+	}
+	// The condition keeps its time.
+	aggregate.Object.Raw = patched(t, aggregate.Object.Raw, garbage.Patch)
+	if again := ask(t, aggregate); !again.Successful || again.Patch != nil {
+		t.Errorf("the same garbage is patched with %s", again.Patch)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"unicode"
 
 	configv1alpha1 "github.com/karmada-io/karmada/pkg/apis/config/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
@@ -29,6 +30,8 @@ func FuzzAggregateStatus(f *testing.F) {
 		`{"indices":[{"existing":"0","held":"` + strings.Repeat("0,", 30000) + `"}]}`,
 		`{"reports":[{"instances":[` + strings.Repeat(`{"networkInterfaces":[{"assignments":{"networkIP":"10.0.0.1"}}]},`, 500) + `{}],"states":[` + strings.Repeat(`{"templateHash":"a"},`, 900) + `{}]}]}`,
 		`{"reports":[{"instances":[{"networkInterfaces":[` + strings.Repeat(`{"assignments":{}},`, 900) + `{}]}],"states":[{"schedulingGates":[` + strings.Repeat(`{"name":"a"},`, 900) + `{}]}]}]}`,
+		`{"replicas":"x","readyReplicas":1e300,"conditions":7,"reports":[{"states":{"a":1},"instances":[null,{"index":"0","since":[]}]}],"indices":[{"existing":7,"floorSequence":-9e15}]}`,
+		`{"reports":[{"instances":[` + strings.Repeat(`{},`, 20000) + `{"index":""}]}]}`, `[null]`, `{"reports":[null,[],{"states":[[],[null],{}],"instances":[{"state":2.0}]}]}`,
 	} {
 		f.Add([]byte(report))
 	}
@@ -43,8 +46,9 @@ func FuzzAggregateStatus(f *testing.F) {
 			{ClusterName: "b", Status: &apiruntime.RawExtension{Raw: []byte(`{"generation":1}`)}},
 		}}
 		const perByte, constant = 1024, 4 << 20
+		statuses := map[string]any{}
 		for by, run := range map[string]func() (answer, error){
-			"Go":  func() (answer, error) { return direct(configv1alpha1.InterpreterOperationAggregateStatus, c) },
+			"Go":  func() (answer, error) { return served(t, configv1alpha1.InterpreterOperationAggregateStatus, c) },
 			"Lua": func() (answer, error) { return scripted(t, configv1alpha1.InterpreterOperationAggregateStatus, c) },
 		} {
 			var before, after runtime.MemStats
@@ -55,14 +59,16 @@ func FuzzAggregateStatus(f *testing.F) {
 				t.Fatalf("%s: %d bytes allocate %d bytes, more than %d", by, len(raw), used, most)
 			}
 			if err != nil {
-				continue
+				t.Fatalf("%s: the report of one cell stops all: %v", by, err)
 			}
+			statuses[by] = kept(t, configv1alpha1.InterpreterOperationAggregateStatus, got)
 			if len(encoded(t, got["object"])) > 4*len(raw)+len(object)+4096 {
 				t.Fatalf("%s: %d bytes become %d bytes", by, len(raw), len(encoded(t, got["object"])))
 			}
 			tree, _ := asTree(t, got["object"]).(map[string]any)
 			checkBounds(t, by, "status", tree["status"])
 		}
+		same(t, "Lua", statuses["Lua"], statuses["Go"])
 	})
 }
 
@@ -101,8 +107,35 @@ func checkBounds(t *testing.T, by, path string, value any) {
 		case path == "status.conditions.message":
 			most += len("cell a: ")
 		}
-		if len(value) > most || strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+		if len(value) > most || strings.ContainsFunc(value, unicode.IsControl) {
 			t.Fatalf("%s: %s is %q", by, path, value)
+		}
+	}
+}
+
+// TestLongReports: Karmada ends a script after a second, and with it the reports of all cells. So what exceeds the bounds of a report is
+// not read.
+func TestLongReports(t *testing.T) {
+	containers := `{"containers":[` + strings.Repeat(`{"name":"a"},`, 20) + `{"name":"a"}]}`
+	for name, test := range map[string]struct {
+		report string
+		entry  string
+		want   int
+	}{
+		"entries":    {`{"reports":[{"instances":[` + strings.Repeat(`{"since":"0"},`, 5000) + `7]}]}`, `"since":"0"`, interpreter.MaxInstances},
+		"containers": {`{"replicas":"x","reports":[{"instances":[` + strings.Repeat(containers+",", 600) + `{}]}]}`, `"name":"a"`, interpreter.MaxOfType},
+	} {
+		c := &golden{Object: json.RawMessage(`{"metadata":{"generation":4}}`), Items: []workv1alpha2.AggregatedStatusItem{
+			{ClusterName: "a", Status: &apiruntime.RawExtension{Raw: []byte(test.report)}},
+		}}
+		for by, run := range map[string]func() (answer, error){
+			"Go":  func() (answer, error) { return served(t, configv1alpha1.InterpreterOperationAggregateStatus, c) },
+			"Lua": func() (answer, error) { return scripted(t, configv1alpha1.InterpreterOperationAggregateStatus, c) },
+		} {
+			got, err := run()
+			if entries := strings.Count(string(encoded(t, got["object"])), test.entry); err != nil || entries != test.want {
+				t.Errorf("%s, %s: %d entries, want %d, %v", name, by, entries, test.want, err)
+			}
 		}
 	}
 }

@@ -90,10 +90,7 @@ func TestAggregateStatus(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, err := interpreter.AggregateStatus(onHub(), c.items)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := interpreter.AggregateStatus(onHub(), c.items, metav1.Now())
 			var names []string
 			aggregated := onHub()
 			aggregated.Status = *got
@@ -127,21 +124,31 @@ func TestAggregateStatus(t *testing.T) {
 func TestAggregateStatusOfSilentCells(t *testing.T) {
 	deployment := onHub()
 	deployment.Status.Replicas, deployment.Status.Indices = 1, []v1alpha.CellIndices{{Cell: "dfw", Existing: "0"}}
-	got, err := interpreter.AggregateStatus(deployment, []workv1alpha2.AggregatedStatusItem{{ClusterName: "dfw", AppliedMessage: "connection refused"}})
-	if err != nil || !reflect.DeepEqual(got, &deployment.Status) {
-		t.Errorf("a silent cell: %+v, %v", got, err)
+	got := interpreter.AggregateStatus(deployment, []workv1alpha2.AggregatedStatusItem{{ClusterName: "dfw", AppliedMessage: "connection refused"}}, metav1.Now())
+	if !reflect.DeepEqual(got, &deployment.Status) {
+		t.Errorf("a silent cell: %+v", got)
 	}
-	got, err = interpreter.AggregateStatus(deployment, nil)
-	if err != nil || got.Replicas != 0 || len(got.Indices) != 0 {
-		t.Errorf("no cell: %+v, %v", got, err)
+	if got = interpreter.AggregateStatus(deployment, nil, metav1.Now()); got.Replicas != 0 || len(got.Indices) != 0 {
+		t.Errorf("no cell: %+v", got)
 	}
 }
 
-func TestAggregateStatusNamesTheClusterOfGarbage(t *testing.T) {
-	for _, garbage := range []string{`{"replicas":"x"}`, `[]`, `7`, `"x"`, `{"indices":{}}`, `{`} {
-		_, err := interpreter.AggregateStatus(onHub(), []workv1alpha2.AggregatedStatusItem{{ClusterName: "dfw", Status: &runtime.RawExtension{Raw: []byte(garbage)}}})
-		if err == nil || !strings.Contains(err.Error(), "dfw") {
-			t.Errorf("%s: error is %v", garbage, err)
+// TestGarbageOfOneCell: what cannot be read of one cell's report is not the report of another one, and the condition names it.
+func TestGarbageOfOneCell(t *testing.T) {
+	now := metav1.Unix(1767225600, 0)
+	for garbage, named := range map[string]string{
+		`{"replicas":"x"}`: "replicas", `7`: "status", `"x"`: "status", `{`: "status", `{"indices":{"a":1}}`: "indices",
+		`{"replicas":1e300,"reports":[{"instances":[{"index":"0"}]}]}`:                                            "replicas, reports.instances.index",
+		`{"observedGeneration":"","conditions":[7],"replicas":"","readyReplicas":"","suspended":"","selector":7}`: "conditions, observedGeneration, readyReplicas, replicas, selector, …",
+	} {
+		got := interpreter.AggregateStatus(onHub(), []workv1alpha2.AggregatedStatusItem{
+			{ClusterName: "dfw-1", Status: &runtime.RawExtension{Raw: []byte(`{"replicas":3,"readyReplicas":3}`)}},
+			{ClusterName: "dfw-2", Status: &runtime.RawExtension{Raw: []byte(garbage)}},
+		}, now)
+		condition := meta.FindStatusCondition(got.Conditions, v1alpha.ConditionReportValid)
+		if got.Replicas != 3 || condition == nil || condition.Status != metav1.ConditionFalse || !condition.LastTransitionTime.Equal(&now) ||
+			!strings.HasPrefix(condition.Message, "cell dfw-2: ") || !strings.HasSuffix(condition.Message, ": "+named) {
+			t.Errorf("%s: %d replicas, condition %+v", garbage, got.Replicas, condition)
 		}
 	}
 }

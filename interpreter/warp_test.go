@@ -74,6 +74,38 @@ func emptied(value any) any {
 	}
 }
 
+// anything are values of every type, in and out of every range.
+var anything = []any{
+	nil, true, "", "x", "0-3", "2026-01-01T00:00:00Z", json.Number("0"), json.Number("-1"), json.Number("2.0"), json.Number("0.5"), json.Number("1e300"),
+	json.Number("2147483648"), json.Number("-2147483649"), json.Number("9007199254740991"), json.Number("9007199254740992"), json.Number("-9223372036854775808"),
+	map[string]any{},
+	[]any{},
+	[]any{nil},
+	[]any{json.Number("7")},
+	[]any{map[string]any{}},
+	[]any{[]any{}},
+	map[string]any{"x": nil},
+	map[string]any{"x": "y"},
+}
+
+// spoil is a value in which any JSON stands in place of some values, at any depth.
+func (g *generator) spoil(value any) any {
+	if g.one(12) {
+		return pick(g, anything)
+	}
+	switch typed := value.(type) {
+	case map[string]any:
+		for _, key := range slices.Sorted(maps.Keys(typed)) {
+			typed[key] = g.spoil(typed[key])
+		}
+	case []any:
+		for i := range typed {
+			typed[i] = g.spoil(typed[i])
+		}
+	}
+	return value
+}
+
 // garble invalidates one scalar below each member with a name.
 func (g *generator) garble(value any, name string) {
 	switch typed := value.(type) {

@@ -42,7 +42,7 @@ var (
 	contentLifetimes = lifetimes{found: 5 * time.Second}
 	// Known locations are used while Milo is unavailable, as the Project itself is. "Milo does not serve the kind" is an answer.
 	locationLifetimes = lifetimes{found: 5 * time.Second, notFound: refusalAge, stale: 10 * time.Minute}
-	// ReserveInstances decides which counts must be younger.
+	// Reserve decides which counts must be younger.
 	countLifetimes = lifetimes{found: 10 * time.Minute, stale: 10 * time.Minute}
 )
 

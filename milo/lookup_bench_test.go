@@ -14,6 +14,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/karmada-compute/karmada-compute/internal/sizing"
 	"github.com/karmada-compute/karmada-compute/milo"
 )
 
@@ -57,8 +58,8 @@ func BenchmarkReview(b *testing.B) {
 	})
 }
 
-// BenchmarkReserveInstances measures a reservation for a project of so many Workloads of 3 kB, with a list of them and without.
-func BenchmarkReserveInstances(b *testing.B) {
+// BenchmarkReserve measures a reservation for a project of so many Workloads of 3 kB, with a list of them and without.
+func BenchmarkReserve(b *testing.B) {
 	for _, workloads := range []int{1, 100} {
 		items := strings.Repeat(","+strings.Replace(placed(inCities), `"cpu"`, `"`+strings.Repeat("x", 3000)+`"`, 1), workloads)[1:]
 		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -75,7 +76,7 @@ func BenchmarkReserveInstances(b *testing.B) {
 			b.Fatal(err)
 		}
 		reserve := func(b *testing.B, uid string) {
-			if _, err := lookup.ReserveInstances(b.Context(), named("north", uid), milo.InstanceReservation{More: 1, Most: 1 << 40}); err != nil {
+			if _, err := lookup.Reserve(b.Context(), named("north", uid), sizing.Reservation{More: sizing.Demand{Instances: 1}, Most: sizing.Demand{Instances: 1 << 40}}); err != nil {
 				b.Fatal(err)
 			}
 		}

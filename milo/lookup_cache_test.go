@@ -277,3 +277,20 @@ func TestSlowAnswerDelaysNoOther(t *testing.T) {
 		t.Errorf("%d of the slow ones were answered", n)
 	}
 }
+
+// TestASlowAnswerIsAwaited: a caller after a request that took its whole time is not refused at once, as after one that failed: it waits for
+// another request.
+func TestASlowAnswerIsAwaited(t *testing.T) {
+	a, _ := testAnswers(t)
+	slow := &unansweredError{plane: "Milo", what: "the number", err: fmt.Errorf("send: %w", context.DeadlineExceeded)}
+	if _, _, err := a.get(t.Context(), "key", say(0, slow)); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the first caller gets %v", err)
+	}
+	want(t, a, say(7, nil), 7, outcomeMiss)
+	if _, _, err := a.get(t.Context(), "other", say(0, errors.New("refused"))); err == nil {
+		t.Error("a refused connection gives no error")
+	}
+	if _, _, err := a.get(t.Context(), "other", say(7, nil)); err == nil || !strings.Contains(err.Error(), "refused") {
+		t.Errorf("after a refused connection a caller in the same second gets %v", err)
+	}
+}

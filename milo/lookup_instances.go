@@ -17,79 +17,75 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/citychoice"
+	"github.com/karmada-compute/karmada-compute/internal/sizing"
 )
 
 // workloadPage bounds how many Workloads are read at once, and with it the memory of a count.
 const workloadPage = 100
 
-// InstanceReservation is the number of Instances that a request adds to a project.
-type InstanceReservation struct {
-	// More is the number of added Instances. Most is the maximum for the project.
-	More, Most int64
-	// DryRun reports that the request is not stored.
-	DryRun bool
-}
-
-// asked is the number of Instances that the Workloads of a project request: the listed Workloads, and Workloads that this replica has
-// admitted since the list.
+// asked is the demand of the Workloads of a project: the listed Workloads, and Workloads that this replica has admitted since the list.
 type asked struct {
 	mu    sync.Mutex
-	count int64
+	total sizing.Demand
 }
 
 // isNear reports whether a project would use more than half of its maximum with a reservation.
-func (a *asked) isNear(reservation InstanceReservation) bool {
+func (a *asked) isNear(reservation *sizing.Reservation) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.count+reservation.More > reservation.Most/2
+	return reservation.IsNear(a.total.Plus(reservation.More))
 }
 
-// reserve returns the count including a reservation. It keeps the reservation unless the count exceeds the project's maximum.
-func (a *asked) reserve(reservation InstanceReservation) (total int64) {
+// reserve returns the total including a reservation. It keeps the reservation unless the project is full.
+func (a *asked) reserve(reservation *sizing.Reservation) (total sizing.Demand) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	total = a.count + reservation.More
-	if total <= reservation.Most && !reservation.DryRun {
-		a.count = total
+	total = a.total.Plus(reservation.More)
+	if !reservation.IsFull(total) && !reservation.DryRun {
+		a.total = total
 	}
 	return total
 }
 
-// ReserveInstances returns the number of Instances of a project's Workloads, including the Instances that a request adds. If the sum
-// does not exceed the project's maximum, the request counts from now on.
+// Reserve returns what a project's Workloads ask for, including what a request adds. If the project is not full, the request counts from
+// now on.
 //
 // The list of Workloads is up to 10 minutes old while the project uses at most half of its maximum: a list every few seconds would cost
 // the project's API server and this replica the more, the more Workloads the project has. Otherwise the list is up to 5 s old,
 // or up to 10 minutes while the project does not answer; a sum that is too large is always current. The sum does not include Workloads that other replicas have admitted since the list: with n replicas, a project may get at
 // most n times its maximum, until the next list.
-func (l *Lookup) ReserveInstances(ctx context.Context, project *Project, reservation InstanceReservation) (total int64, err error) {
+func (l *Lookup) Reserve(ctx context.Context, project *Project, reservation sizing.Reservation) (total sizing.Demand, err error) {
 	fetch := func(ctx context.Context) (*asked, bool, error) {
-		count, err := l.countInstances(ctx, project)
-		return &asked{count: count}, err == nil, err
+		total, err := l.count(ctx, project)
+		return &asked{total: total}, err == nil, err
 	}
 	counted, _, err := l.asked.get(ctx, identity(project), fetch)
 	if err != nil {
-		return 0, err
+		return total, err
 	}
-	if counted.isNear(reservation) {
+	if counted.isNear(&reservation) {
 		if recent, _, err := l.asked.getFresh(ctx, identity(project), countedFor, fetch); err == nil {
 			counted = recent
 		}
 	}
-	if total = counted.reserve(reservation); total <= reservation.Most {
+	if total = counted.reserve(&reservation); !reservation.IsFull(total) {
 		return total, nil
 	}
 	if counted, _, err = l.asked.getFresh(ctx, identity(project), 0, fetch); err != nil {
-		return 0, err
+		return sizing.Demand{}, err
 	}
-	return counted.reserve(reservation), nil
+	return counted.reserve(&reservation), nil
 }
 
-// workloadScales are the parts of a list of Workloads that determine the number of Instances. Templates are not decoded.
+// workloadScales are the parts of a list of Workloads that determine what they ask for. Templates are not decoded.
 type workloadScales struct {
 	Metadata metav1.ListMeta `json:"metadata"`
 	Items    []struct {
+		Metadata struct {
+			Annotations map[string]string `json:"annotations"`
+		} `json:"metadata"`
 		Spec struct {
+			Template   json.RawMessage  `json:"template"`
 			Placements []placementScale `json:"placements"`
 		} `json:"spec"`
 	} `json:"items"`
@@ -113,32 +109,36 @@ func (p *placementScale) placement() v1alpha.WorkloadPlacement {
 	}
 }
 
-// countInstances lists the Workloads of a project and returns the sum of their Instances.
-func (l *Lookup) countInstances(ctx context.Context, project *Project) (int64, error) {
+// count lists the Workloads of a project and returns what they ask for.
+func (l *Lookup) count(ctx context.Context, project *Project) (sum sizing.Demand, err error) {
 	locations, _, err := l.Locations(ctx, project)
 	if err != nil {
-		return 0, err
+		return sum, err
 	}
-	var sum int64
 	for page := ""; ; {
 		request, err := l.planes.List(project.Name, "workloads")
 		if err != nil {
-			return 0, err
+			return sum, err
 		}
 		raw, err := request.Param("limit", strconv.Itoa(workloadPage)).Param("continue", page).Do(ctx).Raw()
 		if err != nil {
-			return 0, l.unanswered("the project's Workloads", err)
+			return sum, l.unanswered("the project's Workloads", err)
 		}
 		var list workloadScales
 		if err := json.Unmarshal(raw, &list); err != nil {
-			return 0, l.unanswered("the project's Workloads", fmt.Errorf("decode the list: %w", err))
+			return sum, l.unanswered("the project's Workloads", fmt.Errorf("decode the list: %w", err))
 		}
 		for i := range list.Items {
+			item := &list.Items[i]
 			var placements []v1alpha.WorkloadPlacement
-			for j := range list.Items[i].Spec.Placements {
-				placements = append(placements, list.Items[i].Spec.Placements[j].placement())
+			for j := range item.Spec.Placements {
+				placements = append(placements, item.Spec.Placements[j].placement())
 			}
-			sum += citychoice.MostInstances(placements, locations)
+			instances := citychoice.MostInstances(placements, locations)
+			sum = sum.Plus(sizing.Demand{
+				Instances: instances,
+				Bytes:     sizing.WorkloadBytes(len(item.Spec.Template), sizing.AnnotationBytes(item.Metadata.Annotations), instances),
+			})
 		}
 		if page = list.Metadata.Continue; page == "" {
 			return sum, nil

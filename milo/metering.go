@@ -8,7 +8,11 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/utils/lru"
 )
+
+// maxFormer bounds the deleted projects whose state is kept: more than are withdrawn at the same time.
+const maxFormer = 1000
 
 // Metering reports which projects need quota for their Instances: the projects whose labels match a selector. It receives them as a
 // handler of a Watch. All methods are safe for concurrent use.
@@ -17,12 +21,14 @@ type Metering struct {
 
 	mu      sync.Mutex
 	metered map[string]bool
+	// former are deleted projects, the last ones.
+	former  *lru.Cache
 	changed []func(project string)
 }
 
 // NewMetering creates a Metering.
 func NewMetering(selector labels.Selector) *Metering {
-	return &Metering{selector: selector, metered: map[string]bool{}}
+	return &Metering{selector: selector, metered: map[string]bool{}, former: lru.New(maxFormer)}
 }
 
 // Metered reports whether the Instances of a project need quota. It returns an error if the Watch has not seen the project, unless all
@@ -33,11 +39,14 @@ func (m *Metering) Metered(project string) (bool, error) {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	metered, known := m.metered[project]
+	if metered, known := m.metered[project]; known {
+		return metered, nil
+	}
+	metered, known := m.former.Get(project)
 	if !known {
 		return false, fmt.Errorf("whether project %s needs quota is not known: Milo has not reported the project yet", project)
 	}
-	return metered, nil
+	return metered == true, nil
 }
 
 // OnChange registers f. It is called with the name of a project that begins, or ceases, to need quota, and of a project that is seen
@@ -54,6 +63,7 @@ func (m *Metering) Observe(project *Project) {
 	m.mu.Lock()
 	before, known := m.metered[project.Name]
 	m.metered[project.Name] = metered
+	m.former.Remove(project.Name)
 	changed := m.changed
 	m.mu.Unlock()
 	if known && before == metered {
@@ -64,6 +74,13 @@ func (m *Metering) Observe(project *Project) {
 	}
 }
 
-// Forget implements the handler of a Watch. The project's state stays: objects of the project remain on the hub until they are
+// Forget implements the handler of a Watch. The project's state stays for a while: objects of the project remain on the hub until they are
 // withdrawn.
-func (*Metering) Forget(*Project) {}
+func (m *Metering) Forget(project *Project) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if metered, known := m.metered[project.Name]; known {
+		m.former.Add(project.Name, metered)
+		delete(m.metered, project.Name)
+	}
+}

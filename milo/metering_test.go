@@ -4,6 +4,7 @@
 package milo_test
 
 import (
+	"fmt"
 	"slices"
 	"testing"
 
@@ -38,7 +39,17 @@ func TestMetering(t *testing.T) {
 	check("north", true)
 	some.Forget(project("south", nil))
 	check("south", true)
-	if want := []string{"north", "south", "north"}; !slices.Equal(changed, want) {
+	// The memory of deleted projects is bounded.
+	for n := range 2000 {
+		gone := project(fmt.Sprintf("gone-%d", n), nil)
+		some.Observe(gone)
+		some.Forget(gone)
+	}
+	if _, err := some.Metered("gone-0"); err == nil {
+		t.Error("every deleted project is remembered")
+	}
+	check("gone-1999", false)
+	if want := []string{"north", "south", "north"}; !slices.Equal(changed[:3], want) {
 		t.Errorf("changes of %v, want %v", changed, want)
 	}
 	if got, err := milo.NewMetering(labels.Everything()).Metered("unknown"); err != nil || !got {

@@ -21,7 +21,6 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/record"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
@@ -122,7 +121,7 @@ func (r *remote) Cluster(project string, indexes []clusters.Index) (cluster.Clus
 	cl, err := cluster.New(config, func(o *cluster.Options) {
 		o.Scheme = r.options.Scheme
 		o.MapperProvider = func(*rest.Config, *http.Client) (meta.RESTMapper, error) { return r.options.Mapper, nil }
-		o.Cache.DefaultTransform = cache.TransformStripManagedFields()
+		o.Cache.DefaultTransform = TrimOriginal
 		o.Cache.NewInformer = r.patience.NewInformer
 		o.Logger = r.log.WithValues("project", project)
 	})

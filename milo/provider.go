@@ -180,7 +180,7 @@ func (o *ProviderOptions) planes() (Planes, error) {
 	}
 	planes.log, planes.patience = o.Log, o.Patience
 	if o.Patience == nil {
-		planes.patience, err = NewPatience(PatienceOptions{Root: o.Root, Clock: clock.RealClock{}, Log: o.Log})
+		planes.patience, err = NewPatience(PatienceOptions{Root: o.Root, Clock: o.Clock, Log: o.Log})
 	}
 	return planes, err
 }
@@ -329,7 +329,7 @@ func (p *Provider) run(ctx context.Context, project string, engaged *engagement)
 		log.Error(err, "Project cannot be engaged; retrying", "after", engageRetry)
 		select {
 		case <-ctx.Done():
-		case <-time.After(engageRetry):
+		case <-p.options.Clock.After(engageRetry):
 		}
 	}
 }

@@ -23,6 +23,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/sizing"
 	"github.com/karmada-compute/karmada-compute/milo"
 )
 
@@ -93,7 +94,7 @@ func TestInstancesAreThoseOfTheNamespace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if total, err := lookup.ReserveInstances(t.Context(), project, milo.InstanceReservation{More: 1, Most: 100}); err != nil || total != 4 {
+	if total, err := lookup.Reserve(t.Context(), project, sizing.Reservation{More: sizing.Demand{Instances: 1}, Most: sizing.Demand{Instances: 100}}); err != nil || total.Instances != 4 {
 		t.Errorf("%d Instances, %v, want 3 and 1", total, err)
 	}
 	if _, known, err := lookup.InstanceAllowance(t.Context(), project); err != nil || known {

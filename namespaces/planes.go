@@ -115,7 +115,7 @@ func cacheOptions() (cache.Options, error) {
 		return cache.Options{}, fmt.Errorf("select objects without label %s: %w", v1alpha.LabelProject, err)
 	}
 	return cache.Options{
-		DefaultTransform: cache.TransformStripManagedFields(),
+		DefaultTransform: milo.TrimOriginal,
 		ByObject: map[client.Object]cache.ByObject{
 			&v1alpha.WorkloadDeployment{}: {Label: labels.NewSelector().Add(*isOriginal)},
 			&clusterv1alpha1.Cluster{}:    {Transform: onlyCity},

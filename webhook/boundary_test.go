@@ -310,3 +310,47 @@ func checkBoundary(t *testing.T, content []byte, all map[string]write) {
 		t.Errorf("an object cannot be deleted: %v", err)
 	}
 }
+
+// TestDeletionOfADeployment: an administrator who deletes a deployment has to name a reason. Controllers need none.
+func TestDeletionOfADeployment(t *testing.T) {
+	namespaces, err := webhook.NamespacesConfiguration()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, configuration := range map[string][]byte{"at Milo": webhook.Configuration, "without Milo": namespaces} {
+		t.Run(name, func(t *testing.T) {
+			b := newBoundary(t, configuration)
+			create := func(name string) *v1alpha.WorkloadDeployment {
+				t.Helper()
+				deployment := b.deployment(name)
+				if err := as(t, addOn).Create(t.Context(), deployment); err != nil {
+					t.Fatal(err)
+				}
+				return deployment
+			}
+			web, operator := create("web"), as(t, "an-operator")
+			err := operator.Delete(t.Context(), web)
+			if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), v1alpha.AnnotationBreakGlass) || !strings.Contains(err.Error(), "change the Workload") {
+				t.Errorf("an operator deletes it: %v", err)
+			}
+			if err := operator.DeleteAllOf(t.Context(), &v1alpha.WorkloadDeployment{}, client.InNamespace(b.namespace)); !apierrors.IsForbidden(err) {
+				t.Errorf("an operator deletes all: %v", err)
+			}
+			for _, user := range []string{addOn, "system:serviceaccount:kube-system:generic-garbage-collector", "system:serviceaccount:kube-system:namespace-controller"} {
+				if err := as(t, user).Delete(t.Context(), web.DeepCopy(), client.DryRunAll); err != nil {
+					t.Errorf("%s may not delete it: %v", user, err)
+				}
+			}
+			if err := as(t, "a-garbage-collector").Delete(t.Context(), web.DeepCopy(), client.DryRunAll, client.Preconditions{UID: &web.UID}); err != nil {
+				t.Errorf("a controller may not delete it by its UID: %v", err)
+			}
+			reason := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"`+v1alpha.AnnotationBreakGlass+`":"the city is closed"}}}`))
+			if err := operator.Patch(t.Context(), web, reason); err != nil {
+				t.Fatalf("an operator names a reason: %v", err)
+			}
+			if err := operator.Delete(t.Context(), web); err != nil {
+				t.Errorf("with a reason: %v", err)
+			}
+		})
+	}
+}

@@ -28,12 +28,14 @@ func TestConfiguration(t *testing.T) {
 	}
 	resources := map[string][]string{}
 	for _, hook := range validating.Webhooks {
-		resources[*hook.ClientConfig.Service.Path] = checkWebhook(t, hook.Name, hook)
+		path := *hook.ClientConfig.Service.Path
+		resources[path] = append(resources[path], checkWebhook(t, hook.Name, hook)...)
 	}
 	want := map[string][]string{
 		webhook.ValidatePath: {"workloads"}, webhook.OwnedPath: {
 			"workloaddeployments", "workloaddeployments/scale", "workloaddeployments/status", "instances", "instances/status", "workloadrevisions",
 			"instancetypes", "instancetypes/status",
+			"workloaddeployments",
 		}, webhook.SessionPath: {"instancesessions", "instancesessions/status"},
 	}
 	if !maps.EqualFunc(resources, want, slices.Equal) {
@@ -48,13 +50,17 @@ func checkWebhook(t *testing.T, name string, hook admissionregistrationv1.Valida
 	if name == "sessions.compute.datumapis.com" {
 		effects = admissionregistrationv1.SideEffectClassNoneOnDryRun
 	}
-	if *hook.FailurePolicy != admissionregistrationv1.Fail || *hook.SideEffects != effects || *hook.TimeoutSeconds > 5 {
+	failure, operations := admissionregistrationv1.Fail, []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update}
+	if name == "deletions.compute.datumapis.com" {
+		failure, operations = admissionregistrationv1.Ignore, []admissionregistrationv1.OperationType{admissionregistrationv1.Delete}
+	}
+	if *hook.FailurePolicy != failure || *hook.SideEffects != effects || *hook.TimeoutSeconds > 10 {
 		t.Errorf("%s: %v, %v, %d s", name, *hook.FailurePolicy, *hook.SideEffects, *hook.TimeoutSeconds)
 	}
 	var resources []string
 	for _, rule := range hook.Rules {
 		if !slices.Equal(rule.APIGroups, []string{v1alpha.GroupVersion.Group}) || !slices.Equal(rule.APIVersions, []string{v1alpha.GroupVersion.Version}) ||
-			!slices.Equal(rule.Operations, []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update}) {
+			!slices.Equal(rule.Operations, operations) {
 			t.Errorf("%s: rule %+v", name, rule)
 		}
 		for _, resource := range rule.Resources {
@@ -69,8 +75,9 @@ func checkWebhook(t *testing.T, name string, hook admissionregistrationv1.Valida
 		conditions = append(conditions, condition.Name)
 	}
 	needed := map[string][]string{
-		"workloads.compute.datumapis.com": {"not-being-deleted", "spec-or-suspension-changes"},
+		"workloads.compute.datumapis.com": {"spec-or-suspension-changes"},
 		"owned.compute.datumapis.com":     {webhook.ConditionNotAddOn, "owned-part-changes"},
+		"deletions.compute.datumapis.com": {webhook.ConditionNotAddOn, "not-by-kubernetes", "not-being-deleted"},
 	}
 	if !slices.Equal(conditions, needed[name]) {
 		t.Errorf("%s has the match conditions %v", name, conditions)

@@ -4,6 +4,7 @@
 package webhook_test
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/sizing"
 	"github.com/karmada-compute/karmada-compute/webhook"
 	"github.com/karmada-compute/karmada-compute/webhook/validation"
 )
@@ -47,7 +49,7 @@ func TestInstancesAreCounted(t *testing.T) {
 			p := newProjects()
 			p.instances = test.have
 			handler := workloads(p)
-			handler.MaxInstances = 100
+			handler.Most.Instances = 100
 			request := creation(t, test.now)
 			if test.before != nil {
 				request = update(t, test.before, test.now)
@@ -56,14 +58,77 @@ func TestInstancesAreCounted(t *testing.T) {
 			if response.Allowed != (test.wantText == "") || !response.Allowed && !strings.Contains(response.Result.Message, test.wantText) {
 				t.Errorf("allowed: %t, %+v", response.Allowed, response.Result)
 			}
-			want := webhook.Reservation{More: test.wantMore, Most: 100}
-			if test.wantMore == 0 {
-				want = webhook.Reservation{}
-			}
-			if p.reserved != want {
-				t.Errorf("reserved %+v, want %+v", p.reserved, want)
+			if p.reserved.More.Instances != test.wantMore {
+				t.Errorf("reserved %+v, want %d", p.reserved, test.wantMore)
 			}
 		})
+	}
+}
+
+// TestBytesAreCounted: the template counts once, and once for each Instance, and the annotations count once.
+func TestBytesAreCounted(t *testing.T) {
+	of := func(replicas int32, padding int) *v1alpha.Workload {
+		return changed(workload("DFW", "ORD"), func(w *v1alpha.Workload) {
+			w.Spec.Placements[0].ScaleSettings.MinReplicas = replicas
+			w.Annotations = map[string]string{"padding": strings.Repeat("x", padding)}
+		})
+	}
+	encoded, err := json.Marshal(&of(1, 0).Spec.Template)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := int64(len(encoded))
+	for name, test := range map[string]struct {
+		now, before *v1alpha.Workload
+		want        int64
+	}{
+		"created":              {now: of(3, 100), want: 7*template + 107},
+		"scaled":               {now: of(4, 100), before: of(3, 100), want: 2 * template},
+		"scaled, less padding": {now: of(4, 0), before: of(3, 100), want: 2*template - 100},
+		"scaled down":          {now: of(1, 100), before: of(3, 0)},
+	} {
+		for _, free := range []int64{test.want, test.want - 1} {
+			p := newProjects()
+			handler := workloads(p)
+			handler.Most.Bytes = 1 << 20
+			p.bytes = handler.Most.Bytes - free
+			request := creation(t, test.now)
+			if test.before != nil {
+				request = update(t, test.before, test.now)
+			}
+			response := handler.Handle(t.Context(), request)
+			if p.reserved.More.Bytes != test.want {
+				t.Errorf("%s: reserved %+v, want %d", name, p.reserved, test.want)
+			}
+			wantAllowed := free == test.want || test.want == 0
+			if response.Allowed != wantAllowed || !wantAllowed && !strings.Contains(response.Result.Message, "spec.template: Invalid value: adds ") {
+				t.Errorf("%s: allowed: %t, %+v", name, response.Allowed, response.Result)
+			}
+		}
+	}
+}
+
+// TestSizeOfADyingWorkload: a Workload that is being deleted cannot grow beyond the bound, and its finalizers need no project.
+func TestSizeOfADyingWorkload(t *testing.T) {
+	dying := func(padding int) *v1alpha.Workload {
+		return changed(workload("DFW"), func(w *v1alpha.Workload) {
+			w.DeletionTimestamp, w.Finalizers = new(metav1.Now()), []string{"example.com/mine"}
+			w.Spec.Template.Spec.Runtime.Sandbox.Containers[0].Env = []corev1.EnvVar{{Name: "A", Value: strings.Repeat("x", padding)}}
+		})
+	}
+	handler := workloads(newProjects())
+	handler.Bounds = validation.Bounds{TemplateBytes: 64 << 10}
+	outside := func(now, before *v1alpha.Workload) bool {
+		request := update(t, before, now)
+		request.UserInfo.Extra = nil
+		return handler.Handle(t.Context(), request).Allowed
+	}
+	if outside(dying(900_000), dying(0)) {
+		t.Error("900,000 bytes are admitted")
+	}
+	released := changed(dying(900_000), func(w *v1alpha.Workload) { w.Finalizers = nil })
+	if !outside(dying(10), dying(0)) || !outside(released, dying(900_000)) || !outside(dying(800_000), dying(900_000)) {
+		t.Error("a change that does not grow beyond the bound is refused")
 	}
 }
 
@@ -71,8 +136,8 @@ func TestInstancesAreCounted(t *testing.T) {
 func TestRefusedInstancesAreNotReserved(t *testing.T) {
 	p := newProjects()
 	handler := workloads(p)
-	handler.MaxInstances = 100
-	if response := handler.Handle(t.Context(), creation(t, workload("XXX"))); response.Allowed || p.reserved.More != 0 {
+	handler.Most.Instances = 100
+	if response := handler.Handle(t.Context(), creation(t, workload("XXX"))); response.Allowed || p.reserved != (sizing.Reservation{}) {
 		t.Errorf("allowed: %t, reserved %+v", response.Allowed, p.reserved)
 	}
 	request := creation(t, workload("DFW"))

@@ -25,6 +25,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/citychoice"
+	"github.com/karmada-compute/karmada-compute/internal/sizing"
 	"github.com/karmada-compute/karmada-compute/webhook"
 )
 
@@ -45,8 +46,10 @@ type projects struct {
 	allowance int64
 	// instances is the number of Instances that the project has.
 	instances int64
+	// bytes is the size of its Workloads.
+	bytes int64
 	// reserved is the last reservation.
-	reserved webhook.Reservation
+	reserved sizing.Reservation
 }
 
 func newProjects() *projects {
@@ -157,12 +160,12 @@ func (p *projects) InstanceAllowance(ctx context.Context, project webhook.Projec
 	return p.allowance, p.allowance > 0, nil
 }
 
-func (p *projects) ReserveInstances(_ context.Context, project webhook.Project, reservation webhook.Reservation) (int64, error) {
+func (p *projects) Reserve(_ context.Context, project webhook.Project, reservation sizing.Reservation) (sizing.Demand, error) {
 	if project.Name == "dark" {
-		return 0, errUnreachable
+		return sizing.Demand{}, errUnreachable
 	}
 	p.reserved = reservation
-	return p.instances + reservation.More, nil
+	return reservation.More.Plus(sizing.Demand{Instances: p.instances, Bytes: p.bytes}), nil
 }
 
 func workloads(p *projects) *webhook.Workloads {

@@ -54,7 +54,8 @@ func limit(hook map[string]any) error {
 	})
 	for _, item := range rules {
 		rule, _ := item.(map[string]any)
-		if resources, _ := rule["resources"].([]any); slices.Contains(resources, any("workloaddeployments")) {
+		operations, _ := rule["operations"].([]any)
+		if resources, _ := rule["resources"].([]any); slices.Contains(resources, any("workloaddeployments")) && slices.Contains(operations, any("CREATE")) {
 			rule["resources"] = append(resources, "instanceslices", "instanceslices/status")
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"slices"
 
+	admissionv1 "k8s.io/api/admission/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
@@ -17,8 +18,8 @@ import (
 )
 
 // Owned denies writes to WorkloadDeployments, Instances, WorkloadRevisions and InstanceTypes in a project, their subresources included,
-// to all users but the add-on: these objects show what the add-on does or offers, and the add-on acts on them. It is safe for
-// concurrent use.
+// to all users but the add-on: these objects show what the add-on does or offers, and the add-on acts on them. It denies deletions of
+// WorkloadDeployments by mistake. It is safe for concurrent use.
 type Owned struct {
 	// Users returns the users of the add-on's controllers at Milo. Its errors have the same classes as the errors of Projects.
 	Users func(context.Context) ([]string, error)
@@ -39,10 +40,34 @@ func (o *Owned) Handle(ctx context.Context, request admission.Request) admission
 	if slices.Contains(users, request.UserInfo.Username) {
 		return admission.Allowed("")
 	}
+	if request.Operation == admissionv1.Delete {
+		return deletion(request)
+	}
 	if suspends(request) {
 		return admission.Denied(fmt.Sprintf("annotation %s of %s %s", v1alpha.AnnotationSuspended, kept.name, validation.SuspensionAdvice))
 	}
 	return admission.Denied(fmt.Sprintf("%s is created and kept by karmada-compute; %s", kept.name, kept.advice))
+}
+
+// deletion answers the deletion of a WorkloadDeployment. Controllers, such as a garbage collector, delete an object by its UID; people do
+// not. People need a reason, which is audited.
+func deletion(request admission.Request) admission.Response {
+	options, deleted := &metav1.DeleteOptions{}, &metav1.PartialObjectMetadata{}
+	if len(request.Options.Raw) > 0 && json.Unmarshal(request.Options.Raw, options) == nil && options.Preconditions != nil && options.Preconditions.UID != nil {
+		return admission.Allowed("")
+	}
+	if err := json.Unmarshal(request.OldObject.Raw, deleted); err != nil {
+		return malformed(fmt.Errorf("decode the object that is deleted: %w", err))
+	}
+	if reason := deleted.Annotations[v1alpha.AnnotationBreakGlass]; reason != "" {
+		response := admission.Allowed("")
+		response.AuditAnnotations = map[string]string{
+			"break-glass": fmt.Sprintf("%s deletes workloaddeployments/%s: %s", request.UserInfo.Username, request.Name, reason),
+		}
+		return response
+	}
+	return admission.Denied(fmt.Sprintf("deleting WorkloadDeployment %s recreates all Instances in its city: delete or change the Workload that "+
+		"it comes from; in an emergency annotate the WorkloadDeployment with %s=<reason> before, which is audited", request.Name, v1alpha.AnnotationBreakGlass))
 }
 
 // suspends reports whether a request sets v1alpha.AnnotationSuspended. It is false for an object that cannot be decoded.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/citychoice"
+	"github.com/karmada-compute/karmada-compute/internal/sizing"
 	"github.com/karmada-compute/karmada-compute/webhook/validation"
 )
 
@@ -75,9 +76,9 @@ type Projects interface {
 	// MayWrite sends a SubjectAccessReview, as Review does, and returns whether it was allowed. While Milo does not answer, the result
 	// may be as old as Project: an API server has authorized the request itself.
 	MayWrite(ctx context.Context, project Project, review authorizationv1.SubjectAccessReviewSpec) (bool, error)
-	// ReserveInstances returns the number of Instances of the project's Workloads, including the Instances that a request adds. The
-	// added Instances count from now on, unless the total exceeds the maximum.
-	ReserveInstances(ctx context.Context, project Project, reservation Reservation) (total int64, err error)
+	// Reserve returns what the project's Workloads ask for, including what a request adds. That counts from now on, unless the project
+	// is full.
+	Reserve(ctx context.Context, project Project, reservation sizing.Reservation) (total sizing.Demand, err error)
 	// InstanceAllowance is how many Instances the project may have, if that is known.
 	InstanceAllowance(ctx context.Context, project Project) (limit int64, known bool, err error)
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/citychoice"
 	"github.com/karmada-compute/karmada-compute/internal/decode"
+	"github.com/karmada-compute/karmada-compute/internal/sizing"
 	"github.com/karmada-compute/karmada-compute/webhook/validation"
 )
 
@@ -43,8 +44,8 @@ type Workloads struct {
 	Marks Marks
 	// Bounds are the maximum sizes of a Workload.
 	Bounds validation.Bounds
-	// MaxInstances is the maximum number of Instances of a project's Workloads. 0: any number.
-	MaxInstances int64
+	// Most is the maximum of what a project's Workloads may ask for. 0: any number.
+	Most sizing.Demand
 	// AdmitsRefused reports that Workloads are stored although they are refused here.
 	AdmitsRefused bool
 }
@@ -56,7 +57,8 @@ func (v *Workloads) Handle(ctx context.Context, request admission.Request) admis
 		return malformed(err)
 	}
 	if before != nil && !workload.DeletionTimestamp.IsZero() {
-		return admission.Allowed("")
+		// It runs nothing new, and its project may be gone; but the controllers keep it in memory until its last finalizer is removed.
+		return verdict(workload, validation.Size(workload, before, v.Bounds))
 	}
 	// A change that leaves the spec unchanged, or of an object that is being deleted, needs no project: finalizers must be added and
 	// removed whether Milo answers or not.
@@ -88,12 +90,12 @@ func (v *Workloads) answer(ctx context.Context, request admission.Request, workl
 		return *refusal, true
 	}
 	// Last, since admitted Instances count at once.
-	problem, err := v.validateCount(ctx, project, request, c)
-	switch {
-	case err != nil:
-		return projectUnavailable(fmt.Errorf("the Instances of project %q could not be counted, try again: %w", project.Name, err)), true
-	case problem != nil:
-		return refused(workload, field.ErrorList{problem}), true
+	problems, err := v.validateDemand(ctx, project, request, c)
+	if err != nil {
+		return projectUnavailable(fmt.Errorf("the Workloads of project %q could not be counted, try again: %w", project.Name, err)), true
+	}
+	if len(problems) > 0 {
+		return refused(workload, problems), true
 	}
 	return admission.Allowed("").WithWarnings(warnings...), true
 }
@@ -235,44 +237,50 @@ func (v *Workloads) mark(ctx context.Context, request admission.Request) {
 	}
 }
 
-// Reservation is the number of Instances that a request adds to a project's Workloads.
-type Reservation struct {
-	// More is the number of added Instances. Most is the maximum for the project.
-	More, Most int64
-	// DryRun reports that the request is not stored.
-	DryRun bool
-}
-
 // change is the Workload of a request, the Workload that it replaces or nil, and the locations of the project.
 type change struct {
 	now, before *v1alpha.Workload
 	places      *places
 }
 
-// validateCount returns a problem for a change that asks for more Instances than the project may have. A change that asks for no
-// more than before is not counted: a project that exceeds a lower bound can be changed, and reduced.
-func (v *Workloads) validateCount(ctx context.Context, project Project, request admission.Request, c change) (*field.Error, error) {
-	if v.MaxInstances <= 0 {
+// validateDemand returns problems for a change that asks for more than the project may have. A change that asks for no more than before is
+// not counted: a project that exceeds a lower bound can be changed, and reduced.
+func (v *Workloads) validateDemand(ctx context.Context, project Project, request admission.Request, c change) (field.ErrorList, error) {
+	if v.Most == (sizing.Demand{}) {
 		return nil, nil
 	}
 	locations, err := v.locationsToCount(ctx, project, c)
 	if err != nil {
 		return nil, err
 	}
-	more := citychoice.MostInstances(c.now.Spec.Placements, locations)
+	more := validation.Demand(c.now, locations)
 	if c.before != nil {
-		more -= citychoice.MostInstances(c.before.Spec.Placements, locations)
+		more = more.Growth(validation.Demand(c.before, locations))
 	}
-	if more <= 0 {
+	if more == (sizing.Demand{}) {
 		return nil, nil
 	}
-	total, err := v.Projects.ReserveInstances(ctx, project, Reservation{More: more, Most: v.MaxInstances, DryRun: ptr.Deref(request.DryRun, false)})
-	if err != nil || total <= v.MaxInstances {
+	reservation := sizing.Reservation{More: more, Most: v.Most, DryRun: ptr.Deref(request.DryRun, false)}
+	total, err := v.Projects.Reserve(ctx, project, reservation)
+	if err != nil || !reservation.IsFull(total) {
 		return nil, err
 	}
-	return field.Invalid(field.NewPath("spec", "placements"), field.OmitValueType{}, fmt.Sprintf(
-		"asks for %d Instances more; the Workloads of project %q would have %d, and may have %d; reduce replicas or cities",
-		more, project.Name, total, v.MaxInstances)), nil
+	return v.full(project, more, total), nil
+}
+
+// full are the problems of a change with which a project would have more than it may have.
+func (v *Workloads) full(project Project, more, total sizing.Demand) (problems field.ErrorList) {
+	if v.Most.Instances > 0 && more.Instances > 0 && total.Instances > v.Most.Instances {
+		problems = append(problems, field.Invalid(field.NewPath("spec", "placements"), field.OmitValueType{}, fmt.Sprintf(
+			"asks for %d Instances more; the Workloads of project %q would have %d, and may have %d; reduce replicas or cities",
+			more.Instances, project.Name, total.Instances, v.Most.Instances)))
+	}
+	if v.Most.Bytes > 0 && more.Bytes > 0 && total.Bytes > v.Most.Bytes {
+		problems = append(problems, field.Invalid(field.NewPath("spec", "template"), field.OmitValueType{}, fmt.Sprintf(
+			"adds %d bytes, with a copy of the template for each Instance; the Workloads of project %q would have %d bytes, and may have %d; "+
+				"move large values into a ConfigMap or Secret, or reduce replicas or cities", more.Bytes, project.Name, total.Bytes, v.Most.Bytes)))
+	}
+	return problems
 }
 
 // locationsToCount are the locations of the project, where a placement selects them.

@@ -31,6 +31,9 @@ const (
 	// ConditionSpecReceived, on a WorkloadDeployment, is False while a cell lacks fields of its spec. The condition is absent
 	// otherwise.
 	ConditionSpecReceived = "SpecReceived"
+	// ConditionReportValid, on a WorkloadDeployment, is False while fields of a cell's report have a wrong type or range. The condition is
+	// absent otherwise.
+	ConditionReportValid = "ReportValid"
 	// ConditionStatusCurrent, on a project WorkloadDeployment, is True while its status and its Instances show what the cells
 	// report now. The other reasons of StatusCurrent name where the path from the cells is interrupted. They are also the reasons of
 	// Ready on an Instance whose state is Unknown.
@@ -136,6 +139,10 @@ const ReasonProjectSuspended = "ProjectSuspended"
 // set. The cell starts nothing new, and what runs continues. It is the reason of SpecReceived on a WorkloadDeployment and a reason of
 // Ready and Programmed on an Instance.
 const ReasonFieldsMissing = "FieldsMissing"
+
+// ReasonReportFieldsIgnored says that fields of a cell's report have a wrong type or range. They are ignored, and the rest of the report
+// counts. It is the reason of ReportValid on a WorkloadDeployment.
+const ReasonReportFieldsIgnored = "ReportFieldsIgnored"
 
 // Reasons of Suspended on a WorkloadDeployment, beside ReasonProjectSuspended.
 const (
@@ -286,7 +293,7 @@ const (
 	ReasonAgentReady = "AgentReady"
 	// ReasonAgentMissing says that Karmada has not brought the agent to the cell.
 	ReasonAgentMissing = "AgentMissing"
-	// ReasonAgentOutdated says that the agent runs an earlier template than the agents of other cells, or is being updated.
+	// ReasonAgentOutdated says that the agent runs another template than the hub has, or is being updated.
 	ReasonAgentOutdated = "AgentOutdated"
 )
 

@@ -109,8 +109,8 @@ const (
 	// AnnotationFloorComplete, on a PodDisruptionBudget in a cell, says by the value "true" that the Pods of all Available Instances have
 	// LabelProtected. Until then the cell confirms no floor.
 	AnnotationFloorComplete = "compute.datumapis.com/floor-complete"
-	// AnnotationBreakGlass, on a Pod in a cell, lets anyone with the right to delete the Pod do so regardless of the disruption budget. Its value is
-	// the reason, which the audit log of the cell gets.
+	// AnnotationBreakGlass, on a Pod in a cell, lets anyone with the right to delete the Pod do so regardless of the disruption budget; on a
+	// WorkloadDeployment, regardless of the Instances that its deletion takes down. Its value is the reason, which the audit log gets.
 	AnnotationBreakGlass = "compute.datumapis.com/break-glass"
 	// AnnotationSuspended is the annotation by which other systems stop a WorkloadDeployment. The add-on refuses it: it follows the
 	// Project at Milo.
@@ -124,6 +124,9 @@ const (
 	// AnnotationKeep, on a hub namespace whose project no longer exists: "true" keeps its objects, "false" withdraws them even while
 	// Milo is in doubt.
 	AnnotationKeep = "compute.datumapis.com/keep"
+	// AnnotationAbsent, on a hub namespace, has the answers of Milo that its project does not exist: the times of the first and the last one,
+	// in RFC 3339, and their number.
+	AnnotationAbsent = "compute.datumapis.com/absent"
 	// AnnotationWithdrawUntil, on the record of Milo's identity, is a time in RFC 3339, at most 24 hours ahead. Until then the
 	// projects that Milo does not have count as deleted, however many they are.
 	AnnotationWithdrawUntil = "compute.datumapis.com/withdraw-until"

@@ -327,7 +327,8 @@ type PendingFloor struct {
 	// +kubebuilder:validation:Maximum=240000
 	Lowest int32 `json:"lowest"`
 
-	// confirmed is the sequence of the last confirmed floor; 0 without one. A report with a smaller one counts for nothing.
+	// confirmed is the sequence of the last confirmed floor; 0 without one. A report with a smaller one counts for nothing. It is above the
+	// sequence of the floor itself while the member is lost: no report counts.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Confirmed int64 `json:"confirmed,omitempty"`

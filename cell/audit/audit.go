@@ -6,6 +6,7 @@ package audit
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -150,19 +151,25 @@ func suspect(obj client.Object, kind string, owners map[types.UID]bool) bool {
 	return obj.GetDeletionTimestamp().IsZero() && (strays.IsOrphan(obj) || ok && !owners[controller.UID])
 }
 
-// handle removes the suspects that have been ones for long enough. The API server has the last word on each.
+// handle removes the suspects that have been ones for long enough, the oldest first. The API server has the last word on each: one that is no
+// stray there, or cannot be removed, is a new suspect, so that it keeps no other one from its turn.
 func (a *Auditor) handle(ctx context.Context, found []client.Object) error {
 	now, suspects := a.Clock.Now(), map[types.UID]time.Time{}
-	var failed error
-	for handled, obj := range found {
+	var confirmed []client.Object
+	for _, obj := range found {
 		since, known := a.suspects[obj.GetUID()]
 		if !known {
 			since = now
 		}
 		suspects[obj.GetUID()] = since
-		if now.Sub(since) < a.Confirm || handled >= batch {
-			continue
+		if now.Sub(since) >= a.Confirm {
+			confirmed = append(confirmed, obj)
 		}
+	}
+	slices.SortStableFunc(confirmed, func(x, y client.Object) int { return suspects[x.GetUID()].Compare(suspects[y.GetUID()]) })
+	var failed error
+	for _, obj := range confirmed[:min(batch, len(confirmed))] {
+		suspects[obj.GetUID()] = now
 		if err := a.settle(ctx, obj); err != nil && failed == nil {
 			failed = err
 		}

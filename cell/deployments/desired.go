@@ -5,18 +5,38 @@ package deployments
 
 import (
 	"slices"
+	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/sizing"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
+// lapses is how long an Instance that was Ready may be not Ready before it counts as broken: some failures of a probe with a short period,
+// on a node that is busy for a moment.
+const lapses = 10 * time.Second
+
+// lapse is how much longer an Instance may become Ready again by itself: it has ceased to be Ready since its Pod started.
+func lapse(instance *v1alpha.Instance, now time.Time) time.Duration {
+	ready := meta.FindStatusCondition(owned.Conditions(instance), v1alpha.ConditionReady)
+	started := instance.Status.StartTime
+	if ready == nil || ready.Status != metav1.ConditionFalse || started == nil || !started.Before(&ready.LastTransitionTime) {
+		return 0
+	}
+	if ready.Reason != v1alpha.ReasonProvisioning && ready.Reason != v1alpha.ReasonProbeFailing {
+		return 0
+	}
+	return max(0, min(lapses, ready.LastTransitionTime.Add(lapses).Sub(now)))
+}
+
 // newTarget is the target of deployment. of are its templates.
-func newTarget(deployment *v1alpha.WorkloadDeployment, of *versions) *target {
+func newTarget(deployment *v1alpha.WorkloadDeployment, of *versions, now time.Time) *target {
 	size, indices := sizing.OfDeployment(deployment), indexing.Desired(deployment)
 	return &target{
 		name:      deployment.Name,
@@ -28,6 +48,7 @@ func newTarget(deployment *v1alpha.WorkloadDeployment, of *versions) *target {
 		suspended: deployment.Spec.Suspended,
 
 		maxUnavailable: deployment.Spec.Rollout.Unavailable(len(indices)),
+		lapse:          func(instance *v1alpha.Instance) time.Duration { return lapse(instance, now) },
 		startable: func(name string) bool {
 			index, _ := naming.InstanceIndex(deployment.Name, name)
 			return len(of.missingAt(deployment, index)) == 0 && sizing.QuotaGrants(deployment, index, size)

@@ -4,8 +4,10 @@
 package deployments
 
 import (
+	"cmp"
 	"slices"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -103,15 +105,15 @@ func TestDesiredInstance(t *testing.T) {
 
 func TestNewTarget(t *testing.T) {
 	d := deployment()
-	if got := newTarget(d, &versions{hash: "h"}); !slices.Equal(got.indices, []int{0, 1}) || got.parallel || !got.startable("web-main-dfw-0") {
+	if got := newTarget(d, &versions{hash: "h"}, time.Now()); !slices.Equal(got.indices, []int{0, 1}) || got.parallel || !got.startable("web-main-dfw-0") {
 		t.Errorf("got %+v", got)
 	}
 	d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{Granted: indexing.Ranges([]int{1})}
-	if got := newTarget(d, &versions{hash: "h", missing: []templates.DataObject{{Kind: "Secret", Name: "absent"}}}); got.startable("web-main-dfw-1") {
+	if got := newTarget(d, &versions{hash: "h", missing: []templates.DataObject{{Kind: "Secret", Name: "absent"}}}, time.Now()); got.startable("web-main-dfw-1") {
 		t.Error("an Instance would start without its data")
 	}
 	d.Spec.ScaleSettings.InstanceManagementPolicy = v1alpha.Parallel
-	if got := newTarget(d, &versions{hash: "h"}); !got.parallel || got.startable("web-main-dfw-0") || !got.startable("web-main-dfw-1") {
+	if got := newTarget(d, &versions{hash: "h"}, time.Now()); !got.parallel || got.startable("web-main-dfw-0") || !got.startable("web-main-dfw-1") {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -125,6 +127,40 @@ func TestInstanceBelowPartition(t *testing.T) {
 	for index, want := range []string{"earlier", "newest"} {
 		if got := desiredInstance(d, index, "hash").Labels["version"]; got != want {
 			t.Errorf("Instance %d has the %s template", index, got)
+		}
+	}
+}
+
+// TestLapse: only an Instance that was Ready with its Pod may become Ready again by itself, for a while.
+func TestLapse(t *testing.T) {
+	started := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	ceased := started.Add(time.Minute)
+	for name, test := range map[string]struct {
+		reason   string
+		since    time.Time
+		now      time.Time
+		unbegun  bool
+		want     time.Duration
+		wasReady metav1.ConditionStatus
+	}{
+		"a slow probe":                 {reason: v1alpha.ReasonProvisioning, since: ceased, now: ceased.Add(time.Second), want: lapses - time.Second},
+		"a failing probe":              {reason: v1alpha.ReasonProbeFailing, since: ceased, now: ceased, want: lapses},
+		"after a while":                {reason: v1alpha.ReasonProvisioning, since: ceased, now: ceased.Add(lapses)},
+		"by a clock that is behind":    {reason: v1alpha.ReasonProvisioning, since: ceased, now: started, want: lapses},
+		"one that has never been":      {reason: v1alpha.ReasonProvisioning, since: started, now: started},
+		"one without a Pod":            {reason: v1alpha.ReasonProvisioning, since: ceased, now: ceased, unbegun: true},
+		"an image that does not exist": {reason: v1alpha.ReasonImageUnavailable, since: ceased, now: ceased},
+		"one that is Ready":            {reason: v1alpha.ReasonAvailable, since: ceased, now: ceased, wasReady: metav1.ConditionTrue},
+	} {
+		instance := &v1alpha.Instance{}
+		if !test.unbegun {
+			instance.Status.StartTime = &metav1.Time{Time: started}
+		}
+		instance.Status.Conditions = []metav1.Condition{{
+			Type: v1alpha.ConditionReady, Status: cmp.Or(test.wasReady, metav1.ConditionFalse), Reason: test.reason, LastTransitionTime: metav1.NewTime(test.since),
+		}}
+		if got := lapse(instance, test.now); got != test.want {
+			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
 	}
 }

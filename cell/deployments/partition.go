@@ -8,6 +8,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/data"
+	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
@@ -39,10 +40,11 @@ func isBelow(deployment *v1alpha.WorkloadDeployment, index int) bool {
 }
 
 func (s *scope) hashTemplates(context.Context) (err error) {
-	if s.versions.hash, err = templates.Hash(&s.deployment.Spec.Template); err != nil || s.deployment.Spec.Partition == nil {
+	existing := owned.TemplateHashes(s.instances)
+	if s.versions.hash, err = existing.Of(&s.deployment.Spec.Template); err != nil || s.deployment.Spec.Partition == nil {
 		return err
 	}
-	s.versions.earlier, err = templates.Hash(&s.deployment.Spec.Partition.Template)
+	s.versions.earlier, err = existing.Of(&s.deployment.Spec.Partition.Template)
 	return err
 }
 

@@ -6,10 +6,12 @@ package deployments
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/requeue"
 )
 
 // target is the desired state of the Instances of a deployment.
@@ -30,6 +32,8 @@ type target struct {
 	maxUnavailable int
 	// suspended reports that the project is suspended: no Instance is created or replaced.
 	suspended bool
+	// lapse is how much longer an Instance that has just ceased to be Ready may become Ready again by itself; 0: it is broken.
+	lapse func(instance *v1alpha.Instance) time.Duration
 	// startable reports whether a new Instance of a name would start: its quota is granted and its data is in the cell.
 	startable func(name string) bool
 }
@@ -40,6 +44,29 @@ type plan struct {
 	create []int
 	// remove are Instances to delete.
 	remove []*v1alpha.Instance
+	// again is when to plan again without an event; 0: not.
+	again requeue.After
+}
+
+// replaceUnavailable removes an Instance of an old template that is not Available, unless it may become Ready again by itself, or is Ready
+// and its successor would wait.
+func (p *plan) replaceUnavailable(t *target, instance *v1alpha.Instance) {
+	switch {
+	case !owned.Ready(instance):
+		p.replaceBroken(t, instance)
+	case t.startable(instance.Name):
+		p.remove = append(p.remove, instance)
+	}
+}
+
+// replaceBroken removes an Instance of an old template that is not Ready, unless it may become Ready again by itself: a node whose
+// probes are slow for a moment would otherwise lose all Instances at once.
+func (p *plan) replaceBroken(t *target, instance *v1alpha.Instance) {
+	if rest := t.lapse(instance); rest > 0 {
+		p.again.AtMost(rest)
+		return
+	}
+	p.remove = append(p.remove, instance)
 }
 
 // slots are the Instances of a deployment by their indices.
@@ -88,7 +115,7 @@ func makePlan(t *target, instances []v1alpha.Instance) plan {
 }
 
 // parallelPlan creates all missing Instances at once, and replaces Instances of an old template from the highest index down, as many as
-// may be unavailable. Unavailable Instances are replaced at once: they must not keep a broken template from being corrected. An
+// may be unavailable. Broken Instances are replaced at once: they must not keep a broken template from being corrected. An
 // Instance that waits for quota or data does not hold up the others, and no Instance is deleted whose successor would wait.
 func parallelPlan(t *target, s *slots) plan {
 	p := plan{remove: present(slices.Concat(s.foreign, s.surplus))}
@@ -104,8 +131,8 @@ func parallelPlan(t *target, s *slots) plan {
 				available = append(available, instance)
 			}
 			continue
-		case replaced && (!owned.Ready(instance) || t.startable(instance.Name)):
-			p.remove = append(p.remove, instance)
+		case replaced:
+			p.replaceUnavailable(t, instance)
 		}
 		if t.startable(naming.InstanceName(t.name, t.indices[i])) {
 			left--
@@ -125,7 +152,7 @@ func orderedPlan(t *target, s *slots) plan {
 	// being corrected.
 	for _, instance := range s.wanted {
 		if instance != nil && !deleting(instance) && outdated(t, instance) && !owned.Ready(instance) {
-			p.remove = append(p.remove, instance)
+			p.replaceBroken(t, instance)
 		}
 	}
 	if index, ok := nextToCreate(t, s); ok {

@@ -54,6 +54,8 @@ type planCase struct {
 	instances string
 	// held are the names that quota does not let start.
 	held []string
+	// lapsed are the names that may become Ready again by themselves.
+	lapsed []string
 	// suspended reports that the project is suspended.
 	suspended bool
 	// unavailable is how many may be; 0: the default.
@@ -90,13 +92,22 @@ func checkPlans(t *testing.T, parallel bool, tests map[string]planCase) {
 			got := makePlan(&target{
 				name: "web", indices: test.wanted(), hashAt: test.hashAt, kept: func(index int) bool { return index < test.partition }, workload: "now", parallel: parallel, suspended: test.suspended,
 				maxUnavailable: unavailable,
-				startable:      func(name string) bool { return !slices.Contains(test.held, name) },
+				lapse: func(instance *v1alpha.Instance) time.Duration {
+					if slices.Contains(test.lapsed, instance.Name) {
+						return time.Second
+					}
+					return 0
+				},
+				startable: func(name string) bool { return !slices.Contains(test.held, name) },
 			}, parse(t, test.instances))
 			var removed []string
 			for _, instance := range got.remove {
 				removed = append(removed, instance.Name)
 			}
 			slices.Sort(removed)
+			if waits := len(test.lapsed) > 0; (got.again > 0) != waits {
+				t.Errorf("it plans again after %v", got.again)
+			}
 			if !slices.Equal(got.create, test.wantCreate) || !slices.Equal(removed, test.wantRemove) {
 				t.Errorf("create %v, remove %v; want %v and %v", got.create, removed, test.wantCreate, test.wantRemove)
 			}
@@ -106,6 +117,9 @@ func checkPlans(t *testing.T, parallel bool, tests map[string]planCase) {
 
 func TestOrderedPlan(t *testing.T) {
 	checkPlans(t, false, map[string]planCase{
+		"none is replaced whose probes are slow for a moment": {
+			replicas: 3, instances: "web-0:A- web-1:A- web-2:A+", lapsed: []string{"web-0", "web-1"},
+		},
 		"the first is made":                              {replicas: 3, wantCreate: []int{0}},
 		"the next waits for the last":                    {replicas: 3, instances: "web-0:B-"},
 		"the next is made when the last is Ready":        {replicas: 3, instances: "web-0:B+", wantCreate: []int{1}},
@@ -169,6 +183,12 @@ func TestOrderedPlan(t *testing.T) {
 
 func TestParallelPlan(t *testing.T) {
 	checkPlans(t, true, map[string]planCase{
+		"none is replaced whose probes are slow for a moment, and no other one": {
+			replicas: 4, instances: "web-0:A- web-1:A- web-2:A- web-3:A+", lapsed: []string{"web-0", "web-1", "web-2"}, unavailable: 2,
+		},
+		"a broken one is replaced beside one whose probes are slow": {
+			replicas: 3, instances: "web-0:A- web-1:A- web-2:A+", lapsed: []string{"web-1"}, wantRemove: []string{"web-0"},
+		},
 		"all at once":                                      {replicas: 3, wantCreate: []int{0, 1, 2}},
 		"all gaps":                                         {replicas: 4, instances: "web-1:B- web-3:B-", wantCreate: []int{0, 2}},
 		"all that are too many":                            {replicas: 1, instances: "web-0:B- web-1:B+ web-2:B+", wantRemove: []string{"web-1", "web-2"}},

@@ -29,6 +29,8 @@ const (
 	// forbiddenRequeue is the time until an Instance that the cell forbids is created again: a ResourceQuota, for example, may be
 	// raised.
 	forbiddenRequeue = time.Minute
+	// unprovenRequeue is the time until a deployment is checked again that the cell cannot prove to be a copy of the hub.
+	unprovenRequeue = 15 * time.Second
 	// batch is the maximum number of Instances that one reconcile creates or deletes, since its time is limited. The next reconcile
 	// follows after batchRequeue.
 	batch        = 100
@@ -66,7 +68,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		// Its Instances and their Pods are deleted with it, by their owner references.
 		return reconcile.Result{}, nil
 	}
-	return s.Run(ctx, s.hashTemplates, s.listInstances, s.findMissingData, s.makePlan, s.stopEarlierPods, s.removeInstances, s.createInstances)
+	if proved, err := s.isCopy(ctx); err != nil || !proved {
+		return reconcile.Result{RequeueAfter: unprovenRequeue}, err
+	}
+	return s.Run(ctx, s.listInstances, s.hashTemplates, s.findMissingData, s.makePlan, s.stopEarlierPods, s.removeInstances, s.createInstances)
 }
 
 func (s *scope) listInstances(ctx context.Context) (err error) {
@@ -80,7 +85,10 @@ func (s *scope) makePlan(ctx context.Context) error {
 		log.FromContext(ctx).Info("The cell lacks fields of the deployment; nothing is created or deleted", "missing", missing)
 		return nil
 	}
-	s.plan = makePlan(newTarget(s.deployment, &s.versions), s.instances)
+	s.plan = makePlan(newTarget(s.deployment, &s.versions, s.Clock.Now()), s.instances)
+	if rest := s.plan.again.Result().RequeueAfter; rest > 0 {
+		s.RequeueAfter.AtMost(rest)
+	}
 	if floor := s.floor(); floor != nil {
 		s.plan.remove = withinFloor(int(floor.MinAvailable), s.instances, s.plan.remove)
 	}

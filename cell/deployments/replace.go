@@ -105,15 +105,15 @@ func (s *scope) replaceInstance(ctx context.Context, instance, desired *v1alpha.
 	return nil
 }
 
-// stopPod deletes the Pod that an Instance had with its earlier template; with a floor, the budget must allow it.
+// stopPod deletes the Pod that an Instance had with its earlier template; with a floor, it is evicted already. The Pod is recorded
+// as stopped once it is: a deletion that fails is repeated.
 func (s *scope) stopPod(ctx context.Context, pod *corev1.Pod) error {
+	if s.floor() == nil {
+		if err := s.Client.Delete(ctx, pod, client.Preconditions{UID: &pod.UID}); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("delete Pod %s, which has an earlier template: %w", client.ObjectKeyFromObject(pod), err)
+		}
+	}
 	s.stopped.add(client.ObjectKeyFromObject(s.deployment), string(pod.UID), s.Clock.Now())
-	if s.floor() != nil {
-		return nil
-	}
-	if err := s.Client.Delete(ctx, pod, client.Preconditions{UID: &pod.UID}); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("delete Pod %s, which has an earlier template: %w", client.ObjectKeyFromObject(pod), err)
-	}
 	return nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/budget"
 )
 
 // desiredBudget is the PodDisruptionBudget of a deployment with this floor. complete reports that the Pods of all Available Instances
@@ -67,9 +68,10 @@ func processed(budget *policyv1.PodDisruptionBudget) bool {
 }
 
 // newest is the floor that the cell applies: its budget's floor, unless the deployment has one with a higher sequence. The deployment
-// may be an older version, from a stale cache or a hub that was restored from a backup.
-func newest(budget *policyv1.PodDisruptionBudget, wanted *v1alpha.AvailabilityFloor) *v1alpha.AvailabilityFloor {
-	if present := InForce(budget); present != nil && present.Sequence > wanted.Sequence {
+// may be an older version, from a stale cache or a hub that was restored from a backup. A sequence that no hub has issued does not count:
+// another party wrote it.
+func newest(existing *policyv1.PodDisruptionBudget, wanted *v1alpha.AvailabilityFloor) *v1alpha.AvailabilityFloor {
+	if present := InForce(existing); present != nil && present.Sequence > wanted.Sequence && present.Sequence <= budget.MaxSequence {
 		return present
 	}
 	return wanted

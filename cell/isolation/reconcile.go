@@ -18,7 +18,6 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/cell/steps"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
-	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // scope is the state of one reconcile of a WorkloadDeployment.
@@ -61,9 +60,9 @@ func (s *scope) findTemplates(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	found := map[string]bool{}
+	found, existing := map[string]bool{}, owned.TemplateHashes(instances)
 	for _, template := range s.deployment.Spec.Templates() {
-		hash, err := templates.Hash(template)
+		hash, err := existing.Of(template)
 		if err != nil {
 			return err
 		}

@@ -12,9 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/internal/conditions"
 	"github.com/karmada-compute/karmada-compute/internal/indexing"
-	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
@@ -31,7 +31,7 @@ type Reports struct {
 // Report creates the reports of a deployment with these Instances. arrived reports whether the cell has a slice; nil: it has all
 // slices. now becomes the transition time of conditions that change.
 func Report(deployment *v1alpha.WorkloadDeployment, instances []v1alpha.Instance, arrived func(slice int) bool, now time.Time) (*Reports, error) {
-	hash, err := templates.Hash(&deployment.Spec.Template)
+	hash, err := owned.TemplateHashes(instances).Of(&deployment.Spec.Template)
 	if err != nil {
 		return nil, err
 	}

@@ -109,11 +109,14 @@ func (s *scope) write(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("encode the status: %w", err)
 	}
-	s.pace.wrote(key, len(encoded))
-	return apply.Status(ctx, s.client, FieldManager, &v1alpha.WorkloadDeployment{
+	if err := apply.Status(ctx, s.client, FieldManager, &v1alpha.WorkloadDeployment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.deployment.Namespace, Name: s.deployment.Name, ResourceVersion: s.deployment.ResourceVersion},
 		Status:     *status,
-	})
+	}); err != nil {
+		return err
+	}
+	s.pace.wrote(key, len(encoded))
+	return nil
 }
 
 // delays reports whether the report waits for its pace. One that confirms a floor does not wait for a rollout.

@@ -238,11 +238,11 @@ func (s *scope) writeSlices(ctx context.Context, outdated []outdatedSlice) error
 		if err != nil {
 			return fmt.Errorf("encode the status of InstanceSlice %s: %w", sliceKey, err)
 		}
-		s.pace.spent(key, len(encoded)+sliceOverhead)
-		s.pace.starting.Done(sliceKey)
 		if err := apply.Status(ctx, s.client, FieldManager, slice.InstanceSlice); err != nil {
 			return err
 		}
+		s.pace.spent(key, len(encoded)+sliceOverhead)
+		s.pace.starting.Done(sliceKey)
 	}
 	return nil
 }

@@ -46,6 +46,12 @@ type Reconciler struct {
 	Clock clock.PassiveClock
 }
 
+// NewPassing returns the delayed writes for starting Instances. They are grouped by project: thousands of Instances that start in one
+// delay no write of another.
+func NewPassing(c clock.PassiveClock) *coalesce.Writes[types.NamespacedName] {
+	return coalesce.NewGrouped(c, func(instance types.NamespacedName) string { return instance.Namespace })
+}
+
 // Register adds the controller to a manager.
 func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) error {
 	b := ctrl.NewControllerManagedBy(mgr).

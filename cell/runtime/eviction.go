@@ -5,7 +5,6 @@ package runtime
 
 import (
 	"context"
-	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -57,18 +56,29 @@ func (s *scope) findProbeError(ctx context.Context) error {
 
 // lastEvent is the message of the last Event with a reason about the Pod; "" without one. It is only for a message: a failure is logged.
 func (s *scope) lastEvent(ctx context.Context, reason string) string {
-	list := &corev1.EventList{}
-	if err := s.APIReader.List(ctx, list, client.InNamespace(s.pod.Namespace), client.Limit(maxEvents),
-		client.MatchingFields{"involvedObject.uid": string(s.pod.UID), "reason": reason}); err != nil {
-		log.FromContext(ctx).Error(err, "Failed to list the Events of a Pod; its Instance does not show their message", "reason", reason)
-		return ""
+	var last corev1.Event
+	page := &corev1.EventList{}
+	for range maxPages {
+		if err := s.APIReader.List(ctx, page, client.InNamespace(s.pod.Namespace), client.Limit(pageOfEvents), client.Continue(page.Continue),
+			client.MatchingFields{"involvedObject.uid": string(s.pod.UID), "reason": reason}); err != nil {
+			log.FromContext(ctx).Error(err, "Failed to list the Events of a Pod; its Instance does not show their message", "reason", reason)
+			return ""
+		}
+		for i := range page.Items {
+			if event := &page.Items[i]; !event.LastTimestamp.Before(&last.LastTimestamp) {
+				last = *event
+			}
+		}
+		if page.Continue == "" {
+			break
+		}
 	}
-	if len(list.Items) == 0 {
-		return ""
-	}
-	last := slices.MaxFunc(list.Items, func(a, b corev1.Event) int { return a.LastTimestamp.Compare(b.LastTimestamp.Time) })
 	return last.Message
 }
 
-// maxEvents is how many Events of a Pod are read at most.
-const maxEvents = 20
+// The API server lists Events by name: the last one is on any page. A kubelet writes no more than some dozens about a Pod in the hour for
+// which Events are kept.
+const (
+	pageOfEvents = 100
+	maxPages     = 10
+)

@@ -31,6 +31,22 @@ func (s *Settings) podAnnotations(template map[string]string) map[string]string 
 	return result
 }
 
+// podLabels are the labels of an Instance that its Pods have: the add-on's own labels, and labels of the template as its annotations. Admission and plugins
+// of a cell go by labels, too.
+func (s *Settings) podLabels(instance map[string]string) map[string]string {
+	result := map[string]string{}
+	for key, value := range instance {
+		domain, _, _ := strings.Cut(key, "/")
+		if templates.IsPlainLabel(key) || slices.Contains(ownDomains, domain) || slices.Contains(s.PodAnnotations, domain) {
+			result[key] = value
+		}
+	}
+	return result
+}
+
+// ownDomains are the domains of labels that the add-on gives Instances.
+var ownDomains = []string{v1alpha.GroupVersion.Group, "meta.datumapis.com", "topology.datum.net"}
+
 // resolveFields sets the value of variables that refer to a field of the Instance, if the Pod's field has another value: the Pod's
 // namespace is the hub namespace, and it has more labels than the Instance. Kubernetes resolves addresses and annotations.
 func resolveFields(pod *corev1.PodSpec, instance *v1alpha.Instance, deployment *v1alpha.WorkloadDeployment) {

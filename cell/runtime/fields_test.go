@@ -137,6 +137,23 @@ func TestPodAnnotations(t *testing.T) {
 	}
 }
 
+// TestPodLabels: nor by labels.
+func TestPodLabels(t *testing.T) {
+	instance := sandbox(v1alpha.SandboxContainer{})
+	instance.Labels = map[string]string{
+		"app": "web", "app.kubernetes.io/name": "web", "sidecar.istio.io/inject": "false", "admission.example.com/skip": "true", v1alpha.LabelTemplateHash: "1",
+		v1alpha.LabelDeploymentName: "web",
+	}
+	want := map[string]string{"app": "web", "app.kubernetes.io/name": "web", v1alpha.LabelTemplateHash: "1", v1alpha.LabelDeploymentName: "web"}
+	if got := desiredPod(instance, &Settings{}).Labels; !maps.Equal(got, want) {
+		t.Errorf("labels %v", got)
+	}
+	want["sidecar.istio.io/inject"] = "false"
+	if got := desiredPod(instance, &Settings{PodAnnotations: []string{"sidecar.istio.io"}}).Labels; !maps.Equal(got, want) {
+		t.Errorf("labels with an allowed domain %v", got)
+	}
+}
+
 func TestResolveFields(t *testing.T) {
 	deployment := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "ns-1", Labels: map[string]string{v1alpha.LabelProjectNamespace: "default"}, Annotations: map[string]string{v1alpha.AnnotationProjectName: "shop"},

@@ -4,7 +4,6 @@
 package runtime
 
 import (
-	"maps"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,10 +14,7 @@ import (
 
 // desiredPod is the Pod of a sandbox Instance. After the creation, only the labels that preparePod adds are changed.
 func desiredPod(instance *v1alpha.Instance, settings *Settings) *corev1.Pod {
-	labels := maps.Clone(instance.Labels)
-	if labels == nil {
-		labels = map[string]string{}
-	}
+	labels := settings.podLabels(instance.Labels)
 	if labels[v1alpha.LabelDeploymentName] == "" {
 		// The cache selects Pods by this label.
 		labels[v1alpha.LabelDeploymentName] = instance.Name

@@ -304,9 +304,12 @@ func (s *scope) writeStatus(ctx context.Context) error {
 			return nil
 		}
 	}
+	if err := s.applyStatus(ctx, status); err != nil {
+		return err
+	}
 	s.Passing.Done(key)
 	s.recordTrouble(&status)
-	return s.applyStatus(ctx, status)
+	return nil
 }
 
 // expectStop requeues the Instance for when its Pod must have stopped: no event reports that a node does not stop it.

@@ -27,7 +27,8 @@ type Settings struct {
 	ExternalClasses []string
 	// Capabilities are the capabilities that containers keep; all others are dropped.
 	Capabilities []corev1.Capability
-	// PodAnnotations are the domains of the template annotations that are copied to Pods, in addition to annotations without a domain.
+	// PodAnnotations are the domains of the annotations and labels of templates that are copied to Pods, in addition to keys without a
+	// domain.
 	// Runtimes, network plugins and admission of a cell read annotations: a consumer could use them to weaken the isolation of Pods.
 	PodAnnotations []string
 	// EphemeralStorage limits the local disk of a container, logs included, if it does not set its own limit; zero: no limit. Without a

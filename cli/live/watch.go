@@ -30,6 +30,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/cli/terminal"
 	"github.com/karmada-compute/karmada-compute/cli/view"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
 const (
@@ -287,7 +288,7 @@ const indent = 2
 func (w *Watch) lines(s *view.Snapshot, l view.Layout) []string {
 	var lines []string
 	if problem := w.Problem(); problem != "" {
-		lines = append(lines, terminal.Wrap(terminal.Clean(problem), l.Columns)...)
+		lines = append(lines, terminal.Wrap(wording.Clean(problem), l.Columns)...)
 	}
 	if s.Gone() {
 		return append(lines, "no objects")

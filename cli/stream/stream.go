@@ -86,16 +86,27 @@ func (s *Session) await(ctx context.Context) error {
 	defer cancel()
 	pause := time.NewTimer(0)
 	defer pause.Stop()
+	// unread is the error of the last read.
+	var unread error
 	for next := lookSoonest; ; next = min(2*next, lookAgain) {
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("session %s has no URL yet: %w", s.object.Name, context.Cause(ctx))
+			return errors.Join(fmt.Errorf("session %s has no URL yet: %w", s.object.Name, context.Cause(ctx)), unread)
 		case <-pause.C:
 			pause.Reset(next)
 		}
-		if err := s.project.Get(ctx, client.ObjectKeyFromObject(s.object), s.object); err != nil && ctx.Err() == nil {
+		err := s.project.Get(ctx, client.ObjectKeyFromObject(s.object), s.object)
+		switch {
+		case err != nil && isLasting(err):
 			return err
+		case err != nil:
+			// The API server may be busy: the session exists.
+			if ctx.Err() == nil {
+				unread = err
+			}
+			continue
 		}
+		unread = nil
 		ready := s.ready()
 		switch {
 		case ready != nil && ready.Status == metav1.ConditionFalse:
@@ -104,6 +115,12 @@ func (s *Session) await(ctx context.Context) error {
 			return nil
 		}
 	}
+}
+
+// isLasting reports whether another read will fail as well.
+func isLasting(err error) bool {
+	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsMethodNotSupported(err) ||
+		apierrors.IsBadRequest(err) || apierrors.IsInvalid(err)
 }
 
 func (s *Session) ready() *metav1.Condition {
@@ -148,9 +165,9 @@ func (s *Session) Close() {
 
 // Logs copies the log to out until it ends.
 func (s *Session) Logs(ctx context.Context, out io.Writer) error {
-	transport, err := rest.HTTPClientFor(s.config)
+	transport, err := s.connecting()
 	if err != nil {
-		return fmt.Errorf("connect to the session: %w", err)
+		return err
 	}
 	defer transport.CloseIdleConnections()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, s.config.Host, nil)
@@ -169,6 +186,17 @@ func (s *Session) Logs(ctx context.Context, out io.Writer) error {
 		return s.why(ctx, err)
 	}
 	return nil
+}
+
+// connecting returns a client for the session. It follows no redirect: what a cell answers must not lead anywhere else.
+func (s *Session) connecting() (*http.Client, error) {
+	connecting, err := rest.HTTPClientFor(s.config)
+	if err != nil {
+		return nil, fmt.Errorf("connect to the session: %w", err)
+	}
+	own := *connecting
+	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &own, nil
 }
 
 // refused returns the error in a response from an API server or the add-on.

@@ -12,8 +12,6 @@ import (
 	"net/url"
 	"strconv"
 	"sync"
-
-	"k8s.io/client-go/rest"
 )
 
 // The connection to a port: what it is upgraded to, and the parameter of the URL that names the port.
@@ -64,9 +62,9 @@ func (s *Session) dial(ctx context.Context, port int32) (io.ReadWriteCloser, err
 		return nil, fmt.Errorf("connect to the session: %w", err)
 	}
 	address.RawQuery = url.Values{portParameter: {strconv.Itoa(int(port))}}.Encode()
-	connecting, err := rest.HTTPClientFor(s.config)
+	connecting, err := s.connecting()
 	if err != nil {
-		return nil, fmt.Errorf("connect to the session: %w", err)
+		return nil, err
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), nil)
 	if err != nil {

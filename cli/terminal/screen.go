@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/term"
+
+	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
 // Terminal control: up n lines, and clear from the cursor to the end.
@@ -101,7 +103,7 @@ func (s *Screen) Headline(format string, args ...any) {
 // Line writes one line.
 func (s *Screen) Line(format string, args ...any) {
 	s.End()
-	s.write(fmt.Sprintf(format+"\n", args...))
+	s.write(wording.Clean(fmt.Sprintf(format+"\n", args...)))
 }
 
 func (s *Screen) elapsed() string {
@@ -110,6 +112,7 @@ func (s *Screen) elapsed() string {
 
 // Show replaces the lines of the previous call, unless End was called since.
 func (s *Screen) Show(lines []string) {
+	lines = cleaned(lines)
 	if s.size == nil {
 		if slices.Equal(lines, s.block) {
 			return
@@ -130,6 +133,14 @@ func (s *Screen) Show(lines []string) {
 	}
 	s.write(frame.String())
 	s.block, s.drawn = slices.Clone(lines), len(shown)
+}
+
+func cleaned(lines []string) []string {
+	result := make([]string, 0, len(lines))
+	for _, line := range lines {
+		result = append(result, wording.Clean(line))
+	}
+	return result
 }
 
 // End keeps the block on the screen; later output appears below it.

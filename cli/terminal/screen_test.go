@@ -122,8 +122,14 @@ func TestWrap(t *testing.T) {
 	}
 }
 
-func TestClean(t *testing.T) {
-	if got := Clean("a\x1b[2Jb\nc\td\u009b"); got != "a[2Jb\nc\td" {
+// TestScreenIsClean: a Screen writes no control character but its own.
+func TestScreenIsClean(t *testing.T) {
+	var out strings.Builder
+	s := New(Options{Out: &out, Now: time.Now})
+	s.Show([]string{"a\x1b[2Jb", "c\u009bd"})
+	s.Line("%s", "\x1b]0;title\x07")
+	s.Headline("%s", "\u202ee")
+	if got := out.String(); strings.ContainsAny(got, "\x1b\x07\u009b\u202e") || !strings.Contains(got, "a[2Jb") {
 		t.Errorf("got %q", got)
 	}
 }

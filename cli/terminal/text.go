@@ -5,7 +5,6 @@ package terminal
 
 import (
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/mitchellh/go-wordwrap"
@@ -63,14 +62,4 @@ func Wrap(text string, columns int) []string {
 		text = wordwrap.WrapString(text, uint(columns))
 	}
 	return strings.Split(text, "\n")
-}
-
-// Clean removes the characters that move the cursor or change colors, so that a message cannot rewrite the screen.
-func Clean(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) && r != '\n' && r != '\t' {
-			return -1
-		}
-		return r
-	}, text)
 }

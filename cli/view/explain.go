@@ -20,6 +20,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/cli/terminal"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/remedies"
+	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
 // Verdict is a reason and the step at which it stops ways.
@@ -72,7 +73,7 @@ func (v Verdict) Lines(now time.Time, columns int) []string {
 		head += fmt.Sprintf(", since %s (%s)", duration.HumanDuration(now.Sub(finding.Since.Time)), finding.Since.UTC().Format(time.RFC3339))
 	}
 	lines := terminal.Wrap(head, columns)
-	texts := []string{terminal.Clean(finding.Message)}
+	texts := []string{wording.Clean(finding.Message)}
 	if len(v.Names) > 1 || v.Names[0] != v.Stop.Name {
 		texts = append(texts, "of: "+some(v.Names))
 	}

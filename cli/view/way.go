@@ -68,7 +68,8 @@ type Way struct {
 	now time.Time
 }
 
-// Ways returns the ways of all Instances, of each deployment that lacks Instances, and of a Workload without deployments.
+// Ways returns the ways of all Instances, of each deployment that lacks Instances, and of a Workload without deployments. While nothing
+// else is wrong, a Workload that is being deleted, or whose progress deadline has passed, has a way, too.
 func (s *Snapshot) Ways() []*Way {
 	var ways []*Way
 	for i := range s.Deployments {
@@ -94,6 +95,10 @@ func (s *Snapshot) Ways() []*Way {
 		}
 		way.stop(nil)
 		ways = append(ways, way)
+	}
+	if found := s.workloadFinding(); found != nil && !slices.ContainsFunc(ways, func(w *Way) bool { return w.Stop != nil }) {
+		step := &Step{Plane: planeProject, Kind: v1alpha.KindWorkload, Namespace: s.Namespace, Name: s.Name, State: StateNotReady, Finding: found}
+		ways = append(ways, &Way{Kind: v1alpha.KindWorkload, Name: s.Name, Steps: []*Step{step}, Stop: step, now: s.Now})
 	}
 	return ways
 }

@@ -6,6 +6,7 @@ package view
 import (
 	"errors"
 	"testing"
+	"time"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
@@ -58,5 +59,47 @@ func TestFaults(t *testing.T) {
 				t.Errorf("got %q, want %q", got, test.wantReason)
 			}
 		})
+	}
+}
+
+// TestTheWorkloadAsAWhole: all Instances are Ready, and explain still reports a deletion that does not end, and a rollout past its deadline.
+func TestTheWorkloadAsAWhole(t *testing.T) {
+	ready := condition(v1alpha.ConditionReady, "True", v1alpha.ReasonAvailable, "")
+	settled := condition(v1alpha.ConditionReplicasReady, "True", v1alpha.ReasonAllReplicasReady, "")
+	available := condition(v1alpha.ConditionAvailable, "True", v1alpha.ReasonAvailablePlacementFound, "")
+	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
+	for name, test := range map[string]struct {
+		change func(*v1alpha.Workload)
+		want   string
+		urgent bool
+	}{
+		"all is well": {change: func(*v1alpha.Workload) {}},
+		"it is being deleted": {
+			change: func(w *v1alpha.Workload) { w.DeletionTimestamp = &metav1.Time{Time: now.Add(-time.Second)} }, want: "Deleting",
+		},
+		"its deletion does not end": {
+			change: func(w *v1alpha.Workload) { w.DeletionTimestamp = &metav1.Time{Time: now.Add(-time.Hour)} }, want: "Deleting", urgent: true,
+		},
+		"its deadline has passed": {
+			change: func(w *v1alpha.Workload) {
+				w.Status.Conditions = append(w.Status.Conditions,
+					condition(v1alpha.ConditionProgressing, "False", v1alpha.ReasonProgressDeadlineExceeded, "no progress"))
+			}, want: v1alpha.ReasonProgressDeadlineExceeded, urgent: true,
+		},
+	} {
+		w := workload(1, 1, available)
+		test.change(w)
+		s := &Snapshot{
+			Namespace: "default", Name: w.Name, Workload: w, Now: now,
+			Deployments: []v1alpha.WorkloadDeployment{deployment("DFW", 1, 1, settled)}, Instances: []v1alpha.Instance{instance("DFW", 0, ready)},
+		}
+		verdicts := Verdicts(s.Ways())
+		got, urgent := "", false
+		if len(verdicts) == 1 {
+			got, urgent = verdicts[0].Stop.Finding.Reason, verdicts[0].Stop.Finding.urgent()
+		}
+		if got != test.want || urgent != test.urgent {
+			t.Errorf("%s: explained by %q, which needs an action: %t; want %q, %t: %+v", name, got, urgent, test.want, test.urgent, verdicts)
+		}
 	}
 }

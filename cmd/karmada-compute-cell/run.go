@@ -5,7 +5,6 @@ package main
 
 import (
 	"context"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net/http"
@@ -34,6 +33,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell"
 	"github.com/karmada-compute/karmada-compute/cmd/internal/component"
+	"github.com/karmada-compute/karmada-compute/internal/listeners"
 )
 
 // name is the name of this program, also in the user agent and the Lease.
@@ -137,12 +137,8 @@ func newManager(config *rest.Config, o *options) (ctrl.Manager, error) {
 		Scheme: scheme,
 		Cache:  cacheOptions,
 		Logger: logger(o),
-		Metrics: metricsserver.Options{
-			BindAddress: o.endpoints.Metrics, SecureServing: true, CertDir: o.endpoints.MetricsCertDir,
-			FilterProvider: filters.WithAuthenticationAndAuthorization,
-			ExtraHandlers:  o.endpoints.Profiles(),
-			TLSOpts:        []func(*tls.Config){func(c *tls.Config) { c.MinVersion = tls.VersionTLS13 }},
-		},
+		// serveMetrics serves them.
+		Metrics: metricsserver.Options{BindAddress: "0"},
 		// component.Health serves probes, also before there is a manager.
 		HealthProbeBindAddress:              "0",
 		LeaderElection:                      o.election.enabled,
@@ -155,7 +151,27 @@ func newManager(config *rest.Config, o *options) (ctrl.Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the manager: %w", err)
 	}
-	return mgr, nil
+	return mgr, serveMetrics(mgr, o)
+}
+
+// serveMetrics lets the manager serve the metrics to callers that may get them.
+func serveMetrics(mgr ctrl.Manager, o *options) error {
+	if o.endpoints.Metrics == "0" {
+		return nil
+	}
+	filter, err := filters.WithAuthenticationAndAuthorization(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("set up the authentication of callers of the metrics: %w", err)
+	}
+	tokens := listeners.NewTokens(clock.RealClock{})
+	return mgr.Add(&listeners.Metrics{
+		Address: o.endpoints.Metrics, CertDir: o.endpoints.MetricsCertDir, Others: o.endpoints.Profiles(),
+		Guard: func(page http.Handler) (http.Handler, error) {
+			return tokens.Guard(page, func(next http.Handler) (http.Handler, error) {
+				return filter(mgr.GetLogger().WithName("metrics"), next)
+			})
+		},
+	})
 }
 
 // logger names the cell in every line of the controllers, for logs of many cells in one place.

@@ -124,7 +124,7 @@ func (h *withoutMilo) boundary(original, copied types.NamespacedName) {
 	}
 	ours := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ns-00000000-0000-4000-8000-000000000009"}}
 	eventually(h.T, func() error {
-		err := h.as("carol").Create(h.Context(), ours.DeepCopy(), client.DryRunAll)
+		err := h.as("dave").Create(h.Context(), ours.DeepCopy(), client.DryRunAll)
 		if err != nil && strings.Contains(err.Error(), "reserved for the hub namespaces") {
 			return nil
 		}
@@ -177,7 +177,7 @@ func (h *withoutMilo) namespaceLabels(project, victim *corev1.Namespace) {
 		}
 	}
 	made := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "made", Labels: map[string]string{v1alpha.LabelProjectUID: string(victim.UID)}}}
-	if err := h.as("carol").Create(h.Context(), made); err == nil || !strings.Contains(err.Error(), "labels of karmada-compute") {
+	if err := h.as("dave").Create(h.Context(), made); err == nil || !strings.Contains(err.Error(), "labels of karmada-compute") {
 		h.Errorf("a namespace that is created with the label: %v", err)
 	}
 	// A label from before the policy stays, and does not block other changes.
@@ -277,13 +277,22 @@ func (h *withoutMilo) applyChart(user string) {
 			h.Fatal(err)
 		}
 	}
-	// Carol has every right, as Karmada; alice is a consumer of the projects to which the test binds the role.
-	if err := h.admin.Create(h.Context(), &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: "carol"},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
-		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: "carol"}},
+	// Dave may create namespaces, as another tenant of the hub.
+	if err := h.admin.Create(h.Context(), &rbacv1.ClusterRole{
+		ObjectMeta: metav1.ObjectMeta{Name: "dave"},
+		Rules:      []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: []string{"create"}}},
 	}); err != nil {
 		h.Fatal(err)
+	}
+	// Carol has every right, as Karmada; alice is a consumer of the projects to which the test binds the role.
+	for name, role := range map[string]string{"carol": "cluster-admin", "dave": "dave"} {
+		if err := h.admin.Create(h.Context(), &rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: name},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+			Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: name}},
+		}); err != nil {
+			h.Fatal(err)
+		}
 	}
 }
 
@@ -297,7 +306,7 @@ func (h *withoutMilo) namespace(name, label string) *corev1.Namespace {
 	if err := h.admin.Create(h.Context(), namespace); err != nil {
 		h.Fatal(err)
 	}
-	for _, role := range []string{"karmada-compute-edit", "karmada-compute-view"} {
+	for _, role := range []string{"karmada-compute-consumer"} {
 		if err := h.admin.Create(h.Context(), &rbacv1.RoleBinding{
 			ObjectMeta: metav1.ObjectMeta{Namespace: name, Name: role},
 			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},

@@ -19,6 +19,7 @@ import (
 	"k8s.io/component-base/featuregate"
 
 	"github.com/karmada-compute/karmada-compute/cmd/internal/component"
+	"github.com/karmada-compute/karmada-compute/internal/sizing"
 	"github.com/karmada-compute/karmada-compute/webhook/registration"
 	"github.com/karmada-compute/karmada-compute/webhook/rotation"
 	"github.com/karmada-compute/karmada-compute/webhook/rotation/paths"
@@ -84,9 +85,9 @@ type webhookOptions struct {
 	interpreter  string
 	namespaces   string
 	features     featuregate.MutableVersionedFeatureGate
-	// bounds limit the size of a Workload, and instances the number of Instances of all Workloads of a project.
-	bounds    validation.Bounds
-	instances int64
+	// bounds limit the size of a Workload, and most all Workloads of a project together.
+	bounds validation.Bounds
+	most   sizing.Demand
 }
 
 // Values of --projects.
@@ -153,7 +154,8 @@ func (o *options) addFlags(groups *cliflag.NamedFlagSets) {
 	webhooks.StringVar(&o.webhook.namespaces, "admission-namespace-selector", "", "Label selector of the namespaces in projects whose objects admission reviews. --project-sweep finds the first Workload of a project that admission does not review. Default: all namespaces.")
 	webhooks.Int64Var(&o.webhook.bounds.TemplateBytes, "max-template-bytes", 64<<10, "Largest template of a Workload in bytes, encoded as JSON. Each Instance has a copy of it in its cell and in its project. Larger templates that are stored already may not grow. 0: no limit.")
 	webhooks.Int64Var(&o.webhook.bounds.CityBytes, "max-city-bytes", 64<<20, "Largest product of the template of a Workload in bytes and the Instances that the Workload may have in one city. 0: no limit.")
-	webhooks.Int64Var(&o.webhook.instances, "max-project-instances", 20000, "Maximum number of Instances of all Workloads of a project. Workloads that are scaled by metrics count with maxReplicas. Workloads that several replicas admit at the same time may exceed the limit. 0: no limit.")
+	webhooks.Int64Var(&o.webhook.most.Instances, "max-project-instances", 20000, "Maximum number of Instances of all Workloads of a project. Workloads that are scaled by metrics count with maxReplicas. Workloads that several replicas admit at the same time may exceed the limit. 0: no limit.")
+	webhooks.Int64Var(&o.webhook.most.Bytes, "max-project-bytes", 40<<20, "Maximum bytes of all Workloads of a project: each with its annotations, its template, and a copy of its template for each Instance that it may have. Workloads that several replicas admit at the same time may exceed the limit. 0: no limit.")
 	webhooks.StringVar(&o.webhook.interpreter, "interpreter-mode", interpreterCustomization, "How Karmada interprets WorkloadDeployments. customization: by Lua scripts that Karmada runs itself, also in the agents of cells in pull mode. webhook: by calling this process, which the agents of cells in pull mode must be able to reach.")
 	o.serve.AddFlags(webhooks)
 	o.sessions.addFlags(groups.FlagSet("sessions"))
@@ -247,7 +249,8 @@ func (o *webhookOptions) check() []error {
 	mistakes := []error{
 		component.AtLeast("max-template-bytes", o.bounds.TemplateBytes, 0),
 		component.AtLeast("max-city-bytes", o.bounds.CityBytes, 0),
-		component.AtLeast("max-project-instances", o.instances, 0),
+		component.AtLeast("max-project-instances", o.most.Instances, 0),
+		component.AtLeast("max-project-bytes", o.most.Bytes, 0),
 	}
 	if address, err := url.Parse(o.url); o.url != "" && (err != nil || address.Scheme != "https" || address.Host == "" || address.User != nil) {
 		mistakes = append(mistakes, fmt.Errorf("--webhook-url: %q is no URL such as https://webhooks.example.com:9443", o.url))

@@ -141,7 +141,8 @@ func (r *replica) do(ctx context.Context, method, url string, body []byte) ([]by
 	if response.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("answer is %d: %s", response.StatusCode, content)
 	}
-	if response.Close {
+	// Probes have connections of their own.
+	if response.Close && method == http.MethodPost {
 		return nil, errors.New("the connection is closed after the answer")
 	}
 	return content, nil

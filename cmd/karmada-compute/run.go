@@ -127,7 +127,7 @@ func (a *app) connect() (*planes, error) {
 	if a.projects.metered, err = a.options.milo.metered(); err != nil {
 		return nil, err
 	}
-	a.workloads.Bounds, a.workloads.MaxInstances = a.options.webhook.bounds, a.options.webhook.instances
+	a.workloads.Bounds, a.workloads.Most = a.options.webhook.bounds, a.options.webhook.most
 	a.workloads.AdmitsRefused = a.options.webhook.mode != modeFail
 	a.users.set(a.options.webhook.users, p.lookup)
 	if p.types, err = newCatalogue(p.hub, p.scheme, a.options.hub.deprecationGrace); err != nil {

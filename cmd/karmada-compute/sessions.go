@@ -22,9 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/httpstream"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/portforward"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -131,9 +129,7 @@ func (a *app) serveSessions(p *planes, access *access) (func(context.Context) er
 	s, err := sessions.New(sessions.Options{
 		Grants:   &sessions.Grants{Hub: hub, Namespace: o.namespace, Limits: o.limits, Clock: clock.RealClock{}},
 		Projects: projects, Cells: cells, Hub: config.Host, BytesPerSecond: o.bytesPerSecond, IdleTimeout: o.idleTimeout,
-		Ports: func(at *url.URL) (httpstream.Dialer, error) {
-			return portforward.NewSPDYOverWebsocketDialer(at, streams)
-		},
+		Ports:       sessions.NewDialer(streams),
 		Address:     net.JoinHostPort(o.address, strconv.Itoa(o.port)),
 		Certificate: access.certificates.GetCertificate, URL: o.url, Bundle: optional(access.bundle), Delay: sessionsEnd,
 		Clock: clock.RealClock{}, Registerer: metrics.Registry, Log: ctrl.Log.WithName("sessions"),

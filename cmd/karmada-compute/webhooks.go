@@ -23,6 +23,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/instancetypes"
 	"github.com/karmada-compute/karmada-compute/internal/citychoice"
+	"github.com/karmada-compute/karmada-compute/internal/sizing"
 	"github.com/karmada-compute/karmada-compute/milo"
 	"github.com/karmada-compute/karmada-compute/webhook"
 )
@@ -80,9 +81,9 @@ func (p *admissionProjects) MayWrite(ctx context.Context, project webhook.Projec
 	return p.lookup.MayWrite(ctx, known(project), review)
 }
 
-// ReserveInstances counts the Instances that the Workloads of a project ask for.
-func (p *admissionProjects) ReserveInstances(ctx context.Context, project webhook.Project, reservation webhook.Reservation) (int64, error) {
-	return p.lookup.ReserveInstances(ctx, known(project), milo.InstanceReservation(reservation))
+// Reserve counts what the Workloads of a project ask for.
+func (p *admissionProjects) Reserve(ctx context.Context, project webhook.Project, reservation sizing.Reservation) (sizing.Demand, error) {
+	return p.lookup.Reserve(ctx, known(project), reservation)
 }
 
 // InstanceAllowance reads the project's quota.

@@ -37,6 +37,7 @@ func main() {
 		Use: "compute", Flags: options.DefaultConfigFlags, Operator: true,
 		Streams: genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}, Clock: clock.RealClock{},
 	}))
+	cli.CleanErrors(os.Stderr, os.Exit)
 	if err := componentcli.RunNoErrOutput(command); err != nil {
 		util.CheckErr(err)
 	}

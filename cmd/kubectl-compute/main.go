@@ -22,6 +22,7 @@ import (
 const name = "kubectl-compute"
 
 func main() {
+	cli.CleanErrors(os.Stderr, os.Exit)
 	util.CheckErr(componentcli.RunNoErrOutput(command(genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr})))
 }
 

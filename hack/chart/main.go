@@ -37,6 +37,8 @@ var copies = map[string]string{
 	"files/roles/sessions-project.yaml":   "hub/access/sessions/project/role.yaml",
 	"files/roles/project.yaml":            "hub/access/project/role.yaml",
 	"files/roles/namespaces.yaml":         "hub/access/namespaces/role.yaml",
+	"files/roles/consumer.yaml":           "hub/access/consumers/consumer/role.yaml",
+	"files/roles/viewer.yaml":             "hub/access/consumers/viewer/role.yaml",
 	"files/roles/cell.yaml":               "cell/access/role.yaml",
 	"files/roles/cell-streams.yaml":       "cell/access/streams/role.yaml",
 	"files/roles/cell-sessions.yaml":      "cell/access/sessions/role.yaml",

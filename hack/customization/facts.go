@@ -5,7 +5,9 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"strings"
 
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
@@ -25,6 +27,8 @@ func constants() string {
 	}{
 		{"condition_available", v1alpha.ConditionAvailable},
 		{"condition_progressing", v1alpha.ConditionProgressing},
+		{"condition_report_valid", v1alpha.ConditionReportValid},
+		{"reason_report_fields_ignored", v1alpha.ReasonReportFieldsIgnored},
 		{"max_quantity_length", decode.MaxQuantityLength},
 		{"max_quantity_exponent", decode.MaxQuantityExponent},
 		{"slice_api_version", v1alpha.GroupVersion.String()},
@@ -32,16 +36,19 @@ func constants() string {
 		{"deployment_uid_label", v1alpha.LabelDeploymentUID},
 		{"max_instances", interpreter.MaxInstances},
 		{"max_index", interpreter.MaxIndex},
-		{"max_conditions", interpreter.MaxConditions},
-		{"max_gates", interpreter.MaxGates},
-		{"max_interfaces", interpreter.MaxInterfaces},
-		{"max_containers", interpreter.MaxContainers},
+		{"max_of_type", interpreter.MaxOfType},
+		{"max_named", interpreter.MaxNamed},
 		{"max_word", interpreter.MaxWord},
 		{"max_message", v1alpha.MaxMessage},
 		{"template_generation_annotation", workv1alpha2.ResourceTemplateGenerationAnnotationKey},
 	} {
 		fmt.Fprintf(&out, "local %s = %#v\n\n", constant.name, constant.value)
 	}
+	var entries []string
+	for _, list := range slices.Sorted(maps.Keys(interpreter.MaxEntries)) {
+		entries = append(entries, fmt.Sprintf("%s = %d", list, interpreter.MaxEntries[list]))
+	}
+	fmt.Fprintf(&out, "local max_entries = {%s}\n\n", strings.Join(entries, ", "))
 	for _, text := range []struct {
 		name  string
 		value interpreter.Text

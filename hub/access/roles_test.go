@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -18,6 +19,7 @@ import (
 var files = []string{
 	"hub/role.yaml", "namespace/role.yaml", "project/role.yaml", "namespaces/role.yaml", "webhooks/hub/role.yaml", "webhooks/project/role.yaml",
 	"sessions/hub/role.yaml", "sessions/streams/role.yaml", "sessions/project/role.yaml", "../../cell/access/role.yaml",
+	"consumers/consumer/role.yaml", "consumers/viewer/role.yaml",
 }
 
 // ofData are the verbs on the ConfigMaps and Secrets of all namespaces, by role: the objects that templates name are read in the
@@ -27,6 +29,8 @@ var ofData = map[string][]string{
 	"project/role.yaml":           {"get", "list", "watch"},
 	"namespaces/role.yaml":        {"get", "list", "watch"},
 	"../../cell/access/role.yaml": {"list", "watch"},
+	// It is bound in projects that are namespaces, where a consumer keeps the data of templates.
+	"consumers/consumer/role.yaml": {"create", "delete", "get", "list", "patch", "update", "watch"},
 }
 
 // ofBindings are the rights to RoleBindings: to create them, which RBAC cannot restrict by name; to update the add-on's
@@ -64,6 +68,9 @@ func TestRolesAreNarrow(t *testing.T) {
 					continue
 				}
 				checkRule(t, file, role.Namespace, rule)
+				if strings.HasPrefix(file, "consumers/") && slices.ContainsFunc(rule.APIGroups, isKarmadas) {
+					t.Errorf("%s: a consumer could reach cells past the add-on by %+v", file, rule)
+				}
 			}
 		}
 		if rules == 0 {
@@ -76,6 +83,8 @@ func TestRolesAreNarrow(t *testing.T) {
 func isOfBindings(rule rbacv1.PolicyRule) bool {
 	return slices.ContainsFunc(ofBindings, func(known rbacv1.PolicyRule) bool { return equality.Semantic.DeepEqual(known, rule) })
 }
+
+func isKarmadas(group string) bool { return strings.HasSuffix(group, "karmada.io") }
 
 func checkRule(t *testing.T, file, namespace string, rule rbacv1.PolicyRule) {
 	t.Helper()

@@ -11,6 +11,7 @@ import (
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	"github.com/prometheus/client_golang/prometheus"
+	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
@@ -27,10 +28,15 @@ import (
 // Binding is the name and namespace of the ResourceBinding of the agents' Deployment, as in the chart.
 var Binding = client.ObjectKey{Namespace: "karmada-compute-system", Name: "karmada-compute-cell-deployment"}
 
+// AgentDeployment is the name of the agents' Deployment, in the namespace of the binding.
+const AgentDeployment = "karmada-compute-cell"
+
 // Agents maintains the condition of Clusters. Every replica runs it: it writes a condition only if it changes.
 type Agents struct {
 	// Hub reads from the cache and writes.
 	Hub client.Client
+	// Reader reads the agents' Deployment from the hub, without a cache.
+	Reader client.Reader
 	// Clock gives conditions their transition times.
 	Clock clock.PassiveClock
 	// Ready is the metric, by cell and reason. See NewMetric.
@@ -79,9 +85,34 @@ func (r *Agents) Reconcile(ctx context.Context, request reconcile.Request) (reco
 	if err := client.IgnoreNotFound(r.Hub.Get(ctx, Binding, binding)); err != nil {
 		return reconcile.Result{}, fmt.Errorf("read the binding of the agents: %w", err)
 	}
-	wanted := agentCondition(cluster, binding)
+	generation, err := r.generation(ctx, binding)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	wanted := agentCondition(cluster, binding, generation)
 	r.measure(cluster.Name, wanted)
 	return reconcile.Result{}, conditions{r.Hub, r.Clock}.write(ctx, cluster, v1alpha.ConditionComputeAgentReady, wanted)
+}
+
+// generation is the generation of the agents' Deployment on the hub, where a cell reports another one than the rest; otherwise it is the
+// generation that all report; 0: there is no Deployment. The report of one cell decides nothing about the agent of another cell.
+func (r *Agents) generation(ctx context.Context, binding *workv1alpha2.ResourceBinding) (int64, error) {
+	reported := map[int64]bool{}
+	last := int64(0)
+	for _, item := range binding.Status.AggregatedStatus {
+		last = parse(item).ResourceTemplateGeneration
+		reported[last] = true
+	}
+	if len(reported) < 2 {
+		return last, nil
+	}
+	deployment := &metav1.PartialObjectMetadata{}
+	deployment.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
+	key := client.ObjectKey{Namespace: Binding.Namespace, Name: AgentDeployment}
+	if err := r.Reader.Get(ctx, key, deployment); client.IgnoreNotFound(err) != nil {
+		return 0, fmt.Errorf("read Deployment %s on the hub: %w", key, err)
+	}
+	return deployment.Generation, nil
 }
 
 func (r *Agents) measure(cell string, c *metav1.Condition) {
@@ -111,20 +142,17 @@ type reported struct {
 	ResourceTemplateGeneration int64 `json:"resourceTemplateGeneration,omitempty"`
 }
 
-// agentCondition returns the desired condition of a Cluster; nil: no condition. Without a binding, Karmada did not
+// agentCondition returns the desired condition of a Cluster with the newest generation of the agents' Deployment; nil: no condition. Without a binding, Karmada did not
 // install the agents, and their state is unknown.
-func agentCondition(cluster *clusterv1alpha1.Cluster, binding *workv1alpha2.ResourceBinding) *metav1.Condition {
+func agentCondition(cluster *clusterv1alpha1.Cluster, binding *workv1alpha2.ResourceBinding, newest int64) *metav1.Condition {
 	if !isCell(cluster) || binding.Name == "" {
 		return nil
 	}
 	c := &metav1.Condition{Type: v1alpha.ConditionComputeAgentReady, Status: metav1.ConditionFalse, ObservedGeneration: cluster.Generation}
-	newest := int64(0)
 	var own *reported
 	for _, item := range binding.Status.AggregatedStatus {
-		r := parse(item)
-		newest = max(newest, r.ResourceTemplateGeneration)
 		if item.ClusterName == cluster.Name {
-			own = &r
+			own = new(parse(item))
 		}
 	}
 	switch {
@@ -134,10 +162,10 @@ func agentCondition(cluster *clusterv1alpha1.Cluster, binding *workv1alpha2.Reso
 	case own.AvailableReplicas == 0:
 		c.Reason = v1alpha.ReasonAgentNotReady
 		c.Message = fmt.Sprintf("no replica of the agent is available; see Deployment karmada-compute-cell in namespace %s of the cell", Binding.Namespace)
-	case own.ResourceTemplateGeneration < newest || own.UpdatedReplicas < own.Replicas || own.ObservedGeneration < own.Generation:
+	case newest > 0 && own.ResourceTemplateGeneration != newest || own.UpdatedReplicas < own.Replicas || own.ObservedGeneration < own.Generation:
 		c.Reason = v1alpha.ReasonAgentOutdated
-		c.Message = fmt.Sprintf("the agent runs generation %d of its template; other cells have %d", own.ResourceTemplateGeneration, newest)
-		if own.ResourceTemplateGeneration >= newest {
+		c.Message = fmt.Sprintf("the agent runs generation %d of its template; the hub has %d", own.ResourceTemplateGeneration, newest)
+		if newest == 0 || own.ResourceTemplateGeneration == newest {
 			c.Message = fmt.Sprintf("%d of %d replicas of the agent are updated", own.UpdatedReplicas, own.Replicas)
 		}
 	default:

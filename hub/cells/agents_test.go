@@ -12,6 +12,7 @@ import (
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -29,10 +30,11 @@ import (
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m, testenv.Options{})) }
 
 const (
-	current  = `{"replicas":2,"updatedReplicas":2,"availableReplicas":2,"generation":1,"observedGeneration":1,"resourceTemplateGeneration":7}`
-	outdated = `{"replicas":2,"updatedReplicas":2,"availableReplicas":2,"generation":1,"observedGeneration":1,"resourceTemplateGeneration":6}`
-	rolling  = `{"replicas":2,"updatedReplicas":1,"availableReplicas":2,"generation":1,"observedGeneration":1,"resourceTemplateGeneration":7}`
-	dead     = `{"replicas":2,"updatedReplicas":2,"generation":1,"observedGeneration":1,"resourceTemplateGeneration":7}`
+	current  = `{"replicas":2,"updatedReplicas":2,"availableReplicas":2,"generation":1,"observedGeneration":1,"resourceTemplateGeneration":2}`
+	outdated = `{"replicas":2,"updatedReplicas":2,"availableReplicas":2,"generation":1,"observedGeneration":1,"resourceTemplateGeneration":1}`
+	rolling  = `{"replicas":2,"updatedReplicas":1,"availableReplicas":2,"generation":1,"observedGeneration":1,"resourceTemplateGeneration":2}`
+	invented = `{"replicas":2,"updatedReplicas":2,"availableReplicas":2,"generation":1,"observedGeneration":1,"resourceTemplateGeneration":4611686018427387904}`
+	dead     = `{"replicas":2,"updatedReplicas":2,"generation":1,"observedGeneration":1,"resourceTemplateGeneration":2}`
 )
 
 // fixture is a hub with cells and the binding of their agents.
@@ -45,7 +47,7 @@ type fixture struct {
 // reporting holds the report of each cell, and the expected reason of its condition.
 var reporting = map[string]struct{ report, reason string }{
 	"current": {current, v1alpha.ReasonAgentReady}, "old": {outdated, v1alpha.ReasonAgentOutdated}, "rolling": {rolling, v1alpha.ReasonAgentOutdated},
-	"dead": {dead, v1alpha.ReasonAgentNotReady}, "missing": {"", v1alpha.ReasonAgentMissing}, "garbled": {`{"availableReplicas":"two"}`, v1alpha.ReasonAgentNotReady},
+	"dead": {dead, v1alpha.ReasonAgentNotReady}, "missing": {"", v1alpha.ReasonAgentMissing}, "invented": {invented, v1alpha.ReasonAgentOutdated}, "garbled": {`{"availableReplicas":"two"}`, v1alpha.ReasonAgentNotReady},
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -55,13 +57,20 @@ func newFixture(t *testing.T) *fixture {
 	for name := range reporting {
 		planes.Create(t, p, cluster(name, "DFW"))
 	}
-	return &fixture{p, t, &cells.Agents{Hub: p.Hub, Clock: testingclock.NewFakePassiveClock(time.Now()), Ready: metric}}
+	return &fixture{p, t, &cells.Agents{Hub: p.Hub, Reader: p.Hub, Clock: testingclock.NewFakePassiveClock(time.Now()), Ready: metric}}
 }
 
 // report plays Karmada: it reports the agents of all cells.
 func (f *fixture) report() {
 	f.t.Helper()
 	planes.Create(f.t, f.Planes, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cells.Binding.Namespace}})
+	labels := map[string]string{"app": "agent"}
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: cells.Binding.Namespace, Name: cells.AgentDeployment}}
+	deployment.Spec.Selector, deployment.Spec.Template.Labels = &metav1.LabelSelector{MatchLabels: labels}, labels
+	deployment.Spec.Template.Spec.Containers = []corev1.Container{{Name: "agent", Image: "example.com/agent"}}
+	planes.Create(f.t, f.Planes, deployment)
+	// The generation that current agents report.
+	planes.Change(f.t, f.Planes, deployment, func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(2)) })
 	binding := &workv1alpha2.ResourceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: cells.Binding.Namespace, Name: cells.Binding.Name}}
 	binding.Spec.Resource = workv1alpha2.ObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "karmada-compute-cell"}
 	planes.Create(f.t, f.Planes, binding)

@@ -50,7 +50,7 @@ func (b *Budgeted) member(assigned *v1alpha.CellAssignment) (member budget.Membe
 		report := &b.Copy.Status.Indices[at]
 		most := size(assigned.Indices) + size(assigned.Releasing)
 		member.Sequence, member.Available = report.FloorSequence, max(0, min(report.Available, most))
-		member.Awaiting = max(report.AwaitingDisruption, member.Available-size(assigned.Indices))
+		member.Awaiting = max(min(report.AwaitingDisruption, most), member.Available-size(assigned.Indices))
 		member.Settled = member.Available >= size(assigned.Indices) && (b.Paused || b.Copy.Spec.Partition == nil && b.Copy.Spec.Surge == 0)
 	}
 	cell, exists := b.Cells.Find(assigned.Name)

@@ -75,14 +75,13 @@ func (r *Deployments) Reconcile(ctx context.Context, request mcreconcile.Request
 		return reconcile.Result{}, err
 	}
 	judged := path.Judge(row)
+	if err := s.putRight(ctx, path.OwnPath, judged); err != nil {
+		return reconcile.Result{}, err
+	}
 	if len(judged) == 0 {
-		if judged, err = s.judgeSlices(ctx, row); err != nil {
+		if err := s.auditSlices(ctx, row); err != nil {
 			return reconcile.Result{}, err
 		}
-	}
-	findings := r.Book.Observe(request, judged)
-	if err := s.putRight(ctx, findings); err != nil {
-		return reconcile.Result{}, err
 	}
 	if s.deployment != nil {
 		s.requeueAfter.AtMost(wait.Jitter(r.Interval*4/5, 0.5))
@@ -151,8 +150,9 @@ func (s *deploymentScope) hubNamespace(ctx context.Context) (string, error) {
 	return "", nil
 }
 
-// putRight repairs the faults that have lasted for too long.
-func (s *deploymentScope) putRight(ctx context.Context, findings []path.Finding) error {
+// putRight repairs the faults of a judgement that have lasted for too long.
+func (s *deploymentScope) putRight(ctx context.Context, scope path.Scope, judged []path.Finding) error {
+	findings := s.Book.Observe(s.request, scope, judged)
 	var lasting []path.Finding
 	for i := range findings {
 		if rest := findings[i].Rest(s.Clock.Now(), s.patience(&findings[i])); rest > 0 {
@@ -161,7 +161,11 @@ func (s *deploymentScope) putRight(ctx context.Context, findings []path.Finding)
 		}
 		lasting = append(lasting, findings[i])
 	}
-	s.Book.Settle(s.request, lasting)
+	s.Book.Settle(s.request, scope, lasting)
+	if scope == path.OwnPath && len(lasting) > 0 {
+		// It is shown instead of the faults of slices, which it may explain.
+		s.Book.Settle(s.request, path.SlicePaths, nil)
+	}
 	var errs []error
 	for i := range lasting {
 		if lasting[i].Repair != path.NoRepair {
@@ -231,21 +235,22 @@ func (s *deploymentScope) tell(found *path.Finding) {
 		"The add-on has tried %d times to put this right; see its runbook audit.md: %s", hopeless, found.Message)
 }
 
-// judgeSlices audits the paths of the slices, if that is due.
-func (s *deploymentScope) judgeSlices(ctx context.Context, row *path.Row) ([]path.Finding, error) {
+// auditSlices audits the paths of the slices, if that is due. It is not called while the deployment's own path has a
+// fault, which may explain theirs: they then keep their ages.
+func (s *deploymentScope) auditSlices(ctx context.Context, row *path.Row) error {
 	now := s.Clock.Now()
 	if now.Sub(s.Book.SlicesJudged(s.request)) < s.Interval*3/4 {
-		return nil, nil
+		return nil
 	}
 	loaded, err := row.LoadSlices(ctx, s.Hub, s.copyName)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	findings := path.JudgeSlices(row, loaded)
 	if len(findings) == 0 {
 		s.Book.SetSlicesJudged(s.request, now)
 	}
-	return findings, nil
+	return s.putRight(ctx, path.SlicePaths, findings)
 }
 
 // sliceWants reports whether the ResourceBinding of a slice that was judged to be left over belongs to an existing

@@ -5,8 +5,10 @@ package collector_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
 	"testing"
+	"time"
 
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -78,5 +80,47 @@ func (f *fixture) wantLeft(t *testing.T, want ...v1alpha.LeavingDeployment) {
 	t.Helper()
 	if got, err := cells.LeftIn(t.Context(), f.Hub, f.hub, f.cell.Name); err != nil || !slices.Equal(got, want) {
 		t.Errorf("left are %v, %v; want %v", got, err, want)
+	}
+}
+
+// TestNoneThatCannotLeaveKeepsOthers: a cell is asked about no more deployments at once than its schema allows. More than these that
+// never leave, as on a lost node with onNodeLoss Wait, do not keep the later ones from being asked.
+func TestNoneThatCannotLeaveKeepsOthers(t *testing.T) {
+	f := newFixture(t)
+	if _, err := f.pass(); err != nil {
+		t.Fatal(err)
+	}
+	f.report()
+	for n := range cells.MaxLeaving + 1 {
+		copied := f.copied(fmt.Sprintf("web-%03d", n))
+		planes.Change(t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) {
+			since := f.clock.Now().Add(time.Duration(n) * time.Second)
+			d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{
+				{Name: f.cell.Name, Releasing: indexing.Ranges([]int{1}), LeavingSince: new(metav1.NewMicroTime(since))},
+			}}
+		})
+	}
+	last := fmt.Sprintf("web-%03d", cells.MaxLeaving)
+	turns, changed := map[string]int{}, 0
+	var before []v1alpha.LeavingDeployment
+	for range 24 {
+		if _, err := f.pass(); err != nil {
+			t.Fatal(err)
+		}
+		leaving := f.report().Spec.Leaving
+		if len(leaving) != cells.MaxLeaving {
+			t.Fatalf("the cell is asked about %d deployments, want %d", len(leaving), cells.MaxLeaving)
+		}
+		for _, one := range leaving {
+			turns[one.Name]++
+		}
+		if !slices.Equal(before, leaving) {
+			changed++
+		}
+		before = leaving
+		f.clock.SetTime(f.clock.Now().Add(10 * time.Second))
+	}
+	if turns[last] == 0 || turns["web-000"] == 0 || changed > 5 {
+		t.Errorf("of 24 passes the last one was asked about in %d, the first in %d; the question changed %d times", turns[last], turns["web-000"], changed)
 	}
 }

@@ -66,8 +66,7 @@ type Namespaces struct {
 	questions flowcontrol.PassiveRateLimiter
 	withdrawn prometheus.Counter
 
-	// mu guards doubts: the hub namespaces whose project is absent according to Milo. A restart forgets them: then the
-	// questions begin again.
+	// mu guards doubts: the hub namespaces whose project is absent according to Milo. Their annotations have them for the next process.
 	mu     sync.Mutex
 	doubts map[string]*doubt
 }

@@ -56,9 +56,9 @@ func (r *Namespaces) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, nil
 	}
 	if r.Projects.Knows(s.project, s.uid) {
-		r.forget(request.Name)
-		return later(recheck), nil
+		return later(recheck), s.dropDoubt(ctx)
 	}
+	s.recallDoubt()
 	if rest := r.pause(request.Name); rest > 0 {
 		return reconcile.Result{RequeueAfter: rest}, nil
 	}
@@ -72,15 +72,16 @@ func (s *namespaceScope) ask(ctx context.Context) (reconcile.Result, error) {
 	}
 	answer, err := s.Owners.Verdict(ctx, ownership.Key{Project: s.project, ProjectUID: s.uid})
 	if err != nil {
-		s.forget(s.namespace.Name)
 		log.FromContext(ctx).V(1).Info("Whether a project exists is not known; retrying", "project", s.project, "error", err.Error())
-		return later(lookAgain), nil
+		return later(lookAgain), s.dropDoubt(ctx)
 	}
 	if answer.Verdict != ownership.Gone && answer.Held == "" {
-		s.forget(s.namespace.Name)
-		return later(recheck), nil
+		return later(recheck), s.dropDoubt(ctx)
 	}
 	rest, isFirst := s.count(s.namespace.Name)
+	if err := s.recordDoubt(ctx); err != nil {
+		return reconcile.Result{}, err
+	}
 	if isFirst {
 		log.FromContext(ctx).Info("A project does not exist any more; what it left on the hub will be withdrawn unless the hub namespace is annotated",
 			"project", s.project, "uid", s.uid, "at", s.Clock.Now().Add(s.After), "annotation", v1alpha.AnnotationKeep+"=true")

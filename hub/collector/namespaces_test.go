@@ -213,8 +213,6 @@ func TestNoProjectIsWithdrawnOnAGuess(t *testing.T) {
 		"an error":           {between: func(_ *testing.T, f *namespacesFixture) { f.roster.err = errAway }},
 		"it exists":          {between: func(_ *testing.T, f *namespacesFixture) { f.roster.exists = oldUID }},
 		"the watch knows it": {between: func(_ *testing.T, f *namespacesFixture) { f.roster.knows = oldUID }},
-		"another replica":    {between: func(_ *testing.T, f *namespacesFixture) { f.roster.lost = true }},
-		"a restart":          {between: func(t *testing.T, f *namespacesFixture) { t.Helper(); f.restart(t) }},
 		"an administrator": {never: true, between: func(t *testing.T, f *namespacesFixture) {
 			t.Helper()
 			planes.Change(t, f.Planes, f.namespace(), func(n *corev1.Namespace) { n.Annotations[v1alpha.AnnotationKeep] = "true" })

@@ -132,8 +132,8 @@ type cellState struct {
 	// unexpected are the deployments that should not be in the cell, and missing the deployments that should.
 	unexpected map[v1alpha.InventoryEntry]*suspect
 	missing    map[types.NamespacedName]*suspect
-	// asked are the leaving deployments that the cell is asked about.
-	asked map[v1alpha.LeavingDeployment]bool
+	// asked are the leaving deployments that the cell was asked about, with the beginning of the last turn of each.
+	asked map[v1alpha.LeavingDeployment]time.Time
 }
 
 // suspect is a deployment about which a cell and the hub disagree.

@@ -139,7 +139,15 @@ func TestSlicesThatAreMendedAreNotShown(t *testing.T) {
 			t.Helper()
 			planes.Delete(t, f.Planes, planes.Get(t, f.Planes, f.HubNamespace, indexing.SliceName("web", 0), &v1alpha.InstanceSlice{}))
 		},
-		"another fault, of the deployment": func(t *testing.T, f *deploymentsFixture) { t.Helper(); planes.Delete(t, f.Planes, f.binding(t)) },
+		"another fault, of the deployment, that lasts": func(t *testing.T, f *deploymentsFixture) {
+			t.Helper()
+			planes.Delete(t, f.Planes, f.binding(t))
+			f.audit(t)
+			if len(f.reconciler.Book.OfSlices(f.request())) == 0 {
+				t.Error("a fault of a moment ends the findings on slices")
+			}
+			f.pass(after)
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -152,6 +160,22 @@ func TestSlicesThatAreMendedAreNotShown(t *testing.T) {
 				t.Errorf("to be shown is %+v", found)
 			}
 		})
+	}
+}
+
+// TestSlicesAreRepairedWhileInstancesChange: each report of a cell lets projection judge the deployment's own path. That ends
+// no finding on a slice.
+func TestSlicesAreRepairedWhileInstancesChange(t *testing.T) {
+	t.Parallel()
+	f := newDeploymentsFixture(t)
+	f.slice(t)
+	f.audit(t)
+	for range 4 {
+		f.pass(after / 4)
+		f.reconciler.Book.Observe(f.request(), path.OwnPath, nil)
+	}
+	if _, writes := f.audit(t); len(writes) != 1 || len(f.reconciler.Book.OfSlices(f.request())) != 1 {
+		t.Errorf("after %s it writes %v, and to be shown is %+v", after, writes, f.reconciler.Book.OfSlices(f.request()))
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
@@ -193,27 +194,53 @@ func (v *view) leave(copies []v1alpha.WorkloadDeployment) {
 	}
 }
 
+// leavingTurn is how long a cell is asked about a deployment before another one that waits takes its turn. A cell answers within seconds, and
+// hub/propagation reads the answer within seconds.
+const leavingTurn = time.Minute
+
 // askLeaving returns the deployments to ask the cell about: deployments whose Work is gone. Until then Karmada could
-// still apply one in the cell after its answer.
+// still apply one in the cell after its answer. If there are too many, they take turns: some may never leave.
 func (i *Inventory) askLeaving(ctx context.Context, c *cell, state *cellState) ([]v1alpha.LeavingDeployment, error) {
-	asked := map[v1alpha.LeavingDeployment]bool{}
-	var list []v1alpha.LeavingDeployment
-	var failed []error
+	now, asked := i.Clock.Now(), map[v1alpha.LeavingDeployment]time.Time{}
 	for _, leaving := range c.leaving {
-		if len(list) == cells.MaxLeaving {
+		if began, known := state.asked[leaving]; known {
+			asked[leaving] = began
+		}
+	}
+	inTurn := func(leaving v1alpha.LeavingDeployment) bool {
+		return !asked[leaving].IsZero() && now.Sub(asked[leaving]) < leavingTurn
+	}
+	waiting := slices.Clone(c.leaving)
+	slices.SortStableFunc(waiting, func(a, b v1alpha.LeavingDeployment) int {
+		switch {
+		case inTurn(a) == inTurn(b):
+			return asked[a].Compare(asked[b])
+		case inTurn(a):
+			return -1
+		}
+		return 1
+	})
+	chosen := map[v1alpha.LeavingDeployment]bool{}
+	var failed []error
+	for _, leaving := range waiting {
+		if len(chosen) == cells.MaxLeaving {
 			break
 		}
-		if !state.asked[leaving] {
+		if asked[leaving].IsZero() {
 			gone, err := i.workGone(ctx, c.name, types.NamespacedName{Namespace: leaving.Namespace, Name: leaving.Name})
 			if err != nil || !gone {
 				failed = append(failed, err)
 				continue
 			}
 		}
-		asked[leaving] = true
-		list = append(list, leaving)
+		if !inTurn(leaving) {
+			asked[leaving] = now
+		}
+		chosen[leaving] = true
 	}
 	state.asked = asked
+	// In the order of their ages, so that the question is the same in the next pass.
+	list := slices.DeleteFunc(slices.Clone(c.leaving), func(leaving v1alpha.LeavingDeployment) bool { return !chosen[leaving] })
 	return list, errors.Join(failed...)
 }
 

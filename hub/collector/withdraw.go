@@ -40,7 +40,6 @@ func originOf(namespace *corev1.Namespace) projects.Origin {
 // namespace last. A later project of the name has a hub namespace of its own.
 func (s *namespaceScope) withdraw(ctx context.Context) (reconcile.Result, error) {
 	if s.begin(s.namespace.Name) {
-		s.withdrawn.Inc()
 		log.FromContext(ctx).Info("Withdrawing what a project left on the hub", "project", s.project, "uid", s.uid)
 	}
 	var copies v1alpha.WorkloadDeploymentList
@@ -96,6 +95,7 @@ func (s *namespaceScope) deleteNamespace(ctx context.Context) error {
 	if err := s.deleteIf(ctx, s.namespace, unchanged); err != nil {
 		return err
 	}
+	s.withdrawn.Inc()
 	var works workv1alpha1.WorkList
 	if err := s.APIReader.List(ctx, &works, client.MatchingLabels{v1alpha.LabelHubNamespace: s.namespace.Name}); err != nil {
 		return fmt.Errorf("list the Works of a hub namespace: %w", err)

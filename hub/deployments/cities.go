@@ -63,12 +63,12 @@ func (s *scope) rolloutState(ctx context.Context) (rollout.State, []*v1alpha.Wor
 // cityOf returns the state of a city from its deployment.
 func (s *scope) cityOf(ctx context.Context, existing, desired *v1alpha.WorkloadDeployment) (rollout.City, error) {
 	status, code := &existing.Status, naming.CityLabel(existing.Spec.CityCode)
-	hash, err := templates.Hash(&existing.Spec.Template)
+	version, err := templates.VersionOf(&existing.Spec.Template)
 	if err != nil {
 		return rollout.City{}, err
 	}
 	city := rollout.City{
-		Name: existing.Name, Code: cmp.Or(existing.Spec.CityCode, code), Template: hash,
+		Name: existing.Name, Code: cmp.Or(existing.Spec.CityCode, code), Template: version.Hash,
 		Observed: status.ObservedGeneration == existing.Generation,
 		Desired:  int(max(desired.Spec.DesiredReplicas(), reportedDesired(existing))), Cells: len(status.Indices),
 		Ordered:  desired.Spec.ScaleSettings.InstanceManagementPolicy != v1alpha.Parallel,
@@ -83,19 +83,19 @@ func (s *scope) cityOf(ctx context.Context, existing, desired *v1alpha.WorkloadD
 		city.Partition = &rollout.Partition{Index: int(p.Index), Template: stable}
 	}
 	for i := range status.Indices {
-		s.addCell(&city, &status.Indices[i])
+		s.addCell(&city, &status.Indices[i], version.Is(status.Indices[i].TemplateHash))
 	}
 	slices.SortFunc(city.Instances, func(a, b rollout.Instance) int { return cmp.Compare(a.Index, b.Index) })
 	city.Missing = max(0, int(status.AssignedReplicas)-len(city.Instances))
 	return city, s.addSurge(ctx, &city, existing, desired)
 }
 
-// addCell adds the Instances of a cell. An index that another cell reports for the same Instance is not in the status:
+// addCell adds the Instances of a cell. newest: it reports on the newest template of the deployment. An index that another cell reports for the same Instance is not in the status:
 // hub/projection leaves it out.
-func (s *scope) addCell(city *rollout.City, cell *v1alpha.CellIndices) {
+func (s *scope) addCell(city *rollout.City, cell *v1alpha.CellIndices, newest bool) {
 	existing, available, held := indexing.Parse(cell.Existing), indexing.Parse(cell.AvailableIndices), indexing.Parse(cell.Held)
 	var current []int
-	if cell.TemplateHash == city.Template {
+	if newest {
 		current = indexing.Parse(cell.Current)
 	}
 	in := func(indices []int, index int) bool {

@@ -4,6 +4,7 @@
 package deployments
 
 import (
+	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -45,5 +46,31 @@ func TestEventsOfAvailability(t *testing.T) {
 		if !slices.Equal(got, step.want) {
 			t.Errorf("step %d, %s: events %v, want %v", i, step.report.reason, got, step.want)
 		}
+	}
+}
+
+// TestNoEventOfAStatusThatWasNotWritten: a status write that fails has no Event, and the retry has one.
+func TestNoEventOfAStatusThatWasNotWritten(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW")
+	f.workload(t, "main DFW")
+	f.mustReconcile(t)
+	f.report(t, "web-main-dfw", report{reason: v1alpha.ReasonStableInstanceFound, ready: 2})
+	events := func() (count int) {
+		for _, call := range f.Project.Calls() {
+			if call.Verb == "event "+v1alpha.ReasonAvailablePlacementFound {
+				count++
+			}
+		}
+		return count
+	}
+	broken := errors.New("the connection is broken")
+	f.Project.Once("apply status", v1alpha.KindWorkload, func() error { return broken })
+	if _, err := f.reconciler.Reconcile(t.Context(), f.request()); !errors.Is(err, broken) || events() > 0 {
+		t.Errorf("after %v there is an Event", err)
+	}
+	f.mustReconcileKeepingCalls(t)
+	if got := events(); got != 1 {
+		t.Errorf("%d Events of the retry, want 1", got)
 	}
 }

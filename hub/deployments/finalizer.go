@@ -9,6 +9,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
@@ -44,20 +45,23 @@ func (s *scope) ensureFinalizer(ctx context.Context) error {
 }
 
 // writtenFinalizers has the Workloads whose finalizer was written and has not arrived in the cache, with the resource version before
-// the write. It is safe for concurrent use.
+// the write: the last ones, since no event follows once another replica has the project. It is safe for concurrent use.
 type writtenFinalizers struct {
 	mu     sync.Mutex
-	before map[mcreconcile.Request]string
+	before *lru.Cache
 }
+
+// maxAwaited bounds the finalizers that are awaited. Of others the write may be repeated.
+const maxAwaited = 4096
 
 // wrote records that the finalizer was added to a version of a Workload.
 func (w *writtenFinalizers) wrote(workload mcreconcile.Request, version string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.before == nil {
-		w.before = map[mcreconcile.Request]string{}
+		w.before = lru.New(maxAwaited)
 	}
-	w.before[workload] = version
+	w.before.Add(workload, version)
 }
 
 // awaited reports whether the finalizer was added to this very version: a newer one is stored, and its event follows. A newer version
@@ -65,12 +69,18 @@ func (w *writtenFinalizers) wrote(workload mcreconcile.Request, version string) 
 func (w *writtenFinalizers) awaited(workload mcreconcile.Request, version string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return version != "" && w.before[workload] == version
+	if w.before == nil || version == "" {
+		return false
+	}
+	before, _ := w.before.Get(workload)
+	return before == version
 }
 
 // arrived forgets a Workload that has its finalizer in the cache, or is gone.
 func (w *writtenFinalizers) arrived(workload mcreconcile.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	delete(w.before, workload)
+	if w.before != nil {
+		w.before.Remove(workload)
+	}
 }

@@ -20,7 +20,8 @@ import (
 const mostCities = 3
 
 // addProgress reports in status whether the Workload progresses, and what its deployments wait for. hub/projection
-// judges their deadlines. A Workload whose network is missing has no deployment to judge: its own deadline counts.
+// judges their deadlines. The deadline of the Workload finds what no deployment reports: it has no deployment because its network is
+// missing, or hub and cells disagree about what is newest.
 func (s *scope) addProgress(status *v1alpha.WorkloadStatus, unsettled []*v1alpha.WorkloadDeployment) metav1.Condition {
 	condition := metav1.Condition{Type: v1alpha.ConditionProgressing, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonSettled}
 	if len(unsettled) == 0 && len(s.missingNetworks) == 0 {
@@ -30,20 +31,45 @@ func (s *scope) addProgress(status *v1alpha.WorkloadStatus, unsettled []*v1alpha
 	status.LastProgressTime = &last
 	condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonRollingOut
 	var messages []string
-	exceeded := slices.ContainsFunc(unsettled, hasExceeded)
 	if len(s.missingNetworks) > 0 {
 		messages = append(messages, s.describeMissingNetworks())
-		if rest := last.Add(s.workload.Spec.Rollout.ProgressDeadline()).Sub(s.Clock.Now()); rest > 0 {
-			s.requeueAfter.AtMost(rest)
-		} else {
-			exceeded = true
-		}
 	}
-	if exceeded {
+	// A suspended project may wait for a cell for any time.
+	if !status.Suspended && s.isOverdue(last) || slices.ContainsFunc(unsettled, hasExceeded) {
 		condition.Status, condition.Reason = metav1.ConditionFalse, v1alpha.ReasonProgressDeadlineExceeded
 	}
 	condition.Message = strings.Join(append(messages, describeProgress(unsettled)...), "; ")
 	return condition
+}
+
+// isOverdue reports whether the last progress was too long ago, and requeues the Workload for that time.
+func (s *scope) isOverdue(last metav1.Time) bool {
+	rest := last.Add(s.workload.Spec.Rollout.ProgressDeadline()).Sub(s.Clock.Now())
+	if rest > 0 {
+		s.requeueAfter.AtMost(rest)
+	}
+	return rest <= 0
+}
+
+// addRolloutProgress reports whether a rollout progresses while no deployment reports that it waits for anything: it is between two
+// steps, or hub and cells disagree about what is newest. Then its deadline finds that.
+func (s *scope) addRolloutProgress(status *v1alpha.WorkloadStatus, progressing *metav1.Condition) {
+	before, last := &s.workload.Status, s.lastProgress(nil)
+	if len(s.rolling.result.Steps) > 0 || before.UpdatedReplicas < status.UpdatedReplicas ||
+		before.UpdatedAvailableReplicas < status.UpdatedAvailableReplicas {
+		last = metav1.NewTime(s.Clock.Now()).Rfc3339Copy()
+	}
+	status.LastProgressTime = &last
+	progressing.Status, progressing.Reason, progressing.Message = metav1.ConditionTrue, v1alpha.ReasonRollingOut, status.Rollout.Message
+	if !s.isOverdue(last) {
+		return
+	}
+	progressing.Status, progressing.Reason = metav1.ConditionFalse, v1alpha.ReasonProgressDeadlineExceeded
+	progressing.Message = fmt.Sprintf("no progress for %s: %s; no city reports what it waits for", s.workload.Spec.Rollout.ProgressDeadline(),
+		status.Rollout.Message)
+	if status.Rollout.Phase == v1alpha.RolloutProgressing {
+		s.failRollout(status.Rollout)
+	}
 }
 
 // describeProgress describes what deployments wait for, deployments that exceed their deadlines first.

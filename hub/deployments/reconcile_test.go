@@ -38,7 +38,7 @@ func TestDeploymentsAreMade(t *testing.T) {
 	if finalizers := f.readWorkload(t).Finalizers; !slices.Equal(finalizers, []string{v1alpha.FinalizerWorkload}) {
 		t.Errorf("finalizers of the Workload are %v", finalizers)
 	}
-	f.clock.SetTime(f.clock.Now().Add(time.Hour))
+	f.clock.SetTime(f.clock.Now().Add(time.Minute))
 	if writes := f.mustReconcile(t); len(writes) > 0 {
 		t.Errorf("when nothing has changed, it writes %v", writes)
 	}
@@ -112,7 +112,7 @@ func TestTheFinalizerIsWrittenOnce(t *testing.T) {
 		t.Errorf("its finalizers are %v", finalizers)
 	}
 	f.mustReconcile(t)
-	if waiting := len(f.reconciler.finalizers.before); waiting != 0 {
+	if waiting := f.reconciler.finalizers.before.Len(); waiting != 0 {
 		t.Errorf("%d Workloads wait for a finalizer that has arrived", waiting)
 	}
 }

@@ -48,12 +48,18 @@ type rolling struct {
 
 // chooseTemplate replaces in memory the template of a Workload whose rollout has failed and is undone.
 func (s *scope) chooseTemplate(ctx context.Context) error {
-	hash, err := templates.Hash(&s.workload.Spec.Template)
+	version, err := templates.VersionOf(&s.workload.Spec.Template)
 	if err != nil {
 		return err
 	}
+	hash, before := version.Hash, s.workload.Status.Rollout
 	s.rolling = rolling{written: hash, target: hash, steps: map[string]string{}}
-	before := s.workload.Status.Rollout
+	if before != nil {
+		// An earlier version recorded the hash of the text.
+		for _, recorded := range []*string{&before.TemplateHash, &before.CompleteTemplateHash, &before.FailedTemplateHash} {
+			*recorded = version.Current(*recorded)
+		}
+	}
 	if before == nil || before.FailedTemplateHash != hash || before.CompleteTemplateHash == "" || before.CompleteTemplateHash == hash {
 		return nil
 	}
@@ -61,8 +67,9 @@ func (s *scope) chooseTemplate(ctx context.Context) error {
 	if err != nil || template == nil {
 		return err
 	}
-	s.workload.Spec.Template, s.rolling.target = *template.DeepCopy(), before.CompleteTemplateHash
-	return nil
+	s.workload.Spec.Template = *template.DeepCopy()
+	s.rolling.target, err = templates.Hash(template)
+	return err
 }
 
 // templateWithHash returns the template of a deployment or of a revision; nil without one.

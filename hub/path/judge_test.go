@@ -175,6 +175,19 @@ func TestJudge(t *testing.T) {
 				w.schedule(metav1.ConditionTrue)
 			}, want: []string{"NotScheduled//2"},
 		},
+		"a binding that names no cell, and a status that counts Instances": {
+			change: func(_ *testing.T, w *Row) {
+				w.Binding.Spec.Clusters, w.Works, w.Binding.Status.AggregatedStatus = nil, nil, nil
+				w.schedule(metav1.ConditionFalse)
+			}, want: []string{"StatusOutdated//2"},
+		},
+		"a binding that names no cell, and a status that counts none": {
+			change: func(_ *testing.T, w *Row) {
+				w.Binding.Spec.Clusters, w.Works, w.Binding.Status.AggregatedStatus = nil, nil, nil
+				w.Copied.Status.ObservedGeneration, w.Copied.Status.ReadyReplicas = 6, 0
+				w.schedule(metav1.ConditionFalse)
+			},
+		},
 		"a binding that nothing is to run for": {
 			change: func(_ *testing.T, w *Row) {
 				w.Copied.Spec.Replicas = new(int32(0))

@@ -29,7 +29,7 @@ func (s *scope) judgeAbsence(ctx context.Context) error {
 		return err
 	}
 	lasting := *s.row.Obstacle
-	for _, found := range s.Book.Observe(s.request, path.Judge(s.row)) {
+	for _, found := range s.Book.Observe(s.request, path.OwnPath, path.Judge(s.row)) {
 		if found.Key() == lasting.Key() {
 			lasting = found
 		}

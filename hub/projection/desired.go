@@ -93,11 +93,11 @@ func (s *scope) desiredStatus(served bool, refusal string) v1alpha.WorkloadDeplo
 		// The cells count the additional Instances of a rollout.
 		status.DesiredReplicas = min(status.DesiredReplicas, s.deployment.Spec.DesiredReplicas())
 	}
-	if len(status.Conditions) > 0 {
+	if len(status.Conditions) > 0 && (served || status.ReadyReplicas > 0) {
 		s.addShortfall(&status, refusal)
 		return status
 	}
-	// No cell has reported yet: the conditions name the obstacle.
+	// No cell has reported yet, or the cells that have are not in the city any more: the conditions name the obstacle.
 	status.DesiredReplicas = s.deployment.Spec.DesiredReplicas()
 	available := metav1.Condition{
 		Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonInstancesProvisioning,

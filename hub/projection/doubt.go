@@ -37,7 +37,7 @@ func (s *scope) judge(ctx context.Context) error {
 		return err
 	}
 	now := s.Clock.Now()
-	for _, found := range s.Book.Observe(s.request, path.Judge(s.row)) {
+	for _, found := range s.Book.Observe(s.request, path.OwnPath, path.Judge(s.row)) {
 		if found.Fault.Reason() == "" || !s.concerns(&found) {
 			continue
 		}

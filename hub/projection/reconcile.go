@@ -74,7 +74,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 		return s.requeueAfter.Result(), err
 	}
 	if err != nil || !found {
-		r.Book.Observe(request, nil)
+		r.Book.Observe(request, path.OwnPath, nil)
 		r.Ready.forget(request.ClusterName, request.NamespacedName)
 		r.shared.forget(request)
 		r.Passing.Done(request)
@@ -176,12 +176,14 @@ func (s *scope) applyInstances(ctx context.Context) error {
 }
 
 func (s *scope) applyReported(ctx context.Context) error {
-	hash, err := templates.Hash(&s.deployment.Spec.Template)
+	version, err := templates.VersionOf(&s.deployment.Spec.Template)
 	if err != nil {
 		return err
 	}
 	for i := range s.reported {
-		if err := s.applyInstance(ctx, &s.reported[i], hash); err != nil {
+		reported := &s.reported[i]
+		reported.TemplateHash, reported.ObservedTemplateHash = version.Current(reported.TemplateHash), version.Current(reported.ObservedTemplateHash)
+		if err := s.applyInstance(ctx, reported, version.Hash); err != nil {
 			return err
 		}
 	}

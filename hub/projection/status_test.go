@@ -64,6 +64,15 @@ func TestStatus(t *testing.T) {
 			set: func(*testing.T, *fixture) {}, city: "NONE",
 			wantReason: v1alpha.ReasonNoMatchingLocation, wantAvailable: "no cell serves NONE", wantProgresses: true, wantDesired: 2,
 		},
+		"the city has no cell any more": {
+			set: func(t *testing.T, f *fixture) {
+				t.Helper()
+				f.report(t, instance("web-0", f.hash, "False"))
+				planes.ChangeStatus(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) { d.Status.ReadyReplicas = 0 })
+			}, city: "NONE",
+			wantReason: v1alpha.ReasonNoMatchingLocation, wantAvailable: "no cell serves NONE", wantProgresses: true, wantDesired: 2,
+			wantObserved: true,
+		},
 		"no cell has room": {
 			set:        func(t *testing.T, f *fixture) { t.Helper(); f.refuse(t, "0/2 clusters are available.") },
 			wantReason: v1alpha.ReasonInstancesProvisioning, wantAvailable: "not have enough capacity: 0/2 clusters are available; ask", wantProgresses: true, wantDesired: 2,

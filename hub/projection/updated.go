@@ -17,7 +17,7 @@ import (
 // The state of an Instance whose path is broken is unknown: it is not Available. No count is higher than the count that
 // includes it.
 func (s *scope) addUpdated(status *v1alpha.WorkloadDeploymentStatus) error {
-	hash, err := templates.Hash(&s.deployment.Spec.Template)
+	version, err := templates.VersionOf(&s.deployment.Spec.Template)
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (s *scope) addUpdated(status *v1alpha.WorkloadDeploymentStatus) error {
 		}
 		available := fact.Available && !s.isUnknown(index)
 		of.add(index, fact, available)
-		if fact.TemplateHash == hash {
+		if version.Is(fact.TemplateHash) {
 			status.UpdatedReplicas++
 			if available {
 				status.UpdatedAvailableReplicas++
@@ -48,7 +48,7 @@ func (s *scope) addUpdated(status *v1alpha.WorkloadDeploymentStatus) error {
 		if of == nil {
 			of = &indicesOf{}
 		}
-		status.Indices = append(status.Indices, of.format(cell))
+		status.Indices = append(status.Indices, of.format(cell, version.Current(cell.TemplateHash)))
 	}
 	return nil
 }
@@ -75,9 +75,10 @@ func (i *indicesOf) add(index int, fact cellreport.Facts, available bool) {
 	}
 }
 
-func (i *indicesOf) format(cell *v1alpha.CellIndices) v1alpha.CellIndices {
+// format returns the indices of a cell, whose newest template has a hash.
+func (i *indicesOf) format(cell *v1alpha.CellIndices, hash string) v1alpha.CellIndices {
 	return v1alpha.CellIndices{
-		Cell: cell.Cell, TemplateHash: cell.TemplateHash, Existing: indexing.Format(i.existing),
+		Cell: cell.Cell, TemplateHash: hash, Existing: indexing.Format(i.existing),
 		AvailableIndices: indexing.Format(i.available), Held: indexing.Format(i.held), Current: indexing.Format(i.current),
 	}
 }

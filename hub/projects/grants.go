@@ -9,10 +9,12 @@ import (
 	"sync"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/internal/apply"
@@ -35,10 +37,19 @@ type Grants struct {
 	mu sync.Mutex
 	// user is the add-on's user on the hub; "": not known yet.
 	user string
+	// inForce are the RoleBindings that the API server's authorizer knows, by hub namespace. At sweepAt entries, entries
+	// without a RoleBinding are dropped.
+	inForce map[string]types.UID
+	sweepAt int
 }
 
+// firstSweep is the number of RoleBindings in force at which entries without one are first dropped.
+const firstSweep = 256
+
 // NewGrants returns Grants that read RoleBindings from the cache of a client, and write with it.
-func NewGrants(hub client.Client) *Grants { return &Grants{hub: hub} }
+func NewGrants(hub client.Client) *Grants {
+	return &Grants{hub: hub, inForce: map[string]types.UID{}, sweepAt: firstSweep}
+}
 
 // Ensure creates or updates the RoleBinding of a hub namespace, which the caller has proved to be the add-on's. If the
 // cache has the RoleBinding, Ensure makes no request.
@@ -61,21 +72,65 @@ func (g *Grants) Ensure(ctx context.Context, namespace string, from Origin) erro
 	return nil
 }
 
-// Has reports whether the cache has the RoleBinding of a hub namespace.
+// Has reports whether the RoleBinding of a hub namespace is in force: the cache has it, and the API server's authorizer,
+// which learns of it later, allows what it grants. The authorizer is asked until it does, and then no more: a request
+// before that would be refused.
 func (g *Grants) Has(ctx context.Context, namespace string) (bool, error) {
 	user, err := g.whoAmI(ctx)
 	if err != nil {
 		return false, err
 	}
+	existing, err := g.binding(ctx, namespace)
+	if err != nil || existing == nil || !grants(existing, user) {
+		return false, err
+	}
+	if g.isInForce(existing) {
+		return true, nil
+	}
+	review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+		ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: namespace, Verb: "list", Resource: "secrets"},
+	}}
+	if err := g.hub.Create(ctx, review); err != nil {
+		return false, fmt.Errorf("ask the hub whether the RoleBinding of hub namespace %s is in force: %w", namespace, err)
+	}
+	if review.Status.Allowed {
+		g.noteInForce(ctx, existing)
+	}
+	return review.Status.Allowed, nil
+}
+
+// binding returns the RoleBinding of a hub namespace from the cache; nil: it has none.
+func (g *Grants) binding(ctx context.Context, namespace string) (*rbacv1.RoleBinding, error) {
 	existing := &rbacv1.RoleBinding{}
-	err = g.hub.Get(ctx, client.ObjectKey{Namespace: namespace, Name: GrantName}, existing)
+	err := g.hub.Get(ctx, client.ObjectKey{Namespace: namespace, Name: GrantName}, existing)
 	if apierrors.IsNotFound(err) {
-		return false, nil
+		return nil, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("get the RoleBinding of hub namespace %s: %w", namespace, err)
+		return nil, fmt.Errorf("get the RoleBinding of hub namespace %s: %w", namespace, err)
 	}
-	return grants(existing, user), nil
+	return existing, nil
+}
+
+func (g *Grants) isInForce(binding *rbacv1.RoleBinding) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.inForce[binding.Namespace] == binding.UID
+}
+
+// noteInForce records that the authorizer knows a RoleBinding.
+func (g *Grants) noteInForce(ctx context.Context, binding *rbacv1.RoleBinding) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.inForce[binding.Namespace] = binding.UID; len(g.inForce) < g.sweepAt {
+		return
+	}
+	for namespace := range g.inForce {
+		if existing, err := g.binding(ctx, namespace); err == nil && existing == nil {
+			delete(g.inForce, namespace)
+		}
+	}
+	g.sweepAt = max(firstSweep, 2*len(g.inForce))
 }
 
 // whoAmI asks the hub once for the add-on's user.

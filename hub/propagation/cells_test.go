@@ -211,6 +211,72 @@ func TestACellThatLeaves(t *testing.T) {
 	}
 }
 
+// refuse plays Karmada's scheduler, which finds no cell and removes the deployment from all of them.
+func (f *fixture) refuse(t *testing.T) {
+	t.Helper()
+	f.schedule(t, nil, nil)
+	binding := &workv1alpha2.ResourceBinding{ObjectMeta: metav1.ObjectMeta{
+		Namespace: f.HubNamespace, Name: karmadanames.GenerateBindingName("WorkloadDeployment", "web"),
+	}}
+	planes.ChangeStatus(t, f.Planes, binding, func(b *workv1alpha2.ResourceBinding) {
+		b.Status.Conditions = []metav1.Condition{{
+			Type: workv1alpha2.Scheduled, Status: metav1.ConditionFalse, Reason: "NoClusterFit", Message: "0/1 clusters are available",
+			LastTransitionTime: metav1.NewTime(f.clock.Now()),
+		}}
+	})
+}
+
+// runs plays Karmada, which has aggregated that Instances run.
+func (f *fixture) runs(t *testing.T, replicas int32) {
+	t.Helper()
+	planes.ChangeStatus(t, f.Planes, f.copied(), func(d *v1alpha.WorkloadDeployment) {
+		d.Status.ObservedGeneration, d.Status.Replicas, d.Status.ReadyReplicas = d.Generation, replicas, replicas
+	})
+}
+
+// TestTheLastCellLeaves: the cell of a city loses its label, and Karmada removes the deployment from it. The copy has to change, because
+// Karmada aggregates again only then: the status would count the Instances of that cell forever.
+func TestTheLastCellLeaves(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.mustReconcile(t, "web")
+	f.schedule(t, map[string]int32{f.cell.Name: 2}, nil)
+	f.mustReconcile(t, "web")
+	f.runs(t, 2)
+	planes.Change(t, f.Planes, f.cell, func(c *clusterv1alpha1.Cluster) { c.Labels = nil })
+	f.mustReconcile(t, "web")
+	f.wantIndices(t, f.cell, []int{0, 1}, nil)
+	f.refuse(t)
+	if _, err := f.reconcile(t); err != nil {
+		t.Fatal(err)
+	}
+	f.wantIndices(t, f.cell, nil, []int{0, 1})
+	planes.Change(t, f.Planes, f.cell, func(c *clusterv1alpha1.Cluster) { c.Labels = map[string]string{v1alpha.LabelTopologyCity: f.city} })
+	if _, err := f.reconcile(t); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestTheOnlyCellIsRefused: while the status counts Instances of the only cell of a city, from which Karmada has removed the deployment,
+// the copy changes. Then the cell has its Instances again, as before the first decision of the scheduler.
+func TestTheOnlyCellIsRefused(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.mustReconcile(t, "web")
+	f.refuse(t)
+	f.mustReconcile(t, "web")
+	f.wantIndices(t, f.cell, []int{0, 1}, nil)
+	f.runs(t, 2)
+	f.mustReconcile(t, "web")
+	f.wantIndices(t, f.cell, nil, nil)
+	f.runs(t, 0)
+	f.mustReconcile(t, "web")
+	f.wantIndices(t, f.cell, []int{0, 1}, nil)
+	if writes := f.mustReconcile(t, "web"); len(writes) > 0 {
+		t.Errorf("it does not settle: %v", writes)
+	}
+}
+
 // TestACityWithoutACell gets all objects that a cell will need when it joins.
 func TestACityWithoutACell(t *testing.T) {
 	t.Parallel()

@@ -101,18 +101,29 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		// So is the right to the ConfigMaps and Secrets of a hub namespace.
 		Watches(&rbacv1.RoleBinding{}, projects.OnHubEvent(r.originalsIn(namespaceOf)), onHub(predicates.IgnoreCreations())...).
 		Watches(&policyv1alpha1.PropagationPolicy{}, projects.OnHubEvent(r.originalsIn(namespaceOf)), onHub(policyEdited())...).
-		Watches(&workv1alpha1.Work{}, projects.OnHubEvent(r.originalsIn(labelledNamespace)), onHub(predicates.OnlyDeletions())...).
+		Watches(&workv1alpha1.Work{}, projects.OnHubEvent(r.originalsIn(labelledNamespace)), onHub(predicate.Or(predicates.OnlyDeletions(), carriedChanged()))...).
 		// A cell that joins a city needs the namespaces of that city, and a lost cell may have to be released.
 		Watches(&clusterv1alpha1.Cluster{}, projects.OnHubEvent(r.originalsOfCity), onHub(cells.Changed())...).
-		// Karmada's scheduler sets the number of Instances of each cell, and cells report which ones they have
+		// Karmada's scheduler sets the number of Instances of each cell, or finds no cell, and cells report which ones they have
 		// released.
-		Watches(&workv1alpha2.ResourceBinding{}, projects.OnHubEvent(path.OfDeploymentBinding(r.Hub)), onHub(path.DivisionChanged())...).
+		Watches(&workv1alpha2.ResourceBinding{}, projects.OnHubEvent(path.OfDeploymentBinding(r.Hub)),
+			onHub(predicate.Or(path.DivisionChanged(), path.RefusalChanged()))...).
 		// The cells stop the Instances of a suspended project, and start them again.
 		WatchesRawSource(r.suspensions()).
 		// Projects whose Instances begin, or cease, to need quota.
 		WatchesRawSource(projects.MeteringChanges(r.Projects, r.Metering)).
 		WithOptions(options).
 		Complete(wrap(r.Reconcile))
+}
+
+// carriedChanged lets updates of the Works of namespaces pass that change what they carry: another policy may select namespaces, too.
+func carriedChanged() predicate.Predicate {
+	return predicate.Funcs{
+		CreateFunc: func(event.CreateEvent) bool { return false }, DeleteFunc: func(event.DeleteEvent) bool { return false },
+		UpdateFunc: func(e event.UpdateEvent) bool {
+			return labelledNamespace(e.ObjectNew) != "" && e.ObjectOld.GetGeneration() != e.ObjectNew.GetGeneration()
+		},
+	}
 }
 
 // concernsCopy drops updates of originals that change only parts of the status that the copy does not depend on: each change of an

@@ -5,6 +5,7 @@ package propagation
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -16,6 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -123,11 +125,28 @@ func (s *scope) ensureNamespaceWork(ctx context.Context, cell string, hub types.
 		return nil, err
 	}
 	existing := &workv1alpha1.Work{}
-	if _, err = s.ensure(ctx, desired, existing, func() bool { return !apply.MetadataDiffers(existing, desired) }); err != nil || !s.blocked {
+	upToDate := func() bool { return !apply.MetadataDiffers(existing, desired) && carries(existing, desired) }
+	if _, err = s.ensure(ctx, desired, existing, upToDate); err != nil || !s.blocked {
 		return nil, err
 	}
 	s.blocked = false
 	return existing, nil
+}
+
+// carries reports whether a Work carries what a desired one does, and nothing else. Karmada adds metadata to manifests; another policy that selects
+// namespaces replaces them.
+func carries(existing, desired *workv1alpha1.Work) bool {
+	stored, wanted := existing.Spec.Workload.Manifests, desired.Spec.Workload.Manifests
+	if len(stored) != len(wanted) || ptr.Deref(existing.Spec.SuspendDispatching, false) {
+		return false
+	}
+	for i := range wanted {
+		var has, needs map[string]any
+		if json.Unmarshal(stored[i].Raw, &has) != nil || json.Unmarshal(wanted[i].Raw, &needs) != nil || !equality.Semantic.DeepDerivative(needs, has) {
+			return false
+		}
+	}
+	return true
 }
 
 // ensurePolicy creates or updates the policy of the deployment's city that propagates the copy. The API server and

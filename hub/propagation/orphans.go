@@ -64,11 +64,15 @@ func (r *Reconciler) Withdraw(ctx context.Context, request mcreconcile.Request) 
 	return s.requeueAfter.Result(), nil
 }
 
-// confirmGone loads the copy, and waits unless its original is proved gone.
+// confirmGone loads the copy, and waits unless its original is proved gone; without a name, unless the project is proved to need neither
+// the unused cities nor, if it has no copy, the hub namespace.
 func (s *scope) confirmGone(ctx context.Context) error {
 	isUsed, err := s.findUnused(ctx)
-	if err != nil || s.deployment.Name == "" {
+	if err != nil {
 		return err
+	}
+	if s.deployment.Name == "" {
+		return s.confirmUnused(ctx, isUsed)
 	}
 	copied := &v1alpha.WorkloadDeployment{}
 	key := ownership.Key{
@@ -89,6 +93,30 @@ func (s *scope) confirmGone(ctx context.Context) error {
 		s.requeueAfter.AtMost(recreatedWithin)
 	}
 	return err
+}
+
+// confirmUnused waits unless the project has answered that it has no deployment in the unused cities. A Milo without the project answers for
+// an empty one.
+func (s *scope) confirmUnused(ctx context.Context, isUsed bool) error {
+	cities := s.unusedCities
+	if len(cities) == 0 && isUsed {
+		s.blocked = true
+		return nil
+	}
+	if len(cities) == 0 {
+		cities = []string{""}
+	}
+	for _, city := range cities {
+		answer, err := s.Owners.Verdict(ctx, ownership.Key{
+			Project: s.origin.Project, ProjectUID: s.origin.ProjectUID, HubNamespace: s.hubNamespace, City: city,
+			Deployment: types.NamespacedName{Namespace: s.deployment.Namespace},
+		})
+		if s.blocked = answer.Verdict != ownership.Gone; s.blocked {
+			s.requeueAfter.AtMost(recreatedWithin)
+			return err
+		}
+	}
+	return nil
 }
 
 // deleteOrphan deletes the copy, or waits if the copy belongs to another project.

@@ -231,3 +231,59 @@ func TestWithdrawalWithoutNeed(t *testing.T) {
 		t.Errorf("got %+v, %v", result, err)
 	}
 }
+
+// unnamed plays the sweep, which finds a hub namespace without a copy.
+func (f *fixture) unnamed(t *testing.T) reconcile.Result {
+	t.Helper()
+	request := f.request("")
+	result, err := f.reconciler.Withdraw(t.Context(), request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// TestAnUnusedNamespaceStaysWhenMiloIsEmpty: the policies and the hub namespace of a project that Milo has lost are not deleted.
+func TestAnUnusedNamespaceStaysWhenMiloIsEmpty(t *testing.T) {
+	t.Parallel()
+	f := made(t)
+	force(t, f)
+	end(t, f, f.copied())
+	planes.Delete(t, f.Planes, f.copied())
+	f.gone = true
+	if result := f.unnamed(t); result.RequeueAfter != recreatedWithin {
+		t.Errorf("got %+v", result)
+	}
+	if !planes.Exists(t, f.Planes, f.policy()) || !read(t, f, f.namespace()).DeletionTimestamp.IsZero() {
+		t.Fatal("something was deleted because an empty Milo does not have the project")
+	}
+	f.gone = false
+	f.unnamed(t)
+	if planes.Exists(t, f.Planes, f.policy()) || read(t, f, f.namespace()).DeletionTimestamp.IsZero() {
+		t.Error("what no deployment needs stays")
+	}
+}
+
+// TestAnUnusedNamespaceStaysForANewOriginal that is not in the cache yet.
+func TestAnUnusedNamespaceStaysForANewOriginal(t *testing.T) {
+	t.Parallel()
+	f := made(t)
+	force(t, f)
+	end(t, f, f.copied())
+	planes.Delete(t, f.Planes, f.copied())
+	lists := 0
+	f.Project.Before(func(call planes.Call) error {
+		// The first list asks for the verdict, the second one reads the cache.
+		if call.Verb == "list" && call.Kind == "WorkloadDeploymentList" {
+			if lists++; lists == 3 {
+				f.Project.Before(nil)
+				planes.Create(t, f.Planes, f.Deployment("other", f.city))
+			}
+		}
+		return nil
+	})
+	f.unnamed(t)
+	if !planes.Exists(t, f.Planes, f.policy()) || !read(t, f, f.namespace()).DeletionTimestamp.IsZero() {
+		t.Error("the policies or the namespace of a deployment that exists were deleted")
+	}
+}

@@ -207,12 +207,16 @@ func (s *scope) othersNeed(ctx context.Context, city string) (bool, error) {
 				(city == "" || naming.CityLabel(other.Spec.CityCode) == naming.CityLabel(city))
 		})
 	}
-	var originals, copies v1alpha.WorkloadDeploymentList
-	if err := s.project.List(ctx, &originals, client.InNamespace(s.deployment.Namespace), client.UnsafeDisableDeepCopy); err != nil {
-		return false, fmt.Errorf("list the project's deployments: %w", err)
-	}
-	if needs(&originals) {
-		return true, nil
+	var copies v1alpha.WorkloadDeploymentList
+	// That the cache has another one suffices; that it has none proves nothing.
+	for _, project := range []client.Reader{s.project, s.projectAPI} {
+		var originals v1alpha.WorkloadDeploymentList
+		if err := project.List(ctx, &originals, client.InNamespace(s.deployment.Namespace), client.UnsafeDisableDeepCopy); err != nil {
+			return false, fmt.Errorf("list the project's deployments: %w", err)
+		}
+		if needs(&originals) {
+			return true, nil
+		}
 	}
 	if err := s.APIReader.List(ctx, &copies, client.InNamespace(s.hubNamespace)); err != nil {
 		return false, fmt.Errorf("list the hub's deployments: %w", err)

@@ -17,7 +17,8 @@ import (
 const eventRestored = "HubRestored"
 
 // tellOfRestore records an Event when the hub's copy is older than the generation that its cells have confirmed to the project: the hub was
-// restored from a backup. The project decides: what is in the middle there, such as a rollout, continues, and nothing is undone.
+// restored from a backup. The project decides: what is in the middle there, such as a rollout, continues. Without Milo, the project is part of
+// the hub, and may be of the same backup.
 func (s *scope) tellOfRestore(ctx context.Context) error {
 	sent, known := s.generationOf(s.existing)
 	confirmed := s.deployment.Status.ObservedGeneration
@@ -37,7 +38,7 @@ func (s *scope) tellOfRestore(ctx context.Context) error {
 		rollout = fmt.Sprintf("; its rollout continues with the Instances from index %d on", s.deployment.Spec.Partition.Index)
 	}
 	s.warn(eventRestored, "the hub has generation %d of the deployment, and its cells have confirmed generation %d: the hub was restored from a backup. "+
-		"The project's generation %d is sent again, and nothing is undone%s", sent, confirmed, s.deployment.Generation, rollout)
+		"The project's generation %d is sent again%s", sent, confirmed, s.deployment.Generation, rollout)
 	return nil
 }
 

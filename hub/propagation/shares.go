@@ -22,6 +22,11 @@ func (s *scope) assignment(ctx context.Context, existing *v1alpha.WorkloadDeploy
 		return nil, err
 	}
 	shares := s.shares(binding)
+	if removed, err := s.removed(ctx, binding, existing); err != nil {
+		return nil, err
+	} else if removed {
+		shares = map[string]int{}
+	}
 	if shares == nil {
 		// Without a decision the assignment does not change.
 		if existing.Spec.Assignment == nil {
@@ -114,4 +119,24 @@ func (s *scope) shares(binding *workv1alpha2.ResourceBinding) map[string]int {
 		shares[target.Name] = int(target.Replicas)
 	}
 	return shares
+}
+
+// removed reports whether Karmada removes the deployment from all cells: its scheduler has found none. Only a change of the copy lets
+// Karmada aggregate again, without the reports of these cells. The only cell of a city gets its Instances without a decision of the
+// scheduler: there, only a status that still counts Instances after their Work is gone must be aggregated again.
+func (s *scope) removed(ctx context.Context, binding *workv1alpha2.ResourceBinding, existing *v1alpha.WorkloadDeployment) (bool, error) {
+	if binding == nil || len(binding.Spec.Clusters) > 0 || path.Refusal(binding) == "" {
+		return false, nil
+	}
+	if len(s.cells) != 1 {
+		return true, nil
+	}
+	if !s.cells[0].Ready || existing.Status.Replicas == 0 {
+		return false, nil
+	}
+	sent, err := s.hasWork(ctx, s.cells[0].Name)
+	if sent {
+		s.requeueAfter.AtMost(leavingRequeue)
+	}
+	return !sent, err
 }

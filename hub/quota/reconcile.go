@@ -182,7 +182,7 @@ func (s *scope) interrupted(ctx context.Context, err error) error {
 }
 
 func (s *scope) makePlan(ctx context.Context) error {
-	hash, err := templates.Hash(&s.copied.Spec.Template)
+	version, err := templates.VersionOf(&s.copied.Spec.Template)
 	if err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func (s *scope) makePlan(ctx context.Context) error {
 	}
 	for index, fact := range facts {
 		situation.started[index] = !fact.Held
-		situation.rolled[index] = fact.TemplateHash == hash
+		situation.rolled[index] = version.Is(fact.TemplateHash)
 	}
 	situation.budget = sync.OnceValue(func() *budget { return s.readBudget(ctx) })
 	s.plan = makePlan(situation)

@@ -136,7 +136,7 @@ func reportOf(copied *v1alpha.WorkloadDeployment) report {
 	if copied == nil || len(namedBy(copied.Spec.Templates())) == 0 {
 		return report{}
 	}
-	hash, err := templates.Hash(&copied.Spec.Template)
+	version, err := templates.VersionOf(&copied.Spec.Template)
 	if err != nil {
 		// A template that cannot be hashed has no Instances.
 		return report{}
@@ -144,7 +144,7 @@ func reportOf(copied *v1alpha.WorkloadDeployment) report {
 	var result report
 	for i := range copied.Status.Indices {
 		cell := &copied.Status.Indices[i]
-		if cell.TemplateHash != hash {
+		if !version.Is(cell.TemplateHash) {
 			continue
 		}
 		result.arrived = result.arrived || cell.DataReady != ""

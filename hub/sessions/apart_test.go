@@ -13,6 +13,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -122,23 +123,69 @@ func TestAnotherProject(t *testing.T) {
 	}
 }
 
-// TestRecreatedProject verifies that a session of a project that was recreated ends, and is not served any more.
-func TestRecreatedProject(t *testing.T) {
+// TestLostProject verifies that a stream continues while its project does not answer to its name and UID, as when Milo has lost it by
+// mistake, that no other stream begins and no grant goes, and that the stream ends once ownership has withdrawn the copy from the hub.
+func TestLostProject(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, endless)
 	key := newKey(t)
-	_, grant := f.create(t, key)
+	session, grant := f.create(t, key)
 	lines := bufio.NewReader(f.get(t, f.addressOf(grant), key).Body)
 	if line, err := lines.ReadString('\n'); line != "first\n" {
 		t.Fatalf("%q, %v", line, err)
 	}
-	began := time.Now()
+	ended := make(chan error, 1)
 	f.project.recreated.Store(true)
-	if _, err := lines.ReadString('\n'); err == nil || time.Since(began) > 10*time.Second {
+	go func() {
+		_, err := lines.ReadString('\n')
+		ended <- err
+	}()
+	if err := f.server.sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	timer := time.NewTimer(3 * watchInterval)
+	defer timer.Stop()
+	select {
+	case err := <-ended:
+		t.Fatalf("the stream ended with %v", err)
+	case <-timer.C:
+	}
+	if response := f.get(t, f.addressOf(grant), key); response.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("another stream: %d", response.StatusCode)
+	}
+	if _, err := f.server.options.Grants.get(t.Context(), grant.UID); err != nil {
+		t.Errorf("the grant of a project that is not proved gone: %v", err)
+	}
+	if err := f.Client.Delete(t.Context(), f.copy); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	if err := <-ended; err == nil || time.Since(began) > 10*time.Second {
 		t.Errorf("the stream ended after %s, %v", time.Since(began), err)
 	}
-	if response := f.get(t, f.addressOf(grant), key); response.StatusCode != http.StatusGone || !strings.Contains(readAll(t, response), "project north does not exist any more") {
-		t.Errorf("another stream: %d", response.StatusCode)
+	f.project.recreated.Store(false)
+	f.expire(t, grant, -time.Second)
+	f.server.tasks.retain(nil)
+	if err := f.server.sweep(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	f.eventually(t, "the session is deleted when its project is found again", func() bool {
+		return apierrors.IsNotFound(f.Client.Get(t.Context(), client.ObjectKeyFromObject(session), session))
+	})
+}
+
+// eventually waits for a condition.
+func (f *fixture) eventually(t *testing.T, what string, met func() bool) {
+	t.Helper()
+	deadline, ticker := time.NewTimer(30*time.Second), time.NewTicker(20*time.Millisecond)
+	defer deadline.Stop()
+	defer ticker.Stop()
+	for !met() {
+		select {
+		case <-ticker.C:
+		case <-deadline.C:
+			t.Fatalf("it is not so that %s", what)
+		}
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"crypto/x509/pkix"
 	"encoding/pem"
 	"flag"
+	"fmt"
 	"io"
 	"math/big"
 	"net"
@@ -91,6 +92,8 @@ type fixture struct {
 	instance *v1alpha.Instance
 	copy     *v1alpha.WorkloadDeployment
 	stop     func()
+	// byAnother: another replica admits the sessions.
+	byAnother bool
 	// trusted is the CA of the replica.
 	trusted *x509.CertPool
 	bundle  []byte
@@ -121,7 +124,7 @@ func newFixture(t *testing.T, cells http.Handler, change ...func(*Options)) *fix
 	options := Options{
 		Grants: &Grants{
 			Hub: f.Client, Namespace: testenv.Namespace(t, f.Client, "grants").Name, Clock: clock.RealClock{},
-			Limits: Limits{PerUser: 10, PerProject: 20, Streams: 20},
+			Limits: Limits{PerUser: 10, PerProject: 20, Streams: 100},
 		},
 		Projects: f.project, Cells: transport, Hub: hub.URL, URL: f.url, Clock: clock.RealClock{}, Registerer: prometheus.NewRegistry(), Log: logger,
 		Certificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return serving, nil },
@@ -170,6 +173,25 @@ func (f *fixture) setUpInstance(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+}
+
+// declare changes the containers of the template that the cell has.
+func (f *fixture) declare(t *testing.T, change func(*v1alpha.SandboxRuntime)) {
+	t.Helper()
+	change(f.copy.Spec.Template.Spec.Runtime.Sandbox)
+	if err := f.Client.Update(t.Context(), f.copy); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// declarePorts declares ports of the container.
+func (f *fixture) declarePorts(t *testing.T, ports ...int32) {
+	t.Helper()
+	f.declare(t, func(sandbox *v1alpha.SandboxRuntime) {
+		for i, port := range ports {
+			sandbox.Containers[0].Ports = append(sandbox.Containers[0].Ports, v1alpha.NamedPort{Name: fmt.Sprintf("p%d", i), Port: port})
+		}
+	})
 }
 
 func assigned(cell string) *v1alpha.WorkloadDeploymentAssignment {
@@ -248,7 +270,11 @@ func (f *fixture) create(t *testing.T, key *ecdsa.PrivateKey, change ...func(*v1
 		User: authenticationv1.UserInfo{Username: "consumer", UID: "7", Groups: []string{"team"}, Extra: map[string]authenticationv1.ExtraValue{"a": {"b"}}},
 		Spec: session.Spec,
 	}
-	if err := f.server.Grant(t.Context(), grant); err != nil {
+	grants := f.server.Grant
+	if f.byAnother {
+		grants = f.server.options.Grants.Record
+	}
+	if err := grants(t.Context(), grant); err != nil {
 		t.Fatal(err)
 	}
 	return session, grant

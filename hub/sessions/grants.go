@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -32,6 +33,8 @@ const (
 	dataUsed  = "used"
 	// maxGrantBytes bounds a grant: the groups and extras of a user have no bound of their own.
 	maxGrantBytes = 128 << 10
+	// pageSize is how many grants are listed at once.
+	pageSize = 500
 )
 
 // Grant is a session that admission has granted. It is never changed. Streams are served for the grant: other clients
@@ -153,19 +156,27 @@ func (g *Grants) get(ctx context.Context, uid types.UID) (*Grant, error) {
 	return decodeGrant(stored)
 }
 
-// list returns all grants. It skips grants that cannot be decoded.
-func (g *Grants) list(ctx context.Context) ([]*Grant, error) {
-	var stored corev1.ConfigMapList
-	if err := g.Hub.List(ctx, &stored, client.InNamespace(g.Namespace), client.HasLabels{labelUser}); err != nil {
-		return nil, fmt.Errorf("list the grants of sessions: %w", err)
-	}
-	var grants []*Grant
-	for i := range stored.Items {
-		if grant, err := decodeGrant(&stored.Items[i]); err == nil {
-			grants = append(grants, grant)
+// list returns the UIDs of all sessions with a grant, and of their projects. It reads no grant.
+func (g *Grants) list(ctx context.Context) (map[types.UID]types.UID, error) {
+	found, next := map[types.UID]types.UID{}, ""
+	for {
+		var page metav1.PartialObjectMetadataList
+		page.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
+		err := g.Hub.List(ctx, &page, client.InNamespace(g.Namespace), client.HasLabels{labelUser}, client.Limit(pageSize), client.Continue(next))
+		if err != nil {
+			return nil, fmt.Errorf("list the grants of sessions: %w", err)
+		}
+		for i := range page.Items {
+			name, isGrant := strings.CutPrefix(page.Items[i].Name, namePrefix)
+			project := types.UID(page.Items[i].Labels[v1alpha.LabelProjectUID])
+			if uid := types.UID(name); isGrant && isUID(uid) && project != "" {
+				found[uid] = project
+			}
+		}
+		if next = page.Continue; next == "" {
+			return found, nil
 		}
 	}
-	return grants, nil
 }
 
 // use marks a grant as used. Of several replicas that use it at the same time, one succeeds: the others get errUsed.
@@ -186,6 +197,22 @@ func (g *Grants) use(ctx context.Context, grant *Grant) error {
 		return errUsed
 	case err != nil:
 		return fmt.Errorf("mark session %s as used: %w", grant.Name, err)
+	}
+	grant.version = stored.ResourceVersion
+	return nil
+}
+
+// release takes the mark of a use back, of the replica that has written it, if the cell has not begun the stream.
+func (g *Grants) release(ctx context.Context, grant *Grant) error {
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"resourceVersion": grant.version}, "data": map[string]any{dataUsed: nil},
+	})
+	if err != nil {
+		return fmt.Errorf("encode the release of a session: %w", err)
+	}
+	stored := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: g.Namespace, Name: grantName(grant.UID)}}
+	if err := g.Hub.Patch(ctx, stored, client.RawPatch(types.MergePatchType, patch)); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("mark session %s as not used: %w", grant.Name, err)
 	}
 	return nil
 }
@@ -211,7 +238,23 @@ func decodeGrant(stored *corev1.ConfigMap) (*Grant, error) {
 	return grant, nil
 }
 
-func grantName(uid types.UID) string { return "session-" + string(uid) }
+// namePrefix begins the name of a grant's ConfigMap.
+const namePrefix = "session-"
+
+func grantName(uid types.UID) string { return namePrefix + string(uid) }
+
+// created is when a session was granted.
+func (g *Grant) created() time.Time {
+	return g.Expires.Add(-time.Duration(g.Spec.TTLSeconds) * time.Second)
+}
+
+// brief returns what a replica keeps of a grant.
+func (g *Grant) brief() *Grant {
+	short := *g
+	short.User = authenticationv1.UserInfo{Username: g.User.Username}
+	short.Spec.PublicKey, short.Spec.Command = "", nil
+	return &short
+}
 
 var uidForm = regexp.MustCompile(`^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`)
 

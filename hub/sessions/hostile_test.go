@@ -62,12 +62,21 @@ func TestLostCell(t *testing.T) {
 			}
 		},
 		"silent": silent, "slow": drip,
+		"redirects": func(w http.ResponseWriter, r *http.Request) {
+			http.Redirect(w, r, "http://127.0.0.1:1/", http.StatusFound)
+		},
 	}
 	released := make(chan struct{})
 	f := newFixture(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { cells[r.URL.Query().Get("container")](w, r) }), func(o *Options) {
 		o.Ports = func(*url.URL) (httpstream.Dialer, error) { return stuck{released}, nil }
 	})
 	defer close(released)
+	f.declarePorts(t, 80)
+	f.declare(t, func(sandbox *v1alpha.SandboxRuntime) {
+		for name := range cells {
+			sandbox.Containers = append(sandbox.Containers, v1alpha.SandboxContainer{Name: name, Image: "app:1"})
+		}
+	})
 	key := newKey(t)
 	var all sync.WaitGroup
 	for name, c := range map[string]struct {
@@ -75,6 +84,7 @@ func TestLostCell(t *testing.T) {
 		container, reason string
 	}{
 		"a cell that breaks off":   {v1alpha.SessionLogs, "breaks-off", v1alpha.ReasonSessionFailed},
+		"a redirect":               {v1alpha.SessionLogs, "redirects", v1alpha.ReasonSessionFailed},
 		"endless headers":          {v1alpha.SessionLogs, "endless-headers", v1alpha.ReasonSessionFailed},
 		"no answer":                {v1alpha.SessionLogs, "silent", v1alpha.ReasonSessionUnreachable},
 		"no answer for a command":  {v1alpha.SessionExec, "silent", v1alpha.ReasonSessionUnreachable},

@@ -56,7 +56,16 @@ func unreachable(format string, args ...any) error {
 }
 
 // place is the Pod of an Instance.
-type place struct{ cell, namespace, pod string }
+type place struct {
+	cell, namespace, pod string
+	// container is the container of the session.
+	container string
+}
+
+// isAt reports whether two places are of the same Pod in the same cell.
+func (p place) isAt(other place) bool {
+	return p.cell == other.cell && p.namespace == other.namespace && p.pod == other.pod
+}
 
 // places finds the Pods of Instances.
 type places struct {
@@ -70,9 +79,6 @@ type places struct {
 // another project.
 func (p *places) find(ctx context.Context, grant *Grant) (place, error) {
 	project, err := p.projects.Client(ctx, grant.Project, grant.ProjectUID)
-	if errors.Is(err, ErrProjectGone) {
-		return place{}, gone("project %s does not exist any more", grant.Project)
-	}
 	if err != nil {
 		return place{}, err
 	}
@@ -87,21 +93,26 @@ func (p *places) find(ctx context.Context, grant *Grant) (place, error) {
 	case instance.UID != wanted.UID:
 		return place{}, gone("Instance %s was replaced by another one of its name, with UID %s", wanted.Name, instance.UID)
 	}
-	origin := projects.Origin{Project: grant.Project, ProjectUID: grant.ProjectUID, Namespace: grant.Namespace}
+	origin := originOf(grant)
 	namespaceUID, err := origin.NamespaceUID(ctx, project)
 	if err != nil {
 		return place{}, err
 	}
-	return p.onHub(ctx, origin, namespaceUID, wanted.Name)
+	return p.onHub(ctx, grant, origin.HubNamespace(namespaceUID))
 }
 
-// onHub returns the place of an Instance of an origin.
-func (p *places) onHub(ctx context.Context, origin projects.Origin, namespaceUID types.UID, instance string) (place, error) {
+func originOf(grant *Grant) projects.Origin {
+	return projects.Origin{Project: grant.Project, ProjectUID: grant.ProjectUID, Namespace: grant.Namespace}
+}
+
+// onHub returns the place of the Instance of a grant in a hub namespace.
+func (p *places) onHub(ctx context.Context, grant *Grant, hubNamespace string) (place, error) {
+	origin, instance := originOf(grant), grant.Spec.InstanceRef.Name
 	deployment, index, ok := split(instance)
 	if !ok {
 		return place{}, gone("%s is no name of an Instance", instance)
 	}
-	hubNamespace, stored := origin.HubNamespace(namespaceUID), &v1alpha.WorkloadDeployment{}
+	stored := &v1alpha.WorkloadDeployment{}
 	err := p.hub.Get(ctx, client.ObjectKey{Namespace: hubNamespace, Name: deployment}, stored)
 	switch {
 	case apierrors.IsNotFound(err):
@@ -115,7 +126,12 @@ func (p *places) onHub(ctx context.Context, origin projects.Origin, namespaceUID
 	if cell == "" {
 		return place{}, gone("Instance %s is not assigned to a cell", instance)
 	}
-	return place{cell: cell, namespace: hubNamespace, pod: instance}, p.reachable(ctx, cell)
+	found := place{cell: cell, namespace: hubNamespace, pod: instance}
+	// The hub's copy has the template that the cell gets. An Instance in the project may be written by others while admission is bypassed.
+	if found.container, err = containerOf(&stored.Spec.Template.Spec, &grant.Spec); err != nil {
+		return found, err
+	}
+	return found, p.reachable(ctx, cell)
 }
 
 // reachable returns an ending while Karmada's proxy does not lead to a cell.

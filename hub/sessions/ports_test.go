@@ -34,21 +34,26 @@ type kubelet struct {
 func (k kubelet) Dial(...string) (httpstream.Connection, string, error) {
 	near, far := net.Pipe()
 	go func() {
-		failures := make(chan httpstream.Stream, 1)
-		_, err := spdy.NewServerConnection(far, func(stream httpstream.Stream, _ <-chan struct{}) error {
-			if stream.Headers().Get(corev1.StreamType) == corev1.StreamTypeError {
-				failures <- stream
-				return nil
-			}
-			go func() { k.connect(stream, <-failures) }()
-			return nil
-		})
+		_, err := spdy.NewServerConnection(far, k.streams())
 		if err != nil && !errors.Is(err, io.EOF) {
 			k.t.Errorf("serve SPDY: %v", err)
 		}
 	}()
-	connection, err := spdy.NewClientConnection(near)
+	connection, err := spdy.NewClientConnection(&framed{Conn: near})
 	return connection, "", err
+}
+
+// streams handles the two streams of a connection.
+func (k kubelet) streams() httpstream.NewStreamHandler {
+	failures := make(chan httpstream.Stream, 1)
+	return func(stream httpstream.Stream, _ <-chan struct{}) error {
+		if stream.Headers().Get(corev1.StreamType) == corev1.StreamTypeError {
+			failures <- stream
+			return nil
+		}
+		go func() { k.connect(stream, <-failures) }()
+		return nil
+	}
 }
 
 func (k kubelet) connect(data, failures httpstream.Stream) {
@@ -118,6 +123,7 @@ func TestPorts(t *testing.T) {
 			return cell, nil
 		}
 	})
+	f.declarePorts(t, port, closed)
 	key := newKey(t)
 	session, grant := f.create(t, key, func(s *v1alpha.InstanceSessionSpec) {
 		s.Type, s.Ports = v1alpha.SessionPortForward, []int32{port, closed}
@@ -175,6 +181,7 @@ func TestPortsEnd(t *testing.T) {
 	f := newFixture(t, http.NotFoundHandler(), func(o *Options) {
 		o.Ports = func(*url.URL) (httpstream.Dialer, error) { return kubelet{t, make(chan string, 10)}, nil }
 	})
+	f.declarePorts(t, port)
 	key := newKey(t)
 	session, grant := f.create(t, key, func(s *v1alpha.InstanceSessionSpec) { s.Type, s.Ports = v1alpha.SessionPortForward, []int32{port} })
 	response, connection := f.dialWith(t, fmt.Sprintf("%s?port=%d", f.addressOf(grant), port), key, http.Header{"Upgrade": {TunnelProtocol}})

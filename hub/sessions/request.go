@@ -15,8 +15,8 @@ import (
 // client sends is part of it.
 func target(at place, spec *v1alpha.InstanceSessionSpec) *url.URL {
 	query, stream := url.Values{}, "log"
-	if spec.ContainerName != "" {
-		query.Set("container", spec.ContainerName)
+	if at.container != "" {
+		query.Set("container", at.container)
 	}
 	switch spec.Type {
 	case v1alpha.SessionExec, v1alpha.SessionAttach:

@@ -5,12 +5,9 @@ package sessions
 
 import (
 	"context"
-	"crypto/subtle"
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"io"
-	"log"
 	"net"
 	"net/http"
 	"net/url"
@@ -20,18 +17,18 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
-	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/decode"
+	"github.com/karmada-compute/karmada-compute/internal/listeners"
 )
 
 const (
-	// headerTimeout and headerBytes bound the headers of a request.
+	// headerTimeout bounds the handshake, and the headers of a request.
 	headerTimeout = 10 * time.Second
-	headerBytes   = 16 << 10
+	// otherConnections is how many connections of clients with a key there may be besides streams.
+	otherConnections = 200
 	// lookups is how many requests are looked up at the same time, of clients that have proved nothing yet. Others wait.
 	lookups = 64
 	// lookupTimeout bounds the lookup of a session, and the wait for it.
@@ -94,12 +91,17 @@ type Server struct {
 	hub *url.URL
 	// proxy sends a stream to its place.
 	proxy http.Handler
-	// unproved and streams bound requests that are looked up, and streams.
-	unproved, streams chan struct{}
-	// announced are new grants.
-	announced chan *Grant
-	metrics   *serverMetrics
-	// running are streams and writes of their ends.
+	// unproved bounds requests whose grants are looked up, and attempts bounds requests of clients without the key. rates and turns bound the
+	// requests of each session and project.
+	unproved chan struct{}
+	attempts *listeners.Attempts
+	rates    *rates
+	turns    turns
+	// tasks are the work for sessions, and lanes do it.
+	tasks   *tasks
+	lanes   lanes
+	metrics *serverMetrics
+	// running are streams, and states that their projects do not show yet.
 	running sync.WaitGroup
 
 	mu sync.Mutex
@@ -113,9 +115,10 @@ type Server struct {
 func New(o Options) (*Server, error) {
 	s := &Server{
 		options: o, places: places{hub: o.Grants.Hub, projects: o.Projects},
-		unproved: make(chan struct{}, lookups), streams: make(chan struct{}, o.Grants.Limits.Streams),
-		announced: make(chan *Grant, announcements), open: map[*stream]context.CancelCauseFunc{},
+		unproved: make(chan struct{}, lookups), attempts: listeners.NewAttempts(o.Clock), rates: newRates(), turns: turns{of: map[types.UID]*turn{}},
+		tasks: newTasks(), open: map[*stream]context.CancelCauseFunc{},
 	}
+	s.lanes.attend = s.attend
 	s.watched = s.places.shared(newAnswers(o.Clock))
 	var err error
 	if s.hub, err = parseHub(o.Hub); err != nil {
@@ -137,20 +140,18 @@ func (s *Server) Run(ctx context.Context) error {
 
 // Serve is Run on a listener, which it closes.
 func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
-	server := &http.Server{
-		Handler: s.handler(), ReadHeaderTimeout: headerTimeout, MaxHeaderBytes: headerBytes,
-		// The lines of net/http are about clients on the Internet.
-		ErrorLog: log.New(io.Discard, "", 0),
-		TLSConfig: &tls.Config{
-			MinVersion: tls.VersionTLS13, GetCertificate: s.options.Certificate,
-			// Streams are upgraded connections, which HTTP/2 does not have. A certificate is compared with the session,
-			// and not signed by a CA.
-			NextProtos: []string{"http/1.1"}, ClientAuth: tls.RequestClientCert,
-		},
+	// A connection that is no stream is closed after its answer.
+	server := listeners.NewServer(s.handler(), listeners.Timeouts{Header: headerTimeout})
+	server.TLSConfig = &tls.Config{
+		MinVersion: tls.VersionTLS13, GetCertificate: s.options.Certificate,
+		// Streams are upgraded connections, which HTTP/2 does not have. A certificate is compared with the session, and not signed by a CA.
+		NextProtos: []string{"http/1.1"}, ClientAuth: tls.RequestClientCert,
 	}
+	bounded := listeners.Bound(listener, s.bounds())
 	failed := make(chan error, 1)
-	go func() { failed <- server.ServeTLS(listener, "", "") }()
-	keeping, stop := context.WithCancel(ctx)
+	go func() { failed <- server.ServeTLS(bounded, "", "") }()
+	// The states of streams that end with the replica are still shown.
+	keeping, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	var keeper sync.WaitGroup
 	keeper.Go(func() { s.keep(keeping) })
@@ -162,6 +163,7 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	case <-ctx.Done():
 	}
 	s.drain(server)
+	s.hurry()
 	s.running.Wait()
 	stop()
 	keeper.Wait()
@@ -169,6 +171,11 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 		return fmt.Errorf("serve sessions: %w", err)
 	}
 	return nil
+}
+
+// bounds returns the bounds of the port for streams. Clients without the key of a session leave room for those with one.
+func (s *Server) bounds() listeners.Bounds {
+	return listeners.Bounds{Unproved: 500, PerSource: 100, Proved: s.options.Grants.Limits.Streams + otherConnections, First: headerTimeout}
 }
 
 // drain accepts nothing more. Logs that are followed end at once: their clients continue at another replica. Other streams get the delay
@@ -223,8 +230,9 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET "+PathPrefix+"{project}/{namespace}/{name}/{uid}", s.admit)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { refuse(w) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The mux has answers of its own to other methods, and to paths that are not clean.
-		if r.Method != http.MethodGet || r.RequestURI == "*" || path.Clean(r.URL.Path) != r.URL.Path {
+		// The mux has answers of its own to other methods, and to paths that are not clean. No request has a body: its client could send it at
+		// any speed.
+		if r.Method != http.MethodGet || r.ContentLength != 0 || r.RequestURI == "*" || path.Clean(r.URL.Path) != r.URL.Path {
 			refuse(w)
 			return
 		}
@@ -235,113 +243,4 @@ func (s *Server) handler() http.Handler {
 func refuse(w http.ResponseWriter) {
 	w.Header().Set("Connection", "close")
 	http.Error(w, refusal, http.StatusNotFound)
-}
-
-// admit serves one request.
-func (s *Server) admit(w http.ResponseWriter, r *http.Request) {
-	grant, at, err := s.look(r)
-	var ended *ending
-	switch {
-	case errors.Is(err, errUnknown) || errors.Is(err, errUsed):
-		s.metrics.refused.Inc()
-		refuse(w)
-	case errors.Is(err, errBusy):
-		busy(w, "this replica looks up as many sessions as it may, try again")
-	case errors.As(err, &ended):
-		s.running.Go(func() { s.finish(grant, ended) })
-		http.Error(w, ended.message, http.StatusGone)
-	case err != nil:
-		// Only a client with the key gets this far.
-		s.options.Log.Error(err, "A session could not be looked up", "session", grant.Name, "project", grant.Project)
-		http.Error(w, "the session could not be looked up, try again: "+err.Error(), http.StatusServiceUnavailable)
-	default:
-		s.carry(w, r, grant, at)
-	}
-}
-
-// errBusy reports that a request was not looked up.
-var errBusy = errors.New("too many requests are looked up")
-
-// look returns the grant that a request is for and the place of its Instance. A client must not be able to distinguish
-// errUnknown from errUsed, and errBusy does not depend on the session. With any other error the client has proved that it has the key.
-func (s *Server) look(r *http.Request) (*Grant, place, error) {
-	waiting, stop := context.WithTimeout(r.Context(), lookupTimeout)
-	defer stop()
-	select {
-	case s.unproved <- struct{}{}:
-		defer func() { <-s.unproved }()
-	case <-waiting.Done():
-		return nil, place{}, errBusy
-	}
-	ctx, cancel := context.WithTimeout(r.Context(), lookupTimeout)
-	defer cancel()
-	grant, err := s.prove(ctx, r)
-	if err != nil {
-		return nil, place{}, err
-	}
-	if err := review(ctx, s.options.Projects, grant); err != nil {
-		return grant, place{}, err
-	}
-	at, err := s.places.find(ctx, grant)
-	return grant, at, err
-}
-
-// prove returns the grant of a request whose client has its key. Every error is errUnknown or errUsed.
-func (s *Server) prove(ctx context.Context, r *http.Request) (*Grant, error) {
-	if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
-		return nil, errUnknown
-	}
-	grant, err := s.options.Grants.get(ctx, types.UID(r.PathValue("uid")))
-	if err != nil {
-		if !errors.Is(err, errUnknown) {
-			s.options.Log.Error(err, "A session is refused: its grant could not be read")
-		}
-		return nil, errUnknown
-	}
-	// The handshake has proved that the client has the private key of the certificate.
-	key, err := decode.SessionKey(grant.Spec.PublicKey)
-	if err != nil || subtle.ConstantTimeCompare(key, r.TLS.PeerCertificates[0].RawSubjectPublicKeyInfo) != 1 {
-		return nil, errUnknown
-	}
-	named := grant.Project == r.PathValue("project") && grant.Namespace == r.PathValue("namespace") && grant.Name == r.PathValue("name")
-	if !named || !s.options.Clock.Now().Before(grant.Expires) {
-		return nil, errUnknown
-	}
-	if grant.used {
-		return nil, errUsed
-	}
-	return grant, nil
-}
-
-// review returns an ending if the session is deleted, or its user has lost the permission. With any other error, the
-// project gave no answer.
-func review(ctx context.Context, projects Projects, grant *Grant) error {
-	if err := exists(ctx, projects, grant); err != nil {
-		return err
-	}
-	verb, subresource, ok := grant.Spec.Type.Permission()
-	if !ok {
-		return errUnknown
-	}
-	extra := make(map[string]authorizationv1.ExtraValue, len(grant.User.Extra))
-	for key, values := range grant.User.Extra {
-		extra[key] = authorizationv1.ExtraValue(values)
-	}
-	allowed, err := projects.Review(ctx, grant.Project, grant.ProjectUID, authorizationv1.SubjectAccessReviewSpec{
-		User: grant.User.Username, Groups: grant.User.Groups, UID: grant.User.UID, Extra: extra,
-		ResourceAttributes: &authorizationv1.ResourceAttributes{
-			Namespace: grant.Namespace, Verb: verb, Group: v1alpha.GroupVersion.Group, Resource: "instances", Subresource: subresource,
-			Name: grant.Spec.InstanceRef.Name,
-		},
-	})
-	switch {
-	case errors.Is(err, ErrProjectGone):
-		return gone("project %s does not exist any more", grant.Project)
-	case err != nil:
-		return fmt.Errorf("review the permission of user %q: %w", grant.User.Username, err)
-	case !allowed:
-		return &ending{reason: v1alpha.ReasonSessionRevoked, message: fmt.Sprintf("user %q may not %s instances/%s %s any more", grant.User.Username, verb,
-			subresource, grant.Spec.InstanceRef.Name)}
-	}
-	return nil
 }

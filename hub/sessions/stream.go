@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"log"
+	"net"
 	"net/http"
 	"net/http/httputil"
 	"net/url"
@@ -24,9 +25,6 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// maxSessionStreams is how many streams of one session a replica carries at the same time.
-const maxSessionStreams = 32
-
 // stream is one connection of a session.
 type stream struct {
 	grant *Grant
@@ -38,8 +36,8 @@ type stream struct {
 	status atomic.Int32
 	// failure is why the cell refused the stream.
 	failure atomic.Pointer[string]
-	// noted is closed when the project shows that a client is connected, or cannot.
-	noted chan struct{}
+	// used: the session was used up for the stream. unsent: the hub was not reached, so that the cell knows nothing of it.
+	used, unsent atomic.Bool
 }
 
 type streamKey struct{}
@@ -47,28 +45,12 @@ type streamKey struct{}
 // carry carries a stream until it ends by itself, its session ends, or its client leaves.
 func (s *Server) carry(w http.ResponseWriter, r *http.Request, grant *Grant, at place) {
 	c := &stream{
-		grant: grant, at: at, noted: make(chan struct{}),
+		grant: grant, at: at,
 		meter: newMeter(s.options.Clock, s.options.BytesPerSecond, usedOnce(grant.Spec.Type)),
 	}
 	if problem := c.accepts(r); problem != "" {
 		http.Error(w, problem, http.StatusBadRequest)
 		return
-	}
-	select {
-	case s.streams <- struct{}{}:
-		defer func() { <-s.streams }()
-	default:
-		busy(w, "this replica carries as many streams as it may, try again")
-		return
-	}
-	if usedOnce(grant.Spec.Type) {
-		if err := s.options.Grants.use(r.Context(), grant); errors.Is(err, errUsed) {
-			refuse(w)
-			return
-		} else if err != nil {
-			http.Error(w, "the session could not be recorded as used, try again", http.StatusServiceUnavailable)
-			return
-		}
 	}
 	base := r.Context()
 	if grant.Spec.Type == v1alpha.SessionPortForward {
@@ -80,20 +62,21 @@ func (s *Server) carry(w http.ResponseWriter, r *http.Request, grant *Grant, at 
 	defer release()
 	ctx, end := context.WithCancelCause(expiry)
 	defer end(nil)
-	if !s.register(c, end) {
-		busy(w, fmt.Sprintf("the session has %d streams at this replica, which is the most: close some of them", maxSessionStreams))
+	if full := s.register(c, end); full != "" {
+		busy(w, full)
 		return
 	}
 	s.running.Add(1)
 	defer s.running.Done()
+	if !s.use(w, r, c) {
+		s.unregister(c)
+		return
+	}
 	began := s.options.Clock.Now()
 	defer func() { s.account(ctx, c, began) }()
 	go s.watch(ctx, c, end)
 	// A stream waits for no write to a project, neither at its begin nor at its end.
-	s.running.Go(func() {
-		defer close(c.noted)
-		s.connected(grant)
-	})
+	s.connected(grant)
 	if grant.Spec.Type == v1alpha.SessionPortForward {
 		s.forward(ctx, w, c)
 		return
@@ -140,31 +123,61 @@ func protocolsOf(header http.Header) []string {
 	return all
 }
 
-// register notes a stream of this replica. It returns false if its session has as many as it may.
-func (s *Server) register(c *stream, end context.CancelCauseFunc) bool {
+// use uses up the session of a command. It answers a client whose session was used up before.
+func (s *Server) use(w http.ResponseWriter, r *http.Request, c *stream) bool {
+	if !usedOnce(c.grant.Spec.Type) {
+		return true
+	}
+	switch err := s.options.Grants.use(r.Context(), c.grant); {
+	case errors.Is(err, errUsed):
+		refuse(w)
+		return false
+	case err != nil:
+		http.Error(w, "the session could not be recorded as used, try again", http.StatusServiceUnavailable)
+		return false
+	}
+	c.used.Store(true)
+	return true
+}
+
+// release lets a session be used again whose command has not begun: the cell has refused it, or knows nothing of it. Without any answer of
+// the cell it may have begun.
+func (s *Server) release(c *stream) {
+	if !c.used.Load() || c.status.Load() < http.StatusMultipleChoices && !c.unsent.Load() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), lookupTimeout)
+	defer cancel()
+	if err := s.options.Grants.release(ctx, c.grant); err != nil {
+		s.options.Log.Error(err, "The session of a command that has not begun cannot be used again", "session", c.grant.Name, "project", c.grant.Project)
+	}
+}
+
+// register notes a stream of this replica. It returns why there is no room for it; empty if there is.
+func (s *Server) register(c *stream, end context.CancelCauseFunc) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	ofSession := 0
-	for other := range s.open {
-		if other.grant.UID == c.grant.UID {
-			ofSession++
-		}
-	}
-	if ofSession >= maxSessionStreams {
-		return false
+	if full := s.room(c); full != "" {
+		return full
 	}
 	s.open[c] = end
 	s.metrics.open.Inc()
-	return true
+	return ""
+}
+
+// unregister forgets a stream that has ended.
+func (s *Server) unregister(c *stream) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.open, c)
+	s.signalDrained()
+	s.metrics.open.Dec()
 }
 
 // account writes the line, the Event and the status of a stream that has ended. It also runs when the proxy panics to abort a connection.
 func (s *Server) account(ctx context.Context, c *stream, began time.Time) {
-	s.mu.Lock()
-	delete(s.open, c)
-	s.signalDrained()
-	s.mu.Unlock()
-	s.metrics.open.Dec()
+	s.unregister(c)
+	s.release(c)
 	end := c.end(ctx)
 	spec, sent, received := &c.grant.Spec, c.meter.sent.Load(), c.meter.received.Load()
 	s.metrics.ended.WithLabelValues(string(spec.Type), end.reason).Inc()
@@ -174,12 +187,8 @@ func (s *Server) account(ctx context.Context, c *stream, began time.Time) {
 	s.options.Log.Info("Session ended", "project", c.grant.Project, "namespace", c.grant.Namespace, "session", c.grant.Name, "uid", c.grant.UID,
 		"user", c.grant.User.Username, "instance", spec.InstanceRef.Name, "container", spec.ContainerName, "type", spec.Type, "port", c.port,
 		"cell", c.at.cell, "reason", end.reason, "status", c.status.Load(), "duration", took.String(), "bytesToClient", sent, "bytesFromClient", received)
-	s.running.Go(func() {
-		<-c.noted
-		s.finish(c.grant, end)
-		s.record(c.grant, fmt.Sprintf("user %q ended a session of type %s after %s: %d bytes to the user, %d bytes from the user (%s)",
-			c.grant.User.Username, spec.Type, took, sent, received, end.reason))
-	})
+	s.finish(c.grant, end, fmt.Sprintf("user %q ended a session of type %s after %s: %d bytes to the user, %d bytes from the user (%s)",
+		c.grant.User.Username, spec.Type, took, sent, received, end.reason))
 }
 
 // end returns the lasting end of a stream.
@@ -252,10 +261,14 @@ func (s *Server) check(ctx context.Context, c *stream) *ending {
 		return ended
 	}
 	at, err := s.watched.find(ctx, c.grant)
+	if errors.Is(err, ErrProjectGone) {
+		// Milo may have lost it by mistake. A project that ownership proves gone leaves the hub, and then no stream leads there.
+		at, err = s.watched.onHub(ctx, c.grant, c.at.namespace)
+	}
 	if errors.As(err, &ended) && ended.reason == v1alpha.ReasonSessionInstanceGone {
 		return ended
 	}
-	if err == nil && at != c.at {
+	if err == nil && !at.isAt(c.at) {
 		return &ending{reason: v1alpha.ReasonSessionInstanceGone, message: fmt.Sprintf("Instance %s has moved to another cell", c.grant.Spec.InstanceRef.Name)}
 	}
 	return nil
@@ -296,14 +309,17 @@ func (s *Server) newProxy() http.Handler {
 		ModifyResponse: func(response *http.Response) error {
 			c := carried(response.Request.Context())
 			c.status.Store(int32(response.StatusCode)) //nolint:gosec // a status has three digits
-			if response.StatusCode >= http.StatusBadRequest {
+			if response.StatusCode >= http.StatusMultipleChoices {
 				s.explain(response, c)
 			}
+			response.Header = headersToClient(response.Header)
 			response.Body = metering(response.Request.Context(), response.Body, c.meter)
 			return nil
 		},
-		ErrorHandler: func(w http.ResponseWriter, r *http.Request, _ error) {
+		ErrorHandler: func(w http.ResponseWriter, r *http.Request, err error) {
 			c := carried(r.Context())
+			unsent := &net.OpError{}
+			c.unsent.Store(errors.As(err, &unsent) && unsent.Op == "dial")
 			c.failure.Store(new(fmt.Sprintf("cell %s does not answer through the hub", c.at.cell)))
 			http.Error(w, fmt.Sprintf("the cell of the Instance, %s, does not answer through the hub", c.at.cell), http.StatusBadGateway)
 		},
@@ -314,16 +330,41 @@ func (s *Server) newProxy() http.Handler {
 // the hub and the cell.
 func (s *Server) explain(response *http.Response, c *stream) {
 	why := fmt.Sprintf("cell %s refused the stream with status %d", c.at.cell, response.StatusCode)
-	if response.StatusCode == http.StatusForbidden || response.StatusCode == http.StatusUnauthorized {
+	switch {
+	case response.StatusCode < http.StatusBadRequest:
+		// A client that follows it would send its request, and show its log, to whom the cell wants.
+		why = fmt.Sprintf("cell %s answered with a redirect, which is not followed", c.at.cell)
+		response.StatusCode, response.Status = http.StatusBadGateway, ""
+		_ = response.Body.Close()
+		replace(response, why)
+	case response.StatusCode == http.StatusForbidden || response.StatusCode == http.StatusUnauthorized:
 		text, _ := io.ReadAll(io.LimitReader(response.Body, maxOutcome)) // a part of it helps, too
 		_ = response.Body.Close()
 		s.options.Log.Error(nil, "A cell refuses the credential of sessions", "cell", c.at.cell, "status", response.StatusCode, "answer", string(text))
 		why = fmt.Sprintf("cell %s refuses the credential of sessions; an operator can find the reason in the log of the add-on", c.at.cell)
-		response.Body = io.NopCloser(strings.NewReader(why))
-		response.ContentLength = int64(len(why))
-		response.Header = http.Header{"Content-Type": {"text/plain"}}
+		replace(response, why)
 	}
 	c.failure.Store(&why)
+}
+
+// replace replaces the body of an answer.
+func replace(response *http.Response, text string) {
+	response.Body, response.ContentLength = io.NopCloser(strings.NewReader(text)), int64(len(text))
+	response.Header = http.Header{"Content-Type": {"text/plain"}}
+}
+
+// passedBack are the headers of a cell that a client gets: for the upgrade, and the form of the body.
+var passedBack = []string{"Connection", "Upgrade", "Sec-Websocket-Accept", protocolHeader, "Content-Type", "Content-Length", "Transfer-Encoding"}
+
+// headersToClient are those headers of a cell that the client gets.
+func headersToClient(header http.Header) http.Header {
+	kept := http.Header{}
+	for _, name := range passedBack {
+		if values := header.Values(name); len(values) > 0 {
+			kept[name] = values
+		}
+	}
+	return kept
 }
 
 // onHub returns the URL of a stream at Karmada's proxy.

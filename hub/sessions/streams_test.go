@@ -217,7 +217,7 @@ func TestPace(t *testing.T) {
 // TestStreamsOfASession verifies that one session does not occupy all streams of a replica.
 func TestStreamsOfASession(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t, http.HandlerFunc(follow), func(o *Options) { o.Grants.Limits.Streams = 2 * maxSessionStreams })
+	f := newFixture(t, http.HandlerFunc(follow), func(o *Options) { o.Grants.Limits.Streams = 2 * userShare * maxSessionStreams })
 	key := newKey(t)
 	_, grant := f.create(t, key, followed)
 	for range maxSessionStreams {

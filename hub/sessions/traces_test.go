@@ -102,7 +102,7 @@ func TestStreamsOfAReplica(t *testing.T) {
 	if response := f.get(t, f.addressOf(first), key); response.StatusCode != http.StatusOK {
 		t.Fatalf("the first stream: %d", response.StatusCode)
 	}
-	if response := f.get(t, f.addressOf(second), key); response.StatusCode != http.StatusServiceUnavailable || !strings.Contains(readAll(t, response), "as many streams as it may") {
+	if response := f.get(t, f.addressOf(second), key); response.StatusCode != http.StatusServiceUnavailable || !strings.Contains(readAll(t, response), "streams at this replica") {
 		t.Errorf("one more: %d", response.StatusCode)
 	}
 	if err := f.Client.Delete(t.Context(), session); err != nil {

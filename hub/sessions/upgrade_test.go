@@ -131,6 +131,7 @@ func TestTarget(t *testing.T) {
 		"exec?command=sh&command=-c&command=a%26stdin%3Dtrue&stderr=true&stdin=false&stdout=true&tty=false": {Type: v1alpha.SessionExec, Command: []string{"sh", "-c", "a&stdin=true"}},
 		"attach?stderr=false&stdin=true&stdout=true&tty=true":                                               {Type: v1alpha.SessionAttach, Stdin: true, TTY: true},
 	} {
+		at.container = spec.ContainerName
 		if got := target(at, &spec).String(); got != prefix+want {
 			t.Errorf("%s, want %s", got, prefix+want)
 		}

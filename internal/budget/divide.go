@@ -15,7 +15,7 @@ import (
 type Division struct {
 	// Minimum is how many Instances voluntary disruptions leave Available in all members together.
 	Minimum int32
-	// Sequence is the highest sequence that a floor has had so far.
+	// Sequence is the highest sequence that a floor has had so far, as the last Divided has it.
 	Sequence int64
 	// Step is the distance to the next sequence, at least 1. A random step distinguishes the sequences after a restored backup from the
 	// sequences before it.
@@ -28,7 +28,7 @@ type Division struct {
 type Divided struct {
 	// Floors of the members, in their order.
 	Floors []v1alpha.AvailabilityFloor
-	// Sequence is the highest sequence that a floor has.
+	// Sequence is the highest sequence that a floor has, apart from the floors of members that had a higher one already.
 	Sequence int64
 	// Changed reports that a floor differs. It is stored before any member gets its new floor.
 	Changed bool
@@ -43,32 +43,34 @@ func Step() int64 {
 // Divide returns the next floors. They stay as they are unless the minimum needs others, a member awaits disruptions and has no slack,
 // or there is slack that no member has: a settled federation changes no floor.
 func Divide(d Division) Divided {
-	next := d.Sequence
-	for i := range d.Members {
-		if m := &d.Members[i]; m.foreign() && m.Sequence <= mostSequence {
-			next = max(next, m.Sequence)
-		}
-	}
-	next += max(1, d.Step)
 	floors := d.limit(d.targets())
 	result := Divided{Sequence: d.Sequence}
+	issued := make([]bool, len(d.Members))
 	for i := range d.Members {
 		m := &d.Members[i]
 		if m.Floor != nil && !m.foreign() && !m.returns() && floors[i] == m.Floor.MinAvailable {
 			result.Floors = append(result.Floors, *m.Floor.DeepCopy())
 			continue
 		}
-		result.Changed, result.Sequence = true, next
-		result.Floors = append(result.Floors, m.next(floors[i], next))
+		issued[i], result.Changed, result.Sequence = true, true, d.Sequence+d.step()
+		result.Floors = append(result.Floors, m.next(floors[i], d.sequenceFor(m)))
 	}
 	if result.Changed {
 		for i := range d.Members {
-			if d.Members[i].confirmed() && result.Floors[i].Sequence != next {
+			if d.Members[i].confirmed() && !d.Members[i].wasLost() && !issued[i] {
 				result.Floors[i].Pending = nil
 			}
 		}
 	}
 	return result
+}
+
+func (d *Division) step() int64 { return max(1, d.Step) }
+
+// sequenceFor is the sequence of a member's next floor: higher than any that the member has. The report of one member does not raise
+// the sequences of others: a member with a sequence of its own invention reaches the end of the numbers for itself only.
+func (d *Division) sequenceFor(m *Member) int64 {
+	return max(d.Sequence, m.issued(), m.sequence()) + d.step()
 }
 
 // next is a changed floor, with the floor that may be in force until it is confirmed.
@@ -78,6 +80,8 @@ func (m *Member) next(floor int32, sequence int64) v1alpha.AvailabilityFloor {
 	case m.foreign():
 		pending.Lowest = 0
 	case m.Lost:
+		pending.Confirmed = sequence + 1
+	case m.wasLost():
 		pending.Confirmed = sequence
 	}
 	return v1alpha.AvailabilityFloor{MinAvailable: floor, Sequence: sequence, Pending: pending}

@@ -4,6 +4,7 @@
 package budget
 
 import (
+	"math"
 	"slices"
 	"testing"
 
@@ -69,6 +70,41 @@ func TestDivide(t *testing.T) {
 				t.Errorf("floors %v, want %v", got, test.want)
 			}
 		})
+	}
+}
+
+// TestInventedSequences: whatever sequence a member reports, its report is answered once, and no floor of another member changes.
+func TestInventedSequences(t *testing.T) {
+	for _, invented := range []int64{9, 1 << 40, MaxSequence - 1, MaxSequence, MaxSequence + 1, 1<<53 - 1, math.MaxInt64, -1, math.MinInt64} {
+		for name, change := range map[string]func(*Member){
+			"present": func(*Member) {}, "lost": func(m *Member) { m.Lost = true }, "silent": func(m *Member) { m.Silent = true },
+			"leaving": func(m *Member) { m.Leaving = true }, "new": func(m *Member) { m.Floor = nil },
+		} {
+			division := Division{Minimum: 5, Sequence: 1, Step: 1 << 16, Members: []Member{changed(with(2, 3), change), with(3, 4)}}
+			division.Members[0].Sequence = invented
+			rounds := 0
+			for ; rounds < 4; rounds++ {
+				divided := Divide(division)
+				if highest := divided.Floors[1].Sequence; highest > 1<<20 {
+					t.Errorf("%d, %s: the other member has sequence %d", invented, name, highest)
+				}
+				if !divided.Changed {
+					break
+				}
+				division.Sequence = divided.Sequence
+				for i := range division.Members {
+					division.Members[i].Floor = &divided.Floors[i]
+				}
+				// The other member confirms, and the first one repeats its report.
+				division.Members[1].Sequence = divided.Floors[1].Sequence
+			}
+			if rounds == 4 {
+				t.Errorf("%d, %s: the floors change forever: %+v", invented, name, division.Members[0].Floor)
+			}
+			if issued := division.Members[0].issued(); issued >= 1<<53 {
+				t.Errorf("%d, %s: sequence %d is no number in Lua", invented, name, issued)
+			}
+		}
 	}
 }
 

@@ -40,11 +40,16 @@ func explore(steps int, seed uint64, broken string) (disruptions int, err error)
 
 // drain heals everything and asks each cell to disrupt each of its Instances once.
 func (w *world) drain() error {
+	w.settle()
+	repeated := w.writes
+	if w.settle(); w.writes > repeated {
+		return fmt.Errorf("%d more writes because of reports that do not change", w.writes-repeated)
+	}
 	w.workload.value.leaving = nil
 	w.workload.version++
 	var total int32
 	for _, c := range w.cells {
-		c.cut, c.lost, c.awaiting = false, false, 0
+		c.cut, c.lost, c.awaiting, c.invented = false, false, 0, 0
 		for _, one := range c.instances {
 			*one = instance{}
 			total++

@@ -60,9 +60,11 @@ type cell struct {
 	instances  []*instance
 	floor      *v1alpha.AvailabilityFloor
 	awaiting   int32
-	cut, lost  bool
-	down       []v1alpha.AvailabilityFloor
-	up         []report
+	// invented is the sequence that the cell reports in place of its own; 0: it reports its own.
+	invented  int64
+	cut, lost bool
+	down      []v1alpha.AvailabilityFloor
+	up        []report
 }
 
 func (c *cell) available() (count int32) {
@@ -247,6 +249,10 @@ func (w *world) change(c *cell) {
 		return
 	}
 	one := c.instances[w.IntN(len(c.instances))]
+	if w.IntN(40) == 0 {
+		// Far from every sequence of the hub, so that it is not by chance the one of a floor that the cell does not apply.
+		c.invented = []int64{0, 0, -1, 1 << (20 + w.IntN(43)), MaxSequence + 1}[w.IntN(5)]
+	}
 	switch {
 	case one.down || one.failed:
 		for _, one := range c.instances {
@@ -362,6 +368,9 @@ func (c *cell) report() report {
 	result := report{available: c.available(), awaiting: c.awaiting}
 	if c.floor != nil {
 		result.sequence = c.floor.Sequence
+	}
+	if c.invented != 0 {
+		result.sequence = c.invented
 	}
 	return result
 }

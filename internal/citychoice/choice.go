@@ -87,7 +87,7 @@ func nameCities(p *v1alpha.WorkloadPlacement, locations []Location) Choice {
 		}
 	}
 	if len(choice.Held) > 0 {
-		choice.Problems = append(choice.Problems, fmt.Sprintf("no available LocationBinding for %s; the project has %s",
+		choice.Problems = append(choice.Problems, fmt.Sprintf("no available location for %s; the project has %s",
 			strings.Join(choice.Held, ", "), describeCities(available)))
 	}
 	return choice

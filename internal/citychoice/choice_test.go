@@ -56,7 +56,7 @@ func TestChoose(t *testing.T) {
 		wantProblem    string
 	}{
 		"cities, in any case":                    {v1alpha.WorkloadPlacement{CityCodes: []string{"ord", "DFW"}}, both, "ORD DFW", "", false, ""},
-		"a city without a location":              {v1alpha.WorkloadPlacement{CityCodes: []string{"DFW", "xyz"}}, both, "DFW", "XYZ", false, "no available LocationBinding for XYZ; the project has locations for DFW, LHR, ORD"},
+		"a city without a location":              {v1alpha.WorkloadPlacement{CityCodes: []string{"DFW", "xyz"}}, both, "DFW", "XYZ", false, "no available location for XYZ; the project has locations for DFW, LHR, ORD"},
 		"a city that is not available":           {v1alpha.WorkloadPlacement{CityCodes: []string{"DFW"}}, "!dfw-1:DFW:us", "", "DFW", false, "no location at all"},
 		"a location":                             {named("lhr-1"), both, "LHR", "", false, ""},
 		"a location that the project lacks":      {named("lhr-1", "syd-1"), both, "LHR", "", true, "the project has no location syd-1; it has dfw-1, lhr-1, ord-1"},

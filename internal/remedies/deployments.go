@@ -113,6 +113,12 @@ var deploymentRemedies = []Remedy{
 		none,
 		[]string{v1alpha.ConditionSpecReceived, v1alpha.ConditionReady, v1alpha.ConditionProgrammed},
 	},
+	{
+		v1alpha.ReasonReportFieldsIgnored, RankCause, atOnce, operator("Upgrade the agent of the cell that the message names, and find out " +
+			"who else writes the status of WorkloadDeployments in the cell or of its Works on the hub."),
+		none,
+		[]string{v1alpha.ConditionReportValid},
+	},
 
 	{v1alpha.ReasonAvailablePlacementFound, RankWell, Forever, nobody(""), none, available},
 	{v1alpha.ReasonAvailableDeploymentFound, RankWell, Forever, nobody(""), none, available},

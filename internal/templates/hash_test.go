@@ -4,7 +4,12 @@
 package templates_test
 
 import (
+	"reflect"
 	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
@@ -47,6 +52,74 @@ func TestTemplateHash(t *testing.T) {
 	} {
 		if hash(change) == same {
 			t.Errorf("a changed %s does not change the hash", name)
+		}
+	}
+}
+
+// withMemory returns a template whose container has these quantities.
+func withMemory(quantities ...string) *v1alpha.InstanceTemplateSpec {
+	container := v1alpha.SandboxContainer{Name: "app", Image: "one", Resources: &v1alpha.ContainerResourceRequirements{Limits: corev1.ResourceList{}}}
+	for i, quantity := range quantities {
+		container.Resources.Limits[corev1.ResourceName(rune('a'+i))] = resource.MustParse(quantity)
+	}
+	return &v1alpha.InstanceTemplateSpec{Spec: v1alpha.InstanceSpec{Runtime: v1alpha.InstanceRuntimeSpec{
+		Sandbox: &v1alpha.SandboxRuntime{Containers: []v1alpha.SandboxContainer{container}},
+	}}}
+}
+
+// TestTheNotationDoesNotCount: whatever internal/apply takes for equal has one hash, and nothing else has.
+func TestTheNotationDoesNotCount(t *testing.T) {
+	all := []*v1alpha.InstanceTemplateSpec{{}}
+	for _, quantity := range []string{
+		"33554432", "32Mi", "32768Ki", "33554432000m", "32M", "32000k", "32e6", "1", "1000m", "1k", "1e3", "1000", "1024", "1Ki", "1.5Gi",
+		"1536Mi", "1610612736", "0", "0Mi", "1n", "0.5", "500m", "512M", "12345678901234567890", "-32Mi", "-33554432",
+	} {
+		all = append(all, withMemory(quantity), withMemory(quantity, "1"))
+	}
+	empty := withMemory()
+	empty.Labels, empty.Spec.Volumes, empty.Spec.NetworkInterfaces = map[string]string{}, []v1alpha.InstanceVolume{}, []v1alpha.InstanceNetworkInterface{}
+	all = append(all, empty, withMemory())
+	for i, a := range all {
+		for j, b := range all {
+			if same, equal := hashOf(t, a) == hashOf(t, b), equality.Semantic.DeepEqual(a, b); same != equal {
+				t.Errorf("templates %d and %d: semantically equal: %t, same hash: %t: %+v, %+v", i, j, equal, same, a.Spec.Runtime, b.Spec.Runtime)
+			}
+		}
+	}
+}
+
+func hashOf(t *testing.T, template *v1alpha.InstanceTemplateSpec) string {
+	t.Helper()
+	before := template.DeepCopy()
+	hash, err := templates.Hash(template)
+	if err != nil || !reflect.DeepEqual(before, template) {
+		t.Fatalf("Hash: %v; it changed the template: %t", err, err == nil)
+	}
+	return hash
+}
+
+// TestHashesOfEarlierVersions: the version before gave these templates these hashes. Usual notations have the same hash now, and the others
+// are recognized.
+func TestHashesOfEarlierVersions(t *testing.T) {
+	for quantities, earlier := range map[[2]string]string{
+		{"64Mi", "250m"}: "340tiqp9hn6js", {"2Gi", "1"}: "1spwf5ihdyrar", {"512M", "2"}: "18isvyiv9og39", {"33554432", "1"}: "1cl4vkls8kxcm",
+	} {
+		template := withMemory(quantities[0], quantities[1])
+		v, err := templates.VersionOf(template)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if usual := quantities[0] != "33554432"; (v.Hash == earlier) != usual || !v.Is(earlier) || v.Current(earlier) != v.Hash {
+			t.Errorf("%v: the hash is %s, earlier %s", quantities, v.Hash, earlier)
+		}
+		if got := v.InUse(map[string]bool{earlier: true}); got != earlier {
+			t.Errorf("%v: with an Instance of before, new ones get %s", quantities, got)
+		}
+		if got := v.InUse(map[string]bool{"other": true}); got != v.Hash {
+			t.Errorf("%v: without one, new ones get %s", quantities, got)
+		}
+		if v.Is("") || v.Is("other") || v.Current("other") != "other" {
+			t.Errorf("%v: another template is taken for it", quantities)
 		}
 	}
 }

@@ -12,13 +12,13 @@ import (
 // WithHash returns the template of a deployment that has a hash, with the recorded resources of its instance type; nil: no template has
 // it.
 func WithHash(s *v1alpha.WorkloadDeploymentSpec, wanted string) (*v1alpha.InstanceTemplateSpec, corev1.ResourceList) {
-	if hash, err := Hash(&s.Template); err == nil && hash == wanted {
+	if v, err := VersionOf(&s.Template); err == nil && v.Is(wanted) {
 		return &s.Template, s.InstanceTypeResources
 	}
 	if s.Partition == nil {
 		return nil, nil
 	}
-	if hash, err := Hash(&s.Partition.Template); err == nil && hash == wanted {
+	if v, err := VersionOf(&s.Partition.Template); err == nil && v.Is(wanted) {
 		return &s.Partition.Template, s.Partition.InstanceTypeResources
 	}
 	return nil, nil

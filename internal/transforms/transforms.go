@@ -12,6 +12,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+// maxAnnotation is the longest value of an annotation that is kept: no annotation that a controller reads has a longer one.
+const maxAnnotation = 1 << 10
+
 // StripAnnotations drops managed fields and all annotations except the given keys. kubectl writes the complete content of an applied
 // Secret into an annotation, which would be held in memory with the metadata.
 func StripAnnotations(keep ...string) toolscache.TransformFunc {
@@ -23,7 +26,7 @@ func StripAnnotations(keep ...string) toolscache.TransformFunc {
 		}
 		object.SetManagedFields(nil)
 		annotations := object.GetAnnotations()
-		maps.DeleteFunc(annotations, func(key, _ string) bool { return !slices.Contains(keep, key) })
+		maps.DeleteFunc(annotations, func(key, value string) bool { return !slices.Contains(keep, key) || len(value) > maxAnnotation })
 		object.SetAnnotations(annotations)
 		return object, nil
 	}

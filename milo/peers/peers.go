@@ -25,6 +25,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/karmada-compute/karmada-compute/internal/listeners"
 	"github.com/karmada-compute/karmada-compute/milo/shards"
 )
 
@@ -37,6 +38,9 @@ const (
 	// readTimeout bounds how long a request may take to arrive.
 	readTimeout = 10 * time.Second
 )
+
+// bounds are the bounds of the port: replicas keep one connection to each other.
+var bounds = listeners.Bounds{Unproved: 128, PerSource: 32, Proved: 64, First: readTimeout}
 
 // Peers sends and answers pings. It is safe for concurrent use.
 type Peers struct {
@@ -69,7 +73,7 @@ func Listen(ctx context.Context, o Options) (*Peers, error) {
 			return nil, err
 		}
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.Address)
+	listener, err := listeners.Listen(ctx, o.Address, bounds)
 	if err != nil {
 		return nil, fmt.Errorf("answer pings of other replicas, see --peer-bind-address: %w", err)
 	}
@@ -184,15 +188,23 @@ func (p *Peers) dial(ctx context.Context, network, address string) (net.Conn, er
 // Serve answers pings until ctx ends. hear must not wait.
 func (p *Peers) Serve(ctx context.Context, hear func(shards.Ping) shards.Answer) error {
 	mux := http.NewServeMux()
-	mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(answer(w, r, hear)) })
-	server := &http.Server{
-		Handler: mux, ReadTimeout: readTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxBytes,
-		TLSConfig: &tls.Config{MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{p.identity}, ClientAuth: tls.RequireAnyClientCert},
+	mux.HandleFunc("POST "+path, func(w http.ResponseWriter, r *http.Request) {
+		code := answer(w, r, hear)
+		switch code {
+		case http.StatusNoContent, http.StatusConflict:
+			listeners.Prove(r.Context())
+		default:
+			// Only replicas keep a connection.
+			w.Header().Set("Connection", "close")
+		}
+		w.WriteHeader(code)
+	})
+	server := listeners.NewServer(mux, listeners.Timeouts{Header: readTimeout, Body: readTimeout, Answer: 2 * readTimeout, Idle: idleTimeout})
+	server.TLSConfig = &tls.Config{
+		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{p.identity}, ClientAuth: tls.RequireAnyClientCert, NextProtos: []string{"http/1.1"},
 	}
-	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // ServeTLS reports it
-	defer stop()
 	defer p.client.CloseIdleConnections()
-	if err := server.ServeTLS(p.listener, "", ""); !errors.Is(err, http.ErrServerClosed) {
+	if err := listeners.Serve(ctx, server, p.listener, 0); err != nil {
 		return fmt.Errorf("answer pings of other replicas: %w", err)
 	}
 	return nil

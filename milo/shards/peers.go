@@ -152,6 +152,14 @@ func (p *peer) is(lease *coordinationv1.Lease) bool {
 	return p.lease == lease.UID && p.process == lease.Annotations[annotationProcess] && p.endpoint == lease.Annotations[annotationEndpoint]
 }
 
+// knows reports whether a replica has answered a ping of this process since it has this Lease: it runs, and the Lease is its own.
+func (v *validity) knows(name string, lease *coordinationv1.Lease) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	p := v.peers[name]
+	return lease != nil && p != nil && p.is(lease) && !p.acked.IsZero()
+}
+
 // end makes the replica own nothing before the next renewal.
 func (v *validity) end() {
 	v.mu.Lock()

@@ -55,15 +55,23 @@ func (r *Replica) judge(v view, running []string) {
 		r.isCutOff.Store(false)
 		r.options.Log.Info("Lookups of projects are answered again; this replica takes part in the division of the shards")
 	case !r.IsCutOff() && reach == Unreached && slices.ContainsFunc(running, func(replica string) bool {
-		return replica != r.name && v.says(replica) == reached
+		return replica != r.name && r.knows(v, replica) && v.says(replica) == reached
 	}):
 		r.isCutOff.Store(true)
 		r.options.Log.Info("Lookups of projects are answered for other replicas and not for this one, which leaves its shards to them: see its network and its credential")
 	}
 }
 
-// members are the replicas that divide the shards: the running replicas that are not cut off, or all running replicas if every one is.
+// knows reports whether a Lease is of a replica that runs, as far as this replica can find out: it has answered a ping. A replica without pings
+// believes every Lease.
+func (r *Replica) knows(v view, replica string) bool {
+	return replica == r.name || r.options.Peers == nil || r.validity.knows(replica, v.replicas[replica])
+}
+
+// members are the replicas that divide the shards: the running replicas that answer and are not cut off, or all that answer if every one is cut
+// off.
 func (r *Replica) members(v view, running []string) []string {
+	running = slices.DeleteFunc(slices.Clone(running), func(replica string) bool { return !r.knows(v, replica) })
 	members := slices.DeleteFunc(slices.Clone(running), func(replica string) bool {
 		if replica == r.name {
 			return r.IsCutOff()

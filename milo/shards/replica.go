@@ -69,6 +69,9 @@ type Replica struct {
 	seen            sightings
 	// asked is the time of the request of the last check.
 	asked time.Time
+	// recordUID is the record in the last check that had one, and recordSeen when a check had this one first.
+	recordUID  types.UID
+	recordSeen time.Time
 	// isCutOff reports that this replica has left its shards to other replicas because they reach servers that it does not.
 	isCutOff atomic.Bool
 }
@@ -233,6 +236,9 @@ func (r *Replica) list(ctx context.Context) (view, error) {
 
 // follow stops shards that this replica has lost, and takes or releases shards until it has its share.
 func (r *Replica) follow(ctx context.Context, v view) error {
+	if v.record != nil && v.record.UID != r.recordUID {
+		r.recordUID, r.recordSeen = v.record.UID, r.now()
+	}
 	if v.record == nil || v.record.UID != r.own.record {
 		// The record of its shards was deleted.
 		r.stop(r.fence.shards())
@@ -259,10 +265,8 @@ func (r *Replica) follow(ctx context.Context, v view) error {
 			return err
 		}
 	}
-	for _, replica := range running {
-		if replica != r.name && !v.goesBy(replica, v.record.UID) {
-			return nil
-		}
+	if slices.ContainsFunc(running, func(replica string) bool { return r.awaits(v, replica) }) {
+		return nil
 	}
 	if err := r.question(ctx, v, r.now()); err != nil {
 		return err
@@ -272,6 +276,15 @@ func (r *Replica) follow(ctx context.Context, v view) error {
 		return err
 	}
 	return r.removeEnded(ctx, v, running)
+}
+
+// awaits reports whether no shard may be taken because a replica may have some by an earlier record. A Lease that answers no ping counts until a
+// replica that runs would have seen this record, or have stopped without it.
+func (r *Replica) awaits(v view, replica string) bool {
+	if replica == r.name || v.goesBy(replica, v.record.UID) {
+		return false
+	}
+	return r.knows(v, replica) || r.now().Before(r.recordSeen.Add(r.at.lease))
 }
 
 // change writes the record if this replica has to change it, or to have a shard that it has there already.

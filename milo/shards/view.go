@@ -71,8 +71,9 @@ func (s sightings) update(v view, answered time.Time, at timings, endsSoon func(
 	}
 	for replica, lease := range v.replicas {
 		seen := sighting{string(lease.UID) + "/" + lease.ResourceVersion, answered, lasts}
+		// Not longer than its own: who may write a Lease must not hold shards for as long as it likes.
 		if seconds := lease.Spec.LeaseDurationSeconds; seconds != nil {
-			seen.lasts = time.Duration(*seconds) * time.Second
+			seen.lasts = min(max(time.Duration(*seconds)*time.Second, 0), lasts)
 		}
 		if endsSoon(replica, lease) {
 			seen.lasts = at.shortLease

@@ -4,11 +4,18 @@
 package federation
 
 import (
+	"os/exec"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/karmada-io/karmada/pkg/karmadactl/register"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 )
 
 func TestAgentRoles(t *testing.T) {
@@ -38,5 +45,53 @@ func TestAgentRoles(t *testing.T) {
 	// The agent is in system:masters in its cell, but not at the hub.
 	if slices.Contains(who.groups, "system:masters") || !slices.Contains(identity(karmadaAgentUser).groups, "system:masters") {
 		t.Errorf("groups at the hub are %v", who.groups)
+	}
+}
+
+// TestRolesOfKarmada: agents have at the hub exactly the rights that karmadactl register gives them, and users have the rights that karmadactl init gives.
+func TestRolesOfKarmada(t *testing.T) {
+	objects, err := objectsOf("agent.yaml", map[string]string{"cluster": "lhr"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string][]rbacv1.PolicyRule{}
+	for _, object := range objects {
+		role := &rbacv1.ClusterRole{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, role); err != nil {
+			t.Fatal(err)
+		}
+		if len(role.Rules) > 0 {
+			got[object.GetKind()+" "+object.GetNamespace()+"/"+object.GetName()] = role.Rules
+		}
+	}
+	want, registered := map[string][]rbacv1.PolicyRule{}, register.GenerateRBACResources("lhr", "karmada-cluster")
+	for _, role := range registered.ClusterRoles {
+		want["ClusterRole /"+role.Name] = role.Rules
+	}
+	for _, role := range registered.Roles {
+		want["Role "+role.Namespace+"/"+role.Name] = role.Rules
+	}
+	if len(want) == 0 || !equality.Semantic.DeepEqual(got, want) {
+		t.Errorf("the agents' roles differ from karmadactl's: %s", cmp.Diff(want, got))
+	}
+
+	dir, err := exec.CommandContext(t.Context(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/karmada-io/karmada").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, file := range roleFiles {
+		roles, err := karmadaRoles(filepath.Join(strings.TrimSpace(string(dir)), "artifacts", "deploy", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, role := range roles {
+			names = append(names, role.GetName())
+		}
+	}
+	for _, name := range []string{"karmada-view", "karmada-edit", "cluster-proxy-admin", "system:karmada:agent-rbac-generator"} {
+		if !slices.Contains(names, name) {
+			t.Errorf("%s is missing in %v", name, names)
+		}
 	}
 }

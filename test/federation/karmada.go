@@ -78,6 +78,39 @@ func (f *Federation) startHub(ctx context.Context) error {
 	return group.Wait()
 }
 
+// roleFiles are the files of Karmada's module with the roles that karmadactl init, Karmada's chart and its operator install.
+var roleFiles = []string{"admin-clusterrole-aggregation.yaml", "cluster-proxy-admin-rbac.yaml", "bootstrap-token-configuration.yaml"}
+
+// installKarmadaRoles gives the users of the hub the rights that they have on every Karmada.
+func (f *Federation) installKarmadaRoles(ctx context.Context, hub *plane) error {
+	if err := hub.apply(ctx, namespace(metav1.NamespacePublic)); err != nil {
+		return err
+	}
+	for _, file := range roleFiles {
+		roles, err := karmadaRoles(filepath.Join(f.state.Karmada, "artifacts", "deploy", file))
+		if err != nil {
+			return err
+		}
+		if err := hub.apply(ctx, roles...); err != nil {
+			return fmt.Errorf("install Karmada's roles: %w", err)
+		}
+	}
+	return nil
+}
+
+// karmadaRoles reads the roles and bindings of a file, which has other objects, too.
+func karmadaRoles(file string) ([]*unstructured.Unstructured, error) {
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read Karmada's roles: %w", err)
+	}
+	objects, err := decode(content)
+	if err != nil {
+		return nil, fmt.Errorf("read Karmada's roles in %s: %w", file, err)
+	}
+	return slices.DeleteFunc(objects, func(o *unstructured.Unstructured) bool { return o.GroupVersionKind().Group != rbacGroup }), nil
+}
+
 // installKarmada applies Karmada's CRDs and the add-on's.
 func (f *Federation) installKarmada(ctx context.Context, hub *plane) error {
 	crds, err := readFolder(filepath.Join(f.state.Karmada, "charts", "karmada", "_crds", "bases"))
@@ -88,6 +121,9 @@ func (f *Federation) installKarmada(ctx context.Context, hub *plane) error {
 		return err
 	}
 	if err := f.applyOwnCRDs(ctx, hub); err != nil {
+		return err
+	}
+	if err := f.installKarmadaRoles(ctx, hub); err != nil {
 		return err
 	}
 	f.progress.printf("Karmada's CRDs are installed on the hub")

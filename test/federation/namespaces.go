@@ -49,14 +49,14 @@ func (f *Federation) labelNamespace(ctx context.Context, name string) error {
 	return nil
 }
 
-// admit lets Consumer write Workloads in a namespace of the hub by the ordinary role edit, and waits until the role is effective.
+// admit lets Consumer write Workloads in a namespace of the hub by the role of a consumer, and waits until the role is effective.
 func (f *Federation) admit(ctx context.Context, project string) error {
 	hub, err := f.plane(planeHub)
 	if err != nil {
 		return err
 	}
-	if err := hub.applyFile(ctx, "edit.yaml", map[string]string{"user": Consumer, "namespace": project}); err != nil {
-		return fmt.Errorf("bind role edit in namespace %s of the hub: %w", project, err)
+	if err := hub.applyFile(ctx, "project-consumer.yaml", map[string]string{"user": Consumer, "namespace": project}); err != nil {
+		return fmt.Errorf("bind the role of a consumer in namespace %s of the hub: %w", project, err)
 	}
 	return f.waitForConsumer(ctx, project)
 }

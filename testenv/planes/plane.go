@@ -6,6 +6,7 @@ package planes
 import (
 	"context"
 	"slices"
+	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/runtime"
@@ -131,9 +132,11 @@ func (p *Plane) Once(verb, kind string, f func() error) {
 	})
 }
 
-// Writes returns the write requests since the last call, and resets them.
+// Writes returns the write requests since the last call, and resets them. Reviews are questions.
 func (p *Plane) Writes() []Call {
-	return slices.DeleteFunc(p.Calls(), func(call Call) bool { return call.Verb == "get" || call.Verb == "list" })
+	return slices.DeleteFunc(p.Calls(), func(call Call) bool {
+		return call.Verb == "get" || call.Verb == "list" || strings.HasSuffix(call.Kind, "Review")
+	})
 }
 
 // Calls returns the requests since the last call, and resets them.

@@ -21,6 +21,25 @@ import (
 // Restrict gives the controller a user in the project with only these rights.
 func (p *Planes) Restrict(t testing.TB, rules ...rbacv1.PolicyRule) {
 	t.Helper()
+	config, c := p.restricted(t, rules)
+	restricted, err := cluster.New(config, func(o *cluster.Options) { o.Scheme = p.Client.Scheme() })
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Project = newPlane(c)
+	p.cluster = &projectCluster{Cluster: restricted, client: p.Project}
+}
+
+// RestrictHub gives the controller a user on the hub with only these rights.
+func (p *Planes) RestrictHub(t testing.TB, rules ...rbacv1.PolicyRule) {
+	t.Helper()
+	_, c := p.restricted(t, rules)
+	p.Hub, p.HubAPI = newPlane(c), newPlane(c)
+}
+
+// restricted returns the configuration and the client of a new user with only these rights.
+func (p *Planes) restricted(t testing.TB, rules []rbacv1.PolicyRule) (*rest.Config, client.WithWatch) {
+	t.Helper()
 	name := fmt.Sprintf("restricted-%02d", count.Add(1))
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: rules}
 	binding := &rbacv1.ClusterRoleBinding{
@@ -39,13 +58,8 @@ func (p *Planes) Restrict(t testing.TB, rules ...rbacv1.PolicyRule) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	restricted, err := cluster.New(config, func(o *cluster.Options) { o.Scheme = p.Client.Scheme() })
-	if err != nil {
-		t.Fatal(err)
-	}
 	awaitRule(t, c, rules[0])
-	p.Project = newPlane(c)
-	p.cluster = &projectCluster{Cluster: restricted, client: p.Project}
+	return config, c
 }
 
 // awaitRule waits until the API server knows the rights of c's user: its authorizer reads them from a cache.

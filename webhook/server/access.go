@@ -21,6 +21,7 @@ import (
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
 	"k8s.io/client-go/kubernetes"
 
+	"github.com/karmada-compute/karmada-compute/internal/listeners"
 	"github.com/karmada-compute/karmada-compute/webhook/rotation/paths"
 )
 
@@ -42,7 +43,9 @@ func retry() *wait.Backoff {
 type guard struct {
 	authenticator authenticator.Request
 	authorizer    authorizer.Authorizer
-	log           logr.Logger
+	// tokens bounds the TokenReviews of made-up tokens.
+	tokens *listeners.Tokens
+	log    logr.Logger
 	// refused counts refused callers, by the name of the webhook or endpoint that they called.
 	refused func(name string)
 }
@@ -99,8 +102,14 @@ func Authenticated(ctx context.Context) bool { return ctx.Value(authenticatedKey
 // wrap puts the guard in front of a handler.
 func (g *guard) wrap(name string, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !g.tokens.Admit(r) {
+			g.refused(name)
+			listeners.TooMany(w)
+			return
+		}
 		code, err := g.admit(r)
 		if err == nil {
+			listeners.Prove(r.Context())
 			next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), authenticatedKey{}, true)))
 			return
 		}
@@ -118,6 +127,7 @@ const secretSegment = "secret"
 func (g *guard) wrapSecret(webhook Webhook, known Paths, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if known.Accepts(webhook.Path, r.PathValue(secretSegment)) {
+			listeners.Prove(r.Context())
 			next.ServeHTTP(w, r)
 			// Its caller quotes the URL of a call that gets no answer. With an answer, whatever its status, an API server does not.
 			if r.Context().Err() != nil {
@@ -134,7 +144,10 @@ func (g *guard) wrapSecret(webhook Webhook, known Paths, next http.Handler) http
 func (g *guard) admit(r *http.Request) (int, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), timeoutOf(r))
 	defer cancel()
-	who, ok, err := g.authenticator.AuthenticateRequest(r.WithContext(ctx))
+	// Authenticators remove the header.
+	asked := r.Clone(ctx)
+	who, ok, err := g.authenticator.AuthenticateRequest(asked)
+	g.tokens.Reviewed(r, err == nil && ok)
 	if err != nil || !ok {
 		// The details are logged and not sent, nor how one could authenticate: that could help an attacker.
 		g.log.V(1).Info("Caller is not authenticated", "error", err)

@@ -16,10 +16,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
-	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
-	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
+	"github.com/karmada-compute/karmada-compute/internal/listeners"
 	"github.com/karmada-compute/karmada-compute/webhook/rotation/paths"
 )
 
@@ -32,7 +31,13 @@ const (
 	// headerTimeout bounds how long the headers of a request may take. Go measures it for the first request of a connection from the
 	// handshake on, and API servers keep connections that they have opened and not used yet as long as others.
 	headerTimeout = idleTimeout
+	// answerTimeout bounds a request from its headers to the end of its answer.
+	answerTimeout = maxTimeout + 10*time.Second
 )
+
+// bounds are the bounds of the port for webhooks. Of a connection that an API server keeps and has not used yet, its port knows no more than of
+// others' connections: the API server's own share of them is far below the share of a source.
+var bounds = listeners.Bounds{Unproved: 1000, PerSource: 250, Proved: 1000, First: 10 * time.Second}
 
 // Certificates provides the serving certificate.
 type Certificates interface {
@@ -143,6 +148,7 @@ func (s *Server) prepare() error {
 	}); err != nil {
 		return err
 	}
+	s.guard.tokens = listeners.NewTokens(s.Clock)
 	s.readiness = &readiness{
 		windows: map[string]*window{}, probe: s.Probe, serving: s.certified, idle: s.idle, metrics: s.metrics, clock: s.Clock, log: s.Log.WithName("readiness"),
 	}
@@ -175,7 +181,7 @@ func (s *Server) listen(ctx context.Context) (net.Listener, error) {
 	if len(s.Webhooks) == 0 {
 		return nil, nil
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.Options.address())
+	listener, err := listeners.Listen(ctx, s.Options.address(), bounds)
 	if err != nil {
 		return nil, fmt.Errorf("serve webhooks, see --webhook-bind-address and --webhook-port: %w", err)
 	}
@@ -195,16 +201,13 @@ func (s *Server) httpServer() *http.Server {
 			mux.Handle("POST "+webhook.Path+"/{"+secretSegment+"}", s.closing(s.guard.wrapSecret(webhook, s.Paths, handler)))
 		}
 	}
-	return &http.Server{
-		Handler:           mux,
-		ReadHeaderTimeout: headerTimeout,
-		IdleTimeout:       idleTimeout,
-		TLSConfig:         s.tlsConfig(),
-		ConnState: func(conn net.Conn, state http.ConnState) {
-			s.waiting.follow(conn, state)
-			s.handshakes.follow(conn, state)
-		},
+	server := listeners.NewServer(mux, listeners.Timeouts{Header: headerTimeout, Body: maxTimeout, Answer: answerTimeout, Idle: idleTimeout})
+	server.TLSConfig = s.tlsConfig()
+	server.ConnState = func(conn net.Conn, state http.ConnState) {
+		s.waiting.follow(conn, state)
+		s.handshakes.follow(conn, state)
 	}
+	return server
 }
 
 // tlsConfig requests client certificates and leaves their verification to the guard, which follows changes of the bundle.
@@ -293,31 +296,15 @@ func (s *Server) drain(serving context.Context, server *http.Server, listener ne
 }
 
 func (s *Server) serveMetrics(ctx context.Context) error {
-	server, err := metricsserver.NewServer(metricsserver.Options{
-		BindAddress: s.Options.Metrics, SecureServing: true, CertDir: s.Options.MetricsCertDir, ExtraHandlers: s.Options.MetricsHandlers,
-		TLSOpts: []func(*tls.Config){func(c *tls.Config) {
-			c.MinVersion, c.ClientAuth = tls.VersionTLS13, tls.RequestClientCert
-			if s.Options.MetricsCertDir == "" {
-				c.GetCertificate = s.Certificates.GetCertificate
-			}
-		}},
-		FilterProvider: func(*rest.Config, *http.Client) (metricsserver.Filter, error) {
-			return func(_ logr.Logger, next http.Handler) (http.Handler, error) {
-				return s.guard.wrap("metrics", next), nil
-			}, nil
-		},
-	}, s.Options.Delegate, http.DefaultClient)
-	if err != nil {
-		return fmt.Errorf("serve metrics: %w", err)
+	served := &listeners.Metrics{
+		Address: s.Options.Metrics, CertDir: s.Options.MetricsCertDir, Certificate: s.Certificates.GetCertificate, Others: s.Options.MetricsHandlers,
+		Guard: func(next http.Handler) (http.Handler, error) { return s.guard.wrap("metrics", next), nil },
 	}
-	if err := server.Start(ctx); err != nil {
-		return fmt.Errorf("serve metrics, see --metrics-bind-address: %w", err)
-	}
-	return nil
+	return served.Start(ctx)
 }
 
 func (s *Server) serveHealth(ctx context.Context) error {
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.Options.Health)
+	listener, err := listeners.Listen(ctx, s.Options.Health, listeners.Probes)
 	if err != nil {
 		return fmt.Errorf("serve probes, see --health-probe-bind-address: %w", err)
 	}
@@ -330,10 +317,7 @@ func (s *Server) serveHealth(ctx context.Context) error {
 		}
 		fmt.Fprintln(w, "ok")
 	})
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: headerTimeout}
-	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // Serve reports it
-	defer stop()
-	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+	if err := listeners.Serve(ctx, listeners.NewServer(mux, listeners.ProbeTimeouts), listener, 0); err != nil {
 		return fmt.Errorf("serve probes: %w", err)
 	}
 	return nil

@@ -102,5 +102,7 @@ func (c *connection) answerAhead() {
 	}
 	c.answered = true
 	time.AfterFunc(leaveTimeout, func() { _ = c.Close() }) // it may be closed already
-	_, _ = c.Write([]byte(sendElsewhere))                  // an error means that it is closed
+	// Of the last request it has a deadline that may be over.
+	_ = c.SetWriteDeadline(time.Now().Add(leaveTimeout))
+	_, _ = c.Write([]byte(sendElsewhere)) // an error means that it is closed
 }

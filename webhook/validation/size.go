@@ -13,6 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/citychoice"
+	"github.com/karmada-compute/karmada-compute/internal/sizing"
 )
 
 // Bounds are the maximum sizes of a Workload. Its template is copied into every Instance, in the cell and in the project.
@@ -50,6 +52,21 @@ func Size(workload, before *v1alpha.Workload, bounds Bounds) field.ErrorList {
 	return problems
 }
 
+// Demand returns the demand of a Workload on its project, which has these locations.
+func Demand(workload *v1alpha.Workload, locations []citychoice.Location) sizing.Demand {
+	instances := citychoice.MostInstances(workload.Spec.Placements, locations)
+	return sizing.Demand{
+		Instances: instances,
+		Bytes:     sizing.WorkloadBytes(len(templateJSON(workload)), sizing.AnnotationBytes(workload.Annotations), instances),
+	}
+}
+
+func templateJSON(workload *v1alpha.Workload) []byte {
+	// An object that was decoded from JSON can be encoded.
+	encoded, _ := json.Marshal(&workload.Spec.Template)
+	return encoded
+}
+
 // anywhere is the place of a placement that selects its locations: it may have Instances in any city.
 const anywhere = "one city"
 
@@ -71,10 +88,7 @@ func (f *footprint) in(where string) int64 {
 }
 
 func measure(workload *v1alpha.Workload) footprint {
-	f := footprint{instances: map[string]int64{}}
-	// An object that was decoded from JSON can be encoded.
-	encoded, _ := json.Marshal(&workload.Spec.Template)
-	f.template = int64(len(encoded))
+	f := footprint{instances: map[string]int64{}, template: int64(len(templateJSON(workload)))}
 	for i := range workload.Spec.Placements {
 		placement := &workload.Spec.Placements[i]
 		for _, where := range places(placement) {

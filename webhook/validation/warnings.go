@@ -31,6 +31,7 @@ func Warnings(workload *v1alpha.Workload) []string {
 		}
 	}
 	warnings = append(warnings, annotationWarnings(&workload.Spec.Template)...)
+	warnings = append(warnings, labelWarnings(&workload.Spec.Template)...)
 	warnings = append(warnings, disruptionWarning(workload)...)
 	warnings = append(warnings, surgeWarnings(&workload.Spec)...)
 	return append(warnings, placementWarnings(workload.Spec.Placements)...)
@@ -47,19 +48,37 @@ func annotationWarnings(template *v1alpha.InstanceTemplateSpec) []string {
 			without = append(without, shorten(key))
 		}
 	}
-	if len(without) == 0 {
-		return nil
-	}
-	const shownKeys = 3
-	text := strings.Join(without[:min(shownKeys, len(without))], ", ")
-	if more := len(without) - shownKeys; more > 0 {
-		text += fmt.Sprintf(" and %d more", more)
-	}
-	effect := "set on the Instances, and on their Pods only in cells whose operator allows the domain of the key"
+	effect := onlyWhereAllowed
 	if machine {
 		effect = "set on the Instances, with no effect on their virtual machines"
 	}
-	return []string{fmt.Sprintf("spec.template.metadata.annotations: %s: %s", text, effect)}
+	return withoutEffect("annotations", without, effect)
+}
+
+const onlyWhereAllowed = "set on the Instances, and on their Pods only in cells whose operator allows the domain of the key"
+
+// labelWarnings name the labels of a template that Pods may lack.
+func labelWarnings(template *v1alpha.InstanceTemplateSpec) []string {
+	var without []string
+	for _, key := range slices.Sorted(maps.Keys(template.Labels)) {
+		if template.Spec.Runtime.VirtualMachine == nil && !templates.IsPlainLabel(key) {
+			without = append(without, shorten(key))
+		}
+	}
+	return withoutEffect("labels", without, onlyWhereAllowed)
+}
+
+// withoutEffect is the warning about the first of these keys.
+func withoutEffect(field string, keys []string, effect string) []string {
+	if len(keys) == 0 {
+		return nil
+	}
+	const shownKeys = 3
+	text := strings.Join(keys[:min(shownKeys, len(keys))], ", ")
+	if more := len(keys) - shownKeys; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return []string{fmt.Sprintf("spec.template.metadata.%s: %s: %s", field, text, effect)}
 }
 
 // probeWarnings name the probed ports that no container names: the probe of a port on which no process listens never succeeds.

@@ -7,12 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"sync/atomic"
-	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
+
+	"github.com/karmada-compute/karmada-compute/internal/listeners"
 )
 
 // Health serves /healthz and /readyz as long as a component runs, also while it waits for its requirements.
@@ -31,7 +31,7 @@ func (h *Health) Serve(ctx context.Context, address string) error {
 	if address == "0" {
 		return nil
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	listener, err := listeners.Listen(ctx, address, listeners.Probes)
 	if err != nil {
 		return fmt.Errorf("serve probes, see --health-probe-bind-address: %w", err)
 	}
@@ -43,10 +43,7 @@ func (h *Health) Serve(ctx context.Context, address string) error {
 		}
 		return errBeginning
 	})
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
-	stop := context.AfterFunc(ctx, func() { _ = server.Close() }) // Serve reports it
-	defer stop()
-	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
+	if err := listeners.Serve(ctx, listeners.NewServer(mux, listeners.ProbeTimeouts), listener, 0); err != nil {
 		return fmt.Errorf("serve probes: %w", err)
 	}
 	return nil

@@ -27,6 +27,9 @@ package hub
 // +kubebuilder:rbac:groups=cluster.karmada.io,resources=clusters,verbs=get;list;watch
 // +kubebuilder:rbac:groups=cluster.karmada.io,resources=clusters/status,verbs=update
 
+// The generation of the agents' Deployment, where the cells report different ones.
+// +kubebuilder:rbac:groups=apps,resources=deployments,resourceNames=karmada-compute-cell,verbs=get
+
 // Hub namespaces, and the Works that carry them into the cells of their cities. The audit reads Karmada's Works, and
 // repairs the Works that Karmada has forgotten.
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch;create;patch;delete

@@ -33,11 +33,13 @@ local function decode_reports(items, assignment)
       if item.status == nil then
         missing = true
       else
-        local readable, status = pcall(read, ReflectedStatus, item, "status")
+        local readable, status = pcall(read, ReflectedStatus, item, "status", {})
+        local faults = {}
         if not readable then
-          error("status of cluster " .. cell .. ": " .. tostring(status), 0)
+          repair(ReflectedStatus, item, "status", "", faults, {})
+          status = read(ReflectedStatus, item, "status", {})
         end
-        reports[cell .. "\0" .. i] = {cell = cell, status = bound_status(status)}
+        reports[cell .. "\0" .. i] = {cell = cell, status = bound_status(status), faults = faults}
       end
     end
   end
@@ -75,9 +77,36 @@ local function merge(reports, member)
   return merged
 end
 
+-- report_valid is the condition about the first report with faults, or nil. It keeps its time while a report has any.
+local function report_valid(reports, status)
+  for _, report in ipairs(reports) do
+    local names = {}
+    for name in pairs(report.faults) do
+      table.insert(names, name)
+    end
+    if names[1] then
+      table.sort(names)
+      local more = names[max_named + 1]
+      local since, before = nil, list(status, "conditions")
+      for i = 1, #before do
+        local condition = object(before, i)
+        if since == nil and text(condition, "type") == condition_report_valid then
+          since = time(condition, "lastTransitionTime")
+        end
+      end
+      return {
+        type = condition_report_valid, status = "False", reason = reason_report_fields_ignored,
+        lastTransitionTime = since or os.date("!%Y-%m-%dT%H:%M:%SZ"),
+        message = "cell " .. report.cell .. ": fields of its report have a wrong type or range and are ignored: " ..
+          table.concat(bound(names, max_named), ", ") .. (more and ", …" or ""),
+      }
+    end
+  end
+end
+
 -- merge_conditions are the worst conditions of each type, sorted by type: Progressing is bad when it is True, all others when they
--- are False. With several cells the messages name the cell.
-local function merge_conditions(reports, generation)
+-- are False. With several cells the messages name the cell. invalid is the condition about the reports themselves: no cell reports it.
+local function merge_conditions(reports, generation, invalid)
   local worst, most = {}, {}
   for _, condition in ipairs(merge(reports, "conditions")) do
     local kind = condition.type
@@ -94,6 +123,10 @@ local function merge_conditions(reports, generation)
     end
     condition.cell, condition.observedGeneration = nil, generation
   end
+  if invalid then
+    invalid.observedGeneration = generation
+  end
+  worst[condition_report_valid] = invalid
   return sorted(worst)
 end
 
@@ -142,7 +175,7 @@ function AggregateStatus(desiredObj, statusItems)
     generation = generation ~= 0 and generation or nil
     status = {
       observedGeneration = generation,
-      conditions = merge_conditions(reports, generation),
+      conditions = merge_conditions(reports, generation, report_valid(reports, object(desiredObj, "status"))),
       reports = merge(reports, "reports"),
       indices = merge(reports, "indices"),
     }

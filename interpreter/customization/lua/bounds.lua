@@ -1,15 +1,6 @@
 -- Copyright The karmada-compute Authors.
 -- SPDX-License-Identifier: Apache-2.0
 
--- bound is a list without what it has too much.
-local function bound(entries, most)
-  entries = entries or {}
-  for _ = most + 1, #entries do
-    table.remove(entries)
-  end
-  return entries
-end
-
 -- check empties texts that are too long or have other characters. What is omitted when it is empty is nil then.
 local function check(of, limit, empty, members)
   for _, member in ipairs(members) do
@@ -36,11 +27,13 @@ local function shorten(entries, member)
         local start = long:sub(1, max_message - #ellipsis + 1):match("^(.*)[^\128-\191]")
         long = (start or "") .. ellipsis
       end
-      -- Karmada has no gsub.
-      local control = long:find("%c")
-      while control do
-        long = long:sub(1, control - 1) .. " " .. long:sub(control + 1)
-        control = long:find("%c", control)
+      -- Karmada has no gsub. The characters from U+0080 to U+009F are control characters too.
+      for _, pattern in ipairs({"%c", "\194[\128-\159]"}) do
+        local first, last = long:find(pattern)
+        while first do
+          long = long:sub(1, first - 1) .. " " .. long:sub(last + 1)
+          first, last = long:find(pattern, first)
+        end
       end
       entry[member] = long
     end
@@ -49,7 +42,7 @@ end
 
 -- bound_conditions leaves out the conditions that an API server would refuse, or with whole all of them when there is one.
 local function bound_conditions(of, whole)
-  local conditions = bound(of.conditions, max_conditions)
+  local conditions = of.conditions or {}
   for i = #conditions, 1, -1 do
     local c = conditions[i]
     if not (is_word(c.type) and is_word(c.reason) and (c.status == "True" or c.status == "False" or c.status == "Unknown")
@@ -70,7 +63,7 @@ local function bound_instance(of, hash)
   check(of, since_text, nil, {"since"})
   check(of, hash_text, hash, {"templateHash"})
   check(of, hash_text, nil, {"observedTemplateHash"})
-  local gates = bound(of.schedulingGates, max_gates)
+  local gates = of.schedulingGates or {}
   for i = #gates, 1, -1 do
     check(gates[i], gate_text, "", {"name"})
     if gates[i].name == "" then
@@ -78,10 +71,10 @@ local function bound_instance(of, hash)
     end
   end
   of.schedulingGates = gates[1] and gates
-  for _, interface in ipairs(bound(of.networkInterfaces, max_interfaces)) do
+  for _, interface in ipairs(of.networkInterfaces or {}) do
     check(interface.assignments, address_text, "", {"networkIP", "externalIP"})
   end
-  local containers = bound(of.containers, max_containers)
+  local containers = of.containers or {}
   for _, container in ipairs(containers) do
     check(container, name_text, "", {"name"})
     check(container, name_text, nil, {"reason"})
@@ -91,12 +84,12 @@ local function bound_instance(of, hash)
   shorten(containers, "message")
 end
 
--- bound_status truncates what a cell reports to a bounded size, leaves out what no agent reports, and returns it. A cell has one report.
+-- bound_status leaves out what no agent reports, and returns what a cell reports. Its lists are bounded when they are read.
 -- AggregateStatus bounds it again: where Karmada's agent runs in the cell, nobody else has.
 local function bound_status(status)
   bound_conditions(status)
-  for _, report in ipairs(bound(status.reports, 1)) do
-    local entries = bound(report.instances, max_instances)
+  for _, report in ipairs(status.reports or {}) do
+    local entries = report.instances or {}
     for _, entry in ipairs(entries) do
       bound_instance(entry)
     end
@@ -107,7 +100,7 @@ local function bound_status(status)
     end
     report.states = states[1] and states
   end
-  local indices = bound(status.indices, 1)
+  local indices = status.indices or {}
   for i, of in ipairs(indices) do
     check(of, indices_text, false, {"existing", "ready", "availableIndices", "held", "current", "dataReady"})
     for _, value in pairs(of) do

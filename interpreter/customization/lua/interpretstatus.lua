@@ -3,7 +3,7 @@
 
 function ReflectStatus(observedObj)
   local metadata = object(observedObj, "metadata")
-  local status = read(WorkloadDeploymentStatus, observedObj, "status")
+  local status = read(WorkloadDeploymentStatus, observedObj, "status", {})
   -- Only the autoscaler of the cell reads it.
   status.selector = nil
   -- Only projects have these.

@@ -43,7 +43,7 @@ func addNamespaceSteps(sc world.Sentences) {
 	})
 }
 
-// labelNamespace creates the scenario's namespace on the hub, with labels, and gives the consumer the ordinary role edit there.
+// labelNamespace creates the scenario's namespace on the hub, with labels, and gives the consumer the role of a consumer there.
 func (s Steps) labelNamespace(ctx context.Context, labels map[string]string) error {
 	hub := s.Client("hub", world.Admin)
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace, Labels: labels}}
@@ -54,10 +54,10 @@ func (s Steps) labelNamespace(ctx context.Context, labels map[string]string) err
 	s.ProjectUIDs[s.Project] = string(namespace.UID)
 	if err := hub.Create(ctx, &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, Name: world.Consumer},
-		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "edit"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "karmada-compute-consumer"},
 		Subjects:   []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: world.Consumer}},
 	}); err != nil {
-		return fmt.Errorf("bind role edit in namespace %s of the hub: %w", s.Namespace, err)
+		return fmt.Errorf("bind the role of a consumer in namespace %s of the hub: %w", s.Namespace, err)
 	}
 	// The role takes effect a moment later.
 	reader := s.Client("hub", world.Consumer)

@@ -49,12 +49,14 @@ func SampleTemplate() v1alpha.InstanceTemplateSpec {
 // PutDeployment creates a deployment with the sample template directly in a cell, in the hub namespace, which it creates, too.
 func (s Steps) PutDeployment(ctx context.Context, cell string, deployment *v1alpha.WorkloadDeployment) error {
 	c := s.Client("cell/"+cell, world.Admin)
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.HubNamespace()}}
+	// As the copy of a hub that is not the federation's: the inventory of that one would remove it.
+	ofHub := map[string]string{v1alpha.LabelHub: "another"}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.HubNamespace(), Labels: ofHub}}
 	if err := c.Create(ctx, namespace); err != nil {
 		return err
 	}
 	s.RemoveLater("cell/"+cell, namespace)
-	deployment.Namespace = namespace.Name
+	deployment.Namespace, deployment.Labels = namespace.Name, ofHub
 	deployment.Spec.WorkloadRef = v1alpha.WorkloadReference{Name: deployment.Name, UID: "none"}
 	deployment.Spec.PlacementName, deployment.Spec.CityCode, deployment.Spec.Template = "main", "DFW", SampleTemplate()
 	return c.Create(ctx, deployment)

@@ -78,6 +78,7 @@
 - --max-template-bytes={{ int64 .templateBytes }}
 - --max-city-bytes={{ int64 .cityBytes }}
 - --max-project-instances={{ int64 .projectInstances }}
+- --max-project-bytes={{ int64 .projectBytes }}
 {{- end }}
 - --interpreter-mode={{ .Values.interpreterMode }}
 {{- with .Values.sessions }}

@@ -1,0 +1,296 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package charts_test
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/testenv"
+)
+
+const (
+	guard = "ValidatingAdmissionPolicy/karmada-compute-guard"
+	// guarded is a project that is a namespace, guardedSpace its hub namespace, and free a namespace of another tenant.
+	guarded, guardedSpace, free = "guarded", "ns-00000000-0000-4000-8000-00000000a001", "guard-free"
+	grantSpace                  = "karmada-compute-sessions"
+)
+
+// Users of a hub that the add-on shares. Each has the rights of RBAC for what it tries.
+const (
+	tenant      = "a-tenant"
+	cellsAgent  = "system:karmada:agent:mine"
+	karmadaUser = "system:karmada:karmada-controller-manager"
+	collector   = "system:serviceaccount:kube-system:generic-garbage-collector"
+	operator    = "guard-operator"
+	streams     = "system:serviceaccount:karmada-system:karmada-compute-sessions"
+)
+
+var memberships = map[string][]string{cellsAgent: {"system:karmada:agents"}, karmadaUser: {"system:masters"}}
+
+// unprivileged is a client of a user of the hub, in groups, whose writes are dry runs.
+func unprivileged(t *testing.T, user string, groups ...string) client.Client {
+	t.Helper()
+	config := rest.CopyConfig(testenv.Config(t))
+	config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: append(groups, "system:authenticated")}
+	config.WarningHandler, config.QPS = rest.NoWarnings{}, -1
+	c, err := client.New(config, client.Options{Scheme: testenv.Scheme(t, v1alpha.AddToScheme)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return client.NewDryRunClient(c)
+}
+
+func ofKind(apiVersion, kind, namespace, name string, spec map[string]any) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": apiVersion, "kind": kind, "spec": spec}}
+	object.SetNamespace(namespace)
+	object.SetName(name)
+	return object
+}
+
+// binding returns a binding that brings an object into a cell.
+func binding(kind, namespace, name string, resource map[string]any) *unstructured.Unstructured {
+	resource["apiVersion"], resource["kind"], resource["name"] = "v1", "Secret", "credential"
+	return ofKind("work.karmada.io/v1alpha2", kind, namespace, name,
+		map[string]any{"resource": resource, "clusters": []any{map[string]any{"name": "dfw"}}})
+}
+
+func ofNamespace(namespace string) map[string]any { return map[string]any{"namespace": namespace} }
+
+func policyOf(kind, namespace string) *unstructured.Unstructured {
+	return ofKind("policy.karmada.io/v1alpha1", kind, namespace, "all", map[string]any{
+		"resourceSelectors": []any{map[string]any{"apiVersion": "v1", "kind": "Pod"}}, "overrideRules": []any{},
+	})
+}
+
+// workOf is a Work that carries nothing.
+func workOf(namespace string) *unstructured.Unstructured {
+	return ofKind("work.karmada.io/v1alpha1", "Work", namespace, "guard", map[string]any{"workload": map[string]any{}})
+}
+
+func services(namespace string) *unstructured.Unstructured {
+	return ofKind("networking.karmada.io/v1alpha1", "MultiClusterService", namespace, "web", map[string]any{"types": []any{"CrossCluster"}})
+}
+
+// ghost is the Lease of a replica that does not run, for 63 years.
+func ghost() *coordinationv1.Lease {
+	l := lease("karmada-compute-replica-ghost")
+	l.Spec.LeaseDurationSeconds = new(int32(2_000_000_000))
+	return l
+}
+
+// intrusion is a request of a tenant or of an agent that must be refused.
+type intrusion struct {
+	by  string
+	try attempt
+	// refusal is a part of the message.
+	refusal string
+}
+
+var intrusions = map[string]intrusion{
+	"propagate a Pod of a project":            {tenant, create(policyOf("PropagationPolicy", guarded)), "create a Workload instead"},
+	"override what a project sends":           {tenant, create(policyOf("OverridePolicy", guarded)), "create a Workload instead"},
+	"bind an object of a project":             {tenant, create(binding("ResourceBinding", guarded, "new", ofNamespace(guarded))), "create a Workload instead"},
+	"write a Work in a project":               {tenant, create(workOf(guarded)), "create a Workload instead"},
+	"expose the Services of a project":        {tenant, create(services(guarded)), "create a Workload instead"},
+	"propagate from a hub namespace":          {tenant, create(policyOf("PropagationPolicy", guardedSpace)), "create a Workload instead"},
+	"deploy in a hub namespace":               {tenant, create(deploymentIn(guardedSpace)), "create a Workload instead"},
+	"report for a copy":                       {tenant, patch(deploymentNamed(guardedSpace), `{"spec":{"suspended":true}}`), "create a Workload instead"},
+	"bind a Secret of another namespace":      {tenant, create(binding("ResourceBinding", free, "new", ofNamespace("karmada-cluster"))), "of its own namespace only"},
+	"bind an object without a namespace":      {tenant, create(binding("ResourceBinding", free, "new", map[string]any{})), "of its own namespace only"},
+	"turn a binding to another namespace":     {tenant, patch(binding("ResourceBinding", free, "old", map[string]any{}), `{"spec":{"resource":{"namespace":"karmada-cluster"}}}`), "of its own namespace only"},
+	"give a binding the identity of another":  {tenant, patch(binding("ResourceBinding", free, "old", map[string]any{}), `{"metadata":{"labels":{"resourcebinding.karmada.io/permanent-id":"theirs"}}}`), "is Karmada's"},
+	"bind a CustomResourceDefinition":         {tenant, create(binding("ClusterResourceBinding", "", "new", map[string]any{})), "Karmada alone writes"},
+	"send a Work to a cell":                   {tenant, create(workOf("karmada-es-mine")), "Works of a cell"},
+	"send a Work to another cell":             {cellsAgent, create(workOf("karmada-es-other")), "Works of a cell"},
+	"announce a replica that does not run":    {cellsAgent, create(ghost()), "these Leases divide the projects"},
+	"freeze the record of the shards":         {cellsAgent, create(lease("karmada-compute-shards")), "these Leases divide the projects"},
+	"prolong the Lease of a replica":          {cellsAgent, patch(lease("karmada-compute-replica-a"), `{"spec":{"leaseDurationSeconds":2000000000}}`), "these Leases divide the projects"},
+	"delete the Lease of a replica":           {tenant, remove(lease("karmada-compute-replica-a")), "these Leases divide the projects"},
+	"mark a project":                          {tenant, create(configMap("karmada-system", "karmada-compute-project-x")), "writes its ConfigMaps"},
+	"delete the mark of a project":            {tenant, remove(configMap("karmada-system", "karmada-compute-project-guard")), "writes its ConfigMaps"},
+	"write the credential of another cell":    {cellsAgent, create(secret("karmada-cluster", "other")), "of its own cell only"},
+	"grant itself a session":                  {tenant, create(configMap(grantSpace, "session-1")), "writes its ConfigMaps"},
+	"take the name of a hub namespace":        {tenant, create(labelled(namespace("ns-00000000-0000-4000-8000-00000000a002"))), "reserved for the hub namespaces"},
+	"make a namespace one of a project":       {tenant, create(labelled(namespace("guard-mine"))), "are reserved for its hub namespaces"},
+	"label a namespace as one of a project":   {tenant, patch(namespace(free), `{"metadata":{"labels":{"compute.datumapis.com/project-uid":"north-uid"}}}`), "are reserved for its hub namespaces"},
+	"give a hub namespace to another project": {tenant, patch(namespace(guardedSpace), `{"metadata":{"labels":{"compute.datumapis.com/project-uid":"x"}}}`), "prove whose it is"},
+	"take the proof from a hub namespace":     {tenant, patch(namespace(guardedSpace), `{"metadata":{"labels":{"compute.datumapis.com/project-uid":null}}}`), "prove whose it is"},
+}
+
+// greedy are bindings of Karmada for a ClusterPropagationPolicy of another product that selects what is the add-on's.
+var greedy = map[string]intrusion{
+	"a greedy policy selects namespaces":            {karmadaUser, create(claimed("ClusterResourceBinding", "", "v1", "Namespace", guardedSpace)), "sends hub namespaces"},
+	"a greedy policy selects Secrets":               {karmadaUser, create(claimed("ResourceBinding", guardedSpace, "v1", "Secret", "data")), "alone propagate from hub namespaces"},
+	"a greedy policy selects the originals":         {karmadaUser, create(claimed("ResourceBinding", guarded, "compute.datumapis.com/v1alpha", "WorkloadDeployment", "web")), "by copies of its own"},
+	"a greedy policy selects a binding's resources": {karmadaUser, patch(binding("ResourceBinding", guardedSpace, "old", map[string]any{}), `{"metadata":{"annotations":{"clusterpropagationpolicy.karmada.io/name":"all"}}}`), "alone propagate from hub namespaces"},
+}
+
+// claimed is a binding that a ClusterPropagationPolicy has claimed.
+func claimed(kind, namespace, apiVersion, of, name string) *unstructured.Unstructured {
+	b := binding(kind, namespace, "claimed", map[string]any{})
+	b.SetAnnotations(map[string]string{"clusterpropagationpolicy.karmada.io/name": "all"})
+	b.Object["spec"] = map[string]any{"resource": map[string]any{"apiVersion": apiVersion, "kind": of, "name": name, "namespace": namespace}}
+	return b
+}
+
+// legitimate are requests of others that the hub must accept.
+var legitimate = map[string]intrusion{
+	"propagate from another namespace": {tenant, create(policyOf("PropagationPolicy", free)), ""},
+	"override in another namespace":    {tenant, create(policyOf("OverridePolicy", free)), ""},
+	"bind an object of its namespace":  {tenant, patch(binding("ResourceBinding", free, "old", map[string]any{}), `{"spec":{"clusters":[]}}`), ""},
+	"create a namespace":               {tenant, create(namespace("guard-mine")), ""},
+	"make a namespace a project":       {tenant, patch(namespace(free), `{"metadata":{"labels":{"compute.datumapis.com/project":"true"}}}`), ""},
+	"annotate a hub namespace":         {tenant, patch(namespace(guardedSpace), `{"metadata":{"annotations":{"a":"b"}}}`), ""},
+	"write a Lease of its own":         {cellsAgent, create(lease("karmada-agent-mine")), ""},
+	"write Works of its own cell":      {cellsAgent, create(workOf("karmada-es-mine")), ""},
+	"write its own credential":         {cellsAgent, create(secret("karmada-cluster", "mine-impersonator")), ""},
+	"write a ConfigMap":                {tenant, create(configMap("karmada-system", "theirs-too")), ""},
+	"collect a binding":                {collector, patch(binding("ResourceBinding", guarded, "old", map[string]any{}), `{"metadata":{"finalizers":null}}`), ""},
+	"collect a copy":                   {collector, patch(deploymentNamed(guardedSpace), `{"metadata":{"finalizers":["foregroundDeletion"]}}`), ""},
+	"take a Lease over":                {hubUser, patch(lease("karmada-compute-replica-a"), `{"spec":{"holderIdentity":"a"}}`), ""},
+	"mark a project":                   {hubUser, create(configMap("karmada-system", "karmada-compute-project-x")), ""},
+	"create a hub namespace":           {hubUser, create(labelled(namespace("ns-00000000-0000-4000-8000-00000000a002"))), ""},
+	"deploy in a hub namespace":        {hubUser, create(deploymentIn(guardedSpace)), ""},
+	"grant a session":                  {streams, create(configMap(grantSpace, "session-1")), ""},
+	"offer an instance type":           {tenant, create(ofKind("compute.datumapis.com/v1alpha", "InstanceType", "", "guard", map[string]any{"resources": map[string]any{"cpu": "1", "memory": "1Gi"}})), ""},
+	// Of what the tenant may not do, as Karmada does it.
+	"bind for Karmada":              {karmadaUser, create(binding("ResourceBinding", guarded, "new", ofNamespace("elsewhere"))), ""},
+	"propagate another namespace":   {karmadaUser, create(claimed("ClusterResourceBinding", "", "v1", "Namespace", free)), ""},
+	"propagate another kind":        {karmadaUser, create(claimed("ResourceBinding", guarded, "v1", "Secret", "mine")), ""},
+	"end the claim of a policy":     {karmadaUser, patch(binding("ResourceBinding", guardedSpace, "old", map[string]any{}), `{"metadata":{"annotations":null}}`), ""},
+	"bind what has no namespace":    {karmadaUser, create(binding("ClusterResourceBinding", "", "new", map[string]any{})), ""},
+	"send a Work for Karmada":       {karmadaUser, create(workOf("karmada-es-other")), ""},
+	"report a status for Karmada":   {karmadaUser, patch(deploymentNamed(guardedSpace), `{"spec":{"suspended":true}}`), ""},
+	"an operator restores a label":  {operator, patch(namespace(guardedSpace), `{"metadata":{"labels":{"compute.datumapis.com/project-uid":"north-uid","a":"b"}}}`), ""},
+	"an operator deletes the Lease": {operator, remove(lease("karmada-compute-replica-a")), ""},
+}
+
+func deploymentNamed(namespace string) *v1alpha.WorkloadDeployment {
+	d := deploymentIn(namespace)
+	d.Name = "guard"
+	return d
+}
+
+// TestGuardOfTheHub: what a tenant of the hub and the agent of a cell may do by RBAC reaches nothing of the add-on and of its projects, in
+// both modes. Without the guard each of it is accepted, and with it Karmada, its agents and the add-on still can.
+func TestGuardOfTheHub(t *testing.T) {
+	admin := clientOf(t, "")
+	setUpGuarded(t, admin)
+	refused := maps.Clone(intrusions)
+	maps.Copy(refused, greedy)
+	clients := map[string]client.Client{}
+	for _, attempts := range []map[string]intrusion{refused, legitimate} {
+		for _, one := range attempts {
+			clients[one.by] = unprivileged(t, one.by, memberships[one.by]...)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(refused)) {
+		one := refused[name]
+		awaitAnswer(t, name+" is refused without the guard", func() error { return one.try(t.Context(), clients[one.by]) }, func(err error) bool { return err == nil })
+	}
+	for mode, sets := range map[string]set{"milo": {}, "namespaces": {"projects.mode": "namespaces"}} {
+		applyGuards(t, admin, sets, offered)
+		for _, name := range slices.Sorted(maps.Keys(refused)) {
+			one := refused[name]
+			awaitAnswer(t, mode+": "+name, func() error { return one.try(t.Context(), clients[one.by]) }, func(err error) bool {
+				return err != nil && strings.Contains(err.Error(), one.refusal)
+			})
+		}
+		for _, name := range slices.Sorted(maps.Keys(legitimate)) {
+			one := legitimate[name]
+			if err := one.try(t.Context(), clients[one.by]); err != nil {
+				t.Errorf("%s: %s: %v", mode, name, err)
+			}
+		}
+		removeGuards(t, admin)
+		probe := intrusions["announce a replica that does not run"]
+		await(t, "the guard is still in force", func() bool { return probe.try(t.Context(), clients[probe.by]) == nil })
+	}
+}
+
+// awaitAnswer repeats a request until the answer is right: roles and policies come into force some time after they are written.
+func awaitAnswer(t *testing.T, what string, request func() error, isRight func(error) bool) {
+	t.Helper()
+	var answer error
+	if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, 20*time.Second, true, func(context.Context) (bool, error) {
+		answer = request()
+		return isRight(answer), nil
+	}); err != nil {
+		t.Errorf("%s: %v", what, answer)
+	}
+}
+
+// setUpGuarded creates what is attacked, and gives every user the rights of RBAC.
+func setUpGuarded(t *testing.T, admin client.Client) {
+	t.Helper()
+	removeGuards(t, admin)
+	for _, name := range []string{free, grantSpace, "karmada-cluster", "karmada-system", "karmada-es-mine", "karmada-es-other"} {
+		ensureNamespace(t, admin, name)
+	}
+	project := namespace(guarded)
+	project.Labels = map[string]string{v1alpha.LabelNamespaceProject: v1alpha.NamespaceProject}
+	objects := []client.Object{
+		project, labelled(namespace(guardedSpace)), deploymentNamed(guardedSpace), lease("karmada-compute-replica-a"),
+		configMap("karmada-system", "karmada-compute-project-guard"),
+		binding("ResourceBinding", free, "old", ofNamespace(free)), binding("ResourceBinding", guarded, "old", ofNamespace(guarded)),
+		binding("ResourceBinding", guardedSpace, "old", ofNamespace(guardedSpace)),
+	}
+	role := &rbacv1.ClusterRole{ObjectMeta: named("", "guard-test"), Rules: []rbacv1.PolicyRule{{
+		APIGroups: []string{"", "work.karmada.io", "policy.karmada.io", "networking.karmada.io", "coordination.k8s.io", v1alpha.GroupVersion.Group},
+		Resources: []string{"*"}, Verbs: []string{"*"},
+	}}}
+	bound := &rbacv1.ClusterRoleBinding{ObjectMeta: named("", "guard-test"), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name}}
+	for _, user := range []string{tenant, cellsAgent, hubUser, collector, streams} {
+		bound.Subjects = append(bound.Subjects, rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user})
+	}
+	administrators := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: named("", operator), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: operator}},
+	}
+	for _, object := range append(objects, role, bound, administrators) {
+		ensure(t, admin, object)
+		t.Cleanup(func() { unregister(t, admin, object) })
+	}
+}
+
+// guards are the names of the policies, which their bindings have, too.
+var guards = []string{"karmada-compute-guard", "karmada-compute-hub-namespaces", "karmada-compute-claims"}
+
+// applyGuards applies the policies of the chart.
+func applyGuards(t *testing.T, admin client.Client, sets ...set) {
+	t.Helper()
+	objects := render(t, append(sets, parts["hub"])...)
+	for _, name := range guards {
+		for _, kind := range []string{"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"} {
+			apply(t, admin, []*unstructured.Unstructured{find(objects, kind+"/"+name)})
+		}
+	}
+}
+
+func removeGuards(t *testing.T, admin client.Client) {
+	t.Helper()
+	for _, name := range append(guards, "karmada-compute") {
+		binding := ofKind("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding", "", name, nil)
+		if err := admin.Delete(t.Context(), binding); err != nil && !apierrors.IsNotFound(err) {
+			t.Fatal(err)
+		}
+	}
+	await(t, "the guards are still in force", func() bool {
+		return create(namespace("ns-00000000-0000-4000-8000-00000000a003"))(t.Context(), unprivileged(t, hubUser, "system:masters")) == nil
+	})
+}

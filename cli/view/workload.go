@@ -1,0 +1,45 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/remedies"
+)
+
+// deletesWithin is how long the deletion of a Workload takes at most while the add-on runs and all cells are reached.
+const deletesWithin = 2 * time.Minute
+
+// IsDeleting reports whether the Workload is being deleted.
+func (s *Snapshot) IsDeleting() bool {
+	return s.Workload != nil && !s.Workload.DeletionTimestamp.IsZero()
+}
+
+// workloadFinding returns the fault of the Workload as a whole although all of its Instances are Ready, or nil: it is being deleted,
+// or its progress deadline has passed.
+func (s *Snapshot) workloadFinding() *Finding {
+	if s.Workload == nil {
+		return nil
+	}
+	if s.IsDeleting() {
+		found := &Finding{
+			Reason: "Deleting", Message: "the Workload is being deleted; its Instances run until the add-on has withdrawn them from the cells",
+			Since: s.Workload.DeletionTimestamp, Actor: remedies.ActorNobody,
+		}
+		if s.Now.Sub(found.Since.Time) > deletesWithin {
+			found.Actor, found.Do = remedies.ActorOperator, "Check that replicas of karmada-compute run on the host, and that the hub reaches the cells."
+		}
+		return found
+	}
+	conditions := s.Workload.Status.Conditions
+	progressing := meta.FindStatusCondition(conditions, v1alpha.ConditionProgressing)
+	if progressing == nil || !wrong(progressing) {
+		return nil
+	}
+	return findingOf(progressing, at(s.Now, conditions))
+}

@@ -1,0 +1,136 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package deployments
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+// TestTheNotationOfAQuantityIsNoRollout: a template with the same amount of memory in another notation has the same meaning.
+func TestTheNotationOfAQuantityIsNoRollout(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW ORD")
+	c := f.cell()
+	inMemory := func(memory string) func(*v1alpha.Workload) {
+		return func(w *v1alpha.Workload) {
+			w.Spec.Template.Spec.Runtime.Sandbox.Containers[0].Resources = &v1alpha.ContainerResourceRequirements{
+				Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(memory)},
+			}
+		}
+	}
+	workload := f.workload(t, "main DFW ORD")
+	planes.Change(t, f.Planes, workload, inMemory("33554432"))
+	f.mustReconcile(t)
+	c.run(t)
+	f.mustReconcile(t)
+	before := *f.readWorkload(t).Status.Rollout
+	planes.Change(t, f.Planes, workload, inMemory("32Mi"))
+	for range 3 {
+		f.mustReconcile(t)
+		c.run(t)
+	}
+	if after := f.readWorkload(t).Status.Rollout; before.Phase != v1alpha.RolloutComplete || *after != before {
+		t.Errorf("the rollout is %+v, before %+v", after, before)
+	}
+	for _, name := range []string{"web-main-dfw", "web-main-ord"} {
+		if got := f.readDeployment(t, name); got.Spec.Partition != nil || got.Status.ObservedGeneration != got.Generation {
+			t.Errorf("%s: %+v", name, got.Spec.Partition)
+		}
+	}
+}
+
+// TestADisagreementMeetsTheDeadline: the cells report that all is settled, with a template that the hub does not know. No deployment
+// waits for anything: the deadline of the Workload finds the rollout that does not end, once.
+func TestADisagreementMeetsTheDeadline(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW ORD")
+	c := f.cell()
+	workload := f.workload(t, "main DFW ORD")
+	f.mustReconcile(t)
+	c.run(t)
+	f.mustReconcile(t)
+	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) {
+		w.Spec.Template.Spec.Runtime.Sandbox.Containers[0].Image = "example.com/new"
+	})
+	for range 10 {
+		f.mustReconcile(t)
+		c.run(t)
+		for _, name := range []string{"web-main-dfw", "web-main-ord"} {
+			planes.ChangeStatus(t, f.Planes, f.readDeployment(t, name), func(d *v1alpha.WorkloadDeployment) {
+				d.Status.Conditions = []metav1.Condition{{
+					Type: v1alpha.ConditionProgressing, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonSettled, LastTransitionTime: metav1.NewTime(testBegin),
+				}}
+				d.Status.Indices[0].TemplateHash = "disagrees"
+			})
+		}
+	}
+	progressing := func() *metav1.Condition {
+		return meta.FindStatusCondition(f.readWorkload(t).Status.Conditions, v1alpha.ConditionProgressing)
+	}
+	f.mustReconcile(t)
+	if got := progressing(); got.Reason != v1alpha.ReasonRollingOut || f.readWorkload(t).Status.Rollout.Phase != v1alpha.RolloutProgressing {
+		t.Errorf("before the deadline: %+v, %+v", got, f.readWorkload(t).Status.Rollout)
+	}
+	result, err := f.reconciler.Reconcile(t.Context(), f.request())
+	if err != nil || result.RequeueAfter <= 0 {
+		t.Fatalf("it is not requeued for its deadline: %+v, %v", result, err)
+	}
+	f.clock.SetTime(f.clock.Now().Add(result.RequeueAfter))
+	f.mustReconcile(t)
+	if got := progressing(); got.Reason != v1alpha.ReasonProgressDeadlineExceeded || f.readWorkload(t).Status.Rollout.Phase != v1alpha.RolloutFailed {
+		t.Errorf("at the deadline: %+v, %+v", got, f.readWorkload(t).Status.Rollout)
+	}
+	if writes := f.mustReconcile(t); len(writes) > 0 {
+		t.Errorf("when nothing has changed, it writes %v", writes)
+	}
+}
+
+// TestADrainIsNoRollout: an Instance that ceases to be Available while no rollout is in progress blocks none.
+func TestADrainIsNoRollout(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW")
+	c := f.cell()
+	workload := f.workload(t, "main DFW")
+	f.mustReconcile(t)
+	c.run(t)
+	f.mustReconcile(t)
+	for _, name := range []string{"web-main-dfw-0", "web-main-dfw-1"} {
+		instance := planes.Create(t, f.Planes, &v1alpha.Instance{
+			ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace.Name, Name: name}, Spec: *workload.Spec.Template.Spec.DeepCopy(),
+		})
+		planes.ChangeStatus(t, f.Planes, instance, func(i *v1alpha.Instance) {
+			i.Status.Conditions = []metav1.Condition{{
+				Type: v1alpha.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonImageUnavailable, Message: "the image is gone",
+				LastTransitionTime: metav1.NewTime(testBegin),
+			}}
+		})
+	}
+	c.broken = []string{hashOf(t, &workload.Spec.Template)}
+	c.run(t)
+	f.mustReconcile(t)
+	status := f.readWorkload(t).Status
+	if got := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionDegraded); got != nil || status.Rollout.Phase != v1alpha.RolloutComplete {
+		t.Errorf("Degraded is %+v, the rollout is %s", got, status.Rollout.Phase)
+	}
+	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) {
+		w.Spec.Template.Spec.Runtime.Sandbox.Containers[0].Image = "example.com/new"
+	})
+	for range 4 {
+		f.mustReconcile(t)
+		c.broken = append(c.broken, hashOf(t, &f.readWorkload(t).Spec.Template))
+		c.run(t)
+	}
+	f.mustReconcile(t)
+	if status := f.readWorkload(t).Status; !meta.IsStatusConditionTrue(status.Conditions, v1alpha.ConditionDegraded) {
+		t.Errorf("the rollout of a broken template is not blocked: %+v", status.Conditions)
+	}
+}

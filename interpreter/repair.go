@@ -1,0 +1,220 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package interpreter
+
+import (
+	"maps"
+	"math"
+	"reflect"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/json"
+)
+
+// MaxOfType is how many entries of one type all lists of a report may have together. Entries beyond, and beyond MaxEntries, are not even
+// read: so the time that a report takes is bounded. Karmada ends a script after a second.
+const MaxOfType = 4 * MaxInstances
+
+// MaxEntries are the longest lists of a report by their names. Other lists have MaxInstances.
+var MaxEntries = map[string]int{
+	"conditions": MaxConditions, "schedulingGates": MaxGates, "networkInterfaces": MaxInterfaces, "containers": MaxContainers,
+	"reports": 1, "indices": 1,
+}
+
+// MaxNamed is how many fields a message names.
+const MaxNamed = 5
+
+const (
+	// wholeStatus is the name of a status that is no object.
+	wholeStatus = "status"
+	// unfit replaces a text of another type. It fits nothing, so that it is treated as any other text that does not fit.
+	unfit = "\x7f"
+	// unknown replaces a number that is always present. No index, position, count or generation is negative.
+	unknown = -1
+)
+
+// faults are the paths of the fields of a report that have a wrong type or range.
+type faults map[string]bool
+
+// repairer repairs a report.
+type repairer struct {
+	faults faults
+	// left is how many more entries of a type there may be.
+	left map[reflect.Type]int
+}
+
+// String names the fields.
+func (f faults) String() string {
+	names := slices.Sorted(maps.Keys(f))
+	if len(names) > MaxNamed {
+		return strings.Join(names[:MaxNamed], ", ") + ", …"
+	}
+	return strings.Join(names, ", ")
+}
+
+// decodeStatus decodes the status that a cell reports. It has the same result as lua/types.lua: a field of a wrong type or range costs
+// this field and no other, and a list with an entry that is no object costs the list.
+func decodeStatus(raw []byte) (ReflectedStatus, faults) {
+	var tree any
+	r, status := repairer{faults: faults{}, left: map[reflect.Type]int{}}, ReflectedStatus{}
+	err := json.Unmarshal(raw, &tree)
+	repaired := r.object(reflect.TypeFor[ReflectedStatus](), tree, "")
+	if err == nil {
+		err = runtime.DefaultUnstructuredConverter.FromUnstructured(repaired, &status)
+	}
+	if err != nil {
+		return ReflectedStatus{}, faults{wholeStatus: true}
+	}
+	return status, r.faults
+}
+
+// object returns a value as an object of a type, and an empty object instead of any other value. Lua does not tell an empty list from an
+// empty object, nor null from a missing entry.
+func (r *repairer) object(of reflect.Type, value any, path string) map[string]any {
+	switch value := value.(type) {
+	case nil:
+		return map[string]any{}
+	case map[string]any:
+		r.fields(of, value, path)
+		return value
+	case []any:
+		if len(present(value)) == 0 {
+			return map[string]any{}
+		}
+	}
+	if path == "" {
+		path = wholeStatus
+	}
+	r.faults[path] = true
+	return map[string]any{}
+}
+
+func (r *repairer) fields(of reflect.Type, object map[string]any, path string) {
+	for field := range of.Fields() {
+		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name == "" && field.Anonymous {
+			r.fields(field.Type, object, path)
+			continue
+		}
+		value, below := object[name], name
+		if path != "" {
+			below = path + "." + name
+		}
+		if value == nil {
+			delete(object, name)
+			continue
+		}
+		always := !strings.Contains(options, "omitempty")
+		if repaired := r.value(field.Type, value, place{name: name, path: below, always: always}); repaired != nil {
+			object[name] = repaired
+		} else {
+			delete(object, name)
+		}
+	}
+}
+
+// place is where a value is.
+type place struct {
+	name, path string
+	// always reports that the field is never omitted.
+	always bool
+}
+
+// value returns a value as a type has it, or nil for a field that is missing.
+func (r *repairer) value(of reflect.Type, value any, at place) any {
+	if of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	fits, instead := false, any(nil)
+	switch {
+	case of == reflect.TypeFor[metav1.Time]():
+		text, isText := value.(string)
+		_, err := time.Parse(time.RFC3339, text)
+		fits = isText && err == nil
+	case of.Kind() == reflect.Struct:
+		return r.object(of, value, at.path)
+	case of.Kind() == reflect.Slice:
+		return r.list(of.Elem(), value, at)
+	case of.Kind() == reflect.String:
+		_, fits = value.(string)
+		instead = unfit
+	case of.Kind() == reflect.Bool:
+		_, fits = value.(bool)
+	default:
+		value, fits = integer(value, of.Kind())
+		if at.always {
+			instead = int64(unknown)
+		}
+	}
+	if fits {
+		return value
+	}
+	r.faults[at.path] = true
+	return instead
+}
+
+// list returns the first entries of a list, or nil if one of them is no object.
+func (r *repairer) list(of reflect.Type, value any, at place) any {
+	entries, isList := value.([]any)
+	if object, isObject := value.(map[string]any); isObject {
+		isList = !slices.ContainsFunc(slices.Collect(maps.Values(object)), func(member any) bool { return member != nil })
+	}
+	entries = r.take(present(entries), of, at.name)
+	if !isList || slices.ContainsFunc(entries, func(entry any) bool { return !isObject(entry) }) {
+		r.faults[at.path] = true
+		return nil
+	}
+	for i := range entries {
+		entries[i] = r.object(of, entries[i], at.path)
+	}
+	return entries
+}
+
+// take returns the first entries of a list.
+func (r *repairer) take(entries []any, of reflect.Type, name string) []any {
+	most, known := MaxEntries[name]
+	if !known {
+		most = MaxInstances
+	}
+	left, known := r.left[of]
+	if !known {
+		left = MaxOfType
+	}
+	entries = first(entries, min(most, left))
+	r.left[of] = left - len(entries)
+	return entries
+}
+
+func isObject(value any) bool {
+	list, isList := value.([]any)
+	_, isMap := value.(map[string]any)
+	return isMap || isList && len(present(list)) == 0
+}
+
+// present are the entries of a list that are not null.
+func present(entries []any) []any {
+	return slices.DeleteFunc(entries, func(entry any) bool { return entry == nil })
+}
+
+// integer returns an integer that a field can have. Integers from 2^53 on are not exact in Lua.
+func integer(value any, kind reflect.Kind) (any, bool) {
+	limit, number := float64(1<<53), math.NaN()
+	if kind == reflect.Int32 {
+		limit = 1 << 31
+	}
+	switch value := value.(type) {
+	case int64:
+		number = float64(value)
+	case float64:
+		number = value
+	}
+	if number != math.Floor(number) || number >= limit || number < -limit {
+		return nil, false
+	}
+	return int64(number), true
+}
