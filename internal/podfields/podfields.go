@@ -19,7 +19,7 @@ type Entry struct {
 	Text string
 	// Same are the values that every cell has anyway, so that nothing is lost. A nil list stands for none.
 	Same []any
-	// Harmless reports that no running Instance depends on the field.
+	// Harmless reports that no running Instance depends on the field, or that a conversion judges its value itself.
 	Harmless bool
 }
 
