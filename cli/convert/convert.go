@@ -185,7 +185,7 @@ func (c *conversion) rollout(rollout *v1alpha.WorkloadRollout, minReady int32) {
 		c.workload.Spec.MinReadySeconds = &minReady
 	}
 	if rollout.ProgressDeadlineSeconds == nil && time.Duration(minReady)*time.Second >= rollout.ProgressDeadline() {
-		rollout.ProgressDeadlineSeconds = new(minReady + int32(rollout.ProgressDeadline()/time.Second))
+		rollout.ProgressDeadlineSeconds = new(minReady + int32(rollout.ProgressDeadline().Seconds()))
 	}
 	if !equality.Semantic.DeepEqual(*rollout, v1alpha.WorkloadRollout{}) {
 		c.workload.Spec.Rollout = rollout

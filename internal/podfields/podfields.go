@@ -128,8 +128,8 @@ func isEmpty(value reflect.Value) bool {
 	case reflect.Slice, reflect.Map:
 		return value.Len() == 0
 	case reflect.Struct:
-		for i := range value.NumField() {
-			if !isEmpty(value.Field(i)) {
+		for _, field := range value.Fields() {
+			if !isEmpty(field) {
 				return false
 			}
 		}
