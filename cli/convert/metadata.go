@@ -15,7 +15,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/podfields"
 )
 
-// silent are annotations about the stored object, which nobody wrote.
+// silent are annotations that tools and controllers write about the stored object.
 var silent = []string{"kubectl.kubernetes.io/last-applied-configuration", "deployment.kubernetes.io/"}
 
 // tracking are labels and annotations by which tools know what they own: a tool would claim, and may prune, the converted object. Prefixes

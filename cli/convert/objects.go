@@ -24,7 +24,7 @@ import (
 type Result struct {
 	// Objects are the ConfigMaps and Secrets that the Workloads name, then the Workloads.
 	Objects []any
-	// Losses are what a Workload does not have, with the consequences, and what must be edited before admission takes it.
+	// Losses are the fields that a Workload does not have, with the consequences, and the fields that must be edited before admission takes it.
 	Losses []Loss
 	// Problems are documents and objects that could not be read or converted. All others are.
 	Problems []error
@@ -53,7 +53,7 @@ type identity struct {
 }
 
 // Manifests converts the Deployments and StatefulSets of the inputs, in YAML or JSON. It keeps the ConfigMaps and Secrets that they
-// name. What cannot be converted is in Problems or Losses of the result; an error is an input that cannot be read.
+// name. The result lists the other objects in Problems or Losses; an error is an input that cannot be read.
 func Manifests(inputs []Input, o Options) (*Result, error) {
 	r := &reader{}
 	for _, in := range inputs {
@@ -221,7 +221,7 @@ func (m *manifests) keepData() {
 	}
 }
 
-// otherKinds says of kinds that have no place in a Workload what to do instead.
+// otherKinds has the reasons of kinds that have no place in a Workload.
 var otherKinds = map[string]string{
 	"DaemonSet":               "is not converted: a DaemonSet runs on each node, and a Workload in cities",
 	"Job":                     "is not converted: the containers of a Workload are always restarted",

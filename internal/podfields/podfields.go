@@ -120,7 +120,7 @@ func lossesOfStruct(value reflect.Value, path string) []Loss {
 	return found
 }
 
-// isEmpty reports whether a value asks for nothing: charts render empty lists and structs of fields that nobody has set.
+// isEmpty reports whether a value asks for nothing: charts render empty lists and structs for fields without a value.
 func isEmpty(value reflect.Value) bool {
 	switch value.Kind() {
 	case reflect.Pointer:
