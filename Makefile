@@ -151,7 +151,7 @@ lint-lua: ## Check the customization in Lua with karmadactl.
 lint-prose: $(VALE) ## Check the English of the pages, of generated texts, of messages and comments in the code, and of the scenarios. The rules are in hack/prose.
 	$(VALE) --config=hack/prose/vale.ini --output=line $(PROSE)
 	@go run ./hack/prose $(BIN)/texts $(SPEAKING) -- $(COMMENTED)
-	@for feature in features/*.feature; do cp $$feature $(BIN)/texts/$$feature.txt; done
+	@mkdir -p $(BIN)/texts/features && for feature in features/*.feature; do cp $$feature $(BIN)/texts/$$feature.txt; done
 	$(VALE) --config=hack/prose/vale.ini --output=line $(BIN)/texts
 
 .PHONY: rules

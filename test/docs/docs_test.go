@@ -104,7 +104,7 @@ func TestWordsAreThoseOfTheGlossary(t *testing.T) {
 	}
 }
 
-// TestFirstScreen: the README's first commands are those of the page without Milo, which a scenario runs, in the same order.
+// TestFirstScreen: the README's first commands are the commands of the page without Milo, which a scenario runs, in the same order.
 func TestFirstScreen(t *testing.T) {
 	read := func(name string) string {
 		content, err := os.ReadFile(filepath.Join(repository, name))
@@ -129,7 +129,7 @@ func TestFirstScreen(t *testing.T) {
 	}
 }
 
-// TestCommandsAreRun says whether a scenario runs every page with commands, and whether each reason against it is true.
+// TestCommandsAreRun verifies that a scenario runs every page with commands, and whether each reason against it is true.
 func TestCommandsAreRun(t *testing.T) {
 	scenarios, err := os.ReadFile(filepath.Join(repository, "features/documentation.feature"))
 	if err != nil {

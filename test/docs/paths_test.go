@@ -13,7 +13,7 @@ import (
 	"testing"
 )
 
-// aboutTheTree are the pages whose paths are those of the repository.
+// aboutTheTree are the pages whose paths are paths of the repository.
 var aboutTheTree = []string{"ARCHITECTURE.md", "CONTRIBUTING.md", "docs/recipes.md"}
 
 // roots are the folders whose packages ARCHITECTURE.md describes one by one.
@@ -22,10 +22,10 @@ var roots = []string{"cell", "cli", "hub", "internal", "milo", "webhook"}
 // generatedOnly are folders of markers, from which RBAC is generated. hub/access and cell/access describe them.
 var generatedOnly = []string{"cell/access/", "hub/access/"}
 
-// code is what a page sets in code.
+// code matches a path that a page sets in code.
 var code = regexp.MustCompile("`([A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)+)`")
 
-// TestPathsExist: what pages about the tree name is there. Names with a slash that are no path begin with no folder of the repository.
+// TestPathsExist: the paths in pages about the tree exist. Names with a slash that are no path begin with no folder of the repository.
 func TestPathsExist(t *testing.T) {
 	for _, page := range aboutTheTree {
 		for _, path := range paths(t, page) {
@@ -63,7 +63,7 @@ func TestArchitectureNamesEveryPackage(t *testing.T) {
 	}
 }
 
-// paths returns what a page sets in code and has a slash.
+// paths returns the words with a slash that a page sets in code.
 func paths(t *testing.T, page string) []string {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join(repository, page))

@@ -189,7 +189,7 @@ func quotaCRDs() ([]string, error) {
 	repository, err := tools.FindRepository()
 	var files []string
 	for _, kind := range []string{"resourcegrants", "resourceclaims", "allowancebuckets"} {
-		files = append(files, filepath.Join(repository, "federation", "milo", "crds", "quota.miloapis.com_"+kind+".yaml"))
+		files = append(files, filepath.Join(repository, "milo", "crds", "quota.miloapis.com_"+kind+".yaml"))
 	}
 	return files, err
 }

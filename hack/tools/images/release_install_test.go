@@ -263,7 +263,7 @@ func (i *installation) install() {
 	i.Cleanup(func() { up("down", "--folder="+federation) })
 	up("up", "--folder="+federation, "--add-on", "--released="+i.folder, "--crds="+crds, "--projects=north")
 	kubeconfig := "--kubeconfig=" + filepath.Join(federation, "kubeconfig", "project-north.kubeconfig")
-	workload, err := filepath.Abs(filepath.Join(repository, "cmd", "federation", "sample", "workload.yaml"))
+	workload, err := filepath.Abs(filepath.Join(repository, "test", "cmd", "federation", "sample", "workload.yaml"))
 	if err != nil {
 		i.Fatal(err)
 	}
