@@ -12,9 +12,11 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -77,6 +79,12 @@ func policyOf(kind, namespace string) *unstructured.Unstructured {
 	})
 }
 
+// inCity is a namespace with the label of a city.
+func inCity(namespace *corev1.Namespace) *corev1.Namespace {
+	namespace.Labels = map[string]string{v1alpha.LabelTopologyCity: "dfw"}
+	return namespace
+}
+
 // workOf is a Work that carries nothing.
 func workOf(namespace string) *unstructured.Unstructured {
 	return ofKind("work.karmada.io/v1alpha1", "Work", namespace, "guard", map[string]any{"workload": map[string]any{}})
@@ -128,6 +136,9 @@ var intrusions = map[string]intrusion{
 	"take the name of a hub namespace":        {tenant, create(labelled(namespace("ns-00000000-0000-4000-8000-00000000a002"))), "reserved for the hub namespaces"},
 	"make a namespace one of a project":       {tenant, create(labelled(namespace("guard-mine"))), "are reserved for its hub namespaces"},
 	"label a namespace as one of a project":   {tenant, patch(namespace(free), `{"metadata":{"labels":{"compute.datumapis.com/project-uid":"north-uid"}}}`), "are reserved for its hub namespaces"},
+	"confirm a Cluster as a cell of a city":   {tenant, patch(namespace("karmada-es-mine"), `{"metadata":{"labels":{"topology.datum.net/city-code":"dfw"}}}`), "a cell of the city"},
+	"confirm it before it exists":             {tenant, create(inCity(namespace("karmada-es-new"))), "a cell of the city"},
+	"withdraw a cell from its city":           {tenant, patch(namespace("karmada-es-other"), `{"metadata":{"labels":{"topology.datum.net/city-code":null}}}`), "a cell of the city"},
 	"give a hub namespace to another project": {tenant, patch(namespace(guardedSpace), `{"metadata":{"labels":{"compute.datumapis.com/project-uid":"x"}}}`), "prove whose it is"},
 	"take the proof from a hub namespace":     {tenant, patch(namespace(guardedSpace), `{"metadata":{"labels":{"compute.datumapis.com/project-uid":null}}}`), "prove whose it is"},
 }
@@ -155,6 +166,8 @@ var legitimate = map[string]intrusion{
 	"bind an object of its namespace":  {tenant, patch(binding("ResourceBinding", free, "old", map[string]any{}), `{"spec":{"clusters":[]}}`), ""},
 	"create a namespace":               {tenant, create(namespace("guard-mine")), ""},
 	"make a namespace a project":       {tenant, patch(namespace(free), `{"metadata":{"labels":{"compute.datumapis.com/project":"true"}}}`), ""},
+	"label the namespace of a cell":    {tenant, patch(namespace("karmada-es-other"), `{"metadata":{"labels":{"a":"b"}}}`), ""},
+	"confirm a cell":                   {operator, patch(namespace("karmada-es-mine"), `{"metadata":{"labels":{"topology.datum.net/city-code":"dfw"}}}`), ""},
 	"annotate a hub namespace":         {tenant, patch(namespace(guardedSpace), `{"metadata":{"annotations":{"a":"b"}}}`), ""},
 	"write a Lease of its own":         {cellsAgent, create(lease("karmada-agent-mine")), ""},
 	"write Works of its own cell":      {cellsAgent, create(workOf("karmada-es-mine")), ""},
@@ -241,6 +254,9 @@ func setUpGuarded(t *testing.T, admin client.Client) {
 	removeGuards(t, admin)
 	for _, name := range []string{free, grantSpace, "karmada-cluster", "karmada-system", "karmada-es-mine", "karmada-es-other"} {
 		ensureNamespace(t, admin, name)
+	}
+	if err := admin.Patch(t.Context(), namespace("karmada-es-other"), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"topology.datum.net/city-code":"dfw"}}}`))); err != nil {
+		t.Fatal(err)
 	}
 	project := namespace(guarded)
 	project.Labels = map[string]string{v1alpha.LabelNamespaceProject: v1alpha.NamespaceProject}

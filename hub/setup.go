@@ -99,6 +99,8 @@ type Options struct {
 	// AuditAfter is how long the path of a deployment to its cells may be broken before the cells' last report counts
 	// as unknown, and before the audit triggers a Karmada reconcile.
 	AuditAfter time.Duration
+	// Namespace is the namespace of the add-on's own objects on the hub.
+	Namespace string
 	// Clock gives conditions their transition times and measures how long a cell has been lost.
 	Clock clock.Clock
 }
@@ -151,11 +153,29 @@ type shared struct {
 	err         error
 	// namespaces has the last UIDs of namespaces in projects.
 	namespaces *projects.Namespaces
+	// cities has the confirmed cities of cells.
+	citiesOnce sync.Once
+	cities     *cells.Cities
+	citiesErr  error
+}
+
+// setCities creates cities when the first controller needs them.
+func (s *shared) setCities(t Target) error {
+	s.citiesOnce.Do(func() { s.cities, s.citiesErr = cells.NewCities(t.Manager.GetLocalManager(), t.Options.Namespace) })
+	return s.citiesErr
+}
+
+// hub is the client of the hub for controllers that read Clusters and write none: to them a Cluster has its city only if it is confirmed.
+func (s *shared) hub(t Target) client.Client {
+	return s.cities.Hub(t.Manager.GetLocalManager().GetClient())
 }
 
 // set creates the shared objects when the first controller needs them.
 func (s *shared) set(t Target) error {
 	s.once.Do(func() {
+		if s.err = s.setCities(t); s.err != nil {
+			return
+		}
 		local := t.Manager.GetLocalManager()
 		s.book = path.NewBook(t.Options.Clock)
 		s.karmada = path.NewKarmadaWatch(local.GetAPIReader(), t.Options.Clock)
@@ -163,7 +183,7 @@ func (s *shared) set(t Target) error {
 		s.err = errors.Join(local.Add(s.karmada), path.SliceIndex{}.AddTo(context.Background(), indexer), path.WorkIndex{}.AddTo(context.Background(), indexer))
 		if s.err == nil {
 			s.repairer = collector.NewRepairer(local.GetClient(), t.Options.Clock, metrics.Registry)
-			s.propagation = t.newPropagation(s.namespaces)
+			s.propagation = t.newPropagation(s)
 		}
 	})
 	return s.err
@@ -177,7 +197,7 @@ func setUpAudit(t Target, s *shared) error {
 	metrics.Registry.MustRegister(collector.Faults{Book: s.book})
 	local := t.Manager.GetLocalManager()
 	r := collector.NewDeployments(collector.DeploymentsOptions{
-		Projects: t.Options.Projects, Waker: t.Options.Waker, Hub: local.GetClient(), APIReader: local.GetAPIReader(), Owners: t.Options.Owners,
+		Projects: t.Options.Projects, Waker: t.Options.Waker, Hub: s.hub(t), APIReader: local.GetAPIReader(), Owners: t.Options.Owners,
 		Withdraw: s.propagation.Withdraw, Karmada: s.karmada, Repairer: s.repairer, Book: s.book, Interval: t.Options.AuditInterval, After: t.Options.AuditAfter, Clock: t.Options.Clock,
 	})
 	return r.Register(t.Manager, t.controller(), t.wrap)
@@ -203,11 +223,11 @@ func setUpQuota(t Target) error {
 	return r.Register(t.Manager, t.controller(), t.wrap)
 }
 
-func (t Target) newPropagation(namespaces *projects.Namespaces) *propagation.Reconciler {
+func (t Target) newPropagation(s *shared) *propagation.Reconciler {
 	local := t.Manager.GetLocalManager()
 	return propagation.New(propagation.Options{
-		Projects: t.Options.Projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
-		Wanted: deployments.Wants(t.Options.Locations), Namespaces: namespaces, Suspension: t.Options.Suspension, FailoverAfter: t.Options.FailoverAfter, Clock: t.Options.Clock,
+		Projects: t.Options.Projects, Hub: s.hub(t), Cities: s.cities, APIReader: local.GetAPIReader(),
+		Wanted: deployments.Wants(t.Options.Locations), Namespaces: s.namespaces, Suspension: t.Options.Suspension, FailoverAfter: t.Options.FailoverAfter, Clock: t.Options.Clock,
 		Metering: t.Options.Metering, Networks: t.binder(), Owners: t.Options.Owners, Grants: projects.NewGrants(local.GetClient()),
 	})
 }
@@ -251,7 +271,7 @@ func Controllers() []Controller {
 			}
 			ready, lag, ignored := projection.NewReady(metrics.Registry), projection.NewLag(metrics.Registry), projection.NewIgnored(metrics.Registry)
 			r := projection.New(projection.Options{
-				Projects: t.Options.Projects, Hub: t.Manager.GetLocalManager().GetClient(), Karmada: common.karmada, Book: common.book,
+				Projects: t.Options.Projects, Hub: common.hub(t), Karmada: common.karmada, Book: common.book,
 				DoubtAfter: t.Options.AuditAfter, Ready: ready, Lag: lag, Ignored: ignored, Passing: t.passing(), Clock: t.Options.Clock,
 			})
 			return r.Register(t.Manager, t.controller(), t.wrap)
@@ -282,6 +302,13 @@ func Controllers() []Controller {
 			local := t.Manager.GetLocalManager()
 			return (&cells.Agents{Hub: local.GetClient(), Reader: local.GetAPIReader(), Clock: t.Options.Clock, Ready: ready}).Register(local)
 		}},
+		{Name: "cities", Setup: func(t Target) error {
+			if err := common.setCities(t); err != nil {
+				return err
+			}
+			local := t.Manager.GetLocalManager()
+			return (&cells.Confirmations{Cities: common.cities, Hub: local.GetClient(), Clock: t.Options.Clock}).Register(local)
+		}},
 		{Name: "cordons", Setup: func(t Target) error {
 			local := t.Manager.GetLocalManager()
 			return (&cells.Cordons{Hub: local.GetClient(), Clock: t.Options.Clock}).Register(local)
@@ -298,7 +325,7 @@ func Controllers() []Controller {
 			}
 			return local.Add(collector.NewInventory(collector.InventoryOptions{
 				Owners: t.Options.Owners, Existence: t.Options.Existence,
-				Hub: local.GetClient(), APIReader: local.GetAPIReader(), Repairer: common.repairer, After: t.Options.InventoryAfter,
+				Hub: common.hub(t), APIReader: local.GetAPIReader(), Repairer: common.repairer, After: t.Options.InventoryAfter,
 				Clock: t.Options.Clock, Registerer: metrics.Registry,
 			}))
 		}},

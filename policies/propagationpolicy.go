@@ -146,14 +146,17 @@ func groups(city City) []policyv1alpha1.ClusterAffinityTerm {
 
 func affinity(city City, excluded []string) policyv1alpha1.ClusterAffinity {
 	label := naming.CityLabel(city.Code)
+	selected := []metav1.LabelSelectorRequirement{{
+		Key:      v1alpha.LabelTopologyCity,
+		Operator: metav1.LabelSelectorOpIn,
+		Values:   []string{label, strings.ToUpper(label)},
+	}}
+	if len(city.Cells) == 0 {
+		// Without names, Karmada would choose every Cluster with the label, which need not be a cell of the city. This selects none.
+		selected = append(selected, metav1.LabelSelectorRequirement{Key: v1alpha.LabelTopologyCity, Operator: metav1.LabelSelectorOpDoesNotExist})
+	}
 	return policyv1alpha1.ClusterAffinity{
-		LabelSelector: &metav1.LabelSelector{
-			MatchExpressions: []metav1.LabelSelectorRequirement{{
-				Key:      v1alpha.LabelTopologyCity,
-				Operator: metav1.LabelSelectorOpIn,
-				Values:   []string{label, strings.ToUpper(label)},
-			}},
-		},
+		LabelSelector: &metav1.LabelSelector{MatchExpressions: selected},
 		// The cells are also named. Karmada may learn of a cell earlier than the add-on, or of a cell's departure from the city
 		// later: it must not choose such a cell. And Karmada divides again when the placement changes, not when a label does.
 		ClusterNames:    slices.Sorted(slices.Values(city.Cells)),

@@ -305,6 +305,12 @@ const (
 	ReasonNodesCordoned = "NodesCordoned"
 )
 
+// Reasons of ComputeCityConfirmed on a Cluster.
+const (
+	// ReasonCityUnconfirmed says that the namespace of the cell's Works on the hub does not have the label of the Cluster's city.
+	ReasonCityUnconfirmed = "CityUnconfirmed"
+)
+
 // Reasons of ComputeForgotten on a Cluster.
 const (
 	// ReasonForgotten says that the hub holds no objects for the cell.
@@ -322,6 +328,8 @@ const (
 	// ConditionComputeNodesSchedulable is False while all Nodes of the cell are cordoned. New deployments then go to the other cells of the city
 	// that have capacity.
 	ConditionComputeNodesSchedulable = "ComputeNodesSchedulable"
+	// ConditionComputeCityConfirmed is False while the Cluster has the label of an unconfirmed city: it is no cell of the city.
+	ConditionComputeCityConfirmed = "ComputeCityConfirmed"
 	// ConditionComputeForgotten, on a Cluster that an operator has forgotten, is True when nothing is kept for the cell any more.
 	ConditionComputeForgotten = "ComputeForgotten"
 )

@@ -46,8 +46,8 @@ const (
 	// created and deleted at once, so that Karmada removes an unwanted object from the cell.
 	LabelInventory = "compute.datumapis.com/inventory"
 
-	// LabelTopologyCity is the city of a Karmada Cluster and of a hub WorkloadDeployment, in lower case. PropagationPolicies
-	// select by it.
+	// LabelTopologyCity is the city of a Karmada Cluster and of a hub WorkloadDeployment, in lower case, and confirms the city of a
+	// Cluster on the namespace of its Works. PropagationPolicies select by it.
 	LabelTopologyCity = "topology.datum.net/city-code"
 
 	// LabelDependencies, with the value DependenciesNone, is on a hub WorkloadDeployment that has never had dependencies: its policy

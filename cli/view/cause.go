@@ -28,7 +28,7 @@ var (
 	instanceConditions = []string{
 		v1alpha.ConditionReady, v1alpha.ConditionQuotaGranted, v1alpha.ConditionReferencedDataReady, v1alpha.ConditionProgrammed,
 	}
-	clusterConditions = []string{v1alpha.ConditionReady, v1alpha.ConditionComputeAgentReady}
+	clusterConditions = []string{v1alpha.ConditionReady, v1alpha.ConditionComputeCityConfirmed, v1alpha.ConditionComputeAgentReady}
 )
 
 // trueIsBad holds the conditions that are True while there is a fault.

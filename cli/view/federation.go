@@ -254,7 +254,7 @@ func cities(o *HubObjects) []City {
 	}
 	for i := range o.Clusters {
 		name := o.Clusters[i].Labels[v1alpha.LabelTopologyCity]
-		if name == "" {
+		if name == "" || meta.IsStatusConditionFalse(o.Clusters[i].Status.Conditions, v1alpha.ConditionComputeCityConfirmed) {
 			continue
 		}
 		city := of(name)

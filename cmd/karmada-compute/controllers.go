@@ -83,7 +83,7 @@ func (a *app) setUp(p *planes, o hub.Options, projects *milo.Provider) (mcmanage
 	o.Types, o.DefaultType, o.Features = p.types, a.options.hub.defaultType, a.options.webhook.features
 	o.FailoverAfter, o.InventoryAfter, o.WithdrawAfter = a.options.hub.failoverAfter, a.options.hub.inventoryAfter, a.options.milo.withdrawAfter
 	o.AuditInterval, o.AuditAfter = a.options.hub.auditInterval, a.options.hub.auditAfter
-	o.Refusals = hub.NewRefusals(projects, metrics.Registry)
+	o.Refusals, o.Namespace = hub.NewRefusals(projects, metrics.Registry), a.options.hub.namespace
 	return mgr, a.builder.SetUpControllers(hub.Target{Manager: mgr, Options: o})
 }
 

@@ -62,6 +62,8 @@ type Options struct {
 	Networks Networks
 	// Owners decides whether the original of a copy is gone.
 	Owners *ownership.Owners
+	// Cities has the events of confirmed cities. Nil: there are none.
+	Cities *cells.Cities
 	// Grants maintains the rights of the add-on in each hub namespace.
 	Grants *projects.Grants
 	// Clock measures how long a cell has been lost.
@@ -110,6 +112,8 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 			onHub(predicate.Or(path.DivisionChanged(), path.RefusalChanged()))...).
 		// The cells stop the Instances of a suspended project, and start them again.
 		WatchesRawSource(r.suspensions()).
+		// Operators confirm the cities of cells, and withdraw that.
+		WatchesRawSource(cells.Watch(r.Cities, r.originalsOfCity)).
 		// Projects whose Instances begin, or cease, to need quota.
 		WatchesRawSource(projects.MeteringChanges(r.Projects, r.Metering)).
 		WithOptions(options).

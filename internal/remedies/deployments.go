@@ -235,6 +235,12 @@ var deploymentRemedies = []Remedy{
 		operator("Uncordon a node of the cell. Until then new deployments go to the other cells of the city that have capacity."),
 		none, cordoned,
 	},
+	{
+		v1alpha.ReasonCityUnconfirmed, RankCause, atOnce,
+		operator("If the Cluster belongs to this city, label the namespace as the message says. If you do not know the Cluster, " +
+			"delete it: an agent of another cell may have made it."),
+		none, confirmed,
+	},
 	{v1alpha.ReasonAgentReady, RankWell, Forever, nobody(""), none, agent},
 	{
 		v1alpha.ReasonAgentMissing, RankCause, atOnce,

@@ -21,6 +21,7 @@ var (
 	progress   = []string{v1alpha.ConditionProgressing}
 	agent      = []string{v1alpha.ConditionComputeAgentReady}
 	cordoned   = []string{v1alpha.ConditionComputeNodesSchedulable}
+	confirmed  = []string{v1alpha.ConditionComputeCityConfirmed}
 	forgotten  = []string{v1alpha.ConditionComputeForgotten}
 	scaling    = []string{v1alpha.ConditionScalingActive}
 )

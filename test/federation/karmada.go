@@ -18,6 +18,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -256,6 +257,9 @@ func (f *Federation) welcome(ctx context.Context, cell Cell) error {
 		if err != nil {
 			return fmt.Errorf("label Cluster %s with its city: %w", cell.Name, err)
 		}
+		if err := hub.confirmCity(ctx, cell.Name, label); err != nil {
+			return err
+		}
 	}
 	f.progress.printf("cell %s joined", cell.Name)
 	if err := hub.waitCondition(ctx, clusterResource, cell.Name, "Ready"); err != nil {
@@ -263,6 +267,15 @@ func (f *Federation) welcome(ctx context.Context, cell Cell) error {
 	}
 	f.progress.printf("cell %s is Ready on the hub", cell.Name)
 	return nil
+}
+
+// confirmCity labels the namespace of a cell's Works, which Karmada makes, as an operator does where agents of cells may write Clusters.
+func (p *plane) confirmCity(ctx context.Context, cell, label string) error {
+	namespaces := p.dynamic.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"})
+	return await(ctx, readyInterval, func(ctx context.Context) error {
+		_, err := namespaces.Patch(ctx, "karmada-es-"+cell, types.MergePatchType, []byte(label), metav1.PatchOptions{FieldManager: fieldManager})
+		return err
+	})
 }
 
 // caBundle returns the CA certificate in base64, for webhook configurations.

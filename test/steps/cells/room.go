@@ -7,8 +7,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -56,14 +58,22 @@ func (s Steps) forgetCell(ctx context.Context, cell string) error {
 func (s Steps) moveCell(ctx context.Context, cell, city string) error {
 	hub := s.Client("hub", world.Admin)
 	move := func(ctx context.Context, city string) error {
-		cluster := &clusterv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: cell}}
-		return world.UpdateWhenFree(ctx, hub, cluster, func(cluster *clusterv1alpha1.Cluster) {
+		label := func(object client.Object) {
+			labels := map[string]string{}
+			maps.Copy(labels, object.GetLabels())
+			labels[v1alpha.LabelTopologyCity] = naming.CityLabel(city)
 			if city == "" {
-				delete(cluster.Labels, v1alpha.LabelTopologyCity)
-				return
+				delete(labels, v1alpha.LabelTopologyCity)
 			}
-			metav1.SetMetaDataLabel(&cluster.ObjectMeta, v1alpha.LabelTopologyCity, naming.CityLabel(city))
-		})
+			object.SetLabels(labels)
+		}
+		cluster := &clusterv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: cell}}
+		if err := world.UpdateWhenFree(ctx, hub, cluster, func(cluster *clusterv1alpha1.Cluster) { label(cluster) }); err != nil {
+			return err
+		}
+		// The confirmation, which the agents of other cells make necessary.
+		works := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: karmadanames.GenerateExecutionSpaceName(cell)}}
+		return world.UpdateWhenFree(ctx, hub, works, func(works *corev1.Namespace) { label(works) })
 	}
 	known, ok := s.Extra[cell]
 	if !ok {

@@ -1,0 +1,148 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cells
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/cluster"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// executionSpaceAfter is the delay before the namespace of a new cell's Works is looked for again: Karmada makes it at once.
+const executionSpaceAfter = 2 * time.Second
+
+// Confirmations confirms the cities of Clusters while no agent can write Clusters, and maintains condition ComputeCityConfirmed of those that
+// an operator must confirm. Every replica runs it: it writes only what changes.
+type Confirmations struct {
+	// Cities has what is confirmed.
+	Cities *Cities
+	// Hub reads Clusters as they are from the cache, and writes.
+	Hub client.Client
+	// Clock gives conditions their transition times.
+	Clock clock.PassiveClock
+}
+
+// Register adds the controller to a manager of the hub.
+func (r *Confirmations) Register(mgr ctrl.Manager) error {
+	return ctrl.NewControllerManagedBy(mgr).Named("cities").
+		For(&clusterv1alpha1.Cluster{}).
+		WatchesRawSource(Watch(r.Cities, func(_ context.Context, cell client.Object) []reconcile.Request {
+			return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(cell)}}
+		})).
+		WithOptions(controller.Options{NeedLeaderElection: new(false)}).
+		Complete(r)
+}
+
+// Reconcile confirms the city of one Cluster, or says how to.
+func (r *Confirmations) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	cluster := &clusterv1alpha1.Cluster{}
+	if err := r.Hub.Get(ctx, request.NamespacedName, cluster); err != nil {
+		return reconcile.Result{}, client.IgnoreNotFound(err)
+	}
+	if !cluster.DeletionTimestamp.IsZero() {
+		return reconcile.Result{}, nil
+	}
+	confirmed, err := r.Cities.confirmed(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	city, status := cityOf(cluster), conditions{r.Hub, r.Clock}
+	if confirmed[karmadanames.GenerateExecutionSpaceName(cluster.Name)] == city {
+		return reconcile.Result{}, status.write(ctx, cluster, v1alpha.ConditionComputeCityConfirmed, nil)
+	}
+	// After the Cluster was read: the right to write it is older than an agent's Cluster.
+	agents, err := r.Cities.agentsWrite(ctx)
+	switch {
+	case err != nil:
+		return reconcile.Result{}, err
+	case !agents:
+		return reconcile.Result{RequeueAfter: executionSpaceAfter}, r.Cities.confirm(ctx, cluster.Name, city, false)
+	case city == "":
+		return reconcile.Result{}, status.write(ctx, cluster, v1alpha.ConditionComputeCityConfirmed, nil)
+	default:
+		return reconcile.Result{}, status.write(ctx, cluster, v1alpha.ConditionComputeCityConfirmed, unconfirmed(cluster, city))
+	}
+}
+
+func unconfirmed(cluster *clusterv1alpha1.Cluster, city string) *metav1.Condition {
+	return &metav1.Condition{
+		Type: v1alpha.ConditionComputeCityConfirmed, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonCityUnconfirmed, ObservedGeneration: cluster.Generation,
+		Message: fmt.Sprintf("agents of cells may write Clusters, so an operator confirms the city: kubectl label --overwrite namespace %s %s=%s",
+			karmadanames.GenerateExecutionSpaceName(cluster.Name), v1alpha.LabelTopologyCity, city),
+	}
+}
+
+// NewCities returns the Cities of the hub of a manager. They have a cache of their own: the manager's has the namespaces of projects alone.
+func NewCities(mgr ctrl.Manager, namespace string) (*Cities, error) {
+	exists, err := labels.NewRequirement(v1alpha.LabelTopologyCity, selection.Exists, nil)
+	if err != nil {
+		return nil, fmt.Errorf("select namespaces with the label of a city: %w", err)
+	}
+	namespaces, err := cluster.New(mgr.GetConfig(), func(o *cluster.Options) {
+		o.Scheme, o.HTTPClient = mgr.GetScheme(), mgr.GetHTTPClient()
+		o.Cache.DefaultTransform = cache.TransformStripManagedFields()
+		o.Cache.ByObject = map[client.Object]cache.ByObject{namespaceMetadata(): {Label: labels.NewSelector().Add(*exists)}}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make the cache of the cells' namespaces: %w", err)
+	}
+	if err := mgr.Add(namespaces); err != nil {
+		return nil, fmt.Errorf("add the cache of the cells' namespaces: %w", err)
+	}
+	return &Cities{
+		Namespaces: namespaces.GetCache(), cache: namespaces.GetCache(), APIReader: mgr.GetAPIReader(), Writer: mgr.GetClient(), Namespace: namespace,
+	}, nil
+}
+
+func namespaceMetadata() *metav1.PartialObjectMetadata {
+	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}}
+}
+
+// Watch is a source of requests for what a change of a confirmed city concerns: for a Cluster of the name with the city of before, and with
+// the one of now. Without a cache it has no events.
+func Watch[R comparable](c *Cities, concerned func(context.Context, client.Object) []R) source.TypedSource[R] {
+	if c == nil || c.cache == nil {
+		return source.TypedFunc[R](func(context.Context, workqueue.TypedRateLimitingInterface[R]) error { return nil })
+	}
+	add := func(ctx context.Context, q workqueue.TypedRateLimitingInterface[R], namespaces ...*metav1.PartialObjectMetadata) {
+		for _, namespace := range namespaces {
+			name, err := karmadanames.GetClusterName(namespace.Name)
+			if err != nil {
+				continue
+			}
+			cell := &clusterv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: namespace.Labels}}
+			for _, request := range concerned(ctx, cell) {
+				q.Add(request)
+			}
+		}
+	}
+	type metadata = *metav1.PartialObjectMetadata
+	type queue = workqueue.TypedRateLimitingInterface[R]
+	return source.TypedKind(c.cache, namespaceMetadata(), handler.TypedFuncs[metadata, R]{
+		CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[metadata], q queue) { add(ctx, q, e.Object) },
+		UpdateFunc: func(ctx context.Context, e event.TypedUpdateEvent[metadata], q queue) {
+			add(ctx, q, e.ObjectOld, e.ObjectNew)
+		},
+		DeleteFunc: func(ctx context.Context, e event.TypedDeleteEvent[metadata], q queue) { add(ctx, q, e.Object) },
+	})
+}

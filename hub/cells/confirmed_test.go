@@ -1,0 +1,280 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cells_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	testingclock "k8s.io/utils/clock/testing"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
+	"github.com/karmada-compute/karmada-compute/policies"
+	"github.com/karmada-compute/karmada-compute/testenv"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+// cities is a hub with a city whose cells must be confirmed.
+type cities struct {
+	*planes.Planes
+	t    *testing.T
+	city string
+	r    *cells.Confirmations
+}
+
+func newCities(t *testing.T) *cities {
+	t.Helper()
+	p := planes.New(t)
+	c := &cities{Planes: p, t: t, city: planes.City()}
+	c.r = &cells.Confirmations{Hub: p.Hub, Clock: testingclock.NewFakePassiveClock(time.Now())}
+	c.start()
+	return c
+}
+
+// start plays a replica that starts.
+func (c *cities) start() {
+	c.r.Cities = &cells.Cities{Namespaces: c.HubAPI, APIReader: c.HubAPI, Writer: c.Hub, Namespace: c.Namespace.Name}
+}
+
+// of returns the names of the confirmed cells of a city, after each Cluster was reconciled.
+func (c *cities) of(city string, clusters ...string) []string {
+	c.t.Helper()
+	for _, name := range clusters {
+		if _, err := c.r.Reconcile(c.t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Name: name}}); err != nil {
+			c.t.Fatal(err)
+		}
+	}
+	found, err := cells.List(c.t.Context(), c.r.Cities.Hub(c.Hub))
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	var names []string
+	for _, cell := range found.Of(city) {
+		names = append(names, cell.Name)
+	}
+	return names
+}
+
+func (c *cities) want(why, city string, got []string, want ...string) {
+	c.t.Helper()
+	if !slices.Equal(got, want) {
+		c.t.Errorf("%s: the cells of %s are %v, want %v", why, city, got, want)
+	}
+}
+
+// register gives an agent its rights, as karmadactl register does.
+func (c *cities) register(subject rbacv1.Subject, role string) *rbacv1.ClusterRoleBinding {
+	c.t.Helper()
+	binding := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{GenerateName: "agent-"}, Subjects: []rbacv1.Subject{subject}}
+	subject.APIGroup = rbacv1.GroupName
+	binding.Subjects[0] = subject
+	binding.RoleRef = rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role}
+	if err := c.Client.Create(c.t.Context(), binding); err != nil {
+		c.t.Fatal(err)
+	}
+	c.t.Cleanup(func() {
+		if err := c.Client.Delete(context.Background(), binding); client.IgnoreNotFound(err) != nil {
+			c.t.Error(err)
+		}
+	})
+	return binding
+}
+
+// label gives an object the label of a city; "": it takes the label away.
+func label[T client.Object](c *cities, object T, city string) {
+	c.t.Helper()
+	planes.Change(c.t, c.Planes, object, func(o T) {
+		labels := o.GetLabels()
+		if labels == nil {
+			labels = map[string]string{}
+		}
+		labels[v1alpha.LabelTopologyCity] = city
+		if city == "" {
+			delete(labels, v1alpha.LabelTopologyCity)
+		}
+		o.SetLabels(labels)
+	})
+}
+
+func (c *cities) space(cluster string) *corev1.Namespace {
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: planes.ExecutionSpace(cluster)}}
+}
+
+// condition returns the condition of a Cluster about its city; nil: it has none.
+func (c *cities) condition(name string) *metav1.Condition {
+	c.t.Helper()
+	found := &clusterv1alpha1.Cluster{}
+	if err := c.Client.Get(c.t.Context(), client.ObjectKey{Name: name}, found); err != nil {
+		c.t.Fatal(err)
+	}
+	return meta.FindStatusCondition(found.Status.Conditions, v1alpha.ConditionComputeCityConfirmed)
+}
+
+var agent = rbacv1.Subject{Kind: rbacv1.UserKind, Name: "system:karmada:agent:remote"}
+
+// TestPushModeAlone: while no agent may write Clusters, the label of a Cluster alone decides, as operators know it.
+func TestPushModeAlone(t *testing.T) {
+	c := newCities(t)
+	// What karmadactl init binds on every hub is no agent.
+	c.register(rbacv1.Subject{Kind: rbacv1.UserKind, Name: "system:karmada:agent:rbac-generator"}, "system:karmada:agent-rbac-generator")
+	c.register(rbacv1.Subject{Kind: rbacv1.GroupKind, Name: "system:karmada:agents"}, "system:karmada:certificatesigningrequest:selfautoapprover")
+	cell := c.Cell(t, c.city)
+	c.want("a new cell", c.city, c.of(c.city, cell.Name), cell.Name)
+	other := planes.City()
+	label(c, cell, strings.ToUpper(other))
+	c.want("moved away", c.city, c.of(c.city))
+	c.want("moved, in upper case", other, c.of(other, cell.Name), cell.Name)
+	label(c, cell, "")
+	c.want("withdrawn", other, c.of(other, cell.Name))
+	c.register(agent, "any")
+	label(c, cell, other)
+	c.want("the label is back after agents exist", other, c.of(other, cell.Name))
+	if condition := c.condition(cell.Name); condition == nil {
+		t.Error("nobody is told that the city is not confirmed")
+	}
+}
+
+// TestAgents: an agent makes no Cluster a cell of a city, an operator does.
+func TestAgents(t *testing.T) {
+	for name, subject := range map[string]rbacv1.Subject{"a user": agent, "the group": {Kind: rbacv1.GroupKind, Name: "system:karmada:agents"}} {
+		t.Run(name, func(t *testing.T) {
+			c := newCities(t)
+			cell := c.Cell(t, c.city)
+			c.want("before agents exist", c.city, c.of(c.city, cell.Name), cell.Name)
+			c.register(subject, "any")
+			invented := c.Cell(t, strings.ToUpper(c.city))
+			c.want("an agent made a Cluster", c.city, c.of(c.city, cell.Name, invented.Name), cell.Name)
+			condition := c.condition(invented.Name)
+			command := "kubectl label --overwrite namespace karmada-es-" + invented.Name + " topology.datum.net/city-code=" + strings.ToLower(c.city)
+			if condition == nil || condition.Reason != v1alpha.ReasonCityUnconfirmed || !strings.HasSuffix(condition.Message, command) {
+				t.Fatalf("the condition is %+v, want the command %s", condition, command)
+			}
+			label(c, c.space(invented.Name), strings.ToUpper(c.city))
+			c.want("an operator confirmed it", c.city, c.of(c.city, invented.Name), cell.Name, invented.Name)
+			if condition := c.condition(invented.Name); condition != nil {
+				t.Errorf("a confirmed cell has %+v", condition)
+			}
+			// The status of its own Cluster lets an agent change the labels.
+			other := planes.City()
+			label(c, invented, other)
+			c.want("an agent moved its Cluster", other, c.of(other, invented.Name))
+			label(c, invented, c.city)
+			label(c, c.space(invented.Name), "")
+			c.want("the confirmation is withdrawn", c.city, c.of(c.city, invented.Name), cell.Name)
+		})
+	}
+}
+
+// TestPullMode: an agent with a credential of another form shows by its Cluster.
+func TestPullMode(t *testing.T) {
+	c := newCities(t)
+	pull := c.Cell(t, c.city)
+	planes.Change(t, c.Planes, pull, func(cluster *clusterv1alpha1.Cluster) { cluster.Spec.SyncMode = clusterv1alpha1.Pull })
+	t.Cleanup(func() {
+		if err := c.Client.Delete(context.Background(), pull); err != nil {
+			t.Error(err)
+		}
+	})
+	// Of the first start on, by which it is confirmed: no policy names it.
+	c.want("a cell in pull mode", c.city, c.of(c.city, pull.Name))
+}
+
+// TestCellsOfAnEarlierVersion: the cells that policies name stay cells after an update, and those that an agent adds later are none.
+func TestCellsOfAnEarlierVersion(t *testing.T) {
+	c := newCities(t)
+	c.register(agent, "any")
+	named, unnamed, faked := c.Cell(t, c.city), c.Cell(t, c.city), c.Cell(t, c.city)
+	for namespace, cell := range map[string]string{c.HubNamespace: named.Name, testenv.Namespace(t, c.Client, "tenant").Name: faked.Name} {
+		if namespace == c.HubNamespace {
+			c.EnsureHubNamespace(t)
+		}
+		planes.Create(t, c.Planes, policies.CityPolicy(namespace, policies.City{Code: c.city, Cells: []string{cell}}))
+	}
+	// A fault in the middle: nothing is decided until it is over.
+	c.HubAPI.Once("get", "Namespace", func() error { return context.DeadlineExceeded })
+	if _, err := cells.List(t.Context(), c.r.Cities.Hub(c.Hub)); err == nil {
+		t.Error("a hub that does not answer has cells")
+	}
+	all := []string{named.Name, unnamed.Name, faked.Name}
+	c.want("after the update", c.city, c.of(c.city, all...), named.Name)
+	label(c, c.space(named.Name), "")
+	c.start()
+	c.want("a replica starts after the confirmation is withdrawn", c.city, c.of(c.city, all...))
+}
+
+// TestConfirmationsInAManager: a replica confirms a new cell, and hears at once that an operator withdraws or gives a confirmation.
+func TestConfirmationsInAManager(t *testing.T) {
+	c := newCities(t)
+	mgr, err := ctrl.NewManager(c.Config(), ctrl.Options{
+		Scheme: c.Client.Scheme(), Metrics: server.Options{BindAddress: "0"}, Controller: config.Controller{SkipNameValidation: new(true)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c.r.Cities, err = cells.NewCities(mgr, c.Namespace.Name); err != nil {
+		t.Fatal(err)
+	}
+	c.r.Hub = mgr.GetClient()
+	if err := c.r.Register(mgr); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- mgr.Start(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	hub := c.r.Cities.Hub(mgr.GetClient())
+	await := func(what string, is func(cells.Cells) bool) {
+		t.Helper()
+		if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 20*time.Second, true, func(ctx context.Context) (bool, error) {
+			found, err := cells.List(ctx, hub)
+			return err == nil && is(found.Of(c.city)), nil
+		}); err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+	}
+	cell := c.Cell(t, c.city)
+	await("a new cell is not confirmed", func(found cells.Cells) bool { return len(found) == 1 && found[0].Name == cell.Name })
+	read := &clusterv1alpha1.Cluster{}
+	if err := hub.Get(t.Context(), client.ObjectKeyFromObject(cell), read); err != nil || read.Labels[v1alpha.LabelTopologyCity] == "" {
+		t.Errorf("the confirmed cell has labels %v: %v", read.Labels, err)
+	}
+	c.register(agent, "any")
+	label(c, c.space(cell.Name), "")
+	await("the withdrawn cell stays", func(found cells.Cells) bool { return len(found) == 0 })
+	told := func(want bool) {
+		t.Helper()
+		if err := wait.PollUntilContextTimeout(t.Context(), 20*time.Millisecond, 20*time.Second, true, func(context.Context) (bool, error) {
+			return (c.condition(cell.Name) != nil) == want, nil
+		}); err != nil {
+			t.Fatalf("the condition of the Cluster is not right: %v", err)
+		}
+	}
+	told(true)
+	if err := hub.Get(t.Context(), client.ObjectKeyFromObject(cell), read); err != nil || read.Labels[v1alpha.LabelTopologyCity] != "" {
+		t.Errorf("the withdrawn cell has labels %v: %v", read.Labels, err)
+	}
+	label(c, c.space(cell.Name), c.city)
+	await("the confirmed cell does not come", func(found cells.Cells) bool { return len(found) == 1 })
+	told(false)
+}
