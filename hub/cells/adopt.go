@@ -105,7 +105,7 @@ func (c *Cities) named(ctx context.Context) (map[cellOfCity]bool, error) {
 	return named, nil
 }
 
-// confirm labels the namespace of a cell's Works with a city, or takes the label away if city is "". If adding, a label that it has
+// confirm labels the namespace of a cell's Works with a city, or removes the label if city is "". If adding, a label that it has
 // already stays. Without the namespace, which Karmada makes for a new Cluster, nothing happens: it has no label either.
 func (c *Cities) confirm(ctx context.Context, cluster, city string, adding bool) error {
 	namespace := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}}

@@ -96,7 +96,7 @@ func (c *cities) register(subject rbacv1.Subject, role string) *rbacv1.ClusterRo
 	return binding
 }
 
-// label gives an object the label of a city; "": it takes the label away.
+// label gives an object the label of a city; "": it removes the label.
 func label[T client.Object](c *cities, object T, city string) {
 	c.t.Helper()
 	planes.Change(c.t, c.Planes, object, func(o T) {
@@ -131,7 +131,7 @@ var agent = rbacv1.Subject{Kind: rbacv1.UserKind, Name: "system:karmada:agent:re
 // TestPushModeAlone: while no agent may write Clusters, the label of a Cluster alone decides, as operators know it.
 func TestPushModeAlone(t *testing.T) {
 	c := newCities(t)
-	// What karmadactl init binds on every hub is no agent.
+	// The bindings of karmadactl init on every hub are no agents.
 	c.register(rbacv1.Subject{Kind: rbacv1.UserKind, Name: "system:karmada:agent:rbac-generator"}, "system:karmada:agent-rbac-generator")
 	c.register(rbacv1.Subject{Kind: rbacv1.GroupKind, Name: "system:karmada:agents"}, "system:karmada:certificatesigningrequest:selfautoapprover")
 	cell := c.Cell(t, c.city)
@@ -195,7 +195,7 @@ func TestPullMode(t *testing.T) {
 	c.want("a cell in pull mode", c.city, c.of(c.city, pull.Name))
 }
 
-// TestCellsOfAnEarlierVersion: the cells that policies name stay cells after an update, and those that an agent adds later are none.
+// TestCellsOfAnEarlierVersion: the cells that policies name stay cells after an update, and Clusters that an agent adds later are none.
 func TestCellsOfAnEarlierVersion(t *testing.T) {
 	c := newCities(t)
 	c.register(agent, "any")
