@@ -8,6 +8,8 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -16,7 +18,7 @@ import (
 )
 
 func (c *command) convertCommand() *cobra.Command {
-	var file string
+	var files []string
 	var options convert.Options
 	cmd := &cobra.Command{
 		Use:   "convert -f FILENAME --city CITY",
@@ -26,46 +28,97 @@ func (c *command) convertCommand() *cobra.Command {
 		Example: c.examples("\n  %s convert -f deployment.yaml --city DFW | kubectl apply -f -"),
 		Args:    cobra.NoArgs,
 		RunE: c.run(func(context.Context, []string) error {
-			if file == "" {
-				return errors.New("name the file in --filename; - is stdin")
+			if len(files) == 0 {
+				return errors.New("name the file or folder in --filename; - is stdin")
 			}
 			if len(options.Cities) == 0 {
 				return errors.New("name at least one city in --city, for example DFW")
 			}
-			return c.convert(file, options)
+			return c.convert(files, options)
 		}),
 	}
 	flags := cmd.Flags()
-	flags.StringVarP(&file, "filename", "f", "", "The file with the objects to convert, YAML or JSON. -: stdin.")
+	flags.StringSliceVarP(&files, "filename", "f", nil, "Files and folders with the objects to convert, YAML or JSON. -: stdin.")
 	flags.StringSliceVar(&options.Cities, "city", nil, "The cities that the Workloads run in, for example DFW,ORD.")
 	flags.StringVar(&options.Network, "network", "default", "The network that the Instances are attached to.")
 	flags.StringVar(&options.InstanceType, "instance-type", "", "The instance type of the Instances. Default: the operator's default.")
 	return cmd
 }
 
-func (c *command) convert(file string, options convert.Options) error {
-	in := c.Streams.In
-	if file != "-" {
-		opened, err := os.Open(file) //nolint:gosec // the file that the user names
-		if err != nil {
-			return err
-		}
-		defer func() { _ = opened.Close() }()
-		in = opened
+func (c *command) convert(names []string, options convert.Options) error {
+	// Only a namespace that the user names: nothing is read from an API server here.
+	if c.Flags.Namespace != nil {
+		options.Namespace = *c.Flags.Namespace
 	}
-	result, err := convert.Manifests(in, options)
+	inputs, closeAll, err := c.open(names)
+	defer closeAll()
 	if err != nil {
-		return fmt.Errorf("convert %s: %w", file, err)
+		return err
+	}
+	result, err := convert.Manifests(inputs, options)
+	if err != nil {
+		return fmt.Errorf("convert: %w", err)
 	}
 	if err := result.Print(c.data); err != nil {
 		return err
 	}
 	if len(result.Losses) > 0 {
-		fmt.Fprintln(c.Streams.ErrOut, "Not carried over:")
+		fmt.Fprintln(c.Streams.ErrOut, "Not carried over, or to be changed:")
 	}
 	for _, loss := range result.Losses {
 		// A name in the file is no line of its own.
 		fmt.Fprintf(c.Streams.ErrOut, "  %s\n", strings.Join(strings.Fields(fmt.Sprint(loss)), " "))
 	}
-	return nil
+	return errors.Join(result.Problems...)
+}
+
+// open opens the files, and the files of folders that kubectl would take. The caller calls closeAll.
+func (c *command) open(names []string) (inputs []convert.Input, closeAll func(), err error) {
+	var opened []*os.File
+	closeAll = func() {
+		for _, file := range opened {
+			_ = file.Close() // it was only read
+		}
+	}
+	for _, name := range names {
+		if name == "-" {
+			inputs = append(inputs, convert.Input{Name: "stdin", Reader: c.Streams.In})
+			continue
+		}
+		paths := []string{name}
+		if info, err := os.Stat(name); err != nil {
+			return nil, closeAll, err
+		} else if info.IsDir() {
+			if paths, err = manifestsIn(name); err != nil {
+				return nil, closeAll, err
+			}
+		}
+		for _, path := range paths {
+			file, err := os.Open(path) //nolint:gosec // the file that the user names
+			if err != nil {
+				return nil, closeAll, err
+			}
+			opened = append(opened, file)
+			inputs = append(inputs, convert.Input{Name: path, Reader: file})
+		}
+	}
+	return inputs, closeAll, nil
+}
+
+// manifestsIn returns the files of a folder that kubectl would take.
+func manifestsIn(folder string) ([]string, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	var paths []string
+	for _, entry := range entries {
+		if !entry.IsDir() && slices.Contains([]string{".yaml", ".yml", ".json"}, filepath.Ext(entry.Name())) {
+			paths = append(paths, filepath.Join(folder, entry.Name()))
+		}
+	}
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("folder %s has no .yaml, .yml or .json file", folder)
+	}
+	return paths, nil
 }

@@ -19,7 +19,7 @@
 //   - inventory: compares the deployments in each cell with the deployments sent to it
 //   - abandoned: deletes the leftover objects of projects that no longer exist
 //   - agents: reports whether the agent of every cell is ready and current
-//   - cities: confirms the cities of cells, or reports that an operator must confirm them
+//   - cities: confirms the cities of cells, or reports how an operator confirms them
 //   - cordons: reports whether all nodes of a cell are cordoned
 //   - forget: deletes the Works of cells that are lost permanently
 package hub

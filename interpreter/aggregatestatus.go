@@ -13,13 +13,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/decode"
 )
 
 // report is the status that one cell reports.
 type report struct {
 	cell   string
 	status ReflectedStatus
-	faults faults
+	faults decode.Faults
 }
 
 // AggregateStatus is the status of the object on the hub, from the reports of its cells. While no cell has reported, the status stays
@@ -133,7 +134,7 @@ func decodeReports(items []workv1alpha2.AggregatedStatusItem) []report {
 			// The cell has not reported yet.
 			continue
 		}
-		status, faults := decodeStatus(items[i].Status.Raw)
+		status, faults := decode.Report[ReflectedStatus](items[i].Status.Raw, lists)
 		bound(&status.WorkloadDeploymentStatus)
 		reports = append(reports, report{cell: items[i].ClusterName, status: status, faults: faults})
 	}

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/decode"
 	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
@@ -21,6 +22,17 @@ const (
 	MaxInterfaces = 8
 	MaxContainers = 48
 )
+
+// MaxOfType is how many entries of one type all lists of a report may have together. Entries beyond, and beyond MaxEntries, are not read.
+const MaxOfType = 4 * MaxInstances
+
+// MaxEntries are the longest lists of a report by their names. Other lists have MaxInstances.
+var MaxEntries = map[string]int{
+	"conditions": MaxConditions, "schedulingGates": MaxGates, "networkInterfaces": MaxInterfaces, "containers": MaxContainers,
+	"reports": 1, "indices": 1,
+}
+
+var lists = decode.Lists{Most: MaxInstances, Named: MaxEntries, OfType: MaxOfType}
 
 // MaxWord is the longest type or reason of a condition, in bytes. Both are letters and digits, and begin with a letter.
 const MaxWord = 128

@@ -29,6 +29,11 @@ import (
 
 func newTestProvider(t *testing.T) *Provider {
 	t.Helper()
+	return newTestProviderWith(t, func(*ProviderOptions) {})
+}
+
+func newTestProviderWith(t *testing.T, change func(*ProviderOptions)) *Provider {
+	t.Helper()
 	scheme := runtime.NewScheme()
 	if err := AddToScheme(scheme); err != nil {
 		t.Fatal(err)
@@ -36,9 +41,11 @@ func newTestProvider(t *testing.T) *Provider {
 	server := httptest.NewServer(http.HandlerFunc(serveLocationBindings))
 	t.Cleanup(server.Close)
 	t.Cleanup(server.CloseClientConnections)
-	provider, err := NewProvider(ProviderOptions{
+	options := ProviderOptions{
 		Root: &rest.Config{Host: server.URL}, Scheme: scheme, Shards: 4, Log: logr.Discard(), Kinds: []client.Object{&LocationBinding{}},
-	})
+	}
+	change(&options)
+	provider, err := NewProvider(options)
 	if err != nil {
 		t.Fatal(err)
 	}

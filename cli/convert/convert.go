@@ -6,8 +6,8 @@ package convert
 
 import (
 	"fmt"
-	"maps"
 	"slices"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -17,6 +17,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/podfields"
 )
 
@@ -28,6 +29,8 @@ type Options struct {
 	Network string
 	// InstanceType of its Instances; "": the operator's default.
 	InstanceType string
+	// Namespace of objects that name none.
+	Namespace string
 }
 
 // Loss is a field of an object that a Workload does not have.
@@ -48,33 +51,38 @@ func (l Loss) String() string {
 // placement is the name of the only placement of a converted Workload.
 const placement = "default"
 
-// FromDeployment converts a Deployment to a Workload.
-func FromDeployment(from *appsv1.Deployment, o Options) (*v1alpha.Workload, []Loss) {
+// fromDeployment converts a Deployment to a Workload.
+func fromDeployment(from *appsv1.Deployment, o Options) *conversion {
 	c := newConversion("Deployment", &from.ObjectMeta, o)
 	c.lose(podfields.Losses(&from.Spec, "spec")...)
 	scale := c.scale(from.Spec.Replicas)
 	scale.InstanceManagementPolicy = v1alpha.Parallel
-	rollout := &v1alpha.WorkloadRollout{ProgressDeadlineSeconds: from.Spec.ProgressDeadlineSeconds}
-	switch update := from.Spec.Strategy.RollingUpdate; {
-	case from.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType:
+	rollout := &v1alpha.WorkloadRollout{
+		ProgressDeadlineSeconds: from.Spec.ProgressDeadlineSeconds, Paused: from.Spec.Paused, RevisionHistoryLimit: c.history(from.Spec.RevisionHistoryLimit),
+	}
+	if from.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
 		rollout.MaxUnavailable = new(intstr.FromString("100%"))
 		withoutSurge(rollout, scale)
-	case update != nil:
+	} else {
+		update := ptr.Deref(from.Spec.Strategy.RollingUpdate, appsv1.RollingUpdateDeployment{})
 		rollout.MaxUnavailable = c.maxUnavailable(update.MaxUnavailable, "spec.strategy.rollingUpdate.maxUnavailable")
-		rollout.MaxSurge = update.MaxSurge
+		rollout.MaxSurge = c.maxSurge(update.MaxSurge)
 	}
 	c.rollout(rollout, from.Spec.MinReadySeconds)
 	c.template(&from.Spec.Template)
-	return c.workload, c.losses
+	return c
 }
 
-// FromStatefulSet converts a StatefulSet to a Workload.
-func FromStatefulSet(from *appsv1.StatefulSet, o Options) (*v1alpha.Workload, []Loss) {
+// fromStatefulSet converts a StatefulSet to a Workload.
+func fromStatefulSet(from *appsv1.StatefulSet, o Options) *conversion {
 	c := newConversion("StatefulSet", &from.ObjectMeta, o)
 	c.lose(podfields.Losses(&from.Spec, "spec")...)
 	scale := c.scale(from.Spec.Replicas)
 	scale.InstanceManagementPolicy = v1alpha.OrderedReady
-	rollout := &v1alpha.WorkloadRollout{}
+	c.lose(podfields.Loss{Path: "metadata.name", Why: fmt.Sprintf(
+		"Pods are named %s-0 and so on, and Instances %s-0; programs that find their peers by name must be changed",
+		from.Name, naming.DeploymentName(c.workload.Name, placement, o.Cities[0]))})
+	rollout := &v1alpha.WorkloadRollout{RevisionHistoryLimit: c.history(from.Spec.RevisionHistoryLimit)}
 	if from.Spec.PodManagementPolicy == appsv1.ParallelPodManagement {
 		scale.InstanceManagementPolicy = v1alpha.Parallel
 		// A StatefulSet replaces one Pod at a time by default.
@@ -86,7 +94,7 @@ func FromStatefulSet(from *appsv1.StatefulSet, o Options) (*v1alpha.Workload, []
 	withoutSurge(rollout, scale)
 	c.rollout(rollout, from.Spec.MinReadySeconds)
 	c.template(&from.Spec.Template)
-	return c.workload, c.losses
+	return c
 }
 
 // withoutSurge leaves a single Instance alone while it is replaced: its Pods never ran beside each other.
@@ -102,14 +110,19 @@ type conversion struct {
 	object   string
 	workload *v1alpha.Workload
 	losses   []Loss
+	// podLabels are the labels of the Pods that it had.
+	podLabels map[string]string
+	// ports are the ports so far.
+	ports ports
+	// graceOf is the grace period of the Instance, in seconds.
+	graceOf int64
 }
 
 func newConversion(kind string, meta *metav1.ObjectMeta, o Options) *conversion {
-	workload := &v1alpha.Workload{
-		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha.GroupVersion.String(), Kind: v1alpha.KindWorkload},
-		ObjectMeta: metav1.ObjectMeta{Name: meta.Name, Namespace: meta.Namespace, Labels: maps.Clone(meta.Labels)},
-	}
-	return &conversion{Options: o, object: kind + " " + meta.Name, workload: workload}
+	workload := &v1alpha.Workload{TypeMeta: metav1.TypeMeta{APIVersion: v1alpha.GroupVersion.String(), Kind: v1alpha.KindWorkload}}
+	c := &conversion{Options: o, object: kind + " " + meta.Name, workload: workload}
+	c.metadata(meta)
+	return c
 }
 
 func (c *conversion) lose(losses ...podfields.Loss) {
@@ -124,10 +137,24 @@ func (c *conversion) scale(replicas *int32) *v1alpha.HorizontalScaleSettings {
 		c.lose(podfields.Loss{Path: "spec.replicas", Why: "a Workload runs at least 1 Instance in each city; it has 1"})
 		wanted = 1
 	}
+	if cities := len(c.Cities); cities > 1 {
+		c.lose(podfields.Loss{Path: "spec.replicas", Why: fmt.Sprintf("is the number in each of %d cities, %d in all", cities, int(wanted)*cities)})
+	}
 	c.workload.Spec.Placements = []v1alpha.WorkloadPlacement{{
 		Name: placement, CityCodes: slices.Clone(c.Cities), ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: wanted},
 	}}
 	return &c.workload.Spec.Placements[0].ScaleSettings
+}
+
+// mostHistory is the most revisions that a Workload keeps.
+const mostHistory = 50
+
+func (c *conversion) history(limit *int32) *int32 {
+	if limit == nil || *limit <= mostHistory {
+		return limit
+	}
+	c.lose(podfields.Loss{Path: "spec.revisionHistoryLimit", Why: fmt.Sprintf("is at most %d; the Workload has %d", mostHistory, mostHistory)})
+	return new(int32(mostHistory))
 }
 
 func (c *conversion) maxUnavailable(most *intstr.IntOrString, path string) *intstr.IntOrString {
@@ -135,27 +162,50 @@ func (c *conversion) maxUnavailable(most *intstr.IntOrString, path string) *ints
 		return nil
 	}
 	if zero := most.IntValue() == 0 && most.Type == intstr.Int || most.StrVal == "0%"; zero {
-		c.lose(podfields.Loss{Path: path, Why: "an Instance is replaced in its place, so that 1 is unavailable for some time"})
+		c.lose(podfields.Loss{Path: path, Why: "an Instance is replaced in its place, so that 1 may be unavailable; with maxSurge others run in addition"})
 		return new(intstr.FromInt32(1))
 	}
 	return new(*most)
 }
 
-func (c *conversion) rollout(rollout *v1alpha.WorkloadRollout, minReady int32) {
-	if !equality.Semantic.DeepEqual(*rollout, v1alpha.WorkloadRollout{}) {
-		c.workload.Spec.Rollout = rollout
+// maxSurge returns the additional Instances of a rollout, which a Deployment has if it says nothing: 25%.
+func (c *conversion) maxSurge(most *intstr.IntOrString) *intstr.IntOrString {
+	if most == nil {
+		return new(intstr.FromString("25%"))
 	}
+	if percent, err := intstr.GetScaledValueFromIntOrPercent(most, 100, true); err == nil && most.Type == intstr.String && percent > 100 {
+		c.lose(podfields.Loss{Path: "spec.strategy.rollingUpdate.maxSurge", Why: "is at most 100%; the Workload has 100%"})
+		return new(intstr.FromString("100%"))
+	}
+	return new(*most)
+}
+
+func (c *conversion) rollout(rollout *v1alpha.WorkloadRollout, minReady int32) {
 	if minReady > 0 {
 		c.workload.Spec.MinReadySeconds = &minReady
+	}
+	if rollout.ProgressDeadlineSeconds == nil && time.Duration(minReady)*time.Second >= rollout.ProgressDeadline() {
+		rollout.ProgressDeadlineSeconds = new(minReady + int32(rollout.ProgressDeadline().Seconds()))
+	}
+	if !equality.Semantic.DeepEqual(*rollout, v1alpha.WorkloadRollout{}) {
+		c.workload.Spec.Rollout = rollout
 	}
 }
 
 // template converts the template of Pods.
 func (c *conversion) template(from *corev1.PodTemplateSpec) {
 	to := &c.workload.Spec.Template
-	to.Labels, to.Annotations = maps.Clone(from.Labels), maps.Clone(from.Annotations)
+	c.podLabels = from.Labels
+	kept := &metav1.ObjectMeta{Labels: from.Labels, Annotations: from.Annotations}
+	for _, loss := range dropTracking(kept) {
+		c.lose(podfields.Loss{Path: "spec.template." + loss.Path, Why: loss.Why})
+	}
+	to.Labels, to.Annotations = kept.Labels, kept.Annotations
 	to.Spec.Runtime.Resources.InstanceType = c.InstanceType
 	to.Spec.NetworkInterfaces = []v1alpha.InstanceNetworkInterface{{Network: v1alpha.NetworkReference{Name: c.Network}}}
 	to.Spec.Runtime.Sandbox = c.sandbox(&from.Spec)
 	to.Spec.Volumes = c.volumes(from.Spec.Volumes, to.Spec.Runtime.Sandbox)
+	if c.InstanceType == "" {
+		to.Spec.Runtime.Resources.Requests = sizeOf(to.Spec.Runtime.Sandbox)
+	}
 }

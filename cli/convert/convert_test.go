@@ -4,6 +4,7 @@
 package convert
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -23,6 +24,11 @@ import (
 	"github.com/karmada-compute/karmada-compute/webhook/validation"
 )
 
+// manifestsOf converts a text.
+func manifestsOf(text string) (*Result, error) {
+	return Manifests([]Input{{Name: "file", Reader: strings.NewReader(text)}}, options)
+}
+
 var options = Options{Cities: []string{"DFW"}, Network: "default"}
 
 // TestManifests converts testdata/*.yaml, and compares the output with the files beside them. Admission takes each Workload.
@@ -38,7 +44,7 @@ func TestManifests(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = in.Close() }()
-			result, err := Manifests(in, options)
+			result, err := Manifests([]Input{{Name: file, Reader: in}}, options)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -75,17 +81,34 @@ func TestManifests(t *testing.T) {
 }
 
 func TestManifestsThatCannotBeConverted(t *testing.T) {
+	const good = "\n---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: good}, spec: {template: {spec: {containers: [{name: a, image: a}]}}}}"
 	tests := map[string]string{
-		"":        "there is no Deployment",
-		"a: [":    "no YAML",
-		"kind: A": "there is no Deployment",
-		"{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: {spec: {containers: [{nome: a}]}}}}": `Deployment web: error unmarshaling JSON: while decoding JSON: json: unknown field "nome"`,
-		"{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web}, spec: {replicas: many}}":                             "StatefulSet web: ",
+		"a: [":       "file, document 1: is no YAML",
+		"a: 1\na: 2": `file, document 1: is no YAML: yaml: unmarshal errors`,
+		"a:\n\t- b":  "file, document 1: is no YAML",
+		"text":       "file, document 1: is no object",
+		"[1, 2]":     "file, document 1: is no object",
+		"kind: A":    "file, document 1: is no object",
+		"{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web}, spec: {replicas: many}}":                   "file: StatefulSet web is not converted: ",
+		"{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: {}}}":                      "file: Deployment web is not converted: spec.template.spec.containers: it has no container",
+		"{apiVersion: apps/v1, kind: Deployment, spec: {template: {spec: {containers: [{name: a}]}}}}":              "it has no name",
+		"{apiVersion: v1, kind: List, items: [1]}":                                                                  "file, document 1: ",
+		"{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: {spec: {containers: 1}}}}": "file: Deployment web is not converted: ",
 	}
 	for text, want := range tests {
-		if _, err := Manifests(strings.NewReader(text), options); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v, want %q", text, err, want)
+		result, err := manifestsOf(text + good)
+		if err != nil {
+			t.Fatal(err)
 		}
+		if problems := errors.Join(result.Problems...); problems == nil || !strings.Contains(problems.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, problems, want)
+		}
+		if len(result.Objects) != 1 {
+			t.Errorf("%q: the other object is not converted: %v", text, result.Objects)
+		}
+	}
+	if _, err := manifestsOf(""); err == nil || !strings.Contains(err.Error(), "there is no Deployment") {
+		t.Errorf("nothing: %v", err)
 	}
 }
 
@@ -105,14 +128,13 @@ func TestNothingIsLostSilently(t *testing.T) {
 		d.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
 		return d
 	}
-	plain, _ := FromDeployment(base(), options)
+	plain := fromDeployment(base(), options).workload
 	check := func(of string, into func(*appsv1.Deployment) reflect.Value) {
 		for _, field := range podfields.FieldsOf(into(base()).Type()) {
 			d := base()
 			value := into(d).FieldByIndex(field.Index)
 			filler.Fill(value.Addr().Interface())
-			workload, losses := FromDeployment(d, options)
-			if reflect.DeepEqual(workload, plain) && len(losses) == 0 {
+			if c := fromDeployment(d, options); reflect.DeepEqual(c.workload, plain) && len(c.losses) == 0 {
 				t.Errorf("%s.%s is lost silently", of, field.Name)
 			}
 		}
@@ -138,8 +160,7 @@ func TestRollouts(t *testing.T) {
 	stateful := func(change func(*appsv1.StatefulSetSpec)) *v1alpha.Workload {
 		from := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Name: "db"}}
 		change(&from.Spec)
-		workload, _ := FromStatefulSet(from, options)
-		return workload
+		return fromStatefulSet(from, options).workload
 	}
 	policy := func(w *v1alpha.Workload) v1alpha.InstanceManagementPolicy {
 		return w.Spec.Placements[0].ScaleSettings.InstanceManagementPolicy
@@ -157,11 +178,11 @@ func TestRollouts(t *testing.T) {
 	d := &appsv1.Deployment{}
 	d.Spec.Strategy.Type = appsv1.RecreateDeploymentStrategyType
 	d.Spec.Replicas = new(int32(0))
-	recreated, losses := FromDeployment(d, options)
-	if recreated.Spec.Rollout.MaxUnavailable.StrVal != "100%" || recreated.Spec.Rollout.MaxSurge == nil {
+	c := fromDeployment(d, options)
+	if recreated := c.workload; recreated.Spec.Rollout.MaxUnavailable.StrVal != "100%" || recreated.Spec.Rollout.MaxSurge == nil {
 		t.Errorf("Recreate is %+v", recreated.Spec.Rollout)
 	}
-	if !slices.ContainsFunc(losses, func(l Loss) bool { return l.Path == "spec.replicas" }) {
-		t.Errorf("no Instances: %v", losses)
+	if !slices.ContainsFunc(c.losses, func(l Loss) bool { return l.Path == "spec.replicas" }) {
+		t.Errorf("no Instances: %v", c.losses)
 	}
 }

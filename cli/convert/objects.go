@@ -4,19 +4,18 @@
 package convert
 
 import (
-	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	sigsjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/podfields"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
@@ -25,140 +24,222 @@ import (
 type Result struct {
 	// Objects are the ConfigMaps and Secrets that the Workloads name, then the Workloads.
 	Objects []any
-	// Losses are the fields that a Workload does not have.
+	// Losses are the fields that a Workload does not have, with the consequences, and the fields that must be edited before admission takes it.
 	Losses []Loss
+	// Problems are documents and objects that could not be read or converted. All others are.
+	Problems []error
 }
 
-// Manifests converts the Deployments and StatefulSets in a YAML or JSON file. It keeps the ConfigMaps and Secrets in the file
-// that they name.
-func Manifests(in io.Reader, o Options) (*Result, error) {
-	objects, err := read(in)
-	if err != nil {
-		return nil, err
-	}
-	result, workloads, named := &Result{}, []any{}, map[reference]bool{}
-	for _, object := range objects {
-		workload, losses, err := convert(object, o)
-		if err != nil {
+// manifests is the state of the conversion of all inputs.
+type manifests struct {
+	Options
+	result  *Result
+	objects []source
+	// workloads are the converted objects, in their order.
+	workloads []*converted
+	// named are the ConfigMaps and Secrets that Workloads name, and used the other objects that have become a part of one.
+	named, used map[identity]bool
+}
+
+// converted is a Workload, and what it was converted from.
+type converted struct {
+	*conversion
+	from identity
+}
+
+// identity is the kind, namespace and name of an object.
+type identity struct {
+	group, kind, namespace, name string
+}
+
+// Manifests converts the Deployments and StatefulSets of the inputs, in YAML or JSON. It keeps the ConfigMaps and Secrets that they
+// name. The result lists the other objects in Problems or Losses; an error is an input that cannot be read.
+func Manifests(inputs []Input, o Options) (*Result, error) {
+	r := &reader{}
+	for _, in := range inputs {
+		if err := r.read(in); err != nil {
 			return nil, err
 		}
-		if workload == nil {
-			continue
-		}
-		workloads = append(workloads, workload)
-		result.Losses = append(result.Losses, losses...)
-		result.Losses = append(result.Losses, missing(workload, objects, named)...)
 	}
-	if len(workloads) == 0 {
+	m := &manifests{Options: o, result: &Result{Problems: r.problems}, named: map[identity]bool{}, used: map[identity]bool{}}
+	m.objects = m.last(r.objects)
+	for _, object := range m.objects {
+		m.convert(object)
+	}
+	if len(m.workloads) == 0 && len(m.result.Problems) == 0 {
 		return nil, errors.New("there is no Deployment and no StatefulSet of apps/v1 to convert")
 	}
-	for _, object := range objects {
-		switch {
-		case named[referenceOf(object)]:
-			result.Objects = append(result.Objects, withoutServerFields(object).Object)
-		case !convertible(object):
-			result.Losses = append(result.Losses, Loss{Object: describe(object), Loss: podfields.Loss{
-				Why: "is not converted: no Workload stands for it, and no converted object names it",
-			}})
-		}
+	m.addBudgets()
+	m.addAutoscalers()
+	for _, workload := range m.workloads {
+		workload.finish(m.objects)
+		m.result.Losses = append(m.result.Losses, workload.losses...)
+		m.result.Losses = append(m.result.Losses, m.missing(workload)...)
 	}
-	result.Objects = append(result.Objects, workloads...)
-	return result, nil
+	m.keepData()
+	for _, workload := range m.workloads {
+		m.result.Objects = append(m.result.Objects, workload.workload)
+	}
+	return m.result, nil
 }
 
-// read returns the objects of a file, including each item of a List.
-func read(in io.Reader) ([]*unstructured.Unstructured, error) {
-	documents := utilyaml.NewYAMLReader(bufio.NewReader(in))
-	var objects []*unstructured.Unstructured
-	for {
-		document, err := documents.Read()
-		if errors.Is(err, io.EOF) {
-			return objects, nil
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read a document: %w", err)
-		}
-		object := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal(document, &object.Object); err != nil {
-			return nil, fmt.Errorf("document %d is no YAML: %w", len(objects)+1, err)
-		}
-		switch {
-		case len(object.Object) == 0:
-		case object.IsList():
-			if err := object.EachListItem(func(item runtime.Object) error {
-				if typed, ok := item.(*unstructured.Unstructured); ok {
-					objects = append(objects, typed)
-				}
-				return nil
-			}); err != nil {
-				return nil, fmt.Errorf("read the items of a list: %w", err)
-			}
-		default:
-			objects = append(objects, object)
-		}
+// last returns the objects, of several with the same identity only the last one.
+func (m *manifests) last(objects []source) []source {
+	index := map[identity]int{}
+	for i, object := range objects {
+		index[m.identify(object)] = i
 	}
+	var kept []source
+	for i, object := range objects {
+		if object.GetName() != "" && index[m.identify(object)] != i {
+			m.lose(describe(object.Unstructured), "", "is in the input more than once; the last one is converted")
+			continue
+		}
+		kept = append(kept, object)
+	}
+	return kept
+}
+
+// identify returns the identity of an object. An object without a namespace is in the namespace of the options.
+func (m *manifests) identify(object source) identity {
+	group, _, found := strings.Cut(object.GetAPIVersion(), "/")
+	if !found {
+		group = ""
+	}
+	return identity{group, object.GetKind(), cmp.Or(object.GetNamespace(), m.Namespace), object.GetName()}
+}
+
+func (m *manifests) lose(object, path, why string) {
+	m.result.Losses = append(m.result.Losses, Loss{Object: object, Loss: podfields.Loss{Path: path, Why: why}})
 }
 
 func convertible(object *unstructured.Unstructured) bool {
 	return object.GetAPIVersion() == appsv1.SchemeGroupVersion.String() && (object.GetKind() == "Deployment" || object.GetKind() == "StatefulSet")
 }
 
-// convert converts one object. The Workload is nil for an object of another kind.
-func convert(object *unstructured.Unstructured, o Options) (*v1alpha.Workload, []Loss, error) {
-	if !convertible(object) {
-		return nil, nil, nil
+// convert converts one object, unless it is of another kind.
+func (m *manifests) convert(object source) {
+	if !convertible(object.Unstructured) {
+		return
 	}
-	raw, err := object.MarshalJSON()
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", describe(object), err)
+	problem := func(err error) {
+		m.result.Problems = append(m.result.Problems, fmt.Errorf("%s: %s is not converted: %w", object.input, describe(object.Unstructured), err))
 	}
+	var c *conversion
+	var unknown []error
+	var err error
 	if object.GetKind() == "Deployment" {
 		from := &appsv1.Deployment{}
-		if err := yaml.UnmarshalStrict(raw, from); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", describe(object), err)
+		if unknown, err = decode(object, from); err == nil {
+			c = fromDeployment(from, m.Options)
 		}
-		workload, losses := FromDeployment(from, o)
-		return workload, losses, nil
+	} else {
+		from := &appsv1.StatefulSet{}
+		if unknown, err = decode(object, from); err == nil {
+			c = fromStatefulSet(from, m.Options)
+		}
 	}
-	from := &appsv1.StatefulSet{}
-	if err := yaml.UnmarshalStrict(raw, from); err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", describe(object), err)
+	switch {
+	case err != nil:
+		problem(err)
+		return
+	case object.GetName() == "":
+		problem(errors.New("it has no name"))
+		return
+	case len(c.workload.Spec.Template.Spec.Runtime.Sandbox.Containers) == 0:
+		problem(errors.New("spec.template.spec.containers: it has no container"))
+		return
 	}
-	workload, losses := FromStatefulSet(from, o)
-	return workload, losses, nil
+	for _, field := range unknown {
+		c.lose(podfields.Loss{Why: field.Error() + ": no version of Kubernetes that this program knows has it"})
+	}
+	c.workload.Namespace = cmp.Or(c.workload.Namespace, m.Namespace)
+	m.workloads = append(m.workloads, &converted{c, m.identify(object)})
 }
 
-// reference identifies a ConfigMap or Secret.
-type reference struct {
-	namespace string
-	templates.DataObject
+// decode decodes an object. Fields of the status that the type does not have are of no interest; the others are returned.
+func decode(object source, into any) (unknown []error, err error) {
+	tree := object.DeepCopy()
+	delete(tree.Object, "status")
+	unstructured.RemoveNestedField(tree.Object, "metadata", "managedFields")
+	raw, err := tree.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	return sigsjson.UnmarshalStrict(raw, into, sigsjson.DisallowUnknownFields)
 }
 
-func referenceOf(object *unstructured.Unstructured) reference {
-	if object.GetAPIVersion() != "v1" {
-		return reference{}
-	}
-	return reference{object.GetNamespace(), templates.DataObject{Kind: object.GetKind(), Name: object.GetName()}}
-}
-
-// missing adds the objects that a Workload names to named, and returns a Loss for each that the file does not contain.
-func missing(workload *v1alpha.Workload, objects []*unstructured.Unstructured, named map[reference]bool) []Loss {
-	present := map[reference]bool{}
-	for _, object := range objects {
-		present[referenceOf(object)] = true
-	}
+// missing notes the ConfigMaps and Secrets that a Workload names, and returns a Loss for each that no input contains.
+func (m *manifests) missing(c *converted) []Loss {
 	var losses []Loss
-	needed, optional := templates.DataObjects(&workload.Spec.Template.Spec)
+	needed, optional := templates.DataObjects(&c.workload.Spec.Template.Spec)
 	for i, data := range append(needed, optional...) {
-		wanted := reference{workload.Namespace, data}
-		named[wanted] = true
-		if !present[wanted] && i < len(needed) {
-			losses = append(losses, Loss{Object: data.Kind + " " + data.Name, Loss: podfields.Loss{
-				Why: fmt.Sprintf("is not in the file; create it in the project before Workload %s", workload.Name),
-			}})
+		wanted := identity{kind: data.Kind, namespace: c.workload.Namespace, name: data.Name}
+		m.named[wanted] = true
+		if m.has(wanted) || i >= len(needed) {
+			continue
 		}
+		where := ""
+		if wanted.namespace != "" {
+			where = " in namespace " + wanted.namespace
+		}
+		losses = append(losses, Loss{Object: data.Kind + " " + data.Name, Loss: podfields.Loss{
+			Why: fmt.Sprintf("is not in the input%s; create it in the project before Workload %s", where, c.workload.Name),
+		}})
 	}
 	return losses
+}
+
+func (m *manifests) has(wanted identity) bool {
+	for _, object := range m.objects {
+		if m.identify(object) == wanted {
+			return true
+		}
+	}
+	return false
+}
+
+// keepData adds the ConfigMaps and Secrets that Workloads name, and lists what has become of no Workload.
+func (m *manifests) keepData() {
+	for _, object := range m.objects {
+		id := m.identify(object)
+		switch {
+		case m.named[id]:
+			kept := withoutServerFields(object.Unstructured)
+			if kept.GetNamespace() == "" && m.Namespace != "" {
+				kept.SetNamespace(m.Namespace)
+			}
+			for _, loss := range dropTracking(kept) {
+				m.lose(describe(object.Unstructured), loss.Path, loss.Why)
+			}
+			m.result.Objects = append(m.result.Objects, kept.Object)
+		case convertible(object.Unstructured) || m.used[id]:
+		default:
+			m.lose(describe(object.Unstructured), "", cmp.Or(otherKinds[id.kind],
+				"is not converted: no Workload stands for it, and no converted object in its namespace names it"))
+		}
+	}
+}
+
+// otherKinds has the reasons of kinds that have no place in a Workload.
+var otherKinds = map[string]string{
+	"DaemonSet":               "is not converted: a DaemonSet runs on each node, and a Workload in cities",
+	"Job":                     "is not converted: the containers of a Workload are always restarted",
+	"CronJob":                 "is not converted: the containers of a Workload are always restarted",
+	"Pod":                     "is not converted: put it into a Deployment with one replica",
+	"ReplicaSet":              "is not converted: convert its Deployment",
+	"Namespace":               "is not converted: the project has its namespaces",
+	"Service":                 "is not converted: a Workload has no Service; what reaches it by this name must be changed",
+	"Ingress":                 "is not converted: a Workload has no Service that it could name",
+	"ServiceAccount":          "is not converted: Instances have no identity in their cell, and no token",
+	"Role":                    "is not converted: Instances have no identity in their cell, and no token",
+	"RoleBinding":             "is not converted: Instances have no identity in their cell, and no token",
+	"ClusterRole":             "is not converted: Instances have no identity in their cell, and no token",
+	"ClusterRoleBinding":      "is not converted: Instances have no identity in their cell, and no token",
+	"PersistentVolumeClaim":   "is not converted: cells attach configMap, secret and emptyDir volumes",
+	"NetworkPolicy":           "is not converted: networkInterfaces[].networkPolicy of a Workload has ingress rules with addresses",
+	"PodDisruptionBudget":     "is not converted: it selects no converted object alone, or has a selector with expressions",
+	"HorizontalPodAutoscaler": "is not converted: it scales no converted object",
 }
 
 // withoutServerFields returns an object without the fields that an API server sets.
@@ -167,7 +248,6 @@ func withoutServerFields(object *unstructured.Unstructured) *unstructured.Unstru
 	for _, name := range []string{"managedFields", "resourceVersion", "uid", "creationTimestamp", "generation", "selfLink", "ownerReferences", "finalizers"} {
 		unstructured.RemoveNestedField(object.Object, "metadata", name)
 	}
-	unstructured.RemoveNestedField(object.Object, "metadata", "annotations", "kubectl.kubernetes.io/last-applied-configuration")
 	return object
 }
 

@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/podfields"
@@ -19,6 +21,7 @@ const podPath = "spec.template.spec"
 
 func (c *conversion) sandbox(from *corev1.PodSpec) *v1alpha.SandboxRuntime {
 	to := &v1alpha.SandboxRuntime{TerminationGracePeriodSeconds: c.grace(from.TerminationGracePeriodSeconds)}
+	c.graceOf = ptr.Deref(to.TerminationGracePeriodSeconds, corev1.DefaultTerminationGracePeriodSeconds)
 	if context := from.SecurityContext; context != nil {
 		wanted := v1alpha.SandboxSecurityContext{
 			RunAsUser: context.RunAsUser, RunAsGroup: context.RunAsGroup, RunAsNonRoot: context.RunAsNonRoot, FSGroup: context.FSGroup,
@@ -28,16 +31,15 @@ func (c *conversion) sandbox(from *corev1.PodSpec) *v1alpha.SandboxRuntime {
 		}
 	}
 	for _, secret := range from.ImagePullSecrets {
-		to.ImagePullSecrets = append(to.ImagePullSecrets, v1alpha.ImagePullSecretReference{Name: secret.Name})
+		if named := (v1alpha.ImagePullSecretReference{Name: secret.Name}); !slices.Contains(to.ImagePullSecrets, named) {
+			to.ImagePullSecrets = append(to.ImagePullSecrets, named)
+		}
 	}
 	kept := map[string]bool{}
 	for i := range from.Volumes {
 		kept[from.Volumes[i].Name] = attachable(&from.Volumes[i])
 	}
-	for i := range from.InitContainers {
-		path := fmt.Sprintf("%s.initContainers[%d]", podPath, i)
-		to.InitContainers = append(to.InitContainers, c.container(&from.InitContainers[i], path, kept))
-	}
+	// Ports of containers come first: a port of an init container gives way to theirs.
 	for i := range from.Containers {
 		path := fmt.Sprintf("%s.containers[%d]", podPath, i)
 		container := c.container(&from.Containers[i], path, kept)
@@ -47,6 +49,10 @@ func (c *conversion) sandbox(from *corev1.PodSpec) *v1alpha.SandboxRuntime {
 		}
 		to.Containers = append(to.Containers, container)
 	}
+	for i := range from.InitContainers {
+		path := fmt.Sprintf("%s.initContainers[%d]", podPath, i)
+		to.InitContainers = append(to.InitContainers, c.container(&from.InitContainers[i], path, kept))
+	}
 	return to
 }
 
@@ -54,23 +60,33 @@ func (c *conversion) sandbox(from *corev1.PodSpec) *v1alpha.SandboxRuntime {
 const maxGrace = 600
 
 func (c *conversion) grace(seconds *int64) *int64 {
-	if seconds == nil || *seconds <= maxGrace {
-		return seconds
+	if seconds == nil {
+		return nil
 	}
-	c.lose(podfields.Loss{Path: podPath + ".terminationGracePeriodSeconds", Why: fmt.Sprintf("is at most %d; the Workload has %d", maxGrace, maxGrace)})
-	return new(int64(maxGrace))
+	return new(c.atMost(*seconds, maxGrace, podPath+".terminationGracePeriodSeconds"))
+}
+
+// atMost returns a number, or its bound.
+func (c *conversion) atMost(number, bound int64, path string) int64 {
+	if number <= bound {
+		return number
+	}
+	c.lose(podfields.Loss{Path: path, Why: fmt.Sprintf("is at most %d; the Workload has %d", bound, bound)})
+	return bound
 }
 
 // container converts a container of a Pod whose volumes are kept by name.
 func (c *conversion) container(from *corev1.Container, path string, kept map[string]bool) v1alpha.SandboxContainer {
 	to := v1alpha.SandboxContainer{
-		Name: from.Name, Image: from.Image, Command: from.Command, Args: from.Args, WorkingDir: from.WorkingDir, EnvFrom: from.EnvFrom,
-		RestartPolicy: from.RestartPolicy, ReadinessProbe: withoutHost(from.ReadinessProbe), LivenessProbe: withoutHost(from.LivenessProbe),
-		StartupProbe: withoutHost(from.StartupProbe), Lifecycle: lifecycle(from.Lifecycle),
+		Name: from.Name, Image: from.Image, Command: from.Command, Args: from.Args, WorkingDir: c.workingDir(from.WorkingDir, path), EnvFrom: from.EnvFrom,
+		RestartPolicy: from.RestartPolicy, Resources: c.resources(&from.Resources, path+".resources"),
 	}
-	if len(from.Resources.Limits)+len(from.Resources.Requests) > 0 {
-		to.Resources = &v1alpha.ContainerResourceRequirements{Limits: from.Resources.Limits, Requests: from.Resources.Requests}
-	}
+	c.pullPolicy(from, path)
+	renamed := c.convertPorts(&to, from.Ports, path)
+	to.ReadinessProbe = c.probe(from.ReadinessProbe, path+".readinessProbe", renamed)
+	to.LivenessProbe = c.probe(from.LivenessProbe, path+".livenessProbe", renamed)
+	to.StartupProbe = c.probe(from.StartupProbe, path+".startupProbe", renamed)
+	to.Lifecycle = c.lifecycle(from.Lifecycle, path+".lifecycle", renamed)
 	if context := from.SecurityContext; context != nil {
 		wanted := v1alpha.ContainerSecurityContext{
 			RunAsUser: context.RunAsUser, RunAsGroup: context.RunAsGroup, RunAsNonRoot: context.RunAsNonRoot,
@@ -80,21 +96,7 @@ func (c *conversion) container(from *corev1.Container, path string, kept map[str
 			to.SecurityContext = &wanted
 		}
 	}
-	for _, port := range from.Ports {
-		named := v1alpha.NamedPort{Name: port.Name, Port: port.ContainerPort}
-		if port.Protocol != "" {
-			named.Protocol = new(port.Protocol)
-		}
-		if named.Name == "" {
-			named.Name = fmt.Sprintf("%s-%d", strings.ToLower(string(orTCP(port.Protocol))), port.ContainerPort)
-		}
-		to.Ports = append(to.Ports, named)
-	}
-	for i, variable := range from.Env {
-		if source, ok := c.source(variable.ValueFrom, fmt.Sprintf("%s.env[%d].valueFrom", path, i)); ok {
-			to.Env = append(to.Env, corev1.EnvVar{Name: variable.Name, Value: variable.Value, ValueFrom: source})
-		}
-	}
+	c.variables(&to, from.Env, path)
 	for i, mount := range from.VolumeMounts {
 		if !kept[mount.Name] {
 			c.lose(podfields.Loss{Path: fmt.Sprintf("%s.volumeMounts[%d]", path, i), Why: "its volume is not carried over"})
@@ -105,13 +107,6 @@ func (c *conversion) container(from *corev1.Container, path string, kept map[str
 		})
 	}
 	return to
-}
-
-func orTCP(protocol corev1.Protocol) corev1.Protocol {
-	if protocol == "" {
-		return corev1.ProtocolTCP
-	}
-	return protocol
 }
 
 // podIndex is the label by which Pods of a StatefulSet know their index.
@@ -145,39 +140,72 @@ func (c *conversion) source(from *corev1.EnvVarSource, path string) (source *cor
 	return to, true
 }
 
-// withoutHost returns a probe of the Instance itself. The table lists a probe of another host.
-func withoutHost(from *corev1.Probe) *corev1.Probe {
+// probe returns a probe of the Instance itself. The table lists a probe of another host.
+func (c *conversion) probe(from *corev1.Probe, path string, renamed map[string]intstr.IntOrString) *corev1.Probe {
 	to := from.DeepCopy()
-	if to != nil && to.HTTPGet != nil {
-		to.HTTPGet.Host = ""
+	if to == nil {
+		return nil
 	}
-	if to != nil && to.TCPSocket != nil {
-		to.TCPSocket.Host = ""
+	if to.HTTPGet != nil {
+		to.HTTPGet.Host, to.HTTPGet.Port = "", renamedPort(to.HTTPGet.Port, renamed)
+	}
+	if to.TCPSocket != nil {
+		to.TCPSocket.Host, to.TCPSocket.Port = "", renamedPort(to.TCPSocket.Port, renamed)
+	}
+	if grace := to.TerminationGracePeriodSeconds; grace != nil {
+		to.TerminationGracePeriodSeconds = new(c.atMost(*grace, maxGrace, path+".terminationGracePeriodSeconds"))
 	}
 	return to
 }
 
 // lifecycle converts the handlers that a Workload supports. The table lists the others.
-func lifecycle(from *corev1.Lifecycle) *corev1.Lifecycle {
+func (c *conversion) lifecycle(from *corev1.Lifecycle, path string, renamed map[string]intstr.IntOrString) *corev1.Lifecycle {
 	if from == nil {
 		return nil
 	}
-	to := &corev1.Lifecycle{PostStart: handler(from.PostStart), PreStop: handler(from.PreStop)}
+	to := &corev1.Lifecycle{PostStart: c.handler(from.PostStart, path+".postStart", renamed), PreStop: c.handler(from.PreStop, path+".preStop", renamed)}
 	if *to == (corev1.Lifecycle{}) {
 		return nil
 	}
 	return to
 }
 
-func handler(from *corev1.LifecycleHandler) *corev1.LifecycleHandler {
+func (c *conversion) handler(from *corev1.LifecycleHandler, path string, renamed map[string]intstr.IntOrString) *corev1.LifecycleHandler {
 	if from == nil || from.TCPSocket != nil {
 		return nil
 	}
 	to := from.DeepCopy()
 	if to.HTTPGet != nil {
-		to.HTTPGet.Host = ""
+		to.HTTPGet.Host, to.HTTPGet.Port = "", renamedPort(to.HTTPGet.Port, renamed)
+	}
+	if to.Sleep != nil {
+		if to.Sleep.Seconds < 1 {
+			// It does nothing.
+			return nil
+		}
+		to.Sleep.Seconds = c.atMost(to.Sleep.Seconds, min(maxGrace, c.graceOf), path+".sleep.seconds")
 	}
 	return to
+}
+
+// pullPolicy lists a policy that is not the default of the image: IfNotPresent, and Always for the tag latest.
+func (c *conversion) pullPolicy(from *corev1.Container, path string) {
+	policy := corev1.PullIfNotPresent
+	if name := from.Image[strings.LastIndex(from.Image, "/")+1:]; !strings.ContainsAny(name, ":@") || strings.HasSuffix(name, ":latest") {
+		policy = corev1.PullAlways
+	}
+	if from.ImagePullPolicy != "" && from.ImagePullPolicy != policy {
+		c.lose(podfields.Loss{Path: path + ".imagePullPolicy", Why: fmt.Sprintf("cells use the default, %s for this image; name a digest", policy)})
+	}
+}
+
+// workingDir returns an absolute path: from where a relative one begins is up to the container runtime.
+func (c *conversion) workingDir(from, path string) string {
+	if from == "" || strings.HasPrefix(from, "/") {
+		return from
+	}
+	c.lose(podfields.Loss{Path: path + ".workingDir", Why: fmt.Sprintf("must be absolute; it is /%s here", from)})
+	return "/" + from
 }
 
 func attachable(volume *corev1.Volume) bool {
@@ -201,6 +229,10 @@ func (c *conversion) volumes(from []corev1.Volume, sandbox *v1alpha.SandboxRunti
 		case !mounted[volume.Name]:
 			c.lose(podfields.Loss{Path: fmt.Sprintf("%s.volumes[%d]", podPath, i), Why: "no container mounts it"})
 		default:
+			if dir := volume.EmptyDir; dir != nil && dir.SizeLimit != nil && dir.SizeLimit.IsZero() {
+				// For Kubernetes, it is no limit.
+				dir.SizeLimit = nil
+			}
 			to = append(to, v1alpha.InstanceVolume{Name: volume.Name, InstanceVolumeSource: v1alpha.InstanceVolumeSource{
 				ConfigMap: volume.ConfigMap, Secret: volume.Secret, EmptyDir: volume.EmptyDir,
 			}})

@@ -37,7 +37,7 @@ func constants() string {
 		{"max_instances", interpreter.MaxInstances},
 		{"max_index", interpreter.MaxIndex},
 		{"max_of_type", interpreter.MaxOfType},
-		{"max_named", interpreter.MaxNamed},
+		{"max_named", decode.MaxNamed},
 		{"max_word", interpreter.MaxWord},
 		{"max_message", v1alpha.MaxMessage},
 		{"template_generation_annotation", workv1alpha2.ResourceTemplateGenerationAnnotationKey},

@@ -31,8 +31,8 @@ import (
 // executionSpaceAfter is the delay before the namespace of a new cell's Works is looked for again: Karmada makes it at once.
 const executionSpaceAfter = 2 * time.Second
 
-// Confirmations confirms the cities of Clusters while no agent can write Clusters, and maintains condition ComputeCityConfirmed of the
-// others. Every replica runs it: it writes only what changes.
+// Confirmations confirms the cities of Clusters while no agent can write Clusters, and maintains condition ComputeCityConfirmed of the Clusters that
+// an operator must confirm. Every replica runs it: it writes only what changes.
 type Confirmations struct {
 	// Cities has what is confirmed.
 	Cities *Cities
@@ -53,7 +53,7 @@ func (r *Confirmations) Register(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
-// Reconcile confirms the city of one Cluster, or writes the condition with the operator's command.
+// Reconcile confirms the city of one Cluster, or reports the command that does.
 func (r *Confirmations) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	cluster := &clusterv1alpha1.Cluster{}
 	if err := r.Hub.Get(ctx, request.NamespacedName, cluster); err != nil {

@@ -131,7 +131,7 @@ var agent = rbacv1.Subject{Kind: rbacv1.UserKind, Name: "system:karmada:agent:re
 // TestPushModeAlone: while no agent may write Clusters, the label of a Cluster alone decides, as operators know it.
 func TestPushModeAlone(t *testing.T) {
 	c := newCities(t)
-	// The bindings that karmadactl init makes on every hub are for no agent.
+	// The bindings of karmadactl init on every hub are no agents.
 	c.register(rbacv1.Subject{Kind: rbacv1.UserKind, Name: "system:karmada:agent:rbac-generator"}, "system:karmada:agent-rbac-generator")
 	c.register(rbacv1.Subject{Kind: rbacv1.GroupKind, Name: "system:karmada:agents"}, "system:karmada:certificatesigningrequest:selfautoapprover")
 	cell := c.Cell(t, c.city)

@@ -4,9 +4,11 @@
 package path
 
 import (
+	"context"
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/wait"
 	testingclock "k8s.io/utils/clock/testing"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 )
@@ -67,6 +69,37 @@ func TestObserveKeepsTheOtherScope(t *testing.T) {
 	book.Settle(web, SlicePaths, nil)
 	if got := book.OfSlices(web); len(got) > 0 {
 		t.Errorf("lasting findings of slices: %+v, want none", got)
+	}
+}
+
+// TestNoPageWithoutEngagement: a leftover slice makes the judgement of its deployment due, whichever replica has the project. Only the end of an engagement
+// drops the pages of a project.
+func TestNoPageWithoutEngagement(t *testing.T) {
+	t.Parallel()
+	book, web := NewBook(testingclock.NewFakePassiveClock(began)), requestOf("web")
+	if book.SetSlicesJudged(web, time.Time{}); len(book.pages.All()) > 0 {
+		t.Errorf("it remembers a deployment of a project that is not engaged: %v", book.pages.All())
+	}
+	source, _, err := book.Engagements().ForCluster(web.ClusterName, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	engaged, disengage := context.WithCancel(t.Context())
+	if err := source.Start(engaged, nil); err != nil {
+		t.Fatal(err)
+	}
+	book.SetSlicesJudged(web, began)
+	if book.SetSlicesJudged(web, time.Time{}); !book.SlicesJudged(web).IsZero() {
+		t.Error("no judgement of an engaged project is due")
+	}
+	disengage()
+	if err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		return len(book.pages.All()) == 0, nil
+	}); err != nil {
+		t.Fatal("it remembers a project that is disengaged")
+	}
+	if book.SetSlicesJudged(web, time.Time{}); len(book.pages.All()) > 0 {
+		t.Errorf("it remembers a deployment of a project that is disengaged: %v", book.pages.All())
 	}
 }
 

@@ -4,6 +4,7 @@
 package path
 
 import (
+	"encoding/json"
 	goruntime "runtime"
 	"strings"
 	"testing"
@@ -15,7 +16,7 @@ import (
 )
 
 // FuzzReport reads a cell's report: the length of the report bounds the memory, and the kept part is not longer than
-// the report.
+// the report. A report releases an index only with the fields that prove it.
 func FuzzReport(f *testing.F) {
 	const current = `"generation":2,"observedGeneration":2,"resourceTemplateGeneration":5`
 	for _, report := range []string{
@@ -23,6 +24,9 @@ func FuzzReport(f *testing.F) {
 		`{` + current + `,"indices":[{"existing":"` + strings.Repeat("0-9999,", 4681) + `"}]}`,
 		`{` + current + `,"indices":[` + strings.Repeat(`{"existing":"0-9999"},`, 3000) + `{}]}`,
 		`{` + current + `,"conditions":[` + strings.Repeat(`{"type":"Suspended"},`, 3000) + `{}]}`,
+		`{` + current + `,"replicas":"3","indices":[{"existing":"0"}]}`, `{` + current + `,"indices":[{"existing":7}]}`, `{` + current + `,"indices":[null,7]}`,
+		`{"generation":"2","observedGeneration":[],"resourceTemplateGeneration":5,"indices":[{"existing":"0"}]}`,
+		`{` + current + `,"conditions":[` + strings.Repeat(`{"type":7},`, 3000) + `{}],"reports":[` + strings.Repeat(`[],`, 3000) + `{}]}`,
 	} {
 		f.Add([]byte(report))
 	}
@@ -37,14 +41,42 @@ func FuzzReport(f *testing.F) {
 			t.Fatal(err)
 		}
 		kept = trimmed
-		MayRun(binding, copied, "a", 1)
+		released := !MayRun(binding, copied, "a", 1)
 		goruntime.ReadMemStats(&after)
 		goruntime.KeepAlive(kept)
 		const perByte, constant = 256, 1 << 20
 		if got, most := after.TotalAlloc-before.TotalAlloc, uint64(perByte*len(raw)+constant); got > most {
 			t.Fatalf("%d bytes allocate %d bytes, more than %d", len(raw), got, most)
 		}
+		if released && !proves(raw) {
+			t.Fatalf("the index is released by %s", raw)
+		}
 	})
+}
+
+// proves reports whether the fields of a report that prove the end of an Instance have their types, whatever the others have.
+func proves(raw []byte) bool {
+	for _, fields := range []any{
+		&struct {
+			ResourceTemplateGeneration float64 `json:"resourceTemplateGeneration"`
+		}{},
+		&struct {
+			Generation float64 `json:"generation"`
+		}{},
+		&struct {
+			ObservedGeneration float64 `json:"observedGeneration"`
+		}{},
+		&struct {
+			Indices []struct {
+				Existing string `json:"existing"`
+			} `json:"indices"`
+		}{},
+	} {
+		if json.Unmarshal(raw, fields) != nil {
+			return false
+		}
+	}
+	return true
 }
 
 // TestReportTooLarge: a report that is larger than any agent's confirms nothing.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/cells"
+	"github.com/karmada-compute/karmada-compute/internal/decode"
 	"github.com/karmada-compute/karmada-compute/internal/indexing"
 )
 
@@ -174,14 +175,23 @@ func TrimReport(status *runtime.RawExtension, indices bool) *runtime.RawExtensio
 // maxIndices is the longest list of indices, as text, that an agent reports.
 const maxIndices = 32768
 
-// DecodeReport decodes a cell's report; nil: it cannot be decoded. A report larger than an agent writes confirms
-// nothing.
+// lists bounds the lists of a report with faults. Two lists of indices are one more than an agent reports.
+var lists = decode.Lists{Most: 64, Named: map[string]int{"indices": 2}, OfType: 64}
+
+// Numbers in place of generations that cannot be read. They equal no other generation, so that they confirm nothing.
+const (
+	noGeneration         = -1
+	noObservedGeneration = -2
+)
+
+// DecodeReport decodes a cell's report; nil: it is no report. A field of a wrong type costs that field and no other, as in the interpreter. A
+// report larger than an agent writes confirms nothing.
 func DecodeReport(status *runtime.RawExtension) *Report {
 	decoded := &Report{}
-	if !decode(status, decoded) || len(decoded.Indices) > 1 {
-		return nil
+	if !unmarshal(status, decoded) {
+		decoded = repaired(status)
 	}
-	if len(decoded.Indices) == 1 && len(decoded.Indices[0].Existing) > maxIndices {
+	if decoded == nil || len(decoded.Indices) > 1 || len(decoded.Indices) == 1 && len(decoded.Indices[0].Existing) > maxIndices {
 		return nil
 	}
 	return decoded.trimmed()
@@ -193,10 +203,35 @@ func decodeNumbers(status *runtime.RawExtension) *Report {
 		*Report
 		Indices skipped `json:"indices"`
 	}{Report: &Report{}}
-	if !decode(status, decoded) {
+	if !unmarshal(status, decoded) {
+		decoded.Report = repaired(status)
+	}
+	if decoded.Report == nil {
 		return nil
 	}
+	decoded.Report.Indices = nil
 	return decoded.trimmed()
+}
+
+// repaired decodes a report that has fields of wrong types; nil: it is no report.
+func repaired(status *runtime.RawExtension) *Report {
+	if isEmpty(status) {
+		return nil
+	}
+	decoded, faults := decode.Report[Report](status.Raw, lists)
+	if faults[decode.WholeStatus] {
+		return nil
+	}
+	if faults["generation"] {
+		decoded.Generation = noGeneration
+	}
+	if faults["observedGeneration"] {
+		decoded.ObservedGeneration = noObservedGeneration
+	}
+	if faults["indices.existing"] {
+		decoded.Indices = nil
+	}
+	return &decoded
 }
 
 // trimmed returns the report with the conditions that the controllers read, one of each type.
@@ -218,8 +253,12 @@ type skipped struct{}
 // UnmarshalJSON ignores its input.
 func (*skipped) UnmarshalJSON([]byte) error { return nil }
 
-func decode(status *runtime.RawExtension, into any) bool {
-	return status != nil && len(status.Raw) > 0 && string(status.Raw) != "null" && json.Unmarshal(status.Raw, into) == nil
+func isEmpty(status *runtime.RawExtension) bool {
+	return status == nil || len(status.Raw) == 0 || string(status.Raw) == "null"
+}
+
+func unmarshal(status *runtime.RawExtension, into any) bool {
+	return !isEmpty(status) && json.Unmarshal(status.Raw, into) == nil
 }
 
 // MayRun reports whether a cell may still run the Instance at an index that the assignment has removed from it. The

@@ -174,3 +174,53 @@ func TestSuspendedReport(t *testing.T) {
 		}
 	}
 }
+
+// TestReportsWithFaults: a field of a wrong type costs that field, and proves nothing.
+func TestReportsWithFaults(t *testing.T) {
+	t.Parallel()
+	copied := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web", Generation: 5}}
+	for name, test := range map[string]struct {
+		report  string
+		numbers [6]int64
+		mayRun  bool
+	}{
+		"a count": {
+			`{"generation":2,"observedGeneration":2,"resourceTemplateGeneration":5,"replicas":2,"readyReplicas":"2","indices":[{"existing":"0"}]}`,
+			[6]int64{2, 2, 5, 2, 0, 0}, false,
+		},
+		"a field that is not read here": {
+			`{"generation":2,"observedGeneration":2,"resourceTemplateGeneration":5,"indices":[{"existing":"0","held":7}]}`, [6]int64{2, 2, 5, 0, 0, 0}, false,
+		},
+		"conditions": {
+			`{"generation":2,"observedGeneration":2,"resourceTemplateGeneration":5,"replicas":1,"conditions":[7],"indices":[{"existing":"0"}]}`,
+			[6]int64{2, 2, 5, 1, 0, 0}, false,
+		},
+		"one text of a condition": {
+			`{"replicas":1,"conditions":[{"type":7},{"type":"Suspended","status":"True"}]}`, [6]int64{0, 0, 0, 1, 0, 1}, true,
+		},
+		"indices":       {`{"generation":2,"observedGeneration":2,"resourceTemplateGeneration":5,"indices":[7]}`, [6]int64{2, 2, 5, 0, 0, 0}, true},
+		"an index text": {`{"generation":2,"observedGeneration":2,"resourceTemplateGeneration":5,"indices":[{"existing":7}]}`, [6]int64{2, 2, 5, 0, 0, 0}, true},
+		"a generation": {
+			`{"generation":"2","resourceTemplateGeneration":5,"readyReplicas":1,"indices":[{"existing":"0"}]}`, [6]int64{-1, 0, 5, 0, 1, 0}, true,
+		},
+		"the other generation": {
+			`{"observedGeneration":{},"resourceTemplateGeneration":5,"readyReplicas":1,"indices":[{"existing":"0"}]}`, [6]int64{0, -2, 5, 0, 1, 0}, true,
+		},
+		"both generations": {
+			`{"generation":[1],"observedGeneration":"2","resourceTemplateGeneration":5,"indices":[{"existing":"0"}]}`, [6]int64{-1, -2, 5, 0, 0, 0}, true,
+		},
+		"the copy's generation": {
+			`{"generation":2,"observedGeneration":2,"resourceTemplateGeneration":"5","indices":[{"existing":"0"}]}`, [6]int64{2, 2, 0, 0, 0, 0}, true,
+		},
+	} {
+		// A report of several cells has its indices; the report of one has none.
+		binding := trimBinding(t, trimBinding(t, reporting(map[string]string{"a": test.report, "b": ""})))
+		found := ReportOf(binding, "a")
+		if found == nil || found.Numbers() != test.numbers || MayRun(binding, copied, "a", 1) != test.mayRun {
+			t.Errorf("%s: the report is %+v, the Instance may run: %t", name, found, MayRun(binding, copied, "a", 1))
+		}
+		if alone := ReportOf(trimBinding(t, reporting(map[string]string{"a": test.report})), "a"); alone == nil || alone.Numbers() != test.numbers {
+			t.Errorf("%s: the report of the only cell is %+v", name, alone)
+		}
+	}
+}

@@ -19,7 +19,7 @@ type Entry struct {
 	Text string
 	// Same are the values that every cell has anyway, so that nothing is lost. A nil list stands for none.
 	Same []any
-	// Harmless reports that no running Instance depends on the field.
+	// Harmless reports that no running Instance depends on the field, or that a conversion judges its value itself.
 	Harmless bool
 }
 
@@ -110,7 +110,7 @@ func lossesOfStruct(value reflect.Value, path string) []Loss {
 		}
 		entry := table.Fields[field.Name]
 		switch {
-		case entry.Harmless || entry.hasSame(at):
+		case entry.Harmless || entry.hasSame(at) || !entry.Honoured() && isEmpty(at):
 		case entry.Honoured():
 			found = append(found, losses(at, join(path, field.Name))...)
 		default:
@@ -118,6 +118,25 @@ func lossesOfStruct(value reflect.Value, path string) []Loss {
 		}
 	}
 	return found
+}
+
+// isEmpty reports whether a value asks for nothing: charts render empty lists and structs for fields without a value.
+func isEmpty(value reflect.Value) bool {
+	switch value.Kind() {
+	case reflect.Pointer:
+		return value.IsNil() || value.Elem().Kind() == reflect.Struct && isEmpty(value.Elem())
+	case reflect.Slice, reflect.Map:
+		return value.Len() == 0
+	case reflect.Struct:
+		for _, field := range value.Fields() {
+			if !isEmpty(field) {
+				return false
+			}
+		}
+		return true
+	default:
+		return value.IsZero()
+	}
 }
 
 func join(path, name string) string {

@@ -110,7 +110,7 @@ var Tables = []Table{
 		"volumeDevices":            no(noDevice),
 		"terminationMessagePath":   only("cells use the default", corev1.TerminationMessagePathDefault),
 		"terminationMessagePolicy": only("cells use the default", corev1.TerminationMessageReadFile),
-		"imagePullPolicy":          only("cells use the default: Always for the tag latest, else IfNotPresent; name a digest", corev1.PullIfNotPresent),
+		"imagePullPolicy":          Entry{Text: "cells use the default: Always for the tag latest, else IfNotPresent; name a digest", Harmless: true},
 	}.and(each("Instances have no console", "stdin", "stdinOnce", "tty"))),
 	table[corev1.ContainerPort](fields{
 		"name":          at(containers + ".ports[].name"),
@@ -173,7 +173,7 @@ var Tables = []Table{
 		"allowPrivilegeEscalation": only("no container may gain privileges", false),
 		"privileged":               only("no container is privileged", false),
 		"capabilities": only("the operator of a cell decides which capabilities containers keep; all others are dropped",
-			corev1.Capabilities{}, corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}),
+			corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}, corev1.Capabilities{Drop: []corev1.Capability{"all"}}),
 		"seccompProfile": only("every container has profile RuntimeDefault", corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}),
 		"procMount":      only(profiles, corev1.DefaultProcMount),
 	}.and(each(profiles, "seLinuxOptions", "windowsOptions", "appArmorProfile"))),
@@ -202,8 +202,8 @@ var Tables = []Table{
 		"template":                at(template),
 		"strategy":                at("spec.rollout"),
 		"minReadySeconds":         at("spec.minReadySeconds"),
-		"revisionHistoryLimit":    harmless("the add-on keeps no revisions"),
-		"paused":                  only("a rollout cannot be paused", false),
+		"revisionHistoryLimit":    but("spec.rollout.revisionHistoryLimit", "at most 50"),
+		"paused":                  at("spec.rollout.paused"),
 		"progressDeadlineSeconds": at("spec.rollout.progressDeadlineSeconds"),
 	}),
 	table[appsv1.DeploymentStrategy](fields{
@@ -211,7 +211,7 @@ var Tables = []Table{
 	}),
 	table[appsv1.RollingUpdateDeployment](fields{
 		"maxUnavailable": but("spec.rollout.maxUnavailable", "at least 1: an Instance is replaced in its place"),
-		"maxSurge":       at("spec.rollout.maxSurge"),
+		"maxSurge":       but("spec.rollout.maxSurge", "at most 100%"),
 	}),
 	table[appsv1.StatefulSetSpec](fields{
 		"replicas":             at(scale + ".minReplicas"),
@@ -220,7 +220,7 @@ var Tables = []Table{
 		"podManagementPolicy":  at(scale + ".instanceManagementPolicy"),
 		"updateStrategy":       at("spec.rollout"),
 		"minReadySeconds":      at("spec.minReadySeconds"),
-		"revisionHistoryLimit": harmless("the add-on keeps no revisions"),
+		"revisionHistoryLimit": but("spec.rollout.revisionHistoryLimit", "at most 50"),
 		"serviceName":          no("Instances have no Service; their addresses are in status.networkInterfaces"),
 		"volumeClaimTemplates": no(noStorage), "persistentVolumeClaimRetentionPolicy": no(noStorage),
 		"ordinals": no("indices begin at 0"),

@@ -238,7 +238,9 @@ func (w *world) step() error {
 	case n < 62:
 		w.deliver(c)
 	case n < 76:
-		return w.actAll()
+		if err := w.actAll(); err != nil {
+			return err
+		}
 	case n < 84:
 		w.start(c)
 	case n < 86:
@@ -255,7 +257,7 @@ func (w *world) step() error {
 			w.cells[name].cut, w.cells[name].lost = false, false
 		}
 	}
-	return nil
+	return w.foresee()
 }
 
 // interrupt suspends the project or resumes it, or cuts a cell off or connects it.

@@ -15,6 +15,8 @@ type offer struct {
 	outdated []Instance
 	// spare is how many more Instances of the city may become unavailable, and extra how many do when its cells may replace all.
 	spare, extra int
+	// fits: its cells may replace all, also if the unavailable Instances only start and are Available by then.
+	fits bool
 	// waits: the city has an earlier template; returns: its partition has the target.
 	waits, returns bool
 	// broken: Instances without the target are unavailable; worst is the highest index of these.
@@ -27,7 +29,9 @@ func (d *decision) offer(city int) *offer {
 	o := &offer{City: c, city: city, outdated: d.outdated(c), waits: c.Template != d.Target}
 	unavailable := c.unavailable()
 	o.spare = d.left + d.cost(c) - c.lacking(unavailable)
-	o.extra = c.lacking(max(unavailable, min(c.Room, len(o.outdated)+unavailable))) - c.lacking(unavailable)
+	most := min(c.Room, len(o.outdated)+unavailable)
+	o.extra = c.lacking(max(unavailable, most)) - c.lacking(unavailable)
+	o.fits = c.lacking(most) <= max(0, o.spare+c.lacking(unavailable))
 	o.worst, o.broken = highest(o.outdated, func(i Instance) bool { return !i.Available && !i.Held })
 	o.returns = c.Partition != nil && c.Partition.Template == d.Target
 	return o
@@ -48,13 +52,12 @@ func (d *decision) give(city int) {
 
 // giveMore gives a city, which needs no additional Instances, as many more with the target as the limits allow.
 func (d *decision) giveMore(city int, o *offer) {
-	fits := o.extra <= max(0, o.spare)
 	whole := o.returns || d.passed() && d.Batch == 0 && !d.limited(len(o.outdated))
 	switch {
-	case whole && fits:
+	case whole && o.fits:
 		d.left -= o.extra
 		d.release(city)
-	case d.takeOver(o) || d.replaceBroken(o):
+	case d.takeOver(o) || whole && d.replaceUnavailable(o) || d.replaceBroken(o):
 	case o.spare < 1:
 		d.say(city, fmt.Sprintf("waits: with one Instance more, %d would be unavailable, and maxUnavailable allows %d; "+
 			"repair them, or raise spec.rollout.maxUnavailable", d.MaxUnavailable-o.spare+1, d.MaxUnavailable))
@@ -105,6 +108,18 @@ func (d *decision) replaceBroken(o *offer) bool {
 	default:
 		return false
 	}
+	return true
+}
+
+// replaceUnavailable gives the target to all Instances of a city that are unavailable, if they are more than the limit. A report does not show whether
+// they are broken or still start. Broken ones are replaced at the same time, regardless of any limit. Instances that are Available by then, and Available ones
+// with higher indices, are replaced one at a time. It reports whether there are any.
+func (d *decision) replaceUnavailable(o *offer) bool {
+	lowest := slices.IndexFunc(o.outdated, func(i Instance) bool { return !i.Available && !i.Held })
+	if lowest < 0 || o.returns || o.spare >= 1 {
+		return false
+	}
+	d.step(o.city, Step{Index: o.outdated[lowest].Index, Cautious: true})
 	return true
 }
 

@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package interpreter
+package decode
 
 import (
 	"maps"
@@ -16,40 +16,42 @@ import (
 	"k8s.io/apimachinery/pkg/util/json"
 )
 
-// MaxOfType is how many entries of one type all lists of a report may have together. Entries beyond, and beyond MaxEntries, are not even
-// read: so the time that a report takes is bounded. Karmada ends a script after a second.
-const MaxOfType = 4 * MaxInstances
-
-// MaxEntries are the longest lists of a report by their names. Other lists have MaxInstances.
-var MaxEntries = map[string]int{
-	"conditions": MaxConditions, "schedulingGates": MaxGates, "networkInterfaces": MaxInterfaces, "containers": MaxContainers,
-	"reports": 1, "indices": 1,
-}
-
 // MaxNamed is how many fields a message names.
 const MaxNamed = 5
 
+// WholeStatus is the fault of a status that is no object.
+const WholeStatus = "status"
+
+// Lists bounds the lists of a report. Entries beyond are not even read: so the time that a report takes is bounded. Karmada ends a script
+// after a second.
+type Lists struct {
+	// Most is how many entries a list has, and Named how many a list with this name has instead.
+	Most  int
+	Named map[string]int
+	// OfType is how many entries of one type all lists have together.
+	OfType int
+}
+
 const (
-	// wholeStatus is the name of a status that is no object.
-	wholeStatus = "status"
 	// unfit replaces a text of another type. It fits nothing, so that it is treated as any other text that does not fit.
 	unfit = "\x7f"
 	// unknown replaces a number that is always present. No index, position, count or generation is negative.
 	unknown = -1
 )
 
-// faults are the paths of the fields of a report that have a wrong type or range.
-type faults map[string]bool
+// Faults are the paths of the fields of a report that have a wrong type or range.
+type Faults map[string]bool
 
 // repairer repairs a report.
 type repairer struct {
-	faults faults
+	lists  Lists
+	faults Faults
 	// left is how many more entries of a type there may be.
 	left map[reflect.Type]int
 }
 
 // String names the fields.
-func (f faults) String() string {
+func (f Faults) String() string {
 	names := slices.Sorted(maps.Keys(f))
 	if len(names) > MaxNamed {
 		return strings.Join(names[:MaxNamed], ", ") + ", …"
@@ -57,18 +59,20 @@ func (f faults) String() string {
 	return strings.Join(names, ", ")
 }
 
-// decodeStatus decodes the status that a cell reports. It has the same result as lua/types.lua: a field of a wrong type or range costs
-// this field and no other, and a list with an entry that is no object costs the list.
-func decodeStatus(raw []byte) (ReflectedStatus, faults) {
+// Report decodes the status that a cell reports. It has the same result as lua/types.lua of the interpreter: a field of a wrong type or
+// range costs this field and no other, and a list with an entry that is no object costs the list. Instead of a text there is one that fits
+// nothing, and instead of a number that is never omitted a negative one.
+func Report[T any](raw []byte, lists Lists) (T, Faults) {
 	var tree any
-	r, status := repairer{faults: faults{}, left: map[reflect.Type]int{}}, ReflectedStatus{}
+	var status, none T
+	r := repairer{lists: lists, faults: Faults{}, left: map[reflect.Type]int{}}
 	err := json.Unmarshal(raw, &tree)
-	repaired := r.object(reflect.TypeFor[ReflectedStatus](), tree, "")
+	repaired := r.object(reflect.TypeFor[T](), tree, "")
 	if err == nil {
 		err = runtime.DefaultUnstructuredConverter.FromUnstructured(repaired, &status)
 	}
 	if err != nil {
-		return ReflectedStatus{}, faults{wholeStatus: true}
+		return none, Faults{WholeStatus: true}
 	}
 	return status, r.faults
 }
@@ -88,7 +92,7 @@ func (r *repairer) object(of reflect.Type, value any, path string) map[string]an
 		}
 	}
 	if path == "" {
-		path = wholeStatus
+		path = WholeStatus
 	}
 	r.faults[path] = true
 	return map[string]any{}
@@ -177,15 +181,15 @@ func (r *repairer) list(of reflect.Type, value any, at place) any {
 
 // take returns the first entries of a list.
 func (r *repairer) take(entries []any, of reflect.Type, name string) []any {
-	most, known := MaxEntries[name]
+	most, known := r.lists.Named[name]
 	if !known {
-		most = MaxInstances
+		most = r.lists.Most
 	}
 	left, known := r.left[of]
 	if !known {
-		left = MaxOfType
+		left = r.lists.OfType
 	}
-	entries = first(entries, min(most, left))
+	entries = entries[:min(len(entries), most, left)]
 	r.left[of] = left - len(entries)
 	return entries
 }

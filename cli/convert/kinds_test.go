@@ -1,0 +1,166 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package convert
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/webhook/validation"
+)
+
+// deployment is a Deployment with these fields of its spec, of its Pods' spec and of its container, in YAML.
+func deployment(metadata, spec, pod, container string) string {
+	return "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web" + metadata + "}, spec: {selector: {matchLabels: {app: web}}" + spec +
+		", template: {metadata: {labels: {app: web}}, spec: {containers: [{name: web, image: 'registry.example.com/web:1'" + container + "}]" + pod + "}}}}"
+}
+
+// TestKinds: each kind of manifest that people have gives a Workload that admission takes, and names what is lost, and nothing else.
+func TestKinds(t *testing.T) {
+	cases := map[string]struct {
+		in string
+		// lost are parts of the lines, in their order. All lines are named.
+		lost []string
+		// out are parts of the Workload in YAML.
+		out []string
+	}{
+		"nothing is lost": {in: deployment("", "", "", ""), out: []string{"maxSurge: 25%"}},
+		"empty lists and structs": {in: deployment("", "", ", affinity: {}, tolerations: [], nodeSelector: {}, hostAliases: [], topologySpreadConstraints: [], "+
+			"securityContext: {sysctls: [], supplementalGroups: [], seLinuxOptions: {}}", ", securityContext: {capabilities: {drop: [all]}, seLinuxOptions: {}}")},
+		"pull policy of the tag latest": {in: strings.ReplaceAll(deployment("", "", "", ", imagePullPolicy: Always"), "web:1", "web:latest")},
+		"another pull policy":           {in: deployment("", "", "", ", imagePullPolicy: Always"), lost: []string{"imagePullPolicy: cells use the default, IfNotPresent"}},
+		"paused, history":               {in: deployment("", ", paused: true, revisionHistoryLimit: 2", "", ""), out: []string{"paused: true", "revisionHistoryLimit: 2"}},
+		"too much history":              {in: deployment("", ", revisionHistoryLimit: 80", "", ""), lost: []string{"is at most 50"}, out: []string{"revisionHistoryLimit: 50"}},
+		"surge of 200 %":                {in: deployment("", ", strategy: {rollingUpdate: {maxSurge: 200%}}", "", ""), lost: []string{"is at most 100%"}, out: []string{"maxSurge: 100%"}},
+		"bounds": {
+			in: deployment("", "", ", terminationGracePeriodSeconds: 1200, volumes: [{name: s, emptyDir: {sizeLimit: '0'}}]",
+				", workingDir: src, resources: {requests: {cpu: 0}}, lifecycle: {preStop: {sleep: {seconds: 900}}}, "+
+					"livenessProbe: {tcpSocket: {port: 80}, terminationGracePeriodSeconds: 900}, volumeMounts: [{name: s, mountPath: /s}]"),
+			lost: []string{"terminationGracePeriodSeconds: is at most 600", "workingDir: must be absolute", "livenessProbe.terminationGracePeriodSeconds: is at most 600", "sleep.seconds: is at most 600"},
+		},
+		"the last of equal variables": {
+			in:   deployment("", "", ", imagePullSecrets: [{name: mirror}, {name: mirror}]", ", env: [{name: A, value: '1'}, {name: A, value: '2'}]"),
+			lost: []string{"env[0]: A is set again", "Secret mirror: is not in the input"}, out: []string{`value: "2"`},
+		},
+		"dependents of a variable": {
+			in: deployment("", "", "", ", args: ['--id=$(POD_UID)', '$$(POD_UID)'], env: [{name: POD_UID, valueFrom: {fieldRef: {fieldPath: metadata.uid}}}, "+
+				"{name: ADDR, value: 'http://$(POD_UID):1'}, {name: NEXT, value: '$(ADDR)/x'}]"),
+			lost: []string{"env[0].valueFrom.fieldRef", "env[1].value: refers to POD_UID", "env[2].value: refers to ADDR", "args[0]: refers to POD_UID"},
+		},
+		"ports of two containers": {
+			in: strings.Replace(deployment("", "", ", initContainers: [{name: i, image: i, ports: [{name: http, containerPort: 8080}]}]",
+				", ports: [{name: http, containerPort: 8080}, {name: m, containerPort: 1}]"), "}]}]", "}]}, {name: b, image: b, ports: [{name: m, containerPort: 2}, {containerPort: 8080}], "+
+				"readinessProbe: {httpGet: {port: m}}}]", 1),
+			lost: []string{"containers[1].ports[0].name: another container has a port m"}, out: []string{"name: tcp-2", "port: 2\n"},
+		},
+		"a request without a limit": {
+			in:   deployment("", "", "", ", resources: {requests: {memory: 20Mi}}"),
+			lost: []string{"limits.memory: no container has more than the size of its Instance"}, out: []string{"memory: 20Mi"},
+		},
+		"larger than a type": {in: deployment("", "", "", ", resources: {limits: {cpu: '2', memory: 4Gi}}"), out: []string{"requests:\n            cpu: \"2\"\n            memory: 4Gi"}},
+		"a device":           {in: deployment("", "", "", ", resources: {limits: {nvidia.com/gpu: 1}}"), lost: []string{"limits.nvidia.com/gpu: cells attach no devices"}},
+		"a name with dots":   {in: deployment("", "", "", "")[:0] + strings.Replace(deployment("", "", "", ""), "name: web", "name: api.v1.example.com", 1), lost: []string{"it is api-v1-example-com here"}},
+		"metadata of other tools": {
+			in: deployment(", labels: {team: a, app.kubernetes.io/managed-by: Helm, kustomize.toolkit.fluxcd.io/name: apps}, annotations: {note: x, "+
+				"kubectl.kubernetes.io/last-applied-configuration: '{}', argocd.argoproj.io/tracking-id: web}", "", "", ""),
+			lost: []string{"managed-by", "kustomize.toolkit.fluxcd.io/name", "argocd.argoproj.io/tracking-id"}, out: []string{"note: x", "team: a"},
+		},
+		"unknown fields": {
+			in:   strings.Replace(deployment("", ", replica: 2", "", ", nome: a"), "}}}}", "}}}, status: {newCounter: 3}}", 1),
+			lost: []string{`unknown field "spec.replica"`, `unknown field "spec.template.spec.containers[0].nome"`},
+		},
+		"a StatefulSet": {
+			in:   strings.Replace(deployment("", ", serviceName: db, minReadySeconds: 900", "", ""), "kind: Deployment", "kind: StatefulSet", 1),
+			lost: []string{"spec.serviceName", "Instances web-default-dfw-0"}, out: []string{"minReadySeconds: 900", "progressDeadlineSeconds: 1500"},
+		},
+		"a budget and an autoscaler": {
+			in: "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: b}, spec: {maxUnavailable: 1, selector: {matchLabels: {app: web}}}}\n---\n" +
+				"{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: h}, spec: {minReplicas: 2, maxReplicas: 10, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, " +
+				"metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 70}}}]}}\n---\n" + deployment("", "", "", ", resources: {requests: {cpu: 200m}}"),
+			lost: []string{"maxSurge: Instances that metrics scale"}, out: []string{"disruption:\n    maxUnavailable: 1", "maxReplicas: 10", "averageUtilization: 70"},
+		},
+		"a budget of others": {
+			in:   "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: b}, spec: {maxUnavailable: 1, selector: {matchLabels: {app: other}}}}\n---\n" + deployment("", "", "", ""),
+			lost: []string{"PodDisruptionBudget b: is not converted"},
+		},
+		"kinds that have no place": {
+			in: "{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: d}}\n---\n{apiVersion: batch/v1, kind: CronJob, metadata: {name: c}}\n---\n" +
+				"{apiVersion: v1, kind: Service, metadata: {name: db}}\n---\n" + deployment("", "", "", ", env: [{name: URL, value: 'http://db:80'}, {name: OTHER, value: dbx}]"),
+			lost: []string{"variable URL of container web names Service db", "DaemonSet d: is not converted", "CronJob c: is not converted", "Service db: is not converted"},
+		},
+		"twice": {in: deployment("", ", replicas: 2", "", "") + "\n---\n" + deployment("", ", replicas: 3", "", ""), lost: []string{"in the input more than once"}, out: []string{"minReplicas: 3"}},
+		"a stream of JSON and Windows' line ends": {in: "\ufeff" + strings.ReplaceAll(
+			`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"}}`+"\n"+`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},"spec":{"template":{"spec":{"containers":[{"name":"a","image":"a","envFrom":[{"configMapRef":{"name":"c"}}]}]}}}}`,
+			"\n", "\r\n")},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			result, err := manifestsOf(c.in)
+			if err != nil || len(result.Problems) > 0 {
+				t.Fatal(err, result)
+			}
+			checkKind(t, result, c.lost, c.out)
+			again, err := manifestsOf(c.in)
+			if err != nil || printed(t, again) != printed(t, result) {
+				t.Errorf("the same input gives another output: %v", err)
+			}
+		})
+	}
+}
+
+func checkKind(t *testing.T, result *Result, lost, out []string) {
+	t.Helper()
+	var lines []string
+	for _, loss := range result.Losses {
+		lines = append(lines, loss.String())
+	}
+	for i, line := range lines {
+		if i >= len(lost) || !strings.Contains(line, lost[i]) {
+			t.Errorf("lost: %s", line)
+		}
+	}
+	if len(lines) < len(lost) {
+		t.Errorf("%d lines, want %q", len(lines), lost)
+	}
+	text := printed(t, result)
+	for _, want := range out {
+		if !strings.Contains(text, want) {
+			t.Errorf("%q is not in\n%s", want, text)
+		}
+	}
+	for _, object := range result.Objects {
+		if workload, ok := object.(*v1alpha.Workload); ok {
+			if problems := validation.Workload(workload, nil); len(problems) > 0 {
+				t.Errorf("admission refuses the Workload: %v", problems)
+			}
+		}
+	}
+}
+
+func printed(t *testing.T, result *Result) string {
+	t.Helper()
+	var out strings.Builder
+	if err := result.Print(&out); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+// TestNamespaces: an object without a namespace is in the one of --namespace, and data is found in its own namespace alone.
+func TestNamespaces(t *testing.T) {
+	const data = "{apiVersion: v1, kind: ConfigMap, metadata: {name: conf}}\n---\n"
+	web := deployment(", namespace: prod", "", "", ", envFrom: [{configMapRef: {name: conf}}]")
+	in := options
+	in.Namespace = "prod"
+	result, err := Manifests([]Input{{Name: "a", Reader: strings.NewReader(data)}, {Name: "b", Reader: strings.NewReader(web)}}, in)
+	if err != nil || len(result.Losses) > 0 || !strings.Contains(printed(t, result), "name: conf\n  namespace: prod") {
+		t.Errorf("%v, lost %v:\n%s", err, result.Losses, printed(t, result))
+	}
+	result, err = manifestsOf(data + web)
+	if err != nil || len(result.Losses) != 2 || !strings.Contains(result.Losses[0].String(), "is not in the input in namespace prod") ||
+		!strings.Contains(result.Losses[1].String(), "no converted object in its namespace") {
+		t.Errorf("%v, lost %v", err, result.Losses)
+	}
+}

@@ -1,0 +1,128 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package convert
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+)
+
+// Input is a file with objects.
+type Input struct {
+	// Name of the file, for errors.
+	Name string
+	io.Reader
+}
+
+// mostBytes bounds what is read of one input: an API server takes no object larger than 3 MiB.
+const mostBytes = 64 << 20
+
+// source is an object of an input.
+type source struct {
+	*unstructured.Unstructured
+	// input is the name of the file.
+	input string
+}
+
+// reader collects the objects of inputs, and what is no object.
+type reader struct {
+	objects  []source
+	problems []error
+}
+
+// read adds the objects of an input. A document that cannot be read is a problem, and the others are read.
+func (r *reader) read(in Input) error {
+	limited := &io.LimitedReader{R: in.Reader, N: mostBytes + 1}
+	documents := utilyaml.NewYAMLReader(bufio.NewReader(limited))
+	for number := 1; ; number++ {
+		document, err := documents.Read()
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("%s: read document %d: %w", in.Name, number, err)
+		}
+		if limited.N == 0 {
+			return fmt.Errorf("%s has more than %d bytes; split it", in.Name, mostBytes)
+		}
+		if err := r.document(in.Name, document); err != nil {
+			r.problems = append(r.problems, fmt.Errorf("%s, document %d: %w", in.Name, number, err))
+		}
+	}
+}
+
+// document adds the objects of a YAML document, or of a stream of JSON.
+func (r *reader) document(input string, text []byte) error {
+	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
+	if len(text) > 0 && text[0] == '{' {
+		if objects, err := jsonStream(text); err == nil {
+			for _, object := range objects {
+				if err := r.add(input, object); err != nil {
+					return err
+				}
+			}
+			return nil
+		}
+		// Braces may begin a document in YAML, too.
+	}
+	raw, err := yaml.YAMLToJSONStrict(text)
+	if err != nil {
+		return fmt.Errorf("is no YAML: %w", err)
+	}
+	var tree any
+	if err := json.Unmarshal(raw, &tree); err != nil {
+		return fmt.Errorf("is no YAML: %w", err)
+	}
+	switch object := tree.(type) {
+	case nil:
+		return nil
+	case map[string]any:
+		return r.add(input, object)
+	default:
+		return errors.New("is no object: an object has apiVersion, kind and metadata")
+	}
+}
+
+// jsonStream returns the objects of a stream of JSON.
+func jsonStream(text []byte) ([]map[string]any, error) {
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	var objects []map[string]any
+	for {
+		object := map[string]any{}
+		if err := decoder.Decode(&object); errors.Is(err, io.EOF) {
+			return objects, nil
+		} else if err != nil {
+			return nil, err
+		}
+		objects = append(objects, object)
+	}
+}
+
+// add adds an object, or each item of a List.
+func (r *reader) add(input string, tree map[string]any) error {
+	object := &unstructured.Unstructured{Object: tree}
+	if object.GetKind() == "" || object.GetAPIVersion() == "" {
+		return errors.New("is no object: an object has apiVersion, kind and metadata")
+	}
+	if !object.IsList() {
+		r.objects = append(r.objects, source{object, input})
+		return nil
+	}
+	return object.EachListItem(func(item runtime.Object) error {
+		typed, ok := item.(*unstructured.Unstructured)
+		if !ok {
+			return fmt.Errorf("has an item of a list that is no object: %T", item)
+		}
+		return r.add(input, typed.Object)
+	})
+}

@@ -1,0 +1,37 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package rollout
+
+import "testing"
+
+// TestInstancesThatStart: after a resume, the Instances of a city that waits for its turn are unavailable, as broken ones are. Once they have started, its
+// cells would take down as many as their own limit allows, which is more than the Workload's. Broken ones get the target all at once nevertheless.
+func TestInstancesThatStart(t *testing.T) {
+	t.Parallel()
+	instances := func(available int) (all []Instance) {
+		for index := range 10 {
+			all = append(all, Instance{Index: index, Updated: true, Available: index < available})
+		}
+		return all
+	}
+	first := City{Name: "a", Code: "a", Template: "next", Observed: true, Cells: 1, Room: 5, Desired: 10, Instances: instances(10)}
+	for name, test := range map[string]struct {
+		available, room, batch int
+		want                   Step
+	}{
+		"all start":                              {0, 5, 0, Step{City: 1, Index: 0, Stable: "before", Cautious: true}},
+		"some start":                             {4, 5, 0, Step{City: 1, Index: 4, Stable: "before", Cautious: true}},
+		"all start, in cells with a lower limit": {0, 2, 0, Step{City: 1, Released: true}},
+		"all start, in batches":                  {0, 5, 1, Step{City: 1, Index: 9, Stable: "before", Cautious: true}},
+		"none starts":                            {10, 5, 0, Step{City: 1, Index: 8, Stable: "before"}},
+	} {
+		second := City{
+			Name: "b", Code: "b", Template: "before", Observed: true, Cells: 1, Room: test.room, Desired: 10, Instances: instances(test.available),
+		}
+		state := State{Target: "next", MaxUnavailable: 2, CitiesAtOnce: 1, Batch: test.batch, MaxSurge: 0, Cities: []City{first, second}}
+		if result := Next(&state); len(result.Steps) != 1 || result.Steps[0] != test.want {
+			t.Errorf("%s: the steps are %+v: %s", name, result.Steps, result.Message)
+		}
+	}
+}
