@@ -163,7 +163,7 @@ func DecodeObserved(raw []byte) (*v1alpha.WorkloadDeployment, error) {
 	}
 	status, faults := decode.Report[v1alpha.WorkloadDeploymentStatus](tree["status"], lists)
 	delete(tree, "status")
-	// What was decoded can be encoded.
+	// Raw messages always encode.
 	rest, _ := json.Marshal(tree)
 	if observed, err = decode.WorkloadDeployment(rest); err != nil {
 		return nil, err
