@@ -25,7 +25,7 @@ type report struct {
 
 // AggregateStatus is the status of the object on the hub, from the reports of its cells. While no cell has reported, the status stays
 // unchanged: Karmada reports no status of an object that it cannot apply, and the Instances keep running. A field of a report that has a
-// wrong type or range is ignored, and condition ReportValid names it and its cell; now is the time of a new one.
+// wrong type or range is ignored, here or by InterpretStatus, and condition ReportValid names it and its cell; now is the time of a new one.
 //
 // If the deployment assigns Instances to cells, only the reports of these cells count. The reader decides which Instances of a report
 // count, with cellreport.Instances.
@@ -144,7 +144,7 @@ func decodeReports(items []workv1alpha2.AggregatedStatusItem) []report {
 
 // reportValid is the condition about the first report with faults; nil: there is none. It keeps its time while a report has any.
 func reportValid(onHub *v1alpha.WorkloadDeployment, reports []report, now metav1.Time) *metav1.Condition {
-	first := slices.IndexFunc(reports, func(r report) bool { return len(r.faults) > 0 })
+	first := slices.IndexFunc(reports, func(r report) bool { return r.ignored() != "" })
 	if first < 0 {
 		return nil
 	}
@@ -152,9 +152,31 @@ func reportValid(onHub *v1alpha.WorkloadDeployment, reports []report, now metav1
 	if before := meta.FindStatusCondition(onHub.Status.Conditions, v1alpha.ConditionReportValid); before != nil && !before.LastTransitionTime.IsZero() {
 		since = before.LastTransitionTime
 	}
+	return invalid(fmt.Sprintf("cell %s: %s", reports[first].cell, reports[first].ignored()), since)
+}
+
+// ignored is the message about the faults of a report, or about the faults that the cell itself has found; "": there are none.
+func (r *report) ignored() string {
+	if message := ignored(r.faults); message != "" {
+		return message
+	}
+	if stated := meta.FindStatusCondition(r.status.Conditions, v1alpha.ConditionReportValid); stated != nil && stated.Status == metav1.ConditionFalse {
+		return stated.Message
+	}
+	return ""
+}
+
+// ignored is the message about faults; "" without any.
+func ignored(faults decode.Faults) string {
+	if len(faults) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("fields of its report have a wrong type or range and are ignored: %s", faults)
+}
+
+func invalid(message string, since metav1.Time) *metav1.Condition {
 	return &metav1.Condition{
-		Type: v1alpha.ConditionReportValid, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonReportFieldsIgnored, LastTransitionTime: since,
-		Message: fmt.Sprintf("cell %s: fields of its report have a wrong type or range and are ignored: %s", reports[first].cell, reports[first].faults),
+		Type: v1alpha.ConditionReportValid, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonReportFieldsIgnored, LastTransitionTime: since, Message: message,
 	}
 }
 
@@ -162,7 +184,7 @@ func reportValid(onHub *v1alpha.WorkloadDeployment, reports []report, now metav1
 func mergeConditions(result *v1alpha.WorkloadDeploymentStatus, from report, several bool) {
 	for _, condition := range from.status.Conditions {
 		if condition.Type == v1alpha.ConditionReportValid {
-			// It is the hub's word about the report.
+			// The hub has one condition about all reports.
 			continue
 		}
 		if several {

@@ -153,6 +153,32 @@ type ReflectedStatus struct {
 // back in one request of at most a MiB.
 const MaxInstances = 1000
 
+// DecodeObserved decodes the object in a cell. A field of its status that has a wrong type or range is ignored, and condition ReportValid
+// names it. Its time is always the same: the hub has the time of its own condition.
+func DecodeObserved(raw []byte) (*v1alpha.WorkloadDeployment, error) {
+	observed, err := decode.WorkloadDeployment(raw)
+	var tree map[string]json.RawMessage
+	if err == nil || json.Unmarshal(raw, &tree) != nil || tree["status"] == nil {
+		return observed, err
+	}
+	status, faults := decode.Report[v1alpha.WorkloadDeploymentStatus](tree["status"], lists)
+	delete(tree, "status")
+	// Raw messages always encode.
+	rest, _ := json.Marshal(tree)
+	if observed, err = decode.WorkloadDeployment(rest); err != nil {
+		return nil, err
+	}
+	since := observed.CreationTimestamp
+	if since.IsZero() {
+		since = metav1.Unix(0, 0)
+	}
+	if message := ignored(faults); message != "" {
+		status.Conditions = slices.Insert(status.Conditions, 0, *invalid(message, since))
+	}
+	observed.Status = status
+	return observed, nil
+}
+
 // InterpretStatus is the part of the object in a cell that is copied to the hub, truncated to a bounded size. It fails when
 // Karmada's annotation with the generation is invalid.
 func InterpretStatus(observed *v1alpha.WorkloadDeployment) (*ReflectedStatus, error) {

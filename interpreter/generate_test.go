@@ -27,7 +27,7 @@ import (
 var (
 	someNames       = []string{"", "a", "b", "settings", "keys", "é", "web"}
 	someCells       = []string{"a", "b", "c", "dfw-10", "dfw-9"}
-	someTypes       = []string{v1alpha.ConditionAvailable, v1alpha.ConditionProgressing, v1alpha.ConditionReplicasReady, "example.com/Blessed", ""}
+	someTypes       = []string{v1alpha.ConditionReportValid, v1alpha.ConditionAvailable, v1alpha.ConditionProgressing, v1alpha.ConditionReplicasReady, "example.com/Blessed", ""}
 	someStatuses    = []metav1.ConditionStatus{"True", "False", "Unknown", "", "true"}
 	someReplicas    = []int32{0, 1, 2, 3, 5, 1000, -1, 2147483647, -2147483648}
 	someGenerations = []string{"0", "1", "3", "4", "+4", "-1", "007", "", "x", "1.0", " 1", "0x1", "99999999999999999999"}

@@ -109,7 +109,7 @@ func compare(t testing.TB, by string, got any, err error, want any, wantError st
 // direct calls the function of an operation.
 func direct(operation configv1alpha1.InterpreterOperation, c *golden) (answer, error) {
 	object, observed := &v1alpha.WorkloadDeployment{}, &v1alpha.WorkloadDeployment{}
-	if err := utiljson.Unmarshal(c.Object, object); err != nil {
+	if err := utiljson.Unmarshal(c.Object, object); err != nil && operation != configv1alpha1.InterpreterOperationInterpretStatus {
 		return nil, err
 	}
 	switch operation {
@@ -122,7 +122,11 @@ func direct(operation configv1alpha1.InterpreterOperation, c *golden) (answer, e
 		err := utiljson.Unmarshal(c.Observed, observed)
 		return answer{"object": interpreter.Retain(object, observed)}, err
 	case configv1alpha1.InterpreterOperationInterpretStatus:
-		status, err := interpreter.InterpretStatus(object)
+		observed, err := interpreter.DecodeObserved(c.Object)
+		if err != nil {
+			return nil, err
+		}
+		status, err := interpreter.InterpretStatus(observed)
 		return answer{"status": status}, err
 	case configv1alpha1.InterpreterOperationInterpretHealth:
 		return answer{"healthy": interpreter.InterpretHealth(object)}, nil

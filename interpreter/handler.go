@@ -94,7 +94,11 @@ func handle(request *karmadainterpreter.Request) karmadainterpreter.Response {
 	if !served {
 		return refused(fmt.Errorf("operation %q is not interpreted here", request.Operation))
 	}
-	object, err := decode.WorkloadDeployment(request.Object.Raw)
+	read := decode.WorkloadDeployment
+	if request.Operation == configv1alpha1.InterpreterOperationInterpretStatus {
+		read = DecodeObserved
+	}
+	object, err := read(request.Object.Raw)
 	if err != nil {
 		return refused(fmt.Errorf("decode the WorkloadDeployment: %w", err))
 	}

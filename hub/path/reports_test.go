@@ -179,36 +179,22 @@ func TestSuspendedReport(t *testing.T) {
 func TestReportsWithFaults(t *testing.T) {
 	t.Parallel()
 	copied := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web", Generation: 5}}
+	const of = `"resourceTemplateGeneration":5`
+	const current = `{"generation":2,"observedGeneration":2,` + of
 	for name, test := range map[string]struct {
 		report  string
 		numbers [6]int64
 		mayRun  bool
 	}{
-		"a count": {
-			`{"generation":2,"observedGeneration":2,"resourceTemplateGeneration":5,"replicas":2,"readyReplicas":"2","indices":[{"existing":"0"}]}`,
-			[6]int64{2, 2, 5, 2, 0, 0}, false,
-		},
-		"a field that is not read here": {
-			`{"generation":2,"observedGeneration":2,"resourceTemplateGeneration":5,"indices":[{"existing":"0","held":7}]}`, [6]int64{2, 2, 5, 0, 0, 0}, false,
-		},
-		"conditions": {
-			`{"generation":2,"observedGeneration":2,"resourceTemplateGeneration":5,"replicas":1,"conditions":[7],"indices":[{"existing":"0"}]}`,
-			[6]int64{2, 2, 5, 1, 0, 0}, false,
-		},
-		"one text of a condition": {
-			`{"replicas":1,"conditions":[{"type":7},{"type":"Suspended","status":"True"}]}`, [6]int64{0, 0, 0, 1, 0, 1}, true,
-		},
-		"indices":       {`{"generation":2,"observedGeneration":2,"resourceTemplateGeneration":5,"indices":[7]}`, [6]int64{2, 2, 5, 0, 0, 0}, true},
-		"an index text": {`{"generation":2,"observedGeneration":2,"resourceTemplateGeneration":5,"indices":[{"existing":7}]}`, [6]int64{2, 2, 5, 0, 0, 0}, true},
-		"a generation": {
-			`{"generation":"2","resourceTemplateGeneration":5,"readyReplicas":1,"indices":[{"existing":"0"}]}`, [6]int64{-1, 0, 5, 0, 1, 0}, true,
-		},
-		"the other generation": {
-			`{"observedGeneration":{},"resourceTemplateGeneration":5,"readyReplicas":1,"indices":[{"existing":"0"}]}`, [6]int64{0, -2, 5, 0, 1, 0}, true,
-		},
-		"both generations": {
-			`{"generation":[1],"observedGeneration":"2","resourceTemplateGeneration":5,"indices":[{"existing":"0"}]}`, [6]int64{-1, -2, 5, 0, 0, 0}, true,
-		},
+		"a count":                       {current + `,"replicas":2,"readyReplicas":"2","indices":[{"existing":"0"}]}`, [6]int64{2, 2, 5, 2, 0, 0}, false},
+		"a field that is not read here": {current + `,"indices":[{"existing":"0","held":7}]}`, [6]int64{2, 2, 5, 0, 0, 0}, false},
+		"conditions":                    {current + `,"replicas":1,"conditions":[7],"indices":[{"existing":"0"}]}`, [6]int64{2, 2, 5, 1, 0, 0}, false},
+		"one text of a condition":       {`{"replicas":1,"conditions":[{"type":7},{"type":"Suspended","status":"True"}]}`, [6]int64{0, 0, 0, 1, 0, 1}, true},
+		"indices":                       {current + `,"indices":[7]}`, [6]int64{2, 2, 5, 0, 0, 0}, true},
+		"an index text":                 {current + `,"indices":[{"existing":7}]}`, [6]int64{2, 2, 5, 0, 0, 0}, true},
+		"a generation":                  {`{"generation":"2",` + of + `,"readyReplicas":1,"indices":[{"existing":"0"}]}`, [6]int64{-1, 0, 5, 0, 1, 0}, true},
+		"the other generation":          {`{"observedGeneration":{},` + of + `,"readyReplicas":1,"indices":[{"existing":"0"}]}`, [6]int64{0, -2, 5, 0, 1, 0}, true},
+		"both generations":              {`{"generation":[1],"observedGeneration":"2",` + of + `,"indices":[{"existing":"0"}]}`, [6]int64{-1, -2, 5, 0, 0, 0}, true},
 		"the copy's generation": {
 			`{"generation":2,"observedGeneration":2,"resourceTemplateGeneration":"5","indices":[{"existing":"0"}]}`, [6]int64{2, 2, 0, 0, 0, 0}, true,
 		},

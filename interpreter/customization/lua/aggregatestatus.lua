@@ -77,28 +77,31 @@ local function merge(reports, member)
   return merged
 end
 
+-- stated is the message about the faults that a cell itself has found, or nil.
+local function stated(report)
+  for _, condition in ipairs(report.status.conditions or {}) do
+    if condition.type == condition_report_valid then
+      return condition.status == "False" and condition.message ~= "" and condition.message or nil
+    end
+  end
+end
+
 -- report_valid is the condition about the first report with faults, or nil. It keeps its time while a report has any.
 local function report_valid(reports, status)
   for _, report in ipairs(reports) do
-    local names = {}
-    for name in pairs(report.faults) do
-      table.insert(names, name)
-    end
-    if names[1] then
-      table.sort(names)
-      local more = names[max_named + 1]
+    local message = ignored(report.faults) or stated(report)
+    if message then
       local since, before = nil, list(status, "conditions")
-      for i = 1, #before do
+      -- The first one counts.
+      for i = #before, 1, -1 do
         local condition = object(before, i)
-        if since == nil and text(condition, "type") == condition_report_valid then
+        if text(condition, "type") == condition_report_valid then
           since = time(condition, "lastTransitionTime")
         end
       end
       return {
         type = condition_report_valid, status = "False", reason = reason_report_fields_ignored,
-        lastTransitionTime = since or os.date("!%Y-%m-%dT%H:%M:%SZ"),
-        message = "cell " .. report.cell .. ": fields of its report have a wrong type or range and are ignored: " ..
-          table.concat(bound(names, max_named), ", ") .. (more and ", …" or ""),
+        lastTransitionTime = since or os.date("!%Y-%m-%dT%H:%M:%SZ"), message = "cell " .. report.cell .. ": " .. message,
       }
     end
   end

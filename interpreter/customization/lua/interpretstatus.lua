@@ -3,7 +3,19 @@
 
 function ReflectStatus(observedObj)
   local metadata = object(observedObj, "metadata")
-  local status = read(WorkloadDeploymentStatus, observedObj, "status", {})
+  local readable, status = pcall(read, WorkloadDeploymentStatus, observedObj, "status", {})
+  if not readable then
+    local faults = {}
+    repair(WorkloadDeploymentStatus, observedObj, "status", "", faults, {})
+    status = read(WorkloadDeploymentStatus, observedObj, "status", {})
+    status.conditions = status.conditions or {}
+    -- The hub has the time of its own condition: this one has to be the same each time.
+    table.insert(status.conditions, 1, {
+      type = condition_report_valid, status = "False", reason = reason_report_fields_ignored, message = ignored(faults),
+      lastTransitionTime = time(metadata, "creationTimestamp") or "1970-01-01T00:00:00Z",
+    })
+    status.conditions = bound(status.conditions, max_entries.conditions)
+  end
   -- Only the autoscaler of the cell reads it.
   status.selector = nil
   -- Only projects have these.

@@ -93,3 +93,16 @@ local function repair(fields, of, member, path, faults, left)
     end
   end
 end
+
+-- ignored is the message about faults, or nil without any.
+local function ignored(faults)
+  local names = {}
+  for name in pairs(faults) do
+    table.insert(names, name)
+  end
+  if names[1] then
+    table.sort(names)
+    local more = names[max_named + 1] and ", …" or ""
+    return "fields of its report have a wrong type or range and are ignored: " .. table.concat(bound(names, max_named), ", ") .. more
+  end
+end
