@@ -255,7 +255,9 @@ func placement(name string, replicas int32, cities ...string) v1alpha.WorkloadPl
 
 func template() v1alpha.InstanceTemplateSpec {
 	t := v1alpha.InstanceTemplateSpec{}
-	t.Spec.Runtime.Sandbox = &v1alpha.SandboxRuntime{Containers: []v1alpha.SandboxContainer{{Name: "web", Image: "nginx"}}}
+	t.Spec.Runtime.Sandbox = &v1alpha.SandboxRuntime{Containers: []v1alpha.SandboxContainer{{
+		Name: "web", Image: "nginx", Ports: []v1alpha.NamedPort{{Name: "http", Port: 80}},
+	}}}
 	t.Spec.NetworkInterfaces = []v1alpha.InstanceNetworkInterface{{Network: v1alpha.NetworkReference{Name: "default"}}}
 	return t
 }
