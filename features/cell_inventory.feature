@@ -69,9 +69,9 @@ Feature: Inventory of a cell
               sandbox: {containers: [{name: app, image: registry.k8s.io/pause:3.10}]}
             networkInterfaces: [{network: {name: default}}]
       """
-    Then cell "<cell>" runs exactly the Pods "left-0, theirs-0, web-main-<label>-0"
+    Then cell "<cell>" runs exactly the Pods "left-0, web-main-<label>-0"
     And cell "<cell>" has exactly the workloaddeployments "theirs, web-main-<label>"
-    And cell "<cell>" runs exactly the Pods "theirs-0, web-main-<label>-0"
+    And cell "<cell>" runs exactly the Pods "web-main-<label>-0"
     And instance "web-main-<label>-0" in cell "<cell>" was not replaced
 
     Examples:
