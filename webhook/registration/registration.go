@@ -64,7 +64,7 @@ type Registration struct {
 	Paths Paths
 	// Changed receives a value when the bundle changed. May be nil.
 	Changed <-chan struct{}
-	// FailurePolicy replaces the failure policy of the configurations that have one. Empty: it stays.
+	// FailurePolicy replaces failure policy Fail. Empty: it stays. A webhook with policy Ignore only prevents mistakes, and always keeps it.
 	FailurePolicy admissionregistrationv1.FailurePolicyType
 	// NamespaceSelector selects the namespaces in which webhooks are called. Nil: all.
 	NamespaceSelector *metav1.LabelSelector
@@ -222,10 +222,11 @@ func get(ctx context.Context, c client.Client, template *unstructured.Unstructur
 
 // stage sets failure policy and namespace selector of an admission webhook. Other webhooks have no failure policy.
 func (r *Registration) stage(webhook map[string]any) error {
-	if _, isAdmission := webhook["failurePolicy"]; !isAdmission {
+	policy, isAdmission := webhook["failurePolicy"]
+	if !isAdmission {
 		return nil
 	}
-	if r.FailurePolicy != "" {
+	if r.FailurePolicy != "" && policy != string(admissionregistrationv1.Ignore) {
 		webhook["failurePolicy"] = string(r.FailurePolicy)
 	}
 	if r.NamespaceSelector == nil {

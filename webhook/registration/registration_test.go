@@ -129,6 +129,17 @@ func TestStages(t *testing.T) {
 	}
 }
 
+// TestPreventionNeverHolds: a webhook that only prevents mistakes fails no request of Milo while no replica runs.
+func TestPreventionNeverHolds(t *testing.T) {
+	r := &registration.Registration{FailurePolicy: admissionregistrationv1.Fail}
+	for policy, want := range map[string]string{"Ignore": "Ignore", "Fail": "Fail"} {
+		webhook := map[string]any{"failurePolicy": policy}
+		if err := r.Stage(webhook); err != nil || webhook["failurePolicy"] != want {
+			t.Errorf("%s becomes %v, want %s: %v", policy, webhook["failurePolicy"], want, err)
+		}
+	}
+}
+
 // TestEarlierStage: a field that an earlier process set and this one does not is removed.
 func TestEarlierStage(t *testing.T) {
 	r := newRegistered(t)
