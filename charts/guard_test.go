@@ -258,6 +258,10 @@ func setUpGuarded(t *testing.T, admin client.Client) {
 	if err := admin.Patch(t.Context(), namespace("karmada-es-other"), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"topology.datum.net/city-code":"dfw"}}}`))); err != nil {
 		t.Fatal(err)
 	}
+	// Replicas of other tests may have left the record of the shards.
+	if err := client.IgnoreNotFound(admin.Delete(t.Context(), lease("karmada-compute-shards"))); err != nil {
+		t.Fatal(err)
+	}
 	project := namespace(guarded)
 	project.Labels = map[string]string{v1alpha.LabelNamespaceProject: v1alpha.NamespaceProject}
 	objects := []client.Object{
