@@ -21,7 +21,7 @@ func TestCellKubernetesVersion(t *testing.T) {
 		"containers": {options: Options{CellKubernetesVersion: "1.26", Cells: []Cell{{Name: "hou", City: "HOU", Containers: 1}}}, want: `cell "hou" cannot run containers with Kubernetes 1.26`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			test.options.Repository = ".."
+			test.options.Repository = "../.."
 			err := test.options.validateVersions()
 			if test.want == "" && err != nil || test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)) {
 				t.Errorf("the error is %v, want %q", err, test.want)
