@@ -296,7 +296,7 @@ var allowed = map[string]attempt{
 	"delete a Work of Karmada":   remove(workNamed("of-a-copy")),
 	"let go of its own Work":     patch(workNamed("own"), `{"metadata":{"finalizers":null}}`),
 	"deploy in a hub namespace":  create(deploymentIn(ownSpace)),
-	"propagate what is there":    create(propagationIn(ownSpace)),
+	"propagate existing objects": create(propagationIn(ownSpace)),
 }
 
 func deploymentIn(namespace string) *v1alpha.WorkloadDeployment {

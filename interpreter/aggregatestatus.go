@@ -142,7 +142,7 @@ func decodeReports(items []workv1alpha2.AggregatedStatusItem) []report {
 	return reports
 }
 
-// reportValid is the condition about the first report with faults; nil: there is none. It keeps its time while a report has any.
+// reportValid is the condition about the first report with faults; nil: no report has faults. It keeps its time while a report has any.
 func reportValid(onHub *v1alpha.WorkloadDeployment, reports []report, now metav1.Time) *metav1.Condition {
 	first := slices.IndexFunc(reports, func(r report) bool { return r.ignored() != "" })
 	if first < 0 {
@@ -155,7 +155,7 @@ func reportValid(onHub *v1alpha.WorkloadDeployment, reports []report, now metav1
 	return invalid(fmt.Sprintf("cell %s: %s", reports[first].cell, reports[first].ignored()), since)
 }
 
-// ignored is the message about the faults of a report, or about the faults that the cell itself has found; "": there are none.
+// ignored is the message about the faults of a report, or about the faults that the cell itself has found; "": no faults.
 func (r *report) ignored() string {
 	if message := ignored(r.faults); message != "" {
 		return message

@@ -15,7 +15,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/sizing"
 )
 
-// resources converts the resources of a container. An amount of zero is none for Kubernetes.
+// resources converts the resources of a container. Kubernetes ignores an amount of zero.
 func (c *conversion) resources(from *corev1.ResourceRequirements, path string) *v1alpha.ContainerResourceRequirements {
 	to := &v1alpha.ContainerResourceRequirements{
 		Limits: c.amounts(from.Limits, path+".limits"), Requests: c.amounts(from.Requests, path+".requests"),

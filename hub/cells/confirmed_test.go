@@ -195,7 +195,7 @@ func TestPullMode(t *testing.T) {
 	c.want("a cell in pull mode", c.city, c.of(c.city, pull.Name))
 }
 
-// TestCellsOfAnEarlierVersion: the cells that policies name stay cells after an update, and Clusters that an agent adds later are none.
+// TestCellsOfAnEarlierVersion: the cells that policies name stay cells after an update, and Clusters that an agent adds later are no cells.
 func TestCellsOfAnEarlierVersion(t *testing.T) {
 	c := newCities(t)
 	c.register(agent, "any")

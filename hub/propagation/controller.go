@@ -62,7 +62,7 @@ type Options struct {
 	Networks Networks
 	// Owners decides whether the original of a copy is gone.
 	Owners *ownership.Owners
-	// Cities has the events of confirmed cities. Nil: there are none.
+	// Cities has the events of confirmed cities. Nil: no events.
 	Cities *cells.Cities
 	// Grants maintains the rights of the add-on in each hub namespace.
 	Grants *projects.Grants
