@@ -146,7 +146,7 @@ func (c *conversion) scale(replicas *int32) *v1alpha.HorizontalScaleSettings {
 	return &c.workload.Spec.Placements[0].ScaleSettings
 }
 
-// mostHistory is the most revisions that a Workload keeps.
+// mostHistory is the largest number of revisions that a Workload keeps.
 const mostHistory = 50
 
 func (c *conversion) history(limit *int32) *int32 {
