@@ -66,7 +66,8 @@ var namespacePolicy = reference{
 	APIVersion: "admissionregistration.k8s.io/v1", Kind: "ValidatingAdmissionPolicy", Name: "karmada-compute-hub-namespaces",
 }
 
-// checkHubNamespaces names namespaces that another user could have created, because they are older than the policy that reserves their names.
+// checkHubNamespaces names namespaces that another user could have created, because they are older than the policy that
+// reserves their names.
 func (s *session) checkHubNamespaces(ctx context.Context, f *findings) {
 	policy := namespacePolicy.object()
 	err := s.hub.Get(ctx, client.ObjectKeyFromObject(policy), policy)

@@ -16,8 +16,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
-// TestOnlyCopiesRun: the agent starts nothing for a WorkloadDeployment that it cannot prove to be a copy of a hub, whatever brought it into the cell. One
-// that loses and regains the label keeps what runs.
+// TestOnlyCopiesRun: the agent starts nothing for a WorkloadDeployment that it cannot prove to be a copy of a hub,
+// whatever brought it into the cell. One that loses and regains the label keeps what runs.
 func TestOnlyCopiesRun(t *testing.T) {
 	for name, change := range map[string]func(f *fixture, d *v1alpha.WorkloadDeployment){
 		"an original of a project":      func(_ *fixture, d *v1alpha.WorkloadDeployment) { delete(d.Labels, v1alpha.LabelHub) },
@@ -78,7 +78,8 @@ func (f *fixture) labelHub(name, uid string) {
 	f.awaitNamespace(name, uid)
 }
 
-// awaitNamespace waits until the cache, which has the namespaces of hubs alone, has a namespace with the label of a hub, or does not have it.
+// awaitNamespace waits until the cache, which has the namespaces of hubs alone, has a namespace with the label of a
+// hub, or does not have it.
 func (f *fixture) awaitNamespace(name, uid string) {
 	f.t.Helper()
 	f.eventually("the cache has the namespace as it is", func(ctx context.Context) bool {

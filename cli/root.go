@@ -161,7 +161,8 @@ func (c *command) onWorkload(out *output, do func(context.Context, *session, *vi
 // timeout bounds a request, so that the user does not wait forever for a control plane that does not answer.
 const timeout = 32 * time.Second
 
-// CleanErrors makes util.CheckErr print errors as the commands print all other text: parts of a message come from cells, consumers and files.
+// CleanErrors makes util.CheckErr print errors as the commands print all other text: parts of a message come from
+// cells, consumers and files.
 func CleanErrors(errOut io.Writer, exit func(code int)) {
 	util.BehaviorOnFatal(func(message string, code int) {
 		if message != "" {

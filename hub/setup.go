@@ -131,7 +131,8 @@ func (t Target) controller() mccontroller.Options {
 	}
 }
 
-// passing returns the delayed writes of transient states of a controller. A project with many objects does not delay the states of other projects.
+// passing returns the delayed writes of transient states of a controller. A project with many objects does not delay
+// the states of other projects.
 func (t Target) passing() *coalesce.Writes[mcreconcile.Request] {
 	return coalesce.NewGrouped(t.Options.Clock, func(r mcreconcile.Request) string { return r.ClusterName.String() })
 }

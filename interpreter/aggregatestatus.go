@@ -23,9 +23,10 @@ type report struct {
 	faults decode.Faults
 }
 
-// AggregateStatus is the status of the object on the hub, from the reports of its cells. While no cell has reported, the status stays
-// unchanged: Karmada reports no status of an object that it cannot apply, and the Instances keep running. A field of a report that has a
-// wrong type or range is ignored, here or by InterpretStatus, and condition ReportValid names it and its cell; now is the time of a new one.
+// AggregateStatus is the status of the object on the hub, from the reports of its cells. While no cell has reported,
+// the status stays unchanged: Karmada reports no status of an object that it cannot apply, and the Instances keep
+// running. A field of a report that has a wrong type or range is ignored, here or by InterpretStatus, and condition
+// ReportValid names it and its cell; now is the time of a new one.
 //
 // If the deployment assigns Instances to cells, only the reports of these cells count. The reader decides which Instances of a report
 // count, with cellreport.Instances.

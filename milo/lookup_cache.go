@@ -279,8 +279,9 @@ func (a *answers[V]) isUsable(e entry[V]) bool {
 	return e.found && a.clock.Since(e.answered) <= a.lifetimes.stale
 }
 
-// isBackingOff reports whether the last request failed too recently for a retry. A request that has taken its whole time was a wait of its own:
-// without a stale answer, the next caller waits for another one within its own time, instead of being refused at once.
+// isBackingOff reports whether the last request failed too recently for a retry. A request that has taken its whole
+// time was a wait of its own: without a stale answer, the next caller waits for another one within its own time,
+// instead of being refused at once.
 func (a *answers[V]) isBackingOff(e entry[V]) bool {
 	if errors.Is(e.failure, context.DeadlineExceeded) && !a.isUsable(e) {
 		return false

@@ -278,8 +278,8 @@ func TestSlowAnswerDelaysNoOther(t *testing.T) {
 	}
 }
 
-// TestASlowAnswerIsAwaited: a caller after a request that took its whole time is not refused at once, as after one that failed: it waits for
-// another request.
+// TestASlowAnswerIsAwaited: a caller after a request that took its whole time is not refused at once, as after one that
+// failed: it waits for another request.
 func TestASlowAnswerIsAwaited(t *testing.T) {
 	a, _ := testAnswers(t)
 	slow := &unansweredError{plane: "Milo", what: "the number", err: fmt.Errorf("send: %w", context.DeadlineExceeded)}

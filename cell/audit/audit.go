@@ -151,8 +151,9 @@ func suspect(obj client.Object, kind string, owners map[types.UID]bool) bool {
 	return obj.GetDeletionTimestamp().IsZero() && (strays.IsOrphan(obj) || ok && !owners[controller.UID])
 }
 
-// handle removes the suspects that have been ones for long enough, the oldest first. The API server has the last word on each: one that is no
-// stray there, or cannot be removed, is a new suspect, so that it keeps no other one from its turn.
+// handle removes the suspects that have been ones for long enough, the oldest first. The API server has the last word
+// on each: one that is no stray there, or cannot be removed, is a new suspect, so that it keeps no other one from its
+// turn.
 func (a *Auditor) handle(ctx context.Context, found []client.Object) error {
 	now, suspects := a.Clock.Now(), map[types.UID]time.Time{}
 	var confirmed []client.Object

@@ -16,9 +16,10 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// isCopy reports whether the deployment is the copy of a hub: it names the hub, and so does its namespace, which has the name of a
-// hub namespace. On the hub only the add-on writes these. Other deployments start nothing, such as the original of a project that a policy of
-// another product has brought here. Nothing is deleted either: a copy may have lost its labels for a moment.
+// isCopy reports whether the deployment is the copy of a hub: it names the hub, and so does its namespace, which has
+// the name of a hub namespace. On the hub only the add-on writes these. Other deployments start nothing, such as the
+// original of a project that a policy of another product has brought here. Nothing is deleted either: a copy may have
+// lost its labels for a moment.
 func (s *scope) isCopy(ctx context.Context) (bool, error) {
 	hub := s.deployment.Labels[v1alpha.LabelHub]
 	namespace := &metav1.PartialObjectMetadata{}

@@ -31,8 +31,8 @@ func (s *Settings) podAnnotations(template map[string]string) map[string]string 
 	return result
 }
 
-// podLabels are the labels of an Instance that its Pods have: the add-on's own labels, and labels of the template as its annotations. Admission and plugins
-// of a cell go by labels, too.
+// podLabels are the labels of an Instance that its Pods have: the add-on's own labels, and labels of the template as
+// its annotations. Admission and plugins of a cell go by labels, too.
 func (s *Settings) podLabels(instance map[string]string) map[string]string {
 	result := map[string]string{}
 	for key, value := range instance {

@@ -11,8 +11,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/webhook/validation"
 )
 
-// finish lists what must be edited before admission takes the Workload, by admission's own rules, and the variables and arguments that name a
-// Service of the input, which no cell has.
+// finish lists what must be edited before admission takes the Workload, by admission's own rules, and the variables and
+// arguments that name a Service of the input, which no cell has.
 func (c *converted) finish(objects []source) {
 	for _, problem := range validation.Workload(c.workload, nil) {
 		c.lose(podfields.Loss{Why: fmt.Sprintf("admission refuses the Workload until you edit %s", problem)})

@@ -24,7 +24,8 @@ import (
 type Result struct {
 	// Objects are the ConfigMaps and Secrets that the Workloads name, then the Workloads.
 	Objects []any
-	// Losses are the fields that a Workload does not have, with the consequences, and the fields that must be edited before admission takes it.
+	// Losses are the fields that a Workload does not have, with the consequences, and the fields that must be edited
+	// before admission takes it.
 	Losses []Loss
 	// Problems are documents and objects that could not be read or converted. All others are.
 	Problems []error

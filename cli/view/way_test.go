@@ -62,7 +62,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestTheWorkloadAsAWhole: all Instances are Ready, and explain still reports a deletion that does not end, and a rollout past its deadline.
+// TestTheWorkloadAsAWhole: all Instances are Ready, and explain still reports a deletion that does not end, and a
+// rollout past its deadline.
 func TestTheWorkloadAsAWhole(t *testing.T) {
 	ready := condition(v1alpha.ConditionReady, "True", v1alpha.ReasonAvailable, "")
 	settled := condition(v1alpha.ConditionReplicasReady, "True", v1alpha.ReasonAllReplicasReady, "")

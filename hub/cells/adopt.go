@@ -40,8 +40,8 @@ const (
 
 var errBehind = errors.New("the cache does not have the labels of the cells' namespaces yet")
 
-// adopt confirms, once for each hub, the cells of an earlier version of the add-on, which confirmed none: those whose city has a policy that
-// names them, and all cells while no agent can write Clusters.
+// adopt confirms, once for each hub, the cells of an earlier version of the add-on, which confirmed none: those whose
+// city has a policy that names them, and all cells while no agent can write Clusters.
 func (c *Cities) adopt(ctx context.Context) error {
 	record := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: c.Namespace, Name: citiesRecord}}
 	err := c.APIReader.Get(ctx, client.ObjectKeyFromObject(record), record)

@@ -142,8 +142,8 @@ type reported struct {
 	ResourceTemplateGeneration int64 `json:"resourceTemplateGeneration,omitempty"`
 }
 
-// agentCondition returns the desired condition of a Cluster with the newest generation of the agents' Deployment; nil: no condition. Without a binding, Karmada did not
-// install the agents, and their state is unknown.
+// agentCondition returns the desired condition of a Cluster with the newest generation of the agents' Deployment; nil:
+// no condition. Without a binding, Karmada did not install the agents, and their state is unknown.
 func agentCondition(cluster *clusterv1alpha1.Cluster, binding *workv1alpha2.ResourceBinding, newest int64) *metav1.Condition {
 	if !isCell(cluster) || binding.Name == "" {
 		return nil

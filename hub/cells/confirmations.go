@@ -31,8 +31,9 @@ import (
 // executionSpaceAfter is the delay before the namespace of a new cell's Works is looked for again: Karmada makes it at once.
 const executionSpaceAfter = 2 * time.Second
 
-// Confirmations confirms the cities of Clusters while no agent can write Clusters, and maintains condition ComputeCityConfirmed of the Clusters that
-// an operator must confirm. Every replica runs it: it writes only what changes.
+// Confirmations confirms the cities of Clusters while no agent can write Clusters, and maintains condition
+// ComputeCityConfirmed of the Clusters that an operator must confirm. Every replica runs it: it writes only what
+// changes.
 type Confirmations struct {
 	// Cities has what is confirmed.
 	Cities *Cities

@@ -39,8 +39,8 @@ type Cities struct {
 	complete atomic.Bool
 }
 
-// Hub is a client of the hub to which each Cluster has a city only if it is confirmed. It writes no Cluster: an update would remove the label.
-// It fails until the cells of an earlier version of the add-on are confirmed.
+// Hub is a client of the hub to which each Cluster has a city only if it is confirmed. It writes no Cluster: an update
+// would remove the label. It fails until the cells of an earlier version of the add-on are confirmed.
 func (c *Cities) Hub(hub client.Client) client.Client { return &confirmedHub{Client: hub, cities: c} }
 
 // confirmedHub hides the labels of cities that are not confirmed.

@@ -18,8 +18,9 @@ import (
 // doubtsFieldManager is the field manager of the annotation.
 const doubtsFieldManager = client.FieldOwner("karmada-compute-abandoned")
 
-// recallDoubt continues the questions of another process, or of another replica, about the project of the hub namespace. After a longer pause
-// they begin again: its answers are not in a row. The annotation alone withdraws nothing: the last answer is always a present one.
+// recallDoubt continues the questions of another process, or of another replica, about the project of the hub
+// namespace. After a longer pause they begin again: its answers are not in a row. The annotation alone withdraws
+// nothing: the last answer is always a present one.
 func (s *namespaceScope) recallDoubt() {
 	recorded, known := parseDoubt(s.namespace.Annotations[v1alpha.AnnotationAbsent])
 	if now := s.Clock.Now(); !known || now.Sub(recorded.last) > s.After || recorded.last.After(now) || recorded.answers >= answersNeeded {

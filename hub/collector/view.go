@@ -194,8 +194,8 @@ func (v *view) leave(copies []v1alpha.WorkloadDeployment) {
 	}
 }
 
-// leavingTurn is how long a cell is asked about a deployment before another one that waits takes its turn. A cell answers within seconds, and
-// hub/propagation reads the answer within seconds.
+// leavingTurn is how long a cell is asked about a deployment before another one that waits takes its turn. A cell
+// answers within seconds, and hub/propagation reads the answer within seconds.
 const leavingTurn = time.Minute
 
 // askLeaving returns the deployments to ask the cell about: deployments whose Work is gone. Until then Karmada could

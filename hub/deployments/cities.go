@@ -90,8 +90,8 @@ func (s *scope) cityOf(ctx context.Context, existing, desired *v1alpha.WorkloadD
 	return city, s.addSurge(ctx, &city, existing, desired)
 }
 
-// addCell adds the Instances of a cell. newest: it reports on the newest template of the deployment. An index that another cell reports for the same Instance is not in the status:
-// hub/projection leaves it out.
+// addCell adds the Instances of a cell. newest: it reports on the newest template of the deployment. An index that
+// another cell reports for the same Instance is not in the status: hub/projection leaves it out.
 func (s *scope) addCell(city *rollout.City, cell *v1alpha.CellIndices, newest bool) {
 	existing, available, held := indexing.Parse(cell.Existing), indexing.Parse(cell.AvailableIndices), indexing.Parse(cell.Held)
 	var current []int

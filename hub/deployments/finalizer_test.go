@@ -10,7 +10,8 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 )
 
-// TestAwaitedFinalizersAreBounded: no event follows for Workloads of projects that another replica got, so that they are never said to have arrived.
+// TestAwaitedFinalizersAreBounded: no event follows for Workloads of projects that another replica got, so that they
+// are never said to have arrived.
 func TestAwaitedFinalizersAreBounded(t *testing.T) {
 	t.Parallel()
 	request := func(n int) mcreconcile.Request {

@@ -41,8 +41,8 @@ func TestObserve(t *testing.T) {
 	}
 }
 
-// TestObserveKeepsTheOtherScope: projection judges the path of a deployment at each report of a cell, and the collector judges the paths of its
-// slices at intervals.
+// TestObserveKeepsTheOtherScope: projection judges the path of a deployment at each report of a cell, and the collector
+// judges the paths of its slices at intervals.
 func TestObserveKeepsTheOtherScope(t *testing.T) {
 	clock := testingclock.NewFakePassiveClock(began)
 	book, web := NewBook(clock), requestOf("web")
@@ -72,8 +72,8 @@ func TestObserveKeepsTheOtherScope(t *testing.T) {
 	}
 }
 
-// TestNoPageWithoutEngagement: a leftover slice makes the judgement of its deployment due, whichever replica has the project. Only the end of an engagement
-// drops the pages of a project.
+// TestNoPageWithoutEngagement: a leftover slice makes the judgement of its deployment due, whichever replica has the
+// project. Only the end of an engagement drops the pages of a project.
 func TestNoPageWithoutEngagement(t *testing.T) {
 	t.Parallel()
 	book, web := NewBook(testingclock.NewFakePassiveClock(began)), requestOf("web")

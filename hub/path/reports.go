@@ -184,8 +184,8 @@ const (
 	noObservedGeneration = -2
 )
 
-// DecodeReport decodes a cell's report; nil: it is no report. A field of a wrong type costs that field and no other, as in the interpreter. A
-// report larger than an agent writes confirms nothing.
+// DecodeReport decodes a cell's report; nil: it is no report. A field of a wrong type costs that field and no other, as
+// in the interpreter. A report larger than an agent writes confirms nothing.
 func DecodeReport(status *runtime.RawExtension) *Report {
 	decoded := &Report{}
 	if !unmarshal(status, decoded) {

@@ -133,8 +133,8 @@ func (s *scope) ensureNamespaceWork(ctx context.Context, cell string, hub types.
 	return existing, nil
 }
 
-// carries reports whether a Work carries what a desired one does, and nothing else. Karmada adds metadata to manifests; another policy that selects
-// namespaces replaces them.
+// carries reports whether a Work carries what a desired one does, and nothing else. Karmada adds metadata to manifests;
+// another policy that selects namespaces replaces them.
 func carries(existing, desired *workv1alpha1.Work) bool {
 	stored, wanted := existing.Spec.Workload.Manifests, desired.Spec.Workload.Manifests
 	if len(stored) != len(wanted) || ptr.Deref(existing.Spec.SuspendDispatching, false) {

@@ -17,8 +17,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
-// TestTheNamespaceOfACellIsRestored: Pod security and the label of the hub return when another writer replaces what the Work of a namespace carries.
-// Karmada's own additions to the manifest stay, and cost no write.
+// TestTheNamespaceOfACellIsRestored: Pod security and the label of the hub return when another writer replaces what the
+// Work of a namespace carries. Karmada's own additions to the manifest stay, and cost no write.
 func TestTheNamespaceOfACellIsRestored(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -95,8 +95,8 @@ func (s *scope) confirmGone(ctx context.Context) error {
 	return err
 }
 
-// confirmUnused waits unless the project has answered that it has no deployment in the unused cities. A Milo without the project answers for
-// an empty one.
+// confirmUnused waits unless the project has answered that it has no deployment in the unused cities. A Milo without
+// the project answers for an empty one.
 func (s *scope) confirmUnused(ctx context.Context, isUsed bool) error {
 	cities := s.unusedCities
 	if len(cities) == 0 && isUsed {

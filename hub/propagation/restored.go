@@ -16,9 +16,9 @@ import (
 // eventRestored is the reason of the Event about a copy that is older than what its cells have confirmed.
 const eventRestored = "HubRestored"
 
-// tellOfRestore records an Event when the hub's copy is older than the generation that its cells have confirmed to the project: the hub was
-// restored from a backup. The project decides: what is in the middle there, such as a rollout, continues. Without Milo, the project is part of
-// the hub, and may be of the same backup.
+// tellOfRestore records an Event when the hub's copy is older than the generation that its cells have confirmed to the
+// project: the hub was restored from a backup. The project decides: what is in the middle there, such as a rollout,
+// continues. Without Milo, the project is part of the hub, and may be of the same backup.
 func (s *scope) tellOfRestore(ctx context.Context) error {
 	sent, known := s.generationOf(s.existing)
 	confirmed := s.deployment.Status.ObservedGeneration

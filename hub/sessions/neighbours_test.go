@@ -267,7 +267,8 @@ func TestRedirect(t *testing.T) {
 	}
 }
 
-// TestNotUsedUp verifies that a session for one command is not used up by an attempt that its cell has refused, and is by one that has begun.
+// TestNotUsedUp verifies that a session for one command is not used up by an attempt that its cell has refused, and is
+// by one that has begun.
 func TestNotUsedUp(t *testing.T) {
 	t.Parallel()
 	refuses := atomic.Bool{}

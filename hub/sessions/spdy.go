@@ -33,8 +33,8 @@ const (
 // errLargeFrame reports that a cell sends more at once than a replica holds.
 var errLargeFrame = errors.New("the cell sends a frame of SPDY that is too large")
 
-// NewDialer returns a Dialer that connects with the credential of a configuration. It does what client-go's dialer of SPDY in WebSocket does,
-// and bounds the frames.
+// NewDialer returns a Dialer that connects with the credential of a configuration. It does what client-go's dialer of
+// SPDY in WebSocket does, and bounds the frames.
 func NewDialer(config *rest.Config) Dialer {
 	return func(at *url.URL) (httpstream.Dialer, error) {
 		transport, holder, err := websocket.RoundTripperFor(config)

@@ -39,8 +39,8 @@ func SplitFieldPath(path string) (field, key string, known bool) {
 // admission of a cell read annotations whose keys have a domain: the operator of the cell allows these by name.
 func IsPlainAnnotation(key string) bool { return !strings.ContainsAny(key, "./") }
 
-// IsPlainLabel reports whether the Pods in every cell have a label of a template: one without a domain, or one of Kubernetes' recommended labels,
-// which steer nothing.
+// IsPlainLabel reports whether the Pods in every cell have a label of a template: one without a domain, or one of
+// Kubernetes' recommended labels, which steer nothing.
 func IsPlainLabel(key string) bool {
 	return !strings.Contains(key, "/") || strings.HasPrefix(key, "app.kubernetes.io/")
 }

@@ -25,9 +25,10 @@
 //     its shards also when it has for some time no answer that no replica has asked it to renew its Lease. A witness that hears no ping
 //     asks for that, refuses pings, and may go by a shorter time in rule 3 from then on (docs/decisions/0063-failover.md).
 //
-// Others may write Leases, too, where the policies of the hub are missing (docs/decisions/0064-shared-hub.md). A Lease lasts at most as long as the
-// reader's own. Where pings are sent, only replicas that have answered one take part in the division, and a Lease that answers none and names
-// another record delays no takeover for longer than a Lease lasts.
+// Others may write Leases, too, where the policies of the hub are missing (docs/decisions/0064-shared-hub.md). A Lease
+// lasts at most as long as the reader's own. Where pings are sent, only replicas that have answered one take part in
+// the division, and a Lease that answers none and names another record delays no takeover for longer than a Lease
+// lasts.
 //
 // A replica that cannot reach the servers that its shards depend on leaves them to replicas that can (see Reach). That changes only the
 // number of shards of each replica: these rules apply to every release and every takeover.

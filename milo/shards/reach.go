@@ -62,14 +62,14 @@ func (r *Replica) judge(v view, running []string) {
 	}
 }
 
-// knows reports whether a Lease is of a replica that runs, as far as this replica can find out: it has answered a ping. A replica without pings
-// believes every Lease.
+// knows reports whether a Lease is of a replica that runs, as far as this replica can find out: it has answered a ping.
+// A replica without pings believes every Lease.
 func (r *Replica) knows(v view, replica string) bool {
 	return replica == r.name || r.options.Peers == nil || r.validity.knows(replica, v.replicas[replica])
 }
 
-// members are the replicas that divide the shards: the running replicas that answer and are not cut off, or all that answer if every one is cut
-// off.
+// members are the replicas that divide the shards: the running replicas that answer and are not cut off, or all that
+// answer if every one is cut off.
 func (r *Replica) members(v view, running []string) []string {
 	running = slices.DeleteFunc(slices.Clone(running), func(replica string) bool { return !r.knows(v, replica) })
 	members := slices.DeleteFunc(slices.Clone(running), func(replica string) bool {

@@ -278,8 +278,8 @@ func (r *Replica) follow(ctx context.Context, v view) error {
 	return r.removeEnded(ctx, v, running)
 }
 
-// awaits reports whether no shard may be taken because a replica may have some by an earlier record. A Lease that answers no ping counts until a
-// replica that runs would have seen this record, or have stopped without it.
+// awaits reports whether no shard may be taken because a replica may have some by an earlier record. A Lease that
+// answers no ping counts until a replica that runs would have seen this record, or have stopped without it.
 func (r *Replica) awaits(v view, replica string) bool {
 	if replica == r.name || v.goesBy(replica, v.record.UID) {
 		return false

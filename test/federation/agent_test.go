@@ -48,7 +48,8 @@ func TestAgentRoles(t *testing.T) {
 	}
 }
 
-// TestRolesOfKarmada: agents have at the hub exactly the rights that karmadactl register gives them, and users have the rights that karmadactl init gives.
+// TestRolesOfKarmada: agents have at the hub exactly the rights that karmadactl register gives them, and users have the
+// rights that karmadactl init gives.
 func TestRolesOfKarmada(t *testing.T) {
 	objects, err := objectsOf("agent.yaml", map[string]string{"cluster": "lhr"})
 	if err != nil {

@@ -200,8 +200,9 @@ func (w *world) checkMinimum(after string) error {
 	return w.compare(after, available)
 }
 
-// foresee finds the violation of disruptions that the cells may make next, however long the hub hears nothing of them. Without it, the model
-// finds a mistake only if a drain or a replacement needs these disruptions before the hub corrects it.
+// foresee finds the violation of disruptions that the cells may make next, however long the hub hears nothing of them.
+// Without it, the model finds a mistake only if a drain or a replacement needs these disruptions before the hub
+// corrects it.
 func (w *world) foresee() error {
 	var available, least int32
 	for _, c := range w.cells {
@@ -243,8 +244,8 @@ func (w *world) compare(after string, available int32) error {
 	return nil
 }
 
-// check compares the Instances with the rules of rollouts. Where a city has several cells and an Instance is unavailable already, one in each of
-// them may be replaced at a time (decision 54); the budget holds there, too.
+// check compares the Instances with the rules of rollouts. Where a city has several cells and an Instance is
+// unavailable already, one in each of them may be replaced at a time (decision 54); the budget holds there, too.
 func (w *world) check() error {
 	broken, unavailable, more := map[string]int{}, 0, len(w.cells)-len(w.deployments)
 	for _, c := range w.cells {

@@ -35,8 +35,9 @@ const (
 	answerTimeout = maxTimeout + 10*time.Second
 )
 
-// bounds are the bounds of the port for webhooks. Of a connection that an API server keeps and has not used yet, its port knows no more than of
-// others' connections: the API server's own share of them is far below the share of a source.
+// bounds are the bounds of the port for webhooks. Of a connection that an API server keeps and has not used yet, its
+// port knows no more than of others' connections: the API server's own share of them is far below the share of a
+// source.
 var bounds = listeners.Bounds{Unproved: 1000, PerSource: 250, Proved: 1000, First: 10 * time.Second}
 
 // Certificates provides the serving certificate.

@@ -111,9 +111,10 @@ func (d *decision) replaceBroken(o *offer) bool {
 	return true
 }
 
-// replaceUnavailable gives the target to all Instances of a city that are unavailable, if they are more than the limit. A report does not show whether
-// they are broken or still start. Broken ones are replaced at the same time, regardless of any limit. Instances that are Available by then, and
-// Available ones with higher indices, are replaced one at a time. It reports whether there are any.
+// replaceUnavailable gives the target to all Instances of a city that are unavailable, if they are more than the limit.
+// A report does not show whether they are broken or still start. Broken ones are replaced at the same time, regardless
+// of any limit. Instances that are Available by then, and Available ones with higher indices, are replaced one at a
+// time. It reports whether there are any.
 func (d *decision) replaceUnavailable(o *offer) bool {
 	lowest := slices.IndexFunc(o.outdated, func(i Instance) bool { return !i.Available && !i.Held })
 	if lowest < 0 || o.returns || o.spare >= 1 {

@@ -5,8 +5,9 @@ package rollout
 
 import "testing"
 
-// TestInstancesThatStart: after a resume, the Instances of a city that waits for its turn are unavailable, as broken ones are. Once they have started, its
-// cells would take down as many as their own limit allows, which is more than the Workload's. Broken ones get the target all at once nevertheless.
+// TestInstancesThatStart: after a resume, the Instances of a city that waits for its turn are unavailable, as broken
+// ones are. Once they have started, its cells would take down as many as their own limit allows, which is more than the
+// Workload's. Broken ones get the target all at once nevertheless.
 func TestInstancesThatStart(t *testing.T) {
 	t.Parallel()
 	instances := func(available int) (all []Instance) {

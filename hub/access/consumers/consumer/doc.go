@@ -1,8 +1,9 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package consumer declares the rights of a user who runs Workloads in a project that is a namespace of the hub; role.yaml is generated from it. It has
-// no right to Karmada's kinds: with these a user could reach cells past the add-on.
+// Package consumer declares the rights of a user who runs Workloads in a project that is a namespace of the hub;
+// role.yaml is generated from it. It has no right to Karmada's kinds: with these a user could reach cells past the
+// add-on.
 package consumer
 
 // Workloads, their scale, and what the add-on shows of them.

@@ -1,7 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package viewer declares the rights of a user who reads the Workloads of a project that is a namespace of the hub; role.yaml is generated from it.
+// Package viewer declares the rights of a user who reads the Workloads of a project that is a namespace of the hub;
+// role.yaml is generated from it.
 package viewer
 
 // Workloads, and what the add-on shows of them.
