@@ -47,7 +47,8 @@ func (s *session) checkConsumers(ctx context.Context, f *findings) {
 		}
 	}
 	if len(broad) > 0 {
-		f.warn("RoleBindings in projects give rights to Karmada's kinds: %s; bind ClusterRole karmada-compute-consumer instead, see docs/reference/security.md",
+		f.warn("RoleBindings in projects give rights to Karmada's kinds: %s; "+
+			"bind ClusterRole karmada-compute-consumer instead, see docs/reference/security.md",
 			someOf(broad))
 	}
 }
@@ -86,7 +87,8 @@ func (s *session) checkHubNamespaces(ctx context.Context, f *findings) {
 		}
 	}
 	if len(early) > 0 {
-		f.warn("%d namespaces of the hub have names of hub namespaces, and are older than the policy that reserves these: %s; if no earlier version of the add-on has created them, delete them",
+		f.warn("%d namespaces of the hub have names of hub namespaces, and are older than the policy that reserves these: %s; "+
+			"if no earlier version of the add-on has created them, delete them",
 			len(early), someOf(early))
 	}
 }

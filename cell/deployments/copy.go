@@ -33,7 +33,8 @@ func (s *scope) isCopy(ctx context.Context) (bool, error) {
 			return true, nil
 		}
 	}
-	log.FromContext(ctx).Info("The deployment is not proved to be a copy of the hub: it or its namespace lacks the label of the hub; nothing is created or deleted",
+	log.FromContext(ctx).Info("The deployment is not proved to be a copy of the hub: it or its namespace lacks the label of the hub; "+
+		"nothing is created or deleted",
 		"label", v1alpha.LabelHub, "hub", hub)
 	return false, nil
 }

@@ -58,7 +58,8 @@ func fromDeployment(from *appsv1.Deployment, o Options) *conversion {
 	scale := c.scale(from.Spec.Replicas)
 	scale.InstanceManagementPolicy = v1alpha.Parallel
 	rollout := &v1alpha.WorkloadRollout{
-		ProgressDeadlineSeconds: from.Spec.ProgressDeadlineSeconds, Paused: from.Spec.Paused, RevisionHistoryLimit: c.history(from.Spec.RevisionHistoryLimit),
+		ProgressDeadlineSeconds: from.Spec.ProgressDeadlineSeconds, Paused: from.Spec.Paused,
+		RevisionHistoryLimit: c.history(from.Spec.RevisionHistoryLimit),
 	}
 	if from.Spec.Strategy.Type == appsv1.RecreateDeploymentStrategyType {
 		rollout.MaxUnavailable = new(intstr.FromString("100%"))
@@ -79,9 +80,8 @@ func fromStatefulSet(from *appsv1.StatefulSet, o Options) *conversion {
 	c.lose(podfields.Losses(&from.Spec, "spec")...)
 	scale := c.scale(from.Spec.Replicas)
 	scale.InstanceManagementPolicy = v1alpha.OrderedReady
-	c.lose(podfields.Loss{Path: "metadata.name", Why: fmt.Sprintf(
-		"Pods are named %s-0 and so on, and Instances %s-0; programs that find their peers by name must be changed",
-		from.Name, naming.DeploymentName(c.workload.Name, placement, o.Cities[0]))})
+	c.losef("metadata.name", "Pods are named %s-0 and so on, and Instances %s-0; programs that find their peers by name must be changed",
+		from.Name, naming.DeploymentName(c.workload.Name, placement, o.Cities[0]))
 	rollout := &v1alpha.WorkloadRollout{RevisionHistoryLimit: c.history(from.Spec.RevisionHistoryLimit)}
 	if from.Spec.PodManagementPolicy == appsv1.ParallelPodManagement {
 		scale.InstanceManagementPolicy = v1alpha.Parallel
@@ -131,14 +131,19 @@ func (c *conversion) lose(losses ...podfields.Loss) {
 	}
 }
 
+// losef adds the loss of a field; path "": of the object.
+func (c *conversion) losef(path, format string, args ...any) {
+	c.lose(podfields.Loss{Path: path, Why: fmt.Sprintf(format, args...)})
+}
+
 func (c *conversion) scale(replicas *int32) *v1alpha.HorizontalScaleSettings {
 	wanted := ptr.Deref(replicas, 1)
 	if wanted < 1 {
-		c.lose(podfields.Loss{Path: "spec.replicas", Why: "a Workload runs at least 1 Instance in each city; it has 1"})
+		c.losef("spec.replicas", "a Workload runs at least 1 Instance in each city; it has 1")
 		wanted = 1
 	}
 	if cities := len(c.Cities); cities > 1 {
-		c.lose(podfields.Loss{Path: "spec.replicas", Why: fmt.Sprintf("is the number in each of %d cities, %d in all", cities, int(wanted)*cities)})
+		c.losef("spec.replicas", "is the number in each of %d cities, %d in all", cities, int(wanted)*cities)
 	}
 	c.workload.Spec.Placements = []v1alpha.WorkloadPlacement{{
 		Name: placement, CityCodes: slices.Clone(c.Cities), ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: wanted},
@@ -153,7 +158,7 @@ func (c *conversion) history(limit *int32) *int32 {
 	if limit == nil || *limit <= mostHistory {
 		return limit
 	}
-	c.lose(podfields.Loss{Path: "spec.revisionHistoryLimit", Why: fmt.Sprintf("is at most %d; the Workload has %d", mostHistory, mostHistory)})
+	c.losef("spec.revisionHistoryLimit", "is at most %d; the Workload has %d", mostHistory, mostHistory)
 	return new(int32(mostHistory))
 }
 
@@ -162,7 +167,7 @@ func (c *conversion) maxUnavailable(most *intstr.IntOrString, path string) *ints
 		return nil
 	}
 	if zero := most.IntValue() == 0 && most.Type == intstr.Int || most.StrVal == "0%"; zero {
-		c.lose(podfields.Loss{Path: path, Why: "an Instance is replaced in its place, so that 1 may be unavailable; with maxSurge others run in addition"})
+		c.losef(path, "an Instance is replaced in its place, so that 1 may be unavailable; with maxSurge others run in addition")
 		return new(intstr.FromInt32(1))
 	}
 	return new(*most)
@@ -174,7 +179,7 @@ func (c *conversion) maxSurge(most *intstr.IntOrString) *intstr.IntOrString {
 		return new(intstr.FromString("25%"))
 	}
 	if percent, err := intstr.GetScaledValueFromIntOrPercent(most, 100, true); err == nil && most.Type == intstr.String && percent > 100 {
-		c.lose(podfields.Loss{Path: "spec.strategy.rollingUpdate.maxSurge", Why: "is at most 100%; the Workload has 100%"})
+		c.losef("spec.strategy.rollingUpdate.maxSurge", "is at most 100%%; the Workload has 100%%")
 		return new(intstr.FromString("100%"))
 	}
 	return new(*most)

@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/podfields"
 )
 
 // addBudgets makes each PodDisruptionBudget that selects the Pods of one converted object its Workload's spec.disruption.
@@ -25,7 +24,7 @@ func (m *manifests) addBudgets() {
 		}
 		budget := &policyv1.PodDisruptionBudget{}
 		if _, err := decode(object, budget); err != nil {
-			m.result.Problems = append(m.result.Problems, fmt.Errorf("%s: %s is not converted: %w", object.input, describe(object.Unstructured), err))
+			m.problem(object, err)
 			continue
 		}
 		selected := m.selected(id.namespace, budget.Spec.Selector)
@@ -40,7 +39,8 @@ func (m *manifests) addBudgets() {
 			m.lose(describe(object.Unstructured), "spec", fmt.Sprintf("counts the Instances in all %d cities together", len(m.Cities)))
 		}
 		if budget.Spec.UnhealthyPodEvictionPolicy != nil {
-			m.lose(describe(object.Unstructured), "spec.unhealthyPodEvictionPolicy", "an Instance that is not Ready may always be evicted while the budget holds")
+			m.lose(describe(object.Unstructured), "spec.unhealthyPodEvictionPolicy",
+				"an Instance that is not Ready may always be evicted while the budget holds")
 		}
 	}
 }
@@ -64,12 +64,12 @@ func (m *manifests) selected(namespace string, selector *metav1.LabelSelector) [
 func (m *manifests) addAutoscalers() {
 	for _, object := range m.objects {
 		id := m.identify(object)
-		if id.group != autoscalingv2.GroupName || id.kind != "HorizontalPodAutoscaler" || object.GetAPIVersion() != autoscalingv2.SchemeGroupVersion.String() {
+		if id.kind != "HorizontalPodAutoscaler" || object.GetAPIVersion() != autoscalingv2.SchemeGroupVersion.String() {
 			continue
 		}
 		scaler := &autoscalingv2.HorizontalPodAutoscaler{}
 		if _, err := decode(object, scaler); err != nil {
-			m.result.Problems = append(m.result.Problems, fmt.Errorf("%s: %s is not converted: %w", object.input, describe(object.Unstructured), err))
+			m.problem(object, err)
 			continue
 		}
 		target := scaler.Spec.ScaleTargetRef
@@ -92,13 +92,13 @@ func (m *manifests) autoscale(c *converted, from *autoscalingv2.HorizontalPodAut
 			m.lose(object, path, "Instances are scaled by their cpu and memory")
 			continue
 		}
-		metrics = append(metrics, v1alpha.MetricSpec{Resource: &v1alpha.ResourceMetricSource{Name: string(source.Name), Target: v1alpha.MetricTarget{
+		metrics = append(metrics, metricOf(string(source.Name), v1alpha.MetricTarget{
 			AverageUtilization: source.Target.AverageUtilization, AverageValue: source.Target.AverageValue,
-		}}})
+		}))
 	}
 	if len(from.Spec.Metrics) == 0 {
 		// The default of Kubernetes.
-		metrics = []v1alpha.MetricSpec{{Resource: &v1alpha.ResourceMetricSource{Name: "cpu", Target: v1alpha.MetricTarget{AverageUtilization: new(int32(80))}}}}
+		metrics = []v1alpha.MetricSpec{metricOf("cpu", v1alpha.MetricTarget{AverageUtilization: new(int32(80))})}
 	}
 	if len(metrics) == 0 {
 		return
@@ -112,7 +112,11 @@ func (m *manifests) autoscale(c *converted, from *autoscalingv2.HorizontalPodAut
 		m.lose(object, "spec", "holds in each city by itself, for the Instances there")
 	}
 	if rollout := c.workload.Spec.Rollout; rollout != nil && rollout.MaxSurge != nil {
-		c.lose(podfields.Loss{Path: "spec.strategy.rollingUpdate.maxSurge", Why: "Instances that metrics scale have no additional Instances during a rollout"})
+		c.losef("spec.strategy.rollingUpdate.maxSurge", "Instances that metrics scale have no additional Instances during a rollout")
 		rollout.MaxSurge = nil
 	}
+}
+
+func metricOf(resource string, target v1alpha.MetricTarget) v1alpha.MetricSpec {
+	return v1alpha.MetricSpec{Resource: &v1alpha.ResourceMetricSource{Name: resource, Target: target}}
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"regexp"
 
-	"github.com/karmada-compute/karmada-compute/internal/podfields"
 	"github.com/karmada-compute/karmada-compute/webhook/validation"
 )
 
@@ -15,7 +14,7 @@ import (
 // arguments that name a Service of the input, which no cell has.
 func (c *converted) finish(objects []source) {
 	for _, problem := range validation.Workload(c.workload, nil) {
-		c.lose(podfields.Loss{Why: fmt.Sprintf("admission refuses the Workload until you edit %s", problem)})
+		c.losef("", "admission refuses the Workload until you edit %s", problem)
 	}
 	for _, object := range objects {
 		if object.GetKind() == "Service" && object.GetAPIVersion() == "v1" && object.GetName() != "" {
@@ -30,7 +29,7 @@ func (c *converted) namesService(name string) {
 	sandbox := c.workload.Spec.Template.Spec.Runtime.Sandbox
 	for _, container := range sandbox.AllContainers() {
 		lose := func(what string) {
-			c.lose(podfields.Loss{Why: fmt.Sprintf("%s of container %s names Service %s, which no cell has", what, container.Name, name)})
+			c.losef("", "%s of container %s names Service %s, which no cell has", what, container.Name, name)
 		}
 		for _, variable := range container.Env {
 			if host.MatchString(variable.Value) {

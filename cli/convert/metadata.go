@@ -82,8 +82,8 @@ func (c *conversion) metadata(from *metav1.ObjectMeta) {
 	to := &c.workload.ObjectMeta
 	to.Name, to.Namespace = workloadName(from.Name), from.Namespace
 	if to.Name != from.Name {
-		c.lose(podfields.Loss{Path: "metadata.name", Why: fmt.Sprintf("a Workload's name has no dots and at most %d characters; it is %s here",
-			validation.DNS1123LabelMaxLength, to.Name)})
+		c.losef("metadata.name", "a Workload's name has no dots and at most %d characters; it is %s here",
+			validation.DNS1123LabelMaxLength, to.Name)
 	}
 	to.Labels, to.Annotations = from.Labels, from.Annotations
 	c.lose(dropTracking(to)...)

@@ -123,9 +123,6 @@ func (m *manifests) convert(object source) {
 	if !convertible(object.Unstructured) {
 		return
 	}
-	problem := func(err error) {
-		m.result.Problems = append(m.result.Problems, fmt.Errorf("%s: %s is not converted: %w", object.input, describe(object.Unstructured), err))
-	}
 	var c *conversion
 	var unknown []error
 	var err error
@@ -142,13 +139,13 @@ func (m *manifests) convert(object source) {
 	}
 	switch {
 	case err != nil:
-		problem(err)
+		m.problem(object, err)
 		return
 	case object.GetName() == "":
-		problem(errors.New("it has no name"))
+		m.problem(object, errors.New("it has no name"))
 		return
 	case len(c.workload.Spec.Template.Spec.Runtime.Sandbox.Containers) == 0:
-		problem(errors.New("spec.template.spec.containers: it has no container"))
+		m.problem(object, errors.New("spec.template.spec.containers: it has no container"))
 		return
 	}
 	for _, field := range unknown {
@@ -156,6 +153,12 @@ func (m *manifests) convert(object source) {
 	}
 	c.workload.Namespace = cmp.Or(c.workload.Namespace, m.Namespace)
 	m.workloads = append(m.workloads, &converted{c, m.identify(object)})
+}
+
+// problem adds the reason why an object is not converted.
+func (m *manifests) problem(object source, err error) {
+	m.result.Problems = append(m.result.Problems,
+		fmt.Errorf("%s: %s is not converted: %w", object.input, describe(object.Unstructured), err))
 }
 
 // decode decodes an object. Fields of the status that the type does not have are of no interest; the others are returned.

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/podfields"
 )
 
 // ports are the names and numbers that the ports of an Instance have so far: its containers share one network.
@@ -35,7 +34,7 @@ func (c *conversion) convertPorts(to *v1alpha.SandboxContainer, from []corev1.Co
 		if other, taken := c.ports.byNumber[number]; taken {
 			renamed[port.Name] = intstr.FromInt32(port.ContainerPort)
 			if port.Name != "" && port.Name != other {
-				c.lose(podfields.Loss{Path: path, Why: fmt.Sprintf("port %d/%s is port %s already", port.ContainerPort, protocol, other)})
+				c.losef(path, "port %d/%s is port %s already", port.ContainerPort, protocol, other)
 			}
 			continue
 		}
@@ -48,7 +47,7 @@ func (c *conversion) convertPorts(to *v1alpha.SandboxContainer, from []corev1.Co
 		}
 		if port.Name != "" && named.Name != port.Name {
 			renamed[port.Name] = intstr.FromInt32(port.ContainerPort)
-			c.lose(podfields.Loss{Path: path + ".name", Why: fmt.Sprintf("another container has a port %s; this one is %s here", port.Name, named.Name)})
+			c.losef(path+".name", "another container has a port %s; this one is %s here", port.Name, named.Name)
 		}
 		c.ports.names[named.Name], c.ports.byNumber[number] = true, named.Name
 		to.Ports = append(to.Ports, named)

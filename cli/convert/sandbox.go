@@ -45,7 +45,7 @@ func (c *conversion) sandbox(from *corev1.PodSpec) *v1alpha.SandboxRuntime {
 		container := c.container(&from.Containers[i], path, kept)
 		if container.RestartPolicy != nil {
 			container.RestartPolicy = nil
-			c.lose(podfields.Loss{Path: path + ".restartPolicy", Why: "only an init container has a policy of its own"})
+			c.losef(path+".restartPolicy", "only an init container has a policy of its own")
 		}
 		to.Containers = append(to.Containers, container)
 	}
@@ -71,15 +71,15 @@ func (c *conversion) atMost(number, bound int64, path string) int64 {
 	if number <= bound {
 		return number
 	}
-	c.lose(podfields.Loss{Path: path, Why: fmt.Sprintf("is at most %d; the Workload has %d", bound, bound)})
+	c.losef(path, "is at most %d; the Workload has %d", bound, bound)
 	return bound
 }
 
 // container converts a container of a Pod whose volumes are kept by name.
 func (c *conversion) container(from *corev1.Container, path string, kept map[string]bool) v1alpha.SandboxContainer {
 	to := v1alpha.SandboxContainer{
-		Name: from.Name, Image: from.Image, Command: from.Command, Args: from.Args, WorkingDir: c.workingDir(from.WorkingDir, path), EnvFrom: from.EnvFrom,
-		RestartPolicy: from.RestartPolicy, Resources: c.resources(&from.Resources, path+".resources"),
+		Name: from.Name, Image: from.Image, Command: from.Command, Args: from.Args, EnvFrom: from.EnvFrom,
+		WorkingDir: c.workingDir(from.WorkingDir, path), RestartPolicy: from.RestartPolicy, Resources: c.resources(&from.Resources, path+".resources"),
 	}
 	c.pullPolicy(from, path)
 	renamed := c.convertPorts(&to, from.Ports, path)
@@ -99,7 +99,7 @@ func (c *conversion) container(from *corev1.Container, path string, kept map[str
 	c.variables(&to, from.Env, path)
 	for i, mount := range from.VolumeMounts {
 		if !kept[mount.Name] {
-			c.lose(podfields.Loss{Path: fmt.Sprintf("%s.volumeMounts[%d]", path, i), Why: "its volume is not carried over"})
+			c.losef(fmt.Sprintf("%s.volumeMounts[%d]", path, i), "its volume is not carried over")
 			continue
 		}
 		to.VolumeAttachments = append(to.VolumeAttachments, v1alpha.VolumeAttachment{
@@ -163,7 +163,10 @@ func (c *conversion) lifecycle(from *corev1.Lifecycle, path string, renamed map[
 	if from == nil {
 		return nil
 	}
-	to := &corev1.Lifecycle{PostStart: c.handler(from.PostStart, path+".postStart", renamed), PreStop: c.handler(from.PreStop, path+".preStop", renamed)}
+	to := &corev1.Lifecycle{
+		PostStart: c.handler(from.PostStart, path+".postStart", renamed),
+		PreStop:   c.handler(from.PreStop, path+".preStop", renamed),
+	}
 	if *to == (corev1.Lifecycle{}) {
 		return nil
 	}
@@ -195,7 +198,7 @@ func (c *conversion) pullPolicy(from *corev1.Container, path string) {
 		policy = corev1.PullAlways
 	}
 	if from.ImagePullPolicy != "" && from.ImagePullPolicy != policy {
-		c.lose(podfields.Loss{Path: path + ".imagePullPolicy", Why: fmt.Sprintf("cells use the default, %s for this image; name a digest", policy)})
+		c.losef(path+".imagePullPolicy", "cells use the default, %s for this image; name a digest", policy)
 	}
 }
 
@@ -204,7 +207,7 @@ func (c *conversion) workingDir(from, path string) string {
 	if from == "" || strings.HasPrefix(from, "/") {
 		return from
 	}
-	c.lose(podfields.Loss{Path: path + ".workingDir", Why: fmt.Sprintf("must be absolute; it is /%s here", from)})
+	c.losef(path+".workingDir", "must be absolute; it is /%s here", from)
 	return "/" + from
 }
 
@@ -227,7 +230,7 @@ func (c *conversion) volumes(from []corev1.Volume, sandbox *v1alpha.SandboxRunti
 		case !attachable(volume):
 			// The table lists it.
 		case !mounted[volume.Name]:
-			c.lose(podfields.Loss{Path: fmt.Sprintf("%s.volumes[%d]", podPath, i), Why: "no container mounts it"})
+			c.losef(fmt.Sprintf("%s.volumes[%d]", podPath, i), "no container mounts it")
 		default:
 			if dir := volume.EmptyDir; dir != nil && dir.SizeLimit != nil && dir.SizeLimit.IsZero() {
 				// For Kubernetes, it is no limit.

@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/podfields"
 	"github.com/karmada-compute/karmada-compute/internal/sizing"
 )
 
@@ -25,8 +24,8 @@ func (c *conversion) resources(from *corev1.ResourceRequirements, path string) *
 	}
 	for _, name := range slices.Sorted(maps.Keys(to.Requests)) {
 		if _, limited := to.Limits[name]; !limited && name == corev1.ResourceMemory {
-			c.lose(podfields.Loss{Path: path + ".limits." + string(name), Why: "no container has more than the size of its Instance: without a limit it has its request and what the other " +
-				"containers leave; choose a size with --instance-type, or set a limit"})
+			c.losef(path+".limits."+string(name), "no container has more than the size of its Instance: without a limit it has "+
+				"its request and what the other containers leave; choose a size with --instance-type, or set a limit")
 		}
 	}
 	return to
@@ -38,7 +37,7 @@ func (c *conversion) amounts(from corev1.ResourceList, path string) corev1.Resou
 		switch amount := from[name]; {
 		case amount.IsZero():
 		case name != corev1.ResourceCPU && name != corev1.ResourceMemory && name != corev1.ResourceEphemeralStorage:
-			c.lose(podfields.Loss{Path: path + "." + string(name), Why: "cells attach no devices; an instance type may name what the operator offers"})
+			c.losef(path+"."+string(name), "cells attach no devices; an instance type may name what the operator offers")
 		default:
 			to[name] = amount
 		}

@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/podfields"
 )
 
 // variables gives a container its variables. Of several with one name the last one counts, as in Kubernetes. What refers to a variable
@@ -25,7 +24,7 @@ func (c *conversion) variables(to *v1alpha.SandboxContainer, from []corev1.EnvVa
 	for i, variable := range from {
 		path := fmt.Sprintf("%s.env[%d]", path, i)
 		if last[variable.Name] != i {
-			c.lose(podfields.Loss{Path: path, Why: fmt.Sprintf("%s is set again, and the last value counts", variable.Name)})
+			c.losef(path, "%s is set again, and the last value counts", variable.Name)
 			continue
 		}
 		source, ok := c.source(variable.ValueFrom, path+".valueFrom")
@@ -34,7 +33,7 @@ func (c *conversion) variables(to *v1alpha.SandboxContainer, from []corev1.EnvVa
 			continue
 		}
 		if name, refers := refersTo(variable.Value, dropped); refers {
-			c.lose(podfields.Loss{Path: path + ".value", Why: fmt.Sprintf("refers to %s, which is not carried over: the text $(%s) stays", name, name)})
+			c.losef(path+".value", "refers to %s, which is not carried over: the text $(%s) stays", name, name)
 			// What refers to this one contains that text, too.
 			dropped = append(dropped, variable.Name)
 		}
@@ -46,8 +45,7 @@ func (c *conversion) variables(to *v1alpha.SandboxContainer, from []corev1.EnvVa
 	}{{"command", to.Command}, {"args", to.Args}} {
 		for i, text := range list.texts {
 			if name, refers := refersTo(text, dropped); refers {
-				c.lose(podfields.Loss{Path: fmt.Sprintf("%s.%s[%d]", path, list.name, i), Why: fmt.Sprintf(
-					"refers to %s, which is not carried over or contains what is not", name)})
+				c.losef(fmt.Sprintf("%s.%s[%d]", path, list.name, i), "refers to %s, which is not carried over or contains what is not", name)
 			}
 		}
 	}
