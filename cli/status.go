@@ -106,7 +106,9 @@ func readHub(ctx context.Context, hub client.Client, namespace string) (*view.Hu
 		return nil, nil, last
 	}
 	// Without Milo the hub has the originals, too.
-	deployments.Items = slices.DeleteFunc(deployments.Items, func(d v1alpha.WorkloadDeployment) bool { return !naming.IsHubNamespace(d.Namespace) })
+	deployments.Items = slices.DeleteFunc(deployments.Items, func(d v1alpha.WorkloadDeployment) bool {
+		return !naming.IsHubNamespace(d.Namespace)
+	})
 	return &view.HubObjects{
 		Leases: leases.Items, Clusters: clusters.Items, Deployments: deployments.Items, Bindings: bindings.Items,
 		Inventories: inventories.Items, Works: works.Items,
@@ -129,7 +131,8 @@ func (c *command) printStatus(f *view.Federation, refused []string) error {
 	for _, cell := range f.Cells {
 		rows = append(rows, []string{cell.Name, cell.City, yes(cell.Ready), cell.Agent, strconv.Itoa(cell.Deployments), strconv.Itoa(cell.Behind)})
 		if cell.Finding != nil {
-			findings = append(findings, fmt.Sprintf("%s: %s: %s", cell.Name, cell.Finding.Reason, wording.Clean(cell.Finding.Message)), "  -> "+cell.Finding.Do)
+			what := fmt.Sprintf("%s: %s: %s", cell.Name, cell.Finding.Reason, wording.Clean(cell.Finding.Message))
+			findings = append(findings, what, "  -> "+cell.Finding.Do)
 		}
 	}
 	lines = append(append(append(lines, terminal.Align(rows)...), findings...), "")

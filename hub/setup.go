@@ -228,7 +228,8 @@ func (t Target) newPropagation(s *shared) *propagation.Reconciler {
 	local := t.Manager.GetLocalManager()
 	return propagation.New(propagation.Options{
 		Projects: t.Options.Projects, Hub: s.hub(t), Cities: s.cities, APIReader: local.GetAPIReader(),
-		Wanted: deployments.Wants(t.Options.Locations), Namespaces: s.namespaces, Suspension: t.Options.Suspension, FailoverAfter: t.Options.FailoverAfter, Clock: t.Options.Clock,
+		Wanted: deployments.Wants(t.Options.Locations), Namespaces: s.namespaces, Suspension: t.Options.Suspension,
+		FailoverAfter: t.Options.FailoverAfter, Clock: t.Options.Clock,
 		Metering: t.Options.Metering, Networks: t.binder(), Owners: t.Options.Owners, Grants: projects.NewGrants(local.GetClient()),
 	})
 }

@@ -30,7 +30,9 @@ type report struct {
 //
 // If the deployment assigns Instances to cells, only the reports of these cells count. The reader decides which Instances of a report
 // count, with cellreport.Instances.
-func AggregateStatus(onHub *v1alpha.WorkloadDeployment, items []workv1alpha2.AggregatedStatusItem, now metav1.Time) *v1alpha.WorkloadDeploymentStatus {
+func AggregateStatus(
+	onHub *v1alpha.WorkloadDeployment, items []workv1alpha2.AggregatedStatusItem, now metav1.Time,
+) *v1alpha.WorkloadDeploymentStatus {
 	if onHub.Spec.Assignment != nil {
 		items = assignedItems(onHub.Spec.Assignment, items)
 	}
@@ -150,7 +152,8 @@ func reportValid(onHub *v1alpha.WorkloadDeployment, reports []report, now metav1
 		return nil
 	}
 	since := now.Rfc3339Copy()
-	if before := meta.FindStatusCondition(onHub.Status.Conditions, v1alpha.ConditionReportValid); before != nil && !before.LastTransitionTime.IsZero() {
+	before := meta.FindStatusCondition(onHub.Status.Conditions, v1alpha.ConditionReportValid)
+	if before != nil && !before.LastTransitionTime.IsZero() {
 		since = before.LastTransitionTime
 	}
 	return invalid(fmt.Sprintf("cell %s: %s", reports[first].cell, reports[first].ignored()), since)
@@ -161,7 +164,8 @@ func (r *report) ignored() string {
 	if message := ignored(r.faults); message != "" {
 		return message
 	}
-	if stated := meta.FindStatusCondition(r.status.Conditions, v1alpha.ConditionReportValid); stated != nil && stated.Status == metav1.ConditionFalse {
+	stated := meta.FindStatusCondition(r.status.Conditions, v1alpha.ConditionReportValid)
+	if stated != nil && stated.Status == metav1.ConditionFalse {
 		return stated.Message
 	}
 	return ""
@@ -177,7 +181,8 @@ func ignored(faults decode.Faults) string {
 
 func invalid(message string, since metav1.Time) *metav1.Condition {
 	return &metav1.Condition{
-		Type: v1alpha.ConditionReportValid, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonReportFieldsIgnored, LastTransitionTime: since, Message: message,
+		Type: v1alpha.ConditionReportValid, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonReportFieldsIgnored,
+		LastTransitionTime: since, Message: message,
 	}
 }
 

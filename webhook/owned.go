@@ -53,7 +53,8 @@ func (o *Owned) Handle(ctx context.Context, request admission.Request) admission
 // not. People need a reason, which is audited.
 func deletion(request admission.Request) admission.Response {
 	options, deleted := &metav1.DeleteOptions{}, &metav1.PartialObjectMetadata{}
-	if len(request.Options.Raw) > 0 && json.Unmarshal(request.Options.Raw, options) == nil && options.Preconditions != nil && options.Preconditions.UID != nil {
+	isRead := len(request.Options.Raw) > 0 && json.Unmarshal(request.Options.Raw, options) == nil
+	if isRead && options.Preconditions != nil && options.Preconditions.UID != nil {
 		return admission.Allowed("")
 	}
 	if err := json.Unmarshal(request.OldObject.Raw, deleted); err != nil {

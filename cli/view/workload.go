@@ -32,7 +32,8 @@ func (s *Snapshot) workloadFinding() *Finding {
 			Since: s.Workload.DeletionTimestamp, Actor: remedies.ActorNobody,
 		}
 		if s.Now.Sub(found.Since.Time) > deletesWithin {
-			found.Actor, found.Do = remedies.ActorOperator, "Check that replicas of karmada-compute run on the host, and that the hub reaches the cells."
+			found.Actor = remedies.ActorOperator
+			found.Do = "Check that replicas of karmada-compute run on the host, and that the hub reaches the cells."
 		}
 		return found
 	}

@@ -87,7 +87,8 @@ func (r *Confirmations) Reconcile(ctx context.Context, request reconcile.Request
 
 func unconfirmed(cluster *clusterv1alpha1.Cluster, city string) *metav1.Condition {
 	return &metav1.Condition{
-		Type: v1alpha.ConditionComputeCityConfirmed, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonCityUnconfirmed, ObservedGeneration: cluster.Generation,
+		Type: v1alpha.ConditionComputeCityConfirmed, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonCityUnconfirmed,
+		ObservedGeneration: cluster.Generation,
 		Message: fmt.Sprintf("agents of cells may write Clusters, so an operator confirms the city: kubectl label --overwrite namespace %s %s=%s",
 			karmadanames.GenerateExecutionSpaceName(cluster.Name), v1alpha.LabelTopologyCity, city),
 	}
@@ -111,7 +112,8 @@ func NewCities(mgr ctrl.Manager, namespace string) (*Cities, error) {
 		return nil, fmt.Errorf("add the cache of the cells' namespaces: %w", err)
 	}
 	return &Cities{
-		Namespaces: namespaces.GetCache(), cache: namespaces.GetCache(), APIReader: mgr.GetAPIReader(), Writer: mgr.GetClient(), Namespace: namespace,
+		Namespaces: namespaces.GetCache(), cache: namespaces.GetCache(),
+		APIReader: mgr.GetAPIReader(), Writer: mgr.GetClient(), Namespace: namespace,
 	}, nil
 }
 

@@ -62,7 +62,8 @@ func (s *namespaceScope) annotate(ctx context.Context, value any) error {
 	if err != nil {
 		return fmt.Errorf("encode the answers about a project: %w", err)
 	}
-	if err := s.Hub.Patch(ctx, s.namespace, client.RawPatch(types.MergePatchType, patch), doubtsFieldManager); client.IgnoreNotFound(err) != nil {
+	err = s.Hub.Patch(ctx, s.namespace, client.RawPatch(types.MergePatchType, patch), doubtsFieldManager)
+	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("record the answers about the project of hub namespace %s: %w", s.namespace.Name, err)
 	}
 	return nil

@@ -182,7 +182,8 @@ func (s *scope) applyReported(ctx context.Context) error {
 	}
 	for i := range s.reported {
 		reported := &s.reported[i]
-		reported.TemplateHash, reported.ObservedTemplateHash = version.Current(reported.TemplateHash), version.Current(reported.ObservedTemplateHash)
+		reported.TemplateHash = version.Current(reported.TemplateHash)
+		reported.ObservedTemplateHash = version.Current(reported.ObservedTemplateHash)
 		if err := s.applyInstance(ctx, reported, version.Hash); err != nil {
 			return err
 		}

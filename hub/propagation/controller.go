@@ -103,7 +103,8 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		// So is the right to the ConfigMaps and Secrets of a hub namespace.
 		Watches(&rbacv1.RoleBinding{}, projects.OnHubEvent(r.originalsIn(namespaceOf)), onHub(predicates.IgnoreCreations())...).
 		Watches(&policyv1alpha1.PropagationPolicy{}, projects.OnHubEvent(r.originalsIn(namespaceOf)), onHub(policyEdited())...).
-		Watches(&workv1alpha1.Work{}, projects.OnHubEvent(r.originalsIn(labelledNamespace)), onHub(predicate.Or(predicates.OnlyDeletions(), carriedChanged()))...).
+		Watches(&workv1alpha1.Work{}, projects.OnHubEvent(r.originalsIn(labelledNamespace)),
+			onHub(predicate.Or(predicates.OnlyDeletions(), carriedChanged()))...).
 		// A cell that joins a city needs the namespaces of that city, and a lost cell may have to be released.
 		Watches(&clusterv1alpha1.Cluster{}, projects.OnHubEvent(r.originalsOfCity), onHub(cells.Changed())...).
 		// Karmada's scheduler sets the number of Instances of each cell, or finds no cell, and cells report which ones they have

@@ -49,7 +49,8 @@ func (s *Server) room(c *stream) string {
 	case ofUser >= max(1, most/userShare):
 		return fmt.Sprintf("you have %d streams at this replica, which is the most of a user: close some of them", ofUser)
 	case ofProject >= max(1, most/projectShare):
-		return fmt.Sprintf("project %s has %d streams at this replica, which is the most of a project: close some of them", c.grant.Project, ofProject)
+		return fmt.Sprintf("project %s has %d streams at this replica, which is the most of a project: close some of them",
+			c.grant.Project, ofProject)
 	case ofAll >= most:
 		return "this replica carries as many streams as it may, try again"
 	}

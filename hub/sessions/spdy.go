@@ -65,7 +65,8 @@ func (d *dialer) Dial(protocols ...string) (httpstream.Connection, string, error
 	if err != nil {
 		return nil, "", err
 	}
-	multiplexed, err := spdy.NewClientConnectionWithPings(&framed{Conn: portforward.NewTunnelingConnection("client", connected)}, portforward.PingPeriod)
+	tunnel := portforward.NewTunnelingConnection("client", connected)
+	multiplexed, err := spdy.NewClientConnectionWithPings(&framed{Conn: tunnel}, portforward.PingPeriod)
 	return multiplexed, strings.TrimPrefix(connected.Subprotocol(), constants.WebsocketsSPDYTunnelingPrefix), err
 }
 

@@ -149,7 +149,8 @@ func (s *Server) release(c *stream) {
 	ctx, cancel := context.WithTimeout(context.Background(), lookupTimeout)
 	defer cancel()
 	if err := s.options.Grants.release(ctx, c.grant); err != nil {
-		s.options.Log.Error(err, "The session of a command that has not begun cannot be used again", "session", c.grant.Name, "project", c.grant.Project)
+		s.options.Log.Error(err, "The session of a command that has not begun cannot be used again",
+			"session", c.grant.Name, "project", c.grant.Project)
 	}
 }
 
@@ -354,7 +355,9 @@ func replace(response *http.Response, text string) {
 }
 
 // passedBack are the headers of a cell that a client gets: for the upgrade, and the form of the body.
-var passedBack = []string{"Connection", "Upgrade", "Sec-Websocket-Accept", protocolHeader, "Content-Type", "Content-Length", "Transfer-Encoding"}
+var passedBack = []string{
+	"Connection", "Upgrade", "Sec-Websocket-Accept", protocolHeader, "Content-Type", "Content-Length", "Transfer-Encoding",
+}
 
 // headersToClient are those headers of a cell that the client gets.
 func headersToClient(header http.Header) http.Header {

@@ -201,7 +201,8 @@ func (p *Peers) Serve(ctx context.Context, hear func(shards.Ping) shards.Answer)
 	})
 	server := listeners.NewServer(mux, listeners.Timeouts{Header: readTimeout, Body: readTimeout, Answer: 2 * readTimeout, Idle: idleTimeout})
 	server.TLSConfig = &tls.Config{
-		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{p.identity}, ClientAuth: tls.RequireAnyClientCert, NextProtos: []string{"http/1.1"},
+		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{p.identity},
+		ClientAuth: tls.RequireAnyClientCert, NextProtos: []string{"http/1.1"},
 	}
 	defer p.client.CloseIdleConnections()
 	if err := listeners.Serve(ctx, server, p.listener, 0); err != nil {
