@@ -17,6 +17,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/static"
 	"github.com/google/go-containerregistry/pkg/v1/types"
+	"golang.org/x/mod/modfile"
 )
 
 // sbomType is the type of SBOMs in registries.
@@ -40,10 +41,7 @@ func newSBOM(r *release, c component, binary string) ([]byte, error) {
 	}
 	modules := []cyclonedx.Component{library("std", info.GoVersion, "")}
 	for _, dependency := range info.Deps {
-		if dependency.Replace != nil {
-			dependency = dependency.Replace
-		}
-		modules = append(modules, library(dependency.Path, dependency.Version, dependency.Sum))
+		modules = append(modules, compiled(r, dependency))
 	}
 	references := make([]string, 0, len(modules))
 	for _, m := range modules {
@@ -57,6 +55,22 @@ func newSBOM(r *release, c component, binary string) ([]byte, error) {
 		return nil, fmt.Errorf("write the SBOM of %s: %w", c.name, err)
 	}
 	return out.Bytes(), nil
+}
+
+// compiled returns the module whose sources are in the binary. A module replaced by a folder is one of this repository, as the API is: it
+// keeps its path, has the version of the release, and no hash, because go.sum has none.
+func compiled(r *release, dependency *debug.Module) cyclonedx.Component {
+	replacement := dependency.Replace
+	switch {
+	case replacement == nil:
+		return library(dependency.Path, dependency.Version, dependency.Sum)
+
+	case modfile.IsDirectoryPath(replacement.Path):
+		return library(dependency.Path, r.version, "")
+
+	default:
+		return library(replacement.Path, replacement.Version, replacement.Sum)
+	}
 }
 
 // library returns a module. Its hash is the hash in go.sum, as in cyclonedx-gomod.
