@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/charts"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // session is one run of enable or disable.
@@ -52,7 +52,7 @@ type session struct {
 
 // connect creates clients. It sends no request.
 func (o *options) connect() (*session, error) {
-	s := &session{options: o, out: wording.CleanWriter(os.Stdout), began: time.Now(), rendered: inventory{}}
+	s := &session{options: o, out: reasons.CleanWriter(os.Stdout), began: time.Now(), rendered: inventory{}}
 	var err error
 	if s.host, err = newPlane("the host", o.karmada.hostKubeconfig, o.karmada.hostContext); err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/karmada-compute/karmada-compute/cell/inventory"
+	"github.com/karmada-compute/karmada-compute/cell/collector"
 )
 
 // TestInventoryOfCordons: a cell reports that all of its Nodes are cordoned. A cell without Nodes has no resources, which Karmada
@@ -22,7 +22,7 @@ func TestInventoryOfCordons(t *testing.T) {
 	f := newFixture(t)
 	cell := f.cell(types.UID(f.namespace + "-hub"))
 	var unschedulable []bool
-	r := inventory.New(interceptor.NewClient(f.cached, interceptor.Funcs{
+	r := collector.New(interceptor.NewClient(f.cached, interceptor.Funcs{
 		List: func(ctx context.Context, c client.WithWatch, list client.ObjectList, opts ...client.ListOption) error {
 			nodes, ok := list.(*corev1.NodeList)
 			if !ok {

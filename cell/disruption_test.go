@@ -18,7 +18,6 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/disruption"
-	"github.com/karmada-compute/karmada-compute/cell/nodes"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
@@ -287,7 +286,7 @@ func TestAwaitingDisruption(t *testing.T) {
 	node.Spec.Unschedulable = true
 	f.update(node)
 	f.eventually("the cache has the cordoned node", func(ctx context.Context) bool {
-		cordoned, _, err := nodes.Cordoned(ctx, f.cached)
+		cordoned, _, err := disruption.CordonedNodes(ctx, f.cached)
 		return err == nil && cordoned[node.Name]
 	})
 	reported(3)

@@ -19,7 +19,6 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/runtime"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
-	"github.com/karmada-compute/karmada-compute/internal/conditions"
 )
 
 // class of the Instances that the provider runs.
@@ -92,7 +91,7 @@ func (p *provider) report(ctx context.Context, instance *v1alpha.Instance, reaso
 		wanted = append(wanted, metav1.Condition{Type: kind, Status: status, Reason: reason, Message: "by " + providerName})
 	}
 	report := v1alpha.InstanceStatus{
-		Conditions: conditions.Stamped(instance.Status.Conditions, conditions.Stamp{Generation: instance.Generation, Now: now}, wanted...),
+		Conditions: apply.StampedConditions(instance.Status.Conditions, apply.Stamp{Generation: instance.Generation, Now: now}, wanted...),
 	}
 	if status == metav1.ConditionTrue {
 		report.Controller = &v1alpha.InstanceControllerStatus{ObservedTemplateHash: instance.TemplateHash()}

@@ -15,7 +15,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/rollup"
-	"github.com/karmada-compute/karmada-compute/internal/coalesce"
+	"github.com/karmada-compute/karmada-compute/internal/pace"
 )
 
 // fails wants the reconcile of an object to fail with the error of a broken client.
@@ -75,7 +75,7 @@ func TestStatusAfterAFailedWrite(t *testing.T) {
 	instance := f.instance(f.deployment(1), 0)
 	f.setPod(f.pod(instance), corev1.PodStatus{Phase: corev1.PodPending})
 	r := f.runtime()
-	r.Client, r.Passing = f.broken("status"), coalesce.New[types.NamespacedName](f.clock)
+	r.Client, r.Passing = f.broken("status"), pace.NewWrites[types.NamespacedName](f.clock)
 	wait := f.reconcile(r, instance.Name).RequeueAfter
 	if wait <= 0 {
 		t.Fatal("the state of a starting Instance does not wait")

@@ -16,8 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/conditions"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
@@ -108,7 +107,7 @@ func needing(name string) func(*v1alpha.WorkloadDeployment) {
 // granted lets the quota of the deployment be granted to the Instances at these indices alone.
 func granted(indices ...int) func(*v1alpha.WorkloadDeployment) {
 	return func(d *v1alpha.WorkloadDeployment) {
-		d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{Granted: indexing.Ranges(indices)}
+		d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{Granted: naming.Ranges(indices)}
 	}
 }
 
@@ -157,7 +156,7 @@ func fromTemplate(hash string) func(*v1alpha.Instance) {
 // setReady writes condition Ready.
 func (f *fixture) setReady(instance *v1alpha.Instance, status metav1.ConditionStatus) {
 	f.t.Helper()
-	instance.Status.Conditions = conditions.Merged(instance.Status.Conditions, conditions.Stamp{Generation: instance.Generation, Now: now},
+	instance.Status.Conditions = apply.MergedConditions(instance.Status.Conditions, apply.Stamp{Generation: instance.Generation, Now: now},
 		metav1.Condition{Type: v1alpha.ConditionReady, Status: status, Reason: v1alpha.ReasonProvisioning})
 	if err := f.direct.Status().Update(f.t.Context(), instance); err != nil {
 		f.t.Fatal(err)

@@ -16,8 +16,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/runtime"
-	"github.com/karmada-compute/karmada-compute/internal/coalesce"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/pace"
 )
 
 // reasons are the reasons of conditions by their types. A reason of a condition that is not True begins with "-".
@@ -170,7 +170,7 @@ func TestGatesWriteOnlyWhatDiffers(t *testing.T) {
 	settled := f.runtime()
 	settled.Client = f.readOnly()
 	f.reconcile(settled, "web-0")
-	deployment.Spec.Quota.Granted = indexing.Ranges([]int{0})
+	deployment.Spec.Quota.Granted = naming.Ranges([]int{0})
 	f.update(deployment)
 	f.reconcile(f.runtime(), "web-0")
 	later := f.storedInstance("web-0")
@@ -192,7 +192,7 @@ func TestOneWriteForAStart(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := f.runtime()
-	r.Passing = coalesce.New[types.NamespacedName](f.clock)
+	r.Passing = pace.NewWrites[types.NamespacedName](f.clock)
 	f.reconcile(r, "web-0")
 	f.wantGates("web-0")
 	if got := f.storedInstance("web-0"); len(got.Status.Conditions) != 1 {

@@ -16,15 +16,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/cell/inventory"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/cell/collector"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // cell creates the Cell of a hub.
 func (f *fixture) cell(hub types.UID) *v1alpha.Cell {
 	f.t.Helper()
 	cell := &v1alpha.Cell{
-		ObjectMeta: metav1.ObjectMeta{Name: cellreport.CellName(hub)},
+		ObjectMeta: metav1.ObjectMeta{Name: wire.CellName(hub)},
 		Spec:       v1alpha.CellSpec{HubUID: hub, Cell: "member1"},
 	}
 	f.create(cell)
@@ -62,7 +62,7 @@ func (f *fixture) syncCell(name string) {
 }
 
 // takeInventory reconciles a Cell once the cache has it and returns its status.
-func (f *fixture) takeInventory(r *inventory.Reconciler, cell *v1alpha.Cell) v1alpha.CellStatus {
+func (f *fixture) takeInventory(r *collector.Reconciler, cell *v1alpha.Cell) v1alpha.CellStatus {
 	f.t.Helper()
 	f.sync()
 	f.syncCell(cell.Name)
@@ -83,11 +83,11 @@ func TestInventory(t *testing.T) {
 	b := f.deployment(1, ofHub(ours, "b", "uid-b"))
 	f.deployment(1, ofHub(theirs, "c", "uid-c"))
 	f.deployment(1)
-	want := cellreport.Inventory{}
+	want := wire.Inventory{}
 	want.Add(types.NamespacedName{Namespace: f.namespace, Name: "a"}, "uid-a")
 	want.Add(types.NamespacedName{Namespace: f.namespace, Name: "b"}, "uid-b")
 
-	r := inventory.New(f.cached, f.direct, f.clock)
+	r := collector.New(f.cached, f.direct, f.clock)
 	status := f.takeInventory(r, cell)
 	if status.Total != 2 || !slices.Equal(status.Digests, want.Digests()) || len(status.Entries) != 0 || len(status.Listed) != 0 {
 		t.Errorf("status %+v", status)
@@ -96,26 +96,26 @@ func TestInventory(t *testing.T) {
 	// It waits before the next comparison, and does not write an unchanged status.
 	stored := &v1alpha.Cell{}
 	f.getCell(stored, cell.Name)
-	stored.Spec.List = []int32{cellreport.Bucket(types.NamespacedName{Namespace: f.namespace, Name: "b"})}
+	stored.Spec.List = []int32{wire.Bucket(types.NamespacedName{Namespace: f.namespace, Name: "b"})}
 	f.update(stored)
 	if status := f.takeInventory(r, cell); len(status.Listed) != 0 {
 		t.Errorf("it did not wait: %+v", status)
 	}
 	f.clock.SetTime(now.Add(3 * time.Second))
 	status = f.takeInventory(r, cell)
-	if entries := status.Entries; !slices.Equal(status.Listed, stored.Spec.List) || !slices.Contains(entries, cellreport.EntryOf(b)) || status.Truncated {
+	if entries := status.Entries; !slices.Equal(status.Listed, stored.Spec.List) || !slices.Contains(entries, wire.EntryOf(b)) || status.Truncated {
 		t.Errorf("status %+v", status)
 	}
 	wantEntry := v1alpha.InventoryEntry{
 		Namespace: f.namespace, Name: "b", TemplateUID: "uid-b", Project: "north", ProjectUID: "project-uid", ProjectNamespace: "default",
 		DeploymentUID: "deployment-uid",
 	}
-	if entry := cellreport.EntryOf(b); entry != wantEntry {
+	if entry := wire.EntryOf(b); entry != wantEntry {
 		t.Errorf("entry %+v", entry)
 	}
 	f.syncCell(cell.Name)
 	request := reconcile.Request{NamespacedName: types.NamespacedName{Name: cell.Name}}
-	if _, err := inventory.New(f.readOnly(), f.direct, f.clock).Reconcile(t.Context(), request); err != nil {
+	if _, err := collector.New(f.readOnly(), f.direct, f.clock).Reconcile(t.Context(), request); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -146,7 +146,7 @@ func TestInventoryOfNamespaces(t *testing.T) {
 	look := func() v1alpha.CellStatus {
 		at = at.Add(time.Minute)
 		f.clock.SetTime(at)
-		return f.takeInventory(inventory.New(f.cached, f.direct, f.clock), cell)
+		return f.takeInventory(collector.New(f.cached, f.direct, f.clock), cell)
 	}
 	if status := look(); status.Namespaces != nil || slices.ContainsFunc(status.Digests, func(digest string) bool { return digest != "" }) {
 		t.Errorf("without being asked the cell reports %+v", status)
@@ -154,7 +154,7 @@ func TestInventoryOfNamespaces(t *testing.T) {
 	f.getCell(cell, cell.Name)
 	cell.Spec.Namespaces = true
 	for _, namespace := range []*corev1.Namespace{empty, used} {
-		if bucket := cellreport.Bucket(cellreport.NamespaceKey(namespace.Name)); !slices.Contains(cell.Spec.List, bucket) {
+		if bucket := wire.Bucket(wire.NamespaceKey(namespace.Name)); !slices.Contains(cell.Spec.List, bucket) {
 			cell.Spec.List = append(cell.Spec.List, bucket)
 		}
 	}
@@ -198,7 +198,7 @@ func TestLeft(t *testing.T) {
 	look := func() []v1alpha.LeavingDeployment {
 		at = at.Add(time.Minute)
 		f.clock.SetTime(at)
-		return f.takeInventory(inventory.New(f.cached, f.direct, f.clock), cell).Left
+		return f.takeInventory(collector.New(f.cached, f.direct, f.clock), cell).Left
 	}
 	for _, object := range []client.Object{deployment, instance, pod} {
 		if left := look(); !slices.Equal(left, []v1alpha.LeavingDeployment{never}) {

@@ -20,8 +20,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
-	"github.com/karmada-compute/karmada-compute/internal/coalesce"
+	"github.com/karmada-compute/karmada-compute/internal/pace"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // replaced are the names of the Instances that were replaced in place and whose status is still of the earlier template.
@@ -119,7 +119,7 @@ func (f *fixture) wantReplacementReported() {
 	if status := f.storedDeployment().Status; status.ReadyReplicas != 1 || status.CurrentReplicas != 1 || status.Replicas != 2 || status.Indices[0].Ready != "0" {
 		t.Errorf("reported are %+v, %+v", status.ReplicaCounts, status.Indices)
 	}
-	if reported := cellreport.Instances(f.storedDeployment())[1]; len(reported.Conditions) > 0 || len(reported.NetworkInterfaces) != 1 {
+	if reported := wire.Instances(f.storedDeployment())[1]; len(reported.Conditions) > 0 || len(reported.NetworkInterfaces) != 1 {
 		t.Errorf("reported is %+v; want no conditions, and the address of the Pod that is being stopped", reported)
 	}
 }
@@ -134,7 +134,7 @@ func TestReadySinceItsPod(t *testing.T) {
 	later := now.Add(time.Hour)
 	f.clock.SetTime(later)
 	waiting := f.runtime()
-	waiting.Passing = coalesce.New[types.NamespacedName](f.clock)
+	waiting.Passing = pace.NewWrites[types.NamespacedName](f.clock)
 	f.reconcile(waiting, "web-0")
 	f.setPod(f.storedPod("web-0"), readyAt(now.Add(-time.Minute)))
 	if before := f.storedInstance("web-0"); !owned.Superseded(before) {

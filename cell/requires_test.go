@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // requires lets the hub require fields that the API server of the cell has dropped.
@@ -42,7 +42,7 @@ func TestFieldsMissing(t *testing.T) {
 	}
 	f.changeDeployment(func(d *v1alpha.WorkloadDeployment) {
 		d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{}
-		d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{Granted: indexing.Ranges([]int{0})}
+		d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{Granted: naming.Ranges([]int{0})}
 	})
 	f.reconcile(f.runtime(), "web-0")
 	f.wantGates("web-0")

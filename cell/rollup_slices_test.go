@@ -13,8 +13,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/rollup"
-	"github.com/karmada-compute/karmada-compute/internal/coalesce"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/pace"
 )
 
 // TestRollupOfSlices: Instances that do not fit into the status are reported in existing slices, and a change of one Instance writes
@@ -29,7 +29,7 @@ func TestRollupOfSlices(t *testing.T) {
 	}
 	slice := func(number int) *v1alpha.InstanceSlice {
 		found := &v1alpha.InstanceSlice{}
-		f.get(found, indexing.SliceName("web", number))
+		f.get(found, naming.SliceName("web", number))
 		return found
 	}
 	unlisted := func() string {
@@ -39,8 +39,8 @@ func TestRollupOfSlices(t *testing.T) {
 	}
 	arrives := func(number int) {
 		f.create(&v1alpha.InstanceSlice{
-			ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: indexing.SliceName("web", number)},
-			Spec:       v1alpha.InstanceSliceSpec{Deployment: "web", IndexRange: indexing.SliceRange(number)},
+			ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: naming.SliceName("web", number)},
+			Spec:       v1alpha.InstanceSliceSpec{Deployment: "web", IndexRange: naming.SliceRange(number)},
 		})
 		f.rollUp()
 	}
@@ -84,8 +84,8 @@ func TestSumsFollowSlices(t *testing.T) {
 		f.setReady(ready[index], metav1.ConditionFalse)
 	}
 	slice := &v1alpha.InstanceSlice{
-		ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: indexing.SliceName("web", 0)},
-		Spec:       v1alpha.InstanceSliceSpec{Deployment: "web", IndexRange: indexing.SliceRange(0)},
+		ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: naming.SliceName("web", 0)},
+		Spec:       v1alpha.InstanceSliceSpec{Deployment: "web", IndexRange: naming.SliceRange(0)},
 	}
 	f.create(slice)
 	f.rollUp()
@@ -103,7 +103,7 @@ func TestSumsFollowSlices(t *testing.T) {
 			if after.Status.ReadyReplicas != int32(index-first+1) {
 				t.Errorf("%d Instances are Ready after the change of %d", after.Status.ReadyReplicas, index)
 			}
-		} else if result.RequeueAfter == 0 || result.RequeueAfter > coalesce.Limit {
+		} else if result.RequeueAfter == 0 || result.RequeueAfter > pace.Limit {
 			t.Errorf("the sums are looked at again after %s", result.RequeueAfter)
 		}
 		f.clock.SetTime(f.clock.Now().Add(300 * time.Millisecond))
@@ -160,8 +160,8 @@ func TestSlicesOfInstancesThatStart(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(48, func(d *v1alpha.WorkloadDeployment) { d.Spec.Slices = 1 })
 	slice := &v1alpha.InstanceSlice{
-		ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: indexing.SliceName("web", 0)},
-		Spec:       v1alpha.InstanceSliceSpec{Deployment: "web", IndexRange: indexing.SliceRange(0)},
+		ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: naming.SliceName("web", 0)},
+		Spec:       v1alpha.InstanceSliceSpec{Deployment: "web", IndexRange: naming.SliceRange(0)},
 	}
 	f.create(slice)
 	r := f.rollup()

@@ -15,7 +15,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/rollup"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 func (f *fixture) rollup() *rollup.Reconciler { return rollup.New(f.cached, f.clock) }
@@ -75,7 +75,7 @@ func TestRollupReconcile(t *testing.T) {
 				t.Errorf("counts %v, want %v", got, test.wantCounts)
 			}
 			var names []string
-			for _, entry := range cellreport.Instances(stored) {
+			for _, entry := range wire.Instances(stored) {
 				names = append(names, entry.Name)
 			}
 			if !slices.Equal(names, test.wantInstances) {

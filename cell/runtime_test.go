@@ -17,8 +17,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/runtime"
-	"github.com/karmada-compute/karmada-compute/internal/coalesce"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/pace"
 )
 
 func (f *fixture) runtime() *runtime.Reconciler {
@@ -382,7 +382,7 @@ func TestPodsAreSelected(t *testing.T) {
 func TestRuntimeWaitsForWhatLasts(t *testing.T) {
 	f := newFixture(t)
 	r := f.runtime()
-	r.Passing = coalesce.New[types.NamespacedName](f.clock)
+	r.Passing = pace.NewWrites[types.NamespacedName](f.clock)
 	deployment := f.deployment(2)
 	instance := f.instance(deployment, 0)
 	wait := func(name string, want time.Duration) {
@@ -394,8 +394,8 @@ func TestRuntimeWaitsForWhatLasts(t *testing.T) {
 	wait(instance.Name, 2*time.Second)
 	noRoom := corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse}}}
 	f.setPod(f.storedPod(instance.Name), noRoom)
-	wait(instance.Name, coalesce.Limit)
-	wait(f.instance(deployment, 1, gated(v1alpha.GateNetwork), func(i *v1alpha.Instance) { i.OwnerReferences = nil }).Name, coalesce.Limit)
+	wait(instance.Name, pace.Limit)
+	wait(f.instance(deployment, 1, gated(v1alpha.GateNetwork), func(i *v1alpha.Instance) { i.OwnerReferences = nil }).Name, pace.Limit)
 	f.setPod(f.storedPod(instance.Name), readyPod("10.0.0.1"))
 	if result := f.reconcile(r, instance.Name); result.RequeueAfter != 0 || !meta.IsStatusConditionTrue(f.storedInstance(instance.Name).Status.Conditions, v1alpha.ConditionReady) {
 		t.Errorf("requeued after %s, status %+v", result.RequeueAfter, f.storedInstance(instance.Name).Status)

@@ -24,19 +24,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/cell/audit"
 	"github.com/karmada-compute/karmada-compute/cell/autoscaler"
+	"github.com/karmada-compute/karmada-compute/cell/collector"
 	"github.com/karmada-compute/karmada-compute/cell/deployments"
 	"github.com/karmada-compute/karmada-compute/cell/disruption"
-	"github.com/karmada-compute/karmada-compute/cell/inventory"
 	"github.com/karmada-compute/karmada-compute/cell/isolation"
-	"github.com/karmada-compute/karmada-compute/cell/nodes"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/cell/rollup"
 	"github.com/karmada-compute/karmada-compute/cell/runtime"
 	"github.com/karmada-compute/karmada-compute/cell/sessions"
-	"github.com/karmada-compute/karmada-compute/cell/strays"
-	"github.com/karmada-compute/karmada-compute/internal/transforms"
+	"github.com/karmada-compute/karmada-compute/internal/watch"
 )
 
 // Options configure the controllers.
@@ -77,7 +74,7 @@ func CacheOptions() (cache.Options, error) {
 		return cache.Options{}, fmt.Errorf("select the hub namespaces: %w", err)
 	}
 	own := labels.SelectorFromSet(labels.Set{v1alpha.LabelManagedBy: v1alpha.ManagedByCell})
-	sent := cache.ByObject{Label: labels.NewSelector().Add(*fromProject), Transform: transforms.StripAnnotations()}
+	sent := cache.ByObject{Label: labels.NewSelector().Add(*fromProject), Transform: watch.StripAnnotations()}
 	return cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
@@ -85,12 +82,12 @@ func CacheOptions() (cache.Options, error) {
 			&autoscalingv2.HorizontalPodAutoscaler{}: {Label: labels.NewSelector().Add(*ofDeployment)},
 			&policyv1.PodDisruptionBudget{}:          {Label: labels.NewSelector().Add(*ofDeployment)},
 			&networkingv1.NetworkPolicy{}:            {Label: own},
-			&corev1.Node{}:                           {Transform: nodes.Transform()},
+			&corev1.Node{}:                           {Transform: disruption.NodeTransform()},
 			// It is read only where sessions are turned on.
 			&rbacv1.RoleBinding{}: {Field: fields.OneTermEqualSelector("metadata.name", sessions.Name)},
 			// Controllers cache only the metadata of these.
 			&corev1.Namespace{}: {
-				Label: labels.NewSelector().Add(*ofHub), Transform: transforms.StripAnnotations(v1alpha.AnnotationProjectName),
+				Label: labels.NewSelector().Add(*ofHub), Transform: watch.StripAnnotations(v1alpha.AnnotationProjectName),
 			},
 			&corev1.ConfigMap{}: sent,
 			&corev1.Secret{}:    sent,
@@ -105,7 +102,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	}
 	options := controller.Options{MaxConcurrentReconciles: o.Concurrency, ReconciliationTimeout: reconcileTimeout}
 	recorder := mgr.GetEventRecorderFor("karmada-compute-cell") //nolint:staticcheck // As on the hub, core v1 Events.
-	keeper := strays.New(strays.Options{
+	keeper := collector.NewKeeper(collector.KeeperOptions{
 		Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Recorder: recorder, Registerer: o.Registerer,
 	})
 	evictor, err := disruption.NewEvictor(disruption.Options{
@@ -131,13 +128,13 @@ func Setup(mgr ctrl.Manager, o Options) error {
 			Passing: runtime.NewPassing(o.Clock), Clock: o.Clock,
 		},
 		rollup.New(mgr.GetClient(), o.Clock),
-		inventory.New(mgr.GetClient(), mgr.GetAPIReader(), o.Clock),
+		collector.New(mgr.GetClient(), mgr.GetAPIReader(), o.Clock),
 	} {
 		if err := controller.Register(mgr, options); err != nil {
 			return fmt.Errorf("register a controller of the cell: %w", err)
 		}
 	}
-	return mgr.Add(audit.New(audit.Options{
+	return mgr.Add(collector.NewAuditor(collector.AuditorOptions{
 		Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Strays: keeper, Interval: o.AuditInterval, Confirm: confirmAfter,
 		Clock: o.Clock, Registerer: o.Registerer,
 	}))

@@ -22,7 +22,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
@@ -107,7 +107,7 @@ func (f *fixture) reports(replicas int32, ips ...string) {
 		deployment := f.storedDeployment()
 		status := &deployment.Status
 		var ready []string
-		for _, entry := range cellreport.Instances(deployment) {
+		for _, entry := range wire.Instances(deployment) {
 			if meta.IsStatusConditionTrue(entry.Conditions, v1alpha.ConditionReady) {
 				ready = append(ready, *entry.NetworkInterfaces[0].Assignments.NetworkIP)
 			}

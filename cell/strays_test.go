@@ -19,14 +19,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/cell/audit"
-	"github.com/karmada-compute/karmada-compute/cell/strays"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/cell/collector"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-func (f *fixture) strays() *strays.Keeper {
+func (f *fixture) strays() *collector.Keeper {
 	f.t.Helper()
-	return strays.New(strays.Options{
+	return collector.NewKeeper(collector.KeeperOptions{
 		Client: f.direct, APIReader: f.direct, Recorder: f.recorder, Registerer: prometheus.NewRegistry(),
 	})
 }
@@ -108,9 +107,9 @@ func TestDeploymentsFindTheNameTaken(t *testing.T) {
 const confirm = 20 * time.Second
 
 // auditor audits the namespace of the test alone.
-func (f *fixture) auditor(clock *clocktesting.FakeClock) *audit.Auditor {
+func (f *fixture) auditor(clock *clocktesting.FakeClock) *collector.Auditor {
 	f.t.Helper()
-	return audit.New(audit.Options{
+	return collector.NewAuditor(collector.AuditorOptions{
 		Client: client.NewNamespacedClient(f.cached, f.namespace), APIReader: client.NewNamespacedClient(f.direct, f.namespace),
 		Strays: f.strays(), Interval: 3 * time.Minute, Confirm: confirm, Clock: clock, Registerer: prometheus.NewRegistry(),
 	})
@@ -205,7 +204,7 @@ func TestAudit(t *testing.T) {
 				t.Errorf("Pod %+v", pod)
 			}
 			f.wantEvent(test.wantEvent)
-			if test.wantGone && f.direct.Get(t.Context(), client.ObjectKey{Namespace: f.namespace, Name: indexing.SliceName("web", 0)}, &v1alpha.InstanceSlice{}) == nil {
+			if test.wantGone && f.direct.Get(t.Context(), client.ObjectKey{Namespace: f.namespace, Name: naming.SliceName("web", 0)}, &v1alpha.InstanceSlice{}) == nil {
 				t.Error("the InstanceSlice is still there")
 			}
 			f.sync()
@@ -218,8 +217,8 @@ func TestAudit(t *testing.T) {
 func (f *fixture) slice() {
 	f.t.Helper()
 	f.create(&v1alpha.InstanceSlice{
-		ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: indexing.SliceName("web", 0)},
-		Spec:       v1alpha.InstanceSliceSpec{Deployment: "web", IndexRange: indexing.SliceRange(0)},
+		ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: naming.SliceName("web", 0)},
+		Spec:       v1alpha.InstanceSliceSpec{Deployment: "web", IndexRange: naming.SliceRange(0)},
 	})
 }
 
@@ -236,7 +235,7 @@ func (f *fixture) without(uid types.UID) client.Client {
 	})
 }
 
-func (f *fixture) pass(auditor *audit.Auditor, wantNext time.Duration) {
+func (f *fixture) pass(auditor *collector.Auditor, wantNext time.Duration) {
 	f.t.Helper()
 	next, err := auditor.Pass(f.t.Context())
 	if err != nil {
@@ -275,9 +274,9 @@ func TestSuspectsTakeTurns(t *testing.T) {
 	}
 	f.slice()
 	slice := &v1alpha.InstanceSlice{}
-	f.get(slice, indexing.SliceName("web", 0))
-	stray := &v1alpha.InstanceSlice{ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: indexing.SliceName("gone", 0)}}
-	stray.Spec = v1alpha.InstanceSliceSpec{Deployment: "gone", IndexRange: indexing.SliceRange(0)}
+	f.get(slice, naming.SliceName("web", 0))
+	stray := &v1alpha.InstanceSlice{ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: naming.SliceName("gone", 0)}}
+	stray.Spec = v1alpha.InstanceSliceSpec{Deployment: "gone", IndexRange: naming.SliceRange(0)}
 	f.create(stray)
 	f.sync()
 	clock := clocktesting.NewFakeClock(now)

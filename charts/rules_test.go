@@ -14,7 +14,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/karmada-compute/karmada-compute/internal/remedies"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // rule is an alert of a PrometheusRule.
@@ -130,9 +130,9 @@ func words(expression string) (metrics, grouped, matched []string) {
 // TestRulesAreOnMetricsThatExist: an alert on a metric, a label or a reason that does not exist would never fire.
 func TestRulesAreOnMetricsThatExist(t *testing.T) {
 	known := labelsOfMetrics(t)
-	reasons := map[string]bool{}
-	for _, remedy := range remedies.All() {
-		reasons[remedy.Reason] = true
+	havingRemedy := map[string]bool{}
+	for _, remedy := range reasons.All() {
+		havingRemedy[remedy.Reason] = true
 	}
 	for _, r := range rules(t) {
 		metrics, grouped, matched := words(r.Expr)
@@ -153,7 +153,7 @@ func TestRulesAreOnMetricsThatExist(t *testing.T) {
 		}
 		for _, matcher := range quoted.FindAllStringSubmatch(r.Expr, -1) {
 			for value := range strings.SplitSeq(matcher[2], "|") {
-				if matcher[1] == "reason" && !reasons[value] {
+				if matcher[1] == "reason" && !havingRemedy[value] {
 					t.Errorf("%s: there is no reason %s", r.Alert, value)
 				}
 			}

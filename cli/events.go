@@ -20,7 +20,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/cli/live"
 	"github.com/karmada-compute/karmada-compute/cli/terminal"
 	"github.com/karmada-compute/karmada-compute/cli/view"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 func (c *command) eventsCommand() *cobra.Command {
@@ -199,7 +199,7 @@ func (p *eventPrinter) print(events []corev1.Event) error {
 		e := &events[i]
 		rows = append(rows, []string{
 			duration.HumanDuration(p.Clock.Now().Sub(lastSeen(e))), e.Type, e.Reason,
-			strings.ToLower(e.InvolvedObject.Kind) + "/" + e.InvolvedObject.Name, strings.Join(strings.Fields(wording.Clean(e.Message)), " "),
+			strings.ToLower(e.InvolvedObject.Kind) + "/" + e.InvolvedObject.Name, strings.Join(strings.Fields(reasons.Clean(e.Message)), " "),
 		})
 	}
 	_, err := fmt.Fprintln(p.Streams.Out, strings.Join(p.columns.Align(rows), "\n"))

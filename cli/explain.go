@@ -17,8 +17,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cli/terminal"
 	"github.com/karmada-compute/karmada-compute/cli/view"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // explanation is the output of explain.
@@ -145,7 +145,7 @@ func (s *session) ownerOf(ctx context.Context, instance string) (string, error) 
 	for i := range copies.Items {
 		if index, ok := naming.InstanceIndex(copies.Items[i].Name, instance); !ok {
 			continue
-		} else if _, exists := cellreport.FactsOf(&copies.Items[i])[index]; exists {
+		} else if _, exists := wire.FactsOf(&copies.Items[i])[index]; exists {
 			return copies.Items[i].Spec.WorkloadRef.Name, nil
 		}
 	}

@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -57,7 +57,7 @@ func TestExplainOnHub(t *testing.T) {
 	f := newFixture(t)
 	_, d := f.scene()
 	onHub := f.copied(d)
-	planes.SetReport(t, onHub, "cell-of-"+f.Namespace.Name, cellreport.Instance{Name: d.Name + "-0", Conditions: []metav1.Condition{
+	planes.SetReport(t, onHub, "cell-of-"+f.Namespace.Name, wire.Instance{Name: d.Name + "-0", Conditions: []metav1.Condition{
 		is(v1alpha.ConditionReady, metav1.ConditionFalse, v1alpha.ReasonImageUnavailable, "no such image"),
 	}})
 	f.update(onHub)

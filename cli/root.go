@@ -33,9 +33,9 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cli/view"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // Options of the command tree.
@@ -71,8 +71,8 @@ type command struct {
 func New(o Options) *cobra.Command { return newCommand(&command{Options: o, cellConfig: cellConfig}) }
 
 func newCommand(c *command) *cobra.Command {
-	c.raw, c.data = c.Streams, wording.EscapeWriter(c.Streams.Out)
-	c.Streams.Out, c.Streams.ErrOut = wording.CleanWriter(c.raw.Out), wording.CleanWriter(c.raw.ErrOut)
+	c.raw, c.data = c.Streams, reasons.EscapeWriter(c.Streams.Out)
+	c.Streams.Out, c.Streams.ErrOut = reasons.CleanWriter(c.raw.Out), reasons.CleanWriter(c.raw.ErrOut)
 	root := &cobra.Command{
 		Use:           c.Use,
 		Short:         "See and change Workloads and where they run",
@@ -166,7 +166,7 @@ const timeout = 32 * time.Second
 func CleanErrors(errOut io.Writer, exit func(code int)) {
 	util.BehaviorOnFatal(func(message string, code int) {
 		if message != "" {
-			fmt.Fprintln(wording.CleanWriter(errOut), strings.TrimSuffix(message, "\n"))
+			fmt.Fprintln(reasons.CleanWriter(errOut), strings.TrimSuffix(message, "\n"))
 		}
 		exit(code)
 	})
@@ -256,7 +256,7 @@ func (c *command) namesOnHub(ctx context.Context, s *session) (workloads, instan
 	}
 	for i := range copies.Items {
 		workloads = append(workloads, copies.Items[i].Spec.WorkloadRef.Name)
-		for _, index := range slices.Sorted(maps.Keys(cellreport.FactsOf(&copies.Items[i]))) {
+		for _, index := range slices.Sorted(maps.Keys(wire.FactsOf(&copies.Items[i]))) {
 			instances = append(instances, naming.InstanceName(copies.Items[i].Name, index))
 		}
 	}

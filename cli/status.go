@@ -24,7 +24,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/cli/terminal"
 	"github.com/karmada-compute/karmada-compute/cli/view"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 func (c *command) statusCommand() *cobra.Command {
@@ -131,7 +131,7 @@ func (c *command) printStatus(f *view.Federation, refused []string) error {
 	for _, cell := range f.Cells {
 		rows = append(rows, []string{cell.Name, cell.City, yes(cell.Ready), cell.Agent, strconv.Itoa(cell.Deployments), strconv.Itoa(cell.Behind)})
 		if cell.Finding != nil {
-			what := fmt.Sprintf("%s: %s: %s", cell.Name, cell.Finding.Reason, wording.Clean(cell.Finding.Message))
+			what := fmt.Sprintf("%s: %s: %s", cell.Name, cell.Finding.Reason, reasons.Clean(cell.Finding.Message))
 			findings = append(findings, what, "  -> "+cell.Finding.Do)
 		}
 	}

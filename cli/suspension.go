@@ -23,7 +23,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cli/view"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 const (
@@ -98,14 +98,14 @@ func suspensionAt(ctx context.Context, root *rest.Config, project string) (*view
 	if condition == nil || condition.Status != metav1.ConditionTrue {
 		return nil, nil
 	}
-	var reasons []string
+	var given []string
 	for _, suspension := range observed.Status.Suspensions {
-		reasons = append(reasons, suspension.Reason)
+		given = append(given, suspension.Reason)
 	}
-	slices.Sort(reasons)
+	slices.Sort(given)
 	what := "the project is suspended"
-	if reasons = slices.Compact(reasons); len(reasons) > 0 {
-		what += fmt.Sprintf(" (%s)", strings.Join(reasons, ", "))
+	if given = slices.Compact(given); len(given) > 0 {
+		what += fmt.Sprintf(" (%s)", strings.Join(given, ", "))
 	}
 	return suspended(what, condition.LastTransitionTime), nil
 }
@@ -140,6 +140,6 @@ func (c *command) tellSuspension(s *view.Snapshot) error {
 	if found == nil || found.Status != metav1.ConditionUnknown || found.Reason != v1alpha.ReasonProjectSuspended {
 		return nil
 	}
-	_, err := fmt.Fprintln(c.Streams.ErrOut, wording.Clean(found.Message))
+	_, err := fmt.Fprintln(c.Streams.ErrOut, reasons.Clean(found.Message))
 	return err
 }

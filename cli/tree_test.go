@@ -22,7 +22,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cli/view"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -106,8 +106,8 @@ func TestTreeOnHub(t *testing.T) {
 	if err := f.Client.Update(t.Context(), onHub); err != nil {
 		t.Fatal(err)
 	}
-	planes.SetReport(t, onHub, "dfw-1", cellreport.Instance{Name: d.Name + "-0", Conditions: []metav1.Condition{ready}})
-	planes.SetReport(t, onHub, "dfw-2", cellreport.Instance{Name: d.Name + "-1", Conditions: []metav1.Condition{gated, exceeded}})
+	planes.SetReport(t, onHub, "dfw-1", wire.Instance{Name: d.Name + "-0", Conditions: []metav1.Condition{ready}})
+	planes.SetReport(t, onHub, "dfw-2", wire.Instance{Name: d.Name + "-1", Conditions: []metav1.Condition{gated, exceeded}})
 	onHub.Status.ReplicaCounts = v1alpha.ReplicaCounts{ReadyReplicas: 1, DesiredReplicas: 2}
 	f.update(onHub)
 	r := f.karmadactl("tree", "web", "--project", "north")

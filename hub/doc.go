@@ -15,11 +15,11 @@
 //   - projection: Instances, and the status of WorkloadDeployments
 //
 // On the hub:
-//   - audit: checks the path of every deployment through Karmada to its cells and back, and repairs it
-//   - inventory: compares the deployments in each cell with the deployments sent to it
-//   - abandoned: deletes the leftover objects of projects that no longer exist
-//   - agents: reports whether the agent of every cell is ready and current
-//   - cities: confirms the cities of cells, or reports how an operator confirms them
-//   - cordons: reports whether all nodes of a cell are cordoned
-//   - forget: deletes the Works of cells that are lost permanently
+//   - collector-deployments: checks the path of every deployment through Karmada to its cells and back, and repairs it
+//   - collector-inventory: compares the deployments in each cell with the deployments sent to it
+//   - collector-namespaces: deletes the leftover objects of projects that no longer exist
+//   - cells-agents: reports whether the agent of every cell is ready and current
+//   - cells-cities: confirms the cities of cells, or reports how an operator confirms them
+//   - cells-cordons: reports whether all nodes of a cell are cordoned
+//   - cells-gone: deletes the Works of cells that are lost permanently
 package hub

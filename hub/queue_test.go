@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
-	"github.com/karmada-compute/karmada-compute/internal/coalesce"
+	"github.com/karmada-compute/karmada-compute/internal/pace"
 )
 
 func named(project multicluster.ClusterName, name string) mcreconcile.Request {
@@ -94,10 +94,10 @@ func TestAProjectDelaysNoStateOfOthers(t *testing.T) {
 	for n := range 100 {
 		passing.Wait(of("crowded", fmt.Sprintf("web-%d", n)))
 	}
-	if got := passing.Wait(of("crowded", "api")); got != coalesce.CrowdLimit {
+	if got := passing.Wait(of("crowded", "api")); got != pace.CrowdLimit {
 		t.Errorf("in the crowded project a state waits %s", got)
 	}
-	if got := passing.Wait(of("quiet", "api")); got != coalesce.Limit {
-		t.Errorf("in another project a state waits %s, want %s", got, coalesce.Limit)
+	if got := passing.Wait(of("quiet", "api")); got != pace.Limit {
+		t.Errorf("in another project a state waits %s, want %s", got, pace.Limit)
 	}
 }

@@ -46,7 +46,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/propagation"
 	"github.com/karmada-compute/karmada-compute/hub/quota"
 	"github.com/karmada-compute/karmada-compute/hub/references"
-	"github.com/karmada-compute/karmada-compute/internal/coalesce"
+	"github.com/karmada-compute/karmada-compute/internal/pace"
 )
 
 // Options configure the controllers.
@@ -133,8 +133,8 @@ func (t Target) controller() mccontroller.Options {
 
 // passing returns the delayed writes of transient states of a controller. A project with many objects does not delay
 // the states of other projects.
-func (t Target) passing() *coalesce.Writes[mcreconcile.Request] {
-	return coalesce.NewGrouped(t.Options.Clock, func(r mcreconcile.Request) string { return r.ClusterName.String() })
+func (t Target) passing() *pace.Writes[mcreconcile.Request] {
+	return pace.NewGroupedWrites(t.Options.Clock, func(r mcreconcile.Request) string { return r.ClusterName.String() })
 }
 
 func (t Target) wrap(f mcreconcile.Func) mcreconcile.Func {
@@ -278,7 +278,7 @@ func Controllers() []Controller {
 			})
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},
-		{Name: "audit", Setup: func(t Target) error { return setUpAudit(t, common) }},
+		{Name: "collector-deployments", Setup: func(t Target) error { return setUpAudit(t, common) }},
 		{Name: "references", Setup: func(t Target) error {
 			local := t.Manager.GetLocalManager()
 			r := &references.Reconciler{
@@ -287,7 +287,7 @@ func Controllers() []Controller {
 			}
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},
-		{Name: "abandoned", Setup: func(t Target) error {
+		{Name: "collector-namespaces", Setup: func(t Target) error {
 			if t.Options.WithdrawAfter <= 0 {
 				return nil
 			}
@@ -299,28 +299,28 @@ func Controllers() []Controller {
 			})
 			return r.Register(local, controller.Options{ReconciliationTimeout: reconcileTimeout})
 		}},
-		{Name: "agents", Setup: func(t Target) error {
+		{Name: "cells-agents", Setup: func(t Target) error {
 			ready := cells.NewAgentsMetric(metrics.Registry)
 			local := t.Manager.GetLocalManager()
 			return (&cells.Agents{Hub: local.GetClient(), Reader: local.GetAPIReader(), Clock: t.Options.Clock, Ready: ready}).Register(local)
 		}},
-		{Name: "cities", Setup: func(t Target) error {
+		{Name: "cells-cities", Setup: func(t Target) error {
 			if err := common.setCities(t); err != nil {
 				return err
 			}
 			local := t.Manager.GetLocalManager()
 			return (&cells.Confirmations{Cities: common.cities, Hub: local.GetClient(), Clock: t.Options.Clock}).Register(local)
 		}},
-		{Name: "cordons", Setup: func(t Target) error {
+		{Name: "cells-cordons", Setup: func(t Target) error {
 			local := t.Manager.GetLocalManager()
 			return (&cells.Cordons{Hub: local.GetClient(), Clock: t.Options.Clock}).Register(local)
 		}},
-		{Name: "forget", Setup: func(t Target) error {
+		{Name: "cells-gone", Setup: func(t Target) error {
 			local := t.Manager.GetLocalManager()
 			r := &cells.Gone{Hub: local.GetClient(), APIReader: local.GetAPIReader(), Clock: t.Options.Clock}
 			return r.Register(local)
 		}},
-		{Name: "inventory", Setup: func(t Target) error {
+		{Name: "collector-inventory", Setup: func(t Target) error {
 			local := t.Manager.GetLocalManager()
 			if err := common.set(t); err != nil {
 				return err

@@ -13,14 +13,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/decode"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // report is the status that one cell reports.
 type report struct {
 	cell   string
 	status ReflectedStatus
-	faults decode.Faults
+	faults wire.Faults
 }
 
 // AggregateStatus is the status of the object on the hub, from the reports of its cells. While no cell has reported,
@@ -29,7 +29,7 @@ type report struct {
 // ReportValid names it and its cell; now is the time of a new one.
 //
 // If the deployment assigns Instances to cells, only the reports of these cells count. The reader decides which Instances of a report
-// count, with cellreport.Instances.
+// count, with wire.Instances.
 func AggregateStatus(
 	onHub *v1alpha.WorkloadDeployment, items []workv1alpha2.AggregatedStatusItem, now metav1.Time,
 ) *v1alpha.WorkloadDeploymentStatus {
@@ -137,7 +137,7 @@ func decodeReports(items []workv1alpha2.AggregatedStatusItem) []report {
 			// The cell has not reported yet.
 			continue
 		}
-		status, faults := decode.Report[ReflectedStatus](items[i].Status.Raw, lists)
+		status, faults := wire.Report[ReflectedStatus](items[i].Status.Raw, lists)
 		bound(&status.WorkloadDeploymentStatus)
 		reports = append(reports, report{cell: items[i].ClusterName, status: status, faults: faults})
 	}
@@ -172,7 +172,7 @@ func (r *report) ignored() string {
 }
 
 // ignored is the message about faults; "" without any.
-func ignored(faults decode.Faults) string {
+func ignored(faults wire.Faults) string {
 	if len(faults) == 0 {
 		return ""
 	}

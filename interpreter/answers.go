@@ -20,9 +20,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/decode"
-	"github.com/karmada-compute/karmada-compute/internal/sizing"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // answers are the supported operations. The map is never written to.
@@ -68,7 +67,7 @@ func answerRetain(desired *v1alpha.WorkloadDeployment, request *karmadainterpret
 	if request.ObservedObject == nil {
 		return refused(errors.New("observedObject of the request is missing: what the cell owns is retained from it"))
 	}
-	observed, err := decode.WorkloadDeployment(request.ObservedObject.Raw)
+	observed, err := wire.WorkloadDeployment(request.ObservedObject.Raw)
 	if err != nil {
 		return refused(fmt.Errorf("decode the observed WorkloadDeployment: %w", err))
 	}
@@ -132,7 +131,7 @@ func InterpretHealth(observed *v1alpha.WorkloadDeployment) bool {
 // ReviseReplica sets, so that Karmada reads its own value back, else minReplicas. Requirements are nil if the size is unknown.
 func InterpretReplica(object *v1alpha.WorkloadDeployment) (int32, *workv1alpha2.ReplicaRequirements) {
 	replicas := object.Spec.StatedReplicas()
-	size := sizing.Instance(&object.Spec.Template.Spec, object.Spec.InstanceTypeResources)
+	size := templates.InstanceSize(&object.Spec.Template.Spec, object.Spec.InstanceTypeResources)
 	if len(size) == 0 {
 		return replicas, nil
 	}
@@ -156,16 +155,16 @@ const MaxInstances = 1000
 // DecodeObserved decodes the object in a cell. A field of its status that has a wrong type or range is ignored, and condition ReportValid
 // names it. Its time is always the same: the hub has the time of its own condition.
 func DecodeObserved(raw []byte) (*v1alpha.WorkloadDeployment, error) {
-	observed, err := decode.WorkloadDeployment(raw)
+	observed, err := wire.WorkloadDeployment(raw)
 	var tree map[string]json.RawMessage
 	if err == nil || json.Unmarshal(raw, &tree) != nil || tree["status"] == nil {
 		return observed, err
 	}
-	status, faults := decode.Report[v1alpha.WorkloadDeploymentStatus](tree["status"], lists)
+	status, faults := wire.Report[v1alpha.WorkloadDeploymentStatus](tree["status"], lists)
 	delete(tree, "status")
 	// Raw messages always encode.
 	rest, _ := json.Marshal(tree)
-	if observed, err = decode.WorkloadDeployment(rest); err != nil {
+	if observed, err = wire.WorkloadDeployment(rest); err != nil {
 		return nil, err
 	}
 	since := observed.CreationTimestamp

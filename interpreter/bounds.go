@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/decode"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // The longest lists of a report: of an object, a state or an Instance.
@@ -32,7 +32,7 @@ var MaxEntries = map[string]int{
 	"reports": 1, "indices": 1,
 }
 
-var lists = decode.Lists{Most: MaxInstances, Named: MaxEntries, OfType: MaxOfType}
+var lists = wire.Lists{Most: MaxInstances, Named: MaxEntries, OfType: MaxOfType}
 
 // MaxWord is the longest type or reason of a condition, in bytes. Both are letters and digits, and begin with a letter.
 const MaxWord = 128
@@ -188,5 +188,5 @@ func boundMessage(message string) string {
 			return ' '
 		}
 		return r
-	}, wording.Shorten(message, v1alpha.MaxMessage))
+	}, reasons.Shorten(message, v1alpha.MaxMessage))
 }

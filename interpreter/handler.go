@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/decode"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // Path is the URL path of the handler. policies/interpreter.yaml has it as well.
@@ -94,7 +94,7 @@ func handle(request *karmadainterpreter.Request) karmadainterpreter.Response {
 	if !served {
 		return refused(fmt.Errorf("operation %q is not interpreted here", request.Operation))
 	}
-	read := decode.WorkloadDeployment
+	read := wire.WorkloadDeployment
 	if request.Operation == configv1alpha1.InterpreterOperationInterpretStatus {
 		read = DecodeObserved
 	}

@@ -23,7 +23,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 	"github.com/karmada-compute/karmada-compute/interpreter"
 )
 
@@ -102,7 +102,7 @@ func TestAggregateStatusPatch(t *testing.T) {
 	if err := json.Unmarshal(aggregate.Object.Raw, &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Status.ObservedGeneration != 4 || len(cellreport.Instances(&got)) != 2 || !bytes.Contains(aggregate.Object.Raw, []byte("9007199254740993")) {
+	if got.Status.ObservedGeneration != 4 || len(wire.Instances(&got)) != 2 || !bytes.Contains(aggregate.Object.Raw, []byte("9007199254740993")) {
 		t.Errorf("patched to %s", aggregate.Object.Raw)
 	}
 	if again := ask(t, aggregate); !again.Successful || again.Patch != nil || again.PatchType != nil {

@@ -16,9 +16,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 	"github.com/karmada-compute/karmada-compute/interpreter"
 )
 
@@ -44,12 +43,12 @@ func from(t *testing.T, cell string, templateGeneration int64, ready int32, indi
 		available.Status, available.Reason, available.Message = metav1.ConditionFalse, "InstancesProvisioning", "none is Ready"
 	}
 	status.Conditions = []metav1.Condition{available}
-	var instances []cellreport.Instance
+	var instances []wire.Instance
 	for _, index := range indices {
-		instances = append(instances, cellreport.Instance{Name: naming.InstanceName("web", index)})
+		instances = append(instances, wire.Instance{Name: naming.InstanceName("web", index)})
 	}
-	status.Reports = []v1alpha.InstanceReport{cellreport.New("web", instances)}
-	status.Indices = []v1alpha.CellIndices{{Existing: indexing.Format(indices)}}
+	status.Reports = []v1alpha.InstanceReport{wire.New("web", instances)}
+	status.Indices = []v1alpha.CellIndices{{Existing: naming.Format(indices)}}
 	raw, err := json.Marshal(status)
 	if err != nil {
 		t.Fatal(err)
@@ -94,10 +93,10 @@ func TestAggregateStatus(t *testing.T) {
 			var names []string
 			aggregated := onHub()
 			aggregated.Status = *got
-			for _, instance := range cellreport.Instances(aggregated) {
+			for _, instance := range wire.Instances(aggregated) {
 				names = append(names, instance.Name)
 			}
-			if facts := cellreport.FactsOf(aggregated); len(facts) != len(names) {
+			if facts := wire.FactsOf(aggregated); len(facts) != len(names) {
 				t.Errorf("the indices say %v of Instances %v", facts, names)
 			}
 			if joined := strings.Join(names, " "); joined != c.wantNames {

@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/sizing"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/interpreter"
 )
 
@@ -52,7 +52,7 @@ func TestReplicaIsWhatReviseReplicaSet(t *testing.T) {
 // TestInstanceSizeIsTheCallersOwn: a caller may change a size, and the recorded resources of the type must not change with it.
 func TestInstanceSizeIsTheCallersOwn(t *testing.T) {
 	typeResources := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
-	size := sizing.Instance(&v1alpha.InstanceSpec{}, typeResources)
+	size := templates.InstanceSize(&v1alpha.InstanceSpec{}, typeResources)
 	cpu := size["cpu"]
 	cpu.Add(resource.MustParse("5"))
 	size["cpu"] = cpu

@@ -27,7 +27,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/karmada-compute/karmada-compute/internal/citychoice"
+	"github.com/karmada-compute/karmada-compute/internal/cities"
 )
 
 const (
@@ -163,7 +163,7 @@ func (k *LocationKind) note(missing bool) {
 	switch {
 	case changed && missing:
 		k.served.Set(0)
-		k.log.Error(citychoice.ErrLocationsNotServed, "No Workload is admitted until the kind is installed")
+		k.log.Error(cities.ErrLocationsNotServed, "No Workload is admitted until the kind is installed")
 	case changed:
 		k.served.Set(1)
 		k.log.Info("Milo serves LocationBindings again")
@@ -213,13 +213,13 @@ func (Locations) Object() client.Object { return &LocationBinding{} }
 
 // List returns the project's locations, available or not, by name. It returns v1alpha.ErrLocationsNotServed while Milo does not serve
 // LocationBindings: the project's cache is empty then, which does not mean that the project has no locations.
-func (l Locations) List(ctx context.Context, project client.Reader) ([]citychoice.Location, error) {
+func (l Locations) List(ctx context.Context, project client.Reader) ([]cities.Location, error) {
 	var bindings LocationBindingList
 	if err := project.List(ctx, &bindings); err != nil {
 		return nil, fmt.Errorf("list the project's LocationBindings: %w", err)
 	}
 	if len(bindings.Items) == 0 && l.Kind.IsMissing() {
-		return nil, citychoice.ErrLocationsNotServed
+		return nil, cities.ErrLocationsNotServed
 	}
 	return locationsOf(bindings.Items), nil
 }
@@ -227,19 +227,19 @@ func (l Locations) List(ctx context.Context, project client.Reader) ([]citychoic
 // CityCodes are the cities of the project's available LocationBindings: upper case, sorted, each once.
 func (l Locations) CityCodes(ctx context.Context, project client.Reader) ([]string, error) {
 	locations, err := l.List(ctx, project)
-	return citychoice.AvailableCities(locations), err
+	return cities.AvailableCities(locations), err
 }
 
 // locationsOf are the locations of bindings, by name. A location whose binding is being deleted is not available.
-func locationsOf(bindings []LocationBinding) []citychoice.Location {
-	locations := make([]citychoice.Location, 0, len(bindings))
+func locationsOf(bindings []LocationBinding) []cities.Location {
+	locations := make([]cities.Location, 0, len(bindings))
 	for i := range bindings {
 		binding := &bindings[i]
-		locations = append(locations, citychoice.Location{
+		locations = append(locations, cities.Location{
 			Name: cmp.Or(binding.Spec.LocationRef.Name, binding.Name), City: binding.City(), Topology: binding.Spec.Topology,
 			Available: meta.IsStatusConditionTrue(binding.Status.Conditions, ConditionAvailable) && binding.DeletionTimestamp.IsZero(),
 		})
 	}
-	slices.SortStableFunc(locations, func(a, b citychoice.Location) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortStableFunc(locations, func(a, b cities.Location) int { return strings.Compare(a.Name, b.Name) })
 	return locations
 }

@@ -25,7 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 
-	"github.com/karmada-compute/karmada-compute/internal/citychoice"
+	"github.com/karmada-compute/karmada-compute/internal/cities"
 )
 
 // bareMilo is a Milo with a project north, to which an operator adds LocationBindings, or of which only a gateway is reachable.
@@ -96,14 +96,14 @@ func newKindFixture(t *testing.T) *kindFixture {
 }
 
 // lookup looks up the locations of a project, bypassing all caches.
-func (f *kindFixture) lookup(t *testing.T) func() ([]citychoice.Location, error) {
+func (f *kindFixture) lookup(t *testing.T) func() ([]cities.Location, error) {
 	t.Helper()
 	lookup, err := NewLookup(LookupOptions{Root: f.root, Clock: f.clock, LocationKind: f.kind})
 	if err != nil {
 		t.Fatal(err)
 	}
 	north := readyProject("north", "1")
-	return func() ([]citychoice.Location, error) {
+	return func() ([]cities.Location, error) {
 		f.clock.Step(2 * time.Second)
 		fresh, err := lookup.FreshLocations(t.Context(), north)
 		if cached, _, again := lookup.Locations(t.Context(), north); len(cached) != len(fresh) || (again == nil) != (err == nil) {
@@ -119,19 +119,19 @@ func TestLookupOfLocationsThatAreNotServed(t *testing.T) {
 	f := newKindFixture(t)
 	look := f.lookup(t)
 	for range 3 {
-		if _, err := look(); !errors.Is(err, citychoice.ErrLocationsNotServed) || apierrors.IsServiceUnavailable(err) {
+		if _, err := look(); !errors.Is(err, cities.ErrLocationsNotServed) || apierrors.IsServiceUnavailable(err) {
 			t.Errorf("without the group: %v", err)
 		}
 	}
 	f.network.Store(true)
-	if _, err := look(); !errors.Is(err, citychoice.ErrLocationsNotServed) {
+	if _, err := look(); !errors.Is(err, cities.ErrLocationsNotServed) {
 		t.Errorf("with another kind of the group: %v", err)
 	}
 	if logs, served := f.logs.Load(), testutil.ToFloat64(f.kind.served); logs != 1 || served != 0 {
 		t.Errorf("logged %d times, the metric is %v", logs, served)
 	}
 	f.gateway.Store(true)
-	if _, err := look(); errors.Is(err, citychoice.ErrLocationsNotServed) || err == nil || !strings.Contains(err.Error(), "Milo cannot be reached") {
+	if _, err := look(); errors.Is(err, cities.ErrLocationsNotServed) || err == nil || !strings.Contains(err.Error(), "Milo cannot be reached") {
 		t.Errorf("a gateway's 404 is taken for Milo's: %v", err)
 	}
 	f.gateway.Store(false)
@@ -184,10 +184,10 @@ func TestProjectIsEngagedWithoutLocations(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list := func() ([]citychoice.Location, error) {
+	list := func() ([]cities.Location, error) {
 		return Locations{Kind: f.kind}.List(context.WithoutCancel(t.Context()), cluster.GetClient())
 	}
-	if locations, err := list(); !errors.Is(err, citychoice.ErrLocationsNotServed) {
+	if locations, err := list(); !errors.Is(err, cities.ErrLocationsNotServed) {
 		t.Errorf("got %v, %v", locations, err)
 	}
 	f.installed.Store(true)

@@ -24,7 +24,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/karmada-compute/karmada-compute/internal/citychoice"
+	"github.com/karmada-compute/karmada-compute/internal/cities"
 )
 
 // ErrProjectNotFound reports that no project has this name.
@@ -85,7 +85,7 @@ type Lookup struct {
 	answered atomic.Bool
 
 	projects   *answers[*Project]
-	locations  *answers[[]citychoice.Location]
+	locations  *answers[[]cities.Location]
 	allowances *answers[allowance]
 	reviews    *answers[string]
 	writes     *answers[string]
@@ -104,7 +104,7 @@ func NewLookup(o LookupOptions) (*Lookup, error) {
 	}
 	l.projects = newAnswers[*Project](l, kindProject, "the project", projectLifetimes)
 	l.projects.isNewer = isNewer
-	l.locations = newAnswers[[]citychoice.Location](l, kindLocations, "the project's locations", locationLifetimes)
+	l.locations = newAnswers[[]cities.Location](l, kindLocations, "the project's locations", locationLifetimes)
 	l.allowances = newAnswers[allowance](l, kindAllowance, "the project's quota", contentLifetimes)
 	l.asked = newAnswers[*asked](l, kindInstances, "the project's Workloads", countLifetimes)
 	l.reviews = newAnswers[string](l, kindReview, "a review of the user's access", contentLifetimes)
@@ -210,11 +210,11 @@ func isNewer(one, other *Project) bool {
 // to 10 minutes old; age is their age then, and 0 otherwise. Call it only with a Project that Project returned: a request for any other
 // name would create storage at Milo. A recreated project is a different project. The slice is shared: callers must not change it. The
 // error is v1alpha.ErrLocationsNotServed while Milo does not serve LocationBindings: that needs Milo's operator, and no retry.
-func (l *Lookup) Locations(ctx context.Context, project *Project) (locations []citychoice.Location, age time.Duration, err error) {
+func (l *Lookup) Locations(ctx context.Context, project *Project) (locations []cities.Location, age time.Duration, err error) {
 	e, outcome, err := l.locations.resolve(ctx, identity(project), l.fetchLocations(project))
 	l.metrics.count(kindLocations, outcome)
 	if err == nil && !e.found {
-		err = citychoice.ErrLocationsNotServed
+		err = cities.ErrLocationsNotServed
 	}
 	if err != nil {
 		return nil, 0, err
@@ -227,10 +227,10 @@ func (l *Lookup) Locations(ctx context.Context, project *Project) (locations []c
 
 // FreshLocations returns Milo's current Locations. Call it before refusing a location that may have been added a moment ago. For a
 // second after a failure, it returns that failure.
-func (l *Lookup) FreshLocations(ctx context.Context, project *Project) ([]citychoice.Location, error) {
+func (l *Lookup) FreshLocations(ctx context.Context, project *Project) ([]cities.Location, error) {
 	locations, found, err := l.locations.getFresh(ctx, identity(project), 0, l.fetchLocations(project))
 	if err == nil && !found {
-		err = citychoice.ErrLocationsNotServed
+		err = cities.ErrLocationsNotServed
 	}
 	return locations, err
 }
@@ -238,11 +238,11 @@ func (l *Lookup) FreshLocations(ctx context.Context, project *Project) ([]citych
 // CityCodes are the cities of the available Locations: upper case, sorted, each once.
 func (l *Lookup) CityCodes(ctx context.Context, project *Project) (codes []string, age time.Duration, err error) {
 	locations, age, err := l.Locations(ctx, project)
-	return citychoice.AvailableCities(locations), age, err
+	return cities.AvailableCities(locations), age, err
 }
 
-func (l *Lookup) fetchLocations(project *Project) fetcher[[]citychoice.Location] {
-	return func(ctx context.Context) ([]citychoice.Location, bool, error) {
+func (l *Lookup) fetchLocations(project *Project) fetcher[[]cities.Location] {
+	return func(ctx context.Context) ([]cities.Location, bool, error) {
 		reader, err := l.planes.Client(project.Name)
 		if err != nil {
 			return nil, false, err

@@ -14,7 +14,7 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/client-go/rest"
 
-	"github.com/karmada-compute/karmada-compute/internal/sizing"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/milo"
 )
 
@@ -76,7 +76,7 @@ func BenchmarkReserve(b *testing.B) {
 			b.Fatal(err)
 		}
 		reserve := func(b *testing.B, uid string) {
-			if _, err := lookup.Reserve(b.Context(), named("north", uid), sizing.Reservation{More: sizing.Demand{Instances: 1}, Most: sizing.Demand{Instances: 1 << 40}}); err != nil {
+			if _, err := lookup.Reserve(b.Context(), named("north", uid), templates.Reservation{More: templates.Demand{Instances: 1}, Most: templates.Demand{Instances: 1 << 40}}); err != nil {
 				b.Fatal(err)
 			}
 		}

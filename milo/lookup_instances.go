@@ -16,8 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/citychoice"
-	"github.com/karmada-compute/karmada-compute/internal/sizing"
+	"github.com/karmada-compute/karmada-compute/internal/cities"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // workloadPage bounds how many Workloads are read at once, and with it the memory of a count.
@@ -26,18 +26,18 @@ const workloadPage = 100
 // asked is the demand of the Workloads of a project: the listed Workloads, and Workloads that this replica has admitted since the list.
 type asked struct {
 	mu    sync.Mutex
-	total sizing.Demand
+	total templates.Demand
 }
 
 // isNear reports whether a project would use more than half of its maximum with a reservation.
-func (a *asked) isNear(reservation *sizing.Reservation) bool {
+func (a *asked) isNear(reservation *templates.Reservation) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return reservation.IsNear(a.total.Plus(reservation.More))
 }
 
 // reserve returns the total including a reservation. It keeps the reservation unless the project is full.
-func (a *asked) reserve(reservation *sizing.Reservation) (total sizing.Demand) {
+func (a *asked) reserve(reservation *templates.Reservation) (total templates.Demand) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	total = a.total.Plus(reservation.More)
@@ -54,7 +54,7 @@ func (a *asked) reserve(reservation *sizing.Reservation) (total sizing.Demand) {
 // the project's API server and this replica the more, the more Workloads the project has. Otherwise the list is up to 5 s old,
 // or up to 10 minutes while the project does not answer; a sum that is too large is always current. The sum does not include Workloads that other replicas have admitted since the list: with n replicas, a project may get at
 // most n times its maximum, until the next list.
-func (l *Lookup) Reserve(ctx context.Context, project *Project, reservation sizing.Reservation) (total sizing.Demand, err error) {
+func (l *Lookup) Reserve(ctx context.Context, project *Project, reservation templates.Reservation) (total templates.Demand, err error) {
 	fetch := func(ctx context.Context) (*asked, bool, error) {
 		total, err := l.count(ctx, project)
 		return &asked{total: total}, err == nil, err
@@ -72,7 +72,7 @@ func (l *Lookup) Reserve(ctx context.Context, project *Project, reservation sizi
 		return total, nil
 	}
 	if counted, _, err = l.asked.getFresh(ctx, identity(project), 0, fetch); err != nil {
-		return sizing.Demand{}, err
+		return templates.Demand{}, err
 	}
 	return counted.reserve(&reservation), nil
 }
@@ -110,7 +110,7 @@ func (p *placementScale) placement() v1alpha.WorkloadPlacement {
 }
 
 // count lists the Workloads of a project and returns what they ask for.
-func (l *Lookup) count(ctx context.Context, project *Project) (sum sizing.Demand, err error) {
+func (l *Lookup) count(ctx context.Context, project *Project) (sum templates.Demand, err error) {
 	locations, _, err := l.Locations(ctx, project)
 	if err != nil {
 		return sum, err
@@ -134,10 +134,10 @@ func (l *Lookup) count(ctx context.Context, project *Project) (sum sizing.Demand
 			for j := range item.Spec.Placements {
 				placements = append(placements, item.Spec.Placements[j].placement())
 			}
-			instances := citychoice.MostInstances(placements, locations)
-			sum = sum.Plus(sizing.Demand{
+			instances := cities.MostInstances(placements, locations)
+			sum = sum.Plus(templates.Demand{
 				Instances: instances,
-				Bytes:     sizing.WorkloadBytes(len(item.Spec.Template), sizing.AnnotationBytes(item.Metadata.Annotations), instances),
+				Bytes:     templates.WorkloadBytes(len(item.Spec.Template), templates.AnnotationBytes(item.Metadata.Annotations), instances),
 			})
 		}
 		if page = list.Metadata.Continue; page == "" {

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/karmada-compute/karmada-compute/internal/sizing"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 const workloadsPath = "/control-plane/apis/compute.datumapis.com/v1alpha/workloads"
@@ -61,7 +61,7 @@ func TestInstancesAreCounted(t *testing.T) {
 			s := newServer(t)
 			lookup, _ := s.lookup(t)
 			s.on("north"+workloadsPath, c.handler)
-			got, err := lookup.Reserve(t.Context(), named("north", "1"), sizing.Reservation{More: sizing.Demand{Instances: 1}, Most: sizing.Demand{Instances: 100}})
+			got, err := lookup.Reserve(t.Context(), named("north", "1"), templates.Reservation{More: templates.Demand{Instances: 1}, Most: templates.Demand{Instances: 100}})
 			if got.Instances != c.want || (err == nil) != (c.fails == "") || err != nil && !strings.Contains(err.Error(), c.fails) {
 				t.Errorf("got %d, %v", got, err)
 			}
@@ -75,10 +75,10 @@ func TestBytesAreCounted(t *testing.T) {
 	lookup, _ := s.lookup(t)
 	s.on("north"+workloadsPath, workloadPages(strings.Replace(placed(inCities), `"name":"w"`, `"name":"w","annotations":{"a":"1234"}`, 1)))
 	const template = `{"spec":{"runtime":{"resources":{"requests":{"cpu":"1e1000000000"}}}}}`
-	want := sizing.Demand{Instances: 6 + 1, Bytes: 5 + 7*int64(len(template)) + 100}
+	want := templates.Demand{Instances: 6 + 1, Bytes: 5 + 7*int64(len(template)) + 100}
 	for _, most := range []int64{want.Bytes, want.Bytes - 1} {
-		got, err := lookup.Reserve(t.Context(), named("north", "1"), sizing.Reservation{
-			More: sizing.Demand{Instances: 1, Bytes: 100}, Most: sizing.Demand{Bytes: most}, DryRun: true,
+		got, err := lookup.Reserve(t.Context(), named("north", "1"), templates.Reservation{
+			More: templates.Demand{Instances: 1, Bytes: 100}, Most: templates.Demand{Bytes: most}, DryRun: true,
 		})
 		if got != want || err != nil {
 			t.Errorf("got %+v, %v; want %+v", got, err, want)
@@ -94,7 +94,7 @@ func TestReservations(t *testing.T) {
 	reserve := func(more int64, dryRun bool, want int64, wantLists int) {
 		t.Helper()
 		s.requests()
-		got, err := lookup.Reserve(t.Context(), named("north", "1"), sizing.Reservation{More: sizing.Demand{Instances: more}, Most: sizing.Demand{Instances: 20}, DryRun: dryRun})
+		got, err := lookup.Reserve(t.Context(), named("north", "1"), templates.Reservation{More: templates.Demand{Instances: more}, Most: templates.Demand{Instances: 20}, DryRun: dryRun})
 		if got.Instances != want || err != nil {
 			t.Errorf("got %d, %v; want %d", got, err, want)
 		}
@@ -140,7 +140,7 @@ func TestListOfAProjectThatIsNotNearItsMaximum(t *testing.T) {
 	} {
 		fake.Step(step.after)
 		s.requests()
-		got, err := lookup.Reserve(t.Context(), named("north", "1"), sizing.Reservation{More: sizing.Demand{Instances: step.more}, Most: sizing.Demand{Instances: 100}})
+		got, err := lookup.Reserve(t.Context(), named("north", "1"), templates.Reservation{More: templates.Demand{Instances: step.more}, Most: templates.Demand{Instances: 100}})
 		lists := slices.DeleteFunc(s.requests(), func(path string) bool { return path != "north"+workloadsPath })
 		if got.Instances != step.want || err != nil || len(lists) != step.wantLists {
 			t.Errorf("%s later, %d more: got %d, %v, listed %d times; want %+v", step.after, step.more, got, err, len(lists), step)

@@ -23,7 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 
-	"github.com/karmada-compute/karmada-compute/internal/citychoice"
+	"github.com/karmada-compute/karmada-compute/internal/cities"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
@@ -206,7 +206,7 @@ func TestAvailableCityCodes(t *testing.T) {
 		b.Status.Conditions = []metav1.Condition{{Type: ConditionAvailable, Status: status}}
 		return b
 	}
-	got := citychoice.AvailableCities(locationsOf([]LocationBinding{binding("ord", "True"), binding("DFW", "True"), binding("dfw", "True"), binding("LHR", "False"), binding("", "True"), {}}))
+	got := cities.AvailableCities(locationsOf([]LocationBinding{binding("ord", "True"), binding("DFW", "True"), binding("dfw", "True"), binding("LHR", "False"), binding("", "True"), {}}))
 	if fmt.Sprint(got) != "[DFW ORD]" {
 		t.Errorf("got %v", got)
 	}

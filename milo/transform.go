@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/transforms"
+	"github.com/karmada-compute/karmada-compute/internal/watch"
 )
 
 // TrimOriginal is the transform of a project's cache. It drops managed fields, and the metadata of a Workload that no controller reads:
@@ -22,4 +22,4 @@ func TrimOriginal(obj any) (any, error) {
 
 var stripManagedFields = cache.TransformStripManagedFields()
 
-var stripWorkload = transforms.StripAnnotations(v1alpha.AnnotationRolloutResumed)
+var stripWorkload = watch.StripAnnotations(v1alpha.AnnotationRolloutResumed)

@@ -23,7 +23,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
-	"github.com/karmada-compute/karmada-compute/internal/sizing"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/milo"
 )
 
@@ -94,7 +94,7 @@ func TestInstancesAreThoseOfTheNamespace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if total, err := lookup.Reserve(t.Context(), project, sizing.Reservation{More: sizing.Demand{Instances: 1}, Most: sizing.Demand{Instances: 100}}); err != nil || total.Instances != 4 {
+	if total, err := lookup.Reserve(t.Context(), project, templates.Reservation{More: templates.Demand{Instances: 1}, Most: templates.Demand{Instances: 100}}); err != nil || total.Instances != 4 {
 		t.Errorf("%d Instances, %v, want 3 and 1", total, err)
 	}
 	if _, known, err := lookup.InstanceAllowance(t.Context(), project); err != nil || known {

@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/sizing"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/webhook"
 	"github.com/karmada-compute/karmada-compute/webhook/validation"
 )
@@ -137,7 +137,7 @@ func TestRefusedInstancesAreNotReserved(t *testing.T) {
 	p := newProjects()
 	handler := workloads(p)
 	handler.Most.Instances = 100
-	if response := handler.Handle(t.Context(), creation(t, workload("XXX"))); response.Allowed || p.reserved != (sizing.Reservation{}) {
+	if response := handler.Handle(t.Context(), creation(t, workload("XXX"))); response.Allowed || p.reserved != (templates.Reservation{}) {
 		t.Errorf("allowed: %t, reserved %+v", response.Allowed, p.reserved)
 	}
 	request := creation(t, workload("DFW"))

@@ -24,8 +24,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/citychoice"
-	"github.com/karmada-compute/karmada-compute/internal/sizing"
+	"github.com/karmada-compute/karmada-compute/internal/cities"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/webhook"
 )
 
@@ -49,7 +49,7 @@ type projects struct {
 	// bytes is the size of its Workloads.
 	bytes int64
 	// reserved is the last reservation.
-	reserved sizing.Reservation
+	reserved templates.Reservation
 }
 
 func newProjects() *projects {
@@ -98,20 +98,20 @@ func (p *projects) FreshProject(ctx context.Context, name string) (webhook.Proje
 	return p.Project(ctx, name)
 }
 
-func (p *projects) Locations(_ context.Context, project webhook.Project) ([]citychoice.Location, time.Duration, error) {
+func (p *projects) Locations(_ context.Context, project webhook.Project) ([]cities.Location, time.Duration, error) {
 	switch project.Name {
 	case "dark":
 		return nil, 0, errUnreachable
 	case "stale":
 		return nil, 0, errOwnFault
 	case "bare":
-		return nil, 0, fmt.Errorf("look them up: %w", citychoice.ErrLocationsNotServed)
+		return nil, 0, fmt.Errorf("look them up: %w", cities.ErrLocationsNotServed)
 	}
-	return []citychoice.Location{location("dfw-1", "DFW", "us"), location("ord-1", "ORD", "us")}, p.age, nil
+	return []cities.Location{location("dfw-1", "DFW", "us"), location("ord-1", "ORD", "us")}, p.age, nil
 }
 
 // FreshLocations has more locations than Locations.
-func (p *projects) FreshLocations(ctx context.Context, project webhook.Project) ([]citychoice.Location, error) {
+func (p *projects) FreshLocations(ctx context.Context, project webhook.Project) ([]cities.Location, error) {
 	if p.age > 0 {
 		return nil, errUnreachable
 	}
@@ -121,8 +121,8 @@ func (p *projects) FreshLocations(ctx context.Context, project webhook.Project) 
 	return append(locations, location("new-1", "NEW", "new"), location("two-1", "TWO", "two"), location("two-2", "TWO", "two"), unavailable), err
 }
 
-func location(name, city, region string) citychoice.Location {
-	return citychoice.Location{Name: name, City: city, Available: true, Topology: map[string]string{"topology.datum.net/region": region}}
+func location(name, city, region string) cities.Location {
+	return cities.Location{Name: name, City: city, Available: true, Topology: map[string]string{"topology.datum.net/region": region}}
 }
 
 func (p *projects) Review(_ context.Context, project webhook.Project, review authorizationv1.SubjectAccessReviewSpec) (bool, string, error) {
@@ -160,12 +160,12 @@ func (p *projects) InstanceAllowance(ctx context.Context, project webhook.Projec
 	return p.allowance, p.allowance > 0, nil
 }
 
-func (p *projects) Reserve(_ context.Context, project webhook.Project, reservation sizing.Reservation) (sizing.Demand, error) {
+func (p *projects) Reserve(_ context.Context, project webhook.Project, reservation templates.Reservation) (templates.Demand, error) {
 	if project.Name == "dark" {
-		return sizing.Demand{}, errUnreachable
+		return templates.Demand{}, errUnreachable
 	}
 	p.reserved = reservation
-	return reservation.More.Plus(sizing.Demand{Instances: p.instances, Bytes: p.bytes}), nil
+	return reservation.More.Plus(templates.Demand{Instances: p.instances, Bytes: p.bytes}), nil
 }
 
 func workloads(p *projects) *webhook.Workloads {

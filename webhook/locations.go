@@ -14,12 +14,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/citychoice"
+	"github.com/karmada-compute/karmada-compute/internal/cities"
 )
 
 // places are the locations of a project as far as a request needs them.
 type places struct {
-	locations []citychoice.Location
+	locations []cities.Location
 	// known reports whether the locations were looked up.
 	known bool
 	// age is the age of the locations while Milo does not answer.
@@ -99,14 +99,14 @@ func (p *changedPlacement) selectsAnew() bool {
 	return p.now.LocationSelector != nil && !reflect.DeepEqual(p.now.LocationSelector, p.before.LocationSelector)
 }
 
-func validateAll(changed []changedPlacement, locations []citychoice.Location) field.ErrorList {
+func validateAll(changed []changedPlacement, locations []cities.Location) field.ErrorList {
 	var problems field.ErrorList
-	cities := citychoice.AvailableCities(locations)
+	available := cities.AvailableCities(locations)
 	for i := range changed {
 		placement := &changed[i]
 		for _, j := range placement.addedCities() {
-			if code := placement.now.CityCodes[j]; !slices.Contains(cities, strings.ToUpper(code)) {
-				problems = append(problems, field.NotSupported(placement.path.Child("cityCodes").Index(j), code, cities))
+			if code := placement.now.CityCodes[j]; !slices.Contains(available, strings.ToUpper(code)) {
+				problems = append(problems, field.NotSupported(placement.path.Child("cityCodes").Index(j), code, available))
 			}
 		}
 		problems = append(problems, placement.validateNames(locations)...)
@@ -116,28 +116,28 @@ func validateAll(changed []changedPlacement, locations []citychoice.Location) fi
 
 // validateNames returns a problem for each added location that the project may not use, or that cells cannot distinguish from another
 // one that the placement does not name.
-func (p *changedPlacement) validateNames(locations []citychoice.Location) field.ErrorList {
+func (p *changedPlacement) validateNames(locations []cities.Location) field.ErrorList {
 	indices := p.addedLocations()
 	if len(indices) == 0 {
 		return nil
 	}
-	cities := map[string]string{}
+	cityOf := map[string]string{}
 	var names []string
 	for i := range locations {
 		if location := &locations[i]; location.Available && location.City != "" {
 			names = append(names, location.Name)
-			cities[location.Name] = location.City
+			cityOf[location.Name] = location.City
 		}
 	}
 	// Only locations that the project may use: a held location is held for another location of its city.
 	usable := v1alpha.WorkloadPlacement{Locations: slices.DeleteFunc(slices.Clone(p.now.Locations), func(l v1alpha.PlacementLocation) bool {
-		return cities[l.Name] == ""
+		return cityOf[l.Name] == ""
 	})}
-	held := citychoice.Choose(&usable, locations).Held
+	held := cities.Choose(&usable, locations).Held
 	var problems field.ErrorList
 	for _, i := range indices {
 		path, name := p.path.Child("locations").Index(i).Child("name"), p.now.Locations[i].Name
-		switch city := cities[name]; {
+		switch city := cityOf[name]; {
 		case city == "":
 			problems = append(problems, field.NotSupported(path, name, names))
 		case slices.Contains(held, city):
@@ -160,7 +160,7 @@ func (p *places) warnings(project Project, workload, before *v1alpha.Workload) [
 		if !placement.selectsAnew() {
 			continue
 		}
-		for _, problem := range citychoice.Choose(placement.now, p.locations).Problems {
+		for _, problem := range cities.Choose(placement.now, p.locations).Problems {
 			warnings = append(warnings, fmt.Sprintf("%s: %s", placement.path.Child("locationSelector"), problem))
 		}
 	}
@@ -172,5 +172,5 @@ func (p *places) count(placement *v1alpha.WorkloadPlacement) int {
 	if !p.known || len(placement.CityCodes) > 0 {
 		return len(placement.CityCodes) + len(placement.Locations)
 	}
-	return len(citychoice.Choose(placement, p.locations).Cities)
+	return len(cities.Choose(placement, p.locations).Cities)
 }

@@ -18,8 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/citychoice"
-	"github.com/karmada-compute/karmada-compute/internal/sizing"
+	"github.com/karmada-compute/karmada-compute/internal/cities"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/webhook/validation"
 )
 
@@ -68,9 +68,9 @@ type Projects interface {
 	FreshProject(ctx context.Context, name string) (Project, error)
 	// Locations returns the locations of the project, which callers must not change. age is their age while Milo does not answer; 0:
 	// they are current. The error is v1alpha.ErrLocationsNotServed when Milo does not serve locations for any project.
-	Locations(ctx context.Context, project Project) (locations []citychoice.Location, age time.Duration, err error)
+	Locations(ctx context.Context, project Project) (locations []cities.Location, age time.Duration, err error)
 	// FreshLocations returns the current locations, bypassing all caches.
-	FreshLocations(ctx context.Context, project Project) ([]citychoice.Location, error)
+	FreshLocations(ctx context.Context, project Project) ([]cities.Location, error)
 	// Review sends a SubjectAccessReview to the project and returns whether it was allowed, and the reason.
 	Review(ctx context.Context, project Project, review authorizationv1.SubjectAccessReviewSpec) (bool, string, error)
 	// MayWrite sends a SubjectAccessReview, as Review does, and returns whether it was allowed. While Milo does not answer, the result
@@ -78,7 +78,7 @@ type Projects interface {
 	MayWrite(ctx context.Context, project Project, review authorizationv1.SubjectAccessReviewSpec) (bool, error)
 	// Reserve returns what the project's Workloads ask for, including what a request adds. That counts from now on, unless the project
 	// is full.
-	Reserve(ctx context.Context, project Project, reservation sizing.Reservation) (total sizing.Demand, err error)
+	Reserve(ctx context.Context, project Project, reservation templates.Reservation) (total templates.Demand, err error)
 	// InstanceAllowance is how many Instances the project may have, if that is known.
 	InstanceAllowance(ctx context.Context, project Project) (limit int64, known bool, err error)
 }

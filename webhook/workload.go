@@ -19,9 +19,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/webhook/admission"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/citychoice"
-	"github.com/karmada-compute/karmada-compute/internal/decode"
-	"github.com/karmada-compute/karmada-compute/internal/sizing"
+	"github.com/karmada-compute/karmada-compute/internal/cities"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 	"github.com/karmada-compute/karmada-compute/webhook/validation"
 )
 
@@ -45,7 +45,7 @@ type Workloads struct {
 	// Bounds are the maximum sizes of a Workload.
 	Bounds validation.Bounds
 	// Most is the maximum of what a project's Workloads may ask for. 0: any number.
-	Most sizing.Demand
+	Most templates.Demand
 	// AdmitsRefused reports that Workloads are stored although they are refused here.
 	AdmitsRefused bool
 }
@@ -111,7 +111,7 @@ func (v *Workloads) inspect(ctx context.Context, project Project, request admiss
 		return nil, new(refused(c.now, append(problems, foreign...)))
 	}
 	places, unknown, err := v.validateLocations(ctx, project, c.now, c.before)
-	if errors.Is(err, citychoice.ErrLocationsNotServed) {
+	if errors.Is(err, cities.ErrLocationsNotServed) {
 		return nil, new(uninstalled(fmt.Errorf("locations of project %q cannot be looked up: %w", project.Name, err)))
 	}
 	if err != nil {
@@ -202,14 +202,14 @@ func workloads(request admission.Request) (workload, before *v1alpha.Workload, e
 		return nil, nil, fmt.Errorf("kind %s of group %q is not validated here; correct the rules of the "+
 			"ValidatingWebhookConfiguration", request.Kind.Kind, request.Kind.Group)
 	}
-	if workload, err = decode.Workload(request.Object.Raw); err != nil {
+	if workload, err = wire.Workload(request.Object.Raw); err != nil {
 		return nil, nil, fmt.Errorf("decode the Workload: %w", err)
 	}
 	switch request.Operation {
 	case admissionv1.Create:
 		return workload, nil, nil
 	case admissionv1.Update:
-		if before, err = decode.Workload(request.OldObject.Raw); err != nil {
+		if before, err = wire.Workload(request.OldObject.Raw); err != nil {
 			return nil, nil, fmt.Errorf("decode the Workload as it was: %w", err)
 		}
 		return workload, before, nil
@@ -246,7 +246,7 @@ type change struct {
 // validateDemand returns problems for a change that asks for more than the project may have. A change that asks for no more than before is
 // not counted: a project that exceeds a lower bound can be changed, and reduced.
 func (v *Workloads) validateDemand(ctx context.Context, project Project, request admission.Request, c change) (field.ErrorList, error) {
-	if v.Most == (sizing.Demand{}) {
+	if v.Most == (templates.Demand{}) {
 		return nil, nil
 	}
 	locations, err := v.locationsToCount(ctx, project, c)
@@ -257,10 +257,10 @@ func (v *Workloads) validateDemand(ctx context.Context, project Project, request
 	if c.before != nil {
 		more = more.Growth(validation.Demand(c.before, locations))
 	}
-	if more == (sizing.Demand{}) {
+	if more == (templates.Demand{}) {
 		return nil, nil
 	}
-	reservation := sizing.Reservation{More: more, Most: v.Most, DryRun: ptr.Deref(request.DryRun, false)}
+	reservation := templates.Reservation{More: more, Most: v.Most, DryRun: ptr.Deref(request.DryRun, false)}
 	total, err := v.Projects.Reserve(ctx, project, reservation)
 	if err != nil || !reservation.IsFull(total) {
 		return nil, err
@@ -269,7 +269,7 @@ func (v *Workloads) validateDemand(ctx context.Context, project Project, request
 }
 
 // full are the problems of a change with which a project would have more than it may have.
-func (v *Workloads) full(project Project, more, total sizing.Demand) (problems field.ErrorList) {
+func (v *Workloads) full(project Project, more, total templates.Demand) (problems field.ErrorList) {
 	if v.Most.Instances > 0 && more.Instances > 0 && total.Instances > v.Most.Instances {
 		problems = append(problems, field.Invalid(field.NewPath("spec", "placements"), field.OmitValueType{}, fmt.Sprintf(
 			"asks for %d Instances more; the Workloads of project %q would have %d, and may have %d; reduce replicas or cities",
@@ -284,7 +284,7 @@ func (v *Workloads) full(project Project, more, total sizing.Demand) (problems f
 }
 
 // locationsToCount are the locations of the project, where a placement selects them.
-func (v *Workloads) locationsToCount(ctx context.Context, project Project, c change) ([]citychoice.Location, error) {
+func (v *Workloads) locationsToCount(ctx context.Context, project Project, c change) ([]cities.Location, error) {
 	selects := func(placement v1alpha.WorkloadPlacement) bool { return placement.LocationSelector != nil }
 	if c.places.known || !slices.ContainsFunc(c.now.Spec.Placements, selects) {
 		return c.places.locations, nil

@@ -17,10 +17,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/cell/steps"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
-	"github.com/karmada-compute/karmada-compute/internal/predicates"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/pace"
+	"github.com/karmada-compute/karmada-compute/internal/watch"
 )
 
 // FieldManager is the field manager of this controller.
@@ -36,9 +36,9 @@ type Reconciler struct {
 func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("autoscaler").
-		For(&v1alpha.WorkloadDeployment{}, builder.WithPredicates(predicates.GenerationChanged())).
+		For(&v1alpha.WorkloadDeployment{}, builder.WithPredicates(watch.GenerationChanged())).
 		// An autoscaler that was changed or deleted by hand is restored. Package rollup reads its status.
-		Owns(&autoscalingv2.HorizontalPodAutoscaler{}, builder.WithPredicates(predicates.GenerationChanged())).
+		Owns(&autoscalingv2.HorizontalPodAutoscaler{}, builder.WithPredicates(watch.GenerationChanged())).
 		WithOptions(options).
 		Complete(r)
 }
@@ -46,7 +46,7 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 // scope is the state of one reconcile of a WorkloadDeployment.
 type scope struct {
 	*Reconciler
-	steps.Runner
+	pace.Runner
 	deployment *v1alpha.WorkloadDeployment
 	// existing is the autoscaler with the name of the deployment, or an empty one.
 	existing *autoscalingv2.HorizontalPodAutoscaler
@@ -74,7 +74,7 @@ func (s *scope) load(ctx context.Context) error {
 }
 
 func (s *scope) keep(ctx context.Context) error {
-	least, most := indexing.ReplicaBounds(s.deployment)
+	least, most := naming.ReplicaBounds(s.deployment)
 	if !s.deployment.Spec.Autoscaled() || least < 1 {
 		// A cell without Instances of the deployment has nothing to measure.
 		return s.remove(ctx)

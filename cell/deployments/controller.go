@@ -21,10 +21,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/cell/data"
+	"github.com/karmada-compute/karmada-compute/cell/collector"
 	"github.com/karmada-compute/karmada-compute/cell/disruption"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
-	"github.com/karmada-compute/karmada-compute/cell/strays"
+	"github.com/karmada-compute/karmada-compute/cell/runtime"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 )
 
@@ -38,7 +38,7 @@ type Reconciler struct {
 	// APIReader reads Instances that have the name of another one.
 	APIReader client.Reader
 	// Strays adopts or deletes Instances of an earlier WorkloadDeployment of the same name.
-	Strays *strays.Keeper
+	Strays *collector.Keeper
 	// Evictor evicts the Pods of Instances with a disruption budget.
 	Evictor *disruption.Evictor
 	// External reports whether another runtime runs the Instances of a template. They never change.
@@ -65,7 +65,7 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 		Owns(&policyv1.PodDisruptionBudget{}, builder.WithPredicates(disruption.Allowed())).
 		WithOptions(options)
 	// No Instance is deleted for a template whose data is not in the cell yet.
-	return data.Watch(b, r.templates).Complete(r)
+	return runtime.WatchData(b, r.templates).Complete(r)
 }
 
 func (r *Reconciler) templates(ctx context.Context, namespace string) (map[types.NamespacedName]*v1alpha.InstanceSpec, error) {

@@ -12,9 +12,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
-	"github.com/karmada-compute/karmada-compute/internal/sizing"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
@@ -37,7 +35,7 @@ func lapse(instance *v1alpha.Instance, now time.Time) time.Duration {
 
 // newTarget is the target of deployment. of are its templates.
 func newTarget(deployment *v1alpha.WorkloadDeployment, of *versions, now time.Time) *target {
-	size, indices := sizing.OfDeployment(deployment), indexing.Desired(deployment)
+	size, indices := templates.SizeOfDeployment(deployment), naming.Desired(deployment)
 	return &target{
 		name:      deployment.Name,
 		indices:   indices,
@@ -51,7 +49,7 @@ func newTarget(deployment *v1alpha.WorkloadDeployment, of *versions, now time.Ti
 		lapse:          func(instance *v1alpha.Instance) time.Duration { return lapse(instance, now) },
 		startable: func(name string) bool {
 			index, _ := naming.InstanceIndex(deployment.Name, name)
-			return len(of.missingAt(deployment, index)) == 0 && sizing.QuotaGrants(deployment, index, size)
+			return len(of.missingAt(deployment, index)) == 0 && templates.QuotaGrants(deployment, index, size)
 		},
 	}
 }

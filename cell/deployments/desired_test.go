@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
@@ -50,7 +50,7 @@ func TestDesiredInstance(t *testing.T) {
 		"no quota, no gate": {func(*v1alpha.WorkloadDeployment) {}, "project-uid", nil},
 		"a quota puts the gate, even where it is granted already": {
 			func(d *v1alpha.WorkloadDeployment) {
-				d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{Granted: indexing.Ranges([]int{1})}
+				d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{Granted: naming.Ranges([]int{1})}
 			},
 			"project-uid",
 			[]v1alpha.SchedulingGate{{Name: v1alpha.GateQuota}},
@@ -108,7 +108,7 @@ func TestNewTarget(t *testing.T) {
 	if got := newTarget(d, &versions{hash: "h"}, time.Now()); !slices.Equal(got.indices, []int{0, 1}) || got.parallel || !got.startable("web-main-dfw-0") {
 		t.Errorf("got %+v", got)
 	}
-	d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{Granted: indexing.Ranges([]int{1})}
+	d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{Granted: naming.Ranges([]int{1})}
 	if got := newTarget(d, &versions{hash: "h", missing: []templates.DataObject{{Kind: "Secret", Name: "absent"}}}, time.Now()); got.startable("web-main-dfw-1") {
 		t.Error("an Instance would start without its data")
 	}

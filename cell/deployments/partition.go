@@ -7,8 +7,8 @@ import (
 	"context"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/cell/data"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
+	"github.com/karmada-compute/karmada-compute/cell/runtime"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
@@ -49,10 +49,10 @@ func (s *scope) hashTemplates(context.Context) (err error) {
 }
 
 func (s *scope) findMissingData(ctx context.Context) (err error) {
-	s.versions.missing, err = data.Missing(ctx, s.Client, s.deployment, &s.deployment.Spec.Template.Spec)
+	s.versions.missing, err = runtime.MissingData(ctx, s.Client, s.deployment, &s.deployment.Spec.Template.Spec)
 	if err != nil || s.deployment.Spec.Partition == nil {
 		return err
 	}
-	s.versions.missingWithEarlier, err = data.Missing(ctx, s.Client, s.deployment, &s.deployment.Spec.Partition.Template.Spec)
+	s.versions.missingWithEarlier, err = runtime.MissingData(ctx, s.Client, s.deployment, &s.deployment.Spec.Partition.Template.Spec)
 	return err
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
-	"github.com/karmada-compute/karmada-compute/internal/requeue"
+	"github.com/karmada-compute/karmada-compute/internal/pace"
 )
 
 // target is the desired state of the Instances of a deployment.
@@ -45,7 +45,7 @@ type plan struct {
 	// remove are Instances to delete.
 	remove []*v1alpha.Instance
 	// again is when to plan again without an event; 0: not.
-	again requeue.After
+	again pace.After
 }
 
 // replaceUnavailable removes an Instance of an old template that is not Available, unless it may become Ready again by itself, or is Ready

@@ -16,7 +16,6 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
@@ -42,7 +41,7 @@ func (s *scope) removable(ctx context.Context) ([]*v1alpha.Instance, error) {
 // wanted reports whether the index of an Instance is one that the deployment wants.
 func (s *scope) wanted(instance *v1alpha.Instance) bool {
 	index, ok := naming.InstanceIndex(s.deployment.Name, instance.Name)
-	_, wanted := slices.BinarySearch(indexing.Desired(s.deployment), index)
+	_, wanted := slices.BinarySearch(naming.Desired(s.deployment), index)
 	return ok && wanted
 }
 

@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // errRefused ends the writes of a reconcile without being its error: it was dealt with, and the other Instances would be refused, too.
@@ -146,6 +146,6 @@ func (s *scope) settleHolder(ctx context.Context, wanted *v1alpha.Instance) erro
 
 func (s *scope) recordRefusal(ctx context.Context, instance *v1alpha.Instance, refusal error) {
 	log.FromContext(ctx).Info("The cell refused to create an Instance", "instance", instance.Name, "error", refusal.Error())
-	note := wording.Shorten(fmt.Sprintf("Instance %s: %v", instance.Name, refusal), maxNote)
+	note := reasons.Shorten(fmt.Sprintf("Instance %s: %v", instance.Name, refusal), maxNote)
 	s.Recorder.Eventf(s.deployment, corev1.EventTypeWarning, "InstanceRefused", "%s", note)
 }

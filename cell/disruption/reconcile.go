@@ -18,8 +18,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
-	"github.com/karmada-compute/karmada-compute/cell/steps"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/pace"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
@@ -34,7 +34,7 @@ const (
 // scope is the state of one reconcile of a WorkloadDeployment.
 type scope struct {
 	*Reconciler
-	steps.Runner
+	pace.Runner
 	deployment *v1alpha.WorkloadDeployment
 	// existing is the budget with the name of the deployment, or an empty one.
 	existing *policyv1.PodDisruptionBudget

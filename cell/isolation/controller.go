@@ -18,8 +18,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
-	"github.com/karmada-compute/karmada-compute/internal/predicates"
-	"github.com/karmada-compute/karmada-compute/internal/requeue"
+	"github.com/karmada-compute/karmada-compute/internal/pace"
+	"github.com/karmada-compute/karmada-compute/internal/watch"
 )
 
 // FieldManager is the field manager of this controller.
@@ -35,7 +35,7 @@ type Reconciler struct {
 func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("isolation").
-		For(&v1alpha.WorkloadDeployment{}, builder.WithPredicates(predicates.GenerationChanged())).
+		For(&v1alpha.WorkloadDeployment{}, builder.WithPredicates(watch.GenerationChanged())).
 		// Templates come and go with Instances, and with the Pods that they run.
 		Owns(&v1alpha.Instance{}, builder.WithPredicates(templateChanged())).
 		// A policy that was edited or deleted by hand is restored.
@@ -67,5 +67,5 @@ func (r *Reconciler) anyOfNamespace(ctx context.Context, policy client.Object) [
 	if policy.GetName() != NamespacePolicy {
 		return nil
 	}
-	return requeue.All(ctx, r.Client, &v1alpha.WorkloadDeploymentList{}, client.InNamespace(policy.GetNamespace()), client.Limit(1))
+	return pace.All(ctx, r.Client, &v1alpha.WorkloadDeploymentList{}, client.InNamespace(policy.GetNamespace()), client.Limit(1))
 }

@@ -16,14 +16,14 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
-	"github.com/karmada-compute/karmada-compute/cell/steps"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/pace"
 )
 
 // scope is the state of one reconcile of a WorkloadDeployment.
 type scope struct {
 	*Reconciler
-	steps.Runner
+	pace.Runner
 	deployment *v1alpha.WorkloadDeployment
 	// wanted are the policies of its templates, by name.
 	wanted map[string]*networkingv1.NetworkPolicy

@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/predicates"
+	"github.com/karmada-compute/karmada-compute/internal/watch"
 )
 
 // byController is the name of the cache's index of Instances by the UID of their controller.
@@ -52,7 +52,7 @@ func Instances(ctx context.Context, reader client.Reader, deployment *v1alpha.Wo
 
 // SpecChanged drops updates of WorkloadDeployments that change neither the spec nor the list of fields that the hub requires.
 func SpecChanged() predicate.Predicate {
-	return predicate.Or(predicates.GenerationChanged(), predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	return predicate.Or(watch.GenerationChanged(), predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		return e.ObjectOld.GetAnnotations()[v1alpha.AnnotationRequires] != e.ObjectNew.GetAnnotations()[v1alpha.AnnotationRequires]
 	}})
 }

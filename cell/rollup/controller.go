@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/cell/nodes"
+	"github.com/karmada-compute/karmada-compute/cell/disruption"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 )
 
@@ -27,14 +27,14 @@ const FieldManager apply.FieldManager = "karmada-compute-cell-rollup"
 type Reconciler struct {
 	client   client.Client
 	clock    clock.PassiveClock
-	pace     *pace
+	pace     *pacer
 	upToDate *upToDate
 }
 
 // New returns a reconciler. c reads from the cache and writes to the cell; clock gives conditions their transition times
 // and paces writes.
 func New(c client.Client, clock clock.PassiveClock) *Reconciler {
-	return &Reconciler{client: c, clock: clock, pace: newPace(clock), upToDate: &upToDate{of: map[types.NamespacedName]map[int]compared{}}}
+	return &Reconciler{client: c, clock: clock, pace: newPacer(clock), upToDate: &upToDate{of: map[types.NamespacedName]map[int]compared{}}}
 }
 
 // Register adds the controller to a manager.
@@ -46,7 +46,7 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 		Watches(&v1alpha.InstanceSlice{}, handler.EnqueueRequestsFromMapFunc(ofSlice)).
 		Owns(&autoscalingv2.HorizontalPodAutoscaler{}).
 		Owns(&policyv1.PodDisruptionBudget{}, builder.WithPredicates(floorEvents())).
-		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(onNode(r.client)), builder.WithPredicates(nodes.CordonChanged())).
+		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(onNode(r.client)), builder.WithPredicates(disruption.CordonChanged())).
 		WithOptions(options).
 		Complete(r)
 }

@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/testenv/counts"
@@ -57,7 +56,7 @@ func TestCountsOfAnyInstances(t *testing.T) {
 			d.Status.Indices[0].Existing: d.Status.Replicas, d.Status.Indices[0].Ready: d.Status.ReadyReplicas,
 			d.Status.Indices[0].AvailableIndices: d.Status.AvailableReplicas,
 		} {
-			if len(indexing.Parse(list)) != int(count) {
+			if len(naming.Parse(list)) != int(count) {
 				found = append(found, "the list "+list+" has another number")
 			}
 		}

@@ -13,9 +13,9 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
-	"github.com/karmada-compute/karmada-compute/internal/conditions"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // Reports are the reports of an agent about a deployment.
@@ -36,22 +36,22 @@ func Report(deployment *v1alpha.WorkloadDeployment, instances []v1alpha.Instance
 		return nil, err
 	}
 	r := &Reports{
-		deployment: deployment.Name, slices: min(int(deployment.Spec.Slices), indexing.MaxSlices), summary: newSummary(deployment, hash, instances),
+		deployment: deployment.Name, slices: min(int(deployment.Spec.Slices), naming.MaxSlices), summary: newSummary(deployment, hash, instances),
 	}
 	if arrived != nil {
 		r.summary.countUnlisted(r.slices, arrived)
 	}
-	r.Status = desiredStatus(deployment, r.summary, conditions.Stamp{Generation: deployment.Generation, Now: now})
+	r.Status = desiredStatus(deployment, r.summary, apply.Stamp{Generation: deployment.Generation, Now: now})
 	return r, nil
 }
 
 // desiredStatus is the status of a deployment whose Instances are summarized in s.
-func desiredStatus(deployment *v1alpha.WorkloadDeployment, s *summary, stamp conditions.Stamp) v1alpha.WorkloadDeploymentStatus {
+func desiredStatus(deployment *v1alpha.WorkloadDeployment, s *summary, stamp apply.Stamp) v1alpha.WorkloadDeploymentStatus {
 	return v1alpha.WorkloadDeploymentStatus{
 		ObservedGeneration: deployment.Generation,
-		Conditions:         conditions.Stamped(deployment.Status.Conditions, stamp, s.conditions()...),
+		Conditions:         apply.StampedConditions(deployment.Status.Conditions, stamp, s.conditions()...),
 		ReplicaCounts:      s.counts,
-		Reports:            []v1alpha.InstanceReport{s.report(deployment.Name, v1alpha.IndexRange{Last: indexing.InlineInstances - 1})},
+		Reports:            []v1alpha.InstanceReport{s.report(deployment.Name, v1alpha.IndexRange{Last: naming.InlineInstances - 1})},
 		Indices:            []v1alpha.CellIndices{s.facts},
 	}
 }
@@ -60,14 +60,14 @@ func desiredStatus(deployment *v1alpha.WorkloadDeployment, s *summary, stamp con
 // decides it.
 func sameStatus(existing, wanted *v1alpha.WorkloadDeploymentStatus) bool {
 	return existing.ObservedGeneration == wanted.ObservedGeneration && existing.Selector == wanted.Selector && existing.ReplicaCounts == wanted.ReplicaCounts &&
-		conditions.Include(existing.Conditions, wanted.Conditions) &&
+		apply.IncludeConditions(existing.Conditions, wanted.Conditions) &&
 		equality.Semantic.DeepEqual(existing.Reports, wanted.Reports) && equality.Semantic.DeepEqual(existing.Indices, wanted.Indices)
 }
 
 func (s *summary) available() metav1.Condition {
 	condition := metav1.Condition{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse, Message: s.describe()}
 	if s.unlisted > 0 {
-		condition.Message += fmt.Sprintf("; %s not listed: the cell does not have the InstanceSlice yet", wording.Count(s.unlisted, "Instance is", "Instances are"))
+		condition.Message += fmt.Sprintf("; %s not listed: the cell does not have the InstanceSlice yet", reasons.Count(s.unlisted, "Instance is", "Instances are"))
 	}
 	switch {
 	case s.counts.AvailableReplicas > 0:
@@ -90,7 +90,7 @@ func (s *summary) progressing() metav1.Condition {
 	if !s.settled() {
 		condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonRollingOut
 		condition.Message = fmt.Sprintf("%d of %s the current template, %s being deleted",
-			s.counts.CurrentReplicas, wording.Count(s.counts.DesiredReplicas, "Instance has", "Instances have"), wording.Count(s.leaving, "is", "are"))
+			s.counts.CurrentReplicas, reasons.Count(s.counts.DesiredReplicas, "Instance has", "Instances have"), reasons.Count(s.leaving, "is", "are"))
 		if s.worst != "" {
 			condition.Message += "; " + s.worst
 		}
@@ -124,7 +124,7 @@ func scalingActive(autoscaler *autoscalingv2.HorizontalPodAutoscaler) metav1.Con
 
 // describe returns the number of Ready Instances, and the reason why the Instance that most needs a user is not Ready.
 func (s *summary) describe() string {
-	message := fmt.Sprintf("%d of %s Ready", s.readyWanted, wording.Count(s.counts.DesiredReplicas, "Instance is", "Instances are"))
+	message := fmt.Sprintf("%d of %s Ready", s.readyWanted, reasons.Count(s.counts.DesiredReplicas, "Instance is", "Instances are"))
 	if s.availableWanted < s.readyWanted {
 		message += fmt.Sprintf(", %d of them for minReadySeconds", s.availableWanted)
 	}

@@ -13,10 +13,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
-	"github.com/karmada-compute/karmada-compute/internal/conditions"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 var now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -152,7 +151,7 @@ func TestDesiredStatus(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			d := deployment(test.replicas)
-			got := desiredStatus(d, newSummary(d, "h", test.instances), conditions.Stamp{Generation: d.Generation, Now: now})
+			got := desiredStatus(d, newSummary(d, "h", test.instances), apply.Stamp{Generation: d.Generation, Now: now})
 			if counts := [4]int32{got.Replicas, got.CurrentReplicas, got.DesiredReplicas, got.ReadyReplicas}; counts != test.wantCounts {
 				t.Errorf("counts %v, want %v", counts, test.wantCounts)
 			}
@@ -195,7 +194,7 @@ func TestProgressing(t *testing.T) {
 			"1 of 2 Instances have the current template, 1 is being deleted; Instance web-1: NodeLost: about web-1",
 		},
 	} {
-		got := desiredStatus(d, newSummary(d, "h", test.instances), conditions.Stamp{Now: now})
+		got := desiredStatus(d, newSummary(d, "h", test.instances), apply.Stamp{Now: now})
 		if progressing := meta.FindStatusCondition(got.Conditions, v1alpha.ConditionProgressing); progressing.Message != test.want {
 			t.Errorf("%s: got %q, want %q", name, progressing.Message, test.want)
 		}
@@ -210,9 +209,9 @@ func TestReportedInstances(t *testing.T) {
 		i.Status.NetworkInterfaces = []v1alpha.InstanceNetworkInterfaceStatus{{Assignments: v1alpha.InstanceNetworkAssignments{NetworkIP: &ip}}}
 	})
 	all := []v1alpha.Instance{running, instance("web-2", "old", "SchedulingGatesPresent", held), instance("web-x", "h", "Available"), instance("web-0", "h", "", deleted)}
-	status := desiredStatus(d, newSummary(d, "h", all), conditions.Stamp{Now: now})
+	status := desiredStatus(d, newSummary(d, "h", all), apply.Stamp{Now: now})
 	d.Status.Reports = status.Reports
-	got := cellreport.Instances(d)
+	got := wire.Instances(d)
 	var names []string
 	for i := range got {
 		names = append(names, got[i].Name)
@@ -248,7 +247,7 @@ func TestSlices(t *testing.T) {
 		for i := range report.Instances {
 			indices = append(indices, int(report.Instances[i].Index))
 		}
-		return indexing.Format(indices)
+		return naming.Format(indices)
 	}
 	if len(got.Status.Reports) != 1 || listed(got.Status.Reports[0]) != "0,15" || got.Status.Indices[0].Existing != "0,15-16,47-48,80,5000" {
 		t.Errorf("the status has %+v", got.Status)
@@ -268,7 +267,7 @@ func TestSlices(t *testing.T) {
 func TestSameStatus(t *testing.T) {
 	d := deployment(2)
 	all := []v1alpha.Instance{instance("web-0", "h", "Available"), instance("web-1", "h", "Available")}
-	wanted := desiredStatus(d, newSummary(d, "h", all), conditions.Stamp{Generation: 3, Now: now})
+	wanted := desiredStatus(d, newSummary(d, "h", all), apply.Stamp{Generation: 3, Now: now})
 	tests := map[string]struct {
 		change func(*v1alpha.WorkloadDeploymentStatus)
 		want   bool

@@ -9,7 +9,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // facts are the indices of all Instances of a deployment, grouped by the states that the hub needs. The Instances are ordered by index.
@@ -41,8 +41,8 @@ func facts(hash string, ordered []indexed) v1alpha.CellIndices {
 			result.DataMissing = data.Message
 		}
 	}
-	result.Existing, result.Ready, result.Held = indexing.Format(existing), indexing.Format(ready), indexing.Format(held)
-	result.AvailableIndices = indexing.Format(available)
-	result.Current, result.DataReady = indexing.Format(current), indexing.Format(dataReady)
+	result.Existing, result.Ready, result.Held = naming.Format(existing), naming.Format(ready), naming.Format(held)
+	result.AvailableIndices = naming.Format(available)
+	result.Current, result.DataReady = naming.Format(current), naming.Format(dataReady)
 	return result
 }

@@ -21,7 +21,6 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/disruption"
-	"github.com/karmada-compute/karmada-compute/cell/nodes"
 )
 
 // addFloor reports of a deployment with a disruption budget which floor is in force, and how many Instances count.
@@ -69,7 +68,7 @@ func (s *scope) awaiting(ctx context.Context) (int32, error) {
 
 // onCordonedNodes are the names of the Instances whose nodes are cordoned.
 func (s *scope) onCordonedNodes(ctx context.Context) (map[string]bool, error) {
-	cordoned, _, err := nodes.Cordoned(ctx, s.client)
+	cordoned, _, err := disruption.CordonedNodes(ctx, s.client)
 	if err != nil || len(cordoned) == 0 {
 		return nil, err
 	}

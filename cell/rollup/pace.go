@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 
-	"github.com/karmada-compute/karmada-compute/internal/coalesce"
+	"github.com/karmada-compute/karmada-compute/internal/pace"
 )
 
 const (
@@ -28,19 +28,19 @@ const (
 	// start, there are hundreds of events a second, and the cost of each pass grows with the number of Instances.
 	lookInterval = 100 * time.Millisecond
 	// rolloutInterval is the minimum time between two reports of a deployment whose Instances are being replaced. The hub acts on the end of a
-	// step, which is reported at once. With many Instances that are not Available it is longer, as for a crowd (coalesce.CrowdShare): a report
+	// step, which is reported at once. With many Instances that are not Available it is longer, as for a crowd (pace.CrowdShare): a report
 	// shows each of them in a state that passes, for which the project gets a write.
 	rolloutInterval = time.Second
 )
 
-// pace decides when a deployment's report may be written. A report of any size is written while there is budget left; the next report
+// pacer decides when a deployment's report may be written. A report of any size is written while there is budget left; the next report
 // waits for the excess. It is safe for concurrent use.
-type pace struct {
+type pacer struct {
 	clock clock.PassiveClock
 	// passing are the reports of transient states.
-	passing *coalesce.Writes[types.NamespacedName]
+	passing *pace.Writes[types.NamespacedName]
 	// starting are the reports of slices with starting Instances.
-	starting *coalesce.Writes[types.NamespacedName]
+	starting *pace.Writes[types.NamespacedName]
 
 	mu      sync.Mutex
 	budgets map[types.NamespacedName]*budget
@@ -58,15 +58,15 @@ type budget struct {
 	rolled  time.Time
 }
 
-func newPace(c clock.PassiveClock) *pace {
-	return &pace{
-		clock: c, passing: coalesce.New[types.NamespacedName](c), starting: coalesce.New[types.NamespacedName](c),
+func newPacer(c clock.PassiveClock) *pacer {
+	return &pacer{
+		clock: c, passing: pace.NewWrites[types.NamespacedName](c), starting: pace.NewWrites[types.NamespacedName](c),
 		budgets: map[types.NamespacedName]*budget{},
 	}
 }
 
 // rest is the time that the next report of a deployment must wait; 0: none. passing marks a report of a transient state.
-func (p *pace) rest(deployment types.NamespacedName, passing bool) time.Duration {
+func (p *pacer) rest(deployment types.NamespacedName, passing bool) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	b := p.budget(deployment)
@@ -81,7 +81,7 @@ func (p *pace) rest(deployment types.NamespacedName, passing bool) time.Duration
 }
 
 // look is the time that the next pass over all Instances of a deployment must wait; if it is 0, the pass begins now.
-func (p *pace) look(deployment types.NamespacedName) time.Duration {
+func (p *pacer) look(deployment types.NamespacedName) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	b := p.budget(deployment)
@@ -100,7 +100,7 @@ type replacement struct {
 }
 
 // rollout is the time that the next report of a deployment waits while its Instances are being replaced.
-func (p *pace) rollout(deployment types.NamespacedName, now replacement) time.Duration {
+func (p *pacer) rollout(deployment types.NamespacedName, now replacement) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	b := p.budget(deployment)
@@ -113,12 +113,12 @@ func (p *pace) rollout(deployment types.NamespacedName, now replacement) time.Du
 	case !b.rolling:
 		return 0
 	}
-	interval := max(rolloutInterval, min(coalesce.CrowdLimit, time.Duration(now.away)*coalesce.CrowdShare))
+	interval := max(rolloutInterval, min(pace.CrowdLimit, time.Duration(now.away)*pace.CrowdShare))
 	return max(0, b.rolled.Add(interval).Sub(b.at))
 }
 
 // rollingOut reports whether Instances of a deployment are being replaced: its slices and their sums wait together.
-func (p *pace) rollingOut(deployment types.NamespacedName) bool {
+func (p *pacer) rollingOut(deployment types.NamespacedName) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.budget(deployment).rolling
@@ -126,14 +126,14 @@ func (p *pace) rollingOut(deployment types.NamespacedName) bool {
 
 // spare is the time that an optional report of a deployment must wait: it uses nothing of the half of the budget that is reserved for
 // required reports.
-func (p *pace) spare(deployment types.NamespacedName) time.Duration {
+func (p *pacer) spare(deployment types.NamespacedName) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return time.Duration(max(0, burst/2-p.budget(deployment).bytes) / rate * float64(time.Second))
 }
 
 // spent records a write that costs as much as so many bytes, now.
-func (p *pace) spent(deployment types.NamespacedName, bytes int) {
+func (p *pacer) spent(deployment types.NamespacedName, bytes int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	b := p.budget(deployment)
@@ -142,16 +142,16 @@ func (p *pace) spent(deployment types.NamespacedName, bytes int) {
 }
 
 // wrote records the write of a report of so many bytes, now. The next passing state waits for itself.
-func (p *pace) wrote(deployment types.NamespacedName, bytes int) {
+func (p *pacer) wrote(deployment types.NamespacedName, bytes int) {
 	p.spent(deployment, bytes+overhead)
 	p.passing.Done(deployment)
 }
 
 // settled records that there is nothing to report.
-func (p *pace) settled(deployment types.NamespacedName) { p.passing.Done(deployment) }
+func (p *pacer) settled(deployment types.NamespacedName) { p.passing.Done(deployment) }
 
 // forget removes a deleted deployment.
-func (p *pace) forget(deployment types.NamespacedName) {
+func (p *pacer) forget(deployment types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.budgets, deployment)
@@ -159,7 +159,7 @@ func (p *pace) forget(deployment types.NamespacedName) {
 }
 
 // budget is the current budget of a deployment. p.mu is held.
-func (p *pace) budget(deployment types.NamespacedName) *budget {
+func (p *pacer) budget(deployment types.NamespacedName) *budget {
 	now := p.clock.Now()
 	b := p.budgets[deployment]
 	if b == nil {

@@ -15,7 +15,7 @@ var web, other = types.NamespacedName{Namespace: "ns", Name: "web"}, types.Names
 
 func TestPaceByBytes(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(now)
-	p := newPace(clock)
+	p := newPacer(clock)
 	small := 0
 	for ; p.rest(web, false) == 0 && small < 100; small++ {
 		p.wrote(web, 1000)
@@ -43,7 +43,7 @@ func TestPaceByBytes(t *testing.T) {
 
 func TestPaceOfPassingStates(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(now)
-	p := newPace(clock)
+	p := newPacer(clock)
 	steps := []struct {
 		after time.Duration
 		do    func()
@@ -73,7 +73,7 @@ func TestPaceOfPassingStates(t *testing.T) {
 // used.
 func TestPaceOfWhatIsNotNeeded(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(now)
-	p := newPace(clock)
+	p := newPacer(clock)
 	p.spent(web, 160e3)
 	if wait := p.spare(web); wait != 0 {
 		t.Errorf("with half of the budget it waits %s", wait)
@@ -92,7 +92,7 @@ func TestPaceOfWhatIsNotNeeded(t *testing.T) {
 // many are not Available. Its end waits for nothing.
 func TestPaceOfARollout(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(now)
-	p := newPace(clock)
+	p := newPacer(clock)
 	p.wrote(web, 1000)
 	for i, step := range []struct {
 		after time.Duration

@@ -20,16 +20,15 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
-	"github.com/karmada-compute/karmada-compute/cell/steps"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
-	"github.com/karmada-compute/karmada-compute/internal/conditions"
+	"github.com/karmada-compute/karmada-compute/internal/pace"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // scope is the state of one reconcile of a WorkloadDeployment.
 type scope struct {
 	*Reconciler
-	steps.Runner
+	pace.Runner
 	deployment *v1alpha.WorkloadDeployment
 	instances  []v1alpha.Instance
 	// slices are the deployment's slices that are in the cell, by their numbers.
@@ -78,8 +77,8 @@ func (s *scope) addScaling(ctx context.Context) error {
 	if err := s.client.Get(ctx, key, autoscaler); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("get HorizontalPodAutoscaler %s: %w", key, err)
 	}
-	stamp := conditions.Stamp{Generation: s.deployment.Generation, Now: s.clock.Now()}
-	s.reports.Status.Conditions = append(s.reports.Status.Conditions, conditions.Stamped(s.deployment.Status.Conditions, stamp, scalingActive(autoscaler))...)
+	stamp := apply.Stamp{Generation: s.deployment.Generation, Now: s.clock.Now()}
+	s.reports.Status.Conditions = append(s.reports.Status.Conditions, apply.StampedConditions(s.deployment.Status.Conditions, stamp, scalingActive(autoscaler))...)
 	return nil
 }
 
@@ -127,7 +126,7 @@ func (s *scope) delays(key client.ObjectKey, confirms, onlyStarting bool) bool {
 // passing reports whether the reported state only differs from the stored one by what passes. A rollout in progress has a pace of its own.
 func (s *scope) passing(key client.ObjectKey) bool {
 	before, status := &s.deployment.Status, &s.reports.Status
-	return !s.pace.rollingOut(key) && cellreport.Passing(before.ReplicaCounts, status.ReplicaCounts, before.Conditions, status.Conditions)
+	return !s.pace.rollingOut(key) && wire.Passing(before.ReplicaCounts, status.ReplicaCounts, before.Conditions, status.Conditions)
 }
 
 // waits reports whether the pace delays the next report. passing marks a report of a transient state.

@@ -23,9 +23,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 const (
@@ -40,13 +40,13 @@ func (r *Reports) Slices() int { return r.slices }
 
 // Slice is the report in a slice.
 func (r *Reports) Slice(number int) v1alpha.InstanceReport {
-	return r.summary.report(r.deployment, indexing.SliceRange(number))
+	return r.summary.report(r.deployment, naming.SliceRange(number))
 }
 
 // Version differs when the report in a slice may differ: it consists of the resource versions of its Instances. It costs much less than
 // the report.
 func (r *Reports) Version(number int) string {
-	within := indexing.SliceRange(number)
+	within := naming.SliceRange(number)
 	var version strings.Builder
 	for _, one := range r.summary.within(within.First, within.Last) {
 		version.WriteString(strconv.Itoa(one.index))
@@ -61,7 +61,7 @@ func (r *Reports) Version(number int) string {
 func (s *summary) countUnlisted(slices int, arrived func(slice int) bool) {
 	s.unlisted = 0
 	for _, one := range s.ordered {
-		if number, sliced := indexing.SliceOf(one.index); sliced && (number >= slices || !arrived(number)) {
+		if number, sliced := naming.SliceOf(one.index); sliced && (number >= slices || !arrived(number)) {
 			s.unlisted++
 		}
 	}
@@ -70,15 +70,15 @@ func (s *summary) countUnlisted(slices int, arrived func(slice int) bool) {
 // report has the Instances of a range of indices.
 func (s *summary) report(deployment string, within v1alpha.IndexRange) v1alpha.InstanceReport {
 	instances := s.within(within.First, within.Last)
-	reported := make([]cellreport.Instance, 0, len(instances))
+	reported := make([]wire.Instance, 0, len(instances))
 	for _, one := range instances {
 		reported = append(reported, reportedInstance(one.Instance))
 	}
-	return cellreport.New(deployment, reported)
+	return wire.New(deployment, reported)
 }
 
-func reportedInstance(instance *v1alpha.Instance) cellreport.Instance {
-	reported := cellreport.Instance{
+func reportedInstance(instance *v1alpha.Instance) wire.Instance {
+	reported := wire.Instance{
 		Name:            instance.Name,
 		TemplateHash:    instance.TemplateHash(),
 		SchedulingGates: instance.SchedulingGates(),
@@ -99,7 +99,7 @@ func reportedInstance(instance *v1alpha.Instance) cellreport.Instance {
 func shortened(conditions []metav1.Condition) []metav1.Condition {
 	result := slices.Clone(conditions)
 	for i := range result {
-		result[i].Message = wording.Shorten(result[i].Message, v1alpha.MaxMessage)
+		result[i].Message = reasons.Shorten(result[i].Message, v1alpha.MaxMessage)
 	}
 	return result
 }
@@ -116,8 +116,8 @@ func (s *scope) listSlices(ctx context.Context) error {
 	s.slices = map[int]*v1alpha.InstanceSlice{}
 	for i := range list.Items {
 		slice := &list.Items[i]
-		deployment, number, ok := indexing.ParseSliceName(slice.Name)
-		if ok && deployment == s.deployment.Name && slice.Spec.IndexRange == indexing.SliceRange(number) && slice.DeletionTimestamp.IsZero() {
+		deployment, number, ok := naming.ParseSliceName(slice.Name)
+		if ok && deployment == s.deployment.Name && slice.Spec.IndexRange == naming.SliceRange(number) && slice.DeletionTimestamp.IsZero() {
 			s.slices[number] = slice
 		}
 	}
@@ -185,7 +185,7 @@ func rank(later bool) int {
 
 // starting reports whether an Instance of a slice was created or replaced a short while ago and is about to become Ready.
 func (r *Reports) starting(number int, now time.Time) bool {
-	within := indexing.SliceRange(number)
+	within := naming.SliceRange(number)
 	return slices.ContainsFunc(r.summary.within(within.First, within.Last), func(one indexed) bool {
 		if owned.Superseded(one.Instance) {
 			return true

@@ -13,10 +13,9 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
 // severity orders the reasons why an Instance is not Ready: a user must act on the highest first.
@@ -68,7 +67,7 @@ type summary struct {
 
 func newSummary(deployment *v1alpha.WorkloadDeployment, hash string, instances []v1alpha.Instance) *summary {
 	s := &summary{ordered: byIndex(deployment.Name, instances), suspended: deployment.Spec.Suspended, missing: templates.MissingFields(deployment)}
-	indices := indexing.Desired(deployment)
+	indices := naming.Desired(deployment)
 	s.counts.DesiredReplicas = int32(len(indices)) //nolint:gosec // at most a few thousand
 	highest := -1
 	for _, one := range s.ordered {
@@ -87,7 +86,7 @@ func newSummary(deployment *v1alpha.WorkloadDeployment, hash string, instances [
 		s.worst = templates.MissingMessage(s.missing)
 	}
 	if s.worst == "" && s.counts.Replicas < s.counts.DesiredReplicas {
-		s.worst = wording.Count(s.counts.DesiredReplicas-s.counts.Replicas, "Instance is", "Instances are") + " not created yet"
+		s.worst = reasons.Count(s.counts.DesiredReplicas-s.counts.Replicas, "Instance is", "Instances are") + " not created yet"
 	}
 	return s
 }
@@ -102,7 +101,7 @@ func isCurrent(deployment *v1alpha.WorkloadDeployment, instance indexed, hash st
 // awaiting is how many Available Instances a voluntary disruption waits for: the cell gives them up, they get another template, or their node is
 // cordoned. One that keeps its template below the partition waits for nothing.
 func (s *summary) awaiting(deployment *v1alpha.WorkloadDeployment, cordoned map[string]bool) (count int32) {
-	wanted := indexing.Desired(deployment)
+	wanted := naming.Desired(deployment)
 	for _, one := range s.ordered {
 		_, found := slices.BinarySearch(wanted, one.index)
 		if owned.Available(one.Instance) && (!found || !isCurrent(deployment, one, s.facts.TemplateHash) || cordoned[one.Name]) {

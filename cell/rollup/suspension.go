@@ -10,8 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
 // conditions are the deployment's conditions.
@@ -35,7 +35,7 @@ func (s *summary) suspendedConditions() []metav1.Condition {
 	message := "the project is suspended; its Instances are stopped"
 	progressing, reason, stopped := metav1.ConditionFalse, v1alpha.ReasonProjectSuspended, metav1.ConditionTrue
 	if left > 0 {
-		message = fmt.Sprintf("the project is suspended; %d of %s not stopped yet", left, wording.Count(s.counts.Replicas, "Instance is", "Instances are"))
+		message = fmt.Sprintf("the project is suspended; %d of %s not stopped yet", left, reasons.Count(s.counts.Replicas, "Instance is", "Instances are"))
 		progressing, reason, stopped = metav1.ConditionTrue, v1alpha.ReasonSuspending, metav1.ConditionFalse
 	}
 	return []metav1.Condition{

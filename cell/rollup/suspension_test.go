@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/conditions"
+	"github.com/karmada-compute/karmada-compute/internal/apply"
 )
 
 func TestSuspended(t *testing.T) {
@@ -39,7 +39,7 @@ func TestSuspended(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := deployment(2)
 			d.Spec.Suspended = true
-			got := desiredStatus(d, newSummary(d, "h", test.instances), conditions.Stamp{Generation: d.Generation, Now: now})
+			got := desiredStatus(d, newSummary(d, "h", test.instances), apply.Stamp{Generation: d.Generation, Now: now})
 			if suspended := meta.FindStatusCondition(got.Conditions, v1alpha.ConditionSuspended); suspended.Status != test.wantStopped ||
 				!strings.Contains(suspended.Message, test.wantMessage) {
 				t.Errorf("got %+v", suspended)
@@ -53,7 +53,7 @@ func TestSuspended(t *testing.T) {
 			}
 		})
 	}
-	if got := desiredStatus(deployment(1), newSummary(deployment(1), "h", nil), conditions.Stamp{Now: now}); meta.FindStatusCondition(got.Conditions, v1alpha.ConditionSuspended) != nil {
+	if got := desiredStatus(deployment(1), newSummary(deployment(1), "h", nil), apply.Stamp{Now: now}); meta.FindStatusCondition(got.Conditions, v1alpha.ConditionSuspended) != nil {
 		t.Error("a project that is not suspended has the condition")
 	}
 }

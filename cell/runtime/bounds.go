@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/sizing"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // bounded are the resources of which every container has a limit and a positive request. Without a limit a container could take all of
@@ -101,7 +101,7 @@ func raiseTogether(pod *corev1.PodSpec, running []sizedContainer, name corev1.Re
 func mostOf(name corev1.ResourceName, spec *v1alpha.InstanceSpec) resource.Quantity {
 	ofType, typed := typeResources(spec)[name]
 	_, requested := spec.Runtime.Resources.Requests[name]
-	size := sizing.Instance(spec, typeResources(spec))[name]
+	size := templates.InstanceSize(spec, typeResources(spec))[name]
 	switch {
 	case (typed || requested) && size.Sign() > 0:
 		return size

@@ -12,7 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // containerStatuses are the states of the containers of a Pod that its node has reported, init containers first.
@@ -27,7 +27,7 @@ func containerStatuses(pod *corev1.Pod) []v1alpha.InstanceContainerStatus {
 		if last != nil {
 			status.LastTermination = &v1alpha.ContainerTermination{
 				Reason: last.Reason, ExitCode: last.ExitCode, FinishedAt: last.FinishedAt,
-				Message: wording.Shorten(last.Message, v1alpha.MaxMessage),
+				Message: reasons.Shorten(last.Message, v1alpha.MaxMessage),
 			}
 		}
 		if status.ImageID != "" || last != nil || status.RestartCount > 0 {

@@ -14,8 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/conditions"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // readySince sets a Pod's condition Ready, with an earlier transition time.
@@ -44,7 +44,7 @@ func TestAvailable(t *testing.T) {
 		"ready on a node that's new": {pod("Running", onNode, readySince(-time.Second)), 10 * time.Second, metav1.ConditionFalse, 11 * time.Second},
 	} {
 		seen := &observed{instance: sandbox(v1alpha.SandboxContainer{}), pod: test.pod, minReady: test.minReady}
-		got := meta.FindStatusCondition(desiredStatus(seen, conditions.Stamp{Now: now}).Conditions, v1alpha.ConditionAvailable)
+		got := meta.FindStatusCondition(desiredStatus(seen, apply.Stamp{Now: now}).Conditions, v1alpha.ConditionAvailable)
 		if got.Status != test.want {
 			t.Errorf("%s: Available is %+v, want %s", name, got, test.want)
 		}
@@ -66,11 +66,11 @@ func TestContainerStatuses(t *testing.T) {
 			{Name: "waits"},
 		}
 	})
-	got := desiredStatus(&observed{instance: sandbox(v1alpha.SandboxContainer{}), pod: seen}, conditions.Stamp{Now: now})
+	got := desiredStatus(&observed{instance: sandbox(v1alpha.SandboxContainer{}), pod: seen}, apply.Stamp{Now: now})
 	want := []v1alpha.InstanceContainerStatus{
 		{Name: "setup", ImageID: "setup@sha256:1", LastTermination: &v1alpha.ContainerTermination{Reason: "Completed", FinishedAt: metav1.NewTime(now)}},
 		{Name: "app", ImageID: "app@sha256:2", RestartCount: 2, LastTermination: &v1alpha.ContainerTermination{
-			Reason: "Error", ExitCode: 3, Message: wording.Shorten(ended.Message, v1alpha.MaxMessage), FinishedAt: metav1.NewTime(now),
+			Reason: "Error", ExitCode: 3, Message: reasons.Shorten(ended.Message, v1alpha.MaxMessage), FinishedAt: metav1.NewTime(now),
 		}},
 	}
 	if difference := cmp.Diff(want, got.Containers); difference != "" || got.Restarts != 2 || !got.StartTime.Time.Equal(now) {
@@ -114,7 +114,7 @@ func TestProbes(t *testing.T) {
 		}), "InstanceCrashing", "container setup ends with exit code 2 (Error)"},
 	} {
 		seen := &observed{instance: sandbox(v1alpha.SandboxContainer{}), pod: test.pod, probeError: "HTTP probe failed with statuscode: 503"}
-		got := meta.FindStatusCondition(desiredStatus(seen, conditions.Stamp{Now: now}).Conditions, v1alpha.ConditionReady)
+		got := meta.FindStatusCondition(desiredStatus(seen, apply.Stamp{Now: now}).Conditions, v1alpha.ConditionReady)
 		if got.Reason != test.wantReason || !strings.HasSuffix(got.Message, test.wantMessage) {
 			t.Errorf("%s: Ready is %s %q, want %s %q", name, got.Reason, got.Message, test.wantReason, test.wantMessage)
 		}

@@ -18,11 +18,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/cell/data"
+	"github.com/karmada-compute/karmada-compute/cell/collector"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
-	"github.com/karmada-compute/karmada-compute/cell/strays"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
-	"github.com/karmada-compute/karmada-compute/internal/coalesce"
+	"github.com/karmada-compute/karmada-compute/internal/pace"
 )
 
 // FieldManager is the field manager of this controller.
@@ -35,21 +34,21 @@ type Reconciler struct {
 	// APIReader reads objects that are not in the cache: Pods of other owners, and the Events of evictions.
 	APIReader client.Reader
 	// Strays deletes Pods of an earlier Instance of the same name.
-	Strays *strays.Keeper
+	Strays *collector.Keeper
 	// Recorder records Events that a user must act on.
 	Recorder record.EventRecorder
 	// Settings configure how this cell runs Pods.
 	Settings Settings
 	// Passing are the delayed writes for starting Instances. Nil: no write is delayed.
-	Passing *coalesce.Writes[types.NamespacedName]
+	Passing *pace.Writes[types.NamespacedName]
 	// Clock gives conditions their transition times, and Pods their age.
 	Clock clock.PassiveClock
 }
 
 // NewPassing returns the delayed writes for starting Instances. They are grouped by project: thousands of Instances that start in one
 // delay no write of another.
-func NewPassing(c clock.PassiveClock) *coalesce.Writes[types.NamespacedName] {
-	return coalesce.NewGrouped(c, func(instance types.NamespacedName) string { return instance.Namespace })
+func NewPassing(c clock.PassiveClock) *pace.Writes[types.NamespacedName] {
+	return pace.NewGroupedWrites(c, func(instance types.NamespacedName) string { return instance.Namespace })
 }
 
 // Register adds the controller to a manager.
@@ -63,7 +62,7 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 		Watches(&v1alpha.WorkloadDeployment{}, handler.EnqueueRequestsFromMapFunc(owned.Requests(r.Client)), builder.WithPredicates(owned.SpecChanged())).
 		WithOptions(options)
 	// The data that a template names arrives separately from the deployment.
-	return data.Watch(b, r.specs).Complete(r)
+	return WatchData(b, r.specs).Complete(r)
 }
 
 func (r *Reconciler) specs(ctx context.Context, namespace string) (map[types.NamespacedName]*v1alpha.InstanceSpec, error) {

@@ -8,14 +8,14 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/sizing"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // limitToSize limits a Pod to the size of its Instance, in each resource that the instance type or the Instance names: the Pod can use
 // exactly the counted amount. Containers without resources of their own share the rest: each may take all of it, and the limit of the
 // Pod bounds them together, in clusters that support such limits.
 func limitToSize(pod *corev1.PodSpec, spec *v1alpha.InstanceSpec) {
-	size := sizing.Instance(spec, typeResources(spec))
+	size := templates.InstanceSize(spec, typeResources(spec))
 	together := corev1.ResourceList{}
 	running := runningContainers(pod, spec.Runtime.Sandbox)
 	for name, total := range size {
@@ -39,7 +39,7 @@ func limitToSize(pod *corev1.PodSpec, spec *v1alpha.InstanceSpec) {
 func limitRunning(containers []sizedContainer, name corev1.ResourceName, total resource.Quantity) {
 	rest := total.DeepCopy()
 	for _, container := range containers {
-		rest.Sub(sizing.Container(container.of)[name])
+		rest.Sub(templates.ContainerSize(container.of)[name])
 	}
 	for _, container := range containers {
 		limit := container.ownRequest(name)[name].DeepCopy()
@@ -58,7 +58,7 @@ func limitInit(containers []corev1.Container, sandbox *v1alpha.SandboxRuntime, n
 	for i := range containers {
 		of := &sandbox.InitContainers[i]
 		if of.IsSidecar() {
-			rest.Sub(sizing.Container(of)[name])
+			rest.Sub(templates.ContainerSize(of)[name])
 			continue
 		}
 		limitTo(&containers[i], name, rest.DeepCopy())

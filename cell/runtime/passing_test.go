@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
 
-	"github.com/karmada-compute/karmada-compute/internal/coalesce"
+	"github.com/karmada-compute/karmada-compute/internal/pace"
 )
 
 // TestAProjectDelaysNoOther: a crowd of starting Instances delays the writes of its own project alone.
@@ -20,10 +20,10 @@ func TestAProjectDelaysNoOther(t *testing.T) {
 	for n := range 100 {
 		passing.Wait(types.NamespacedName{Namespace: "ns-crowded", Name: fmt.Sprintf("web-%d", n)})
 	}
-	if got := passing.Wait(types.NamespacedName{Namespace: "ns-crowded", Name: "api-0"}); got != coalesce.CrowdLimit {
+	if got := passing.Wait(types.NamespacedName{Namespace: "ns-crowded", Name: "api-0"}); got != pace.CrowdLimit {
 		t.Errorf("in the crowded project an Instance waits %s", got)
 	}
-	if got := passing.Wait(types.NamespacedName{Namespace: "ns-quiet", Name: "api-0"}); got != coalesce.Limit {
-		t.Errorf("in another project an Instance waits %s, want %s", got, coalesce.Limit)
+	if got := passing.Wait(types.NamespacedName{Namespace: "ns-quiet", Name: "api-0"}); got != pace.Limit {
+		t.Errorf("in another project an Instance waits %s, want %s", got, pace.Limit)
 	}
 }

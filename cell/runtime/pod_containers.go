@@ -9,11 +9,11 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/sizing"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 func desiredContainers(spec *v1alpha.InstanceSpec) []corev1.Container {
-	sizes := sizing.Containers(spec, typeResources(spec))
+	sizes := templates.ContainersSize(spec, typeResources(spec))
 	result := make([]corev1.Container, 0, len(sizes))
 	for i, size := range sizes {
 		result = append(result, desiredContainer(&spec.Runtime.Sandbox.Containers[i], size))
@@ -25,7 +25,7 @@ func desiredInitContainers(sandbox *v1alpha.SandboxRuntime) []corev1.Container {
 	var result []corev1.Container
 	for i := range sandbox.InitContainers {
 		wanted := &sandbox.InitContainers[i]
-		container := desiredContainer(wanted, sizing.Container(wanted))
+		container := desiredContainer(wanted, templates.ContainerSize(wanted))
 		container.RestartPolicy = clonePointer(wanted.RestartPolicy)
 		result = append(result, container)
 	}

@@ -19,14 +19,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/cell/gates"
+	"github.com/karmada-compute/karmada-compute/cell/collector"
 	"github.com/karmada-compute/karmada-compute/cell/isolation"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
-	"github.com/karmada-compute/karmada-compute/cell/steps"
-	"github.com/karmada-compute/karmada-compute/cell/strays"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
-	"github.com/karmada-compute/karmada-compute/internal/coalesce"
-	"github.com/karmada-compute/karmada-compute/internal/conditions"
+	"github.com/karmada-compute/karmada-compute/internal/pace"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
@@ -48,7 +45,7 @@ const (
 // scope is the state of one reconcile of an Instance.
 type scope struct {
 	*Reconciler
-	steps.Runner
+	pace.Runner
 	observed
 	// deployment of the Instance; nil if it is deleted.
 	deployment *v1alpha.WorkloadDeployment
@@ -77,7 +74,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 // findDeployment gets the WorkloadDeployment of the Instance.
 func (s *scope) findDeployment(ctx context.Context) (err error) {
 	s.deployment, err = owned.Deployment(ctx, s.Client, s.instance)
-	if strays.IsOrphan(s.instance) {
+	if collector.IsOrphan(s.instance) {
 		s.blocked = &finding{
 			v1alpha.ReasonConfigurationError, "no WorkloadDeployment controls the Instance, so that it does not start; the agent deletes it unless its WorkloadDeployment adopts it",
 		}
@@ -89,13 +86,13 @@ func (s *scope) findDeployment(ctx context.Context) (err error) {
 // being deleted, or its deployment lacks fields, the last finding stays.
 func (s *scope) liftGates(ctx context.Context) (err error) {
 	if s.deployment == nil || !s.instance.DeletionTimestamp.IsZero() || len(templates.MissingFields(s.deployment)) > 0 {
-		s.found = gates.Kept(s.instance)
+		s.found = keptGates(s.instance)
 		return nil
 	}
-	if s.found, err = gates.Find(ctx, s.Client, s.deployment, s.instance); err != nil {
+	if s.found, err = findGates(ctx, s.Client, s.deployment, s.instance); err != nil {
 		return err
 	}
-	left, lifted := gates.Left(s.deployment, s.instance, s.found)
+	left, lifted := gatesLeft(s.deployment, s.instance, s.found)
 	if !lifted {
 		return nil
 	}
@@ -112,8 +109,8 @@ func (s *scope) liftGates(ctx context.Context) (err error) {
 // writeGates reports the open gates of an Instance run by another runtime, when they change. That runtime owns the rest of the status.
 func (s *scope) writeGates(ctx context.Context) error {
 	existing := s.instance.Status.Conditions
-	wanted := conditions.Stamped(existing, conditions.Stamp{Generation: s.instance.Generation, Now: s.Clock.Now()}, s.found...)
-	if s.deployment == nil || !s.instance.DeletionTimestamp.IsZero() || conditions.Include(existing, wanted) {
+	wanted := apply.StampedConditions(existing, apply.Stamp{Generation: s.instance.Generation, Now: s.Clock.Now()}, s.found...)
+	if s.deployment == nil || !s.instance.DeletionTimestamp.IsZero() || apply.IncludeConditions(existing, wanted) {
 		return nil
 	}
 	return s.applyStatus(ctx, v1alpha.InstanceStatus{Conditions: wanted})
@@ -266,13 +263,13 @@ func (s *scope) findHolder(ctx context.Context) error {
 		}
 		return fmt.Errorf("get the Pod that has the name of Instance %s: %w", client.ObjectKeyFromObject(s.instance), err)
 	}
-	controller, ofInstance := strays.ControllerName(pod, v1alpha.KindInstance)
+	controller, ofInstance := collector.ControllerName(pod, v1alpha.KindInstance)
 	switch {
 	case metav1.IsControlledBy(pod, s.instance):
 		// The cache was out of date.
 		s.pod = pod
 		return nil
-	case !pod.DeletionTimestamp.IsZero() || ofInstance && controller.Name == s.instance.Name || strays.IsOrphan(pod):
+	case !pod.DeletionTimestamp.IsZero() || ofInstance && controller.Name == s.instance.Name || collector.IsOrphan(pod):
 		s.blocked = &finding{v1alpha.ReasonProvisioning, "waiting for the Pod of an earlier Instance to end"}
 	default:
 		s.blocked = &finding{v1alpha.ReasonConfigurationError, fmt.Sprintf("a Pod %s exists that is not of this Instance; delete it", pod.Name)}
@@ -292,7 +289,7 @@ func (s *scope) findHolder(ctx context.Context) error {
 // writeStatus writes the status when it differs, with an Event when a user must act on it.
 func (s *scope) writeStatus(ctx context.Context) error {
 	s.expectStop()
-	status := desiredStatus(&s.observed, conditions.Stamp{Generation: s.instance.Generation, Now: s.Clock.Now()})
+	status := desiredStatus(&s.observed, apply.Stamp{Generation: s.instance.Generation, Now: s.Clock.Now()})
 	key := client.ObjectKeyFromObject(s.instance)
 	if sameStatus(&s.instance.Status, &status) {
 		s.Passing.Done(key)
@@ -346,7 +343,7 @@ func (s *scope) passing(after *v1alpha.InstanceStatus) bool {
 // usually takes seconds: then Ready is the only state that is ever written.
 func (s *scope) patience() time.Duration {
 	if s.pod == nil || podCondition(s.pod, corev1.PodScheduled).Status == corev1.ConditionFalse {
-		return coalesce.Limit
+		return pace.Limit
 	}
 	return startLimit
 }

@@ -15,7 +15,7 @@ import (
 	componentresource "k8s.io/component-helpers/resource"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/sizing"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 var (
@@ -105,7 +105,7 @@ func TestPodsRequestWhatKarmadaReserves(t *testing.T) {
 	random := rand.New(rand.NewSource(*seed))
 	for range *instances {
 		instance := randomInstance(random)
-		size := sizing.Instance(&instance.Spec, instance.Spec.Controller.InstanceTypeResources)
+		size := templates.InstanceSize(&instance.Spec, instance.Spec.Controller.InstanceTypeResources)
 		pod := desiredPod(instance, &Settings{})
 		checkTogether(t, &pod.Spec)
 		for _, container := range podContainers(&pod.Spec) {

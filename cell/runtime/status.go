@@ -16,8 +16,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
-	"github.com/karmada-compute/karmada-compute/internal/conditions"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // suspendedMessage is the message of an Instance that is stopped because its project is suspended.
@@ -46,15 +46,15 @@ type observed struct {
 }
 
 // desiredStatus is the part of the status of an Instance that this controller writes.
-func desiredStatus(seen *observed, stamp conditions.Stamp) v1alpha.InstanceStatus {
+func desiredStatus(seen *observed, stamp apply.Stamp) v1alpha.InstanceStatus {
 	seen.now = stamp.Now
 	ready, programmed, available := seen.ready(), seen.programmed(), seen.available()
 	for _, condition := range []*metav1.Condition{&ready, &programmed, &available} {
-		condition.Message = wording.Shorten(condition.Message, v1alpha.MaxMessage)
+		condition.Message = reasons.Shorten(condition.Message, v1alpha.MaxMessage)
 	}
 	status := v1alpha.InstanceStatus{
 		// An Instance that was replaced in place is Ready since its Pod is, not since the Pod before was.
-		Conditions: conditions.Stamped(owned.Conditions(seen.instance), stamp, append([]metav1.Condition{ready, available, programmed}, seen.found...)...),
+		Conditions: apply.StampedConditions(owned.Conditions(seen.instance), stamp, append([]metav1.Condition{ready, available, programmed}, seen.found...)...),
 	}
 	if seen.pod == nil {
 		return status
@@ -76,7 +76,7 @@ func desiredStatus(seen *observed, stamp conditions.Stamp) v1alpha.InstanceStatu
 
 // sameStatus reports whether an Instance already has the wanted part of its status.
 func sameStatus(existing *v1alpha.InstanceStatus, wanted *v1alpha.InstanceStatus) bool {
-	return conditions.Include(existing.Conditions, wanted.Conditions) &&
+	return apply.IncludeConditions(existing.Conditions, wanted.Conditions) &&
 		equality.Semantic.DeepEqual(existing.NetworkInterfaces, wanted.NetworkInterfaces) &&
 		equality.Semantic.DeepEqual(existing.Controller, wanted.Controller) &&
 		equality.Semantic.DeepEqual(existing.StartTime, wanted.StartTime) && existing.Restarts == wanted.Restarts &&

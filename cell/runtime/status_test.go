@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/conditions"
+	"github.com/karmada-compute/karmada-compute/internal/apply"
 )
 
 var now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -196,7 +196,7 @@ func TestDesiredStatus(t *testing.T) {
 			if test.instance != nil {
 				test.instance(instance)
 			}
-			got := desiredStatus(&observed{instance: instance, pod: test.pod, blocked: test.blocked, found: instance.Status.Conditions}, conditions.Stamp{Generation: 4, Now: now})
+			got := desiredStatus(&observed{instance: instance, pod: test.pod, blocked: test.blocked, found: instance.Status.Conditions}, apply.Stamp{Generation: 4, Now: now})
 			for conditionType, want := range map[string]string{
 				v1alpha.ConditionReady: test.wantReady, v1alpha.ConditionAvailable: test.wantAvailable, v1alpha.ConditionProgrammed: test.wantProgrammed,
 			} {
@@ -222,7 +222,7 @@ func TestDesiredStatus(t *testing.T) {
 func TestAddresses(t *testing.T) {
 	instance := sandbox(v1alpha.SandboxContainer{})
 	instance.Spec.NetworkInterfaces = append(instance.Spec.NetworkInterfaces, v1alpha.InstanceNetworkInterface{})
-	stamp := conditions.Stamp{Generation: 1, Now: now}
+	stamp := apply.Stamp{Generation: 1, Now: now}
 	if got := desiredStatus(&observed{instance: instance, pod: pod("Pending")}, stamp).NetworkInterfaces; got != nil {
 		t.Errorf("without an address: %+v", got)
 	}
@@ -239,18 +239,18 @@ func TestAddresses(t *testing.T) {
 func TestSameStatus(t *testing.T) {
 	instance := sandbox(v1alpha.SandboxContainer{})
 	seen := &observed{instance: instance, pod: pod("Running", onNode, with(corev1.PodReady, corev1.ConditionTrue, ""))}
-	wanted := desiredStatus(seen, conditions.Stamp{Generation: 1, Now: now})
+	wanted := desiredStatus(seen, apply.Stamp{Generation: 1, Now: now})
 	if sameStatus(&instance.Status, &wanted) {
 		t.Error("an empty status is not the wanted one")
 	}
 	instance.Status = *wanted.DeepCopy()
 	instance.Status.Conditions = append([]metav1.Condition{{Type: v1alpha.ConditionQuotaGranted, Status: metav1.ConditionTrue}}, instance.Status.Conditions...)
-	later := desiredStatus(seen, conditions.Stamp{Generation: 1, Now: now.Add(time.Hour)})
+	later := desiredStatus(seen, apply.Stamp{Generation: 1, Now: now.Add(time.Hour)})
 	if !sameStatus(&instance.Status, &later) {
 		t.Error("nothing changed, and yet it differs")
 	}
 	seen.pod.Status.PodIP = "10.0.0.2"
-	moved := desiredStatus(seen, conditions.Stamp{Generation: 1, Now: now})
+	moved := desiredStatus(seen, apply.Stamp{Generation: 1, Now: now})
 	if sameStatus(&instance.Status, &moved) {
 		t.Error("another address is a difference")
 	}

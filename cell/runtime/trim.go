@@ -6,7 +6,7 @@ package runtime
 import (
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/karmada-compute/karmada-compute/internal/transforms"
+	"github.com/karmada-compute/karmada-compute/internal/watch"
 )
 
 // TrimPod is a cache transform that keeps the parts of a Pod that the controllers read. A whole Pod would hold the template of its Instance
@@ -23,7 +23,7 @@ func TrimPod(object any) (any, error) {
 	return stripPod(pod)
 }
 
-var stripPod = transforms.StripAnnotations()
+var stripPod = watch.StripAnnotations()
 
 // trimContainers keeps what the state of a container is explained by.
 func trimContainers(containers []corev1.Container) []corev1.Container {

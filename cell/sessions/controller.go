@@ -21,8 +21,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
-	"github.com/karmada-compute/karmada-compute/internal/predicates"
-	"github.com/karmada-compute/karmada-compute/internal/requeue"
+	"github.com/karmada-compute/karmada-compute/internal/pace"
+	"github.com/karmada-compute/karmada-compute/internal/watch"
 )
 
 const (
@@ -47,7 +47,7 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 	}
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("sessions").
-		For(&v1alpha.WorkloadDeployment{}, builder.WithPredicates(predicates.GenerationChanged())).
+		For(&v1alpha.WorkloadDeployment{}, builder.WithPredicates(watch.GenerationChanged())).
 		// A RoleBinding that was edited or deleted by hand is restored.
 		Watches(&rbacv1.RoleBinding{}, handler.EnqueueRequestsFromMapFunc(r.anyOfNamespace)).
 		WithOptions(options).
@@ -56,7 +56,7 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 
 // anyOfNamespace requests one deployment of a namespace: each of them restores its RoleBinding.
 func (r *Reconciler) anyOfNamespace(ctx context.Context, binding client.Object) []reconcile.Request {
-	return requeue.All(ctx, r.Client, &v1alpha.WorkloadDeploymentList{}, client.InNamespace(binding.GetNamespace()), client.Limit(1))
+	return pace.All(ctx, r.Client, &v1alpha.WorkloadDeploymentList{}, client.InNamespace(binding.GetNamespace()), client.Limit(1))
 }
 
 // Reconcile keeps the RoleBinding in the namespace of one deployment. It is deleted with the namespace.

@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/randfill"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/podfields"
+	"github.com/karmada-compute/karmada-compute/cli/convert/podfields"
 	"github.com/karmada-compute/karmada-compute/webhook/validation"
 )
 

@@ -16,7 +16,7 @@ import (
 	sigsjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
-	"github.com/karmada-compute/karmada-compute/internal/podfields"
+	"github.com/karmada-compute/karmada-compute/cli/convert/podfields"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 

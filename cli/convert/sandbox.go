@@ -13,7 +13,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/podfields"
+	"github.com/karmada-compute/karmada-compute/cli/convert/podfields"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 

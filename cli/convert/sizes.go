@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/sizing"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // resources converts the resources of a container. Kubernetes ignores an amount of zero.
@@ -50,10 +50,10 @@ func (c *conversion) amounts(from corev1.ResourceList, path string) corev1.Resou
 
 // sizeOf returns the size of an Instance in the resources that all of its containers name: the default type may be smaller.
 func sizeOf(sandbox *v1alpha.SandboxRuntime) corev1.ResourceList {
-	sum := sizing.Instance(&v1alpha.InstanceSpec{Runtime: v1alpha.InstanceRuntimeSpec{Sandbox: sandbox}}, nil)
+	sum := templates.InstanceSize(&v1alpha.InstanceSpec{Runtime: v1alpha.InstanceRuntimeSpec{Sandbox: sandbox}}, nil)
 	maps.DeleteFunc(sum, func(name corev1.ResourceName, _ resource.Quantity) bool {
 		return slices.ContainsFunc(sandbox.Containers, func(container v1alpha.SandboxContainer) bool {
-			_, names := sizing.Container(&container)[name]
+			_, names := templates.ContainerSize(&container)[name]
 			return !names
 		})
 	})

@@ -30,7 +30,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/cli/terminal"
 	"github.com/karmada-compute/karmada-compute/cli/view"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 const (
@@ -288,7 +288,7 @@ const indent = 2
 func (w *Watch) lines(s *view.Snapshot, l view.Layout) []string {
 	var lines []string
 	if problem := w.Problem(); problem != "" {
-		lines = append(lines, terminal.Wrap(wording.Clean(problem), l.Columns)...)
+		lines = append(lines, terminal.Wrap(reasons.Clean(problem), l.Columns)...)
 	}
 	if s.Gone() {
 		return append(lines, "no objects")

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // Terminal control: up n lines, and clear from the cursor to the end.
@@ -103,7 +103,7 @@ func (s *Screen) Headline(format string, args ...any) {
 // Line writes one line.
 func (s *Screen) Line(format string, args ...any) {
 	s.End()
-	s.write(wording.Clean(fmt.Sprintf(format+"\n", args...)))
+	s.write(reasons.Clean(fmt.Sprintf(format+"\n", args...)))
 }
 
 func (s *Screen) elapsed() string {
@@ -138,7 +138,7 @@ func (s *Screen) Show(lines []string) {
 func cleaned(lines []string) []string {
 	result := make([]string, 0, len(lines))
 	for _, line := range lines {
-		result = append(result, wording.Clean(line))
+		result = append(result, reasons.Clean(line))
 	}
 	return result
 }

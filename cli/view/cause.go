@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/remedies"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // The conditions of each kind: first the condition that reports whether all is well, then the conditions that may have the cause.
@@ -43,17 +43,17 @@ type Finding struct {
 	// Since is the last transition time of the condition.
 	Since *metav1.Time `json:"since,omitempty"`
 	// Actor must act: consumer, operator or nobody. It is "" for reasons that are not the add-on's.
-	Actor remedies.Actor `json:"actor,omitempty"`
+	Actor reasons.Actor `json:"actor,omitempty"`
 	// Do is the action to take.
 	Do string `json:"do,omitempty"`
 	// Warning is true if the object works nevertheless.
 	Warning bool `json:"warning,omitempty"`
 	// rank is the specificity of the reason; 0 for reasons that are not the add-on's.
-	rank remedies.Rank
+	rank reasons.Rank
 }
 
 func (f *Finding) urgent() bool {
-	return f != nil && (f.Actor == remedies.ActorConsumer || f.Actor == remedies.ActorOperator)
+	return f != nil && (f.Actor == reasons.ActorConsumer || f.Actor == reasons.ActorOperator)
 }
 
 // moment is the time at which an object is examined, and the start of its present state.
@@ -87,14 +87,14 @@ func findingOf(condition *metav1.Condition, m moment) *Finding {
 	if !condition.LastTransitionTime.IsZero() {
 		f.Since = condition.LastTransitionTime.DeepCopy()
 	}
-	if remedy, ok := remedies.Of(condition.Type, condition.Reason); ok {
+	if remedy, ok := reasons.Of(condition.Type, condition.Reason); ok {
 		f.apply(&remedy, m.lasted())
 	}
 	return f
 }
 
 // apply adds the remedy of a reason that has lasted this long to a finding.
-func (f *Finding) apply(remedy *remedies.Remedy, lasted time.Duration) {
+func (f *Finding) apply(remedy *reasons.Remedy, lasted time.Duration) {
 	action := remedy.After(lasted)
 	f.Actor, f.Do, f.rank = action.Actor, action.Do, remedy.Rank
 }

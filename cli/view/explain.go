@@ -19,8 +19,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cli/terminal"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
-	"github.com/karmada-compute/karmada-compute/internal/remedies"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // Verdict is a reason and the step at which it stops ways.
@@ -73,7 +72,7 @@ func (v Verdict) Lines(now time.Time, columns int) []string {
 		head += fmt.Sprintf(", since %s (%s)", duration.HumanDuration(now.Sub(finding.Since.Time)), finding.Since.UTC().Format(time.RFC3339))
 	}
 	lines := terminal.Wrap(head, columns)
-	texts := []string{wording.Clean(finding.Message)}
+	texts := []string{reasons.Clean(finding.Message)}
 	if len(v.Names) > 1 || v.Names[0] != v.Stop.Name {
 		texts = append(texts, "of: "+some(v.Names))
 	}
@@ -100,7 +99,7 @@ func some(names []string) string {
 }
 
 func actor(f *Finding) string {
-	if f.Actor == remedies.ActorNobody {
+	if f.Actor == reasons.ActorNobody {
 		return "nothing to do"
 	}
 	return string(f.Actor)

@@ -11,7 +11,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cli/terminal"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // Layout limits the width of the lines of a tree.
@@ -111,7 +111,7 @@ func (n *Node) title() string {
 func (n *Node) beside() string {
 	text := n.Address
 	if n.Finding != nil {
-		text = firstLine(wording.Clean(n.Finding.Message))
+		text = firstLine(reasons.Clean(n.Finding.Message))
 		if n.Finding.Warning {
 			text = strings.TrimSpace(n.Address + "  warning: " + n.Finding.Reason + " " + text)
 		}

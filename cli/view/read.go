@@ -19,9 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // Planes holds the planes that the user reaches. A nil plane is left out.
@@ -166,7 +165,7 @@ func (s *Snapshot) readCopies(ctx context.Context, p Planes) error {
 		shown := *copied.DeepCopy()
 		shown.Namespace = s.Namespace
 		s.Deployments = append(s.Deployments, shown)
-		s.Instances = append(s.Instances, reported(&shown, cellreport.Instances(&shown))...)
+		s.Instances = append(s.Instances, reported(&shown, wire.Instances(&shown))...)
 		if err := s.readSlices(ctx, p.Hub, copied); err != nil {
 			return err
 		}
@@ -181,7 +180,7 @@ func (s *Snapshot) readSlices(ctx context.Context, hub client.Reader, copied *v1
 	for number := range int(copied.Spec.Slices) {
 		binding := &workv1alpha2.ResourceBinding{}
 		key := client.ObjectKey{
-			Namespace: copied.Namespace, Name: names.GenerateBindingName(v1alpha.KindInstanceSlice, indexing.SliceName(copied.Name, number)),
+			Namespace: copied.Namespace, Name: names.GenerateBindingName(v1alpha.KindInstanceSlice, naming.SliceName(copied.Name, number)),
 		}
 		seen, err := s.get(ctx, hub, key, binding)
 		if err != nil {
@@ -196,17 +195,17 @@ func (s *Snapshot) readSlices(ctx context.Context, hub client.Reader, copied *v1
 			if item.Status == nil {
 				continue
 			}
-			if report, ok := cellreport.DecodeSlice(item.ClusterName, item.Status.Raw); ok {
+			if report, ok := wire.DecodeSlice(item.ClusterName, item.Status.Raw); ok {
 				reports = append(reports, report)
 			}
 		}
-		s.Instances = append(s.Instances, reported(&shown, cellreport.InstancesIn(copied, reports, indexing.SliceRange(number)))...)
+		s.Instances = append(s.Instances, reported(&shown, wire.InstancesIn(copied, reports, naming.SliceRange(number)))...)
 	}
 	return nil
 }
 
 // reported returns the Instances of a copy's entries, as the project shows them.
-func reported(d *v1alpha.WorkloadDeployment, entries []cellreport.Instance) []v1alpha.Instance {
+func reported(d *v1alpha.WorkloadDeployment, entries []wire.Instance) []v1alpha.Instance {
 	instances := make([]v1alpha.Instance, 0, len(entries))
 	for i := range entries {
 		entry := &entries[i]

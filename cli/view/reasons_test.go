@@ -16,7 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/remedies"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 var update = flag.Bool("update", false, "write what explain prints for each reason to the golden file")
@@ -60,11 +60,11 @@ func unhealthy(conditionType string) metav1.ConditionStatus {
 // TestExplainEveryReason renders what explain prints for every reason: at once, and when the reason has lasted too long.
 func TestExplainEveryReason(t *testing.T) {
 	var golden strings.Builder
-	for _, remedy := range remedies.All() {
+	for _, remedy := range reasons.All() {
 		for _, conditionType := range remedy.Conditions {
 			// Other conditions have the fault of a deployment whose progress has not exceeded its deadline.
 			progresses := conditionType == v1alpha.ConditionProgressing && remedy.Reason != v1alpha.ReasonProgressDeadlineExceeded
-			if remedy.Rank == remedies.RankWell || progresses {
+			if remedy.Rank == reasons.RankWell || progresses {
 				continue
 			}
 			fmt.Fprintf(&golden, "%s %s\n", conditionType, remedy.Reason)
@@ -78,7 +78,7 @@ func TestExplainEveryReason(t *testing.T) {
 }
 
 // explainReason checks what explain prints about a condition that has lasted for some time, and returns it.
-func explainReason(t *testing.T, remedy *remedies.Remedy, conditionType string, lasted time.Duration) string {
+func explainReason(t *testing.T, remedy *reasons.Remedy, conditionType string, lasted time.Duration) string {
 	t.Helper()
 	c := &metav1.Condition{
 		Type: conditionType, Status: unhealthy(conditionType), Reason: remedy.Reason, Message: "the message",
@@ -86,7 +86,7 @@ func explainReason(t *testing.T, remedy *remedies.Remedy, conditionType string, 
 	text := strings.Join(explained(c, lasted), "\n")
 	want := remedy.After(lasted)
 	who := string(want.Actor)
-	if want.Actor == remedies.ActorNobody {
+	if want.Actor == reasons.ActorNobody {
 		who = "nothing to do"
 	}
 	for _, part := range []string{remedy.Reason, "the message", fmt.Sprintf("-> %s: %s", who, want.Do)} {
@@ -126,7 +126,7 @@ func TestTheMostSpecificReason(t *testing.T) {
 	for _, c := range []*metav1.Condition{&ready, &programmed} {
 		c.LastTransitionTime = metav1.NewTime(changed)
 	}
-	for lasted, want := range map[time.Duration]remedies.Actor{time.Second: remedies.ActorNobody, 10 * time.Minute: remedies.ActorOperator} {
+	for lasted, want := range map[time.Duration]reasons.Actor{time.Second: reasons.ActorNobody, 10 * time.Minute: reasons.ActorOperator} {
 		got := cause([]metav1.Condition{ready, programmed}, instanceConditions, changed.Add(lasted))
 		if got.Message != "8 Insufficient cpu" || got.Actor != want {
 			t.Errorf("after %s: got %+v, want that the %s acts", lasted, got, want)
@@ -136,7 +136,7 @@ func TestTheMostSpecificReason(t *testing.T) {
 	granted := condition(v1alpha.ConditionQuotaGranted, "True", v1alpha.ReasonQuotaAvailable, "")
 	granted.LastTransitionTime = metav1.NewTime(changed.Add(time.Hour))
 	got := cause([]metav1.Condition{ready, programmed, granted}, instanceConditions, changed.Add(time.Hour+time.Second))
-	if got.Actor != remedies.ActorNobody {
+	if got.Actor != reasons.ActorNobody {
 		t.Errorf("a second after the quota was granted: %+v", got)
 	}
 }
@@ -178,7 +178,7 @@ func TestTheFirstSecond(t *testing.T) {
 		{func() { s.Instances = append(s.Instances, i) }, "created 1s ago; next, the cell of DFW reports its state"},
 	} {
 		test.add()
-		for lasted, actor := range map[time.Duration]remedies.Actor{time.Second: remedies.ActorNobody, time.Minute: remedies.ActorOperator} {
+		for lasted, actor := range map[time.Duration]reasons.Actor{time.Second: reasons.ActorNobody, time.Minute: reasons.ActorOperator} {
 			s.Now = changed.Add(lasted)
 			verdicts := Verdicts(s.Ways())
 			if len(verdicts) != 1 {

@@ -15,7 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/remedies"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // States of a Node.
@@ -222,7 +222,7 @@ func (s *Snapshot) cellNode(name, deployment string) *Node {
 	if cluster == nil {
 		if _, hidden := s.Hidden["clusters"]; !hidden {
 			node.Finding = &Finding{
-				Reason: "ClusterMissing", Actor: remedies.ActorOperator,
+				Reason: "ClusterMissing", Actor: reasons.ActorOperator,
 				Message: "there is no Cluster of this name on the hub", Do: "Join the cell again, or wait until its Instances have moved.",
 			}
 			node.Reason = node.Finding.Reason
@@ -246,7 +246,7 @@ func clusterFinding(cluster *clusterv1alpha1.Cluster, now time.Time) *Finding {
 	if found == nil || found.Condition != v1alpha.ConditionReady {
 		return found
 	}
-	if remedy, ok := remedies.Of(v1alpha.ConditionReady, v1alpha.ReasonCellNotReady); ok {
+	if remedy, ok := reasons.Of(v1alpha.ConditionReady, v1alpha.ReasonCellNotReady); ok {
 		found.Message = strings.TrimSpace(found.Reason + " " + found.Message)
 		found.Reason = remedy.Reason
 		found.apply(&remedy, 0)

@@ -19,7 +19,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	hubcells "github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/hub/path"
-	"github.com/karmada-compute/karmada-compute/internal/remedies"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // States of a Step, in addition to the states of a Node.
@@ -287,7 +287,7 @@ func (s *Snapshot) bindingStep(onHub *OnHub, name string) *Step {
 	condition := meta.FindStatusCondition(onHub.Binding.Status.Conditions, workv1alpha2.Scheduled)
 	if condition != nil && condition.Status == metav1.ConditionFalse {
 		step.Finding = findingOf(condition, moment{now: s.Now})
-		step.Finding.Actor, step.Finding.rank = remedies.ActorOperator, remedies.RankCause
+		step.Finding.Actor, step.Finding.rank = reasons.ActorOperator, reasons.RankCause
 		step.Finding.Do = "Add capacity to the cells of the city. Or the consumer asks for fewer or smaller Instances."
 	}
 	return step.settled()

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/remedies"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // deletesWithin is how long the deletion of a Workload takes at most while the add-on runs and all cells are reached.
@@ -29,10 +29,10 @@ func (s *Snapshot) workloadFinding() *Finding {
 	if s.IsDeleting() {
 		found := &Finding{
 			Reason: "Deleting", Message: "the Workload is being deleted; its Instances run until the add-on has withdrawn them from the cells",
-			Since: s.Workload.DeletionTimestamp, Actor: remedies.ActorNobody,
+			Since: s.Workload.DeletionTimestamp, Actor: reasons.ActorNobody,
 		}
 		if s.Now.Sub(found.Since.Time) > deletesWithin {
-			found.Actor = remedies.ActorOperator
+			found.Actor = reasons.ActorOperator
 			found.Do = "Check that replicas of karmada-compute run on the host, and that the hub reaches the cells."
 		}
 		return found

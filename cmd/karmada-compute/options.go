@@ -19,7 +19,7 @@ import (
 	"k8s.io/component-base/featuregate"
 
 	"github.com/karmada-compute/karmada-compute/cmd/internal/component"
-	"github.com/karmada-compute/karmada-compute/internal/sizing"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/webhook/registration"
 	"github.com/karmada-compute/karmada-compute/webhook/rotation"
 	"github.com/karmada-compute/karmada-compute/webhook/rotation/paths"
@@ -87,7 +87,7 @@ type webhookOptions struct {
 	features     featuregate.MutableVersionedFeatureGate
 	// bounds limit the size of a Workload, and most all Workloads of a project together.
 	bounds validation.Bounds
-	most   sizing.Demand
+	most   templates.Demand
 }
 
 // Values of --projects.

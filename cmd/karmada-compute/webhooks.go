@@ -22,8 +22,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/instancetypes"
-	"github.com/karmada-compute/karmada-compute/internal/citychoice"
-	"github.com/karmada-compute/karmada-compute/internal/sizing"
+	"github.com/karmada-compute/karmada-compute/internal/cities"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/milo"
 	"github.com/karmada-compute/karmada-compute/webhook"
 )
@@ -62,12 +62,12 @@ func (p *admissionProjects) admitted(project *milo.Project, err error) (webhook.
 }
 
 // Locations reads the locations of a project.
-func (p *admissionProjects) Locations(ctx context.Context, project webhook.Project) (locations []citychoice.Location, age time.Duration, err error) {
+func (p *admissionProjects) Locations(ctx context.Context, project webhook.Project) (locations []cities.Location, age time.Duration, err error) {
 	return p.lookup.Locations(ctx, known(project))
 }
 
 // FreshLocations reads the locations, bypassing the cache.
-func (p *admissionProjects) FreshLocations(ctx context.Context, project webhook.Project) ([]citychoice.Location, error) {
+func (p *admissionProjects) FreshLocations(ctx context.Context, project webhook.Project) ([]cities.Location, error) {
 	return p.lookup.FreshLocations(ctx, known(project))
 }
 
@@ -82,7 +82,7 @@ func (p *admissionProjects) MayWrite(ctx context.Context, project webhook.Projec
 }
 
 // Reserve counts what the Workloads of a project ask for.
-func (p *admissionProjects) Reserve(ctx context.Context, project webhook.Project, reservation sizing.Reservation) (sizing.Demand, error) {
+func (p *admissionProjects) Reserve(ctx context.Context, project webhook.Project, reservation templates.Reservation) (templates.Demand, error) {
 	return p.lookup.Reserve(ctx, known(project), reservation)
 }
 

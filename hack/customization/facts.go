@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/decode"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 	"github.com/karmada-compute/karmada-compute/interpreter"
 )
 
@@ -29,15 +29,15 @@ func constants() string {
 		{"condition_progressing", v1alpha.ConditionProgressing},
 		{"condition_report_valid", v1alpha.ConditionReportValid},
 		{"reason_report_fields_ignored", v1alpha.ReasonReportFieldsIgnored},
-		{"max_quantity_length", decode.MaxQuantityLength},
-		{"max_quantity_exponent", decode.MaxQuantityExponent},
+		{"max_quantity_length", wire.MaxQuantityLength},
+		{"max_quantity_exponent", wire.MaxQuantityExponent},
 		{"slice_api_version", v1alpha.GroupVersion.String()},
 		{"slice_kind", v1alpha.KindInstanceSlice},
 		{"deployment_uid_label", v1alpha.LabelDeploymentUID},
 		{"max_instances", interpreter.MaxInstances},
 		{"max_index", interpreter.MaxIndex},
 		{"max_of_type", interpreter.MaxOfType},
-		{"max_named", decode.MaxNamed},
+		{"max_named", wire.MaxNamed},
 		{"max_word", interpreter.MaxWord},
 		{"max_message", v1alpha.MaxMessage},
 		{"template_generation_annotation", workv1alpha2.ResourceTemplateGenerationAnnotationKey},

@@ -15,7 +15,7 @@ import (
 const (
 	mostBytes = 1024
 	mostItems = 1024
-	// mostQuantity is decode.MaxQuantityLength.
+	// mostQuantity is wire.MaxQuantityLength.
 	mostQuantity = 64
 )
 

@@ -14,7 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/remedies"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // crds are the generated CustomResourceDefinitions, by kind.
@@ -91,7 +91,7 @@ func TestColumns(t *testing.T) {
 // longestReason ignores one reason that is hardly ever seen, and one of placements, which have no columns.
 func longestReason(condition string) int {
 	longest := 0
-	for _, remedy := range remedies.All() {
+	for _, remedy := range reasons.All() {
 		rare := remedy.Reason == v1alpha.ReasonDefaultInstanceTypeNotFound || remedy.Reason == v1alpha.ReasonAvailableDeploymentFound
 		if slices.Contains(remedy.Conditions, condition) && !rare {
 			longest = max(longest, len(remedy.Reason))

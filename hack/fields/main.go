@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Command fields writes the reference of what becomes of each field of a Kubernetes workload in a Workload, from the types of Kubernetes
-// and the table of internal/podfields.
+// and the table of cli/convert/podfields.
 package main
 
 import (
@@ -11,7 +11,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/karmada-compute/karmada-compute/internal/podfields"
+	"github.com/karmada-compute/karmada-compute/cli/convert/podfields"
 )
 
 const reference = "docs/reference/template-fields.md"

@@ -18,7 +18,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/duration"
 
-	"github.com/karmada-compute/karmada-compute/internal/remedies"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 const reference = "docs/reference/reasons.md"
@@ -51,9 +51,9 @@ func run() error {
 	}
 	out := &strings.Builder{}
 	out.WriteString(head)
-	byCondition := map[string][]remedies.Remedy{}
+	byCondition := map[string][]reasons.Remedy{}
 	var conditions []string
-	for _, remedy := range remedies.All() {
+	for _, remedy := range reasons.All() {
 		for _, condition := range remedy.Conditions {
 			if byCondition[condition] == nil {
 				conditions = append(conditions, condition)
@@ -72,27 +72,27 @@ func run() error {
 	return os.WriteFile(reference, []byte(out.String()), 0o644) //nolint:gosec // not a secret
 }
 
-var ranks = map[remedies.Rank]string{remedies.RankWell: "–", remedies.RankSummary: "summary", remedies.RankStep: "step", remedies.RankCause: "cause"}
+var ranks = map[reasons.Rank]string{reasons.RankWell: "–", reasons.RankSummary: "summary", reasons.RankStep: "step", reasons.RankCause: "cause"}
 
 // normal returns how long a reason usually lasts.
-func normal(r *remedies.Remedy) string {
+func normal(r *reasons.Remedy) string {
 	if r.Normal == 0 {
 		return "–"
 	}
-	if r.Normal == remedies.Forever {
+	if r.Normal == reasons.Forever {
 		return "always"
 	}
 	return duration.HumanDuration(r.Normal)
 }
 
-func actors(r *remedies.Remedy) string {
+func actors(r *reasons.Remedy) string {
 	if r.Late.Actor == "" {
 		return string(r.Actor)
 	}
 	return fmt.Sprintf("%s, then %s", r.Actor, r.Late.Actor)
 }
 
-func does(r *remedies.Remedy) string {
+func does(r *reasons.Remedy) string {
 	if r.Late.Do == "" {
 		return r.Do
 	}

@@ -7,7 +7,7 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/karmada-compute/karmada-compute/internal/remedies"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // halfSentence matches the rest of "says that A, and that B" after its beginning was removed.
@@ -20,7 +20,7 @@ func TestMeaningsAreSentences(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, remedy := range remedies.All() {
+	for _, remedy := range reasons.All() {
 		meaning := meanings[remedy.Reason]
 		if meaning == "" {
 			t.Errorf("nothing says what %s means", remedy.Reason)

@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/requeue"
+	"github.com/karmada-compute/karmada-compute/internal/pace"
 )
 
 // Binding is the name and namespace of the ResourceBinding of the agents' Deployment, as in the chart.
@@ -55,7 +55,7 @@ func NewAgentsMetric(registerer prometheus.Registerer) *prometheus.GaugeVec {
 
 // Register adds the controller to a manager of the hub.
 func (r *Agents) Register(mgr ctrl.Manager) error {
-	return ctrl.NewControllerManagedBy(mgr).Named("agents").
+	return ctrl.NewControllerManagedBy(mgr).Named("cells-agents").
 		For(&clusterv1alpha1.Cluster{}).
 		Watches(&workv1alpha2.ResourceBinding{}, handler.EnqueueRequestsFromMapFunc(r.allCells)).
 		// Every replica has its own metric.
@@ -68,7 +68,7 @@ func (r *Agents) allCells(ctx context.Context, object client.Object) []reconcile
 	if client.ObjectKeyFromObject(object) != Binding {
 		return nil
 	}
-	return requeue.All(ctx, r.Hub, &clusterv1alpha1.ClusterList{}, client.UnsafeDisableDeepCopy)
+	return pace.All(ctx, r.Hub, &clusterv1alpha1.ClusterList{}, client.UnsafeDisableDeepCopy)
 }
 
 // Reconcile writes the condition of one Cluster.

@@ -18,7 +18,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
-	"github.com/karmada-compute/karmada-compute/internal/predicates"
+	"github.com/karmada-compute/karmada-compute/internal/watch"
 )
 
 // Cell is a Cluster of Karmada.
@@ -133,7 +133,7 @@ func (c Cells) AnyReady() bool {
 
 // Changed drops updates of Clusters that do not change their Cell.
 func Changed() predicate.Predicate {
-	return predicate.Or(predicate.LabelChangedPredicate{}, predicates.DeletionStarted(), predicate.Funcs{
+	return predicate.Or(predicate.LabelChangedPredicate{}, watch.DeletionStarted(), predicate.Funcs{
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			before, isCluster := e.ObjectOld.(*clusterv1alpha1.Cluster)
 			after, stillIs := e.ObjectNew.(*clusterv1alpha1.Cluster)

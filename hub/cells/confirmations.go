@@ -45,7 +45,7 @@ type Confirmations struct {
 
 // Register adds the controller to a manager of the hub.
 func (r *Confirmations) Register(mgr ctrl.Manager) error {
-	return ctrl.NewControllerManagedBy(mgr).Named("cities").
+	return ctrl.NewControllerManagedBy(mgr).Named("cells-cities").
 		For(&clusterv1alpha1.Cluster{}).
 		WatchesRawSource(Watch(r.Cities, func(_ context.Context, cell client.Object) []reconcile.Request {
 			return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(cell)}}

@@ -34,7 +34,7 @@ type Cordons struct {
 
 // Register adds the controller to a manager of the hub.
 func (r *Cordons) Register(mgr ctrl.Manager) error {
-	return ctrl.NewControllerManagedBy(mgr).Named("cordons").
+	return ctrl.NewControllerManagedBy(mgr).Named("cells-cordons").
 		For(&clusterv1alpha1.Cluster{}).
 		Watches(&workv1alpha1.Work{}, handler.EnqueueRequestsFromMapFunc(ofInventory)).
 		WithOptions(controller.Options{NeedLeaderElection: new(false)}).

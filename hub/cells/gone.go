@@ -47,7 +47,7 @@ type Gone struct {
 // Register adds the controller to a manager.
 func (r *Gone) Register(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
-		Named("forget").
+		Named("cells-gone").
 		For(&clusterv1alpha1.Cluster{}, builder.WithPredicates(concerned())).
 		WithOptions(controller.Options{NeedLeaderElection: new(false)}).
 		Complete(r)

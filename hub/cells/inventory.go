@@ -17,7 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // MaxLeaving is the number of leaving deployments that a cell is asked about at once, as the schema of a Cell allows.
@@ -26,7 +26,7 @@ const MaxLeaving = 100
 // WorkName is the name that Karmada would give the Work of a hub's Cell: it finds the Work by that when the Cell is deleted in
 // the cell.
 func WorkName(hub types.UID) string {
-	return karmadanames.GenerateWorkName(v1alpha.KindCell, cellreport.CellName(hub), "")
+	return karmadanames.GenerateWorkName(v1alpha.KindCell, wire.CellName(hub), "")
 }
 
 // LeftIn returns the deployments of which a cell says that it has nothing left, from the hub's cache.

@@ -20,7 +20,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 const (
@@ -35,7 +35,7 @@ const (
 func cellWork(cell string, spec v1alpha.CellSpec) (*workv1alpha1.Work, error) {
 	manifest := map[string]any{
 		"apiVersion": v1alpha.GroupVersion.String(), "kind": v1alpha.KindCell,
-		"metadata": manifestMetadata(cell, client.ObjectKey{Name: cellreport.CellName(spec.HubUID)}, v1alpha.KindCell),
+		"metadata": manifestMetadata(cell, client.ObjectKey{Name: wire.CellName(spec.HubUID)}, v1alpha.KindCell),
 		"spec":     spec,
 	}
 	return newWork(cell, cells.WorkName(spec.HubUID), manifest, map[string]string{v1alpha.LabelInventory: v1alpha.InventoryCell})
@@ -125,7 +125,7 @@ func workName(object types.NamespacedName) string {
 
 // isNamespace reports whether the key of an inventory belongs to a hub namespace.
 func isNamespace(object types.NamespacedName) bool {
-	return object == cellreport.NamespaceKey(object.Namespace)
+	return object == wire.NamespaceKey(object.Namespace)
 }
 
 func describe(object types.NamespacedName) string {

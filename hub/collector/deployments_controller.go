@@ -30,7 +30,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
-	"github.com/karmada-compute/karmada-compute/internal/predicates"
+	"github.com/karmada-compute/karmada-compute/internal/watch"
 )
 
 // DeploymentsOptions configure Deployments.
@@ -75,11 +75,11 @@ func NewDeployments(o DeploymentsOptions) *Deployments {
 func (r *Deployments) Register(mgr mcmanager.Manager, options mccontroller.Options, wrap func(mcreconcile.Func) mcreconcile.Func) error {
 	events := path.Events{Hub: r.Hub, Karmada: r.Karmada, Later: r.After}
 	built, err := events.Watch(mcbuilder.ControllerManagedBy(mgr).
-		Named("audit").
-		For(&v1alpha.WorkloadDeployment{}, mcbuilder.WithPredicates(predicates.IgnoreStatusUpdates())).
+		Named("collector-deployments").
+		For(&v1alpha.WorkloadDeployment{}, mcbuilder.WithPredicates(watch.IgnoreStatusUpdates())).
 		Watches(&v1alpha.WorkloadDeployment{}, projects.OnHubEvent(projects.OfCopy),
 			mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false),
-			mcbuilder.WithPredicates(predicates.IgnoreStatusUpdates()))).
+			mcbuilder.WithPredicates(watch.IgnoreStatusUpdates()))).
 		WatchesRawSource(r.leftovers(&events)).
 		WithOptions(options).
 		Build(wrap(r.Reconcile))

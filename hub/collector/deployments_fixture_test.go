@@ -24,7 +24,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/hub/propagation"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/testenv"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
@@ -79,7 +79,7 @@ func newDeploymentsFixture(t *testing.T) *deploymentsFixture {
 	maps.Copy(f.copied.Labels, from.Labels())
 	f.copied.Labels[v1alpha.LabelDeploymentUID] = string(f.original.UID)
 	f.copied.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{
-		Cells: []v1alpha.CellAssignment{{Name: f.cell.Name, Indices: indexing.Ranges([]int{0, 1})}},
+		Cells: []v1alpha.CellAssignment{{Name: f.cell.Name, Indices: naming.Ranges([]int{0, 1})}},
 	}
 	planes.Create(t, f.Planes, f.copied)
 	f.settle(t)

@@ -23,8 +23,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
-	"github.com/karmada-compute/karmada-compute/internal/requeue"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/pace"
 )
 
 // verifyAfter is the delay between a repair and the next audit of the deployment.
@@ -41,7 +41,7 @@ type deploymentScope struct {
 	copyName types.NamespacedName
 	// copied is the copy on the hub; nil: none exists.
 	copied       *v1alpha.WorkloadDeployment
-	requeueAfter requeue.After
+	requeueAfter pace.After
 }
 
 // Reconcile audits one WorkloadDeployment, or what is left of one. A request without a name is for the hub namespaces of a namespace of the
@@ -273,7 +273,7 @@ func (r *Deployments) ofLeftoverSlice(ctx context.Context, binding *workv1alpha2
 	var requests []mcreconcile.Request
 	for _, request := range path.OfSliceBinding(r.Hub)(ctx, binding) {
 		name := types.NamespacedName{Namespace: binding.Namespace, Name: request.Name}
-		deployment, _, ok := indexing.ParseSliceName(request.Name)
+		deployment, _, ok := naming.ParseSliceName(request.Name)
 		if !ok || !apierrors.IsNotFound(r.Hub.Get(ctx, name, &v1alpha.InstanceSlice{})) {
 			continue
 		}

@@ -13,13 +13,13 @@ import (
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // FuzzCellStatus reads the inventory that a cell reports: the length of the report bounds the memory, and at most as
 // many entries are kept as an agent reports.
 func FuzzCellStatus(f *testing.F) {
-	digests := `"digests":["1-x"` + strings.Repeat(`,""`, cellreport.Buckets-1) + `]`
+	digests := `"digests":["1-x"` + strings.Repeat(`,""`, wire.Buckets-1) + `]`
 	for _, status := range []string{
 		`{}`, `{` + digests + `}`, `{` + digests + `,"entries":[` + strings.Repeat(`{"namespace":"a","name":"b"},`, 3000) + `{}]}`,
 		`{` + digests + `,"entries":[{"namespace":"` + strings.Repeat("n", 9000) + `","name":"b"}]}`, `{` + digests + `,"listed":[-1,64,2147483647]}`,
@@ -42,11 +42,11 @@ func FuzzCellStatus(f *testing.F) {
 		if got, most := after.TotalAlloc-before.TotalAlloc, uint64(perByte*len(raw)+constant); got > most {
 			t.Fatalf("%d bytes allocate %d bytes, more than %d", len(raw), got, most)
 		}
-		if len(state.unexpected) > cellreport.MaxEntries {
+		if len(state.unexpected) > wire.MaxEntries {
 			t.Fatalf("%d deployments are unexpected", len(state.unexpected))
 		}
 		for entry := range state.unexpected {
-			if !cellreport.Valid(&entry) {
+			if !wire.Valid(&entry) {
 				t.Fatalf("entry %+v counts", entry)
 			}
 		}

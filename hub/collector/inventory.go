@@ -79,7 +79,7 @@ func (i *Inventory) NeedLeaderElection() bool { return false }
 
 // Start makes passes until ctx ends. It makes the Inventory a manager's Runnable.
 func (i *Inventory) Start(ctx context.Context) error {
-	logger := log.FromContext(ctx).WithName("inventory")
+	logger := log.FromContext(ctx).WithName("collector-inventory")
 	ctx = log.IntoContext(ctx, logger)
 	interval := min(max(i.After/6, time.Second), maxInterval)
 	for {

@@ -25,8 +25,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/collector"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -127,7 +127,7 @@ func (f *fixture) work(name string) *workv1alpha1.Work {
 // cellWork returns the Work of the Cell, with only its name.
 func (f *fixture) cellWork() *workv1alpha1.Work {
 	return &workv1alpha1.Work{ObjectMeta: metav1.ObjectMeta{
-		Namespace: planes.ExecutionSpace(f.cell.Name), Name: karmadanames.GenerateWorkName(v1alpha.KindCell, cellreport.CellName(f.hub), ""),
+		Namespace: planes.ExecutionSpace(f.cell.Name), Name: karmadanames.GenerateWorkName(v1alpha.KindCell, wire.CellName(f.hub), ""),
 	}}
 }
 
@@ -156,7 +156,7 @@ func (f *fixture) report() *v1alpha.Cell {
 		}
 		asked := cell.DeepCopy()
 		asked.Spec.Namespaces = asked.Spec.Namespaces && !f.listsNoNamespaces
-		raw, err := json.Marshal(cellreport.NewCellStatus(asked, append([]v1alpha.InventoryEntry{}, f.entries...)))
+		raw, err := json.Marshal(wire.NewCellStatus(asked, append([]v1alpha.InventoryEntry{}, f.entries...)))
 		if err != nil {
 			f.t.Fatal(err)
 		}

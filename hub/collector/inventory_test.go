@@ -17,9 +17,8 @@ import (
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -33,7 +32,7 @@ func TestCellIsCarried(t *testing.T) {
 		t.Errorf("metadata %+v", work.ObjectMeta)
 	}
 	cell := f.report()
-	if cell.Name != cellreport.CellName(f.hub) || cell.Spec.HubUID != f.hub || cell.Spec.Cell != f.cell.Name || cell.Labels["karmada.io/managed"] != "true" {
+	if cell.Name != wire.CellName(f.hub) || cell.Spec.HubUID != f.hub || cell.Spec.Cell != f.cell.Name || cell.Labels["karmada.io/managed"] != "true" {
 		t.Errorf("cell %+v", cell)
 	}
 	f.copied("web", f.cell.Name)
@@ -144,7 +143,7 @@ func TestUnexpected(t *testing.T) {
 				f.original("web")
 				copied := f.copied("web", "another")
 				planes.Change(f.t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) {
-					d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{{Name: f.cell.Name, Indices: indexing.Ranges([]int{0})}}}
+					d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{{Name: f.cell.Name, Indices: naming.Ranges([]int{0})}}}
 				})
 				planes.ChangeStatus(f.t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) { d.Status.ObservedGeneration = d.Generation })
 			},
@@ -154,7 +153,7 @@ func TestUnexpected(t *testing.T) {
 				f.original("web")
 				copied := f.copied("web", "another")
 				planes.Change(f.t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) {
-					d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{{Name: f.cell.Name, Releasing: indexing.Ranges([]int{0})}}}
+					d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{{Name: f.cell.Name, Releasing: naming.Ranges([]int{0})}}}
 				})
 				planes.ChangeStatus(f.t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) { d.Status.ObservedGeneration = d.Generation })
 			},

@@ -16,7 +16,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/cells"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -31,8 +31,8 @@ func TestLeaving(t *testing.T) {
 	copied := f.copied("web")
 	planes.Change(t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) {
 		d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{
-			{Name: f.cell.Name, Releasing: indexing.Ranges([]int{1}), LeavingSince: new(metav1.NewMicroTime(f.clock.Now()))},
-			{Name: "other", Indices: indexing.Ranges([]int{0})},
+			{Name: f.cell.Name, Releasing: naming.Ranges([]int{1}), LeavingSince: new(metav1.NewMicroTime(f.clock.Now()))},
+			{Name: "other", Indices: naming.Ranges([]int{0})},
 		}}
 	})
 	copied = planes.Get(t, f.Planes, copied.Namespace, copied.Name, copied)
@@ -96,7 +96,7 @@ func TestNoneThatCannotLeaveKeepsOthers(t *testing.T) {
 		planes.Change(t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) {
 			since := f.clock.Now().Add(time.Duration(n) * time.Second)
 			d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{
-				{Name: f.cell.Name, Releasing: indexing.Ranges([]int{1}), LeavingSince: new(metav1.NewMicroTime(since))},
+				{Name: f.cell.Name, Releasing: naming.Ranges([]int{1}), LeavingSince: new(metav1.NewMicroTime(since))},
 			}}
 		})
 	}

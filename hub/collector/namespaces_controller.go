@@ -27,7 +27,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
-	"github.com/karmada-compute/karmada-compute/internal/predicates"
+	"github.com/karmada-compute/karmada-compute/internal/watch"
 )
 
 const (
@@ -98,10 +98,10 @@ func NewNamespaces(o NamespacesOptions) *Namespaces {
 func (r *Namespaces) Register(mgr ctrl.Manager, options controller.Options) error {
 	// Every replica has its own projects.
 	options.NeedLeaderElection = new(false)
-	return ctrl.NewControllerManagedBy(mgr).Named("abandoned").
+	return ctrl.NewControllerManagedBy(mgr).Named("collector-namespaces").
 		For(&corev1.Namespace{}, builder.WithPredicates(predicate.NewPredicateFuncs(projects.IsMarked))).
 		// A namespace is deleted after the last copy in it.
-		Watches(&v1alpha.WorkloadDeployment{}, handler.EnqueueRequestsFromMapFunc(namespaceOf), builder.WithPredicates(predicates.OnlyDeletions())).
+		Watches(&v1alpha.WorkloadDeployment{}, handler.EnqueueRequestsFromMapFunc(namespaceOf), builder.WithPredicates(watch.OnlyDeletions())).
 		WatchesRawSource(source.Func(r.changes)).
 		WithOptions(options).
 		Complete(r)

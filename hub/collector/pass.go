@@ -18,8 +18,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // passCell compares one cell. Only the cell's own replica writes the Work that carries the Cell and triggers Karmada to
@@ -154,7 +154,7 @@ func newCellState() *cellState {
 
 // compare updates differs from a report.
 func (s *cellState) compare(report *v1alpha.CellStatus, expected map[types.NamespacedName]types.UID, now time.Time) {
-	wanted := cellreport.Inventory{}
+	wanted := wire.Inventory{}
 	for key, uid := range expected {
 		wanted.Add(key, uid)
 	}
@@ -197,7 +197,7 @@ func (s *cellState) suspects(report *v1alpha.CellStatus, expected map[types.Name
 	}
 	for key, uid := range expected {
 		found, there := has[key]
-		listed := there || !report.Truncated && slices.Contains(report.Listed, cellreport.Bucket(key))
+		listed := there || !report.Truncated && slices.Contains(report.Listed, wire.Bucket(key))
 		if listed && (!there || found != uid) {
 			missing[key] = known(s.missing[key], now)
 		}

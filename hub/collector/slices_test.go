@@ -15,7 +15,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/path"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -29,9 +29,9 @@ func (f *deploymentsFixture) sliceNumber(t *testing.T, number int) *v1alpha.Inst
 	t.Helper()
 	return planes.Create(t, f.Planes, &v1alpha.InstanceSlice{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: f.HubNamespace, Name: indexing.SliceName("web", number), OwnerReferences: []metav1.OwnerReference{f.copied.OwnerReference()},
+			Namespace: f.HubNamespace, Name: naming.SliceName("web", number), OwnerReferences: []metav1.OwnerReference{f.copied.OwnerReference()},
 		},
-		Spec: v1alpha.InstanceSliceSpec{Deployment: "web", IndexRange: indexing.SliceRange(number)},
+		Spec: v1alpha.InstanceSliceSpec{Deployment: "web", IndexRange: naming.SliceRange(number)},
 	})
 }
 
@@ -137,7 +137,7 @@ func TestSlicesThatAreMendedAreNotShown(t *testing.T) {
 	for name, end := range map[string]func(*testing.T, *deploymentsFixture){
 		"repaired": func(t *testing.T, f *deploymentsFixture) {
 			t.Helper()
-			planes.Delete(t, f.Planes, planes.Get(t, f.Planes, f.HubNamespace, indexing.SliceName("web", 0), &v1alpha.InstanceSlice{}))
+			planes.Delete(t, f.Planes, planes.Get(t, f.Planes, f.HubNamespace, naming.SliceName("web", 0), &v1alpha.InstanceSlice{}))
 		},
 		"another fault, of the deployment, that lasts": func(t *testing.T, f *deploymentsFixture) {
 			t.Helper()

@@ -20,7 +20,6 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/path"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
@@ -130,7 +129,7 @@ func (i *Inventory) settledElsewhere(ctx context.Context, cell string, key types
 		}
 	}
 	// A cell that must release indices waits for this.
-	assigned := copied.Spec.Assignment != nil && len(indexing.Assigned(copied.Spec.Assignment, cell)) > 0
+	assigned := copied.Spec.Assignment != nil && len(naming.Assigned(copied.Spec.Assignment, cell)) > 0
 	status := &copied.Status
 	return copied.DeletionTimestamp.IsZero() && !assigned && status.ObservedGeneration == copied.Generation &&
 		status.ReadyReplicas >= copied.Spec.DesiredReplicas(), nil

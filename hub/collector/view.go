@@ -23,8 +23,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/cells"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // view is the state of the hub, from the cache, in one pass.
@@ -85,7 +85,7 @@ func (v *view) addWork(work *workv1alpha1.Work) {
 	case work.Labels[v1alpha.LabelInventory] == v1alpha.InventoryCell && work.Name == cells.WorkName(v.hub):
 		c.work = work
 	case work.Labels[v1alpha.LabelHub] == string(v.hub) && work.DeletionTimestamp.IsZero():
-		c.namespaces = append(c.namespaces, cellreport.NamespaceKey(work.Labels[v1alpha.LabelHubNamespace]))
+		c.namespaces = append(c.namespaces, wire.NamespaceKey(work.Labels[v1alpha.LabelHubNamespace]))
 	}
 }
 
@@ -145,12 +145,12 @@ func (c *cell) report() *v1alpha.CellStatus {
 		return nil
 	}
 	status := &v1alpha.CellStatus{}
-	if err := json.Unmarshal(c.work.Status.ManifestStatuses[0].Status.Raw, status); err != nil || len(status.Digests) != cellreport.Buckets {
+	if err := json.Unmarshal(c.work.Status.ManifestStatuses[0].Status.Raw, status); err != nil || len(status.Digests) != wire.Buckets {
 		return nil
 	}
 	// An agent reports no more entries, and its entries fit into the metadata of objects.
-	status.Entries = slices.DeleteFunc(status.Entries[:min(len(status.Entries), cellreport.MaxEntries)], func(entry v1alpha.InventoryEntry) bool {
-		return !cellreport.Valid(&entry)
+	status.Entries = slices.DeleteFunc(status.Entries[:min(len(status.Entries), wire.MaxEntries)], func(entry v1alpha.InventoryEntry) bool {
+		return !wire.Valid(&entry)
 	})
 	return status
 }

@@ -13,7 +13,6 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/deployments/rollout"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
@@ -93,10 +92,10 @@ func (s *scope) cityOf(ctx context.Context, existing, desired *v1alpha.WorkloadD
 // addCell adds the Instances of a cell. newest: it reports on the newest template of the deployment. An index that
 // another cell reports for the same Instance is not in the status: hub/projection leaves it out.
 func (s *scope) addCell(city *rollout.City, cell *v1alpha.CellIndices, newest bool) {
-	existing, available, held := indexing.Parse(cell.Existing), indexing.Parse(cell.AvailableIndices), indexing.Parse(cell.Held)
+	existing, available, held := naming.Parse(cell.Existing), naming.Parse(cell.AvailableIndices), naming.Parse(cell.Held)
 	var current []int
 	if newest {
-		current = indexing.Parse(cell.Current)
+		current = naming.Parse(cell.Current)
 	}
 	in := func(indices []int, index int) bool {
 		_, found := slices.BinarySearch(indices, index)

@@ -26,8 +26,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/instancetypes"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
-	"github.com/karmada-compute/karmada-compute/internal/coalesce"
-	"github.com/karmada-compute/karmada-compute/internal/requeue"
+	"github.com/karmada-compute/karmada-compute/internal/pace"
 )
 
 // FieldManager is the field manager of this controller.
@@ -54,7 +53,7 @@ type Reconciler struct {
 	// Namespaces has the last UIDs of namespaces in projects. Nil: they are read each time.
 	Namespaces *projects.Namespaces
 	// Passing delays status writes for transient states. Nil: no write is delayed.
-	Passing *coalesce.Writes[mcreconcile.Request]
+	Passing *pace.Writes[mcreconcile.Request]
 	// Clock gives conditions their transition times.
 	Clock clock.PassiveClock
 
@@ -150,7 +149,7 @@ type scope struct {
 	missingNetworks []types.NamespacedName
 	// rolling is the state of the rollout of the template.
 	rolling      rolling
-	requeueAfter requeue.After
+	requeueAfter pace.After
 	// rewritten: the Workload was changed, and is reconciled when the event of the change arrives.
 	rewritten bool
 }

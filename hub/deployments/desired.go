@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/citychoice"
+	"github.com/karmada-compute/karmada-compute/internal/cities"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
@@ -30,11 +30,11 @@ type plan struct {
 
 // makePlan builds one deployment per placement and city. A city that the project may not use gets none, but keeps an
 // existing one: withdrawing a location must not stop running Instances.
-func makePlan(workload *v1alpha.Workload, locations []citychoice.Location, existing map[string]*v1alpha.WorkloadDeployment) plan {
+func makePlan(workload *v1alpha.Workload, locations []cities.Location, existing map[string]*v1alpha.WorkloadDeployment) plan {
 	result := plan{missing: map[string][]string{}, blocked: map[string][]string{}, unsized: map[string]string{}, wanted: map[[2]string]bool{}}
 	for i := range workload.Spec.Placements {
 		placement := &workload.Spec.Placements[i]
-		choice := citychoice.Choose(placement, locations)
+		choice := cities.Choose(placement, locations)
 		if len(choice.Problems) > 0 {
 			result.missing[placement.Name] = choice.Problems
 		}
@@ -53,7 +53,7 @@ func makePlan(workload *v1alpha.Workload, locations []citychoice.Location, exist
 }
 
 // heldCities returns the cities of a placement that get no deployment and keep their existing one.
-func heldCities(placement *v1alpha.WorkloadPlacement, choice *citychoice.Choice, existing map[string]*v1alpha.WorkloadDeployment) []string {
+func heldCities(placement *v1alpha.WorkloadPlacement, choice *cities.Choice, existing map[string]*v1alpha.WorkloadDeployment) []string {
 	held := slices.Clone(choice.Held)
 	if !choice.Unresolved {
 		return held

@@ -9,8 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/remedies"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // tellOfAvailability records an event when the Workload becomes available or unavailable, and when a new reason for its
@@ -37,11 +36,11 @@ func about(statement, message string) string {
 	if message == "" {
 		return statement
 	}
-	return statement + ": " + wording.Shorten(message, v1alpha.MaxMessage)
+	return statement + ": " + reasons.Shorten(message, v1alpha.MaxMessage)
 }
 
 // actedOn reports whether a reason of Available requires an action.
 func actedOn(reason string) bool {
-	remedy, known := remedies.Of(v1alpha.ConditionAvailable, reason)
-	return known && remedy.Actor != remedies.ActorNobody
+	remedy, known := reasons.Of(v1alpha.ConditionAvailable, reason)
+	return known && remedy.Actor != reasons.ActorNobody
 }

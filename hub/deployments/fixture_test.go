@@ -22,7 +22,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
-	"github.com/karmada-compute/karmada-compute/internal/citychoice"
+	"github.com/karmada-compute/karmada-compute/internal/cities"
 	"github.com/karmada-compute/karmada-compute/testenv"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
@@ -32,21 +32,21 @@ func TestMain(m *testing.M) { os.Exit(testenv.Main(m, testenv.Options{})) }
 // locations are one location in each city that the project may use, and others.
 type locations struct {
 	cities string
-	others []citychoice.Location
+	others []cities.Location
 	err    error
 }
 
 func (*locations) Object() client.Object { return &corev1.ConfigMap{} }
 
-func (l *locations) List(context.Context, client.Reader) ([]citychoice.Location, error) {
+func (l *locations) List(context.Context, client.Reader) ([]cities.Location, error) {
 	return append(locationsOf(l.cities), l.others...), l.err
 }
 
 // locationsOf returns one location in each city, such as dfw-1, in region us.
-func locationsOf(cities string) []citychoice.Location {
-	var result []citychoice.Location
-	for city := range strings.FieldsSeq(cities) {
-		result = append(result, citychoice.Location{
+func locationsOf(codes string) []cities.Location {
+	var result []cities.Location
+	for city := range strings.FieldsSeq(codes) {
+		result = append(result, cities.Location{
 			Name: strings.ToLower(city) + "-1", City: city, Available: true, Topology: map[string]string{"topology.datum.net/region": "us"},
 		})
 	}

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/citychoice"
+	"github.com/karmada-compute/karmada-compute/internal/cities"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -44,28 +44,28 @@ func TestLocationsComeAndGo(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "DFW")
 	f.workload(t, "main DFW")
-	sydney := citychoice.Location{Name: "syd-1", City: "SYD", Available: true, Topology: map[string]string{"topology.datum.net/region": "us"}}
+	sydney := cities.Location{Name: "syd-1", City: "SYD", Available: true, Topology: map[string]string{"topology.datum.net/region": "us"}}
 	unavailable := sydney
 	unavailable.Available = false
 	for _, step := range []struct {
 		what        string
 		choose      func(*v1alpha.WorkloadPlacement)
 		cities      string
-		others      []citychoice.Location
+		others      []cities.Location
 		want        string
 		wantMessage string
 	}{
 		{"a selector of the same city keeps what runs", inRegion("us"), "DFW", nil, "web-main-dfw", ""},
 		{"a location comes", nil, "DFW ORD", nil, "web-main-dfw web-main-ord", ""},
-		{"one that is not available comes", nil, "DFW ORD", []citychoice.Location{unavailable}, "web-main-dfw web-main-ord", "location syd-1 in SYD is not available"},
-		{"it becomes available", nil, "DFW ORD", []citychoice.Location{sydney}, "web-main-dfw web-main-ord web-main-syd", ""},
-		{"it is not available any more, and what runs stays", nil, "DFW ORD", []citychoice.Location{unavailable}, "web-main-dfw web-main-ord web-main-syd", "location syd-1 in SYD is not available"},
-		{"a location goes", nil, "DFW", []citychoice.Location{sydney}, "web-main-dfw web-main-syd", ""},
+		{"one that is not available comes", nil, "DFW ORD", []cities.Location{unavailable}, "web-main-dfw web-main-ord", "location syd-1 in SYD is not available"},
+		{"it becomes available", nil, "DFW ORD", []cities.Location{sydney}, "web-main-dfw web-main-ord web-main-syd", ""},
+		{"it is not available any more, and what runs stays", nil, "DFW ORD", []cities.Location{unavailable}, "web-main-dfw web-main-ord web-main-syd", "location syd-1 in SYD is not available"},
+		{"a location goes", nil, "DFW", []cities.Location{sydney}, "web-main-dfw web-main-syd", ""},
 		{"no location is known, and what runs stays", nil, "", nil, "web-main-dfw web-main-syd", "no location at all"},
 		{"locations by their names", atLocations("dfw-1", "ord-1"), "DFW ORD", nil, "web-main-dfw web-main-ord", ""},
 		{"one of them is withdrawn, and what runs stays", nil, "DFW", nil, "web-main-dfw web-main-ord", "the project has no location ord-1"},
 		{"it is not named any more", atLocations("dfw-1"), "DFW", nil, "web-main-dfw", ""},
-		{"another location of the city comes, and what runs stays", nil, "DFW", []citychoice.Location{{Name: "dfw-2", City: "DFW"}}, "web-main-dfw", "city DFW has location dfw-2 too"},
+		{"another location of the city comes, and what runs stays", nil, "DFW", []cities.Location{{Name: "dfw-2", City: "DFW"}}, "web-main-dfw", "city DFW has location dfw-2 too"},
 		{"a region that nothing is in", inRegion("ap"), "DFW", nil, "", "no location of the project matches"},
 	} {
 		f.locations.cities, f.locations.others = step.cities, step.others
@@ -105,7 +105,7 @@ func TestLocationsAreNotServed(t *testing.T) {
 			f.workload(t, "main DFW")
 			f.choose(t, choose)
 			f.mustReconcile(t)
-			f.locations.cities, f.locations.err = "", fmt.Errorf("list them: %w", citychoice.ErrLocationsNotServed)
+			f.locations.cities, f.locations.err = "", fmt.Errorf("list them: %w", cities.ErrLocationsNotServed)
 			f.mustReconcile(t)
 			if writes := f.mustReconcile(t); len(writes) > 0 {
 				t.Errorf("it does not settle: %v", writes)

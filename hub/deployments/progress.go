@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // mostCities is how many deployments a message describes.
@@ -102,7 +102,7 @@ func waitsFor(deployment *v1alpha.WorkloadDeployment) string {
 	case isSettled(progressing) || progressing.Message == "":
 		return deployment.Spec.CityCode + ": the newest generation is not rolled out yet"
 	}
-	return wording.Shorten(progressing.Message, v1alpha.MaxMessage)
+	return reasons.Shorten(progressing.Message, v1alpha.MaxMessage)
 }
 
 // notReported describes a deployment without conditions.
@@ -147,5 +147,5 @@ func (s *scope) tellOfProgress(next v1alpha.WorkloadStatus) {
 	if after.Reason != v1alpha.ReasonProgressDeadlineExceeded || before != nil && before.Reason == after.Reason {
 		return
 	}
-	s.events.Eventf(s.workload, corev1.EventTypeWarning, after.Reason, "%s", wording.Shorten(after.Message, v1alpha.MaxMessage))
+	s.events.Eventf(s.workload, corev1.EventTypeWarning, after.Reason, "%s", reasons.Shorten(after.Message, v1alpha.MaxMessage))
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
-	"github.com/karmada-compute/karmada-compute/internal/citychoice"
+	"github.com/karmada-compute/karmada-compute/internal/cities"
 )
 
 // Reconcile writes the deployments that a Workload requests, and summarizes their status in the Workload's.
@@ -91,7 +91,7 @@ func (s *scope) loadDeployments(ctx context.Context) error {
 
 func (s *scope) makePlan(ctx context.Context) error {
 	locations, err := s.Locations.List(ctx, s.client)
-	notServed := errors.Is(err, citychoice.ErrLocationsNotServed)
+	notServed := errors.Is(err, cities.ErrLocationsNotServed)
 	if err != nil && !notServed {
 		return err
 	}

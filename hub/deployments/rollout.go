@@ -17,8 +17,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/deployments/rollout"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
 // behindCache is how long a reconcile waits for a cache that is behind the API server.
@@ -258,7 +258,7 @@ func (s *scope) describeStep(step rollout.Step, of *v1alpha.WorkloadDeployment) 
 	case step.Held:
 		return fmt.Sprintf("%s: new Instances of %s get the earlier template until their turn", of.Spec.CityCode, deployment)
 	case more > 0:
-		return fmt.Sprintf("%s: %s gets %s with %s", of.Spec.CityCode, deployment, wording.Count(more, "additional Instance", "additional Instances"), template)
+		return fmt.Sprintf("%s: %s gets %s with %s", of.Spec.CityCode, deployment, reasons.Count(more, "additional Instance", "additional Instances"), template)
 	case more < 0 && !step.Released:
 		return fmt.Sprintf("%s: the cells cannot start an additional Instance of %s; its Instances are replaced without one", of.Spec.CityCode, deployment)
 	case more < 0:

@@ -16,9 +16,8 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/coalesce"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/pace"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
@@ -94,8 +93,8 @@ func (c *cell) run(t *testing.T) {
 				d.Status.LastProgressTime = &progressed
 			}
 			d.Status.Indices = []v1alpha.CellIndices{{
-				Cell: strings.ToLower(d.Spec.CityCode), Existing: indexing.Format(existing), AvailableIndices: indexing.Format(available), Held: indexing.Format(held),
-				Current: indexing.Format(current), TemplateHash: newest,
+				Cell: strings.ToLower(d.Spec.CityCode), Existing: naming.Format(existing), AvailableIndices: naming.Format(available), Held: naming.Format(held),
+				Current: naming.Format(current), TemplateHash: newest,
 			}}
 		})
 	}
@@ -349,7 +348,7 @@ func TestTheFirstRevision(t *testing.T) {
 	t.Parallel()
 	for name, wanted := range map[string][]int64{"one template": {1}, "another template before the status": {1, 2}} {
 		f := newFixture(t, "DFW")
-		f.reconciler.Passing = coalesce.New[mcreconcile.Request](f.clock)
+		f.reconciler.Passing = pace.NewWrites[mcreconcile.Request](f.clock)
 		f.requeues = true
 		f.workload(t, "main DFW")
 		f.Project.Calls()
@@ -363,7 +362,7 @@ func TestTheFirstRevision(t *testing.T) {
 			f.image(t, "registry.example/app:2")
 			f.mustReconcile(t)
 		}
-		f.clock.SetTime(f.clock.Now().Add(coalesce.Limit))
+		f.clock.SetTime(f.clock.Now().Add(pace.Limit))
 		f.mustReconcile(t)
 		status := f.readWorkload(t).Status.Rollout
 		if got := f.revisions(t); !slices.Equal(got, wanted) || status == nil || status.Revision != int64(len(wanted)) {

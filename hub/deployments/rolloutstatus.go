@@ -16,9 +16,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/deployments/rollout"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
-	"github.com/karmada-compute/karmada-compute/internal/remedies"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
 )
 
 // maxRolloutMessage is the longest message in status.rollout, in bytes.
@@ -32,7 +31,7 @@ func (s *scope) rolloutStatus() *v1alpha.WorkloadRolloutStatus {
 	}
 	status := &v1alpha.WorkloadRolloutStatus{
 		Revision: s.rolling.revision, TemplateHash: s.rolling.written, CompleteTemplateHash: before.CompleteTemplateHash,
-		Phase: v1alpha.RolloutPhase(result.Phase), Message: wording.Shorten(result.Message, maxRolloutMessage),
+		Phase: v1alpha.RolloutPhase(result.Phase), Message: reasons.Shorten(result.Message, maxRolloutMessage),
 	}
 	if before.FailedTemplateHash == s.rolling.written {
 		status.FailedTemplateHash = before.FailedTemplateHash
@@ -161,8 +160,8 @@ func (s *scope) broken(ctx context.Context) (string, error) {
 			if ready == nil || ready.Status == metav1.ConditionTrue {
 				continue
 			}
-			if remedy, known := remedies.Of(v1alpha.ConditionReady, ready.Reason); known && remedy.Rank >= remedies.RankCause {
-				return wording.Shorten(fmt.Sprintf("%s: Instance %s: %s: %s. %s", city.Code, key.Name, ready.Reason, ready.Message,
+			if remedy, known := reasons.Of(v1alpha.ConditionReady, ready.Reason); known && remedy.Rank >= reasons.RankCause {
+				return reasons.Shorten(fmt.Sprintf("%s: Instance %s: %s: %s. %s", city.Code, key.Name, ready.Reason, ready.Message,
 					remedy.After(remedy.Normal+1).Do), maxRolloutMessage), nil
 			}
 		}
@@ -175,7 +174,7 @@ func (s *scope) tellOfRollout(next *v1alpha.WorkloadStatus) {
 	before, after := s.workload.Status.Rollout, next.Rollout
 	if degraded := meta.FindStatusCondition(next.Conditions, v1alpha.ConditionDegraded); degraded != nil && degraded.Status == metav1.ConditionTrue &&
 		!meta.IsStatusConditionTrue(s.workload.Status.Conditions, v1alpha.ConditionDegraded) {
-		s.events.Eventf(s.workload, corev1.EventTypeWarning, degraded.Reason, "%s", wording.Shorten(degraded.Message, v1alpha.MaxMessage))
+		s.events.Eventf(s.workload, corev1.EventTypeWarning, degraded.Reason, "%s", reasons.Shorten(degraded.Message, v1alpha.MaxMessage))
 	}
 	if before == nil || before.Phase == after.Phase && before.TemplateHash == after.TemplateHash {
 		return

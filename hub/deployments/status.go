@@ -16,9 +16,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
-	"github.com/karmada-compute/karmada-compute/internal/conditions"
-	"github.com/karmada-compute/karmada-compute/internal/remedies"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 func (s *scope) writeStatus(ctx context.Context) error {
@@ -35,7 +34,7 @@ func (s *scope) writeStatus(ctx context.Context) error {
 		s.Passing.Done(s.request)
 		return nil
 	}
-	if cellreport.Passing(before.ReplicaCounts, status.ReplicaCounts, before.Conditions, status.Conditions) {
+	if wire.Passing(before.ReplicaCounts, status.ReplicaCounts, before.Conditions, status.Conditions) {
 		if wait := s.Passing.Wait(s.request); wait > 0 {
 			s.requeueAfter.AtMost(wait)
 			return nil
@@ -92,7 +91,7 @@ func (s *scope) desiredStatus(ctx context.Context) (v1alpha.WorkloadStatus, erro
 		return status, err
 	}
 	wanted := slices.Concat([]metav1.Condition{available, progressing}, degraded, s.typeConditions())
-	status.Conditions = conditions.Merged(s.workload.Status.Conditions, s.stamp(), wanted...)
+	status.Conditions = apply.MergedConditions(s.workload.Status.Conditions, s.stamp(), wanted...)
 	s.addBudget(&status)
 	return status, nil
 }
@@ -128,7 +127,7 @@ func worse(condition, worst *metav1.Condition) bool {
 
 func weight(condition *metav1.Condition) int {
 	const unknown, suspended = 100, 200
-	remedy, _ := remedies.Of(v1alpha.ConditionAvailable, condition.Reason)
+	remedy, _ := reasons.Of(v1alpha.ConditionAvailable, condition.Reason)
 	switch {
 	case condition.Reason == v1alpha.ReasonProjectSuspended:
 		return suspended
@@ -175,7 +174,7 @@ func (s *scope) placementStatus(name string) v1alpha.WorkloadPlacementStatus {
 			existing = s.workload.Status.Placements[i].Conditions
 		}
 	}
-	result.Conditions = conditions.Merged(existing, s.stamp(), s.placementAvailable(name, available, worst, silent))
+	result.Conditions = apply.MergedConditions(existing, s.stamp(), s.placementAvailable(name, available, worst, silent))
 	return result
 }
 
@@ -255,8 +254,8 @@ func (s *scope) deploymentsOf(placement string) []*v1alpha.WorkloadDeployment {
 	return result
 }
 
-func (s *scope) stamp() conditions.Stamp {
-	return conditions.Stamp{Generation: s.workload.Generation, Now: s.Clock.Now()}
+func (s *scope) stamp() apply.Stamp {
+	return apply.Stamp{Generation: s.workload.Generation, Now: s.Clock.Now()}
 }
 
 // warnOfMissing records an event when a city or location is missing, once per change of the message.

@@ -19,7 +19,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/coalesce"
+	"github.com/karmada-compute/karmada-compute/internal/pace"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -333,7 +333,7 @@ func (f *fixture) awaitEvent(t *testing.T, matches func(*corev1.Event) bool) {
 func TestAPassingStatusWaits(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "DFW")
-	f.reconciler.Passing = coalesce.New[mcreconcile.Request](f.clock)
+	f.reconciler.Passing = pace.NewWrites[mcreconcile.Request](f.clock)
 	f.workload(t, "main DFW")
 	if result, err := f.reconciler.Reconcile(t.Context(), f.request()); err != nil || result.RequeueAfter != 0 || f.names(t) != "web-main-dfw" {
 		t.Errorf("with the finalizer it makes %q, requeued after %s, %v", f.names(t), result.RequeueAfter, err)
@@ -349,11 +349,11 @@ func TestAPassingStatusWaits(t *testing.T) {
 			t.Errorf("requeued after %s, %v, status %+v; want %s, %d, %t", result.RequeueAfter, err, status, wantAfter, wantReady, wantWritten)
 		}
 	}
-	step(coalesce.Limit, 0, false)
-	f.clock.SetTime(f.clock.Now().Add(coalesce.Limit))
+	step(pace.Limit, 0, false)
+	f.clock.SetTime(f.clock.Now().Add(pace.Limit))
 	step(0, 0, true)
 	f.report(t, "web-main-dfw", report{reason: v1alpha.ReasonInstancesProvisioning, message: "0 of 2", rolling: true})
-	step(coalesce.Limit, 0, true)
+	step(pace.Limit, 0, true)
 	f.report(t, "web-main-dfw", report{reason: v1alpha.ReasonStableInstanceFound, ready: 1, rolling: true})
 	step(0, 1, true)
 }

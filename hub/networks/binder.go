@@ -27,9 +27,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
-	"github.com/karmada-compute/karmada-compute/internal/citychoice"
+	"github.com/karmada-compute/karmada-compute/internal/cities"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 	"github.com/karmada-compute/karmada-compute/milo/networking"
 )
 
@@ -87,7 +87,7 @@ func (b *Binder) Bind(ctx context.Context, project projects.Project, d *v1alpha.
 		return nil, nil
 	}
 	wanted, err := b.wanted(ctx, project, d)
-	if errors.Is(err, citychoice.ErrLocationsNotServed) {
+	if errors.Is(err, cities.ErrLocationsNotServed) {
 		return &v1alpha.WorkloadDeploymentNetworks{Message: err.Error()}, nil
 	}
 	if err != nil {
@@ -113,7 +113,7 @@ func (b *Binder) Bind(ctx context.Context, project projects.Project, d *v1alpha.
 		waiting = append(waiting, fmt.Sprintf("the project has no location in city %s", d.Spec.CityCode))
 	}
 	return &v1alpha.WorkloadDeploymentNetworks{
-		Ready: len(waiting) == 0, Message: wording.Shorten(strings.Join(waiting, "; "), v1alpha.MaxMessage),
+		Ready: len(waiting) == 0, Message: reasons.Shorten(strings.Join(waiting, "; "), v1alpha.MaxMessage),
 	}, nil
 }
 
@@ -151,9 +151,9 @@ func (b *Binder) wanted(ctx context.Context, project projects.Project, d *v1alph
 	if err != nil {
 		return nil, err
 	}
-	locations = slices.DeleteFunc(locations, func(l citychoice.Location) bool { return !strings.EqualFold(l.City, d.Spec.CityCode) })
-	if slices.ContainsFunc(locations, func(l citychoice.Location) bool { return l.Available }) {
-		locations = slices.DeleteFunc(locations, func(l citychoice.Location) bool { return !l.Available })
+	locations = slices.DeleteFunc(locations, func(l cities.Location) bool { return !strings.EqualFold(l.City, d.Spec.CityCode) })
+	if slices.ContainsFunc(locations, func(l cities.Location) bool { return l.Available }) {
+		locations = slices.DeleteFunc(locations, func(l cities.Location) bool { return !l.Available })
 	}
 	var wanted []*networking.NetworkBinding
 	seen := map[v1alpha.NetworkReference]bool{}
@@ -197,7 +197,7 @@ func bindingOf(d *v1alpha.WorkloadDeployment, network networking.NetworkReferenc
 // the present template. It makes one request for each set of networks.
 func (b *Binder) Settle(ctx context.Context, project projects.Project, d *v1alpha.WorkloadDeployment) error {
 	wanted, err := b.wanted(ctx, project, d)
-	if errors.Is(err, citychoice.ErrLocationsNotServed) {
+	if errors.Is(err, cities.ErrLocationsNotServed) {
 		// The needed bindings are unknown: running Instances keep their networks.
 		return nil
 	}

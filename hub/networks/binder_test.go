@@ -22,19 +22,19 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
-	"github.com/karmada-compute/karmada-compute/internal/citychoice"
+	"github.com/karmada-compute/karmada-compute/internal/cities"
 	"github.com/karmada-compute/karmada-compute/milo/networking"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 // places are the locations of a project.
-type places []citychoice.Location
+type places []cities.Location
 
 func (places) Object() client.Object { return nil }
 
-func (p *places) List(context.Context, client.Reader) ([]citychoice.Location, error) {
+func (p *places) List(context.Context, client.Reader) ([]cities.Location, error) {
 	if *p == nil {
-		return nil, fmt.Errorf("list them: %w", citychoice.ErrLocationsNotServed)
+		return nil, fmt.Errorf("list them: %w", cities.ErrLocationsNotServed)
 	}
 	return slices.Clone(*p), nil
 }
@@ -159,7 +159,7 @@ func TestBind(t *testing.T) {
 		t.Errorf("a binding that is Ready takes %d requests", requests)
 	}
 
-	*b.places = append(*b.places, citychoice.Location{Name: "dfw-2", City: "dfw", Available: true})
+	*b.places = append(*b.places, cities.Location{Name: "dfw-2", City: "dfw", Available: true})
 	b.bind(false, "location dfw-2")
 	for i := range *b.places {
 		(*b.places)[i].Available = false

@@ -22,10 +22,9 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // GetBinding returns the ResourceBinding of a copy, or nil before Karmada has created it.
@@ -130,7 +129,7 @@ func onUpdate(changed func(before, after *workv1alpha2.ResourceBinding) bool) pr
 // SliceReports returns the cells' reports in a slice of a copy. It returns none before Karmada has a ResourceBinding of
 // this very slice, or if the slice belongs to another copy. It omits cells whose agent has not written the slice.
 func SliceReports(ctx context.Context, hub client.Reader, copied *v1alpha.WorkloadDeployment, number int) ([]v1alpha.InstanceReport, error) {
-	name := types.NamespacedName{Namespace: copied.Namespace, Name: indexing.SliceName(copied.Name, number)}
+	name := types.NamespacedName{Namespace: copied.Namespace, Name: naming.SliceName(copied.Name, number)}
 	slice, binding := &v1alpha.InstanceSlice{}, &workv1alpha2.ResourceBinding{}
 	if err := hub.Get(ctx, name, slice); err != nil {
 		return nil, ignoreNotFound(err, "get the InstanceSlice of the hub's copy")
@@ -161,7 +160,7 @@ func decodeSlices(items []workv1alpha2.AggregatedStatusItem) []v1alpha.InstanceR
 		if items[i].Status == nil {
 			continue
 		}
-		if report, ok := cellreport.DecodeSlice(items[i].ClusterName, items[i].Status.Raw); ok {
+		if report, ok := wire.DecodeSlice(items[i].ClusterName, items[i].Status.Raw); ok {
 			reports = append(reports, report)
 		}
 	}

@@ -16,8 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // Judge returns the faults on a path in path order, and at most one of each cell, since the other faults of a cell
@@ -276,7 +276,7 @@ func (w *Row) division() *Finding {
 	switch wanted := w.Copied.Spec.StatedReplicas(); {
 	case sum != wanted:
 		return found(DivisionOutdated, TouchCopy, w.Copied,
-			fmt.Sprintf("Karmada scheduled %d of %s; retrying", sum, wording.Count(wanted, "Instance", "Instances")))
+			fmt.Sprintf("Karmada scheduled %d of %s; retrying", sum, reasons.Count(wanted, "Instance", "Instances")))
 	case !assigned:
 		return found(AssignmentOutdated, TouchCopy, w.Copied,
 			"the assignment of Instances to cells differs from Karmada's schedule; the add-on updates it")
@@ -297,7 +297,7 @@ func (w *Row) assigned(cell string) int32 {
 		}
 		return 0
 	}
-	count := int32(len(indexing.Assigned(w.Copied.Spec.Assignment, cell))) //nolint:gosec // there are at most 1000
+	count := int32(len(naming.Assigned(w.Copied.Spec.Assignment, cell))) //nolint:gosec // there are at most 1000
 	for _, c := range w.Copied.Spec.Assignment.Cells {
 		if c.Name == cell && c.MinReplicas != nil {
 			// It has the additional Instances of a rollout, which Karmada does not divide.
@@ -309,7 +309,7 @@ func (w *Row) assigned(cell string) int32 {
 
 // leaves reports whether a cell has only indices to release: Karmada drops its report with its Work.
 func (w *Row) leaves(cell string) bool {
-	return w.Copied.Spec.Assignment != nil && len(indexing.Assigned(w.Copied.Spec.Assignment, cell)) == 0
+	return w.Copied.Spec.Assignment != nil && len(naming.Assigned(w.Copied.Spec.Assignment, cell)) == 0
 }
 
 // owners returns the cells whose reports make up the status of the copy.

@@ -18,7 +18,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/cells"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -71,11 +71,11 @@ func surge(t *testing.T, w *Row, more int) {
 	t.Helper()
 	w.Copied.Spec.ScaleSettings.MinReplicas = *w.Copied.Spec.Replicas + 1
 	first := &w.Copied.Spec.Assignment.Cells[0]
-	indices := indexing.OfRanges(first.Indices)
+	indices := naming.OfRanges(first.Indices)
 	for range more {
 		indices = append(indices, 9)
 	}
-	first.Indices, first.MinReplicas = indexing.Ranges(indices), new(int32(len(indices)))
+	first.Indices, first.MinReplicas = naming.Ranges(indices), new(int32(len(indices)))
 	workAnew(t, w)
 }
 
@@ -87,7 +87,7 @@ func newRow(t *testing.T) *Row {
 	copied.Labels = map[string]string{v1alpha.LabelWorkloadUID: "workload", v1alpha.LabelProjectNamespace: "default"}
 	copied.Annotations = map[string]string{v1alpha.AnnotationProjectName: "north"}
 	copied.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{
-		{Name: "a", Indices: indexing.Ranges([]int{0, 1})}, {Name: "b", Indices: indexing.Ranges([]int{2, 3})},
+		{Name: "a", Indices: naming.Ranges([]int{0, 1})}, {Name: "b", Indices: naming.Ranges([]int{2, 3})},
 	}}
 	copied.Spec.Replicas = new(int32(4))
 	copied.Status.ObservedGeneration, copied.Status.ReadyReplicas = 7, 2
@@ -298,7 +298,7 @@ func TestJudge(t *testing.T) {
 		},
 		"indices that a cell has yet to give up": {
 			change: func(t *testing.T, w *Row) {
-				w.Copied.Spec.Assignment.Cells[0].Releasing = indexing.Ranges([]int{7})
+				w.Copied.Spec.Assignment.Cells[0].Releasing = naming.Ranges([]int{7})
 				workAnew(t, w)
 			},
 		},
@@ -311,7 +311,7 @@ func TestJudge(t *testing.T) {
 		"a lost cell that has Instances to release": {
 			change: func(t *testing.T, w *Row) {
 				w.Copied.Spec.Assignment.Cells = append(w.Copied.Spec.Assignment.Cells,
-					v1alpha.CellAssignment{Name: "c", Releasing: indexing.Ranges([]int{7}), LeavingSince: &metav1.MicroTime{Time: at.Time}})
+					v1alpha.CellAssignment{Name: "c", Releasing: naming.Ranges([]int{7}), LeavingSince: &metav1.MicroTime{Time: at.Time}})
 				w.Cells[2].Ready = false
 				workAnew(t, w)
 			}, want: []string{"CellNotReady/c/0"}, wantSince: began,

@@ -15,8 +15,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/cells"
-	"github.com/karmada-compute/karmada-compute/internal/decode"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // Report is the part of a cell's report that the controllers read. The fields are the interpreter's.
@@ -39,7 +39,7 @@ type Report struct {
 
 // ReportedIndices are the indices of Instances in a Report.
 type ReportedIndices struct {
-	// Existing are the indices that exist, in the format of indexing.Parse.
+	// Existing are the indices that exist, in the format of naming.Parse.
 	Existing string `json:"existing,omitempty"`
 }
 
@@ -176,7 +176,7 @@ func TrimReport(status *runtime.RawExtension, indices bool) *runtime.RawExtensio
 const maxIndices = 32768
 
 // lists bounds the lists of a report with faults. Two lists of indices are one more than an agent reports.
-var lists = decode.Lists{Most: 64, Named: map[string]int{"indices": 2}, OfType: 64}
+var lists = wire.Lists{Most: 64, Named: map[string]int{"indices": 2}, OfType: 64}
 
 // Numbers in place of generations that cannot be read. They equal no other generation, so that they confirm nothing.
 const (
@@ -218,8 +218,8 @@ func repaired(status *runtime.RawExtension) *Report {
 	if isEmpty(status) {
 		return nil
 	}
-	decoded, faults := decode.Report[Report](status.Raw, lists)
-	if faults[decode.WholeStatus] {
+	decoded, faults := wire.Report[Report](status.Raw, lists)
+	if faults[wire.WholeStatus] {
 		return nil
 	}
 	if faults["generation"] {
@@ -274,7 +274,7 @@ func MayRun(binding *workv1alpha2.ResourceBinding, copied *v1alpha.WorkloadDeplo
 
 // has reports whether the cell has the Instance at an index.
 func (r *Report) has(index int) bool {
-	return slices.ContainsFunc(r.Indices, func(of ReportedIndices) bool { return indexing.Contains(of.Existing, index) })
+	return slices.ContainsFunc(r.Indices, func(of ReportedIndices) bool { return naming.Contains(of.Existing, index) })
 }
 
 // ReportOf returns a cell's report of a deployment, or nil. binding may be nil.

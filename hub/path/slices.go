@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // Slice holds the hub's objects on the path of one InstanceSlice of a deployment.
@@ -66,7 +66,7 @@ func deploymentOfSlice(object client.Object) []string {
 		}
 		name = binding.Spec.Resource.Name
 	}
-	if deployment, _, ok := indexing.ParseSliceName(name); ok {
+	if deployment, _, ok := naming.ParseSliceName(name); ok {
 		return []string{deployment}
 	}
 	return nil

@@ -20,7 +20,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // manifest is the part of a manifest in a Work that is kept in the cache.
@@ -134,7 +134,7 @@ func TrimWork(object any) (any, error) {
 	trimmed.Spec.Workload.Manifests = []workv1alpha1.Manifest{{RawExtension: runtime.RawExtension{Raw: raw}}}
 	for _, condition := range work.Status.Conditions {
 		if condition.Type == workv1alpha1.WorkApplied {
-			condition.Message = wording.Shorten(condition.Message, v1alpha.MaxMessage)
+			condition.Message = reasons.Shorten(condition.Message, v1alpha.MaxMessage)
 			trimmed.Status.Conditions = []metav1.Condition{condition}
 		}
 	}

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -31,9 +31,9 @@ func fullWork(t testing.TB) *workv1alpha1.Work {
 	work.Status.Conditions = []metav1.Condition{
 		{Type: workv1alpha1.WorkApplied, Status: metav1.ConditionFalse, Message: strings.Repeat("long ", 1000)}, {Type: "Dispatching"},
 	}
-	var instances []cellreport.Instance
+	var instances []wire.Instance
 	for i := range 100 {
-		instances = append(instances, cellreport.Instance{Name: naming.InstanceName("web", i)})
+		instances = append(instances, wire.Instance{Name: naming.InstanceName("web", i)})
 	}
 	inCell := &v1alpha.WorkloadDeployment{ObjectMeta: copied.ObjectMeta, Spec: copied.Spec}
 	planes.SetReport(t, inCell, "", instances...)

@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
@@ -24,7 +23,7 @@ func TestAutoscalingWhileTheHubIsAway(t *testing.T) {
 	planes.Change(t, f.Planes, f.original, func(d *v1alpha.WorkloadDeployment) { d.Spec.ScaleSettings = autoscaled })
 	planes.Change(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
 		d.Spec.ScaleSettings = autoscaled
-		d.Spec.Assignment.Cells[0].Indices, d.Spec.Assignment.Cells[0].MinReplicas = indexing.Ranges([]int{0, 1, 2, 3}), new(int32(1))
+		d.Spec.Assignment.Cells[0].Indices, d.Spec.Assignment.Cells[0].MinReplicas = naming.Ranges([]int{0, 1, 2, 3}), new(int32(1))
 	})
 	expect := func(when string, count int) {
 		t.Helper()

@@ -20,7 +20,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
-	"github.com/karmada-compute/karmada-compute/internal/coalesce"
+	"github.com/karmada-compute/karmada-compute/internal/pace"
 )
 
 // FieldManager is the field manager of this controller.
@@ -46,7 +46,7 @@ type Options struct {
 	// Ignored counts entries of reports that are not shown.
 	Ignored *Ignored
 	// Passing delays status writes for transient states. Nil: no write is delayed.
-	Passing *coalesce.Writes[mcreconcile.Request]
+	Passing *pace.Writes[mcreconcile.Request]
 	// Clock gives the conditions that the controller adds their transition times.
 	Clock clock.PassiveClock
 }

@@ -14,7 +14,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/path"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/testenv/counts"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
@@ -85,9 +85,9 @@ func anyScope(random *rand.Rand) (*scope, truth) {
 			index++
 		}
 		for list, indices := range lists {
-			*list = indexing.Format(indices)
+			*list = naming.Format(indices)
 		}
-		cell.Indices, cell.Releasing = indexing.Ranges(assigned), indexing.Ranges(releasing)
+		cell.Indices, cell.Releasing = naming.Ranges(assigned), naming.Ranges(releasing)
 		total.desired += int32(len(assigned))
 		s.copied.Spec.Assignment.Cells = append(s.copied.Spec.Assignment.Cells, cell)
 		s.copied.Status.Indices = append(s.copied.Status.Indices, of)

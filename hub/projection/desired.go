@@ -12,15 +12,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
-	"github.com/karmada-compute/karmada-compute/internal/conditions"
+	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // desiredInstance returns the projection of a reported Instance; existing is the present one, or empty. A cell reports
 // the hash of an Instance's template, not the template: an Instance of an earlier template keeps the spec that was
 // projected for it.
-func (s *scope) desiredInstance(reported *cellreport.Instance, existing *v1alpha.Instance, hash string) *v1alpha.Instance {
+func (s *scope) desiredInstance(reported *wire.Instance, existing *v1alpha.Instance, hash string) *v1alpha.Instance {
 	template := &s.deployment.Spec.Template
 	if p := s.deployment.Spec.Partition; p != nil && reported.TemplateHash != hash {
 		template = &p.Template
@@ -44,7 +44,7 @@ func (s *scope) desiredInstance(reported *cellreport.Instance, existing *v1alpha
 	}
 }
 
-func desiredInstanceStatus(reported *cellreport.Instance, generation int64) v1alpha.InstanceStatus {
+func desiredInstanceStatus(reported *wire.Instance, generation int64) v1alpha.InstanceStatus {
 	status := v1alpha.InstanceStatus{
 		Conditions:        observedAt(reported.Conditions, generation),
 		NetworkInterfaces: slices.Clone(reported.NetworkInterfaces),
@@ -117,8 +117,8 @@ func (s *scope) desiredStatus(served bool, refusal string) v1alpha.WorkloadDeplo
 	progressing := metav1.Condition{
 		Type: v1alpha.ConditionProgressing, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonRollingOut, Message: available.Message,
 	}
-	status.Conditions = conditions.Merged(withoutForeign(s.deployment.Status.Conditions),
-		conditions.Stamp{Generation: s.deployment.Generation, Now: s.Clock.Now()}, available, progressing)
+	status.Conditions = apply.MergedConditions(withoutForeign(s.deployment.Status.Conditions),
+		apply.Stamp{Generation: s.deployment.Generation, Now: s.Clock.Now()}, available, progressing)
 	return status
 }
 

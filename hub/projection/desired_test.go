@@ -12,7 +12,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 func newScope() *scope {
@@ -80,7 +80,7 @@ func TestDesiredInstanceKeepsTheSpecOfAnOlderTemplate(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := s.desiredInstance(&cellreport.Instance{Name: "web-0", TemplateHash: c.reported}, existing, "new-hash")
+			got := s.desiredInstance(&wire.Instance{Name: "web-0", TemplateHash: c.reported}, existing, "new-hash")
 			if image := got.Spec.Runtime.Sandbox.Containers[0].Image; image != c.want {
 				t.Errorf("image is %q, want %q", image, c.want)
 			}

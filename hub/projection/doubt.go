@@ -20,11 +20,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
-	"github.com/karmada-compute/karmada-compute/internal/conditions"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // judge finds the faults that invalidate the reported status. Faults younger than DoubtAfter requeue the deployment.
@@ -94,10 +92,10 @@ func (s *scope) remember(found *path.Finding) {
 // reached: Karmada keeps its last report.
 func (s *scope) concerns(found *path.Finding) bool {
 	assignment := s.copied.Spec.Assignment
-	if found.Cell == "" || assignment == nil || len(indexing.Assigned(assignment, found.Cell)) > 0 {
+	if found.Cell == "" || assignment == nil || len(naming.Assigned(assignment, found.Cell)) > 0 {
 		return true
 	}
-	return found.Fault == path.CellNotReady && len(indexing.Releasing(assignment, found.Cell)) > 0
+	return found.Fault == path.CellNotReady && len(naming.Releasing(assignment, found.Cell)) > 0
 }
 
 // finding returns the finding that invalidates the reported state of an Instance, or nil.
@@ -125,11 +123,11 @@ func (s *scope) findingAt(index int) *path.Finding {
 
 // sliceOf returns the name of the slice that holds the Instance at an index; "": the status of the deployment holds it.
 func (s *scope) sliceOf(index int) string {
-	number, sliced := indexing.SliceOf(index)
+	number, sliced := naming.SliceOf(index)
 	if !sliced {
 		return ""
 	}
-	return indexing.SliceName(s.deployment.Name, number)
+	return naming.SliceName(s.deployment.Name, number)
 }
 
 // doubted returns the conditions of an Instance, with Ready and Available Unknown if the path from its cell is broken.
@@ -176,7 +174,7 @@ func describe(found *path.Finding) string {
 	if found.Cell != "" {
 		message = fmt.Sprintf("cell %s: %s", found.Cell, message)
 	}
-	return wording.Shorten(message, v1alpha.MaxMessage)
+	return reasons.Shorten(message, v1alpha.MaxMessage)
 }
 
 // described returns the message of a finding, with its cell.
@@ -185,7 +183,7 @@ func described(found *path.Finding) string {
 	if found.Cell != "" {
 		message = fmt.Sprintf("cell %s: %s", found.Cell, message)
 	}
-	return wording.Shorten(message, v1alpha.MaxMessage)
+	return reasons.Shorten(message, v1alpha.MaxMessage)
 }
 
 // doubt subtracts the Instances whose state is unknown from the counts of Ready and of Available Instances, and reports that in a condition. If only the
@@ -196,7 +194,7 @@ func (s *scope) doubt(status *v1alpha.WorkloadDeploymentStatus) {
 	if len(s.findings) == 0 {
 		return
 	}
-	facts := cellreport.FactsOf(s.copied)
+	facts := wire.FactsOf(s.copied)
 	for _, index := range slices.Sorted(maps.Keys(facts)) {
 		found := s.findingAt(index)
 		if found == nil || found.Slice != "" {
@@ -247,7 +245,7 @@ func (s *scope) addCurrent(status *v1alpha.WorkloadDeploymentStatus) {
 
 // set sets a condition, which keeps its transition time in the project while its status does not change.
 func (s *scope) set(status *v1alpha.WorkloadDeploymentStatus, condition metav1.Condition, since time.Time) {
-	stamped := conditions.Stamped(s.deployment.Status.Conditions, conditions.Stamp{Generation: status.ObservedGeneration, Now: since}, condition)
+	stamped := apply.StampedConditions(s.deployment.Status.Conditions, apply.Stamp{Generation: status.ObservedGeneration, Now: since}, condition)
 	meta.RemoveStatusCondition(&status.Conditions, condition.Type)
 	status.Conditions = append(status.Conditions, stamped...)
 	slices.SortFunc(status.Conditions, func(a, b metav1.Condition) int { return strings.Compare(a.Type, b.Type) })

@@ -19,15 +19,15 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/path"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 // serve plays a cell with two Instances that are Ready and Available, and projects them.
 func (f *fixture) serve(t *testing.T) {
 	t.Helper()
-	var instances []cellreport.Instance
+	var instances []wire.Instance
 	for _, name := range []string{"web-0", "web-1"} {
 		reported := instance(name, f.hash, metav1.ConditionTrue)
 		reported.Conditions = append(reported.Conditions, condition(v1alpha.ConditionAvailable, metav1.ConditionTrue, v1alpha.ReasonAvailable, ""))
@@ -186,7 +186,7 @@ func TestDoubtOfOneCell(t *testing.T) {
 	second := f.Cell(t, f.city)
 	planes.Change(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
 		d.Spec.Assignment.Cells = []v1alpha.CellAssignment{
-			{Name: f.cell.Name, Indices: indexing.Ranges([]int{0})}, {Name: second.Name, Indices: indexing.Ranges([]int{1})},
+			{Name: f.cell.Name, Indices: naming.Ranges([]int{0})}, {Name: second.Name, Indices: naming.Ranges([]int{1})},
 		}
 	})
 	f.serve(t)

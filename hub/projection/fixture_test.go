@@ -20,10 +20,9 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/path"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 	"github.com/karmada-compute/karmada-compute/testenv"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
@@ -89,7 +88,7 @@ func (f *fixture) newCopy() *v1alpha.WorkloadDeployment {
 		Spec: *f.original.Spec.DeepCopy(),
 	}
 	copied.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{
-		Cells: []v1alpha.CellAssignment{{Name: f.cell.Name, Indices: indexing.Ranges([]int{0, 1})}},
+		Cells: []v1alpha.CellAssignment{{Name: f.cell.Name, Indices: naming.Ranges([]int{0, 1})}},
 	}
 	return copied
 }
@@ -101,15 +100,15 @@ func condition(kind string, status metav1.ConditionStatus, reason, message strin
 }
 
 // instance returns a cell's report of an Instance of the template with this hash.
-func instance(name, hash string, ready metav1.ConditionStatus) cellreport.Instance {
-	return cellreport.Instance{
+func instance(name, hash string, ready metav1.ConditionStatus) wire.Instance {
+	return wire.Instance{
 		Name: name, TemplateHash: hash, ObservedTemplateHash: hash,
 		Conditions: []metav1.Condition{condition(v1alpha.ConditionReady, ready, v1alpha.ReasonAvailable, "in the cell")},
 	}
 }
 
 // report plays the cells: they report these Instances, and a deployment that serves and is settled.
-func (f *fixture) report(t *testing.T, instances ...cellreport.Instance) {
+func (f *fixture) report(t *testing.T, instances ...wire.Instance) {
 	t.Helper()
 	planes.ChangeStatus(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
 		count := int32(len(instances))
@@ -123,7 +122,7 @@ func (f *fixture) report(t *testing.T, instances ...cellreport.Instance) {
 			ReplicaCounts: v1alpha.ReplicaCounts{Replicas: count, CurrentReplicas: count, DesiredReplicas: count, ReadyReplicas: count},
 		}
 		for _, cell := range d.Spec.Assignment.Cells {
-			of := slices.DeleteFunc(slices.Clone(instances), func(i cellreport.Instance) bool {
+			of := slices.DeleteFunc(slices.Clone(instances), func(i wire.Instance) bool {
 				index, _ := naming.InstanceIndex(d.Name, i.Name)
 				return d.Spec.Assignment.Owner(index) != cell.Name
 			})

@@ -7,7 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // Ignored counts entries of reports that are not shown. It is safe for concurrent use.
@@ -32,12 +32,12 @@ var allIndices = v1alpha.IndexRange{First: 0, Last: 9999}
 // series than Clusters, and a cell gets its counters when it reports.
 func (i *Ignored) count(deployment *v1alpha.WorkloadDeployment, reports []v1alpha.InstanceReport, within v1alpha.IndexRange) {
 	for n := range reports {
-		for _, cause := range cellreport.IgnoredCauses {
+		for _, cause := range wire.IgnoredCauses {
 			// A counter that begins with its first event hides that event from rates.
 			i.entries.WithLabelValues(reports[n].Cell, string(cause))
 		}
 	}
-	for cell, causes := range cellreport.Ignored(deployment, reports, within) {
+	for cell, causes := range wire.Ignored(deployment, reports, within) {
 		for cause, count := range causes {
 			i.entries.WithLabelValues(cell, string(cause)).Add(float64(count))
 		}

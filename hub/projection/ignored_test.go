@@ -9,7 +9,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -25,14 +25,14 @@ func TestIgnored(t *testing.T) {
 	f.deliver(t, &f.copied.Status)
 	f.mustReconcile(t)
 	cell := f.copied.Status.Reports[0].Cell
-	for cause, want := range map[cellreport.IgnoredCause]float64{
-		cellreport.IgnoredOwner: 0, cellreport.IgnoredTwice: 1, cellreport.IgnoredIndex: 2, cellreport.IgnoredState: 0,
+	for cause, want := range map[wire.IgnoredCause]float64{
+		wire.IgnoredOwner: 0, wire.IgnoredTwice: 1, wire.IgnoredIndex: 2, wire.IgnoredState: 0,
 	} {
 		if got := testutil.ToFloat64(f.reconciler.Ignored.entries.WithLabelValues(cell, string(cause))); got != want {
 			t.Errorf("%s of %s: %v, want %v", cause, cell, got, want)
 		}
 	}
-	if got := testutil.CollectAndCount(f.reconciler.Ignored.entries); got != len(cellreport.IgnoredCauses) {
+	if got := testutil.CollectAndCount(f.reconciler.Ignored.entries); got != len(wire.IgnoredCauses) {
 		t.Errorf("there are %d series", got)
 	}
 }

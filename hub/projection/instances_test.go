@@ -15,9 +15,9 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -61,7 +61,7 @@ func TestWhatBecomesOfAnInstance(t *testing.T) {
 	tests := map[string]struct {
 		// change changes the projected Instance, and reported returns the cell's next report.
 		change   func(*testing.T, *fixture, *instanceOf)
-		reported func(*fixture) []cellreport.Instance
+		reported func(*fixture) []wire.Instance
 		check    func(before, after *instanceOf) bool
 		wantGone bool
 	}{
@@ -121,19 +121,19 @@ func TestWhatBecomesOfAnInstance(t *testing.T) {
 					return nil
 				})
 			},
-			reported: func(*fixture) []cellreport.Instance { return nil },
+			reported: func(*fixture) []wire.Instance { return nil },
 			check:    func(_, after *instanceOf) bool { return !after.DeletionTimestamp.IsZero() },
 		},
 		"a new report changes the status alone": {
-			reported: func(f *fixture) []cellreport.Instance {
-				return []cellreport.Instance{instance("web-0", f.hash, metav1.ConditionFalse)}
+			reported: func(f *fixture) []wire.Instance {
+				return []wire.Instance{instance("web-0", f.hash, metav1.ConditionFalse)}
 			},
 			check: func(before, after *instanceOf) bool {
 				return after.Generation == before.Generation && after.Status.Conditions[0].Status == metav1.ConditionFalse
 			},
 		},
 		"what is not reported any more goes": {
-			reported: func(*fixture) []cellreport.Instance { return nil }, wantGone: true,
+			reported: func(*fixture) []wire.Instance { return nil }, wantGone: true,
 		},
 	}
 	for name, test := range tests {

@@ -18,7 +18,6 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
@@ -63,12 +62,12 @@ func whoShows(project multicluster.ClusterName, instance client.Object, slices b
 		return []mcreconcile.Request{requestFor(project, instance.GetNamespace(), name)}
 	}
 	index, _ := naming.InstanceIndex(name, instance.GetName())
-	number, sliced := indexing.SliceOf(index)
+	number, sliced := naming.SliceOf(index)
 	if sliced != slices {
 		return nil
 	}
 	if sliced {
-		name = indexing.SliceName(name, number)
+		name = naming.SliceName(name, number)
 	}
 	return []mcreconcile.Request{requestFor(project, instance.GetNamespace(), name)}
 }

@@ -10,7 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // addProgress sets condition Progressing, with the city and the obstacle of its Instances. The condition is False if
@@ -40,7 +40,7 @@ func (s *scope) addProgress(status *v1alpha.WorkloadDeploymentStatus) {
 		condition.Status, condition.Reason = metav1.ConditionFalse, v1alpha.ReasonProgressDeadlineExceeded
 		condition.Message = fmt.Sprintf("%s: no progress for %s: %s", s.deployment.Spec.CityCode, deadline, s.waitsFor(reported))
 	}
-	condition.Message = wording.Shorten(condition.Message, 2*v1alpha.MaxMessage)
+	condition.Message = reasons.Shorten(condition.Message, 2*v1alpha.MaxMessage)
 	s.set(status, condition, since)
 }
 

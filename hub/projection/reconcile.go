@@ -20,11 +20,10 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
-	"github.com/karmada-compute/karmada-compute/internal/requeue"
+	"github.com/karmada-compute/karmada-compute/internal/pace"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // scope is the state of one reconcile of a WorkloadDeployment.
@@ -39,7 +38,7 @@ type scope struct {
 	// existing are the projected Instances in the scope of this reconcile, by name.
 	existing map[string]*v1alpha.Instance
 	// reported are the Instances that its cells report.
-	reported []cellreport.Instance
+	reported []wire.Instance
 	// onHub is the copy on the hub, even if it belongs to another deployment; nil: none exists.
 	onHub *v1alpha.WorkloadDeployment
 	// row is the path of the copy through Karmada, and findings are the faults that invalidate its reported status.
@@ -49,7 +48,7 @@ type scope struct {
 	dropped bool
 	// withdrawn: the hub has no copy, or one that is being deleted: copied is empty.
 	withdrawn    bool
-	requeueAfter requeue.After
+	requeueAfter pace.After
 }
 
 // scopeOf returns the scope of a request for a deployment.
@@ -83,7 +82,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 		}
 		return reconcile.Result{}, err
 	}
-	s.reported = cellreport.Instances(s.copied)
+	s.reported = wire.Instances(s.copied)
 	r.Ignored.count(s.copied, s.copied.Status.Reports, allIndices)
 	for _, step := range []func(context.Context) error{s.judge, s.dropGone, s.loadInstances, s.applyInstances, s.deleteSurplus, s.writeStatus} {
 		if err := step(ctx); err != nil {
@@ -127,7 +126,7 @@ func (s *scope) load(ctx context.Context) (bool, error) {
 // Instances if slices may have been deleted unseen.
 func (s *scope) loadInstances(ctx context.Context) error {
 	if s.shared.knows(s) {
-		return s.getInstances(ctx, v1alpha.IndexRange{First: 0, Last: indexing.InlineInstances - 1})
+		return s.getInstances(ctx, v1alpha.IndexRange{First: 0, Last: naming.InlineInstances - 1})
 	}
 	instances, err := s.listInstances(ctx)
 	for i := range instances {
@@ -191,7 +190,7 @@ func (s *scope) applyReported(ctx context.Context) error {
 	return nil
 }
 
-func (s *scope) applyInstance(ctx context.Context, reported *cellreport.Instance, hash string) error {
+func (s *scope) applyInstance(ctx context.Context, reported *wire.Instance, hash string) error {
 	existing := s.existing[reported.Name]
 	if existing == nil {
 		existing = &v1alpha.Instance{}
@@ -223,9 +222,9 @@ func (s *scope) deleteSurplus(ctx context.Context) error {
 	if !s.hasReport() && !s.dropped {
 		return nil
 	}
-	facts := sync.OnceValue(func() map[int]cellreport.Facts { return cellreport.FactsOf(s.copied) })
+	facts := sync.OnceValue(func() map[int]wire.Facts { return wire.FactsOf(s.copied) })
 	return s.settleOthers(ctx, func(index int) bool {
-		number, sliced := indexing.SliceOf(index)
+		number, sliced := naming.SliceOf(index)
 		if !sliced || s.dropped {
 			return true
 		}
@@ -288,7 +287,7 @@ func (s *scope) writeStatus(ctx context.Context) error {
 
 // wait returns how long a status write waits for the next one.
 func (s *scope) wait(before, after *v1alpha.WorkloadDeploymentStatus) time.Duration {
-	if floorChanged(before, after) || !cellreport.Passing(before.ReplicaCounts, after.ReplicaCounts, before.Conditions, after.Conditions) {
+	if floorChanged(before, after) || !wire.Passing(before.ReplicaCounts, after.ReplicaCounts, before.Conditions, after.Conditions) {
 		return 0
 	}
 	return s.Passing.Wait(s.request)

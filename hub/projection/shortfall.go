@@ -12,9 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/conditions"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // addShortfall adds to status how many of the desired Instances are assigned to no cell. The cells cannot report it:
@@ -25,13 +25,13 @@ func (s *scope) addShortfall(status *v1alpha.WorkloadDeploymentStatus, refusal s
 		return
 	}
 	status.DesiredReplicas = s.deployment.Spec.DesiredReplicas()
-	message := fmt.Sprintf("%s not assigned to the cells of %s yet", wording.Count(missing, "Instance is", "Instances are"), s.deployment.Spec.CityCode)
+	message := fmt.Sprintf("%s not assigned to the cells of %s yet", reasons.Count(missing, "Instance is", "Instances are"), s.deployment.Spec.CityCode)
 	if refusal != "" {
 		message = s.noRoom(refusal)
 	}
 	// The transition times come from the project's object: the cells' conditions of these types have another meaning.
-	for _, condition := range conditions.Stamped(s.deployment.Status.Conditions,
-		conditions.Stamp{Generation: status.ObservedGeneration, Now: s.Clock.Now()},
+	for _, condition := range apply.StampedConditions(s.deployment.Status.Conditions,
+		apply.Stamp{Generation: status.ObservedGeneration, Now: s.Clock.Now()},
 		metav1.Condition{Type: v1alpha.ConditionReplicasReady, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonReplicasNotReady, Message: message},
 		metav1.Condition{Type: v1alpha.ConditionProgressing, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonRollingOut, Message: message},
 	) {
@@ -69,7 +69,7 @@ func (s *scope) assigned() int32 {
 func (s *scope) mostAssigned() int32 {
 	assignment := s.copied.Spec.Assignment
 	if assignment == nil {
-		return indexing.MaxIndex + 1
+		return naming.MaxIndex + 1
 	}
 	var count int32
 	for i := range assignment.Cells {

@@ -14,7 +14,7 @@ import (
 	testingclock "k8s.io/utils/clock/testing"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // TestAdditionalInstances: desiredReplicas does not count the additional Instances of a rollout.
@@ -56,7 +56,7 @@ func TestShortfall(t *testing.T) {
 			s.deployment.Spec.ScaleSettings.MinReplicas = 3
 			s.copied.Status.Conditions = reported
 			s.copied.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{
-				Cells: []v1alpha.CellAssignment{{Name: "a", Indices: indexing.Ranges(c.assigned), MinReplicas: c.least}},
+				Cells: []v1alpha.CellAssignment{{Name: "a", Indices: naming.Ranges(c.assigned), MinReplicas: c.least}},
 			}
 			got := s.desiredStatus(true, c.refusal)
 			ready := meta.FindStatusCondition(got.Conditions, v1alpha.ConditionReplicasReady)

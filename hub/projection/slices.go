@@ -23,8 +23,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // registerSlices adds the controller that shows the Instances in slices, each slice on its own: a change of one
@@ -48,7 +48,7 @@ func requestFor(project multicluster.ClusterName, namespace, name string) mcreco
 
 // ReconcileSlice writes the cells' reports in a slice into its project.
 func (r *Reconciler) ReconcileSlice(ctx context.Context, request mcreconcile.Request) (reconcile.Result, error) {
-	deployment, number, ok := indexing.ParseSliceName(request.Name)
+	deployment, number, ok := naming.ParseSliceName(request.Name)
 	if !ok {
 		return reconcile.Result{}, nil
 	}
@@ -75,8 +75,8 @@ func (s *scope) projectSlice(ctx context.Context, number int) error {
 	if err != nil {
 		return err
 	}
-	within := indexing.SliceRange(number)
-	s.reported = cellreport.InstancesIn(s.copied, reports, within)
+	within := naming.SliceRange(number)
+	s.reported = wire.InstancesIn(s.copied, reports, within)
 	s.Ignored.count(s.copied, reports, within)
 	if err := s.getInstances(ctx, within); err != nil {
 		return err
@@ -172,7 +172,7 @@ func (d *shared) learn(s *scope) {
 		return
 	}
 	for number := range int(s.copied.Spec.Slices) {
-		d.queue.Add(requestFor(s.request.ClusterName, s.request.Namespace, indexing.SliceName(s.request.Name, number)))
+		d.queue.Add(requestFor(s.request.ClusterName, s.request.Namespace, naming.SliceName(s.request.Name, number)))
 	}
 }
 

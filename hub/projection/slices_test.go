@@ -20,9 +20,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/path"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -31,22 +30,22 @@ func (f *fixture) sliced(t *testing.T, last int32) {
 	t.Helper()
 	planes.Change(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
 		d.Spec.Assignment.Cells[0].Indices = []v1alpha.IndexRange{{Last: last}}
-		d.Spec.Slices = int32(indexing.SlicesFor(int(last)))
+		d.Spec.Slices = int32(naming.SlicesFor(int(last)))
 	})
 	for number := range int(f.copied.Spec.Slices) {
 		planes.Ensure(t, f.Planes, &v1alpha.InstanceSlice{
 			ObjectMeta: metav1.ObjectMeta{
-				Namespace: f.HubNamespace, Name: indexing.SliceName("web", number), OwnerReferences: []metav1.OwnerReference{f.copied.OwnerReference()},
+				Namespace: f.HubNamespace, Name: naming.SliceName("web", number), OwnerReferences: []metav1.OwnerReference{f.copied.OwnerReference()},
 			},
-			Spec: v1alpha.InstanceSliceSpec{Deployment: "web", IndexRange: indexing.SliceRange(number)},
+			Spec: v1alpha.InstanceSliceSpec{Deployment: "web", IndexRange: naming.SliceRange(number)},
 		}, func(*v1alpha.InstanceSlice) {})
 	}
 }
 
 // reportSlice plays Karmada, which collects this report of the cell in a slice.
-func (f *fixture) reportSlice(t *testing.T, number int, observed int64, instances ...cellreport.Instance) {
+func (f *fixture) reportSlice(t *testing.T, number int, observed int64, instances ...wire.Instance) {
 	t.Helper()
-	slice := planes.Get(t, f.Planes, f.HubNamespace, indexing.SliceName("web", number), &v1alpha.InstanceSlice{})
+	slice := planes.Get(t, f.Planes, f.HubNamespace, naming.SliceName("web", number), &v1alpha.InstanceSlice{})
 	binding := &workv1alpha2.ResourceBinding{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: f.HubNamespace, Name: karmadanames.GenerateBindingName(v1alpha.KindInstanceSlice, slice.Name),
@@ -56,7 +55,7 @@ func (f *fixture) reportSlice(t *testing.T, number int, observed int64, instance
 			APIVersion: v1alpha.GroupVersion.String(), Kind: v1alpha.KindInstanceSlice, Namespace: f.HubNamespace, Name: slice.Name, UID: slice.UID,
 		}},
 	}
-	status := v1alpha.InstanceSliceStatus{ObservedGeneration: observed, InstanceReport: cellreport.New("web", instances)}
+	status := v1alpha.InstanceSliceStatus{ObservedGeneration: observed, InstanceReport: wire.New("web", instances)}
 	raw, err := json.Marshal(status)
 	if err != nil {
 		t.Fatal(err)
@@ -72,7 +71,7 @@ func (f *fixture) mustReconcileSlice(t *testing.T, number int) (reads, writes []
 	t.Helper()
 	f.Project.Calls()
 	request := f.request()
-	request.Name = indexing.SliceName("web", number)
+	request.Name = naming.SliceName("web", number)
 	if _, err := f.reconciler.ReconcileSlice(t.Context(), request); err != nil {
 		t.Fatal(err)
 	}
@@ -87,9 +86,9 @@ func (f *fixture) mustReconcileSlice(t *testing.T, number int) (reads, writes []
 	return reads, writes
 }
 
-func (f *fixture) instances(t *testing.T, indices ...int) []cellreport.Instance {
+func (f *fixture) instances(t *testing.T, indices ...int) []wire.Instance {
 	t.Helper()
-	var result []cellreport.Instance
+	var result []wire.Instance
 	for _, index := range indices {
 		result = append(result, instance(naming.InstanceName("web", index), f.hash, metav1.ConditionTrue))
 	}
@@ -110,7 +109,7 @@ func TestInstancesInSlices(t *testing.T) {
 		t.Error("not exactly the Instances of the slice are shown")
 	}
 	reads, writes := f.mustReconcileSlice(t, 0)
-	if len(writes) > 0 || len(reads) > indexing.SliceInstances+2 || slices.ContainsFunc(reads, func(c planes.Call) bool { return c.Verb == "list" }) {
+	if len(writes) > 0 || len(reads) > naming.SliceInstances+2 || slices.ContainsFunc(reads, func(c planes.Call) bool { return c.Verb == "list" }) {
 		t.Errorf("nothing has changed, and it reads %v and writes %v", reads, writes)
 	}
 	changed := f.instances(t, 16, 17)

@@ -16,8 +16,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
-	"github.com/karmada-compute/karmada-compute/internal/coalesce"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/pace"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -32,7 +32,7 @@ func (f *fixture) refuse(t *testing.T, why string) {
 
 func (f *fixture) assign(t *testing.T, indices ...int) {
 	t.Helper()
-	planes.Change(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) { d.Spec.Assignment.Cells[0].Indices = indexing.Ranges(indices) })
+	planes.Change(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) { d.Spec.Assignment.Cells[0].Indices = naming.Ranges(indices) })
 }
 
 func TestStatus(t *testing.T) {
@@ -221,7 +221,7 @@ func TestTheStatusOfARecreatedInstance(t *testing.T) {
 func TestAPassingStatusWaits(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	f.reconciler.Passing = coalesce.New[mcreconcile.Request](f.clock)
+	f.reconciler.Passing = pace.NewWrites[mcreconcile.Request](f.clock)
 	step := func(wantAfter time.Duration, wantConditions bool, wantReady int32) {
 		t.Helper()
 		err := f.reconcile(t)
@@ -230,7 +230,7 @@ func TestAPassingStatusWaits(t *testing.T) {
 			t.Errorf("requeued after %s, %v, status %+v; want %s, %t, %d", f.requeued, err, status, wantAfter, wantConditions, wantReady)
 		}
 	}
-	step(coalesce.Limit, false, 0)
+	step(pace.Limit, false, 0)
 	f.report(t, instance("web-0", f.hash, metav1.ConditionTrue))
 	step(0, true, 1)
 }

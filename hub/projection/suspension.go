@@ -13,7 +13,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/path"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // maxUnconfirmed is how many cells a message names.
@@ -40,7 +40,7 @@ func (s *scope) addSuspension(status *v1alpha.WorkloadDeploymentStatus) {
 		}
 		message = fmt.Sprintf("the project is suspended; in %s that is not confirmed by %s", city, strings.Join(unconfirmed, ", "))
 	}
-	message = wording.Shorten(message, 2*v1alpha.MaxMessage)
+	message = reasons.Shorten(message, 2*v1alpha.MaxMessage)
 	for _, condition := range []metav1.Condition{
 		{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonProjectSuspended},
 		{Type: v1alpha.ConditionReplicasReady, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonProjectSuspended},

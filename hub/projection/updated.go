@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // addUpdated adds to status the Instances of each cell and how many have the newest template. Rollouts depend on both.
@@ -21,7 +21,7 @@ func (s *scope) addUpdated(status *v1alpha.WorkloadDeploymentStatus) error {
 	if err != nil {
 		return err
 	}
-	facts := cellreport.FactsOf(s.copied)
+	facts := wire.FactsOf(s.copied)
 	cells := map[string]*indicesOf{}
 	for _, index := range slices.Sorted(maps.Keys(facts)) {
 		fact := facts[index]
@@ -62,7 +62,7 @@ func (s *scope) isUnknown(index int) bool {
 // indicesOf holds the indices of the Instances of one cell by their state.
 type indicesOf struct{ existing, available, held, current []int }
 
-func (i *indicesOf) add(index int, fact cellreport.Facts, available bool) {
+func (i *indicesOf) add(index int, fact wire.Facts, available bool) {
 	i.existing = append(i.existing, index)
 	if available {
 		i.available = append(i.available, index)
@@ -78,7 +78,7 @@ func (i *indicesOf) add(index int, fact cellreport.Facts, available bool) {
 // format returns the indices of a cell, whose newest template has a hash.
 func (i *indicesOf) format(cell *v1alpha.CellIndices, hash string) v1alpha.CellIndices {
 	return v1alpha.CellIndices{
-		Cell: cell.Cell, TemplateHash: hash, Existing: indexing.Format(i.existing),
-		AvailableIndices: indexing.Format(i.available), Held: indexing.Format(i.held), Current: indexing.Format(i.current),
+		Cell: cell.Cell, TemplateHash: hash, Existing: naming.Format(i.existing),
+		AvailableIndices: naming.Format(i.available), Held: naming.Format(i.held), Current: naming.Format(i.current),
 	}
 }

@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 
-	"github.com/karmada-compute/karmada-compute/internal/citychoice"
+	"github.com/karmada-compute/karmada-compute/internal/cities"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
@@ -96,7 +96,7 @@ type Locations interface {
 	Object() client.Object
 	// List returns the locations of the project, available or not. The error is v1alpha.ErrLocationsNotServed while
 	// Milo does not serve the kind because no project has a location: that does not limit where Workloads may run.
-	List(ctx context.Context, project client.Reader) ([]citychoice.Location, error)
+	List(ctx context.Context, project client.Reader) ([]cities.Location, error)
 }
 
 // Project is a project that this replica has engaged.

@@ -17,7 +17,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/requeue"
+	"github.com/karmada-compute/karmada-compute/internal/pace"
 )
 
 // Changes returns a source of requests for all deployments of each engaged project that changes. subscribe is called
@@ -73,7 +73,7 @@ func deploymentsOf(ctx context.Context, engaged Engaged, project multicluster.Cl
 // All returns a request for each object of a list, which it reads from a project's cache.
 func All(ctx context.Context, name multicluster.ClusterName, project cluster.Cluster, list client.ObjectList) []mcreconcile.Request {
 	var requests []mcreconcile.Request
-	for _, request := range requeue.All(ctx, project.GetClient(), list) {
+	for _, request := range pace.All(ctx, project.GetClient(), list) {
 		requests = append(requests, mcreconcile.Request{ClusterName: name, Request: request})
 	}
 	return requests

@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // division is the input of an assignment.
@@ -122,7 +122,7 @@ func (d *division) keep() (kept, releasing map[string][]int) {
 	}
 	for i := range d.current.Cells {
 		cell := d.current.Cells[i].Name
-		indices := indexing.Assigned(d.current, cell)
+		indices := naming.Assigned(d.current, cell)
 		n := min(d.wanted(cell), len(indices))
 		kept[cell] = slices.Clone(indices[:n])
 		if d.alone || d.shares[cell] == 0 && d.gone(&d.current.Cells[i]) {
@@ -130,7 +130,7 @@ func (d *division) keep() (kept, releasing map[string][]int) {
 		}
 		// The cell does not know yet that it loses these indices.
 		releasing[cell] = slices.Clone(indices[n:])
-		for _, index := range indexing.Releasing(d.current, cell) {
+		for _, index := range naming.Releasing(d.current, cell) {
 			if d.runs(cell, index) {
 				releasing[cell] = append(releasing[cell], index)
 			}
@@ -156,7 +156,7 @@ func newAssignment(kept, releasing map[string][]int) *v1alpha.WorkloadDeployment
 	for _, cell := range slices.Sorted(maps.Keys(names)) {
 		if names[cell] {
 			result.Cells = append(result.Cells, v1alpha.CellAssignment{
-				Name: cell, Indices: indexing.Ranges(kept[cell]), Releasing: indexing.Ranges(releasing[cell]),
+				Name: cell, Indices: naming.Ranges(kept[cell]), Releasing: naming.Ranges(releasing[cell]),
 			})
 		}
 	}

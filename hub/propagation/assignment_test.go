@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 func assigned(cells ...v1alpha.CellAssignment) *v1alpha.WorkloadDeploymentAssignment {
@@ -17,7 +17,7 @@ func assigned(cells ...v1alpha.CellAssignment) *v1alpha.WorkloadDeploymentAssign
 }
 
 func cellWith(name string, indices []int, releasing ...int) v1alpha.CellAssignment {
-	return v1alpha.CellAssignment{Name: name, Indices: indexing.Ranges(indices), Releasing: indexing.Ranges(releasing)}
+	return v1alpha.CellAssignment{Name: name, Indices: naming.Ranges(indices), Releasing: naming.Ranges(releasing)}
 }
 
 func TestAssign(t *testing.T) {

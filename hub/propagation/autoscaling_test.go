@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -36,7 +36,7 @@ func TestAutoscalingWhileTheHubIsAway(t *testing.T) {
 	report(2, "0-1")
 	f.mustReconcile(t, "web")
 	before := read(t, f, f.copied()).Spec
-	if got := indexing.Assigned(before.Assignment, f.cell.Name); len(got) != 4 {
+	if got := naming.Assigned(before.Assignment, f.cell.Name); len(got) != 4 {
 		t.Errorf("the cell may run %v", got)
 	}
 

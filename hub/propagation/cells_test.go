@@ -20,8 +20,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -56,7 +56,7 @@ func (f *fixture) schedule(t *testing.T, shares map[string]int32, reports map[st
 func (f *fixture) indices(t *testing.T, cell *clusterv1alpha1.Cluster) (assigned, releasing []int) {
 	t.Helper()
 	assignment := read(t, f, f.copied()).Spec.Assignment
-	return indexing.Assigned(assignment, cell.Name), indexing.Releasing(assignment, cell.Name)
+	return naming.Assigned(assignment, cell.Name), naming.Releasing(assignment, cell.Name)
 }
 
 func (f *fixture) wantIndices(t *testing.T, cell *clusterv1alpha1.Cluster, assigned, releasing []int) {
@@ -128,7 +128,7 @@ func TestACellWithoutAShare(t *testing.T) {
 	hub := planes.Get(t, f.Planes, "", metav1.NamespaceSystem, &corev1.Namespace{}).UID
 	copied := read(t, f, f.copied())
 	work := planes.Create(t, f.Planes, &workv1alpha1.Work{ObjectMeta: metav1.ObjectMeta{
-		Namespace: planes.ExecutionSpace(second.Name), Name: karmadanames.GenerateWorkName(v1alpha.KindCell, cellreport.CellName(hub), ""),
+		Namespace: planes.ExecutionSpace(second.Name), Name: karmadanames.GenerateWorkName(v1alpha.KindCell, wire.CellName(hub), ""),
 	}})
 	left := copied.Leaving(&copied.Spec.Assignment.Cells[slices.IndexFunc(copied.Spec.Assignment.Cells, func(c v1alpha.CellAssignment) bool { return c.Name == second.Name })])
 	planes.ChangeStatus(t, f.Planes, work, func(w *workv1alpha1.Work) {

@@ -33,7 +33,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
-	"github.com/karmada-compute/karmada-compute/internal/predicates"
+	"github.com/karmada-compute/karmada-compute/internal/watch"
 )
 
 // FieldManager is the field manager of this controller.
@@ -95,16 +95,16 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		Named("propagation").
 		For(&v1alpha.WorkloadDeployment{}, mcbuilder.WithPredicates(concernsCopy())).
 		// A copy that was edited or deleted by hand is restored, and a finalizer waits for the deletion of the copy.
-		Watches(&v1alpha.WorkloadDeployment{}, projects.OnHubEvent(projects.OfCopy), onHub(predicate.Or(predicates.IgnoreStatusUpdates(), slicesChanged(), floorsReported()))...).
+		Watches(&v1alpha.WorkloadDeployment{}, projects.OnHubEvent(projects.OfCopy), onHub(predicate.Or(watch.IgnoreStatusUpdates(), slicesChanged(), floorsReported()))...).
 		// So are its slices.
-		Watches(&v1alpha.InstanceSlice{}, projects.OnHubEvent(ofSlice), onHub(predicates.IgnoreStatusUpdates(), predicates.IgnoreCreations())...).
+		Watches(&v1alpha.InstanceSlice{}, projects.OnHubEvent(ofSlice), onHub(watch.IgnoreStatusUpdates(), watch.IgnoreCreations())...).
 		// The objects that the copies need are restored too, and the deletion of a hub namespace ends a wait.
-		Watches(&corev1.Namespace{}, projects.OnHubEvent(r.originalsIn(nameOf)), onHub(predicates.OnlyDeletions())...).
+		Watches(&corev1.Namespace{}, projects.OnHubEvent(r.originalsIn(nameOf)), onHub(watch.OnlyDeletions())...).
 		// So is the right to the ConfigMaps and Secrets of a hub namespace.
-		Watches(&rbacv1.RoleBinding{}, projects.OnHubEvent(r.originalsIn(namespaceOf)), onHub(predicates.IgnoreCreations())...).
+		Watches(&rbacv1.RoleBinding{}, projects.OnHubEvent(r.originalsIn(namespaceOf)), onHub(watch.IgnoreCreations())...).
 		Watches(&policyv1alpha1.PropagationPolicy{}, projects.OnHubEvent(r.originalsIn(namespaceOf)), onHub(policyEdited())...).
 		Watches(&workv1alpha1.Work{}, projects.OnHubEvent(r.originalsIn(labelledNamespace)),
-			onHub(predicate.Or(predicates.OnlyDeletions(), carriedChanged()))...).
+			onHub(predicate.Or(watch.OnlyDeletions(), carriedChanged()))...).
 		// A cell that joins a city needs the namespaces of that city, and a lost cell may have to be released.
 		Watches(&clusterv1alpha1.Cluster{}, projects.OnHubEvent(r.originalsOfCity), onHub(cells.Changed())...).
 		// Karmada's scheduler sets the number of Instances of each cell, or finds no cell, and cells report which ones they have
@@ -134,7 +134,7 @@ func carriedChanged() predicate.Predicate {
 // concernsCopy drops updates of originals that change only parts of the status that the copy does not depend on: each change of an
 // Instance changes the status.
 func concernsCopy() predicate.Predicate {
-	return predicate.Or(predicates.IgnoreStatusUpdates(), predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+	return predicate.Or(watch.IgnoreStatusUpdates(), predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, isDeployment := e.ObjectOld.(*v1alpha.WorkloadDeployment)
 		after, stillIs := e.ObjectNew.(*v1alpha.WorkloadDeployment)
 		return isDeployment && stillIs && (!slices.Equal(before.Finalizers, after.Finalizers) ||
@@ -198,7 +198,7 @@ func (r *Reconciler) originalsOfCity(ctx context.Context, cell client.Object) []
 // whether the policy is being deleted.
 func policyEdited() predicate.Predicate {
 	return predicate.And(
-		predicate.Or(predicates.GenerationChanged(), predicates.DeletionStarted()),
-		predicates.IgnoreCreations(),
+		predicate.Or(watch.GenerationChanged(), watch.DeletionStarted()),
+		watch.IgnoreCreations(),
 	)
 }

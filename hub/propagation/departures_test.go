@@ -20,7 +20,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/hub/path"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // TestGone: a cell without a share has released its indices when it reports that, or when its report is no longer
@@ -150,7 +150,7 @@ func (w *world) execute(c *cellWorld) {
 func (w *world) act(name string, c *cellWorld) {
 	var own []int
 	if c.deployment != nil {
-		own = indexing.Assigned(c.deployment.Spec.Assignment, name)
+		own = naming.Assigned(c.deployment.Spec.Assignment, name)
 		c.observed = c.generation
 	}
 	for index := range c.running {
@@ -163,7 +163,7 @@ func (w *world) act(name string, c *cellWorld) {
 	}
 	if c.deployment != nil {
 		c.report = fmt.Sprintf(`{"generation":%d,"observedGeneration":%d,"resourceTemplateGeneration":%d,"indices":[{"existing":%q}]}`,
-			c.generation, c.observed, c.deployment.Generation, indexing.Format(slices.Collect(maps.Keys(c.running))))
+			c.generation, c.observed, c.deployment.Generation, naming.Format(slices.Collect(maps.Keys(c.running))))
 	}
 	c.left = slices.DeleteFunc(slices.Clone(c.asked), func(leaving v1alpha.LeavingDeployment) bool {
 		return !slices.Contains(c.left, leaving) && (c.deployment != nil || len(c.running) > 0)
@@ -218,7 +218,7 @@ func (w *world) assign(t *testing.T) {
 		runs: func(cell string, index int) bool { return path.MayRun(w.binding, w.copied, cell, index) },
 	})
 	for cell, n := range shares {
-		if got := indexing.Assigned(next, cell); len(got) != n {
+		if got := naming.Assigned(next, cell); len(got) != n {
 			t.Fatalf("cell %s has %v, its share is %d", cell, got, n)
 		}
 	}

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/policies"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
@@ -101,7 +101,7 @@ func TestFromOnePolicyToTheOther(t *testing.T) {
 	f := newFixture(t)
 	other := planes.Create(t, f.Planes, f.Deployment("other", f.city))
 	planes.Change(t, f.Planes, other, func(d *v1alpha.WorkloadDeployment) {
-		d.Spec.ScaleSettings.MinReplicas = indexing.InlineInstances + 1
+		d.Spec.ScaleSettings.MinReplicas = naming.InlineInstances + 1
 	})
 	f.mustReconcile(t, "other")
 	f.mustReconcile(t, "web")

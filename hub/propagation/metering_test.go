@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -37,14 +37,14 @@ func TestMetering(t *testing.T) {
 	if first.Spec.Quota == nil || first.Generation != 1 || len(first.Spec.Quota.Granted) > 0 {
 		t.Fatalf("version %d of the copy has quota %+v", first.Generation, first.Spec.Quota)
 	}
-	granted := &v1alpha.WorkloadDeploymentQuota{InstanceSize: &v1alpha.QuotaSize{VCPUs: 1}, Granted: indexing.Ranges([]int{0})}
+	granted := &v1alpha.WorkloadDeploymentQuota{InstanceSize: &v1alpha.QuotaSize{VCPUs: 1}, Granted: naming.Ranges([]int{0})}
 	planes.Change(t, f.Planes, f.copied(), func(d *v1alpha.WorkloadDeployment) { d.Spec.Quota = granted })
 	if writes := f.mustReconcile(t, "web"); len(writes) > 0 {
 		t.Errorf("for a grant it writes %v", writes)
 	}
 	wantGranted := func() {
 		t.Helper()
-		if got := read(t, f, f.copied()); got.Spec.Quota == nil || !slices.Equal(indexing.OfRanges(got.Spec.Quota.Granted), []int{0}) ||
+		if got := read(t, f, f.copied()); got.Spec.Quota == nil || !slices.Equal(naming.OfRanges(got.Spec.Quota.Granted), []int{0}) ||
 			*got.Spec.Quota.InstanceSize != *granted.InstanceSize || got.Spec.ScaleSettings.MinReplicas != f.readOriginal(t).Spec.ScaleSettings.MinReplicas {
 			t.Errorf("the copy is %+v", got.Spec)
 		}
@@ -86,7 +86,7 @@ func TestMeteringIsNotKnown(t *testing.T) {
 		t.Errorf("it propagates: %v", err)
 	}
 	planes.Change(t, f.Planes, f.original, func(d *v1alpha.WorkloadDeployment) {
-		d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{Granted: indexing.Ranges([]int{0, 1})}
+		d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{Granted: naming.Ranges([]int{0, 1})}
 	})
 	known.metered, known.err = true, nil
 	f.mustReconcile(t, "web")

@@ -19,7 +19,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
@@ -47,7 +47,7 @@ func TestPropagation(t *testing.T) {
 		!equality.Semantic.DeepEqual(copied.Spec.Template, original.Spec.Template) {
 		t.Errorf("the copy is %+v", copied)
 	}
-	if indices := indexing.Assigned(copied.Spec.Assignment, f.cell.Name); !slices.Equal(indices, []int{0, 1}) {
+	if indices := naming.Assigned(copied.Spec.Assignment, f.cell.Name); !slices.Equal(indices, []int{0, 1}) {
 		t.Errorf("the cell has indices %v", indices)
 	}
 	for _, obj := range []client.Object{work, policy, copied} {
@@ -238,7 +238,7 @@ func TestRestored(t *testing.T) {
 				t.Helper()
 				copied := read(t, f, f.copied())
 				return copied.Spec.ScaleSettings.MinReplicas == 3 && copied.Annotations[v1alpha.AnnotationProjectGeneration] == "2" &&
-					len(indexing.Assigned(copied.Spec.Assignment, f.cell.Name)) == 3
+					len(naming.Assigned(copied.Spec.Assignment, f.cell.Name)) == 3
 			},
 		},
 	}

@@ -23,7 +23,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
-	"github.com/karmada-compute/karmada-compute/internal/requeue"
+	"github.com/karmada-compute/karmada-compute/internal/pace"
 )
 
 // blockedRequeue is the delay before a blocked deployment is reconciled again. Most often the event of a deletion comes
@@ -60,7 +60,7 @@ type scope struct {
 	owing []string
 	// unusedCities are the cities in which the hub namespace has a policy, and no copy except the deployment's.
 	unusedCities []string
-	requeueAfter requeue.After
+	requeueAfter pace.After
 }
 
 // Reconcile propagates a WorkloadDeployment to the hub, or withdraws one that is being deleted. hub/collector

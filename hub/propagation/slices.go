@@ -21,8 +21,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // slicesFor returns how many slices a deployment with this assignment needs: for Instances that always run, Instances
@@ -34,20 +34,20 @@ func slicesFor(assignment *v1alpha.WorkloadDeploymentAssignment, highest int, be
 	if assignment != nil {
 		for i := range assignment.Cells {
 			cell := &assignment.Cells[i]
-			indices := indexing.OfRanges(cell.Indices)
+			indices := naming.OfRanges(cell.Indices)
 			if len(indices) > 0 {
 				assigned = max(assigned, indices[len(indices)-1])
 			}
 			if least := cell.MinReplicas; least != nil {
 				indices = indices[:min(len(indices), int(*least))]
 			}
-			for _, index := range append(indices, indexing.OfRanges(cell.Releasing)...) {
+			for _, index := range append(indices, naming.OfRanges(cell.Releasing)...) {
 				needed = max(needed, index)
 			}
 		}
 	}
-	reported := min(indexing.SlicesFor(highest), max(indexing.SlicesFor(assigned), int(before)))
-	return int32(min(max(indexing.SlicesFor(needed), reported), indexing.MaxSlices)) //nolint:gosec // at most MaxSlices
+	reported := min(naming.SlicesFor(highest), max(naming.SlicesFor(assigned), int(before)))
+	return int32(min(max(naming.SlicesFor(needed), reported), naming.MaxSlices)) //nolint:gosec // at most MaxSlices
 }
 
 // ensureSlices creates the slices of the copy, and deletes surplus slices. Karmada propagates them with the copy, which
@@ -105,10 +105,10 @@ func (s *scope) desiredSlice(number int) *v1alpha.InstanceSlice {
 	}
 	return &v1alpha.InstanceSlice{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: s.hubNamespace, Name: indexing.SliceName(s.copied.Name, number), Labels: labels, Annotations: s.origin.Annotations(),
+			Namespace: s.hubNamespace, Name: naming.SliceName(s.copied.Name, number), Labels: labels, Annotations: s.origin.Annotations(),
 			OwnerReferences: []metav1.OwnerReference{s.copied.OwnerReference()},
 		},
-		Spec: v1alpha.InstanceSliceSpec{Deployment: s.copied.Name, IndexRange: indexing.SliceRange(number)},
+		Spec: v1alpha.InstanceSliceSpec{Deployment: s.copied.Name, IndexRange: naming.SliceRange(number)},
 	}
 }
 
@@ -116,7 +116,7 @@ func (s *scope) desiredSlice(number int) *v1alpha.InstanceSlice {
 func ofSlice(ctx context.Context, slice client.Object) []mcreconcile.Request {
 	requests := projects.OfCopy(ctx, slice)
 	for i := range requests {
-		deployment, _, ok := indexing.ParseSliceName(requests[i].Name)
+		deployment, _, ok := naming.ParseSliceName(requests[i].Name)
 		if !ok {
 			return nil
 		}
@@ -128,7 +128,7 @@ func ofSlice(ctx context.Context, slice client.Object) []mcreconcile.Request {
 // slicesChanged drops updates of copies that do not change the number of slices that they need.
 func slicesChanged() predicate.Predicate {
 	needed := func(copied *v1alpha.WorkloadDeployment) int32 {
-		return slicesFor(nil, cellreport.Highest(copied), indexing.MaxSlices)
+		return slicesFor(nil, wire.Highest(copied), naming.MaxSlices)
 	}
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, isCopy := e.ObjectOld.(*v1alpha.WorkloadDeployment)

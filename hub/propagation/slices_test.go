@@ -12,14 +12,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 func TestSlicesFor(t *testing.T) {
 	cell := func(least *int32, releasing []int, indices ...int) *v1alpha.WorkloadDeploymentAssignment {
 		return &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{{
-			Name: "a", Indices: indexing.Ranges(indices), Releasing: indexing.Ranges(releasing), MinReplicas: least,
+			Name: "a", Indices: naming.Ranges(indices), Releasing: naming.Ranges(releasing), MinReplicas: least,
 		}}}
 	}
 	tests := map[string]struct {

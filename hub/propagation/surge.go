@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // surge are the additional Instances of the deployment, in the cell that has some already, else in the one with the largest share.
@@ -18,14 +18,14 @@ func (s *scope) surge(current *v1alpha.WorkloadDeploymentAssignment, shares map[
 		return surge{}
 	}
 	result := surge{count: int(spec.Surge)}
-	if p := spec.Partition; p != nil && p.Index <= indexing.MaxIndex {
+	if p := spec.Partition; p != nil && p.Index <= naming.MaxIndex {
 		result.from = int(p.Index)
 	}
 	more := func(cell string) int {
 		if current == nil {
 			return 0
 		}
-		return len(indexing.Assigned(current, cell)) - shares[cell]
+		return len(naming.Assigned(current, cell)) - shares[cell]
 	}
 	for _, cell := range slices.Sorted(maps.Keys(shares)) {
 		switch best := result.cell; {

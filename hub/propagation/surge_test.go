@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -39,7 +39,7 @@ func TestSurgeCell(t *testing.T) {
 		"a partition above all": {
 			deployment: func() *v1alpha.WorkloadDeployment {
 				d := surging(1, 1)
-				d.Spec.Partition.Index = indexing.MaxIndex + 1
+				d.Spec.Partition.Index = naming.MaxIndex + 1
 				return d
 			}(),
 			shares: map[string]int{"a": 1}, want: surge{cell: "a", count: 1},
@@ -74,7 +74,7 @@ func TestSurgeOnTheHub(t *testing.T) {
 	before := read(t, f, f.copied()).Spec
 	change(1)
 	surging := read(t, f, f.copied()).Spec
-	if got := indexing.Assigned(surging.Assignment, f.cell.Name); len(got) != 2 || surging.StatedReplicas() != 1 || surging.DesiredReplicas() != 2 || surging.Surge != 0 {
+	if got := naming.Assigned(surging.Assignment, f.cell.Name); len(got) != 2 || surging.StatedReplicas() != 1 || surging.DesiredReplicas() != 2 || surging.Surge != 0 {
 		t.Errorf("the cell may run %v; Karmada divides %d of %d", got, surging.StatedReplicas(), surging.DesiredReplicas())
 	}
 	change(0)
@@ -96,7 +96,7 @@ func TestCopyWithSurge(t *testing.T) {
 	for cell, want := range map[string]int{"a": 1, "b": 2} {
 		copied.Annotations = map[string]string{v1alpha.AnnotationWorkNamespace: "karmada-es-" + cell}
 		copied.Spec.Replicas = new(int32(1))
-		if got := indexing.Desired(copied); len(got) != want {
+		if got := naming.Desired(copied); len(got) != want {
 			t.Errorf("cell %s runs Instances %v", cell, got)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -25,7 +25,7 @@ func TestSuspension(t *testing.T) {
 		for range 2 {
 			f.mustReconcile(t, "web")
 			copied := read(t, f, f.copied())
-			if copied.Spec.Suspended != suspended || len(indexing.Assigned(copied.Spec.Assignment, f.cell.Name)) != len(indexing.Assigned(assigned, f.cell.Name)) {
+			if copied.Spec.Suspended != suspended || len(naming.Assigned(copied.Spec.Assignment, f.cell.Name)) != len(naming.Assigned(assigned, f.cell.Name)) {
 				t.Errorf("the copy of a project whose suspension is %t: %+v", suspended, copied.Spec)
 			}
 			if writes := f.mustReconcile(t, "web"); len(writes) > 0 {

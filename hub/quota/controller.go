@@ -21,7 +21,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
-	"github.com/karmada-compute/karmada-compute/internal/predicates"
+	"github.com/karmada-compute/karmada-compute/internal/watch"
 )
 
 // FieldManager is the field manager of this controller.
@@ -72,12 +72,12 @@ func New(o Options) *Reconciler {
 func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Options, wrap func(mcreconcile.Func) mcreconcile.Func) error {
 	built, err := mcbuilder.ControllerManagedBy(mgr).
 		Named("quota").
-		For(&v1alpha.WorkloadDeployment{}, mcbuilder.WithPredicates(predicates.IgnoreStatusUpdates())).
+		For(&v1alpha.WorkloadDeployment{}, mcbuilder.WithPredicates(watch.IgnoreStatusUpdates())).
 		// A grant that was edited by hand is corrected; the assignment determines the desired Instances, and the cells'
 		// reports show which ones are gone.
 		Watches(&v1alpha.WorkloadDeployment{}, projects.OnHubEvent(projects.OfCopy),
 			mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false),
-			mcbuilder.WithPredicates(predicate.Or(predicates.IgnoreStatusUpdates(), reportChanged()))).
+			mcbuilder.WithPredicates(predicate.Or(watch.IgnoreStatusUpdates(), reportChanged()))).
 		WithOptions(options).
 		Build(wrap(r.Reconcile))
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
-	"github.com/karmada-compute/karmada-compute/internal/sizing"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/milo/quota"
 )
 
@@ -61,7 +61,7 @@ func (s *scope) desiredClaim(index int) *quota.ResourceClaim {
 		},
 		Spec: quota.ResourceClaimSpec{
 			ConsumerRef: s.consumer(),
-			Requests:    requestsFor(sizing.OfDeployment(s.copied)),
+			Requests:    requestsFor(templates.SizeOfDeployment(s.copied)),
 			ResourceRef: quota.ObjectReference{
 				APIGroup: v1alpha.GroupVersion.Group, Kind: v1alpha.KindInstance,
 				Name: naming.InstanceName(s.deployment.Name, index), Namespace: s.deployment.Namespace,
@@ -182,4 +182,4 @@ func denialOf(claim *quota.ResourceClaim, condition *metav1.Condition) (reason, 
 	return reason, shorten(fmt.Sprintf("Milo denies the claim: %s", strings.Join(messages, "; ")))
 }
 
-func shorten(message string) string { return wording.Shorten(message, v1alpha.MaxMessage) }
+func shorten(message string) string { return reasons.Shorten(message, v1alpha.MaxMessage) }

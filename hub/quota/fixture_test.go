@@ -26,7 +26,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/milo/quota"
 	"github.com/karmada-compute/karmada-compute/testenv"
 	"github.com/karmada-compute/karmada-compute/testenv/ledger"
@@ -94,7 +94,7 @@ func (f *fixture) clear(t *testing.T) {
 }
 
 func assignment(indices ...int) *v1alpha.WorkloadDeploymentAssignment {
-	return &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{{Name: "dfw", Indices: indexing.Ranges(indices)}}}
+	return &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{{Name: "dfw", Indices: naming.Ranges(indices)}}}
 }
 
 // engage engages the project, as the manager does.
@@ -197,14 +197,14 @@ func (f *fixture) becomesWithClaims(t *testing.T, granted []int, reason string, 
 		q := f.copied(t).Spec.Quota
 		held := map[string][]int{}
 		for i := range q.Withheld {
-			held[q.Withheld[i].Reason] = indexing.OfRanges(q.Withheld[i].Indices)
+			held[q.Withheld[i].Reason] = naming.OfRanges(q.Withheld[i].Indices)
 		}
 		all := map[string][]int{}
 		if len(withheld) > 0 {
 			all[reason] = withheld
 		}
 		seen = fmt.Sprintf("%+v, claims %v", *q, f.claimed(t))
-		return slices.Equal(indexing.OfRanges(q.Granted), granted) && fmt.Sprint(held) == fmt.Sprint(all) && slices.Equal(f.claimed(t), claims), nil
+		return slices.Equal(naming.OfRanges(q.Granted), granted) && fmt.Sprint(held) == fmt.Sprint(all) && slices.Equal(f.claimed(t), claims), nil
 	}); err != nil {
 		t.Fatalf("%v: %s; want %v granted, %v withheld for %s, claims %v", err, seen, granted, withheld, reason, claims)
 	}

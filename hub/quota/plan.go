@@ -9,8 +9,8 @@ import (
 	"sync"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 	"github.com/karmada-compute/karmada-compute/milo/quota"
 )
 
@@ -223,7 +223,7 @@ func withheld(denials map[int]denial) []v1alpha.QuotaWithheld {
 	}
 	var result []v1alpha.QuotaWithheld
 	for _, why := range order {
-		result = append(result, v1alpha.QuotaWithheld{Reason: why.reason, Message: why.message, Indices: indexing.Ranges(indices[why])})
+		result = append(result, v1alpha.QuotaWithheld{Reason: why.reason, Message: why.message, Indices: naming.Ranges(indices[why])})
 	}
 	return result
 }
@@ -236,10 +236,10 @@ func wantedIndices(copied *v1alpha.WorkloadDeployment) []int {
 	if assignment == nil {
 		return nil
 	}
-	reported := sync.OnceValue(func() map[int]cellreport.Facts { return cellreport.FactsOf(copied) })
+	reported := sync.OnceValue(func() map[int]wire.Facts { return wire.FactsOf(copied) })
 	var wanted []int
 	for i := range assignment.Cells {
-		indices := indexing.OfRanges(assignment.Cells[i].Indices)
+		indices := naming.OfRanges(assignment.Cells[i].Indices)
 		least := len(indices)
 		if own := assignment.Cells[i].MinReplicas; own != nil {
 			least = min(least, int(*own))
@@ -257,7 +257,7 @@ func wantedIndices(copied *v1alpha.WorkloadDeployment) []int {
 
 // mayRun reports whether a cell may run the Instance at an index that is assigned to no cell: the cell reports it, has
 // not released it yet, or has not reported on the newest copy.
-func mayRun(copied *v1alpha.WorkloadDeployment, reported map[int]cellreport.Facts, index int) bool {
+func mayRun(copied *v1alpha.WorkloadDeployment, reported map[int]wire.Facts, index int) bool {
 	if _, made := reported[index]; made || copied.Status.ObservedGeneration != copied.Generation {
 		return true
 	}
@@ -265,6 +265,6 @@ func mayRun(copied *v1alpha.WorkloadDeployment, reported map[int]cellreport.Fact
 		return false
 	}
 	return slices.ContainsFunc(copied.Spec.Assignment.Cells, func(cell v1alpha.CellAssignment) bool {
-		return slices.Contains(indexing.OfRanges(cell.Releasing), index)
+		return slices.Contains(naming.OfRanges(cell.Releasing), index)
 	})
 }

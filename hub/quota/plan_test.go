@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 	"github.com/karmada-compute/karmada-compute/milo/quota"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
@@ -143,7 +143,7 @@ func TestMakePlan(t *testing.T) {
 func TestWithheld(t *testing.T) {
 	a, b := denial{"A", "m"}, denial{"B", "m"}
 	got := withheld(map[int]denial{4: a, 0: b, 1: a, 2: a})
-	if len(got) != 2 || got[0].Reason != "B" || got[1].Reason != "A" || !slices.Equal(indexing.OfRanges(got[1].Indices), []int{1, 2, 4}) {
+	if len(got) != 2 || got[0].Reason != "B" || got[1].Reason != "A" || !slices.Equal(naming.OfRanges(got[1].Indices), []int{1, 2, 4}) {
 		t.Errorf("got %+v", got)
 	}
 	many := map[int]denial{}
@@ -151,14 +151,14 @@ func TestWithheld(t *testing.T) {
 		many[i] = denial{"A", fmt.Sprint(i)}
 	}
 	got = withheld(many)
-	if len(got) != 20 || len(indexing.OfRanges(got[19].Indices)) != 81 {
+	if len(got) != 20 || len(naming.OfRanges(got[19].Indices)) != 81 {
 		t.Errorf("%d entries, the last is %+v", len(got), got[len(got)-1])
 	}
 }
 
 func TestWantedIndices(t *testing.T) {
 	cell := func(name string, indices ...int) v1alpha.CellAssignment {
-		return v1alpha.CellAssignment{Name: name, Indices: indexing.Ranges(indices)}
+		return v1alpha.CellAssignment{Name: name, Indices: naming.Ranges(indices)}
 	}
 	scaling := func(name string, least int32, indices ...int) v1alpha.CellAssignment {
 		result := cell(name, indices...)
@@ -184,9 +184,9 @@ func TestWantedIndices(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			copied := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
 			copied.Spec.Assignment, copied.Spec.ScaleSettings.MinReplicas = test.assignment, test.replicas
-			var reported []cellreport.Instance
+			var reported []wire.Instance
 			for _, name := range test.reported {
-				reported = append(reported, cellreport.Instance{Name: name})
+				reported = append(reported, wire.Instance{Name: name})
 			}
 			planes.SetReport(t, copied, "a", reported...)
 			if got := wantedIndices(copied); !slices.Equal(got, test.want) {
@@ -204,10 +204,10 @@ func TestMayRun(t *testing.T) {
 		"the newest report does not have it": {func(*v1alpha.WorkloadDeployment) {}, false},
 		"the report is of an earlier copy":   {func(d *v1alpha.WorkloadDeployment) { d.Generation = 4 }, true},
 		"it is reported": {func(d *v1alpha.WorkloadDeployment) {
-			planes.SetReport(t, d, "a", cellreport.Instance{Name: "web-1"})
+			planes.SetReport(t, d, "a", wire.Instance{Name: "web-1"})
 		}, true},
 		"a cell has not given it up": {func(d *v1alpha.WorkloadDeployment) {
-			d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{{Name: "a", Releasing: indexing.Ranges([]int{1})}}}
+			d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{{Name: "a", Releasing: naming.Ranges([]int{1})}}}
 		}, true},
 	}
 	for name, test := range tests {
@@ -215,7 +215,7 @@ func TestMayRun(t *testing.T) {
 			copied := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web", Generation: 3}}
 			copied.Status.ObservedGeneration = 3
 			test.change(copied)
-			if got := mayRun(copied, cellreport.FactsOf(copied), 1); got != test.want {
+			if got := mayRun(copied, wire.FactsOf(copied), 1); got != test.want {
 				t.Errorf("got %t", got)
 			}
 		})

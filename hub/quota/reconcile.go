@@ -24,11 +24,10 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
-	"github.com/karmada-compute/karmada-compute/internal/requeue"
-	"github.com/karmada-compute/karmada-compute/internal/sizing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/pace"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 	"github.com/karmada-compute/karmada-compute/milo/quota"
 )
 
@@ -58,7 +57,7 @@ type scope struct {
 	// found are the claims of the deployment, by index.
 	found        map[int]claimed
 	plan         plan
-	requeueAfter requeue.After
+	requeueAfter pace.After
 }
 
 // Reconcile claims quota for the Instances of one deployment.
@@ -168,7 +167,7 @@ func (s *scope) interrupted(ctx context.Context, err error) error {
 	}
 	log.FromContext(ctx).Info("Claims cannot be read; nothing is granted until they can", "error", err.Error())
 	why := s.refusal(ctx, err)
-	granted := indexing.OfRanges(s.copied.Spec.Quota.Granted)
+	granted := naming.OfRanges(s.copied.Spec.Quota.Granted)
 	s.plan = plan{granted: granted, denials: map[int]denial{}, fresh: true}
 	for _, index := range wantedIndices(s.copied) {
 		if !slices.Contains(granted, index) {
@@ -186,9 +185,9 @@ func (s *scope) makePlan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	earlier, facts := s.memory.of(s.request), cellreport.FactsOf(s.copied)
+	earlier, facts := s.memory.of(s.request), wire.FactsOf(s.copied)
 	situation := &situation{
-		wanted: wantedIndices(s.copied), requests: requestsFor(sizing.OfDeployment(s.copied)), claims: s.found,
+		wanted: wantedIndices(s.copied), requests: requestsFor(templates.SizeOfDeployment(s.copied)), claims: s.found,
 		ordered: s.copied.Spec.ScaleSettings.InstanceManagementPolicy != v1alpha.Parallel,
 		denials: earlier.denials, due: earlier.due(s.Clock.Now()),
 		busy:    func(index int) bool { return mayRun(s.copied, facts, index) },
@@ -211,13 +210,13 @@ func (s *scope) makePlan(ctx context.Context) error {
 
 // revoke withdraws the grants that are not in the plan, before their claims are deleted.
 func (s *scope) revoke(ctx context.Context) error {
-	current := indexing.OfRanges(s.copied.Spec.Quota.Granted)
+	current := naming.OfRanges(s.copied.Spec.Quota.Granted)
 	kept := slices.DeleteFunc(slices.Clone(current), func(index int) bool { return !slices.Contains(s.plan.granted, index) })
 	if len(kept) == len(current) {
 		return nil
 	}
 	desired := s.copied.Spec.Quota.DeepCopy()
-	desired.Granted, desired.Withheld = indexing.Ranges(kept), withheld(s.plan.denials)
+	desired.Granted, desired.Withheld = naming.Ranges(kept), withheld(s.plan.denials)
 	return s.replace(ctx, desired)
 }
 
@@ -299,19 +298,19 @@ func (s *scope) grant(ctx context.Context) error {
 	if len(s.plan.pending) > 0 {
 		s.requeueAfter.AtMost(pendingRecheck)
 	}
-	size := sizing.OfDeployment(s.copied)
+	size := templates.SizeOfDeployment(s.copied)
 	return s.write(ctx, &size)
 }
 
 func (s *scope) write(ctx context.Context, size *v1alpha.QuotaSize) error {
 	before := s.copied.Spec.Quota
-	s.noteWaiting(indexing.OfRanges(before.Granted))
+	s.noteWaiting(naming.OfRanges(before.Granted))
 	known := s.memory.remember(s.request, s.plan.denials, s.plan.fresh, s.Clock.Now())
 	if rest := known.next.Sub(s.Clock.Now()); rest > 0 {
 		s.requeueAfter.AtMost(rest)
 	}
 	desired := &v1alpha.WorkloadDeploymentQuota{
-		InstanceSize: size, Granted: indexing.Ranges(s.plan.granted), Withheld: withheld(s.plan.denials),
+		InstanceSize: size, Granted: naming.Ranges(s.plan.granted), Withheld: withheld(s.plan.denials),
 	}
 	if equality.Semantic.DeepEqual(s.copied.Spec.Quota, desired) {
 		return nil

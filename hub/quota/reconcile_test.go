@@ -19,9 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 	"github.com/karmada-compute/karmada-compute/milo/quota"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
@@ -107,7 +106,7 @@ func TestScaleDown(t *testing.T) {
 	f.becomes(t, []int{0, 1}, "", nil)
 	planes.ChangeStatus(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
 		d.Status.ObservedGeneration = d.Generation
-		planes.SetReport(t, d, "dfw", cellreport.Instance{Name: "web-0"})
+		planes.SetReport(t, d, "dfw", wire.Instance{Name: "web-0"})
 	})
 	f.becomes(t, []int{0}, "", nil)
 }
@@ -118,12 +117,12 @@ func TestAGrantEditedByHand(t *testing.T) {
 	f.allow(t, 1)
 	f.becomes(t, []int{0}, v1alpha.ReasonQuotaExceeded, []int{1})
 	planes.Change(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
-		d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{Granted: indexing.Ranges([]int{0, 1, 7})}
+		d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{Granted: naming.Ranges([]int{0, 1, 7})}
 	})
 	if err := f.reconcile(t); err != nil {
 		t.Fatal(err)
 	}
-	if got := f.copied(t).Spec.Quota; !slices.Equal(indexing.OfRanges(got.Granted), []int{0}) || got.InstanceSize == nil {
+	if got := f.copied(t).Spec.Quota; !slices.Equal(naming.OfRanges(got.Granted), []int{0}) || got.InstanceSize == nil {
 		t.Errorf("after one reconcile the quota is %+v", got)
 	}
 }
@@ -224,7 +223,7 @@ func (neverSynced) HasSynced() bool { return false }
 func TestClaimsCannotBeRead(t *testing.T) {
 	f := newFixture(t, 0, 1)
 	planes.Change(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
-		d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{Granted: indexing.Ranges([]int{0})}
+		d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{Granted: naming.Ranges([]int{0})}
 	})
 	f.reconciler.claims.Of(planes.ProjectName).informer = neverSynced{}
 	f.Project.Before(func(call planes.Call) error {
@@ -237,8 +236,8 @@ func TestClaimsCannotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := f.copied(t).Spec.Quota
-	if !slices.Equal(indexing.OfRanges(got.Granted), []int{0}) || len(got.Withheld) != 1 || got.Withheld[0].Reason != v1alpha.ReasonQuotaMisconfigured ||
-		!slices.Equal(indexing.OfRanges(got.Withheld[0].Indices), []int{1}) {
+	if !slices.Equal(naming.OfRanges(got.Granted), []int{0}) || len(got.Withheld) != 1 || got.Withheld[0].Reason != v1alpha.ReasonQuotaMisconfigured ||
+		!slices.Equal(naming.OfRanges(got.Withheld[0].Indices), []int{1}) {
 		t.Errorf("the quota is %+v", got)
 	}
 }
@@ -251,7 +250,7 @@ func TestALargerTemplate(t *testing.T) {
 	f.becomes(t, []int{0}, "", nil)
 	claim := planes.Get(t, f.Planes, f.Namespace.Name, "instance-web-0", &quota.ResourceClaim{})
 	planes.ChangeStatus(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
-		planes.SetReport(t, d, "dfw", cellreport.Instance{Name: "web-0", TemplateHash: "earlier"})
+		planes.SetReport(t, d, "dfw", wire.Instance{Name: "web-0", TemplateHash: "earlier"})
 	})
 	planes.Change(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
 		d.Spec.Template.Spec.Runtime.Resources.Requests[corev1.ResourceCPU] = *asQuantity("2")
@@ -330,7 +329,7 @@ func TestStorm(t *testing.T) {
 		for _, index := range wanted {
 			want = append(want, claimName("web", index))
 		}
-		return slices.Equal(f.claimed(t), want) && slices.Equal(indexing.OfRanges(f.copied(t).Spec.Quota.Granted), wanted)
+		return slices.Equal(f.claimed(t), want) && slices.Equal(naming.OfRanges(f.copied(t).Spec.Quota.Granted), wanted)
 	})
 }
 
@@ -347,9 +346,9 @@ func (f *fixture) report(t *testing.T, indices []int) {
 	t.Helper()
 	planes.ChangeStatus(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
 		d.Status.ObservedGeneration = d.Generation
-		var instances []cellreport.Instance
+		var instances []wire.Instance
 		for _, index := range indices {
-			instances = append(instances, cellreport.Instance{Name: naming.InstanceName("web", index)})
+			instances = append(instances, wire.Instance{Name: naming.InstanceName("web", index)})
 		}
 		planes.SetReport(t, d, "dfw", instances...)
 	})

@@ -16,8 +16,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // causeSuspended is the cause with which Milo refuses to create objects in a suspended project.
@@ -86,7 +86,7 @@ func (s *scope) tell(before, after *v1alpha.WorkloadDeploymentQuota) {
 			continue
 		}
 		s.events.Eventf(workload, corev1.EventTypeWarning, withheld.Reason, "Deployment %s: %s not start: %s",
-			s.deployment.Name, wording.Count(len(indexing.OfRanges(withheld.Indices)), "Instance does", "Instances do"), withheld.Message)
+			s.deployment.Name, reasons.Count(len(naming.OfRanges(withheld.Indices)), "Instance does", "Instances do"), withheld.Message)
 	}
 	if len(after.Withheld) == 0 && slices.ContainsFunc(before.Withheld, func(w v1alpha.QuotaWithheld) bool { return w.Reason != v1alpha.ReasonPendingEvaluation }) {
 		s.events.Eventf(workload, corev1.EventTypeNormal, v1alpha.ReasonQuotaAvailable, "Deployment %s: the quota of all Instances is granted", s.deployment.Name)

@@ -14,8 +14,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -29,7 +29,7 @@ func (f *fixture) report(t *testing.T, name string, ready metav1.ConditionStatus
 		if err != nil {
 			t.Fatal(err)
 		}
-		planes.SetReport(t, d, "dfw", cellreport.Instance{Name: name + "-0", TemplateHash: hash, Conditions: []metav1.Condition{{
+		planes.SetReport(t, d, "dfw", wire.Instance{Name: name + "-0", TemplateHash: hash, Conditions: []metav1.Condition{{
 			Type: v1alpha.ConditionReferencedDataReady, Status: ready, Reason: "Test", Message: "not in the cell: ConfigMap app",
 			LastTransitionTime: metav1.Unix(1000, 0),
 		}}})

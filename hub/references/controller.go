@@ -31,7 +31,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
-	"github.com/karmada-compute/karmada-compute/internal/predicates"
+	"github.com/karmada-compute/karmada-compute/internal/watch"
 )
 
 // FieldManager is the field manager of this controller.
@@ -70,10 +70,10 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 	built, err := mcbuilder.ControllerManagedBy(mgr).
 		Named("references").
 		// The templates of the deployments name the objects.
-		Watches(&v1alpha.WorkloadDeployment{}, namespaceInProject, mcbuilder.WithPredicates(predicates.IgnoreStatusUpdates(), concernsData())).
+		Watches(&v1alpha.WorkloadDeployment{}, namespaceInProject, mcbuilder.WithPredicates(watch.IgnoreStatusUpdates(), concernsData())).
 		// The hub's deployments own the copies, and their status holds the cells' reports.
 		Watches(&v1alpha.WorkloadDeployment{}, projects.OnHubEvent(projects.NamespaceOfCopy),
-			append(onHub, mcbuilder.WithPredicates(predicate.Or(predicates.IgnoreStatusUpdates(), reportChanged()), concernsData()))...).
+			append(onHub, mcbuilder.WithPredicates(predicate.Or(watch.IgnoreStatusUpdates(), reportChanged()), concernsData()))...).
 		// Copies that were edited or deleted by hand are restored. Karmada's binding of a copy records the version of
 		// the copy.
 		Watches(&workv1alpha2.ResourceBinding{}, projects.OnHubEvent(r.ofBinding), append(onHub, mcbuilder.WithPredicates(copyChanged()))...).

@@ -20,7 +20,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
-	"github.com/karmada-compute/karmada-compute/internal/requeue"
+	"github.com/karmada-compute/karmada-compute/internal/pace"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
@@ -57,7 +57,7 @@ type scope struct {
 	// unconfirmed: a deployment notes an existing namespace that is not confirmed as the project's, or not open to the
 	// add-on yet.
 	unconfirmed  bool
-	requeueAfter requeue.After
+	requeueAfter pace.After
 }
 
 // Reconcile copies the objects that the deployments of a namespace name to the hub. The request holds the name of the

@@ -19,7 +19,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
-	"github.com/karmada-compute/karmada-compute/internal/transforms"
+	"github.com/karmada-compute/karmada-compute/internal/watch"
 )
 
 // projectSources are the ConfigMaps and Secrets of one engaged project. They are a source of events that watches nothing until a
@@ -86,7 +86,7 @@ func (p *projectSources) watch(kind string) error {
 	if p.metadata == nil {
 		metadata, err := cache.New(p.Cluster.GetConfig(), cache.Options{
 			HTTPClient: p.Cluster.GetHTTPClient(), Scheme: p.Cluster.GetScheme(), Mapper: p.Cluster.GetRESTMapper(),
-			DefaultTransform: transforms.OnlyIdentity, DefaultNamespaces: projects.CacheNamespaces(p.Cluster),
+			DefaultTransform: watch.OnlyIdentity, DefaultNamespaces: projects.CacheNamespaces(p.Cluster),
 		})
 		if err != nil {
 			return fmt.Errorf("make a cache for what deployments name: %w", err)
@@ -235,4 +235,4 @@ func (s *scope) listCopies(ctx context.Context, hubNamespace string) (map[item]*
 }
 
 // trim drops the unused metadata.
-var trim = transforms.StripAnnotations(v1alpha.AnnotationProjectName)
+var trim = watch.StripAnnotations(v1alpha.AnnotationProjectName)

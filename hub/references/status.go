@@ -18,7 +18,6 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
-	"github.com/karmada-compute/karmada-compute/internal/conditions"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
@@ -54,9 +53,9 @@ func (s *scope) writeCondition(ctx context.Context, d *deployment) error {
 		// The present condition is more useful than a failed read.
 		return nil
 	}
-	wanted := conditions.Stamped(d.original.Status.Conditions,
-		conditions.Stamp{Generation: d.original.Generation, Now: s.Clock.Now()}, desiredCondition(d, s.objects))
-	if conditions.Include(d.original.Status.Conditions, wanted) {
+	wanted := apply.StampedConditions(d.original.Status.Conditions,
+		apply.Stamp{Generation: d.original.Generation, Now: s.Clock.Now()}, desiredCondition(d, s.objects))
+	if apply.IncludeConditions(d.original.Status.Conditions, wanted) {
 		return nil
 	}
 	return apply.Conditions(ctx, s.project, FieldManager, d.original, wanted...)

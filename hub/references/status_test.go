@@ -10,9 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -28,9 +28,9 @@ func reporting(t *testing.T, statuses map[int]metav1.ConditionStatus) *v1alpha.W
 	if err != nil {
 		t.Fatal(err)
 	}
-	var instances []cellreport.Instance
+	var instances []wire.Instance
 	for index, status := range statuses {
-		instance := cellreport.Instance{Name: naming.InstanceName("web", index), TemplateHash: hash}
+		instance := wire.Instance{Name: naming.InstanceName("web", index), TemplateHash: hash}
 		if index >= ofEarlier {
 			instance.TemplateHash = "old"
 		}

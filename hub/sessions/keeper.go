@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 const (
@@ -124,7 +124,7 @@ func (s *Server) announce(ctx context.Context, grant *Grant) error {
 			return err
 		}
 	}
-	session.Status.UserName = wording.Shorten(grant.User.Username, 1024)
+	session.Status.UserName = reasons.Shorten(grant.User.Username, 1024)
 	meta.SetStatusCondition(&session.Status.Conditions, condition)
 	return s.write(ctx, project, session, before)
 }

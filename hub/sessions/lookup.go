@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/decode"
 	"github.com/karmada-compute/karmada-compute/internal/listeners"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // admit serves one request.
@@ -110,7 +110,7 @@ func (s *Server) prove(ctx context.Context, r *http.Request) (*Grant, error) {
 		return nil, errUnknown
 	}
 	// The handshake has proved that the client has the private key of the certificate.
-	key, err := decode.SessionKey(grant.Spec.PublicKey)
+	key, err := wire.SessionKey(grant.Spec.PublicKey)
 	if err != nil || subtle.ConstantTimeCompare(key, r.TLS.PeerCertificates[0].RawSubjectPublicKeyInfo) != 1 {
 		return nil, errUnknown
 	}

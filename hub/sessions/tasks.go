@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 const (
@@ -162,7 +162,7 @@ func (s *Server) connected(grant *Grant) {
 // finish shows the lasting end of a session, with the text of its Event. One for ports does not end with one of its connections.
 func (s *Server) finish(grant *Grant, ended *ending, event string) {
 	shown := &note{exitCode: ended.exitCode, event: event, condition: metav1.Condition{
-		Type: v1alpha.ConditionReady, Status: metav1.ConditionFalse, Reason: ended.reason, Message: wording.Shorten(ended.message, v1alpha.MaxMessage),
+		Type: v1alpha.ConditionReady, Status: metav1.ConditionFalse, Reason: ended.reason, Message: reasons.Shorten(ended.message, v1alpha.MaxMessage),
 	}}
 	if grant.Spec.Type == v1alpha.SessionPortForward && ended.reason == v1alpha.ReasonSessionCompleted {
 		shown.condition = metav1.Condition{}
@@ -277,7 +277,7 @@ func (s *Server) record(ctx context.Context, grant *Grant, message string) error
 				APIVersion: v1alpha.GroupVersion.String(), Kind: v1alpha.KindInstance, Namespace: grant.Namespace,
 				Name: grant.Spec.InstanceRef.Name, UID: grant.Spec.InstanceRef.UID,
 			},
-			Type: corev1.EventTypeNormal, Reason: eventReason, Message: wording.Shorten(message, maxEventMessage),
+			Type: corev1.EventTypeNormal, Reason: eventReason, Message: reasons.Shorten(message, maxEventMessage),
 			Source: corev1.EventSource{Component: "karmada-compute"}, FirstTimestamp: now, LastTimestamp: now, Count: 1,
 		}))
 	}

@@ -1,7 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package apply writes typed objects by server-side apply, and only when they differ from the stored objects.
+// Package apply writes typed objects by server-side apply, and only when they differ from the stored objects. It gives conditions the
+// generation and the transition time with which they are written.
 package apply
 
 import (

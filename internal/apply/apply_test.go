@@ -13,7 +13,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/testenv"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
@@ -220,7 +220,7 @@ func TestExactLeavesTheRest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	theirs := &v1alpha.WorkloadDeploymentQuota{Granted: indexing.Ranges([]int{0, 1})}
+	theirs := &v1alpha.WorkloadDeploymentQuota{Granted: naming.Ranges([]int{0, 1})}
 	planes.Change(t, p, existing, func(d *v1alpha.WorkloadDeployment) { d.Spec.Quota = theirs })
 	p.Project.Calls()
 	if _, err := apply.Exact(t.Context(), p.Project, manager, existing, desired(), leave); err != nil || len(p.Project.Writes()) > 0 {
@@ -229,7 +229,7 @@ func TestExactLeavesTheRest(t *testing.T) {
 	planes.Change(t, p, existing, func(d *v1alpha.WorkloadDeployment) { d.Spec.Replicas = new(int32(5)) })
 	// Before the field is removed they change their part: that must not be undone.
 	p.Project.Once("patch", "WorkloadDeployment", func() error {
-		planes.Change(t, p, existing.DeepCopy(), func(d *v1alpha.WorkloadDeployment) { d.Spec.Quota.Granted = indexing.Ranges([]int{3}) })
+		planes.Change(t, p, existing.DeepCopy(), func(d *v1alpha.WorkloadDeployment) { d.Spec.Quota.Granted = naming.Ranges([]int{3}) })
 		return nil
 	})
 	if _, err := apply.Exact(t.Context(), p.Project, manager, existing, desired(), leave); !apierrors.IsConflict(err) {
@@ -240,7 +240,7 @@ func TestExactLeavesTheRest(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := planes.Get(t, p, p.Namespace.Name, "web", &v1alpha.WorkloadDeployment{})
-	if got.Spec.Replicas != nil || !slices.Equal(indexing.OfRanges(got.Spec.Quota.Granted), []int{3}) {
+	if got.Spec.Replicas != nil || !slices.Equal(naming.OfRanges(got.Spec.Quota.Granted), []int{3}) {
 		t.Errorf("stored is %+v", got.Spec)
 	}
 }

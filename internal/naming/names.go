@@ -2,7 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package naming derives the names and the labels of objects from the objects that they belong to. A name must not change from one
-// version to the next.
+// version to the next. It also has the indices of Instances: as text, as ranges and as sets, which cell may use which, and which
+// InstanceSlice has which.
 package naming
 
 import (

@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // holding are the fields of a spec whose absence would let Instances start that may not, by name.
@@ -102,7 +102,7 @@ func Requires(s *v1alpha.WorkloadDeploymentSpec) string {
 // is older, or this program does not know them. The result is empty if an earlier version of the hub did not write the annotation.
 func MissingFields(d *v1alpha.WorkloadDeployment) []string {
 	var missing []string
-	for name := range strings.SplitSeq(wording.Shorten(d.Annotations[v1alpha.AnnotationRequires], v1alpha.MaxMessage), ",") {
+	for name := range strings.SplitSeq(reasons.Shorten(d.Annotations[v1alpha.AnnotationRequires], v1alpha.MaxMessage), ",") {
 		if set, known := holding[name]; name != "" && (!known || !set(&d.Spec)) {
 			missing = append(missing, name)
 		}
@@ -113,6 +113,6 @@ func MissingFields(d *v1alpha.WorkloadDeployment) []string {
 
 // MissingMessage is the reason why a cell that lacks fields starts no new Instances.
 func MissingMessage(missing []string) string {
-	return wording.Shorten(fmt.Sprintf("the cell starts nothing new: it lacks spec.%s of the deployment; upgrade the CRDs and the agent in the cell",
+	return reasons.Shorten(fmt.Sprintf("the cell starts nothing new: it lacks spec.%s of the deployment; upgrade the CRDs and the agent in the cell",
 		strings.Join(missing, ", spec.")), v1alpha.MaxMessage)
 }

@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
@@ -94,7 +93,7 @@ func (e *expectation) assigned() []int {
 		return nil
 	}
 	for i := range e.copied.Spec.Assignment.Cells {
-		indices = append(indices, indexing.Assigned(e.copied.Spec.Assignment, e.copied.Spec.Assignment.Cells[i].Name)...)
+		indices = append(indices, naming.Assigned(e.copied.Spec.Assignment, e.copied.Spec.Assignment.Cells[i].Name)...)
 	}
 	return indices
 }

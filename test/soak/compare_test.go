@@ -11,7 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 func compared(t *testing.T, v *settledView) []string {
@@ -45,7 +45,7 @@ func TestIndicesOfTheHub(t *testing.T) {
 	} {
 		v := settled(t)
 		v.Copies[0].Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{
-			Cells: []v1alpha.CellAssignment{{Name: "dfw", Indices: indexing.Ranges(test.indices)}},
+			Cells: []v1alpha.CellAssignment{{Name: "dfw", Indices: naming.Ranges(test.indices)}},
 		}
 		found, err := Compare(v.View, v.wanted)
 		if err != nil {

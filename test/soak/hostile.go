@@ -16,7 +16,7 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // Party is the hostile party.
@@ -119,7 +119,7 @@ func (r *HostileResult) Err() error {
 	for _, f := range r.Findings {
 		lines = append(lines, fmt.Sprintf("%6.1fs  %s: %s", f.At.Seconds(), f.Kind, f.What))
 		if f.Evidence != "" {
-			lines = append(lines, "         "+wording.Shorten(f.Evidence, shownEvidence))
+			lines = append(lines, "         "+reasons.Shorten(f.Evidence, shownEvidence))
 		}
 	}
 	lines = append(append(lines, "the last writes before the first finding:"), r.before...)
@@ -345,7 +345,7 @@ func (h *Hostile) result(healed time.Duration) *HostileResult {
 func (w *written) outcome() string {
 	switch {
 	case w.err != nil:
-		return " → " + wording.Shorten(strings.ReplaceAll(w.err.Error(), "\n", " "), 200)
+		return " → " + reasons.Shorten(strings.ReplaceAll(w.err.Error(), "\n", " "), 200)
 	case w.unchanged:
 		return " → accepted, nothing has changed"
 	case w.evidence != "":

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // snapshot holds the objects that must not change, by plane, kind and name.
@@ -256,7 +256,7 @@ func difference(path string, before, after any) string {
 		if reflect.DeepEqual(before, after) {
 			return ""
 		}
-		return wording.Shorten(fmt.Sprintf("%s: %v was %v", path, after, before), 400)
+		return reasons.Shorten(fmt.Sprintf("%s: %v was %v", path, after, before), 400)
 	}
 	keys := slices.Sorted(maps.Keys(one))
 	for key := range other {

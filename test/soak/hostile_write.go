@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/wording"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // fields are a JSON object.
@@ -41,7 +41,7 @@ func (w Write) what() string {
 // String returns the write with its shortened body.
 func (w Write) String() string {
 	body, _ := json.Marshal(w.Body) // it has been read from JSON, or consists of what JSON knows
-	return fmt.Sprintf("%s %s %s %s", w.what(), w.Namespace, w.Policy, wording.Shorten(string(body), 600))
+	return fmt.Sprintf("%s %s %s %s", w.what(), w.Namespace, w.Policy, reasons.Shorten(string(body), 600))
 }
 
 // dice draws values. Equal seeds draw equal sequences, whatever the answers are.

@@ -18,7 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/decode"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // View holds the objects of one namespace of a project on all planes, read at about the same time.
@@ -80,7 +80,7 @@ func readWork(work *workv1alpha1.Work, hubNamespace string) (*Work, error) {
 		}
 		result := &Work{Work: *work, Carries: head.Kind + " " + head.Name}
 		if head.Kind == v1alpha.KindWorkloadDeployment {
-			deployment, err := decode.WorkloadDeployment(raw)
+			deployment, err := wire.WorkloadDeployment(raw)
 			if err != nil {
 				return nil, fmt.Errorf("read Work %s/%s: %w", work.Namespace, work.Name, err)
 			}

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/indexing"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // Impossible returns the counts that contradict each other: a count is never higher than the one that it is a part of.
@@ -44,17 +44,17 @@ func OfDeployment(d *v1alpha.WorkloadDeployment) []string {
 	var available int32
 	for i := range status.Indices {
 		of := &status.Indices[i]
-		existing := indexing.ParseSet(of.Existing)
+		existing := naming.ParseSet(of.Existing)
 		for name, indices := range map[string]string{
 			"availableIndices": of.AvailableIndices, "ready": of.Ready, "held": of.Held, "current": of.Current,
 		} {
-			for _, index := range indexing.Parse(indices) {
+			for _, index := range naming.Parse(indices) {
 				if !existing.Has(index) {
 					found = append(found, fmt.Sprintf("%s of cell %q has Instance %d, which does not exist", name, of.Cell, index))
 				}
 			}
 		}
-		available += int32(len(indexing.Parse(of.AvailableIndices))) //nolint:gosec // at most 10000
+		available += int32(len(naming.Parse(of.AvailableIndices))) //nolint:gosec // at most 10000
 	}
 	// The indices are the last report of each cell. While the report is in doubt, the counts leave out what it may hide.
 	inDoubt := meta.IsStatusConditionFalse(status.Conditions, v1alpha.ConditionStatusCurrent)

@@ -11,12 +11,12 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/rollup"
-	"github.com/karmada-compute/karmada-compute/internal/cellreport"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // SetReport sets the report of a cell's agent on these Instances in the status of a copy, as the interpreter aggregates it. The
 // conditions, the counts, and the reports of other cells stay.
-func SetReport(t testing.TB, copied *v1alpha.WorkloadDeployment, cell string, instances ...cellreport.Instance) {
+func SetReport(t testing.TB, copied *v1alpha.WorkloadDeployment, cell string, instances ...wire.Instance) {
 	t.Helper()
 	var inCell []v1alpha.Instance
 	for i := range instances {
@@ -40,7 +40,7 @@ func SetReport(t testing.TB, copied *v1alpha.WorkloadDeployment, cell string, in
 }
 
 // instanceOf returns the Instance of a cell's report.
-func instanceOf(reported *cellreport.Instance) v1alpha.Instance {
+func instanceOf(reported *wire.Instance) v1alpha.Instance {
 	instance := v1alpha.Instance{ObjectMeta: metav1.ObjectMeta{Name: reported.Name}}
 	instance.Spec.Controller = &v1alpha.InstanceController{TemplateHash: reported.TemplateHash, SchedulingGates: reported.SchedulingGates}
 	instance.Status = v1alpha.InstanceStatus{

@@ -186,14 +186,14 @@ func publicKey(kind string, lengths ...int) string {
 
 // publicKeyOf is a key of a type with these parts.
 func publicKeyOf(kind string, parts ...[]byte) string {
-	blob := wire(nil, []byte(kind))
+	blob := lengthAndText(nil, []byte(kind))
 	for _, part := range parts {
-		blob = wire(blob, part)
+		blob = lengthAndText(blob, part)
 	}
 	return kind + " " + base64.StdEncoding.EncodeToString(blob) + " someone@example.com"
 }
 
-func wire(blob, text []byte) []byte {
+func lengthAndText(blob, text []byte) []byte {
 	return append(binary.BigEndian.AppendUint32(blob, uint32(len(text))), text...)
 }
 

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/sizing"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 func (p *problems) containerResources(at place, resources *v1alpha.ContainerResourceRequirements) {
@@ -82,7 +82,7 @@ func taken(name corev1.ResourceName, sandbox *v1alpha.SandboxRuntime) (sum resou
 		container.Resources = resources
 	}
 	spec := &v1alpha.InstanceSpec{Runtime: v1alpha.InstanceRuntimeSpec{Sandbox: only}}
-	return sizing.Instance(spec, nil)[name], true
+	return templates.InstanceSize(spec, nil)[name], true
 }
 
 // countable reports whether a quantity can be compared and added in reasonable time. 1e1000000000 cannot: comparing it

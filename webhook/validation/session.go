@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/decode"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // Bounds of spec.ttlSeconds of a session.
@@ -40,7 +40,7 @@ func Session(session *v1alpha.InstanceSession) field.ErrorList {
 			found = append(found, field.Invalid(at.Child("containerName"), spec.ContainerName, problem))
 		}
 	}
-	if _, err := decode.SessionKey(spec.PublicKey); err != nil {
+	if _, err := wire.SessionKey(spec.PublicKey); err != nil {
 		found = append(found, field.Invalid(at.Child("publicKey"), field.OmitValueType{}, err.Error()))
 	}
 	if spec.TTLSeconds < leastSessionTTL || spec.TTLSeconds > mostSessionTTL {

@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/citychoice"
-	"github.com/karmada-compute/karmada-compute/internal/sizing"
+	"github.com/karmada-compute/karmada-compute/internal/cities"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // Bounds are the maximum sizes of a Workload. Its template is copied into every Instance, in the cell and in the project.
@@ -53,11 +53,11 @@ func Size(workload, before *v1alpha.Workload, bounds Bounds) field.ErrorList {
 }
 
 // Demand returns the demand of a Workload on its project, which has these locations.
-func Demand(workload *v1alpha.Workload, locations []citychoice.Location) sizing.Demand {
-	instances := citychoice.MostInstances(workload.Spec.Placements, locations)
-	return sizing.Demand{
+func Demand(workload *v1alpha.Workload, locations []cities.Location) templates.Demand {
+	instances := cities.MostInstances(workload.Spec.Placements, locations)
+	return templates.Demand{
 		Instances: instances,
-		Bytes:     sizing.WorkloadBytes(len(templateJSON(workload)), sizing.AnnotationBytes(workload.Annotations), instances),
+		Bytes:     templates.WorkloadBytes(len(templateJSON(workload)), templates.AnnotationBytes(workload.Annotations), instances),
 	}
 }
 

@@ -27,7 +27,7 @@ local function quantity(of, member)
   return value
 end
 
--- instance_size is internal/sizing.Instance: of each resource the sum over the containers where all of them name it. Where some do
+-- instance_size is internal/templates.InstanceSize: of each resource the sum over the containers where all of them name it. Where some do
 -- not, it is the request of the Instance, else what is recorded of its instance type, but at least the sum of the others. Sidecars add
 -- to the sum, and the size is at least what an init container takes with the sidecars before it.
 local function instance_size(spec, type_resources)

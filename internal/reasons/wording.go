@@ -1,0 +1,26 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package reasons
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Count is a number with its noun and verb, for messages: "1 Instance is", "2 Instances are".
+func Count[T ~int | ~int32](n T, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// Shorten truncates a message that is longer than limit, in bytes, between two characters.
+func Shorten(message string, limit int) string {
+	const ellipsis = "…"
+	if len(message) <= limit {
+		return message
+	}
+	return strings.ToValidUTF8(message[:limit-len(ellipsis)], "") + ellipsis
+}
