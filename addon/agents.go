@@ -17,8 +17,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// waitAgents waits for the agents in the cells and reports their status. enable succeeds although a cell is unreachable: Karmada
-// propagates the agent when the cell recovers. If no agents are rendered, there is nothing to wait for.
+// waitAgents waits for the agents in the cells and reports their status. enable succeeds although a cell is
+// unreachable: Karmada propagates the agent when the cell recovers. If no agents are rendered, there is nothing to wait
+// for.
 func (s *session) waitAgents(ctx context.Context) error {
 	if !slices.ContainsFunc(s.rendered[onHub], func(e entry) bool { return e.Kind == "Deployment" }) {
 		s.say("no agents are installed: the values disable them")
@@ -99,9 +100,9 @@ func presentAgents(binding *unstructured.Unstructured, generation int64) (map[st
 	return present, nil
 }
 
-// goesBack reports whether the wanted agents have an earlier version than the present agents or replicas. Agents and replicas have the
-// same version, so the replicas show it even if an earlier run was interrupted after the agents. If the versions cannot be compared,
-// goesBack prints that and returns false.
+// goesBack reports whether the wanted agents have an earlier version than the present agents or replicas. Agents and
+// replicas have the same version, so the replicas show it even if an earlier run was interrupted after the agents. If
+// the versions cannot be compared, goesBack prints that and returns false.
 func (s *session) goesBack(ctx context.Context, wanted *unstructured.Unstructured) (bool, error) {
 	agents := &appsv1.Deployment{}
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(wanted.Object, agents); err != nil {
@@ -127,7 +128,8 @@ func (s *session) goesBack(ctx context.Context, wanted *unstructured.Unstructure
 			return true, nil
 		}
 		if !known {
-			s.say("tags %q and %q are not both versions, so it is not known whether this goes back to an earlier one: the replicas are replaced before the agents",
+			s.say("tags %q and %q are not both versions, so it is not known whether this goes back to an earlier one: the "+
+				"replicas are replaced before the agents",
 				tagOf(deployment), next)
 			return false, nil
 		}
@@ -146,8 +148,8 @@ func tagOf(deployment *appsv1.Deployment) string {
 	return tag
 }
 
-// isEarlier reports whether a tag is an earlier version than another. known is false unless the tags are equal or both semantic
-// versions.
+// isEarlier reports whether a tag is an earlier version than another. known is false unless the tags are equal or both
+// semantic versions.
 func isEarlier(tag, than string) (earlier, known bool) {
 	if tag == than && tag != "" {
 		return false, true

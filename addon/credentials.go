@@ -52,8 +52,8 @@ type hubAddress struct {
 	from string
 }
 
-// karmadaSecrets are the suffixes of the names of Secrets with a kubeconfig of the hub, best first: as created by `karmadactl init` and
-// karmada-operator, by Karmada's chart, and by older versions.
+// karmadaSecrets are the suffixes of the names of Secrets with a kubeconfig of the hub, best first: as created by
+// `karmadactl init` and karmada-operator, by Karmada's chart, and by older versions.
 var karmadaSecrets = []string{"karmada-controller-manager-config", "karmada-webhook-config", "karmada-kubeconfig", "kubeconfig"}
 
 // ownSecrets are the Secrets that enable writes on the host.
@@ -76,7 +76,8 @@ func (s *session) findHub(ctx context.Context) (hubAddress, error) {
 	found := own
 	for _, end := range slices.Backward(karmadaSecrets) {
 		for i := range secrets.Items {
-			if address, ok := addressIn(&secrets.Items[i]); ok && strings.HasSuffix(secrets.Items[i].Name, end) && !slices.Contains(ownSecrets, secrets.Items[i].Name) {
+			if address, ok := addressIn(&secrets.Items[i]); ok && strings.HasSuffix(secrets.Items[i].Name, end) &&
+				!slices.Contains(ownSecrets, secrets.Items[i].Name) {
 				found = address
 			}
 		}
@@ -97,7 +98,8 @@ func addressIn(secret *corev1.Secret) (hubAddress, bool) {
 	return hubAddress{}, false
 }
 
-// hubKubeconfig creates a kubeconfig of a ServiceAccount of the add-on on the hub, with a token that lasts as long as its Secret.
+// hubKubeconfig creates a kubeconfig of a ServiceAccount of the add-on on the hub, with a token that lasts as long as
+// its Secret.
 func (s *session) hubKubeconfig(ctx context.Context, serviceAccount, tokenSecret string) ([]byte, error) {
 	secret := reference{"v1", "Secret", hubNamespace, tokenSecret}.object()
 	secret.Object["type"] = string(corev1.SecretTypeServiceAccountToken)
@@ -115,7 +117,8 @@ func (s *session) hubKubeconfig(ctx context.Context, serviceAccount, tokenSecret
 		return len(token) > 0, nil
 	})
 	if err != nil {
-		return nil, fmt.Errorf("the hub gives ServiceAccount %s/%s no token; does its kube-controller-manager run serviceaccount-token-controller? %w",
+		return nil, fmt.Errorf("the hub gives ServiceAccount %s/%s no token; does its kube-controller-manager run "+
+			"serviceaccount-token-controller? %w",
 			hubNamespace, serviceAccount, err)
 	}
 	return clientcmd.Write(clientcmdapi.Config{
@@ -161,7 +164,8 @@ type credential struct {
 	content   []byte
 }
 
-// storeCredentials writes the Secrets on the host, and returns a hash of them, by which Pods are replaced when they change.
+// storeCredentials writes the Secrets on the host, and returns a hash of them, by which Pods are replaced when they
+// change.
 func (s *session) storeCredentials(ctx context.Context) (string, error) {
 	credentials, err := s.credentials(ctx)
 	if err != nil {
@@ -181,7 +185,8 @@ func (s *session) storeCredentials(ctx context.Context) (string, error) {
 	return hex.EncodeToString(sum[:8]), nil
 }
 
-// credentials are the credentials of the controllers and, if the values enable them, of Pods that serve webhooks only and of sessions.
+// credentials are the credentials of the controllers and, if the values enable them, of Pods that serve webhooks only
+// and of sessions.
 func (s *session) credentials(ctx context.Context) ([]credential, error) {
 	hub, err := s.hubKubeconfig(ctx, serviceAccount, tokenSecret)
 	if err != nil {
@@ -212,8 +217,8 @@ func (s *session) credentials(ctx context.Context) ([]credential, error) {
 // separatesWebhooks reports whether the values have Pods that serve webhooks only.
 func separatesWebhooks(values map[string]any) bool { return isOn(values, "host", "separateWebhooks") }
 
-// needsSessionsSecret reports whether the values enable sessions with the credential that the chart expects by default. Values with
-// their own Secret or subjects use another credential.
+// needsSessionsSecret reports whether the values enable sessions with the credential that the chart expects by default.
+// Values with their own Secret or subjects use another credential.
 func needsSessionsSecret(values map[string]any) bool {
 	own := slices.ContainsFunc([]string{"secret", "subjects"}, func(key string) bool {
 		_, set, err := unstructured.NestedFieldNoCopy(values, "sessions", key)

@@ -23,7 +23,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// beforeDisable checks the flags, and whether there is something to disable. If the addon is not enabled, the command ends.
+// beforeDisable checks the flags, and whether there is something to disable. If the addon is not enabled, the command
+// ends.
 func (o *options) beforeDisable(command *cobra.Command) (bool, error) {
 	if err := errors.Join(o.karmada.read(command.Flags()), o.checkDisable()); err != nil {
 		return false, err
@@ -78,7 +79,8 @@ func (s *session) checkWorkloads(ctx context.Context) error {
 		return err
 	}
 	if len(deployments) > 0 {
-		return fmt.Errorf("%d WorkloadDeployments exist on the hub, the first is %s: delete their Workloads, or say with --compute-workloads=keep or =delete what is to happen to them",
+		return fmt.Errorf("%d WorkloadDeployments exist on the hub, the first is %s: delete their Workloads, or say with "+
+			"--compute-workloads=keep or =delete what is to happen to them",
 			len(deployments), deployments[0].GetNamespace()+"/"+deployments[0].GetName())
 	}
 	return nil
@@ -108,8 +110,8 @@ func (s *session) remove(ctx context.Context) error {
 	return nil
 }
 
-// unregister removes the registrations by which API servers call the add-on: first of all, so that no request is refused, and again
-// when the replicas have stopped, which register themselves as long as they run.
+// unregister removes the registrations by which API servers call the add-on: first of all, so that no request is
+// refused, and again when the replicas have stopped, which register themselves as long as they run.
 func (s *session) unregister(ctx context.Context) error {
 	removed := s.registrations()
 	if s.options.workloads == workloadsKeep {
@@ -148,8 +150,8 @@ func (s *session) stopDeployment(ctx context.Context, r reference) error {
 	return s.host.waitGone(ctx, r, s.options.karmada.timeout)
 }
 
-// removeRuntime deletes the objects that the replicas created for themselves: Leases, the CA and the paths of the webhooks, and, unless
-// Workloads are kept, the marks of projects with Workloads.
+// removeRuntime deletes the objects that the replicas created for themselves: Leases, the CA and the paths of the
+// webhooks, and, unless Workloads are kept, the marks of projects with Workloads.
 func (s *session) removeRuntime(ctx context.Context) error {
 	leases, err := s.hub.list(ctx, "coordination.k8s.io/v1", "Lease", client.InNamespace(hubNamespace))
 	if err != nil {
@@ -189,7 +191,8 @@ func (s *session) marks(ctx context.Context) ([]reference, error) {
 	return append(found, reference{APIVersion: "v1", Kind: "ConfigMap", Namespace: hubNamespace, Name: v1alpha.MiloRecordName}), nil
 }
 
-// removeHub deletes the agents and everything else on the hub. CustomResourceDefinitions stay while objects of theirs exist.
+// removeHub deletes the agents and everything else on the hub. CustomResourceDefinitions stay while objects of theirs
+// exist.
 func (s *session) removeHub(ctx context.Context) error {
 	if s.options.workloads == workloadsKeep {
 		s.say("the agents, CustomResourceDefinitions and policies stay on the hub for what runs (--compute-workloads=keep)")
@@ -290,7 +293,8 @@ func (s *session) deleteWorkloads(ctx context.Context) error {
 	return nil
 }
 
-// projects are the planes that have Workloads: the control planes of all projects of Milo, or the hub with all of its namespaces.
+// projects are the planes that have Workloads: the control planes of all projects of Milo, or the hub with all of its
+// namespaces.
 func (s *session) projects(ctx context.Context) ([]*plane, error) {
 	if isWithoutMilo(s.values) {
 		return []*plane{s.hub}, nil

@@ -24,8 +24,8 @@ const credentialsAnnotation = "compute.datumapis.com/credentials" //nolint:gosec
 // errNotPrepared is for callers that run the addon without its commands.
 var errNotPrepared = errors.New("karmada-compute was not prepared: enable it by `karmadactl addons enable karmada-compute`")
 
-// beforeEnable checks everything, and installs the objects that must exist before karmadactl checks the addon's Secret: hub, Milo and
-// credentials. With --dry-run it prints the manifests and ends the command.
+// beforeEnable checks everything, and installs the objects that must exist before karmadactl checks the addon's Secret:
+// hub, Milo and credentials. With --dry-run it prints the manifests and ends the command.
 func (o *options) beforeEnable(command *cobra.Command) (bool, error) {
 	if err := errors.Join(o.karmada.read(command.Flags()), o.check()); err != nil {
 		return false, err
@@ -146,9 +146,11 @@ func (s *session) checkMode() error {
 	}
 	switch wasWithoutMilo := s.known.isWithoutMilo(); {
 	case !wasWithoutMilo && isWithoutMilo(s.values):
-		return errors.New("karmada-compute is installed with Milo: name its kubeconfig with --milo-kubeconfig, or disable karmada-compute before you install it without Milo")
+		return errors.New("karmada-compute is installed with Milo: name its kubeconfig with --milo-kubeconfig, or disable " +
+			"karmada-compute before you install it without Milo")
 	case wasWithoutMilo && !isWithoutMilo(s.values):
-		return errors.New("karmada-compute is installed without Milo: remove --milo-kubeconfig, or disable karmada-compute before you install it with Milo")
+		return errors.New("karmada-compute is installed without Milo: remove --milo-kubeconfig, or disable karmada-compute " +
+			"before you install it with Milo")
 	}
 	return nil
 }
@@ -168,8 +170,9 @@ func (s *session) install(ctx context.Context, part string) error {
 	return nil
 }
 
-// withhold leaves out the agents' Deployment if agents exist already: a replica of the previous version may not be able to read the
-// reports of a newer agent, so the agents are updated after the replicas. For the same reason, a downgrade replaces the agents first.
+// withhold leaves out the agents' Deployment if agents exist already: a replica of the previous version may not be able
+// to read the reports of a newer agent, so the agents are updated after the replicas. For the same reason, a downgrade
+// replaces the agents first.
 func (s *session) withhold(ctx context.Context, part string, objects []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
 	at := slices.IndexFunc(objects, func(object *unstructured.Unstructured) bool {
 		return part == onHub && object.GetKind() == "Deployment" && s.known.has(part, referenceOf(object))
@@ -226,8 +229,8 @@ func (s *session) finish(ctx context.Context) error {
 	return nil
 }
 
-// installHost applies the objects of the host. New Pods that serve webhooks only are ready before the replicas that have served them
-// until now are replaced.
+// installHost applies the objects of the host. New Pods that serve webhooks only are ready before the replicas that
+// have served them until now are replaced.
 func (s *session) installHost(ctx context.Context) error {
 	objects, err := s.render(onHost)
 	if err != nil {
@@ -306,8 +309,8 @@ func rollout(d *appsv1.Deployment) string {
 	return ""
 }
 
-// admission is the configuration that the add-on itself registers where the projects are. interpreters are the configurations of which
-// it registers one on the hub.
+// admission is the configuration that the add-on itself registers where the projects are. interpreters are the
+// configurations of which it registers one on the hub.
 var (
 	admission    = []reference{{"admissionregistration.k8s.io/v1", "ValidatingWebhookConfiguration", "", Name}}
 	interpreters = []reference{

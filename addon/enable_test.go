@@ -69,7 +69,8 @@ func TestEnableTwiceAndDisable(t *testing.T) {
 	}
 }
 
-// TestDisableWithoutMilo verifies that an addon without Milo is disabled: first with its Workloads kept, and then altogether.
+// TestDisableWithoutMilo verifies that an addon without Milo is disabled: first with its Workloads kept, and then
+// altogether.
 func TestDisableWithoutMilo(t *testing.T) {
 	s := newSite(t)
 	o := s.options()
@@ -227,7 +228,8 @@ func TestPresentAgents(t *testing.T) {
 		return map[string]any{"clusterName": name, "health": health, "status": map[string]any{"resourceTemplateGeneration": generation}}
 	}
 	binding := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"aggregatedStatus": []any{
-		cell("updated", "Healthy", 3), cell("old", "Healthy", 2), cell("broken", "Unhealthy", 3), map[string]any{"clusterName": "silent", "health": "Unknown"},
+		cell("updated", "Healthy", 3), cell("old", "Healthy", 2), cell("broken", "Unhealthy", 3),
+		map[string]any{"clusterName": "silent", "health": "Unknown"},
 	}}}}
 	present, err := presentAgents(binding, 3)
 	if err != nil || !present["updated"] || present["old"] || present["broken"] || present["silent"] {
@@ -331,7 +333,8 @@ func TestPreflightSaysEverythingAtOnce(t *testing.T) {
 	if s.inventory() != nil {
 		t.Error("something was listed as created")
 	}
-	if err := s.enable(t.Context(), s.options(), map[string]any{"host": map[string]any{"replcas": 1}}); err == nil || !strings.Contains(err.Error(), "replcas") {
+	if err := s.enable(t.Context(), s.options(), map[string]any{"host": map[string]any{"replcas": 1}}); err == nil ||
+		!strings.Contains(err.Error(), "replcas") {
 		t.Errorf("a wrong key of the values: %v", err)
 	}
 	if !strings.Contains(s.out.String(), "no cluster has joined Karmada") {
@@ -339,8 +342,8 @@ func TestPreflightSaysEverythingAtOnce(t *testing.T) {
 	}
 }
 
-// TestNothingIsWrittenBeforeEveryCheck verifies that a missing namespace of Karmada is found before anything is written, together with
-// all other faults. The first write is the inventory, in this namespace.
+// TestNothingIsWrittenBeforeEveryCheck verifies that a missing namespace of Karmada is found before anything is
+// written, together with all other faults. The first write is the inventory, in this namespace.
 func TestNothingIsWrittenBeforeEveryCheck(t *testing.T) {
 	s := newSite(t)
 	o := s.options()
@@ -356,7 +359,8 @@ func TestNothingIsWrittenBeforeEveryCheck(t *testing.T) {
 	}
 }
 
-// TestMiloWithoutKinds verifies that enable names the kinds that an operator must install at Milo first, and changes nothing.
+// TestMiloWithoutKinds verifies that enable names the kinds that an operator must install at Milo first, and changes
+// nothing.
 func TestMiloWithoutKinds(t *testing.T) {
 	s := newSite(t)
 	s.uninstall(t, locationBindings)

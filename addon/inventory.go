@@ -65,8 +65,9 @@ func (i inventory) has(plane string, r reference) bool {
 	return slices.ContainsFunc(i[plane], func(e entry) bool { return e.reference == r })
 }
 
-// isWithoutMilo reports whether the projects of the installation are namespaces of the hub. Only then the role is rendered. The list of
-// objects at Milo is no proof, since an installation whose Workloads were kept lists the hub only.
+// isWithoutMilo reports whether the projects of the installation are namespaces of the hub. Only then the role is
+// rendered. The list of objects at Milo is no proof, since an installation whose Workloads were kept lists the hub
+// only.
 func (i inventory) isWithoutMilo() bool {
 	return i.has(onHub, reference{"rbac.authorization.k8s.io/v1", "ClusterRole", "", "karmada-compute-namespaces"})
 }

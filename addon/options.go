@@ -59,22 +59,38 @@ type karmadaOptions struct {
 
 // addFlags adds the flags of `addons enable`.
 func (o *options) addFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.miloKubeconfig, "milo-kubeconfig", "", "karmada-compute: kubeconfig of Milo's root for the add-on. The content of the file is stored in a Secret on the host. Without the flag, karmada-compute is installed without Milo: namespaces of the hub with label compute.datumapis.com/project=true are the projects.")
-	flags.StringVar(&o.miloWebhookKubeconfig, "milo-webhook-kubeconfig", "", "karmada-compute: kubeconfig of Milo's root for Pods that serve webhooks only (host.separateWebhooks), of another user than --milo-kubeconfig. Its content is stored in a Secret on the host.")
-	flags.StringVar(&o.miloAdminKubeconfig, "milo-admin-kubeconfig", "", "karmada-compute: kubeconfig of Milo's root with the right to create CustomResourceDefinitions and RBAC there. The kubeconfig is not stored. Default: --milo-kubeconfig.")
-	flags.StringVar(&o.image, "compute-image", "", "karmada-compute: image of controllers and webhooks, with its tag. Default: the image in the chart.")
-	flags.StringVar(&o.cellImage, "compute-cell-image", "", "karmada-compute: image of the agents in the cells, with its tag. Default: the image in the chart.")
+	flags.StringVar(&o.miloKubeconfig, "milo-kubeconfig", "",
+		"karmada-compute: kubeconfig of Milo's root for the add-on. The content of the file is stored in a Secret on the host. "+
+			"Without the flag, karmada-compute is installed without Milo: namespaces of the hub with label "+
+			"compute.datumapis.com/project=true are the projects.")
+	flags.StringVar(&o.miloWebhookKubeconfig, "milo-webhook-kubeconfig", "",
+		"karmada-compute: kubeconfig of Milo's root for Pods that serve webhooks only (host.separateWebhooks), of another user "+
+			"than --milo-kubeconfig. Its content is stored in a Secret on the host.")
+	flags.StringVar(&o.miloAdminKubeconfig, "milo-admin-kubeconfig", "",
+		"karmada-compute: kubeconfig of Milo's root with the right to create CustomResourceDefinitions and RBAC there. The "+
+			"kubeconfig is not stored. Default: --milo-kubeconfig.")
+	flags.StringVar(&o.image, "compute-image", "",
+		"karmada-compute: image of controllers and webhooks, with its tag. Default: the image in the chart.")
+	flags.StringVar(&o.cellImage, "compute-cell-image", "",
+		"karmada-compute: image of the agents in the cells, with its tag. Default: the image in the chart.")
 	flags.IntVar(&o.replicas, "compute-replicas", 2, "karmada-compute: number of replicas on the host.")
-	flags.StringVar(&o.interpreterMode, "compute-interpreter-mode", "customization", "karmada-compute: how Karmada interprets WorkloadDeployments: customization or webhook.")
-	flags.StringVar(&o.hubServer, "compute-hub-server", "", "karmada-compute: URL of the karmada-apiserver as Pods on the host reach it. Default: the URL that Karmada's own components use.")
-	flags.StringArrayVar(&o.valuesFiles, "compute-values", nil, "karmada-compute: file with values of the chart. May be repeated; later files and the other flags win.")
+	flags.StringVar(&o.interpreterMode, "compute-interpreter-mode", "customization",
+		"karmada-compute: how Karmada interprets WorkloadDeployments: customization or webhook.")
+	flags.StringVar(&o.hubServer, "compute-hub-server", "",
+		"karmada-compute: URL of the karmada-apiserver as Pods on the host reach it. Default: the URL that Karmada's own components use.")
+	flags.StringArrayVar(&o.valuesFiles, "compute-values", nil,
+		"karmada-compute: file with values of the chart. May be repeated; later files and the other flags win.")
 	flags.BoolVar(&o.dryRun, "dry-run", false, "karmada-compute: print the manifests and change nothing.")
 }
 
 // addDisableFlags adds the flags of `addons disable`.
 func (o *options) addDisableFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.miloAdminKubeconfig, "milo-admin-kubeconfig", "", "karmada-compute: kubeconfig of Milo's root with the right to delete the objects that enable created there. Default: the kubeconfig of the add-on itself.")
-	flags.StringVar(&o.workloads, "compute-workloads", workloadsRefuse, "karmada-compute: what to do while Workloads exist. refuse: nothing is disabled. keep: Instances keep running in the cells but are no longer reconciled. delete: every Workload of every project is deleted first.")
+	flags.StringVar(&o.miloAdminKubeconfig, "milo-admin-kubeconfig", "",
+		"karmada-compute: kubeconfig of Milo's root with the right to delete the objects that enable created there. Default: "+
+			"the kubeconfig of the add-on itself.")
+	flags.StringVar(&o.workloads, "compute-workloads", workloadsRefuse,
+		"karmada-compute: what to do while Workloads exist. refuse: nothing is disabled. keep: Instances keep running in the "+
+			"cells but are no longer reconciled. delete: every Workload of every project is deleted first.")
 }
 
 // completion offers the values of flags that have few.
@@ -115,7 +131,9 @@ func (o *karmadaOptions) read(flags *pflag.FlagSet) error {
 func (o *options) check() error {
 	var mistakes []error
 	if o.miloKubeconfig == "" {
-		for flag, value := range map[string]string{"milo-admin-kubeconfig": o.miloAdminKubeconfig, "milo-webhook-kubeconfig": o.miloWebhookKubeconfig} {
+		for flag, value := range map[string]string{
+			"milo-admin-kubeconfig": o.miloAdminKubeconfig, "milo-webhook-kubeconfig": o.miloWebhookKubeconfig,
+		} {
 			if value != "" {
 				mistakes = append(mistakes, fmt.Errorf("--%s: has no effect without --milo-kubeconfig", flag))
 			}
@@ -125,7 +143,8 @@ func (o *options) check() error {
 		mistakes = append(mistakes, fmt.Errorf("--compute-replicas: %d is less than 1", o.replicas))
 	}
 	if !slices.Contains(interpreterModes, o.interpreterMode) {
-		mistakes = append(mistakes, fmt.Errorf("--compute-interpreter-mode: %q is none of %s", o.interpreterMode, strings.Join(interpreterModes, ", ")))
+		mistakes = append(mistakes, fmt.Errorf("--compute-interpreter-mode: %q is none of %s", o.interpreterMode,
+			strings.Join(interpreterModes, ", ")))
 	}
 	for flag, image := range map[string]string{"compute-image": o.image, "compute-cell-image": o.cellImage} {
 		if _, err := splitImage(image); err != nil {
@@ -138,7 +157,8 @@ func (o *options) check() error {
 // checkWebhooks returns an error where Pods that serve webhooks only would have no credential for Milo of their own.
 func (o *options) checkWebhooks(values map[string]any) error {
 	if separatesWebhooks(values) && !isWithoutMilo(values) && o.miloWebhookKubeconfig == "" && !o.dryRun {
-		return errors.New("--milo-webhook-kubeconfig: name the kubeconfig of Milo's root for the Pods that serve webhooks only (host.separateWebhooks), of another user than --milo-kubeconfig")
+		return errors.New("--milo-webhook-kubeconfig: name the kubeconfig of Milo's root for the Pods that serve webhooks only " +
+			"(host.separateWebhooks), of another user than --milo-kubeconfig")
 	}
 	return nil
 }
@@ -195,8 +215,8 @@ func (o *options) values(changed func(flag string) bool) (map[string]any, error)
 	return values, nil
 }
 
-// setMode sets the kind of projects: without a kubeconfig of Milo, a project is a namespace of the hub. A dry run of an installation
-// with Milo needs no kubeconfig if the values name the mode.
+// setMode sets the kind of projects: without a kubeconfig of Milo, a project is a namespace of the hub. A dry run of an
+// installation with Milo needs no kubeconfig if the values name the mode.
 func (o *options) setMode(values map[string]any) error {
 	projects, _ := values["projects"].(map[string]any)
 	mode, isSet := projects["mode"]
@@ -204,7 +224,8 @@ func (o *options) setMode(values map[string]any) error {
 	case mode == modeNamespaces && o.miloKubeconfig != "":
 		return errors.New("--milo-kubeconfig: has no effect with the value projects.mode=namespaces")
 	case mode == modeMilo && o.miloKubeconfig == "" && !o.dryRun:
-		return errors.New("--milo-kubeconfig: name the kubeconfig of Milo's root that karmada-compute is to use, or remove the value projects.mode=milo")
+		return errors.New("--milo-kubeconfig: name the kubeconfig of Milo's root that karmada-compute is to use, or remove the " +
+			"value projects.mode=milo")
 	case !isSet && o.miloKubeconfig == "":
 		merge(values, nested([]string{"projects", "mode"}, modeNamespaces))
 	}
@@ -245,8 +266,8 @@ func nested(path []string, value any) map[string]any {
 	return result
 }
 
-// splitImage splits an image reference into the values of the chart; none if the reference is empty. An image may have a
-// registry, which has a dot, a port or is localhost, and must have a tag.
+// splitImage splits an image reference into the values of the chart; none if the reference is empty. An image may have
+// a registry, which has a dot, a port or is localhost, and must have a tag.
 func splitImage(reference string) (map[string]any, error) {
 	if reference == "" {
 		return nil, nil

@@ -31,7 +31,9 @@ func TestSplitImage(t *testing.T) {
 			t.Errorf("%q: %s", reference, diff)
 		}
 	}
-	for _, wrong := range []string{"karmada-compute", "registry:5000/karmada-compute", ":v1", "karmada-compute:", "a b:v1", "karmada-compute@sha256:aa"} {
+	for _, wrong := range []string{
+		"karmada-compute", "registry:5000/karmada-compute", ":v1", "karmada-compute:", "a b:v1", "karmada-compute@sha256:aa",
+	} {
 		if _, err := splitImage(wrong); err == nil {
 			t.Errorf("%q is taken for an image with a tag", wrong)
 		}
@@ -44,7 +46,10 @@ func TestFlagsWinOverFiles(t *testing.T) {
 	if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o := &options{miloKubeconfig: "milo.kubeconfig", valuesFiles: []string{file}, replicas: 3, image: "example.com/c:v2", karmada: karmadaOptions{imageRegistry: "mirror"}}
+	o := &options{
+		miloKubeconfig: "milo.kubeconfig", valuesFiles: []string{file}, replicas: 3, image: "example.com/c:v2",
+		karmada: karmadaOptions{imageRegistry: "mirror"},
+	}
 	got, err := o.values(func(flag string) bool { return flag == "compute-replicas" })
 	if err != nil {
 		t.Fatal(err)
@@ -93,7 +98,8 @@ func TestValuesThatAreNoMap(t *testing.T) {
 	}
 }
 
-// TestModeFollowsTheKubeconfigOfMilo: without one, namespaces of the hub are the projects; values that contradict are refused.
+// TestModeFollowsTheKubeconfigOfMilo: without one, namespaces of the hub are the projects; values that contradict are
+// refused.
 func TestModeFollowsTheKubeconfigOfMilo(t *testing.T) {
 	withMode := func(mode string) string {
 		file := filepath.Join(t.TempDir(), "values.yaml")
@@ -107,12 +113,14 @@ func TestModeFollowsTheKubeconfigOfMilo(t *testing.T) {
 		withoutMilo bool
 		wrong       string
 	}{
-		"no kubeconfig":                     {options: options{}, withoutMilo: true},
-		"a kubeconfig":                      {options: options{miloKubeconfig: "milo.kubeconfig"}},
-		"no kubeconfig, and namespaces":     {options: options{valuesFiles: []string{withMode("namespaces")}}, withoutMilo: true},
-		"no kubeconfig, and Milo":           {options: options{valuesFiles: []string{withMode("milo")}}, wrong: "--milo-kubeconfig"},
-		"no kubeconfig, and a dry run":      {options: options{valuesFiles: []string{withMode("milo")}, dryRun: true}},
-		"a kubeconfig, and namespaces":      {options: options{miloKubeconfig: "f", valuesFiles: []string{withMode("namespaces")}}, wrong: "--milo-kubeconfig"},
+		"no kubeconfig":                 {options: options{}, withoutMilo: true},
+		"a kubeconfig":                  {options: options{miloKubeconfig: "milo.kubeconfig"}},
+		"no kubeconfig, and namespaces": {options: options{valuesFiles: []string{withMode("namespaces")}}, withoutMilo: true},
+		"no kubeconfig, and Milo":       {options: options{valuesFiles: []string{withMode("milo")}}, wrong: "--milo-kubeconfig"},
+		"no kubeconfig, and a dry run":  {options: options{valuesFiles: []string{withMode("milo")}, dryRun: true}},
+		"a kubeconfig, and namespaces": {
+			options: options{miloKubeconfig: "f", valuesFiles: []string{withMode("namespaces")}}, wrong: "--milo-kubeconfig",
+		},
 		"a kubeconfig, and Milo by a value": {options: options{miloKubeconfig: "f", valuesFiles: []string{withMode("milo")}}},
 	} {
 		t.Run(name, func(t *testing.T) {

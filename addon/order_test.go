@@ -82,8 +82,9 @@ func (s *site) wantSaid(t *testing.T, texts ...string) {
 	}
 }
 
-// TestBackToAnEarlierVersion: the agents are replaced first, and the replicas when every cell has its agent. A run that was interrupted
-// between does the same when it is repeated. If the versions are not known, enable prints that, and the replicas are replaced first.
+// TestBackToAnEarlierVersion: the agents are replaced first, and the replicas when every cell has its agent. A run that
+// was interrupted between does the same when it is repeated. If the versions are not known, enable prints that, and the
+// replicas are replaced first.
 func TestBackToAnEarlierVersion(t *testing.T) {
 	s := newSite(t)
 	if err := s.enable(t.Context(), s.options(), versionsOf("v0.3.0")); err != nil {

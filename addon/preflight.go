@@ -26,7 +26,8 @@ import (
 const (
 	// cityLabel is the label of a Cluster that turns it into a cell of a city.
 	cityLabel = "topology.datum.net/city-code"
-	// oldestKarmada and newestKarmada are the range of versions on which the core scenarios have run (docs/reference/versions.md).
+	// oldestKarmada and newestKarmada are the range of versions on which the core scenarios have run
+	// (docs/reference/versions.md).
 	oldestKarmada, newestKarmada = "1.16.0", "1.18"
 	// defaultAPIRate is karmada-controller-manager's --kube-api-qps where it is not set.
 	defaultAPIRate = 40.0
@@ -115,7 +116,8 @@ func (s *session) checkNamespace(ctx context.Context, f *findings) {
 	name := s.options.karmada.namespace
 	switch err := s.host.Get(ctx, client.ObjectKey{Name: name}, &corev1.Namespace{}); {
 	case apierrors.IsNotFound(err):
-		f.fail("the host has no namespace %s: set --namespace to the one in which Karmada's Pods run, or --kubeconfig to the kubeconfig of their cluster", name)
+		f.fail("the host has no namespace %s: set --namespace to the one in which Karmada's Pods run, or --kubeconfig to the "+
+			"kubeconfig of their cluster", name)
 	case apierrors.IsForbidden(err):
 		f.warn("whether the host has namespace %s is not known, because you may not get it", name)
 	case err != nil:
@@ -173,7 +175,9 @@ func (s *session) checkKarmada(f *findings) {
 		f.fail("%s: %w", s.hub.name, err)
 		return
 	}
-	for _, group := range []string{"cluster.karmada.io/v1alpha1", "work.karmada.io/v1alpha2", "policy.karmada.io/v1alpha1", "config.karmada.io/v1alpha1"} {
+	for _, group := range []string{
+		"cluster.karmada.io/v1alpha1", "work.karmada.io/v1alpha2", "policy.karmada.io/v1alpha1", "config.karmada.io/v1alpha1",
+	} {
 		if _, err := kinds.ServerResourcesForGroupVersion(group); err != nil {
 			f.fail("%s does not serve %s: does --karmada-kubeconfig lead to a healthy karmada-apiserver? %w", s.hub.name, group, err)
 		}
@@ -197,7 +201,8 @@ func (s *session) checkKarmadaVersion(ctx context.Context, f *findings) {
 		checkRate(f, append(container.Command, container.Args...))
 		return
 	}
-	f.warn("namespace %s of the host has no Deployment karmada-controller-manager, so Karmada's version and API rate are not known; the add-on was tested with Karmada %s to %s",
+	f.warn("namespace %s of the host has no Deployment karmada-controller-manager, so Karmada's version and API rate are "+
+		"not known; the add-on was tested with Karmada %s to %s",
 		s.options.karmada.namespace, oldestKarmada, newestKarmada)
 }
 
@@ -228,7 +233,8 @@ func checkRate(f *findings, args []string) {
 		}
 	}
 	if rate > 0 && rate <= defaultAPIRate {
-		f.warn("karmada-controller-manager sends %g requests a second at most, which is about %.0f new deployments a second; raise its --kube-api-qps and --kube-api-burst",
+		f.warn("karmada-controller-manager sends %g requests a second at most, which is about %.0f new deployments a second; "+
+			"raise its --kube-api-qps and --kube-api-burst",
 			rate, rate/callsPerDeployment)
 	}
 }
@@ -251,7 +257,8 @@ func (s *session) checkClusters(ctx context.Context, f *findings) {
 	case len(clusters) == 0:
 		f.warn("no cluster has joined Karmada; when one does, label it: kubectl label cluster <name> %s=<city>", cityLabel)
 	case len(without) > 0:
-		f.warn("no Workload runs on %s, which has no city; label it: kubectl label cluster <name> %s=<city>", strings.Join(without, ", "), cityLabel)
+		f.warn("no Workload runs on %s, which has no city; label it: kubectl label cluster <name> %s=<city>",
+			strings.Join(without, ", "), cityLabel)
 	}
 }
 
@@ -281,7 +288,8 @@ func (s *session) checkMiloOfWebhooks(ctx context.Context, f *findings) {
 	if s.miloWebhookName, err = whoIs(ctx, s.miloWebhook, "milo-webhook-kubeconfig"); err != nil {
 		f.fail("%w", err)
 	} else if s.miloWebhookName == s.miloUserName {
-		f.fail("--milo-webhook-kubeconfig is user %q, whom --milo-kubeconfig is, too: whoever takes it from a Pod that serves webhooks only could do at Milo what the controllers do",
+		f.fail("--milo-webhook-kubeconfig is user %q, whom --milo-kubeconfig is, too: whoever takes it from a Pod that serves "+
+			"webhooks only could do at Milo what the controllers do",
 			s.miloWebhookName)
 	}
 }
@@ -325,7 +333,8 @@ func isOn(values map[string]any, path ...string) bool {
 	return on && err == nil
 }
 
-// checkMiloKinds checks that Milo serves the kinds that an operator installs there. All projects serve the kinds of Milo's root.
+// checkMiloKinds checks that Milo serves the kinds that an operator installs there. All projects serve the kinds of
+// Milo's root.
 func (s *session) checkMiloKinds(f *findings) {
 	kinds, err := discovery.NewDiscoveryClientForConfig(s.milo.config)
 	if err != nil {
@@ -337,7 +346,8 @@ func (s *session) checkMiloKinds(f *findings) {
 			continue
 		}
 		served, err := serves(kinds, kind)
-		const missing = "%s does not serve %s of %s, so that %s; install its CustomResourceDefinition there, see docs/how-to/install.md#what-milo-must-serve"
+		const missing = "%s does not serve %s of %s, so that %s; install its CustomResourceDefinition there, see " +
+			"docs/how-to/install.md#what-milo-must-serve"
 		switch {
 		case err != nil:
 			f.fail("cannot find out whether %s serves %s of %s: %w", s.milo.name, kind.resource, kind.version, err)

@@ -20,8 +20,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/charts"
 )
 
-// checkCellUsers names the cells in which Karmada is a user whom the policy in the cells refuses. Only of a cell in push mode does the hub
-// have the credential.
+// checkCellUsers names the cells in which Karmada is a user whom the policy in the cells refuses. Only of a cell in
+// push mode does the hub have the credential.
 func (s *session) checkCellUsers(ctx context.Context, f *findings, clusters []unstructured.Unstructured) {
 	subjects, err := s.karmadaInCells()
 	if err != nil {
@@ -33,14 +33,17 @@ func (s *session) checkCellUsers(ctx context.Context, f *findings, clusters []un
 		if cluster.GetLabels()[cityLabel] == "" || subjects == nil {
 			continue
 		}
-		if user := s.userIn(ctx, cluster); user != "" && !slices.ContainsFunc(subjects, func(subject map[string]any) bool { return isSubject(subject, user) }) {
-			f.warn("Karmada is %s in cell %s, whom agents.protection.karmada of the values does not name: add the user, or Karmada cannot change deployments there",
+		if user := s.userIn(ctx, cluster); user != "" &&
+			!slices.ContainsFunc(subjects, func(subject map[string]any) bool { return isSubject(subject, user) }) {
+			f.warn("Karmada is %s in cell %s, whom agents.protection.karmada of the values does not name: add the user, or "+
+				"Karmada cannot change deployments there",
 				user, cluster.GetName())
 		}
 	}
 }
 
-// karmadaInCells returns the subjects of RBAC that the policy in the cells takes for Karmada or lets write, nil without a policy.
+// karmadaInCells returns the subjects of RBAC that the policy in the cells takes for Karmada or lets write, nil without
+// a policy.
 func (s *session) karmadaInCells() ([]map[string]any, error) {
 	chart, err := charts.Load()
 	if err != nil {
@@ -118,8 +121,8 @@ func isSubject(subject map[string]any, account string) bool {
 // cellTimeout is how long the Cell in one cell may take to go.
 const cellTimeout = 30 * time.Second
 
-// removeCells deletes the Works that carry a Cell to every cell, and waits until Karmada has removed the Cell there: for that, the hub
-// must still have the kind. An unreachable cell does not block the removal elsewhere.
+// removeCells deletes the Works that carry a Cell to every cell, and waits until Karmada has removed the Cell there:
+// for that, the hub must still have the kind. An unreachable cell does not block the removal elsewhere.
 func (s *session) removeCells(ctx context.Context) error {
 	if s.options.workloads == workloadsKeep {
 		return nil // The agents stay, and report to whoever enables the add-on again.

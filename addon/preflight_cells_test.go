@@ -18,8 +18,8 @@ func tokenOf(subject string) []byte {
 	return []byte("e30." + base64.RawURLEncoding.EncodeToString([]byte(`{"sub":"`+subject+`"}`)) + ".c2ln")
 }
 
-// TestKarmadaIsAnotherUserInACell: the policy in the cells would refuse Karmada's writes, which is not visible before the policy
-// exists.
+// TestKarmadaIsAnotherUserInACell: the policy in the cells would refuse Karmada's writes, which is not visible before
+// the policy exists.
 func TestKarmadaIsAnotherUserInACell(t *testing.T) {
 	named := func(subjects ...any) map[string]any {
 		return nested([]string{"agents", "protection", "karmada"}, subjects)
@@ -41,11 +41,13 @@ func TestKarmadaIsAnotherUserInACell(t *testing.T) {
 			values: named(map[string]any{"kind": "ServiceAccount", "namespace": "tenants", "name": "karmada-a"}),
 		},
 		"another account whose group is named": {
-			token: tokenOf("system:serviceaccount:tenants:karmada-a"), values: named(map[string]any{"kind": "Group", "name": "system:serviceaccounts:tenants"}),
+			token:  tokenOf("system:serviceaccount:tenants:karmada-a"),
+			values: named(map[string]any{"kind": "Group", "name": "system:serviceaccounts:tenants"}),
 		},
 		"another account that writers name": {
-			token:  tokenOf("system:serviceaccount:tenants:karmada-a"),
-			values: nested([]string{"agents", "protection", "writers"}, []any{map[string]any{"kind": "User", "name": "system:serviceaccount:tenants:karmada-a"}}),
+			token: tokenOf("system:serviceaccount:tenants:karmada-a"),
+			values: nested([]string{"agents", "protection", "writers"},
+				[]any{map[string]any{"kind": "User", "name": "system:serviceaccount:tenants:karmada-a"}}),
 		},
 		"the default account, and values that name only another": {
 			token: tokenOf("system:serviceaccount:karmada-cluster:karmada-a"), values: named(map[string]any{"kind": "User", "name": "other"}),

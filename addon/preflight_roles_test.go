@@ -17,7 +17,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
-// TestBroadRolesOfConsumers: enable names the bindings in projects that let consumers use Karmada itself, and no other bindings.
+// TestBroadRolesOfConsumers: enable names the bindings in projects that let consumers use Karmada itself, and no other
+// bindings.
 func TestBroadRolesOfConsumers(t *testing.T) {
 	s := newSite(t)
 	bind := func(namespace, role string) {
@@ -55,12 +56,14 @@ func TestBroadRolesOfConsumers(t *testing.T) {
 	if got := check(nil); got != "" {
 		t.Errorf("with Milo: %s", got)
 	}
-	if got := check(withoutMilo); !strings.Contains(got, project.Name+"/consumers-edit (edit); bind ClusterRole karmada-compute-consumer instead") {
+	if got := check(withoutMilo); !strings.Contains(got,
+		project.Name+"/consumers-edit (edit); bind ClusterRole karmada-compute-consumer instead") {
 		t.Errorf("role edit: %q", got)
 	}
 }
 
-// TestEarlyHubNamespaces: what has the name of a hub namespace before the policy reserves these may be of another party.
+// TestEarlyHubNamespaces: what has the name of a hub namespace before the policy reserves these may be of another
+// party.
 func TestEarlyHubNamespaces(t *testing.T) {
 	s := newSite(t)
 	early := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "ns-" + string(uuid.NewUUID())}}

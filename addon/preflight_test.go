@@ -53,7 +53,8 @@ func TestKarmadaRange(t *testing.T) {
 		t.Errorf("the newest version is %s, and go.mod has %q", newestKarmada, required)
 	}
 	oldest := version.MustParseGeneric(oldestKarmada)
-	if _, err := os.Stat(filepath.Join("..", "hack", "tools", fmt.Sprintf("karmada-%d.%d", oldest.Major(), oldest.Minor()), "go.mod")); err != nil {
+	if _, err := os.Stat(filepath.Join("..", "hack", "tools",
+		fmt.Sprintf("karmada-%d.%d", oldest.Major(), oldest.Minor()), "go.mod")); err != nil {
 		t.Errorf("make compatibility does not run the oldest version: %v", err)
 	}
 }
@@ -89,11 +90,19 @@ func TestRollout(t *testing.T) {
 		status appsv1.DeploymentStatus
 		want   string
 	}{
-		"not seen":    {appsv1.DeploymentStatus{ObservedGeneration: 1, UpdatedReplicas: 2, Replicas: 2, AvailableReplicas: 2}, "waiting for its controller"},
-		"one updated": {appsv1.DeploymentStatus{ObservedGeneration: 2, UpdatedReplicas: 1, Replicas: 2, AvailableReplicas: 2}, "1 of 2 replicas are updated"},
-		"one old":     {appsv1.DeploymentStatus{ObservedGeneration: 2, UpdatedReplicas: 2, Replicas: 3, AvailableReplicas: 3}, "1 old replicas are still there"},
-		"one away":    {appsv1.DeploymentStatus{ObservedGeneration: 2, UpdatedReplicas: 2, Replicas: 2, AvailableReplicas: 1}, "1 of 2 replicas are available"},
-		"done":        {appsv1.DeploymentStatus{ObservedGeneration: 2, UpdatedReplicas: 2, Replicas: 2, AvailableReplicas: 2}, ""},
+		"not seen": {
+			appsv1.DeploymentStatus{ObservedGeneration: 1, UpdatedReplicas: 2, Replicas: 2, AvailableReplicas: 2}, "waiting for its controller",
+		},
+		"one updated": {
+			appsv1.DeploymentStatus{ObservedGeneration: 2, UpdatedReplicas: 1, Replicas: 2, AvailableReplicas: 2}, "1 of 2 replicas are updated",
+		},
+		"one old": {
+			appsv1.DeploymentStatus{ObservedGeneration: 2, UpdatedReplicas: 2, Replicas: 3, AvailableReplicas: 3}, "1 old replicas are still there",
+		},
+		"one away": {
+			appsv1.DeploymentStatus{ObservedGeneration: 2, UpdatedReplicas: 2, Replicas: 2, AvailableReplicas: 1}, "1 of 2 replicas are available",
+		},
+		"done": {appsv1.DeploymentStatus{ObservedGeneration: 2, UpdatedReplicas: 2, Replicas: 2, AvailableReplicas: 2}, ""},
 	} {
 		d := &appsv1.Deployment{Spec: appsv1.DeploymentSpec{Replicas: &two}, Status: test.status}
 		d.Generation = 2

@@ -30,8 +30,8 @@ type session struct {
 	began   time.Time
 
 	host, hub *plane
-	// milo is Milo's root with the permissions of an administrator, miloUser with the add-on's, miloWebhook with the permissions of
-	// Pods that serve webhooks only.
+	// milo is Milo's root with the permissions of an administrator, miloUser with the add-on's, miloWebhook with the
+	// permissions of Pods that serve webhooks only.
 	milo, miloUser, miloWebhook *plane
 
 	values map[string]any
@@ -42,7 +42,8 @@ type session struct {
 	miloWebhookName        string
 	miloWebhookCredentials []byte
 	hubAddress             hubAddress
-	// known are the objects that this run or an earlier one listed as created. rendered are the objects that this run has rendered.
+	// known are the objects that this run or an earlier one listed as created. rendered are the objects that this run has
+	// rendered.
 	known, rendered inventory
 	// withheld is the agents' Deployment, until the replicas are updated.
 	withheld *unstructured.Unstructured
@@ -184,8 +185,8 @@ func (s *session) render(part string) ([]*unstructured.Unstructured, error) {
 	return objects, nil
 }
 
-// prune deletes objects that an earlier run created and this run does not render. CRDs and adopted objects stay. Pods end before their
-// credentials and roles are deleted.
+// prune deletes objects that an earlier run created and this run does not render. CRDs and adopted objects stay. Pods
+// end before their credentials and roles are deleted.
 func (s *session) prune(ctx context.Context) error {
 	kept := inventory{}
 	for _, key := range []string{onHost, onHub, atMilo} {

@@ -18,7 +18,8 @@ func withSessions(more map[string]any) map[string]any {
 	return map[string]any{"sessions": sessions}
 }
 
-// TestSessionsCredential verifies that sessions get a credential of their own for the hub, and lose it when they are turned off.
+// TestSessionsCredential verifies that sessions get a credential of their own for the hub, and lose it when they are
+// turned off.
 func TestSessionsCredential(t *testing.T) {
 	s := newSite(t)
 	get := func(namespace, name string) (*corev1.Secret, error) {

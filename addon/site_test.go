@@ -33,7 +33,8 @@ import (
 
 func TestMain(m *testing.M) {
 	var files []string
-	if out, err := exec.CommandContext(context.Background(), "go", "list", "-m", "-f", "{{.Dir}}", "github.com/karmada-io/karmada").Output(); err == nil {
+	if out, err := exec.CommandContext(context.Background(), "go", "list", "-m", "-f", "{{.Dir}}",
+		"github.com/karmada-io/karmada").Output(); err == nil {
 		for _, group := range []string{"config", "policy", "work"} {
 			files = append(files, filepath.Join(strings.TrimSpace(string(out)), "charts", "karmada", "_crds", "bases", group))
 		}
@@ -84,7 +85,9 @@ func anything(plural, kind, group, version string) *apiextensionsv1.CustomResour
 		ObjectMeta: metav1.ObjectMeta{Name: plural + "." + group},
 		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
 			Group: group, Scope: apiextensionsv1.ClusterScoped,
-			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: plural, Singular: strings.ToLower(kind), Kind: kind, ListKind: kind + "List"},
+			Names: apiextensionsv1.CustomResourceDefinitionNames{
+				Plural: plural, Singular: strings.ToLower(kind), Kind: kind, ListKind: kind + "List",
+			},
 			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
 				Name: version, Served: true, Storage: true,
 				Schema: &apiextensionsv1.CustomResourceValidation{
@@ -168,14 +171,16 @@ func (s *site) control(ctx context.Context) {
 		_ = s.Create(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: Name}})
 		interpreter := interpreters[0].object()
 		interpreter.Object["spec"] = map[string]any{
-			"target": map[string]any{"apiVersion": "compute.datumapis.com/v1alpha", "kind": "WorkloadDeployment"}, "customizations": map[string]any{},
+			"target":         map[string]any{"apiVersion": "compute.datumapis.com/v1alpha", "kind": "WorkloadDeployment"},
+			"customizations": map[string]any{},
 		}
 		_ = s.Create(ctx, interpreter)
 		return false, nil
 	})
 }
 
-// roll simulates the host's Deployment controller, and returns false while the Deployment does not exist or is being deleted.
+// roll simulates the host's Deployment controller, and returns false while the Deployment does not exist or is being
+// deleted.
 func (s *site) roll(ctx context.Context, name string) bool {
 	deployment := &appsv1.Deployment{}
 	if s.Get(ctx, client.ObjectKey{Namespace: s.namespace, Name: name}, deployment) != nil {

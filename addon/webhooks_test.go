@@ -33,7 +33,8 @@ func separated() map[string]any {
 	return map[string]any{"host": map[string]any{"separateWebhooks": true}}
 }
 
-// TestSeparateWebhooks verifies that Pods that serve webhooks only get credentials of their own, for the hub and for Milo.
+// TestSeparateWebhooks verifies that Pods that serve webhooks only get credentials of their own, for the hub and for
+// Milo.
 func TestSeparateWebhooks(t *testing.T) {
 	s := newSite(t)
 	o := s.options()
@@ -81,8 +82,8 @@ func TestSeparateWebhooks(t *testing.T) {
 	}
 }
 
-// TestWebhooksAreAlwaysServed verifies that a change to Pods that serve webhooks only, and back, takes no Pods away that serve webhooks
-// before others do.
+// TestWebhooksAreAlwaysServed verifies that a change to Pods that serve webhooks only, and back, takes no Pods away
+// that serve webhooks before others do.
 func TestWebhooksAreAlwaysServed(t *testing.T) {
 	s := newSite(t)
 	o := s.options()
@@ -114,7 +115,8 @@ func TestWebhooksAreAlwaysServed(t *testing.T) {
 	if err := s.enable(t.Context(), s.options(), map[string]any{}); err != nil {
 		t.Fatalf("%v\n%s", err, s.out.String())
 	}
-	available, deleted := strings.Index(s.out.String(), "Deployment "+Name+" is available"), strings.Index(s.out.String(), "deleting Deployment")
+	available, deleted := strings.Index(s.out.String(), "Deployment "+Name+" is available"),
+		strings.Index(s.out.String(), "deleting Deployment")
 	if available < 0 || deleted < available {
 		t.Errorf("the Pods that serve webhooks are deleted before the replicas serve them:\n%s", s.out.String())
 	}
@@ -139,7 +141,8 @@ func tokenIn(t *testing.T, secret *corev1.Secret) string {
 	return config.BearerToken
 }
 
-// TestSeparateWebhooksNeedACredential verifies that nothing is changed if the webhooks would have no credential of their own.
+// TestSeparateWebhooksNeedACredential verifies that nothing is changed if the webhooks would have no credential of
+// their own.
 func TestSeparateWebhooksNeedACredential(t *testing.T) {
 	s := newSite(t)
 	if err := s.options().checkWebhooks(separated()); err == nil || !strings.Contains(err.Error(), "--milo-webhook-kubeconfig") {

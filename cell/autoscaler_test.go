@@ -92,10 +92,14 @@ func TestAutoscalerMetrics(t *testing.T) {
 	f.get(stored, deployment.Name)
 	want := []autoscalingv2.MetricSpec{
 		{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{
-			Name: corev1.ResourceCPU, Target: autoscalingv2.MetricTarget{Type: autoscalingv2.UtilizationMetricType, AverageUtilization: new(int32(70))},
+			Name: corev1.ResourceCPU, Target: autoscalingv2.MetricTarget{
+				Type: autoscalingv2.UtilizationMetricType, AverageUtilization: new(int32(70)),
+			},
 		}},
 		{Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{
-			Name: corev1.ResourceCPU, Target: autoscalingv2.MetricTarget{Type: autoscalingv2.AverageValueMetricType, AverageValue: new(quantity("500m"))},
+			Name: corev1.ResourceCPU, Target: autoscalingv2.MetricTarget{
+				Type: autoscalingv2.AverageValueMetricType, AverageValue: new(quantity("500m")),
+			},
 		}},
 	}
 	if !equality.Semantic.DeepEqual(stored.Spec.Metrics, want) {
@@ -123,8 +127,8 @@ func TestAutoscalerMetrics(t *testing.T) {
 	}
 }
 
-// TestScaleSubresource: the cell runs the number of Instances that Kubernetes' autoscaler writes, within the bounds of the cell, and
-// the subresource names the Pods to measure.
+// TestScaleSubresource: the cell runs the number of Instances that Kubernetes' autoscaler writes, within the bounds of
+// the cell, and the subresource names the Pods to measure.
 func TestScaleSubresource(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(1, autoscaled(9), assigned(new(int32(1)), 2, 4), parallel)
@@ -172,7 +176,8 @@ func TestScalingActive(t *testing.T) {
 	if err := f.direct.Status().Update(t.Context(), stored); err != nil {
 		t.Fatal(err)
 	}
-	if got := rollups(); got == nil || got.Status != metav1.ConditionFalse || got.Reason != "FailedGetResourceMetric" || got.Message != "no metrics known" {
+	if got := rollups(); got == nil || got.Status != metav1.ConditionFalse || got.Reason != "FailedGetResourceMetric" ||
+		got.Message != "no metrics known" {
 		t.Errorf("without metrics: %v", got)
 	}
 }
@@ -194,7 +199,8 @@ func TestAutoscalerBehavior(t *testing.T) {
 		t.Errorf("the second metric is of %s", name)
 	}
 	down, up := stored.Spec.Behavior.ScaleDown, stored.Spec.Behavior.ScaleUp
-	if *down.StabilizationWindowSeconds != 5 || len(down.Policies) != 1 || down.Policies[0].Value != 1 || *down.SelectPolicy != autoscalingv2.MaxChangePolicySelect {
+	if *down.StabilizationWindowSeconds != 5 || len(down.Policies) != 1 || down.Policies[0].Value != 1 ||
+		*down.SelectPolicy != autoscalingv2.MaxChangePolicySelect {
 		t.Errorf("down %+v", down)
 	}
 	if *up.StabilizationWindowSeconds != 0 || len(up.Policies) != 2 {

@@ -23,13 +23,15 @@ func readyAt(at time.Time) corev1.PodStatus {
 	return status
 }
 
-// TestAvailableAfterMinReadySeconds: an Instance that was Ready for a moment lets no other one start, and no Workload is available
-// because of it.
+// TestAvailableAfterMinReadySeconds: an Instance that was Ready for a moment lets no other one start, and no Workload
+// is available because of it.
 func TestAvailableAfterMinReadySeconds(t *testing.T) {
 	for name, test := range map[string]struct {
 		minReady *int32
 		want     time.Duration
-	}{"by default": {nil, v1alpha.DefaultMinReady}, "as the deployment says": {new(int32(4)), 4 * time.Second}, "at once": {new(int32(0)), 0}} {
+	}{
+		"by default": {nil, v1alpha.DefaultMinReady}, "as the deployment says": {new(int32(4)), 4 * time.Second}, "at once": {new(int32(0)), 0},
+	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
 			deployment := f.deployment(2, func(d *v1alpha.WorkloadDeployment) { d.Spec.MinReadySeconds = test.minReady })
@@ -59,17 +61,22 @@ func (f *fixture) wantAvailable(ready, available int32) {
 	f.t.Helper()
 	status := f.storedDeployment().Status
 	condition := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionAvailable)
-	if status.ReadyReplicas != ready || status.AvailableReplicas != available || (condition.Status == metav1.ConditionTrue) != (available > 0) {
-		f.t.Errorf("%d Instances are Ready and %d Available, and Available is %+v; want %d and %d", status.ReadyReplicas, status.AvailableReplicas, condition, ready, available)
+	if status.ReadyReplicas != ready || status.AvailableReplicas != available ||
+		(condition.Status == metav1.ConditionTrue) != (available > 0) {
+		f.t.Errorf("%d Instances are Ready and %d Available, and Available is %+v; want %d and %d", status.ReadyReplicas,
+			status.AvailableReplicas, condition, ready, available)
 	}
 }
 
-// TestProbeFailing: the message of Ready has the answer that the probe got, and keeps it. Only an Event of the kubelet has the answer.
+// TestProbeFailing: the message of Ready has the answer that the probe got, and keeps it. Only an Event of the kubelet
+// has the answer.
 func TestProbeFailing(t *testing.T) {
 	f := newFixture(t)
 	instance := f.instance(f.deployment(1), 0)
 	pod := f.pod(instance, func(p *corev1.Pod) {
-		p.Spec.Containers[0].ReadinessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"true"}}}, PeriodSeconds: 2}
+		p.Spec.Containers[0].ReadinessProbe = &corev1.Probe{
+			ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"true"}}}, PeriodSeconds: 2,
+		}
 	})
 	f.setPod(pod, corev1.PodStatus{
 		Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}},
@@ -85,13 +92,15 @@ func TestProbeFailing(t *testing.T) {
 		f.create(&corev1.Event{
 			ObjectMeta:     metav1.ObjectMeta{Namespace: pod.Namespace, Name: "web-0." + string(rune('a'+i))},
 			InvolvedObject: corev1.ObjectReference{Kind: "Pod", Namespace: pod.Namespace, Name: pod.Name, UID: pod.UID},
-			Reason:         "Unhealthy", Message: message, Type: corev1.EventTypeWarning, LastTimestamp: metav1.NewTime(now.Add(time.Duration(i) * time.Second)),
+			Reason:         "Unhealthy", Message: message, Type: corev1.EventTypeWarning,
+			LastTimestamp: metav1.NewTime(now.Add(time.Duration(i) * time.Second)),
 		})
 	}
 	f.clock.SetTime(now.Add(6 * time.Second))
 	f.reconcile(f.runtime(), instance.Name)
 	ready := meta.FindStatusCondition(f.storedInstance(instance.Name).Status.Conditions, v1alpha.ConditionReady)
-	if want := "the readiness probe of container app fails: Readiness probe failed: exit status 7"; ready.Reason != v1alpha.ReasonProbeFailing || ready.Message != want {
+	want := "the readiness probe of container app fails: Readiness probe failed: exit status 7"
+	if ready.Reason != v1alpha.ReasonProbeFailing || ready.Message != want {
 		t.Errorf("Ready is %+v, want %q", ready, want)
 	}
 	settled := f.runtime()
@@ -99,8 +108,8 @@ func TestProbeFailing(t *testing.T) {
 	f.reconcile(settled, instance.Name)
 }
 
-// TestCrashLoop: for an hour a container runs for 6 seconds, ends, and waits as long as a kubelet lets it. Each restart costs two
-// writes of the Instance and no Event, and the Instance is never Available.
+// TestCrashLoop: for an hour a container runs for 6 seconds, ends, and waits as long as a kubelet lets it. Each restart
+// costs two writes of the Instance and no Event, and the Instance is never Available.
 func TestCrashLoop(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(1)
@@ -119,9 +128,13 @@ func TestCrashLoop(t *testing.T) {
 	}
 	restarts := int32(0)
 	for backoff := 10 * time.Second; f.clock.Since(now) < time.Hour; backoff = min(2*backoff, 5*time.Minute) {
-		ended := corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", FinishedAt: metav1.NewTime(f.clock.Now())}}
+		ended := corev1.ContainerState{
+			Terminated: &corev1.ContainerStateTerminated{ExitCode: 1, Reason: "Error", FinishedAt: metav1.NewTime(f.clock.Now())},
+		}
 		step(func(s *corev1.PodStatus) {
-			s.ContainerStatuses = []corev1.ContainerStatus{{Name: "app", RestartCount: restarts, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
+			s.ContainerStatuses = []corev1.ContainerStatus{
+				{Name: "app", RestartCount: restarts, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}},
+			}
 		})
 		f.clock.SetTime(f.clock.Now().Add(6 * time.Second))
 		ended.Terminated.FinishedAt = metav1.NewTime(f.clock.Now())
@@ -142,7 +155,8 @@ func TestCrashLoop(t *testing.T) {
 	}
 	t.Logf("%d restarts in an hour cost %d writes", restarts, writes)
 	status := f.storedInstance("web-0").Status
-	if last := status.Containers[0].LastTermination; status.Restarts != restarts-1 || last == nil || last.ExitCode != 1 || !strings.Contains(last.Reason, "Error") {
+	if last := status.Containers[0].LastTermination; status.Restarts != restarts-1 || last == nil || last.ExitCode != 1 ||
+		!strings.Contains(last.Reason, "Error") {
 		t.Errorf("after %d restarts the status is %+v", restarts-1, status)
 	}
 }

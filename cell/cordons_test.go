@@ -16,8 +16,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/collector"
 )
 
-// TestInventoryOfCordons: a cell reports that all of its Nodes are cordoned. A cell without Nodes has no resources, which Karmada
-// detects itself.
+// TestInventoryOfCordons: a cell reports that all of its Nodes are cordoned. A cell without Nodes has no resources,
+// which Karmada detects itself.
 func TestInventoryOfCordons(t *testing.T) {
 	f := newFixture(t)
 	cell := f.cell(types.UID(f.namespace + "-hub"))

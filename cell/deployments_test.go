@@ -163,8 +163,8 @@ func TestDeploymentsWriteInBatches(t *testing.T) {
 	}
 }
 
-// TestDeploymentsAwaitWhatTheyCreate: a created Instance that the cache does not have yet is not created again, unless it never
-// appears.
+// TestDeploymentsAwaitWhatTheyCreate: a created Instance that the cache does not have yet is not created again, unless
+// it never appears.
 func TestDeploymentsAwaitWhatTheyCreate(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(2, parallel)

@@ -59,7 +59,8 @@ func (f *fixture) settleBudget() *policyv1.PodDisruptionBudget {
 		f.t.Fatal(err)
 	}
 	var pods corev1.PodList
-	if err := f.direct.List(f.t.Context(), &pods, client.InNamespace(f.namespace), client.MatchingLabelsSelector{Selector: selector}); err != nil {
+	if err := f.direct.List(f.t.Context(), &pods, client.InNamespace(f.namespace),
+		client.MatchingLabelsSelector{Selector: selector}); err != nil {
 		f.t.Fatal(err)
 	}
 	healthy := int32(0)
@@ -110,10 +111,12 @@ func TestBudget(t *testing.T) {
 		want   int32
 		gone   bool
 	}{
-		"a floor":                         {want: 2},
-		"a raised floor":                  {change: func(f *fixture) { f.changeDeployment(withFloor(3, 3, 2)) }, want: 3},
-		"a lower floor":                   {change: func(f *fixture) { f.changeDeployment(withFloor(3, 0, 2)) }, want: 0},
-		"no floor any more":               {change: func(f *fixture) { f.changeDeployment(func(d *v1alpha.WorkloadDeployment) { d.Spec.Assignment = nil }) }, gone: true},
+		"a floor":        {want: 2},
+		"a raised floor": {change: func(f *fixture) { f.changeDeployment(withFloor(3, 3, 2)) }, want: 3},
+		"a lower floor":  {change: func(f *fixture) { f.changeDeployment(withFloor(3, 0, 2)) }, want: 0},
+		"no floor any more": {
+			change: func(f *fixture) { f.changeDeployment(func(d *v1alpha.WorkloadDeployment) { d.Spec.Assignment = nil }) }, gone: true,
+		},
 		"the floor of another cell alone": {given: func(f *fixture) { f.deployment(3, withFloor(3, 2, 1), elsewhere) }, gone: true},
 		"the floor of the city": {given: func(f *fixture) {
 			f.deployment(3, withFloor(3, 1, 1), elsewhere, func(d *v1alpha.WorkloadDeployment) {
@@ -163,7 +166,8 @@ func TestBudget(t *testing.T) {
 			}
 			deployment, budget := f.storedDeployment(), f.storedBudget()
 			f.wantBudget(test.want, budget.Annotations[v1alpha.AnnotationFloorSequence])
-			if !metav1.IsControlledBy(budget, deployment) || *budget.Spec.UnhealthyPodEvictionPolicy != policyv1.AlwaysAllow || len(budget.Spec.Selector.MatchLabels) != 2 {
+			if !metav1.IsControlledBy(budget, deployment) || *budget.Spec.UnhealthyPodEvictionPolicy != policyv1.AlwaysAllow ||
+				len(budget.Spec.Selector.MatchLabels) != 2 {
 				t.Errorf("the budget is %+v", budget)
 			}
 			settled := f.disruption()
@@ -300,12 +304,14 @@ func TestProtection(t *testing.T) {
 		status    corev1.PodStatus
 		want      bool
 	}{
-		"Available":                        {change: withFloor(1, 1, 1), status: readyAt(now.Add(-time.Minute)), want: true},
-		"without a floor":                  {status: readyAt(now.Add(-time.Minute))},
-		"ready for too short a time":       {change: withFloor(1, 1, 1), status: readyAt(now)},
-		"not ready any more":               {change: withFloor(1, 1, 1), protected: true, status: corev1.PodStatus{Phase: corev1.PodRunning}},
-		"without a floor any more":         {protected: true, status: readyAt(now.Add(-time.Minute))},
-		"not ready, Available when it is":  {change: atOnce(withFloor(1, 1, 1)), protected: true, status: corev1.PodStatus{Phase: corev1.PodRunning}, want: true},
+		"Available":                  {change: withFloor(1, 1, 1), status: readyAt(now.Add(-time.Minute)), want: true},
+		"without a floor":            {status: readyAt(now.Add(-time.Minute))},
+		"ready for too short a time": {change: withFloor(1, 1, 1), status: readyAt(now)},
+		"not ready any more":         {change: withFloor(1, 1, 1), protected: true, status: corev1.PodStatus{Phase: corev1.PodRunning}},
+		"without a floor any more":   {protected: true, status: readyAt(now.Add(-time.Minute))},
+		"not ready, Available when it is": {
+			change: atOnce(withFloor(1, 1, 1)), protected: true, status: corev1.PodStatus{Phase: corev1.PodRunning}, want: true,
+		},
 		"not ready yet, Available at once": {change: atOnce(withFloor(1, 1, 1)), status: corev1.PodStatus{Phase: corev1.PodRunning}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -322,7 +328,8 @@ func TestProtection(t *testing.T) {
 			}), test.status)
 			r := f.runtime()
 			r.Client = interceptor.NewClient(f.cached, interceptor.Funcs{
-				SubResourceApply: func(ctx context.Context, c client.Client, name string, obj applyConfiguration, opts ...client.SubResourceApplyOption) error {
+				SubResourceApply: func(ctx context.Context, c client.Client, name string, obj applyConfiguration,
+					opts ...client.SubResourceApplyOption) error {
 					if got := f.storedPod("web-0").Labels[v1alpha.LabelProtected] != ""; got != test.want {
 						t.Errorf("before the status is written the Pod is protected: %t", got)
 					}

@@ -26,12 +26,16 @@ func TestEviction(t *testing.T) {
 		reason string
 	}{
 		"in the status of the Pod": {
-			corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: limit}, "", "the Pod has ended and is being replaced: Evicted: " + limit, v1alpha.ReasonEvicted,
+			corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: limit}, "",
+			"the Pod has ended and is being replaced: Evicted: " + limit, v1alpha.ReasonEvicted,
 		},
 		"in the Event": {
-			corev1.PodStatus{Phase: corev1.PodSucceeded}, "Evicted", "the Pod has ended and is being replaced: Evicted: " + limit, v1alpha.ReasonEvicted,
+			corev1.PodStatus{Phase: corev1.PodSucceeded}, "Evicted",
+			"the Pod has ended and is being replaced: Evicted: " + limit, v1alpha.ReasonEvicted,
 		},
-		"in no Event": {corev1.PodStatus{Phase: corev1.PodSucceeded}, "Killing", "the Pod has ended and is being replaced", v1alpha.ReasonProvisioning},
+		"in no Event": {
+			corev1.PodStatus{Phase: corev1.PodSucceeded}, "Killing", "the Pod has ended and is being replaced", v1alpha.ReasonProvisioning,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
@@ -53,7 +57,8 @@ func TestEviction(t *testing.T) {
 	}
 }
 
-// TestTheLastEvent: a kubelet writes an Event for each message of a failing probe, and the API server lists them by name.
+// TestTheLastEvent: a kubelet writes an Event for each message of a failing probe, and the API server lists them by
+// name.
 func TestTheLastEvent(t *testing.T) {
 	f := newFixture(t)
 	pod := f.setPod(f.pod(f.instance(f.deployment(1), 0)), corev1.PodStatus{Phase: corev1.PodSucceeded})

@@ -36,7 +36,9 @@ func (f *fixture) evicting() (*deployments.Reconciler, *prometheus.Registry) {
 		f.t.Fatal(err)
 	}
 	registry, r := prometheus.NewRegistry(), f.deployments()
-	if r.Evictor, err = disruption.NewEvictor(disruption.Options{Config: config, HTTPClient: http, Scheme: f.direct.Scheme(), Registerer: registry}); err != nil {
+	if r.Evictor, err = disruption.NewEvictor(disruption.Options{
+		Config: config, HTTPClient: http, Scheme: f.direct.Scheme(), Registerer: registry,
+	}); err != nil {
 		f.t.Fatal(err)
 	}
 	return r, registry
@@ -64,7 +66,9 @@ func (f *fixture) evict(name string, options ...client.SubResourceCreateOption) 
 // notReady takes Ready from a Pod and its Instance.
 func (f *fixture) notReady(name string) {
 	f.t.Helper()
-	f.setPod(f.storedPod(name), corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}}})
+	f.setPod(f.storedPod(name), corev1.PodStatus{
+		Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}},
+	})
 	f.reconcile(f.runtime(), name)
 	f.settleBudget()
 }
@@ -73,7 +77,8 @@ func (f *fixture) notReady(name string) {
 func (f *fixture) onNode(node string, names ...string) {
 	f.t.Helper()
 	for _, name := range names {
-		err := f.direct.SubResource("binding").Create(f.t.Context(), f.storedPod(name), &corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: node}})
+		err := f.direct.SubResource("binding").Create(f.t.Context(), f.storedPod(name),
+			&corev1.Binding{Target: corev1.ObjectReference{Kind: "Node", Name: node}})
 		if err != nil {
 			f.t.Fatal(err)
 		}
@@ -201,7 +206,8 @@ func TestConcurrentEvictions(t *testing.T) {
 	wantEvictions(t, registry, "4", "10")
 }
 
-// TestDeletionsWithoutPods: an Instance that another runtime runs has no Pod, and the API server counts none. The agent does, past its cache.
+// TestDeletionsWithoutPods: an Instance that another runtime runs has no Pod, and the API server counts none. The agent
+// does, past its cache.
 func TestDeletionsWithoutPods(t *testing.T) {
 	f := newFixture(t)
 	external := func(d *v1alpha.WorkloadDeployment) { d.Spec.Template.Spec.Runtime.Class = "machine" }

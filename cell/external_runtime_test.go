@@ -147,7 +147,8 @@ func (f *fixture) machine(name string) bool {
 	return err == nil
 }
 
-// TestExternalRuntime: a provider that knows the contract alone runs Instances, while the agent starts, rolls, suspends and counts them.
+// TestExternalRuntime: a provider that knows the contract alone runs Instances, while the agent starts, rolls, suspends
+// and counts them.
 func TestExternalRuntime(t *testing.T) {
 	f := newFixture(t)
 	p := &provider{client: f.direct}
@@ -196,7 +197,8 @@ func TestExternalRuntime(t *testing.T) {
 	f.wantSuspended("True", v1alpha.ReasonProjectSuspended)
 }
 
-// TestPodOfAnExternalClass: a Pod that the agent started before the class was assigned to another runtime keeps running.
+// TestPodOfAnExternalClass: a Pod that the agent started before the class was assigned to another runtime keeps
+// running.
 func TestPodOfAnExternalClass(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(1, ofClass)
@@ -205,14 +207,16 @@ func TestPodOfAnExternalClass(t *testing.T) {
 	f.wantReady("web-0", v1alpha.ReasonAvailable)
 }
 
-// TestClassesThatAreServed: an Instance of a class that neither the agent nor another runtime runs lists the served classes.
+// TestClassesThatAreServed: an Instance of a class that neither the agent nor another runtime runs lists the served
+// classes.
 func TestClassesThatAreServed(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(1, func(d *v1alpha.WorkloadDeployment) { d.Spec.Template.Spec.Runtime.Class = "other" })
 	f.instance(deployment, 0)
 	f.reconcile(f.external(), "web-0")
 	ready := meta.FindStatusCondition(f.storedInstance("web-0").Status.Conditions, v1alpha.ConditionReady)
-	if ready == nil || ready.Reason != v1alpha.ReasonRuntimeClassNotServed || ready.Message != `this cell does not serve spec.runtime.class "other"; it serves virtual-machine` {
+	if ready == nil || ready.Reason != v1alpha.ReasonRuntimeClassNotServed ||
+		ready.Message != `this cell does not serve spec.runtime.class "other"; it serves virtual-machine` {
 		t.Errorf("it says %+v", ready)
 	}
 }

@@ -68,8 +68,8 @@ func TestReportAfterFailedWrites(t *testing.T) {
 	}
 }
 
-// TestStatusAfterAFailedWrite: a state that has waited for its write is written by the next reconcile, and no Event reports
-// one that was not written.
+// TestStatusAfterAFailedWrite: a state that has waited for its write is written by the next reconcile, and no Event
+// reports one that was not written.
 func TestStatusAfterAFailedWrite(t *testing.T) {
 	f := newFixture(t)
 	instance := f.instance(f.deployment(1), 0)

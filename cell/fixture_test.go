@@ -190,7 +190,8 @@ func (f *fixture) update(object client.Object) {
 // remove deletes an object at once, its dependents left behind: there is no garbage collector.
 func (f *fixture) remove(object client.Object) {
 	f.t.Helper()
-	if err := f.direct.Delete(f.t.Context(), object, client.PropagationPolicy(metav1.DeletePropagationBackground), client.GracePeriodSeconds(0)); err != nil {
+	if err := f.direct.Delete(f.t.Context(), object, client.PropagationPolicy(metav1.DeletePropagationBackground),
+		client.GracePeriodSeconds(0)); err != nil {
 		f.t.Fatalf("delete %T %s: %v", object, object.GetName(), err)
 	}
 }

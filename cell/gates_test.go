@@ -180,8 +180,8 @@ func TestGatesWriteOnlyWhatDiffers(t *testing.T) {
 	}
 }
 
-// TestOneWriteForAStart: an Instance without a gate, whose Pod is Ready before the transient state is written, has one write of its
-// status, with all of its conditions, by one field manager. Conditions of other writers stay.
+// TestOneWriteForAStart: an Instance without a gate, whose Pod is Ready before the transient state is written, has one
+// write of its status, with all of its conditions, by one field manager. Conditions of other writers stay.
 func TestOneWriteForAStart(t *testing.T) {
 	f := newFixture(t)
 	f.sent("settings")
@@ -227,8 +227,8 @@ func TestOneWriteForAStart(t *testing.T) {
 	f.reconcile(settled, "web-0")
 }
 
-// TestGatesStayKnown: the awaited requirements of an Instance stay known while the Instance is being deleted, or when its deployment is
-// gone.
+// TestGatesStayKnown: the awaited requirements of an Instance stay known while the Instance is being deleted, or when
+// its deployment is gone.
 func TestGatesStayKnown(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(1, granted(0))

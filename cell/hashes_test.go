@@ -13,8 +13,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// TestInstancesOfAnEarlierVersion: an agent of an earlier version gave Instances the hash of the text of their template. They are not
-// replaced, count as current, and new ones get the same hash.
+// TestInstancesOfAnEarlierVersion: an agent of an earlier version gave Instances the hash of the text of their
+// template. They are not replaced, count as current, and new ones get the same hash.
 func TestInstancesOfAnEarlierVersion(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(3, parallel, func(d *v1alpha.WorkloadDeployment) {
@@ -41,7 +41,8 @@ func TestInstancesOfAnEarlierVersion(t *testing.T) {
 	}
 	f.rollUp()
 	status := f.storedDeployment().Status
-	if status.CurrentReplicas != 3 || !slices.Contains([]string{version.Text, version.Hash}, status.Indices[0].TemplateHash) || status.Indices[0].Current != "0-2" {
+	if status.CurrentReplicas != 3 || !slices.Contains([]string{version.Text, version.Hash},
+		status.Indices[0].TemplateHash) || status.Indices[0].Current != "0-2" {
 		t.Errorf("reported are %+v, %+v", status.ReplicaCounts, status.Indices)
 	}
 }

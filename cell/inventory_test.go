@@ -103,7 +103,8 @@ func TestInventory(t *testing.T) {
 	}
 	f.clock.SetTime(now.Add(3 * time.Second))
 	status = f.takeInventory(r, cell)
-	if entries := status.Entries; !slices.Equal(status.Listed, stored.Spec.List) || !slices.Contains(entries, wire.EntryOf(b)) || status.Truncated {
+	if entries := status.Entries; !slices.Equal(status.Listed, stored.Spec.List) ||
+		!slices.Contains(entries, wire.EntryOf(b)) || status.Truncated {
 		t.Errorf("status %+v", status)
 	}
 	wantEntry := v1alpha.InventoryEntry{
@@ -127,7 +128,9 @@ func TestInventoryOfNamespaces(t *testing.T) {
 	sent := func(name string, hub types.UID) *corev1.Namespace {
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 			Name: f.namespace + name, Annotations: map[string]string{v1alpha.AnnotationProjectName: "north"},
-			Labels: map[string]string{v1alpha.LabelHub: string(hub), v1alpha.LabelProjectUID: "project-uid", v1alpha.LabelProjectNamespace: "default"},
+			Labels: map[string]string{
+				v1alpha.LabelHub: string(hub), v1alpha.LabelProjectUID: "project-uid", v1alpha.LabelProjectNamespace: "default",
+			},
 		}}
 		if hub == "" {
 			namespace.Labels = nil
@@ -139,7 +142,10 @@ func TestInventoryOfNamespaces(t *testing.T) {
 	sent("-theirs", "another-hub")
 	sent("-own", "")
 	pod := f.pod(f.instance(f.deployment(1), 0))
-	moved := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: used.Name, Name: pod.Name, Labels: pod.Labels}, Spec: corev1.PodSpec{Containers: pod.Spec.Containers}}
+	moved := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: used.Name, Name: pod.Name, Labels: pod.Labels},
+		Spec:       corev1.PodSpec{Containers: pod.Spec.Containers},
+	}
 	f.create(moved)
 	cell := f.cell(ours)
 	at := now

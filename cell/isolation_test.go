@@ -45,8 +45,8 @@ func admitting(cidr string) func(*v1alpha.WorkloadDeployment) {
 	}
 }
 
-// TestNamespacesAreApart: the policy of a namespace admits no traffic, however it is edited by hand. The traffic that templates admit
-// is in separate policies.
+// TestNamespacesAreApart: the policy of a namespace admits no traffic, however it is edited by hand. The traffic that
+// templates admit is in separate policies.
 func TestNamespacesAreApart(t *testing.T) {
 	f := newFixture(t)
 	uid := "north-" + f.namespace

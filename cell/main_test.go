@@ -135,7 +135,8 @@ func (f *fixture) racing(race func()) client.Client {
 // errBroken is the error of a write that does not reach the kube-apiserver.
 var errBroken = errors.New("the connection is broken")
 
-// broken is a cached client whose first write with a verb fails: create, delete, patch, or status. Its later writes succeed.
+// broken is a cached client whose first write with a verb fails: create, delete, patch, or status. Its later writes
+// succeed.
 func (f *fixture) broken(verb string) client.Client {
 	var failed atomic.Bool
 	return f.beforeWrites(func(now string) error {
@@ -167,7 +168,8 @@ func (f *fixture) beforeWrites(before func(verb string) error) client.Client {
 			}
 			return c.Patch(ctx, obj, patch, opts...)
 		},
-		SubResourceApply: func(ctx context.Context, c client.Client, name string, obj applyConfiguration, opts ...client.SubResourceApplyOption) error {
+		SubResourceApply: func(ctx context.Context, c client.Client, name string, obj applyConfiguration,
+			opts ...client.SubResourceApplyOption) error {
 			if err := before(name); err != nil {
 				return err
 			}
@@ -181,7 +183,8 @@ func (f *fixture) readOnly() client.Client {
 	return f.racing(func() { f.t.Error("something was written that is as it should be") })
 }
 
-// reconcile reconciles an object by name once the cache is up to date with the namespace. It fails the test on an error.
+// reconcile reconciles an object by name once the cache is up to date with the namespace. It fails the test on an
+// error.
 func (f *fixture) reconcile(r reconcile.Reconciler, name string) reconcile.Result {
 	f.t.Helper()
 	f.sync()

@@ -73,7 +73,8 @@ func (p *place) start(name string, changes ...change) *corev1.Pod {
 	return p.storedPod(instance.Name)
 }
 
-// reaches reports whether the policies of the cell let one Pod connect to a TCP port of another, as a network plugin reads them.
+// reaches reports whether the policies of the cell let one Pod connect to a TCP port of another, as a network plugin
+// reads them.
 func (f *fixture) reaches(from, to *corev1.Pod, port int32) bool {
 	f.t.Helper()
 	var policies networkingv1.NetworkPolicyList
@@ -128,8 +129,8 @@ func (f *fixture) selects(selector *metav1.LabelSelector, of map[string]string) 
 	return parsed.Matches(labels.Set(of))
 }
 
-// TestNetworksAreApart: Pods reach Pods of their own network of their own project, in any of its namespaces, and others only as the
-// rules of these allow.
+// TestNetworksAreApart: Pods reach Pods of their own network of their own project, in any of its namespaces, and others
+// only as the rules of these allow.
 func TestNetworksAreApart(t *testing.T) {
 	f := newFixture(t)
 	shop, bank, stranger := f.place("north", "shop"), f.place("north", "bank"), f.place("south", "shop")
@@ -146,10 +147,12 @@ func TestNetworksAreApart(t *testing.T) {
 		"red from afar":  bank.start("afar", in("red", "shop")),
 		"red of bank":    bank.start("red", in("red", "")),
 		"red of another": stranger.start("red", in("red", "")),
-		"restricted":     shop.start("restricted", in("red", ""), restricting(networkingv1.NetworkPolicyIngressRule{From: []networkingv1.NetworkPolicyPeer{own}, Ports: ports(8080)})),
-		"for a block":    shop.start("block", in("red", ""), restricting(networkingv1.NetworkPolicyIngressRule{From: []networkingv1.NetworkPolicyPeer{block}})),
-		"closed":         shop.start("closed", in("red", ""), restricting()),
-		"public":         shop.start("public", in("red", ""), restricting(networkingv1.NetworkPolicyIngressRule{Ports: ports(80)})),
+		"restricted": shop.start("restricted", in("red", ""),
+			restricting(networkingv1.NetworkPolicyIngressRule{From: []networkingv1.NetworkPolicyPeer{own}, Ports: ports(8080)})),
+		"for a block": shop.start("block", in("red", ""),
+			restricting(networkingv1.NetworkPolicyIngressRule{From: []networkingv1.NetworkPolicyPeer{block}})),
+		"closed": shop.start("closed", in("red", ""), restricting()),
+		"public": shop.start("public", in("red", ""), restricting(networkingv1.NetworkPolicyIngressRule{Ports: ports(80)})),
 	}
 	for _, test := range []struct {
 		from, to string

@@ -12,8 +12,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// TestNetworkGate: Instances wait for their networks, the deployment names the awaited networks, and running Instances do not wait
-// again.
+// TestNetworkGate: Instances wait for their networks, the deployment names the awaited networks, and running Instances
+// do not wait again.
 func TestNetworkGate(t *testing.T) {
 	f := newFixture(t)
 	f.deployment(1, network(false))
@@ -25,7 +25,8 @@ func TestNetworkGate(t *testing.T) {
 	}
 	f.rollUp()
 	available := meta.FindStatusCondition(f.storedDeployment().Status.Conditions, v1alpha.ConditionAvailable)
-	if available == nil || available.Reason != v1alpha.ReasonNetworkProvisioning || !strings.Contains(available.Message, "network default is not there") {
+	if available == nil || available.Reason != v1alpha.ReasonNetworkProvisioning ||
+		!strings.Contains(available.Message, "network default is not there") {
 		t.Errorf("Available is %+v", available)
 	}
 

@@ -37,7 +37,9 @@ func (f *fixture) wantEvent(beginning string) {
 func (f *fixture) forbid(name corev1.ResourceName) {
 	f.t.Helper()
 	none := corev1.ResourceList{name: resource.MustParse("0")}
-	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: "none"}, Spec: corev1.ResourceQuotaSpec{Hard: none}}
+	quota := &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: "none"}, Spec: corev1.ResourceQuotaSpec{Hard: none},
+	}
 	f.create(quota)
 	// A quota counts once its controller has written its status.
 	quota.Status = corev1.ResourceQuotaStatus{Hard: none, Used: none}

@@ -67,7 +67,8 @@ func (f *fixture) settled(deployment *v1alpha.WorkloadDeployment) {
 	}
 }
 
-// TestStaleReplacement: a cache that lacks the replacement of an Instance neither has it replaced twice nor stops its next Pod.
+// TestStaleReplacement: a cache that lacks the replacement of an Instance neither has it replaced twice nor stops its
+// next Pod.
 func TestStaleReplacement(t *testing.T) {
 	for name, changes := range map[string][]func(*v1alpha.WorkloadDeployment){
 		"without a budget": nil, "with a budget": {withFloor(2, 1, 1)},
@@ -96,7 +97,8 @@ func TestStaleReplacement(t *testing.T) {
 	}
 }
 
-// TestNoPodOfTheEarlierTemplate: a cache that lacks the replacement of an Instance does not start its earlier template again.
+// TestNoPodOfTheEarlierTemplate: a cache that lacks the replacement of an Instance does not start its earlier template
+// again.
 func TestNoPodOfTheEarlierTemplate(t *testing.T) {
 	f := newFixture(t)
 	before := f.replacedOnce()

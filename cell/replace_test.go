@@ -24,7 +24,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
-// replaced are the names of the Instances that were replaced in place and whose status is still of the earlier template.
+// replaced are the names of the Instances that were replaced in place and whose status is still of the earlier
+// template.
 func (f *fixture) replaced() []string {
 	f.t.Helper()
 	var list v1alpha.InstanceList
@@ -53,8 +54,8 @@ func newImage(d *v1alpha.WorkloadDeployment) {
 	d.Spec.Template.Annotations = map[string]string{"release": "2"}
 }
 
-// TestReplaceInPlace: an Instance that runs its template gets the next one with one write, stays the same object, and is neither Ready nor counted
-// as such until its Pod has the template.
+// TestReplaceInPlace: an Instance that runs its template gets the next one with one write, stays the same object, and
+// is neither Ready nor counted as such until its Pod has the template.
 func TestReplaceInPlace(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(2, halfAtOnce)
@@ -99,7 +100,8 @@ func TestReplaceInPlace(t *testing.T) {
 	}
 }
 
-// wantInPlace compares an Instance with itself after newImage: the same object has the next template, and does not count as Ready.
+// wantInPlace compares an Instance with itself after newImage: the same object has the next template, and does not
+// count as Ready.
 func wantInPlace(t *testing.T, before, after *v1alpha.Instance) {
 	t.Helper()
 	if after.UID != before.UID || after.Generation != before.Generation+1 || after.TemplateHash() == before.TemplateHash() ||
@@ -116,7 +118,8 @@ func (f *fixture) wantReplacementReported() {
 	t := f.t
 	t.Helper()
 	f.rollUp()
-	if status := f.storedDeployment().Status; status.ReadyReplicas != 1 || status.CurrentReplicas != 1 || status.Replicas != 2 || status.Indices[0].Ready != "0" {
+	if status := f.storedDeployment().Status; status.ReadyReplicas != 1 || status.CurrentReplicas != 1 ||
+		status.Replicas != 2 || status.Indices[0].Ready != "0" {
 		t.Errorf("reported are %+v, %+v", status.ReplicaCounts, status.Indices)
 	}
 	if reported := wire.Instances(f.storedDeployment())[1]; len(reported.Conditions) > 0 || len(reported.NetworkInterfaces) != 1 {
@@ -188,8 +191,8 @@ func TestReplacedByAnother(t *testing.T) {
 	}
 }
 
-// TestReplaceRaces: an Instance that changes meanwhile is not replaced for a state that it had. With a budget its Pod is evicted by then, so that
-// it is replaced as it is now.
+// TestReplaceRaces: an Instance that changes meanwhile is not replaced for a state that it had. With a budget its Pod
+// is evicted by then, so that it is replaced as it is now.
 func TestReplaceRaces(t *testing.T) {
 	for name, floor := range map[string]bool{"without a budget": false, "with a budget": true} {
 		t.Run(name, func(t *testing.T) {
@@ -234,8 +237,8 @@ func TestReplaceRaces(t *testing.T) {
 	}
 }
 
-// TestEarlierPodIsStopped: the agent ended after it had replaced an Instance, before it stopped the Pod. The Pod is stopped later, once, as the
-// budget allows, and is neither taken for one of the new template nor labelled as such.
+// TestEarlierPodIsStopped: the agent ended after it had replaced an Instance, before it stopped the Pod. The Pod is
+// stopped later, once, as the budget allows, and is neither taken for one of the new template nor labelled as such.
 func TestEarlierPodIsStopped(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(2, halfAtOnce)
@@ -270,7 +273,8 @@ func TestEarlierPodIsStopped(t *testing.T) {
 	if pod := f.storedPod("web-1"); pod.DeletionTimestamp.IsZero() {
 		t.Error("its Pod is not stopped")
 	}
-	if condition := meta.FindStatusCondition(f.storedInstance("web-1").Status.Conditions, v1alpha.ConditionAvailable); condition.Status != metav1.ConditionFalse {
+	if condition := meta.FindStatusCondition(f.storedInstance("web-1").Status.Conditions,
+		v1alpha.ConditionAvailable); condition.Status != metav1.ConditionFalse {
 		t.Errorf("Available is %+v", condition)
 	}
 }

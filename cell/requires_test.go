@@ -20,8 +20,8 @@ func requires(fields string) func(*v1alpha.WorkloadDeployment) {
 	}
 }
 
-// TestFieldsMissing: without fields that the hub requires, the cell creates and deletes no Instance, lifts no gate, and reports the
-// reason.
+// TestFieldsMissing: without fields that the hub requires, the cell creates and deletes no Instance, lifts no gate, and
+// reports the reason.
 func TestFieldsMissing(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(3, parallel, requires("assignment,quota"))
@@ -37,7 +37,8 @@ func TestFieldsMissing(t *testing.T) {
 	}
 	f.rollUp()
 	condition := meta.FindStatusCondition(f.storedDeployment().Status.Conditions, v1alpha.ConditionSpecReceived)
-	if condition == nil || condition.Reason != v1alpha.ReasonFieldsMissing || !strings.Contains(condition.Message, "spec.assignment, spec.quota") {
+	if condition == nil || condition.Reason != v1alpha.ReasonFieldsMissing ||
+		!strings.Contains(condition.Message, "spec.assignment, spec.quota") {
 		t.Errorf("the condition is %+v", condition)
 	}
 	f.changeDeployment(func(d *v1alpha.WorkloadDeployment) {

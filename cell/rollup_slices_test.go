@@ -17,8 +17,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/pace"
 )
 
-// TestRollupOfSlices: Instances that do not fit into the status are reported in existing slices, and a change of one Instance writes
-// only its slice.
+// TestRollupOfSlices: Instances that do not fit into the status are reported in existing slices, and a change of one
+// Instance writes only its slice.
 func TestRollupOfSlices(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(49, func(d *v1alpha.WorkloadDeployment) { d.Spec.Slices = 2 })
@@ -45,11 +45,13 @@ func TestRollupOfSlices(t *testing.T) {
 		f.rollUp()
 	}
 	f.rollUp()
-	if got := f.storedDeployment(); !strings.Contains(unlisted(), "3 Instances are not listed") || len(got.Status.Reports[0].Instances) != 1 || got.Status.Indices[0].Ready != "0,16-17,48" {
+	if got := f.storedDeployment(); !strings.Contains(unlisted(), "3 Instances are not listed") ||
+		len(got.Status.Reports[0].Instances) != 1 || got.Status.Indices[0].Ready != "0,16-17,48" {
 		t.Errorf("before the slices have come it says %q, %+v", unlisted(), got.Status.Reports)
 	}
 	arrives(0)
-	if got := slice(0).Status; got.ObservedGeneration != 1 || len(got.Instances) != 2 || !strings.Contains(unlisted(), "1 Instance is not listed") {
+	if got := slice(0).Status; got.ObservedGeneration != 1 || len(got.Instances) != 2 ||
+		!strings.Contains(unlisted(), "1 Instance is not listed") {
 		t.Errorf("the first has %+v, and the deployment says %q", got, unlisted())
 	}
 	arrives(1)
@@ -70,8 +72,8 @@ func TestRollupOfSlices(t *testing.T) {
 	}
 }
 
-// TestSumsFollowSlices: when Instances change one after the other, each slice is written at once, and the sums once every half second,
-// however long the changes last.
+// TestSumsFollowSlices: when Instances change one after the other, each slice is written at once, and the sums once
+// every half second, however long the changes last.
 func TestSumsFollowSlices(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(48, func(d *v1alpha.WorkloadDeployment) { d.Spec.Slices = 1 })
@@ -154,8 +156,8 @@ func TestSumsWithoutSlices(t *testing.T) {
 	}
 }
 
-// TestSlicesOfInstancesThatStart: a slice is written when all of its Instances that start are Ready, or have taken their time, and at once
-// when one is lost.
+// TestSlicesOfInstancesThatStart: a slice is written when all of its Instances that start are Ready, or have taken
+// their time, and at once when one is lost.
 func TestSlicesOfInstancesThatStart(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(48, func(d *v1alpha.WorkloadDeployment) { d.Spec.Slices = 1 })

@@ -81,8 +81,10 @@ func TestRollupReconcile(t *testing.T) {
 			if !slices.Equal(names, test.wantInstances) {
 				t.Errorf("Instances %v, want %v", names, test.wantInstances)
 			}
-			if got := reasons(status.Conditions)[v1alpha.ConditionAvailable]; got != test.wantAvailable || status.ObservedGeneration != stored.Generation {
-				t.Errorf("Available is %q, want %q, observed generation %d of %d", got, test.wantAvailable, status.ObservedGeneration, stored.Generation)
+			if got := reasons(status.Conditions)[v1alpha.ConditionAvailable]; got != test.wantAvailable ||
+				status.ObservedGeneration != stored.Generation {
+				t.Errorf("Available is %q, want %q, observed generation %d of %d", got, test.wantAvailable,
+					status.ObservedGeneration, stored.Generation)
 			}
 		})
 	}
@@ -102,7 +104,8 @@ func TestRollupWritesOnlyWhatDiffers(t *testing.T) {
 	}
 }
 
-// TestRollupWaitsForWhatLasts: a transient state waits for the lasting one, so that one report shows both, but not forever.
+// TestRollupWaitsForWhatLasts: a transient state waits for the lasting one, so that one report shows both, but not
+// forever.
 func TestRollupWaitsForWhatLasts(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(2)
@@ -114,7 +117,8 @@ func TestRollupWaitsForWhatLasts(t *testing.T) {
 		result := f.reconcile(r, "web")
 		status := f.storedDeployment().Status
 		if result.RequeueAfter != wantAfter || status.Replicas != wantReplicas || status.ReadyReplicas != wantReady {
-			t.Errorf("after %s requeued after %s, %d replicas, %d Ready; want %s, %d, %d", after, result.RequeueAfter, status.Replicas, status.ReadyReplicas, wantAfter, wantReplicas, wantReady)
+			t.Errorf("after %s requeued after %s, %d replicas, %d Ready; want %s, %d, %d", after, result.RequeueAfter,
+				status.Replicas, status.ReadyReplicas, wantAfter, wantReplicas, wantReady)
 		}
 	}
 	at(0, 500*time.Millisecond, 0, 0)
@@ -132,8 +136,8 @@ func TestRollupWaitsForWhatLasts(t *testing.T) {
 	at(820*time.Millisecond, 500*time.Millisecond, 0, 0)
 }
 
-// TestRollupOfARollout: while Instances are replaced, reports are a second apart, and no report counts a Pod that has another template than its
-// Instance. The end is reported at once.
+// TestRollupOfARollout: while Instances are replaced, reports are a second apart, and no report counts a Pod that has
+// another template than its Instance. The end is reported at once.
 func TestRollupOfARollout(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(2, halfAtOnce)
@@ -151,7 +155,8 @@ func TestRollupOfARollout(t *testing.T) {
 		result := f.reconcile(r, "web")
 		status := f.storedDeployment().Status
 		if result.RequeueAfter != wantAfter || status.CurrentReplicas != wantCurrent || status.ReadyReplicas != wantReady {
-			t.Errorf("after %s requeued after %s, %d current, %d Ready; want %s, %d, %d", after, result.RequeueAfter, status.CurrentReplicas, status.ReadyReplicas, wantAfter, wantCurrent, wantReady)
+			t.Errorf("after %s requeued after %s, %d current, %d Ready; want %s, %d, %d", after, result.RequeueAfter,
+				status.CurrentReplicas, status.ReadyReplicas, wantAfter, wantCurrent, wantReady)
 		}
 	}
 	replace := func(name string) {

@@ -19,8 +19,8 @@ import (
 
 func TestRuntimeRaces(t *testing.T) {
 	tests := map[string]struct {
-		// given prepares the namespace, and returns a function that runs before the first write: it may set the UID of a Pod that it
-		// creates.
+		// given prepares the namespace, and returns a function that runs before the first write: it may set the UID of a Pod
+		// that it creates.
 		given       func(*fixture, *types.UID) func()
 		wantReady   string
 		wantRequeue time.Duration
@@ -94,7 +94,8 @@ func TestRuntimeWhenThePodThatHadTheNameIsGone(t *testing.T) {
 	f.wantReady("web-0", "-"+v1alpha.ReasonProvisioning)
 }
 
-// TestRuntimePodsAreValid: the kube-apiserver accepts the Pod of every size that a template can have, including limits below requests.
+// TestRuntimePodsAreValid: the kube-apiserver accepts the Pod of every size that a template can have, including limits
+// below requests.
 func TestRuntimePodsAreValid(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(100, parallel)

@@ -121,7 +121,8 @@ func TestRuntimeReconcile(t *testing.T) {
 			given: func(f *fixture) {
 				f.instance(f.deployment(1), 0, func(i *v1alpha.Instance) { i.Spec.Runtime.Class = "isolated" })
 			},
-			wantReady: "-" + v1alpha.ReasonRuntimeClassNotServed, wantEvent: "Warning RuntimeClassNotServed this cell does not serve spec.runtime.class",
+			wantReady: "-" + v1alpha.ReasonRuntimeClassNotServed,
+			wantEvent: "Warning RuntimeClassNotServed this cell does not serve spec.runtime.class",
 		},
 		"an invalid Pod is reported and not tried again": {
 			given: func(f *fixture) {
@@ -134,7 +135,8 @@ func TestRuntimeReconcile(t *testing.T) {
 				f.forbid("pods")
 				f.instance(f.deployment(1), 0)
 			},
-			wantReady: "-" + v1alpha.ReasonConfigurationError, wantEvent: "Warning ConfigurationError the cell refuses the Pod", wantRequeue: 30 * time.Second,
+			wantReady: "-" + v1alpha.ReasonConfigurationError, wantEvent: "Warning ConfigurationError the cell refuses the Pod",
+			wantRequeue: 30 * time.Second,
 		},
 		"a namespace that is being deleted is not reported": {
 			given: func(f *fixture) {
@@ -155,7 +157,8 @@ func TestRuntimeReconcile(t *testing.T) {
 				f.remove(earlier)
 				f.instance(deployment, 0)
 			},
-			wantReady: "-" + v1alpha.ReasonProvisioning, wantRequeue: time.Second, wantEvent: "Warning ControllerGone deleted: its controller, Instance web-0",
+			wantReady: "-" + v1alpha.ReasonProvisioning, wantRequeue: time.Second,
+			wantEvent: "Warning ControllerGone deleted: its controller, Instance web-0",
 		},
 		"the Pod of an earlier Instance of the name that is being deleted is waited for": {
 			given: func(f *fixture) {
@@ -171,7 +174,8 @@ func TestRuntimeReconcile(t *testing.T) {
 			given: func(f *fixture) {
 				f.pod(f.instance(f.deployment(1), 0), func(p *corev1.Pod) { p.OwnerReferences = nil })
 			},
-			wantReady: "-" + v1alpha.ReasonProvisioning, wantRequeue: time.Second, wantEvent: "Warning ControllerGone deleted: its controller, Instance web-0",
+			wantReady: "-" + v1alpha.ReasonProvisioning, wantRequeue: time.Second,
+			wantEvent: "Warning ControllerGone deleted: its controller, Instance web-0",
 		},
 		"an Instance that no deployment controls does not start": {
 			given: func(f *fixture) {
@@ -289,7 +293,8 @@ func TestRuntimeWritesOnlyWhatDiffers(t *testing.T) {
 	f.reconcile(f.runtime(), "web-0")
 	later := f.storedInstance("web-0")
 	ready := meta.FindStatusCondition(later.Status.Conditions, v1alpha.ConditionReady)
-	if ready.Status != metav1.ConditionFalse || !ready.LastTransitionTime.Time.Equal(now.Add(time.Hour)) || ready.ObservedGeneration != later.Generation {
+	if ready.Status != metav1.ConditionFalse || !ready.LastTransitionTime.Time.Equal(now.Add(time.Hour)) ||
+		ready.ObservedGeneration != later.Generation {
 		t.Errorf("Ready %+v", ready)
 	}
 	if later.Status.NetworkInterfaces != nil {
@@ -320,7 +325,8 @@ func TestRuntimeRecordsTroubleOnce(t *testing.T) {
 	}
 }
 
-// TestInstancesWithoutASize: they have the size of their deployment, because they were created before sizes were recorded in Instances.
+// TestInstancesWithoutASize: they have the size of their deployment, because they were created before sizes were
+// recorded in Instances.
 func TestInstancesWithoutASize(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(2, func(d *v1alpha.WorkloadDeployment) {
@@ -359,12 +365,14 @@ func TestPodsOfAnEarlierVersion(t *testing.T) {
 	})
 	g.reconcile(g.runtime(), earlier.Name)
 	labels := g.storedPod(earlier.Name).Labels
-	if hash, network := labels[v1alpha.LabelTemplateHash], labels[v1alpha.LabelNetwork]; hash != earlier.TemplateHash() || network != g.namespace+".default" {
+	if hash, network := labels[v1alpha.LabelTemplateHash], labels[v1alpha.LabelNetwork]; hash != earlier.TemplateHash() ||
+		network != g.namespace+".default" {
 		t.Errorf("the Pod has the hash %q and the network %q", hash, network)
 	}
 }
 
-// TestPodsAreSelected: a Pod is created with the labels by which network policies select it, whatever labels its template has.
+// TestPodsAreSelected: a Pod is created with the labels by which network policies select it, whatever labels its
+// template has.
 func TestPodsAreSelected(t *testing.T) {
 	f := newFixture(t)
 	instance := f.instance(f.deployment(1, func(d *v1alpha.WorkloadDeployment) {
@@ -372,13 +380,14 @@ func TestPodsAreSelected(t *testing.T) {
 	}), 0)
 	f.reconcile(f.runtime(), instance.Name)
 	labels := f.storedPod(instance.Name).Labels
-	if hash, network := labels[v1alpha.LabelTemplateHash], labels[v1alpha.LabelNetwork]; hash != instance.TemplateHash() || network != f.namespace+".default" {
+	if hash, network := labels[v1alpha.LabelTemplateHash],
+		labels[v1alpha.LabelNetwork]; hash != instance.TemplateHash() || network != f.namespace+".default" {
 		t.Errorf("the Pod has the hash %q and the network %q", hash, network)
 	}
 }
 
-// TestRuntimeWaitsForWhatLasts: a starting Instance is written once, as Ready, if it becomes Ready within a moment; an Instance that
-// needs a user is written at once, and an Instance without a Pod or a node soon.
+// TestRuntimeWaitsForWhatLasts: a starting Instance is written once, as Ready, if it becomes Ready within a moment; an
+// Instance that needs a user is written at once, and an Instance without a Pod or a node soon.
 func TestRuntimeWaitsForWhatLasts(t *testing.T) {
 	f := newFixture(t)
 	r := f.runtime()
@@ -392,12 +401,15 @@ func TestRuntimeWaitsForWhatLasts(t *testing.T) {
 		}
 	}
 	wait(instance.Name, 2*time.Second)
-	noRoom := corev1.PodStatus{Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse}}}
+	noRoom := corev1.PodStatus{
+		Phase: corev1.PodPending, Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse}},
+	}
 	f.setPod(f.storedPod(instance.Name), noRoom)
 	wait(instance.Name, pace.Limit)
 	wait(f.instance(deployment, 1, gated(v1alpha.GateNetwork), func(i *v1alpha.Instance) { i.OwnerReferences = nil }).Name, pace.Limit)
 	f.setPod(f.storedPod(instance.Name), readyPod("10.0.0.1"))
-	if result := f.reconcile(r, instance.Name); result.RequeueAfter != 0 || !meta.IsStatusConditionTrue(f.storedInstance(instance.Name).Status.Conditions, v1alpha.ConditionReady) {
+	if result := f.reconcile(r, instance.Name); result.RequeueAfter != 0 ||
+		!meta.IsStatusConditionTrue(f.storedInstance(instance.Name).Status.Conditions, v1alpha.ConditionReady) {
 		t.Errorf("requeued after %s, status %+v", result.RequeueAfter, f.storedInstance(instance.Name).Status)
 	}
 }

@@ -16,7 +16,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
-// TestSessions: the credential of sessions is bound in the namespaces of projects, and in no other one that has a deployment.
+// TestSessions: the credential of sessions is bound in the namespaces of projects, and in no other one that has a
+// deployment.
 func TestSessions(t *testing.T) {
 	f := newFixture(t)
 	r := &sessions.Reconciler{Client: f.direct, Users: []string{"streams"}}
@@ -24,7 +25,9 @@ func TestSessions(t *testing.T) {
 		f.namespace = namespace
 		f.deployment(1)
 		for range 2 {
-			if _, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: "web"}}); err != nil {
+			if _, err := r.Reconcile(t.Context(), reconcile.Request{
+				NamespacedName: types.NamespacedName{Namespace: namespace, Name: "web"},
+			}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -36,7 +39,8 @@ func TestSessions(t *testing.T) {
 		t.Errorf("a namespace that is of no project has %+v, %v", stored, err)
 	}
 	stored, err := binding(space)
-	if err != nil || stored.RoleRef.Name != "karmada-compute-cell-streams" || len(stored.Subjects) != 1 || stored.Subjects[0].Name != "streams" {
+	if err != nil || stored.RoleRef.Name != "karmada-compute-cell-streams" || len(stored.Subjects) != 1 ||
+		stored.Subjects[0].Name != "streams" {
 		t.Fatalf("the namespace of a project has %+v, %v", stored, err)
 	}
 	// An added subject is removed.

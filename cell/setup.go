@@ -55,11 +55,13 @@ type Options struct {
 // confirmAfter is the time for which an object must be without its controller before the audit removes it.
 const confirmAfter = 20 * time.Second
 
-// reconcileTimeout is the longest that one reconcile may take. One whose API server does not answer fails then and is retried.
+// reconcileTimeout is the longest that one reconcile may take. One whose API server does not answer fails then and is
+// retried.
 const reconcileTimeout = time.Minute
 
-// CacheOptions limit the cache to the objects that the controllers read: Pods of Instances, autoscalers and budgets of deployments, the
-// cordons of Nodes, their own NetworkPolicies, and namespaces, ConfigMaps and Secrets that the hub has sent.
+// CacheOptions limit the cache to the objects that the controllers read: Pods of Instances, autoscalers and budgets of
+// deployments, the cordons of Nodes, their own NetworkPolicies, and namespaces, ConfigMaps and Secrets that the hub has
+// sent.
 func CacheOptions() (cache.Options, error) {
 	ofDeployment, err := labels.NewRequirement(v1alpha.LabelDeploymentName, selection.Exists, nil)
 	if err != nil {

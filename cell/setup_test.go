@@ -99,8 +99,8 @@ func (f *fixture) runs(name, ip string, before *corev1.Pod) *corev1.Pod {
 	return f.setPod(pod, readyPod(ip))
 }
 
-// reports waits until the deployment reports this number of Instances, and these addresses of the Ready ones. The reported status is
-// then in the cache of all controllers.
+// reports waits until the deployment reports this number of Instances, and these addresses of the Ready ones. The
+// reported status is then in the cache of all controllers.
 func (f *fixture) reports(replicas int32, ips ...string) {
 	f.t.Helper()
 	f.eventually("the deployment reports its Instances", func(context.Context) bool {
@@ -176,14 +176,15 @@ func TestSetupRecordsEvents(t *testing.T) {
 				return false
 			}
 			return slices.ContainsFunc(list.Items, func(e corev1.Event) bool {
-				return e.InvolvedObject.Kind == want.kind && e.InvolvedObject.Name == want.name && e.Reason == want.reason && e.Type == corev1.EventTypeWarning
+				return e.InvolvedObject.Kind == want.kind && e.InvolvedObject.Name == want.name && e.Reason == want.reason &&
+					e.Type == corev1.EventTypeWarning
 			})
 		})
 	}
 }
 
-// TestCacheHoldsMetadataWithoutAnnotations: the cache holds only the metadata of ConfigMaps and Secrets, and only if the hub has sent
-// them.
+// TestCacheHoldsMetadataWithoutAnnotations: the cache holds only the metadata of ConfigMaps and Secrets, and only if
+// the hub has sent them.
 func TestCacheHoldsMetadataWithoutAnnotations(t *testing.T) {
 	f := newFixture(t)
 	sent := f.sent("settings")
@@ -196,7 +197,8 @@ func TestCacheHoldsMetadataWithoutAnnotations(t *testing.T) {
 	if err := f.cached.List(t.Context(), &cached, client.InNamespace(f.namespace)); err != nil {
 		t.Fatal(err)
 	}
-	if len(cached.Items) != 1 || cached.Items[0].Name != "settings" || len(cached.Items[0].Annotations) > 0 || cached.Items[0].ManagedFields != nil {
+	if len(cached.Items) != 1 || cached.Items[0].Name != "settings" || len(cached.Items[0].Annotations) > 0 ||
+		cached.Items[0].ManagedFields != nil {
 		t.Errorf("cached %+v", cached.Items)
 	}
 }

@@ -204,7 +204,9 @@ func TestAudit(t *testing.T) {
 				t.Errorf("Pod %+v", pod)
 			}
 			f.wantEvent(test.wantEvent)
-			if test.wantGone && f.direct.Get(t.Context(), client.ObjectKey{Namespace: f.namespace, Name: naming.SliceName("web", 0)}, &v1alpha.InstanceSlice{}) == nil {
+			if test.wantGone && f.direct.Get(t.Context(), client.ObjectKey{
+				Namespace: f.namespace, Name: naming.SliceName("web", 0),
+			}, &v1alpha.InstanceSlice{}) == nil {
 				t.Error("the InstanceSlice is still there")
 			}
 			f.sync()
@@ -265,7 +267,8 @@ func TestAuditAsksTheAPIServer(t *testing.T) {
 	f.wantEvent("")
 }
 
-// TestSuspectsTakeTurns: as many suspects as one pass handles, which are no strays at the API server, do not keep a stray behind them.
+// TestSuspectsTakeTurns: as many suspects as one pass handles, which are no strays at the API server, do not keep a
+// stray behind them.
 func TestSuspectsTakeTurns(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(60)

@@ -16,7 +16,8 @@ import (
 
 func suspended(d *v1alpha.WorkloadDeployment) { d.Spec.Suspended = true }
 
-// TestSuspension: the Pods are deleted and the Instances stay, no Pod is created, and all start again when the project is resumed.
+// TestSuspension: the Pods are deleted and the Instances stay, no Pod is created, and all start again when the project
+// is resumed.
 func TestSuspension(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(2, parallel)
@@ -51,7 +52,8 @@ func TestSuspension(t *testing.T) {
 	f.eventually("the Pod is gone", func(context.Context) bool { return f.storedPod("web-0") == nil })
 	f.reconcile(f.runtime(), "web-0")
 	f.wantSuspended("True", v1alpha.ReasonProjectSuspended)
-	if got := reasons(f.storedInstance("web-0").Status.Conditions); got[v1alpha.ConditionAvailable] != "-ProjectSuspended" || got[v1alpha.ConditionProgrammed] != "-ProjectSuspended" {
+	if got := reasons(f.storedInstance("web-0").Status.Conditions); got[v1alpha.ConditionAvailable] != "-ProjectSuspended" ||
+		got[v1alpha.ConditionProgrammed] != "-ProjectSuspended" {
 		t.Errorf("the reasons are %v", got)
 	}
 
@@ -75,8 +77,8 @@ func TestSuspension(t *testing.T) {
 	}
 }
 
-// TestNothingStartsUnknown: an Instance without its WorkloadDeployment, whose project may be suspended, does not start, and keeps
-// running if it runs.
+// TestNothingStartsUnknown: an Instance without its WorkloadDeployment, whose project may be suspended, does not start,
+// and keeps running if it runs.
 func TestNothingStartsUnknown(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(2, suspended)

@@ -24,7 +24,9 @@ func everything(d *v1alpha.WorkloadDeployment) {
 	app := &d.Spec.Template.Spec.Runtime.Sandbox.Containers[0]
 	app.WorkingDir = "/srv"
 	app.Ports = []v1alpha.NamedPort{{Name: "http", Port: 80}}
-	app.ReadinessProbe = probe(corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: "/", Port: intstr.FromString("http"), Scheme: corev1.URISchemeHTTP}})
+	app.ReadinessProbe = probe(corev1.ProbeHandler{
+		HTTPGet: &corev1.HTTPGetAction{Path: "/", Port: intstr.FromString("http"), Scheme: corev1.URISchemeHTTP},
+	})
 	app.LivenessProbe = probe(corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"true"}}})
 	app.StartupProbe = probe(corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: 80, Service: new("")}})
 	app.Lifecycle = &corev1.Lifecycle{
@@ -57,7 +59,9 @@ func everything(d *v1alpha.WorkloadDeployment) {
 		},
 	}
 	sandbox.TerminationGracePeriodSeconds = new(int64(7))
-	sandbox.SecurityContext = &v1alpha.SandboxSecurityContext{RunAsUser: new(int64(1)), RunAsGroup: new(int64(2)), RunAsNonRoot: new(true), FSGroup: new(int64(3))}
+	sandbox.SecurityContext = &v1alpha.SandboxSecurityContext{
+		RunAsUser: new(int64(1)), RunAsGroup: new(int64(2)), RunAsNonRoot: new(true), FSGroup: new(int64(3)),
+	}
 	d.Spec.Template.Annotations = map[string]string{"team": "a"}
 	d.Spec.Template.Spec.Volumes = []v1alpha.InstanceVolume{{Name: "scratch", InstanceVolumeSource: v1alpha.InstanceVolumeSource{
 		EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory, SizeLimit: new(quantity("16Mi"))},
@@ -65,7 +69,9 @@ func everything(d *v1alpha.WorkloadDeployment) {
 	d.Spec.InstanceTypeResources = corev1.ResourceList{corev1.ResourceCPU: quantity("1"), corev1.ResourceMemory: quantity("2Gi")}
 	d.Spec.MinReadySeconds = new(int32(3))
 	d.Spec.Rollout = &v1alpha.WorkloadRollout{MaxUnavailable: new(intstr.FromString("50%"))}
-	d.Spec.ScaleSettings.Behavior = &autoscalingv2.HorizontalPodAutoscalerBehavior{ScaleUp: &autoscalingv2.HPAScalingRules{StabilizationWindowSeconds: new(int32(5))}}
+	d.Spec.ScaleSettings.Behavior = &autoscalingv2.HorizontalPodAutoscalerBehavior{
+		ScaleUp: &autoscalingv2.HPAScalingRules{StabilizationWindowSeconds: new(int32(5))},
+	}
 }
 
 // TestEveryFieldOfATemplate is stored by the API server of a cell, and Kubernetes takes the Pod.
@@ -101,13 +107,16 @@ func checkPod(t *testing.T, pod *corev1.Pod, template *v1alpha.SandboxContainer)
 	t.Helper()
 	app := pod.Spec.Containers[0]
 	got := []any{app.ReadinessProbe, app.LivenessProbe, app.StartupProbe, app.Lifecycle}
-	if want := []any{template.ReadinessProbe, template.LivenessProbe, template.StartupProbe, template.Lifecycle}; !equality.Semantic.DeepEqual(got, want) {
+	if want := []any{
+		template.ReadinessProbe, template.LivenessProbe, template.StartupProbe, template.Lifecycle,
+	}; !equality.Semantic.DeepEqual(got, want) {
 		t.Errorf("container %+v", app)
 	}
 	if len(app.VolumeMounts) != 2 || app.VolumeMounts[1].SubPath != "cache" || !app.VolumeMounts[1].ReadOnly || app.WorkingDir != "/srv" {
 		t.Errorf("mounts %+v", app.VolumeMounts)
 	}
-	if len(pod.Spec.InitContainers) != 2 || *pod.Spec.TerminationGracePeriodSeconds != 7 || *pod.Spec.SecurityContext.FSGroup != 3 || pod.Annotations["team"] != "a" {
+	if len(pod.Spec.InitContainers) != 2 || *pod.Spec.TerminationGracePeriodSeconds != 7 ||
+		*pod.Spec.SecurityContext.FSGroup != 3 || pod.Annotations["team"] != "a" {
 		t.Errorf("Pod %+v", pod.Spec)
 	}
 	for _, variable := range app.Env {
@@ -117,7 +126,8 @@ func checkPod(t *testing.T, pod *corev1.Pod, template *v1alpha.SandboxContainer)
 	}
 }
 
-// TestRolloutInParallel: as many Instances are replaced as may be unavailable, and the next when their successors are available.
+// TestRolloutInParallel: as many Instances are replaced as may be unavailable, and the next when their successors are
+// available.
 func TestRolloutInParallel(t *testing.T) {
 	f := newFixture(t)
 	deployment := f.deployment(4, parallel, func(d *v1alpha.WorkloadDeployment) {

@@ -37,7 +37,9 @@ func TestMain(m *testing.M) {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	os.Exit(testenv.Main(m, testenv.Options{CRDPaths: files, CRDs: []*apiextensionsv1.CustomResourceDefinition{certificateCRD(), clusterCRD()}}))
+	os.Exit(testenv.Main(m, testenv.Options{
+		CRDPaths: files, CRDs: []*apiextensionsv1.CustomResourceDefinition{certificateCRD(), clusterCRD()},
+	}))
 }
 
 // karmadaCRDs are the files of Karmada's kinds that the chart has objects of.
@@ -53,7 +55,8 @@ func karmadaCRDs(ctx context.Context) ([]string, error) {
 		"policy/policy.karmada.io_propagationpolicies.yaml", "work/work.karmada.io_works.yaml", "work/work.karmada.io_resourcebindings.yaml",
 		"policy/policy.karmada.io_overridepolicies.yaml", "work/work.karmada.io_clusterresourcebindings.yaml",
 		"networking/networking.karmada.io_multiclusterservices.yaml",
-		"config/config.karmada.io_resourceinterpretercustomizations.yaml", "config/config.karmada.io_resourceinterpreterwebhookconfigurations.yaml",
+		"config/config.karmada.io_resourceinterpretercustomizations.yaml",
+		"config/config.karmada.io_resourceinterpreterwebhookconfigurations.yaml",
 	} {
 		files = append(files, filepath.Join(strings.TrimSpace(string(out)), "charts", "karmada", "_crds", "bases", filepath.FromSlash(file)))
 	}
@@ -78,7 +81,9 @@ func standIn(group, version string, scope apiextensionsv1.ResourceScope, kind st
 			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: singular + "s", Singular: singular, Kind: kind, ListKind: kind + "List"},
 			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
 				Name: version, Served: true, Storage: true,
-				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: new(true)}},
+				Schema: &apiextensionsv1.CustomResourceValidation{
+					OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: new(true)},
+				},
 			}},
 		},
 	}
@@ -107,7 +112,8 @@ func apply(t *testing.T, c client.Client, objects []*unstructured.Unstructured) 
 		versions := map[string]bool{}
 		for range 2 {
 			applied := object.DeepCopy()
-			if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(applied), client.ForceOwnership, client.FieldOwner("charts-test")); err != nil {
+			if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(applied), client.ForceOwnership,
+				client.FieldOwner("charts-test")); err != nil {
 				t.Errorf("apply %s: %v", id(object), err)
 				break
 			}
@@ -129,19 +135,24 @@ func unregister(t *testing.T, c client.Client, configuration client.Object) {
 
 func ensureNamespace(t *testing.T, c client.Client, name string) {
 	t.Helper()
-	namespace := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}}}
-	if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(namespace), client.FieldOwner("charts-test-namespaces")); err != nil {
+	namespace := &unstructured.Unstructured{
+		Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}},
+	}
+	if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(namespace),
+		client.FieldOwner("charts-test-namespaces")); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// TestApply: a kube-apiserver accepts every object of every example, and objects that no example uses. The CRDs are always the same,
-// and large.
+// TestApply: a kube-apiserver accepts every object of every example, and objects that no example uses. The CRDs are
+// always the same, and large.
 func TestApply(t *testing.T) {
 	c := newClient(t)
 	all := examples(t)
 	all["defaults"] = nil
-	all["separate"] = values(shown, set{"host.separateWebhooks": true, "host.networkPolicy.egress": []any{map[string]any{"to": peers}}, "access.hub.kubeconfig": "a"})
+	all["separate"] = values(shown, set{
+		"host.separateWebhooks": true, "host.networkPolicy.egress": []any{map[string]any{"to": peers}}, "access.hub.kubeconfig": "a",
+	})
 	all["registered by the chart"] = values(made, set{"webhooks.url": "https://hooks.example"})
 	all["registered by the chart as a webhook"] = values(called, set{"webhooks.addOnUsers": []any{"a"}, "admission.namespaceSelector": "a=b"})
 	for name, example := range all {
@@ -157,7 +168,8 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// TestPodsAreRestricted: the Pods of every Deployment are admitted to a namespace of the Pod security standard restricted.
+// TestPodsAreRestricted: the Pods of every Deployment are admitted to a namespace of the Pod security standard
+// restricted.
 func TestPodsAreRestricted(t *testing.T) {
 	c := newClient(t)
 	namespace := testenv.Namespace(t, c, "restricted")
@@ -190,7 +202,8 @@ func TestPodsAreRestricted(t *testing.T) {
 	}
 }
 
-// TestNameOfWorkload verifies that the kind itself refuses a name that no deployment could have, and names the field: admission may be off.
+// TestNameOfWorkload verifies that the kind itself refuses a name that no deployment could have, and names the field:
+// admission may be off.
 func TestNameOfWorkload(t *testing.T) {
 	c := newClient(t)
 	workload := newWorkload(testenv.Namespace(t, c, "names").Name, "web.shop")
@@ -199,7 +212,8 @@ func TestNameOfWorkload(t *testing.T) {
 	if !errors.As(err, &status) || !apierrors.IsInvalid(err) {
 		t.Fatalf("got %v", err)
 	}
-	if causes := status.Status().Details.Causes; len(causes) != 1 || causes[0].Field != "metadata.name" || !strings.Contains(causes[0].Message, "DNS label") {
+	if causes := status.Status().Details.Causes; len(causes) != 1 || causes[0].Field != "metadata.name" ||
+		!strings.Contains(causes[0].Message, "DNS label") {
 		t.Errorf("got %+v", causes)
 	}
 	workload.SetName("web")
@@ -226,12 +240,14 @@ func newWorkload(namespace, name string) *unstructured.Unstructured {
 	return workload
 }
 
-// TestWhatAdmissionReviews verifies, with a webhook that no server answers, that changes outside of the spec need no replica, except
-// for the annotation that is refused.
+// TestWhatAdmissionReviews verifies, with a webhook that no server answers, that changes outside of the spec need no
+// replica, except for the annotation that is refused.
 func TestWhatAdmissionReviews(t *testing.T) {
 	c := newClient(t)
 	workload := newWorkload(testenv.Namespace(t, c, "reviews").Name, "web")
-	instanceType := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"resources": map[string]any{"cpu": "1", "memory": "1Gi"}}}}
+	instanceType := &unstructured.Unstructured{
+		Object: map[string]any{"spec": map[string]any{"resources": map[string]any{"cpu": "1", "memory": "1Gi"}}},
+	}
 	instanceType.SetGroupVersionKind(v1alpha.GroupVersion.WithKind("InstanceType"))
 	instanceType.SetName("reviewed")
 	for _, object := range []*unstructured.Unstructured{workload, instanceType} {

@@ -94,7 +94,8 @@ func find(objects []*unstructured.Unstructured, object string) *unstructured.Uns
 
 func id(object *unstructured.Unstructured) string { return object.GetKind() + "/" + object.GetName() }
 
-// TestOnePart: the objects of a release have the labels of its part and unique names, and a release of two parts is refused.
+// TestOnePart: the objects of a release have the labels of its part and unique names, and a release of two parts is
+// refused.
 func TestOnePart(t *testing.T) {
 	for part, enabled := range parts {
 		objects := render(t, enabled, set{"host.separateWebhooks": true, "webhooks.register": false, "webhooks.addOnUsers": []any{"a"}})

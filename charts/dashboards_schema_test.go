@@ -52,7 +52,8 @@ func strictly(t *testing.T) map[string]*grafana.Dashboard {
 	return read
 }
 
-// TestDashboardsFollowGrafanasSchema: a field that Grafana does not know, or of another type, is ignored by it in silence.
+// TestDashboardsFollowGrafanasSchema: a field that Grafana does not know, or of another type, is ignored by it in
+// silence.
 func TestDashboardsFollowGrafanasSchema(t *testing.T) {
 	for file, d := range strictly(t) {
 		for _, p := range d.Panels {

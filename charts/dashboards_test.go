@@ -68,7 +68,8 @@ func dashboards(t *testing.T) map[string]dashboard {
 	return found
 }
 
-// TestDashboardsAreComplete: every panel has a description, overlaps no other panel, and queries the selected data source.
+// TestDashboardsAreComplete: every panel has a description, overlaps no other panel, and queries the selected data
+// source.
 func TestDashboardsAreComplete(t *testing.T) {
 	for name, d := range dashboards(t) {
 		if !strings.HasSuffix(name, strings.TrimPrefix(d.UID, "karmada-compute")) || !strings.HasPrefix(d.Title, "karmada-compute / ") {

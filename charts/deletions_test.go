@@ -27,7 +27,9 @@ const (
 func cityPolicy(namespace, name string) *unstructured.Unstructured {
 	policy := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "policy.karmada.io/v1alpha1", "kind": "PropagationPolicy",
-		"spec": map[string]any{"resourceSelectors": []any{map[string]any{"apiVersion": "compute.datumapis.com/v1alpha", "kind": "WorkloadDeployment"}}},
+		"spec": map[string]any{
+			"resourceSelectors": []any{map[string]any{"apiVersion": "compute.datumapis.com/v1alpha", "kind": "WorkloadDeployment"}},
+		},
 	}}
 	policy.SetNamespace(namespace)
 	policy.SetName(name)
@@ -41,7 +43,8 @@ func hubCopy(namespace, name string) *unstructured.Unstructured {
 	return copied
 }
 
-// TestDeletionsOnTheHub: objects whose deletion stops a city can be deleted by the add-on and Kubernetes only, or with a reason.
+// TestDeletionsOnTheHub: objects whose deletion stops a city can be deleted by the add-on and Kubernetes only, or with
+// a reason.
 func TestDeletionsOnTheHub(t *testing.T) {
 	// A hub namespace: elsewhere another policy refuses the add-on.
 	const namespace = "ns-00000000-0000-4000-8000-00000000d010"
@@ -59,7 +62,8 @@ func TestDeletionsOnTheHub(t *testing.T) {
 			setField(t, applied, "Fail", "spec", "failurePolicy")
 		}
 		t.Cleanup(func() { unregister(t, admin, applied) })
-		if err := admin.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(applied.DeepCopy()), client.ForceOwnership, client.FieldOwner("charts-test")); err != nil {
+		if err := admin.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(applied.DeepCopy()),
+			client.ForceOwnership, client.FieldOwner("charts-test")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -78,13 +82,17 @@ func TestDeletionsOnTheHub(t *testing.T) {
 			as(t, hubAddOn).Delete(t.Context(), probe.DeepCopy(), client.DryRunAll) == nil
 	})
 
-	for _, object := range []*unstructured.Unstructured{hubCopy(namespace, "web"), cityPolicy(namespace, "city-dfw"), cityPolicy(namespace, "independent-city-dfw")} {
+	for _, object := range []*unstructured.Unstructured{
+		hubCopy(namespace, "web"), cityPolicy(namespace, "city-dfw"), cityPolicy(namespace, "independent-city-dfw"),
+	} {
 		create(object)
 		err := operator.Delete(t.Context(), object.DeepCopy())
 		if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), breakGlass) || !strings.Contains(err.Error(), "change the Workload") {
 			t.Errorf("%s %s: %v", object.GetKind(), object.GetName(), err)
 		}
-		for _, user := range []string{hubAddOn, "system:serviceaccount:kube-system:generic-garbage-collector", "system:serviceaccount:kube-system:namespace-controller"} {
+		for _, user := range []string{
+			hubAddOn, "system:serviceaccount:kube-system:generic-garbage-collector", "system:serviceaccount:kube-system:namespace-controller",
+		} {
 			if err := as(t, user).Delete(t.Context(), object.DeepCopy(), client.DryRunAll); err != nil {
 				t.Errorf("%s may not delete %s %s: %v", user, object.GetKind(), object.GetName(), err)
 			}
@@ -93,7 +101,9 @@ func TestDeletionsOnTheHub(t *testing.T) {
 	checkWithReason(t, operator, namespace)
 
 	// Objects of others.
-	for _, object := range []*unstructured.Unstructured{cellObject("WorkloadDeployment", namespace, "of-a-project"), cityPolicy(namespace, "somebody-elses")} {
+	for _, object := range []*unstructured.Unstructured{
+		cellObject("WorkloadDeployment", namespace, "of-a-project"), cityPolicy(namespace, "somebody-elses"),
+	} {
 		create(object)
 		if err := operator.Delete(t.Context(), object); err != nil {
 			t.Errorf("%s: %v", object.GetName(), err)

@@ -46,7 +46,9 @@ func examples(t *testing.T) map[string]map[string]any {
 
 // partOf are an example's values for one of the parts.
 func partOf(example map[string]any, part string) map[string]any {
-	return chartutil.MergeTables(values(set{"host.enabled": part == "host", "hub.enabled": part == "hub", "milo.enabled": part == "milo"}), example)
+	return chartutil.MergeTables(values(set{
+		"host.enabled": part == "host", "hub.enabled": part == "hub", "milo.enabled": part == "milo",
+	}), example)
 }
 
 // renderExample returns the objects of an example in a part.
@@ -64,7 +66,8 @@ func TestLint(t *testing.T) {
 	for name, example := range examples(t) {
 		for part := range parts {
 			t.Run(name+"/"+part, func(t *testing.T) {
-				linted := lint.AllWithKubeVersion("karmada-compute", partOf(example, part), "karmada-system", &chartutil.KubeVersion{Version: "v1.35.0", Major: "1", Minor: "35"})
+				linted := lint.AllWithKubeVersion("karmada-compute", partOf(example, part), "karmada-system",
+					&chartutil.KubeVersion{Version: "v1.35.0", Major: "1", Minor: "35"})
 				for _, message := range linted.Messages {
 					if message.Severity >= support.WarningSev {
 						t.Error(message)

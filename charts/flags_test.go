@@ -19,7 +19,8 @@ import (
 func build(t *testing.T) string {
 	t.Helper()
 	folder := t.TempDir()
-	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", folder, "../cmd/karmada-compute", "../cmd/karmada-compute-cell").CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(t.Context(), "go", "build", "-o", folder, "../cmd/karmada-compute",
+		"../cmd/karmada-compute-cell").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return folder
@@ -89,7 +90,8 @@ func knowTheirFlags(t *testing.T, folder string) {
 	}
 }
 
-// haveTheSameDefaults: with the chart's defaults, the host runs like the binary without flags, except for paths and addresses.
+// haveTheSameDefaults: with the chart's defaults, the host runs like the binary without flags, except for paths and
+// addresses.
 func haveTheSameDefaults(t *testing.T, binary string) {
 	t.Helper()
 	// These differ on purpose.

@@ -110,45 +110,90 @@ type intrusion struct {
 }
 
 var intrusions = map[string]intrusion{
-	"propagate a Pod of a project":            {tenant, create(policyOf("PropagationPolicy", guarded)), "create a Workload instead"},
-	"override what a project sends":           {tenant, create(policyOf("OverridePolicy", guarded)), "create a Workload instead"},
-	"bind an object of a project":             {tenant, create(binding("ResourceBinding", guarded, "new", ofNamespace(guarded))), "create a Workload instead"},
-	"write a Work in a project":               {tenant, create(workOf(guarded)), "create a Workload instead"},
-	"expose the Services of a project":        {tenant, create(services(guarded)), "create a Workload instead"},
-	"propagate from a hub namespace":          {tenant, create(policyOf("PropagationPolicy", guardedSpace)), "create a Workload instead"},
-	"deploy in a hub namespace":               {tenant, create(deploymentIn(guardedSpace)), "create a Workload instead"},
-	"report for a copy":                       {tenant, patch(deploymentNamed(guardedSpace), `{"spec":{"suspended":true}}`), "create a Workload instead"},
-	"bind a Secret of another namespace":      {tenant, create(binding("ResourceBinding", free, "new", ofNamespace("karmada-cluster"))), "of its own namespace only"},
-	"bind an object without a namespace":      {tenant, create(binding("ResourceBinding", free, "new", map[string]any{})), "of its own namespace only"},
-	"turn a binding to another namespace":     {tenant, patch(binding("ResourceBinding", free, "old", map[string]any{}), `{"spec":{"resource":{"namespace":"karmada-cluster"}}}`), "of its own namespace only"},
-	"give a binding the identity of another":  {tenant, patch(binding("ResourceBinding", free, "old", map[string]any{}), `{"metadata":{"labels":{"resourcebinding.karmada.io/permanent-id":"theirs"}}}`), "is Karmada's"},
-	"bind a CustomResourceDefinition":         {tenant, create(binding("ClusterResourceBinding", "", "new", map[string]any{})), "Karmada alone writes"},
-	"send a Work to a cell":                   {tenant, create(workOf("karmada-es-mine")), "Works of a cell"},
-	"send a Work to another cell":             {cellsAgent, create(workOf("karmada-es-other")), "Works of a cell"},
-	"announce a replica that does not run":    {cellsAgent, create(ghost()), "these Leases divide the projects"},
-	"freeze the record of the shards":         {cellsAgent, create(lease("karmada-compute-shards")), "these Leases divide the projects"},
-	"prolong the Lease of a replica":          {cellsAgent, patch(lease("karmada-compute-replica-a"), `{"spec":{"leaseDurationSeconds":2000000000}}`), "these Leases divide the projects"},
-	"delete the Lease of a replica":           {tenant, remove(lease("karmada-compute-replica-a")), "these Leases divide the projects"},
-	"mark a project":                          {tenant, create(configMap("karmada-system", "karmada-compute-project-x")), "writes its ConfigMaps"},
-	"delete the mark of a project":            {tenant, remove(configMap("karmada-system", "karmada-compute-project-guard")), "writes its ConfigMaps"},
-	"write the credential of another cell":    {cellsAgent, create(secret("karmada-cluster", "other")), "of its own cell only"},
-	"grant itself a session":                  {tenant, create(configMap(grantSpace, "session-1")), "writes its ConfigMaps"},
-	"take the name of a hub namespace":        {tenant, create(labelled(namespace("ns-00000000-0000-4000-8000-00000000a002"))), "reserved for the hub namespaces"},
-	"make a namespace one of a project":       {tenant, create(labelled(namespace("guard-mine"))), "are reserved for its hub namespaces"},
-	"label a namespace as one of a project":   {tenant, patch(namespace(free), `{"metadata":{"labels":{"compute.datumapis.com/project-uid":"north-uid"}}}`), "are reserved for its hub namespaces"},
-	"confirm a Cluster as a cell of a city":   {tenant, patch(namespace("karmada-es-mine"), `{"metadata":{"labels":{"topology.datum.net/city-code":"dfw"}}}`), "a cell of the city"},
-	"confirm it before it exists":             {tenant, create(inCity(namespace("karmada-es-new"))), "a cell of the city"},
-	"withdraw a cell from its city":           {tenant, patch(namespace("karmada-es-other"), `{"metadata":{"labels":{"topology.datum.net/city-code":null}}}`), "a cell of the city"},
-	"give a hub namespace to another project": {tenant, patch(namespace(guardedSpace), `{"metadata":{"labels":{"compute.datumapis.com/project-uid":"x"}}}`), "prove whose it is"},
-	"take the proof from a hub namespace":     {tenant, patch(namespace(guardedSpace), `{"metadata":{"labels":{"compute.datumapis.com/project-uid":null}}}`), "prove whose it is"},
+	"propagate a Pod of a project":  {tenant, create(policyOf("PropagationPolicy", guarded)), "create a Workload instead"},
+	"override what a project sends": {tenant, create(policyOf("OverridePolicy", guarded)), "create a Workload instead"},
+	"bind an object of a project": {
+		tenant, create(binding("ResourceBinding", guarded, "new", ofNamespace(guarded))), "create a Workload instead",
+	},
+	"write a Work in a project":        {tenant, create(workOf(guarded)), "create a Workload instead"},
+	"expose the Services of a project": {tenant, create(services(guarded)), "create a Workload instead"},
+	"propagate from a hub namespace":   {tenant, create(policyOf("PropagationPolicy", guardedSpace)), "create a Workload instead"},
+	"deploy in a hub namespace":        {tenant, create(deploymentIn(guardedSpace)), "create a Workload instead"},
+	"report for a copy": {
+		tenant, patch(deploymentNamed(guardedSpace), `{"spec":{"suspended":true}}`), "create a Workload instead",
+	},
+	"bind a Secret of another namespace": {
+		tenant, create(binding("ResourceBinding", free, "new", ofNamespace("karmada-cluster"))), "of its own namespace only",
+	},
+	"bind an object without a namespace": {
+		tenant, create(binding("ResourceBinding", free, "new", map[string]any{})), "of its own namespace only",
+	},
+	"turn a binding to another namespace": {
+		tenant, patch(binding("ResourceBinding", free, "old", map[string]any{}),
+			`{"spec":{"resource":{"namespace":"karmada-cluster"}}}`), "of its own namespace only",
+	},
+	"give a binding the identity of another": {
+		tenant, patch(binding("ResourceBinding", free, "old", map[string]any{}),
+			`{"metadata":{"labels":{"resourcebinding.karmada.io/permanent-id":"theirs"}}}`), "is Karmada's",
+	},
+	"bind a CustomResourceDefinition": {
+		tenant, create(binding("ClusterResourceBinding", "", "new", map[string]any{})), "Karmada alone writes",
+	},
+	"send a Work to a cell":                {tenant, create(workOf("karmada-es-mine")), "Works of a cell"},
+	"send a Work to another cell":          {cellsAgent, create(workOf("karmada-es-other")), "Works of a cell"},
+	"announce a replica that does not run": {cellsAgent, create(ghost()), "these Leases divide the projects"},
+	"freeze the record of the shards":      {cellsAgent, create(lease("karmada-compute-shards")), "these Leases divide the projects"},
+	"prolong the Lease of a replica": {
+		cellsAgent, patch(lease("karmada-compute-replica-a"), `{"spec":{"leaseDurationSeconds":2000000000}}`), "these Leases divide the projects",
+	},
+	"delete the Lease of a replica": {tenant, remove(lease("karmada-compute-replica-a")), "these Leases divide the projects"},
+	"mark a project": {
+		tenant, create(configMap("karmada-system", "karmada-compute-project-x")), "writes its ConfigMaps",
+	},
+	"delete the mark of a project": {
+		tenant, remove(configMap("karmada-system", "karmada-compute-project-guard")), "writes its ConfigMaps",
+	},
+	"write the credential of another cell": {cellsAgent, create(secret("karmada-cluster", "other")), "of its own cell only"},
+	"grant itself a session":               {tenant, create(configMap(grantSpace, "session-1")), "writes its ConfigMaps"},
+	"take the name of a hub namespace": {
+		tenant, create(labelled(namespace("ns-00000000-0000-4000-8000-00000000a002"))), "reserved for the hub namespaces",
+	},
+	"make a namespace one of a project": {tenant, create(labelled(namespace("guard-mine"))), "are reserved for its hub namespaces"},
+	"label a namespace as one of a project": {
+		tenant, patch(namespace(free), `{"metadata":{"labels":{"compute.datumapis.com/project-uid":"north-uid"}}}`),
+		"are reserved for its hub namespaces",
+	},
+	"confirm a Cluster as a cell of a city": {
+		tenant, patch(namespace("karmada-es-mine"), `{"metadata":{"labels":{"topology.datum.net/city-code":"dfw"}}}`), "a cell of the city",
+	},
+	"confirm it before it exists": {tenant, create(inCity(namespace("karmada-es-new"))), "a cell of the city"},
+	"withdraw a cell from its city": {
+		tenant, patch(namespace("karmada-es-other"), `{"metadata":{"labels":{"topology.datum.net/city-code":null}}}`), "a cell of the city",
+	},
+	"give a hub namespace to another project": {
+		tenant, patch(namespace(guardedSpace), `{"metadata":{"labels":{"compute.datumapis.com/project-uid":"x"}}}`), "prove whose it is",
+	},
+	"take the proof from a hub namespace": {
+		tenant, patch(namespace(guardedSpace), `{"metadata":{"labels":{"compute.datumapis.com/project-uid":null}}}`), "prove whose it is",
+	},
 }
 
 // greedy are bindings of Karmada for a ClusterPropagationPolicy of another product that selects what is the add-on's.
 var greedy = map[string]intrusion{
-	"a greedy policy selects namespaces":            {karmadaUser, create(claimed("ClusterResourceBinding", "", "v1", "Namespace", guardedSpace)), "sends hub namespaces"},
-	"a greedy policy selects Secrets":               {karmadaUser, create(claimed("ResourceBinding", guardedSpace, "v1", "Secret", "data")), "alone propagate from hub namespaces"},
-	"a greedy policy selects the originals":         {karmadaUser, create(claimed("ResourceBinding", guarded, "compute.datumapis.com/v1alpha", "WorkloadDeployment", "web")), "by copies of its own"},
-	"a greedy policy selects a binding's resources": {karmadaUser, patch(binding("ResourceBinding", guardedSpace, "old", map[string]any{}), `{"metadata":{"annotations":{"clusterpropagationpolicy.karmada.io/name":"all"}}}`), "alone propagate from hub namespaces"},
+	"a greedy policy selects namespaces": {
+		karmadaUser, create(claimed("ClusterResourceBinding", "", "v1", "Namespace", guardedSpace)), "sends hub namespaces",
+	},
+	"a greedy policy selects Secrets": {
+		karmadaUser, create(claimed("ResourceBinding", guardedSpace, "v1", "Secret", "data")), "alone propagate from hub namespaces",
+	},
+	"a greedy policy selects the originals": {
+		karmadaUser, create(claimed("ResourceBinding", guarded, "compute.datumapis.com/v1alpha", "WorkloadDeployment",
+			"web")), "by copies of its own",
+	},
+	"a greedy policy selects a binding's resources": {
+		karmadaUser, patch(binding("ResourceBinding", guardedSpace, "old", map[string]any{}),
+			`{"metadata":{"annotations":{"clusterpropagationpolicy.karmada.io/name":"all"}}}`), "alone propagate from hub namespaces",
+	},
 }
 
 // claimed is a binding that a ClusterPropagationPolicy has claimed.
@@ -163,33 +208,46 @@ func claimed(kind, namespace, apiVersion, of, name string) *unstructured.Unstruc
 var legitimate = map[string]intrusion{
 	"propagate from another namespace": {tenant, create(policyOf("PropagationPolicy", free)), ""},
 	"override in another namespace":    {tenant, create(policyOf("OverridePolicy", free)), ""},
-	"bind an object of its namespace":  {tenant, patch(binding("ResourceBinding", free, "old", map[string]any{}), `{"spec":{"clusters":[]}}`), ""},
-	"create a namespace":               {tenant, create(namespace("guard-mine")), ""},
-	"make a namespace a project":       {tenant, patch(namespace(free), `{"metadata":{"labels":{"compute.datumapis.com/project":"true"}}}`), ""},
-	"label the namespace of a cell":    {tenant, patch(namespace("karmada-es-other"), `{"metadata":{"labels":{"a":"b"}}}`), ""},
-	"confirm a cell":                   {operator, patch(namespace("karmada-es-mine"), `{"metadata":{"labels":{"topology.datum.net/city-code":"dfw"}}}`), ""},
-	"annotate a hub namespace":         {tenant, patch(namespace(guardedSpace), `{"metadata":{"annotations":{"a":"b"}}}`), ""},
-	"write a Lease of its own":         {cellsAgent, create(lease("karmada-agent-mine")), ""},
-	"write Works of its own cell":      {cellsAgent, create(workOf("karmada-es-mine")), ""},
-	"write its own credential":         {cellsAgent, create(secret("karmada-cluster", "mine-impersonator")), ""},
-	"write a ConfigMap":                {tenant, create(configMap("karmada-system", "theirs-too")), ""},
-	"collect a binding":                {collector, patch(binding("ResourceBinding", guarded, "old", map[string]any{}), `{"metadata":{"finalizers":null}}`), ""},
-	"collect a copy":                   {collector, patch(deploymentNamed(guardedSpace), `{"metadata":{"finalizers":["foregroundDeletion"]}}`), ""},
-	"take a Lease over":                {hubUser, patch(lease("karmada-compute-replica-a"), `{"spec":{"holderIdentity":"a"}}`), ""},
-	"mark a project":                   {hubUser, create(configMap("karmada-system", "karmada-compute-project-x")), ""},
-	"create a hub namespace":           {hubUser, create(labelled(namespace("ns-00000000-0000-4000-8000-00000000a002"))), ""},
-	"deploy in a hub namespace":        {hubUser, create(deploymentIn(guardedSpace)), ""},
-	"grant a session":                  {streams, create(configMap(grantSpace, "session-1")), ""},
-	"offer an instance type":           {tenant, create(ofKind("compute.datumapis.com/v1alpha", "InstanceType", "", "guard", map[string]any{"resources": map[string]any{"cpu": "1", "memory": "1Gi"}})), ""},
+	"bind an object of its namespace": {
+		tenant, patch(binding("ResourceBinding", free, "old", map[string]any{}), `{"spec":{"clusters":[]}}`), "",
+	},
+	"create a namespace":            {tenant, create(namespace("guard-mine")), ""},
+	"make a namespace a project":    {tenant, patch(namespace(free), `{"metadata":{"labels":{"compute.datumapis.com/project":"true"}}}`), ""},
+	"label the namespace of a cell": {tenant, patch(namespace("karmada-es-other"), `{"metadata":{"labels":{"a":"b"}}}`), ""},
+	"confirm a cell": {
+		operator, patch(namespace("karmada-es-mine"), `{"metadata":{"labels":{"topology.datum.net/city-code":"dfw"}}}`), "",
+	},
+	"annotate a hub namespace":    {tenant, patch(namespace(guardedSpace), `{"metadata":{"annotations":{"a":"b"}}}`), ""},
+	"write a Lease of its own":    {cellsAgent, create(lease("karmada-agent-mine")), ""},
+	"write Works of its own cell": {cellsAgent, create(workOf("karmada-es-mine")), ""},
+	"write its own credential":    {cellsAgent, create(secret("karmada-cluster", "mine-impersonator")), ""},
+	"write a ConfigMap":           {tenant, create(configMap("karmada-system", "theirs-too")), ""},
+	"collect a binding": {
+		collector, patch(binding("ResourceBinding", guarded, "old", map[string]any{}), `{"metadata":{"finalizers":null}}`), "",
+	},
+	"collect a copy":            {collector, patch(deploymentNamed(guardedSpace), `{"metadata":{"finalizers":["foregroundDeletion"]}}`), ""},
+	"take a Lease over":         {hubUser, patch(lease("karmada-compute-replica-a"), `{"spec":{"holderIdentity":"a"}}`), ""},
+	"mark a project":            {hubUser, create(configMap("karmada-system", "karmada-compute-project-x")), ""},
+	"create a hub namespace":    {hubUser, create(labelled(namespace("ns-00000000-0000-4000-8000-00000000a002"))), ""},
+	"deploy in a hub namespace": {hubUser, create(deploymentIn(guardedSpace)), ""},
+	"grant a session":           {streams, create(configMap(grantSpace, "session-1")), ""},
+	"offer an instance type": {
+		tenant, create(ofKind("compute.datumapis.com/v1alpha", "InstanceType", "", "guard",
+			map[string]any{"resources": map[string]any{"cpu": "1", "memory": "1Gi"}})), "",
+	},
 	// Of what the tenant may not do, as Karmada does it.
-	"bind for Karmada":              {karmadaUser, create(binding("ResourceBinding", guarded, "new", ofNamespace("elsewhere"))), ""},
-	"propagate another namespace":   {karmadaUser, create(claimed("ClusterResourceBinding", "", "v1", "Namespace", free)), ""},
-	"propagate another kind":        {karmadaUser, create(claimed("ResourceBinding", guarded, "v1", "Secret", "mine")), ""},
-	"end the claim of a policy":     {karmadaUser, patch(binding("ResourceBinding", guardedSpace, "old", map[string]any{}), `{"metadata":{"annotations":null}}`), ""},
-	"bind what has no namespace":    {karmadaUser, create(binding("ClusterResourceBinding", "", "new", map[string]any{})), ""},
-	"send a Work for Karmada":       {karmadaUser, create(workOf("karmada-es-other")), ""},
-	"report a status for Karmada":   {karmadaUser, patch(deploymentNamed(guardedSpace), `{"spec":{"suspended":true}}`), ""},
-	"an operator restores a label":  {operator, patch(namespace(guardedSpace), `{"metadata":{"labels":{"compute.datumapis.com/project-uid":"north-uid","a":"b"}}}`), ""},
+	"bind for Karmada":            {karmadaUser, create(binding("ResourceBinding", guarded, "new", ofNamespace("elsewhere"))), ""},
+	"propagate another namespace": {karmadaUser, create(claimed("ClusterResourceBinding", "", "v1", "Namespace", free)), ""},
+	"propagate another kind":      {karmadaUser, create(claimed("ResourceBinding", guarded, "v1", "Secret", "mine")), ""},
+	"end the claim of a policy": {
+		karmadaUser, patch(binding("ResourceBinding", guardedSpace, "old", map[string]any{}), `{"metadata":{"annotations":null}}`), "",
+	},
+	"bind what has no namespace":  {karmadaUser, create(binding("ClusterResourceBinding", "", "new", map[string]any{})), ""},
+	"send a Work for Karmada":     {karmadaUser, create(workOf("karmada-es-other")), ""},
+	"report a status for Karmada": {karmadaUser, patch(deploymentNamed(guardedSpace), `{"spec":{"suspended":true}}`), ""},
+	"an operator restores a label": {
+		operator, patch(namespace(guardedSpace), `{"metadata":{"labels":{"compute.datumapis.com/project-uid":"north-uid","a":"b"}}}`), "",
+	},
 	"an operator deletes the Lease": {operator, remove(lease("karmada-compute-replica-a")), ""},
 }
 
@@ -199,8 +257,9 @@ func deploymentNamed(namespace string) *v1alpha.WorkloadDeployment {
 	return d
 }
 
-// TestGuardOfTheHub: what a tenant of the hub and the agent of a cell may do by RBAC reaches nothing of the add-on and of its projects, in
-// both modes. Without the guard each of it is accepted, and with it Karmada, its agents and the add-on still can.
+// TestGuardOfTheHub: what a tenant of the hub and the agent of a cell may do by RBAC reaches nothing of the add-on and
+// of its projects, in both modes. Without the guard each of it is accepted, and with it Karmada, its agents and the
+// add-on still can.
 func TestGuardOfTheHub(t *testing.T) {
 	admin := clientOf(t, "")
 	setUpGuarded(t, admin)
@@ -214,7 +273,8 @@ func TestGuardOfTheHub(t *testing.T) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(refused)) {
 		one := refused[name]
-		awaitAnswer(t, name+" is refused without the guard", func() error { return one.try(t.Context(), clients[one.by]) }, func(err error) bool { return err == nil })
+		awaitAnswer(t, name+" is refused without the guard", func() error { return one.try(t.Context(), clients[one.by]) },
+			func(err error) bool { return err == nil })
 	}
 	for mode, sets := range map[string]set{"milo": {}, "namespaces": {"projects.mode": "namespaces"}} {
 		applyGuards(t, admin, sets, offered)
@@ -236,7 +296,8 @@ func TestGuardOfTheHub(t *testing.T) {
 	}
 }
 
-// awaitAnswer repeats a request until the answer is right: roles and policies come into force some time after they are written.
+// awaitAnswer repeats a request until the answer is right: roles and policies come into force some time after they are
+// written.
 func awaitAnswer(t *testing.T, what string, request func() error, isRight func(error) bool) {
 	t.Helper()
 	var answer error
@@ -255,7 +316,8 @@ func setUpGuarded(t *testing.T, admin client.Client) {
 	for _, name := range []string{free, grantSpace, "karmada-cluster", "karmada-system", "karmada-es-mine", "karmada-es-other"} {
 		ensureNamespace(t, admin, name)
 	}
-	if err := admin.Patch(t.Context(), namespace("karmada-es-other"), client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"topology.datum.net/city-code":"dfw"}}}`))); err != nil {
+	if err := admin.Patch(t.Context(), namespace("karmada-es-other"),
+		client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"topology.datum.net/city-code":"dfw"}}}`))); err != nil {
 		t.Fatal(err)
 	}
 	// Replicas of other tests may have left the record of the shards.
@@ -271,10 +333,14 @@ func setUpGuarded(t *testing.T, admin client.Client) {
 		binding("ResourceBinding", guardedSpace, "old", ofNamespace(guardedSpace)),
 	}
 	role := &rbacv1.ClusterRole{ObjectMeta: named("", "guard-test"), Rules: []rbacv1.PolicyRule{{
-		APIGroups: []string{"", "work.karmada.io", "policy.karmada.io", "networking.karmada.io", "coordination.k8s.io", v1alpha.GroupVersion.Group},
+		APIGroups: []string{
+			"", "work.karmada.io", "policy.karmada.io", "networking.karmada.io", "coordination.k8s.io", v1alpha.GroupVersion.Group,
+		},
 		Resources: []string{"*"}, Verbs: []string{"*"},
 	}}}
-	bound := &rbacv1.ClusterRoleBinding{ObjectMeta: named("", "guard-test"), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name}}
+	bound := &rbacv1.ClusterRoleBinding{
+		ObjectMeta: named("", "guard-test"), RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
+	}
 	for _, user := range []string{tenant, cellsAgent, hubUser, collector, streams} {
 		bound.Subjects = append(bound.Subjects, rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: user})
 	}

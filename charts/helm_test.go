@@ -24,7 +24,9 @@ import (
 // helm is Helm's configuration for a namespace of the test's kube-apiserver.
 func helm(t *testing.T, namespace string) *action.Configuration {
 	t.Helper()
-	flags := genericclioptions.NewConfigFlags(false).WithWrapConfigFn(func(*rest.Config) *rest.Config { return rest.CopyConfig(testenv.Config(t)) })
+	flags := genericclioptions.NewConfigFlags(false).WithWrapConfigFn(func(*rest.Config) *rest.Config {
+		return rest.CopyConfig(testenv.Config(t))
+	})
 	flags.Namespace = &namespace
 	configuration := &action.Configuration{}
 	if err := configuration.Init(flags, namespace, "secret", t.Logf); err != nil {
@@ -33,13 +35,14 @@ func helm(t *testing.T, namespace string) *action.Configuration {
 	return configuration
 }
 
-// TestHelmKeepsCRDs: helm upgrade upgrades the CRDs, helm uninstall keeps them with their objects and deletes all others, and a later
-// installation takes them over.
+// TestHelmKeepsCRDs: helm upgrade upgrades the CRDs, helm uninstall keeps them with their objects and deletes all
+// others, and a later installation takes them over.
 func TestHelmKeepsCRDs(t *testing.T) {
 	c := newClient(t)
 	namespace := testenv.Namespace(t, c, "helm").Name
 	configuration := helm(t, namespace)
-	// Nothing ends a namespace here. The kube-apiserver of the test has the CRDs already, which Helm takes over only when asked to.
+	// Nothing ends a namespace here. The kube-apiserver of the test has the CRDs already, which Helm takes over only when
+	// asked to.
 	enabled := values(parts["hub"], set{"hub.namespace": namespace, "agents.enabled": false})
 	install := func() error {
 		one := action.NewInstall(configuration)
@@ -63,7 +66,8 @@ func TestHelmKeepsCRDs(t *testing.T) {
 	if _, err := upgrade.Run("karmada-compute", next, enabled); err != nil {
 		t.Fatal(err)
 	}
-	if names, _, err := unstructured.NestedStringSlice(crd(t, c).Object, "spec", "names", "shortNames"); err != nil || !slices.Contains(names, "later") {
+	if names, _, err := unstructured.NestedStringSlice(crd(t, c).Object, "spec", "names", "shortNames"); err != nil ||
+		!slices.Contains(names, "later") {
 		t.Errorf("the CRD has the short names %v after an upgrade: %v", names, err)
 	}
 

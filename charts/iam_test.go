@@ -177,8 +177,8 @@ func checkInherited(t *testing.T, objects []*unstructured.Unstructured, roles ma
 	}
 }
 
-// TestConsumerRoles: roles grant protected permissions, viewers read every kind, and no role may write the objects that only the add-on
-// writes.
+// TestConsumerRoles: roles grant protected permissions, viewers read every kind, and no role may write the objects that
+// only the add-on writes.
 func TestConsumerRoles(t *testing.T) {
 	objects := render(t, parts["milo"], set{"milo.iam.enabled": true, "milo.iam.namespace": "mine"})
 	permissions, roles := permissionsOf(t, objects), map[string][]string{}
@@ -211,7 +211,8 @@ func TestConsumerRoles(t *testing.T) {
 
 // TestNoObjectsOfMiloByDefault: their kinds may not be served.
 func TestNoObjectsOfMiloByDefault(t *testing.T) {
-	if off := render(t, parts["milo"]); slices.ContainsFunc(off, func(o *unstructured.Unstructured) bool { return strings.Contains(o.GetAPIVersion(), "miloapis.com") }) {
+	if off := render(t, parts["milo"]); slices.ContainsFunc(off,
+		func(o *unstructured.Unstructured) bool { return strings.Contains(o.GetAPIVersion(), "miloapis.com") }) {
 		t.Error("the chart has objects of Milo by default")
 	}
 }

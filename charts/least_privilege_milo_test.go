@@ -16,7 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// mayAtMilo lists, for the controllers and for Pods that serve webhooks only, whether they have this permission at Milo.
+// mayAtMilo lists, for the controllers and for Pods that serve webhooks only, whether they have this permission at
+// Milo.
 var mayAtMilo = map[string]struct{ controllers, webhooks bool }{
 	"get secrets":       {true, false},
 	"list secrets":      {true, false},
@@ -62,8 +63,8 @@ func TestStolenCredentialsOfMilo(t *testing.T) {
 	}
 }
 
-// may asks whether the user of a client has a permission, such as "get secrets". Kinds without a group are Kubernetes' own or the
-// add-on's.
+// may asks whether the user of a client has a permission, such as "get secrets". Kinds without a group are Kubernetes'
+// own or the add-on's.
 func may(ctx context.Context, c client.Client, what string) (bool, error) {
 	verb, full, _ := strings.Cut(what, " ")
 	resource, group, _ := strings.Cut(full, ".")

@@ -116,7 +116,8 @@ func grant(namespace, name, role, user string) *rbacv1.RoleBinding {
 	}
 }
 
-// setUpHub applies the chart at the hub and creates the other objects there. It waits until a user has its permissions and limits.
+// setUpHub applies the chart at the hub and creates the other objects there. It waits until a user has its permissions
+// and limits.
 func setUpHub(t *testing.T, user string, sets ...set) {
 	t.Helper()
 	admin := clientOf(t, "")
@@ -150,8 +151,8 @@ func ensure(t *testing.T, c client.Client, obj client.Object) {
 	}
 }
 
-// awaitLimits waits until the API server has loaded roles and policy into its caches: until an allowed request succeeds, and a request
-// that only the policy refuses fails.
+// awaitLimits waits until the API server has loaded roles and policy into its caches: until an allowed request
+// succeeds, and a request that only the policy refuses fails.
 func awaitLimits(t *testing.T, user string) {
 	t.Helper()
 	limited := client.NewDryRunClient(clientOf(t, user))
@@ -232,18 +233,22 @@ var attacks = map[string]attempt{
 	"bind the role to somebody else":                 create(grant(otherSpace, "karmada-compute", "karmada-compute-namespace", "mallory")),
 	"bind the role by another name":                  create(grant(otherSpace, "mine", "karmada-compute-namespace", hubUser)),
 	"bind another role":                              create(grant(otherSpace, "karmada-compute", "cluster-admin", hubUser)),
-	"add a subject":                                  patch(grant(ownSpace, "karmada-compute", "", ""), `{"subjects":[{"kind":"User","apiGroup":"rbac.authorization.k8s.io","name":"mallory"}]}`),
+	"add a subject": patch(grant(ownSpace, "karmada-compute", "", ""),
+		`{"subjects":[{"kind":"User","apiGroup":"rbac.authorization.k8s.io","name":"mallory"}]}`),
 
-	"create a namespace":                 create(namespace("mine")),
-	"create a namespace with its label":  create(labelled(namespace("mine"))),
-	"create one without its label":       create(namespace("ns-00000000-0000-4000-8000-000000000009")),
-	"label a foreign namespace":          patch(namespace(karmadas), `{"metadata":{"labels":{"meta.datumapis.com/upstream-cluster-name":"cluster-north"}}}`),
-	"label one that is named so":         patch(namespace(likeSpace), `{"metadata":{"labels":{"meta.datumapis.com/upstream-cluster-name":"cluster-north"}}}`),
-	"take the label off a hub namespace": patch(namespace(ownSpace), `{"metadata":{"labels":{"meta.datumapis.com/upstream-cluster-name":null}}}`),
-	"delete a foreign namespace":         remove(namespace(karmadas)),
-	"label the namespace of a cell":      patch(namespace(cellSpace), `{"metadata":{"labels":{"topology.datum.net/city-code":"dfw","a":"b"}}}`),
-	"annotate the namespace of a cell":   patch(namespace(cellSpace), `{"metadata":{"annotations":{"a":"b"}}}`),
-	"delete the namespace of a cell":     remove(namespace(cellSpace)),
+	"create a namespace":                create(namespace("mine")),
+	"create a namespace with its label": create(labelled(namespace("mine"))),
+	"create one without its label":      create(namespace("ns-00000000-0000-4000-8000-000000000009")),
+	"label a foreign namespace": patch(namespace(karmadas),
+		`{"metadata":{"labels":{"meta.datumapis.com/upstream-cluster-name":"cluster-north"}}}`),
+	"label one that is named so": patch(namespace(likeSpace),
+		`{"metadata":{"labels":{"meta.datumapis.com/upstream-cluster-name":"cluster-north"}}}`),
+	"take the label off a hub namespace": patch(namespace(ownSpace),
+		`{"metadata":{"labels":{"meta.datumapis.com/upstream-cluster-name":null}}}`),
+	"delete a foreign namespace":       remove(namespace(karmadas)),
+	"label the namespace of a cell":    patch(namespace(cellSpace), `{"metadata":{"labels":{"topology.datum.net/city-code":"dfw","a":"b"}}}`),
+	"annotate the namespace of a cell": patch(namespace(cellSpace), `{"metadata":{"annotations":{"a":"b"}}}`),
+	"delete the namespace of a cell":   remove(namespace(cellSpace)),
 
 	"write a ConfigMap elsewhere":             create(configMap("default", "mine")),
 	"write a foreign ConfigMap of its space":  patch(configMap("karmada-system", "theirs"), `{"data":{"a":"b"}}`),
@@ -259,14 +264,18 @@ var attacks = map[string]attempt{
 
 	"write a Work outside of the execution namespaces": create(labelled(work("default", "mine", manifest("v1", "Namespace", "", ownSpace)))),
 	"write a Work without its label":                   create(work(cellSpace, "mine", manifest("v1", "Namespace", "", ownSpace))),
-	"send a ClusterRoleBinding to a cell":              create(labelled(work(cellSpace, "mine", manifest("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "", "mine")))),
-	"send another namespace to a cell":                 create(labelled(work(cellSpace, "mine", manifest("v1", "Namespace", "", "kube-system")))),
-	"send a deployment elsewhere":                      create(labelled(work(cellSpace, "mine", manifest("compute.datumapis.com/v1alpha", "WorkloadDeployment", "default", "mine")))),
-	"change what its own Work carries":                 patch(workNamed("own"), `{"spec":{"workload":{"manifests":[{"apiVersion":"v1","kind":"Pod","metadata":{"name":"mine"}}]}}}`),
-	"change what a Work of Karmada carries":            patch(workNamed("of-a-copy"), `{"spec":{"workload":{"manifests":[]}}}`),
-	"change a foreign Work":                            patch(workNamed("foreign"), `{"spec":{"suspendDispatching":true}}`),
-	"label a foreign Work":                             patch(workNamed("foreign"), `{"metadata":{"labels":{"meta.datumapis.com/upstream-cluster-name":"cluster-north"}}}`),
-	"delete a foreign Work":                            remove(workNamed("foreign")),
+	"send a ClusterRoleBinding to a cell": create(labelled(work(cellSpace, "mine",
+		manifest("rbac.authorization.k8s.io/v1", "ClusterRoleBinding", "", "mine")))),
+	"send another namespace to a cell": create(labelled(work(cellSpace, "mine", manifest("v1", "Namespace", "", "kube-system")))),
+	"send a deployment elsewhere": create(labelled(work(cellSpace, "mine",
+		manifest("compute.datumapis.com/v1alpha", "WorkloadDeployment", "default", "mine")))),
+	"change what its own Work carries": patch(workNamed("own"),
+		`{"spec":{"workload":{"manifests":[{"apiVersion":"v1","kind":"Pod","metadata":{"name":"mine"}}]}}}`),
+	"change what a Work of Karmada carries": patch(workNamed("of-a-copy"), `{"spec":{"workload":{"manifests":[]}}}`),
+	"change a foreign Work":                 patch(workNamed("foreign"), `{"spec":{"suspendDispatching":true}}`),
+	"label a foreign Work": patch(workNamed("foreign"),
+		`{"metadata":{"labels":{"meta.datumapis.com/upstream-cluster-name":"cluster-north"}}}`),
+	"delete a foreign Work": remove(workNamed("foreign")),
 
 	"deploy elsewhere":    create(deploymentIn("default")),
 	"propagate elsewhere": create(propagationIn("default")),
@@ -291,7 +300,8 @@ var allowed = map[string]attempt{
 	"renew a Lease":              remove(lease("karmada-compute-replica-a")),
 	"send a hub namespace":       create(labelled(work(cellSpace, "mine", manifest("v1", "Namespace", "", ownSpace)))),
 	"send a Cell":                create(labelled(work(cellSpace, "mine", manifest("compute.datumapis.com/v1alpha", "Cell", "", "hub")))),
-	"remove a deployment":        create(labelled(work(cellSpace, "mine", manifest("compute.datumapis.com/v1alpha", "WorkloadDeployment", ownSpace, "web")))),
+	"remove a deployment": create(labelled(work(cellSpace, "mine",
+		manifest("compute.datumapis.com/v1alpha", "WorkloadDeployment", ownSpace, "web")))),
 	"nudge a Work of Karmada":    patch(workNamed("of-a-copy"), `{"metadata":{"annotations":{"a":"b"}},"spec":{"suspendDispatching":false}}`),
 	"delete a Work of Karmada":   remove(workNamed("of-a-copy")),
 	"let go of its own Work":     patch(workNamed("own"), `{"metadata":{"finalizers":null}}`),
@@ -318,8 +328,8 @@ func propagationIn(namespace string) *policyv1alpha1.PropagationPolicy {
 	}}
 }
 
-// TestStolenCredentialOfTheHub verifies the permissions of the add-on's credential for the hub, with the roles and the policy of the
-// chart, and that the policy limits no other user.
+// TestStolenCredentialOfTheHub verifies the permissions of the add-on's credential for the hub, with the roles and the
+// policy of the chart, and that the policy limits no other user.
 func TestStolenCredentialOfTheHub(t *testing.T) {
 	setUpHub(t, hubUser)
 	stolen, admin := client.NewDryRunClient(clientOf(t, hubUser)), client.NewDryRunClient(clientOf(t, ""))
@@ -338,8 +348,8 @@ func TestStolenCredentialOfTheHub(t *testing.T) {
 	}
 }
 
-// TestStolenCredentialOfTheWebhooks verifies that Pods that serve webhooks only have none of that: they mark projects, keep the webhooks'
-// CA and paths, and register the interpreter.
+// TestStolenCredentialOfTheWebhooks verifies that Pods that serve webhooks only have none of that: they mark projects,
+// keep the webhooks' CA and paths, and register the interpreter.
 func TestStolenCredentialOfTheWebhooks(t *testing.T) {
 	setUpHub(t, webhookUser, set{"host.separateWebhooks": true})
 	stolen := client.NewDryRunClient(clientOf(t, webhookUser))
@@ -362,14 +372,17 @@ func TestStolenCredentialOfTheWebhooks(t *testing.T) {
 	}
 }
 
-// TestPodsOfWebhooksHaveCredentialsOfTheirOwn verifies, for each form of a credential, that Pods that serve webhooks only do not mount
-// a credential of the controllers, and know the users of the controllers.
+// TestPodsOfWebhooksHaveCredentialsOfTheirOwn verifies, for each form of a credential, that Pods that serve webhooks
+// only do not mount a credential of the controllers, and know the users of the controllers.
 func TestPodsOfWebhooksHaveCredentialsOfTheirOwn(t *testing.T) {
 	token := set{"access.hub.token.server": "https://hub.example", "access.milo.token.server": "https://milo.example"}
 	for name, credential := range map[string]set{
-		"Secrets":     {},
-		"kubeconfigs": {"access.hub.kubeconfig": "a", "access.milo.kubeconfig": "b", "access.webhooks.hub.kubeconfig": "c", "access.webhooks.milo.kubeconfig": "d"},
-		"tokens":      token,
+		"Secrets": {},
+		"kubeconfigs": {
+			"access.hub.kubeconfig": "a", "access.milo.kubeconfig": "b", "access.webhooks.hub.kubeconfig": "c",
+			"access.webhooks.milo.kubeconfig": "d",
+		},
+		"tokens": token,
 	} {
 		objects := render(t, credential, separate)
 		controllers, webhooks := query(t, objects, host, volumes), query(t, objects, serve, volumes)
@@ -379,7 +392,8 @@ func TestPodsOfWebhooksHaveCredentialsOfTheirOwn(t *testing.T) {
 				t.Errorf("%s: both mount %s", name, mounted)
 			}
 		}
-		if one, other := query(t, objects, host, "{.spec.template.spec.serviceAccountName}"), query(t, objects, serve, "{.spec.template.spec.serviceAccountName}"); one == other {
+		if one, other := query(t, objects, host, "{.spec.template.spec.serviceAccountName}"),
+			query(t, objects, serve, "{.spec.template.spec.serviceAccountName}"); one == other {
 			t.Errorf("%s: both are ServiceAccount %s", name, one)
 		}
 		if got := query(t, objects, serve, args); !strings.Contains(got, `"--add-on-users=karmada-compute"`) {

@@ -29,8 +29,8 @@ import (
 // systemdPath is the path of systemd on every distribution with a merged /usr, and with a link on others.
 const systemdPath = "/lib/systemd/systemd"
 
-// machine is a systemd that is process 1 of its own namespaces, with a root folder in memory. When it ends, the kernel ends all
-// its processes and removes all its mounts.
+// machine is a systemd that is process 1 of its own namespaces, with a root folder in memory. When it ends, the kernel
+// ends all its processes and removes all its mounts.
 type machine struct {
 	*testing.T
 
@@ -87,8 +87,8 @@ func cgroupRoot() (string, error) {
 	return "", errors.New("systemd needs cgroups of version 2, which are not mounted")
 }
 
-// startMachine starts a systemd with units. /etc/karmada-compute is the configuration folder, and the binary is in /usr/local/bin. Of
-// the units of the test's machine, it starts journald alone.
+// startMachine starts a systemd with units. /etc/karmada-compute is the configuration folder, and the binary is in
+// /usr/local/bin. Of the units of the test's machine, it starts journald alone.
 func startMachine(t *testing.T, binary, configuration string, units map[string]string) *machine {
 	t.Helper()
 	root, err := cgroupRoot()
@@ -128,8 +128,8 @@ func startMachine(t *testing.T, binary, configuration string, units map[string]s
 	return m
 }
 
-// startOnThread starts a command, and returns a function that kills it and waits. The kernel kills the command when the thread that
-// has started it ends, so that the thread is kept.
+// startOnThread starts a command, and returns a function that kills it and waits. The kernel kills the command when the
+// thread that has started it ends, so that the thread is kept.
 func startOnThread(t *testing.T, command *exec.Cmd) (end func()) {
 	t.Helper()
 	started, ended := make(chan error), make(chan struct{})
@@ -170,8 +170,8 @@ func removeCgroup(t *testing.T, folder string) {
 	}
 }
 
-// awaitBoot waits until systemd has started its own units. Before process 1 is systemd, systemctl would find the systemd of the
-// test's machine.
+// awaitBoot waits until systemd has started its own units. Before process 1 is systemd, systemctl would find the
+// systemd of the test's machine.
 func (m *machine) awaitBoot() {
 	m.Helper()
 	m.await("systemd has started", func() (bool, string) {
@@ -217,8 +217,8 @@ func (m *machine) must(program string, args ...string) string {
 	return out
 }
 
-// inNetwork runs a function on a thread in the network of the machine. Sockets stay in the network in which they were created. The
-// thread ends with the goroutine, which does not unlock it.
+// inNetwork runs a function on a thread in the network of the machine. Sockets stay in the network in which they were
+// created. The thread ends with the goroutine, which does not unlock it.
 func (m *machine) inNetwork(run func() error) error {
 	result := make(chan error)
 	go func() {

@@ -11,10 +11,16 @@ import (
 var webhookCases = []optionCase{
 	{option: "hub.namespace", value: "mine", object: host, query: args, want: `"--namespace=mine"`},
 	{option: "admission.mode", value: "DryRun", object: host, query: args, want: `"--admission-mode=DryRun"`},
-	{option: "admission.namespaceSelector", value: "canary=yes", object: host, query: args, want: `"--admission-namespace-selector=canary=yes"`},
+	{
+		option: "admission.namespaceSelector", value: "canary=yes", object: host, query: args,
+		want: `"--admission-namespace-selector=canary=yes"`,
+	},
 	{option: "interpreterMode", value: "webhook", object: host, query: args, want: `"--interpreter-mode=webhook"`},
 	{option: "webhooks.select", value: []any{"workloads"}, object: host, query: args, want: `"--webhooks=workloads"`},
-	{option: "webhooks.url", value: "https://hooks.example:9443", object: host, query: args, want: `"--webhook-url=https://hooks.example:9443"`},
+	{
+		option: "webhooks.url", value: "https://hooks.example:9443", object: host, query: args,
+		want: `"--webhook-url=https://hooks.example:9443"`,
+	},
 	{
 		option: "webhooks.register", value: false,
 		object: host, query: args, want: `"--register-webhooks=false"`,
@@ -23,7 +29,10 @@ var webhookCases = []optionCase{
 	{option: "webhooks.addOnUsers", value: []any{"a", "b"}, object: host, query: args, want: `"--add-on-users=a,b"`},
 	{option: "webhooks.shutdownDelaySeconds", value: 25, object: host, query: args, want: `"--shutdown-delay-duration=25s"`},
 	{option: "webhooks.shutdownDelaySeconds", value: 25, object: host, query: pod, want: `"terminationGracePeriodSeconds":60`},
-	{option: "webhooks.certificates.source", value: "secret", object: host, query: args, want: `"--webhook-cert-dir=/etc/karmada-compute/certificates"`},
+	{
+		option: "webhooks.certificates.source", value: "secret", object: host, query: args,
+		want: `"--webhook-cert-dir=/etc/karmada-compute/certificates"`,
+	},
 	{
 		option: "webhooks.certificates.source", value: "secret",
 		object: host, query: volumes, want: `{"name":"certificates","secret":{"defaultMode":288,"secretName":"karmada-compute-webhook-tls"}}`,
@@ -61,7 +70,8 @@ var webhookCases = []optionCase{
 	},
 	{
 		option: "webhooks.url", value: "https://hooks.example:9443/x",
-		object: "Certificate/karmada-compute-webhook", query: "{.spec.dnsNames}", want: `"karmada-compute-webhook.karmada-system.svc","hooks.example"]`,
+		object: "Certificate/karmada-compute-webhook", query: "{.spec.dnsNames}",
+		want: `"karmada-compute-webhook.karmada-system.svc","hooks.example"]`,
 		with: certManager,
 	},
 	{
@@ -71,14 +81,20 @@ var webhookCases = []optionCase{
 	},
 	{option: "webhooks.certificates.caLifetime", value: "24h", object: host, query: args, want: `"--webhook-ca-lifetime=24h"`},
 	{option: "webhooks.certificates.caTrustDelay", value: "1m", object: host, query: args, want: `"--webhook-ca-trust-delay=1m"`},
-	{option: "webhooks.clientCA.secretName", value: "mine", object: host, query: args, want: `"--client-ca-file=/etc/karmada-compute/client-ca/ca.crt"`},
+	{
+		option: "webhooks.clientCA.secretName", value: "mine", object: host, query: args,
+		want: `"--client-ca-file=/etc/karmada-compute/client-ca/ca.crt"`,
+	},
 	{option: "webhooks.clientCA.secretName", value: "mine", object: host, query: volumes, want: `"secretName":"mine"`},
 	{
 		option: "webhooks.clientCA.key", value: "tls.crt",
 		object: host, query: volumes, want: `{"key":"tls.crt","path":"ca.crt"}`,
 		with: set{"webhooks.clientCA.secretName": "mine"},
 	},
-	{option: "webhooks.alwaysAllowGroups", value: []any{"a", "b"}, object: host, query: args, want: `"--authorization-always-allow-groups=a,b"`},
+	{
+		option: "webhooks.alwaysAllowGroups", value: []any{"a", "b"}, object: host, query: args,
+		want: `"--authorization-always-allow-groups=a,b"`,
+	},
 	{option: "webhooks.paths.lifetime", value: "6h", object: host, query: args, want: `"--webhook-path-lifetime=6h"`},
 }
 
@@ -93,9 +109,15 @@ var made = set{"webhooks.register": false, "webhooks.addOnUsers": []any{"add-on"
 var miloCases = func() []optionCase {
 	const admission = "ValidatingWebhookConfiguration/karmada-compute"
 	return []optionCase{
-		{option: "milo.enabled", value: false, object: "CustomResourceDefinition/workloads.compute.datumapis.com", query: "{.spec.group}", want: none},
+		{
+			option: "milo.enabled", value: false, object: "CustomResourceDefinition/workloads.compute.datumapis.com",
+			query: "{.spec.group}", want: none,
+		},
 		{option: "milo.enabled", value: false, object: "ClusterRole/karmada-compute-project", query: "{.rules}", want: none},
-		{option: "milo.iam.enabled", value: true, object: "ProtectedResource/compute.datumapis.com-workload", query: "{.spec.plural}", want: "workloads"},
+		{
+			option: "milo.iam.enabled", value: true, object: "ProtectedResource/compute.datumapis.com-workload",
+			query: "{.spec.plural}", want: "workloads",
+		},
 		{
 			option: "milo.iam.namespace", value: "mine", object: "Role/compute.datumapis.com-viewer", query: "{.metadata.namespace}", want: "mine",
 			with: set{"milo.iam.enabled": true},
@@ -133,12 +155,14 @@ var miloCases = func() []optionCase {
 		},
 		{
 			option: "webhooks.paths.secrets", value: map[string]any{"validate-workload": pathSecret, "validate-owned": pathSecret},
-			object: admission, query: "{.webhooks[*].clientConfig.service.path}", want: "/validate-workload/" + pathSecret + " /validate-owned/" + pathSecret,
+			object: admission, query: "{.webhooks[*].clientConfig.service.path}",
+			want: "/validate-workload/" + pathSecret + " /validate-owned/" + pathSecret,
 			with: made,
 		},
 		{
 			option: "webhooks.paths.secrets", value: map[string]any{"validate-workload": pathSecret},
-			object: admission, query: "{.webhooks[*].clientConfig.url}", want: "https://hooks.example/validate-workload/" + pathSecret + " https://hooks.example/validate-owned",
+			object: admission, query: "{.webhooks[*].clientConfig.url}",
+			want: "https://hooks.example/validate-workload/" + pathSecret + " https://hooks.example/validate-owned",
 			with: set{"webhooks.register": false, "webhooks.addOnUsers": []any{"add-on"}, "webhooks.url": "https://hooks.example/"},
 		},
 		{
@@ -158,7 +182,8 @@ var miloCases = func() []optionCase {
 		},
 		{
 			option: "webhooks.url", value: "https://hooks.example/",
-			object: admission, query: "{.webhooks[*].clientConfig.url}", want: "https://hooks.example/validate-workload https://hooks.example/validate-owned",
+			object: admission, query: "{.webhooks[*].clientConfig.url}",
+			want: "https://hooks.example/validate-workload https://hooks.example/validate-owned",
 			with: made,
 		},
 		{option: "admission.mode", value: "Ignore", object: admission, query: "{.webhooks[*].failurePolicy}", want: "Ignore Ignore", with: made},
@@ -180,8 +205,12 @@ var accessCases = func() []optionCase {
 		token := set{key + ".token.server": "https://api.example"}
 		cases = append(cases,
 			optionCase{option: key + ".secret.name", value: "mine", object: host, query: volumes, want: `"name":"mine"`},
-			optionCase{option: key + ".secret.key", value: "mine.config", object: host, query: volumes, want: `{"key":"mine.config","path":"kubeconfig"}`},
-			optionCase{option: key + ".kubeconfig", value: "apiVersion: v1", object: secret, query: "{.data.kubeconfig}", want: "YXBpVmVyc2lvbjogdjE="},
+			optionCase{
+				option: key + ".secret.key", value: "mine.config", object: host, query: volumes, want: `{"key":"mine.config","path":"kubeconfig"}`,
+			},
+			optionCase{
+				option: key + ".kubeconfig", value: "apiVersion: v1", object: secret, query: "{.data.kubeconfig}", want: "YXBpVmVyc2lvbjogdjE=",
+			},
 			optionCase{
 				option: key + ".kubeconfig", value: "apiVersion: v1",
 				object: host, query: volumes, want: `{"secret":{"name":"karmada-compute-` + plane + `-access"}}`,
@@ -200,15 +229,25 @@ var accessCases = func() []optionCase {
 				option: key + ".token.server", value: "https://api.example",
 				object: host, query: volumes, want: `{"serviceAccountToken":{"expirationSeconds":3600,"path":"token"}}`,
 			},
-			optionCase{option: key + ".token.ca", value: certs, object: secret, query: "{.data.kubeconfig}", want: "hdXRob3JpdHktZGF0YTog", with: token},
+			optionCase{
+				option: key + ".token.ca", value: certs, object: secret, query: "{.data.kubeconfig}", want: "hdXRob3JpdHktZGF0YTog", with: token,
+			},
 			optionCase{option: key + ".token.audience", value: "karmada", object: host, query: volumes, want: `"audience":"karmada"`, with: token},
-			optionCase{option: key + ".token.expirationSeconds", value: 900, object: host, query: volumes, want: `"expirationSeconds":900`, with: token},
+			optionCase{
+				option: key + ".token.expirationSeconds", value: 900, object: host, query: volumes, want: `"expirationSeconds":900`, with: token,
+			},
 		)
 		key, secret = "access.webhooks."+plane, "Secret/karmada-compute-webhook-"+plane+"-access"
 		cases = append(cases,
 			optionCase{option: key + ".secret.name", value: "mine", object: serve, query: volumes, want: `"name":"mine"`, with: separate},
-			optionCase{option: key + ".secret.key", value: "mine.config", object: serve, query: volumes, want: `{"key":"mine.config","path":"kubeconfig"}`, with: separate},
-			optionCase{option: key + ".kubeconfig", value: "apiVersion: v1", object: secret, query: "{.data.kubeconfig}", want: "YXBpVmVyc2lvbjogdjE=", with: separate},
+			optionCase{
+				option: key + ".secret.key", value: "mine.config", object: serve, query: volumes,
+				want: `{"key":"mine.config","path":"kubeconfig"}`, with: separate,
+			},
+			optionCase{
+				option: key + ".kubeconfig", value: "apiVersion: v1", object: secret, query: "{.data.kubeconfig}",
+				want: "YXBpVmVyc2lvbjogdjE=", with: separate,
+			},
 			optionCase{
 				option: key + ".kubeconfig", value: "apiVersion: v1", with: separate,
 				object: serve, query: volumes, want: `{"secret":{"name":"karmada-compute-webhook-` + plane + `-access"}}`,
@@ -223,16 +262,21 @@ var accessCases = func() []optionCase {
 }()
 
 var hubCases = []optionCase{
-	{option: "hub.enabled", value: false, object: "CustomResourceDefinition/instances.compute.datumapis.com", query: "{.spec.group}", want: none},
+	{
+		option: "hub.enabled", value: false, object: "CustomResourceDefinition/instances.compute.datumapis.com",
+		query: "{.spec.group}", want: none,
+	},
 	{option: "hub.enabled", value: false, object: "ClusterRole/karmada-compute-hub", query: "{.rules}", want: none},
 	{option: "hub.namespace", value: "mine", object: "Role/karmada-compute-hub", query: "{.metadata.namespace}", want: "mine"},
 	{
 		option: "hub.namespace", value: "mine",
-		object: "ClusterRoleBinding/karmada-compute-hub", query: "{.subjects}", want: `{"kind":"ServiceAccount","name":"karmada-compute","namespace":"mine"}`,
+		object: "ClusterRoleBinding/karmada-compute-hub", query: "{.subjects}",
+		want: `{"kind":"ServiceAccount","name":"karmada-compute","namespace":"mine"}`,
 	},
 	{
 		option: "hub.subjects", value: []any{map[string]any{"kind": "User", "name": "me"}},
-		object: "RoleBinding/karmada-compute-hub", query: "{.subjects}", want: `[{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"me"}]`,
+		object: "RoleBinding/karmada-compute-hub", query: "{.subjects}",
+		want: `[{"apiGroup":"rbac.authorization.k8s.io","kind":"User","name":"me"}]`,
 	},
 	{
 		option: "hub.subjects", value: []any{map[string]any{"kind": "ServiceAccount", "name": "mine", "namespace": "there"}},
@@ -243,7 +287,9 @@ var hubCases = []optionCase{
 		object: "ServiceAccount/mine", query: "{.metadata.namespace}", want: "karmada-system",
 	},
 	{
-		option: "hub.subjects", value: []any{map[string]any{"kind": "User", "name": "it's me"}, map[string]any{"kind": "Group", "name": "add-ons"}},
+		option: "hub.subjects", value: []any{
+			map[string]any{"kind": "User", "name": "it's me"}, map[string]any{"kind": "Group", "name": "add-ons"},
+		},
 		object: limits, query: "{.spec.matchConditions[0].expression}",
 		want: `request.userInfo.username in ['it\'s me'] || request.userInfo.groups.exists(g, g in ['add-ons'])`,
 	},
@@ -304,8 +350,14 @@ var hubCases = []optionCase{
 		object: interpreter, query: "{.webhooks[*].clientConfig.url}", want: "https://hooks.example/interpret-workloaddeployment",
 		with: called,
 	},
-	{option: "interpreterMode", value: "webhook", object: interpreter, query: "{.webhooks[0].rules[0].kinds}", want: "WorkloadDeployment", with: made},
-	{option: "interpreterMode", value: "webhook", object: "ResourceInterpreterCustomization/karmada-compute", query: "{.spec}", want: none, with: made},
+	{
+		option: "interpreterMode", value: "webhook", object: interpreter, query: "{.webhooks[0].rules[0].kinds}",
+		want: "WorkloadDeployment", with: made,
+	},
+	{
+		option: "interpreterMode", value: "webhook", object: "ResourceInterpreterCustomization/karmada-compute",
+		query: "{.spec}", want: none, with: made,
+	},
 }
 
 const interpreter = "ResourceInterpreterWebhookConfiguration/karmada-compute"
@@ -322,7 +374,10 @@ var agentCases = func() []optionCase {
 	}
 	return []optionCase{
 		{option: "commonLabels", value: other, object: agent, query: "{.spec.template.metadata.labels}", want: "example.com/team"},
-		{option: "commonAnnotations", value: other, object: "Namespace/karmada-compute-system", query: "{.metadata.annotations}", want: "example.com/team"},
+		{
+			option: "commonAnnotations", value: other, object: "Namespace/karmada-compute-system",
+			query: "{.metadata.annotations}", want: "example.com/team",
+		},
 		{option: "logging.verbosity", value: 4, object: agent, query: args, want: `"-v=4"`},
 		{option: "logging.format", value: "json", object: agent, query: args, want: `"--logging-format=json"`},
 		{option: "profiling", value: true, object: agent, query: args, want: `"--profiling=true"`},
@@ -349,10 +404,14 @@ var agentCases = func() []optionCase {
 			object: agent, query: container, want: `"image":"karmada-compute/karmada-compute-cell@sha256:abab`,
 		},
 		{option: "agents.image.pullPolicy", value: "Always", object: agent, query: container, want: `"imagePullPolicy":"Always"`},
-		{option: "agents.image.pullSecrets", value: []any{"mine"}, object: agent, query: "{.spec.template.spec.imagePullSecrets[*].name}", want: "mine"},
+		{
+			option: "agents.image.pullSecrets", value: []any{"mine"}, object: agent,
+			query: "{.spec.template.spec.imagePullSecrets[*].name}", want: "mine",
+		},
 		{
 			option: "agents.image.pullSecrets", value: []any{"mine"},
-			object: policy, query: "{.spec.resourceSelectors}", want: `{"apiVersion":"v1","kind":"Secret","name":"mine","namespace":"karmada-compute-system"}`,
+			object: policy, query: "{.spec.resourceSelectors}",
+			want: `{"apiVersion":"v1","kind":"Secret","name":"mine","namespace":"karmada-compute-system"}`,
 		},
 		{option: "agents.replicas", value: 1, object: agent, query: "{.spec.replicas}", want: "1"},
 		{option: "agents.bindAddress", value: "$(POD_IP)", object: agent, query: args, want: `"--health-probe-bind-address=$(POD_IP):8081"`},
@@ -369,7 +428,10 @@ var agentCases = func() []optionCase {
 		},
 		{option: "agents.podLabels", value: other, object: agent, query: "{.spec.template.metadata.labels}", want: "example.com/team"},
 		{option: "agents.podAnnotations", value: other, object: agent, query: "{.spec.template.metadata.annotations}", want: "example.com/team"},
-		{option: "agents.resources", value: map[string]any{"limits": map[string]any{"cpu": "2"}}, object: agent, query: container, want: `"cpu":"2"`},
+		{
+			option: "agents.resources", value: map[string]any{"limits": map[string]any{"cpu": "2"}}, object: agent,
+			query: container, want: `"cpu":"2"`,
+		},
 		{option: "agents.nodeSelector", value: other, object: agent, query: pod, want: `"nodeSelector":{"example.com/team":"compute"}`},
 		{
 			option: "agents.tolerations", value: []any{map[string]any{"operator": "Exists"}},

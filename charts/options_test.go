@@ -14,8 +14,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/charts"
 )
 
-// An optionCase sets an option, and has the result of a query in an object that must follow from it, and that the default must not
-// have.
+// An optionCase sets an option, and has the result of a query in an object that must follow from it, and that the
+// default must not have.
 type optionCase struct {
 	option string
 	value  any
@@ -151,11 +151,15 @@ var hostCases = []optionCase{
 	},
 	{option: "monitoring.podMonitor.interval", value: "15s", with: scraped, object: podMonitor, query: "{.spec}", want: `"interval":"15s"`},
 	{
-		option: "monitoring.podMonitor.tlsConfig", value: map[string]any{"keySecret": map[string]any{"name": "mine", "key": "tls.key"}}, with: scraped,
+		option: "monitoring.podMonitor.tlsConfig", value: map[string]any{
+			"keySecret": map[string]any{"name": "mine", "key": "tls.key"},
+		}, with: scraped,
 		object: podMonitor, query: "{.spec.podMetricsEndpoints[0].tlsConfig}", want: `"keySecret":{"key":"tls.key","name":"mine"}`,
 	},
 	{
-		option: "monitoring.podMonitor.authorization", value: map[string]any{"credentials": map[string]any{"name": "mine", "key": "token"}}, with: scraped,
+		option: "monitoring.podMonitor.authorization", value: map[string]any{
+			"credentials": map[string]any{"name": "mine", "key": "token"},
+		}, with: scraped,
 		object: podMonitor, query: "{.spec.podMetricsEndpoints[0].authorization}", want: `"credentials":{"key":"token","name":"mine"}`,
 	},
 	{
@@ -171,7 +175,10 @@ var hostCases = []optionCase{
 		option: "monitoring.dashboards.annotations", value: other, with: shown,
 		object: overview, query: "{.metadata.annotations}", want: `"example.com/team":"compute"`,
 	},
-	{option: "monitoring.rules.enabled", value: true, object: alerts, query: "{.spec.groups[*].rules[*].alert}", want: "KarmadaComputeShardsNotOwned"},
+	{
+		option: "monitoring.rules.enabled", value: true, object: alerts, query: "{.spec.groups[*].rules[*].alert}",
+		want: "KarmadaComputeShardsNotOwned",
+	},
 	{
 		option: "monitoring.rules.labels", value: other, with: set{"monitoring.rules.enabled": true},
 		object: alerts, query: "{.metadata.labels}", want: `"example.com/team":"compute"`,
@@ -209,7 +216,10 @@ var hostCases = []optionCase{
 		option: "host.topologySpread", value: []any{map[string]any{"topologyKey": "rack", "maxSkew": 2, "whenUnsatisfiable": "DoNotSchedule"}},
 		object: host, query: pod, want: `"maxSkew":2,"topologyKey":"rack","whenUnsatisfiable":"DoNotSchedule"`,
 	},
-	{option: "host.topologySpread", value: []any{}, object: host, query: "spread: {.spec.template.spec.topologySpreadConstraints}.", want: "spread: ."},
+	{
+		option: "host.topologySpread", value: []any{}, object: host,
+		query: "spread: {.spec.template.spec.topologySpreadConstraints}.", want: "spread: .",
+	},
 	{option: "host.priorityClassName", value: "mine", object: host, query: pod, want: `"priorityClassName":"mine"`},
 	{option: "host.podDisruptionBudget.enabled", value: false, object: "PodDisruptionBudget/karmada-compute", query: "{.spec}", want: none},
 	{
@@ -219,11 +229,13 @@ var hostCases = []optionCase{
 	{option: "host.networkPolicy.enabled", value: false, object: "NetworkPolicy/karmada-compute", query: "{.spec}", want: none},
 	{
 		option: "host.networkPolicy.webhookFrom", value: peers,
-		object: "NetworkPolicy/karmada-compute", query: "{.spec.ingress}", want: `{"from":[{"ipBlock":{"cidr":"10.0.0.0/8"}}],"ports":[{"port":"webhook"}]}`,
+		object: "NetworkPolicy/karmada-compute", query: "{.spec.ingress}",
+		want: `{"from":[{"ipBlock":{"cidr":"10.0.0.0/8"}}],"ports":[{"port":"webhook"}]}`,
 	},
 	{
 		option: "host.networkPolicy.metricsFrom", value: peers,
-		object: "NetworkPolicy/karmada-compute", query: "{.spec.ingress}", want: `{"from":[{"ipBlock":{"cidr":"10.0.0.0/8"}}],"ports":[{"port":"metrics"}]}`,
+		object: "NetworkPolicy/karmada-compute", query: "{.spec.ingress}",
+		want: `{"from":[{"ipBlock":{"cidr":"10.0.0.0/8"}}],"ports":[{"port":"metrics"}]}`,
 	},
 	{
 		option: "host.networkPolicy.egress", value: []any{map[string]any{"to": peers}},
@@ -232,7 +244,10 @@ var hostCases = []optionCase{
 	{option: "host.serviceAccount.create", value: false, object: account, query: "{.metadata.labels}", want: none},
 	{option: "host.serviceAccount.name", value: "mine", object: host, query: pod, want: `"serviceAccountName":"mine"`},
 	{option: "host.serviceAccount.webhookName", value: "mine", object: serve, query: pod, want: `"serviceAccountName":"mine"`, with: separate},
-	{option: "host.serviceAccount.webhookName", value: "mine", object: "ServiceAccount/mine", query: "{.kind}", want: "ServiceAccount", with: separate},
+	{
+		option: "host.serviceAccount.webhookName", value: "mine", object: "ServiceAccount/mine", query: "{.kind}",
+		want: "ServiceAccount", with: separate,
+	},
 	{option: "host.serviceAccount.annotations", value: other, object: account, query: "{.metadata.annotations}", want: "example.com/team"},
 	{option: "host.service.type", value: "LoadBalancer", object: service, query: "{.spec.type}", want: "LoadBalancer"},
 	{option: "host.service.annotations", value: other, object: service, query: "{.metadata.annotations}", want: "example.com/team"},

@@ -33,7 +33,9 @@ func readyPod(t *testing.T, c client.Client, namespace, name string, changes ...
 	for _, change := range changes {
 		change(pod)
 	}
-	status := corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
+	status := corev1.PodStatus{
+		Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}},
+	}
 	if pod.Labels["ready"] != "" {
 		status.Conditions[0].Status = corev1.ConditionStatus(pod.Labels["ready"])
 	}
@@ -58,7 +60,8 @@ func protectPods(t *testing.T, c client.Client, namespace string) {
 			setField(t, applied, "Fail", "spec", "failurePolicy")
 		}
 		t.Cleanup(func() { unregister(t, c, applied) })
-		if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(applied.DeepCopy()), client.ForceOwnership, client.FieldOwner("charts-test")); err != nil {
+		if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(applied.DeepCopy()), client.ForceOwnership,
+			client.FieldOwner("charts-test")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -69,8 +72,8 @@ func protectPods(t *testing.T, c client.Client, namespace string) {
 	})
 }
 
-// TestProtectedPods: a Pod that counts for a disruption budget can be evicted and not deleted, unless Kubernetes or the agent deletes
-// it, or the break-glass annotation is set.
+// TestProtectedPods: a Pod that counts for a disruption budget can be evicted and not deleted, unless Kubernetes or the
+// agent deletes it, or the break-glass annotation is set.
 func TestProtectedPods(t *testing.T) {
 	c := newClient(t)
 	namespace := testenv.Namespace(t, c, "pods").Name
@@ -78,13 +81,17 @@ func TestProtectedPods(t *testing.T) {
 	other := as(t, cellAdmin)
 	pod := readyPod(t, c, namespace, "web-0")
 
-	want := "the disruption budget of Workload web protects pods/web-0, and user somebody may not delete it: evict it instead, with kubectl drain or the Eviction API"
-	for what, options := range map[string][]client.DeleteOption{"plainly": nil, "by force": {client.GracePeriodSeconds(0)}, "as a trial": {client.DryRunAll}} {
+	want := "the disruption budget of Workload web protects pods/web-0, and user somebody may not delete it: evict it " +
+		"instead, with kubectl drain or the Eviction API"
+	for what, options := range map[string][]client.DeleteOption{
+		"plainly": nil, "by force": {client.GracePeriodSeconds(0)}, "as a trial": {client.DryRunAll},
+	} {
 		if err := other.Delete(t.Context(), pod.DeepCopy(), options...); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("deleted %s: got %v, want %q", what, err, want)
 		}
 	}
-	if err := other.DeleteAllOf(t.Context(), &corev1.Pod{}, client.InNamespace(namespace)); err == nil || !strings.Contains(err.Error(), "evict it instead") {
+	if err := other.DeleteAllOf(t.Context(), &corev1.Pod{}, client.InNamespace(namespace)); err == nil ||
+		!strings.Contains(err.Error(), "evict it instead") {
 		t.Errorf("deletecollection: %v", err)
 	}
 	if err := c.Get(t.Context(), client.ObjectKeyFromObject(pod), pod); err != nil || pod.DeletionTimestamp != nil {
@@ -93,8 +100,9 @@ func TestProtectedPods(t *testing.T) {
 	for who, user := range map[string][]string{
 		"the agent": {cellAgent}, "garbage collector": {"system:serviceaccount:kube-system:generic-garbage-collector"},
 		"namespace controller": {"system:serviceaccount:kube-system:namespace-controller"}, "Karmada": {karmadaPulled},
-		"Pod garbage collector": {"system:serviceaccount:kube-system:pod-garbage-collector"}, "kube-controller-manager": {"system:kube-controller-manager"},
-		"taint eviction": {"system:serviceaccount:kube-system:node-controller"}, "preemption": {"system:kube-scheduler"},
+		"Pod garbage collector":   {"system:serviceaccount:kube-system:pod-garbage-collector"},
+		"kube-controller-manager": {"system:kube-controller-manager"},
+		"taint eviction":          {"system:serviceaccount:kube-system:node-controller"}, "preemption": {"system:kube-scheduler"},
 		"a kubelet": {"system:node:a", "system:nodes"}, "an emergency": {cellAdmin, emergency},
 	} {
 		if err := as(t, user[0], user[1:]...).Delete(t.Context(), pod.DeepCopy(), client.DryRunAll); err != nil {

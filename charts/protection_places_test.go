@@ -23,8 +23,8 @@ func TestProtectionOnTheHub(t *testing.T) {
 	})
 	objects := render(t, parts["hub"])
 	policy, binding := find(objects, protection).DeepCopy(), find(objects, protectionOn).DeepCopy()
-	// Another binding, which selects one object, shows when the policy is in force. The names differ from the other tests' names, which
-	// the API server may still remember.
+	// Another binding, which selects one object, shows when the policy is in force. The names differ from the other tests'
+	// names, which the API server may still remember.
 	probe := binding.DeepCopy()
 	probe.SetName("probe")
 	setField(t, probe, map[string]any{"probe": "true"}, "spec", "matchResources", "objectSelector", "matchLabels")
@@ -44,7 +44,9 @@ func TestProtectionOnTheHub(t *testing.T) {
 	await(t, "the policy is not in force", func() bool {
 		return apierrors.IsForbidden(other.Create(t.Context(), selected.DeepCopy(), client.DryRunAll))
 	})
-	for _, object := range []*unstructured.Unstructured{cellObject("InstanceSlice", namespace, "web"), cellObject("Cell", "", "web-on-the-hub")} {
+	for _, object := range []*unstructured.Unstructured{
+		cellObject("InstanceSlice", namespace, "web"), cellObject("Cell", "", "web-on-the-hub"),
+	} {
 		if err := other.Create(t.Context(), object); err != nil {
 			t.Error(err)
 		}
@@ -55,7 +57,8 @@ func TestProtectionOnTheHub(t *testing.T) {
 func TestProtectionWarns(t *testing.T) {
 	c := newClient(t)
 	protect(t, c)
-	if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(inCell(t, render(t, parts["hub"], set{"agents.protection.action": "Warn"}), protectionOn)),
+	if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(inCell(t,
+		render(t, parts["hub"], set{"agents.protection.action": "Warn"}), protectionOn)),
 		client.ForceOwnership, client.FieldOwner("charts-test")); err != nil {
 		t.Fatal(err)
 	}

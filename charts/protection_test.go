@@ -98,7 +98,8 @@ func protect(t *testing.T, c client.Client, more ...set) {
 			setField(t, applied, "Fail", "spec", "failurePolicy")
 		}
 		t.Cleanup(func() { unregister(t, c, applied) })
-		if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(applied.DeepCopy()), client.ForceOwnership, client.FieldOwner("charts-test")); err != nil {
+		if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(applied.DeepCopy()), client.ForceOwnership,
+			client.FieldOwner("charts-test")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -139,7 +140,8 @@ func cellObject(kind, namespace, name string) *unstructured.Unstructured {
 			"workloadRef": map[string]any{"name": "web", "uid": "u"}, "placementName": "main", "cityCode": "DFW", "replicas": int64(1),
 			"scaleSettings": map[string]any{"minReplicas": int64(1)}, "template": map[string]any{"spec": template},
 		},
-		"Instance": template, "InstanceSlice": {"deployment": "web-main-dfw", "first": int64(16), "last": int64(31)}, "Cell": {"cell": "dfw", "hubUID": "u"},
+		"Instance": template, "InstanceSlice": {"deployment": "web-main-dfw", "first": int64(16), "last": int64(31)},
+		"Cell": {"cell": "dfw", "hubUID": "u"},
 	}
 	object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "compute.datumapis.com/v1alpha", "kind": kind}}
 	if spec, ok := specs[kind]; ok {
@@ -245,7 +247,8 @@ func TestProtection(t *testing.T) {
 	protect(t, c)
 	namespace := testenv.Namespace(t, c, "protected").Name
 	writers := map[string]client.Client{
-		"the agent": as(t, cellAgent), "Karmada, push": as(t, cellMember, "system:serviceaccounts:karmada-cluster"), "Karmada, pull": as(t, karmadaPulled),
+		"the agent": as(t, cellAgent), "Karmada, push": as(t, cellMember, "system:serviceaccounts:karmada-cluster"),
+		"Karmada, pull":           as(t, karmadaPulled),
 		"garbage collector":       as(t, "system:serviceaccount:kube-system:generic-garbage-collector"),
 		"namespace controller":    as(t, "system:serviceaccount:kube-system:namespace-controller"),
 		"autoscaler":              as(t, "system:serviceaccount:kube-system:horizontal-pod-autoscaler"),
@@ -317,8 +320,8 @@ func refused(t *testing.T, what string, err error, want bool) {
 	}
 }
 
-// TestProtectionLeaves: the policy does not apply to objects of others, the status of Instances that another runtime runs and the end
-// of a namespace, and the message names the Workload.
+// TestProtectionLeaves: the policy does not apply to objects of others, the status of Instances that another runtime
+// runs and the end of a namespace, and the message names the Workload.
 func TestProtectionLeaves(t *testing.T) {
 	c := newClient(t)
 	protect(t, c)
@@ -331,7 +334,8 @@ func TestProtectionLeaves(t *testing.T) {
 	scaler.SetOwnerReferences(nil)
 	for _, object := range []*unstructured.Unstructured{theirs, scaler} {
 		refused(t, "create "+id(object), other.Create(t.Context(), object), false)
-		refused(t, "change "+id(object), other.Patch(t.Context(), object, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}}}`))), false)
+		refused(t, "change "+id(object), other.Patch(t.Context(), object,
+			client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"a":"b"}}}`))), false)
 		refused(t, "delete "+id(object), other.Delete(t.Context(), object), false)
 	}
 
@@ -345,14 +349,17 @@ func TestProtectionLeaves(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	refused(t, "status of another runtime", patchAs(t, other, external, change{subresource: "status", patch: `{"status":{"conditions":[]}}`}, false), false)
+	refused(t, "status of another runtime", patchAs(t, other, external,
+		change{subresource: "status", patch: `{"status":{"conditions":[]}}`}, false), false)
 	err := other.Delete(t.Context(), deployment.DeepCopy())
-	if want := "karmada-compute and Karmada write workloaddeployments/shop-main-dfw, and user somebody may not: change Workload web in its project instead"; err == nil || !strings.Contains(err.Error(), want) {
+	if want := "karmada-compute and Karmada write workloaddeployments/shop-main-dfw, and user somebody may not: change " +
+		"Workload web in its project instead"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
 	}
 
 	err = patchAs(t, other, external, change{patch: `{"spec":{"runtime":{"class":"other"}}}`}, false)
-	if want := " write instances/machine, and user somebody may not: change Workload web in its project instead"; err == nil || !strings.Contains(err.Error(), want) {
+	if want := " write instances/machine, and user somebody may not: change Workload web in its project instead"; err == nil ||
+		!strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
 	}
 

@@ -26,7 +26,8 @@ func registrationSchema(t *testing.T) validation.SchemaValidator {
 		t.Fatal(err)
 	}
 	var schema apiextensions.JSONSchemaProps
-	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(typed.Spec.Versions[0].Schema.OpenAPIV3Schema, &schema, nil); err != nil {
+	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(typed.Spec.Versions[0].Schema.OpenAPIV3Schema,
+		&schema, nil); err != nil {
 		t.Fatal(err)
 	}
 	validator, _, err := validation.NewSchemaValidator(&schema)
@@ -36,14 +37,16 @@ func registrationSchema(t *testing.T) validation.SchemaValidator {
 	return validator
 }
 
-// TestQuotaManifests: the add-on's resource types are registered for the kind that claims them, and granted to every project; Workloads
-// are counted by Milo, where that is turned on.
+// TestQuotaManifests: the add-on's resource types are registered for the kind that claims them, and granted to every
+// project; Workloads are counted by Milo, where that is turned on.
 func TestQuotaManifests(t *testing.T) {
 	schema := registrationSchema(t)
 	types := []string{quota.ResourceTypeInstances, quota.ResourceTypeMemory, quota.ResourceTypeVCPUs}
 	for _, workloads := range []bool{false, true} {
 		t.Run(fmt.Sprintf("workloads %t", workloads), func(t *testing.T) {
-			objects := render(t, parts["milo"], set{"milo.quota.enabled": true, "milo.quota.workloads": workloads, "milo.quota.grant.instances": 20_000_000})
+			objects := render(t, parts["milo"], set{
+				"milo.quota.enabled": true, "milo.quota.workloads": workloads, "milo.quota.grant.instances": 20_000_000,
+			})
 			want := slices.Clone(types)
 			if workloads {
 				want = append(want, "compute.datumapis.com/workloads")
@@ -76,11 +79,13 @@ func TestQuotaManifests(t *testing.T) {
 			if slices.Sort(granted); !slices.Equal(granted, want) {
 				t.Errorf("granted are %v, want %v", granted, want)
 			}
-			template := query(t, objects, grants, "{.spec.target.resourceGrantTemplate.metadata.name} {.spec.target.resourceGrantTemplate.spec.consumerRef.name}")
+			template := query(t, objects, grants,
+				"{.spec.target.resourceGrantTemplate.metadata.name} {.spec.target.resourceGrantTemplate.spec.consumerRef.name}")
 			if template != "{{trigger.metadata.name}}-compute-quota {{trigger.metadata.name}}" {
 				t.Errorf("the grant is %s", template)
 			}
-			if amounts := query(t, objects, grants, "{.spec.target.resourceGrantTemplate.spec.allowances[0].buckets[0].amount}"); amounts != "20000000" {
+			if amounts := query(t, objects, grants,
+				"{.spec.target.resourceGrantTemplate.spec.allowances[0].buckets[0].amount}"); amounts != "20000000" {
 				t.Errorf("the amount of Instances is %s", amounts)
 			}
 			policy := find(objects, "ClaimCreationPolicy/karmada-compute-workloads")
@@ -88,7 +93,8 @@ func TestQuotaManifests(t *testing.T) {
 				t.Fatalf("the policy of Workloads is %v", policy)
 			}
 			if workloads {
-				claim := query(t, objects, id(policy), "{.spec.trigger.resource.kind} {.spec.target.resourceClaimTemplate.spec.requests[*].resourceType}")
+				claim := query(t, objects, id(policy),
+					"{.spec.trigger.resource.kind} {.spec.target.resourceClaimTemplate.spec.requests[*].resourceType}")
 				if claim != "Workload compute.datumapis.com/workloads" {
 					t.Errorf("the policy claims %s", claim)
 				}

@@ -29,7 +29,8 @@ import (
 // Name is the name of the chart, and of its folder in FS.
 const Name = "karmada-compute"
 
-// defaultKubeVersion stands for the API server when its version is not given. The Helm library's own default is an old one.
+// defaultKubeVersion stands for the API server when its version is not given. The Helm library's own default is an old
+// one.
 const defaultKubeVersion = "v1.35.0"
 
 // Release holds the properties of the installation that templates use.
@@ -64,8 +65,8 @@ func Load() (*chart.Chart, error) {
 	return loaded, nil
 }
 
-// Render merges values with the chart's defaults, validates them against the schema and returns the objects of the enabled parts
-// in the order in which they have to be applied. Errors name the key of a wrong value.
+// Render merges values with the chart's defaults, validates them against the schema and returns the objects of the
+// enabled parts in the order in which they have to be applied. Errors name the key of a wrong value.
 func Render(values map[string]any, release Release) ([]*unstructured.Unstructured, error) {
 	loaded, err := Load()
 	if err != nil {
@@ -105,7 +106,8 @@ func execute(c *chart.Chart, values map[string]any, release Release) (map[string
 	return rendered, nil
 }
 
-// decode returns the objects of rendered templates in install order: namespaces, RBAC, … and kinds that Helm does not know last.
+// decode returns the objects of rendered templates in install order: namespaces, RBAC, … and kinds that Helm does not
+// know last.
 func decode(rendered map[string]string) ([]*unstructured.Unstructured, error) {
 	manifests := map[string]string{}
 	for name, content := range rendered {
@@ -145,8 +147,8 @@ type Option struct {
 	Comment string
 }
 
-// Options returns the options in the order of values.yaml, and the keys of the groups that they are in. A map is a group of options
-// if its keys have comments, and otherwise one option.
+// Options returns the options in the order of values.yaml, and the keys of the groups that they are in. A map is a
+// group of options if its keys have comments, and otherwise one option.
 func Options() (options []Option, groups []string, err error) {
 	content, err := FS.ReadFile(Name + "/values.yaml")
 	if err != nil {

@@ -38,13 +38,14 @@ func documents(t *testing.T, file string) []*unstructured.Unstructured {
 	}
 }
 
-// TestGeneratedObjects: the chart has the roles and CRDs that are generated from the packages, each role is bound, and there is no
-// other role.
+// TestGeneratedObjects: the chart has the roles and CRDs that are generated from the packages, each role is bound, and
+// there is no other role.
 func TestGeneratedObjects(t *testing.T) {
 	sources := map[string][]string{
 		"hub": {
 			"../hub/access/hub/role.yaml", "../hub/access/namespace/role.yaml", "../hub/access/webhooks/hub/role.yaml", "../cell/access/role.yaml",
-			"../api/crds/compute.datumapis.com_workloaddeployments.yaml", "../api/crds/compute.datumapis.com_instances.yaml", "../api/crds/compute.datumapis.com_cells.yaml",
+			"../api/crds/compute.datumapis.com_workloaddeployments.yaml", "../api/crds/compute.datumapis.com_instances.yaml",
+			"../api/crds/compute.datumapis.com_cells.yaml",
 			"../api/crds/compute.datumapis.com_instanceslices.yaml",
 			"../api/crds/compute.datumapis.com_instancetypes.yaml",
 		},
@@ -107,7 +108,9 @@ func checkBound(t *testing.T, objects []*unstructured.Unstructured, role *unstru
 
 // TestAgentsHaveNoRightsOnTheHub: a resource template is effective on the hub too.
 func TestAgentsHaveNoRightsOnTheHub(t *testing.T) {
-	objects, err := charts.Render(map[string]any{"host": map[string]any{"enabled": false}, "hub": map[string]any{"enabled": true}}, charts.Release{})
+	objects, err := charts.Render(map[string]any{
+		"host": map[string]any{"enabled": false}, "hub": map[string]any{"enabled": true},
+	}, charts.Release{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,8 @@ func rules(t *testing.T) []rule {
 	return result
 }
 
-// labelsOfMetrics are the labels of each metric in the reference, and of metrics of libraries that the chart uses. A histogram has le.
+// labelsOfMetrics are the labels of each metric in the reference, and of metrics of libraries that the chart uses. A
+// histogram has le.
 func labelsOfMetrics(t *testing.T) map[string][]string {
 	t.Helper()
 	known := map[string][]string{
@@ -92,8 +93,8 @@ func read(t *testing.T, name string) string {
 	return string(content)
 }
 
-// The parts of PromQL that rules and dashboards use. That they are PromQL is tested by promtool, and by a scenario. A metric that does
-// not exist is found here within a second.
+// The parts of PromQL that rules and dashboards use. That they are PromQL is tested by promtool, and by a scenario. A
+// metric that does not exist is found here within a second.
 var (
 	text      = regexp.MustCompile(`"[^"]*"`)
 	matchers  = regexp.MustCompile(`\{[^}]*\}`)

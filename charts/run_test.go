@@ -32,7 +32,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
-// files are where the processes of a test find what Pods have in /etc/karmada-compute, and systemd's unit in its credentials.
+// files are where the processes of a test find what Pods have in /etc/karmada-compute, and systemd's unit in its
+// credentials.
 type files struct{ folder string }
 
 // newFiles writes every file that an example refers to. The API server is hub and Milo.
@@ -69,7 +70,8 @@ func (f files) write(t *testing.T, name string, content []byte) {
 	}
 }
 
-// access writes the kubeconfigs that the chart renders for a component, and the token that a kubelet would write beside them.
+// access writes the kubeconfigs that the chart renders for a component, and the token that a kubelet would write beside
+// them.
 func (f files) access(t *testing.T, objects []*unstructured.Unstructured, deployment *unstructured.Unstructured) {
 	t.Helper()
 	volumes, _, _ := unstructured.NestedSlice(deployment.Object, "spec", "template", "spec", "volumes")
@@ -81,7 +83,8 @@ func (f files) access(t *testing.T, objects []*unstructured.Unstructured, deploy
 			}
 			for _, object := range objects {
 				encoded, found, _ := unstructured.NestedString(object.Object, "data", "kubeconfig")
-				if object.GetKind() != "Secret" || !found || !strings.Contains(string(raw), `"name":"`+plane+`"`) || !strings.Contains(string(raw), `"`+object.GetName()+`"`) {
+				if object.GetKind() != "Secret" || !found || !strings.Contains(string(raw), `"name":"`+plane+`"`) ||
+					!strings.Contains(string(raw), `"`+object.GetName()+`"`) {
 					continue
 				}
 				content, err := base64.StdEncoding.DecodeString(encoded)
@@ -108,15 +111,17 @@ func tokenOf(t *testing.T, name string) []byte {
 		t.Fatal(err)
 	}
 	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{GenerateName: name + "-"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
-		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: releaseNamespace, Name: account.Name}},
+		ObjectMeta: metav1.ObjectMeta{GenerateName: name + "-"},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: releaseNamespace, Name: account.Name}},
 	}
 	if binding, err = clients.RbacV1().ClusterRoleBindings().Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		// The context of the test has ended.
-		if err := clients.RbacV1().ClusterRoleBindings().Delete(context.WithoutCancel(t.Context()), binding.Name, metav1.DeleteOptions{}); err != nil {
+		if err := clients.RbacV1().ClusterRoleBindings().Delete(context.WithoutCancel(t.Context()), binding.Name,
+			metav1.DeleteOptions{}); err != nil {
 			t.Error(err)
 		}
 	})
@@ -130,21 +135,24 @@ func tokenOf(t *testing.T, name string) []byte {
 // releaseNamespace is the namespace of the release.
 const releaseNamespace = "karmada-system"
 
-// runUntilReady runs a binary with arguments until it is ready, and then until it has stopped. Only its ports are other ones, because the
-// machine of the test is not its own, and it does not register its webhooks, which would concern all tests.
+// runUntilReady runs a binary with arguments until it is ready, and then until it has stopped. Only its ports are other
+// ones, because the machine of the test is not its own, and it does not register its webhooks, which would concern all
+// tests.
 func runUntilReady(t *testing.T, binary string, f files, arguments []string) {
 	t.Helper()
 	host, err := os.Hostname()
 	if err != nil {
 		t.Fatal(err)
 	}
-	replaced := strings.NewReplacer("/etc/karmada-compute", f.folder, "${CREDENTIALS_DIRECTORY}", f.folder, "$(POD_NAME)", "replica", "$(POD_IP)", "127.0.0.1", "%H", host)
+	replaced := strings.NewReplacer("/etc/karmada-compute", f.folder, "${CREDENTIALS_DIRECTORY}", f.folder, "$(POD_NAME)",
+		"replica", "$(POD_IP)", "127.0.0.1", "%H", host)
 	arguments = slices.Clone(arguments)
 	for i := range arguments {
 		arguments[i] = replaced.Replace(arguments[i])
 	}
 	health := testenv.FreeAddress(t)
-	arguments = append(arguments, "--health-probe-bind-address="+health, "--metrics-bind-address="+testenv.FreeAddress(t), "--peer-bind-address=127.0.0.1:0",
+	arguments = append(arguments, "--health-probe-bind-address="+health, "--metrics-bind-address="+testenv.FreeAddress(t),
+		"--peer-bind-address=127.0.0.1:0",
 		"--webhook-port="+strconv.Itoa(testenv.FreePort(t)), "--register-webhooks=false", "--shutdown-delay-duration=0")
 	var log strings.Builder
 	ctx, stop := context.WithCancel(t.Context())
@@ -185,14 +193,16 @@ func deleteSecrets(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"karmada-compute-webhook-ca", "karmada-compute-webhook-path"} {
-		if err := clients.CoreV1().Secrets(releaseNamespace).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+		if err := clients.CoreV1().Secrets(releaseNamespace).Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil &&
+			!apierrors.IsNotFound(err) {
 			t.Error(err)
 		}
 	}
 }
 
-// runExamples: the process of every Deployment of an example becomes ready with the arguments, the kubeconfigs and the tokens of the
-// example. The examples are one cluster; host and hub apart, with separate Pods for webhooks; beside Karmada.
+// runExamples: the process of every Deployment of an example becomes ready with the arguments, the kubeconfigs and the
+// tokens of the example. The examples are one cluster; host and hub apart, with separate Pods for webhooks; beside
+// Karmada.
 func runExamples(t *testing.T, folder string) {
 	t.Helper()
 	all := examples(t)
@@ -261,7 +271,8 @@ func runUnit(t *testing.T, folder string) {
 	if err := os.WriteFile(path, []byte(strings.Replace(string(content), "/usr/local/bin/", folder+"/", 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if out, err := exec.CommandContext(t.Context(), analyze, "verify", "--man=no", path).CombinedOutput(); err != nil || strings.Contains(string(out), path) {
+	if out, err := exec.CommandContext(t.Context(), analyze, "verify", "--man=no", path).CombinedOutput(); err != nil ||
+		strings.Contains(string(out), path) {
 		t.Errorf("systemd-analyze verify: %v\n%s", err, out)
 	}
 }

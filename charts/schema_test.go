@@ -98,23 +98,28 @@ func TestMistakesAreNamed(t *testing.T) {
 		mistakes["at '/"+strings.ReplaceAll(option.Key, ".", "/")+"'"] = set{option.Key: wrong}
 	}
 	maps.Copy(mistakes, map[string]set{
-		"at '/admission/mode': value must be one of":                  {"admission.mode": "fail"},
-		"at '/webhooks/url': 'http://a' does not match":               {"webhooks.url": "http://a"},
-		"at '/controllers/leaseDuration': '15' does not match":        {"controllers.leaseDuration": "15"},
-		"at '/host/tolerations/0': additional properties 'kye'":       {"host.tolerations": []any{map[string]any{"kye": "a"}}},
-		"at '/host/topologySpread/0': missing property 'topology":     {"host.topologySpread": []any{map[string]any{"maxSkew": 1}}},
-		"at '/agents/overrides/0': missing property 'city'":           {"agents.overrides": []any{map[string]any{"imageRegistry": "a", "extraArgs": []any{}}}},
+		"at '/admission/mode': value must be one of":              {"admission.mode": "fail"},
+		"at '/webhooks/url': 'http://a' does not match":           {"webhooks.url": "http://a"},
+		"at '/controllers/leaseDuration': '15' does not match":    {"controllers.leaseDuration": "15"},
+		"at '/host/tolerations/0': additional properties 'kye'":   {"host.tolerations": []any{map[string]any{"kye": "a"}}},
+		"at '/host/topologySpread/0': missing property 'topology": {"host.topologySpread": []any{map[string]any{"maxSkew": 1}}},
+		"at '/agents/overrides/0': missing property 'city'": {
+			"agents.overrides": []any{map[string]any{"imageRegistry": "a", "extraArgs": []any{}}},
+		},
 		"at '/hub/subjects': minItems: got 0, want 1":                 {"hub.subjects": []any{}},
 		"access.hub.kubeconfig and access.hub.token.server":           {"access.hub.kubeconfig": "a", "access.hub.token.server": "https://a"},
 		"profiling: profiles are served beside the metrics; set host": {"profiling": true, "host.metrics.enabled": false},
 		"monitoring.rules.enabled: the alerts are on metrics; set":    {"monitoring.rules.enabled": true, "host.metrics.enabled": false},
 		"monitoring.podMonitor.enabled: there is nothing to scrape":   {"monitoring.podMonitor.enabled": true, "host.metrics.enabled": false},
 		"monitoring.dashboards.enabled: they show metrics; set":       {"monitoring.dashboards.enabled": true, "host.metrics.enabled": false},
-		"webhooks.certificates.secretName: name the Secret":           {"webhooks.certificates.source": "secret", "webhooks.certificates.secretName": ""},
-		"webhooks.certificates.issuerRef.name: name the issuer":       {"webhooks.certificates.source": "cert-manager"},
-		"webhooks.addOnUsers: with webhooks.register=false":           {"webhooks.register": false, "host.enabled": false, "milo.enabled": true},
+		"webhooks.certificates.secretName: name the Secret": {
+			"webhooks.certificates.source": "secret", "webhooks.certificates.secretName": "",
+		},
+		"webhooks.certificates.issuerRef.name: name the issuer": {"webhooks.certificates.source": "cert-manager"},
+		"webhooks.addOnUsers: with webhooks.register=false":     {"webhooks.register": false, "host.enabled": false, "milo.enabled": true},
 		"admission.namespaceSelector: with webhooks.register=false only": {
-			"webhooks.register": false, "webhooks.addOnUsers": []any{"a"}, "admission.namespaceSelector": "a in (b)", "host.enabled": false, "milo.enabled": true,
+			"webhooks.register": false, "webhooks.addOnUsers": []any{"a"}, "admission.namespaceSelector": "a in (b)",
+			"host.enabled": false, "milo.enabled": true,
 		},
 	})
 	for want, mistake := range mistakes {
@@ -132,7 +137,8 @@ func TestNullIsAMistake(t *testing.T) {
 	}
 	for _, option := range options {
 		name := option.Key[strings.LastIndex(option.Key, ".")+1:]
-		if _, err := charts.Render(values(set{option.Key: nil}), charts.Release{}); err == nil || !strings.Contains(err.Error(), "missing property '"+name+"'") {
+		if _, err := charts.Render(values(set{option.Key: nil}), charts.Release{}); err == nil ||
+			!strings.Contains(err.Error(), "missing property '"+name+"'") {
 			t.Errorf("%s: error %v", option.Key, err)
 		}
 	}

@@ -23,9 +23,18 @@ var offered = set{"sessions.logs": true, "sessions.url": "https://sessions.examp
 const sessionService = "Service/karmada-compute-sessions"
 
 var sessionHostCases = []optionCase{
-	{option: "sessions.logs", value: true, object: host, query: args, want: `"--feature-gates=InstanceLogs=true"`, with: set{"sessions.url": "https://sessions.example"}},
-	{option: "sessions.exec", value: true, object: host, query: args, want: `"--feature-gates=InstanceExec=true"`, with: set{"sessions.url": "https://sessions.example"}},
-	{option: "sessions.url", value: "https://other.example", object: host, query: args, want: `"--session-url=https://other.example"`, with: offered},
+	{
+		option: "sessions.logs", value: true, object: host, query: args, want: `"--feature-gates=InstanceLogs=true"`,
+		with: set{"sessions.url": "https://sessions.example"},
+	},
+	{
+		option: "sessions.exec", value: true, object: host, query: args, want: `"--feature-gates=InstanceExec=true"`,
+		with: set{"sessions.url": "https://sessions.example"},
+	},
+	{
+		option: "sessions.url", value: "https://other.example", object: host, query: args,
+		want: `"--session-url=https://other.example"`, with: offered,
+	},
 	{option: "sessions.secret.name", value: "mine", object: host, query: volumes, want: `"secretName":"mine"`, with: offered},
 	{option: "sessions.secret.key", value: "mine", object: host, query: volumes, want: `"key":"mine"`, with: offered},
 	{option: "sessions.namespace", value: "mine", object: host, query: args, want: `"--session-namespace=mine"`, with: offered},
@@ -34,8 +43,13 @@ var sessionHostCases = []optionCase{
 	{option: "sessions.streams", value: 9, object: host, query: args, want: `"--max-streams=9"`, with: offered},
 	{option: "sessions.bytesPerSecond", value: 1000, object: host, query: args, want: `"--session-bytes-per-second=1000"`, with: offered},
 	{option: "sessions.idleTimeout", value: "1m", object: host, query: args, want: `"--session-idle-timeout=1m"`, with: offered},
-	{option: "sessions.serviceType", value: "LoadBalancer", object: sessionService, query: "{.spec.type}", want: "LoadBalancer", with: offered},
-	{option: "sessions.serviceAnnotations", value: other, object: sessionService, query: "{.metadata.annotations}", want: "example.com/team", with: offered},
+	{
+		option: "sessions.serviceType", value: "LoadBalancer", object: sessionService, query: "{.spec.type}", want: "LoadBalancer", with: offered,
+	},
+	{
+		option: "sessions.serviceAnnotations", value: other, object: sessionService, query: "{.metadata.annotations}",
+		want: "example.com/team", with: offered,
+	},
 }
 
 var sessionHubCases = []optionCase{
@@ -43,7 +57,10 @@ var sessionHubCases = []optionCase{
 		option: "sessions.subjects", value: []any{map[string]any{"kind": "User", "name": "streams"}},
 		object: "ClusterRoleBinding/karmada-compute-sessions", query: "{.subjects}", want: `"name":"streams"`, with: offered,
 	},
-	{option: "sessions.namespace", value: "mine", object: "RoleBinding/karmada-compute-sessions", query: "{.metadata.namespace}", want: "mine", with: offered},
+	{
+		option: "sessions.namespace", value: "mine", object: "RoleBinding/karmada-compute-sessions",
+		query: "{.metadata.namespace}", want: "mine", with: offered,
+	},
 }
 
 // TestSessionsAreOff: by default no part has a credential, a role, a port or an argument for sessions.
@@ -66,7 +83,8 @@ func TestSessionsAreOff(t *testing.T) {
 	}
 }
 
-// TestSessionsInCells: cells get the rights of the types that are offered and no others, and the agents' binding has no subjects on the hub.
+// TestSessionsInCells: cells get the rights of the types that are offered and no others, and the agents' binding has no
+// subjects on the hub.
 func TestSessionsInCells(t *testing.T) {
 	url := set{"sessions.url": "https://sessions.example"}
 	for _, c := range []struct {
@@ -95,10 +113,12 @@ func TestSessionsInCells(t *testing.T) {
 		if got := query(t, objects, "ClusterRoleBinding/karmada-compute-cell-sessions", "{.subjects}"); got != "[]" {
 			t.Errorf("on the hub it binds %s", got)
 		}
-		if got := query(t, objects, policy, "{.spec.resourceSelectors[*].name}"); !strings.Contains(got, "karmada-compute-cell-streams") || !strings.Contains(got, "karmada-compute-cell-sessions") {
+		if got := query(t, objects, policy, "{.spec.resourceSelectors[*].name}"); !strings.Contains(got,
+			"karmada-compute-cell-streams") || !strings.Contains(got, "karmada-compute-cell-sessions") {
 			t.Errorf("cells get %s", got)
 		}
-		if got := query(t, objects, "ClusterOverridePolicy/karmada-compute-cell-subjects", "{.spec.resourceSelectors[*].name}"); !strings.Contains(got, "karmada-compute-cell-sessions") {
+		if got := query(t, objects, "ClusterOverridePolicy/karmada-compute-cell-subjects",
+			"{.spec.resourceSelectors[*].name}"); !strings.Contains(got, "karmada-compute-cell-sessions") {
 			t.Errorf("subjects are added to %s", got)
 		}
 	}
@@ -123,8 +143,8 @@ func TestSessionCredentialStaysWithWebhooks(t *testing.T) {
 	}
 }
 
-// TestSessionsWithoutMilo verifies that no two objects have the same name where the hub has the projects, too: the second would replace the
-// first.
+// TestSessionsWithoutMilo verifies that no two objects have the same name where the hub has the projects, too: the
+// second would replace the first.
 func TestSessionsWithoutMilo(t *testing.T) {
 	seen := map[string]bool{}
 	for _, object := range render(t, parts["hub"], offered, set{"projects.mode": "namespaces"}) {

@@ -27,8 +27,8 @@ var targets = map[string]string{
 	"sysinit.target":        "[Unit]\nDefaultDependencies=no\nWants=systemd-journald.service\nAfter=systemd-journald.service\n",
 }
 
-// runUnderSystemd: a systemd starts the unit, restarts its process when that is killed, and stops it. The unit is as installed, but for
-// the registration of webhooks, which would concern all tests.
+// runUnderSystemd: a systemd starts the unit, restarts its process when that is killed, and stops it. The unit is as
+// installed, but for the registration of webhooks, which would concern all tests.
 func runUnderSystemd(t *testing.T, folder string) {
 	t.Helper()
 	if missing := missingForMachine(t.Context()); missing != "" {
@@ -73,7 +73,8 @@ func runUnderSystemd(t *testing.T, folder string) {
 
 	begin := time.Now()
 	m.must("systemctl", "stop", unitName)
-	if state, result, code := m.property("ActiveState"), m.property("Result"), m.property("ExecMainStatus"); state != "inactive" || result != "success" || code != "0" {
+	if state, result, code := m.property("ActiveState"), m.property("Result"),
+		m.property("ExecMainStatus"); state != "inactive" || result != "success" || code != "0" {
 		t.Errorf("stopped after %s: state %s, result %s, exit code %s", time.Since(begin), state, result, code)
 	}
 	if enabled := strings.TrimSpace(m.must("systemctl", "is-enabled", unitName)); enabled != "enabled" {

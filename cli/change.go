@@ -87,7 +87,8 @@ func (c *command) scaleCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "scale WORKLOAD --replicas=COUNT [--city=CODE | --placement=NAME]",
 		Short: "Set the number of Instances in a city, or in each city of a placement",
-		Long: "Set minReplicas of a placement: how many Instances run in each of its cities, or, where it is scaled by metrics, how many always run.\n\n" +
+		Long: "Set minReplicas of a placement: how many Instances run in each of its cities, or, where it is scaled by " +
+			"metrics, how many always run.\n\n" +
 			"--city names a city that has a placement of its own. The cities of one placement have one scale.",
 		Example: c.examples(`
   # Three Instances in Dallas
@@ -103,14 +104,16 @@ func (c *command) scaleCommand() *cobra.Command {
 	cmd.Flags().StringVar(&o.city, "city", "", "The city code, such as DFW.")
 	cmd.Flags().StringVar(&o.placement, "placement", "", "The name of the placement.")
 	cmd.Flags().Int32Var(&o.replicas, "replicas", 0, "Number of Instances, at least 1.")
-	cmd.Flags().Int32Var(&o.current, "current-replicas", -1, "Expected current number of Instances. If the number differs, nothing is changed. Negative: any number.")
+	cmd.Flags().Int32Var(&o.current, "current-replicas", -1,
+		"Expected current number of Instances. If the number differs, nothing is changed. Negative: any number.")
 	_ = cmd.MarkFlagRequired("replicas")
 	return cmd
 }
 
 // apply sets the scale of the selected placement.
 func (o *scaling) apply(ctx context.Context, s *session, workload *v1alpha.Workload) error {
-	// MarkFlagsMutuallyExclusive would take over the flags of the program, --kubeconfig among them, before the command has its own.
+	// MarkFlagsMutuallyExclusive would take over the flags of the program, --kubeconfig among them, before the command has
+	// its own.
 	if o.city != "" && o.placement != "" {
 		return errors.New("--city and --placement exclude each other: use one of them")
 	}
@@ -165,7 +168,8 @@ func (o *scaling) find(ctx context.Context, s *session, workload *v1alpha.Worklo
 				placements[i].Name, strings.ToUpper(strings.Join(own, ", ")), strings.ToUpper(o.city), placements[i].Name)
 		}
 		if found != nil {
-			return nil, fmt.Errorf("placements %s and %s are both in %s: name one with --placement", found.Name, placements[i].Name, strings.ToUpper(o.city))
+			return nil, fmt.Errorf("placements %s and %s are both in %s: name one with --placement", found.Name,
+				placements[i].Name, strings.ToUpper(o.city))
 		}
 		found = &placements[i]
 	}
@@ -175,8 +179,8 @@ func (o *scaling) find(ctx context.Context, s *session, workload *v1alpha.Worklo
 	return found, nil
 }
 
-// cities returns the cities of each placement, in lower case: the cities that the placement names, and the cities of its
-// deployments. For a placement that selects locations, only the cities of its deployments are known.
+// cities returns the cities of each placement, in lower case: the cities that the placement names, and the cities of
+// its deployments. For a placement that selects locations, only the cities of its deployments are known.
 func (s *session) cities(ctx context.Context, workload *v1alpha.Workload) (map[string][]string, error) {
 	cities := map[string][]string{}
 	for _, placement := range workload.Spec.Placements {

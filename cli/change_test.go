@@ -64,8 +64,14 @@ func TestScale(t *testing.T) {
 		{"an unknown city", []string{"--city", "XXX", "--replicas", "3"}, 1, "no placement of Workload web is in XXX", nil},
 		{"no city", []string{"--replicas", "3"}, 1, "texas, both, metered, selected", nil},
 		{"too many for the autoscaler", []string{"--city", "IAD", "--replicas", "5"}, 1, "raise its maxReplicas", nil},
-		{"another number than expected", []string{"--city", "DFW", "--replicas", "1", "--current-replicas", "2"}, 1, "asks for 3 Instances, not 2", nil},
-		{"the expected number", []string{"--city", "DFW", "--replicas", "1", "--current-replicas", "3"}, 0, "web scaled", map[string]int32{"texas": 1}},
+		{
+			"another number than expected", []string{"--city", "DFW", "--replicas", "1", "--current-replicas", "2"}, 1,
+			"asks for 3 Instances, not 2", nil,
+		},
+		{
+			"the expected number", []string{"--city", "DFW", "--replicas", "1", "--current-replicas", "3"}, 0, "web scaled",
+			map[string]int32{"texas": 1},
+		},
 		{"none", []string{"--city", "DFW", "--replicas", "0"}, 1, "at least 1", nil},
 		{"no number", []string{"--city", "DFW"}, 1, "replicas", nil},
 		{"more than the API has", []string{"--city", "DFW", "--replicas", "5001"}, 1, "should be less than or equal to 5000", nil},

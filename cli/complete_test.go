@@ -33,11 +33,13 @@ func TestProjectBelowRoot(t *testing.T) {
 	f.copied(d)
 	milo := f.kubeconfig(&rest.Config{Host: server.URL})
 	f.want(f.karmadactl("restart", "web", "--project", "north", "--milo-kubeconfig", milo), 1)
-	want := "/apis/resourcemanager.miloapis.com/v1alpha1/projects/north/control-plane/apis/compute.datumapis.com/v1alpha/namespaces/" + f.Namespace.Name + "/workloads/web"
+	want := "/apis/resourcemanager.miloapis.com/v1alpha1/projects/north/control-plane/apis/compute.datumapis.com/v1alpha/namespaces/" +
+		f.Namespace.Name + "/workloads/web"
 	if path != want {
 		t.Errorf("asked for %s, want %s", path, want)
 	}
-	if got := cellConfig(&rest.Config{Host: "https://hub/"}, "dfw-1").Host; got != "https://hub/apis/cluster.karmada.io/v1alpha1/clusters/dfw-1/proxy/" {
+	if got := cellConfig(&rest.Config{Host: "https://hub/"},
+		"dfw-1").Host; got != "https://hub/apis/cluster.karmada.io/v1alpha1/clusters/dfw-1/proxy/" {
 		t.Errorf("a cell is at %s", got)
 	}
 }

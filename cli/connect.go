@@ -63,8 +63,8 @@ func (c *command) connect() (*session, error) {
 	return s, err
 }
 
-// below returns the configuration of a control plane that an API server serves below a path. The path ends with a slash: Milo
-// answers 404 without it.
+// below returns the configuration of a control plane that an API server serves below a path. The path ends with a
+// slash: Milo answers 404 without it.
 func below(config *rest.Config, path ...string) *rest.Config {
 	config = rest.CopyConfig(config)
 	config.Host = strings.Join(append([]string{strings.TrimSuffix(config.Host, "/")}, path...), "/") + "/"
@@ -84,13 +84,14 @@ func (c *command) connectToWorkload() (*session, error) {
 func (c *command) connectToProject() (*session, error) {
 	s, err := c.connectToWorkload()
 	if err == nil && s.project == nil {
-		return nil, errors.New("this command needs the project itself: name Milo's root with --milo-kubeconfig or, without Milo, run kubectl compute with the kubeconfig of the hub and --namespace=<project>")
+		return nil, errors.New("this command needs the project itself: name Milo's root with --milo-kubeconfig or, without " +
+			"Milo, run kubectl compute with the kubeconfig of the hub and --namespace=<project>")
 	}
 	return s, err
 }
 
-// Kinds that the commands read. A fixed list avoids discovery, which takes many requests, and rights that a consumer may not
-// have.
+// Kinds that the commands read. A fixed list avoids discovery, which takes many requests, and rights that a consumer
+// may not have.
 var kinds = map[schema.GroupVersion]map[string]meta.RESTScope{
 	v1alpha.GroupVersion: {
 		v1alpha.KindWorkload: meta.RESTScopeNamespace, v1alpha.KindWorkloadDeployment: meta.RESTScopeNamespace,

@@ -23,7 +23,8 @@ func (c *command) convertCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "convert -f FILENAME --city CITY",
 		Short: "Convert Deployments and StatefulSets to Workloads",
-		Long: "Convert the Deployments and StatefulSets in a file to Workloads, and print them as YAML with the ConfigMaps and Secrets in the file that\n" +
+		Long: "Convert the Deployments and StatefulSets in a file to Workloads, and print them as YAML with the ConfigMaps and " +
+			"Secrets in the file that\n" +
 			"they name. Fields without an equivalent are listed on stderr. Nothing is sent to an API server.",
 		Example: c.examples("\n  %s convert -f deployment.yaml --city DFW | kubectl apply -f -"),
 		Args:    cobra.NoArgs,

@@ -37,7 +37,8 @@ func TestConvertCommand(t *testing.T) {
 		t.Errorf("%v: %s%s", err, out, errOut)
 	}
 	for want, args := range map[string][]string{
-		"--filename": {"--city", "DFW"}, "--city": {"-f", "-"}, "no such file": {"-f", "/does/not/exist", "--city", "DFW"}, "no Deployment": {"-f", "-", "--city", "DFW"},
+		"--filename": {"--city", "DFW"}, "--city": {"-f", "-"}, "no such file": {"-f", "/does/not/exist", "--city", "DFW"},
+		"no Deployment": {"-f", "-", "--city", "DFW"},
 	} {
 		if out, _, err := run("", args...); err == nil || !strings.Contains(err.Error(), want) || out != "" {
 			t.Errorf("%v: %v, want %q", args, err, want)

@@ -62,8 +62,9 @@ func readNow(_ context.Context, plane *live.Plane, _ string) (client.Reader, err
 	return plane.Client, nil
 }
 
-// events returns the events about the objects of a Workload, in the project and on the hub, the newest last. Namespaces in which
-// the user may not list events are left out. If the user may not list events in any namespace, it returns an error.
+// events returns the events about the objects of a Workload, in the project and on the hub, the newest last. Namespaces
+// in which the user may not list events are left out. If the user may not list events in any namespace, it returns an
+// error.
 func (s *session) events(ctx context.Context, of *subjects, reader eventReader) ([]corev1.Event, error) {
 	var (
 		events  []corev1.Event
@@ -206,8 +207,9 @@ func (p *eventPrinter) print(events []corev1.Event) error {
 	return err
 }
 
-// followEvents prints the existing events, and then each new or repeated one, until the user ends it or the Workload is deleted.
-// It compares lists of events and does not rely on the events of a watch: after a lost watch no event is missed or printed twice.
+// followEvents prints the existing events, and then each new or repeated one, until the user ends it or the Workload is
+// deleted. It compares lists of events and does not rely on the events of a watch: after a lost watch no event is
+// missed or printed twice.
 func (c *command) followEvents(ctx context.Context, s *session, first *view.Snapshot, out *output) error {
 	w, err := c.watchWorkload(ctx, s, first)
 	if err != nil {
@@ -246,7 +248,8 @@ func (c *command) followEvents(ctx context.Context, s *session, first *view.Snap
 	})
 }
 
-// tellProblem prints once, on the error stream, that events may be missing at present, and later that they are complete again.
+// tellProblem prints once, on the error stream, that events may be missing at present, and later that they are complete
+// again.
 func (c *command) tellProblem(w *live.Watch, before *string) error {
 	now := w.Problem()
 	var err error

@@ -27,7 +27,8 @@ func TestEvents(t *testing.T) {
 	f.event(f.Namespace.Name, about{w.UID, "Workload", "NoMatchingLocation", now.Add(-2 * time.Minute)})
 	f.event(f.Namespace.Name, about{"another-uid", "Workload", "OfAnother", now})
 	r := f.kubectl(f.Config(), "events", "web")
-	want := squeeze("LAST SEEN TYPE REASON OBJECT MESSAGE\n2m Warning NoMatchingLocation workload/x why[2J\n1s Warning BindingMissing workloaddeployment/x why[2J")
+	want := squeeze("LAST SEEN TYPE REASON OBJECT MESSAGE\n2m Warning NoMatchingLocation workload/x why[2J\n1s Warning " +
+		"BindingMissing workloaddeployment/x why[2J")
 	if squeeze(r.out) != want {
 		t.Errorf("got\n%s\nwant\n%s", r.out, want)
 	}
@@ -39,8 +40,8 @@ func TestEvents(t *testing.T) {
 	f.want(f.kubectl(f.user(may(read, "workloads", "workloaddeployments", "instances")), "events", "web"), 1, "events is forbidden")
 }
 
-// TestEventsFollow: it prints the existing events, then new or repeated ones as lines below them, once each, also across an
-// outage. It ends with the deletion of the Workload.
+// TestEventsFollow: it prints the existing events, then new or repeated ones as lines below them, once each, also
+// across an outage. It ends with the deletion of the Workload.
 func TestEventsFollow(t *testing.T) {
 	f := newFixture(t)
 	w, d := f.scene()
@@ -87,7 +88,8 @@ func TestEventsFollow(t *testing.T) {
 	}
 }
 
-// TestEventsFollowOnHub: an operator also follows the hub, in a format for programs, as soon as the Workload has objects there.
+// TestEventsFollowOnHub: an operator also follows the hub, in a format for programs, as soon as the Workload has
+// objects there.
 func TestEventsFollowOnHub(t *testing.T) {
 	f := newFixture(t)
 	w, d := f.scene()
@@ -143,7 +145,8 @@ func (f *fixture) event(namespace string, e about) *corev1.Event {
 	event := &corev1.Event{
 		ObjectMeta:     metav1.ObjectMeta{Namespace: namespace, GenerateName: "event-"},
 		InvolvedObject: corev1.ObjectReference{Kind: e.kind, Namespace: namespace, Name: "x", UID: e.uid},
-		Type:           "Warning", Reason: e.reason, Message: "why\x1b[2J", LastTimestamp: metav1.NewTime(e.at), FirstTimestamp: metav1.NewTime(e.at),
+		Type:           "Warning", Reason: e.reason, Message: "why\x1b[2J", LastTimestamp: metav1.NewTime(e.at),
+		FirstTimestamp: metav1.NewTime(e.at),
 	}
 	f.create(event)
 	return event

@@ -65,7 +65,8 @@ func (c *command) attachCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "attach INSTANCE [-it] [-c CONTAINER]",
 		Short: "Attach to the process of a container of an Instance",
-		Long: "Attach to the process of a container of an Instance. The operator must have enabled sessions, and you need `create` and `get` on\n" +
+		Long: "Attach to the process of a container of an Instance. The operator must have enabled sessions, and you need " +
+			"`create` and `get` on\n" +
 			"instancesessions and `create` on instances/attach in the project.",
 		Example:           c.examples("\n  %s attach web-main-dfw-0 -c app"),
 		Args:              oneArg("the name of an Instance"),

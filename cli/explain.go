@@ -34,7 +34,8 @@ func (c *command) explainCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain (WORKLOAD | INSTANCE | wl/NAME | inst/NAME)",
 		Short: "Show where a Workload or an Instance is held up, since when, and what to do",
-		Long: "Read every object on the path from the project to the Pod, and show where the path is interrupted, since when, and who must act.\n\n" +
+		Long: "Read every object on the path from the project to the Pod, and show where the path is interrupted, since when, " +
+			"and who must act.\n\n" +
 			"The exit code is 0 if all objects are healthy, 2 if one is not, and 1 if the command fails.",
 		Example: c.examples(`
   # Why is Workload web not Ready?

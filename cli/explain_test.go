@@ -31,7 +31,8 @@ func TestExplain(t *testing.T) {
 			"project Instance web-texas-dfw-1 not Ready QuotaExceeded 60s")
 	}
 	f.want(f.kubectl(f.Config(), "explain", "web-texas-dfw-0"), 0, "Instance web-texas-dfw-0 is Ready.")
-	f.want(f.kubectl(f.Config(), "explain", "web", "-o", "jsonpath={.ready} {.verdicts[*].stop.finding.actor}"), exitNotReady, "false consumer")
+	f.want(f.kubectl(f.Config(), "explain", "web", "-o", "jsonpath={.ready} {.verdicts[*].stop.finding.actor}"),
+		exitNotReady, "false consumer")
 
 	f.want(f.kubectl(f.Config(), "explain", "none"), 1, `workloads.compute.datumapis.com "none" not found`)
 	f.want(f.kubectl(f.Config(), "explain", "inst/none"), 1, `instances.compute.datumapis.com "none" not found`)

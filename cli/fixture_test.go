@@ -153,7 +153,9 @@ func (f *fixture) call(how call, args ...string) result {
 func (f *fixture) kubeconfig(config *rest.Config) string {
 	f.Helper()
 	path := filepath.Join(f.TempDir(), "kubeconfig")
-	user := &clientcmdapi.AuthInfo{ClientCertificateData: config.CertData, ClientKeyData: config.KeyData, Impersonate: config.Impersonate.UserName}
+	user := &clientcmdapi.AuthInfo{
+		ClientCertificateData: config.CertData, ClientKeyData: config.KeyData, Impersonate: config.Impersonate.UserName,
+	}
 	cluster := &clientcmdapi.Cluster{Server: config.Host, CertificateAuthorityData: config.CAData}
 	if config.Proxy != nil {
 		proxy, err := config.Proxy(nil)
@@ -278,7 +280,9 @@ func (f *fixture) deployment(w *v1alpha.Workload, placement, city string, replic
 	}
 	f.create(d)
 	d.Status.ReplicaCounts = v1alpha.ReplicaCounts{Replicas: replicas, DesiredReplicas: replicas}
-	d.Status.Conditions = []metav1.Condition{is(v1alpha.ConditionAvailable, metav1.ConditionFalse, v1alpha.ReasonInstancesProvisioning, "Instances start")}
+	d.Status.Conditions = []metav1.Condition{
+		is(v1alpha.ConditionAvailable, metav1.ConditionFalse, v1alpha.ReasonInstancesProvisioning, "Instances start"),
+	}
 	f.update(d)
 	return d
 }
@@ -296,7 +300,9 @@ func (f *fixture) instance(d *v1alpha.WorkloadDeployment, index int, conditions 
 	f.create(i)
 	address := fmt.Sprintf("10.0.0.%d", index+1)
 	i.Status.Conditions = conditions
-	i.Status.NetworkInterfaces = []v1alpha.InstanceNetworkInterfaceStatus{{Assignments: v1alpha.InstanceNetworkAssignments{NetworkIP: &address}}}
+	i.Status.NetworkInterfaces = []v1alpha.InstanceNetworkInterfaceStatus{
+		{Assignments: v1alpha.InstanceNetworkAssignments{NetworkIP: &address}},
+	}
 	f.update(i)
 	return i
 }

@@ -37,7 +37,8 @@ func (c *command) logsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "logs (INSTANCE | WORKLOAD) [-f] [-c CONTAINER]",
 		Short: "Print the logs of an Instance, or of all Instances of a Workload",
-		Long: "Print the logs of an Instance, or of all Instances of a Workload with the name of its Instance before each line. The operator must\n" +
+		Long: "Print the logs of an Instance, or of all Instances of a Workload with the name of its Instance before each " +
+			"line. The operator must\n" +
 			"have enabled sessions, and you need `create` and `get` on instancesessions and `get` on instances/log in the project.",
 		Example: c.examples(`
   # The log of an Instance, and what follows
@@ -128,7 +129,8 @@ func (c *command) logs(ctx context.Context, name string, o *logging) error {
 		}
 	}
 	if o.follow && len(all) > o.maxRequests {
-		return fmt.Errorf("there are %d logs to follow, more than %d: set --max-log-requests, or select fewer with --city or an Instance", len(all), o.maxRequests)
+		return fmt.Errorf("there are %d logs to follow, more than %d: set --max-log-requests, or select fewer with --city or an Instance",
+			len(all), o.maxRequests)
 	}
 	lines := &stream.Lines{Out: c.raw.Out}
 	group, ctx := errgroup.WithContext(ctx)
@@ -166,7 +168,8 @@ func (s *session) log(ctx context.Context, of logged, options *v1alpha.SessionLo
 	return nil
 }
 
-// instances returns the Instance with a name or, if no Instance has the name, the Instances of the Workload with the name.
+// instances returns the Instance with a name or, if no Instance has the name, the Instances of the Workload with the
+// name.
 func (s *session) instances(ctx context.Context, name, city string) ([]v1alpha.Instance, error) {
 	instance := &v1alpha.Instance{}
 	err := s.project.Client.Get(ctx, s.key(name), instance)

@@ -34,7 +34,8 @@ func (c *command) portForwardCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "port-forward INSTANCE [LOCAL_PORT:]REMOTE_PORT...",
 		Short: "Forward local ports to an Instance",
-		Long: "Forward local ports to an Instance, until the session ends or you interrupt the command. The operator must have enabled sessions,\n" +
+		Long: "Forward local ports to an Instance, until the session ends or you interrupt the command. The operator must have " +
+			"enabled sessions,\n" +
 			"and you need `create`, `get` and `delete` on instancesessions and `create` on instances/portforward in the project.",
 		Example: c.examples(`
   # Port 8080 of the Instance at port 8080 of this machine

@@ -12,7 +12,8 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// TestFlagsOfTheProgram: karmadactl has its own flag --kubeconfig, which cobra adds to commands whose flags are read too early.
+// TestFlagsOfTheProgram: karmadactl has its own flag --kubeconfig, which cobra adds to commands whose flags are read
+// too early.
 func TestFlagsOfTheProgram(t *testing.T) {
 	if pflag.Lookup("kubeconfig") == nil {
 		pflag.String("kubeconfig", "", "the program's own")

@@ -27,8 +27,8 @@ import (
 )
 
 const (
-	// asCommand is an environment variable that makes the test binary the plugin of kubectl: Go reads the proxies of the environment once
-	// in a process.
+	// asCommand is an environment variable that makes the test binary the plugin of kubectl: Go reads the proxies of the
+	// environment once in a process.
 	asCommand = "KARMADA_COMPUTE_TEST_AS_COMMAND"
 	// behindProxy is a host that only a proxy of these tests can resolve.
 	behindProxy = "sessions.karmada-compute.test"

@@ -123,8 +123,8 @@ func (c *received) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	succeed(streams)
 }
 
-// awaitSize waits until the container has a size. Until then it repeats the signal of the kernel, which goes to the foreground of the
-// terminal, where tests are not.
+// awaitSize waits until the container has a size. Until then it repeats the signal of the kernel, which goes to the
+// foreground of the terminal, where tests are not.
 func (c *received) awaitSize(t *testing.T, columns, rows uint16) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -147,8 +147,8 @@ func (c *received) awaitSize(t *testing.T, columns, rows uint16) {
 	}
 }
 
-// TestTerminal verifies that a command in a terminal gets the size of the window and its changes, and every key unchanged, and that the
-// terminal is restored at its end.
+// TestTerminal verifies that a command in a terminal gets the size of the window and its changes, and every key
+// unchanged, and that the terminal is restored at its end.
 func TestTerminal(t *testing.T) {
 	f := newFixture(t)
 	f.reachable()

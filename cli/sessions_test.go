@@ -67,7 +67,8 @@ func (f *fixture) serveSessions(cells http.Handler, change ...func(*sessions.Opt
 			Hub: f.Client, Namespace: testenv.Namespace(f.T, f.Client, "grants").Name, Clock: clock.RealClock{},
 			Limits: sessions.Limits{PerUser: 20, PerProject: 20, Streams: 20},
 		},
-		Projects: onlyProject{f.Client}, Cells: http.DefaultTransport, Hub: hub.URL, URL: "https://" + listener.Addr().String(), Clock: clock.RealClock{},
+		Projects: onlyProject{f.Client}, Cells: http.DefaultTransport, Hub: hub.URL,
+		URL: "https://" + listener.Addr().String(), Clock: clock.RealClock{},
 		Certificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return serving, nil },
 		Bundle:      func(context.Context) ([]byte, error) { return bundle, nil },
 		Log:         logr.Discard(),
@@ -155,7 +156,9 @@ func TestLogs(t *testing.T) {
 	f.serveSessions(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Query().Get("previous") == "true" {
 			w.WriteHeader(http.StatusBadRequest)
-			_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status"}, Message: "previous terminated container not found"})
+			_ = json.NewEncoder(w).Encode(metav1.Status{
+				TypeMeta: metav1.TypeMeta{Kind: "Status"}, Message: "previous terminated container not found",
+			})
 			return
 		}
 		stamp, query := "", r.URL.RawQuery
@@ -178,7 +181,8 @@ func TestLogs(t *testing.T) {
 	}
 	f.want(f.kubectl(consumer, "logs", "web", "--city=ORD"), 1, "no Instance of a Workload of that name in ORD")
 	f.want(f.kubectl(consumer, "logs", "web-texas-dfw-0", "-p"), 1, "previous terminated container not found")
-	f.want(f.kubectl(consumer, "logs", "web-texas-dfw-0", "-c", "other"), 1, "container other is not in Instance web-texas-dfw-0, which has web")
+	f.want(f.kubectl(consumer, "logs", "web-texas-dfw-0", "-c", "other"), 1,
+		"container other is not in Instance web-texas-dfw-0, which has web")
 	f.want(f.kubectl(consumer, "logs", "web", "-f", "--max-log-requests=1"), 1, "there are 2 logs to follow")
 	f.want(f.kubectl(consumer, "logs", "web", "--since=1s", "--since-time=2026-01-02T03:04:05Z"), 1, "set one of them")
 	f.want(f.kubectl(f.user(may(read, "instances")), "logs", "web-texas-dfw-0"), 1, "forbidden")
@@ -200,14 +204,16 @@ func TestLogsThatAreCutOff(t *testing.T) {
 		_ = f.Client.Delete(r.Context(), instance)
 		<-r.Context().Done()
 	}))
-	f.want(f.kubectl(f.Config(), "logs", "web-texas-dfw-0", "-f"), 1, "first\n", "SessionInstanceGone: Instance web-texas-dfw-0 does not exist")
+	f.want(f.kubectl(f.Config(), "logs", "web-texas-dfw-0", "-f"), 1, "first\n",
+		"SessionInstanceGone: Instance web-texas-dfw-0 does not exist")
 }
 
 // openCommand opens the streams of a command as an API server does, or none.
 func openCommand(w http.ResponseWriter, r *http.Request) ([]io.ReadWriteCloser, *wsstream.Conn) {
-	connection := wsstream.NewConn(map[string]wsstream.ChannelProtocolConfig{remotecommand.StreamProtocolV5Name: {Binary: true, Channels: []wsstream.ChannelType{
-		wsstream.ReadChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.ReadChannel,
-	}}})
+	connection := wsstream.NewConn(map[string]wsstream.ChannelProtocolConfig{remotecommand.StreamProtocolV5Name: {Binary: true,
+		Channels: []wsstream.ChannelType{
+			wsstream.ReadChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.ReadChannel,
+		}}})
 	_, streams, err := connection.Open(w, r)
 	if err != nil {
 		return nil, nil
@@ -227,9 +233,10 @@ func TestExec(t *testing.T) {
 		defer func() { _ = connection.Close() }()
 		fmt.Fprintf(streams[1], "%s runs %v", pod(r), r.URL.Query()["command"])
 		fmt.Fprint(streams[2], "an error of it")
-		status := metav1.Status{Status: metav1.StatusFailure, Reason: remotecommand.NonZeroExitCodeReason, Message: "exit code 7", Details: &metav1.StatusDetails{
-			Causes: []metav1.StatusCause{{Type: remotecommand.ExitCodeCauseType, Message: "7"}},
-		}}
+		status := metav1.Status{Status: metav1.StatusFailure, Reason: remotecommand.NonZeroExitCodeReason,
+			Message: "exit code 7", Details: &metav1.StatusDetails{
+				Causes: []metav1.StatusCause{{Type: remotecommand.ExitCodeCauseType, Message: "7"}},
+			}}
 		if r.URL.Path[strings.LastIndexByte(r.URL.Path, '/'):] == "/attach" {
 			status = metav1.Status{Status: metav1.StatusSuccess}
 		}
@@ -239,7 +246,8 @@ func TestExec(t *testing.T) {
 	r := f.kubectl(f.Config(), "exec", "web-texas-dfw-0", "--", "sh", "-c", "exit 7")
 	// kubectl's CheckErr ends the process with the status of such an error.
 	var exited exec.ExitError
-	if !errors.As(r.err, &exited) || exited.ExitStatus() != 7 || r.out != "web-texas-dfw-0 runs [sh -c exit 7]" || r.errOut != "an error of it" {
+	if !errors.As(r.err, &exited) || exited.ExitStatus() != 7 || r.out != "web-texas-dfw-0 runs [sh -c exit 7]" ||
+		r.errOut != "an error of it" {
 		t.Errorf("exit code %d, %q, %q, %v", r.code, r.out, r.errOut, r.err)
 	}
 	f.want(f.kubectl(f.Config(), "attach", "web-texas-dfw-0"), 0, "web-texas-dfw-0 runs []")
@@ -253,7 +261,8 @@ func succeed(streams []io.ReadWriteCloser) {
 	_, _ = streams[3].Write(encoded)
 }
 
-// TestExecInput verifies that the command in the container gets the end of its input, and that its output still arrives afterwards.
+// TestExecInput verifies that the command in the container gets the end of its input, and that its output still arrives
+// afterwards.
 func TestExecInput(t *testing.T) {
 	f := newFixture(t)
 	f.reachable()

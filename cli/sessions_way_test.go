@@ -26,7 +26,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/sessions"
 )
 
-// upperPorts is a cell whose ports return, after the end of what they receive, the same in capitals. It implements httpstream.Dialer.
+// upperPorts is a cell whose ports return, after the end of what they receive, the same in capitals. It implements
+// httpstream.Dialer.
 type upperPorts struct{ asked chan string }
 
 // Dial multiplexes streams on a connection in memory.
@@ -52,8 +53,8 @@ func (p upperPorts) Dial(...string) (httpstream.Connection, string, error) {
 
 var forwardedAt = regexp.MustCompile(`Forwarding from (\S+) -> 80\n`)
 
-// TestPortForward verifies that a free local port leads to the port of the session, that half-closed connections pass, and that an
-// interruption ends the command.
+// TestPortForward verifies that a free local port leads to the port of the session, that half-closed connections pass,
+// and that an interruption ends the command.
 func TestPortForward(t *testing.T) {
 	f := newFixture(t)
 	f.reachable()
@@ -154,10 +155,12 @@ func join(ctx context.Context, from net.Conn, address string) {
 	copying.Wait()
 }
 
-// TestLostOnTheWay verifies that a command ends within 15 s with an error that names the cause: the replica was killed, or the hub
-// was restarted or the cell lost.
+// TestLostOnTheWay verifies that a command ends within 15 s with an error that names the cause: the replica was killed,
+// or the hub was restarted or the cell lost.
 func TestLostOnTheWay(t *testing.T) {
-	for name, want := range map[string]string{"replica": "the connection to the add-on was lost", "cell": "the connection to the cell of the Instance"} {
+	for name, want := range map[string]string{
+		"replica": "the connection to the add-on was lost", "cell": "the connection to the cell of the Instance",
+	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
 			f.reachable()

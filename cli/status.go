@@ -35,7 +35,8 @@ func (c *command) statusCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "status",
 		Short: "Show the replicas, cells and cities of the add-on, and the repairs of its audit",
-		Long: "Show the state of the add-on as the hub has it: its replicas and their projects, the cells with their agents and how far their reports are\n" +
+		Long: "Show the state of the add-on as the hub has it: its replicas and their projects, the cells with their agents " +
+			"and how far their reports are\n" +
 			"behind, the cities, and the objects for which the audit has triggered a Karmada reconcile.\n\n" +
 			"It exits with 0 when replicas run and all cells and agents are ready, with 2 when not, and with 1 when it fails.",
 		Example:           "  karmadactl compute status",
@@ -70,8 +71,8 @@ func (c *command) statusCommand() *cobra.Command {
 	return cmd
 }
 
-// readHub reads the objects of a summary. refused holds the kinds that the user may not read. If the user may read none of them,
-// readHub returns an error.
+// readHub reads the objects of a summary. refused holds the kinds that the user may not read. If the user may read none
+// of them, readHub returns an error.
 func readHub(ctx context.Context, hub client.Client, namespace string) (*view.HubObjects, []string, error) {
 	leases, clusters := &coordinationv1.LeaseList{}, &clusterv1alpha1.ClusterList{}
 	deployments, bindings := &v1alpha.WorkloadDeploymentList{}, &workv1alpha2.ResourceBindingList{}
@@ -129,7 +130,9 @@ func (c *command) printStatus(f *view.Federation, refused []string) error {
 	rows = [][]string{{"CELL", "CITY", "READY", "AGENT", "DEPLOYMENTS", "BEHIND"}}
 	var findings []string
 	for _, cell := range f.Cells {
-		rows = append(rows, []string{cell.Name, cell.City, yes(cell.Ready), cell.Agent, strconv.Itoa(cell.Deployments), strconv.Itoa(cell.Behind)})
+		rows = append(rows, []string{
+			cell.Name, cell.City, yes(cell.Ready), cell.Agent, strconv.Itoa(cell.Deployments), strconv.Itoa(cell.Behind),
+		})
 		if cell.Finding != nil {
 			what := fmt.Sprintf("%s: %s: %s", cell.Name, cell.Finding.Reason, reasons.Clean(cell.Finding.Message))
 			findings = append(findings, what, "  -> "+cell.Finding.Do)
@@ -139,7 +142,8 @@ func (c *command) printStatus(f *view.Federation, refused []string) error {
 	rows = [][]string{{"CITY", "CELLS READY", "DEPLOYMENTS", "INSTANCES READY"}}
 	for _, city := range f.Cities {
 		rows = append(rows, []string{
-			city.Name, fmt.Sprintf("%d/%d", city.ReadyCells, city.Cells), strconv.Itoa(city.Deployments), fmt.Sprintf("%d/%d", city.Ready, city.Desired),
+			city.Name, fmt.Sprintf("%d/%d", city.ReadyCells, city.Cells), strconv.Itoa(city.Deployments),
+			fmt.Sprintf("%d/%d", city.Ready, city.Desired),
 		})
 	}
 	lines = append(lines, terminal.Align(rows)...)

@@ -68,7 +68,8 @@ func TestStatus(t *testing.T) {
 		f.want(f.karmadactl("status", "--system-namespace", f.Namespace.Name), code, parts...)
 	}
 	status(exitNotReady, "a True 0s 1 1", "b False 60s 1 0", cell+" DFW True AgentNotReady 1 1",
-		cell+": AgentNotReady: no replica is available", "-> See Deployment karmada-compute-cell", "ResourceBinding "+f.HubNamespace+" "+binding.Name+" 60m")
+		cell+": AgentNotReady: no replica is available", "-> See Deployment karmada-compute-cell",
+		"ResourceBinding "+f.HubNamespace+" "+binding.Name+" 60m")
 
 	binding.Status.AggregatedStatus = []workv1alpha2.AggregatedStatusItem{{
 		ClusterName: cell, Status: &runtime.RawExtension{Raw: []byte(`{"resourceTemplateGeneration":1}`)},
@@ -77,7 +78,8 @@ func TestStatus(t *testing.T) {
 	cluster.Status.Conditions[1] = is(v1alpha.ConditionComputeAgentReady, metav1.ConditionTrue, v1alpha.ReasonAgentReady, "")
 	f.update(cluster)
 	status(0, cell+" DFW True AgentReady 1 0")
-	f.want(f.karmadactl("status", "--system-namespace", f.Namespace.Name, "-o", "jsonpath={.replicas[0].projects}"), 0, string(planes.ProjectName))
+	f.want(f.karmadactl("status", "--system-namespace", f.Namespace.Name, "-o", "jsonpath={.replicas[0].projects}"), 0,
+		string(planes.ProjectName))
 
 	// Here the hub has the originals, too, as without Milo.
 	hub, _, err := readHub(t.Context(), f.Client, f.Namespace.Name)

@@ -38,9 +38,10 @@ const (
 // miloProjects is the group and version of Projects.
 var miloProjects = schema.GroupVersion{Group: "resourcemanager.miloapis.com", Version: "v1alpha1"}
 
-// addSuspension shows that the project is suspended if its objects cannot: a Milo that refuses writes in suspended projects
-// refuses writes of a status, too. It reads the Project at Milo's root or, if the user may not read the Project, checks the
-// refusal of a write that changes nothing. If neither gives an answer, the objects are shown unchanged.
+// addSuspension shows that the project is suspended if its objects cannot: a Milo that refuses writes in suspended
+// projects refuses writes of a status, too. It reads the Project at Milo's root or, if the user may not read the
+// Project, checks the refusal of a write that changes nothing. If neither gives an answer, the objects are shown
+// unchanged.
 func (s *session) addSuspension(ctx context.Context, snapshot *view.Snapshot) {
 	if s.project == nil || snapshot.Workload == nil || snapshot.ShowsSuspension() {
 		return
@@ -53,7 +54,8 @@ func (s *session) addSuspension(ctx context.Context, snapshot *view.Snapshot) {
 	defer cancel()
 	suspension, err := suspensionAt(ctx, root, project)
 	if err != nil {
-		suspension = refusalOf(s.project.Client.Patch(ctx, snapshot.Workload.DeepCopy(), client.RawPatch(types.MergePatchType, []byte("{}")), client.DryRunAll))
+		suspension = refusalOf(s.project.Client.Patch(ctx, snapshot.Workload.DeepCopy(),
+			client.RawPatch(types.MergePatchType, []byte("{}")), client.DryRunAll))
 	}
 	if suspension != nil {
 		snapshot.Suspend(*suspension)

@@ -55,7 +55,8 @@ func (m *suspendedMilo) config(f *fixture) *rest.Config {
 			m.writes++
 		}
 		message := `project "north" is suspended (Billing) and cannot accept new updates while suspended`
-		refusal := apierrors.NewForbidden(schema.GroupResource{Group: v1alpha.GroupVersion.Group, Resource: "workloads"}, "web", errors.New(message))
+		refusal := apierrors.NewForbidden(schema.GroupResource{Group: v1alpha.GroupVersion.Group, Resource: "workloads"},
+			"web", errors.New(message))
 		if m.refuses {
 			refusal.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: "ProjectSuspended", Message: message}}
 		}
@@ -86,8 +87,8 @@ func projectWith(status string) string {
 	return `{"apiVersion":"resourcemanager.miloapis.com/v1alpha1","kind":"Project","metadata":{"name":"north"},"status":` + status + `}`
 }
 
-// TestASuspendedProjectThatDoesNotShowIt: if the status cannot be written, the tree and the explanation still show that the
-// project is suspended. They take it from Milo's Project, or from the refusal of a write that changes nothing.
+// TestASuspendedProjectThatDoesNotShowIt: if the status cannot be written, the tree and the explanation still show that
+// the project is suspended. They take it from Milo's Project, or from the refusal of a write that changes nothing.
 func TestASuspendedProjectThatDoesNotShowIt(t *testing.T) {
 	t.Parallel()
 	const suspension = `{"conditions":[{"type":"Suspended","status":"True","reason":"Suspended","message":"","lastTransitionTime":"2026-05-01T11:31:00Z"}],` +
@@ -97,7 +98,9 @@ func TestASuspendedProjectThatDoesNotShowIt(t *testing.T) {
 		suspended bool
 		want      string
 	}{
-		"the Project says so":                    {suspendedMilo{project: projectWith(suspension)}, true, "the project is suspended (Billing, Fraud)"},
+		"the Project says so": {
+			suspendedMilo{project: projectWith(suspension)}, true, "the project is suspended (Billing, Fraud)",
+		},
 		"the Project is hidden, a write says so": {suspendedMilo{refuses: true}, true, `project "north" is suspended (Billing)`},
 		"the Project says that it is not":        {milo: suspendedMilo{project: projectWith(`{"conditions":[]}`), refuses: true}},
 		"neither answers":                        {milo: suspendedMilo{}},

@@ -40,9 +40,11 @@ func TestTree(t *testing.T) {
 		t.Errorf("code %d, %v, got\n%s\nwant\n%s", r.code, r.err, r.out, want)
 	}
 
-	f.want(f.kubectl(f.Config(), "tree", "web", "-o", "wide"), 0, "-> consumer: Ask for fewer or smaller Instances", "since 2026-05-01 12:00:00Z")
+	f.want(f.kubectl(f.Config(), "tree", "web", "-o", "wide"), 0, "-> consumer: Ask for fewer or smaller Instances",
+		"since 2026-05-01 12:00:00Z")
 	f.want(f.kubectl(f.Config(), "tree", "web", "-o", "jsonpath={.children[0].children[1].finding.reason}"), 0, "QuotaExceeded")
-	f.want(f.kubectl(f.Config(), "tree", "web", "-o", "yaml"), 0, "kind: WorkloadTree", "apiVersion: cli.compute.datumapis.com/v1alpha", "city: DFW")
+	f.want(f.kubectl(f.Config(), "tree", "web", "-o", "yaml"), 0, "kind: WorkloadTree",
+		"apiVersion: cli.compute.datumapis.com/v1alpha", "city: DFW")
 	f.want(f.kubectl(f.Config(), "tree", "web", "-o", "nonsense"), 1, "nonsense")
 	f.want(f.kubectl(f.Config(), "tree"), 1, "the name of a Workload")
 }
@@ -111,7 +113,8 @@ func TestTreeOnHub(t *testing.T) {
 	onHub.Status.ReplicaCounts = v1alpha.ReplicaCounts{ReadyReplicas: 1, DesiredReplicas: 2}
 	f.update(onHub)
 	r := f.karmadactl("tree", "web", "--project", "north")
-	f.want(r, 0, "Project north", "Workload web", "DFW web-texas-dfw 1/2 Ready", "cell dfw-1 1/1 Ready", "cell dfw-2 0/1 Ready", "web-texas-dfw-1 not Ready QuotaExceeded")
+	f.want(r, 0, "Project north", "Workload web", "DFW web-texas-dfw 1/2 Ready", "cell dfw-1 1/1 Ready",
+		"cell dfw-2 0/1 Ready", "web-texas-dfw-1 not Ready QuotaExceeded")
 	f.want(f.karmadactl("tree", "web", "--project", "south"), 1, "not found")
 	f.want(f.karmadactl("tree", "web"), 1, "--project is required")
 }
@@ -192,8 +195,8 @@ func (f *fixture) eventually(out *buffer, want string) {
 	}
 }
 
-// TestTreeFollowsThroughOutage: while the API server is down, the last known state is shown with a line about the outage.
-// Afterwards the command shows what has changed.
+// TestTreeFollowsThroughOutage: while the API server is down, the last known state is shown with a line about the
+// outage. Afterwards the command shows what has changed.
 func TestTreeFollowsThroughOutage(t *testing.T) {
 	f := newFixture(t)
 	w := f.workload()
@@ -219,8 +222,8 @@ func TestTreeFollowsThroughOutage(t *testing.T) {
 	f.want(<-done, exitInterrupted)
 }
 
-// behindProxy returns the API server behind a proxy that can simulate an outage and close all connections. As Milo's root it has
-// project north.
+// behindProxy returns the API server behind a proxy that can simulate an outage and close all connections. As Milo's
+// root it has project north.
 func (f *fixture) behindProxy() (config *rest.Config, away func(bool)) {
 	f.Helper()
 	transport, err := rest.TransportFor(f.Config())

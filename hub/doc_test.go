@@ -10,7 +10,8 @@ import (
 	"testing"
 )
 
-// TestPackageCommentListsControllers verifies that the comment of the package lists every controller once, and nothing else.
+// TestPackageCommentListsControllers verifies that the comment of the package lists every controller once, and nothing
+// else.
 func TestPackageCommentListsControllers(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "doc.go", nil, parser.ParseComments)
 	if err != nil {

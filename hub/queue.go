@@ -12,9 +12,9 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 )
 
-// projectQueue is a queue that gives workers at most limit objects of one project at once, so that a project whose control plane hangs does
-// not occupy every worker. Others of the project wait without a worker, and each end of a reconcile of the project queues one of them. It is
-// safe for concurrent use.
+// projectQueue is a queue that gives workers at most limit objects of one project at once, so that a project whose
+// control plane hangs does not occupy every worker. Others of the project wait without a worker, and each end of a
+// reconcile of the project queues one of them. It is safe for concurrent use.
 type projectQueue struct {
 	priorityqueue.PriorityQueue[mcreconcile.Request]
 	limit int
@@ -31,8 +31,11 @@ type waitingRequest struct {
 }
 
 // newProjectQueue returns a constructor of queues for controllers.
-func newProjectQueue(limit int) func(string, workqueue.TypedRateLimiter[mcreconcile.Request]) workqueue.TypedRateLimitingInterface[mcreconcile.Request] {
-	return func(controller string, limiter workqueue.TypedRateLimiter[mcreconcile.Request]) workqueue.TypedRateLimitingInterface[mcreconcile.Request] {
+func newProjectQueue(
+	limit int,
+) func(string, workqueue.TypedRateLimiter[mcreconcile.Request]) workqueue.TypedRateLimitingInterface[mcreconcile.Request] {
+	return func(controller string,
+		limiter workqueue.TypedRateLimiter[mcreconcile.Request]) workqueue.TypedRateLimitingInterface[mcreconcile.Request] {
 		return &projectQueue{
 			PriorityQueue: priorityqueue.New(controller, func(o *priorityqueue.Opts[mcreconcile.Request]) { o.RateLimiter = limiter }),
 			limit:         limit,
@@ -55,7 +58,8 @@ func (q *projectQueue) GetWithPriority() (request mcreconcile.Request, priority 
 		if shutdown || q.start(request, priority) {
 			return request, priority, shutdown
 		}
-		// It is queued again when the project has a free worker: events that arrive until then need no reconcile of their own.
+		// It is queued again when the project has a free worker: events that arrive until then need no reconcile of their
+		// own.
 		q.PriorityQueue.Done(request)
 	}
 }
@@ -87,8 +91,8 @@ func (q *projectQueue) start(request mcreconcile.Request, priority int) bool {
 	return false
 }
 
-// end counts a request of a project as ended, and returns the request that has waited longest. A waiting request implies that all workers
-// of its project run: so one of them ends later.
+// end counts a request of a project as ended, and returns the request that has waited longest. A waiting request
+// implies that all workers of its project run: so one of them ends later.
 func (q *projectQueue) end(project multicluster.ClusterName) (next waitingRequest, found bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

@@ -25,11 +25,13 @@ func named(project multicluster.ClusterName, name string) mcreconcile.Request {
 	return request
 }
 
-// TestAProjectThatHangsDoesNotHoldEveryWorker: at most the allowed number of objects of a slow project are reconciled at once; other
-// projects proceed. The others of the slow project follow as its workers become free, each once, the longest waiting first.
+// TestAProjectThatHangsDoesNotHoldEveryWorker: at most the allowed number of objects of a slow project are reconciled
+// at once; other projects proceed. The others of the slow project follow as its workers become free, each once, the
+// longest waiting first.
 func TestAProjectThatHangsDoesNotHoldEveryWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		queue, ok := newProjectQueue(2)("test", workqueue.DefaultTypedControllerRateLimiter[mcreconcile.Request]()).(priorityqueue.PriorityQueue[mcreconcile.Request])
+		queue, ok := newProjectQueue(2)("test",
+			workqueue.DefaultTypedControllerRateLimiter[mcreconcile.Request]()).(priorityqueue.PriorityQueue[mcreconcile.Request])
 		if !ok {
 			t.Fatal("controllers would not use its priorities")
 		}

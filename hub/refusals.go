@@ -28,13 +28,14 @@ const (
 	// When the project is resumed, the cells' reports requeue the object earlier.
 	suspendedRetry = time.Minute
 
-	// causeSuspended is the cause that Milo gives when it refuses a write in a suspended project. No retry helps until it is resumed.
+	// causeSuspended is the cause that Milo gives when it refuses a write in a suspended project. No retry helps until it
+	// is resumed.
 	causeSuspended metav1.CauseType = "ProjectSuspended"
 )
 
-// withoutConflicts runs f, and requeues an object after a conflict instead of counting and logging an error: another writer came first,
-// and the cache has not received its change yet. It also requeues after the refusal of a write in a suspended project: no retry helps until
-// the project is resumed.
+// withoutConflicts runs f, and requeues an object after a conflict instead of counting and logging an error: another
+// writer came first, and the cache has not received its change yet. It also requeues after the refusal of a write in a
+// suspended project: no retry helps until the project is resumed.
 func withoutConflicts(f mcreconcile.Func, refusals *Refusals) mcreconcile.Func {
 	return func(ctx context.Context, request mcreconcile.Request) (reconcile.Result, error) {
 		result, err := f(ctx, request)

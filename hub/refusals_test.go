@@ -76,7 +76,8 @@ func TestRefusalsAreTold(t *testing.T) {
 		t.Helper()
 		want := fmt.Sprintf("karmada_compute_projects_refusing_status %d\n", count)
 		if err := testutil.GatherAndCompare(registry, strings.NewReader(
-			"# HELP karmada_compute_projects_refusing_status Suspended projects of this replica that refuse status updates and therefore show the state before the suspension.\n"+
+			"# HELP karmada_compute_projects_refusing_status Suspended projects of this replica that refuse status updates and "+
+				"therefore show the state before the suspension.\n"+
 				"# TYPE karmada_compute_projects_refusing_status gauge\n"+want)); err != nil {
 			t.Errorf("%s: %v", when, err)
 		}

@@ -127,7 +127,8 @@ type Target struct {
 
 func (t Target) controller() mccontroller.Options {
 	return mccontroller.Options{
-		MaxConcurrentReconciles: t.Options.Concurrency, ReconciliationTimeout: reconcileTimeout, NewQueue: newProjectQueue(t.Options.ProjectConcurrency),
+		MaxConcurrentReconciles: t.Options.Concurrency, ReconciliationTimeout: reconcileTimeout,
+		NewQueue: newProjectQueue(t.Options.ProjectConcurrency),
 	}
 }
 
@@ -166,7 +167,8 @@ func (s *shared) setCities(t Target) error {
 	return s.citiesErr
 }
 
-// hub is the client of the hub for controllers that read Clusters and write none: to them a Cluster has its city only if it is confirmed.
+// hub is the client of the hub for controllers that read Clusters and write none: to them a Cluster has its city only
+// if it is confirmed.
 func (s *shared) hub(t Target) client.Client {
 	return s.cities.Hub(t.Manager.GetLocalManager().GetClient())
 }
@@ -181,7 +183,8 @@ func (s *shared) set(t Target) error {
 		s.book = path.NewBook(t.Options.Clock)
 		s.karmada = path.NewKarmadaWatch(local.GetAPIReader(), t.Options.Clock)
 		indexer := local.GetFieldIndexer()
-		s.err = errors.Join(local.Add(s.karmada), path.SliceIndex{}.AddTo(context.Background(), indexer), path.WorkIndex{}.AddTo(context.Background(), indexer))
+		s.err = errors.Join(local.Add(s.karmada), path.SliceIndex{}.AddTo(context.Background(), indexer),
+			path.WorkIndex{}.AddTo(context.Background(), indexer))
 		if s.err == nil {
 			s.repairer = collector.NewRepairer(local.GetClient(), t.Options.Clock, metrics.Registry)
 			s.propagation = t.newPropagation(s)
@@ -199,7 +202,8 @@ func setUpAudit(t Target, s *shared) error {
 	local := t.Manager.GetLocalManager()
 	r := collector.NewDeployments(collector.DeploymentsOptions{
 		Projects: t.Options.Projects, Waker: t.Options.Waker, Hub: s.hub(t), APIReader: local.GetAPIReader(), Owners: t.Options.Owners,
-		Withdraw: s.propagation.Withdraw, Karmada: s.karmada, Repairer: s.repairer, Book: s.book, Interval: t.Options.AuditInterval, After: t.Options.AuditAfter, Clock: t.Options.Clock,
+		Withdraw: s.propagation.Withdraw, Karmada: s.karmada, Repairer: s.repairer, Book: s.book,
+		Interval: t.Options.AuditInterval, After: t.Options.AuditAfter, Clock: t.Options.Clock,
 	})
 	return r.Register(t.Manager, t.controller(), t.wrap)
 }
@@ -271,7 +275,8 @@ func Controllers() []Controller {
 			if err := common.set(t); err != nil {
 				return err
 			}
-			ready, lag, ignored := projection.NewReady(metrics.Registry), projection.NewLag(metrics.Registry), projection.NewIgnored(metrics.Registry)
+			ready, lag, ignored := projection.NewReady(metrics.Registry), projection.NewLag(metrics.Registry),
+				projection.NewIgnored(metrics.Registry)
 			r := projection.New(projection.Options{
 				Projects: t.Options.Projects, Hub: common.hub(t), Karmada: common.karmada, Book: common.book,
 				DoubtAfter: t.Options.AuditAfter, Ready: ready, Lag: lag, Ignored: ignored, Passing: t.passing(), Clock: t.Options.Clock,

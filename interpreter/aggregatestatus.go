@@ -28,8 +28,8 @@ type report struct {
 // running. A field of a report that has a wrong type or range is ignored, here or by InterpretStatus, and condition
 // ReportValid names it and its cell; now is the time of a new one.
 //
-// If the deployment assigns Instances to cells, only the reports of these cells count. The reader decides which Instances of a report
-// count, with wire.Instances.
+// If the deployment assigns Instances to cells, only the reports of these cells count. The reader decides which
+// Instances of a report count, with wire.Instances.
 func AggregateStatus(
 	onHub *v1alpha.WorkloadDeployment, items []workv1alpha2.AggregatedStatusItem, now metav1.Time,
 ) *v1alpha.WorkloadDeploymentStatus {
@@ -56,7 +56,8 @@ func AggregateStatus(
 	return result
 }
 
-// mostInstances is how many Instances a cell may have or has to release. Without an assignment one cell has all indices.
+// mostInstances is how many Instances a cell may have or has to release. Without an assignment one cell has all
+// indices.
 func mostInstances(assignment *v1alpha.WorkloadDeploymentAssignment, cell string) int32 {
 	if assignment == nil {
 		return MaxIndex + 1
@@ -74,7 +75,9 @@ func mostInstances(assignment *v1alpha.WorkloadDeploymentAssignment, cell string
 }
 
 // assignedItems are the items of the cells of an assignment. A cell that Karmada has no item for has not reported.
-func assignedItems(assignment *v1alpha.WorkloadDeploymentAssignment, items []workv1alpha2.AggregatedStatusItem) []workv1alpha2.AggregatedStatusItem {
+func assignedItems(
+	assignment *v1alpha.WorkloadDeploymentAssignment, items []workv1alpha2.AggregatedStatusItem,
+) []workv1alpha2.AggregatedStatusItem {
 	var assigned []workv1alpha2.AggregatedStatusItem
 	reported := map[string]bool{}
 	for i := range items {
@@ -93,9 +96,9 @@ func assignedItems(assignment *v1alpha.WorkloadDeploymentAssignment, items []wor
 	return assigned
 }
 
-// observedGeneration is the highest generation of the object on the hub that every cell has observed. For a cell that has not
-// reported, that has not yet observed its own object, or that reports a generation which the object does not have, it is the
-// previous one.
+// observedGeneration is the highest generation of the object on the hub that every cell has observed. For a cell that
+// has not reported, that has not yet observed its own object, or that reports a generation which the object does not
+// have, it is the previous one.
 func observedGeneration(onHub *v1alpha.WorkloadDeployment, cells int, reports []report) int64 {
 	known := onHub.Status.ObservedGeneration
 	if cells == 0 {
@@ -145,7 +148,8 @@ func decodeReports(items []workv1alpha2.AggregatedStatusItem) []report {
 	return reports
 }
 
-// reportValid is the condition about the first report with faults; nil: no report has faults. It keeps its time while a report has any.
+// reportValid is the condition about the first report with faults; nil: no report has faults. It keeps its time while a
+// report has any.
 func reportValid(onHub *v1alpha.WorkloadDeployment, reports []report, now metav1.Time) *metav1.Condition {
 	first := slices.IndexFunc(reports, func(r report) bool { return r.ignored() != "" })
 	if first < 0 {
@@ -159,7 +163,8 @@ func reportValid(onHub *v1alpha.WorkloadDeployment, reports []report, now metav1
 	return invalid(fmt.Sprintf("cell %s: %s", reports[first].cell, reports[first].ignored()), since)
 }
 
-// ignored is the message about the faults of a report, or about the faults that the cell itself has found; "": no faults.
+// ignored is the message about the faults of a report, or about the faults that the cell itself has found; "": no
+// faults.
 func (r *report) ignored() string {
 	if message := ignored(r.faults); message != "" {
 		return message
@@ -186,7 +191,8 @@ func invalid(message string, since metav1.Time) *metav1.Condition {
 	}
 }
 
-// mergeConditions replaces conditions of result that are better than the report's. With several cells, the messages name the cell.
+// mergeConditions replaces conditions of result that are better than the report's. With several cells, the messages
+// name the cell.
 func mergeConditions(result *v1alpha.WorkloadDeploymentStatus, from report, several bool) {
 	for _, condition := range from.status.Conditions {
 		if condition.Type == v1alpha.ConditionReportValid {
@@ -206,7 +212,8 @@ func mergeConditions(result *v1alpha.WorkloadDeploymentStatus, from report, seve
 	}
 }
 
-// badness orders conditions of one type, the worst highest: Progressing is bad when it is True, all others when they are False.
+// badness orders conditions of one type, the worst highest: Progressing is bad when it is True, all others when they
+// are False.
 func badness(condition metav1.Condition) int {
 	bad := metav1.ConditionFalse
 	if condition.Type == v1alpha.ConditionProgressing {

@@ -24,8 +24,11 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
+// answer answers a request about an object.
+type answer func(*v1alpha.WorkloadDeployment, *karmadainterpreter.Request) karmadainterpreter.Response
+
 // answers are the supported operations. The map is never written to.
-var answers = map[configv1alpha1.InterpreterOperation]func(*v1alpha.WorkloadDeployment, *karmadainterpreter.Request) karmadainterpreter.Response{
+var answers = map[configv1alpha1.InterpreterOperation]answer{
 	configv1alpha1.InterpreterOperationInterpretReplica:    answerReplica,
 	configv1alpha1.InterpreterOperationReviseReplica:       answerRevision,
 	configv1alpha1.InterpreterOperationInterpretStatus:     answerStatus,
@@ -91,8 +94,9 @@ func answerDependency(object *v1alpha.WorkloadDeployment, _ *karmadainterpreter.
 }
 
 // InterpretDependency are the ConfigMaps and Secrets that the templates of a deployment name, each once, by kind and
-// name, and its InstanceSlices. Optional ones are among them: they must be in the cell when they are on the hub. The slices are
-// selected by their label: Karmada writes the dependencies into the binding, which each change of a status writes again.
+// name, and its InstanceSlices. Optional ones are among them: they must be in the cell when they are on the hub. The
+// slices are selected by their label: Karmada writes the dependencies into the binding, which each change of a status
+// writes again.
 func InterpretDependency(object *v1alpha.WorkloadDeployment) []configv1alpha1.DependentObjectReference {
 	var dependencies []configv1alpha1.DependentObjectReference
 	named := map[templates.DataObject]bool{}
@@ -114,7 +118,8 @@ func InterpretDependency(object *v1alpha.WorkloadDeployment) []configv1alpha1.De
 	}
 	// The order in which Karmada sorts the dependencies of the customization.
 	slices.SortFunc(dependencies, func(a, b configv1alpha1.DependentObjectReference) int {
-		return cmp.Or(cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+		return cmp.Or(cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Kind, b.Kind),
+			cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 	})
 	return dependencies
 }
@@ -127,8 +132,9 @@ func InterpretHealth(observed *v1alpha.WorkloadDeployment) bool {
 		meta.IsStatusConditionTrue(status.Conditions, v1alpha.ConditionAvailable)
 }
 
-// InterpretReplica returns the number of Instances of a deployment and the resources of each of them. The number is the value that
-// ReviseReplica sets, so that Karmada reads its own value back, else minReplicas. Requirements are nil if the size is unknown.
+// InterpretReplica returns the number of Instances of a deployment and the resources of each of them. The number is the
+// value that ReviseReplica sets, so that Karmada reads its own value back, else minReplicas. Requirements are nil if
+// the size is unknown.
 func InterpretReplica(object *v1alpha.WorkloadDeployment) (int32, *workv1alpha2.ReplicaRequirements) {
 	replicas := object.Spec.StatedReplicas()
 	size := templates.InstanceSize(&object.Spec.Template.Spec, object.Spec.InstanceTypeResources)
@@ -144,16 +150,17 @@ type ReflectedStatus struct {
 
 	// Generation of the object in the cell.
 	Generation int64 `json:"generation"`
-	// ResourceTemplateGeneration is the generation of the object on the hub from which Karmada wrote the object in the cell.
+	// ResourceTemplateGeneration is the generation of the object on the hub from which Karmada wrote the object in the
+	// cell.
 	ResourceTemplateGeneration int64 `json:"resourceTemplateGeneration"`
 }
 
-// MaxInstances is the most Instances that a report may have. Karmada writes all of it three times for each change, and reads it
-// back in one request of at most a MiB.
+// MaxInstances is the most Instances that a report may have. Karmada writes all of it three times for each change, and
+// reads it back in one request of at most a MiB.
 const MaxInstances = 1000
 
-// DecodeObserved decodes the object in a cell. A field of its status that has a wrong type or range is ignored, and condition ReportValid
-// names it. Its time is always the same: the hub has the time of its own condition.
+// DecodeObserved decodes the object in a cell. A field of its status that has a wrong type or range is ignored, and
+// condition ReportValid names it. Its time is always the same: the hub has the time of its own condition.
 func DecodeObserved(raw []byte) (*v1alpha.WorkloadDeployment, error) {
 	observed, err := wire.WorkloadDeployment(raw)
 	var tree map[string]json.RawMessage
@@ -178,8 +185,8 @@ func DecodeObserved(raw []byte) (*v1alpha.WorkloadDeployment, error) {
 	return observed, nil
 }
 
-// InterpretStatus is the part of the object in a cell that is copied to the hub, truncated to a bounded size. It fails when
-// Karmada's annotation with the generation is invalid.
+// InterpretStatus is the part of the object in a cell that is copied to the hub, truncated to a bounded size. It fails
+// when Karmada's annotation with the generation is invalid.
 func InterpretStatus(observed *v1alpha.WorkloadDeployment) (*ReflectedStatus, error) {
 	reflected := &ReflectedStatus{WorkloadDeploymentStatus: *observed.Status.DeepCopy(), Generation: observed.Generation}
 	// Only the autoscaler of the cell reads it.
@@ -198,13 +205,13 @@ func InterpretStatus(observed *v1alpha.WorkloadDeployment) (*ReflectedStatus, er
 	return reflected, nil
 }
 
-// Retain is the desired object with the fields of the observed one that the cell owns: the replicas that an autoscaler in the
-// cell has set. They are kept only where maxReplicas and metrics allow scaling, and moved to maxReplicas when they are above:
-// lowering maxReplicas under load must not reduce the deployment to minReplicas. Below they stay, since a cell of several runs
-// less than minReplicas; but not 0, which would switch the autoscaler off.
+// Retain is the desired object with the fields of the observed one that the cell owns: the replicas that an autoscaler
+// in the cell has set. They are kept only where maxReplicas and metrics allow scaling, and moved to maxReplicas when
+// they are above: lowering maxReplicas under load must not reduce the deployment to minReplicas. Below they stay, since
+// a cell of several runs less than minReplicas; but not 0, which would switch the autoscaler off.
 //
-// Finalizers, owner references, labels and annotations of the cell are not retained here. Karmada's ObjectWatcher has done so
-// before, and knows which annotations were removed on the hub.
+// Finalizers, owner references, labels and annotations of the cell are not retained here. Karmada's ObjectWatcher has
+// done so before, and knows which annotations were removed on the hub.
 func Retain(desired, observed *v1alpha.WorkloadDeployment) *v1alpha.WorkloadDeployment {
 	retained := desired.DeepCopy()
 	scale := &desired.Spec.ScaleSettings
@@ -215,9 +222,9 @@ func Retain(desired, observed *v1alpha.WorkloadDeployment) *v1alpha.WorkloadDepl
 	return retained
 }
 
-// ReviseReplica is a deployment with a number of replicas for one cell. Karmada requests it wherever InterpretReplica is
-// supported, also when every cell gets all replicas. The cell clamps the number to minReplicas and maxReplicas, so that a share
-// below minReplicas has no effect.
+// ReviseReplica is a deployment with a number of replicas for one cell. Karmada requests it wherever InterpretReplica
+// is supported, also when every cell gets all replicas. The cell clamps the number to minReplicas and maxReplicas, so
+// that a share below minReplicas has no effect.
 func ReviseReplica(object *v1alpha.WorkloadDeployment, replicas int32) *v1alpha.WorkloadDeployment {
 	revised := object.DeepCopy()
 	revised.Spec.Replicas = new(replicas)

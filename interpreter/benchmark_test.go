@@ -22,8 +22,8 @@ import (
 )
 
 // BenchmarkOperations measures each operation on a deployment with many Instances in both modes: the handler over a TLS
-// connection that stays open, and the customization in process. Both include the conversions to and from the objects that Karmada
-// has.
+// connection that stays open, and the customization in process. Both include the conversions to and from the objects
+// that Karmada has.
 func BenchmarkOperations(b *testing.B) {
 	lua, err := karmada()
 	if err != nil {
@@ -63,7 +63,8 @@ func large(b *testing.B, operation configv1alpha1.InterpreterOperation, instance
 	b.Helper()
 	all := [2][]string{}
 	for i := range instances {
-		all[i%2] = append(all[i%2], fmt.Sprintf(`{"index":%d,"state":0,"since":"2026-01-01T00:00:00Z +0 +0 +0","networkInterfaces":[{"assignments":{"networkIP":"10.0.0.4"}}]}`, i))
+		all[i%2] = append(all[i%2],
+			fmt.Sprintf(`{"index":%d,"state":0,"since":"2026-01-01T00:00:00Z +0 +0 +0","networkInterfaces":[{"assignments":{"networkIP":"10.0.0.4"}}]}`, i))
 	}
 	var conditions []string
 	for _, name := range []string{"Ready", "Available", "Programmed", "QuotaGranted"} {
@@ -89,7 +90,10 @@ func large(b *testing.B, operation configv1alpha1.InterpreterOperation, instance
 }
 
 // askOverTLS sends a request as Karmada's client does: it encodes the object and applies the patch of the response.
-func askOverTLS(b *testing.B, server *httptest.Server, operation configv1alpha1.InterpreterOperation, object, observed *unstructured.Unstructured, c *golden) {
+func askOverTLS(
+	b *testing.B, server *httptest.Server, operation configv1alpha1.InterpreterOperation,
+	object, observed *unstructured.Unstructured, c *golden,
+) {
 	b.Helper()
 	asked := &configv1alpha1.ResourceInterpreterRequest{
 		UID: "uid", Operation: operation, DesiredReplicas: c.Replicas, AggregatedStatus: c.Items,

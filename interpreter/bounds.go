@@ -23,7 +23,8 @@ const (
 	MaxContainers = 48
 )
 
-// MaxOfType is how many entries of one type all lists of a report may have together. Entries beyond, and beyond MaxEntries, are not read.
+// MaxOfType is how many entries of one type all lists of a report may have together. Entries beyond, and beyond
+// MaxEntries, are not read.
 const MaxOfType = 4 * MaxInstances
 
 // MaxEntries are the longest lists of a report by their names. Other lists have MaxInstances.
@@ -57,7 +58,8 @@ var (
 
 // Fits reports whether a text is not too long and has no other characters.
 func (t Text) Fits(text string) bool {
-	return len(text) <= t.Most && !strings.ContainsFunc(text, func(r rune) bool { return !isAlphanumeric(r) && !strings.ContainsRune(t.Other, r) })
+	return len(text) <= t.Most && !strings.ContainsFunc(text,
+		func(r rune) bool { return !isAlphanumeric(r) && !strings.ContainsRune(t.Other, r) })
 }
 
 // or is the text if it fits, and otherwise "".
@@ -75,9 +77,9 @@ func isWord(text string) bool {
 	return text != "" && Text{Most: MaxWord}.Fits(text) && isLetter(rune(text[0]))
 }
 
-// bound truncates a cell's report to a bounded size, and drops content that no agent reports. A cell has one report. AggregateStatus
-// bounds it again: if Karmada's agent runs in the cell, the report has not been bounded before. One condition that the hub's API server
-// refuses would keep the reports of all cells out of the status.
+// bound truncates a cell's report to a bounded size, and drops content that no agent reports. A cell has one report.
+// AggregateStatus bounds it again: if Karmada's agent runs in the cell, the report has not been bounded before. One
+// condition that the hub's API server refuses would keep the reports of all cells out of the status.
 func bound(status *v1alpha.WorkloadDeploymentStatus) {
 	status.Conditions = boundConditions(status.Conditions)
 	status.Reports = first(status.Reports, 1)
@@ -85,7 +87,8 @@ func bound(status *v1alpha.WorkloadDeploymentStatus) {
 		boundReport(&status.Reports[i])
 	}
 	status.Indices = slices.DeleteFunc(first(status.Indices, 1), func(of v1alpha.CellIndices) bool {
-		return !IndicesText.Fits(of.Existing) || !IndicesText.Fits(of.Ready) || !IndicesText.Fits(of.AvailableIndices) || !IndicesText.Fits(of.Held) ||
+		return !IndicesText.Fits(of.Existing) || !IndicesText.Fits(of.Ready) || !IndicesText.Fits(of.AvailableIndices) ||
+			!IndicesText.Fits(of.Held) ||
 			!IndicesText.Fits(of.Current) || !IndicesText.Fits(of.DataReady)
 	})
 	for i := range status.Indices {
@@ -99,7 +102,9 @@ const MaxIndex = 9999
 
 // boundCounts bounds the counts of a cell. The sums of all cells fit their fields.
 func boundCounts(counts v1alpha.ReplicaCounts, most int32) v1alpha.ReplicaCounts {
-	for _, count := range []*int32{&counts.Replicas, &counts.CurrentReplicas, &counts.DesiredReplicas, &counts.ReadyReplicas, &counts.AvailableReplicas} {
+	for _, count := range []*int32{
+		&counts.Replicas, &counts.CurrentReplicas, &counts.DesiredReplicas, &counts.ReadyReplicas, &counts.AvailableReplicas,
+	} {
 		*count = max(0, min(*count, most))
 	}
 	return withoutProject(counts)
@@ -150,11 +155,13 @@ func boundConditions(conditions []metav1.Condition) []metav1.Condition {
 
 // isValid reports whether an API server accepts a condition with these texts.
 func isValid(kind, reason string, status metav1.ConditionStatus) bool {
-	return isWord(kind) && isWord(reason) && (status == metav1.ConditionTrue || status == metav1.ConditionFalse || status == metav1.ConditionUnknown)
+	return isWord(kind) && isWord(reason) && (status == metav1.ConditionTrue || status == metav1.ConditionFalse ||
+		status == metav1.ConditionUnknown)
 }
 
 func boundGates(gates []v1alpha.SchedulingGate) []v1alpha.SchedulingGate {
-	return slices.DeleteFunc(first(gates, MaxGates), func(gate v1alpha.SchedulingGate) bool { return gate.Name == "" || !GateText.Fits(gate.Name) })
+	return slices.DeleteFunc(first(gates, MaxGates),
+		func(gate v1alpha.SchedulingGate) bool { return gate.Name == "" || !GateText.Fits(gate.Name) })
 }
 
 func boundInterfaces(interfaces []v1alpha.InstanceNetworkInterfaceStatus) []v1alpha.InstanceNetworkInterfaceStatus {

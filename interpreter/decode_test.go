@@ -35,7 +35,8 @@ func TestUncountable(t *testing.T) {
 		for _, quantity := range quantities {
 			asked := request(t, configv1alpha1.InterpreterOperationRetain)
 			asked.Object.Raw = fmt.Appendf(nil, path, quantity)
-			if response := ask(t, asked); response.Successful || response.Status.Code != http.StatusBadRequest || !strings.Contains(response.Status.Message, "out of any range") {
+			if response := ask(t, asked); response.Successful || response.Status.Code != http.StatusBadRequest ||
+				!strings.Contains(response.Status.Message, "out of any range") {
 				t.Errorf("%.80s: %+v", asked.Object.Raw, response.Status)
 			}
 			asked.Object, asked.ObservedObject = *asked.ObservedObject, &runtime.RawExtension{Raw: asked.Object.Raw}

@@ -31,7 +31,8 @@ var operations = []configv1alpha1.InterpreterOperation{
 	configv1alpha1.InterpreterOperationInterpretDependency,
 }
 
-// TestGoAndLuaAgree checks on random objects that the functions, the handler and the customization return the same or all fail.
+// TestGoAndLuaAgree checks on random objects that the functions, the handler and the customization return the same or
+// all fail.
 func TestGoAndLuaAgree(t *testing.T) {
 	for i, operation := range operations {
 		t.Run(string(operation), func(t *testing.T) {
@@ -59,10 +60,14 @@ func TestGoAndLuaAgree(t *testing.T) {
 func TestTimes(t *testing.T) {
 	known := 0
 	stamps := []string{
-		"0000-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "1900-02-29T00:00:00Z", "2000-02-29T08:09:07Z", "2023-02-29T00:00:00Z", "2024-04-31T00:00:00Z",
-		"2024-00-01T00:00:00Z", "2024-01-00T00:00:00Z", "2024-13-01T00:00:00Z", "2024-12-31T24:00:00Z", "2024-12-31T23:60:00Z", "2024-12-31T23:59:60Z",
-		"2024-12-31T23:59:59-08:09", "2025-01-01T00:00:00+08:09", "2024-02-28T23:00:00-24:60", "2024-03-01T00:00:00+24:00", "2024-03-01T00:00:00+25:00",
-		"2024-03-01T00:00:00+00:61", "2024-03-01T00:00:00-00:00", "2024-03-01T00:00:00.999999999Z", "2024-03-01T00:00:00,5+00:01", "2024-03-01T00:00:00.Z",
+		"0000-01-01T00:00:00Z", "9999-12-31T23:59:59Z", "1900-02-29T00:00:00Z", "2000-02-29T08:09:07Z",
+		"2023-02-29T00:00:00Z", "2024-04-31T00:00:00Z",
+		"2024-00-01T00:00:00Z", "2024-01-00T00:00:00Z", "2024-13-01T00:00:00Z", "2024-12-31T24:00:00Z",
+		"2024-12-31T23:60:00Z", "2024-12-31T23:59:60Z",
+		"2024-12-31T23:59:59-08:09", "2025-01-01T00:00:00+08:09", "2024-02-28T23:00:00-24:60", "2024-03-01T00:00:00+24:00",
+		"2024-03-01T00:00:00+25:00",
+		"2024-03-01T00:00:00+00:61", "2024-03-01T00:00:00-00:00", "2024-03-01T00:00:00.999999999Z",
+		"2024-03-01T00:00:00,5+00:01", "2024-03-01T00:00:00.Z",
 		"2024-03-01T00:00:00z", "2024-03-01T00:00:00+0000", "2024-03-01t00:00:00Z", "2024-3-01T00:00:00Z", " 2024-03-01T00:00:00Z",
 	}
 	for _, stamp := range stamps {
@@ -132,7 +137,8 @@ func same(t *testing.T, by string, got, want any) {
 
 // TestOperations checks that the webhook is registered for the operations that Lua supports.
 func TestOperations(t *testing.T) {
-	if registered := registeredOperations(t); !slices.Equal(slices.Sorted(slices.Values(registered)), slices.Sorted(slices.Values(operations))) {
+	if registered := registeredOperations(t); !slices.Equal(slices.Sorted(slices.Values(registered)),
+		slices.Sorted(slices.Values(operations))) {
 		t.Errorf("the webhook is registered for %v, in Lua are %v", registered, operations)
 	}
 }

@@ -23,11 +23,15 @@ import (
 	"github.com/karmada-compute/karmada-compute/interpreter"
 )
 
-// Random cases are biased towards likely errors: few names, so that they collide, and generations that are too low or too high.
+// Random cases are biased towards likely errors: few names, so that they collide, and generations that are too low or
+// too high.
 var (
-	someNames       = []string{"", "a", "b", "settings", "keys", "é", "web"}
-	someCells       = []string{"a", "b", "c", "dfw-10", "dfw-9"}
-	someTypes       = []string{v1alpha.ConditionReportValid, v1alpha.ConditionAvailable, v1alpha.ConditionProgressing, v1alpha.ConditionReplicasReady, "example.com/Blessed", ""}
+	someNames = []string{"", "a", "b", "settings", "keys", "é", "web"}
+	someCells = []string{"a", "b", "c", "dfw-10", "dfw-9"}
+	someTypes = []string{
+		v1alpha.ConditionReportValid, v1alpha.ConditionAvailable, v1alpha.ConditionProgressing,
+		v1alpha.ConditionReplicasReady, "example.com/Blessed", "",
+	}
 	someStatuses    = []metav1.ConditionStatus{"True", "False", "Unknown", "", "true"}
 	someReplicas    = []int32{0, 1, 2, 3, 5, 1000, -1, 2147483647, -2147483648}
 	someGenerations = []string{"0", "1", "3", "4", "+4", "-1", "007", "", "x", "1.0", " 1", "0x1", "99999999999999999999"}
@@ -35,17 +39,23 @@ var (
 		"2026-01-01T00:00:00Z", "2024-02-29T23:59:59+14:00", "2000-03-01T00:00:00+00:01", "1999-12-31T23:59:59-00:30",
 		"2026-07-01T12:00:00.123456Z", "1970-01-01T00:00:00.5+01:00", "0001-01-01T00:00:00Z", "1900-02-28T23:00:00-02:00",
 	}
-	// Up to 1Pi, as admission bounds what containers ask for: no sum exceeds 64 bits. Beyond 2^63 the sums of Go and of Karmada's library
-	// for Lua differ, since they cap them in different formats.
+	// Up to 1Pi, as admission bounds what containers ask for: no sum exceeds 64 bits. Beyond 2^63 the sums of Go and of
+	// Karmada's library for Lua differ, since they cap them in different formats.
 	someQuantities = []any{
 		"0", "1", "2", "100m", "250m", "0.5", ".5", "5.", "+5", "-1", " 1 ", "1.5Gi", "1Gi", "1536Mi", "1Ki", "512", "1048576k", "1000", "1024",
 		"1e3", "1E6", "12e-1", "1P", "1Pi", "1n", "1500u", "0.0000000001", "1125899906842624", "1125899906842623999m",
-		"1e-9", "1e15", "0.1Ki", "0Gi", json.Number("0"), json.Number("2"), json.Number("0.5"), json.Number("2147483648"), json.Number("4503599627370496"),
+		"1e-9", "1e15", "0.1Ki", "0Gi", json.Number("0"), json.Number("2"), json.Number("0.5"), json.Number("2147483648"),
+		json.Number("4503599627370496"),
 	}
 	// moreQuantities may be recorded of an instance type, which admission does not see.
 	moreQuantities = []any{"1E", "2Ei", "9223372036854775807", "9223372036854775808", "99999999999999999999", "1e40"}
-	noTimes        = []any{"yesterday", "", "2023-02-29T00:00:00Z", "2026-01-01", "2026-13-01T00:00:00Z", "2026-01-01T24:00:00Z", "2026-01-01T00:00:00", 7}
-	noQuantities   = []any{"", "abc", "1Q", "1e", "--1", "1e41", "1e-41", "1E+999999999999999999999", strings.Repeat("9", 65), true, []any{"1"}, map[string]any{"a": "1"}}
+	noTimes        = []any{
+		"yesterday", "", "2023-02-29T00:00:00Z", "2026-01-01", "2026-13-01T00:00:00Z", "2026-01-01T24:00:00Z", "2026-01-01T00:00:00", 7,
+	}
+	noQuantities = []any{
+		"", "abc", "1Q", "1e", "--1", "1e41", "1e-41", "1E+999999999999999999999", strings.Repeat("9", 65), true, []any{"1"},
+		map[string]any{"a": "1"},
+	}
 )
 
 // generator generates random cases. The same seed generates the same cases.
@@ -128,12 +138,13 @@ func (g *generator) deployment(t testing.TB, operation configv1alpha1.Interprete
 	if operation == configv1alpha1.InterpreterOperationInterpretHealth && g.one(2) {
 		g.recover(&object)
 	}
-	// Karmada drops members of lists that a script has emptied by their positions, one after the other in random order, and
-	// so drops others; and it takes an empty list for an empty object where another list at the same path has one. An API
-	// server stores neither.
+	// Karmada drops members of lists that a script has emptied by their positions, one after the other in random order,
+	// and so drops others; and it takes an empty list for an empty object where another list at the same path has one. An
+	// API server stores neither.
 	g.wholeLists = operation == configv1alpha1.InterpreterOperationReviseReplica || operation == configv1alpha1.InterpreterOperationRetain
 	tree, _ := g.warp(asTree(t, object), "", false).(map[string]any)
-	// Members that only some operations read are invalid only in the cases of these: the functions of the others never get them.
+	// Members that only some operations read are invalid only in the cases of these: the functions of the others never get
+	// them.
 	garbled := map[configv1alpha1.InterpreterOperation]string{
 		configv1alpha1.InterpreterOperationInterpretReplica: "runtime",
 		configv1alpha1.InterpreterOperationInterpretStatus:  "status",

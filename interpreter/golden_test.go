@@ -159,7 +159,8 @@ func served(t *testing.T, operation configv1alpha1.InterpreterOperation, c *gold
 		asked.ObservedObject = &runtime.RawExtension{Raw: c.Observed}
 	}
 	response := ask(t, asked)
-	if _, err := karmadarequest.VerifyResourceInterpreterContext(asked.UID, operation, &configv1alpha1.ResourceInterpreterContext{Response: response}); err != nil {
+	if _, err := karmadarequest.VerifyResourceInterpreterContext(asked.UID, operation,
+		&configv1alpha1.ResourceInterpreterContext{Response: response}); err != nil {
 		t.Errorf("Karmada does not take the answer: %v", err)
 	}
 	if !response.Successful {
@@ -183,8 +184,8 @@ func served(t *testing.T, operation configv1alpha1.InterpreterOperation, c *gold
 	}
 }
 
-// normalised is the wanted answer with the object as its type encodes it: a typed function returns every field that is never
-// omitted.
+// normalised is the wanted answer with the object as its type encodes it: a typed function returns every field that is
+// never omitted.
 func normalised(t *testing.T, want map[string]json.RawMessage) map[string]json.RawMessage {
 	t.Helper()
 	if want["object"] == nil {
@@ -221,13 +222,14 @@ func plain(t testing.TB, value any) any {
 // started is when the tests started.
 var started = time.Now()
 
-// atStart is a value in which conditions that are newer than the tests have the time when the tests started: the two implementations do
-// not read one clock.
+// atStart is a value in which conditions that are newer than the tests have the time when the tests started: the two
+// implementations do not read one clock.
 func atStart(value any) any {
 	switch typed := value.(type) {
 	case map[string]any:
 		stamp, _ := typed["lastTransitionTime"].(string)
-		if at, err := time.Parse(time.RFC3339, stamp); err == nil && typed["type"] == v1alpha.ConditionReportValid && !at.Before(started.Truncate(time.Second)) {
+		if at, err := time.Parse(time.RFC3339, stamp); err == nil && typed["type"] == v1alpha.ConditionReportValid &&
+			!at.Before(started.Truncate(time.Second)) {
 			typed["lastTransitionTime"] = started.Format(time.RFC3339)
 		}
 		for _, member := range typed {
@@ -299,11 +301,15 @@ func huge(t *testing.T) map[configv1alpha1.InterpreterOperation]*golden {
 		configv1alpha1.InterpreterOperationAggregateStatus: {
 			Object: json.RawMessage(`{` + kind + `}`),
 			Items:  []workv1alpha2.AggregatedStatusItem{item("b", odd), item("a", even)},
-			Want:   map[string]json.RawMessage{"object": json.RawMessage(`{` + kind + `,"status":` + status("", 1000, report("a", even), report("b", odd)) + `}`)},
+			Want: map[string]json.RawMessage{
+				"object": json.RawMessage(`{` + kind + `,"status":` + status("", 1000, report("a", even), report("b", odd)) + `}`),
+			},
 		},
 		configv1alpha1.InterpreterOperationInterpretStatus: {
 			Object: json.RawMessage(`{` + kind + `,"status":` + status("", 1001, report("", tooMany)) + `}`),
-			Want:   map[string]json.RawMessage{"status": json.RawMessage(status(`"generation":4,"resourceTemplateGeneration":0,`, 1001, report("", all)))},
+			Want: map[string]json.RawMessage{
+				"status": json.RawMessage(status(`"generation":4,"resourceTemplateGeneration":0,`, 1001, report("", all))),
+			},
 		},
 		configv1alpha1.InterpreterOperationInterpretDependency: {
 			Object: json.RawMessage(`{` + kind + `,"spec":{"template":{"spec":{"volumes":[` + strings.Join(volumes, ",") + `]}}}}`),

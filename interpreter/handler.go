@@ -25,8 +25,8 @@ import (
 // Path is the URL path of the handler. policies/interpreter.yaml has it as well.
 const Path = "/interpret-workloaddeployment"
 
-// maxBody is the largest request, in bytes. One to aggregate a status holds the object with its status and the status of
-// every cell, and an object may take 1.5 MiB in etcd.
+// maxBody is the largest request, in bytes. One to aggregate a status holds the object with its status and the status
+// of every cell, and an object may take 1.5 MiB in etcd.
 const maxBody = 8 << 20
 
 // NewHandler returns the handler of Karmada's ResourceInterpreter requests. It is safe for concurrent use.
@@ -54,7 +54,9 @@ func serve(w http.ResponseWriter, r *http.Request) {
 	}
 	count(operation, &response)
 	w.Header().Set("Content-Type", "application/json")
-	if err := json.NewEncoder(w).Encode(configv1alpha1.ResourceInterpreterContext{Response: &response.ResourceInterpreterResponse}); err != nil {
+	if err := json.NewEncoder(w).Encode(configv1alpha1.ResourceInterpreterContext{
+		Response: &response.ResourceInterpreterResponse,
+	}); err != nil {
 		klog.FromContext(r.Context()).Error(err, "Cannot send the response to Karmada")
 	}
 }
@@ -64,7 +66,8 @@ func refuseBody(w http.ResponseWriter, err error) {
 	response := refused(err)
 	count("", &response)
 	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
-		http.Error(w, fmt.Sprintf("the request is larger than %d bytes: the deployment has more Instances than one object can report", tooLarge.Limit), http.StatusRequestEntityTooLarge)
+		http.Error(w, fmt.Sprintf("the request is larger than %d bytes: the deployment has more Instances than one object can report",
+			tooLarge.Limit), http.StatusRequestEntityTooLarge)
 		return
 	}
 	http.Error(w, "the request cannot be read", http.StatusBadRequest)
@@ -125,11 +128,12 @@ const (
 // requestsTotal counts the requests of Karmada.
 var requestsTotal = registered(prometheus.NewCounterVec(prometheus.CounterOpts{
 	Name: "karmada_compute_interpreter_requests_total",
-	Help: "Requests of Karmada's resource interpreter by operation (unknown for unsupported ones) and outcome: answered, refused (the request is invalid) or failed.",
+	Help: "Requests of Karmada's resource interpreter by operation (unknown for unsupported ones) and outcome: answered, " +
+		"refused (the request is invalid) or failed.",
 }, []string{"operation", "outcome"}))
 
-// registered registers a counter, or returns the counter that is already registered under its name. A counter that cannot be registered
-// still counts: Karmada must be answered.
+// registered registers a counter, or returns the counter that is already registered under its name. A counter that
+// cannot be registered still counts: Karmada must be answered.
 func registered(counter *prometheus.CounterVec) *prometheus.CounterVec {
 	if already := (prometheus.AlreadyRegisteredError{}); errors.As(metrics.Registry.Register(counter), &already) {
 		if existing, ok := already.ExistingCollector.(*prometheus.CounterVec); ok {

@@ -81,7 +81,8 @@ func TestHandler(t *testing.T) {
 	if response := ask(t, other); response.Successful || !strings.Contains(response.Status.Message, "Pod") {
 		t.Errorf("unknown kind: %+v", response)
 	}
-	if recorder := send(bytes.Repeat([]byte(" "), 9<<20)); recorder.Code != http.StatusRequestEntityTooLarge || !strings.Contains(recorder.Body.String(), "8388608") {
+	if recorder := send(bytes.Repeat([]byte(" "), 9<<20)); recorder.Code != http.StatusRequestEntityTooLarge ||
+		!strings.Contains(recorder.Body.String(), "8388608") {
 		t.Errorf("a request that is too large was answered with %d: %s", recorder.Code, recorder.Body)
 	}
 }
@@ -102,7 +103,8 @@ func TestAggregateStatusPatch(t *testing.T) {
 	if err := json.Unmarshal(aggregate.Object.Raw, &got); err != nil {
 		t.Fatal(err)
 	}
-	if got.Status.ObservedGeneration != 4 || len(wire.Instances(&got)) != 2 || !bytes.Contains(aggregate.Object.Raw, []byte("9007199254740993")) {
+	if got.Status.ObservedGeneration != 4 || len(wire.Instances(&got)) != 2 ||
+		!bytes.Contains(aggregate.Object.Raw, []byte("9007199254740993")) {
 		t.Errorf("patched to %s", aggregate.Object.Raw)
 	}
 	if again := ask(t, aggregate); !again.Successful || again.Patch != nil || again.PatchType != nil {
@@ -171,7 +173,8 @@ func registeredOperations(t *testing.T) []configv1alpha1.InterpreterOperation {
 	return configuration.Webhooks[0].Rules[0].Operations
 }
 
-// FuzzHandler checks that every request has a response, in memory that its length bounds, and success only for supported operations.
+// FuzzHandler checks that every request has a response, in memory that its length bounds, and success only for
+// supported operations.
 func FuzzHandler(f *testing.F) {
 	f.Add([]byte(`{}`))
 	for _, rest := range []string{
@@ -214,8 +217,8 @@ func FuzzHandler(f *testing.F) {
 	})
 }
 
-// TestHandlerReadsLargeRequests: a request about a deployment with a thousand Instances is larger than Karmada's own library
-// reads.
+// TestHandlerReadsLargeRequests: a request about a deployment with a thousand Instances is larger than Karmada's own
+// library reads.
 func TestHandlerReadsLargeRequests(t *testing.T) {
 	var indices []int
 	for i := range 1000 {

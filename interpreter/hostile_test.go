@@ -18,20 +18,24 @@ import (
 	"github.com/karmada-compute/karmada-compute/interpreter"
 )
 
-// FuzzAggregateStatus aggregates the reports of cells, in Go and in Lua: both agree, in memory that the length of the reports bounds,
-// and the status of the hub's copy is not longer than the reports.
+// FuzzAggregateStatus aggregates the reports of cells, in Go and in Lua: both agree, in memory that the length of the
+// reports bounds, and the status of the hub's copy is not longer than the reports.
 func FuzzAggregateStatus(f *testing.F) {
 	for _, report := range []string{
 		`{}`, `{"generation":1,"observedGeneration":1,"resourceTemplateGeneration":4,"indices":[{"existing":"0-9999"}]}`,
 		`{"indices":[` + strings.Repeat(`{"existing":"0-9999,0-9999"},`, 300) + `{}]}`,
 		`{"conditions":[` + strings.Repeat(`{"type":"A","status":"True"},`, 300) + `{"type":"B"}]}`,
-		`{"reports":[{"states":[{"conditions":[` + strings.Repeat(`{"type":"A"},`, 300) + `{}]}],"instances":[` + strings.Repeat(`{"index":1},`, 300) + `{"index":-1,"state":9}]}]}`,
+		`{"reports":[{"states":[{"conditions":[` + strings.Repeat(`{"type":"A"},`, 300) + `{}]}],"instances":[` +
+			strings.Repeat(`{"index":1},`, 300) + `{"index":-1,"state":9}]}]}`,
 		hostileTexts(strings.Repeat("a", 4000)), hostileTexts("\\u001b[31m\\u0007"), hostileTexts("é\\u0000 <b>"),
 		`{"indices":[{"existing":"0","held":"` + strings.Repeat("0,", 30000) + `"}]}`,
-		`{"reports":[{"instances":[` + strings.Repeat(`{"networkInterfaces":[{"assignments":{"networkIP":"10.0.0.1"}}]},`, 500) + `{}],"states":[` + strings.Repeat(`{"templateHash":"a"},`, 900) + `{}]}]}`,
-		`{"reports":[{"instances":[{"networkInterfaces":[` + strings.Repeat(`{"assignments":{}},`, 900) + `{}]}],"states":[{"schedulingGates":[` + strings.Repeat(`{"name":"a"},`, 900) + `{}]}]}]}`,
+		`{"reports":[{"instances":[` + strings.Repeat(`{"networkInterfaces":[{"assignments":{"networkIP":"10.0.0.1"}}]},`,
+			500) + `{}],"states":[` + strings.Repeat(`{"templateHash":"a"},`, 900) + `{}]}]}`,
+		`{"reports":[{"instances":[{"networkInterfaces":[` + strings.Repeat(`{"assignments":{}},`, 900) +
+			`{}]}],"states":[{"schedulingGates":[` + strings.Repeat(`{"name":"a"},`, 900) + `{}]}]}]}`,
 		`{"replicas":"x","readyReplicas":1e300,"conditions":7,"reports":[{"states":{"a":1},"instances":[null,{"index":"0","since":[]}]}],"indices":[{"existing":7,"floorSequence":-9e15}]}`,
-		`{"reports":[{"instances":[` + strings.Repeat(`{},`, 20000) + `{"index":""}]}]}`, `[null]`, `{"reports":[null,[],{"states":[[],[null],{}],"instances":[{"state":2.0}]}]}`,
+		`{"reports":[{"instances":[` + strings.Repeat(`{},`, 20000) + `{"index":""}]}]}`, `[null]`,
+		`{"reports":[null,[],{"states":[[],[null],{}],"instances":[{"state":2.0}]}]}`,
 	} {
 		f.Add([]byte(report))
 	}
@@ -78,7 +82,8 @@ func hostileTexts(text string) string {
 	described := `"templateHash":"` + text + `","observedTemplateHash":"` + text + `","schedulingGates":[{"name":"` + text + `"}]`
 	addresses := `"networkInterfaces":[{"assignments":{"networkIP":"` + text + `","externalIP":"` + text + `"}}]`
 	return `{"conditions":[` + condition + `],
-		"reports":[{"cell":"` + text + `","states":[{` + described + `,"conditions":[` + condition + `]}],"instances":[{"since":"` + text + `",` + addresses + `}]}],
+		"reports":[{"cell":"` + text + `","states":[{` + described + `,"conditions":[` + condition +
+		`]}],"instances":[{"since":"` + text + `",` + addresses + `}]}],
 		"indices":[{"cell":"` + text + `","existing":"0","templateHash":"` + text + `","dataMissing":"` + text + `"}]}`
 }
 
@@ -113,8 +118,8 @@ func checkBounds(t *testing.T, by, path string, value any) {
 	}
 }
 
-// TestLongReports: Karmada ends a script after a second, and with it the reports of all cells. So what exceeds the bounds of a report is
-// not read.
+// TestLongReports: Karmada ends a script after a second, and with it the reports of all cells. So what exceeds the
+// bounds of a report is not read.
 func TestLongReports(t *testing.T) {
 	containers := `{"containers":[` + strings.Repeat(`{"name":"a"},`, 20) + `{"name":"a"}]}`
 	for name, test := range map[string]struct {
@@ -122,8 +127,10 @@ func TestLongReports(t *testing.T) {
 		entry  string
 		want   int
 	}{
-		"entries":    {`{"reports":[{"instances":[` + strings.Repeat(`{"since":"0"},`, 5000) + `7]}]}`, `"since":"0"`, interpreter.MaxInstances},
-		"containers": {`{"replicas":"x","reports":[{"instances":[` + strings.Repeat(containers+",", 600) + `{}]}]}`, `"name":"a"`, interpreter.MaxOfType},
+		"entries": {`{"reports":[{"instances":[` + strings.Repeat(`{"since":"0"},`, 5000) + `7]}]}`, `"since":"0"`, interpreter.MaxInstances},
+		"containers": {
+			`{"replicas":"x","reports":[{"instances":[` + strings.Repeat(containers+",", 600) + `{}]}]}`, `"name":"a"`, interpreter.MaxOfType,
+		},
 	} {
 		c := &golden{Object: json.RawMessage(`{"metadata":{"generation":4}}`), Items: []workv1alpha2.AggregatedStatusItem{
 			{ClusterName: "a", Status: &apiruntime.RawExtension{Raw: []byte(test.report)}},

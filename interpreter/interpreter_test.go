@@ -37,7 +37,8 @@ func from(t *testing.T, cell string, templateGeneration int64, ready int32, indi
 	status.ObservedGeneration = 7
 	status.Replicas, status.DesiredReplicas, status.ReadyReplicas = int32(len(indices)), int32(len(indices)), ready
 	available := metav1.Condition{
-		Type: v1alpha.ConditionAvailable, Status: metav1.ConditionTrue, Reason: "StableInstanceFound", LastTransitionTime: metav1.Unix(1767225600, 0),
+		Type: v1alpha.ConditionAvailable, Status: metav1.ConditionTrue, Reason: "StableInstanceFound",
+		LastTransitionTime: metav1.Unix(1767225600, 0),
 	}
 	if ready == 0 {
 		available.Status, available.Reason, available.Message = metav1.ConditionFalse, "InstancesProvisioning", "none is Ready"
@@ -65,11 +66,19 @@ func TestAggregateStatus(t *testing.T) {
 		wantAvailable metav1.ConditionStatus
 		wantMessage   string
 	}{
-		"no cell yet":                 {wantObserved: 3},
-		"a cell that is silent":       {items: []workv1alpha2.AggregatedStatusItem{{ClusterName: "dfw"}}, wantObserved: 3},
-		"a cell whose status is null": {items: []workv1alpha2.AggregatedStatusItem{{ClusterName: "dfw", Status: &runtime.RawExtension{Raw: []byte("null")}}}, wantObserved: 3},
-		"one cell":                    {items: []workv1alpha2.AggregatedStatusItem{from(t, "dfw", 4, 2, 0, 1)}, wantNames: "web-0 web-1", wantReady: 2, wantObserved: 4, wantAvailable: "True"},
-		"one cell that lags":          {items: []workv1alpha2.AggregatedStatusItem{from(t, "dfw", 3, 1, 0)}, wantNames: "web-0", wantReady: 1, wantObserved: 3, wantAvailable: "True"},
+		"no cell yet":           {wantObserved: 3},
+		"a cell that is silent": {items: []workv1alpha2.AggregatedStatusItem{{ClusterName: "dfw"}}, wantObserved: 3},
+		"a cell whose status is null": {
+			items: []workv1alpha2.AggregatedStatusItem{{ClusterName: "dfw", Status: &runtime.RawExtension{Raw: []byte("null")}}}, wantObserved: 3,
+		},
+		"one cell": {
+			items: []workv1alpha2.AggregatedStatusItem{from(t, "dfw", 4, 2, 0, 1)}, wantNames: "web-0 web-1", wantReady: 2,
+			wantObserved: 4, wantAvailable: "True",
+		},
+		"one cell that lags": {
+			items: []workv1alpha2.AggregatedStatusItem{from(t, "dfw", 3, 1, 0)}, wantNames: "web-0", wantReady: 1,
+			wantObserved: 3, wantAvailable: "True",
+		},
 		"two cells, worst first": {
 			items:     []workv1alpha2.AggregatedStatusItem{from(t, "b", 4, 0, 1), from(t, "a", 4, 1, 0, 1)},
 			wantNames: "web-0 web-1", wantReady: 1, wantObserved: 4, wantAvailable: "False", wantMessage: "cell b: none is Ready",
@@ -119,11 +128,14 @@ func TestAggregateStatus(t *testing.T) {
 	}
 }
 
-// TestAggregateStatusOfSilentCells: Karmada has no report of an object that it could not apply, and the Instances keep running.
+// TestAggregateStatusOfSilentCells: Karmada has no report of an object that it could not apply, and the Instances keep
+// running.
 func TestAggregateStatusOfSilentCells(t *testing.T) {
 	deployment := onHub()
 	deployment.Status.Replicas, deployment.Status.Indices = 1, []v1alpha.CellIndices{{Cell: "dfw", Existing: "0"}}
-	got := interpreter.AggregateStatus(deployment, []workv1alpha2.AggregatedStatusItem{{ClusterName: "dfw", AppliedMessage: "connection refused"}}, metav1.Now())
+	got := interpreter.AggregateStatus(deployment, []workv1alpha2.AggregatedStatusItem{
+		{ClusterName: "dfw", AppliedMessage: "connection refused"},
+	}, metav1.Now())
 	if !reflect.DeepEqual(got, &deployment.Status) {
 		t.Errorf("a silent cell: %+v", got)
 	}
@@ -132,13 +144,17 @@ func TestAggregateStatusOfSilentCells(t *testing.T) {
 	}
 }
 
-// TestGarbageOfOneCell: what cannot be read of one cell's report is not the report of another one, and the condition names it.
+// TestGarbageOfOneCell: what cannot be read of one cell's report is not the report of another one, and the condition
+// names it.
 func TestGarbageOfOneCell(t *testing.T) {
 	now := metav1.Unix(1767225600, 0)
 	for garbage, named := range map[string]string{
 		`{"replicas":"x"}`: "replicas", `7`: "status", `"x"`: "status", `{`: "status", `{"indices":{"a":1}}`: "indices",
-		`{"replicas":1e300,"reports":[{"instances":[{"index":"0"}]}]}`:                                            "replicas, reports.instances.index",
-		`{"observedGeneration":"","conditions":[7],"replicas":"","readyReplicas":"","suspended":"","selector":7}`: "conditions, observedGeneration, readyReplicas, replicas, selector, …",
+		`{"replicas":1e300,"reports":[{"instances":[{"index":"0"}]}]}`: "replicas, reports.instances.index",
+		`{"observedGeneration":"","conditions":[7],"replicas":"","readyReplicas":"","suspended":"","selector":7}`: "conditions, observedGeneration, " +
+			"readyReplicas, " +
+			"replicas, " +
+			"selector, …",
 	} {
 		got := interpreter.AggregateStatus(onHub(), []workv1alpha2.AggregatedStatusItem{
 			{ClusterName: "dfw-1", Status: &runtime.RawExtension{Raw: []byte(`{"replicas":3,"readyReplicas":3}`)}},
@@ -167,7 +183,12 @@ func TestInterpretStatus(t *testing.T) {
 
 func TestInterpretStatusIsBounded(t *testing.T) {
 	inCell := onHub()
-	long := []metav1.Condition{{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionTrue, Reason: "Long", Message: strings.Repeat("é", 5000), LastTransitionTime: metav1.Unix(1767225600, 0)}}
+	long := []metav1.Condition{
+		{
+			Type: v1alpha.ConditionAvailable, Status: metav1.ConditionTrue, Reason: "Long", Message: strings.Repeat("é", 5000),
+			LastTransitionTime: metav1.Unix(1767225600, 0),
+		},
+	}
 	inCell.Status.Conditions = long
 	var report v1alpha.InstanceReport
 	for i := range int32(1500) {
@@ -189,7 +210,8 @@ func TestInterpretStatusIsBounded(t *testing.T) {
 			t.Errorf("message of %d bytes: %q", len(message), message)
 		}
 	}
-	if in := inCell.Status.Reports[0]; len(in.Instances) != 1500 || len(long[0].Message) != 10000 || len(in.States[0].Conditions[0].Message) != 10000 {
+	if in := inCell.Status.Reports[0]; len(in.Instances) != 1500 || len(long[0].Message) != 10000 ||
+		len(in.States[0].Conditions[0].Message) != 10000 {
 		t.Error("the object itself was changed")
 	}
 }

@@ -63,7 +63,10 @@ func scripted(t testing.TB, operation configv1alpha1.InterpreterOperation, c *go
 }
 
 // run runs the script of an operation.
-func run(lua *declarative.ConfigurableInterpreter, operation configv1alpha1.InterpreterOperation, object, observed *unstructured.Unstructured, c *golden) (answer, error) {
+func run(
+	lua *declarative.ConfigurableInterpreter, operation configv1alpha1.InterpreterOperation,
+	object, observed *unstructured.Unstructured, c *golden,
+) (answer, error) {
 	result, enabled, err := answer{}, true, errors.New("not run")
 	switch operation {
 	case configv1alpha1.InterpreterOperationInterpretReplica:
@@ -102,9 +105,10 @@ func asUnstructured(t testing.TB, raw json.RawMessage) *unstructured.Unstructure
 	return object
 }
 
-// kept is an answer in a form that can be compared. If a script returns a new object, such as a status, Karmada drops empty members,
-// because Lua does not distinguish an empty object from an empty list: the status is compared as its type decodes it. Of an aggregated
-// object, Karmada writes only the status. Quantities are compared in their canonical form.
+// kept is an answer in a form that can be compared. If a script returns a new object, such as a status, Karmada drops
+// empty members, because Lua does not distinguish an empty object from an empty list: the status is compared as its
+// type decodes it. Of an aggregated object, Karmada writes only the status. Quantities are compared in their canonical
+// form.
 func kept(t testing.TB, operation configv1alpha1.InterpreterOperation, value any) any {
 	t.Helper()
 	members, _ := plain(t, value).(map[string]any)

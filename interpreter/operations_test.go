@@ -29,7 +29,9 @@ import (
 func TestFunctionsLeaveTheirObjectsAlone(t *testing.T) {
 	object, observed := onHub(), onHub()
 	object.Annotations = map[string]string{v1alpha.AnnotationProjectName: "p"}
-	object.Spec.ScaleSettings = v1alpha.HorizontalScaleSettings{MinReplicas: 1, MaxReplicas: new(int32(3)), Metrics: make([]v1alpha.MetricSpec, 1)}
+	object.Spec.ScaleSettings = v1alpha.HorizontalScaleSettings{
+		MinReplicas: 1, MaxReplicas: new(int32(3)), Metrics: make([]v1alpha.MetricSpec, 1),
+	}
 	observed.Spec.Replicas = new(int32(9))
 	before, beforeObserved := object.DeepCopy(), observed.DeepCopy()
 	if got := interpreter.Retain(object, observed); *got.Spec.Replicas != 3 {
@@ -49,7 +51,8 @@ func TestReplicaIsWhatReviseReplicaSet(t *testing.T) {
 	}
 }
 
-// TestInstanceSizeIsTheCallersOwn: a caller may change a size, and the recorded resources of the type must not change with it.
+// TestInstanceSizeIsTheCallersOwn: a caller may change a size, and the recorded resources of the type must not change
+// with it.
 func TestInstanceSizeIsTheCallersOwn(t *testing.T) {
 	typeResources := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
 	size := templates.InstanceSize(&v1alpha.InstanceSpec{}, typeResources)
@@ -61,8 +64,8 @@ func TestInstanceSizeIsTheCallersOwn(t *testing.T) {
 	}
 }
 
-// TestCellKeepsItsAnnotations: Karmada merges the annotations before it requests Retain, and drops annotations that were removed on the
-// hub.
+// TestCellKeepsItsAnnotations: Karmada merges the annotations before it requests Retain, and drops annotations that
+// were removed on the hub.
 func TestCellKeepsItsAnnotations(t *testing.T) {
 	desired := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"annotations": map[string]any{"hub": "new"}}}}
 	observed := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"annotations": map[string]any{
@@ -98,16 +101,35 @@ func TestHandlerRefuses(t *testing.T) {
 		change    func(*configv1alpha1.ResourceInterpreterRequest)
 		want      string
 	}{
-		"an object that is none":    {operation: "InterpretReplica", change: func(r *configv1alpha1.ResourceInterpreterRequest) { r.Object.Raw = []byte(`7`) }, want: "decode the WorkloadDeployment"},
-		"an object of other types":  {operation: "InterpretReplica", change: func(r *configv1alpha1.ResourceInterpreterRequest) { r.Object.Raw = []byte(`{"spec":{"replicas":"x"}}`) }, want: "decode the WorkloadDeployment"},
-		"an object that is missing": {operation: "InterpretHealth", change: func(r *configv1alpha1.ResourceInterpreterRequest) { r.Object.Raw = nil }, want: "decode the WorkloadDeployment"},
-		"no replicas":               {operation: "ReviseReplica", change: func(r *configv1alpha1.ResourceInterpreterRequest) { r.DesiredReplicas = nil }, want: "0 or more"},
-		"negative replicas":         {operation: "ReviseReplica", change: func(r *configv1alpha1.ResourceInterpreterRequest) { *r.DesiredReplicas = -1 }, want: "0 or more"},
-		"nothing observed":          {operation: "Retain", change: func(r *configv1alpha1.ResourceInterpreterRequest) { r.ObservedObject = nil }, want: "observedObject"},
+		"an object that is none": {
+			operation: "InterpretReplica", change: func(r *configv1alpha1.ResourceInterpreterRequest) { r.Object.Raw = []byte(`7`) },
+			want: "decode the WorkloadDeployment",
+		},
+		"an object of other types": {
+			operation: "InterpretReplica",
+			change:    func(r *configv1alpha1.ResourceInterpreterRequest) { r.Object.Raw = []byte(`{"spec":{"replicas":"x"}}`) },
+			want:      "decode the WorkloadDeployment",
+		},
+		"an object that is missing": {
+			operation: "InterpretHealth", change: func(r *configv1alpha1.ResourceInterpreterRequest) { r.Object.Raw = nil },
+			want: "decode the WorkloadDeployment",
+		},
+		"no replicas": {
+			operation: "ReviseReplica", change: func(r *configv1alpha1.ResourceInterpreterRequest) { r.DesiredReplicas = nil }, want: "0 or more",
+		},
+		"negative replicas": {
+			operation: "ReviseReplica", change: func(r *configv1alpha1.ResourceInterpreterRequest) { *r.DesiredReplicas = -1 }, want: "0 or more",
+		},
+		"nothing observed": {
+			operation: "Retain", change: func(r *configv1alpha1.ResourceInterpreterRequest) { r.ObservedObject = nil }, want: "observedObject",
+		},
 		"observed garbage": {operation: "Retain", change: func(r *configv1alpha1.ResourceInterpreterRequest) {
 			r.ObservedObject = &runtime.RawExtension{Raw: []byte(`{"spec":[]}`)}
 		}, want: "observed WorkloadDeployment"},
-		"components": {operation: "InterpretComponent", change: func(*configv1alpha1.ResourceInterpreterRequest) {}, want: `"InterpretComponent" is not interpreted`},
+		"components": {
+			operation: "InterpretComponent", change: func(*configv1alpha1.ResourceInterpreterRequest) {},
+			want: `"InterpretComponent" is not interpreted`,
+		},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -16,8 +16,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// Answers that change an object are patches of one field: all other fields stay unchanged, including fields that this version does not
-// know. Without a difference there is no patch, and Karmada writes nothing.
+// Answers that change an object are patches of one field: all other fields stay unchanged, including fields that this
+// version does not know. Without a difference there is no patch, and Karmada writes nothing.
 
 // change is one operation of a JSON patch. "add" replaces an existing member.
 type change struct {

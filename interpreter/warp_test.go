@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// plainMaps have keys of users. An API server stores no null in them; Go decodes it as an empty value there, Lua as a missing
-// one.
+// plainMaps have keys of users. An API server stores no null in them; Go decodes it as an empty value there, Lua as a
+// missing one.
 var plainMaps = []string{"instanceTypeResources", "annotations", "labels", "limits", "requests", "matchLabels"}
 
 // warp is a value with members that are null, missing, empty, unknown or unusually written. Go can still decode it.
@@ -76,8 +76,10 @@ func emptied(value any) any {
 
 // anything are values of every type, in and out of every range.
 var anything = []any{
-	nil, true, "", "x", "0-3", "2026-01-01T00:00:00Z", json.Number("0"), json.Number("-1"), json.Number("2.0"), json.Number("0.5"), json.Number("1e300"),
-	json.Number("2147483648"), json.Number("-2147483649"), json.Number("9007199254740991"), json.Number("9007199254740992"), json.Number("-9223372036854775808"),
+	nil, true, "", "x", "0-3", "2026-01-01T00:00:00Z", json.Number("0"), json.Number("-1"), json.Number("2.0"),
+	json.Number("0.5"), json.Number("1e300"),
+	json.Number("2147483648"), json.Number("-2147483649"), json.Number("9007199254740991"),
+	json.Number("9007199254740992"), json.Number("-9223372036854775808"),
 	map[string]any{},
 	[]any{},
 	[]any{nil},
@@ -124,8 +126,8 @@ func (g *generator) garble(value any, name string) {
 	}
 }
 
-// garbleBelow descends from a random member. It skips members that the type does not have, and members of a runtime that
-// InterpretReplica does not read.
+// garbleBelow descends from a random member. It skips members that the type does not have, and members of a runtime
+// that InterpretReplica does not read.
 func (g *generator) garbleBelow(object map[string]any, key string) {
 	switch typed := object[key].(type) {
 	case map[string]any:

@@ -19,10 +19,11 @@ import (
 	"github.com/karmada-compute/karmada-compute/milo/shards"
 )
 
-// Coordinator shares the projects among replicas: package shards divides a fixed number of shards among them, and the Provider
-// engages the projects of the shards that this replica owns.
+// Coordinator shares the projects among replicas: package shards divides a fixed number of shards among them, and the
+// Provider engages the projects of the shards that this replica owns.
 //
-// multicluster-runtime's sharded coordinator would renew a Lease per shard every few seconds (docs/decisions/0028-leases.md).
+// multicluster-runtime's sharded coordinator would renew a Lease per shard every few seconds
+// (docs/decisions/0028-leases.md).
 type Coordinator struct {
 	// Coordinator has the controllers, which the Provider engages with each project.
 	*basic.Coordinator
@@ -40,9 +41,11 @@ type CoordinatorOptions struct {
 	Namespace string
 	// Replica is the name of this replica, unique among the running replicas.
 	Replica string
-	// LeaseDuration is the longest time until the shards of a replica that was killed have another owner. The Leases last less.
+	// LeaseDuration is the longest time until the shards of a replica that was killed have another owner. The Leases last
+	// less.
 	LeaseDuration time.Duration
-	// Peers sends and answers pings, so that a replica that was killed is noticed before its Lease ends. Nil disables pings.
+	// Peers sends and answers pings, so that a replica that was killed is noticed before its Lease ends. Nil disables
+	// pings.
 	Peers *peers.Peers
 	// Clock is for the Leases.
 	Clock clock.WithDelayedExecution
@@ -124,8 +127,8 @@ func (p *Provider) shardOf(project string) int {
 
 // reach periodically asks Milo's root, to find out whether it answers this replica. It is safe for concurrent use.
 //
-// When Milo fails for all replicas, none of them may take that for its own fault. So a replica that gets no more answers reports that
-// within two fifths of the time after which another replica may leave its shards to it.
+// When Milo fails for all replicas, none of them may take that for its own fault. So a replica that gets no more
+// answers reports that within two fifths of the time after which another replica may leave its shards to it.
 type reach struct {
 	root  client.Reader
 	clock clock.WithDelayedExecution
@@ -133,8 +136,8 @@ type reach struct {
 	after time.Duration
 
 	mu sync.Mutex
-	// asked reports that a question was sent, answered that the last one was answered, and changed that the last two had different
-	// results.
+	// asked reports that a question was sent, answered that the last one was answered, and changed that the last two had
+	// different results.
 	asked, answered, changed bool
 	// since is when the first of the last questions was over that ended alike.
 	since time.Time

@@ -186,8 +186,8 @@ func TestKilledReplica(t *testing.T) {
 	divided(t, namespace, map[string]*process{"two": two})
 }
 
-// TestRestartedReplica: a replica that was killed a moment ago has its shards back at once, although its Lease would last an hour,
-// and takes none of another replica that runs.
+// TestRestartedReplica: a replica that was killed a moment ago has its shards back at once, although its Lease would
+// last an hour, and takes none of another replica that runs.
 func TestRestartedReplica(t *testing.T) {
 	namespace := hubNamespace(t)
 	one, two := startProcess(t, namespace, "one", time.Minute), startProcess(t, namespace, "two", time.Minute)

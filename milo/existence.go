@@ -32,16 +32,16 @@ func (p *Provider) Owns(key naming.ShardKey) bool {
 	return shard != nil && shard.Err() == nil
 }
 
-// Knows reports whether the watch of the Projects has seen the project with this name and UID, and not its deletion. A false result
-// proves nothing: the watch may lag, or Milo's list may be wrong. Call Lookup then.
+// Knows reports whether the watch of the Projects has seen the project with this name and UID, and not its deletion. A
+// false result proves nothing: the watch may lag, or Milo's list may be wrong. Call Lookup then.
 func (p *Provider) Knows(name string, uid types.UID) bool {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	return uid != "" && p.known[name].uid == uid
 }
 
-// Lookup asks Milo's root now, bypassing all caches. found is false only if Milo has answered that the project does not exist; an error
-// is no answer.
+// Lookup asks Milo's root now, bypassing all caches. found is false only if Milo has answered that the project does not
+// exist; an error is no answer.
 func (p *Provider) Lookup(ctx context.Context, name string) (uid types.UID, found bool, err error) {
 	project, found, err := getProject(ctx, p.root, name)
 	if err != nil || !found {
@@ -53,8 +53,8 @@ func (p *Provider) Lookup(ctx context.Context, name string) (uid types.UID, foun
 // Identity returns the identity of Milo, bypassing all caches (Planes).
 func (p *Provider) Identity(ctx context.Context) (types.UID, error) { return p.planes.Identity(ctx) }
 
-// OnChange registers f. It is called with the name of a project that was deleted or recreated, and with "" when this replica has
-// acquired a shard. f must return at once.
+// OnChange registers f. It is called with the name of a project that was deleted or recreated, and with "" when this
+// replica has acquired a shard. f must return at once.
 func (p *Provider) OnChange(f func(project string)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

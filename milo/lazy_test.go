@@ -64,7 +64,9 @@ func newLazily(t *testing.T) *lazily {
 
 func (l *lazily) startMarks() *marks.Marks {
 	l.t.Helper()
-	m, err := marks.New(marks.Options{Hub: testenv.Config(l.t), Namespace: l.namespace, Clock: clock.RealClock{}, Registerer: prometheus.NewRegistry(), Log: logr.Discard()})
+	m, err := marks.New(marks.Options{
+		Hub: testenv.Config(l.t), Namespace: l.namespace, Clock: clock.RealClock{}, Registerer: prometheus.NewRegistry(), Log: logr.Discard(),
+	})
 	if err != nil {
 		l.t.Fatal(err)
 	}
@@ -135,8 +137,8 @@ func (l *lazily) mark(project string) (isLeaving, exists bool) {
 
 func soonIdle(o *ProviderOptions) { o.IdleAfter = 300 * time.Millisecond }
 
-// TestProjectWithoutWorkloadsCostsNothing: no request is sent to it, until admission on another replica marks it. The other projects
-// stay as they are.
+// TestProjectWithoutWorkloadsCostsNothing: no request is sent to it, until admission on another replica marks it. The
+// other projects stay as they are.
 func TestProjectWithoutWorkloadsCostsNothing(t *testing.T) {
 	t.Parallel()
 	l := newLazily(t)
@@ -167,7 +169,8 @@ func TestProjectWithoutWorkloadsCostsNothing(t *testing.T) {
 	}
 }
 
-// TestProjectIsLetGo: some time after its last Workload, with its mark and its watches. It is engaged again at its next one.
+// TestProjectIsLetGo: some time after its last Workload, with its mark and its watches. It is engaged again at its next
+// one.
 func TestProjectIsLetGo(t *testing.T) {
 	t.Parallel()
 	l := newLazily(t)
@@ -207,8 +210,8 @@ func TestProjectInUseStaysEngaged(t *testing.T) {
 	}
 }
 
-// TestWorkloadWhileLeaving: a Workload admitted while its project is about to be released keeps the project engaged, even if the
-// project's watch reports nothing.
+// TestWorkloadWhileLeaving: a Workload admitted while its project is about to be released keeps the project engaged,
+// even if the project's watch reports nothing.
 func TestWorkloadWhileLeaving(t *testing.T) {
 	t.Parallel()
 	for name, admit := range map[string]func(*lazily){
@@ -296,8 +299,8 @@ func TestWhatIsOnTheHubHoldsAProject(t *testing.T) {
 	eventually(t, "it is let go", func() bool { return !isEngaged(p, "north") })
 }
 
-// TestSweepFindsWorkloads: the sweep finds the Workloads of a project whose mark was lost. A project without Workloads is visited and
-// not watched.
+// TestSweepFindsWorkloads: the sweep finds the Workloads of a project whose mark was lost. A project without Workloads
+// is visited and not watched.
 func TestSweepFindsWorkloads(t *testing.T) {
 	t.Parallel()
 	l := newLazily(t)
@@ -323,8 +326,8 @@ func TestSweepFindsWorkloads(t *testing.T) {
 	}
 }
 
-// TestNewProjectIsVisited: a new project is visited at once, and all projects on request. A quiet project is visited, and nothing is
-// written there.
+// TestNewProjectIsVisited: a new project is visited at once, and all projects on request. A quiet project is visited,
+// and nothing is written there.
 func TestNewProjectIsVisited(t *testing.T) {
 	t.Parallel()
 	l := newLazily(t)
@@ -361,8 +364,8 @@ func TestNewProjectIsVisited(t *testing.T) {
 	}
 }
 
-// TestMarkOfAProjectThatIsGone: the mark is removed when Milo reports that the project does not exist, and not while Milo does not
-// answer or is in doubt.
+// TestMarkOfAProjectThatIsGone: the mark is removed when Milo reports that the project does not exist, and not while
+// Milo does not answer or is in doubt.
 func TestMarkOfAProjectThatIsGone(t *testing.T) {
 	t.Parallel()
 	l := newLazily(t)

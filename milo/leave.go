@@ -12,16 +12,17 @@ import (
 )
 
 const (
-	// leaveAfter is the time between the owner's note in a mark that it is leaving and the deletion of the mark. Requests admitted
-	// before the note became visible have ended by then: API servers time out requests after one minute.
+	// leaveAfter is the time between the owner's note in a mark that it is leaving and the deletion of the mark. Requests
+	// admitted before the note became visible have ended by then: API servers time out requests after one minute.
 	leaveAfter = 2 * time.Minute
 	// shortestLook and longestLook bound the interval between checks of the engaged projects. A check reads memory only.
 	shortestLook, longestLook = 50 * time.Millisecond, 30 * time.Second
-	// leavers is the number of projects that are released at the same time. leaveTimeout bounds the requests for one project.
+	// leavers is the number of projects that are released at the same time. leaveTimeout bounds the requests for one
+	// project.
 	leavers      = 8
 	leaveTimeout = 15 * time.Second
-	// astrayAtOnce is the approximate number of projects per check whose existence Milo is asked for: projects with a mark that the
-	// watch of the Projects does not know.
+	// astrayAtOnce is the approximate number of projects per check whose existence Milo is asked for: projects with a mark
+	// that the watch of the Projects does not know.
 	astrayAtOnce = 5
 )
 
@@ -83,8 +84,8 @@ func (p *Provider) ready() map[string]*engagement {
 	return ready
 }
 
-// isIdle reports whether a project has been unneeded for long enough. It reads memory only, and ensures the mark of a project that is
-// in use.
+// isIdle reports whether a project has been unneeded for long enough. It reads memory only, and ensures the mark of a
+// project that is in use.
 func (p *Provider) isIdle(ctx context.Context, project string, engaged *engagement) bool {
 	p.mu.RLock()
 	cl := engaged.cluster
@@ -177,7 +178,8 @@ func (p *Provider) keep(project string, engaged *engagement, used bool) {
 	engaged.used, engaged.leaving = p.options.Clock.Now(), nil
 }
 
-// askUsed asks a project whether it is in use, bypassing all caches: the cache of a project whose watch broke misses new Workloads.
+// askUsed asks a project whether it is in use, bypassing all caches: the cache of a project whose watch broke misses
+// new Workloads.
 func (p *Provider) askUsed(ctx context.Context, project string) (bool, error) {
 	asked, err := p.planes.Client(project)
 	if err != nil {
@@ -186,7 +188,8 @@ func (p *Provider) askUsed(ctx context.Context, project string) (bool, error) {
 	return p.isUsed(ctx, asked)
 }
 
-// removeAstray removes the marks of projects that, according to Milo, have not existed for as long as an idle project stays engaged.
+// removeAstray removes the marks of projects that, according to Milo, have not existed for as long as an idle project
+// stays engaged.
 func (p *Provider) removeAstray(ctx context.Context) {
 	asked := 0
 	for project := range p.findAstray() {

@@ -31,8 +31,8 @@ import (
 )
 
 const (
-	// kindAge is the maximum age of an answer that refuses a request. kindInterval is the interval between questions while informers
-	// wait for the kind. All waiters share an answer.
+	// kindAge is the maximum age of an answer that refuses a request. kindInterval is the interval between questions while
+	// informers wait for the kind. All waiters share an answer.
 	kindAge      = time.Second
 	kindInterval = 10 * time.Second
 	// resourceLocations is the resource of LocationBindings.
@@ -40,9 +40,9 @@ const (
 )
 
 // LocationKind determines whether Milo serves LocationBindings. Milo does not ship them: an operator installs their
-// CustomResourceDefinition. A 404 of a project alone proves nothing, since a gateway without a route to Milo answers the same; so it
-// asks Milo's root, which serves the same kinds as every project. It sends no request before one for LocationBindings fails. It is safe
-// for concurrent use; nil never finds the kind missing.
+// CustomResourceDefinition. A 404 of a project alone proves nothing, since a gateway without a route to Milo answers
+// the same; so it asks Milo's root, which serves the same kinds as every project. It sends no request before one for
+// LocationBindings fails. It is safe for concurrent use; nil never finds the kind missing.
 type LocationKind struct {
 	root   rest.Interface
 	clock  clock.WithTicker
@@ -81,7 +81,8 @@ func NewLocationKind(o LocationKindOptions) (*LocationKind, error) {
 	}
 	k := &LocationKind{root: root, clock: o.Clock, log: o.Log, served: prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "karmada_compute_locations_served",
-		Help: "1 while Milo serves LocationBindings, as far as this replica knows. 0: an operator must install the CustomResourceDefinition of LocationBindings at Milo; until then no project has a location, and no Workload is admitted.",
+		Help: "1 while Milo serves LocationBindings, as far as this replica knows. 0: an operator must install the " +
+			"CustomResourceDefinition of LocationBindings at Milo; until then no project has a location, and no Workload is admitted.",
 	})}
 	k.served.Set(1)
 	o.Registerer.MustRegister(k.served)
@@ -133,8 +134,8 @@ func (k *LocationKind) ask(ctx context.Context, maxAge time.Duration) (missing b
 	}
 }
 
-// read asks Milo's root. A group without any kind is not served at all; the presence of Milo's own group proves that an API server
-// answered.
+// read asks Milo's root. A group without any kind is not served at all; the presence of Milo's own group proves that an
+// API server answered.
 func (k *LocationKind) read(ctx context.Context) (missing bool, err error) {
 	var kinds metav1.APIResourceList
 	err = k.root.Get().AbsPath("/apis", NetworkingGroupVersion.Group, NetworkingGroupVersion.Version).Do(ctx).Into(&kinds)
@@ -170,7 +171,8 @@ func (k *LocationKind) note(missing bool) {
 	}
 }
 
-// await returns a watch without events that ends as an expired one when Milo serves the kind: the reflector lists again.
+// await returns a watch without events that ends as an expired one when Milo serves the kind: the reflector lists
+// again.
 func (k *LocationKind) await(ctx context.Context) watch.Interface {
 	events := make(chan watch.Event)
 	waiting := watch.NewProxyWatcher(events)
@@ -211,8 +213,9 @@ type Locations struct {
 // Object is the watched kind, on which the result of List depends.
 func (Locations) Object() client.Object { return &LocationBinding{} }
 
-// List returns the project's locations, available or not, by name. It returns v1alpha.ErrLocationsNotServed while Milo does not serve
-// LocationBindings: the project's cache is empty then, which does not mean that the project has no locations.
+// List returns the project's locations, available or not, by name. It returns v1alpha.ErrLocationsNotServed while Milo
+// does not serve LocationBindings: the project's cache is empty then, which does not mean that the project has no
+// locations.
 func (l Locations) List(ctx context.Context, project client.Reader) ([]cities.Location, error) {
 	var bindings LocationBindingList
 	if err := project.List(ctx, &bindings); err != nil {

@@ -28,7 +28,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/cities"
 )
 
-// bareMilo is a Milo with a project north, to which an operator adds LocationBindings, or of which only a gateway is reachable.
+// bareMilo is a Milo with a project north, to which an operator adds LocationBindings, or of which only a gateway is
+// reachable.
 type bareMilo struct {
 	installed, network, gateway atomic.Bool
 	questions                   atomic.Int32
@@ -51,7 +52,8 @@ func (m *bareMilo) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, `{"kind":"APIGroupList","apiVersion":"v1","groups":[{"name":"resourcemanager.miloapis.com"}]}`)
 	case r.URL.Path == "/apis/networking.datumapis.com/v1alpha" && len(kinds) > 0:
 		m.questions.Add(1)
-		fmt.Fprintf(w, `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"networking.datumapis.com/v1alpha","resources":[%s]}`, strings.Join(kinds, ","))
+		fmt.Fprintf(w, `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"networking.datumapis.com/v1alpha","resources":[%s]}`,
+			strings.Join(kinds, ","))
 	case strings.HasSuffix(r.URL.Path, "/locationbindings") && m.installed.Load():
 		serveOneBinding(w, r)
 	default:
@@ -87,7 +89,8 @@ func newKindFixture(t *testing.T) *kindFixture {
 	f.root = &rest.Config{Host: server.URL, QPS: -1}
 	var err error
 	f.kind, err = NewLocationKind(LocationKindOptions{
-		Root: f.root, Clock: f.clock, Registerer: prometheus.NewRegistry(), Log: funcr.New(func(string, string) { f.logs.Add(1) }, funcr.Options{}),
+		Root: f.root, Clock: f.clock, Registerer: prometheus.NewRegistry(),
+		Log: funcr.New(func(string, string) { f.logs.Add(1) }, funcr.Options{}),
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -113,8 +116,8 @@ func (f *kindFixture) lookup(t *testing.T) func() ([]cities.Location, error) {
 	}
 }
 
-// TestLookupOfLocationsThatAreNotServed verifies that a missing kind is no outage, is found by Milo's own answer only, and is logged
-// once.
+// TestLookupOfLocationsThatAreNotServed verifies that a missing kind is no outage, is found by Milo's own answer only,
+// and is logged once.
 func TestLookupOfLocationsThatAreNotServed(t *testing.T) {
 	f := newKindFixture(t)
 	look := f.lookup(t)
@@ -131,7 +134,8 @@ func TestLookupOfLocationsThatAreNotServed(t *testing.T) {
 		t.Errorf("logged %d times, the metric is %v", logs, served)
 	}
 	f.gateway.Store(true)
-	if _, err := look(); errors.Is(err, cities.ErrLocationsNotServed) || err == nil || !strings.Contains(err.Error(), "Milo cannot be reached") {
+	if _, err := look(); errors.Is(err, cities.ErrLocationsNotServed) || err == nil ||
+		!strings.Contains(err.Error(), "Milo cannot be reached") {
 		t.Errorf("a gateway's 404 is taken for Milo's: %v", err)
 	}
 	f.gateway.Store(false)
@@ -158,8 +162,9 @@ func TestQuestionsForTheKindAreShared(t *testing.T) {
 	}
 }
 
-// TestProjectIsEngagedWithoutLocations verifies that a project is reconciled although Milo does not serve LocationBindings, that an empty
-// cache is not taken for a project without locations, and that the bindings are there when the kind is.
+// TestProjectIsEngagedWithoutLocations verifies that a project is reconciled although Milo does not serve
+// LocationBindings, that an empty cache is not taken for a project without locations, and that the bindings are there
+// when the kind is.
 func TestProjectIsEngagedWithoutLocations(t *testing.T) {
 	f := newKindFixture(t)
 	runClock(t, f.clock)
@@ -200,7 +205,8 @@ func TestProjectIsEngagedWithoutLocations(t *testing.T) {
 	}
 }
 
-// TestOnlyLocationsMayBeMissing verifies that no other kind is treated as empty: a project without Workloads is released.
+// TestOnlyLocationsMayBeMissing verifies that no other kind is treated as empty: a project without Workloads is
+// released.
 func TestOnlyLocationsMayBeMissing(t *testing.T) {
 	f := newKindFixture(t)
 	patience, err := NewPatience(PatienceOptions{Root: f.root, Clock: f.clock, Log: f.kind.log, LocationKind: f.kind})

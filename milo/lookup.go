@@ -40,7 +40,8 @@ var (
 	projectLifetimes = lifetimes{found: 5 * time.Second, notFound: 2 * time.Second, stale: 10 * time.Minute}
 	// Long enough for a burst of requests to share an answer.
 	contentLifetimes = lifetimes{found: 5 * time.Second}
-	// Known locations are used while Milo is unavailable, as the Project itself is. "Milo does not serve the kind" is an answer.
+	// Known locations are used while Milo is unavailable, as the Project itself is. "Milo does not serve the kind" is an
+	// answer.
 	locationLifetimes = lifetimes{found: 5 * time.Second, notFound: refusalAge, stale: 10 * time.Minute}
 	// Reserve decides which counts must be younger.
 	countLifetimes = lifetimes{found: 10 * time.Minute, stale: 10 * time.Minute}
@@ -67,14 +68,14 @@ type LookupOptions struct {
 	LocationKind *LocationKind
 }
 
-// Lookup reads any project, without a leader or a manager, over one HTTP transport for all projects. It caches answers for seconds, see
-// its methods, and at most 16384 of each kind.
+// Lookup reads any project, without a leader or a manager, over one HTTP transport for all projects. It caches answers
+// for seconds, see its methods, and at most 16384 of each kind.
 //
-// It is safe for concurrent use, and a project that answers slowly delays no lookup of another. Methods return when their context ends,
-// at the latest 10 s after a request to Milo began. Unless a method states otherwise, an error means that Milo gave no answer. "Milo
-// cannot be reached" is a temporary error, "Milo refuses" needs an administrator. The error is an InternalError (apierrors) for a fault
-// of this replica, such as credentials that Milo does not accept, and ServiceUnavailable when every other replica would get the same
-// error.
+// It is safe for concurrent use, and a project that answers slowly delays no lookup of another. Methods return when
+// their context ends, at the latest 10 s after a request to Milo began. Unless a method states otherwise, an error
+// means that Milo gave no answer. "Milo cannot be reached" is a temporary error, "Milo refuses" needs an administrator.
+// The error is an InternalError (apierrors) for a fault of this replica, such as credentials that Milo does not accept,
+// and ServiceUnavailable when every other replica would get the same error.
 type Lookup struct {
 	planes  Planes
 	client  client.Client
@@ -108,7 +109,8 @@ func NewLookup(o LookupOptions) (*Lookup, error) {
 	l.allowances = newAnswers[allowance](l, kindAllowance, "the project's quota", contentLifetimes)
 	l.asked = newAnswers[*asked](l, kindInstances, "the project's Workloads", countLifetimes)
 	l.reviews = newAnswers[string](l, kindReview, "a review of the user's access", contentLifetimes)
-	l.writes = newAnswers[string](l, kindReview, "a review of the user's access", lifetimes{found: contentLifetimes.found, stale: projectLifetimes.stale})
+	l.writes = newAnswers[string](l, kindReview, "a review of the user's access",
+		lifetimes{found: contentLifetimes.found, stale: projectLifetimes.stale})
 	return l, nil
 }
 
@@ -133,11 +135,13 @@ func (o *LookupOptions) planes() (Planes, error) {
 	return newRemote(root, scheme)
 }
 
-// Project returns the Project with this name at Milo's root, or ErrProjectNotFound. It is shared: callers must not change it.
+// Project returns the Project with this name at Milo's root, or ErrProjectNotFound. It is shared: callers must not
+// change it.
 //
-// It may be up to 5 s old, and ErrProjectNotFound up to 2 s; with Observe and Forget it is as new as the last event. While Milo does
-// not answer, or refuses, the Project may be up to 10 minutes old. It is then returned within 1 s, and at once if a request failed
-// within the last second. Call FreshProject before a request is refused because of the Project.
+// It may be up to 5 s old, and ErrProjectNotFound up to 2 s; with Observe and Forget it is as new as the last event.
+// While Milo does not answer, or refuses, the Project may be up to 10 minutes old. It is then returned within 1 s, and
+// at once if a request failed within the last second. Call FreshProject before a request is refused because of the
+// Project.
 func (l *Lookup) Project(ctx context.Context, name string) (*Project, error) {
 	return l.project(name, func() (*Project, bool, error) { return l.projects.get(ctx, name, l.fetchProject(name)) })
 }
@@ -177,8 +181,8 @@ func (l *Lookup) readProject(ctx context.Context, name string) (*Project, bool, 
 	return project, found, nil
 }
 
-// getProject reads a Project at Milo's root. found is false only if an API server has answered that the Project does not exist: a 404
-// without a Status comes from a gateway without a route to Milo.
+// getProject reads a Project at Milo's root. found is false only if an API server has answered that the Project does
+// not exist: a 404 without a Status comes from a gateway without a route to Milo.
 func getProject(ctx context.Context, root client.Reader, name string) (project *Project, found bool, err error) {
 	project = &Project{}
 	err = root.Get(ctx, client.ObjectKey{Name: name}, project)
@@ -192,24 +196,25 @@ func getProject(ctx context.Context, root client.Reader, name string) (project *
 	}
 }
 
-// Observe informs the Lookup of a Project's state in a watch. The Project must not be changed any more. Only Projects that were
-// requested before are cached. The Lookup does not depend on Observe: without a watch, answers are older.
+// Observe informs the Lookup of a Project's state in a watch. The Project must not be changed any more. Only Projects
+// that were requested before are cached. The Lookup does not depend on Observe: without a watch, answers are older.
 func (l *Lookup) Observe(project *Project) { l.projects.observe(project.Name, project, true) }
 
 // Forget informs the Lookup that a watch has reported the deletion of a Project.
 func (l *Lookup) Forget(project *Project) { l.projects.observe(project.Name, nil, false) }
 
-// isNewer reports whether one state of a Project is newer than another. All Projects are in one etcd, so their resource versions can be
-// compared, even the versions of two Projects with the same name.
+// isNewer reports whether one state of a Project is newer than another. All Projects are in one etcd, so their resource
+// versions can be compared, even the versions of two Projects with the same name.
 func isNewer(one, other *Project) bool {
 	order, err := resourceversion.CompareResourceVersion(one.ResourceVersion, other.ResourceVersion)
 	return err == nil && order > 0
 }
 
-// Locations returns the locations of a project, available or not. They may be up to 5 s old. While Milo does not answer, they may be up
-// to 10 minutes old; age is their age then, and 0 otherwise. Call it only with a Project that Project returned: a request for any other
-// name would create storage at Milo. A recreated project is a different project. The slice is shared: callers must not change it. The
-// error is v1alpha.ErrLocationsNotServed while Milo does not serve LocationBindings: that needs Milo's operator, and no retry.
+// Locations returns the locations of a project, available or not. They may be up to 5 s old. While Milo does not
+// answer, they may be up to 10 minutes old; age is their age then, and 0 otherwise. Call it only with a Project that
+// Project returned: a request for any other name would create storage at Milo. A recreated project is a different
+// project. The slice is shared: callers must not change it. The error is v1alpha.ErrLocationsNotServed while Milo does
+// not serve LocationBindings: that needs Milo's operator, and no retry.
 func (l *Lookup) Locations(ctx context.Context, project *Project) (locations []cities.Location, age time.Duration, err error) {
 	e, outcome, err := l.locations.resolve(ctx, identity(project), l.fetchLocations(project))
 	l.metrics.count(kindLocations, outcome)
@@ -225,8 +230,8 @@ func (l *Lookup) Locations(ctx context.Context, project *Project) (locations []c
 	return e.value, age, nil
 }
 
-// FreshLocations returns Milo's current Locations. Call it before refusing a location that may have been added a moment ago. For a
-// second after a failure, it returns that failure.
+// FreshLocations returns Milo's current Locations. Call it before refusing a location that may have been added a moment
+// ago. For a second after a failure, it returns that failure.
 func (l *Lookup) FreshLocations(ctx context.Context, project *Project) ([]cities.Location, error) {
 	locations, found, err := l.locations.getFresh(ctx, identity(project), 0, l.fetchLocations(project))
 	if err == nil && !found {
@@ -289,25 +294,29 @@ func (l *Lookup) uncached(ctx context.Context, kind string, ask func(context.Con
 // identity is unique to a project. A recreated project with the same name has another identity.
 func identity(project *Project) string { return project.Name + "/" + string(project.UID) }
 
-// Review sends a SubjectAccessReview to a project and returns whether it was allowed, and the authorizer's reason. Allowed reviews are
-// cached for 5 s, as in a kube-apiserver with an authorization webhook. Denied reviews are not, so that a new role takes effect at
-// once.
+// Review sends a SubjectAccessReview to a project and returns whether it was allowed, and the authorizer's reason.
+// Allowed reviews are cached for 5 s, as in a kube-apiserver with an authorization webhook. Denied reviews are not, so
+// that a new role takes effect at once.
 //
-// The spec is sent unchanged. For a user of the project, its Extra must hold the extras of the AdmissionReview's userInfo
-// (iam.miloapis.com/parent-api-group, -type and -name): without them the authorizer denies everything. Call it only with a Project that
-// Project returned. allowed is false whenever err is not nil.
-func (l *Lookup) Review(ctx context.Context, project *Project, spec authorizationv1.SubjectAccessReviewSpec) (allowed bool, reason string, err error) {
+// The spec is sent unchanged. For a user of the project, its Extra must hold the extras of the AdmissionReview's
+// userInfo (iam.miloapis.com/parent-api-group, -type and -name): without them the authorizer denies everything. Call it
+// only with a Project that Project returned. allowed is false whenever err is not nil.
+func (l *Lookup) Review(
+	ctx context.Context, project *Project, spec authorizationv1.SubjectAccessReviewSpec,
+) (allowed bool, reason string, err error) {
 	return l.review(ctx, l.reviews, project, spec)
 }
 
-// MayWrite is Review for a request that an API server has authorized itself: while Milo does not answer, an allowed review may be up to
-// 10 minutes old, as the Project.
+// MayWrite is Review for a request that an API server has authorized itself: while Milo does not answer, an allowed
+// review may be up to 10 minutes old, as the Project.
 func (l *Lookup) MayWrite(ctx context.Context, project *Project, spec authorizationv1.SubjectAccessReviewSpec) (bool, error) {
 	allowed, _, err := l.review(ctx, l.writes, project, spec)
 	return allowed, err
 }
 
-func (l *Lookup) review(ctx context.Context, cached *answers[string], project *Project, spec authorizationv1.SubjectAccessReviewSpec) (allowed bool, reason string, err error) {
+func (l *Lookup) review(
+	ctx context.Context, cached *answers[string], project *Project, spec authorizationv1.SubjectAccessReviewSpec,
+) (allowed bool, reason string, err error) {
 	key, err := reviewKey(project, spec)
 	if err != nil {
 		return false, "", err
@@ -318,7 +327,8 @@ func (l *Lookup) review(ctx context.Context, cached *answers[string], project *P
 	return allowed && err == nil, reason, err
 }
 
-// reviewKey is the key of a review in the cache. It depends on the whole spec, since any field may matter to an authorizer.
+// reviewKey is the key of a review in the cache. It depends on the whole spec, since any field may matter to an
+// authorizer.
 func reviewKey(project *Project, spec authorizationv1.SubjectAccessReviewSpec) (string, error) {
 	encoded, err := json.Marshal(spec)
 	if err != nil {
@@ -329,7 +339,9 @@ func reviewKey(project *Project, spec authorizationv1.SubjectAccessReviewSpec) (
 }
 
 // askReview sends a review to a project.
-func (l *Lookup) askReview(ctx context.Context, project *Project, spec authorizationv1.SubjectAccessReviewSpec) (reason string, allowed bool, err error) {
+func (l *Lookup) askReview(
+	ctx context.Context, project *Project, spec authorizationv1.SubjectAccessReviewSpec,
+) (reason string, allowed bool, err error) {
 	creator, err := l.planes.Client(project.Name)
 	if err != nil {
 		return "", false, err

@@ -18,8 +18,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/milo"
 )
 
-// BenchmarkReview measures an uncached review, with a Milo that answers at once. The floor is the same exchange without a
-// Kubernetes client.
+// BenchmarkReview measures an uncached review, with a Milo that answers at once. The floor is the same exchange without
+// a Kubernetes client.
 func BenchmarkReview(b *testing.B) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -76,7 +76,8 @@ func BenchmarkReserve(b *testing.B) {
 			b.Fatal(err)
 		}
 		reserve := func(b *testing.B, uid string) {
-			if _, err := lookup.Reserve(b.Context(), named("north", uid), templates.Reservation{More: templates.Demand{Instances: 1}, Most: templates.Demand{Instances: 1 << 40}}); err != nil {
+			if _, err := lookup.Reserve(b.Context(), named("north", uid),
+				templates.Reservation{More: templates.Demand{Instances: 1}, Most: templates.Demand{Instances: 1 << 40}}); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -55,8 +55,8 @@ type entry[V any] struct {
 	observation uint64
 }
 
-// answers caches Milo's answers. Concurrent lookups of a key share one request, and no lock is held during requests, so that
-// a slow answer for one key delays no other.
+// answers caches Milo's answers. Concurrent lookups of a key share one request, and no lock is held during requests, so
+// that a slow answer for one key delays no other.
 type answers[V any] struct {
 	kind, plane, what string
 	lifetimes         lifetimes
@@ -64,7 +64,8 @@ type answers[V any] struct {
 	metrics           *lookupMetrics
 	entries           *cache.LRUExpireCache
 	flights           singleflight.Group
-	// isNewer reports whether an answer is newer than an event that arrived while the request was in flight. Nil: it is not newer.
+	// isNewer reports whether an answer is newer than an event that arrived while the request was in flight. Nil: it is
+	// not newer.
 	isNewer func(answer, event V) bool
 
 	// mu guards observations, and entries whose next value depends on the current one. It is never held during a request.
@@ -87,8 +88,8 @@ func newAnswers[V any](l *Lookup, kind, what string, lifetimes lifetimes) *answe
 	}
 }
 
-// get returns the cached answer, or fetches it. It returns when ctx ends at the latest. fetch runs in the background and does
-// not end with ctx: other callers may wait for it, and its answer is cached.
+// get returns the cached answer, or fetches it. It returns when ctx ends at the latest. fetch runs in the background
+// and does not end with ctx: other callers may wait for it, and its answer is cached.
 func (a *answers[V]) get(ctx context.Context, key string, fetch fetcher[V]) (value V, found bool, err error) {
 	known, outcome, err := a.resolve(ctx, key, fetch)
 	a.metrics.count(a.kind, outcome)
@@ -140,8 +141,8 @@ func (a *answers[V]) late(ctx context.Context) error {
 	return &unansweredError{plane: a.plane, what: a.what, err: fmt.Errorf("it did not answer in time: %w", ctx.Err())}
 }
 
-// getFresh returns an answer that is younger than maxAge, or fetches it: never an old one. With 0 it always fetches, or waits
-// for the request that is in flight. Otherwise it is as get.
+// getFresh returns an answer that is younger than maxAge, or fetches it: never an old one. With 0 it always fetches, or
+// waits for the request that is in flight. Otherwise it is as get.
 func (a *answers[V]) getFresh(ctx context.Context, key string, maxAge time.Duration, fetch fetcher[V]) (value V, found bool, err error) {
 	e, outcome, err := a.resolveFresh(ctx, key, maxAge, fetch)
 	a.metrics.count(a.kind, outcome)
@@ -152,7 +153,9 @@ func (a *answers[V]) getFresh(ctx context.Context, key string, maxAge time.Durat
 }
 
 // resolveFresh is getFresh without metrics.
-func (a *answers[V]) resolveFresh(ctx context.Context, key string, maxAge time.Duration, fetch fetcher[V]) (e entry[V], outcome string, err error) {
+func (a *answers[V]) resolveFresh(
+	ctx context.Context, key string, maxAge time.Duration, fetch fetcher[V],
+) (e entry[V], outcome string, err error) {
 	isYoung := func(e entry[V]) bool { return !e.answered.IsZero() && a.clock.Since(e.answered) < maxAge }
 	for {
 		e = a.load(key)
@@ -189,8 +192,8 @@ func (a *answers[V]) settle(e entry[V]) (entry[V], string, error) {
 	}
 }
 
-// refresh fetches and caches an answer, unless there is one that is good enough. Only one runs for a key at a time. It takes
-// the values of ctx and not its end.
+// refresh fetches and caches an answer, unless there is one that is good enough. Only one runs for a key at a time. It
+// takes the values of ctx and not its end.
 func (a *answers[V]) refresh(ctx context.Context, key string, isEnough func(entry[V]) bool, fetch fetcher[V]) refreshed[V] {
 	e, observed, enough := a.begin(key, isEnough)
 	if enough {
@@ -211,8 +214,8 @@ func (a *answers[V]) refresh(ctx context.Context, key string, isEnough func(entr
 	return refreshed[V]{entry: a.finish(key, e, observed), asked: true}
 }
 
-// begin is the entry of a key, how many events have been observed so far, and whether no request is needed: because another
-// one ended after the caller read the cache and before this one began.
+// begin is the entry of a key, how many events have been observed so far, and whether no request is needed: because
+// another one ended after the caller read the cache and before this one began.
 func (a *answers[V]) begin(key string, isEnough func(entry[V]) bool) (e entry[V], observed uint64, enough bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -228,8 +231,8 @@ func (a *answers[V]) begin(key string, isEnough func(entry[V]) bool) (e entry[V]
 	return e, a.observations, false
 }
 
-// finish caches the outcome of a request and returns the cached entry. observed is the number of events before the request: an event
-// that arrived during the request is newer than the answer.
+// finish caches the outcome of a request and returns the cached entry. observed is the number of events before the
+// request: an event that arrived during the request is newer than the answer.
 func (a *answers[V]) finish(key string, e entry[V], observed uint64) entry[V] {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -273,8 +276,8 @@ func (a *answers[V]) lifetime(e entry[V]) time.Duration {
 	return a.lifetimes.notFound
 }
 
-// isUsable reports whether an entry may be served while Milo gives no answer. "Not found" may not: the object may have been
-// created since.
+// isUsable reports whether an entry may be served while Milo gives no answer. "Not found" may not: the object may have
+// been created since.
 func (a *answers[V]) isUsable(e entry[V]) bool {
 	return e.found && a.clock.Since(e.answered) <= a.lifetimes.stale
 }

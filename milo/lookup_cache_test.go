@@ -90,7 +90,8 @@ func TestCallerThatLeavesStopsNobody(t *testing.T) {
 		answered <- value
 	}()
 	leave()
-	if err := <-left; !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "Milo cannot be reached for the number: it did not answer in time") {
+	if err := <-left; !errors.Is(err, context.Canceled) ||
+		!strings.Contains(err.Error(), "Milo cannot be reached for the number: it did not answer in time") {
 		t.Errorf("error is %v", err)
 	}
 	if request.Err() != nil {
@@ -105,7 +106,8 @@ func TestCallerThatLeavesStopsNobody(t *testing.T) {
 	}
 }
 
-// TestStaleWhileMiloHangs: the first caller waits a second, later ones for the rest of that second, and after it none waits.
+// TestStaleWhileMiloHangs: the first caller waits a second, later ones for the rest of that second, and after it none
+// waits.
 func TestStaleWhileMiloHangs(t *testing.T) {
 	a, fake := testAnswers(t)
 	want(t, a, say(1, nil), 1, outcomeMiss)

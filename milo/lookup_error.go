@@ -14,9 +14,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// unansweredError reports that Milo gave no answer. It is an apierrors.APIStatus: InternalError for a fault of this replica,
-// ServiceUnavailable when every other replica would get the same error. It hides the APIStatus of err, since an InternalError of Milo
-// is no fault of this replica.
+// unansweredError reports that Milo gave no answer. It is an apierrors.APIStatus: InternalError for a fault of this
+// replica, ServiceUnavailable when every other replica would get the same error. It hides the APIStatus of err, since
+// an InternalError of Milo is no fault of this replica.
 type unansweredError struct {
 	// plane is the API server that was asked.
 	plane string
@@ -53,18 +53,21 @@ func (e *unansweredError) Status() metav1.Status {
 
 // unanswered wraps and classifies the client's error of a request to Milo.
 func (l *Lookup) unanswered(what string, err error) error {
-	return &unansweredError{plane: l.planes.Name(), what: what, err: err, own: isOwnFault(err) || !l.answered.Load() && isMisconfiguration(err)}
+	return &unansweredError{
+		plane: l.planes.Name(), what: what, err: err, own: isOwnFault(err) || !l.answered.Load() && isMisconfiguration(err),
+	}
 }
 
-// isOwnFault reports whether other replicas may succeed where this one fails: replicas read their credentials at different times, and
-// each has its own file descriptors and ports.
+// isOwnFault reports whether other replicas may succeed where this one fails: replicas read their credentials at
+// different times, and each has its own file descriptors and ports.
 func isOwnFault(err error) bool {
 	return apierrors.IsUnauthorized(err) ||
 		errors.Is(err, syscall.EMFILE) || errors.Is(err, syscall.ENFILE) || errors.Is(err, syscall.EADDRNOTAVAIL)
 }
 
-// isMisconfiguration reports whether an error indicates a wrong address, CA or role, and not an outage: an unknown host name, a
-// certificate of another CA, or a 4xx. After Milo's first answer, the same error means that something changed for all replicas.
+// isMisconfiguration reports whether an error indicates a wrong address, CA or role, and not an outage: an unknown host
+// name, a certificate of another CA, or a 4xx. After Milo's first answer, the same error means that something changed
+// for all replicas.
 func isMisconfiguration(err error) bool {
 	if unknown := (*net.DNSError)(nil); errors.As(err, &unknown) {
 		return unknown.IsNotFound

@@ -25,8 +25,8 @@ var (
 	throttled       = failure(http.StatusTooManyRequests, "TooManyRequests")
 )
 
-// TestWhoseFault: all replicas share an outage of Milo; refused credentials are the fault of the replica; errors of a wrong
-// configuration are, too, until Milo has answered once.
+// TestWhoseFault: all replicas share an outage of Milo; refused credentials are the fault of the replica; errors of a
+// wrong configuration are, too, until Milo has answered once.
 func TestWhoseFault(t *testing.T) {
 	cases := map[string]struct {
 		handler                   http.HandlerFunc
@@ -51,12 +51,13 @@ func TestWhoseFault(t *testing.T) {
 			s := newServer(t)
 			var down error
 			var dialer net.Dialer
-			lookup, err := milo.NewLookup(milo.LookupOptions{Root: &rest.Config{Host: s.URL + "/base", Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
-				if down != nil {
-					return nil, &net.OpError{Op: "dial", Net: network, Err: down}
-				}
-				return dialer.DialContext(ctx, network, address)
-			}}})
+			lookup, err := milo.NewLookup(milo.LookupOptions{Root: &rest.Config{Host: s.URL + "/base",
+				Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
+					if down != nil {
+						return nil, &net.OpError{Op: "dial", Net: network, Err: down}
+					}
+					return dialer.DialContext(ctx, network, address)
+				}}})
 			if err != nil {
 				t.Fatal(err)
 			}

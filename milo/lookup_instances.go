@@ -23,7 +23,8 @@ import (
 // workloadPage bounds how many Workloads are read at once, and with it the memory of a count.
 const workloadPage = 100
 
-// asked is the demand of the Workloads of a project: the listed Workloads, and Workloads that this replica has admitted since the list.
+// asked is the demand of the Workloads of a project: the listed Workloads, and Workloads that this replica has admitted
+// since the list.
 type asked struct {
 	mu    sync.Mutex
 	total templates.Demand
@@ -47,13 +48,14 @@ func (a *asked) reserve(reservation *templates.Reservation) (total templates.Dem
 	return total
 }
 
-// Reserve returns what a project's Workloads ask for, including what a request adds. If the project is not full, the request counts from
-// now on.
+// Reserve returns what a project's Workloads ask for, including what a request adds. If the project is not full, the
+// request counts from now on.
 //
-// The list of Workloads is up to 10 minutes old while the project uses at most half of its maximum: a list every few seconds would cost
-// the project's API server and this replica the more, the more Workloads the project has. Otherwise the list is up to 5 s old,
-// or up to 10 minutes while the project does not answer; a sum that is too large is always current. The sum does not include Workloads that other replicas have admitted since the list: with n replicas, a project may get at
-// most n times its maximum, until the next list.
+// The list of Workloads is up to 10 minutes old while the project uses at most half of its maximum: a list every few
+// seconds would cost the project's API server and this replica the more, the more Workloads the project has. Otherwise
+// the list is up to 5 s old, or up to 10 minutes while the project does not answer; a sum that is too large is always
+// current. The sum does not include Workloads that other replicas have admitted since the list: with n replicas, a
+// project may get at most n times its maximum, until the next list.
 func (l *Lookup) Reserve(ctx context.Context, project *Project, reservation templates.Reservation) (total templates.Demand, err error) {
 	fetch := func(ctx context.Context) (*asked, bool, error) {
 		total, err := l.count(ctx, project)
@@ -153,9 +155,9 @@ type allowance struct {
 	known bool
 }
 
-// InstanceAllowance is the sum of the Instances that the project's ResourceGrants allow. known is false, and limit 0, if no active
-// grant of the project covers Instances, or Milo has no quota. It may be up to 5 s old. Call it only with a Project that Project
-// returned.
+// InstanceAllowance is the sum of the Instances that the project's ResourceGrants allow. known is false, and limit 0,
+// if no active grant of the project covers Instances, or Milo has no quota. It may be up to 5 s old. Call it only with
+// a Project that Project returned.
 //
 // Use it for early warnings. Only a ResourceClaim shows whether quota is left.
 func (l *Lookup) InstanceAllowance(ctx context.Context, project *Project) (limit int64, known bool, err error) {
@@ -188,8 +190,8 @@ func (l *Lookup) readAllowance(ctx context.Context, project *Project) (allowance
 	return sum, nil
 }
 
-// countsFor reports whether a grant is for the project and is not inactive. A grant without the condition counts, since Milo has not
-// evaluated it yet.
+// countsFor reports whether a grant is for the project and is not inactive. A grant without the condition counts, since
+// Milo has not evaluated it yet.
 func (g *ResourceGrant) countsFor(project *Project) bool {
 	consumer := g.Spec.ConsumerRef
 	return consumer.Kind == "Project" && consumer.Name == project.Name &&

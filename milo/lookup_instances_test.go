@@ -25,7 +25,8 @@ func workloadPages(pages ...string) http.HandlerFunc {
 		if page+1 < len(pages) {
 			next = fmt.Sprint(page + 1)
 		}
-		fmt.Fprintf(w, `{"apiVersion":"compute.datumapis.com/v1alpha","kind":"WorkloadList","metadata":{"continue":%q},"items":[%s]}`, next, pages[page])
+		fmt.Fprintf(w, `{"apiVersion":"compute.datumapis.com/v1alpha","kind":"WorkloadList","metadata":{"continue":%q},"items":[%s]}`, next,
+			pages[page])
 	}
 }
 
@@ -61,7 +62,8 @@ func TestInstancesAreCounted(t *testing.T) {
 			s := newServer(t)
 			lookup, _ := s.lookup(t)
 			s.on("north"+workloadsPath, c.handler)
-			got, err := lookup.Reserve(t.Context(), named("north", "1"), templates.Reservation{More: templates.Demand{Instances: 1}, Most: templates.Demand{Instances: 100}})
+			got, err := lookup.Reserve(t.Context(), named("north", "1"),
+				templates.Reservation{More: templates.Demand{Instances: 1}, Most: templates.Demand{Instances: 100}})
 			if got.Instances != c.want || (err == nil) != (c.fails == "") || err != nil && !strings.Contains(err.Error(), c.fails) {
 				t.Errorf("got %d, %v", got, err)
 			}
@@ -94,7 +96,8 @@ func TestReservations(t *testing.T) {
 	reserve := func(more int64, dryRun bool, want int64, wantLists int) {
 		t.Helper()
 		s.requests()
-		got, err := lookup.Reserve(t.Context(), named("north", "1"), templates.Reservation{More: templates.Demand{Instances: more}, Most: templates.Demand{Instances: 20}, DryRun: dryRun})
+		got, err := lookup.Reserve(t.Context(), named("north", "1"),
+			templates.Reservation{More: templates.Demand{Instances: more}, Most: templates.Demand{Instances: 20}, DryRun: dryRun})
 		if got.Instances != want || err != nil {
 			t.Errorf("got %d, %v; want %d", got, err, want)
 		}
@@ -119,8 +122,8 @@ func TestReservations(t *testing.T) {
 	reserve(0, false, 20, 1)
 }
 
-// TestListOfAProjectThatIsNotNearItsMaximum: the Workloads of a project are not listed every few seconds only because Workloads are
-// created, unless the project would use more than half of its maximum.
+// TestListOfAProjectThatIsNotNearItsMaximum: the Workloads of a project are not listed every few seconds only because
+// Workloads are created, unless the project would use more than half of its maximum.
 func TestListOfAProjectThatIsNotNearItsMaximum(t *testing.T) {
 	s := newServer(t)
 	lookup, fake := s.lookup(t)
@@ -140,7 +143,8 @@ func TestListOfAProjectThatIsNotNearItsMaximum(t *testing.T) {
 	} {
 		fake.Step(step.after)
 		s.requests()
-		got, err := lookup.Reserve(t.Context(), named("north", "1"), templates.Reservation{More: templates.Demand{Instances: step.more}, Most: templates.Demand{Instances: 100}})
+		got, err := lookup.Reserve(t.Context(), named("north", "1"),
+			templates.Reservation{More: templates.Demand{Instances: step.more}, Most: templates.Demand{Instances: 100}})
 		lists := slices.DeleteFunc(s.requests(), func(path string) bool { return path != "north"+workloadsPath })
 		if got.Instances != step.want || err != nil || len(lists) != step.wantLists {
 			t.Errorf("%s later, %d more: got %d, %v, listed %d times; want %+v", step.after, step.more, got, err, len(lists), step)

@@ -44,12 +44,16 @@ func TestInstanceAllowance(t *testing.T) {
 		known   bool
 		fails   string
 	}{
-		"the sum of all grants":        {handler: grants(grant("north", "True", instances, 3, 4), grant("north", "Unknown", instances, 5)), limit: 12, known: true},
-		"a grant of none":              {handler: grants(grant("north", "True", instances, 0)), known: true},
-		"no grants":                    {handler: grants()},
-		"grants of other things":       {handler: grants(grant("north", "True", "compute.datumapis.com/cpu", 3))},
-		"a grant to somebody else":     {handler: grants(grant("south", "True", instances, 3))},
-		"a grant that is not active":   {handler: grants(grant("north", "False", instances, 3), grant("north", "True", instances, 1)), limit: 1, known: true},
+		"the sum of all grants": {
+			handler: grants(grant("north", "True", instances, 3, 4), grant("north", "Unknown", instances, 5)), limit: 12, known: true,
+		},
+		"a grant of none":          {handler: grants(grant("north", "True", instances, 0)), known: true},
+		"no grants":                {handler: grants()},
+		"grants of other things":   {handler: grants(grant("north", "True", "compute.datumapis.com/cpu", 3))},
+		"a grant to somebody else": {handler: grants(grant("south", "True", instances, 3))},
+		"a grant that is not active": {
+			handler: grants(grant("north", "False", instances, 3), grant("north", "True", instances, 1)), limit: 1, known: true,
+		},
 		"more than there are numbers":  {handler: grants(grant("north", "True", instances, math.MaxInt64, 1)), limit: math.MaxInt64, known: true},
 		"a Milo without quota":         {handler: http.NotFound},
 		"a Milo that says so politely": {handler: notFound},

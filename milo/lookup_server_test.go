@@ -24,8 +24,8 @@ const (
 	bindingsPath = "/control-plane/apis/networking.datumapis.com/v1alpha/locationbindings"
 )
 
-// server implements the part of Milo's API that a lookup uses, below a base path, and records requests. A path without a
-// handler answers as for a project that is ready and has two cities.
+// server implements the part of Milo's API that a lookup uses, below a base path, and records requests. A path without
+// a handler answers as for a project that is ready and has two cities.
 type server struct {
 	*httptest.Server
 	connections atomic.Int32

@@ -48,7 +48,9 @@ func TestLookupErrors(t *testing.T) {
 	gone := newServer(t)
 	nobody, _ := gone.lookup(t)
 	gone.Close()
-	for name, handler := range map[string]http.HandlerFunc{"broken": badGateway, "closed": forbidden, "slow": hang, "misrouted": http.NotFound} {
+	for name, handler := range map[string]http.HandlerFunc{
+		"broken": badGateway, "closed": forbidden, "slow": hang, "misrouted": http.NotFound,
+	} {
 		s.on(name, handler)
 		s.on(name+bindingsPath, handler)
 	}
@@ -353,8 +355,8 @@ func TestEventsReplaceWhatIsCached(t *testing.T) {
 	uid("3", 0)
 }
 
-// TestEventDuringARequest: the answer to a request that began before an event is older than the event, unless its resource version
-// shows otherwise.
+// TestEventDuringARequest: the answer to a request that began before an event is older than the event, unless its
+// resource version shows otherwise.
 func TestEventDuringARequest(t *testing.T) {
 	for name, c := range map[string]struct {
 		version string

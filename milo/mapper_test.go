@@ -124,7 +124,9 @@ func TestUnlistedKind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, newErr := NewProvider(ProviderOptions{Scheme: scheme, Shards: 1, Log: logr.Discard(), Kinds: []client.Object{&v1alpha.Workload{}, &corev1.Node{}}})
+	_, newErr := NewProvider(ProviderOptions{
+		Scheme: scheme, Shards: 1, Log: logr.Discard(), Kinds: []client.Object{&v1alpha.Workload{}, &corev1.Node{}},
+	})
 	_, mappingsErr := mapper.RESTMappings(schema.GroupKind{Kind: "Node"})
 	for name, err := range map[string]error{
 		"get": c.Get(t.Context(), client.ObjectKey{Name: "a"}, &corev1.Node{}), "list": c.List(t.Context(), &corev1.NodeList{}),

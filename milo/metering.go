@@ -14,8 +14,8 @@ import (
 // maxFormer bounds the deleted projects whose state is kept: more than are withdrawn at the same time.
 const maxFormer = 1000
 
-// Metering reports which projects need quota for their Instances: the projects whose labels match a selector. It receives them as a
-// handler of a Watch. All methods are safe for concurrent use.
+// Metering reports which projects need quota for their Instances: the projects whose labels match a selector. It
+// receives them as a handler of a Watch. All methods are safe for concurrent use.
 type Metering struct {
 	selector labels.Selector
 
@@ -31,8 +31,8 @@ func NewMetering(selector labels.Selector) *Metering {
 	return &Metering{selector: selector, metered: map[string]bool{}, former: lru.New(maxFormer)}
 }
 
-// Metered reports whether the Instances of a project need quota. It returns an error if the Watch has not seen the project, unless all
-// projects need quota.
+// Metered reports whether the Instances of a project need quota. It returns an error if the Watch has not seen the
+// project, unless all projects need quota.
 func (m *Metering) Metered(project string) (bool, error) {
 	if m.selector.Empty() {
 		return true, nil
@@ -49,8 +49,8 @@ func (m *Metering) Metered(project string) (bool, error) {
 	return metered == true, nil
 }
 
-// OnChange registers f. It is called with the name of a project that begins, or ceases, to need quota, and of a project that is seen
-// for the first time. f must return at once.
+// OnChange registers f. It is called with the name of a project that begins, or ceases, to need quota, and of a project
+// that is seen for the first time. f must return at once.
 func (m *Metering) OnChange(f func(project string)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -74,8 +74,8 @@ func (m *Metering) Observe(project *Project) {
 	}
 }
 
-// Forget implements the handler of a Watch. The project's state stays for a while: objects of the project remain on the hub until they are
-// withdrawn.
+// Forget implements the handler of a Watch. The project's state stays for a while: objects of the project remain on the
+// hub until they are withdrawn.
 func (m *Metering) Forget(project *Project) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

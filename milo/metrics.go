@@ -44,11 +44,14 @@ func newLookupMetrics(registerer prometheus.Registerer) *lookupMetrics {
 	m := &lookupMetrics{
 		lookups: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "karmada_compute_milo_lookups_total",
-			Help: "Lookups of projects, by kind and by the source of the answer: the cache (hit), the API server of the projects (miss), the cache because that API server did not answer (stale), or no source (error). The API server of the projects is Milo or, with --projects=namespaces, the hub.",
+			Help: "Lookups of projects, by kind and by the source of the answer: the cache (hit), the API server of the projects " +
+				"(miss), the cache because that API server did not answer (stale), or no source (error). The API server of the " +
+				"projects is Milo or, with --projects=namespaces, the hub.",
 		}, []string{"kind", "outcome"}),
 		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    "karmada_compute_milo_request_duration_seconds",
-			Help:    "Duration of requests to Milo or, with --projects=namespaces, to the hub about projects, until the answer or the timeout, by kind.",
+			Name: "karmada_compute_milo_request_duration_seconds",
+			Help: "Duration of requests to Milo or, with --projects=namespaces, to the hub about projects, until the answer or " +
+				"the timeout, by kind.",
 			Buckets: prometheus.DefBuckets,
 		}, []string{"kind"}),
 	}
@@ -72,7 +75,8 @@ func (m *lookupMetrics) took(kind string, duration time.Duration) {
 	m.durations.WithLabelValues(kind).Observe(duration.Seconds())
 }
 
-// RegisterMetrics registers the metrics of the shards, the projects and the visits. Projects in a shard that no replica owns are not reconciled.
+// RegisterMetrics registers the metrics of the shards, the projects and the visits. Projects in a shard that no replica
+// owns are not reconciled.
 func (p *Provider) RegisterMetrics(registerer prometheus.Registerer) {
 	registerer.MustRegister(
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
@@ -89,7 +93,8 @@ func (p *Provider) RegisterMetrics(registerer prometheus.Registerer) {
 		}),
 		prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 			Name: "karmada_compute_milo_cut_off",
-			Help: "1 while Milo or, with --projects=namespaces, the hub answers another replica but not this replica, which has released its shards to the others, else 0.",
+			Help: "1 while Milo or, with --projects=namespaces, the hub answers another replica but not this replica, which has " +
+				"released its shards to the others, else 0.",
 		}, func() float64 {
 			if replica := p.replica.Load(); replica != nil && replica.IsCutOff() {
 				return 1

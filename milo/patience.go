@@ -27,28 +27,29 @@ import (
 )
 
 const (
-	// probeInterval is the interval of the requests to Milo's root while Milo is unavailable. No other requests are sent then.
+	// probeInterval is the interval of the requests to Milo's root while Milo is unavailable. No other requests are sent
+	// then.
 	probeInterval = time.Second
 	// probeTimeout bounds such a question.
 	probeTimeout = 5 * time.Second
-	// firstRetry and lastRetry bound the time between requests to a control plane that does not answer although Milo's root
-	// does.
+	// firstRetry and lastRetry bound the time between requests to a control plane that does not answer although Milo's
+	// root does.
 	firstRetry = 250 * time.Millisecond
 	lastRetry  = 2 * time.Second
-	// refusedFor is the time for which 401 and 403 are retried: a Milo that has just started refuses requests before it has loaded its
-	// roles.
+	// refusedFor is the time for which 401 and 403 are retried: a Milo that has just started refuses requests before it
+	// has loaded its roles.
 	refusedFor = time.Minute
 	// spreadPerRequest and spreadMost spread the requests that have waited for Milo: 500 a second, or all of them in 5 s.
 	spreadPerRequest = 2 * time.Millisecond
 	spreadMost       = 5 * time.Second
 )
 
-// Patience lets the informers of a process wait for an unavailable Milo, and start as soon as it answers. A reflector that receives an
-// error backs off by itself, up to a minute after a long outage, each one separately. Patience hides the errors: lists and watches
-// return when they have an answer.
+// Patience lets the informers of a process wait for an unavailable Milo, and start as soon as it answers. A reflector
+// that receives an error backs off by itself, up to a minute after a long outage, each one separately. Patience hides
+// the errors: lists and watches return when they have an answer.
 //
-// While Milo's root is unavailable, one of the waiters sends it one request a second, whatever the number of waiters. Patience is safe
-// for concurrent use.
+// While Milo's root is unavailable, one of the waiters sends it one request a second, whatever the number of waiters.
+// Patience is safe for concurrent use.
 type Patience struct {
 	root  client.Reader
 	clock clock.Clock
@@ -70,8 +71,8 @@ type outage struct {
 	over chan struct{}
 	// waiting is how many requests wait for the end.
 	waiting int
-	// real is false if Milo's root answered the first question: then a request failed for another reason. It is set before over
-	// is closed.
+	// real is false if Milo's root answered the first question: then a request failed for another reason. It is set before
+	// over is closed.
 	real bool
 	// stop ends the questions to Milo's root.
 	stop context.CancelFunc
@@ -112,7 +113,9 @@ func newRootClient(root *rest.Config) (client.Client, error) {
 }
 
 // NewInformer creates an informer that waits for Milo. It is for cache.Options.
-func (p *Patience) NewInformer(source toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
+func (p *Patience) NewInformer(
+	source toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers,
+) toolscache.SharedIndexInformer {
 	waiting := &patient{source: toolscache.ToListerWatcherWithContext(source), patience: p}
 	if _, ofLocations := example.(*LocationBinding); ofLocations {
 		waiting.kind = p.kind
@@ -146,8 +149,8 @@ func (p *Patience) try(ctx context.Context, isWorthWaiting func(error) bool, sen
 	}
 }
 
-// awaitRoot returns when Milo's root answers, or with an error when ctx ends. doubt reports that a request has just failed: the root is
-// asked then, unless it answered a moment ago. waited reports that Milo was unavailable meanwhile.
+// awaitRoot returns when Milo's root answers, or with an error when ctx ends. doubt reports that a request has just
+// failed: the root is asked then, unless it answered a moment ago. waited reports that Milo was unavailable meanwhile.
 func (p *Patience) awaitRoot(ctx context.Context, doubt bool) (waited bool, err error) {
 	p.mu.Lock()
 	current := p.outage
@@ -212,8 +215,8 @@ func (p *Patience) askUntilAnswered(ctx context.Context, o *outage) {
 	}
 }
 
-// ask sends one request to Milo's root. An answer is a Project or a 404; 401 and 403 are not, since a starting Milo refuses every
-// request.
+// ask sends one request to Milo's root. An answer is a Project or a 404; 401 and 403 are not, since a starting Milo
+// refuses every request.
 func (p *Patience) ask(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
 	defer cancel()
@@ -249,7 +252,8 @@ func (p *Patience) sleep(ctx context.Context, duration time.Duration) error {
 // isAway reports whether an error means that Milo does not answer now: no connection, an error of the server, or 429.
 func isAway(err error) bool {
 	if status := apierrors.APIStatus(nil); errors.As(err, &status) {
-		// A reflector handles a resource version that is too large, as returned by an API server that was restored from a backup.
+		// A reflector handles a resource version that is too large, as returned by an API server that was restored from a
+		// backup.
 		isAhead := apierrors.HasStatusCause(err, metav1.CauseTypeResourceVersionTooLarge)
 		return !isAhead && (status.Status().Code >= http.StatusInternalServerError || apierrors.IsTooManyRequests(err))
 	}
@@ -266,8 +270,8 @@ func isRefused(err error) bool {
 type patient struct {
 	source   toolscache.ListerWatcherWithContext
 	patience *Patience
-	// kind is nil unless the source lists LocationBindings. A kind that Milo does not serve is listed as empty: a project without
-	// LocationBindings is reconciled as far as possible. No other kind is treated as empty.
+	// kind is nil unless the source lists LocationBindings. A kind that Milo does not serve is listed as empty: a project
+	// without LocationBindings is reconciled as far as possible. No other kind is treated as empty.
 	kind *LocationKind
 
 	mu sync.Mutex
@@ -299,8 +303,8 @@ func (l *patient) ListWithContext(ctx context.Context, options metav1.ListOption
 	return list, err
 }
 
-// WatchWithContext starts a watch. A watch that Milo closes at once is the reflector's: it lists again and watches from there.
-// That costs it a second, if it has not waited for anything else.
+// WatchWithContext starts a watch. A watch that Milo closes at once is the reflector's: it lists again and watches from
+// there. That costs it a second, if it has not waited for anything else.
 func (l *patient) WatchWithContext(ctx context.Context, options metav1.ListOptions) (events watch.Interface, err error) {
 	err = l.patience.try(ctx, l.isWorthWaiting, func() error {
 		events, err = l.source.WatchWithContext(ctx, options)
@@ -323,8 +327,8 @@ func (l *patient) answered(err error) error {
 	return err
 }
 
-// isWorthWaiting reports whether a request may succeed if it is retried. Refusals are retried for a limited time only, so that a
-// missing role appears in the log.
+// isWorthWaiting reports whether a request may succeed if it is retried. Refusals are retried for a limited time only,
+// so that a missing role appears in the log.
 func (l *patient) isWorthWaiting(err error) bool {
 	if !isRefused(err) {
 		return isAway(err)

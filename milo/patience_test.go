@@ -100,8 +100,8 @@ func runClock(t *testing.T, fake *clocktesting.FakeClock) {
 	t.Cleanup(func() { cancel(); group.Wait() })
 }
 
-// TestInformersDoNotSeeThatMiloIsAway: lists and watches return when they are answered; an error that waiting does not resolve is
-// returned at once.
+// TestInformersDoNotSeeThatMiloIsAway: lists and watches return when they are answered; an error that waiting does not
+// resolve is returned at once.
 func TestInformersDoNotSeeThatMiloIsAway(t *testing.T) {
 	ahead := apierrors.NewTimeoutError("too large", 1)
 	ahead.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: metav1.CauseTypeResourceVersionTooLarge}}

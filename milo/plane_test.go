@@ -123,7 +123,8 @@ func (c *controlPlanes) serveList(w http.ResponseWriter, project string, ofWorkl
 	for name := range c.workloads[project] {
 		items = append(items, workloadJSON(name))
 	}
-	fmt.Fprintf(w, `{"apiVersion":"compute.datumapis.com/v1alpha","kind":"WorkloadList","metadata":{"resourceVersion":"1"},"items":[%s]}`, strings.Join(items, ","))
+	fmt.Fprintf(w, `{"apiVersion":"compute.datumapis.com/v1alpha","kind":"WorkloadList","metadata":{"resourceVersion":"1"},"items":[%s]}`,
+		strings.Join(items, ","))
 }
 
 func (c *controlPlanes) serveWatch(w http.ResponseWriter, r *http.Request, project string, ofWorkloads bool) {

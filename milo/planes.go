@@ -30,8 +30,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/milo/networking"
 )
 
-// Planes are the control planes of projects. By default, a Lookup and a Provider use Milo's. Methods that return a client or a request
-// send no request. All methods are safe for concurrent use.
+// Planes are the control planes of projects. By default, a Lookup and a Provider use Milo's. Methods that return a
+// client or a request send no request. All methods are safe for concurrent use.
 type Planes interface {
 	// Name is the API server that has the Projects, in errors.
 	Name() string
@@ -43,7 +43,8 @@ type Planes interface {
 	List(project, resource string) (*rest.Request, error)
 	// Cluster creates the cluster of a project, whose cache has these indexes.
 	Cluster(project string, indexes []clusters.Index) (cluster.Cluster, error)
-	// Identity is constant as long as the API server that has the Projects keeps its storage. It is read bypassing all caches.
+	// Identity is constant as long as the API server that has the Projects keeps its storage. It is read bypassing all
+	// caches.
 	Identity(ctx context.Context) (types.UID, error)
 	// Recorder creates a recorder of Events about Projects.
 	Recorder() (record.EventRecorder, error)
@@ -137,7 +138,8 @@ func (r *remote) Cluster(project string, indexes []clusters.Index) (cluster.Clus
 	return cl, nil
 }
 
-// Identity is the UID of namespace default at Milo's root. Milo creates the namespace with its storage and never deletes it.
+// Identity is the UID of namespace default at Milo's root. Milo creates the namespace with its storage and never
+// deletes it.
 func (r *remote) Identity(ctx context.Context) (types.UID, error) {
 	namespace := &corev1.Namespace{}
 	if err := r.root.Get(ctx, client.ObjectKey{Name: metav1.NamespaceDefault}, namespace); err != nil {
@@ -154,8 +156,8 @@ func (*remote) Reference(project string, uid types.UID) *corev1.ObjectReference 
 	return &corev1.ObjectReference{APIVersion: ResourceManagerGroupVersion.String(), Kind: "Project", Name: project, UID: uid}
 }
 
-// scopes lists every kind that is read or written at Milo's root or in a project. There is no default: requests for a cluster-scoped
-// kind that is mapped as namespaced would use a wrong path.
+// scopes lists every kind that is read or written at Milo's root or in a project. There is no default: requests for a
+// cluster-scoped kind that is mapped as namespaced would use a wrong path.
 var scopes = map[schema.GroupKind]meta.RESTScope{
 	{Group: ResourceManagerGroupVersion.Group, Kind: "Project"}:                meta.RESTScopeRoot,
 	{Group: NetworkingGroupVersion.Group, Kind: "LocationBinding"}:             meta.RESTScopeRoot,
@@ -177,12 +179,12 @@ var scopes = map[schema.GroupKind]meta.RESTScope{
 	{Group: corev1.GroupName, Kind: "Event"}:                                   meta.RESTScopeNamespace,
 }
 
-// mapper maps kinds to resources without discovery, which in each of thousands of projects would cost Milo more than the
-// requests themselves. A kind that is not in scopes is an error.
+// mapper maps kinds to resources without discovery, which in each of thousands of projects would cost Milo more than
+// the requests themselves. A kind that is not in scopes is an error.
 type mapper struct{ meta.RESTMapper }
 
-// NewRESTMapper maps, without discovery, the kinds in the scheme that the add-on uses at Milo. It returns an error if the scheme lacks
-// the types of this package. The mapper returns an error for any other kind.
+// NewRESTMapper maps, without discovery, the kinds in the scheme that the add-on uses at Milo. It returns an error if
+// the scheme lacks the types of this package. The mapper returns an error for any other kind.
 func NewRESTMapper(scheme *runtime.Scheme) (meta.RESTMapper, error) {
 	listed := meta.NewDefaultRESTMapper(scheme.PreferredVersionAllGroups())
 	for kind, scope := range scopes {
@@ -210,7 +212,8 @@ func (m mapper) RESTMappings(kind schema.GroupKind, versions ...string) ([]*meta
 	return mappings, unlisted(kind, err)
 }
 
-// unlisted replaces the error for an unlisted kind. It does not wrap it, because it reads as if the server lacked the kind.
+// unlisted replaces the error for an unlisted kind. It does not wrap it, because it reads as if the server lacked the
+// kind.
 func unlisted(kind schema.GroupKind, err error) error {
 	if !meta.IsNoMatchError(err) {
 		return err

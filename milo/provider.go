@@ -35,8 +35,8 @@ type ProviderOptions struct {
 	Planes Planes
 	// Scheme has every type that controllers read or write in a project, and the types of this package.
 	Scheme *runtime.Scheme
-	// Kinds are watched by controllers in every project. Their informers are synced before controllers are engaged with the
-	// project, so that no controller waits for a project while it holds a lock.
+	// Kinds are watched by controllers in every project. Their informers are synced before controllers are engaged with
+	// the project, so that no controller waits for a project while it holds a lock.
 	Kinds []client.Object
 	// Shards is the number of shards. It must be the same on every replica.
 	Shards int
@@ -56,9 +56,9 @@ type ProviderOptions struct {
 	Log logr.Logger
 }
 
-// Provider runs a cluster with a cache for each needed project whose shard this replica owns. It receives the Projects as a handler of
-// a Watch. It implements multicluster.Provider and multicluster.ProviderRunnable, and needs the coordinator of NewCoordinator. All
-// methods are safe for concurrent use.
+// Provider runs a cluster with a cache for each needed project whose shard this replica owns. It receives the Projects
+// as a handler of a Watch. It implements multicluster.Provider and multicluster.ProviderRunnable, and needs the
+// coordinator of NewCoordinator. All methods are safe for concurrent use.
 type Provider struct {
 	options ProviderOptions
 	planes  Planes
@@ -185,8 +185,8 @@ func (o *ProviderOptions) planes() (Planes, error) {
 	return planes, err
 }
 
-// Get returns the cluster of a project. It returns multicluster.ErrClusterNotFound for a project that another replica owns,
-// or whose cache has not synced yet.
+// Get returns the cluster of a project. It returns multicluster.ErrClusterNotFound for a project that another replica
+// owns, or whose cache has not synced yet.
 func (p *Provider) Get(_ context.Context, name multicluster.ClusterName) (cluster.Cluster, error) {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
@@ -242,8 +242,8 @@ func (p *Provider) Start(ctx context.Context, _ multicluster.Aware) error {
 // Observe implements the handler of a Watch.
 func (p *Provider) Observe(project *Project) {
 	p.observeSuspension(project)
-	// A project that is being deleted stays engaged, since controllers must remove finalizers, and so does a suspended one, since its
-	// Instances must be stopped. Any other project that is not Ready yet has no control plane.
+	// A project that is being deleted stays engaged, since controllers must remove finalizers, and so does a suspended
+	// one, since its Instances must be stopped. Any other project that is not Ready yet has no control plane.
 	if !project.IsDeleting() && !project.IsSuspended() && !project.IsReady() {
 		return
 	}
@@ -279,7 +279,8 @@ func (p *Provider) Forget(project *Project) {
 	p.notify(project.Name)
 }
 
-// decide starts or stops the engagement of a project. Only letGo disengages a project that is engaged and exists. p.mu is held.
+// decide starts or stops the engagement of a project. Only letGo disengages a project that is engaged and exists. p.mu
+// is held.
 func (p *Provider) decide(project string) {
 	known, exists := p.known[project]
 	_, owned := p.owned[p.shardOf(project)]
@@ -317,8 +318,8 @@ func (p *Provider) disengage(project string, engaged *engagement) {
 // engageRetry is the time between attempts to engage a project.
 const engageRetry = 5 * time.Second
 
-// run keeps a project engaged until ctx ends. Each project has its own goroutine: one that is slow or does not answer delays
-// no other.
+// run keeps a project engaged until ctx ends. Each project has its own goroutine: one that is slow or does not answer
+// delays no other.
 func (p *Provider) run(ctx context.Context, project string, engaged *engagement) {
 	log := p.options.Log.WithValues("project", project)
 	for ctx.Err() == nil {
@@ -334,8 +335,8 @@ func (p *Provider) run(ctx context.Context, project string, engaged *engagement)
 	}
 }
 
-// engage creates the cluster of a project, waits for its informers and engages the controllers. It returns when the cluster has
-// stopped.
+// engage creates the cluster of a project, waits for its informers and engages the controllers. It returns when the
+// cluster has stopped.
 func (p *Provider) engage(parent context.Context, project string, engaged *engagement) error {
 	ctx, cancel := context.WithCancel(parent)
 	defer cancel()

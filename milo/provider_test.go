@@ -52,7 +52,8 @@ func newTestProviderWith(t *testing.T, change func(*ProviderOptions)) *Provider 
 	return provider
 }
 
-// serveLocationBindings simulates control planes without LocationBindings. The control plane of project "hanging" never answers.
+// serveLocationBindings simulates control planes without LocationBindings. The control plane of project "hanging" never
+// answers.
 func serveLocationBindings(w http.ResponseWriter, r *http.Request) {
 	if strings.Contains(r.URL.Path, "/projects/hanging/") {
 		<-r.Context().Done()
@@ -187,8 +188,9 @@ func TestShardsAreUsedEvenly(t *testing.T) {
 
 func TestProjectConfig(t *testing.T) {
 	for root, want := range map[string]string{
-		"https://milo.example.com":       "https://milo.example.com/apis/resourcemanager.miloapis.com/v1alpha1/projects/north/control-plane/",
-		"https://milo.example.com/base/": "https://milo.example.com/base/apis/resourcemanager.miloapis.com/v1alpha1/projects/north/control-plane/",
+		"https://milo.example.com": "https://milo.example.com/apis/resourcemanager.miloapis.com/v1alpha1/projects/north/control-plane/",
+		"https://milo.example.com/base/": "https://milo.example.com/base/" +
+			"apis/resourcemanager.miloapis.com/v1alpha1/projects/north/control-plane/",
 	} {
 		config, err := ProjectConfig(&rest.Config{Host: root}, "north")
 		if err != nil || config.Host != want {
@@ -206,7 +208,9 @@ func TestAvailableCityCodes(t *testing.T) {
 		b.Status.Conditions = []metav1.Condition{{Type: ConditionAvailable, Status: status}}
 		return b
 	}
-	got := cities.AvailableCities(locationsOf([]LocationBinding{binding("ord", "True"), binding("DFW", "True"), binding("dfw", "True"), binding("LHR", "False"), binding("", "True"), {}}))
+	got := cities.AvailableCities(locationsOf([]LocationBinding{
+		binding("ord", "True"), binding("DFW", "True"), binding("dfw", "True"), binding("LHR", "False"), binding("", "True"), {},
+	}))
 	if fmt.Sprint(got) != "[DFW ORD]" {
 		t.Errorf("got %v", got)
 	}

@@ -62,8 +62,8 @@ func TestReach(t *testing.T) {
 	}
 }
 
-// TestCutOffFromMilo: one of two replicas loses its connection to Milo. The other replica takes all shards, so that no project stalls,
-// and they share the shards again when the connection recovers.
+// TestCutOffFromMilo: one of two replicas loses its connection to Milo. The other replica takes all shards, so that no
+// project stalls, and they share the shards again when the connection recovers.
 func TestCutOffFromMilo(t *testing.T) {
 	namespace := hubNamespace(t)
 	way := testenv.NewProxy(t, testenv.Config(t))
@@ -95,7 +95,9 @@ karmada_compute_milo_cut_off 1
 func says(t *testing.T, namespace, replica string) string {
 	t.Helper()
 	lease := &coordinationv1.Lease{}
-	if err := newHubClient(t).Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "karmada-compute-replica-" + replica}, lease); err != nil {
+	if err := newHubClient(t).Get(t.Context(), client.ObjectKey{
+		Namespace: namespace, Name: "karmada-compute-replica-" + replica,
+	}, lease); err != nil {
 		t.Fatal(err)
 	}
 	return lease.Annotations["compute.datumapis.com/milo"]

@@ -11,21 +11,24 @@ import (
 	"k8s.io/client-go/tools/record"
 )
 
-// IsSuspended reports whether a project is suspended, according to the watch of the Projects. The watch has seen every engaged project.
+// IsSuspended reports whether a project is suspended, according to the watch of the Projects. The watch has seen every
+// engaged project.
 func (p *Provider) IsSuspended(project string) bool {
 	p.mu.RLock()
 	defer p.mu.RUnlock()
 	return p.suspended[project]
 }
 
-// OnSuspension registers f. It is called with the name of a project that was suspended or resumed. f must return at once.
+// OnSuspension registers f. It is called with the name of a project that was suspended or resumed. f must return at
+// once.
 func (p *Provider) OnSuspension(f func(project string)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.suspensions = append(p.suspensions, f)
 }
 
-// observeSuspension remembers whether a project is suspended, and calls the functions of OnSuspension when that has changed.
+// observeSuspension remembers whether a project is suspended, and calls the functions of OnSuspension when that has
+// changed.
 func (p *Provider) observeSuspension(project *Project) {
 	suspended := project.IsSuspended()
 	p.mu.Lock()
@@ -48,8 +51,8 @@ func (p *Provider) observeSuspension(project *Project) {
 // warnsAs is the name of the component in Events.
 const warnsAs = "karmada-compute"
 
-// Warn writes an Event of type Warning about a Project at Milo's root, in namespace default. It returns at once: while Milo is
-// unavailable, the Event is retried for some minutes and then dropped.
+// Warn writes an Event of type Warning about a Project at Milo's root, in namespace default. It returns at once: while
+// Milo is unavailable, the Event is retried for some minutes and then dropped.
 func (p *Provider) Warn(project, reason, message string) {
 	p.mu.RLock()
 	uid := p.known[project].uid

@@ -48,7 +48,8 @@ func TestSuspension(t *testing.T) {
 	}
 }
 
-// TestASuspendedProjectIsEngaged: a suspended project is engaged even if it is not Ready, since its Instances must be stopped.
+// TestASuspendedProjectIsEngaged: a suspended project is engaged even if it is not Ready, since its Instances must be
+// stopped.
 func TestASuspendedProjectIsEngaged(t *testing.T) {
 	p := newTestProvider(t)
 	p.own(t.Context(), naming.ProjectKey("north").Shard(4))

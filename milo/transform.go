@@ -10,8 +10,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/watch"
 )
 
-// TrimOriginal is the transform of a project's cache. It drops managed fields, and the metadata of a Workload that no controller reads:
-// consumers write up to 1.5 MB of it, which admission does not review.
+// TrimOriginal is the transform of a project's cache. It drops managed fields, and the metadata of a Workload that no
+// controller reads: consumers write up to 1.5 MB of it, which admission does not review.
 func TrimOriginal(obj any) (any, error) {
 	if workload, ok := obj.(*v1alpha.Workload); ok {
 		workload.Labels, workload.OwnerReferences = nil, nil

@@ -145,8 +145,8 @@ func AddToScheme(scheme *runtime.Scheme) error {
 	return errors.Join(quota.AddToScheme(scheme), networking.AddToScheme(scheme))
 }
 
-// ProjectConfig is the configuration for a project's control plane. The project's path is appended to the path of the root's
-// address.
+// ProjectConfig is the configuration for a project's control plane. The project's path is appended to the path of the
+// root's address.
 func ProjectConfig(root *rest.Config, project string) (*rest.Config, error) {
 	address, err := url.Parse(root.Host)
 	if err != nil || address.Scheme == "" || address.Host == "" {

@@ -19,7 +19,8 @@ const (
 	visitTimeout = 15 * time.Second
 	// newFor is how long a project counts as new after its creation: a new project is visited at once, and not in turn.
 	newFor = 10 * time.Minute
-	// maxDeparted bounds how many projects that are gone are remembered, so that they are visited at once when they are back.
+	// maxDeparted bounds how many projects that are gone are remembered, so that they are visited at once when they are
+	// back.
 	maxDeparted = 100000
 	// soon spreads the visits of new projects.
 	soon = 2 * time.Second
@@ -37,8 +38,8 @@ const (
 // visitor is called at a visit.
 type visitor = func(ctx context.Context, project string, c client.Client) error
 
-// OnVisit registers f, which is called at each visit of a project that is not engaged and has no Workloads, with a client that has no
-// cache. f is not called for a project in which no object may be written. Call OnVisit before Start.
+// OnVisit registers f, which is called at each visit of a project that is not engaged and has no Workloads, with a
+// client that has no cache. f is not called for a project in which no object may be written. Call OnVisit before Start.
 func (p *Provider) OnVisit(f func(ctx context.Context, project string, c client.Client) error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -21,7 +21,8 @@ type handled chan string
 func (h handled) Observe(p *Project) { h <- "saw " + p.Name }
 func (h handled) Forget(p *Project)  { h <- "lost " + p.Name }
 
-// TestWatch: every handler receives every Project, although Milo refuses the first requests, as a Milo that has just started does.
+// TestWatch: every handler receives every Project, although Milo refuses the first requests, as a Milo that has just
+// started does.
 func TestWatch(t *testing.T) {
 	refusals, events := make(chan int, 3), make(chan string)
 	for range cap(refusals) {
@@ -67,7 +68,9 @@ func TestWatch(t *testing.T) {
 	go func() { ended <- w.Start(ctx) }()
 	for _, step := range []struct{ event, want string }{
 		{"", "saw north"},
-		{`{"type":"DELETED","object":{"apiVersion":"resourcemanager.miloapis.com/v1alpha1","kind":"Project","metadata":{"name":"north","resourceVersion":"2"}}}`, "lost north"},
+		{
+			`{"type":"DELETED","object":{"apiVersion":"resourcemanager.miloapis.com/v1alpha1","kind":"Project","metadata":{"name":"north","resourceVersion":"2"}}}`, "lost north",
+		},
 	} {
 		if step.event != "" {
 			events <- step.event

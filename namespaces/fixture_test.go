@@ -141,8 +141,9 @@ func (h *hub) deployment(t *testing.T, namespace, name, city string, change func
 	d := &v1alpha.WorkloadDeployment{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
 		Spec: v1alpha.WorkloadDeploymentSpec{
-			CityCode: city, PlacementName: "main", ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: 1}, WorkloadRef: v1alpha.WorkloadReference{Name: "web", UID: "1"},
-			Template: template(),
+			CityCode: city, PlacementName: "main", ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: 1},
+			WorkloadRef: v1alpha.WorkloadReference{Name: "web", UID: "1"},
+			Template:    template(),
 		},
 	}
 	if change != nil {

@@ -20,8 +20,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/milo"
 )
 
-// kind is one informer of the shared cache, whose events go to the projects that they belong to. An informer calls each of its handlers
-// with every event; so it has one handler, whatever the number of projects. All methods are safe for concurrent use.
+// kind is one informer of the shared cache, whose events go to the projects that they belong to. An informer calls each
+// of its handlers with every event; so it has one handler, whatever the number of projects. All methods are safe for
+// concurrent use.
 type kind struct {
 	// informer has the objects of all projects.
 	informer toolscache.SharedIndexInformer
@@ -38,8 +39,8 @@ type registration struct {
 	handler toolscache.ResourceEventHandler
 }
 
-// HasSynced reports whether the handler has got the objects that there were. It gets them when it is added, from a cache that may not
-// have all of them; the rest follows as events.
+// HasSynced reports whether the handler has got the objects that there were. It gets them when it is added, from a
+// cache that may not have all of them; the rest follows as events.
 func (r *registration) HasSynced() bool { return r.kind.informer.HasSynced() }
 
 // add adds a handler, and calls it with every object of the project.
@@ -154,7 +155,8 @@ func (p *Planes) watchKind(ctx context.Context, object client.Object) (*kind, er
 	return &kind{informer: indexed, handlers: map[string][]*registration{}}, nil
 }
 
-// watchPlaces calls the handlers of LocationBindings when the cities of cells change, or the locations that a namespace may use.
+// watchPlaces calls the handlers of LocationBindings when the cities of cells change, or the locations that a namespace
+// may use.
 func (p *Planes) watchPlaces(ctx context.Context) (err error) {
 	if p.places, err = p.watchKind(ctx, &clusterv1alpha1.Cluster{}); err != nil {
 		return err
@@ -216,12 +218,16 @@ func (s *scopedInformer) AddEventHandler(handler toolscache.ResourceEventHandler
 }
 
 // AddEventHandlerWithResyncPeriod adds a handler. There is no resync.
-func (s *scopedInformer) AddEventHandlerWithResyncPeriod(handler toolscache.ResourceEventHandler, _ time.Duration) (toolscache.ResourceEventHandlerRegistration, error) {
+func (s *scopedInformer) AddEventHandlerWithResyncPeriod(
+	handler toolscache.ResourceEventHandler, _ time.Duration,
+) (toolscache.ResourceEventHandlerRegistration, error) {
 	return s.add(s.project, handler), nil
 }
 
 // AddEventHandlerWithOptions adds a handler. There is no resync.
-func (s *scopedInformer) AddEventHandlerWithOptions(handler toolscache.ResourceEventHandler, _ toolscache.HandlerOptions) (toolscache.ResourceEventHandlerRegistration, error) {
+func (s *scopedInformer) AddEventHandlerWithOptions(
+	handler toolscache.ResourceEventHandler, _ toolscache.HandlerOptions,
+) (toolscache.ResourceEventHandlerRegistration, error) {
 	return s.add(s.project, handler), nil
 }
 

@@ -31,8 +31,9 @@ func onlyCity(obj any) (any, error) {
 	}}, nil
 }
 
-// listLocations lists the locations of a project as LocationBindings, which Milo has and a namespace cannot have: one for each city with a
-// cell. A city of a deployment stays one, so that Instances outlive the moment in which the last cell of a city is registered again.
+// listLocations lists the locations of a project as LocationBindings, which Milo has and a namespace cannot have: one
+// for each city with a cell. A city of a deployment stays one, so that Instances outlive the moment in which the last
+// cell of a city is registered again.
 func listLocations(ctx context.Context, hub client.Reader, project string, list *milo.LocationBindingList) error {
 	namespace := &corev1.Namespace{}
 	if err := hub.Get(ctx, client.ObjectKey{Name: project}, namespace); err != nil {

@@ -53,7 +53,8 @@ func TestLookup(t *testing.T) {
 		namespace        *corev1.Namespace
 		ready, suspended bool
 	}{
-		"labelled": {project, true, false}, "without a label": {plain, false, false}, "suspended": {suspended, true, true}, "another value": {other, false, false},
+		"labelled": {project, true, false}, "without a label": {plain, false, false}, "suspended": {suspended, true, true},
+		"another value": {other, false, false},
 	} {
 		found, err := lookup.FreshProject(t.Context(), test.namespace.Name)
 		if err != nil || found.UID != test.namespace.UID || found.IsReady() != test.ready || found.IsSuspended() != test.suspended {
@@ -94,7 +95,8 @@ func TestInstancesAreThoseOfTheNamespace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if total, err := lookup.Reserve(t.Context(), project, templates.Reservation{More: templates.Demand{Instances: 1}, Most: templates.Demand{Instances: 100}}); err != nil || total.Instances != 4 {
+	if total, err := lookup.Reserve(t.Context(), project,
+		templates.Reservation{More: templates.Demand{Instances: 1}, Most: templates.Demand{Instances: 100}}); err != nil || total.Instances != 4 {
 		t.Errorf("%d Instances, %v, want 3 and 1", total, err)
 	}
 	if _, known, err := lookup.InstanceAllowance(t.Context(), project); err != nil || known {
@@ -184,7 +186,8 @@ func TestScope(t *testing.T) {
 			t.Errorf("%s: %v", kind, err)
 		}
 		var list corev1.ConfigMapList
-		if err := c.List(t.Context(), &list); err != nil || slices.ContainsFunc(list.Items, func(m corev1.ConfigMap) bool { return m.Namespace != own.Name }) {
+		if err := c.List(t.Context(), &list); err != nil ||
+			slices.ContainsFunc(list.Items, func(m corev1.ConfigMap) bool { return m.Namespace != own.Name }) {
 			t.Errorf("%s: a list without a namespace has %v, %v", kind, list.Items, err)
 		}
 	}
@@ -237,7 +240,8 @@ func TestLocations(t *testing.T) {
 	})
 }
 
-// TestWatch: a namespace is a project from its label to its deletion, and for as long as it has objects that the add-on must remove.
+// TestWatch: a namespace is a project from its label to its deletion, and for as long as it has objects that the add-on
+// must remove.
 func TestWatch(t *testing.T) {
 	h := newHub(t)
 	project, plain := h.project(t), h.namespace(t, nil)
@@ -248,7 +252,8 @@ func TestWatch(t *testing.T) {
 	}
 	h.change(t, project, func(n *corev1.Namespace) { n.Labels[v1alpha.LabelNamespaceProject] = v1alpha.NamespaceSuspended })
 	eventually(t, "it is suspended", func() bool { return h.seen.project(project.Name).IsSuspended() })
-	held := h.deployment(t, project.Name, "web-main-dfw", "DFW", func(d *v1alpha.WorkloadDeployment) { d.Finalizers = []string{v1alpha.FinalizerPropagation} })
+	held := h.deployment(t, project.Name, "web-main-dfw", "DFW",
+		func(d *v1alpha.WorkloadDeployment) { d.Finalizers = []string{v1alpha.FinalizerPropagation} })
 	eventually(t, "the deployment is in the cache", func() bool { return h.Uses().Needed(project.Name) })
 	h.change(t, project, func(n *corev1.Namespace) { delete(n.Labels, v1alpha.LabelNamespaceProject) })
 	eventually(t, "it goes on without its label", func() bool {
@@ -287,8 +292,8 @@ func TestCopiesAreNotOriginals(t *testing.T) {
 	})
 }
 
-// TestInformersAreApart: handlers of a project get only the events of its objects, from before and after they were added; all projects
-// share the index.
+// TestInformersAreApart: handlers of a project get only the events of its objects, from before and after they were
+// added; all projects share the index.
 func TestInformersAreApart(t *testing.T) {
 	h := newHub(t)
 	one, other := h.project(t), h.project(t)

@@ -45,13 +45,13 @@ type Options struct {
 	Log logr.Logger
 }
 
-// Planes are the control planes of projects that are namespaces of the hub. A project costs only its objects: all projects share a
-// client and a cache.
+// Planes are the control planes of projects that are namespaces of the hub. A project costs only its objects: all
+// projects share a client and a cache.
 type Planes struct {
 	// shared has the cache of all originals.
 	shared cluster.Cluster
-	// live is a client for the hub without a cache, and within the same for kinds with namespaces. raw is another one, for lists that are
-	// not decoded.
+	// live is a client for the hub without a cache, and within the same for kinds with namespaces. raw is another one, for
+	// lists that are not decoded.
 	live, within client.Client
 	raw          rest.Interface
 	// kinds are the kinds that controllers watch in a project. places is the kind that they watch for locations.
@@ -104,7 +104,9 @@ func newMapper(scheme *runtime.Scheme) (meta.RESTMapper, error) {
 		return nil, err
 	}
 	cells := meta.NewDefaultRESTMapper(nil)
-	cells.Add(schema.GroupVersionKind{Group: clusterv1alpha1.GroupName, Version: clusterv1alpha1.GroupVersion.Version, Kind: "Cluster"}, meta.RESTScopeRoot)
+	cells.Add(schema.GroupVersionKind{
+		Group: clusterv1alpha1.GroupName, Version: clusterv1alpha1.GroupVersion.Version, Kind: "Cluster",
+	}, meta.RESTScopeRoot)
 	return meta.FirstHitRESTMapper{MultiRESTMapper: meta.MultiRESTMapper{cells, known}}, nil
 }
 
@@ -195,8 +197,8 @@ func (*Planes) Reference(project string, uid types.UID) *corev1.ObjectReference 
 // root gets Projects.
 type root struct{ client.Client }
 
-// Get gets a namespace as a Project, and any other object unchanged. A namespace without the label is a Project that is not Ready: it
-// exists, so its leftover objects on the hub still have an owner.
+// Get gets a namespace as a Project, and any other object unchanged. A namespace without the label is a Project that is
+// not Ready: it exists, so its leftover objects on the hub still have an owner.
 func (r root) Get(ctx context.Context, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
 	project, isProject := obj.(*milo.Project)
 	if !isProject {

@@ -14,12 +14,12 @@ import (
 	"github.com/karmada-compute/karmada-compute/milo"
 )
 
-// reserved are the prefixes of namespaces that Kubernetes and Karmada use themselves. Labelling such a namespace must not send its
-// Secrets to a cell.
+// reserved are the prefixes of namespaces that Kubernetes and Karmada use themselves. Labelling such a namespace must
+// not send its Secrets to a cell.
 var reserved = []string{"kube-", "karmada-"}
 
-// Eligible reports whether a namespace with this name can be a project. A hub namespace cannot: admission does not review Karmada's
-// writes there. The name decides because, unlike a label, it never changes.
+// Eligible reports whether a namespace with this name can be a project. A hub namespace cannot: admission does not
+// review Karmada's writes there. The name decides because, unlike a label, it never changes.
 func Eligible(name string) bool {
 	for _, prefix := range reserved {
 		if strings.HasPrefix(name, prefix) {
@@ -35,8 +35,8 @@ func isLabelled(namespace *corev1.Namespace) bool {
 	return value == v1alpha.NamespaceProject || value == v1alpha.NamespaceSuspended
 }
 
-// projectOf is a namespace as a Project. The Project's identity is the namespace's. isReady reports whether Workloads may be written
-// there.
+// projectOf is a namespace as a Project. The Project's identity is the namespace's. isReady reports whether Workloads
+// may be written there.
 func projectOf(namespace *corev1.Namespace, isReady bool) *milo.Project {
 	project := &milo.Project{ObjectMeta: metav1.ObjectMeta{
 		Name: namespace.Name, UID: namespace.UID, ResourceVersion: namespace.ResourceVersion, Labels: namespace.Labels,

@@ -25,7 +25,8 @@ func (p *Planes) scope(project string) client.Client {
 	return &scoped{Client: client.NewNamespacedClient(p.within, project), planes: p, project: project}
 }
 
-// onlyNamespaced maps the kinds with namespaces, and the reviews of access. A client with this mapper refuses all others.
+// onlyNamespaced maps the kinds with namespaces, and the reviews of access. A client with this mapper refuses all
+// others.
 type onlyNamespaced struct{ meta.RESTMapper }
 
 // RESTMapping is the mapping of a kind that a project has.
@@ -38,8 +39,8 @@ func (m onlyNamespaced) RESTMapping(kind schema.GroupKind, versions ...string) (
 	return mapping, err
 }
 
-// scoped is a client for the namespace of a project. The client in it sets the namespace of requests without one, and refuses any other
-// namespace.
+// scoped is a client for the namespace of a project. The client in it sets the namespace of requests without one, and
+// refuses any other namespace.
 type scoped struct {
 	client.Client
 	planes  *Planes
@@ -57,8 +58,8 @@ func (s *scoped) Get(ctx context.Context, key client.ObjectKey, obj client.Objec
 	return s.planes.live.Get(ctx, key, obj, opts...)
 }
 
-// List lists objects of the namespace, or its locations. The namespaced client would look up the scope of a list by the list's own
-// kind, which no API server has.
+// List lists objects of the namespace, or its locations. The namespaced client would look up the scope of a list by the
+// list's own kind, which no API server has.
 func (s *scoped) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
 	asked := &client.ListOptions{}
 	asked.ApplyOptions(opts)

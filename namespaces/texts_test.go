@@ -15,9 +15,12 @@ import (
 	"testing"
 )
 
-// speaking are the folders of the code that runs without Milo, and whose texts users see: conditions, Events, refusals, logs, metrics
-// and the help of commands.
-var speaking = []string{"cell", "cli", "cmd/internal", "cmd/karmada-compute", "cmd/karmada-compute-cell", "hub", "internal", "interpreter", "milo", "namespaces", "policies", "webhook"}
+// speaking are the folders of the code that runs without Milo, and whose texts users see: conditions, Events, refusals,
+// logs, metrics and the help of commands.
+var speaking = []string{
+	"cell", "cli", "cmd/internal", "cmd/karmada-compute", "cmd/karmada-compute-cell", "hub", "internal", "interpreter",
+	"milo", "namespaces", "policies", "webhook",
+}
 
 // atMilo are the files whose texts no user sees without Milo, with the reason.
 var atMilo = map[string]string{

@@ -14,8 +14,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/milo"
 )
 
-// Uses reports from the shared cache which projects have Workloads. With Milo, marks on the hub report that, because projects that are
-// not engaged are not watched; here all projects are watched.
+// Uses reports from the shared cache which projects have Workloads. With Milo, marks on the hub report that, because
+// projects that are not engaged are not watched; here all projects are watched.
 type Uses struct{ planes *Planes }
 
 var _ milo.Marks = Uses{}

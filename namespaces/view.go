@@ -15,7 +15,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/milo"
 )
 
-// plane is the control plane of a project: a view of the hub. Everything that it does not replace is the same for all projects.
+// plane is the control plane of a project: a view of the hub. Everything that it does not replace is the same for all
+// projects.
 type plane struct {
 	cluster.Cluster
 	project string
@@ -115,7 +116,9 @@ func (v *view) GetInformer(_ context.Context, obj client.Object, _ ...cache.Info
 }
 
 // GetInformerForKind returns the informer of a kind.
-func (v *view) GetInformerForKind(ctx context.Context, gvk schema.GroupVersionKind, opts ...cache.InformerGetOption) (cache.Informer, error) {
+func (v *view) GetInformerForKind(
+	ctx context.Context, gvk schema.GroupVersionKind, opts ...cache.InformerGetOption,
+) (cache.Informer, error) {
 	made, err := v.planes.shared.GetScheme().New(gvk)
 	if err != nil {
 		return nil, fmt.Errorf("find the type of %s: %w", gvk, err)

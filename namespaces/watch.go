@@ -25,8 +25,9 @@ const finalizers = "compute.datumapis.com/"
 
 // Watch reports the namespaces that are projects to handlers, from the shared cache, which it runs.
 //
-// A namespace that has lost its label stays a project for controllers as long as it has Workloads or WorkloadDeployments with a
-// finalizer of the add-on: running Instances keep running, and can be deleted. Admission treats it as an ordinary namespace.
+// A namespace that has lost its label stays a project for controllers as long as it has Workloads or
+// WorkloadDeployments with a finalizer of the add-on: running Instances keep running, and can be deleted. Admission
+// treats it as an ordinary namespace.
 type Watch struct {
 	planes   *Planes
 	handlers []milo.ProjectHandler
@@ -57,7 +58,10 @@ func (w *Watch) Start(ctx context.Context) error {
 	}
 	for _, using := range w.planes.using() {
 		// A namespace without a label is a project for as long as it has these.
-		if _, err := using.informer.AddEventHandler(eventsFor(func(obj client.Object) { w.lookUnlabelled(ctx, obj.GetNamespace()) })); err != nil {
+		if _, err := using.informer.AddEventHandler(eventsFor(func(obj client.Object) {
+			w.lookUnlabelled(ctx,
+				obj.GetNamespace())
+		})); err != nil {
 			return fmt.Errorf("watch the objects of all projects: %w", err)
 		}
 	}
@@ -77,8 +81,8 @@ func eventsFor(f func(client.Object)) toolscache.ResourceEventHandler {
 	return toolscache.ResourceEventHandlerFuncs{AddFunc: call, UpdateFunc: func(_, obj any) { call(obj) }, DeleteFunc: call}
 }
 
-// lookUnlabelled calls look for a namespace without the label. Only without the label do objects decide whether a namespace is a
-// project.
+// lookUnlabelled calls look for a namespace without the label. Only without the label do objects decide whether a
+// namespace is a project.
 func (w *Watch) lookUnlabelled(ctx context.Context, name string) {
 	namespace := &corev1.Namespace{}
 	err := w.planes.shared.GetCache().Get(ctx, client.ObjectKey{Name: name}, namespace, client.UnsafeDisableDeepCopy)

@@ -17,14 +17,14 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// CityPolicyName is the name, in each hub namespace, of the PropagationPolicy of a city that propagates deployments with their
-// dependencies.
+// CityPolicyName is the name, in each hub namespace, of the PropagationPolicy of a city that propagates deployments
+// with their dependencies.
 func CityPolicyName(cityCode string) string {
 	return naming.Shorten("city-" + naming.CityLabel(cityCode))
 }
 
-// IndependentCityPolicyName is the name of the policy for deployments without dependencies. It differs from the policy names of all
-// other cities.
+// IndependentCityPolicyName is the name of the policy for deployments without dependencies. It differs from the policy
+// names of all other cities.
 func IndependentCityPolicyName(cityCode string) string {
 	return naming.Shorten("independent-city-" + naming.CityLabel(cityCode))
 }
@@ -42,17 +42,17 @@ type City struct {
 	Cells []string
 	// Lost are the forgotten cells: their Instances move to the other cells.
 	Lost []string
-	// Cordoned are cells of which all nodes are cordoned: deployments that run there stay, and new ones go to the other cells
-	// while these have capacity.
+	// Cordoned are cells of which all nodes are cordoned: deployments that run there stay, and new ones go to the other
+	// cells while these have capacity.
 	Cordoned []string
-	// Independent selects the policy for deployments without dependencies. For every other deployment, Karmada looks up the
-	// dependencies and writes them into the deployment's binding.
+	// Independent selects the policy for deployments without dependencies. For every other deployment, Karmada looks up
+	// the dependencies and writes them into the deployment's binding.
 	Independent bool
 }
 
-// CityPolicy is the PropagationPolicy that sends the WorkloadDeployments of a city in a hub namespace to the city's cell, or
-// divides their replicas among several cells by available resources. It selects Clusters whose city label is in lower or
-// upper case.
+// CityPolicy is the PropagationPolicy that sends the WorkloadDeployments of a city in a hub namespace to the city's
+// cell, or divides their replicas among several cells by available resources. It selects Clusters whose city label is
+// in lower or upper case.
 func CityPolicy(namespace string, city City) *policyv1alpha1.PropagationPolicy {
 	label := naming.CityLabel(city.Code)
 	name, selector := CityPolicyName(city.Code), metav1.LabelSelector{MatchLabels: map[string]string{v1alpha.LabelTopologyCity: label}}
@@ -84,9 +84,10 @@ func CityPolicy(namespace string, city City) *policyv1alpha1.PropagationPolicy {
 	}
 }
 
-// Claim marks a copy as propagated by a policy, as Karmada does when it finds the policy of an object. So Karmada neither looks up a
-// policy nor writes the copy again, and a copy that gets dependencies moves from one policy to the other in one write. If the policy
-// has no permanent ID yet, which Karmada's webhook sets, Claim leaves the mark to Karmada.
+// Claim marks a copy as propagated by a policy, as Karmada does when it finds the policy of an object. So Karmada
+// neither looks up a policy nor writes the copy again, and a copy that gets dependencies moves from one policy to the
+// other in one write. If the policy has no permanent ID yet, which Karmada's webhook sets, Claim leaves the mark to
+// Karmada.
 func Claim(copied *v1alpha.WorkloadDeployment, policy *policyv1alpha1.PropagationPolicy) {
 	id := policy.Labels[policyv1alpha1.PropagationPolicyPermanentIDLabel]
 	if id == "" {
@@ -97,8 +98,9 @@ func Claim(copied *v1alpha.WorkloadDeployment, policy *policyv1alpha1.Propagatio
 	metav1.SetMetaDataAnnotation(&copied.ObjectMeta, policyv1alpha1.PropagationPolicyNameAnnotation, policy.Name)
 }
 
-// The names of the groups of cells in a city with several cells. Karmada schedules a new deployment into the first group with
-// enough capacity, records the name in the deployment's binding, and never returns to an earlier group of the same policy.
+// The names of the groups of cells in a city with several cells. Karmada schedules a new deployment into the first
+// group with enough capacity, records the name in the deployment's binding, and never returns to an earlier group of
+// the same policy.
 const (
 	// GroupSchedulable has the cells with a schedulable node. It exists while another cell of the city is cordoned.
 	GroupSchedulable = "schedulable"
@@ -152,13 +154,15 @@ func affinity(city City, excluded []string) policyv1alpha1.ClusterAffinity {
 		Values:   []string{label, strings.ToUpper(label)},
 	}}
 	if len(city.Cells) == 0 {
-		// Without names, Karmada would choose every Cluster with the label, which need not be a cell of the city. This selects none.
+		// Without names, Karmada would choose every Cluster with the label, which need not be a cell of the city. This
+		// selects none.
 		selected = append(selected, metav1.LabelSelectorRequirement{Key: v1alpha.LabelTopologyCity, Operator: metav1.LabelSelectorOpDoesNotExist})
 	}
 	return policyv1alpha1.ClusterAffinity{
 		LabelSelector: &metav1.LabelSelector{MatchExpressions: selected},
-		// The cells are also named. Karmada may learn of a cell earlier than the add-on, or of a cell's departure from the city
-		// later: it must not choose such a cell. And Karmada divides again when the placement changes, not when a label does.
+		// The cells are also named. Karmada may learn of a cell earlier than the add-on, or of a cell's departure from the
+		// city later: it must not choose such a cell. And Karmada divides again when the placement changes, not when a label
+		// does.
 		ClusterNames:    slices.Sorted(slices.Values(city.Cells)),
 		ExcludeClusters: slices.Sorted(slices.Values(excluded)),
 	}

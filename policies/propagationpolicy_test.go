@@ -60,7 +60,9 @@ func TestCityPolicyWithOneCell(t *testing.T) {
 }
 
 func TestCityPolicyDivides(t *testing.T) {
-	placement := policies.CityPolicy("ns-1", policies.City{Code: "IAD", Cells: []string{"iad-3", "iad-2", "iad-1"}, Lost: []string{"iad-3", "iad-1"}}).Spec.Placement
+	placement := policies.CityPolicy("ns-1", policies.City{
+		Code: "IAD", Cells: []string{"iad-3", "iad-2", "iad-1"}, Lost: []string{"iad-3", "iad-1"},
+	}).Spec.Placement
 	if placement.ReplicaSchedulingType() != policyv1alpha1.ReplicaSchedulingTypeDivided || len(placement.SpreadConstraints) > 0 ||
 		placement.ReplicaScheduling.WeightPreference.DynamicWeight != policyv1alpha1.DynamicWeightByAvailableReplicas {
 		t.Errorf("the placement is %+v", placement)
@@ -76,15 +78,16 @@ func TestCityPolicyDivides(t *testing.T) {
 	}
 }
 
-// TestCityPolicyAvoidsCordonedCells: the group of all cells is the same with and without a cordon, so that Karmada does not
-// schedule the deployments of that group again.
+// TestCityPolicyAvoidsCordonedCells: the group of all cells is the same with and without a cordon, so that Karmada does
+// not schedule the deployments of that group again.
 func TestCityPolicyAvoidsCordonedCells(t *testing.T) {
 	city := policies.City{Code: "IAD", Cells: []string{"iad-3", "iad-2", "iad-1"}, Lost: []string{"iad-3"}}
 	before := policies.CityPolicy("ns-1", city)
 	city.Cordoned = []string{"iad-1"}
 	after := policies.CityPolicy("ns-1", city)
 	groups := after.Spec.Placement.ClusterAffinities
-	if len(groups) != 2 || groups[0].AffinityName != policies.GroupSchedulable || !slices.Equal(groups[0].ExcludeClusters, []string{"iad-1", "iad-3"}) {
+	if len(groups) != 2 || groups[0].AffinityName != policies.GroupSchedulable ||
+		!slices.Equal(groups[0].ExcludeClusters, []string{"iad-1", "iad-3"}) {
 		t.Fatalf("the groups are %+v", groups)
 	}
 	if !equality.Semantic.DeepEqual(groups[1], before.Spec.Placement.ClusterAffinities[0]) {
@@ -95,8 +98,8 @@ func TestCityPolicyAvoidsCordonedCells(t *testing.T) {
 	}
 }
 
-// TestPoliciesOfOneCity: exactly one policy selects each deployment; the policy with dependencies selects deployments of earlier
-// versions.
+// TestPoliciesOfOneCity: exactly one policy selects each deployment; the policy with dependencies selects deployments
+// of earlier versions.
 func TestPoliciesOfOneCity(t *testing.T) {
 	with := policies.CityPolicy("ns-1", policies.City{Code: "DFW", Cells: []string{"dfw-1"}})
 	without := policies.CityPolicy("ns-1", policies.City{Code: "DFW", Cells: []string{"dfw-1"}, Independent: true})
@@ -147,7 +150,9 @@ func TestClaim(t *testing.T) {
 	if want := map[string]string{"propagationpolicy.karmada.io/permanent-id": "1"}; !maps.Equal(copied.Labels, want) {
 		t.Errorf("labels are %v", copied.Labels)
 	}
-	if want := map[string]string{"propagationpolicy.karmada.io/namespace": "ns-1", "propagationpolicy.karmada.io/name": "city-dfw"}; !maps.Equal(copied.Annotations, want) {
+	if want := map[string]string{
+		"propagationpolicy.karmada.io/namespace": "ns-1", "propagationpolicy.karmada.io/name": "city-dfw",
+	}; !maps.Equal(copied.Annotations, want) {
 		t.Errorf("annotations are %v", copied.Annotations)
 	}
 }

@@ -14,10 +14,12 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// CheckBytesOfAnInstance prints the bytes that an API server stores for an Instance, for templates of several sizes, and checks
-// that the rest of the object, apart from its template, holds no more than the names of the template's parts. store stores an
-// Instance of a template with these variables, and returns both.
-func CheckBytesOfAnInstance(t *testing.T, store func(t *testing.T, env []corev1.EnvVar) (*v1alpha.InstanceTemplateSpec, *v1alpha.Instance)) {
+// CheckBytesOfAnInstance prints the bytes that an API server stores for an Instance, for templates of several sizes,
+// and checks that the rest of the object, apart from its template, holds no more than the names of the template's
+// parts. store stores an Instance of a template with these variables, and returns both.
+func CheckBytesOfAnInstance(
+	t *testing.T, store func(t *testing.T, env []corev1.EnvVar) (*v1alpha.InstanceTemplateSpec, *v1alpha.Instance),
+) {
 	t.Helper()
 	for _, size := range []struct{ variables, bytes int }{{1, 512}, {1, 32 << 10}, {512, 32}} {
 		t.Run(fmt.Sprintf("%d of %d bytes", size.variables, size.bytes), func(t *testing.T) {

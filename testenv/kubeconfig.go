@@ -12,7 +12,8 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 )
 
-// Kubeconfig writes a kubeconfig with the server and the client certificate of config into a folder of the test, and returns its path.
+// Kubeconfig writes a kubeconfig with the server and the client certificate of config into a folder of the test, and
+// returns its path.
 func Kubeconfig(t testing.TB, config *rest.Config) string {
 	t.Helper()
 	kubeconfig := clientcmdapi.NewConfig()

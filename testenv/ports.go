@@ -14,8 +14,9 @@ import (
 // given are the ports that FreePort has returned.
 var given sync.Map
 
-// FreePort returns a port of 127.0.0.1 that is free and that no other call in this process gets. The port is below the kernel's range for
-// outgoing connections, so that no such connection takes it before the test listens, and outside of the range of the federations.
+// FreePort returns a port of 127.0.0.1 that is free and that no other call in this process gets. The port is below the
+// kernel's range for outgoing connections, so that no such connection takes it before the test listens, and outside of
+// the range of the federations.
 func FreePort(t *testing.T) int {
 	t.Helper()
 	const lowest, count = 8000, 4000

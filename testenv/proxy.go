@@ -15,8 +15,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv/connections"
 )
 
-// Proxy is a proxy for an API server that a test can disconnect, for clients that use only the proxy. It forwards bytes, so that
-// TLS ends at the server.
+// Proxy is a proxy for an API server that a test can disconnect, for clients that use only the proxy. It forwards
+// bytes, so that TLS ends at the server.
 type Proxy struct {
 	address, target string
 	// cut disconnects the proxy, and running ends when it is disconnected.

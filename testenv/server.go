@@ -18,9 +18,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv/tools"
 )
 
-// A server must end with the tests, even if these are killed, which envtest does not support. So envtest starts the test binary
-// itself, through a link with the server's name. That process asks the kernel to kill it when its parent ends, and then executes
-// the server.
+// A server must end with the tests, even if these are killed, which envtest does not support. So envtest starts the
+// test binary itself, through a link with the server's name. That process asks the kernel to kill it when its parent
+// ends, and then executes the server.
 
 // serverVariable returns the environment variable with the path of the server's binary for such a process.
 func serverVariable(name string) string { return "KARMADA_COMPUTE_TESTENV_" + name }
@@ -60,9 +60,9 @@ var removeAtEnd string
 // isServer reports whether this process must execute a server.
 func isServer() bool { return os.Getenv(serverVariable(filepath.Base(os.Args[0]))) != "" }
 
-// startServers starts the servers on a thread that lives as long as this process: the kernel treats the end of the thread that
-// started a server as the end of the parent, and the runtime ends threads, for example when a goroutine returns that has locked
-// its thread.
+// startServers starts the servers on a thread that lives as long as this process: the kernel treats the end of the
+// thread that started a server as the end of the parent, and the runtime ends threads, for example when a goroutine
+// returns that has locked its thread.
 func startServers(e *envtest.Environment) (*rest.Config, error) {
 	type result struct {
 		config *rest.Config

@@ -76,8 +76,8 @@ func Main(m *testing.M, o Options) int {
 	return code
 }
 
-// Config returns an administrator's configuration of the package's kube-apiserver, which the first call starts. If it does
-// not start, the test fails. Callers must not change the configuration.
+// Config returns an administrator's configuration of the package's kube-apiserver, which the first call starts. If it
+// does not start, the test fails. Callers must not change the configuration.
 func Config(t testing.TB) *rest.Config {
 	t.Helper()
 	environment.once.Do(func() { environment.config, environment.err = start(context.Background(), environment.options, t.Logf) })
@@ -87,8 +87,8 @@ func Config(t testing.TB) *rest.Config {
 	return environment.config
 }
 
-// Context returns a context that ends when all tests of the package have run, before the kube-apiserver stops. It is for
-// caches that tests share: the kube-apiserver waits a minute for watches that are still open.
+// Context returns a context that ends when all tests of the package have run, before the kube-apiserver stops. It is
+// for caches that tests share: the kube-apiserver waits a minute for watches that are still open.
 func Context() context.Context { return environment.ctx }
 
 // Scheme returns a scheme with the built-in kinds and the kinds that add registers.

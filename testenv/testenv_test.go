@@ -37,8 +37,8 @@ func TestServesOurKinds(t *testing.T) {
 	}
 }
 
-// TestServersOutliveThreads verifies that servers keep running when threads of the test binary end, for example when a goroutine
-// returns that has locked its thread: the kernel ends a process with the thread that started it.
+// TestServersOutliveThreads verifies that servers keep running when threads of the test binary end, for example when a
+// goroutine returns that has locked its thread: the kernel ends a process with the thread that started it.
 func TestServersOutliveThreads(t *testing.T) {
 	host := testenv.Config(t).Host
 	var locked, ended sync.WaitGroup

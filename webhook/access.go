@@ -26,9 +26,11 @@ import (
 // reviewsAtOnce bounds how many SubjectAccessReviews of one request are in flight.
 const reviewsAtOnce = 8
 
-// validateAccess reviews, several at once, whether the user of a request may use the objects that the Workload references. An error
-// means that the project's authorizer gave no answer.
-func (v *Workloads) validateAccess(ctx context.Context, project Project, request admission.Request, workload, before *v1alpha.Workload) (field.ErrorList, error) {
+// validateAccess reviews, several at once, whether the user of a request may use the objects that the Workload
+// references. An error means that the project's authorizer gave no answer.
+func (v *Workloads) validateAccess(
+	ctx context.Context, project Project, request admission.Request, workload, before *v1alpha.Workload,
+) (field.ErrorList, error) {
 	references := v.toReview(workload, before)
 	problems := make(field.ErrorList, len(references))
 	group, ctx := errgroup.WithContext(ctx)
@@ -52,7 +54,9 @@ func (v *Workloads) validateAccess(ctx context.Context, project Project, request
 	return found, nil
 }
 
-func (v *Workloads) review(ctx context.Context, project Project, user authenticationv1.UserInfo, namespace string, reference validation.Reference) (*field.Error, error) {
+func (v *Workloads) review(
+	ctx context.Context, project Project, user authenticationv1.UserInfo, namespace string, reference validation.Reference,
+) (*field.Error, error) {
 	namespace = cmp.Or(reference.Namespace, namespace)
 	allowed, reason, err := v.Projects.Review(ctx, project, reviewBy(user, authorizationv1.ResourceAttributes{
 		Namespace: namespace, Verb: reference.Verb, Group: reference.Group, Resource: reference.Resource, Name: reference.Name,
@@ -63,16 +67,17 @@ func (v *Workloads) review(ctx context.Context, project Project, user authentica
 	if allowed {
 		return nil, nil
 	}
-	detail := fmt.Sprintf("user %q may not %s %s %q in namespace %q", user.Username, reference.Verb, reference.Resource, reference.Name, namespace)
+	detail := fmt.Sprintf("user %q may not %s %s %q in namespace %q", user.Username, reference.Verb, reference.Resource,
+		reference.Name, namespace)
 	if reason != "" {
 		detail += ": " + reason
 	}
 	return field.Forbidden(reference.Path, detail), nil
 }
 
-// toReview are the references to review. A change that leaves the template unchanged needs none, so that a withdrawn permission does
-// not block scaling or a change of cities. A change of the template determines the use of the referenced data, so data is reviewed for
-// every user again; a network that was referenced before is not.
+// toReview are the references to review. A change that leaves the template unchanged needs none, so that a withdrawn
+// permission does not block scaling or a change of cities. A change of the template determines the use of the
+// referenced data, so data is reviewed for every user again; a network that was referenced before is not.
 func (v *Workloads) toReview(workload, before *v1alpha.Workload) []validation.Reference {
 	if before != nil && reflect.DeepEqual(before.Spec.Template, workload.Spec.Template) {
 		return nil
@@ -100,12 +105,14 @@ func keyOf(reference validation.Reference) string {
 	return strings.Join([]string{reference.Group, reference.Resource, reference.Namespace, reference.Name}, "/")
 }
 
-// controllers is the prefix of the names of Kubernetes' own controllers. One of them, the garbage collector, may update every object.
+// controllers is the prefix of the names of Kubernetes' own controllers. One of them, the garbage collector, may update
+// every object.
 const controllers = "system:serviceaccount:kube-system:"
 
-// mayWrite starts a review of whether the user of a request may write the Workload. It returns a function that waits for the result,
-// and returns the response if the user may not. An API server has authorized its own requests, but any caller that knows the path of
-// the webhook can name any user. So no data of the project, or derived from it, is returned before the review.
+// mayWrite starts a review of whether the user of a request may write the Workload. It returns a function that waits
+// for the result, and returns the response if the user may not. An API server has authorized its own requests, but any
+// caller that knows the path of the webhook can name any user. So no data of the project, or derived from it, is
+// returned before the review.
 func (v *Workloads) mayWrite(ctx context.Context, project Project, request admission.Request) func() *admission.Response {
 	if v.Proved != nil && v.Proved(ctx) {
 		return func() *admission.Response { return nil }
@@ -146,8 +153,8 @@ func (v *Workloads) reviewClaim(ctx context.Context, project Project, request ad
 	return v.stranger(project.Name, request)
 }
 
-// neverWrites reports whether a user changes no spec of a Workload, although its role allows that in every project: its name is easy to
-// guess.
+// neverWrites reports whether a user changes no spec of a Workload, although its role allows that in every project: its
+// name is easy to guess.
 func (v *Workloads) neverWrites(ctx context.Context, name string) (bool, error) {
 	if strings.HasPrefix(name, controllers) || v.Users == nil {
 		return strings.HasPrefix(name, controllers), nil

@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// BenchmarkReview measures the work of the replica for one request, from the bytes of the request to the bytes of the answer, with
-// projects that answer at once.
+// BenchmarkReview measures the work of the replica for one request, from the bytes of the request to the bytes of the
+// answer, with projects that answer at once.
 func BenchmarkReview(b *testing.B) {
 	valid, err := json.Marshal(workload("DFW"))
 	if err != nil {

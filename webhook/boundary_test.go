@@ -52,7 +52,8 @@ type write struct {
 	subresource, patch string
 	// reviewed reports that the write is reviewed.
 	reviewed bool
-	// unchanged reports that the API server accepts the write and stores nothing: it drops the fields that the schema does not have.
+	// unchanged reports that the API server accepts the write and stores nothing: it drops the fields that the schema does
+	// not have.
 	unchanged bool
 }
 
@@ -67,53 +68,86 @@ func writes() map[string]write {
 	}
 	instance, kind := func() client.Object { return &v1alpha.Instance{} }, func() client.Object { return &v1alpha.InstanceType{} }
 	return map[string]write{
-		"the spec":                               {patch: `{"spec":{"scaleSettings":{"minReplicas":5}}}`, reviewed: true},
-		"the replicas":                           {subresource: "scale", patch: `{"spec":{"replicas":5000}}`, reviewed: true},
-		"no replicas":                            {subresource: "scale", patch: `{"spec":{"replicas":0}}`, reviewed: true},
-		"the status":                             {subresource: "status", patch: `{"status":{"replicas":7}}`, reviewed: true},
-		"the status of an Instance":              {object: instance(), subresource: "status", patch: `{"status":{"conditions":[{"type":"Ready","status":"True","reason":"X","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`, reviewed: true},
-		"the spec of an Instance":                {object: instance(), patch: `{"spec":{"runtime":{"resources":{"instanceType":"datumcloud/other"}}}}`, reviewed: true},
-		"the spec of an InstanceType":            {object: kind(), patch: `{"spec":{"description":"cheap"}}`, reviewed: true},
-		"the hub namespace":                      {patch: `[{"op":"replace","path":"/metadata/annotations/` + note + `","value":"victim"}]`, reviewed: true},
-		"no hub namespace":                       {patch: `[{"op":"remove","path":"/metadata/annotations/` + note + `"}]`, reviewed: true},
-		"no annotations":                         {patch: `{"metadata":{"annotations":null}}`, reviewed: true},
-		"another annotation of the add-on":       {patch: `{"metadata":{"annotations":{"compute.datumapis.com/keep":"true"}}}`, reviewed: true},
-		"a label of the add-on":                  {patch: `{"metadata":{"labels":{"compute.datumapis.com/workload-uid":"another"}}}`, reviewed: true},
-		"a label of an Instance":                 {object: instance(), patch: `{"metadata":{"labels":{"` + index + `":"9"}}}`, reviewed: true},
-		"another label of the add-on":            {patch: `{"metadata":{"labels":{"meta.datumapis.com/upstream-cluster-name":"cluster-south"}}}`, reviewed: true},
-		"a city":                                 {patch: `{"metadata":{"labels":{"topology.datum.net/city-code":"ord"}}}`, reviewed: true},
-		"no labels":                              {patch: `{"metadata":{"labels":null}}`, reviewed: true},
-		"hundreds of labels":                     {patch: `{"metadata":{"labels":{` + strings.Join(many, ",") + `}}}`, reviewed: true},
-		"hundreds of annotations":                {patch: `{"metadata":{"annotations":{` + strings.Join(many, ",") + `}}}`, reviewed: true},
-		"no finalizers":                          {patch: `{"metadata":{"finalizers":null}}`, reviewed: true},
-		"no finalizer of the add-on":             {patch: `{"metadata":{"finalizers":["example.com/held"]}}`, reviewed: true},
-		"another finalizer of the add-on":        {patch: `{"metadata":{"finalizers":["example.com/held","` + federator + `","compute.datumapis.com/x"]}}`, reviewed: true},
-		"another owner":                          {patch: `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Secret","name":"x","uid":"x"}]}}`, reviewed: true},
-		"its owner does not control it":          {patch: `[{"op":"remove","path":"/metadata/ownerReferences/0/controller"}]`, reviewed: true},
-		"the spec, in deletion":                  {deleting: true, patch: `{"spec":{"scaleSettings":{"minReplicas":5}}}`, reviewed: true},
-		"no finalizers, in deletion":             {deleting: true, patch: `{"metadata":{"finalizers":null}}`, reviewed: true},
-		"the hub namespace, in deletion":         {deleting: true, patch: `{"metadata":{"annotations":{"compute.datumapis.com/federation-namespace":"victim"}}}`, reviewed: true},
-		"the replicas, by the garbage collector": {user: garbageCollector, subresource: "scale", patch: `{"spec":{"replicas":5000}}`, reviewed: true},
+		"the spec":     {patch: `{"spec":{"scaleSettings":{"minReplicas":5}}}`, reviewed: true},
+		"the replicas": {subresource: "scale", patch: `{"spec":{"replicas":5000}}`, reviewed: true},
+		"no replicas":  {subresource: "scale", patch: `{"spec":{"replicas":0}}`, reviewed: true},
+		"the status":   {subresource: "status", patch: `{"status":{"replicas":7}}`, reviewed: true},
+		"the status of an Instance": {
+			object: instance(), subresource: "status",
+			patch: `{"status":{"conditions":[{"type":"Ready","status":"True","reason":"X","message":"","lastTransitionTime":"2026-01-01T00:00:00Z"}]}}`, reviewed: true,
+		},
+		"the spec of an Instance": {
+			object: instance(), patch: `{"spec":{"runtime":{"resources":{"instanceType":"datumcloud/other"}}}}`, reviewed: true,
+		},
+		"the spec of an InstanceType": {object: kind(), patch: `{"spec":{"description":"cheap"}}`, reviewed: true},
+		"the hub namespace": {
+			patch: `[{"op":"replace","path":"/metadata/annotations/` + note + `","value":"victim"}]`, reviewed: true,
+		},
+		"no hub namespace":                 {patch: `[{"op":"remove","path":"/metadata/annotations/` + note + `"}]`, reviewed: true},
+		"no annotations":                   {patch: `{"metadata":{"annotations":null}}`, reviewed: true},
+		"another annotation of the add-on": {patch: `{"metadata":{"annotations":{"compute.datumapis.com/keep":"true"}}}`, reviewed: true},
+		"a label of the add-on": {
+			patch: `{"metadata":{"labels":{"compute.datumapis.com/workload-uid":"another"}}}`, reviewed: true,
+		},
+		"a label of an Instance": {object: instance(), patch: `{"metadata":{"labels":{"` + index + `":"9"}}}`, reviewed: true},
+		"another label of the add-on": {
+			patch: `{"metadata":{"labels":{"meta.datumapis.com/upstream-cluster-name":"cluster-south"}}}`, reviewed: true,
+		},
+		"a city":                     {patch: `{"metadata":{"labels":{"topology.datum.net/city-code":"ord"}}}`, reviewed: true},
+		"no labels":                  {patch: `{"metadata":{"labels":null}}`, reviewed: true},
+		"hundreds of labels":         {patch: `{"metadata":{"labels":{` + strings.Join(many, ",") + `}}}`, reviewed: true},
+		"hundreds of annotations":    {patch: `{"metadata":{"annotations":{` + strings.Join(many, ",") + `}}}`, reviewed: true},
+		"no finalizers":              {patch: `{"metadata":{"finalizers":null}}`, reviewed: true},
+		"no finalizer of the add-on": {patch: `{"metadata":{"finalizers":["example.com/held"]}}`, reviewed: true},
+		"another finalizer of the add-on": {
+			patch: `{"metadata":{"finalizers":["example.com/held","` + federator + `","compute.datumapis.com/x"]}}`, reviewed: true,
+		},
+		"another owner": {
+			patch: `{"metadata":{"ownerReferences":[{"apiVersion":"v1","kind":"Secret","name":"x","uid":"x"}]}}`, reviewed: true,
+		},
+		"its owner does not control it": {patch: `[{"op":"remove","path":"/metadata/ownerReferences/0/controller"}]`, reviewed: true},
+		"the spec, in deletion":         {deleting: true, patch: `{"spec":{"scaleSettings":{"minReplicas":5}}}`, reviewed: true},
+		"no finalizers, in deletion":    {deleting: true, patch: `{"metadata":{"finalizers":null}}`, reviewed: true},
+		"the hub namespace, in deletion": {
+			deleting: true, patch: `{"metadata":{"annotations":{"compute.datumapis.com/federation-namespace":"victim"}}}`, reviewed: true,
+		},
+		"the replicas, by the garbage collector": {
+			user: garbageCollector, subresource: "scale", patch: `{"spec":{"replicas":5000}}`, reviewed: true,
+		},
 
-		"nothing":                                                  {patch: `{}`},
-		"an unknown field of the status":                           {subresource: "status", patch: `{"status":{"unknown":[{"name":"x"}]}}`, unchanged: true},
-		"the spec, beside the status":                              {subresource: "status", patch: `{"spec":{"scaleSettings":{"minReplicas":5}}}`, unchanged: true},
-		"an unknown field of the spec":                             {patch: `{"spec":{"unknown":7}}`, unchanged: true},
-		"a label of their own":                                     {patch: `{"metadata":{"labels":{"team":"web"}}}`},
-		"an annotation of their own":                               {patch: `{"metadata":{"annotations":{"example.com/note":"x"}}}`},
-		"an annotation of an Instance":                             {object: instance(), patch: `{"metadata":{"annotations":{"example.com/note":"x"}}}`},
-		"a label of an InstanceType":                               {object: kind(), patch: `{"metadata":{"labels":{"team":"web"}}}`},
-		"a finalizer of another controller":                        {patch: `{"metadata":{"finalizers":["example.com/held","example.com/too","` + federator + `"]}}`},
-		"no finalizer of another controller":                       {patch: `{"metadata":{"finalizers":["` + federator + `"]}}`},
-		"the same, in deletion":                                    {deleting: true, patch: `{"metadata":{"finalizers":["` + federator + `"]}}`},
-		"orphaned by the garbage collector":                        {user: garbageCollector, patch: `{"metadata":{"ownerReferences":null}}`},
-		"unblocked by the garbage collector":                       {user: garbageCollector, patch: `[{"op":"add","path":"/metadata/ownerReferences/0/blockOwnerDeletion","value":false}]`},
-		"orphaned by the garbage collector, an object in deletion": {user: garbageCollector, deleting: true, patch: `{"metadata":{"ownerReferences":null}}`},
-		"the spec, by the add-on":                                  {user: addOn, patch: `{"spec":{"scaleSettings":{"minReplicas":5}}}`},
-		"the status, by the add-on":                                {user: addOn, subresource: "status", patch: `{"status":{"replicas":7}}`},
-		"the hub namespace, by the add-on":                         {user: addOn, patch: `{"metadata":{"annotations":{"compute.datumapis.com/federation-namespace":"ns"}}}`},
-		"its finalizer, in deletion, by the add-on":                {user: addOn, deleting: true, patch: `{"metadata":{"finalizers":["example.com/held"]}}`},
-		"hundreds of labels, by the add-on":                        {user: addOn, patch: `{"metadata":{"labels":{` + strings.Join(many, ",") + `}}}`},
+		"nothing": {patch: `{}`},
+		"an unknown field of the status": {
+			subresource: "status", patch: `{"status":{"unknown":[{"name":"x"}]}}`, unchanged: true,
+		},
+		"the spec, beside the status": {
+			subresource: "status", patch: `{"spec":{"scaleSettings":{"minReplicas":5}}}`, unchanged: true,
+		},
+		"an unknown field of the spec": {patch: `{"spec":{"unknown":7}}`, unchanged: true},
+		"a label of their own":         {patch: `{"metadata":{"labels":{"team":"web"}}}`},
+		"an annotation of their own":   {patch: `{"metadata":{"annotations":{"example.com/note":"x"}}}`},
+		"an annotation of an Instance": {
+			object: instance(), patch: `{"metadata":{"annotations":{"example.com/note":"x"}}}`,
+		},
+		"a label of an InstanceType": {object: kind(), patch: `{"metadata":{"labels":{"team":"web"}}}`},
+		"a finalizer of another controller": {
+			patch: `{"metadata":{"finalizers":["example.com/held","example.com/too","` + federator + `"]}}`,
+		},
+		"no finalizer of another controller": {patch: `{"metadata":{"finalizers":["` + federator + `"]}}`},
+		"the same, in deletion":              {deleting: true, patch: `{"metadata":{"finalizers":["` + federator + `"]}}`},
+		"orphaned by the garbage collector":  {user: garbageCollector, patch: `{"metadata":{"ownerReferences":null}}`},
+		"unblocked by the garbage collector": {
+			user: garbageCollector, patch: `[{"op":"add","path":"/metadata/ownerReferences/0/blockOwnerDeletion","value":false}]`,
+		},
+		"orphaned by the garbage collector, an object in deletion": {
+			user: garbageCollector, deleting: true, patch: `{"metadata":{"ownerReferences":null}}`,
+		},
+		"the spec, by the add-on":   {user: addOn, patch: `{"spec":{"scaleSettings":{"minReplicas":5}}}`},
+		"the status, by the add-on": {user: addOn, subresource: "status", patch: `{"status":{"replicas":7}}`},
+		"the hub namespace, by the add-on": {
+			user: addOn, patch: `{"metadata":{"annotations":{"compute.datumapis.com/federation-namespace":"ns"}}}`,
+		},
+		"its finalizer, in deletion, by the add-on": {user: addOn, deleting: true, patch: `{"metadata":{"finalizers":["example.com/held"]}}`},
+		"hundreds of labels, by the add-on":         {user: addOn, patch: `{"metadata":{"labels":{` + strings.Join(many, ",") + `}}}`},
 	}
 }
 
@@ -200,7 +234,8 @@ func (b *boundary) metadata(name string) metav1.ObjectMeta {
 		Annotations: map[string]string{v1alpha.AnnotationHubNamespace: "ns-1"},
 		Finalizers:  []string{"example.com/held", v1alpha.FinalizerPropagation},
 		OwnerReferences: []metav1.OwnerReference{{
-			APIVersion: v1alpha.GroupVersion.String(), Kind: "Workload", Name: "web", UID: "workload-uid", Controller: new(true), BlockOwnerDeletion: new(true),
+			APIVersion: v1alpha.GroupVersion.String(), Kind: "Workload", Name: "web", UID: "workload-uid",
+			Controller: new(true), BlockOwnerDeletion: new(true),
 		}},
 	}
 }
@@ -268,8 +303,8 @@ func (b *boundary) send(t *testing.T, w *write) (changed bool, err error) {
 	return object.GetResourceVersion() != before, err
 }
 
-// TestBoundary: every write to the add-on's objects that matters to it is reviewed, and no write that must never wait for it. Writes
-// without a review pass even if every replica is down.
+// TestBoundary: every write to the add-on's objects that matters to it is reviewed, and no write that must never wait
+// for it. Writes without a review pass even if every replica is down.
 func TestBoundary(t *testing.T) {
 	t.Run("at Milo", func(t *testing.T) { checkBoundary(t, webhook.Configuration, writes()) })
 	t.Run("without Milo", func(t *testing.T) {
@@ -330,21 +365,27 @@ func TestDeletionOfADeployment(t *testing.T) {
 			}
 			web, operator := create("web"), as(t, "an-operator")
 			err := operator.Delete(t.Context(), web)
-			if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), v1alpha.AnnotationBreakGlass) || !strings.Contains(err.Error(), "change the Workload") {
+			if !apierrors.IsForbidden(err) || !strings.Contains(err.Error(), v1alpha.AnnotationBreakGlass) ||
+				!strings.Contains(err.Error(), "change the Workload") {
 				t.Errorf("an operator deletes it: %v", err)
 			}
-			if err := operator.DeleteAllOf(t.Context(), &v1alpha.WorkloadDeployment{}, client.InNamespace(b.namespace)); !apierrors.IsForbidden(err) {
+			if err := operator.DeleteAllOf(t.Context(), &v1alpha.WorkloadDeployment{},
+				client.InNamespace(b.namespace)); !apierrors.IsForbidden(err) {
 				t.Errorf("an operator deletes all: %v", err)
 			}
-			for _, user := range []string{addOn, "system:serviceaccount:kube-system:generic-garbage-collector", "system:serviceaccount:kube-system:namespace-controller"} {
+			for _, user := range []string{
+				addOn, "system:serviceaccount:kube-system:generic-garbage-collector", "system:serviceaccount:kube-system:namespace-controller",
+			} {
 				if err := as(t, user).Delete(t.Context(), web.DeepCopy(), client.DryRunAll); err != nil {
 					t.Errorf("%s may not delete it: %v", user, err)
 				}
 			}
-			if err := as(t, "a-garbage-collector").Delete(t.Context(), web.DeepCopy(), client.DryRunAll, client.Preconditions{UID: &web.UID}); err != nil {
+			if err := as(t, "a-garbage-collector").Delete(t.Context(), web.DeepCopy(), client.DryRunAll,
+				client.Preconditions{UID: &web.UID}); err != nil {
 				t.Errorf("a controller may not delete it by its UID: %v", err)
 			}
-			reason := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"annotations":{"`+v1alpha.AnnotationBreakGlass+`":"the city is closed"}}}`))
+			reason := client.RawPatch("application/merge-patch+json",
+				[]byte(`{"metadata":{"annotations":{"`+v1alpha.AnnotationBreakGlass+`":"the city is closed"}}}`))
 			if err := operator.Patch(t.Context(), web, reason); err != nil {
 				t.Fatalf("an operator names a reason: %v", err)
 			}

@@ -20,13 +20,15 @@ import (
 // scaled is a request to change the replicas of a Workload.
 func scaled(t *testing.T) admission.Request {
 	t.Helper()
-	request := update(t, workload("DFW"), changed(workload("DFW"), func(w *v1alpha.Workload) { w.Spec.Placements[0].ScaleSettings.MinReplicas = 2 }))
+	request := update(t, workload("DFW"), changed(workload("DFW"),
+		func(w *v1alpha.Workload) { w.Spec.Placements[0].ScaleSettings.MinReplicas = 2 }))
 	request.Name = "web"
 	return request
 }
 
-// TestStrangerLearnsNothing: a caller that knows the path of the webhook, and names a user without permissions in a project, always
-// gets the same answer, whatever the project contains, and whether or not it exists. Nothing is counted or marked for such a request.
+// TestStrangerLearnsNothing: a caller that knows the path of the webhook, and names a user without permissions in a
+// project, always gets the same answer, whatever the project contains, and whether or not it exists. Nothing is counted
+// or marked for such a request.
 func TestStrangerLearnsNothing(t *testing.T) {
 	for name, claim := range map[string]func(*admission.Request){
 		"a user without rights": func(r *admission.Request) { r.UserInfo.Username, r.UserInfo.Groups = "eve", []string{"others"} },
@@ -40,7 +42,8 @@ func TestStrangerLearnsNothing(t *testing.T) {
 			answers := map[string]bool{}
 			for _, project := range []string{"north", "nowhere", "asleep", "going", "new", "dark", "bare", "stale", "unlimited"} {
 				for _, request := range []admission.Request{
-					creation(t, workload("DFW")), creation(t, workload("XYZ")), creation(t, at(workload(), "two-1")), creation(t, selecting(workload(), "nowhere")),
+					creation(t, workload("DFW")), creation(t, workload("XYZ")), creation(t, at(workload(), "two-1")),
+					creation(t, selecting(workload(), "nowhere")),
 					creation(t, changed(workload("DFW"), func(w *v1alpha.Workload) { w.Spec.Template.Spec.Runtime.Resources.InstanceType = "huge" })),
 				} {
 					claim(&request)
@@ -87,13 +90,26 @@ func TestClaim(t *testing.T) {
 		wantAllowed bool
 		wantMessage string
 	}{
-		"a creation":                 {request: creation(t, workload("DFW")), groups: []string{"createers"}, wantAsked: []string{"create"}, wantAllowed: true},
-		"an update":                  {request: scaled(t), groups: []string{"updateers"}, wantAsked: []string{"update web"}, wantAllowed: true},
-		"a patch":                    {request: scaled(t), groups: []string{"patchers"}, wantAsked: []string{"update web", "patch web"}, wantAllowed: true},
-		"a creation by an updater":   {request: creation(t, workload("DFW")), groups: []string{"updateers", "patchers"}, wantAsked: []string{"create"}, wantMessage: "may not create"},
-		"an update by a creator":     {request: scaled(t), groups: []string{"createers"}, wantAsked: []string{"update web", "patch web"}, wantMessage: "may not update"},
-		"a master with a role":       {request: creation(t, workload("DFW")), groups: []string{masters, "team"}, wantAsked: []string{"create"}, wantAllowed: true},
-		"a master without a role":    {request: creation(t, workload("DFW")), groups: []string{masters}, wantAsked: []string{"create"}, wantMessage: "give the user a role"},
+		"a creation": {
+			request: creation(t, workload("DFW")), groups: []string{"createers"}, wantAsked: []string{"create"}, wantAllowed: true,
+		},
+		"an update": {request: scaled(t), groups: []string{"updateers"}, wantAsked: []string{"update web"}, wantAllowed: true},
+		"a patch": {
+			request: scaled(t), groups: []string{"patchers"}, wantAsked: []string{"update web", "patch web"}, wantAllowed: true,
+		},
+		"a creation by an updater": {
+			request: creation(t, workload("DFW")), groups: []string{"updateers", "patchers"}, wantAsked: []string{"create"},
+			wantMessage: "may not create",
+		},
+		"an update by a creator": {
+			request: scaled(t), groups: []string{"createers"}, wantAsked: []string{"update web", "patch web"}, wantMessage: "may not update",
+		},
+		"a master with a role": {
+			request: creation(t, workload("DFW")), groups: []string{masters, "team"}, wantAsked: []string{"create"}, wantAllowed: true,
+		},
+		"a master without a role": {
+			request: creation(t, workload("DFW")), groups: []string{masters}, wantAsked: []string{"create"}, wantMessage: "give the user a role",
+		},
 		"a change of the metadata":   {request: update(t, workload("DFW"), workload("DFW")), wantAllowed: true},
 		"a change while it is going": {request: update(t, workload("DFW"), changed(workload("XYZ"), deleting)), wantAllowed: true},
 	} {
@@ -126,7 +142,8 @@ func TestClaim(t *testing.T) {
 func TestUsersOfTheAddOnAreNotKnown(t *testing.T) {
 	handler := workloads(newProjects())
 	handler.Users = func(context.Context) ([]string, error) { return nil, errUnreachable }
-	if response := handler.Handle(t.Context(), creation(t, workload("DFW"))); response.Allowed || response.Result.Code != http.StatusServiceUnavailable {
+	if response := handler.Handle(t.Context(), creation(t, workload("DFW"))); response.Allowed ||
+		response.Result.Code != http.StatusServiceUnavailable {
 		t.Errorf("allowed %t, %v", response.Allowed, response.Result)
 	}
 }

@@ -19,8 +19,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/webhook"
 )
 
-// TestConfiguration: the registered paths are served, for the add-on's kinds only, and writes that must always pass are not
-// reviewed.
+// TestConfiguration: the registered paths are served, for the add-on's kinds only, and writes that must always pass are
+// not reviewed.
 func TestConfiguration(t *testing.T) {
 	var validating admissionregistrationv1.ValidatingWebhookConfiguration
 	if err := yaml.UnmarshalStrict(webhook.Configuration, &validating); err != nil {
@@ -50,7 +50,8 @@ func checkWebhook(t *testing.T, name string, hook admissionregistrationv1.Valida
 	if name == "sessions.compute.datumapis.com" {
 		effects = admissionregistrationv1.SideEffectClassNoneOnDryRun
 	}
-	failure, operations := admissionregistrationv1.Fail, []admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update}
+	failure, operations := admissionregistrationv1.Fail,
+		[]admissionregistrationv1.OperationType{admissionregistrationv1.Create, admissionregistrationv1.Update}
 	if name == "deletions.compute.datumapis.com" {
 		failure, operations = admissionregistrationv1.Ignore, []admissionregistrationv1.OperationType{admissionregistrationv1.Delete}
 	}
@@ -59,7 +60,8 @@ func checkWebhook(t *testing.T, name string, hook admissionregistrationv1.Valida
 	}
 	var resources []string
 	for _, rule := range hook.Rules {
-		if !slices.Equal(rule.APIGroups, []string{v1alpha.GroupVersion.Group}) || !slices.Equal(rule.APIVersions, []string{v1alpha.GroupVersion.Version}) ||
+		if !slices.Equal(rule.APIGroups, []string{v1alpha.GroupVersion.Group}) ||
+			!slices.Equal(rule.APIVersions, []string{v1alpha.GroupVersion.Version}) ||
 			!slices.Equal(rule.Operations, operations) {
 			t.Errorf("%s: rule %+v", name, rule)
 		}

@@ -108,7 +108,8 @@ func TestBytesAreCounted(t *testing.T) {
 	}
 }
 
-// TestSizeOfADyingWorkload: a Workload that is being deleted cannot grow beyond the bound, and its finalizers need no project.
+// TestSizeOfADyingWorkload: a Workload that is being deleted cannot grow beyond the bound, and its finalizers need no
+// project.
 func TestSizeOfADyingWorkload(t *testing.T) {
 	dying := func(padding int) *v1alpha.Workload {
 		return changed(workload("DFW"), func(w *v1alpha.Workload) {
@@ -156,7 +157,8 @@ func TestBounds(t *testing.T) {
 	large := changed(workload("DFW"), func(w *v1alpha.Workload) {
 		w.Spec.Template.Spec.Runtime.Sandbox.Containers[0].Env = []corev1.EnvVar{{Name: "A", Value: strings.Repeat("x", 1024)}}
 	})
-	if response := handler.Handle(t.Context(), creation(t, large)); response.Allowed || !strings.Contains(response.Result.Message, "may have 1024") {
+	if response := handler.Handle(t.Context(), creation(t, large)); response.Allowed ||
+		!strings.Contains(response.Result.Message, "may have 1024") {
 		t.Errorf("allowed: %t, %+v", response.Allowed, response.Result)
 	}
 	gpu := changed(workload("DFW"), func(w *v1alpha.Workload) {

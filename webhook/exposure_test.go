@@ -27,8 +27,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
-// TestExposure: when a call fails, an API server shows a consumer the path of the call only if it got no answer. Package server detects
-// these exposures, or the next replica does when it starts.
+// TestExposure: when a call fails, an API server shows a consumer the path of the call only if it got no answer.
+// Package server detects these exposures, or the next replica does when it starts.
 func TestExposure(t *testing.T) {
 	const secret = "0123456789abcdef"
 	for name, c := range map[string]struct {

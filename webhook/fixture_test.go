@@ -118,14 +118,17 @@ func (p *projects) FreshLocations(ctx context.Context, project webhook.Project) 
 	locations, _, err := p.Locations(ctx, project)
 	unavailable := location("syd-1", "SYD", "ap")
 	unavailable.Available = false
-	return append(locations, location("new-1", "NEW", "new"), location("two-1", "TWO", "two"), location("two-2", "TWO", "two"), unavailable), err
+	return append(locations, location("new-1", "NEW", "new"), location("two-1", "TWO", "two"),
+		location("two-2", "TWO", "two"), unavailable), err
 }
 
 func location(name, city, region string) cities.Location {
 	return cities.Location{Name: name, City: city, Available: true, Topology: map[string]string{"topology.datum.net/region": region}}
 }
 
-func (p *projects) Review(_ context.Context, project webhook.Project, review authorizationv1.SubjectAccessReviewSpec) (bool, string, error) {
+func (p *projects) Review(
+	_ context.Context, project webhook.Project, review authorizationv1.SubjectAccessReviewSpec,
+) (bool, string, error) {
 	if p.asked != nil {
 		p.asked <- review
 	}

@@ -26,10 +26,12 @@ type places struct {
 	age time.Duration
 }
 
-// validateLocations returns a problem for every city and location that is new in the Workload and that the project may not use. Cities
-// and locations that the stored Workload has are not validated: a withdrawn location must not block other changes. Only a fresh answer
-// refuses a request: the project may have got the location a moment ago.
-func (v *Workloads) validateLocations(ctx context.Context, project Project, workload, before *v1alpha.Workload) (places, field.ErrorList, error) {
+// validateLocations returns a problem for every city and location that is new in the Workload and that the project may
+// not use. Cities and locations that the stored Workload has are not validated: a withdrawn location must not block
+// other changes. Only a fresh answer refuses a request: the project may have got the location a moment ago.
+func (v *Workloads) validateLocations(
+	ctx context.Context, project Project, workload, before *v1alpha.Workload,
+) (places, field.ErrorList, error) {
 	changed := changedPlacements(workload, before)
 	if len(changed) == 0 {
 		return places{}, nil, nil
@@ -114,8 +116,8 @@ func validateAll(changed []changedPlacement, locations []cities.Location) field.
 	return problems
 }
 
-// validateNames returns a problem for each added location that the project may not use, or that cells cannot distinguish from another
-// one that the placement does not name.
+// validateNames returns a problem for each added location that the project may not use, or that cells cannot
+// distinguish from another one that the placement does not name.
 func (p *changedPlacement) validateNames(locations []cities.Location) field.ErrorList {
 	indices := p.addedLocations()
 	if len(indices) == 0 {
@@ -153,7 +155,8 @@ func (p *places) warnings(project Project, workload, before *v1alpha.Workload) [
 	var warnings []string
 	if p.age > 0 {
 		warnings = append(warnings, fmt.Sprintf(
-			"the locations of project %q cannot be looked up now; locations of %s ago were used: a city that was withdrawn since then gets no Instances",
+			"the locations of project %q cannot be looked up now; locations of %s ago were used: a city that was withdrawn since "+
+				"then gets no Instances",
 			project.Name, p.age.Round(time.Second)))
 	}
 	for _, placement := range changedPlacements(workload, before) {

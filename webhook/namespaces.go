@@ -11,13 +11,14 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// hubNamespaces matches the names of hub namespaces, as v1alpha.IsHubNamespace. Karmada writes the copies there, and must never wait for
-// admission. No namespace of such a name is a project: a name, other than a label, cannot be forged.
+// hubNamespaces matches the names of hub namespaces, as v1alpha.IsHubNamespace. Karmada writes the copies there, and
+// must never wait for admission. No namespace of such a name is a project: a name, other than a label, cannot be
+// forged.
 const hubNamespaces = `^ns-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`
 
-// NamespacesConfiguration returns the ValidatingWebhookConfiguration for the hub, where projects are its namespaces, in YAML: that for
-// Milo, without requests in hub namespaces, without the InstanceTypes, which belong to the operator there, and with the InstanceSlices,
-// which a project of Milo does not have.
+// NamespacesConfiguration returns the ValidatingWebhookConfiguration for the hub, where projects are its namespaces, in
+// YAML: that for Milo, without requests in hub namespaces, without the InstanceTypes, which belong to the operator
+// there, and with the InstanceSlices, which a project of Milo does not have.
 func NamespacesConfiguration() ([]byte, error) {
 	configuration := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal(Configuration, &configuration.Object); err != nil {
@@ -55,7 +56,8 @@ func limit(hook map[string]any) error {
 	for _, item := range rules {
 		rule, _ := item.(map[string]any)
 		operations, _ := rule["operations"].([]any)
-		if resources, _ := rule["resources"].([]any); slices.Contains(resources, any("workloaddeployments")) && slices.Contains(operations, any("CREATE")) {
+		if resources, _ := rule["resources"].([]any); slices.Contains(resources, any("workloaddeployments")) &&
+			slices.Contains(operations, any("CREATE")) {
 			rule["resources"] = append(resources, "instanceslices", "instanceslices/status")
 		}
 	}

@@ -17,11 +17,12 @@ import (
 	"github.com/karmada-compute/karmada-compute/webhook/validation"
 )
 
-// Owned denies writes to WorkloadDeployments, Instances, WorkloadRevisions and InstanceTypes in a project, their subresources included,
-// to all users but the add-on: these objects show what the add-on does or offers, and the add-on acts on them. It denies deletions of
-// WorkloadDeployments by mistake. It is safe for concurrent use.
+// Owned denies writes to WorkloadDeployments, Instances, WorkloadRevisions and InstanceTypes in a project, their
+// subresources included, to all users but the add-on: these objects show what the add-on does or offers, and the add-on
+// acts on them. It denies deletions of WorkloadDeployments by mistake. It is safe for concurrent use.
 type Owned struct {
-	// Users returns the users of the add-on's controllers at Milo. Its errors have the same classes as the errors of Projects.
+	// Users returns the users of the add-on's controllers at Milo. Its errors have the same classes as the errors of
+	// Projects.
 	Users func(context.Context) ([]string, error)
 }
 
@@ -49,8 +50,8 @@ func (o *Owned) Handle(ctx context.Context, request admission.Request) admission
 	return admission.Denied(fmt.Sprintf("%s is created and kept by karmada-compute; %s", kept.name, kept.advice))
 }
 
-// deletion answers the deletion of a WorkloadDeployment. Controllers, such as a garbage collector, delete an object by its UID; people do
-// not. People need a reason, which is audited.
+// deletion answers the deletion of a WorkloadDeployment. Controllers, such as a garbage collector, delete an object by
+// its UID; people do not. People need a reason, which is audited.
 func deletion(request admission.Request) admission.Response {
 	options, deleted := &metav1.DeleteOptions{}, &metav1.PartialObjectMetadata{}
 	isRead := len(request.Options.Raw) > 0 && json.Unmarshal(request.Options.Raw, options) == nil
@@ -67,11 +68,14 @@ func deletion(request admission.Request) admission.Response {
 		}
 		return response
 	}
-	return admission.Denied(fmt.Sprintf("deleting WorkloadDeployment %s recreates all Instances in its city: delete or change the Workload that "+
-		"it comes from; in an emergency annotate the WorkloadDeployment with %s=<reason> before, which is audited", request.Name, v1alpha.AnnotationBreakGlass))
+	return admission.Denied(fmt.Sprintf("deleting WorkloadDeployment %s recreates all Instances in its city: delete or "+
+		"change the Workload that "+
+		"it comes from; in an emergency annotate the WorkloadDeployment with %s=<reason> before, which is audited",
+		request.Name, v1alpha.AnnotationBreakGlass))
 }
 
-// suspends reports whether a request sets v1alpha.AnnotationSuspended. It is false for an object that cannot be decoded.
+// suspends reports whether a request sets v1alpha.AnnotationSuspended. It is false for an object that cannot be
+// decoded.
 func suspends(request admission.Request) bool {
 	now, then := &metav1.PartialObjectMetadata{}, &metav1.PartialObjectMetadata{}
 	if json.Unmarshal(request.Object.Raw, now) != nil || len(request.OldObject.Raw) > 0 && json.Unmarshal(request.OldObject.Raw, then) != nil {

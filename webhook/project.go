@@ -38,14 +38,15 @@ type Project struct {
 	// Name and UID identify the project: a recreated project is a different one.
 	Name string
 	UID  types.UID
-	// Deleting, Suspended and Ready are the state of the Project at Milo. A Project that is being deleted may still be Ready.
+	// Deleting, Suspended and Ready are the state of the Project at Milo. A Project that is being deleted may still be
+	// Ready.
 	Deleting, Suspended, Ready bool
 	// Metered reports whether its Instances need quota.
 	Metered bool
 }
 
-// refusal is the reason why no Workload can be written in a project, empty if one can. Deleting comes first, because it is final, and
-// suspended before not ready, because it does not end by itself.
+// refusal is the reason why no Workload can be written in a project, empty if one can. Deleting comes first, because it
+// is final, and suspended before not ready, because it does not end by itself.
 func (p *Project) refusal() string {
 	switch {
 	case p.Deleting:
@@ -59,33 +60,34 @@ func (p *Project) refusal() string {
 	}
 }
 
-// Projects reads any project, on every replica. An error means that Milo gave no answer; it is an InternalError (apierrors) when that
-// is a fault of this replica alone.
+// Projects reads any project, on every replica. An error means that Milo gave no answer; it is an InternalError
+// (apierrors) when that is a fault of this replica alone.
 type Projects interface {
 	// Project returns a project, or ErrProjectNotFound. It may be a little old: before a refusal, ask FreshProject.
 	Project(ctx context.Context, name string) (Project, error)
 	// FreshProject returns the same, bypassing all caches.
 	FreshProject(ctx context.Context, name string) (Project, error)
-	// Locations returns the locations of the project, which callers must not change. age is their age while Milo does not answer; 0:
-	// they are current. The error is v1alpha.ErrLocationsNotServed when Milo does not serve locations for any project.
+	// Locations returns the locations of the project, which callers must not change. age is their age while Milo does not
+	// answer; 0: they are current. The error is v1alpha.ErrLocationsNotServed when Milo does not serve locations for any
+	// project.
 	Locations(ctx context.Context, project Project) (locations []cities.Location, age time.Duration, err error)
 	// FreshLocations returns the current locations, bypassing all caches.
 	FreshLocations(ctx context.Context, project Project) ([]cities.Location, error)
 	// Review sends a SubjectAccessReview to the project and returns whether it was allowed, and the reason.
 	Review(ctx context.Context, project Project, review authorizationv1.SubjectAccessReviewSpec) (bool, string, error)
-	// MayWrite sends a SubjectAccessReview, as Review does, and returns whether it was allowed. While Milo does not answer, the result
-	// may be as old as Project: an API server has authorized the request itself.
+	// MayWrite sends a SubjectAccessReview, as Review does, and returns whether it was allowed. While Milo does not
+	// answer, the result may be as old as Project: an API server has authorized the request itself.
 	MayWrite(ctx context.Context, project Project, review authorizationv1.SubjectAccessReviewSpec) (bool, error)
-	// Reserve returns what the project's Workloads ask for, including what a request adds. That counts from now on, unless the project
-	// is full.
+	// Reserve returns what the project's Workloads ask for, including what a request adds. That counts from now on, unless
+	// the project is full.
 	Reserve(ctx context.Context, project Project, reservation templates.Reservation) (total templates.Demand, err error)
 	// InstanceAllowance is how many Instances the project may have, if that is known.
 	InstanceAllowance(ctx context.Context, project Project) (limit int64, known bool, err error)
 }
 
-// projectOf is the project that the extras of a request name. In every project, Milo sets the extras and overrides the request's own.
-// At Milo's root, callers with the permission to impersonate can forge them, and the request does not show that. So the Project is
-// looked up as well, and no object that is stored at the root is ever read.
+// projectOf is the project that the extras of a request name. In every project, Milo sets the extras and overrides the
+// request's own. At Milo's root, callers with the permission to impersonate can forge them, and the request does not
+// show that. So the Project is looked up as well, and no object that is stored at the root is ever read.
 func projectOf(user authenticationv1.UserInfo) (string, error) {
 	values := map[string]string{}
 	for _, key := range []string{extraParentGroup, extraParentType, extraParentName} {
@@ -106,8 +108,8 @@ func projectOf(user authenticationv1.UserInfo) (string, error) {
 	return values[extraParentName], nil
 }
 
-// reviewBy is a review for the user of a request, with all attributes of the user: Milo's authorizer denies everything to
-// a user without the extras.
+// reviewBy is a review for the user of a request, with all attributes of the user: Milo's authorizer denies everything
+// to a user without the extras.
 func reviewBy(user authenticationv1.UserInfo, attributes authorizationv1.ResourceAttributes) authorizationv1.SubjectAccessReviewSpec {
 	extra := make(map[string]authorizationv1.ExtraValue, len(user.Extra))
 	for key, values := range user.Extra {
@@ -147,7 +149,8 @@ type Namespaces struct {
 	Eligible func(name string) bool
 }
 
-// Of returns the namespace of a request, which the API server takes from its path. Nothing in the object names the project.
+// Of returns the namespace of a request, which the API server takes from its path. Nothing in the object names the
+// project.
 func (n Namespaces) Of(request admission.Request) (string, error) {
 	if !n.Eligible(request.Namespace) {
 		return "", fmt.Errorf("namespace %q is one of Kubernetes, of Karmada or of karmada-compute and cannot be a project; "+
@@ -158,7 +161,8 @@ func (n Namespaces) Of(request admission.Request) (string, error) {
 
 // Missing is that the namespace lacks the label.
 func (Namespaces) Missing(project string) string {
-	return fmt.Sprintf("namespace %q is not a project: an operator has to label it %s=%s", project, v1alpha.LabelNamespaceProject, v1alpha.NamespaceProject)
+	return fmt.Sprintf("namespace %q is not a project: an operator has to label it %s=%s", project,
+		v1alpha.LabelNamespaceProject, v1alpha.NamespaceProject)
 }
 
 // Problems are the references to other namespaces: a project has no objects there.
@@ -167,7 +171,8 @@ func (Namespaces) Problems(project string, workload *v1alpha.Workload) field.Err
 	for _, reference := range validation.References(workload) {
 		if reference.Namespace != "" && reference.Namespace != project {
 			problems = append(problems, field.Forbidden(reference.Path, fmt.Sprintf(
-				"%s %q is in namespace %q; a project that is a namespace can use its own only: %q", reference.Resource, reference.Name, reference.Namespace, project)))
+				"%s %q is in namespace %q; a project that is a namespace can use its own only: %q", reference.Resource,
+				reference.Name, reference.Namespace, project)))
 		}
 	}
 	return problems

@@ -39,14 +39,14 @@ func projectUnavailable(err error) admission.Response {
 // reasonNotImplemented is the reason of code 501, for which apimachinery has none.
 const reasonNotImplemented metav1.StatusReason = "NotImplemented"
 
-// uninstalled answers while Milo does not serve a kind that admission needs. It is no denial, and no use to try again: an operator has to
-// install the kind.
+// uninstalled answers while Milo does not serve a kind that admission needs. It is no denial, and no use to try again:
+// an operator has to install the kind.
 func uninstalled(err error) admission.Response {
 	return failed(http.StatusNotImplemented, reasonNotImplemented, err)
 }
 
-// unanswered answers with the given code or, where the error is a fault of this replica alone, with 500: only that makes
-// a replica unready.
+// unanswered answers with the given code or, where the error is a fault of this replica alone, with 500: only that
+// makes a replica unready.
 func unanswered(code int32, reason metav1.StatusReason, err error) admission.Response {
 	if apierrors.IsInternalError(err) {
 		code, reason = http.StatusInternalServerError, metav1.StatusReasonInternalError

@@ -38,7 +38,8 @@ func TestNamespacesScope(t *testing.T) {
 	if problems := scope.Problems("team-a", own); len(problems) > 0 {
 		t.Errorf("a network of its own: %v", problems)
 	}
-	if problems := scope.Problems("team-a", foreign); len(problems) != 1 || !strings.Contains(problems[0].Field, "networkInterfaces[0].network") {
+	if problems := scope.Problems("team-a", foreign); len(problems) != 1 ||
+		!strings.Contains(problems[0].Field, "networkInterfaces[0].network") {
 		t.Errorf("a network of another namespace: %v", problems)
 	}
 	if problems := (Milo{}).Problems("team-a", foreign); len(problems) > 0 {
@@ -49,11 +50,14 @@ func TestNamespacesScope(t *testing.T) {
 // onNetwork is a Workload that names a network of a namespace.
 func onNetwork(namespace string) *v1alpha.Workload {
 	w := &v1alpha.Workload{}
-	w.Spec.Template.Spec.NetworkInterfaces = []v1alpha.InstanceNetworkInterface{{Network: v1alpha.NetworkReference{Namespace: namespace, Name: "default"}}}
+	w.Spec.Template.Spec.NetworkInterfaces = []v1alpha.InstanceNetworkInterface{
+		{Network: v1alpha.NetworkReference{Namespace: namespace, Name: "default"}},
+	}
 	return w
 }
 
-// TestNamespacesConfiguration: hub namespaces, and operators' objects there, are not reviewed; everything else is as at Milo.
+// TestNamespacesConfiguration: hub namespaces, and operators' objects there, are not reviewed; everything else is as at
+// Milo.
 func TestNamespacesConfiguration(t *testing.T) {
 	content, err := NamespacesConfiguration()
 	if err != nil {

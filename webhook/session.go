@@ -24,8 +24,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/webhook/validation"
 )
 
-// SessionGrant is a session that admission has granted. Streams are served for granted sessions, and not for sessions that a project
-// has stored.
+// SessionGrant is a session that admission has granted. Streams are served for granted sessions, and not for sessions
+// that a project has stored.
 type SessionGrant struct {
 	// Project is the project of the request.
 	Project Project
@@ -43,7 +43,8 @@ var ErrTooManySessions = errors.New("too many sessions")
 
 // SessionGrants records granted sessions in a place that no project can write.
 type SessionGrants interface {
-	// Grant records a session before it is stored. A recorded session is never changed. The error wraps ErrTooManySessions at a limit.
+	// Grant records a session before it is stored. A recorded session is never changed. The error wraps ErrTooManySessions
+	// at a limit.
 	Grant(ctx context.Context, grant *SessionGrant) error
 }
 
@@ -55,10 +56,11 @@ type Sessions struct {
 	Scope Scope
 	// Features are the enabled types of sessions.
 	Features featuregate.FeatureGate
-	// Proved reports whether the caller is known to be an API server, so that the user of a request is more than a claim. Nil: it is not.
+	// Proved reports whether the caller is known to be an API server, so that the user of a request is more than a claim.
+	// Nil: it is not.
 	Proved func(context.Context) bool
-	// Writers returns the users that write the status of sessions: the add-on. Its errors have the same classes as the errors of
-	// Projects.
+	// Writers returns the users that write the status of sessions: the add-on. Its errors have the same classes as the
+	// errors of Projects.
 	Writers func(context.Context) ([]string, error)
 	// Grants records granted sessions. Nil: every session is refused.
 	Grants SessionGrants
@@ -127,7 +129,8 @@ func (v *Sessions) create(ctx context.Context, request admission.Request, sessio
 	}
 	if v.Proved == nil || !v.Proved(ctx) {
 		// Members of this group may do everything, without a check of any role, and any caller can claim to be one.
-		request.UserInfo.Groups = slices.DeleteFunc(slices.Clone(request.UserInfo.Groups), func(group string) bool { return group == user.SystemPrivilegedGroup })
+		request.UserInfo.Groups = slices.DeleteFunc(slices.Clone(request.UserInfo.Groups),
+			func(group string) bool { return group == user.SystemPrivilegedGroup })
 	}
 	if refused = v.permission(ctx, project, request, session); refused != nil {
 		return *refused
@@ -184,7 +187,9 @@ func (v *Sessions) project(ctx context.Context, request admission.Request) (Proj
 }
 
 // permission asks the project whether the user may have the session, and returns the response if not.
-func (v *Sessions) permission(ctx context.Context, project Project, request admission.Request, session *v1alpha.InstanceSession) *admission.Response {
+func (v *Sessions) permission(
+	ctx context.Context, project Project, request admission.Request, session *v1alpha.InstanceSession,
+) *admission.Response {
 	verb, subresource, _ := session.Spec.Type.Permission()
 	allowed, reason, err := v.Projects.Review(ctx, project, reviewBy(request.UserInfo, authorizationv1.ResourceAttributes{
 		Namespace: request.Namespace, Verb: verb, Group: v1alpha.GroupVersion.Group, Resource: "instances", Subresource: subresource,

@@ -87,24 +87,62 @@ func TestSessions(t *testing.T) {
 		"attach": {
 			gates: bothGates, kind: v1alpha.SessionAttach, wantAsked: "create instances/attach web-main-dfw-0", wantGranted: true,
 		},
-		"by default":               {kind: v1alpha.SessionLogs, wantMessage: "has not enabled feature gate InstanceLogs"},
-		"exec with logs only":      {gates: "InstanceLogs=true", kind: v1alpha.SessionExec, wantMessage: "has not enabled feature gate InstanceExec"},
-		"logs with exec only":      {gates: "InstanceExec=true", kind: v1alpha.SessionLogs, wantMessage: "has not enabled feature gate InstanceLogs"},
-		"an unknown type":          {gates: bothGates, kind: "Proxy", wantMessage: "spec.type"},
-		"without a permission":     {gates: bothGates, kind: v1alpha.SessionExec, refuse: "web-main-dfw-0", wantAsked: "create instances/exec web-main-dfw-0", wantMessage: `"consumer" may not create instances/exec "web-main-dfw-0" in namespace "default" of project "north": not yours`},
-		"Milo does not say":        {gates: bothGates, kind: v1alpha.SessionExec, change: in("mute"), wantAsked: "create instances/exec web-main-dfw-0", wantMessage: "could not be looked up, try again"},
-		"no project":               {gates: bothGates, kind: v1alpha.SessionExec, change: func(r *admission.Request) { r.UserInfo.Extra = nil }, wantMessage: "was not made in a project"},
-		"an unknown project":       {gates: bothGates, kind: v1alpha.SessionExec, change: in("nowhere"), wantMessage: "does not exist"},
-		"a suspended project":      {gates: bothGates, kind: v1alpha.SessionExec, change: in("asleep"), wantMessage: "is suspended"},
-		"Milo away":                {gates: bothGates, kind: v1alpha.SessionExec, change: in("unreachable"), wantMessage: "could not be looked up, try again"},
-		"a mistake":                {gates: bothGates, kind: v1alpha.SessionExec, spec: func(s *v1alpha.InstanceSessionSpec) { s.PublicKey = "" }, wantMessage: "spec.publicKey"},
-		"too many":                 {gates: bothGates, kind: v1alpha.SessionExec, err: fmt.Errorf("%w: project north has 20", webhook.ErrTooManySessions), wantAsked: "create instances/exec web-main-dfw-0", wantGranted: true, wantMessage: "project north has 20"},
-		"the hub away":             {gates: bothGates, kind: v1alpha.SessionExec, err: errors.New("the hub is away"), wantAsked: "create instances/exec web-main-dfw-0", wantGranted: true, wantMessage: "could not be recorded on the hub, try again"},
-		"a dry run":                {gates: bothGates, kind: v1alpha.SessionExec, change: func(r *admission.Request) { r.DryRun = new(true) }, wantAsked: "create instances/exec web-main-dfw-0"},
-		"a deletion":               {gates: bothGates, kind: v1alpha.SessionExec, change: func(r *admission.Request) { r.Operation = admissionv1.Delete }, wantMessage: "not validated here"},
-		"another resource":         {gates: bothGates, kind: v1alpha.SessionExec, change: func(r *admission.Request) { r.Resource.Resource = "pods" }, wantMessage: "not validated here"},
-		"no object":                {gates: bothGates, kind: v1alpha.SessionExec, change: func(r *admission.Request) { r.Object.Raw = nil }, wantMessage: "decode"},
-		"a consumer's status":      {gates: bothGates, kind: v1alpha.SessionExec, change: status("consumer"), wantMessage: "written by karmada-compute alone"},
+		"by default": {kind: v1alpha.SessionLogs, wantMessage: "has not enabled feature gate InstanceLogs"},
+		"exec with logs only": {
+			gates: "InstanceLogs=true", kind: v1alpha.SessionExec, wantMessage: "has not enabled feature gate InstanceExec",
+		},
+		"logs with exec only": {
+			gates: "InstanceExec=true", kind: v1alpha.SessionLogs, wantMessage: "has not enabled feature gate InstanceLogs",
+		},
+		"an unknown type": {gates: bothGates, kind: "Proxy", wantMessage: "spec.type"},
+		"without a permission": {
+			gates: bothGates, kind: v1alpha.SessionExec, refuse: "web-main-dfw-0",
+			wantAsked:   "create instances/exec web-main-dfw-0",
+			wantMessage: `"consumer" may not create instances/exec "web-main-dfw-0" in namespace "default" of project "north": not yours`,
+		},
+		"Milo does not say": {
+			gates: bothGates, kind: v1alpha.SessionExec, change: in("mute"), wantAsked: "create instances/exec web-main-dfw-0",
+			wantMessage: "could not be looked up, try again",
+		},
+		"no project": {
+			gates: bothGates, kind: v1alpha.SessionExec, change: func(r *admission.Request) { r.UserInfo.Extra = nil },
+			wantMessage: "was not made in a project",
+		},
+		"an unknown project":  {gates: bothGates, kind: v1alpha.SessionExec, change: in("nowhere"), wantMessage: "does not exist"},
+		"a suspended project": {gates: bothGates, kind: v1alpha.SessionExec, change: in("asleep"), wantMessage: "is suspended"},
+		"Milo away": {
+			gates: bothGates, kind: v1alpha.SessionExec, change: in("unreachable"), wantMessage: "could not be looked up, try again",
+		},
+		"a mistake": {
+			gates: bothGates, kind: v1alpha.SessionExec, spec: func(s *v1alpha.InstanceSessionSpec) { s.PublicKey = "" },
+			wantMessage: "spec.publicKey",
+		},
+		"too many": {
+			gates: bothGates, kind: v1alpha.SessionExec, err: fmt.Errorf("%w: project north has 20",
+				webhook.ErrTooManySessions), wantAsked: "create instances/exec web-main-dfw-0", wantGranted: true, wantMessage: "project north has 20",
+		},
+		"the hub away": {
+			gates: bothGates, kind: v1alpha.SessionExec, err: errors.New("the hub is away"),
+			wantAsked: "create instances/exec web-main-dfw-0", wantGranted: true, wantMessage: "could not be recorded on the hub, try again",
+		},
+		"a dry run": {
+			gates: bothGates, kind: v1alpha.SessionExec, change: func(r *admission.Request) { r.DryRun = new(true) },
+			wantAsked: "create instances/exec web-main-dfw-0",
+		},
+		"a deletion": {
+			gates: bothGates, kind: v1alpha.SessionExec, change: func(r *admission.Request) { r.Operation = admissionv1.Delete },
+			wantMessage: "not validated here",
+		},
+		"another resource": {
+			gates: bothGates, kind: v1alpha.SessionExec, change: func(r *admission.Request) { r.Resource.Resource = "pods" },
+			wantMessage: "not validated here",
+		},
+		"no object": {
+			gates: bothGates, kind: v1alpha.SessionExec, change: func(r *admission.Request) { r.Object.Raw = nil }, wantMessage: "decode",
+		},
+		"a consumer's status": {
+			gates: bothGates, kind: v1alpha.SessionExec, change: status("consumer"), wantMessage: "written by karmada-compute alone",
+		},
 		"the status of the add-on": {gates: bothGates, kind: v1alpha.SessionExec, change: status("add-on")},
 	}
 	for name, c := range cases {
@@ -148,7 +186,8 @@ func checkAsked(t *testing.T, asked chan authorizationv1.SubjectAccessReviewSpec
 	for review := range asked {
 		a := review.ResourceAttributes
 		got += fmt.Sprintf("%s %s/%s %s", a.Verb, a.Resource, a.Subresource, a.Name)
-		if a.Namespace != "default" || review.User != "consumer" || review.UID != "7" || len(review.Extra) != 3 || a.Group != "compute.datumapis.com" {
+		if a.Namespace != "default" || review.User != "consumer" || review.UID != "7" || len(review.Extra) != 3 ||
+			a.Group != "compute.datumapis.com" {
 			t.Errorf("asked about %+v of %+v", a, review)
 		}
 	}
@@ -192,8 +231,8 @@ func TestRecreatedProjectHasOwnSessions(t *testing.T) {
 	}
 }
 
-// TestClaimedMastersHaveNoSessions: a caller that knows the webhook's path can claim any group. Reviews and grants contain no group
-// that bypasses roles, unless the caller is a proven API server.
+// TestClaimedMastersHaveNoSessions: a caller that knows the webhook's path can claim any group. Reviews and grants
+// contain no group that bypasses roles, unless the caller is a proven API server.
 func TestClaimedMastersHaveNoSessions(t *testing.T) {
 	for _, proved := range []bool{false, true} {
 		p, g := newProjects(), &grants{}

@@ -16,8 +16,8 @@ import (
 
 // InstanceTypes returns the instance types. It is safe for concurrent use.
 type InstanceTypes interface {
-	// Types returns the types that the hub has confirmed recently: before a refusal, call FreshTypes. checked is false if there are no
-	// types to check against. An error means that the hub has not answered for too long.
+	// Types returns the types that the hub has confirmed recently: before a refusal, call FreshTypes. checked is false if
+	// there are no types to check against. An error means that the hub has not answered for too long.
 	Types(ctx context.Context) (types []v1alpha.InstanceType, checked bool, err error)
 	// FreshTypes returns the current types.
 	FreshTypes(ctx context.Context) ([]v1alpha.InstanceType, bool, error)
@@ -30,9 +30,9 @@ type InstanceTypes interface {
 // typesTimeout bounds how long a request waits for the types.
 const typesTimeout = 3 * time.Second
 
-// validateTypes returns the problems and warnings about the instance type of a Workload. Only a fresh answer refuses a type. An error
-// means that the request needs an answer of the hub that is missing: a disabled type must not get Instances because the hub is
-// unavailable. A change that adds no Instances of a type needs no answer.
+// validateTypes returns the problems and warnings about the instance type of a Workload. Only a fresh answer refuses a
+// type. An error means that the request needs an answer of the hub that is missing: a disabled type must not get
+// Instances because the hub is unavailable. A change that adds no Instances of a type needs no answer.
 func (v *Workloads) validateTypes(ctx context.Context, workload, before *v1alpha.Workload) (field.ErrorList, []string, error) {
 	if v.Types == nil {
 		return nil, nil, nil

@@ -47,8 +47,8 @@ func (*instanceTypes) Default() string { return "" }
 
 func (*instanceTypes) Grace() (time.Duration, time.Time) { return 0, time.Time{} }
 
-// TestTypesAreLookedUp: only a fresh answer refuses a type, and a request that adds Instances of a type waits for a hub that does not
-// answer.
+// TestTypesAreLookedUp: only a fresh answer refuses a type, and a request that adds Instances of a type waits for a hub
+// that does not answer.
 func TestTypesAreLookedUp(t *testing.T) {
 	const ours = "datumcloud-d1-standard-2"
 	away := errors.New("the hub cannot be reached")
@@ -57,12 +57,18 @@ func TestTypesAreLookedUp(t *testing.T) {
 		wantCode int32
 		wantText string
 	}{
-		"it is known":                     {types: instanceTypes{known: []string{ours}, freshErr: away}},
-		"it was made a moment ago":        {types: instanceTypes{known: []string{"other"}, fresh: []string{ours}}},
-		"it does not exist":               {types: instanceTypes{known: []string{"other"}, fresh: []string{"other"}}, wantCode: 422, wantText: `supported values: "other"`},
-		"nothing is known, and no answer": {types: instanceTypes{knownErr: away, freshErr: away}, wantCode: 503, wantText: "instanceType could not be looked up, try again"},
-		"it is not known, and no answer":  {types: instanceTypes{known: []string{"other"}, freshErr: away}, wantCode: 503, wantText: "the hub cannot be reached"},
-		"there are no types to check":     {types: instanceTypes{unserved: true}},
+		"it is known":              {types: instanceTypes{known: []string{ours}, freshErr: away}},
+		"it was made a moment ago": {types: instanceTypes{known: []string{"other"}, fresh: []string{ours}}},
+		"it does not exist": {
+			types: instanceTypes{known: []string{"other"}, fresh: []string{"other"}}, wantCode: 422, wantText: `supported values: "other"`,
+		},
+		"nothing is known, and no answer": {
+			types: instanceTypes{knownErr: away, freshErr: away}, wantCode: 503, wantText: "instanceType could not be looked up, try again",
+		},
+		"it is not known, and no answer": {
+			types: instanceTypes{known: []string{"other"}, freshErr: away}, wantCode: 503, wantText: "the hub cannot be reached",
+		},
+		"there are no types to check": {types: instanceTypes{unserved: true}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -100,7 +106,9 @@ func TestChangesWithoutTheHub(t *testing.T) {
 		"more Instances": {func(w *v1alpha.Workload) { scale(w).MinReplicas = 4 }, false},
 		"more Instances at most": {func(w *v1alpha.Workload) {
 			scale(w).MaxReplicas = new(int32(4))
-			scale(w).Metrics = []v1alpha.MetricSpec{{Resource: &v1alpha.ResourceMetricSource{Name: "cpu", Target: v1alpha.MetricTarget{AverageUtilization: new(int32(50))}}}}
+			scale(w).Metrics = []v1alpha.MetricSpec{
+				{Resource: &v1alpha.ResourceMetricSource{Name: "cpu", Target: v1alpha.MetricTarget{AverageUtilization: new(int32(50))}}},
+			}
 		}, false},
 		"another type": {func(w *v1alpha.Workload) { w.Spec.Template.Spec.Runtime.Resources.InstanceType = "other" }, false},
 	}

@@ -35,10 +35,11 @@ type Workloads struct {
 	Types InstanceTypes
 	// Features enable the reviews of access.
 	Features featuregate.FeatureGate
-	// Proved reports whether the caller is known to be an API server, so that the user of a request is more than a claim. Nil: it is not.
+	// Proved reports whether the caller is known to be an API server, so that the user of a request is more than a claim.
+	// Nil: it is not.
 	Proved func(context.Context) bool
-	// Users returns the users of the add-on's controllers at Milo, which patch the metadata of Workloads and never their spec. Its
-	// errors have the same classes as the errors of Projects. Nil: there are no such users.
+	// Users returns the users of the add-on's controllers at Milo, which patch the metadata of Workloads and never their
+	// spec. Its errors have the same classes as the errors of Projects. Nil: there are no such users.
 	Users func(context.Context) ([]string, error)
 	// Marks informs the controllers of projects that are about to have Workloads. Nil: they are not informed.
 	Marks Marks
@@ -57,11 +58,12 @@ func (v *Workloads) Handle(ctx context.Context, request admission.Request) admis
 		return malformed(err)
 	}
 	if before != nil && !workload.DeletionTimestamp.IsZero() {
-		// It runs nothing new, and its project may be gone; but the controllers keep it in memory until its last finalizer is removed.
+		// It runs nothing new, and its project may be gone; but the controllers keep it in memory until its last finalizer is
+		// removed.
 		return verdict(workload, validation.Size(workload, before, v.Bounds))
 	}
-	// A change that leaves the spec unchanged, or of an object that is being deleted, needs no project: finalizers must be added and
-	// removed whether Milo answers or not.
+	// A change that leaves the spec unchanged, or of an object that is being deleted, needs no project: finalizers must be
+	// added and removed whether Milo answers or not.
 	if before != nil && reflect.DeepEqual(before.Spec, workload.Spec) {
 		return verdict(workload, validation.Annotations(workload, before))
 	}
@@ -72,9 +74,11 @@ func (v *Workloads) Handle(ctx context.Context, request admission.Request) admis
 	return response
 }
 
-// answer answers a request that changes the spec. known is false if the request is known not to come from an API server: nothing may be
-// written because of such a request.
-func (v *Workloads) answer(ctx context.Context, request admission.Request, workload, before *v1alpha.Workload) (response admission.Response, known bool) {
+// answer answers a request that changes the spec. known is false if the request is known not to come from an API
+// server: nothing may be written because of such a request.
+func (v *Workloads) answer(
+	ctx context.Context, request admission.Request, workload, before *v1alpha.Workload,
+) (response admission.Response, known bool) {
 	project, refusal := v.projectOf(ctx, request)
 	if refusal != nil {
 		return *refusal, refusal.Result.Code != http.StatusForbidden
@@ -100,7 +104,8 @@ func (v *Workloads) answer(ctx context.Context, request admission.Request, workl
 	return admission.Allowed("").WithWarnings(warnings...), true
 }
 
-// inspect returns the warnings about a change or, if the change is not allowed, the response. It fills in the locations of the project.
+// inspect returns the warnings about a change or, if the change is not allowed, the response. It fills in the locations
+// of the project.
 func (v *Workloads) inspect(ctx context.Context, project Project, request admission.Request, c *change) ([]string, *admission.Response) {
 	if refusal := project.refusal(); refusal != "" {
 		return nil, new(admission.Denied(refusal))
@@ -177,7 +182,8 @@ func (v *Workloads) projectOf(ctx context.Context, request admission.Request) (P
 // quotaTimeout bounds how long a request waits for the quota: a warning is not worth more.
 const quotaTimeout = time.Second
 
-// quotaWarnings returns a warning if the project's quota does not suffice. A quota that cannot be read gives no warning.
+// quotaWarnings returns a warning if the project's quota does not suffice. A quota that cannot be read gives no
+// warning.
 func (v *Workloads) quotaWarnings(ctx context.Context, project Project, workload *v1alpha.Workload, places places) []string {
 	ctx, cancel := context.WithTimeout(ctx, quotaTimeout)
 	defer cancel()
@@ -193,7 +199,9 @@ func (v *Workloads) quotaWarnings(ctx context.Context, project Project, workload
 	if asked <= limit {
 		return nil
 	}
-	return []string{fmt.Sprintf("%d Instances are asked for and the project's quota is %d: what exceeds it waits until the quota is raised", asked, limit)}
+	return []string{
+		fmt.Sprintf("%d Instances are asked for and the project's quota is %d: what exceeds it waits until the quota is raised", asked, limit),
+	}
 }
 
 // workloads reads the Workload of a request and, on an update, the one that it replaces.
@@ -219,14 +227,15 @@ func workloads(request admission.Request) (workload, before *v1alpha.Workload, e
 	}
 }
 
-// Marks informs the controllers of projects that are about to have Workloads: no controller watches a project without Workloads.
+// Marks informs the controllers of projects that are about to have Workloads: no controller watches a project without
+// Workloads.
 type Marks interface {
 	// Mark reports a project. It may wait a short time for the write, whether it succeeds or not.
 	Mark(ctx context.Context, project string)
 }
 
-// mark informs the project's controllers of a request that may be stored. A change of the spec informs them too, in case they missed
-// the creation.
+// mark informs the project's controllers of a request that may be stored. A change of the spec informs them too, in
+// case they missed the creation.
 func (v *Workloads) mark(ctx context.Context, request admission.Request) {
 	if v.Marks == nil || request.DryRun != nil && *request.DryRun {
 		return
@@ -243,8 +252,8 @@ type change struct {
 	places      *places
 }
 
-// validateDemand returns problems for a change that asks for more than the project may have. A change that asks for no more than before is
-// not counted: a project that exceeds a lower bound can be changed, and reduced.
+// validateDemand returns problems for a change that asks for more than the project may have. A change that asks for no
+// more than before is not counted: a project that exceeds a lower bound can be changed, and reduced.
 func (v *Workloads) validateDemand(ctx context.Context, project Project, request admission.Request, c change) (field.ErrorList, error) {
 	if v.Most == (templates.Demand{}) {
 		return nil, nil

@@ -44,32 +44,70 @@ func TestWorkloads(t *testing.T) {
 			extra: inProject("north"), now: at(workload(), "two-1"), wantCode: 422,
 			wantMessage: []string{"spec.placements[0].locations[0].name: Invalid", "city TWO has other locations too"},
 		},
-		"a withdrawn location does not block":       {extra: inProject("north"), before: at(workload(), "xyz-1", "two-1"), now: at(workload(), "xyz-1", "two-1", "dfw-1"), wantAllowed: true},
-		"locations instead of cities, out of reach": {extra: inProject("dark"), before: workload("DFW"), now: at(workload(), "dfw-1"), wantCode: 504, wantMessage: []string{"locations"}},
+		"a withdrawn location does not block": {
+			extra: inProject("north"), before: at(workload(), "xyz-1", "two-1"), now: at(workload(), "xyz-1", "two-1", "dfw-1"), wantAllowed: true,
+		},
+		"locations instead of cities, out of reach": {
+			extra: inProject("dark"), before: workload("DFW"), now: at(workload(), "dfw-1"), wantCode: 504, wantMessage: []string{"locations"},
+		},
 		"a selector":                      {extra: inProject("north"), now: selecting(workload(), "us"), wantAllowed: true},
 		"a selector that matches nothing": {extra: inProject("north"), now: selecting(workload(), "nowhere"), wantAllowed: true},
 		"an empty selector": {
-			extra: inProject("north"), now: changed(selecting(workload(), "us"), func(w *v1alpha.Workload) { w.Spec.Placements[0].LocationSelector.MatchLabels = nil }),
+			extra: inProject("north"), now: changed(selecting(workload(), "us"),
+				func(w *v1alpha.Workload) { w.Spec.Placements[0].LocationSelector.MatchLabels = nil }),
 			wantCode: 422, wantMessage: []string{"spec.placements[0].locationSelector", "at least one label"},
 		},
-		"no extras":                                   {now: workload("DFW"), wantCode: 403, wantMessage: []string{"not made in a project"}},
-		"one extra missing":                           {extra: with(inProject("north"), "parent-type"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"parent-type"}},
-		"an extra with two values":                    {extra: with(inProject("north"), "parent-name", "north", "south"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"2 values"}},
-		"an organization":                             {extra: with(inProject("north"), "parent-type", "Organization"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"Organization"}},
-		"another group":                               {extra: with(inProject("north"), "parent-api-group", "example.com"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"example.com"}},
-		"a name that is a path":                       {extra: inProject("../north"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"no name of one"}},
-		"a project that does not exist":               {extra: inProject("nowhere"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"nowhere", "does not exist"}},
-		"a project that is going":                     {extra: inProject("going"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"being deleted"}},
-		"a suspended project":                         {extra: inProject("asleep"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"suspended"}},
-		"a project that is not ready":                 {extra: inProject("new"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"not ready yet"}},
-		"Milo out of reach is an error":               {extra: inProject("unreachable"), now: workload("DFW"), wantCode: 503, wantMessage: []string{"cannot be reached"}},
-		"a project out of reach too":                  {extra: inProject("dark"), now: workload("DFW"), wantCode: 504, wantMessage: []string{"locations", "cannot be reached"}},
-		"and one that says no rights":                 {extra: inProject("mute"), now: workload("DFW"), wantCode: 504, wantMessage: []string{"permissions", "cannot be reached"}},
-		"nobody is refused for what may have changed": {extra: inProject("away"), now: workload("DFW"), wantCode: 503, wantMessage: []string{"cannot be reached"}},
-		"a replica that Milo refuses":                 {extra: inProject("refused"), now: workload("DFW"), wantCode: 500, wantMessage: []string{"could not be looked up", "credentials"}},
-		"and knows the project":                       {extra: inProject("stale"), now: workload("DFW"), wantCode: 500, wantMessage: []string{"locations", "credentials"}},
+		"no extras": {now: workload("DFW"), wantCode: 403, wantMessage: []string{"not made in a project"}},
+		"one extra missing": {
+			extra: with(inProject("north"), "parent-type"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"parent-type"},
+		},
+		"an extra with two values": {
+			extra: with(inProject("north"), "parent-name", "north", "south"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"2 values"},
+		},
+		"an organization": {
+			extra: with(inProject("north"), "parent-type", "Organization"), now: workload("DFW"), wantCode: 403,
+			wantMessage: []string{"Organization"},
+		},
+		"another group": {
+			extra: with(inProject("north"), "parent-api-group", "example.com"), now: workload("DFW"), wantCode: 403,
+			wantMessage: []string{"example.com"},
+		},
+		"a name that is a path": {
+			extra: inProject("../north"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"no name of one"},
+		},
+		"a project that does not exist": {
+			extra: inProject("nowhere"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"nowhere", "does not exist"},
+		},
+		"a project that is going": {
+			extra: inProject("going"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"being deleted"},
+		},
+		"a suspended project": {
+			extra: inProject("asleep"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"suspended"},
+		},
+		"a project that is not ready": {
+			extra: inProject("new"), now: workload("DFW"), wantCode: 403, wantMessage: []string{"not ready yet"},
+		},
+		"Milo out of reach is an error": {
+			extra: inProject("unreachable"), now: workload("DFW"), wantCode: 503, wantMessage: []string{"cannot be reached"},
+		},
+		"a project out of reach too": {
+			extra: inProject("dark"), now: workload("DFW"), wantCode: 504, wantMessage: []string{"locations", "cannot be reached"},
+		},
+		"and one that says no rights": {
+			extra: inProject("mute"), now: workload("DFW"), wantCode: 504, wantMessage: []string{"permissions", "cannot be reached"},
+		},
+		"nobody is refused for what may have changed": {
+			extra: inProject("away"), now: workload("DFW"), wantCode: 503, wantMessage: []string{"cannot be reached"},
+		},
+		"a replica that Milo refuses": {
+			extra: inProject("refused"), now: workload("DFW"), wantCode: 500, wantMessage: []string{"could not be looked up", "credentials"},
+		},
+		"and knows the project": {
+			extra: inProject("stale"), now: workload("DFW"), wantCode: 500, wantMessage: []string{"locations", "credentials"},
+		},
 		"a Milo without the kind is no outage": {
-			extra: inProject("bare"), now: workload("DFW"), wantCode: 501, wantMessage: []string{"LocationBindings", "install their CustomResourceDefinition"},
+			extra: inProject("bare"), now: workload("DFW"), wantCode: 501,
+			wantMessage: []string{"LocationBindings", "install their CustomResourceDefinition"},
 		},
 		"and admits what names no new city": {extra: inProject("bare"), before: workload("XYZ", "DFW"), now: workload("DFW"), wantAllowed: true},
 		"old cities need no locations":      {extra: inProject("dark"), before: workload("XYZ", "DFW"), now: workload("DFW"), wantAllowed: true},
@@ -81,8 +119,12 @@ func TestWorkloads(t *testing.T) {
 			extra: inProject("unreachable"), before: workload("XYZ"), now: workload("XYZ"), wantAllowed: true,
 		},
 		"what is being deleted needs nobody": {before: workload("XYZ"), now: changed(workload("QQQ"), deleting), wantAllowed: true},
-		"a withdrawn city does not block":    {extra: inProject("north"), before: workload("XYZ"), now: workload("xyz", "DFW"), wantAllowed: true},
-		"a new unknown city does":            {extra: inProject("north"), before: workload("DFW"), now: workload("DFW", "XYZ"), wantCode: 422, wantMessage: []string{"XYZ"}},
+		"a withdrawn city does not block": {
+			extra: inProject("north"), before: workload("XYZ"), now: workload("xyz", "DFW"), wantAllowed: true,
+		},
+		"a new unknown city does": {
+			extra: inProject("north"), before: workload("DFW"), now: workload("DFW", "XYZ"), wantCode: 422, wantMessage: []string{"XYZ"},
+		},
 		"an old mistake does not block": {
 			extra: inProject("north"), before: changed(workload("DFW"), badName), now: changed(workload("DFW", "ORD"), badName), wantAllowed: true,
 		},
@@ -134,7 +176,8 @@ func TestSelectorWarnings(t *testing.T) {
 	for region, want := range map[string]int{"us": 0, "nowhere": 1} {
 		before := selecting(workload(), region)
 		response := workloads(newProjects()).Handle(t.Context(), creation(t, before))
-		if !response.Allowed || len(response.Warnings) != want || want > 0 && !strings.Contains(response.Warnings[0], "spec.placements[0].locationSelector: no location") {
+		if !response.Allowed || len(response.Warnings) != want ||
+			want > 0 && !strings.Contains(response.Warnings[0], "spec.placements[0].locationSelector: no location") {
 			t.Errorf("%s: allowed %t with warnings %q", region, response.Allowed, response.Warnings)
 		}
 		scaled := selecting(workload(), region)
@@ -238,13 +281,15 @@ func TestOwned(t *testing.T) {
 		wantCode       int32
 		wantMessage    string
 	}{
-		"the add-on":              {handler: owned, resource: "instances", user: "add-on", wantAllowed: true},
-		"a consumer":              {handler: owned, resource: "instances", user: "consumer", wantCode: 403, wantMessage: "change the Workload"},
-		"a consumer's deployment": {handler: owned, resource: "workloaddeployments", user: "consumer", wantCode: 403, wantMessage: "WorkloadDeployment"},
-		"a consumer's type":       {handler: owned, resource: "instancetypes", user: "consumer", wantCode: 403, wantMessage: "on the hub"},
-		"another kind":            {handler: owned, resource: "pods", user: "add-on", wantCode: 400, wantMessage: "pods"},
-		"Milo out of reach":       {handler: lost, resource: "instances", user: "add-on", wantCode: 503, wantMessage: "cannot be reached"},
-		"credentials refused":     {handler: refused, resource: "instances", user: "add-on", wantCode: 500, wantMessage: "credentials"},
+		"the add-on": {handler: owned, resource: "instances", user: "add-on", wantAllowed: true},
+		"a consumer": {handler: owned, resource: "instances", user: "consumer", wantCode: 403, wantMessage: "change the Workload"},
+		"a consumer's deployment": {
+			handler: owned, resource: "workloaddeployments", user: "consumer", wantCode: 403, wantMessage: "WorkloadDeployment",
+		},
+		"a consumer's type":   {handler: owned, resource: "instancetypes", user: "consumer", wantCode: 403, wantMessage: "on the hub"},
+		"another kind":        {handler: owned, resource: "pods", user: "add-on", wantCode: 400, wantMessage: "pods"},
+		"Milo out of reach":   {handler: lost, resource: "instances", user: "add-on", wantCode: 503, wantMessage: "cannot be reached"},
+		"credentials refused": {handler: refused, resource: "instances", user: "add-on", wantCode: 500, wantMessage: "credentials"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -252,7 +297,8 @@ func TestOwned(t *testing.T) {
 			request.Resource = metav1.GroupVersionResource{Group: "compute.datumapis.com", Version: "v1alpha", Resource: c.resource}
 			request.UserInfo.Username = c.user
 			response := c.handler.Handle(t.Context(), request)
-			if response.Allowed != c.wantAllowed || !c.wantAllowed && (response.Result.Code != c.wantCode || !strings.Contains(response.Result.Message, c.wantMessage)) {
+			if response.Allowed != c.wantAllowed || !c.wantAllowed &&
+				(response.Result.Code != c.wantCode || !strings.Contains(response.Result.Message, c.wantMessage)) {
 				t.Errorf("answer is %t, %+v", response.Allowed, response.Result)
 			}
 		})
@@ -264,20 +310,27 @@ func suspended(w *v1alpha.Workload) {
 	w.Annotations = map[string]string{"compute.datumapis.com/suspended": "true"}
 }
 
-// TestSuspendedAnnotation verifies that a new annotation is refused: consumers must not believe that the annotation stops Instances.
+// TestSuspendedAnnotation verifies that a new annotation is refused: consumers must not believe that the annotation
+// stops Instances.
 func TestSuspendedAnnotation(t *testing.T) {
 	handler := workloads(newProjects())
 	cases := map[string]struct {
 		request     admission.Request
 		wantAllowed bool
 	}{
-		"a creation":               {request: creation(t, changed(workload("DFW"), suspended))},
-		"an update":                {request: update(t, workload("DFW"), changed(workload("DFW"), suspended))},
-		"an update of the spec":    {request: update(t, workload("DFW"), changed(workload("DFW", "ORD"), suspended))},
-		"its removal":              {request: update(t, changed(workload("DFW"), suspended), workload("DFW")), wantAllowed: true},
-		"one that is there":        {request: update(t, changed(workload("DFW"), suspended), changed(workload("DFW", "ORD"), suspended)), wantAllowed: true},
-		"what is being deleted":    {request: update(t, workload("DFW"), changed(changed(workload("DFW"), suspended), deleting)), wantAllowed: true},
-		"another change meanwhile": {request: update(t, changed(workload("DFW"), suspended), changed(workload("DFW"), suspended)), wantAllowed: true},
+		"a creation":            {request: creation(t, changed(workload("DFW"), suspended))},
+		"an update":             {request: update(t, workload("DFW"), changed(workload("DFW"), suspended))},
+		"an update of the spec": {request: update(t, workload("DFW"), changed(workload("DFW", "ORD"), suspended))},
+		"its removal":           {request: update(t, changed(workload("DFW"), suspended), workload("DFW")), wantAllowed: true},
+		"one that is there": {
+			request: update(t, changed(workload("DFW"), suspended), changed(workload("DFW", "ORD"), suspended)), wantAllowed: true,
+		},
+		"what is being deleted": {
+			request: update(t, workload("DFW"), changed(changed(workload("DFW"), suspended), deleting)), wantAllowed: true,
+		},
+		"another change meanwhile": {
+			request: update(t, changed(workload("DFW"), suspended), changed(workload("DFW"), suspended)), wantAllowed: true,
+		},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -10,7 +10,8 @@ import (
 
 // CellSpec is the request of a hub to a cell.
 type CellSpec struct {
-	// hubUID is the UID of the hub, the UID of its namespace kube-system. The status is about the WorkloadDeployments of this hub.
+	// hubUID is the UID of the hub, the UID of its namespace kube-system. The status is about the WorkloadDeployments of
+	// this hub.
 	// +required
 	HubUID types.UID `json:"hubUID"`
 
@@ -32,8 +33,8 @@ type CellSpec struct {
 	// +optional
 	Namespaces bool `json:"namespaces,omitempty"`
 
-	// leaving are deployments that are no longer assigned to the cell. The hub asks whether the cell has any of their objects left,
-	// once Karmada can no longer propagate them to the cell.
+	// leaving are deployments that are no longer assigned to the cell. The hub asks whether the cell has any of their
+	// objects left, once Karmada can no longer propagate them to the cell.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
@@ -58,8 +59,8 @@ type LeavingDeployment struct {
 	Since string `json:"since"`
 }
 
-// CellStatus is the inventory of a cell: the WorkloadDeployments of the hub that it has. Its size does not depend on their number,
-// except for the entries that the hub requests.
+// CellStatus is the inventory of a cell: the WorkloadDeployments of the hub that it has. Its size does not depend on
+// their number, except for the entries that the hub requests.
 type CellStatus struct {
 	// observedGeneration is the generation that this status is about.
 	// +optional
@@ -69,7 +70,8 @@ type CellStatus struct {
 	// +optional
 	Total int32 `json:"total,omitempty"`
 
-	// namespaces is the number of hub namespaces that the digests include. An agent that does not list namespaces leaves it out.
+	// namespaces is the number of hub namespaces that the digests include. An agent that does not list namespaces leaves
+	// it out.
 	// +optional
 	Namespaces *int32 `json:"namespaces,omitempty"`
 
@@ -95,7 +97,8 @@ type CellStatus struct {
 	// +optional
 	Truncated bool `json:"truncated,omitempty"`
 
-	// cordoned is true if the cell has Nodes and all of them are cordoned. An agent that does not read Nodes leaves it out.
+	// cordoned is true if the cell has Nodes and all of them are cordoned. An agent that does not read Nodes leaves it
+	// out.
 	// +optional
 	Cordoned *bool `json:"cordoned,omitempty"`
 
@@ -116,7 +119,8 @@ type InventoryEntry struct {
 	// +required
 	Name string `json:"name"`
 
-	// empty reports of a hub namespace that the cell has no WorkloadDeployment, no Instance and no Pod of an Instance in it.
+	// empty reports of a hub namespace that the cell has no WorkloadDeployment, no Instance and no Pod of an Instance in
+	// it.
 	// +optional
 	Empty bool `json:"empty,omitempty"`
 
@@ -141,8 +145,9 @@ type InventoryEntry struct {
 	DeploymentUID types.UID `json:"deploymentUID,omitempty"`
 }
 
-// Cell is the inventory of a member cluster for one hub. Only the add-on writes it: the hub sends it to the cell through Karmada, and
-// the agent in the cell writes its status, which Karmada brings back. A cell that belongs to two hubs has two.
+// Cell is the inventory of a member cluster for one hub. Only the add-on writes it: the hub sends it to the cell
+// through Karmada, and the agent in the cell writes its status, which Karmada brings back. A cell that belongs to two
+// hubs has two.
 //
 // +genclient
 // +genclient:nonNamespaced

@@ -5,14 +5,15 @@ package v1alpha
 
 // Condition types. The status types list the condition types of each kind.
 const (
-	// ConditionAvailable is True while at least one Instance is Available. An Instance is Available when it has been Ready for
-	// minReadySeconds.
+	// ConditionAvailable is True while at least one Instance is Available. An Instance is Available when it has been Ready
+	// for minReadySeconds.
 	ConditionAvailable = "Available"
 	// ConditionProgressing is True while Instances are being created, replaced or deleted to match the spec. It is
 	// False when they match, and with reason ProgressDeadlineExceeded when there is no progress.
 	ConditionProgressing = "Progressing"
-	// ConditionDegraded, on a Workload, is True while an Instance that got the template of a rollout cannot become Available. The message
-	// names the city, the Instance, the reason and the remedy. The condition is absent while no rollout had such an Instance.
+	// ConditionDegraded, on a Workload, is True while an Instance that got the template of a rollout cannot become
+	// Available. The message names the city, the Instance, the reason and the remedy. The condition is absent while no
+	// rollout had such an Instance.
 	ConditionDegraded = "Degraded"
 	// ConditionReplicasReady is True when every desired Instance is Ready.
 	ConditionReplicasReady = "ReplicasReady"
@@ -22,33 +23,35 @@ const (
 	ConditionProgrammed = "Programmed"
 	// ConditionQuotaGranted is True when the quota of an Instance is granted, or no quota is configured.
 	ConditionQuotaGranted = "QuotaGranted"
-	// ConditionReferencedDataReady is True when every ConfigMap and Secret that the template needs is in the cell. WorkloadDeployments
-	// and Instances whose template names none do not have it.
+	// ConditionReferencedDataReady is True when every ConfigMap and Secret that the template needs is in the cell.
+	// WorkloadDeployments and Instances whose template names none do not have it.
 	ConditionReferencedDataReady = "ReferencedDataReady"
 	// ConditionSuspended, on a WorkloadDeployment of a suspended project, is True when every cell has confirmed that the
 	// Instances are stopped. The condition is absent while the project is not suspended.
 	ConditionSuspended = "Suspended"
-	// ConditionSpecReceived, on a WorkloadDeployment, is False while a cell lacks fields of its spec. The condition is absent
-	// otherwise.
-	ConditionSpecReceived = "SpecReceived"
-	// ConditionReportValid, on a WorkloadDeployment, is False while fields of a cell's report have a wrong type or range. The condition is
+	// ConditionSpecReceived, on a WorkloadDeployment, is False while a cell lacks fields of its spec. The condition is
 	// absent otherwise.
+	ConditionSpecReceived = "SpecReceived"
+	// ConditionReportValid, on a WorkloadDeployment, is False while fields of a cell's report have a wrong type or range.
+	// The condition is absent otherwise.
 	ConditionReportValid = "ReportValid"
-	// ConditionStatusCurrent, on a project WorkloadDeployment, is True while its status and its Instances show what the cells
-	// report now. The other reasons of StatusCurrent name where the path from the cells is interrupted. They are also the reasons of
-	// Ready on an Instance whose state is Unknown.
+	// ConditionStatusCurrent, on a project WorkloadDeployment, is True while its status and its Instances show what the
+	// cells report now. The other reasons of StatusCurrent name where the path from the cells is interrupted. They are
+	// also the reasons of Ready on an Instance whose state is Unknown.
 	ConditionStatusCurrent = "StatusCurrent"
-	// ConditionScalingActive, on a WorkloadDeployment that is scaled by metrics, is True while the autoscaler of its cell gets these
-	// metrics. Its reasons are the reasons of Kubernetes' HorizontalPodAutoscaler, and ReasonAutoscalerStarting.
+	// ConditionScalingActive, on a WorkloadDeployment that is scaled by metrics, is True while the autoscaler of its cell
+	// gets these metrics. Its reasons are the reasons of Kubernetes' HorizontalPodAutoscaler, and
+	// ReasonAutoscalerStarting.
 	ConditionScalingActive = "ScalingActive"
-	// ConditionInstanceTypeDeprecated, on a Workload, is True when the instance type that it names is Deprecated. It is missing or
-	// False otherwise.
+	// ConditionInstanceTypeDeprecated, on a Workload, is True when the instance type that it names is Deprecated. It is
+	// missing or False otherwise.
 	ConditionInstanceTypeDeprecated = "InstanceTypeDeprecated"
-	// ConditionInstanceTypeDisabled, on a Workload, is True when the instance type that it names is Disabled or does not exist: running
-	// Instances keep running, and no more can be requested. It is missing or False otherwise.
+	// ConditionInstanceTypeDisabled, on a Workload, is True when the instance type that it names is Disabled or does not
+	// exist: running Instances keep running, and no more can be requested. It is missing or False otherwise.
 	ConditionInstanceTypeDisabled = "InstanceTypeDisabled"
-	// ConditionDisruptionBudget, on a Workload with spec.disruption, is True while the floors that the cells have confirmed guarantee the
-	// minimum. A raised minimum is in force when the condition is True for the generation that has it.
+	// ConditionDisruptionBudget, on a Workload with spec.disruption, is True while the floors that the cells have
+	// confirmed guarantee the minimum. A raised minimum is in force when the condition is True for the generation that has
+	// it.
 	ConditionDisruptionBudget = "DisruptionBudget"
 )
 
@@ -58,16 +61,18 @@ const (
 	ReasonBudgetInForce = "BudgetInForce"
 	// ReasonBudgetNotConfirmed says that cells have not confirmed their newest floors.
 	ReasonBudgetNotConfirmed = "BudgetNotConfirmed"
-	// ReasonNoDisruptionAllowed says that no voluntary disruption is possible: the minimum needs every Instance, or too few are Available.
+	// ReasonNoDisruptionAllowed says that no voluntary disruption is possible: the minimum needs every Instance, or too
+	// few are Available.
 	ReasonNoDisruptionAllowed = "NoDisruptionAllowed"
 )
 
-// Reasons of InstanceTypeDeprecated and InstanceTypeDisabled on a Workload. The first two are also the reason of Available on a
-// placement that cannot start.
+// Reasons of InstanceTypeDeprecated and InstanceTypeDisabled on a Workload. The first two are also the reason of
+// Available on a placement that cannot start.
 const (
 	// ReasonInstanceTypeNotFound says that the instance type that the template names does not exist.
 	ReasonInstanceTypeNotFound = "InstanceTypeNotFound"
-	// ReasonDefaultInstanceTypeNotFound says that the template names no instance type, and the operator's default type does not exist.
+	// ReasonDefaultInstanceTypeNotFound says that the template names no instance type, and the operator's default type
+	// does not exist.
 	ReasonDefaultInstanceTypeNotFound = "DefaultInstanceTypeNotFound"
 	// ReasonInstanceTypeDisabled says that the instance type is Disabled.
 	ReasonInstanceTypeDisabled = "InstanceTypeDisabled"
@@ -77,7 +82,8 @@ const (
 	ReasonInstanceTypeUsable = "InstanceTypeUsable"
 )
 
-// ReasonAutoscalerStarting says that the autoscaler of the cell has not read the metrics yet. It is a reason of ScalingActive=Unknown.
+// ReasonAutoscalerStarting says that the autoscaler of the cell has not read the metrics yet. It is a reason of
+// ScalingActive=Unknown.
 const ReasonAutoscalerStarting = "AutoscalerStarting"
 
 // Reasons of StatusCurrent, and of Ready=Unknown on an Instance.
@@ -92,7 +98,8 @@ const (
 	ReasonCellNotReady = "CellNotReady"
 	// ReasonAgentNotReady says that the agent of a cell is not running, so the cell does not report.
 	ReasonAgentNotReady = "AgentNotReady"
-	// ReasonNotBound says that Karmada has no ResourceBinding for the deployment, or the ResourceBinding belongs to an earlier deployment with the same name.
+	// ReasonNotBound says that Karmada has no ResourceBinding for the deployment, or the ResourceBinding belongs to an
+	// earlier deployment with the same name.
 	ReasonNotBound = "NotBound"
 	// ReasonNotApplied says that Karmada could not write the deployment into a cell.
 	ReasonNotApplied = "NotApplied"
@@ -118,7 +125,8 @@ const (
 	ReasonInstanceCrashing = "InstanceCrashing"
 	// ReasonOOMKilled says that a container was killed because it used more memory than its limit.
 	ReasonOOMKilled = "OOMKilled"
-	// ReasonProbeFailing says that a container runs, and its readiness probe fails. The message has the answer that the probe got.
+	// ReasonProbeFailing says that a container runs, and its readiness probe fails. The message has the answer that the
+	// probe got.
 	ReasonProbeFailing = "ProbeFailing"
 	// ReasonEvicted says that the node evicted the Pod, which is replaced. The message is the kubelet's.
 	ReasonEvicted = "Evicted"
@@ -130,25 +138,26 @@ const (
 	ReasonAvailable = "Available"
 )
 
-// ReasonProjectSuspended says that the project is suspended: its Instances are stopped until an operator resumes the project,
-// and then start again automatically. It is a reason of Ready, Available and Programmed on an Instance, and of Available on a
-// WorkloadDeployment, a placement and a Workload.
+// ReasonProjectSuspended says that the project is suspended: its Instances are stopped until an operator resumes the
+// project, and then start again automatically. It is a reason of Ready, Available and Programmed on an Instance, and of
+// Available on a WorkloadDeployment, a placement and a Workload.
 const ReasonProjectSuspended = "ProjectSuspended"
 
-// ReasonFieldsMissing says that the CRD or the agent of a cell is older than the hub and lacks fields of the deployment that the hub has
-// set. The cell starts nothing new, and what runs continues. It is the reason of SpecReceived on a WorkloadDeployment and a reason of
-// Ready and Programmed on an Instance.
+// ReasonFieldsMissing says that the CRD or the agent of a cell is older than the hub and lacks fields of the deployment
+// that the hub has set. The cell starts nothing new, and what runs continues. It is the reason of SpecReceived on a
+// WorkloadDeployment and a reason of Ready and Programmed on an Instance.
 const ReasonFieldsMissing = "FieldsMissing"
 
-// ReasonReportFieldsIgnored says that fields of a cell's report have a wrong type or range. They are ignored, and the rest of the report
-// counts. It is the reason of ReportValid on a WorkloadDeployment.
+// ReasonReportFieldsIgnored says that fields of a cell's report have a wrong type or range. They are ignored, and the
+// rest of the report counts. It is the reason of ReportValid on a WorkloadDeployment.
 const ReasonReportFieldsIgnored = "ReportFieldsIgnored"
 
 // Reasons of Suspended on a WorkloadDeployment, beside ReasonProjectSuspended.
 const (
 	// ReasonSuspending says that Instances are being stopped.
 	ReasonSuspending = "Suspending"
-	// ReasonNotConfirmed says that a cell has not confirmed yet that it has stopped the Instances. The message names the cell and the cause.
+	// ReasonNotConfirmed says that a cell has not confirmed yet that it has stopped the Instances. The message names the
+	// cell and the cause.
 	ReasonNotConfirmed = "NotConfirmed"
 )
 
@@ -174,7 +183,8 @@ const (
 	ReasonProgrammed = "Programmed"
 	// ReasonFieldsNotHonoured says that the Pod is scheduled, but a field of the template has no effect in this cell.
 	ReasonFieldsNotHonoured = "FieldsNotHonoured"
-	// ReasonRuntimeClassNotServed says that this cell does not serve the runtime.class of the template. It is a reason of Ready as well.
+	// ReasonRuntimeClassNotServed says that this cell does not serve the runtime.class of the template. It is a reason of
+	// Ready as well.
 	ReasonRuntimeClassNotServed = "RuntimeClassNotServed"
 )
 
@@ -240,7 +250,8 @@ const (
 	ReasonAvailablePlacementFound = "AvailablePlacementFound"
 	// ReasonNetworkProvisioning says that no Instance is Ready, and at least one waits for its network.
 	ReasonNetworkProvisioning = "NetworkProvisioning"
-	// ReasonNetworkNotFound says that the project does not have a network that the template names. Create it, or name another.
+	// ReasonNetworkNotFound says that the project does not have a network that the template names. Create it, or name
+	// another.
 	ReasonNetworkNotFound = "NetworkNotFound"
 	// ReasonNoAvailablePlacements says that no placement is available.
 	ReasonNoAvailablePlacements = "NoAvailablePlacements"
@@ -265,13 +276,14 @@ const (
 	ReasonReplicasNotReady = "ReplicasNotReady"
 )
 
-// ReasonRolloutPaused says that the rollout of a Workload's template waits for a user. It is a reason of Progressing on a Workload.
+// ReasonRolloutPaused says that the rollout of a Workload's template waits for a user. It is a reason of Progressing on
+// a Workload.
 const ReasonRolloutPaused = "RolloutPaused"
 
 // Reasons of Degraded on a Workload.
 const (
-	// ReasonRolloutBlocked says that an Instance that got the template of a rollout cannot become Available. No further Instance gets the
-	// template.
+	// ReasonRolloutBlocked says that an Instance that got the template of a rollout cannot become Available. No further
+	// Instance gets the template.
 	ReasonRolloutBlocked = "RolloutBlocked"
 	// ReasonRolloutHealthy says that no Instance blocks a rollout.
 	ReasonRolloutHealthy = "RolloutHealthy"
@@ -307,7 +319,8 @@ const (
 
 // Reasons of ComputeCityConfirmed on a Cluster.
 const (
-	// ReasonCityUnconfirmed says that the namespace of the cell's Works on the hub does not have the label of the Cluster's city.
+	// ReasonCityUnconfirmed says that the namespace of the cell's Works on the hub does not have the label of the
+	// Cluster's city.
 	ReasonCityUnconfirmed = "CityUnconfirmed"
 )
 
@@ -325,15 +338,17 @@ const (
 const (
 	// ConditionComputeAgentReady is True while the agent of the add-on in the cell is available and current.
 	ConditionComputeAgentReady = "ComputeAgentReady"
-	// ConditionComputeNodesSchedulable is False while all Nodes of the cell are cordoned. New deployments then go to the other cells of the city
-	// that have capacity.
+	// ConditionComputeNodesSchedulable is False while all Nodes of the cell are cordoned. New deployments then go to the
+	// other cells of the city that have capacity.
 	ConditionComputeNodesSchedulable = "ComputeNodesSchedulable"
-	// ConditionComputeCityConfirmed is False while the Cluster has the label of an unconfirmed city: it is no cell of the city.
+	// ConditionComputeCityConfirmed is False while the Cluster has the label of an unconfirmed city: it is no cell of the
+	// city.
 	ConditionComputeCityConfirmed = "ComputeCityConfirmed"
-	// ConditionComputeForgotten, on a Cluster that an operator has forgotten, is True when nothing is kept for the cell any more.
+	// ConditionComputeForgotten, on a Cluster that an operator has forgotten, is True when nothing is kept for the cell
+	// any more.
 	ConditionComputeForgotten = "ComputeForgotten"
 )
 
-// MaxMessage is the longest message of a condition on an Instance, in bytes. Each report of a deployment has all of them, and
-// Karmada writes it several times.
+// MaxMessage is the longest message of a condition on an Instance, in bytes. Each report of a deployment has all of
+// them, and Karmada writes it several times.
 const MaxMessage = 512

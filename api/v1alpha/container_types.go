@@ -120,8 +120,8 @@ type VolumeAttachment struct {
 	// +optional
 	ReadOnly bool `json:"readOnly,omitempty"`
 
-	// subPath is the file or folder of the volume that a container mounts, instead of all of it. A container does not see later
-	// changes of a ConfigMap or Secret that is mounted so.
+	// subPath is the file or folder of the volume that a container mounts, instead of all of it. A container does not see
+	// later changes of a ConfigMap or Secret that is mounted so.
 	// +optional
 	// +kubebuilder:validation:MaxLength=4096
 	SubPath string `json:"subPath,omitempty"`

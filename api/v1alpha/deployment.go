@@ -12,8 +12,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// Cell is the name of the cell that has this deployment, from Karmada's annotation. It is "" for a deployment that Karmada did
-// not create.
+// Cell is the name of the cell that has this deployment, from Karmada's annotation. It is "" for a deployment that
+// Karmada did not create.
 func (d *WorkloadDeployment) Cell() string {
 	cell, found := strings.CutPrefix(d.Annotations[AnnotationWorkNamespace], executionSpacePrefix)
 	if !found {
@@ -58,12 +58,12 @@ func (a *WorkloadDeploymentAssignment) Names(cell string) bool {
 	return slices.ContainsFunc(a.Cells, func(c CellAssignment) bool { return c.Name == cell })
 }
 
-// DefaultMinReady is how long an Instance without readiness probes must be Ready before it is Available. Its Pod is ready as soon as
-// its containers run: a process that ends within this time never counts as available.
+// DefaultMinReady is how long an Instance without readiness probes must be Ready before it is Available. Its Pod is
+// ready as soon as its containers run: a process that ends within this time never counts as available.
 const DefaultMinReady = 10 * time.Second
 
-// MinReady is how long an Instance with this spec must be Ready before it is Available: minReadySeconds if it is set, and otherwise 0
-// if a container has a readiness probe, and DefaultMinReady if none has one.
+// MinReady is how long an Instance with this spec must be Ready before it is Available: minReadySeconds if it is set,
+// and otherwise 0 if a container has a readiness probe, and DefaultMinReady if none has one.
 func (s *WorkloadDeploymentSpec) MinReady(instance *InstanceSpec) time.Duration {
 	switch {
 	case s.MinReadySeconds != nil:

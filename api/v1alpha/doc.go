@@ -1,8 +1,9 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package v1alpha has the types of compute.datumapis.com/v1alpha: Workload, which a consumer writes, WorkloadDeployment, of which the
-// add-on keeps one per placement and city, and Instance, and everything that follows from these types alone: names, labels, sizes.
+// Package v1alpha has the types of compute.datumapis.com/v1alpha: Workload, which a consumer writes,
+// WorkloadDeployment, of which the add-on keeps one per placement and city, and Instance, and everything that follows
+// from these types alone: names, labels, sizes.
 //
 // Field names and strings are used by existing manifests, clients and dashboards and are not renamed.
 //

@@ -39,7 +39,8 @@ func (s *SandboxRuntime) AllContainers() []*SandboxContainer {
 	return all
 }
 
-// Running are the containers of a sandbox and its sidecars: the containers that run until the Instance stops. s may be nil.
+// Running are the containers of a sandbox and its sidecars: the containers that run until the Instance stops. s may be
+// nil.
 func (s *SandboxRuntime) Running() []*SandboxContainer {
 	all := s.AllContainers()
 	if s == nil {

@@ -10,8 +10,8 @@ import (
 
 // InstanceTemplateSpec is the template that Instances are created from.
 type InstanceTemplateSpec struct {
-	// metadata holds labels and annotations for the Instances. Labels are on their Pods, too, and so are annotations whose keys have no
-	// domain. The operator of a cell may allow domains.
+	// metadata holds labels and annotations for the Instances. Labels are on their Pods, too, and so are annotations whose
+	// keys have no domain. The operator of a cell may allow domains.
 	// +optional
 	metav1.ObjectMeta `json:"metadata,omitempty"`
 
@@ -40,9 +40,10 @@ type InstanceSpec struct {
 	// +kubebuilder:validation:MaxItems=32
 	Volumes []InstanceVolume `json:"volumes,omitempty"`
 
-	// onNodeLoss is the fate of the Instance when its node does not respond. Replace starts it on another node; its process may
-	// still run on the lost node, so that two of the same name run at once. Wait starts it again only when the node has confirmed
-	// that it stopped, or when an administrator has confirmed that the node is shut down. Without the field it is Replace.
+	// onNodeLoss is the fate of the Instance when its node does not respond. Replace starts it on another node; its
+	// process may still run on the lost node, so that two of the same name run at once. Wait starts it again only when the
+	// node has confirmed that it stopped, or when an administrator has confirmed that the node is shut down. Without the
+	// field it is Replace.
 	// +optional
 	OnNodeLoss NodeLossPolicy `json:"onNodeLoss,omitempty"`
 
@@ -82,8 +83,8 @@ type InstanceController struct {
 	// +optional
 	TemplateHash string `json:"templateHash,omitempty"`
 
-	// instanceTypeResources are the resources that the deployment had recorded when the Instance was created. A recreated Pod has the
-	// same size.
+	// instanceTypeResources are the resources that the deployment had recorded when the Instance was created. A recreated
+	// Pod has the same size.
 	// +optional
 	InstanceTypeResources corev1.ResourceList `json:"instanceTypeResources,omitempty"`
 
@@ -133,7 +134,8 @@ type InstanceRuntimeResources struct {
 	// +kubebuilder:validation:MaxLength=128
 	InstanceType string `json:"instanceType,omitempty"`
 
-	// requests override the size of instanceType. They are positive. In a project whose Instances need quota they are cpu and memory.
+	// requests override the size of instanceType. They are positive. In a project whose Instances need quota they are cpu
+	// and memory.
 	// +optional
 	Requests corev1.ResourceList `json:"requests,omitempty"`
 }
@@ -148,16 +150,16 @@ type SandboxRuntime struct {
 	// +kubebuilder:validation:MaxItems=16
 	Containers []SandboxContainer `json:"containers"`
 
-	// initContainers run one after the other, and each ends before the next one and the containers start. One with restartPolicy
-	// Always is a sidecar: it keeps running beside the containers, and stops after them.
+	// initContainers run one after the other, and each ends before the next one and the containers start. One with
+	// restartPolicy Always is a sidecar: it keeps running beside the containers, and stops after them.
 	// +optional
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=16
 	InitContainers []SandboxContainer `json:"initContainers,omitempty"`
 
-	// terminationGracePeriodSeconds is how long the containers may take to stop before they are killed, preStop included. Without it
-	// it is 30.
+	// terminationGracePeriodSeconds is how long the containers may take to stop before they are killed, preStop included.
+	// Without it it is 30.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=600
@@ -227,8 +229,8 @@ type InstanceStatus struct {
 	// +optional
 	Restarts int32 `json:"restarts,omitempty"`
 
-	// containers are the states of the containers. In a project only an Instance that is not Available, or with a container that
-	// was restarted, has them.
+	// containers are the states of the containers. In a project only an Instance that is not Available, or with a
+	// container that was restarted, has them.
 	// +optional
 	// +listType=map
 	// +listMapKey=name

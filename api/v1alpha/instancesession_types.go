@@ -19,7 +19,8 @@ const (
 	SessionExec InstanceSessionType = "Exec"
 	// SessionAttach attaches to the process of a container, once.
 	SessionAttach InstanceSessionType = "Attach"
-	// SessionPortForward connects to ports of an Instance. It may be used for several connections until the session expires.
+	// SessionPortForward connects to ports of an Instance. It may be used for several connections until the session
+	// expires.
 	SessionPortForward InstanceSessionType = "PortForward"
 )
 
@@ -100,7 +101,8 @@ type InstanceSessionSpec struct {
 	// +optional
 	Logs *SessionLogOptions `json:"logs,omitempty"`
 
-	// command is the program and its arguments, for type Exec. No shell interprets it. All items together have at most 16 KiB.
+	// command is the program and its arguments, for type Exec. No shell interprets it. All items together have at most 16
+	// KiB.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
@@ -123,8 +125,8 @@ type InstanceSessionSpec struct {
 	// +optional
 	TTY bool `json:"tty,omitempty"`
 
-	// publicKey is the public key of the client, in PEM (PKIX, ECDSA P-256 or Ed25519). Only a client that has the private key is
-	// served. Use another key for every session: a session contains no secret.
+	// publicKey is the public key of the client, in PEM (PKIX, ECDSA P-256 or Ed25519). Only a client that has the private
+	// key is served. Use another key for every session: a session contains no secret.
 	// +required
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
@@ -145,7 +147,8 @@ type InstanceSessionStatus struct {
 	// +kubebuilder:validation:MaxLength=2048
 	URL string `json:"url,omitempty"`
 
-	// caBundle has the CAs in PEM that the certificate of the URL is verified against. Empty: the CAs of the client's system.
+	// caBundle has the CAs in PEM that the certificate of the URL is verified against. Empty: the CAs of the client's
+	// system.
 	// +optional
 	// +kubebuilder:validation:MaxLength=65536
 	CABundle string `json:"caBundle,omitempty"`
@@ -171,8 +174,9 @@ type InstanceSessionStatus struct {
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 }
 
-// InstanceSession is a stream between one client and one container of an Instance: its log, a command in it, its process, or its ports. The
-// client creates a key and the session, waits for condition Ready, and connects to status.url with a certificate for the key.
+// InstanceSession is a stream between one client and one container of an Instance: its log, a command in it, its
+// process, or its ports. The client creates a key and the session, waits for condition Ready, and connects to
+// status.url with a certificate for the key.
 //
 // +genclient
 // +kubebuilder:object:root=true
@@ -204,8 +208,8 @@ type InstanceSessionList struct {
 	Items           []InstanceSession `json:"items"`
 }
 
-// Permission is the permission that a user needs in the project for a session of this type: a verb and a subresource of instances. ok
-// is false for a type that does not exist.
+// Permission is the permission that a user needs in the project for a session of this type: a verb and a subresource of
+// instances. ok is false for a type that does not exist.
 func (t InstanceSessionType) Permission() (verb, subresource string, ok bool) {
 	switch t {
 	case SessionLogs:

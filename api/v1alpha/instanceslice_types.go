@@ -7,7 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// InstanceSliceSpec says which Instances a slice is for. It never changes: scaling moves no Instance from one slice to another.
+// InstanceSliceSpec says which Instances a slice is for. It never changes: scaling moves no Instance from one slice to
+// another.
 //
 // +kubebuilder:validation:XValidation:rule="self == oldSelf",message="is immutable; other Instances have another slice"
 type InstanceSliceSpec struct {
@@ -22,17 +23,18 @@ type InstanceSliceSpec struct {
 
 // InstanceSliceStatus is the report of the cell.
 type InstanceSliceStatus struct {
-	// observedGeneration is the generation of the slice. It is 0 until the cell has reported: then the slice says nothing about its Instances.
+	// observedGeneration is the generation of the slice. It is 0 until the cell has reported: then the slice says nothing
+	// about its Instances.
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	InstanceReport `json:",inline"`
 }
 
-// InstanceSlice has the entries of some of the Instances of a large WorkloadDeployment, so that a change of one of them costs the
-// same however many there are. Only the add-on writes it: the hub makes it beside its copy of the deployment, Karmada brings it to
-// the cells of that one, and the agent in each of them writes its status. The hub reads that where Karmada collects it, in the
-// status of the ResourceBinding: the slice on the hub has none.
+// InstanceSlice has the entries of some of the Instances of a large WorkloadDeployment, so that a change of one of them
+// costs the same however many there are. Only the add-on writes it: the hub makes it beside its copy of the deployment,
+// Karmada brings it to the cells of that one, and the agent in each of them writes its status. The hub reads that where
+// Karmada collects it, in the status of the ResourceBinding: the slice on the hub has none.
 //
 // +genclient
 // +kubebuilder:object:root=true

@@ -18,7 +18,8 @@ type InstanceTypePhase string
 const (
 	// InstanceTypeActive is a type that any Workload may name.
 	InstanceTypeActive InstanceTypePhase = "Active"
-	// InstanceTypeDeprecated is a type that Workloads may still name, with a warning and a condition, until the grace period ends.
+	// InstanceTypeDeprecated is a type that Workloads may still name, with a warning and a condition, until the grace
+	// period ends.
 	InstanceTypeDeprecated InstanceTypePhase = "Deprecated"
 	// InstanceTypeDisabled is a type that no further Instance may request. Running Instances stay.
 	InstanceTypeDisabled InstanceTypePhase = "Disabled"
@@ -50,8 +51,8 @@ type InstanceTypeSpec struct {
 	// +kubebuilder:validation:MaxLength=1024
 	Description string `json:"description,omitempty"`
 
-	// resources of one Instance, including cpu and memory. A Workload's deployments record the resources of its type: a change applies
-	// to Workloads that begin to name the type after it.
+	// resources of one Instance, including cpu and memory. A Workload's deployments record the resources of its type: a
+	// change applies to Workloads that begin to name the type after it.
 	// +required
 	// +kubebuilder:validation:XValidation:rule="'cpu' in self && 'memory' in self",message="must have cpu and memory"
 	Resources corev1.ResourceList `json:"resources"`
@@ -64,14 +65,14 @@ type InstanceTypeSpec struct {
 
 // InstanceTypeStatus is the record of the add-on about a type.
 type InstanceTypeStatus struct {
-	// deprecatedAt is when the add-on saw first that the type is Deprecated. New Workloads are refused the type when the grace period of
-	// the operator has passed since.
+	// deprecatedAt is when the add-on saw first that the type is Deprecated. New Workloads are refused the type when the
+	// grace period of the operator has passed since.
 	// +optional
 	DeprecatedAt *metav1.Time `json:"deprecatedAt,omitempty"`
 }
 
-// InstanceType is a size that Workloads name. Operators write it on the hub; a project has a copy that shows what there is and
-// that nothing reads.
+// InstanceType is a size that Workloads name. Operators write it on the hub; a project has a copy that shows what there
+// is and that nothing reads.
 //
 // +genclient
 // +genclient:nonNamespaced
@@ -104,15 +105,15 @@ type InstanceTypeList struct {
 	Items           []InstanceType `json:"items"`
 }
 
-// InstanceTypeName is the name of the InstanceType object that a template names: datumcloud/d1-standard-2 is another spelling of
-// datumcloud-d1-standard-2.
+// InstanceTypeName is the name of the InstanceType object that a template names: datumcloud/d1-standard-2 is another
+// spelling of datumcloud-d1-standard-2.
 func InstanceTypeName(spelled string) string { return strings.ReplaceAll(spelled, "/", "-") }
 
 // IsUsable reports whether further Instances of the type may be requested.
 func (t *InstanceType) IsUsable() bool { return t.Spec.Lifecycle.Phase != InstanceTypeDisabled }
 
-// GraceEnds returns the end of the grace period of a Deprecated type. It is false for a type of another phase, for one whose
-// deprecation is not recorded, and where grace is 0: new Workloads may then name the type without end.
+// GraceEnds returns the end of the grace period of a Deprecated type. It is false for a type of another phase, for one
+// whose deprecation is not recorded, and where grace is 0: new Workloads may then name the type without end.
 func (t *InstanceType) GraceEnds(grace time.Duration) (time.Time, bool) {
 	if t.Spec.Lifecycle.Phase != InstanceTypeDeprecated || t.Status.DeprecatedAt == nil || grace <= 0 {
 		return time.Time{}, false

@@ -28,38 +28,41 @@ const (
 	LabelProjectNamespaceUID = "compute.datumapis.com/project-namespace-uid"
 	// LabelTemplateHash, on a Pod, is the hash of the template that its Instance was created from.
 	LabelTemplateHash = "compute.datumapis.com/template-hash"
-	// LabelNetwork, on a Pod, is the network of its Instance, as NetworkLabel writes it. Network policies select Pods by it.
+	// LabelNetwork, on a Pod, is the network of its Instance, as NetworkLabel writes it. Network policies select Pods by
+	// it.
 	LabelNetwork = "compute.datumapis.com/network"
-	// LabelProtected, with the value ProtectedTrue, is on the Pod of an Instance that has been Available and whose deployment has a floor. The
-	// PodDisruptionBudget of the deployment counts Pods with the label only, and a policy refuses their deletion.
+	// LabelProtected, with the value ProtectedTrue, is on the Pod of an Instance that has been Available and whose
+	// deployment has a floor. The PodDisruptionBudget of the deployment counts Pods with the label only, and a policy
+	// refuses their deletion.
 	LabelProtected = "compute.datumapis.com/protected"
 	// LabelManagedBy names the creator of an object that only the creator may write.
 	LabelManagedBy = "app.kubernetes.io/managed-by"
 	// LabelHubNamespace is the hub namespace of an object that is not in it, such as a Work.
 	LabelHubNamespace = "compute.datumapis.com/hub-namespace"
 
-	// LabelHub, on a copy, on the Work of a hub namespace, and on the objects that are created from them in a cell, is the UID of the
-	// hub: the UID of the namespace kube-system there. A cell that belongs to two hubs reports to each hub the objects of that hub.
+	// LabelHub, on a copy, on the Work of a hub namespace, and on the objects that are created from them in a cell, is the
+	// UID of the hub: the UID of the namespace kube-system there. A cell that belongs to two hubs reports to each hub the
+	// objects of that hub.
 	LabelHub = "compute.datumapis.com/hub-uid"
 
-	// LabelInventory is on the Works of the inventory: InventoryCell on a Work that carries a Cell, InventoryRemoval on a Work that is
-	// created and deleted at once, so that Karmada removes an unwanted object from the cell.
+	// LabelInventory is on the Works of the inventory: InventoryCell on a Work that carries a Cell, InventoryRemoval on a
+	// Work that is created and deleted at once, so that Karmada removes an unwanted object from the cell.
 	LabelInventory = "compute.datumapis.com/inventory"
 
-	// LabelTopologyCity is the city of a Karmada Cluster and of a hub WorkloadDeployment, in lower case, and confirms the city of a
-	// Cluster on the namespace of its Works. PropagationPolicies select by it.
+	// LabelTopologyCity is the city of a Karmada Cluster and of a hub WorkloadDeployment, in lower case, and confirms the
+	// city of a Cluster on the namespace of its Works. PropagationPolicies select by it.
 	LabelTopologyCity = "topology.datum.net/city-code"
 
-	// LabelDependencies, with the value DependenciesNone, is on a hub WorkloadDeployment that has never had dependencies: its policy
-	// does not look them up.
+	// LabelDependencies, with the value DependenciesNone, is on a hub WorkloadDeployment that has never had dependencies:
+	// its policy does not look them up.
 	LabelDependencies = "compute.datumapis.com/dependencies"
 
-	// LabelProjectMark, with the value ProjectMarkPresent, is on the ConfigMap on the hub that marks a project with Workloads, or one
-	// that is about to get its first.
+	// LabelProjectMark, with the value ProjectMarkPresent, is on the ConfigMap on the hub that marks a project with
+	// Workloads, or one that is about to get its first.
 	LabelProjectMark = "compute.datumapis.com/project-mark"
 
-	// LabelNamespaceProject, on a namespace of the hub, turns the namespace into a project if projects are namespaces. Its values are
-	// NamespaceProject and NamespaceSuspended.
+	// LabelNamespaceProject, on a namespace of the hub, turns the namespace into a project if projects are namespaces. Its
+	// values are NamespaceProject and NamespaceSuspended.
 	LabelNamespaceProject = "compute.datumapis.com/project"
 
 	// LabelProject is the project of a hub object, as "cluster-<project>" with "_" for "/".
@@ -97,8 +100,8 @@ const (
 	// AnnotationHubNamespace, on a project WorkloadDeployment, is a note of its hub namespace. Consumers may write it:
 	// the labels of that namespace decide whether it is true.
 	AnnotationHubNamespace = "compute.datumapis.com/federation-namespace"
-	// AnnotationProjectGeneration, on a hub WorkloadDeployment, is the generation of the project WorkloadDeployment that its spec
-	// was copied from.
+	// AnnotationProjectGeneration, on a hub WorkloadDeployment, is the generation of the project WorkloadDeployment that
+	// its spec was copied from.
 	AnnotationProjectGeneration = "compute.datumapis.com/project-generation"
 	// AnnotationProjectName, on a hub object, is the full name of the project.
 	AnnotationProjectName = "compute.datumapis.com/project"
@@ -106,41 +109,43 @@ const (
 	AnnotationRestartedAt = "compute.datumapis.com/restartedAt"
 	// AnnotationFloorSequence, on a PodDisruptionBudget in a cell, is the sequence of the floor that its minAvailable is.
 	AnnotationFloorSequence = "compute.datumapis.com/floor-sequence"
-	// AnnotationFloorComplete, on a PodDisruptionBudget in a cell, says by the value "true" that the Pods of all Available Instances have
-	// LabelProtected. Until then the cell confirms no floor.
+	// AnnotationFloorComplete, on a PodDisruptionBudget in a cell, says by the value "true" that the Pods of all Available
+	// Instances have LabelProtected. Until then the cell confirms no floor.
 	AnnotationFloorComplete = "compute.datumapis.com/floor-complete"
-	// AnnotationBreakGlass, on a Pod in a cell, lets anyone with the right to delete the Pod do so regardless of the disruption budget; on a
-	// WorkloadDeployment, regardless of the Instances that its deletion takes down. Its value is the reason, which the audit log gets.
+	// AnnotationBreakGlass, on a Pod in a cell, lets anyone with the right to delete the Pod do so regardless of the
+	// disruption budget; on a WorkloadDeployment, regardless of the Instances that its deletion takes down. Its value is
+	// the reason, which the audit log gets.
 	AnnotationBreakGlass = "compute.datumapis.com/break-glass"
-	// AnnotationSuspended is the annotation by which other systems stop a WorkloadDeployment. The add-on refuses it: it follows the
-	// Project at Milo.
+	// AnnotationSuspended is the annotation by which other systems stop a WorkloadDeployment. The add-on refuses it: it
+	// follows the Project at Milo.
 	AnnotationSuspended = "compute.datumapis.com/suspended"
-	// AnnotationRepairedAt, on an object of Karmada, is the time, in RFC 3339, of the add-on's last write that triggered a Karmada
-	// reconcile of the object.
+	// AnnotationRepairedAt, on an object of Karmada, is the time, in RFC 3339, of the add-on's last write that triggered a
+	// Karmada reconcile of the object.
 	AnnotationRepairedAt = "compute.datumapis.com/repaired-at"
-	// AnnotationForget, on a Karmada Cluster, with the value "true", releases a cell that is lost permanently: no object is kept for it
-	// any more. Remove the annotation to use the cell again.
+	// AnnotationForget, on a Karmada Cluster, with the value "true", releases a cell that is lost permanently: no object
+	// is kept for it any more. Remove the annotation to use the cell again.
 	AnnotationForget = "compute.datumapis.com/forget"
-	// AnnotationKeep, on a hub namespace whose project no longer exists: "true" keeps its objects, "false" withdraws them even while
-	// Milo is in doubt.
+	// AnnotationKeep, on a hub namespace whose project no longer exists: "true" keeps its objects, "false" withdraws them
+	// even while Milo is in doubt.
 	AnnotationKeep = "compute.datumapis.com/keep"
-	// AnnotationAbsent, on a hub namespace, has the answers of Milo that its project does not exist: the times of the first and the last one,
-	// in RFC 3339, and their number.
+	// AnnotationAbsent, on a hub namespace, has the answers of Milo that its project does not exist: the times of the
+	// first and the last one, in RFC 3339, and their number.
 	AnnotationAbsent = "compute.datumapis.com/absent"
-	// AnnotationWithdrawUntil, on the record of Milo's identity, is a time in RFC 3339, at most 24 hours ahead. Until then the
-	// projects that Milo does not have count as deleted, however many they are.
+	// AnnotationWithdrawUntil, on the record of Milo's identity, is a time in RFC 3339, at most 24 hours ahead. Until then
+	// the projects that Milo does not have count as deleted, however many they are.
 	AnnotationWithdrawUntil = "compute.datumapis.com/withdraw-until"
-	// AnnotationCities, on a namespace of the hub that is a project, names the cities that the project may use, separated by commas. A
-	// project without the annotation may use every city that has cells.
+	// AnnotationCities, on a namespace of the hub that is a project, names the cities that the project may use, separated
+	// by commas. A project without the annotation may use every city that has cells.
 	AnnotationCities = "compute.datumapis.com/cities"
-	// AnnotationLeaving, on the mark of a project, reports that the replica that watches the project is about to disengage it.
+	// AnnotationLeaving, on the mark of a project, reports that the replica that watches the project is about to disengage
+	// it.
 	AnnotationLeaving = "compute.datumapis.com/leaving"
 )
 
 // Karmada's own metadata on objects that it creates in a cell.
 const (
-	// AnnotationWorkNamespace is the namespace, on the hub, of the Work that has the object: executionSpacePrefix and the name of
-	// the cell.
+	// AnnotationWorkNamespace is the namespace, on the hub, of the Work that has the object: executionSpacePrefix and the
+	// name of the cell.
 	AnnotationWorkNamespace = "work.karmada.io/namespace"
 	// AnnotationTemplateUID is the UID of the object on the hub from which this object was created.
 	AnnotationTemplateUID = "resourcetemplate.karmada.io/uid"
@@ -156,9 +161,9 @@ const (
 	FinalizerPropagation = "compute.datumapis.com/federator"
 )
 
-// AnnotationRequires is the annotation that names, on the hub's copy, the fields of its spec that hold Instances back or limit them,
-// separated by commas. An API server whose CRD is older drops fields that it does not know, without a word; it keeps annotations. A cell
-// that lacks a field that is named here starts nothing new.
+// AnnotationRequires is the annotation that names, on the hub's copy, the fields of its spec that hold Instances back
+// or limit them, separated by commas. An API server whose CRD is older drops fields that it does not know, without a
+// word; it keeps annotations. A cell that lacks a field that is named here starts nothing new.
 const AnnotationRequires = "compute.datumapis.com/requires"
 
 // MiloRecordName is the name of the ConfigMap on the hub that records the identity of Milo.

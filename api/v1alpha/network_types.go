@@ -10,8 +10,8 @@ import (
 
 // InstanceNetworkInterface attaches an Instance to a network.
 type InstanceNetworkInterface struct {
-	// name of the interface in the Instance: eth0, which is the default. Admission refuses others, since the cells give a sandbox
-	// one interface of that name.
+	// name of the interface in the Instance: eth0, which is the default. Admission refuses others, since the cells give a
+	// sandbox one interface of that name.
 	// +optional
 	// +kubebuilder:validation:MaxLength=15
 	Name string `json:"name,omitempty"`
@@ -66,8 +66,9 @@ type NetworkReference struct {
 
 // InterfaceNetworkPolicy is the network policy of an interface.
 type InterfaceNetworkPolicy struct {
-	// ingress rules. Peers that no rule names may not connect, even from the same network: without rules, no peer may. A peer is an
-	// ipBlock, or an empty podSelector, which stands for the Instances of the same network. A rule without peers admits everything.
+	// ingress rules. Peers that no rule names may not connect, even from the same network: without rules, no peer may. A
+	// peer is an ipBlock, or an empty podSelector, which stands for the Instances of the same network. A rule without
+	// peers admits everything.
 	// +optional
 	// +listType=atomic
 	Ingress []networkingv1.NetworkPolicyIngressRule `json:"ingress,omitempty"`

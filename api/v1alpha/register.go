@@ -64,8 +64,8 @@ func (d *WorkloadDeployment) OwnerReference() metav1.OwnerReference {
 	return metav1.OwnerReference{APIVersion: GroupVersion.String(), Kind: KindWorkloadDeployment, Name: d.Name, UID: d.UID}
 }
 
-// ControllerReference is the owner reference by which an Instance controls its Pod. It blocks the deletion of the Instance
-// in foreground: the name of an Instance is free only when its Pod is gone.
+// ControllerReference is the owner reference by which an Instance controls its Pod. It blocks the deletion of the
+// Instance in foreground: the name of an Instance is free only when its Pod is gone.
 func (i *Instance) ControllerReference() metav1.OwnerReference {
 	return *metav1.NewControllerRef(i, GroupVersion.WithKind(KindInstance))
 }

@@ -7,11 +7,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// InstanceReport has an entry for each of the Instances of a cell, in few bytes: Karmada writes the complete report four times for each
-// change. Instances in the same state share its description. Package cellreport writes and reads reports. Neither a report nor a state
-// is ever empty: Karmada drops empty members of lists.
+// InstanceReport has an entry for each of the Instances of a cell, in few bytes: Karmada writes the complete report
+// four times for each change. Instances in the same state share its description. Package cellreport writes and reads
+// reports. Neither a report nor a state is ever empty: Karmada drops empty members of lists.
 type InstanceReport struct {
-	// cell that the Instances are in, by the name of its Karmada Cluster. It is set on the hub, which has the reports of all cells.
+	// cell that the Instances are in, by the name of its Karmada Cluster. It is set on the hub, which has the reports of
+	// all cells.
 	// +optional
 	Cell string `json:"cell"`
 
@@ -76,7 +77,8 @@ type InstanceEntry struct {
 	// +required
 	State int32 `json:"state"`
 
-	// since is the last transition of the conditions of the state: the first one as a time, each other one in seconds after it, as in "2026-01-01T00:00:00Z +0 +3".
+	// since is the last transition of the conditions of the state: the first one as a time, each other one in seconds
+	// after it, as in "2026-01-01T00:00:00Z +0 +3".
 	// +optional
 	Since string `json:"since,omitempty"`
 
@@ -93,7 +95,8 @@ type InstanceEntry struct {
 	// +optional
 	Restarts int32 `json:"restarts,omitempty"`
 
-	// containers are the states of the containers of an Instance that is not Available, or with a container that was restarted.
+	// containers are the states of the containers of an Instance that is not Available, or with a container that was
+	// restarted.
 	// +optional
 	// +listType=atomic
 	Containers []ContainerEntry `json:"containers,omitempty"`
@@ -130,10 +133,11 @@ type ContainerEntry struct {
 	Message string `json:"message,omitempty"`
 }
 
-// CellIndices lists all Instances in a cell by state, as ranges of indices such as "0-4,7". The controllers of the hub need this of
-// all Instances at once, and no more of most Instances.
+// CellIndices lists all Instances in a cell by state, as ranges of indices such as "0-4,7". The controllers of the hub
+// need this of all Instances at once, and no more of most Instances.
 type CellIndices struct {
-	// cell that the Instances are in, by the name of its Karmada Cluster. It is set on the hub, which has the reports of all cells.
+	// cell that the Instances are in, by the name of its Karmada Cluster. It is set on the hub, which has the reports of
+	// all cells.
 	// +optional
 	Cell string `json:"cell"`
 
@@ -161,8 +165,8 @@ type CellIndices struct {
 	// +optional
 	TemplateHash string `json:"templateHash,omitempty"`
 
-	// current are the indices of Instances that were created from that template. During a rollout the partition of the deployment may keep
-	// the others at an earlier one.
+	// current are the indices of Instances that were created from that template. During a rollout the partition of the
+	// deployment may keep the others at an earlier one.
 	// +optional
 	// +kubebuilder:validation:MaxLength=32768
 	Current string `json:"current,omitempty"`
@@ -180,8 +184,8 @@ type CellIndices struct {
 	// +optional
 	FloorSequence int64 `json:"floorSequence,omitempty"`
 
-	// available is how many Instances are Available, counted when the floor of floorSequence was in force: no Instance that was
-	// disrupted under an earlier floor is among them.
+	// available is how many Instances are Available, counted when the floor of floorSequence was in force: no Instance
+	// that was disrupted under an earlier floor is among them.
 	// +optional
 	Available int32 `json:"available,omitempty"`
 

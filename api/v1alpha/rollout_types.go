@@ -17,17 +17,20 @@ import (
 type RolloutFailurePolicy string
 
 const (
-	// RolloutPause leaves the Instances as they are. The rollout continues when they become Available, or with another template.
+	// RolloutPause leaves the Instances as they are. The rollout continues when they become Available, or with another
+	// template.
 	RolloutPause RolloutFailurePolicy = "Pause"
-	// RolloutUndo gives all Instances the last template that was rolled out completely. The template of the Workload stays.
+	// RolloutUndo gives all Instances the last template that was rolled out completely. The template of the Workload
+	// stays.
 	RolloutUndo RolloutFailurePolicy = "Undo"
 )
 
 // PauseAfterFirstCity is the value of pauseAfter that pauses a rollout after its first city.
 const PauseAfterFirstCity = "FirstCity"
 
-// WorkloadRollout controls the update of a Workload's Instances to a new template. Without it, one city is updated after another: in the
-// first city one Instance alone, then the others as maxUnavailable and the management policy allow.
+// WorkloadRollout controls the update of a Workload's Instances to a new template. Without it, one city is updated
+// after another: in the first city one Instance alone, then the others as maxUnavailable and the management policy
+// allow.
 type WorkloadRollout struct {
 	// progressDeadlineSeconds is how long the Instances in a city may make no progress towards the spec before
 	// condition Progressing is False with reason ProgressDeadlineExceeded. Progress is a change of the spec, an
@@ -37,25 +40,25 @@ type WorkloadRollout struct {
 	// +kubebuilder:validation:Minimum=1
 	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
 
-	// maxUnavailable limits the Instances that may be unavailable while a new template replaces an old one: a number, or a percentage
-	// that is rounded down, but at least 1. It holds in each cell, for the Instances that a deployment has there with policy Parallel,
-	// and over all cities, for all Instances of the Workload. Without it, it is 25%. OrderedReady replaces one after the other in each
-	// cell.
+	// maxUnavailable limits the Instances that may be unavailable while a new template replaces an old one: a number, or a
+	// percentage that is rounded down, but at least 1. It holds in each cell, for the Instances that a deployment has
+	// there with policy Parallel, and over all cities, for all Instances of the Workload. Without it, it is 25%.
+	// OrderedReady replaces one after the other in each cell.
 	// +optional
 	// +kubebuilder:validation:XIntOrString
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 
-	// maxSurge is how many additional Instances run while a new template replaces an old one, over all cities: a number, or a percentage
-	// of all Instances that is rounded up. A city gets its additional Instances with the new template before any of its Instances is replaced,
-	// and loses them at the end. Without it, each city with a single Instance gets one, unless the template has onNodeLoss Wait; 0 disables it.
-	// Instances that metrics scale have none. If the additional Instances wait for quota or capacity for 30 seconds, the Instances of the
-	// city are replaced without them.
+	// maxSurge is how many additional Instances run while a new template replaces an old one, over all cities: a number,
+	// or a percentage of all Instances that is rounded up. A city gets its additional Instances with the new template
+	// before any of its Instances is replaced, and loses them at the end. Without it, each city with a single Instance
+	// gets one, unless the template has onNodeLoss Wait; 0 disables it. Instances that metrics scale have none. If the
+	// additional Instances wait for quota or capacity for 30 seconds, the Instances of the city are replaced without them.
 	// +optional
 	// +kubebuilder:validation:XIntOrString
 	MaxSurge *intstr.IntOrString `json:"maxSurge,omitempty"`
 
-	// cityOrder is the order in which cities get a new template. The first city is the canary. Other cities follow in the order of their
-	// codes.
+	// cityOrder is the order in which cities get a new template. The first city is the canary. Other cities follow in the
+	// order of their codes.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=48
@@ -69,15 +72,16 @@ type WorkloadRollout struct {
 	// +kubebuilder:validation:Maximum=48
 	CitiesAtOnce *int32 `json:"citiesAtOnce,omitempty"`
 
-	// batch is how many Instances of the Workload get a new template at once after the first one: a number, or a percentage of all
-	// Instances that is rounded down, but at least 1. The next batch follows when these Instances are Available. Without it, a city
-	// is one batch.
+	// batch is how many Instances of the Workload get a new template at once after the first one: a number, or a
+	// percentage of all Instances that is rounded down, but at least 1. The next batch follows when these Instances are
+	// Available. Without it, a city is one batch.
 	// +optional
 	// +kubebuilder:validation:XIntOrString
 	Batch *intstr.IntOrString `json:"batch,omitempty"`
 
-	// pauseAfter pauses a rollout once that many Instances are Available with the new template: a number, a percentage of all Instances
-	// that is rounded up, or FirstCity for all Instances of the first city. `kubectl compute rollout resume` continues.
+	// pauseAfter pauses a rollout once that many Instances are Available with the new template: a number, a percentage of
+	// all Instances that is rounded up, or FirstCity for all Instances of the first city. `kubectl compute rollout resume`
+	// continues.
 	// +optional
 	// +kubebuilder:validation:XIntOrString
 	PauseAfter *intstr.IntOrString `json:"pauseAfter,omitempty"`
@@ -131,8 +135,8 @@ func (r *WorkloadRollout) Unavailable(instances int) int {
 	return max(1, value)
 }
 
-// Surge is how many additional Instances may run while so many Instances are replaced; explicit is false when the Workload does not set it.
-// r may be nil.
+// Surge is how many additional Instances may run while so many Instances are replaced; explicit is false when the
+// Workload does not set it. r may be nil.
 func (r *WorkloadRollout) Surge(instances int) (most int, explicit bool) {
 	if r == nil || r.MaxSurge == nil {
 		return 0, false
@@ -156,8 +160,8 @@ func (r *WorkloadRollout) BatchOf(instances int) int {
 	return max(1, value)
 }
 
-// PauseAfterOf is how many of so many Instances have a new template when the rollout pauses; 0: it does not, or after the first city if
-// first is true. r may be nil.
+// PauseAfterOf is how many of so many Instances have a new template when the rollout pauses; 0: it does not, or after
+// the first city if first is true. r may be nil.
 func (r *WorkloadRollout) PauseAfterOf(instances int) (after int, first bool) {
 	switch {
 	case r == nil || r.PauseAfter == nil:
@@ -186,8 +190,8 @@ func (r *WorkloadRollout) ForCells() *WorkloadRollout {
 	return &WorkloadRollout{MaxUnavailable: new(*r.MaxUnavailable)}
 }
 
-// AnnotationRolloutResumed is the annotation by which a consumer continues a rollout that has paused at pauseAfter: its value is
-// status.rollout.templateHash of the Workload.
+// AnnotationRolloutResumed is the annotation by which a consumer continues a rollout that has paused at pauseAfter: its
+// value is status.rollout.templateHash of the Workload.
 const AnnotationRolloutResumed = "compute.datumapis.com/rollout-resumed"
 
 // RolloutPhase is the phase of a rollout.
@@ -247,8 +251,8 @@ type WorkloadRolloutStatus struct {
 
 // WorkloadRevisionSpec is a template that a Workload has or had.
 type WorkloadRevisionSpec struct {
-	// revision is the number of the template: each change of a Workload's template has a higher number. A Workload that gets an earlier
-	// template again gives it a new number.
+	// revision is the number of the template: each change of a Workload's template has a higher number. A Workload that
+	// gets an earlier template again gives it a new number.
 	// +required
 	// +kubebuilder:validation:Minimum=1
 	Revision int64 `json:"revision"`
@@ -284,23 +288,25 @@ type WorkloadRevisionList struct {
 	Items           []WorkloadRevision `json:"items"`
 }
 
-// WorkloadDisruption is the budget of a Workload for voluntary disruptions. Percentages are of the desired Instances in all cities.
+// WorkloadDisruption is the budget of a Workload for voluntary disruptions. Percentages are of the desired Instances in
+// all cities.
 // +kubebuilder:validation:ExactlyOneOf=minAvailable;maxUnavailable
 type WorkloadDisruption struct {
-	// minAvailable is how many Instances voluntary disruptions leave Available: a number, or a percentage that is rounded up.
+	// minAvailable is how many Instances voluntary disruptions leave Available: a number, or a percentage that is rounded
+	// up.
 	// +optional
 	// +kubebuilder:validation:XIntOrString
 	MinAvailable *intstr.IntOrString `json:"minAvailable,omitempty"`
 
-	// maxUnavailable is how many Instances may be unavailable after a voluntary disruption: a number, or a percentage that is rounded
-	// up.
+	// maxUnavailable is how many Instances may be unavailable after a voluntary disruption: a number, or a percentage that
+	// is rounded up.
 	// +optional
 	// +kubebuilder:validation:XIntOrString
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 }
 
-// AvailabilityFloor is the share of a Workload's disruption budget that a city or a cell has, as the number of Available Instances
-// that voluntary disruptions there must leave.
+// AvailabilityFloor is the share of a Workload's disruption budget that a city or a cell has, as the number of
+// Available Instances that voluntary disruptions there must leave.
 type AvailabilityFloor struct {
 	// minAvailable is the least number of Available Instances.
 	// +required
@@ -313,8 +319,8 @@ type AvailabilityFloor struct {
 	// +kubebuilder:validation:Minimum=1
 	Sequence int64 `json:"sequence"`
 
-	// pending is the state of a change that is not confirmed yet. It is set where the hub keeps a budget: in the status of the Workload,
-	// and in the assignment of the copy on the hub. Cells ignore it.
+	// pending is the state of a change that is not confirmed yet. It is set where the hub keeps a budget: in the status of
+	// the Workload, and in the assignment of the copy on the hub. Cells ignore it.
 	// +optional
 	Pending *PendingFloor `json:"pending,omitempty"`
 }
@@ -327,18 +333,18 @@ type PendingFloor struct {
 	// +kubebuilder:validation:Maximum=240000
 	Lowest int32 `json:"lowest"`
 
-	// confirmed is the sequence of the last confirmed floor; 0 without one. A report with a smaller one counts for nothing. It is above the
-	// sequence of the floor itself while the member is lost: no report counts.
+	// confirmed is the sequence of the last confirmed floor; 0 without one. A report with a smaller one counts for
+	// nothing. It is above the sequence of the floor itself while the member is lost: no report counts.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	Confirmed int64 `json:"confirmed,omitempty"`
 }
 
-// WorkloadDisruptionStatus is the division of a Workload's disruption budget among its deployments. It is written before a floor in a
-// deployment is.
+// WorkloadDisruptionStatus is the division of a Workload's disruption budget among its deployments. It is written
+// before a floor in a deployment is.
 type WorkloadDisruptionStatus struct {
-	// minAvailable is how many Instances voluntary disruptions leave Available in all cities together. Condition DisruptionBudget is
-	// True while that is in force.
+	// minAvailable is how many Instances voluntary disruptions leave Available in all cities together. Condition
+	// DisruptionBudget is True while that is in force.
 	// +required
 	MinAvailable int32 `json:"minAvailable"`
 

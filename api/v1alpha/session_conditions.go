@@ -19,7 +19,8 @@ const (
 	ReasonSessionExpired = "SessionExpired"
 	// ReasonSessionRevoked says that the user of the session may not have it any more.
 	ReasonSessionRevoked = "SessionRevoked"
-	// ReasonSessionInstanceGone says that the Instance does not exist any more, has moved to another cell, or was replaced.
+	// ReasonSessionInstanceGone says that the Instance does not exist any more, has moved to another cell, or was
+	// replaced.
 	ReasonSessionInstanceGone = "SessionInstanceGone"
 	// ReasonSessionUnreachable says that streams do not reach the cell of the Instance.
 	ReasonSessionUnreachable = "SessionUnreachable"

@@ -27,13 +27,13 @@ type WorkloadSpec struct {
 	// +optional
 	Rollout *WorkloadRollout `json:"rollout,omitempty"`
 
-	// disruption limits how many Instances, in all cities together, voluntary disruptions may make unavailable: drains, evictions,
-	// rollouts and moves between cells.
+	// disruption limits how many Instances, in all cities together, voluntary disruptions may make unavailable: drains,
+	// evictions, rollouts and moves between cells.
 	// +optional
 	Disruption *WorkloadDisruption `json:"disruption,omitempty"`
 
-	// minReadySeconds is how long an Instance must be Ready, without a restart, before it is Available. It is less than the progress
-	// deadline. Without it, it is 0 if a container has a readiness probe, and otherwise 10.
+	// minReadySeconds is how long an Instance must be Ready, without a restart, before it is Available. It is less than
+	// the progress deadline. Without it, it is 0 if a container has a readiness probe, and otherwise 10.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3600
@@ -69,8 +69,8 @@ type WorkloadPlacement struct {
 	// +kubebuilder:validation:MaxItems=48
 	Locations []PlacementLocation `json:"locations,omitempty"`
 
-	// locationSelector selects locations by their topology, such as topology.datum.net/city-code or topology.datum.net/region. Every
-	// location that is available gets Instances, also one that the project gets later.
+	// locationSelector selects locations by their topology, such as topology.datum.net/city-code or
+	// topology.datum.net/region. Every location that is available gets Instances, also one that the project gets later.
 	// +optional
 	LocationSelector *metav1.LabelSelector `json:"locationSelector,omitempty"`
 
@@ -163,8 +163,8 @@ func (r *ResourceMetricSource) PerInstance() bool {
 	return r != nil && (r.Target.AverageUtilization != nil || r.Target.AverageValue != nil)
 }
 
-// MetricTarget is a use of a resource: exactly one of its fields is set, and it is positive. Admission checks the quantities:
-// comparing them in the schema exceeds the cost budget of the API server.
+// MetricTarget is a use of a resource: exactly one of its fields is set, and it is positive. Admission checks the
+// quantities: comparing them in the schema exceeds the cost budget of the API server.
 // +kubebuilder:validation:ExactlyOneOf=value;averageValue;averageUtilization
 type MetricTarget struct {
 	// value is the use of all Instances together. Nothing scales by it, and admission refuses it.
@@ -186,8 +186,8 @@ type ReplicaCounts struct {
 	// replicas is how many Instances exist.
 	// +optional
 	Replicas int32 `json:"replicas"`
-	// currentReplicas is how many of them have the template that they should have now: during a rollout, Instances wait for their turn
-	// with the earlier one.
+	// currentReplicas is how many of them have the template that they should have now: during a rollout, Instances wait
+	// for their turn with the earlier one.
 	// +optional
 	CurrentReplicas int32 `json:"currentReplicas"`
 	// desiredReplicas is how many Instances should exist.
@@ -199,8 +199,8 @@ type ReplicaCounts struct {
 	// availableReplicas is how many Instances are Available: they have been Ready for minReadySeconds.
 	// +optional
 	AvailableReplicas int32 `json:"availableReplicas,omitempty"`
-	// updatedReplicas is how many Instances have the newest template of the Workload or, in the status of a deployment, of the
-	// deployment. It is set in projects only.
+	// updatedReplicas is how many Instances have the newest template of the Workload or, in the status of a deployment, of
+	// the deployment. It is set in projects only.
 	// +optional
 	UpdatedReplicas int32 `json:"updatedReplicas,omitempty"`
 	// updatedAvailableReplicas is how many of them are Available. It is set in projects only.
@@ -241,8 +241,8 @@ type WorkloadStatus struct {
 
 	ReplicaCounts `json:",inline"`
 
-	// suspended reports that the project is suspended: no Instance may run. The message of condition Available names the cells that
-	// have not confirmed it.
+	// suspended reports that the project is suspended: no Instance may run. The message of condition Available names the
+	// cells that have not confirmed it.
 	// +optional
 	Suspended bool `json:"suspended,omitempty"`
 

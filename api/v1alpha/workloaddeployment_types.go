@@ -41,8 +41,9 @@ type WorkloadDeploymentSpec struct {
 	// +required
 	Template InstanceTemplateSpec `json:"template"`
 
-	// instanceTypeResources are the resources of the template's instance type as they were when the template began to name it. They
-	// stay while it does: a change of the type never resizes what runs. Without them the type says nothing about the size.
+	// instanceTypeResources are the resources of the template's instance type as they were when the template began to name
+	// it. They stay while it does: a change of the type never resizes what runs. Without them the type says nothing about
+	// the size.
 	// +optional
 	InstanceTypeResources corev1.ResourceList `json:"instanceTypeResources,omitempty"`
 
@@ -50,8 +51,8 @@ type WorkloadDeploymentSpec struct {
 	// +required
 	ScaleSettings HorizontalScaleSettings `json:"scaleSettings"`
 
-	// rollout is the part of the Workload's rollout that concerns the deployment. The hub's copy has maxUnavailable alone: the add-on judges the
-	// progress in the project.
+	// rollout is the part of the Workload's rollout that concerns the deployment. The hub's copy has maxUnavailable alone:
+	// the add-on judges the progress in the project.
 	// +optional
 	Rollout *WorkloadRollout `json:"rollout,omitempty"`
 
@@ -72,18 +73,19 @@ type WorkloadDeploymentSpec struct {
 	// +optional
 	Quota *WorkloadDeploymentQuota `json:"quota,omitempty"`
 
-	// networks is the state of the template's networks in the city. The hub sets it on its copy. Without it Instances have no
-	// gate Network.
+	// networks is the state of the template's networks in the city. The hub sets it on its copy. Without it Instances have
+	// no gate Network.
 	// +optional
 	Networks *WorkloadDeploymentNetworks `json:"networks,omitempty"`
 
-	// suspended says that the project is suspended. The hub sets it on its copy: cells stop the Instances and keep them, and start
-	// them again when it is no longer set.
+	// suspended says that the project is suspended. The hub sets it on its copy: cells stop the Instances and keep them,
+	// and start them again when it is no longer set.
 	// +optional
 	Suspended bool `json:"suspended,omitempty"`
 
-	// assignment divides the Instances among the cells of the city. The hub sets it on its copy: where a city has several cells,
-	// no two may create an Instance of the same name. Without it the cell that has the deployment runs all Instances.
+	// assignment divides the Instances among the cells of the city. The hub sets it on its copy: where a city has several
+	// cells, no two may create an Instance of the same name. Without it the cell that has the deployment runs all
+	// Instances.
 	// +optional
 	Assignment *WorkloadDeploymentAssignment `json:"assignment,omitempty"`
 
@@ -91,8 +93,8 @@ type WorkloadDeploymentSpec struct {
 	// +optional
 	Partition *WorkloadDeploymentPartition `json:"partition,omitempty"`
 
-	// surge is how many Instances run in addition to the desired ones during a rollout. It is set in projects only: the hub's copy asks for
-	// as many Instances more.
+	// surge is how many Instances run in addition to the desired ones during a rollout. It is set in projects only: the
+	// hub's copy asks for as many Instances more.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=5000
@@ -102,15 +104,16 @@ type WorkloadDeploymentSpec struct {
 	// +optional
 	Floor *AvailabilityFloor `json:"floor,omitempty"`
 
-	// slices is how many InstanceSlices there are, which have the entries of the Instances that do not fit into the status. The hub
-	// sets it on its copy.
+	// slices is how many InstanceSlices there are, which have the entries of the Instances that do not fit into the
+	// status. The hub sets it on its copy.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=1000
 	Slices int32 `json:"slices,omitempty"`
 }
 
-// WorkloadDeploymentPartition divides the Instances of a deployment by their template, as the partition of a StatefulSet does.
+// WorkloadDeploymentPartition divides the Instances of a deployment by their template, as the partition of a
+// StatefulSet does.
 type WorkloadDeploymentPartition struct {
 	// index is the lowest index of the Instances that get the template of the deployment.
 	// +required
@@ -155,15 +158,15 @@ type CellAssignment struct {
 	// +kubebuilder:validation:MaxItems=2500
 	Indices []IndexRange `json:"indices,omitempty"`
 
-	// minReplicas is how many Instances always run in the cell. An autoscaler there may use the other indices as well. Without
-	// it the minReplicas of scaleSettings apply.
+	// minReplicas is how many Instances always run in the cell. An autoscaler there may use the other indices as well.
+	// Without it the minReplicas of scaleSettings apply.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=5000
 	MinReplicas *int32 `json:"minReplicas,omitempty"`
 
-	// releasing are indices that the cell may no longer use. They are assigned to another cell once this one reports that their
-	// Instances are gone.
+	// releasing are indices that the cell may no longer use. They are assigned to another cell once this one reports that
+	// their Instances are gone.
 	// +optional
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=2500
@@ -173,9 +176,9 @@ type CellAssignment struct {
 	// +optional
 	Floor *AvailabilityFloor `json:"floor,omitempty"`
 
-	// leavingSince is the time at which the cell lost its last index while it still had indices to release. The cell then has no
-	// deployment to report on: its inventory reports when no object of the deployment is left there. leavingSince distinguishes one
-	// departure from the next.
+	// leavingSince is the time at which the cell lost its last index while it still had indices to release. The cell then
+	// has no deployment to report on: its inventory reports when no object of the deployment is left there. leavingSince
+	// distinguishes one departure from the next.
 	// +optional
 	LeavingSince *metav1.MicroTime `json:"leavingSince,omitempty"`
 }
@@ -195,11 +198,11 @@ type IndexRange struct {
 	Last int32 `json:"last"`
 }
 
-// WorkloadDeploymentQuota lists the Instances that may start, according to the project's quota. An index in neither list waits for an
-// answer.
+// WorkloadDeploymentQuota lists the Instances that may start, according to the project's quota. An index in neither
+// list waits for an answer.
 type WorkloadDeploymentQuota struct {
-	// instanceSize is the size that is granted to each Instance. A larger one does not start. Without it an Instance of any size
-	// starts.
+	// instanceSize is the size that is granted to each Instance. A larger one does not start. Without it an Instance of
+	// any size starts.
 	// +optional
 	InstanceSize *QuotaSize `json:"instanceSize,omitempty"`
 
@@ -261,8 +264,8 @@ type QuotaWithheld struct {
 	Indices []IndexRange `json:"indices,omitempty"`
 }
 
-// DesiredReplicas is how many Instances should exist: the replicas that an autoscaler has set, clamped to minReplicas and
-// maxReplicas, else minReplicas.
+// DesiredReplicas is how many Instances should exist: the replicas that an autoscaler has set, clamped to minReplicas
+// and maxReplicas, else minReplicas.
 func (s *WorkloadDeploymentSpec) DesiredReplicas() int32 {
 	least := s.ScaleSettings.MinReplicas
 	if s.Replicas == nil {
@@ -296,8 +299,9 @@ type WorkloadDeploymentStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions are Available, Progressing and ReplicasReady, ScalingActive where an autoscaler decides how many Instances run,
-	// in a project ReferencedDataReady where the template names a ConfigMap or Secret, and Suspended while the project is suspended.
+	// conditions are Available, Progressing and ReplicasReady, ScalingActive where an autoscaler decides how many
+	// Instances run, in a project ReferencedDataReady where the template names a ConfigMap or Secret, and Suspended while
+	// the project is suspended.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -305,25 +309,29 @@ type WorkloadDeploymentStatus struct {
 
 	ReplicaCounts `json:",inline"`
 
-	// assignedReplicas is how many Instances the cells should run now: fewer than desired while they lack capacity. It is set in
-	// projects only.
+	// assignedReplicas is how many Instances the cells should run now: fewer than desired while they lack capacity. It is
+	// set in projects only.
 	// +optional
 	AssignedReplicas int32 `json:"assignedReplicas,omitempty"`
 
-	// floorSequence is the sequence of the floor that the hub divides among the cells of the city; 0: none. It is set in projects only.
+	// floorSequence is the sequence of the floor that the hub divides among the cells of the city; 0: none. It is set in
+	// projects only.
 	// +optional
 	FloorSequence int64 `json:"floorSequence,omitempty"`
 
-	// floorInForce is how many Instances voluntary disruptions leave Available in the city, by the floors that its cells have confirmed
-	// and the Instances that they report; 240000: there are no voluntary disruptions. It is set in projects only.
+	// floorInForce is how many Instances voluntary disruptions leave Available in the city, by the floors that its cells
+	// have confirmed and the Instances that they report; 240000: there are no voluntary disruptions. It is set in projects
+	// only.
 	// +optional
 	FloorInForce int32 `json:"floorInForce,omitempty"`
 
-	// floorAvailable is how many Available Instances the reports have that floorInForce is about. It is set in projects only.
+	// floorAvailable is how many Available Instances the reports have that floorInForce is about. It is set in projects
+	// only.
 	// +optional
 	FloorAvailable int32 `json:"floorAvailable,omitempty"`
 
-	// awaitingDisruption is how many Available Instances in the city a voluntary disruption waits for. It is set in projects only.
+	// awaitingDisruption is how many Available Instances in the city a voluntary disruption waits for. It is set in
+	// projects only.
 	// +optional
 	AwaitingDisruption int32 `json:"awaitingDisruption,omitempty"`
 
@@ -332,8 +340,8 @@ type WorkloadDeploymentStatus struct {
 	// +optional
 	LastProgressTime *metav1.Time `json:"lastProgressTime,omitempty"`
 
-	// suspended reports that the project is suspended: no Instance may run. Condition Suspended is True when all cells have confirmed
-	// it. It is set in projects only.
+	// suspended reports that the project is suspended: no Instance may run. Condition Suspended is True when all cells
+	// have confirmed it. It is set in projects only.
 	// +optional
 	Suspended bool `json:"suspended,omitempty"`
 
@@ -341,13 +349,14 @@ type WorkloadDeploymentStatus struct {
 	// +optional
 	Selector string `json:"selector,omitempty"`
 
-	// reports are the Instances in the cell, by index; on the hub one for each cell. They have one writer: as a map they would double
-	// in size, since API servers record the field manager of every entry.
+	// reports are the Instances in the cell, by index; on the hub one for each cell. They have one writer: as a map they
+	// would double in size, since API servers record the field manager of every entry.
 	// +optional
 	// +listType=atomic
 	Reports []InstanceReport `json:"reports,omitempty"`
 
-	// indices list all Instances in the cell, also the ones that reports leave out; on the hub and in projects for each cell.
+	// indices list all Instances in the cell, also the ones that reports leave out; on the hub and in projects for each
+	// cell.
 	// +optional
 	// +listType=atomic
 	Indices []CellIndices `json:"indices,omitempty"`

@@ -52,8 +52,8 @@ func desiredMetric(source *v1alpha.ResourceMetricSource) autoscalingv2.MetricSpe
 	}
 }
 
-// desiredBehavior sets the defaults of Kubernetes for fields that the deployment omits: an API server stores the defaults, and the
-// stored autoscaler is compared with the desired one.
+// desiredBehavior sets the defaults of Kubernetes for fields that the deployment omits: an API server stores the
+// defaults, and the stored autoscaler is compared with the desired one.
 func desiredBehavior(wanted *autoscalingv2.HorizontalPodAutoscalerBehavior) *autoscalingv2.HorizontalPodAutoscalerBehavior {
 	if wanted == nil {
 		return nil
@@ -69,7 +69,9 @@ func desiredBehavior(wanted *autoscalingv2.HorizontalPodAutoscalerBehavior) *aut
 		SelectPolicy: new(autoscalingv2.MaxChangePolicySelect),
 		Policies:     []autoscalingv2.HPAScalingPolicy{{Type: autoscalingv2.PercentScalingPolicy, Value: 100, PeriodSeconds: 15}},
 	}
-	return &autoscalingv2.HorizontalPodAutoscalerBehavior{ScaleUp: mergeRules(up, wanted.ScaleUp), ScaleDown: mergeRules(down, wanted.ScaleDown)}
+	return &autoscalingv2.HorizontalPodAutoscalerBehavior{
+		ScaleUp: mergeRules(up, wanted.ScaleUp), ScaleDown: mergeRules(down, wanted.ScaleDown),
+	}
 }
 
 func mergeRules(defaults autoscalingv2.HPAScalingRules, wanted *autoscalingv2.HPAScalingRules) *autoscalingv2.HPAScalingRules {

@@ -53,7 +53,8 @@ type AuditorOptions struct {
 type Auditor struct {
 	AuditorOptions
 	empty prometheus.Gauge
-	// suspects are objects that looked like strays in the last pass, by UID, with the time of the first one. Pass alone uses them.
+	// suspects are objects that looked like strays in the last pass, by UID, with the time of the first one. Pass alone
+	// uses them.
 	suspects map[types.UID]time.Time
 	// counted is when the empty namespaces were counted last. Pass alone uses it.
 	counted time.Time
@@ -216,7 +217,8 @@ func namespacesOf(deployments *v1alpha.WorkloadDeploymentList, pods *corev1.PodL
 	return used
 }
 
-// countEmpty counts the empty namespaces of projects. They are not deleted: only the hub knows which of them are needed.
+// countEmpty counts the empty namespaces of projects. They are not deleted: only the hub knows which of them are
+// needed.
 func (a *Auditor) countEmpty(ctx context.Context, used map[string]bool) error {
 	namespaces := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "NamespaceList"}}
 	if err := a.APIReader.List(ctx, namespaces, client.HasLabels{v1alpha.LabelProject}); err != nil {

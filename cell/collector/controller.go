@@ -34,7 +34,8 @@ type Reconciler struct {
 	pace      pacer
 }
 
-// New returns a Reconciler. c reads from the cache and writes to the cell, apiReader reads its API server; clock paces writes.
+// New returns a Reconciler. c reads from the cache and writes to the cell, apiReader reads its API server; clock paces
+// writes.
 func New(c client.Client, apiReader client.Reader, clock clock.PassiveClock) *Reconciler {
 	return &Reconciler{client: c, apiReader: apiReader, pace: pacer{clock: clock, last: map[types.NamespacedName]time.Time{}}}
 }
@@ -45,7 +46,8 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 		Named("collector").
 		For(&v1alpha.Cell{}).
 		// The status of WorkloadDeployments changes often, and is not in the inventory.
-		Watches(&v1alpha.WorkloadDeployment{}, handler.EnqueueRequestsFromMapFunc(r.allCells), builder.WithPredicates(watch.IgnoreStatusUpdates())).
+		Watches(&v1alpha.WorkloadDeployment{}, handler.EnqueueRequestsFromMapFunc(r.allCells),
+			builder.WithPredicates(watch.IgnoreStatusUpdates())).
 		// So do the namespaces that carry them: one whose Work is lost stays empty, and no other object names it.
 		WatchesMetadata(&corev1.Namespace{}, handler.EnqueueRequestsFromMapFunc(r.allCells)).
 		// A cell whose Nodes are all cordoned is reported.

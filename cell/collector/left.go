@@ -15,9 +15,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// findLeft determines which leaving deployments have no object in the cell any more. A reported departure is never withdrawn: a
-// deployment that returns has another departure. While objects are left, findLeft repeats the check, since Pods end without an event
-// for the Cell.
+// findLeft determines which leaving deployments have no object in the cell any more. A reported departure is never
+// withdrawn: a deployment that returns has another departure. While objects are left, findLeft repeats the check, since
+// Pods end without an event for the Cell.
 func (s *scope) findLeft(ctx context.Context) error {
 	for _, leaving := range s.cell.Spec.Leaving {
 		left := slices.Contains(s.cell.Status.Left, leaving)
@@ -36,8 +36,8 @@ func (s *scope) findLeft(ctx context.Context) error {
 	return nil
 }
 
-// hasLeft reports whether no object of a deployment is left: no WorkloadDeployment, no Instance and no Pod. The caches may be stale:
-// only the API server proves that no object exists.
+// hasLeft reports whether no object of a deployment is left: no WorkloadDeployment, no Instance and no Pod. The caches
+// may be stale: only the API server proves that no object exists.
 func (s *scope) hasLeft(ctx context.Context, leaving v1alpha.LeavingDeployment) (bool, error) {
 	for _, reader := range []client.Reader{s.client, s.apiReader} {
 		if has, err := hasAny(ctx, reader, leaving); err != nil || has {

@@ -46,7 +46,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return s.Run(ctx, s.takeInventory, s.findLeft, s.findCordons, s.writeStatus)
 }
 
-// takeInventory counts the WorkloadDeployments and namespaces of the Cell's hub. Deployments that are being deleted are still there.
+// takeInventory counts the WorkloadDeployments and namespaces of the Cell's hub. Deployments that are being deleted are
+// still there.
 func (s *scope) takeInventory(ctx context.Context) error {
 	var deployments v1alpha.WorkloadDeploymentList
 	// Nothing in the list is changed.
@@ -67,15 +68,16 @@ func (s *scope) takeInventory(ctx context.Context) error {
 	return nil
 }
 
-// namespaces are the entries of the hub namespaces of the Cell's hub, if the hub requests them. A namespace in deletion needs no
-// action, and is left out.
+// namespaces are the entries of the hub namespaces of the Cell's hub, if the hub requests them. A namespace in deletion
+// needs no action, and is left out.
 func (s *scope) namespaces(ctx context.Context) ([]v1alpha.InventoryEntry, error) {
 	if !s.cell.Spec.Namespaces {
 		return nil, nil
 	}
 	list := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "NamespaceList"}}
 	// Nothing in the list is changed.
-	if err := s.client.List(ctx, list, client.MatchingLabels{v1alpha.LabelHub: string(s.cell.Spec.HubUID)}, client.UnsafeDisableDeepCopy); err != nil {
+	if err := s.client.List(ctx, list, client.MatchingLabels{v1alpha.LabelHub: string(s.cell.Spec.HubUID)},
+		client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list the hub namespaces of the cell: %w", err)
 	}
 	var entries []v1alpha.InventoryEntry
@@ -112,7 +114,8 @@ func (s *scope) isEmpty(ctx context.Context, namespace string) (bool, error) {
 	return true, nil
 }
 
-// findCordons reports whether all Nodes are cordoned. How many there are is not reported: each Node that is added or removed would cost writes on the hub.
+// findCordons reports whether all Nodes are cordoned. How many there are is not reported: each Node that is added or
+// removed would cost writes on the hub.
 func (s *scope) findCordons(ctx context.Context) error {
 	cordoned, schedulable, err := disruption.CordonedNodes(ctx, s.client)
 	if err != nil {

@@ -69,7 +69,8 @@ func NewKeeper(o KeeperOptions) *Keeper {
 	return &Keeper{client: o.Client, live: o.APIReader, recorder: o.Recorder, count: count}
 }
 
-// ControllerName is the name and the UID of the object of one of our kinds that controls obj; ok is false without such a controller.
+// ControllerName is the name and the UID of the object of one of our kinds that controls obj; ok is false without such
+// a controller.
 func ControllerName(obj client.Object, kind string) (controller metav1.OwnerReference, ok bool) {
 	found := metav1.GetControllerOfNoCopy(obj)
 	if found == nil || found.Kind != kind || found.APIVersion != v1alpha.GroupVersion.String() {
@@ -78,15 +79,16 @@ func ControllerName(obj client.Object, kind string) (controller metav1.OwnerRefe
 	return *found, true
 }
 
-// IsOrphan reports whether an object that only the agent creates has no controller: its controller was deleted with --cascade=orphan,
-// or another client created the object.
+// IsOrphan reports whether an object that only the agent creates has no controller: its controller was deleted with
+// --cascade=orphan, or another client created the object.
 func IsOrphan(obj client.Object) bool {
 	_, isPod := obj.(*corev1.Pod)
 	return metav1.GetControllerOfNoCopy(obj) == nil && (!isPod || obj.GetLabels()[v1alpha.LabelDeploymentName] != "")
 }
 
-// Pod deletes a Pod, as read from the API server, if the Instance that controls it no longer exists, and reports whether it did. An
-// Instance that has the name now is a different one. An orphan is deleted, too: no Instance counts it.
+// Pod deletes a Pod, as read from the API server, if the Instance that controls it no longer exists, and reports
+// whether it did. An Instance that has the name now is a different one. An orphan is deleted, too: no Instance counts
+// it.
 func (k *Keeper) Pod(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	controller, ok := ControllerName(pod, v1alpha.KindInstance)
 	if !pod.DeletionTimestamp.IsZero() {
@@ -105,9 +107,10 @@ func (k *Keeper) Pod(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	return true, k.remove(ctx, pod, kindPod, controller)
 }
 
-// Instance deletes an Instance, as read from the API server, if the WorkloadDeployment that controls it no longer exists, and reports
-// whether it did anything. A WorkloadDeployment of the same name and the same Workload adopts the Instance instead: a running Instance
-// keeps running. The WorkloadDeployment of an orphan is the one that its label names.
+// Instance deletes an Instance, as read from the API server, if the WorkloadDeployment that controls it no longer
+// exists, and reports whether it did anything. A WorkloadDeployment of the same name and the same Workload adopts the
+// Instance instead: a running Instance keeps running. The WorkloadDeployment of an orphan is the one that its label
+// names.
 func (k *Keeper) Instance(ctx context.Context, instance *v1alpha.Instance) (bool, error) {
 	controller, ok := ControllerName(instance, v1alpha.KindWorkloadDeployment)
 	if IsOrphan(instance) {
@@ -117,7 +120,8 @@ func (k *Keeper) Instance(ctx context.Context, instance *v1alpha.Instance) (bool
 		return false, nil
 	}
 	deployment := &v1alpha.WorkloadDeployment{}
-	if gone, err := k.gone(ctx, client.ObjectKey{Namespace: instance.Namespace, Name: controller.Name}, deployment, controller); err != nil || !gone {
+	if gone, err := k.gone(ctx, client.ObjectKey{Namespace: instance.Namespace, Name: controller.Name}, deployment,
+		controller); err != nil || !gone {
 		return false, err
 	}
 	if deployment.UID != "" && deployment.DeletionTimestamp.IsZero() &&
@@ -127,8 +131,8 @@ func (k *Keeper) Instance(ctx context.Context, instance *v1alpha.Instance) (bool
 	return true, k.remove(ctx, instance, kindInstance, controller)
 }
 
-// Slice deletes an InstanceSlice, as read from the API server, if its WorkloadDeployment does not exist, and reports whether it did. A
-// slice has no owner in a cell: Karmada propagates and removes it, unless it has lost its Work.
+// Slice deletes an InstanceSlice, as read from the API server, if its WorkloadDeployment does not exist, and reports
+// whether it did. A slice has no owner in a cell: Karmada propagates and removes it, unless it has lost its Work.
 func (k *Keeper) Slice(ctx context.Context, slice *v1alpha.InstanceSlice) (bool, error) {
 	if !slice.DeletionTimestamp.IsZero() {
 		return false, nil
@@ -172,12 +176,13 @@ func (k *Keeper) remove(ctx context.Context, obj client.Object, kind string, con
 	log.FromContext(ctx).Info("Deleted an object whose controller is gone", "kind", kind, "namespace", obj.GetNamespace(),
 		"name", obj.GetName(), "uid", uid, "controller", controller.Name, "controllerUID", controller.UID)
 	k.recorder.Eventf(obj, corev1.EventTypeWarning, "ControllerGone",
-		"deleted: its controller, %s %s with UID %s, does not exist any more", controller.Kind, controller.Name, cmp.Or(string(controller.UID), "unknown"))
+		"deleted: its controller, %s %s with UID %s, does not exist any more", controller.Kind, controller.Name,
+		cmp.Or(string(controller.UID), "unknown"))
 	return nil
 }
 
-// adopt sets deployment as the controller of instance. The write is refused if the instance has changed since it was read: the garbage
-// collector may have come first.
+// adopt sets deployment as the controller of instance. The write is refused if the instance has changed since it was
+// read: the garbage collector may have come first.
 func (k *Keeper) adopt(ctx context.Context, instance *v1alpha.Instance, deployment *v1alpha.WorkloadDeployment) error {
 	before, reference := instance.DeepCopy(), deployment.ControllerReference()
 	owners := []metav1.OwnerReference{reference}

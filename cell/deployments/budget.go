@@ -20,12 +20,12 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 )
 
-// heldRequeue is the time until a disruption that the budget does not allow now is retried. Most often an event of the budget or of an
-// Instance comes first.
+// heldRequeue is the time until a disruption that the budget does not allow now is retried. Most often an event of the
+// budget or of an Instance comes first.
 const heldRequeue = 5 * time.Second
 
-// floor is the floor that limits this controller's deletions; nil: no limit. The Instances of a suspended project are stopped on
-// purpose.
+// floor is the floor that limits this controller's deletions; nil: no limit. The Instances of a suspended project are
+// stopped on purpose.
 func (s *scope) floor() *v1alpha.AvailabilityFloor {
 	if s.deployment.Spec.Suspended {
 		return nil
@@ -33,7 +33,8 @@ func (s *scope) floor() *v1alpha.AvailabilityFloor {
 	return owned.Floor(s.deployment)
 }
 
-// withinFloor returns the Instances of remove that can be deleted while floor Available Instances remain, unavailable Instances first.
+// withinFloor returns the Instances of remove that can be deleted while floor Available Instances remain, unavailable
+// Instances first.
 func withinFloor(floor int, instances []v1alpha.Instance, remove []*v1alpha.Instance) []*v1alpha.Instance {
 	spare := -floor
 	for i := range instances {
@@ -54,9 +55,9 @@ func withinFloor(floor int, instances []v1alpha.Instance, remove []*v1alpha.Inst
 	return slices.Concat(free, allowed)
 }
 
-// disrupt evicts the Pods of Instances, and calls then for each. The status of the PodDisruptionBudget counts these evictions together with
-// the evictions of drains, and Kubernetes refuses an eviction that exceeds the budget, even if the cache is stale. Evictions are
-// sequential, and disrupt ends with the first refusal.
+// disrupt evicts the Pods of Instances, and calls then for each. The status of the PodDisruptionBudget counts these
+// evictions together with the evictions of drains, and Kubernetes refuses an eviction that exceeds the budget, even if
+// the cache is stale. Evictions are sequential, and disrupt ends with the first refusal.
 func (s *scope) disrupt(ctx context.Context, remove []*v1alpha.Instance, then func(context.Context, *v1alpha.Instance) error) error {
 	group := errgroup.Group{}
 	group.SetLimit(atOnce)
@@ -98,8 +99,8 @@ func (s *scope) disruptInstance(ctx context.Context, instance *v1alpha.Instance)
 	return true, nil
 }
 
-// spareWithoutPods is the number of Available Instances above the floor. The first call bypasses the cache, which may still have
-// deleted Instances: only one worker reconciles the deployment, and its later deletions are subtracted.
+// spareWithoutPods is the number of Available Instances above the floor. The first call bypasses the cache, which may
+// still have deleted Instances: only one worker reconciles the deployment, and its later deletions are subtracted.
 func (s *scope) spareWithoutPods(ctx context.Context) (*int, error) {
 	if s.unsupervised != nil {
 		return s.unsupervised, nil

@@ -80,14 +80,16 @@ func (r *Reconciler) templates(ctx context.Context, namespace string) (map[types
 	return templates, nil
 }
 
-// planChanged drops events of Instances that change no plan: creations, which only this controller does, and most updates of a starting
-// Instance.
+// planChanged drops events of Instances that change no plan: creations, which only this controller does, and most
+// updates of a starting Instance.
 func planChanged() predicate.Predicate {
 	return predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false }, UpdateFunc: func(e event.UpdateEvent) bool {
 		before, isInstance := e.ObjectOld.(*v1alpha.Instance)
 		after, stillIs := e.ObjectNew.(*v1alpha.Instance)
-		return isInstance && stillIs && (before.UID != after.UID || before.Generation != after.Generation || owned.Ready(before) != owned.Ready(after) || owned.Available(before) != owned.Available(after) ||
-			// Its first status since it was replaced in place may be about another Pod of the template before, which must be stopped, too.
+		return isInstance && stillIs && (before.UID != after.UID || before.Generation != after.Generation ||
+			owned.Ready(before) != owned.Ready(after) || owned.Available(before) != owned.Available(after) ||
+			// Its first status since it was replaced in place may be about another Pod of the template before, which must be
+			// stopped, too.
 			owned.Superseded(before) != owned.Superseded(after) || deleting(before) != deleting(after) || !maps.Equal(before.Labels, after.Labels) ||
 			!equality.Semantic.DeepEqual(before.OwnerReferences, after.OwnerReferences))
 	}}

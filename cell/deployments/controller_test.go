@@ -12,9 +12,11 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// TestPlanChanged: of the updates of a starting Instance, only the one that turns it Ready triggers a reconcile of its deployment.
+// TestPlanChanged: of the updates of a starting Instance, only the one that turns it Ready triggers a reconcile of its
+// deployment.
 func TestPlanChanged(t *testing.T) {
-	if planChanged().Create(event.CreateEvent{Object: &v1alpha.Instance{}}) || !planChanged().Delete(event.DeleteEvent{Object: &v1alpha.Instance{}}) {
+	if planChanged().Create(event.CreateEvent{Object: &v1alpha.Instance{}}) ||
+		!planChanged().Delete(event.DeleteEvent{Object: &v1alpha.Instance{}}) {
 		t.Error("not the deletion of an Instance alone, but its creation, brings a reconcile")
 	}
 	for name, test := range map[string]struct {

@@ -12,12 +12,13 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// awaitedFor is the time for which a created Instance is awaited in the cache. It never appears if it was deleted before.
+// awaitedFor is the time for which a created Instance is awaited in the cache. It never appears if it was deleted
+// before.
 const awaitedFor = 30 * time.Second
 
-// created are the created Instances that the cache may not have yet, by name and with the time until which they are awaited: while
-// hundreds are created at once, each event of the first ones would otherwise create the others again. The zero value is empty and
-// ready. It is safe for concurrent use.
+// created are the created Instances that the cache may not have yet, by name and with the time until which they are
+// awaited: while hundreds are created at once, each event of the first ones would otherwise create the others again.
+// The zero value is empty and ready. It is safe for concurrent use.
 type created struct {
 	mu sync.Mutex
 	of map[types.NamespacedName]map[string]time.Time
@@ -58,8 +59,11 @@ func (c *created) expire(deployment types.NamespacedName, now time.Time) {
 	}
 }
 
-// awaited are the created Instances of a deployment that the cache does not have yet. After rest, none is awaited any more.
-func (c *created) awaited(deployment types.NamespacedName, cached []v1alpha.Instance, now time.Time) (names map[string]struct{}, rest time.Duration) {
+// awaited are the created Instances of a deployment that the cache does not have yet. After rest, none is awaited any
+// more.
+func (c *created) awaited(
+	deployment types.NamespacedName, cached []v1alpha.Instance, now time.Time,
+) (names map[string]struct{}, rest time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	all := c.of[deployment]

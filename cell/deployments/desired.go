@@ -16,11 +16,12 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// lapses is how long an Instance that was Ready may be not Ready before it counts as broken: some failures of a probe with a short period,
-// on a node that is busy for a moment.
+// lapses is how long an Instance that was Ready may be not Ready before it counts as broken: some failures of a probe
+// with a short period, on a node that is busy for a moment.
 const lapses = 10 * time.Second
 
-// lapse is how much longer an Instance may become Ready again by itself: it has ceased to be Ready since its Pod started.
+// lapse is how much longer an Instance may become Ready again by itself: it has ceased to be Ready since its Pod
+// started.
 func lapse(instance *v1alpha.Instance, now time.Time) time.Duration {
 	ready := meta.FindStatusCondition(owned.Conditions(instance), v1alpha.ConditionReady)
 	started := instance.Status.StartTime
@@ -54,8 +55,8 @@ func newTarget(deployment *v1alpha.WorkloadDeployment, of *versions, now time.Ti
 	}
 }
 
-// desiredInstance is a new Instance of deployment at an index. Once created, only its scheduling gates change until it gets another
-// template.
+// desiredInstance is a new Instance of deployment at an index. Once created, only its scheduling gates change until it
+// gets another template.
 func desiredInstance(deployment *v1alpha.WorkloadDeployment, index int, hash string) *v1alpha.Instance {
 	at, resources := deployment.Spec.TemplateAt(index)
 	template := at.DeepCopy()
@@ -77,8 +78,8 @@ func desiredInstance(deployment *v1alpha.WorkloadDeployment, index int, hash str
 	return instance
 }
 
-// holdForData sets the gate for data on an Instance. Even optional data may be missing: an Instance waits until an earlier project's
-// data is gone.
+// holdForData sets the gate for data on an Instance. Even optional data may be missing: an Instance waits until an
+// earlier project's data is gone.
 func holdForData(instance *v1alpha.Instance) {
 	gate := v1alpha.SchedulingGate{Name: v1alpha.GateReferencedData}
 	if gates := instance.Spec.Controller.SchedulingGates; !slices.Contains(gates, gate) {

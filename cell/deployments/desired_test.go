@@ -105,15 +105,18 @@ func TestDesiredInstance(t *testing.T) {
 
 func TestNewTarget(t *testing.T) {
 	d := deployment()
-	if got := newTarget(d, &versions{hash: "h"}, time.Now()); !slices.Equal(got.indices, []int{0, 1}) || got.parallel || !got.startable("web-main-dfw-0") {
+	if got := newTarget(d, &versions{hash: "h"}, time.Now()); !slices.Equal(got.indices, []int{0, 1}) || got.parallel ||
+		!got.startable("web-main-dfw-0") {
 		t.Errorf("got %+v", got)
 	}
 	d.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{Granted: naming.Ranges([]int{1})}
-	if got := newTarget(d, &versions{hash: "h", missing: []templates.DataObject{{Kind: "Secret", Name: "absent"}}}, time.Now()); got.startable("web-main-dfw-1") {
+	if got := newTarget(d, &versions{hash: "h", missing: []templates.DataObject{{Kind: "Secret", Name: "absent"}}},
+		time.Now()); got.startable("web-main-dfw-1") {
 		t.Error("an Instance would start without its data")
 	}
 	d.Spec.ScaleSettings.InstanceManagementPolicy = v1alpha.Parallel
-	if got := newTarget(d, &versions{hash: "h"}, time.Now()); !got.parallel || got.startable("web-main-dfw-0") || !got.startable("web-main-dfw-1") {
+	if got := newTarget(d, &versions{hash: "h"}, time.Now()); !got.parallel || got.startable("web-main-dfw-0") ||
+		!got.startable("web-main-dfw-1") {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -143,7 +146,9 @@ func TestLapse(t *testing.T) {
 		want     time.Duration
 		wasReady metav1.ConditionStatus
 	}{
-		"a slow probe":                 {reason: v1alpha.ReasonProvisioning, since: ceased, now: ceased.Add(time.Second), want: lapses - time.Second},
+		"a slow probe": {
+			reason: v1alpha.ReasonProvisioning, since: ceased, now: ceased.Add(time.Second), want: lapses - time.Second,
+		},
 		"a failing probe":              {reason: v1alpha.ReasonProbeFailing, since: ceased, now: ceased, want: lapses},
 		"after a while":                {reason: v1alpha.ReasonProvisioning, since: ceased, now: ceased.Add(lapses)},
 		"by a clock that is behind":    {reason: v1alpha.ReasonProvisioning, since: ceased, now: started, want: lapses},
@@ -157,7 +162,8 @@ func TestLapse(t *testing.T) {
 			instance.Status.StartTime = &metav1.Time{Time: started}
 		}
 		instance.Status.Conditions = []metav1.Condition{{
-			Type: v1alpha.ConditionReady, Status: cmp.Or(test.wasReady, metav1.ConditionFalse), Reason: test.reason, LastTransitionTime: metav1.NewTime(test.since),
+			Type: v1alpha.ConditionReady, Status: cmp.Or(test.wasReady, metav1.ConditionFalse), Reason: test.reason,
+			LastTransitionTime: metav1.NewTime(test.since),
 		}}
 		if got := lapse(instance, test.now); got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)

@@ -12,8 +12,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// versions are the hashes of the templates of a deployment, and the data that they need and that is not in the cell. Instances below the
-// partition have the earlier one.
+// versions are the hashes of the templates of a deployment, and the data that they need and that is not in the cell.
+// Instances below the partition have the earlier one.
 type versions struct {
 	hash, earlier               string
 	missing, missingWithEarlier []templates.DataObject

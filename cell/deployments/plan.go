@@ -22,7 +22,8 @@ type target struct {
 	indices []int
 	// hashAt is the hash of the template of a new Instance at an index.
 	hashAt func(index int) string
-	// kept reports whether the Instance at an index keeps the template that it has while it is Ready: it is below the partition of a rollout.
+	// kept reports whether the Instance at an index keeps the template that it has while it is Ready: it is below the
+	// partition of a rollout.
 	kept func(index int) bool
 	// workload is the UID of their Workload.
 	workload string
@@ -32,7 +33,8 @@ type target struct {
 	maxUnavailable int
 	// suspended reports that the project is suspended: no Instance is created or replaced.
 	suspended bool
-	// lapse is how much longer an Instance that has just ceased to be Ready may become Ready again by itself; 0: it is broken.
+	// lapse is how much longer an Instance that has just ceased to be Ready may become Ready again by itself; 0: it is
+	// broken.
 	lapse func(instance *v1alpha.Instance) time.Duration
 	// startable reports whether a new Instance of a name would start: its quota is granted and its data is in the cell.
 	startable func(name string) bool
@@ -48,8 +50,8 @@ type plan struct {
 	again pace.After
 }
 
-// replaceUnavailable removes an Instance of an old template that is not Available, unless it may become Ready again by itself, or is Ready
-// and its successor would wait.
+// replaceUnavailable removes an Instance of an old template that is not Available, unless it may become Ready again by
+// itself, or is Ready and its successor would wait.
 func (p *plan) replaceUnavailable(t *target, instance *v1alpha.Instance) {
 	switch {
 	case !owned.Ready(instance):
@@ -59,8 +61,8 @@ func (p *plan) replaceUnavailable(t *target, instance *v1alpha.Instance) {
 	}
 }
 
-// replaceBroken removes an Instance of an old template that is not Ready, unless it may become Ready again by itself: a node whose
-// probes are slow for a moment would otherwise lose all Instances at once.
+// replaceBroken removes an Instance of an old template that is not Ready, unless it may become Ready again by itself: a
+// node whose probes are slow for a moment would otherwise lose all Instances at once.
 func (p *plan) replaceBroken(t *target, instance *v1alpha.Instance) {
 	if rest := t.lapse(instance); rest > 0 {
 		p.again.AtMost(rest)
@@ -100,8 +102,8 @@ func arrange(t *target, instances []v1alpha.Instance) slots {
 	return s
 }
 
-// makePlan decides which Instances to create and delete, from the cache. The cache may be stale: each planned action is still right
-// then, or the API server refuses it (a name that is taken, another UID).
+// makePlan decides which Instances to create and delete, from the cache. The cache may be stale: each planned action is
+// still right then, or the API server refuses it (a name that is taken, another UID).
 func makePlan(t *target, instances []v1alpha.Instance) plan {
 	s := arrange(t, instances)
 	if t.suspended {
@@ -114,9 +116,10 @@ func makePlan(t *target, instances []v1alpha.Instance) plan {
 	return orderedPlan(t, &s)
 }
 
-// parallelPlan creates all missing Instances at once, and replaces Instances of an old template from the highest index down, as many as
-// may be unavailable. Broken Instances are replaced at once: they must not keep a broken template from being corrected. An
-// Instance that waits for quota or data does not hold up the others, and no Instance is deleted whose successor would wait.
+// parallelPlan creates all missing Instances at once, and replaces Instances of an old template from the highest index
+// down, as many as may be unavailable. Broken Instances are replaced at once: they must not keep a broken template from
+// being corrected. An Instance that waits for quota or data does not hold up the others, and no Instance is deleted
+// whose successor would wait.
 func parallelPlan(t *target, s *slots) plan {
 	p := plan{remove: present(slices.Concat(s.foreign, s.surplus))}
 	left := t.maxUnavailable
@@ -148,8 +151,8 @@ func parallelPlan(t *target, s *slots) plan {
 
 func orderedPlan(t *target, s *slots) plan {
 	p := plan{remove: present(s.foreign)}
-	// An Instance of an old template that is not Ready is replaced at any index: the order must not keep a broken template from
-	// being corrected.
+	// An Instance of an old template that is not Ready is replaced at any index: the order must not keep a broken template
+	// from being corrected.
 	for _, instance := range s.wanted {
 		if instance != nil && !deleting(instance) && outdated(t, instance) && !owned.Ready(instance) {
 			p.replaceBroken(t, instance)
@@ -184,8 +187,8 @@ func nextToCreate(t *target, s *slots) (int, bool) {
 	return 0, false
 }
 
-// nextToRoll is the Instance with the highest index that is Ready and outdated, when all others are Available. An Instance
-// that waits for quota or data does not hold up the others, and none is deleted whose successor would wait.
+// nextToRoll is the Instance with the highest index that is Ready and outdated, when all others are Available. An
+// Instance that waits for quota or data does not hold up the others, and none is deleted whose successor would wait.
 func nextToRoll(t *target, s *slots) *v1alpha.Instance {
 	var next *v1alpha.Instance
 	for _, instance := range s.wanted {
@@ -201,9 +204,9 @@ func nextToRoll(t *target, s *slots) *v1alpha.Instance {
 	return next
 }
 
-// outdated reports whether an Instance must be replaced: it has another template, or belongs to an earlier Workload of this name. Below
-// the partition of a rollout, a Ready Instance is not replaced, as in a StatefulSet, and an Instance that is not Ready gets the earlier
-// template.
+// outdated reports whether an Instance must be replaced: it has another template, or belongs to an earlier Workload of
+// this name. Below the partition of a rollout, a Ready Instance is not replaced, as in a StatefulSet, and an Instance
+// that is not Ready gets the earlier template.
 func outdated(t *target, instance *v1alpha.Instance) bool {
 	index, _ := naming.InstanceIndex(t.name, instance.Name)
 	workload := instance.Labels[v1alpha.LabelWorkloadUID]

@@ -36,7 +36,8 @@ func parse(t *testing.T, words string) []v1alpha.Instance {
 		}
 		instance.Status.Conditions = []metav1.Condition{{Type: v1alpha.ConditionReady, Status: status}}
 		if strings.HasSuffix(state, "u") {
-			instance.Status.Conditions = append(instance.Status.Conditions, metav1.Condition{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse})
+			instance.Status.Conditions = append(instance.Status.Conditions,
+				metav1.Condition{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse})
 		}
 		if strings.HasSuffix(state, "x") {
 			now := metav1.NewTime(time.Unix(0, 0))
@@ -90,7 +91,8 @@ func checkPlans(t *testing.T, parallel bool, tests map[string]planCase) {
 				unavailable = (*v1alpha.WorkloadRollout)(nil).Unavailable(len(test.wanted()))
 			}
 			got := makePlan(&target{
-				name: "web", indices: test.wanted(), hashAt: test.hashAt, kept: func(index int) bool { return index < test.partition }, workload: "now", parallel: parallel, suspended: test.suspended,
+				name: "web", indices: test.wanted(), hashAt: test.hashAt,
+				kept: func(index int) bool { return index < test.partition }, workload: "now", parallel: parallel, suspended: test.suspended,
 				maxUnavailable: unavailable,
 				lapse: func(instance *v1alpha.Instance) time.Duration {
 					if slices.Contains(test.lapsed, instance.Name) {
@@ -128,41 +130,53 @@ func TestOrderedPlan(t *testing.T) {
 		"a gap waits for what is below":                  {replicas: 3, instances: "web-0:B- web-2:B+"},
 		"the lowest of its own is made":                  {indices: []int{2, 5}, wantCreate: []int{2}},
 		"the next of its own follows":                    {indices: []int{2, 5}, instances: "web-2:B+", wantCreate: []int{5}},
-		"an index of another cell is given up":           {indices: []int{2, 5}, instances: "web-0:B+ web-2:B+ web-5:B+", wantRemove: []string{"web-0"}},
-		"a name that is not free yet is waited for":      {replicas: 2, instances: "web-0:B+x web-1:B+"},
-		"nothing to do":                                  {replicas: 2, instances: "web-0:B+ web-1:B+"},
-		"nothing desired, nothing there":                 {},
+		"an index of another cell is given up": {
+			indices: []int{2, 5}, instances: "web-0:B+ web-2:B+ web-5:B+", wantRemove: []string{"web-0"},
+		},
+		"a name that is not free yet is waited for": {replicas: 2, instances: "web-0:B+x web-1:B+"},
+		"nothing to do":                  {replicas: 2, instances: "web-0:B+ web-1:B+"},
+		"nothing desired, nothing there": {},
 
-		"suspended, nothing is made or replaced":           {replicas: 3, suspended: true, instances: "web-0:A- web-1:B-"},
-		"suspended, what other cells may wait for is left": {indices: []int{5}, suspended: true, instances: "web-0:B- web-1:B-x web-5:A-", wantRemove: []string{"web-0"}},
+		"suspended, nothing is made or replaced": {replicas: 3, suspended: true, instances: "web-0:A- web-1:B-"},
+		"suspended, what other cells may wait for is left": {
+			indices: []int{5}, suspended: true, instances: "web-0:B- web-1:B-x web-5:A-", wantRemove: []string{"web-0"},
+		},
 
-		"scale down from the highest, in numbers": {replicas: 9, instances: "web-0:B+ web-9:B+ web-10:B+", wantCreate: []int{1}, wantRemove: []string{"web-10"}},
-		"scale down one at a time":                {replicas: 1, instances: "web-0:B+ web-1:B+ web-2:B+x"},
-		"scale down when the last is gone":        {replicas: 1, instances: "web-0:B+ web-1:B+", wantRemove: []string{"web-1"}},
-		"scale down does not wait for Ready":      {replicas: 1, instances: "web-0:B- web-1:B-", wantRemove: []string{"web-1"}},
-		"scale down to nothing":                   {instances: "web-0:B+", wantRemove: []string{"web-0"}},
-		"scale down comes before the roll":        {replicas: 1, instances: "web-0:A+ web-1:A+", wantRemove: []string{"web-1"}},
-		"the roll waits for the scale down":       {replicas: 1, instances: "web-0:A+ web-1:A+x"},
+		"scale down from the highest, in numbers": {
+			replicas: 9, instances: "web-0:B+ web-9:B+ web-10:B+", wantCreate: []int{1}, wantRemove: []string{"web-10"},
+		},
+		"scale down one at a time":           {replicas: 1, instances: "web-0:B+ web-1:B+ web-2:B+x"},
+		"scale down when the last is gone":   {replicas: 1, instances: "web-0:B+ web-1:B+", wantRemove: []string{"web-1"}},
+		"scale down does not wait for Ready": {replicas: 1, instances: "web-0:B- web-1:B-", wantRemove: []string{"web-1"}},
+		"scale down to nothing":              {instances: "web-0:B+", wantRemove: []string{"web-0"}},
+		"scale down comes before the roll":   {replicas: 1, instances: "web-0:A+ web-1:A+", wantRemove: []string{"web-1"}},
+		"the roll waits for the scale down":  {replicas: 1, instances: "web-0:A+ web-1:A+x"},
 
-		"a partition keeps the lower ones":             {replicas: 3, partition: 2, instances: "web-0:A+ web-1:A+ web-2:B+"},
-		"a partition lets the higher ones roll":        {replicas: 3, partition: 2, instances: "web-0:A+ web-1:A+ web-2:A+", wantRemove: []string{"web-2"}},
-		"below a partition a Ready one stays":          {replicas: 3, partition: 3, instances: "web-0:A+ web-1:C+ web-2:B+"},
-		"below a partition another one is replaced":    {replicas: 3, partition: 3, instances: "web-0:A+ web-1:B- web-2:B+", wantRemove: []string{"web-1"}},
+		"a partition keeps the lower ones": {replicas: 3, partition: 2, instances: "web-0:A+ web-1:A+ web-2:B+"},
+		"a partition lets the higher ones roll": {
+			replicas: 3, partition: 2, instances: "web-0:A+ web-1:A+ web-2:A+", wantRemove: []string{"web-2"},
+		},
+		"below a partition a Ready one stays": {replicas: 3, partition: 3, instances: "web-0:A+ web-1:C+ web-2:B+"},
+		"below a partition another one is replaced": {
+			replicas: 3, partition: 3, instances: "web-0:A+ web-1:B- web-2:B+", wantRemove: []string{"web-1"},
+		},
 		"below a partition the earlier one is created": {replicas: 2, partition: 2, instances: "web-0:A+", wantCreate: []int{1}},
 
-		"roll from the highest":                     {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:A+", wantRemove: []string{"web-2"}},
-		"the roll waits while one is deleted":       {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:A+x"},
-		"the roll makes what it removed":            {replicas: 3, instances: "web-0:A+ web-1:A+", wantCreate: []int{2}},
-		"the roll waits for Ready":                  {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:B-"},
-		"the roll waits for Available":              {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:B+u"},
-		"the roll goes on downwards":                {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:B+", wantRemove: []string{"web-1"}},
-		"the roll waits for one below, too":         {replicas: 3, instances: "web-0:B- web-1:A+ web-2:A+"},
-		"one of an earlier Workload is rolled":      {replicas: 2, instances: "web-0:B+ web-1:B+e", wantRemove: []string{"web-1"}},
-		"a template changed back rolls back":        {replicas: 3, instances: "web-0:B+ web-1:B+ web-2:A+", wantRemove: []string{"web-2"}},
-		"a broken roll stops":                       {replicas: 2, instances: "web-0:A+ web-1:B-"},
-		"a fix replaces what is broken":             {replicas: 2, instances: "web-0:B+ web-1:A-", wantRemove: []string{"web-1"}},
-		"a fix replaces a broken one anywhere":      {replicas: 3, instances: "web-0:A- web-1:A+ web-2:A+", wantRemove: []string{"web-0"}},
-		"a fix replaces all broken ones at once":    {replicas: 3, instances: "web-0:A- web-1:A- web-2:A-", wantRemove: []string{"web-0", "web-1", "web-2"}},
+		"roll from the highest":                {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:A+", wantRemove: []string{"web-2"}},
+		"the roll waits while one is deleted":  {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:A+x"},
+		"the roll makes what it removed":       {replicas: 3, instances: "web-0:A+ web-1:A+", wantCreate: []int{2}},
+		"the roll waits for Ready":             {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:B-"},
+		"the roll waits for Available":         {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:B+u"},
+		"the roll goes on downwards":           {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:B+", wantRemove: []string{"web-1"}},
+		"the roll waits for one below, too":    {replicas: 3, instances: "web-0:B- web-1:A+ web-2:A+"},
+		"one of an earlier Workload is rolled": {replicas: 2, instances: "web-0:B+ web-1:B+e", wantRemove: []string{"web-1"}},
+		"a template changed back rolls back":   {replicas: 3, instances: "web-0:B+ web-1:B+ web-2:A+", wantRemove: []string{"web-2"}},
+		"a broken roll stops":                  {replicas: 2, instances: "web-0:A+ web-1:B-"},
+		"a fix replaces what is broken":        {replicas: 2, instances: "web-0:B+ web-1:A-", wantRemove: []string{"web-1"}},
+		"a fix replaces a broken one anywhere": {replicas: 3, instances: "web-0:A- web-1:A+ web-2:A+", wantRemove: []string{"web-0"}},
+		"a fix replaces all broken ones at once": {
+			replicas: 3, instances: "web-0:A- web-1:A- web-2:A-", wantRemove: []string{"web-0", "web-1", "web-2"},
+		},
 		"a fix replaces a first one that never ran": {replicas: 3, instances: "web-0:A-", wantRemove: []string{"web-0"}},
 		"a fix does not wait for the scale down":    {replicas: 1, instances: "web-0:A- web-1:A+x", wantRemove: []string{"web-0"}},
 		"a broken one being deleted is left":        {replicas: 1, instances: "web-0:A-x"},
@@ -176,7 +190,8 @@ func TestOrderedPlan(t *testing.T) {
 		"a withdrawn quota takes nothing down": {replicas: 2, instances: "web-0:A+ web-1:A+", held: []string{"web-0", "web-1"}},
 
 		"names of others are removed and do not count": {
-			replicas: 1, instances: "web-00:B+ web-x:B+ other-0:B+ web-:B+x", wantCreate: []int{0}, wantRemove: []string{"other-0", "web-00", "web-x"},
+			replicas: 1, instances: "web-00:B+ web-x:B+ other-0:B+ web-:B+x", wantCreate: []int{0},
+			wantRemove: []string{"other-0", "web-00", "web-x"},
 		},
 	})
 }
@@ -189,13 +204,22 @@ func TestParallelPlan(t *testing.T) {
 		"a broken one is replaced beside one whose probes are slow": {
 			replicas: 3, instances: "web-0:A- web-1:A- web-2:A+", lapsed: []string{"web-1"}, wantRemove: []string{"web-0"},
 		},
-		"all at once":                                      {replicas: 3, wantCreate: []int{0, 1, 2}},
-		"all gaps":                                         {replicas: 4, instances: "web-1:B- web-3:B-", wantCreate: []int{0, 2}},
-		"all that are too many":                            {replicas: 1, instances: "web-0:B- web-1:B+ web-2:B+", wantRemove: []string{"web-1", "web-2"}},
-		"all that are outdated":                            {replicas: 2, unavailable: 2, instances: "web-0:A+ web-1:A-", wantRemove: []string{"web-0", "web-1"}},
-		"all of an earlier Workload":                       {replicas: 2, unavailable: 2, instances: "web-0:B+e web-1:B-e", wantRemove: []string{"web-0", "web-1"}},
-		"one by one, from the highest":                     {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:A+", wantRemove: []string{"web-2"}},
-		"a quarter":                                        {replicas: 8, instances: "web-0:A+ web-1:A+ web-2:A+ web-3:A+ web-4:A+ web-5:A+ web-6:A+ web-7:A+", wantRemove: []string{"web-6", "web-7"}},
+		"all at once": {replicas: 3, wantCreate: []int{0, 1, 2}},
+		"all gaps":    {replicas: 4, instances: "web-1:B- web-3:B-", wantCreate: []int{0, 2}},
+		"all that are too many": {
+			replicas: 1, instances: "web-0:B- web-1:B+ web-2:B+", wantRemove: []string{"web-1", "web-2"},
+		},
+		"all that are outdated": {
+			replicas: 2, unavailable: 2, instances: "web-0:A+ web-1:A-", wantRemove: []string{"web-0", "web-1"},
+		},
+		"all of an earlier Workload": {
+			replicas: 2, unavailable: 2, instances: "web-0:B+e web-1:B-e", wantRemove: []string{"web-0", "web-1"},
+		},
+		"one by one, from the highest": {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:A+", wantRemove: []string{"web-2"}},
+		"a quarter": {
+			replicas: 8, instances: "web-0:A+ web-1:A+ web-2:A+ web-3:A+ web-4:A+ web-5:A+ web-6:A+ web-7:A+",
+			wantRemove: []string{"web-6", "web-7"},
+		},
 		"the only one":                                     {replicas: 1, instances: "web-0:A+", wantRemove: []string{"web-0"}},
 		"the next waits while one is deleted":              {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:A+x"},
 		"the next waits for the successor":                 {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:B-"},
@@ -203,7 +227,9 @@ func TestParallelPlan(t *testing.T) {
 		"the next waits for one that is Ready too shortly": {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:B+u"},
 		"the next follows":                                 {replicas: 3, instances: "web-0:A+ web-1:A+ web-2:B+", wantRemove: []string{"web-1"}},
 		"a broken roll stops":                              {replicas: 4, unavailable: 2, instances: "web-0:A+ web-1:A+ web-2:B- web-3:B-"},
-		"a fix replaces all broken ones at once":           {replicas: 4, instances: "web-0:A+ web-1:A- web-2:A- web-3:A-", wantRemove: []string{"web-1", "web-2", "web-3"}},
+		"a fix replaces all broken ones at once": {
+			replicas: 4, instances: "web-0:A+ web-1:A- web-2:A- web-3:A-", wantRemove: []string{"web-1", "web-2", "web-3"},
+		},
 		"one that is Ready too shortly is replaced at once": {
 			replicas: 2, instances: "web-0:A+u web-1:B-", wantRemove: []string{"web-0"},
 		},

@@ -21,18 +21,18 @@ import (
 )
 
 const (
-	// takenRequeue is the time until an Instance whose name is taken is created again. Most often the cache is just behind and an event
-	// comes first; the requeue is for a name that another owner's object has.
+	// takenRequeue is the time until an Instance whose name is taken is created again. Most often the cache is just behind
+	// and an event comes first; the requeue is for a name that another owner's object has.
 	takenRequeue = 5 * time.Second
 	// changedRequeue is the time until an Instance is removed that the cache did not have as it is.
 	changedRequeue = time.Second
-	// forbiddenRequeue is the time until an Instance that the cell forbids is created again: a ResourceQuota, for example, may be
-	// raised.
+	// forbiddenRequeue is the time until an Instance that the cell forbids is created again: a ResourceQuota, for example,
+	// may be raised.
 	forbiddenRequeue = time.Minute
 	// unprovenRequeue is the time until a deployment is checked again that the cell cannot prove to be a copy of the hub.
 	unprovenRequeue = 15 * time.Second
-	// batch is the maximum number of Instances that one reconcile creates or deletes, since its time is limited. The next reconcile
-	// follows after batchRequeue.
+	// batch is the maximum number of Instances that one reconcile creates or deletes, since its time is limited. The next
+	// reconcile follows after batchRequeue.
 	batch        = 100
 	batchRequeue = 10 * time.Millisecond
 	// atOnce is the maximum number of requests of one reconcile in flight.

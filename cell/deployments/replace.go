@@ -19,8 +19,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// removable are the Instances to delete or to replace now. If the Pod of a wanted Instance has another template than the Instance, either
-// the cache lacks that it was replaced, or it was and its Pod is still being stopped.
+// removable are the Instances to delete or to replace now. If the Pod of a wanted Instance has another template than
+// the Instance, either the cache lacks that it was replaced, or it was and its Pod is still being stopped.
 func (s *scope) removable(ctx context.Context) ([]*v1alpha.Instance, error) {
 	var removable []*v1alpha.Instance
 	for _, instance := range s.plan.remove {
@@ -45,8 +45,8 @@ func (s *scope) wanted(instance *v1alpha.Instance) bool {
 	return ok && wanted
 }
 
-// removeInstance replaces an Instance in place if it needs only another template, and deletes it otherwise. With a floor, its Pod is
-// evicted already.
+// removeInstance replaces an Instance in place if it needs only another template, and deletes it otherwise. With a
+// floor, its Pod is evicted already.
 func (s *scope) removeInstance(ctx context.Context, instance *v1alpha.Instance) error {
 	pod := &corev1.Pod{}
 	if err := s.Client.Get(ctx, client.ObjectKeyFromObject(instance), pod); client.IgnoreNotFound(err) != nil {
@@ -80,8 +80,9 @@ func (s *scope) replaceChanged(ctx context.Context, cached, desired *v1alpha.Ins
 	return s.replaceInstance(ctx, instance, desired)
 }
 
-// replaceable reports whether an Instance can get another template in place: its Pod has the template that it has itself, and its status is
-// about that Pod. So the status never seems to be about the next template, and the Pod is recognized as one of the earlier template.
+// replaceable reports whether an Instance can get another template in place: its Pod has the template that it has
+// itself, and its status is about that Pod. So the status never seems to be about the next template, and the Pod is
+// recognized as one of the earlier template.
 func (s *scope) replaceable(instance *v1alpha.Instance, pod *corev1.Pod, index int) bool {
 	hash, observed := instance.TemplateHash(), instance.Status.Controller
 	template, _ := s.deployment.Spec.TemplateAt(index)
@@ -92,7 +93,8 @@ func (s *scope) replaceable(instance *v1alpha.Instance, pod *corev1.Pod, index i
 		!s.External(&instance.Spec) && !s.External(&template.Spec)
 }
 
-// replaceInstance gives an Instance what a new one at its index would have. The lock keeps the decision from being applied to another state.
+// replaceInstance gives an Instance what a new one at its index would have. The lock keeps the decision from being
+// applied to another state.
 func (s *scope) replaceInstance(ctx context.Context, instance, desired *v1alpha.Instance) error {
 	changed := instance.DeepCopy()
 	changed.Labels, changed.Annotations, changed.Spec = desired.Labels, desired.Annotations, desired.Spec
@@ -104,8 +106,8 @@ func (s *scope) replaceInstance(ctx context.Context, instance, desired *v1alpha.
 	return nil
 }
 
-// stopPod deletes the Pod that an Instance had with its earlier template; with a floor, it is evicted already. The Pod is recorded
-// as stopped once it is: a deletion that fails is repeated.
+// stopPod deletes the Pod that an Instance had with its earlier template; with a floor, it is evicted already. The Pod
+// is recorded as stopped once it is: a deletion that fails is repeated.
 func (s *scope) stopPod(ctx context.Context, pod *corev1.Pod) error {
 	if s.floor() == nil {
 		if err := s.Client.Delete(ctx, pod, client.Preconditions{UID: &pod.UID}); client.IgnoreNotFound(err) != nil {
@@ -116,7 +118,8 @@ func (s *scope) stopPod(ctx context.Context, pod *corev1.Pod) error {
 	return nil
 }
 
-// stopEarlierPods stops the Pods of Instances that were replaced in place when the agent ended before it stopped their Pods.
+// stopEarlierPods stops the Pods of Instances that were replaced in place when the agent ended before it stopped their
+// Pods.
 func (s *scope) stopEarlierPods(ctx context.Context) error {
 	key := client.ObjectKeyFromObject(s.deployment)
 	s.stopped.expire(key, s.Clock.Now())

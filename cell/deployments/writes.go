@@ -20,11 +20,12 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
-// errRefused ends the writes of a reconcile without being its error: it was dealt with, and the other Instances would be refused, too.
+// errRefused ends the writes of a reconcile without being its error: it was dealt with, and the other Instances would
+// be refused, too.
 var errRefused = errors.New("the cell refuses the Instances")
 
-// slowStart calls do for the first item, then for the next two at the same time, then for four, up to atOnce: a cell that refuses the
-// first item gets no requests for all others. It ends after the group in which a call has failed.
+// slowStart calls do for the first item, then for the next two at the same time, then for four, up to atOnce: a cell
+// that refuses the first item gets no requests for all others. It ends after the group in which a call has failed.
 func slowStart[T any](ctx context.Context, items []T, do func(context.Context, T) error) error {
 	for size := 1; len(items) > 0; size = min(2*size, atOnce) {
 		group := errgroup.Group{}
@@ -68,7 +69,8 @@ func (s *scope) deleteInstance(ctx context.Context, instance *v1alpha.Instance) 
 		// The cache may lack that it has another template by now.
 		unchanged.ResourceVersion = &instance.ResourceVersion
 	}
-	// Foreground deletion deletes the Pod first, so that the name is free only when no container of the Instance runs any more.
+	// Foreground deletion deletes the Pod first, so that the name is free only when no container of the Instance runs any
+	// more.
 	if err := s.Client.Delete(ctx, instance, client.PropagationPolicy(metav1.DeletePropagationForeground), unchanged); err != nil {
 		s.requeueChanged(err)
 		return fmt.Errorf("delete Instance %s: %w", client.ObjectKeyFromObject(instance), err)
@@ -121,7 +123,8 @@ func (s *scope) createInstance(ctx context.Context, index int) error {
 	}
 }
 
-// requeueChanged requeues the deployment if an Instance is not as the cache has it: the event of its change may be one that changes no plan.
+// requeueChanged requeues the deployment if an Instance is not as the cache has it: the event of its change may be one
+// that changes no plan.
 func (s *scope) requeueChanged(err error) {
 	if apierrors.IsConflict(err) {
 		s.requeueAtMost(changedRequeue)

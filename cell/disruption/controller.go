@@ -53,7 +53,9 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 
 // ofPod is the deployment of a Pod.
 func ofPod(_ context.Context, pod client.Object) []reconcile.Request {
-	return []reconcile.Request{{NamespacedName: types.NamespacedName{Namespace: pod.GetNamespace(), Name: pod.GetLabels()[v1alpha.LabelDeploymentName]}}}
+	return []reconcile.Request{
+		{NamespacedName: types.NamespacedName{Namespace: pod.GetNamespace(), Name: pod.GetLabels()[v1alpha.LabelDeploymentName]}},
+	}
 }
 
 // protectionChanged drops all events of Pods except changes of the label that protects them, and deletions.

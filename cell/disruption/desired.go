@@ -14,8 +14,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/budget"
 )
 
-// desiredBudget is the PodDisruptionBudget of a deployment with this floor. complete reports that the Pods of all Available Instances
-// count.
+// desiredBudget is the PodDisruptionBudget of a deployment with this floor. complete reports that the Pods of all
+// Available Instances count.
 func desiredBudget(deployment *v1alpha.WorkloadDeployment, floor *v1alpha.AvailabilityFloor, complete bool) *policyv1.PodDisruptionBudget {
 	budget := &policyv1.PodDisruptionBudget{
 		ObjectMeta: metav1.ObjectMeta{
@@ -52,8 +52,8 @@ func InForce(budget *policyv1.PodDisruptionBudget) *v1alpha.AvailabilityFloor {
 	return &v1alpha.AvailabilityFloor{MinAvailable: budget.Spec.MinAvailable.IntVal, Sequence: sequence}
 }
 
-// Settled reports whether Kubernetes enforces the budget in its current version, and counts no Pod whose eviction an earlier floor has
-// allowed.
+// Settled reports whether Kubernetes enforces the budget in its current version, and counts no Pod whose eviction an
+// earlier floor has allowed.
 func Settled(budget *policyv1.PodDisruptionBudget) bool {
 	return complete(budget) && processed(budget) && len(budget.Status.DisruptedPods) == 0
 }
@@ -67,9 +67,9 @@ func processed(budget *policyv1.PodDisruptionBudget) bool {
 	return budget.Status.ObservedGeneration >= budget.Generation
 }
 
-// newest is the floor that the cell applies: its budget's floor, unless the deployment has one with a higher sequence. The deployment
-// may be an older version, from a stale cache or a hub that was restored from a backup. A sequence that no hub has issued does not count:
-// another party wrote it.
+// newest is the floor that the cell applies: its budget's floor, unless the deployment has one with a higher sequence.
+// The deployment may be an older version, from a stale cache or a hub that was restored from a backup. A sequence that
+// no hub has issued does not count: another party wrote it.
 func newest(existing *policyv1.PodDisruptionBudget, wanted *v1alpha.AvailabilityFloor) *v1alpha.AvailabilityFloor {
 	if present := InForce(existing); present != nil && present.Sequence > wanted.Sequence && present.Sequence <= budget.MaxSequence {
 		return present

@@ -55,7 +55,8 @@ func NewEvictor(o Options) (*Evictor, error) {
 	}
 	count := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "karmada_compute_cell_evictions_total",
-		Help: "Evictions that the agent has requested for Instances with a disruption budget, by result: evicted, held (by the budget) or failed.",
+		Help: "Evictions that the agent has requested for Instances with a disruption budget, by result: evicted, held (by the " +
+			"budget) or failed.",
 	}, []string{"result"})
 	o.Registerer.MustRegister(count)
 	// A counter that begins with its first event hides it from rates.
@@ -65,8 +66,8 @@ func NewEvictor(o Options) (*Evictor, error) {
 	return &Evictor{pods: pods, count: count}, nil
 }
 
-// Evict evicts a Pod and reports whether it did, or whether the Pod does not exist any more. It returns false if a disruption budget
-// does not allow the eviction now, or if another Pod has the name.
+// Evict evicts a Pod and reports whether it did, or whether the Pod does not exist any more. It returns false if a
+// disruption budget does not allow the eviction now, or if another Pod has the name.
 func (e *Evictor) Evict(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	eviction := &policyv1.Eviction{
 		ObjectMeta:    metav1.ObjectMeta{Namespace: pod.Namespace, Name: pod.Name},

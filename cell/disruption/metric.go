@@ -13,7 +13,9 @@ import (
 )
 
 var instancesDesc = prometheus.NewDesc("karmada_compute_cell_budget_instances",
-	"Instances in the cell that have a disruption budget: available, of which disruptions leave floor, and may take disruptable now. A deployment that makes no voluntary disruption has a floor of all its available Instances. karmada_compute_cell_evictions_total counts the agent's own evictions that a budget held.",
+	"Instances in the cell that have a disruption budget: available, of which disruptions leave floor, and may take "+
+		"disruptable now. A deployment that makes no voluntary disruption has a floor of all its available Instances. "+
+		"karmada_compute_cell_evictions_total counts the agent's own evictions that a budget held.",
 	[]string{"count"}, nil)
 
 // scrapeTimeout is how long a scrape waits for the cache.

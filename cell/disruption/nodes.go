@@ -15,7 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 )
 
-// Transform drops the parts of a Node that this package does not read: a Node has some 20 KiB, and a cell thousands of them.
+// Transform drops the parts of a Node that this package does not read: a Node has some 20 KiB, and a cell thousands of
+// them.
 func NodeTransform() toolscache.TransformFunc {
 	return func(object any) (any, error) {
 		node, ok := object.(*corev1.Node)
@@ -23,9 +24,11 @@ func NodeTransform() toolscache.TransformFunc {
 			return object, nil
 		}
 		return &corev1.Node{
-			TypeMeta:   node.TypeMeta,
-			ObjectMeta: metav1.ObjectMeta{Name: node.Name, UID: node.UID, ResourceVersion: node.ResourceVersion, DeletionTimestamp: node.DeletionTimestamp},
-			Spec:       corev1.NodeSpec{Unschedulable: node.Spec.Unschedulable},
+			TypeMeta: node.TypeMeta,
+			ObjectMeta: metav1.ObjectMeta{
+				Name: node.Name, UID: node.UID, ResourceVersion: node.ResourceVersion, DeletionTimestamp: node.DeletionTimestamp,
+			},
+			Spec: corev1.NodeSpec{Unschedulable: node.Spec.Unschedulable},
 		}, nil
 	}
 }
@@ -52,6 +55,7 @@ func CordonChanged() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, isNode := e.ObjectOld.(*corev1.Node)
 		after, stillIs := e.ObjectNew.(*corev1.Node)
-		return isNode && stillIs && (before.Spec.Unschedulable != after.Spec.Unschedulable || before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero())
+		return isNode && stillIs && (before.Spec.Unschedulable != after.Spec.Unschedulable ||
+			before.DeletionTimestamp.IsZero() != after.DeletionTimestamp.IsZero())
 	}}
 }

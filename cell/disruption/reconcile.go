@@ -24,8 +24,8 @@ import (
 )
 
 const (
-	// protectRequeue is the time until an incomplete budget, with a Pod that is not protected, is checked again. Most often an event
-	// comes first.
+	// protectRequeue is the time until an incomplete budget, with a Pod that is not protected, is checked again. Most
+	// often an event comes first.
 	protectRequeue = 2 * time.Second
 	// conflictRequeue is when a budget is written again whose status has just changed.
 	conflictRequeue = 100 * time.Millisecond
@@ -64,14 +64,14 @@ func (s *scope) read(ctx context.Context, reader client.Reader, key client.Objec
 	return nil
 }
 
-// refresh bypasses the cache before a write. The cache of a new leader may have an older deployment than the former leader's: a budget
-// that was raised and confirmed must not be lowered because of that.
+// refresh bypasses the cache before a write. The cache of a new leader may have an older deployment than the former
+// leader's: a budget that was raised and confirmed must not be lowered because of that.
 func (s *scope) refresh(ctx context.Context) error {
 	return s.read(ctx, s.APIReader, client.ObjectKeyFromObject(s.deployment))
 }
 
-// idle reports whether the budget stays unchanged: it is deleted with its deployment, and if the API server of the cell has dropped
-// fields of the deployment, its floor is not known.
+// idle reports whether the budget stays unchanged: it is deleted with its deployment, and if the API server of the cell
+// has dropped fields of the deployment, its floor is not known.
 func (s *scope) idle() bool {
 	return !s.deployment.DeletionTimestamp.IsZero() || owned.Floor(s.deployment) == nil && len(templates.MissingFields(s.deployment)) > 0
 }
@@ -89,7 +89,8 @@ func (s *scope) correct(ctx context.Context) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	return s.existing.UID != "" && !apply.MetadataDiffers(s.existing, desired) && equality.Semantic.DeepEqual(s.existing.Spec, desired.Spec), nil
+	return s.existing.UID != "" && !apply.MetadataDiffers(s.existing, desired) &&
+		equality.Semantic.DeepEqual(s.existing.Spec, desired.Spec), nil
 }
 
 // desired returns the budget for a floor. It is complete once every Pod of an Available Instance counts.
@@ -110,9 +111,9 @@ func (s *scope) desired(ctx context.Context, wanted *v1alpha.AvailabilityFloor) 
 	return desiredBudget(s.deployment, floor, all), nil
 }
 
-// allProtected reports whether every Pod that has been ready for long enough has the label. cell/runtime sets the label before it
-// reports the Instance as Available, and reads from the same cache: if the label is missing here, the report of an Available Instance
-// may be in flight.
+// allProtected reports whether every Pod that has been ready for long enough has the label. cell/runtime sets the label
+// before it reports the Instance as Available, and reads from the same cache: if the label is missing here, the report
+// of an Available Instance may be in flight.
 func (s *scope) allProtected(ctx context.Context) (bool, error) {
 	var pods corev1.PodList
 	if err := s.Client.List(ctx, &pods, client.InNamespace(s.deployment.Namespace),

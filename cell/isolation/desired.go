@@ -22,8 +22,8 @@ func labels() map[string]string {
 	return map[string]string{v1alpha.LabelManagedBy: v1alpha.ManagedByCell}
 }
 
-// namespacePolicy denies every connection to the Pods of a namespace. templatePolicy adds the connections that a template admits:
-// policies add up.
+// namespacePolicy denies every connection to the Pods of a namespace. templatePolicy adds the connections that a
+// template admits: policies add up.
 func namespacePolicy(namespace string) *networkingv1.NetworkPolicy {
 	return &networkingv1.NetworkPolicy{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: NamespacePolicy, Labels: labels()},
@@ -31,8 +31,8 @@ func namespacePolicy(namespace string) *networkingv1.NetworkPolicy {
 	}
 }
 
-// PodLabels are the labels by which policies select the Pod of an Instance. They depend on the deployment: without a deployment (nil),
-// they omit the network.
+// PodLabels are the labels by which policies select the Pod of an Instance. They depend on the deployment: without a
+// deployment (nil), they omit the network.
 func PodLabels(deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Instance) map[string]string {
 	result := map[string]string{}
 	if hash := instance.TemplateHash(); hash != "" {
@@ -57,8 +57,8 @@ func Selectable(pod *corev1.Pod, labels map[string]string) bool {
 	return true
 }
 
-// networkPeer selects the Pods of the network of a template, in every namespace of its project. A deployment of no project has one
-// namespace.
+// networkPeer selects the Pods of the network of a template, in every namespace of its project. A deployment of no
+// project has one namespace.
 func networkPeer(deployment *v1alpha.WorkloadDeployment, spec *v1alpha.InstanceSpec) networkingv1.NetworkPolicyPeer {
 	peer := networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{
 		MatchLabels: map[string]string{v1alpha.LabelNetwork: naming.InstanceNetworkLabel(deployment, spec)},
@@ -69,8 +69,8 @@ func networkPeer(deployment *v1alpha.WorkloadDeployment, spec *v1alpha.InstanceS
 	return peer
 }
 
-// templatePolicy admits the connections that a template admits, to the Pods of this template only: during a rollout, each Pod has the
-// rules of its own template. It is nil for a template that admits no connection.
+// templatePolicy admits the connections that a template admits, to the Pods of this template only: during a rollout,
+// each Pod has the rules of its own template. It is nil for a template that admits no connection.
 func templatePolicy(deployment *v1alpha.WorkloadDeployment, hash string, spec *v1alpha.InstanceSpec) *networkingv1.NetworkPolicy {
 	rules := ingress(spec, networkPeer(deployment, spec))
 	if len(rules) == 0 {
@@ -96,8 +96,8 @@ func policyName(deployment *v1alpha.WorkloadDeployment, hash string) string {
 	return deployment.Name + "-" + hash
 }
 
-// ingress are the rules of the first interface: a Pod has one. Without a policy of its own, the interface admits its network; with one,
-// only the peers that its rules name.
+// ingress are the rules of the first interface: a Pod has one. Without a policy of its own, the interface admits its
+// network; with one, only the peers that its rules name.
 func ingress(spec *v1alpha.InstanceSpec, network networkingv1.NetworkPolicyPeer) []networkingv1.NetworkPolicyIngressRule {
 	if len(spec.NetworkInterfaces) == 0 {
 		return nil
@@ -123,8 +123,8 @@ func ingress(spec *v1alpha.InstanceSpec, network networkingv1.NetworkPolicyPeer)
 	return rules
 }
 
-// peers are the wanted peers that admission accepts: blocks of addresses and the network of the template. Other selectors would
-// select Pods and namespaces of the cell, which are not the consumer's.
+// peers are the wanted peers that admission accepts: blocks of addresses and the network of the template. Other
+// selectors would select Pods and namespaces of the cell, which are not the consumer's.
 func peers(wanted []networkingv1.NetworkPolicyPeer, network networkingv1.NetworkPolicyPeer) []networkingv1.NetworkPolicyPeer {
 	var result []networkingv1.NetworkPolicyPeer
 	for i := range wanted {
@@ -138,8 +138,8 @@ func peers(wanted []networkingv1.NetworkPolicyPeer, network networkingv1.Network
 	return result
 }
 
-// numbered is a port by its number and protocol: a Pod leaves out names that are too long for it. ok is false for a name that no
-// container has.
+// numbered is a port by its number and protocol: a Pod leaves out names that are too long for it. ok is false for a
+// name that no container has.
 func numbered(port *networkingv1.NetworkPolicyPort, spec *v1alpha.InstanceSpec) (result networkingv1.NetworkPolicyPort, ok bool) {
 	protocol := ptr.Deref(port.Protocol, corev1.ProtocolTCP)
 	result = networkingv1.NetworkPolicyPort{Protocol: &protocol, Port: port.Port, EndPort: port.EndPort}

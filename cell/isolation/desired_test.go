@@ -30,20 +30,30 @@ func TestIngress(t *testing.T) {
 	named := func(name string) *intstr.IntOrString { return new(intstr.FromString(name)) }
 	number := func(n int32) *intstr.IntOrString { return new(intstr.FromInt32(n)) }
 	tests := map[string]struct{ rules, want []rule }{
-		"nothing":                    {nil, nil},
-		"the same network":           {[]rule{{From: []peer{{PodSelector: &metav1.LabelSelector{}}}}}, []rule{{From: []peer{network}}}},
-		"and a block beside it":      {[]rule{{From: []peer{block, {PodSelector: &metav1.LabelSelector{}}}}}, []rule{{From: []peer{block, network}}}},
-		"from everywhere":            {[]rule{{}}, []rule{{}}},
-		"a block":                    {[]rule{{From: []peer{block}}}, []rule{{From: []peer{block}}}},
-		"a number":                   {[]rule{{Ports: []port{{Port: number(80), EndPort: new(int32(90))}}}}, []rule{{Ports: []port{{Protocol: &tcp, Port: number(80), EndPort: new(int32(90))}}}}},
-		"every port of a protocol":   {[]rule{{Ports: []port{{Protocol: &udp}}}}, []rule{{Ports: []port{{Protocol: &udp}}}}},
-		"a name that a Pod may have": {[]rule{{Ports: []port{{Port: named("http")}}}}, []rule{{Ports: []port{{Protocol: &tcp, Port: number(8080)}}}}},
-		"a name that is too long for a Pod": {
-			[]rule{{Ports: []port{{Protocol: &udp, Port: named("name-of-more-than-15")}}}}, []rule{{Ports: []port{{Protocol: &udp, Port: number(53)}}}},
+		"nothing":          {nil, nil},
+		"the same network": {[]rule{{From: []peer{{PodSelector: &metav1.LabelSelector{}}}}}, []rule{{From: []peer{network}}}},
+		"and a block beside it": {
+			[]rule{{From: []peer{block, {PodSelector: &metav1.LabelSelector{}}}}}, []rule{{From: []peer{block, network}}},
 		},
-		"a name of another protocol":            {[]rule{{Ports: []port{{Protocol: &udp, Port: named("http")}}}}, nil},
-		"a name that nobody has":                {[]rule{{Ports: []port{{Port: named("gone")}}}}, nil},
-		"one of two names":                      {[]rule{{Ports: []port{{Port: named("gone")}, {Port: named("http")}}}}, []rule{{Ports: []port{{Protocol: &tcp, Port: number(8080)}}}}},
+		"from everywhere": {[]rule{{}}, []rule{{}}},
+		"a block":         {[]rule{{From: []peer{block}}}, []rule{{From: []peer{block}}}},
+		"a number": {
+			[]rule{{Ports: []port{{Port: number(80), EndPort: new(int32(90))}}}},
+			[]rule{{Ports: []port{{Protocol: &tcp, Port: number(80), EndPort: new(int32(90))}}}},
+		},
+		"every port of a protocol": {[]rule{{Ports: []port{{Protocol: &udp}}}}, []rule{{Ports: []port{{Protocol: &udp}}}}},
+		"a name that a Pod may have": {
+			[]rule{{Ports: []port{{Port: named("http")}}}}, []rule{{Ports: []port{{Protocol: &tcp, Port: number(8080)}}}},
+		},
+		"a name that is too long for a Pod": {
+			[]rule{{Ports: []port{{Protocol: &udp, Port: named("name-of-more-than-15")}}}},
+			[]rule{{Ports: []port{{Protocol: &udp, Port: number(53)}}}},
+		},
+		"a name of another protocol": {[]rule{{Ports: []port{{Protocol: &udp, Port: named("http")}}}}, nil},
+		"a name that nobody has":     {[]rule{{Ports: []port{{Port: named("gone")}}}}, nil},
+		"one of two names": {
+			[]rule{{Ports: []port{{Port: named("gone")}, {Port: named("http")}}}}, []rule{{Ports: []port{{Protocol: &tcp, Port: number(8080)}}}},
+		},
 		"Pods and namespaces of the cell":       {[]rule{{From: []peer{everyPod, everyNamespace}}}, nil},
 		"and a block":                           {[]rule{{From: []peer{everyPod, block}}}, []rule{{From: []peer{block}}}},
 		"several rules, one of them impossible": {[]rule{{From: []peer{everyPod}}, {From: []peer{block}}}, []rule{{From: []peer{block}}}},
@@ -66,7 +76,8 @@ func TestIngress(t *testing.T) {
 		})
 	}
 	own := []rule{{From: []peer{network}}}
-	if got := ingress(&v1alpha.InstanceSpec{NetworkInterfaces: []v1alpha.InstanceNetworkInterface{{}}}, network); !equality.Semantic.DeepEqual(got, own) {
+	if got := ingress(&v1alpha.InstanceSpec{NetworkInterfaces: []v1alpha.InstanceNetworkInterface{{}}},
+		network); !equality.Semantic.DeepEqual(got, own) {
 		t.Errorf("without a policy, got %+v", got)
 	}
 	if got := ingress(&v1alpha.InstanceSpec{}, network); got != nil {

@@ -31,7 +31,8 @@ type scope struct {
 	kept map[string]bool
 }
 
-// Reconcile keeps the policies of one deployment, and its namespace's policy. The policies of a deleted deployment are deleted with it.
+// Reconcile keeps the policies of one deployment, and its namespace's policy. The policies of a deleted deployment are
+// deleted with it.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	s := &scope{
 		Reconciler: r, deployment: &v1alpha.WorkloadDeployment{}, wanted: map[string]*networkingv1.NetworkPolicy{}, kept: map[string]bool{},
@@ -49,7 +50,8 @@ func (s *scope) ensureNamespacePolicy(ctx context.Context) error {
 	return EnsureNamespacePolicy(ctx, s.Client, s.deployment)
 }
 
-// EnsureNamespacePolicy creates the policy of the namespace of a deployment, or corrects it. No Pod may start before it exists.
+// EnsureNamespacePolicy creates the policy of the namespace of a deployment, or corrects it. No Pod may start before it
+// exists.
 func EnsureNamespacePolicy(ctx context.Context, c client.Client, deployment *v1alpha.WorkloadDeployment) error {
 	return ensure(ctx, c, namespacePolicy(deployment.Namespace))
 }

@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package owned finds the Instances that a WorkloadDeployment controls and the WorkloadDeployment of an Instance, in the
-// cache.
+// Package owned finds the Instances that a WorkloadDeployment controls and the WorkloadDeployment of an Instance, in
+// the cache.
 package owned
 
 import (
@@ -39,8 +39,8 @@ func Index(ctx context.Context, indexer client.FieldIndexer) error {
 	return nil
 }
 
-// Instances returns all Instances that deployment controls, including Instances that are being deleted, in no order. They are shared
-// with the cache and must not be changed: each event of one of thousands lists them all.
+// Instances returns all Instances that deployment controls, including Instances that are being deleted, in no order.
+// They are shared with the cache and must not be changed: each event of one of thousands lists them all.
 func Instances(ctx context.Context, reader client.Reader, deployment *v1alpha.WorkloadDeployment) ([]v1alpha.Instance, error) {
 	var found v1alpha.InstanceList
 	if err := reader.List(ctx, &found, client.InNamespace(deployment.Namespace), client.MatchingFields{byController: string(deployment.UID)},
@@ -50,7 +50,8 @@ func Instances(ctx context.Context, reader client.Reader, deployment *v1alpha.Wo
 	return found.Items, nil
 }
 
-// SpecChanged drops updates of WorkloadDeployments that change neither the spec nor the list of fields that the hub requires.
+// SpecChanged drops updates of WorkloadDeployments that change neither the spec nor the list of fields that the hub
+// requires.
 func SpecChanged() predicate.Predicate {
 	return predicate.Or(watch.GenerationChanged(), predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		return e.ObjectOld.GetAnnotations()[v1alpha.AnnotationRequires] != e.ObjectNew.GetAnnotations()[v1alpha.AnnotationRequires]
@@ -96,8 +97,9 @@ func Deployment(ctx context.Context, reader client.Reader, instance *v1alpha.Ins
 	return deployment, nil
 }
 
-// Floor is the number of Available Instances that voluntary disruptions in the cell of this deployment must leave; nil: its Workload
-// has no budget, and disruptions are not limited. If the assignment has no floor for the cell, the floor of its city counts.
+// Floor is the number of Available Instances that voluntary disruptions in the cell of this deployment must leave; nil:
+// its Workload has no budget, and disruptions are not limited. If the assignment has no floor for the cell, the floor
+// of its city counts.
 func Floor(deployment *v1alpha.WorkloadDeployment) *v1alpha.AvailabilityFloor {
 	if deployment == nil {
 		return nil
@@ -113,15 +115,15 @@ func Floor(deployment *v1alpha.WorkloadDeployment) *v1alpha.AvailabilityFloor {
 	return deployment.Spec.Floor
 }
 
-// RunsEarlier reports whether, by its status, the Pod of an Instance has the template that the Instance had before it was replaced in
-// place.
+// RunsEarlier reports whether, by its status, the Pod of an Instance has the template that the Instance had before it
+// was replaced in place.
 func RunsEarlier(instance *v1alpha.Instance) bool {
 	observed := instance.Status.Controller
 	return observed != nil && observed.ObservedTemplateHash != "" && observed.ObservedTemplateHash != instance.TemplateHash()
 }
 
-// Superseded reports whether the status of an Instance was written before the Instance was replaced in place. Nothing in it is about the
-// present template.
+// Superseded reports whether the status of an Instance was written before the Instance was replaced in place. Nothing
+// in it is about the present template.
 func Superseded(instance *v1alpha.Instance) bool {
 	if !RunsEarlier(instance) {
 		return false
@@ -140,11 +142,12 @@ func Conditions(instance *v1alpha.Instance) []metav1.Condition {
 
 // Ready reports whether an Instance is Ready, with its present template, and not being deleted.
 func Ready(instance *v1alpha.Instance) bool {
-	return instance.DeletionTimestamp.IsZero() && !Superseded(instance) && meta.IsStatusConditionTrue(instance.Status.Conditions, v1alpha.ConditionReady)
+	return instance.DeletionTimestamp.IsZero() && !Superseded(instance) &&
+		meta.IsStatusConditionTrue(instance.Status.Conditions, v1alpha.ConditionReady)
 }
 
-// Available reports whether an Instance is Ready and Available: it has been Ready for long enough. An external runtime need not write
-// Available.
+// Available reports whether an Instance is Ready and Available: it has been Ready for long enough. An external runtime
+// need not write Available.
 func Available(instance *v1alpha.Instance) bool {
 	return Ready(instance) && !meta.IsStatusConditionFalse(instance.Status.Conditions, v1alpha.ConditionAvailable)
 }

@@ -9,10 +9,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// compared are the resource versions of a slice and of its Instances at the last comparison that found the slice up to date.
+// compared are the resource versions of a slice and of its Instances at the last comparison that found the slice up to
+// date.
 type compared struct{ slice, instances string }
 
-// upToDate holds the slices of deployments that reported their Instances at the last comparison. It is safe for concurrent use.
+// upToDate holds the slices of deployments that reported their Instances at the last comparison. It is safe for
+// concurrent use.
 type upToDate struct {
 	mu sync.Mutex
 	of map[types.NamespacedName]map[int]compared
@@ -24,7 +26,8 @@ func (u *upToDate) slices(deployment types.NamespacedName) map[int]compared {
 	return u.of[deployment]
 }
 
-// set replaces the slices of a deployment. slices must not be changed any more. Without slices, the deployment is forgotten.
+// set replaces the slices of a deployment. slices must not be changed any more. Without slices, the deployment is
+// forgotten.
 func (u *upToDate) set(deployment types.NamespacedName, slices map[int]compared) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

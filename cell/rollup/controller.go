@@ -23,7 +23,8 @@ import (
 // FieldManager is the field manager of this controller.
 const FieldManager apply.FieldManager = "karmada-compute-cell-rollup"
 
-// Reconciler writes the status of WorkloadDeployments and of their InstanceSlices. Create it with New. It is safe for concurrent use.
+// Reconciler writes the status of WorkloadDeployments and of their InstanceSlices. Create it with New. It is safe for
+// concurrent use.
 type Reconciler struct {
 	client   client.Client
 	clock    clock.PassiveClock
@@ -31,8 +32,8 @@ type Reconciler struct {
 	upToDate *upToDate
 }
 
-// New returns a reconciler. c reads from the cache and writes to the cell; clock gives conditions their transition times
-// and paces writes.
+// New returns a reconciler. c reads from the cache and writes to the cell; clock gives conditions their transition
+// times and paces writes.
 func New(c client.Client, clock clock.PassiveClock) *Reconciler {
 	return &Reconciler{client: c, clock: clock, pace: newPacer(clock), upToDate: &upToDate{of: map[types.NamespacedName]map[int]compared{}}}
 }

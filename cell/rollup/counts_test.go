@@ -16,7 +16,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv/counts"
 )
 
-// TestCountsOfAnyInstances: whatever Instances a cell has, its counts do not contradict each other, and the lists of indices have as many.
+// TestCountsOfAnyInstances: whatever Instances a cell has, its counts do not contradict each other, and the lists of
+// indices have as many.
 func TestCountsOfAnyInstances(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(2000) {
@@ -66,8 +67,8 @@ func TestCountsOfAnyInstances(t *testing.T) {
 	}
 }
 
-// TestAwaitingDisruption: an Available Instance below the partition is not replaced, whichever template it has. If it were counted, its cell would
-// get tokens that it cannot use, and another one would wait.
+// TestAwaitingDisruption: an Available Instance below the partition is not replaced, whichever template it has. If it
+// were counted, its cell would get tokens that it cannot use, and another one would wait.
 func TestAwaitingDisruption(t *testing.T) {
 	t.Parallel()
 	d := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}}

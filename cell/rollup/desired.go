@@ -28,9 +28,11 @@ type Reports struct {
 	summary    *summary
 }
 
-// Report creates the reports of a deployment with these Instances. arrived reports whether the cell has a slice; nil: it has all
-// slices. now becomes the transition time of conditions that change.
-func Report(deployment *v1alpha.WorkloadDeployment, instances []v1alpha.Instance, arrived func(slice int) bool, now time.Time) (*Reports, error) {
+// Report creates the reports of a deployment with these Instances. arrived reports whether the cell has a slice; nil:
+// it has all slices. now becomes the transition time of conditions that change.
+func Report(
+	deployment *v1alpha.WorkloadDeployment, instances []v1alpha.Instance, arrived func(slice int) bool, now time.Time,
+) (*Reports, error) {
 	hash, err := owned.TemplateHashes(instances).Of(&deployment.Spec.Template)
 	if err != nil {
 		return nil, err
@@ -56,10 +58,11 @@ func desiredStatus(deployment *v1alpha.WorkloadDeployment, s *summary, stamp app
 	}
 }
 
-// sameStatus reports whether a deployment already has the wanted status. The order of the conditions does not count: the API server
-// decides it.
+// sameStatus reports whether a deployment already has the wanted status. The order of the conditions does not count:
+// the API server decides it.
 func sameStatus(existing, wanted *v1alpha.WorkloadDeploymentStatus) bool {
-	return existing.ObservedGeneration == wanted.ObservedGeneration && existing.Selector == wanted.Selector && existing.ReplicaCounts == wanted.ReplicaCounts &&
+	return existing.ObservedGeneration == wanted.ObservedGeneration && existing.Selector == wanted.Selector &&
+		existing.ReplicaCounts == wanted.ReplicaCounts &&
 		apply.IncludeConditions(existing.Conditions, wanted.Conditions) &&
 		equality.Semantic.DeepEqual(existing.Reports, wanted.Reports) && equality.Semantic.DeepEqual(existing.Indices, wanted.Indices)
 }
@@ -67,7 +70,8 @@ func sameStatus(existing, wanted *v1alpha.WorkloadDeploymentStatus) bool {
 func (s *summary) available() metav1.Condition {
 	condition := metav1.Condition{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse, Message: s.describe()}
 	if s.unlisted > 0 {
-		condition.Message += fmt.Sprintf("; %s not listed: the cell does not have the InstanceSlice yet", reasons.Count(s.unlisted, "Instance is", "Instances are"))
+		condition.Message += fmt.Sprintf("; %s not listed: the cell does not have the InstanceSlice yet",
+			reasons.Count(s.unlisted, "Instance is", "Instances are"))
 	}
 	switch {
 	case s.counts.AvailableReplicas > 0:
@@ -90,7 +94,8 @@ func (s *summary) progressing() metav1.Condition {
 	if !s.settled() {
 		condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonRollingOut
 		condition.Message = fmt.Sprintf("%d of %s the current template, %s being deleted",
-			s.counts.CurrentReplicas, reasons.Count(s.counts.DesiredReplicas, "Instance has", "Instances have"), reasons.Count(s.leaving, "is", "are"))
+			s.counts.CurrentReplicas, reasons.Count(s.counts.DesiredReplicas, "Instance has", "Instances have"),
+			reasons.Count(s.leaving, "is", "are"))
 		if s.worst != "" {
 			condition.Message += "; " + s.worst
 		}
@@ -112,7 +117,8 @@ func scalingActive(autoscaler *autoscalingv2.HorizontalPodAutoscaler) metav1.Con
 	for _, condition := range autoscaler.Status.Conditions {
 		if condition.Type == autoscalingv2.ScalingActive && condition.Reason != "" {
 			return metav1.Condition{
-				Type: v1alpha.ConditionScalingActive, Status: metav1.ConditionStatus(condition.Status), Reason: condition.Reason, Message: condition.Message,
+				Type: v1alpha.ConditionScalingActive, Status: metav1.ConditionStatus(condition.Status), Reason: condition.Reason,
+				Message: condition.Message,
 			}
 		}
 	}

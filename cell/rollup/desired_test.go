@@ -51,7 +51,8 @@ func held(i *v1alpha.Instance) {
 
 func lacking(i *v1alpha.Instance) {
 	i.Spec.Controller.SchedulingGates = []v1alpha.SchedulingGate{{Name: v1alpha.GateReferencedData}}
-	i.Status.Conditions = append(i.Status.Conditions, metav1.Condition{Type: v1alpha.ConditionReferencedDataReady, Status: metav1.ConditionFalse})
+	i.Status.Conditions = append(i.Status.Conditions,
+		metav1.Condition{Type: v1alpha.ConditionReferencedDataReady, Status: metav1.ConditionFalse})
 }
 
 func justMade(i *v1alpha.Instance) {
@@ -79,11 +80,14 @@ func TestDesiredStatus(t *testing.T) {
 			"StableInstanceFound", true, true, "2 of 2 Instances are Ready",
 		},
 		"one without conditions": {
-			1, []v1alpha.Instance{instance("web-0", "h", "")}, [4]int32{1, 1, 1, 0}, "InstancesProvisioning", false, false, "web-0 has not been reconciled",
+			1, []v1alpha.Instance{instance("web-0", "h", "")}, [4]int32{1, 1, 1, 0}, "InstancesProvisioning", false, false,
+			"web-0 has not been reconciled",
 		},
 		"the worst is named, not the first": {
 			3,
-			[]v1alpha.Instance{instance("web-0", "h", "Provisioning"), instance("web-1", "h", "ConfigurationError"), instance("web-2", "h", "InstanceCrashing")},
+			[]v1alpha.Instance{
+				instance("web-0", "h", "Provisioning"), instance("web-1", "h", "ConfigurationError"), instance("web-2", "h", "InstanceCrashing"),
+			},
 			[4]int32{3, 3, 3, 0},
 			"InstancesProvisioning", false, false, "Instance web-1: ConfigurationError: about web-1",
 		},
@@ -112,10 +116,12 @@ func TestDesiredStatus(t *testing.T) {
 			"StableInstanceFound", false, false, "Instance web-1: SchedulingGatesPresent",
 		},
 		"held by quota": {
-			1, []v1alpha.Instance{instance("web-0", "h", "SchedulingGatesPresent", held)}, [4]int32{1, 1, 1, 0}, "QuotaNotGranted", false, false, "SchedulingGatesPresent",
+			1, []v1alpha.Instance{instance("web-0", "h", "SchedulingGatesPresent", held)}, [4]int32{1, 1, 1, 0},
+			"QuotaNotGranted", false, false, "SchedulingGatesPresent",
 		},
 		"a gate without its condition is no refusal": {
-			1, []v1alpha.Instance{instance("web-0", "h", "SchedulingGatesPresent", justMade)}, [4]int32{1, 1, 1, 0}, "InstancesProvisioning", false, false, "",
+			1, []v1alpha.Instance{instance("web-0", "h", "SchedulingGatesPresent", justMade)}, [4]int32{1, 1, 1, 0},
+			"InstancesProvisioning", false, false, "",
 		},
 		"available with one held by quota": {
 			2,
@@ -156,7 +162,8 @@ func TestDesiredStatus(t *testing.T) {
 				t.Errorf("counts %v, want %v", counts, test.wantCounts)
 			}
 			available := meta.FindStatusCondition(got.Conditions, v1alpha.ConditionAvailable)
-			if available.Reason != test.wantAvailable || (available.Status == metav1.ConditionTrue) != (test.wantAvailable == v1alpha.ReasonStableInstanceFound) ||
+			if available.Reason != test.wantAvailable ||
+				(available.Status == metav1.ConditionTrue) != (test.wantAvailable == v1alpha.ReasonStableInstanceFound) ||
 				!strings.Contains(available.Message, test.wantMessage) {
 				t.Errorf("available %+v", available)
 			}
@@ -173,7 +180,8 @@ func TestDesiredStatus(t *testing.T) {
 	}
 }
 
-// TestProgressing: until the wanted Instances run, the message names the Instance that holds up the deployment, and the reason.
+// TestProgressing: until the wanted Instances run, the message names the Instance that holds up the deployment, and the
+// reason.
 func TestProgressing(t *testing.T) {
 	d := deployment(2)
 	gone := instance("web-1", "h", v1alpha.ReasonNodeLost, deleted)
@@ -208,7 +216,10 @@ func TestReportedInstances(t *testing.T) {
 		i.Status.Controller = &v1alpha.InstanceControllerStatus{ObservedTemplateHash: "h"}
 		i.Status.NetworkInterfaces = []v1alpha.InstanceNetworkInterfaceStatus{{Assignments: v1alpha.InstanceNetworkAssignments{NetworkIP: &ip}}}
 	})
-	all := []v1alpha.Instance{running, instance("web-2", "old", "SchedulingGatesPresent", held), instance("web-x", "h", "Available"), instance("web-0", "h", "", deleted)}
+	all := []v1alpha.Instance{
+		running, instance("web-2", "old", "SchedulingGatesPresent", held), instance("web-x", "h", "Available"),
+		instance("web-0", "h", "", deleted),
+	}
 	status := desiredStatus(d, newSummary(d, "h", all), apply.Stamp{Now: now})
 	d.Status.Reports = status.Reports
 	got := wire.Instances(d)
@@ -227,8 +238,8 @@ func TestReportedInstances(t *testing.T) {
 	}
 }
 
-// TestSlices: Instances that do not fit into the status have their entries in slices, and an Instance without a slice is reported as
-// unlisted.
+// TestSlices: Instances that do not fit into the status have their entries in slices, and an Instance without a slice
+// is reported as unlisted.
 func TestSlices(t *testing.T) {
 	d := deployment(100)
 	d.Spec.Slices = 2

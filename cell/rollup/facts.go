@@ -12,8 +12,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// facts are the indices of all Instances of a deployment, grouped by the states that the hub needs. The Instances are ordered by index.
-// hash is the hash of the deployment's template.
+// facts are the indices of all Instances of a deployment, grouped by the states that the hub needs. The Instances are
+// ordered by index. hash is the hash of the deployment's template.
 func facts(hash string, ordered []indexed) v1alpha.CellIndices {
 	result := v1alpha.CellIndices{TemplateHash: hash}
 	var existing, ready, available, held, current, dataReady []int

@@ -35,8 +35,8 @@ func (s *scope) addFloor(ctx context.Context) error {
 	}
 	indices := &s.reports.Status.Indices[0]
 	indices.FloorSequence = s.reportedFloor()
-	// The budget has the sequence, and not the deployment: that may be a newer one, whose floor is not in force yet. Until Kubernetes has
-	// processed a change it refuses all evictions, so that the floor before holds.
+	// The budget has the sequence, and not the deployment: that may be a newer one, whose floor is not in force yet. Until
+	// Kubernetes has processed a change it refuses all evictions, so that the floor before holds.
 	if disruption.Settled(budget) {
 		indices.FloorSequence = floor.Sequence
 	}
@@ -46,11 +46,13 @@ func (s *scope) addFloor(ctx context.Context) error {
 	return err
 }
 
-// available is how many Available Instances count for the hub. The caches of Instances and of budgets are not in order: an Instance that was
-// evicted under an earlier floor may still be Available in the first, and is not healthy in the second.
+// available is how many Available Instances count for the hub. The caches of Instances and of budgets are not in order:
+// an Instance that was evicted under an earlier floor may still be Available in the first, and is not healthy in the
+// second.
 func (s *scope) available(budget *policyv1.PodDisruptionBudget) int32 {
 	count := s.reports.Status.AvailableReplicas
-	if budget.Status.ExpectedPods == 0 && !slices.ContainsFunc(s.instances, func(i v1alpha.Instance) bool { return i.Spec.Runtime.Class == "" }) {
+	if budget.Status.ExpectedPods == 0 && !slices.ContainsFunc(s.instances,
+		func(i v1alpha.Instance) bool { return i.Spec.Runtime.Class == "" }) {
 		// Another runtime runs them without Pods.
 		return count
 	}
@@ -110,18 +112,23 @@ func floorEvents() predicate.Predicate {
 	}}
 }
 
-// onNode are the deployments with Pods on a Node: a deployment with a budget reports how many of its Pods wait for the drain.
+// onNode are the deployments with Pods on a Node: a deployment with a budget reports how many of its Pods wait for the
+// drain.
 func onNode(reader client.Reader) handler.MapFunc {
 	return func(ctx context.Context, node client.Object) []reconcile.Request {
 		var pods corev1.PodList
-		if err := reader.List(ctx, &pods, client.MatchingLabels{v1alpha.LabelProtected: v1alpha.ProtectedTrue}, client.UnsafeDisableDeepCopy); err != nil {
-			log.FromContext(ctx).Error(err, "Failed to list the Pods of a Node; deployments do not report that they wait for its drain", "node", node.GetName())
+		if err := reader.List(ctx, &pods, client.MatchingLabels{v1alpha.LabelProtected: v1alpha.ProtectedTrue},
+			client.UnsafeDisableDeepCopy); err != nil {
+			log.FromContext(ctx).Error(err, "Failed to list the Pods of a Node; deployments do not report that they wait for its drain", "node",
+				node.GetName())
 			return nil
 		}
 		var requests []reconcile.Request
 		for i := range pods.Items {
 			pod := &pods.Items[i]
-			request := reconcile.Request{NamespacedName: types.NamespacedName{Namespace: pod.Namespace, Name: pod.Labels[v1alpha.LabelDeploymentName]}}
+			request := reconcile.Request{
+				NamespacedName: types.NamespacedName{Namespace: pod.Namespace, Name: pod.Labels[v1alpha.LabelDeploymentName]},
+			}
 			if pod.Spec.NodeName == node.GetName() && !slices.Contains(requests, request) {
 				requests = append(requests, request)
 			}

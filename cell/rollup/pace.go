@@ -14,27 +14,28 @@ import (
 )
 
 const (
-	// burst is the number of bytes of a deployment's reports that are written without a wait, and rate the number of bytes a second
-	// after that. Karmada writes each report four times, in the cell, the Work, the binding and the hub.
+	// burst is the number of bytes of a deployment's reports that are written without a wait, and rate the number of bytes
+	// a second after that. Karmada writes each report four times, in the cell, the Work, the binding and the hub.
 	burst = 320e3
 	rate  = 160e3
 	// overhead is the cost of a report besides its bytes: some ten requests, whose CPU time would carry as many bytes.
 	overhead = 32e3
-	// sliceOverhead is the overhead of a slice, for which Karmada does not write the hub's object and which no other controller reads.
-	// A deployment of 5,000 Instances can report all of its slices in twenty seconds, before the hub finds that a slice reports
-	// nothing.
+	// sliceOverhead is the overhead of a slice, for which Karmada does not write the hub's object and which no other
+	// controller reads. A deployment of 5,000 Instances can report all of its slices in twenty seconds, before the hub
+	// finds that a slice reports nothing.
 	sliceOverhead = 16e3
-	// lookInterval is the minimum time between two passes over all Instances of a deployment with slices. While thousands of them
-	// start, there are hundreds of events a second, and the cost of each pass grows with the number of Instances.
+	// lookInterval is the minimum time between two passes over all Instances of a deployment with slices. While thousands
+	// of them start, there are hundreds of events a second, and the cost of each pass grows with the number of Instances.
 	lookInterval = 100 * time.Millisecond
-	// rolloutInterval is the minimum time between two reports of a deployment whose Instances are being replaced. The hub acts on the end of a
-	// step, which is reported at once. With many Instances that are not Available it is longer, as for a crowd (pace.CrowdShare): a report
-	// shows each of them in a state that passes, for which the project gets a write.
+	// rolloutInterval is the minimum time between two reports of a deployment whose Instances are being replaced. The hub
+	// acts on the end of a step, which is reported at once. With many Instances that are not Available it is longer, as
+	// for a crowd (pace.CrowdShare): a report shows each of them in a state that passes, for which the project gets a
+	// write.
 	rolloutInterval = time.Second
 )
 
-// pacer decides when a deployment's report may be written. A report of any size is written while there is budget left; the next report
-// waits for the excess. It is safe for concurrent use.
+// pacer decides when a deployment's report may be written. A report of any size is written while there is budget left;
+// the next report waits for the excess. It is safe for concurrent use.
 type pacer struct {
 	clock clock.PassiveClock
 	// passing are the reports of transient states.
@@ -53,7 +54,8 @@ type budget struct {
 	at    time.Time
 	// looked is the time of the last pass over its Instances.
 	looked time.Time
-	// rolling reports that Instances are being replaced, and rolled is when the report before was written, or when that began.
+	// rolling reports that Instances are being replaced, and rolled is when the report before was written, or when that
+	// began.
 	rolling bool
 	rolled  time.Time
 }
@@ -65,7 +67,8 @@ func newPacer(c clock.PassiveClock) *pacer {
 	}
 }
 
-// rest is the time that the next report of a deployment must wait; 0: none. passing marks a report of a transient state.
+// rest is the time that the next report of a deployment must wait; 0: none. passing marks a report of a transient
+// state.
 func (p *pacer) rest(deployment types.NamespacedName, passing bool) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -92,8 +95,8 @@ func (p *pacer) look(deployment types.NamespacedName) time.Duration {
 	return 0
 }
 
-// replacement is the progress of a rollout. begun reports that some have not got their template yet, settled that all have it
-// and are Available, and away is how many are not Available.
+// replacement is the progress of a rollout. begun reports that some have not got their template yet, settled that all
+// have it and are Available, and away is how many are not Available.
 type replacement struct {
 	begun, settled bool
 	away           int
@@ -124,8 +127,8 @@ func (p *pacer) rollingOut(deployment types.NamespacedName) bool {
 	return p.budget(deployment).rolling
 }
 
-// spare is the time that an optional report of a deployment must wait: it uses nothing of the half of the budget that is reserved for
-// required reports.
+// spare is the time that an optional report of a deployment must wait: it uses nothing of the half of the budget that
+// is reserved for required reports.
 func (p *pacer) spare(deployment types.NamespacedName) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()

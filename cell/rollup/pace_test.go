@@ -69,8 +69,8 @@ func TestPaceOfPassingStates(t *testing.T) {
 	}
 }
 
-// TestPaceOfWhatIsNotNeeded: an optional report leaves half of the budget to required ones, and waits as long as more than that is
-// used.
+// TestPaceOfWhatIsNotNeeded: an optional report leaves half of the budget to required ones, and waits as long as more
+// than that is used.
 func TestPaceOfWhatIsNotNeeded(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(now)
 	p := newPacer(clock)
@@ -88,8 +88,8 @@ func TestPaceOfWhatIsNotNeeded(t *testing.T) {
 	}
 }
 
-// TestPaceOfARollout: while Instances are replaced, a report waits until a second after the one before, or after the begin, and longer while
-// many are not Available. Its end waits for nothing.
+// TestPaceOfARollout: while Instances are replaced, a report waits until a second after the one before, or after the
+// begin, and longer while many are not Available. Its end waits for nothing.
 func TestPaceOfARollout(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(now)
 	p := newPacer(clock)

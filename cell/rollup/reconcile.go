@@ -66,7 +66,8 @@ func (s *scope) makeReports(context.Context) (err error) {
 	return err
 }
 
-// addScaling reports, for a deployment that is scaled by metrics, the measured Pods and whether the measurement succeeds.
+// addScaling reports, for a deployment that is scaled by metrics, the measured Pods and whether the measurement
+// succeeds.
 func (s *scope) addScaling(ctx context.Context) error {
 	s.reports.Status.Selector = labels.SelectorFromSet(labels.Set{v1alpha.LabelDeploymentName: s.deployment.Name}).String()
 	if !s.deployment.Spec.Autoscaled() {
@@ -78,7 +79,8 @@ func (s *scope) addScaling(ctx context.Context) error {
 		return fmt.Errorf("get HorizontalPodAutoscaler %s: %w", key, err)
 	}
 	stamp := apply.Stamp{Generation: s.deployment.Generation, Now: s.clock.Now()}
-	s.reports.Status.Conditions = append(s.reports.Status.Conditions, apply.StampedConditions(s.deployment.Status.Conditions, stamp, scalingActive(autoscaler))...)
+	s.reports.Status.Conditions = append(s.reports.Status.Conditions,
+		apply.StampedConditions(s.deployment.Status.Conditions, stamp, scalingActive(autoscaler))...)
 	return nil
 }
 
@@ -123,7 +125,8 @@ func (s *scope) delays(key client.ObjectKey, confirms, onlyStarting bool) bool {
 	return !confirms && s.rolloutWaits(key) || s.waits(key, !confirms && !onlyStarting && s.passing(key))
 }
 
-// passing reports whether the reported state only differs from the stored one by what passes. A rollout in progress has a pace of its own.
+// passing reports whether the reported state only differs from the stored one by what passes. A rollout in progress has
+// a pace of its own.
 func (s *scope) passing(key client.ObjectKey) bool {
 	before, status := &s.deployment.Status, &s.reports.Status
 	return !s.pace.rollingOut(key) && wire.Passing(before.ReplicaCounts, status.ReplicaCounts, before.Conditions, status.Conditions)
@@ -147,8 +150,8 @@ func (s *scope) rolloutWaits(key client.ObjectKey) bool {
 	return wait > 0
 }
 
-// sumsWait reports whether the sums of the slices wait: for the changes of half a second, and, while Instances start, for budget that
-// their slices do not need.
+// sumsWait reports whether the sums of the slices wait: for the changes of half a second, and, while Instances start,
+// for budget that their slices do not need.
 func (s *scope) sumsWait(key client.ObjectKey, status *v1alpha.WorkloadDeploymentStatus) bool {
 	wait := s.pace.rest(key, true)
 	if meta.IsStatusConditionTrue(status.Conditions, v1alpha.ConditionProgressing) {
@@ -160,9 +163,10 @@ func (s *scope) sumsWait(key client.ObjectKey, status *v1alpha.WorkloadDeploymen
 	return wait > 0
 }
 
-// summarizesSlices reports whether the status differs only in sums of the slices, which show the change already. If Instances change
-// one after the other, the sums of several changes then cost one write.
+// summarizesSlices reports whether the status differs only in sums of the slices, which show the change already. If
+// Instances change one after the other, the sums of several changes then cost one write.
 func (s *scope) summarizesSlices() bool {
 	before, status := &s.deployment.Status, &s.reports.Status
-	return len(s.slices) > 0 && before.ObservedGeneration == status.ObservedGeneration && equality.Semantic.DeepEqual(before.Reports, status.Reports)
+	return len(s.slices) > 0 && before.ObservedGeneration == status.ObservedGeneration &&
+		equality.Semantic.DeepEqual(before.Reports, status.Reports)
 }

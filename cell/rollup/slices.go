@@ -43,8 +43,8 @@ func (r *Reports) Slice(number int) v1alpha.InstanceReport {
 	return r.summary.report(r.deployment, naming.SliceRange(number))
 }
 
-// Version differs when the report in a slice may differ: it consists of the resource versions of its Instances. It costs much less than
-// the report.
+// Version differs when the report in a slice may differ: it consists of the resource versions of its Instances. It
+// costs much less than the report.
 func (r *Reports) Version(number int) string {
 	within := naming.SliceRange(number)
 	var version strings.Builder
@@ -82,7 +82,8 @@ func reportedInstance(instance *v1alpha.Instance) wire.Instance {
 		Name:            instance.Name,
 		TemplateHash:    instance.TemplateHash(),
 		SchedulingGates: instance.SchedulingGates(),
-		// Without conditions of the present template nothing is reported as Ready. A Pod that still ends its requests keeps its address.
+		// Without conditions of the present template nothing is reported as Ready. A Pod that still ends its requests keeps
+		// its address.
 		Conditions:        shortened(owned.Conditions(instance)),
 		NetworkInterfaces: instance.Status.NetworkInterfaces,
 		StartTime:         instance.Status.StartTime,
@@ -130,16 +131,16 @@ func (s *scope) arrived(number int) bool { return s.slices[number] != nil }
 // outdatedSlice is a slice with its wanted status.
 type outdatedSlice struct {
 	*v1alpha.InstanceSlice
-	// starting reports that this status contains starting Instances, and that not all Instances of the slice have started. wait is the
-	// time that the slice waits for them.
+	// starting reports that this status contains starting Instances, and that not all Instances of the slice have started.
+	// wait is the time that the slice waits for them.
 	starting bool
 	wait     time.Duration
 	// first reports that the slice has not reported anything yet.
 	first bool
 }
 
-// outdatedSlices are the slices whose status differs from the wanted one, with the wanted status, slices without starting Instances
-// first. An up-to-date slice is not compared again until it or one of its Instances has changed.
+// outdatedSlices are the slices whose status differs from the wanted one, with the wanted status, slices without
+// starting Instances first. An up-to-date slice is not compared again until it or one of its Instances has changed.
 func (s *scope) outdatedSlices() []outdatedSlice {
 	var outdated []outdatedSlice
 	key := client.ObjectKeyFromObject(s.deployment)
@@ -167,7 +168,8 @@ func (s *scope) outdatedSlices() []outdatedSlice {
 		}}
 		next.first = slice.Status.ObservedGeneration == 0
 		// A new slice will have Instances soon.
-		if next.first && len(wanted.Instances) == 0 || s.reports.starting(number, s.clock.Now()) && !lost(&slice.Status.InstanceReport, &wanted.InstanceReport) {
+		if next.first && len(wanted.Instances) == 0 || s.reports.starting(number, s.clock.Now()) &&
+			!lost(&slice.Status.InstanceReport, &wanted.InstanceReport) {
 			next.starting, next.wait = true, s.pace.starting.WaitAtMost(client.ObjectKeyFromObject(slice), startLimit)
 		}
 		outdated = append(outdated, next)
@@ -183,7 +185,8 @@ func rank(later bool) int {
 	return 0
 }
 
-// starting reports whether an Instance of a slice was created or replaced a short while ago and is about to become Ready.
+// starting reports whether an Instance of a slice was created or replaced a short while ago and is about to become
+// Ready.
 func (r *Reports) starting(number int, now time.Time) bool {
 	within := naming.SliceRange(number)
 	return slices.ContainsFunc(r.summary.within(within.First, within.Last), func(one indexed) bool {
@@ -210,19 +213,20 @@ func lost(before, after *v1alpha.InstanceReport) bool {
 func readyIn(report *v1alpha.InstanceReport) int {
 	count := 0
 	for i := range report.Instances {
-		if state := int(report.Instances[i].State); state >= 0 && state < len(report.States) && slices.ContainsFunc(report.States[state].Conditions,
-			func(c v1alpha.StateCondition) bool {
-				return c.Type == v1alpha.ConditionReady && c.Status == metav1.ConditionTrue
-			}) {
+		if state := int(report.Instances[i].State); state >= 0 && state < len(report.States) &&
+			slices.ContainsFunc(report.States[state].Conditions,
+				func(c v1alpha.StateCondition) bool {
+					return c.Type == v1alpha.ConditionReady && c.Status == metav1.ConditionTrue
+				}) {
 			count++
 		}
 	}
 	return count
 }
 
-// writeSlices writes the status of slices while the pace allows it. A slice with starting Instances waits for all of them for a while,
-// and for budget that is left, unless it has not reported anything: while hundreds start, each slice would be written for nearly each
-// of its Instances, and complete slices would wait for these writes.
+// writeSlices writes the status of slices while the pace allows it. A slice with starting Instances waits for all of
+// them for a while, and for budget that is left, unless it has not reported anything: while hundreds start, each slice
+// would be written for nearly each of its Instances, and complete slices would wait for these writes.
 func (s *scope) writeSlices(ctx context.Context, outdated []outdatedSlice) error {
 	key := client.ObjectKeyFromObject(s.deployment)
 	for _, slice := range outdated {

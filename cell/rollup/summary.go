@@ -44,7 +44,8 @@ type summary struct {
 	readyWanted, availableWanted int32
 	// leaving is how many Instances are being deleted or are not desired.
 	leaving int32
-	// suspended reports that the project is suspended. stopped is the number of Instances that no longer run because of that.
+	// suspended reports that the project is suspended. stopped is the number of Instances that no longer run because of
+	// that.
 	suspended bool
 	stopped   int32
 	// replacing reports whether an Instance has not got the template that it should have, or runs an earlier one.
@@ -66,7 +67,9 @@ type summary struct {
 }
 
 func newSummary(deployment *v1alpha.WorkloadDeployment, hash string, instances []v1alpha.Instance) *summary {
-	s := &summary{ordered: byIndex(deployment.Name, instances), suspended: deployment.Spec.Suspended, missing: templates.MissingFields(deployment)}
+	s := &summary{
+		ordered: byIndex(deployment.Name, instances), suspended: deployment.Spec.Suspended, missing: templates.MissingFields(deployment),
+	}
 	indices := naming.Desired(deployment)
 	s.counts.DesiredReplicas = int32(len(indices)) //nolint:gosec // at most a few thousand
 	highest := -1
@@ -91,15 +94,15 @@ func newSummary(deployment *v1alpha.WorkloadDeployment, hash string, instances [
 	return s
 }
 
-// isCurrent reports whether an Instance has the template that it should have now. hash is the hash of the deployment's template. Below
-// the partition of a rollout, an Instance keeps its template.
+// isCurrent reports whether an Instance has the template that it should have now. hash is the hash of the deployment's
+// template. Below the partition of a rollout, an Instance keeps its template.
 func isCurrent(deployment *v1alpha.WorkloadDeployment, instance indexed, hash string) bool {
 	p := deployment.Spec.Partition
 	return instance.TemplateHash() == hash || p != nil && instance.index < int(p.Index)
 }
 
-// awaiting is how many Available Instances a voluntary disruption waits for: the cell gives them up, they get another template, or their node is
-// cordoned. One that keeps its template below the partition waits for nothing.
+// awaiting is how many Available Instances a voluntary disruption waits for: the cell gives them up, they get another
+// template, or their node is cordoned. One that keeps its template below the partition waits for nothing.
 func (s *summary) awaiting(deployment *v1alpha.WorkloadDeployment, cordoned map[string]bool) (count int32) {
 	wanted := naming.Desired(deployment)
 	for _, one := range s.ordered {
@@ -188,7 +191,8 @@ func trouble(instance *v1alpha.Instance) (int, string) {
 		return 0, ""
 	}
 	if owned.Superseded(instance) {
-		return severity[v1alpha.ReasonProvisioning], fmt.Sprintf("Instance %s: %s: its Pod is being replaced", instance.Name, v1alpha.ReasonProvisioning)
+		return severity[v1alpha.ReasonProvisioning], fmt.Sprintf("Instance %s: %s: its Pod is being replaced", instance.Name,
+			v1alpha.ReasonProvisioning)
 	}
 	if ready == nil {
 		return 0, fmt.Sprintf("Instance %s has not been reconciled yet", instance.Name)

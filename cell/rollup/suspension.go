@@ -35,7 +35,8 @@ func (s *summary) suspendedConditions() []metav1.Condition {
 	message := "the project is suspended; its Instances are stopped"
 	progressing, reason, stopped := metav1.ConditionFalse, v1alpha.ReasonProjectSuspended, metav1.ConditionTrue
 	if left > 0 {
-		message = fmt.Sprintf("the project is suspended; %d of %s not stopped yet", left, reasons.Count(s.counts.Replicas, "Instance is", "Instances are"))
+		message = fmt.Sprintf("the project is suspended; %d of %s not stopped yet", left,
+			reasons.Count(s.counts.Replicas, "Instance is", "Instances are"))
 		progressing, reason, stopped = metav1.ConditionTrue, v1alpha.ReasonSuspending, metav1.ConditionFalse
 	}
 	return []metav1.Condition{

@@ -27,13 +27,24 @@ func TestSuspended(t *testing.T) {
 		wantStopped metav1.ConditionStatus
 		wantMessage string
 	}{
-		"no Instance":             {nil, metav1.ConditionTrue, "its Instances are stopped"},
-		"all are stopped":         {[]v1alpha.Instance{gone}, metav1.ConditionTrue, "its Instances are stopped"},
-		"one has a Pod":           {[]v1alpha.Instance{gone, instance("web-1", "h", "ProjectSuspended", available(v1alpha.ReasonStopping))}, metav1.ConditionFalse, "1 of 2 Instances are not stopped"},
-		"one is Ready":            {[]v1alpha.Instance{instance("web-0", "h", "Available")}, metav1.ConditionFalse, "1 of 1 Instance is not stopped"},
-		"one is not looked at":    {[]v1alpha.Instance{instance("web-0", "h", "")}, metav1.ConditionFalse, "1 of 1 Instance is not stopped"},
-		"one is being deleted":    {[]v1alpha.Instance{instance("web-0", "h", "ProjectSuspended", available(v1alpha.ReasonProjectSuspended), deleted)}, metav1.ConditionFalse, "1 of 1"},
-		"one waits for its quota": {[]v1alpha.Instance{instance("web-0", "h", "ProjectSuspended", held, available(v1alpha.ReasonProjectSuspended))}, metav1.ConditionTrue, ""},
+		"no Instance":     {nil, metav1.ConditionTrue, "its Instances are stopped"},
+		"all are stopped": {[]v1alpha.Instance{gone}, metav1.ConditionTrue, "its Instances are stopped"},
+		"one has a Pod": {
+			[]v1alpha.Instance{gone, instance("web-1", "h", "ProjectSuspended", available(v1alpha.ReasonStopping))},
+			metav1.ConditionFalse, "1 of 2 Instances are not stopped",
+		},
+		"one is Ready": {
+			[]v1alpha.Instance{instance("web-0", "h", "Available")}, metav1.ConditionFalse, "1 of 1 Instance is not stopped",
+		},
+		"one is not looked at": {[]v1alpha.Instance{instance("web-0", "h", "")}, metav1.ConditionFalse, "1 of 1 Instance is not stopped"},
+		"one is being deleted": {
+			[]v1alpha.Instance{instance("web-0", "h", "ProjectSuspended", available(v1alpha.ReasonProjectSuspended), deleted)},
+			metav1.ConditionFalse, "1 of 1",
+		},
+		"one waits for its quota": {
+			[]v1alpha.Instance{instance("web-0", "h", "ProjectSuspended", held, available(v1alpha.ReasonProjectSuspended))},
+			metav1.ConditionTrue, "",
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -53,7 +64,8 @@ func TestSuspended(t *testing.T) {
 			}
 		})
 	}
-	if got := desiredStatus(deployment(1), newSummary(deployment(1), "h", nil), apply.Stamp{Now: now}); meta.FindStatusCondition(got.Conditions, v1alpha.ConditionSuspended) != nil {
+	if got := desiredStatus(deployment(1), newSummary(deployment(1), "h", nil),
+		apply.Stamp{Now: now}); meta.FindStatusCondition(got.Conditions, v1alpha.ConditionSuspended) != nil {
 		t.Error("a project that is not suspended has the condition")
 	}
 }

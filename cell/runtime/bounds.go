@@ -11,12 +11,12 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// bounded are the resources of which every container has a limit and a positive request. Without a limit a container could take all of
-// its node; a Pod without requests is evicted first, and is scheduled as if it used nothing.
+// bounded are the resources of which every container has a limit and a positive request. Without a limit a container
+// could take all of its node; a Pod without requests is evicted first, and is scheduled as if it used nothing.
 var bounded = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}
 
-// defaultLimits bound a container whose Instance has no recorded type and no size: the hub serves no InstanceTypes, or has not
-// recorded one yet.
+// defaultLimits bound a container whose Instance has no recorded type and no size: the hub serves no InstanceTypes, or
+// has not recorded one yet.
 func defaultLimits() corev1.ResourceList {
 	return corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1"), corev1.ResourceMemory: resource.MustParse("2Gi")}
 }
@@ -35,8 +35,8 @@ func dropZeroLimits(limits corev1.ResourceList) {
 	}
 }
 
-// boundContainers sets a limit and a request for the containers of a Pod without them: containers to which the others leave nothing. It
-// runs after limitToSize.
+// boundContainers sets a limit and a request for the containers of a Pod without them: containers to which the others
+// leave nothing. It runs after limitToSize.
 func boundContainers(pod *corev1.PodSpec, spec *v1alpha.InstanceSpec) {
 	running := runningContainers(pod, spec.Runtime.Sandbox)
 	for _, name := range bounded {
@@ -72,8 +72,8 @@ func podContainers(pod *corev1.PodSpec) []*corev1.Container {
 	return all
 }
 
-// raiseTogether raises the limit of a Pod to the requests of its containers. The limit is below them if the size is too small to be
-// shared: Kubernetes refuses such a Pod.
+// raiseTogether raises the limit of a Pod to the requests of its containers. The limit is below them if the size is too
+// small to be shared: Kubernetes refuses such a Pod.
 func raiseTogether(pod *corev1.PodSpec, running []sizedContainer, name corev1.ResourceName) {
 	if pod.Resources == nil {
 		return
@@ -112,9 +112,9 @@ func mostOf(name corev1.ResourceName, spec *v1alpha.InstanceSpec) resource.Quant
 	}
 }
 
-// requestLeast gives a container without a request for a resource the least request. A container that runs beside others takes it from
-// the one with the largest request: together they request the amount that Karmada reserves. A Pod whose containers have too little to
-// share requests more than that, by the least requests.
+// requestLeast gives a container without a request for a resource the least request. A container that runs beside
+// others takes it from the one with the largest request: together they request the amount that Karmada reserves. A Pod
+// whose containers have too little to share requests more than that, by the least requests.
 func requestLeast(container *corev1.Container, running []sizedContainer, name corev1.ResourceName) {
 	resources := &container.Resources
 	if request := resources.Requests[name]; request.Sign() > 0 {

@@ -37,7 +37,8 @@ func containerStatuses(pod *corev1.Pod) []v1alpha.InstanceContainerStatus {
 	return result
 }
 
-// examineInit returns why the init containers of a Pod have not all ended or, of sidecars, started; nil without such a reason.
+// examineInit returns why the init containers of a Pod have not all ended or, of sidecars, started; nil without such a
+// reason.
 func examineInit(pod *corev1.Pod) *finding {
 	for i := range pod.Status.InitContainerStatuses {
 		container := &pod.Status.InitContainerStatuses[i]
@@ -48,7 +49,9 @@ func examineInit(pod *corev1.Pod) *finding {
 			return trouble
 		}
 		if container.State.Running != nil && !sidecar(pod, container.Name) {
-			return &finding{v1alpha.ReasonProvisioning, fmt.Sprintf("init container %s runs; the containers after it start when it has ended", container.Name)}
+			return &finding{
+				v1alpha.ReasonProvisioning, fmt.Sprintf("init container %s runs; the containers after it start when it has ended", container.Name),
+			}
 		}
 	}
 	return nil

@@ -35,13 +35,21 @@ func TestAvailable(t *testing.T) {
 		want     metav1.ConditionStatus
 		wantRest time.Duration
 	}{
-		"ready until now":            {pod("Running", onNode, readySince(0)), 10 * time.Second, metav1.ConditionFalse, 10 * time.Second},
-		"ready for a while":          {pod("Running", onNode, readySince(7*time.Second)), 10 * time.Second, metav1.ConditionFalse, 3 * time.Second},
-		"ready for long enough":      {pod("Running", onNode, readySince(10*time.Second)), 10 * time.Second, metav1.ConditionTrue, 0},
-		"ready is enough":            {pod("Running", onNode, readySince(0)), 0, metav1.ConditionTrue, 0},
-		"not ready":                  {pod("Running", onNode, with(corev1.PodReady, corev1.ConditionFalse, "")), 10 * time.Second, metav1.ConditionFalse, 0},
-		"ready, and being stopped":   {pod("Running", onNode, readySince(time.Hour), deletedPod), 10 * time.Second, metav1.ConditionFalse, -time.Hour},
-		"ready on a node that's new": {pod("Running", onNode, readySince(-time.Second)), 10 * time.Second, metav1.ConditionFalse, 11 * time.Second},
+		"ready until now": {pod("Running", onNode, readySince(0)), 10 * time.Second, metav1.ConditionFalse, 10 * time.Second},
+		"ready for a while": {
+			pod("Running", onNode, readySince(7*time.Second)), 10 * time.Second, metav1.ConditionFalse, 3 * time.Second,
+		},
+		"ready for long enough": {pod("Running", onNode, readySince(10*time.Second)), 10 * time.Second, metav1.ConditionTrue, 0},
+		"ready is enough":       {pod("Running", onNode, readySince(0)), 0, metav1.ConditionTrue, 0},
+		"not ready": {
+			pod("Running", onNode, with(corev1.PodReady, corev1.ConditionFalse, "")), 10 * time.Second, metav1.ConditionFalse, 0,
+		},
+		"ready, and being stopped": {
+			pod("Running", onNode, readySince(time.Hour), deletedPod), 10 * time.Second, metav1.ConditionFalse, -time.Hour,
+		},
+		"ready on a node that's new": {
+			pod("Running", onNode, readySince(-time.Second)), 10 * time.Second, metav1.ConditionFalse, 11 * time.Second,
+		},
 	} {
 		seen := &observed{instance: sandbox(v1alpha.SandboxContainer{}), pod: test.pod, minReady: test.minReady}
 		got := meta.FindStatusCondition(desiredStatus(seen, apply.Stamp{Now: now}).Conditions, v1alpha.ConditionAvailable)
@@ -55,7 +63,9 @@ func TestAvailable(t *testing.T) {
 }
 
 func TestContainerStatuses(t *testing.T) {
-	ended := &corev1.ContainerStateTerminated{Reason: "Error", ExitCode: 3, Message: strings.Repeat("x", 4096), FinishedAt: metav1.NewTime(now)}
+	ended := &corev1.ContainerStateTerminated{
+		Reason: "Error", ExitCode: 3, Message: strings.Repeat("x", 4096), FinishedAt: metav1.NewTime(now),
+	}
 	seen := pod("Running", onNode, func(p *corev1.Pod) {
 		p.Status.StartTime = &metav1.Time{Time: now}
 		p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "setup", ImageID: "setup@sha256:1", State: corev1.ContainerState{
@@ -68,7 +78,11 @@ func TestContainerStatuses(t *testing.T) {
 	})
 	got := desiredStatus(&observed{instance: sandbox(v1alpha.SandboxContainer{}), pod: seen}, apply.Stamp{Now: now})
 	want := []v1alpha.InstanceContainerStatus{
-		{Name: "setup", ImageID: "setup@sha256:1", LastTermination: &v1alpha.ContainerTermination{Reason: "Completed", FinishedAt: metav1.NewTime(now)}},
+		{
+			Name: "setup", ImageID: "setup@sha256:1", LastTermination: &v1alpha.ContainerTermination{
+				Reason: "Completed", FinishedAt: metav1.NewTime(now),
+			},
+		},
 		{Name: "app", ImageID: "app@sha256:2", RestartCount: 2, LastTermination: &v1alpha.ContainerTermination{
 			Reason: "Error", ExitCode: 3, Message: reasons.Shorten(ended.Message, v1alpha.MaxMessage), FinishedAt: metav1.NewTime(now),
 		}},
@@ -100,12 +114,24 @@ func TestProbes(t *testing.T) {
 		pod                     *corev1.Pod
 		wantReason, wantMessage string
 	}{
-		"a probe that has time": {pod("Running", onNode, notReady, runs(34*time.Second, readiness)), "Provisioning", "container app runs; its readiness probe has not succeeded yet"},
-		"a probe that fails":    {pod("Running", onNode, notReady, runs(35*time.Second, readiness)), "ProbeFailing", "the readiness probe of container app fails: HTTP probe failed with statuscode: 503"},
-		"a startup probe":       {pod("Running", onNode, notReady, runs(time.Hour, both)), "Provisioning", "container app runs; its startup probe has not succeeded yet"},
-		"no probe":              {pod("Running", onNode, notReady, runs(time.Hour, func(*corev1.Container) {})), "Provisioning", "containers with unready status: [app]"},
+		"a probe that has time": {
+			pod("Running", onNode, notReady, runs(34*time.Second, readiness)), "Provisioning",
+			"container app runs; its readiness probe has not succeeded yet",
+		},
+		"a probe that fails": {
+			pod("Running", onNode, notReady, runs(35*time.Second, readiness)), "ProbeFailing",
+			"the readiness probe of container app fails: HTTP probe failed with statuscode: 503",
+		},
+		"a startup probe": {
+			pod("Running", onNode, notReady, runs(time.Hour, both)), "Provisioning", "container app runs; its startup probe has not succeeded yet",
+		},
+		"no probe": {
+			pod("Running", onNode, notReady, runs(time.Hour, func(*corev1.Container) {})), "Provisioning", "containers with unready status: [app]",
+		},
 		"an init container that does not end": {pod("Pending", onNode, notReady, func(p *corev1.Pod) {
-			p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "setup", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}}}
+			p.Status.InitContainerStatuses = []corev1.ContainerStatus{
+				{Name: "setup", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}},
+			}
 		}), "Provisioning", "init container setup runs; the containers after it start when it has ended"},
 		"an init container that fails": {pod("Pending", onNode, notReady, func(p *corev1.Pod) {
 			p.Status.InitContainerStatuses = []corev1.ContainerStatus{{Name: "setup", State: corev1.ContainerState{

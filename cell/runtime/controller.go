@@ -45,8 +45,8 @@ type Reconciler struct {
 	Clock clock.PassiveClock
 }
 
-// NewPassing returns the delayed writes for starting Instances. They are grouped by project: thousands of Instances that start in one
-// delay no write of another.
+// NewPassing returns the delayed writes for starting Instances. They are grouped by project: thousands of Instances
+// that start in one delay no write of another.
 func NewPassing(c clock.PassiveClock) *pace.Writes[types.NamespacedName] {
 	return pace.NewGroupedWrites(c, func(instance types.NamespacedName) string { return instance.Namespace })
 }
@@ -59,7 +59,8 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 		// The status of an Instance follows its Pod; a deleted Pod is recreated.
 		Owns(&corev1.Pod{}).
 		// In the spec of the deployment, the hub reports the granted quota and the suspension of the project.
-		Watches(&v1alpha.WorkloadDeployment{}, handler.EnqueueRequestsFromMapFunc(owned.Requests(r.Client)), builder.WithPredicates(owned.SpecChanged())).
+		Watches(&v1alpha.WorkloadDeployment{}, handler.EnqueueRequestsFromMapFunc(owned.Requests(r.Client)),
+			builder.WithPredicates(owned.SpecChanged())).
 		WithOptions(options)
 	// The data that a template names arrives separately from the deployment.
 	return WatchData(b, r.specs).Complete(r)

@@ -22,9 +22,10 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/watch"
 )
 
-// Missing are the objects that Instances of a deployment with this spec wait for. An object that the hub did not send does not count:
-// it may hold anything. Nor does an object of another project, which an earlier project of the name may have left: an Instance waits
-// until such an object is gone, even if it is optional. The reader is a cache of metadata that contains only objects that the hub sent.
+// Missing are the objects that Instances of a deployment with this spec wait for. An object that the hub did not send
+// does not count: it may hold anything. Nor does an object of another project, which an earlier project of the name may
+// have left: an Instance waits until such an object is gone, even if it is optional. The reader is a cache of metadata
+// that contains only objects that the hub sent.
 func MissingData(
 	ctx context.Context, reader client.Reader, deployment *v1alpha.WorkloadDeployment, spec *v1alpha.InstanceSpec,
 ) ([]templates.DataObject, error) {

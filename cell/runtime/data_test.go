@@ -66,6 +66,8 @@ func TestDataOfAnotherProject(t *testing.T) {
 // namingSecret names Secret "secret" in a volume.
 func namingSecret(name string, optional bool) *v1alpha.InstanceSpec {
 	return &v1alpha.InstanceSpec{Volumes: []v1alpha.InstanceVolume{{
-		Name: "data", InstanceVolumeSource: v1alpha.InstanceVolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: name, Optional: &optional}},
+		Name: "data", InstanceVolumeSource: v1alpha.InstanceVolumeSource{
+			Secret: &corev1.SecretVolumeSource{SecretName: name, Optional: &optional},
+		},
 	}}}
 }

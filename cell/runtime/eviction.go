@@ -29,8 +29,8 @@ func (s *scope) findEviction(ctx context.Context) error {
 	return nil
 }
 
-// findProbeError finds out why a probe fails: only an Event of the kubelet has it. This is one request when the probe begins to fail;
-// the message of Ready keeps the answer.
+// findProbeError finds out why a probe fails: only an Event of the kubelet has it. This is one request when the probe
+// begins to fail; the message of Ready keeps the answer.
 func (s *scope) findProbeError(ctx context.Context) error {
 	if s.pod == nil || s.suspended || !s.pod.DeletionTimestamp.IsZero() || !s.instance.DeletionTimestamp.IsZero() {
 		return nil
@@ -54,7 +54,8 @@ func (s *scope) findProbeError(ctx context.Context) error {
 	return nil
 }
 
-// lastEvent is the message of the last Event with a reason about the Pod; "" without one. It is only for a message: a failure is logged.
+// lastEvent is the message of the last Event with a reason about the Pod; "" without one. It is only for a message: a
+// failure is logged.
 func (s *scope) lastEvent(ctx context.Context, reason string) string {
 	var last corev1.Event
 	page := &corev1.EventList{}
@@ -76,8 +77,8 @@ func (s *scope) lastEvent(ctx context.Context, reason string) string {
 	return last.Message
 }
 
-// The API server lists Events by name: the last one is on any page. A kubelet writes no more than some dozens about a Pod in the hour for
-// which Events are kept.
+// The API server lists Events by name: the last one is on any page. A kubelet writes no more than some dozens about a
+// Pod in the hour for which Events are kept.
 const (
 	pageOfEvents = 100
 	maxPages     = 10

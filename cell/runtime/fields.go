@@ -47,8 +47,9 @@ func (s *Settings) podLabels(instance map[string]string) map[string]string {
 // ownDomains are the domains of labels that the add-on gives Instances.
 var ownDomains = []string{v1alpha.GroupVersion.Group, "meta.datumapis.com", "topology.datum.net"}
 
-// resolveFields sets the value of variables that refer to a field of the Instance, if the Pod's field has another value: the Pod's
-// namespace is the hub namespace, and it has more labels than the Instance. Kubernetes resolves addresses and annotations.
+// resolveFields sets the value of variables that refer to a field of the Instance, if the Pod's field has another
+// value: the Pod's namespace is the hub namespace, and it has more labels than the Instance. Kubernetes resolves
+// addresses and annotations.
 func resolveFields(pod *corev1.PodSpec, instance *v1alpha.Instance, deployment *v1alpha.WorkloadDeployment) {
 	for _, container := range podContainers(pod) {
 		for i := range container.Env {
@@ -80,8 +81,8 @@ func fieldValue(path string, instance *v1alpha.Instance, deployment *v1alpha.Wor
 	}
 }
 
-// unsupportedInContainers covers fields that admission refuses, for templates that it did not see: fields that would show a container
-// its node, or let the node call another host.
+// unsupportedInContainers covers fields that admission refuses, for templates that it did not see: fields that would
+// show a container its node, or let the node call another host.
 func unsupportedInContainers(sandbox *v1alpha.SandboxRuntime) string {
 	for _, container := range sandbox.AllContainers() {
 		for i := range container.Env {
@@ -96,7 +97,8 @@ func unsupportedInContainers(sandbox *v1alpha.SandboxRuntime) string {
 		}
 		for _, host := range calledHosts(container) {
 			if host != "" {
-				return fmt.Sprintf("container %s: host in a probe or in lifecycle is not supported: a node calls the Instance itself only", container.Name)
+				return fmt.Sprintf("container %s: host in a probe or in lifecycle is not supported: a node calls the Instance itself only",
+					container.Name)
 			}
 		}
 	}

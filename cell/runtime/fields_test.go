@@ -22,10 +22,12 @@ func always(container v1alpha.SandboxContainer) v1alpha.SandboxContainer {
 	return container
 }
 
-// TestContainersOfAPod: the Pod has the template's probes, lifecycle, folders, mounts and identity, for containers and init containers
-// alike.
+// TestContainersOfAPod: the Pod has the template's probes, lifecycle, folders, mounts and identity, for containers and
+// init containers alike.
 func TestContainersOfAPod(t *testing.T) {
-	http := &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Port: intstr.FromString("web"), Path: "/"}}, PeriodSeconds: 1}
+	http := &corev1.Probe{
+		ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Port: intstr.FromString("web"), Path: "/"}}, PeriodSeconds: 1,
+	}
 	exec := &corev1.Probe{ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"true"}}}}
 	grpc := &corev1.Probe{ProbeHandler: corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: 80}}}
 	lifecycle := &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: 5}}}
@@ -47,7 +49,9 @@ func TestContainersOfAPod(t *testing.T) {
 		Name: "app", Image: "nginx", WorkingDir: "/srv", ReadinessProbe: http, LivenessProbe: exec, StartupProbe: grpc, Lifecycle: lifecycle,
 		VolumeMounts: []corev1.VolumeMount{{Name: "config", MountPath: "/etc/a", ReadOnly: true, SubPath: "a"}},
 		SecurityContext: &corev1.SecurityContext{
-			AllowPrivilegeEscalation: new(false), Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}, Add: []corev1.Capability{"CHOWN"}},
+			AllowPrivilegeEscalation: new(false), Capabilities: &corev1.Capabilities{
+				Drop: []corev1.Capability{"ALL"}, Add: []corev1.Capability{"CHOWN"},
+			},
 			RunAsUser: new(int64(1)), RunAsGroup: new(int64(2)), RunAsNonRoot: new(true), ReadOnlyRootFilesystem: new(true),
 		},
 	}
@@ -62,7 +66,8 @@ func TestContainersOfAPod(t *testing.T) {
 		}
 	}
 	migrate := pod.Spec.InitContainers[0]
-	if migrate.RestartPolicy != nil || *migrate.SecurityContext.AllowPrivilegeEscalation || migrate.Resources.Limits.StorageEphemeral().String() != "1Gi" {
+	if migrate.RestartPolicy != nil || *migrate.SecurityContext.AllowPrivilegeEscalation ||
+		migrate.Resources.Limits.StorageEphemeral().String() != "1Gi" {
 		t.Errorf("init container %+v", migrate)
 	}
 	if got := pod.Spec.SecurityContext; *got.RunAsUser != 3 || *got.RunAsGroup != 4 || *got.RunAsNonRoot || *got.FSGroup != 5 ||
@@ -80,12 +85,15 @@ func TestLimitsOfInitContainers(t *testing.T) {
 		return v1alpha.SandboxContainer{Resources: &v1alpha.ContainerResourceRequirements{Limits: list(cpu, "")}}
 	}
 	instance := sandbox(limited("500m"))
-	instance.Spec.Runtime.Sandbox.InitContainers = []v1alpha.SandboxContainer{{}, always(limited("250m")), {}, limited("1"), always(v1alpha.SandboxContainer{})}
+	instance.Spec.Runtime.Sandbox.InitContainers = []v1alpha.SandboxContainer{
+		{}, always(limited("250m")), {}, limited("1"), always(v1alpha.SandboxContainer{}),
+	}
 	pod := desiredPod(instance, &Settings{})
 	// The last but one raises the size to 1250m: it runs beside the sidecar.
 	for i, want := range []string{"1250m", "250m", "1", "1", "500m"} {
 		got := pod.Spec.InitContainers[i].Resources
-		if got.Limits.Cpu().String() != want || got.Requests.Cpu().Sign() <= 0 || got.Requests.Memory().Sign() <= 0 || got.Limits.Memory().Sign() <= 0 {
+		if got.Limits.Cpu().String() != want || got.Requests.Cpu().Sign() <= 0 || got.Requests.Memory().Sign() <= 0 ||
+			got.Limits.Memory().Sign() <= 0 {
 			t.Errorf("init container %d has %+v, want a limit of %s", i, got, want)
 		}
 	}
@@ -96,12 +104,17 @@ func TestLimitsOfInitContainers(t *testing.T) {
 
 func TestVolumesOfAPod(t *testing.T) {
 	empty := func(medium corev1.StorageMedium, limit *resource.Quantity) v1alpha.InstanceVolume {
-		return v1alpha.InstanceVolume{InstanceVolumeSource: v1alpha.InstanceVolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: medium, SizeLimit: limit}}}
+		return v1alpha.InstanceVolume{
+			InstanceVolumeSource: v1alpha.InstanceVolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: medium, SizeLimit: limit}},
+		}
 	}
-	modes := &corev1.ConfigMapVolumeSource{DefaultMode: new(int32(0o400)), Items: []corev1.KeyToPath{{Key: "a", Path: "b", Mode: new(int32(0o600))}}}
+	modes := &corev1.ConfigMapVolumeSource{
+		DefaultMode: new(int32(0o400)), Items: []corev1.KeyToPath{{Key: "a", Path: "b", Mode: new(int32(0o600))}},
+	}
 	settings := &Settings{EphemeralStorage: resource.MustParse("10Gi")}
 	volumes := settings.desiredVolumes([]v1alpha.InstanceVolume{
-		empty("", nil), empty("Memory", nil), empty("", new(resource.MustParse("1Gi"))), {InstanceVolumeSource: v1alpha.InstanceVolumeSource{ConfigMap: modes}},
+		empty("", nil), empty("Memory", nil), empty("", new(resource.MustParse("1Gi"))),
+		{InstanceVolumeSource: v1alpha.InstanceVolumeSource{ConfigMap: modes}},
 	})
 	for i, want := range []string{"10Gi", "", "1Gi"} {
 		got := ""
@@ -123,7 +136,8 @@ func TestVolumesOfAPod(t *testing.T) {
 // TestPodAnnotations: a consumer cannot configure the runtime, the network or the admission of a cell by annotations.
 func TestPodAnnotations(t *testing.T) {
 	template := map[string]string{
-		"team": "a", "prometheus.io/scrape": "true", "io.katacontainers.config.hypervisor.kernel": "/evil", "k8s.v1.cni.cncf.io/networks": "other",
+		"team": "a", "prometheus.io/scrape": "true", "io.katacontainers.config.hypervisor.kernel": "/evil",
+		"k8s.v1.cni.cncf.io/networks":                        "other",
 		"container.apparmor.security.beta.kubernetes.io/app": "unconfined", v1alpha.AnnotationRestartedAt: "now", "sub.prometheus.io/a": "b",
 	}
 	instance := sandbox(v1alpha.SandboxContainer{})
@@ -141,10 +155,13 @@ func TestPodAnnotations(t *testing.T) {
 func TestPodLabels(t *testing.T) {
 	instance := sandbox(v1alpha.SandboxContainer{})
 	instance.Labels = map[string]string{
-		"app": "web", "app.kubernetes.io/name": "web", "sidecar.istio.io/inject": "false", "admission.example.com/skip": "true", v1alpha.LabelTemplateHash: "1",
+		"app": "web", "app.kubernetes.io/name": "web", "sidecar.istio.io/inject": "false",
+		"admission.example.com/skip": "true", v1alpha.LabelTemplateHash: "1",
 		v1alpha.LabelDeploymentName: "web",
 	}
-	want := map[string]string{"app": "web", "app.kubernetes.io/name": "web", v1alpha.LabelTemplateHash: "1", v1alpha.LabelDeploymentName: "web"}
+	want := map[string]string{
+		"app": "web", "app.kubernetes.io/name": "web", v1alpha.LabelTemplateHash: "1", v1alpha.LabelDeploymentName: "web",
+	}
 	if got := desiredPod(instance, &Settings{}).Labels; !maps.Equal(got, want) {
 		t.Errorf("labels %v", got)
 	}
@@ -156,11 +173,13 @@ func TestPodLabels(t *testing.T) {
 
 func TestResolveFields(t *testing.T) {
 	deployment := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "ns-1", Labels: map[string]string{v1alpha.LabelProjectNamespace: "default"}, Annotations: map[string]string{v1alpha.AnnotationProjectName: "shop"},
+		Namespace: "ns-1", Labels: map[string]string{v1alpha.LabelProjectNamespace: "default"},
+		Annotations: map[string]string{v1alpha.AnnotationProjectName: "shop"},
 	}}
 	resolved := map[string]string{
 		"metadata.name": "web-0", "metadata.namespace": "default", "metadata.annotations['compute.datumapis.com/project']": "shop",
-		"metadata.labels['compute.datumapis.com/instance-index']": "0", "metadata.labels['compute.datumapis.com/city-code']": "DFW", "metadata.labels['none']": "",
+		"metadata.labels['compute.datumapis.com/instance-index']": "0",
+		"metadata.labels['compute.datumapis.com/city-code']":      "DFW", "metadata.labels['none']": "",
 	}
 	left := []string{"status.podIP", "status.podIPs", "metadata.annotations['team']"}
 	instance := sandbox(v1alpha.SandboxContainer{})
@@ -172,7 +191,9 @@ func TestResolveFields(t *testing.T) {
 	for path := range resolved {
 		env = append(env, corev1.EnvVar{Name: path, ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}}})
 	}
-	env = append(env, corev1.EnvVar{Name: "cpu", ValueFrom: &corev1.EnvVarSource{ResourceFieldRef: &corev1.ResourceFieldSelector{Resource: "limits.cpu"}}})
+	env = append(env, corev1.EnvVar{
+		Name: "cpu", ValueFrom: &corev1.EnvVarSource{ResourceFieldRef: &corev1.ResourceFieldSelector{Resource: "limits.cpu"}},
+	})
 	instance.Spec.Runtime.Sandbox.Containers[0].Env = env
 	instance.Spec.Runtime.Sandbox.InitContainers = []v1alpha.SandboxContainer{{Env: env}}
 	pod := desiredPod(instance, &Settings{})
@@ -190,10 +211,13 @@ func TestResolveFields(t *testing.T) {
 	}
 }
 
-// TestUnsupportedInContainers: the agent refuses the fields that admission refuses, for templates that admission did not see.
+// TestUnsupportedInContainers: the agent refuses the fields that admission refuses, for templates that admission did
+// not see.
 func TestUnsupportedInContainers(t *testing.T) {
 	variable := func(path string) v1alpha.SandboxContainer {
-		return v1alpha.SandboxContainer{Env: []corev1.EnvVar{{Name: "A", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}}}}}
+		return v1alpha.SandboxContainer{
+			Env: []corev1.EnvVar{{Name: "A", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: path}}}},
+		}
 	}
 	http, tcp := &corev1.HTTPGetAction{Host: "10.0.0.1"}, &corev1.TCPSocketAction{Host: "10.0.0.1"}
 	tests := map[string]struct {
@@ -203,12 +227,24 @@ func TestUnsupportedInContainers(t *testing.T) {
 		"a field of the Instance": {variable("metadata.name"), ""},
 		"the node":                {variable("spec.nodeName"), "valueFrom.fieldRef"},
 		"the address of the node": {variable("status.hostIP"), "valueFrom.fieldRef"},
-		"a probe of the Instance": {v1alpha.SandboxContainer{ReadinessProbe: &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{}}}}, ""},
-		"readiness of a host":     {v1alpha.SandboxContainer{ReadinessProbe: &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: http}}}, "host"},
-		"liveness of a host":      {v1alpha.SandboxContainer{LivenessProbe: &corev1.Probe{ProbeHandler: corev1.ProbeHandler{TCPSocket: tcp}}}, "host"},
-		"startup of a host":       {v1alpha.SandboxContainer{StartupProbe: &corev1.Probe{ProbeHandler: corev1.ProbeHandler{TCPSocket: tcp}}}, "host"},
-		"a host after the start":  {v1alpha.SandboxContainer{Lifecycle: &corev1.Lifecycle{PostStart: &corev1.LifecycleHandler{HTTPGet: http}}}, "host"},
-		"a host before the stop":  {v1alpha.SandboxContainer{Lifecycle: &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{TCPSocket: tcp}}}, "host"},
+		"a probe of the Instance": {
+			v1alpha.SandboxContainer{ReadinessProbe: &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{}}}}, "",
+		},
+		"readiness of a host": {
+			v1alpha.SandboxContainer{ReadinessProbe: &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: http}}}, "host",
+		},
+		"liveness of a host": {
+			v1alpha.SandboxContainer{LivenessProbe: &corev1.Probe{ProbeHandler: corev1.ProbeHandler{TCPSocket: tcp}}}, "host",
+		},
+		"startup of a host": {
+			v1alpha.SandboxContainer{StartupProbe: &corev1.Probe{ProbeHandler: corev1.ProbeHandler{TCPSocket: tcp}}}, "host",
+		},
+		"a host after the start": {
+			v1alpha.SandboxContainer{Lifecycle: &corev1.Lifecycle{PostStart: &corev1.LifecycleHandler{HTTPGet: http}}}, "host",
+		},
+		"a host before the stop": {
+			v1alpha.SandboxContainer{Lifecycle: &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{TCPSocket: tcp}}}, "host",
+		},
 	}
 	for name, test := range tests {
 		for _, init := range []bool{false, true} {
@@ -218,7 +254,8 @@ func TestUnsupportedInContainers(t *testing.T) {
 				instance.Spec.Runtime.Sandbox.InitContainers = []v1alpha.SandboxContainer{test.container}
 			}
 			got := (&Settings{}).unsupported(&instance.Spec)
-			if (got == nil) != (test.want == "") || got != nil && (got.reason != v1alpha.ReasonConfigurationError || !strings.Contains(got.message, test.want)) {
+			if (got == nil) != (test.want == "") || got != nil &&
+				(got.reason != v1alpha.ReasonConfigurationError || !strings.Contains(got.message, test.want)) {
 				t.Errorf("%s: %+v", name, got)
 			}
 		}

@@ -15,9 +15,11 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// Find determines the requirements that an Instance of a deployment waits for: its conditions QuotaGranted and, if it names data,
-// ReferencedDataReady.
-func findGates(ctx context.Context, reader client.Reader, deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Instance) ([]metav1.Condition, error) {
+// Find determines the requirements that an Instance of a deployment waits for: its conditions QuotaGranted and, if it
+// names data, ReferencedDataReady.
+func findGates(
+	ctx context.Context, reader client.Reader, deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Instance,
+) ([]metav1.Condition, error) {
 	found := []metav1.Condition{quotaGranted(deployment, instance)}
 	needed, optional := templates.DataObjects(&instance.Spec)
 	if len(needed) == 0 && len(optional) == 0 {
@@ -41,9 +43,12 @@ func keptGates(instance *v1alpha.Instance) []metav1.Condition {
 	return kept
 }
 
-// Left are the scheduling gates that still hold an Instance, according to the conditions of Find; lifted reports that these are fewer
-// than the Instance has. A withdrawn grant, or deleted data, does not set a gate again: a running Instance keeps running.
-func gatesLeft(deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Instance, found []metav1.Condition) (left []v1alpha.SchedulingGate, lifted bool) {
+// Left are the scheduling gates that still hold an Instance, according to the conditions of Find; lifted reports that
+// these are fewer than the Instance has. A withdrawn grant, or deleted data, does not set a gate again: a running
+// Instance keeps running.
+func gatesLeft(
+	deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Instance, found []metav1.Condition,
+) (left []v1alpha.SchedulingGate, lifted bool) {
 	networks := deployment.Spec.Networks
 	there := map[string]bool{
 		v1alpha.GateQuota:          meta.IsStatusConditionTrue(found, v1alpha.ConditionQuotaGranted),

@@ -26,23 +26,37 @@ func TestQuotaGranted(t *testing.T) {
 		wantReason  string
 		wantMessage string
 	}{
-		"no quota":                {nil, metav1.ConditionTrue, v1alpha.ReasonQuotaDisabled, "no quota is configured"},
-		"a quota without grants":  {&v1alpha.WorkloadDeploymentQuota{}, metav1.ConditionFalse, v1alpha.ReasonPendingEvaluation, "waiting for the quota of the project to be granted to Instance web-1"},
-		"a grant to another":      {&v1alpha.WorkloadDeploymentQuota{Granted: naming.Ranges([]int{10})}, metav1.ConditionFalse, v1alpha.ReasonPendingEvaluation, "waiting for the quota of the project to be granted to Instance web-1"},
-		"a grant to the Instance": {&v1alpha.WorkloadDeploymentQuota{Granted: naming.Ranges([]int{0, 1})}, metav1.ConditionTrue, v1alpha.ReasonQuotaAvailable, "the quota of the project is granted"},
+		"no quota": {nil, metav1.ConditionTrue, v1alpha.ReasonQuotaDisabled, "no quota is configured"},
+		"a quota without grants": {
+			&v1alpha.WorkloadDeploymentQuota{}, metav1.ConditionFalse, v1alpha.ReasonPendingEvaluation,
+			"waiting for the quota of the project to be granted to Instance web-1",
+		},
+		"a grant to another": {
+			&v1alpha.WorkloadDeploymentQuota{Granted: naming.Ranges([]int{10})}, metav1.ConditionFalse,
+			v1alpha.ReasonPendingEvaluation, "waiting for the quota of the project to be granted to Instance web-1",
+		},
+		"a grant to the Instance": {
+			&v1alpha.WorkloadDeploymentQuota{Granted: naming.Ranges([]int{0, 1})}, metav1.ConditionTrue,
+			v1alpha.ReasonQuotaAvailable, "the quota of the project is granted",
+		},
 		"a grant for a smaller one": {
 			&v1alpha.WorkloadDeploymentQuota{Granted: one, InstanceSize: &v1alpha.QuotaSize{}}, metav1.ConditionFalse,
 			v1alpha.ReasonPendingEvaluation, "waiting for the quota of the project to be granted to Instance web-1",
 		},
-		"it is withheld": {&v1alpha.WorkloadDeploymentQuota{Withheld: withheld}, metav1.ConditionFalse, v1alpha.ReasonQuotaExceeded, "nothing is left"},
+		"it is withheld": {
+			&v1alpha.WorkloadDeploymentQuota{Withheld: withheld}, metav1.ConditionFalse, v1alpha.ReasonQuotaExceeded, "nothing is left",
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			deployment := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: v1alpha.WorkloadDeploymentSpec{Quota: test.quota}}
+			deployment := &v1alpha.WorkloadDeployment{
+				ObjectMeta: metav1.ObjectMeta{Name: "web"}, Spec: v1alpha.WorkloadDeploymentSpec{Quota: test.quota},
+			}
 			instance := &v1alpha.Instance{ObjectMeta: metav1.ObjectMeta{Name: "web-1"}}
 			instance.Spec.Runtime.Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("1")}
 			got := quotaGranted(deployment, instance)
-			if got.Type != v1alpha.ConditionQuotaGranted || got.Status != test.wantStatus || got.Reason != test.wantReason || got.Message != test.wantMessage {
+			if got.Type != v1alpha.ConditionQuotaGranted || got.Status != test.wantStatus || got.Reason != test.wantReason ||
+				got.Message != test.wantMessage {
 				t.Errorf("got %+v", got)
 			}
 		})
@@ -86,7 +100,8 @@ func TestDataReady(t *testing.T) {
 		missing = append(missing, templates.DataObject{Kind: "Secret", Name: fmt.Sprint(i)})
 	}
 	want := "not in the cell: Secret 0, Secret 1, Secret 2, Secret 3, Secret 4, 2 more"
-	if got := dataReady(missing); got.Status != metav1.ConditionFalse || got.Reason != v1alpha.ReasonAwaitingPropagation || got.Message != want {
+	if got := dataReady(missing); got.Status != metav1.ConditionFalse ||
+		got.Reason != v1alpha.ReasonAwaitingPropagation || got.Message != want {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -11,9 +11,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// limitToSize limits a Pod to the size of its Instance, in each resource that the instance type or the Instance names: the Pod can use
-// exactly the counted amount. Containers without resources of their own share the rest: each may take all of it, and the limit of the
-// Pod bounds them together, in clusters that support such limits.
+// limitToSize limits a Pod to the size of its Instance, in each resource that the instance type or the Instance names:
+// the Pod can use exactly the counted amount. Containers without resources of their own share the rest: each may take
+// all of it, and the limit of the Pod bounds them together, in clusters that support such limits.
 func limitToSize(pod *corev1.PodSpec, spec *v1alpha.InstanceSpec) {
 	size := templates.InstanceSize(spec, typeResources(spec))
 	together := corev1.ResourceList{}
@@ -35,7 +35,8 @@ func limitToSize(pod *corev1.PodSpec, spec *v1alpha.InstanceSpec) {
 	}
 }
 
-// limitRunning limits the containers and sidecars without a limit for a resource to their own requests plus the unassigned rest.
+// limitRunning limits the containers and sidecars without a limit for a resource to their own requests plus the
+// unassigned rest.
 func limitRunning(containers []sizedContainer, name corev1.ResourceName, total resource.Quantity) {
 	rest := total.DeepCopy()
 	for _, container := range containers {
@@ -52,7 +53,8 @@ func limitRunning(containers []sizedContainer, name corev1.ResourceName, total r
 	}
 }
 
-// limitInit limits the other init containers without a limit for a resource to the rest that the sidecars before them leave.
+// limitInit limits the other init containers without a limit for a resource to the rest that the sidecars before them
+// leave.
 func limitInit(containers []corev1.Container, sandbox *v1alpha.SandboxRuntime, name corev1.ResourceName, total resource.Quantity) {
 	rest := total.DeepCopy()
 	for i := range containers {

@@ -18,8 +18,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// releaseAfter is how long the node of an evicted Pod that does not respond may take to respond again. The grace period of the Pod
-// does not count: no kubelet hears of it.
+// releaseAfter is how long the node of an evicted Pod that does not respond may take to respond again. The grace period
+// of the Pod does not count: no kubelet hears of it.
 const releaseAfter = 10 * time.Second
 
 // nodeLossTolerations returns how long a Pod stays on a node that is lost: forever if its Instance waits for the node.
@@ -37,8 +37,8 @@ func (s *Settings) nodeLossTolerations(spec *v1alpha.InstanceSpec) []corev1.Tole
 	return tolerations
 }
 
-// spreadConstraints spread the Instances of a deployment over nodes and zones, where that is possible: the loss of one takes as few
-// as possible.
+// spreadConstraints spread the Instances of a deployment over nodes and zones, where that is possible: the loss of one
+// takes as few as possible.
 func spreadConstraints(deployment string) []corev1.TopologySpreadConstraint {
 	var constraints []corev1.TopologySpreadConstraint
 	for _, key := range []string{corev1.LabelTopologyZone, corev1.LabelHostname} {
@@ -50,8 +50,8 @@ func spreadConstraints(deployment string) []corev1.TopologySpreadConstraint {
 	return constraints
 }
 
-// releaseLostPod deletes a Pod whose node does not confirm that it has stopped, unless the Instance waits for that. The event of
-// its deletion requeues the Instance.
+// releaseLostPod deletes a Pod whose node does not confirm that it has stopped, unless the Instance waits for that. The
+// event of its deletion requeues the Instance.
 func (s *scope) releaseLostPod(ctx context.Context) error {
 	if s.pod == nil || s.instance.Spec.OnNodeLoss == v1alpha.NodeLossWait {
 		return nil
@@ -77,8 +77,8 @@ func (s *scope) releaseLostPod(ctx context.Context) error {
 	return nil
 }
 
-// releaseTime returns when a Pod is deleted without an answer of its node, and whether there is a sign that the node is lost. One
-// sign may be of a node that is only slow, and counts after lostAfter.
+// releaseTime returns when a Pod is deleted without an answer of its node, and whether there is a sign that the node is
+// lost. One sign may be of a node that is only slow, and counts after lostAfter.
 func releaseTime(pod *corev1.Pod) (time.Time, bool) {
 	if pod.DeletionTimestamp.IsZero() || pod.Spec.NodeName == "" {
 		return time.Time{}, false
@@ -98,9 +98,10 @@ func releaseTime(pod *corev1.Pod) (time.Time, bool) {
 // byTaint is the reason of condition DisruptionTarget of a Pod that is evicted because of a taint of its node.
 const byTaint = "DeletionByTaintManager"
 
-// unheard reports whether Kubernetes' node controller has taken Ready from a Pod whose containers were all ready when the node
-// reported last. A kubelet that responds corrects that.
+// unheard reports whether Kubernetes' node controller has taken Ready from a Pod whose containers were all ready when
+// the node reported last. A kubelet that responds corrects that.
 func unheard(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodRunning && len(pod.Spec.ReadinessGates) == 0 &&
-		podCondition(pod, corev1.PodReady).Status == corev1.ConditionFalse && podCondition(pod, corev1.ContainersReady).Status == corev1.ConditionTrue
+		podCondition(pod, corev1.PodReady).Status == corev1.ConditionFalse &&
+		podCondition(pod, corev1.ContainersReady).Status == corev1.ConditionTrue
 }

@@ -12,7 +12,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// TestNodeLossTolerations: Kubernetes evicts the Pods of a lost node after a while, except for Instances that wait for it.
+// TestNodeLossTolerations: Kubernetes evicts the Pods of a lost node after a while, except for Instances that wait for
+// it.
 func TestNodeLossTolerations(t *testing.T) {
 	instance, settings := sandbox(v1alpha.SandboxContainer{Name: "app"}), &Settings{NodeLossAfter: 42 * time.Second}
 	for policy, want := range map[v1alpha.NodeLossPolicy]int64{"": 42, v1alpha.NodeLossReplace: 42, v1alpha.NodeLossWait: -1} {

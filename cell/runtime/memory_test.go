@@ -104,7 +104,8 @@ func TestTrimPod(t *testing.T) {
 		ReadinessProbe: &corev1.Probe{PeriodSeconds: 3, ProbeHandler: corev1.ProbeHandler{Exec: &corev1.ExecAction{Command: []string{"c"}}}},
 	}
 	pod := &corev1.Pod{Spec: corev1.PodSpec{
-		NodeName: "n", InitContainers: []corev1.Container{container}, Containers: []corev1.Container{container}, Volumes: []corev1.Volume{{Name: "v"}},
+		NodeName: "n", InitContainers: []corev1.Container{container}, Containers: []corev1.Container{container},
+		Volumes: []corev1.Volume{{Name: "v"}},
 	}}
 	pod.Labels, pod.Annotations = map[string]string{"a": "b"}, map[string]string{"c": "d"}
 	if _, err := TrimPod(pod); err != nil {

@@ -76,9 +76,9 @@ func unscheduled(pod *corev1.Pod) string {
 	return withDetail("no node for the Pod", scheduled.Message)
 }
 
-// examineNode returns a finding if the node of a Pod is lost. The agent does not read the status of Nodes, but a Pod shows failures of
-// its node: the node does not confirm that the Pod has stopped; or Kubernetes' node controller has set a Pod to not Ready whose
-// containers were all ready when the node reported last.
+// examineNode returns a finding if the node of a Pod is lost. The agent does not read the status of Nodes, but a Pod
+// shows failures of its node: the node does not confirm that the Pod has stopped; or Kubernetes' node controller has
+// set a Pod to not Ready whose containers were all ready when the node reported last.
 func examineNode(pod *corev1.Pod, now time.Time) *finding {
 	stopping := !pod.DeletionTimestamp.IsZero()
 	switch {
@@ -95,8 +95,8 @@ func examineNode(pod *corev1.Pod, now time.Time) *finding {
 // evicted is the reason of a Pod that its node has evicted.
 const evicted = "Evicted"
 
-// ended returns the reason why a Pod has ended permanently. A kubelet drops its reason for an eviction when the containers end with
-// exit code 0.
+// ended returns the reason why a Pod has ended permanently. A kubelet drops its reason for an eviction when the
+// containers end with exit code 0.
 func ended(pod *corev1.Pod) *finding {
 	reason := v1alpha.ReasonProvisioning
 	if pod.Status.Reason == evicted {
@@ -133,7 +133,8 @@ func exits(pod *corev1.Pod) string {
 }
 
 func exited(container string, terminated *corev1.ContainerStateTerminated) string {
-	return withDetail(fmt.Sprintf("container %s ends with exit code %d (%s)", container, terminated.ExitCode, terminated.Reason), terminated.Message)
+	return withDetail(fmt.Sprintf("container %s ends with exit code %d (%s)", container, terminated.ExitCode,
+		terminated.Reason), terminated.Message)
 }
 
 func prefixed(prefix, text string) string {
@@ -163,7 +164,9 @@ func examineContainer(pod *corev1.Pod, container *corev1.ContainerStatus) *findi
 	}
 	switch reason := waitingReasons[waiting.Reason]; {
 	case reason == v1alpha.ReasonImageUnavailable:
-		return &finding{reason, withDetail(fmt.Sprintf("container %s: image %s cannot be pulled", container.Name, container.Image), pullError(waiting))}
+		return &finding{
+			reason, withDetail(fmt.Sprintf("container %s: image %s cannot be pulled", container.Name, container.Image), pullError(waiting)),
+		}
 	case waiting.Reason == "CrashLoopBackOff" && container.LastTerminationState.Terminated != nil:
 		return crashed(pod, container.Name, container.LastTerminationState.Terminated)
 	default:
@@ -188,7 +191,8 @@ func crashed(pod *corev1.Pod, container string, terminated *corev1.ContainerStat
 // oomKilled is a kubelet's reason for a container that was killed because of its memory.
 const oomKilled = "OOMKilled"
 
-// pullError is why an image cannot be pulled. A kubelet alternates between two messages for it, which are the same here.
+// pullError is why an image cannot be pulled. A kubelet alternates between two messages for it, which are the same
+// here.
 func pullError(waiting *corev1.ContainerStateWaiting) string {
 	if strings.HasPrefix(waiting.Message, "Back-off pulling image") {
 		_, detail, _ := strings.Cut(waiting.Message, "ErrImagePull: ")

@@ -80,8 +80,8 @@ func desiredResources(wanted *v1alpha.ContainerResourceRequirements, size corev1
 	return resources
 }
 
-// overcommittable reports whether the request of a container for a resource may differ from its limit. Kubernetes allows it for
-// resources of its own except huge pages.
+// overcommittable reports whether the request of a container for a resource may differ from its limit. Kubernetes
+// allows it for resources of its own except huge pages.
 func overcommittable(name corev1.ResourceName) bool {
 	own := !strings.Contains(string(name), "/") || strings.Contains(string(name), corev1.ResourceDefaultNamespacePrefix)
 	return own && !strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix)

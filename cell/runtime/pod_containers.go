@@ -74,7 +74,8 @@ func (s *Settings) desiredVolumes(volumes []v1alpha.InstanceVolume) []corev1.Vol
 	var result []corev1.Volume
 	for i := range volumes {
 		volume := volumes[i].DeepCopy()
-		if empty := volume.EmptyDir; empty != nil && empty.SizeLimit == nil && empty.Medium == corev1.StorageMediumDefault && !s.EphemeralStorage.IsZero() {
+		if empty := volume.EmptyDir; empty != nil && empty.SizeLimit == nil && empty.Medium == corev1.StorageMediumDefault &&
+			!s.EphemeralStorage.IsZero() {
 			empty.SizeLimit = new(s.EphemeralStorage.DeepCopy())
 		}
 		result = append(result, corev1.Volume{

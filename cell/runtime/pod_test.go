@@ -98,7 +98,9 @@ func TestDesiredPod(t *testing.T) {
 
 func TestUnsupported(t *testing.T) {
 	disk := sandbox(v1alpha.SandboxContainer{})
-	disk.Spec.Volumes = []v1alpha.InstanceVolume{{Name: "data", InstanceVolumeSource: v1alpha.InstanceVolumeSource{Disk: &v1alpha.DiskVolumeSource{}}}}
+	disk.Spec.Volumes = []v1alpha.InstanceVolume{
+		{Name: "data", InstanceVolumeSource: v1alpha.InstanceVolumeSource{Disk: &v1alpha.DiskVolumeSource{}}},
+	}
 	machine := sandbox()
 	machine.Spec.Runtime.Sandbox = nil
 	machine.Spec.Runtime.VirtualMachine = &v1alpha.VirtualMachineRuntime{}
@@ -121,16 +123,20 @@ func TestUnsupported(t *testing.T) {
 		"a virtual machine":          {instance: machine, want: "sandboxes only", wantReason: v1alpha.ReasonConfigurationError},
 		"the name of its interface":  {instance: face(func(i *v1alpha.InstanceNetworkInterface) { i.Name = "eth0" }), wantClass: "gvisor"},
 		"another name of its interface": {
-			instance: face(func(i *v1alpha.InstanceNetworkInterface) { i.Name = "net1" }), want: "interface net1", wantReason: v1alpha.ReasonConfigurationError,
+			instance: face(func(i *v1alpha.InstanceNetworkInterface) { i.Name = "net1" }), want: "interface net1",
+			wantReason: v1alpha.ReasonConfigurationError,
 		},
 		"families of its addresses": {
-			instance: face(func(i *v1alpha.InstanceNetworkInterface) { i.IPFamilies = []corev1.IPFamily{"IPv6"} }), want: "ipFamilies", wantReason: v1alpha.ReasonConfigurationError,
+			instance: face(func(i *v1alpha.InstanceNetworkInterface) { i.IPFamilies = []corev1.IPFamily{"IPv6"} }),
+			want:     "ipFamilies", wantReason: v1alpha.ReasonConfigurationError,
 		},
 		"classes of its addresses": {
-			instance: face(func(i *v1alpha.InstanceNetworkInterface) { i.Addresses = []v1alpha.InterfaceAddress{{}} }), want: "addresses", wantReason: v1alpha.ReasonConfigurationError,
+			instance: face(func(i *v1alpha.InstanceNetworkInterface) { i.Addresses = []v1alpha.InterfaceAddress{{}} }),
+			want:     "addresses", wantReason: v1alpha.ReasonConfigurationError,
 		},
 		"a reclaim policy of its address": {
-			instance: face(func(i *v1alpha.InstanceNetworkInterface) { i.ReclaimPolicy = "Retain" }), want: "reclaimPolicy", wantReason: v1alpha.ReasonConfigurationError,
+			instance: face(func(i *v1alpha.InstanceNetworkInterface) { i.ReclaimPolicy = "Retain" }), want: "reclaimPolicy",
+			wantReason: v1alpha.ReasonConfigurationError,
 		},
 	}
 	for name, test := range tests {
@@ -151,7 +157,8 @@ func TestUnsupported(t *testing.T) {
 func TestAnyPod(t *testing.T) {
 	settings := &Settings{Capabilities: []corev1.Capability{"CHOWN"}, EphemeralStorage: resource.MustParse("10Gi")}
 	own := corev1.ResourceList{corev1.ResourceEphemeralStorage: resource.MustParse("1Gi")}
-	instance := sandbox(v1alpha.SandboxContainer{Name: "a"}, v1alpha.SandboxContainer{Name: "b", Resources: &v1alpha.ContainerResourceRequirements{Limits: own}})
+	instance := sandbox(v1alpha.SandboxContainer{Name: "a"},
+		v1alpha.SandboxContainer{Name: "b", Resources: &v1alpha.ContainerResourceRequirements{Limits: own}})
 	pod := desiredPod(instance, settings)
 	for i := range pod.Spec.Containers {
 		context := pod.Spec.Containers[i].SecurityContext
@@ -168,8 +175,8 @@ func TestAnyPod(t *testing.T) {
 	}
 }
 
-// TestPodsAreLimited: Pods are limited to the size of their Instance: each container to its own resources and the unassigned rest, and
-// all of them together.
+// TestPodsAreLimited: Pods are limited to the size of their Instance: each container to its own resources and the
+// unassigned rest, and all of them together.
 func TestPodsAreLimited(t *testing.T) {
 	requesting := func(requests corev1.ResourceList) v1alpha.SandboxContainer {
 		return v1alpha.SandboxContainer{Resources: &v1alpha.ContainerResourceRequirements{Requests: requests}}
@@ -186,7 +193,8 @@ func TestPodsAreLimited(t *testing.T) {
 	}{
 		"one that says nothing": {[]v1alpha.SandboxContainer{silent}, list("1", "2Gi"), []corev1.ResourceList{list("1", "2Gi")}, nil},
 		"two that say nothing": {
-			[]v1alpha.SandboxContainer{silent, silent}, list("1", "2Gi"), []corev1.ResourceList{list("1", "2Gi"), list("1", "2Gi")}, list("1", "2Gi"),
+			[]v1alpha.SandboxContainer{silent, silent}, list("1", "2Gi"),
+			[]corev1.ResourceList{list("1", "2Gi"), list("1", "2Gi")}, list("1", "2Gi"),
 		},
 		"one that requests": {
 			[]v1alpha.SandboxContainer{requesting(list("250m", "")), silent},
@@ -194,7 +202,9 @@ func TestPodsAreLimited(t *testing.T) {
 			[]corev1.ResourceList{list("1", "2Gi"), list("750m", "2Gi")},
 			list("1", "2Gi"),
 		},
-		"all request": {[]v1alpha.SandboxContainer{requesting(list("250m", "1Gi"))}, list("1", "2Gi"), []corev1.ResourceList{list("250m", "1Gi")}, nil},
+		"all request": {
+			[]v1alpha.SandboxContainer{requesting(list("250m", "1Gi"))}, list("1", "2Gi"), []corev1.ResourceList{list("250m", "1Gi")}, nil,
+		},
 		"the first takes all of it": {
 			[]v1alpha.SandboxContainer{limited(list("1", "2Gi")), silent},
 			list("1", "2Gi"),

@@ -14,16 +14,17 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 )
 
-// protectPod labels the Pod of an Instance that is Available, if its deployment has a floor: the disruption budget counts Pods with the
-// label only. The label precedes the status, so that no Instance is reported as Available that the budget does not protect.
+// protectPod labels the Pod of an Instance that is Available, if its deployment has a floor: the disruption budget
+// counts Pods with the label only. The label precedes the status, so that no Instance is reported as Available that the
+// budget does not protect.
 func (s *scope) protectPod(ctx context.Context) error {
 	if s.pod == nil || s.deployment == nil || !s.pod.DeletionTimestamp.IsZero() || !s.instance.DeletionTimestamp.IsZero() {
 		return nil
 	}
 	protected := s.pod.Labels[v1alpha.LabelProtected] == v1alpha.ProtectedTrue
 	available := s.available().Status == metav1.ConditionTrue
-	// Kubernetes does not count a Pod that is not ready. The label of one that becomes ready again must be gone before then, unless
-	// it is Available at once.
+	// Kubernetes does not count a Pod that is not ready. The label of one that becomes ready again must be gone before
+	// then, unless it is Available at once.
 	wanted := owned.Floor(s.deployment) != nil && (available || protected && s.minReady == 0)
 	if wanted == protected {
 		return nil

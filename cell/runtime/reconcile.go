@@ -76,14 +76,15 @@ func (s *scope) findDeployment(ctx context.Context) (err error) {
 	s.deployment, err = owned.Deployment(ctx, s.Client, s.instance)
 	if collector.IsOrphan(s.instance) {
 		s.blocked = &finding{
-			v1alpha.ReasonConfigurationError, "no WorkloadDeployment controls the Instance, so that it does not start; the agent deletes it unless its WorkloadDeployment adopts it",
+			v1alpha.ReasonConfigurationError,
+			"no WorkloadDeployment controls the Instance, so that it does not start; the agent deletes it unless its WorkloadDeployment adopts it",
 		}
 	}
 	return err
 }
 
-// liftGates determines the requirements that the Instance waits for, and lifts the gates whose requirements are met. If the Instance is
-// being deleted, or its deployment lacks fields, the last finding stays.
+// liftGates determines the requirements that the Instance waits for, and lifts the gates whose requirements are met. If
+// the Instance is being deleted, or its deployment lacks fields, the last finding stays.
 func (s *scope) liftGates(ctx context.Context) (err error) {
 	if s.deployment == nil || !s.instance.DeletionTimestamp.IsZero() || len(templates.MissingFields(s.deployment)) > 0 {
 		s.found = keptGates(s.instance)
@@ -106,7 +107,8 @@ func (s *scope) liftGates(ctx context.Context) (err error) {
 	return nil
 }
 
-// writeGates reports the open gates of an Instance run by another runtime, when they change. That runtime owns the rest of the status.
+// writeGates reports the open gates of an Instance run by another runtime, when they change. That runtime owns the rest
+// of the status.
 func (s *scope) writeGates(ctx context.Context) error {
 	existing := s.instance.Status.Conditions
 	wanted := apply.StampedConditions(existing, apply.Stamp{Generation: s.instance.Generation, Now: s.Clock.Now()}, s.found...)
@@ -135,8 +137,8 @@ func (s *scope) findPod(ctx context.Context) error {
 	return nil
 }
 
-// deleteFinishedPod deletes a Pod that has ended. The event of its deletion requeues the Instance, for which a new Pod is
-// created then.
+// deleteFinishedPod deletes a Pod that has ended. The event of its deletion requeues the Instance, for which a new Pod
+// is created then.
 func (s *scope) deleteFinishedPod(ctx context.Context) error {
 	if s.pod == nil || s.suspended || !finished(s.pod) || !s.pod.DeletionTimestamp.IsZero() || !s.instance.DeletionTimestamp.IsZero() {
 		return nil
@@ -152,7 +154,8 @@ func (s *scope) deleteFinishedPod(ctx context.Context) error {
 	return nil
 }
 
-// createPod creates the missing Pod of an Instance that neither a scheduling gate nor a suspension of the project holds.
+// createPod creates the missing Pod of an Instance that neither a scheduling gate nor a suspension of the project
+// holds.
 func (s *scope) createPod(ctx context.Context) error {
 	if s.pod != nil || s.suspended || s.blocked != nil || !s.instance.DeletionTimestamp.IsZero() || len(s.instance.SchedulingGates()) > 0 {
 		return nil
@@ -185,8 +188,8 @@ func (s *scope) createPod(ctx context.Context) error {
 	return nil
 }
 
-// confirmTemplate asks the API server whether an Instance that had a Pod of its template still has that template: the Pod may be gone because the
-// Instance was replaced in place, which the cache may lack.
+// confirmTemplate asks the API server whether an Instance that had a Pod of its template still has that template: the
+// Pod may be gone because the Instance was replaced in place, which the cache may lack.
 func (s *scope) confirmTemplate(ctx context.Context) (bool, error) {
 	if observed := s.instance.Status.Controller; observed == nil || observed.ObservedTemplateHash != s.instance.TemplateHash() {
 		return true, nil
@@ -198,8 +201,8 @@ func (s *scope) confirmTemplate(ctx context.Context) (bool, error) {
 	return instance.UID == s.instance.UID && instance.Generation == s.instance.Generation, nil
 }
 
-// preparePod creates the network policy of the namespace before any Pod exists, and returns the Pod to create; nil if no Pod must be
-// created.
+// preparePod creates the network policy of the namespace before any Pod exists, and returns the Pod to create; nil if
+// no Pod must be created.
 func (s *scope) preparePod(ctx context.Context) (*corev1.Pod, error) {
 	if s.blocked = s.Settings.unsupported(&s.instance.Spec); s.blocked != nil {
 		return nil, nil
@@ -217,8 +220,8 @@ func (s *scope) preparePod(ctx context.Context) (*corev1.Pod, error) {
 	return pod, nil
 }
 
-// sized returns an Instance with the size of its type. An Instance that was created before sizes were recorded gets its deployment's
-// size, if they have the same template.
+// sized returns an Instance with the size of its type. An Instance that was created before sizes were recorded gets its
+// deployment's size, if they have the same template.
 func sized(instance *v1alpha.Instance, deployment *v1alpha.WorkloadDeployment) *v1alpha.Instance {
 	if len(typeResources(&instance.Spec)) > 0 || instance.Spec.Controller == nil {
 		return instance
@@ -232,7 +235,8 @@ func sized(instance *v1alpha.Instance, deployment *v1alpha.WorkloadDeployment) *
 	return instance
 }
 
-// labelPod labels a Pod that an earlier version created without its template or its network, so that network policies select it.
+// labelPod labels a Pod that an earlier version created without its template or its network, so that network policies
+// select it.
 func (s *scope) labelPod(ctx context.Context) error {
 	if s.pod == nil || !s.pod.DeletionTimestamp.IsZero() || s.earlier() {
 		return nil
@@ -275,7 +279,8 @@ func (s *scope) findHolder(ctx context.Context) error {
 		s.blocked = &finding{v1alpha.ReasonConfigurationError, fmt.Sprintf("a Pod %s exists that is not of this Instance; delete it", pod.Name)}
 	}
 	s.RequeueAfter.AtMost(takenRequeue)
-	// The garbage collector may have missed that the earlier Instance is gone. A conflict means that the Pod has just changed.
+	// The garbage collector may have missed that the earlier Instance is gone. A conflict means that the Pod has just
+	// changed.
 	deleted, err := s.Strays.Pod(ctx, pod)
 	if deleted || apierrors.IsConflict(err) || apierrors.IsNotFound(err) {
 		s.RequeueAfter.AtMost(goneRequeue)
@@ -319,7 +324,8 @@ func (s *scope) expectStop() {
 	}
 }
 
-// expectAvailable sets how long the Pod must be ready, and requeues the Instance for when it has been: no event reports that.
+// expectAvailable sets how long the Pod must be ready, and requeues the Instance for when it has been: no event reports
+// that.
 func (s *scope) expectAvailable(context.Context) error {
 	if s.deployment != nil {
 		s.minReady = s.deployment.Spec.MinReady(&s.instance.Spec)
@@ -331,16 +337,16 @@ func (s *scope) expectAvailable(context.Context) error {
 	return nil
 }
 
-// passing reports whether a status is the transient state of a starting Instance: it was not Ready with its template, and no user has to
-// act.
+// passing reports whether a status is the transient state of a starting Instance: it was not Ready with its template,
+// and no user has to act.
 func (s *scope) passing(after *v1alpha.InstanceStatus) bool {
 	ready := meta.FindStatusCondition(after.Conditions, v1alpha.ConditionReady)
 	return (!meta.IsStatusConditionTrue(s.instance.Status.Conditions, v1alpha.ConditionReady) || owned.Superseded(s.instance)) &&
 		slices.Contains([]string{v1alpha.ReasonProvisioning, v1alpha.ReasonUnschedulable, v1alpha.ReasonSchedulingGatesPresent}, ready.Reason)
 }
 
-// patience is the time for which the state of a starting Instance waits for Ready. It is longer if only the Pod is not ready, which
-// usually takes seconds: then Ready is the only state that is ever written.
+// patience is the time for which the state of a starting Instance waits for Ready. It is longer if only the Pod is not
+// ready, which usually takes seconds: then Ready is the only state that is ever written.
 func (s *scope) patience() time.Duration {
 	if s.pod == nil || podCondition(s.pod, corev1.PodScheduled).Status == corev1.ConditionFalse {
 		return pace.Limit
@@ -348,9 +354,11 @@ func (s *scope) patience() time.Duration {
 	return startLimit
 }
 
-// recorded are the reasons of Ready that are recorded as Events. Reasons that a crash loop changes every few seconds are not.
+// recorded are the reasons of Ready that are recorded as Events. Reasons that a crash loop changes every few seconds
+// are not.
 var recorded = []string{
-	v1alpha.ReasonConfigurationError, v1alpha.ReasonRuntimeClassNotServed, v1alpha.ReasonImageUnavailable, v1alpha.ReasonEvicted, v1alpha.ReasonNodeLost,
+	v1alpha.ReasonConfigurationError, v1alpha.ReasonRuntimeClassNotServed, v1alpha.ReasonImageUnavailable,
+	v1alpha.ReasonEvicted, v1alpha.ReasonNodeLost,
 }
 
 // recordTrouble records an Event when the reason of Ready becomes one that a user must act on.

@@ -25,7 +25,9 @@ var (
 
 func TestPodRequestsTheSizeOfTheInstance(t *testing.T) {
 	container := func(limits, requests corev1.ResourceList) v1alpha.SandboxContainer {
-		return v1alpha.SandboxContainer{Name: "c", Image: "i", Resources: &v1alpha.ContainerResourceRequirements{Limits: limits, Requests: requests}}
+		return v1alpha.SandboxContainer{
+			Name: "c", Image: "i", Resources: &v1alpha.ContainerResourceRequirements{Limits: limits, Requests: requests},
+		}
 	}
 	tests := map[string]struct {
 		containers    []v1alpha.SandboxContainer
@@ -33,9 +35,13 @@ func TestPodRequestsTheSizeOfTheInstance(t *testing.T) {
 		requests      corev1.ResourceList
 		want          []corev1.ResourceList
 	}{
-		"the size of the type":         {[]v1alpha.SandboxContainer{{}, {}}, list("1", "2Gi"), nil, []corev1.ResourceList{list("999m", "2047Mi"), nil}},
-		"nothing of the type":          {[]v1alpha.SandboxContainer{{}}, nil, nil, []corev1.ResourceList{nil}},
-		"the requests before the type": {[]v1alpha.SandboxContainer{{}, {}}, list("1", "2Gi"), list("3", ""), []corev1.ResourceList{list("2999m", "2047Mi"), nil}},
+		"the size of the type": {
+			[]v1alpha.SandboxContainer{{}, {}}, list("1", "2Gi"), nil, []corev1.ResourceList{list("999m", "2047Mi"), nil},
+		},
+		"nothing of the type": {[]v1alpha.SandboxContainer{{}}, nil, nil, []corev1.ResourceList{nil}},
+		"the requests before the type": {
+			[]v1alpha.SandboxContainer{{}, {}}, list("1", "2Gi"), list("3", ""), []corev1.ResourceList{list("2999m", "2047Mi"), nil},
+		},
 		"a container with requests": {
 			[]v1alpha.SandboxContainer{{}, container(nil, list("100m", "1Gi"))},
 			list("1", "2Gi"), nil,
@@ -88,7 +94,8 @@ func withoutLeast(list corev1.ResourceList) corev1.ResourceList {
 	return result
 }
 
-// checkRequested: if no request is set, Kubernetes uses the limit of a resource as the request, which would count it twice.
+// checkRequested: if no request is set, Kubernetes uses the limit of a resource as the request, which would count it
+// twice.
 func checkRequested(t *testing.T, resources *corev1.ResourceRequirements) {
 	t.Helper()
 	for name := range resources.Limits {
@@ -98,8 +105,8 @@ func checkRequested(t *testing.T, resources *corev1.ResourceRequirements) {
 	}
 }
 
-// TestPodsRequestWhatKarmadaReserves on random Instances: the requests of a Pod, as Kubernetes computes them, equal the size of the
-// Instance, and Kubernetes accepts the Pod.
+// TestPodsRequestWhatKarmadaReserves on random Instances: the requests of a Pod, as Kubernetes computes them, equal the
+// size of the Instance, and Kubernetes accepts the Pod.
 func TestPodsRequestWhatKarmadaReserves(t *testing.T) {
 	t.Logf("go test ./cell/runtime -run %s -args -seed %d -instances %d", t.Name(), *seed, *instances)
 	random := rand.New(rand.NewSource(*seed))
@@ -117,8 +124,8 @@ func TestPodsRequestWhatKarmadaReserves(t *testing.T) {
 		for name, quantity := range requests {
 			rest := size[name].DeepCopy()
 			rest.Sub(quantity)
-			// A size that is too small to be shared is exceeded by the least requests, and so is one that none of them names; one that the
-			// init containers need may lack a least request.
+			// A size that is too small to be shared is exceeded by the least requests, and so is one that none of them names;
+			// one that the init containers need may lack a least request.
 			least := leastRequests()[name].DeepCopy()
 			least.Mul(int64(len(podContainers(&pod.Spec))))
 			if rest.Sign() < 0 {

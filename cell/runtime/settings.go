@@ -22,20 +22,21 @@ type Settings struct {
 	RuntimeClass string
 	// RuntimeClasses are the RuntimeClasses of the classes that templates may name. Other classes are not served here.
 	RuntimeClasses map[string]string
-	// ExternalClasses are classes that templates may name and that another runtime in this cell runs: the agent creates no Pods for
-	// their Instances, lifts their gates and reports the open gates. docs/how-to/external-runtime.md is the contract with that runtime.
+	// ExternalClasses are classes that templates may name and that another runtime in this cell runs: the agent creates no
+	// Pods for their Instances, lifts their gates and reports the open gates. docs/how-to/external-runtime.md is the
+	// contract with that runtime.
 	ExternalClasses []string
 	// Capabilities are the capabilities that containers keep; all others are dropped.
 	Capabilities []corev1.Capability
-	// PodAnnotations are the domains of the annotations and labels of templates that are copied to Pods, in addition to keys without a
-	// domain.
-	// Runtimes, network plugins and admission of a cell read annotations: a consumer could use them to weaken the isolation of Pods.
+	// PodAnnotations are the domains of the annotations and labels of templates that are copied to Pods, in addition to
+	// keys without a domain. Runtimes, network plugins and admission of a cell read annotations: a consumer could use them
+	// to weaken the isolation of Pods.
 	PodAnnotations []string
-	// EphemeralStorage limits the local disk of a container, logs included, if it does not set its own limit; zero: no limit. Without a
-	// limit, a container could fill the disk of its node.
+	// EphemeralStorage limits the local disk of a container, logs included, if it does not set its own limit; zero: no
+	// limit. Without a limit, a container could fill the disk of its node.
 	EphemeralStorage resource.Quantity
-	// NodeLossAfter is the time, to the second, for which a node may not respond, or not be ready, before Kubernetes evicts the Pods of
-	// its Instances. Pods of Instances that wait for their node are never evicted for that.
+	// NodeLossAfter is the time, to the second, for which a node may not respond, or not be ready, before Kubernetes
+	// evicts the Pods of its Instances. Pods of Instances that wait for their node are never evicted for that.
 	NodeLossAfter time.Duration
 }
 
@@ -81,7 +82,10 @@ func (s *Settings) unsupported(spec *v1alpha.InstanceSpec) *finding {
 			slices.Sort(classes)
 			have = strings.Join(classes, ", ")
 		}
-		return &finding{v1alpha.ReasonRuntimeClassNotServed, fmt.Sprintf("this cell does not serve spec.runtime.class %q; it serves %s", spec.Runtime.Class, have)}
+		return &finding{
+			v1alpha.ReasonRuntimeClassNotServed, fmt.Sprintf("this cell does not serve spec.runtime.class %q; it serves %s",
+				spec.Runtime.Class, have),
+		}
 	}
 	return nil
 }
@@ -109,7 +113,8 @@ func notHonoured(spec *v1alpha.InstanceSpec) string {
 	return ""
 }
 
-// secure sets the fields that isolate a Pod from its node and from other Pods there, and the further restrictions of the template.
+// secure sets the fields that isolate a Pod from its node and from other Pods there, and the further restrictions of
+// the template.
 func (s *Settings) secure(spec *corev1.PodSpec, sandbox *v1alpha.SandboxRuntime) {
 	spec.SecurityContext = &corev1.PodSecurityContext{SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}}
 	if wanted := sandbox.SecurityContext.DeepCopy(); wanted != nil {
@@ -131,8 +136,8 @@ func (s *Settings) secure(spec *corev1.PodSpec, sandbox *v1alpha.SandboxRuntime)
 	}
 }
 
-// boundDisk limits the local disk of a container. It sets no request: Kubernetes would use the limit as the request, and no node could
-// run many Pods.
+// boundDisk limits the local disk of a container. It sets no request: Kubernetes would use the limit as the request,
+// and no node could run many Pods.
 func (s *Settings) boundDisk(resources *corev1.ResourceRequirements) {
 	if s.EphemeralStorage.IsZero() {
 		return

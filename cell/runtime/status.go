@@ -54,7 +54,8 @@ func desiredStatus(seen *observed, stamp apply.Stamp) v1alpha.InstanceStatus {
 	}
 	status := v1alpha.InstanceStatus{
 		// An Instance that was replaced in place is Ready since its Pod is, not since the Pod before was.
-		Conditions: apply.StampedConditions(owned.Conditions(seen.instance), stamp, append([]metav1.Condition{ready, available, programmed}, seen.found...)...),
+		Conditions: apply.StampedConditions(owned.Conditions(seen.instance), stamp,
+			append([]metav1.Condition{ready, available, programmed}, seen.found...)...),
 	}
 	if seen.pod == nil {
 		return status
@@ -122,8 +123,8 @@ func (o *observed) ready() metav1.Condition {
 	return condition
 }
 
-// podTemplate is the hash of the template of the Pod. Pods of an early version have no label: they have the template of their Instance,
-// which is replaced in place only with a label.
+// podTemplate is the hash of the template of the Pod. Pods of an early version have no label: they have the template of
+// their Instance, which is replaced in place only with a label.
 func (o *observed) podTemplate() string {
 	if hash := o.pod.Labels[v1alpha.LabelTemplateHash]; hash != "" {
 		return hash
@@ -145,7 +146,9 @@ func (o *observed) lost() *finding {
 }
 
 func (o *observed) programmed() metav1.Condition {
-	condition := metav1.Condition{Type: v1alpha.ConditionProgrammed, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonProgrammingInProgress}
+	condition := metav1.Condition{
+		Type: v1alpha.ConditionProgrammed, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonProgrammingInProgress,
+	}
 	gates := o.instance.SchedulingGates()
 	switch {
 	case o.earlier():
@@ -193,7 +196,8 @@ func (o *observed) available() metav1.Condition {
 	return condition
 }
 
-// untilAvailable is how long the Pod must still be ready before the Instance is Available. It is positive only while the Pod is ready.
+// untilAvailable is how long the Pod must still be ready before the Instance is Available. It is positive only while
+// the Pod is ready.
 func (o *observed) untilAvailable() time.Duration {
 	if o.pod == nil || o.minReady == 0 {
 		return 0

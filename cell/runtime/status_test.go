@@ -42,7 +42,9 @@ func waiting(reason, message string) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
 		p.Status.ContainerStatuses = append(p.Status.ContainerStatuses,
 			corev1.ContainerStatus{Name: "ok", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ContainerCreating"}}},
-			corev1.ContainerStatus{Name: "app", Image: "nginx", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}}})
+			corev1.ContainerStatus{
+				Name: "app", Image: "nginx", State: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: reason, Message: message}},
+			})
 	}
 }
 
@@ -93,8 +95,11 @@ func TestDesiredStatus(t *testing.T) {
 			nil, pod("Pending", with(corev1.PodScheduled, corev1.ConditionFalse, "0/2 nodes")), nil,
 			"Unschedulable", "Starting", "ProgrammingInProgress", "no node for the Pod: 0/2 nodes",
 		},
-		"starting": {nil, pod("Pending", onNode, waiting("ContainerCreating", ""), notReady), nil, "Provisioning", "Starting", "Programmed", "unready status: [app]"},
-		"serving":  {nil, pod("Running", onNode, ready), nil, "Available", "Available", "Programmed", ""},
+		"starting": {
+			nil, pod("Pending", onNode, waiting("ContainerCreating", ""), notReady), nil, "Provisioning", "Starting",
+			"Programmed", "unready status: [app]",
+		},
+		"serving": {nil, pod("Running", onNode, ready), nil, "Available", "Available", "Programmed", ""},
 		"an image that is not there": {
 			nil, pod("Pending", onNode, waiting("ErrImagePull", "not found"), notReady), nil,
 			"ImageUnavailable", "Starting", "Programmed", "container app: image nginx cannot be pulled: not found",
@@ -138,13 +143,15 @@ func TestDesiredStatus(t *testing.T) {
 			nil, pod("Failed", onNode, ready, func(p *corev1.Pod) {
 				p.Status.Reason, p.Status.Message = "Evicted", "Pod ephemeral local storage usage exceeds the total limit of containers 10Mi."
 			}), nil,
-			"Evicted", "Stopped", "Programmed", "is being replaced: Evicted: Pod ephemeral local storage usage exceeds the total limit of containers 10Mi.",
+			"Evicted", "Stopped", "Programmed",
+			"is being replaced: Evicted: Pod ephemeral local storage usage exceeds the total limit of containers 10Mi.",
 		},
 		"evicted, said in a condition": {
 			nil, pod("Failed", onNode, func(p *corev1.Pod) {
 				p.Status.Reason = "Evicted"
 				p.Status.Conditions = []corev1.PodCondition{{
-					Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "TerminationByKubelet", Message: "The node was low on resource: memory.",
+					Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "TerminationByKubelet",
+					Message: "The node was low on resource: memory.",
 				}}
 			}), nil, "Evicted", "Stopped", "Programmed", "is being replaced: Evicted: TerminationByKubelet: The node was low on resource: memory.",
 		},
@@ -157,7 +164,8 @@ func TestDesiredStatus(t *testing.T) {
 		},
 		"ended, and that is all": {nil, pod("Failed", onNode), nil, "Provisioning", "Stopped", "Programmed", "is being replaced"},
 		"on a node that does not report": {
-			nil, pod("Running", onNode, with(corev1.PodReady, corev1.ConditionFalse, ""), with(corev1.ContainersReady, corev1.ConditionTrue, "")), nil,
+			nil, pod("Running", onNode, with(corev1.PodReady, corev1.ConditionFalse, ""),
+				with(corev1.ContainersReady, corev1.ConditionTrue, "")), nil,
 			"NodeLost", "Starting", "Programmed", "node node does not report the state of the Pod",
 		},
 		"with a readiness gate": {
@@ -196,9 +204,12 @@ func TestDesiredStatus(t *testing.T) {
 			if test.instance != nil {
 				test.instance(instance)
 			}
-			got := desiredStatus(&observed{instance: instance, pod: test.pod, blocked: test.blocked, found: instance.Status.Conditions}, apply.Stamp{Generation: 4, Now: now})
+			got := desiredStatus(&observed{instance: instance, pod: test.pod, blocked: test.blocked, found: instance.Status.Conditions}, apply.Stamp{
+				Generation: 4, Now: now,
+			})
 			for conditionType, want := range map[string]string{
-				v1alpha.ConditionReady: test.wantReady, v1alpha.ConditionAvailable: test.wantAvailable, v1alpha.ConditionProgrammed: test.wantProgrammed,
+				v1alpha.ConditionReady: test.wantReady, v1alpha.ConditionAvailable: test.wantAvailable,
+				v1alpha.ConditionProgrammed: test.wantProgrammed,
 			} {
 				condition := meta.FindStatusCondition(got.Conditions, conditionType)
 				wantStatus := metav1.ConditionFalse
@@ -209,7 +220,8 @@ func TestDesiredStatus(t *testing.T) {
 					t.Errorf("%s is %+v, want %s %s", conditionType, condition, wantStatus, want)
 				}
 			}
-			if message := meta.FindStatusCondition(got.Conditions, v1alpha.ConditionReady).Message; !strings.Contains(message, test.wantMessage) || !isComplete(message) {
+			if message := meta.FindStatusCondition(got.Conditions, v1alpha.ConditionReady).Message; !strings.Contains(message,
+				test.wantMessage) || !isComplete(message) {
 				t.Errorf("message %q, want %q in it", message, test.wantMessage)
 			}
 			if (got.Controller != nil) != (test.pod != nil) || (got.Controller != nil && got.Controller.ObservedTemplateHash != "hash") {
@@ -231,7 +243,8 @@ func TestAddresses(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	all := desiredStatus(&observed{instance: instance, pod: pod("Running", onNode)}, stamp).Conditions
-	if got := meta.FindStatusCondition(all, v1alpha.ConditionProgrammed); got.Status != metav1.ConditionFalse || got.Reason != v1alpha.ReasonFieldsNotHonoured {
+	if got := meta.FindStatusCondition(all, v1alpha.ConditionProgrammed); got.Status != metav1.ConditionFalse ||
+		got.Reason != v1alpha.ReasonFieldsNotHonoured {
 		t.Errorf("with an interface that no Pod has, Programmed is %+v", got)
 	}
 }
@@ -244,7 +257,9 @@ func TestSameStatus(t *testing.T) {
 		t.Error("an empty status is not the wanted one")
 	}
 	instance.Status = *wanted.DeepCopy()
-	instance.Status.Conditions = append([]metav1.Condition{{Type: v1alpha.ConditionQuotaGranted, Status: metav1.ConditionTrue}}, instance.Status.Conditions...)
+	instance.Status.Conditions = append([]metav1.Condition{
+		{Type: v1alpha.ConditionQuotaGranted, Status: metav1.ConditionTrue},
+	}, instance.Status.Conditions...)
 	later := desiredStatus(seen, apply.Stamp{Generation: 1, Now: now.Add(time.Hour)})
 	if !sameStatus(&instance.Status, &later) {
 		t.Error("nothing changed, and yet it differs")

@@ -16,8 +16,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// findSuspension determines whether the project is suspended. The WorkloadDeployment reports it: while it is being replaced by another
-// of its name, the state is unknown, and no Instance is started.
+// findSuspension determines whether the project is suspended. The WorkloadDeployment reports it: while it is being
+// replaced by another of its name, the state is unknown, and no Instance is started.
 func (s *scope) findSuspension(context.Context) error {
 	switch {
 	case s.deployment != nil:
@@ -31,8 +31,8 @@ func (s *scope) findSuspension(context.Context) error {
 	return nil
 }
 
-// stopPod deletes the Pod of an Instance whose project is suspended. The Instance stays, and gets another Pod when the project is
-// resumed.
+// stopPod deletes the Pod of an Instance whose project is suspended. The Instance stays, and gets another Pod when the
+// project is resumed.
 func (s *scope) stopPod(ctx context.Context) error {
 	if !s.suspended || s.pod == nil || !s.pod.DeletionTimestamp.IsZero() || !s.instance.DeletionTimestamp.IsZero() {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/watch"
 )
 
-// TrimPod is a cache transform that keeps the parts of a Pod that the controllers read. A whole Pod would hold the template of its Instance
-// in memory a second time, and what the admission of the cell has added.
+// TrimPod is a cache transform that keeps the parts of a Pod that the controllers read. A whole Pod would hold the
+// template of its Instance in memory a second time, and what the admission of the cell has added.
 func TrimPod(object any) (any, error) {
 	pod, ok := object.(*corev1.Pod)
 	if !ok {

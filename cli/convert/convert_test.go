@@ -31,7 +31,8 @@ func manifestsOf(text string) (*Result, error) {
 
 var options = Options{Cities: []string{"DFW"}, Network: "default"}
 
-// TestManifests converts testdata/*.yaml, and compares the output with the files beside them. Admission takes each Workload.
+// TestManifests converts testdata/*.yaml, and compares the output with the files beside them. Admission takes each
+// Workload.
 func TestManifests(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.in.yaml")
 	if err != nil || len(files) == 0 {
@@ -81,7 +82,8 @@ func TestManifests(t *testing.T) {
 }
 
 func TestManifestsThatCannotBeConverted(t *testing.T) {
-	const good = "\n---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: good}, spec: {template: {spec: {containers: [{name: a, image: a}]}}}}"
+	const good = "\n---\n{apiVersion: apps/v1, kind: Deployment, metadata: {name: good}, spec: {template: {spec: " +
+		"{containers: [{name: a, image: a}]}}}}"
 	tests := map[string]string{
 		"a: [":       "file, document 1: is no YAML",
 		"a: 1\na: 2": `file, document 1: is no YAML: yaml: unmarshal errors`,
@@ -89,11 +91,15 @@ func TestManifestsThatCannotBeConverted(t *testing.T) {
 		"text":       "file, document 1: is no object",
 		"[1, 2]":     "file, document 1: is no object",
 		"kind: A":    "file, document 1: is no object",
-		"{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web}, spec: {replicas: many}}":                   "file: StatefulSet web is not converted: ",
-		"{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: {}}}":                      "file: Deployment web is not converted: spec.template.spec.containers: it has no container",
-		"{apiVersion: apps/v1, kind: Deployment, spec: {template: {spec: {containers: [{name: a}]}}}}":              "it has no name",
-		"{apiVersion: v1, kind: List, items: [1]}":                                                                  "file, document 1: ",
-		"{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: {spec: {containers: 1}}}}": "file: Deployment web is not converted: ",
+		"{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web}, spec: {replicas: " +
+			"many}}": "file: StatefulSet web is not converted: ",
+		"{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: " +
+			"{}}}": "file: Deployment web is not converted: spec.template.spec.containers: " +
+			"it has no container",
+		"{apiVersion: apps/v1, kind: Deployment, spec: {template: {spec: {containers: [{name: a}]}}}}": "it has no name",
+		"{apiVersion: v1, kind: List, items: [1]}":                                                     "file, document 1: ",
+		"{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: {spec: {containers: " +
+			"1}}}}": "file: Deployment web is not converted: ",
 	}
 	for text, want := range tests {
 		result, err := manifestsOf(text + good)
@@ -112,8 +118,8 @@ func TestManifestsThatCannotBeConverted(t *testing.T) {
 	}
 }
 
-// TestNothingIsLostSilently: of every field of a Pod that is set, either the Workload has something, or the list names it. A field of the
-// Pod is set alone, with a value that no cell has anyway.
+// TestNothingIsLostSilently: of every field of a Pod that is set, either the Workload has something, or the list names
+// it. A field of the Pod is set alone, with a value that no cell has anyway.
 func TestNothingIsLostSilently(t *testing.T) {
 	filler := randfill.NewWithSeed(1).NilChance(0).NumElements(1, 1).MaxDepth(12).Funcs(
 		func(i *intstr.IntOrString, _ randfill.Continue) { *i = intstr.FromInt32(80) },
@@ -124,7 +130,9 @@ func TestNothingIsLostSilently(t *testing.T) {
 	)
 	base := func() *appsv1.Deployment {
 		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
-		d.Spec.Template.Spec.Containers = []corev1.Container{{Name: "web", Image: "web", VolumeMounts: []corev1.VolumeMount{{Name: "v", MountPath: "/v"}}}}
+		d.Spec.Template.Spec.Containers = []corev1.Container{
+			{Name: "web", Image: "web", VolumeMounts: []corev1.VolumeMount{{Name: "v", MountPath: "/v"}}},
+		}
 		d.Spec.Template.Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
 		return d
 	}
@@ -165,7 +173,8 @@ func TestRollouts(t *testing.T) {
 	policy := func(w *v1alpha.Workload) v1alpha.InstanceManagementPolicy {
 		return w.Spec.Placements[0].ScaleSettings.InstanceManagementPolicy
 	}
-	if w := stateful(func(*appsv1.StatefulSetSpec) {}); policy(w) != v1alpha.OrderedReady || w.Spec.Rollout.MaxSurge.IntVal != 0 || w.Spec.Rollout.MaxUnavailable != nil {
+	if w := stateful(func(*appsv1.StatefulSetSpec) {}); policy(w) != v1alpha.OrderedReady ||
+		w.Spec.Rollout.MaxSurge.IntVal != 0 || w.Spec.Rollout.MaxUnavailable != nil {
 		t.Errorf("a StatefulSet is %s with %+v", policy(w), w.Spec.Rollout)
 	}
 	if w := stateful(func(s *appsv1.StatefulSetSpec) { s.Replicas = new(int32(2)) }); w.Spec.Rollout != nil {

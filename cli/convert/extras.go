@@ -15,7 +15,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// addBudgets makes each PodDisruptionBudget that selects the Pods of one converted object its Workload's spec.disruption.
+// addBudgets makes each PodDisruptionBudget that selects the Pods of one converted object its Workload's
+// spec.disruption.
 func (m *manifests) addBudgets() {
 	for _, object := range m.objects {
 		id := m.identify(object)

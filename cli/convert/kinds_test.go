@@ -14,10 +14,12 @@ import (
 // deployment is a Deployment with these fields of its spec, of its Pods' spec and of its container, in YAML.
 func deployment(metadata, spec, pod, container string) string {
 	return "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web" + metadata + "}, spec: {selector: {matchLabels: {app: web}}" + spec +
-		", template: {metadata: {labels: {app: web}}, spec: {containers: [{name: web, image: 'registry.example.com/web:1'" + container + "}]" + pod + "}}}}"
+		", template: {metadata: {labels: {app: web}}, spec: {containers: [{name: web, image: 'registry.example.com/web:1'" +
+		container + "}]" + pod + "}}}}"
 }
 
-// TestKinds: each kind of manifest that people have gives a Workload that admission takes, and names what is lost, and nothing else.
+// TestKinds: each kind of manifest that people have gives a Workload that admission takes, and names what is lost, and
+// nothing else.
 func TestKinds(t *testing.T) {
 	cases := map[string]struct {
 		in string
@@ -27,43 +29,74 @@ func TestKinds(t *testing.T) {
 		out []string
 	}{
 		"nothing is lost": {in: deployment("", "", "", ""), out: []string{"maxSurge: 25%"}},
-		"empty lists and structs": {in: deployment("", "", ", affinity: {}, tolerations: [], nodeSelector: {}, hostAliases: [], topologySpreadConstraints: [], "+
-			"securityContext: {sysctls: [], supplementalGroups: [], seLinuxOptions: {}}", ", securityContext: {capabilities: {drop: [all]}, seLinuxOptions: {}}")},
+		"empty lists and structs": {in: deployment("", "",
+			", affinity: {}, tolerations: [], nodeSelector: {}, hostAliases: [], topologySpreadConstraints: [], "+
+				"securityContext: {sysctls: [], supplementalGroups: [], seLinuxOptions: {}}",
+			", securityContext: {capabilities: {drop: [all]}, seLinuxOptions: {}}")},
 		"pull policy of the tag latest": {in: strings.ReplaceAll(deployment("", "", "", ", imagePullPolicy: Always"), "web:1", "web:latest")},
-		"another pull policy":           {in: deployment("", "", "", ", imagePullPolicy: Always"), lost: []string{"imagePullPolicy: cells use the default, IfNotPresent"}},
-		"paused, history":               {in: deployment("", ", paused: true, revisionHistoryLimit: 2", "", ""), out: []string{"paused: true", "revisionHistoryLimit: 2"}},
-		"too much history":              {in: deployment("", ", revisionHistoryLimit: 80", "", ""), lost: []string{"is at most 50"}, out: []string{"revisionHistoryLimit: 50"}},
-		"surge of 200 %":                {in: deployment("", ", strategy: {rollingUpdate: {maxSurge: 200%}}", "", ""), lost: []string{"is at most 100%"}, out: []string{"maxSurge: 100%"}},
+		"another pull policy": {
+			in: deployment("", "", "", ", imagePullPolicy: Always"), lost: []string{"imagePullPolicy: cells use the default, IfNotPresent"},
+		},
+		"paused, history": {
+			in: deployment("", ", paused: true, revisionHistoryLimit: 2", "", ""), out: []string{"paused: true", "revisionHistoryLimit: 2"},
+		},
+		"too much history": {
+			in: deployment("", ", revisionHistoryLimit: 80", "", ""), lost: []string{"is at most 50"}, out: []string{"revisionHistoryLimit: 50"},
+		},
+		"surge of 200 %": {
+			in: deployment("", ", strategy: {rollingUpdate: {maxSurge: 200%}}", "", ""), lost: []string{"is at most 100%"},
+			out: []string{"maxSurge: 100%"},
+		},
 		"bounds": {
 			in: deployment("", "", ", terminationGracePeriodSeconds: 1200, volumes: [{name: s, emptyDir: {sizeLimit: '0'}}]",
 				", workingDir: src, resources: {requests: {cpu: 0}}, lifecycle: {preStop: {sleep: {seconds: 900}}}, "+
 					"livenessProbe: {tcpSocket: {port: 80}, terminationGracePeriodSeconds: 900}, volumeMounts: [{name: s, mountPath: /s}]"),
-			lost: []string{"terminationGracePeriodSeconds: is at most 600", "workingDir: must be absolute", "livenessProbe.terminationGracePeriodSeconds: is at most 600", "sleep.seconds: is at most 600"},
+			lost: []string{
+				"terminationGracePeriodSeconds: is at most 600", "workingDir: must be absolute",
+				"livenessProbe.terminationGracePeriodSeconds: is at most 600", "sleep.seconds: is at most 600",
+			},
 		},
 		"the last of equal variables": {
-			in:   deployment("", "", ", imagePullSecrets: [{name: mirror}, {name: mirror}]", ", env: [{name: A, value: '1'}, {name: A, value: '2'}]"),
+			in: deployment("", "", ", imagePullSecrets: [{name: mirror}, {name: mirror}]",
+				", env: [{name: A, value: '1'}, {name: A, value: '2'}]"),
 			lost: []string{"env[0]: A is set again", "Secret mirror: is not in the input"}, out: []string{`value: "2"`},
 		},
 		"dependents of a variable": {
-			in: deployment("", "", "", ", args: ['--id=$(POD_UID)', '$$(POD_UID)'], env: [{name: POD_UID, valueFrom: {fieldRef: {fieldPath: metadata.uid}}}, "+
-				"{name: ADDR, value: 'http://$(POD_UID):1'}, {name: NEXT, value: '$(ADDR)/x'}]"),
-			lost: []string{"env[0].valueFrom.fieldRef", "env[1].value: refers to POD_UID", "env[2].value: refers to ADDR", "args[0]: refers to POD_UID"},
+			in: deployment("", "", "",
+				", args: ['--id=$(POD_UID)', '$$(POD_UID)'], env: [{name: POD_UID, valueFrom: {fieldRef: {fieldPath: metadata.uid}}}, "+
+					"{name: ADDR, value: 'http://$(POD_UID):1'}, {name: NEXT, value: '$(ADDR)/x'}]"),
+			lost: []string{
+				"env[0].valueFrom.fieldRef", "env[1].value: refers to POD_UID", "env[2].value: refers to ADDR", "args[0]: refers to POD_UID",
+			},
 		},
 		"ports of two containers": {
 			in: strings.Replace(deployment("", "", ", initContainers: [{name: i, image: i, ports: [{name: http, containerPort: 8080}]}]",
-				", ports: [{name: http, containerPort: 8080}, {name: m, containerPort: 1}]"), "}]}]", "}]}, {name: b, image: b, ports: [{name: m, containerPort: 2}, {containerPort: 8080}], "+
-				"readinessProbe: {httpGet: {port: m}}}]", 1),
+				", ports: [{name: http, containerPort: 8080}, {name: m, containerPort: 1}]"), "}]}]",
+				"}]}, {name: b, image: b, ports: [{name: m, containerPort: 2}, {containerPort: 8080}], "+
+					"readinessProbe: {httpGet: {port: m}}}]", 1),
 			lost: []string{"containers[1].ports[0].name: another container has a port m"}, out: []string{"name: tcp-2", "port: 2\n"},
 		},
 		"a request without a limit": {
 			in:   deployment("", "", "", ", resources: {requests: {memory: 20Mi}}"),
 			lost: []string{"limits.memory: no container has more than the size of its Instance"}, out: []string{"memory: 20Mi"},
 		},
-		"larger than a type": {in: deployment("", "", "", ", resources: {limits: {cpu: '2', memory: 4Gi}}"), out: []string{"requests:\n            cpu: \"2\"\n            memory: 4Gi"}},
-		"a device":           {in: deployment("", "", "", ", resources: {limits: {nvidia.com/gpu: 1}}"), lost: []string{"limits.nvidia.com/gpu: cells attach no devices"}},
-		"a name with dots":   {in: deployment("", "", "", "")[:0] + strings.Replace(deployment("", "", "", ""), "name: web", "name: api.v1.example.com", 1), lost: []string{"it is api-v1-example-com here"}},
+		"larger than a type": {
+			in:  deployment("", "", "", ", resources: {limits: {cpu: '2', memory: 4Gi}}"),
+			out: []string{"requests:\n            cpu: \"2\"\n            memory: 4Gi"},
+		},
+		"a device": {
+			in:   deployment("", "", "", ", resources: {limits: {nvidia.com/gpu: 1}}"),
+			lost: []string{"limits.nvidia.com/gpu: cells attach no devices"},
+		},
+		"a name with dots": {
+			in: deployment("", "", "", "")[:0] + strings.Replace(deployment("", "", "", ""), "name: web",
+				"name: api.v1.example.com", 1), lost: []string{
+				"it is api-v1-example-com here",
+			},
+		},
 		"metadata of other tools": {
-			in: deployment(", labels: {team: a, app.kubernetes.io/managed-by: Helm, kustomize.toolkit.fluxcd.io/name: apps}, annotations: {note: x, "+
+			in: deployment(", labels: {team: a, app.kubernetes.io/managed-by: Helm, kustomize.toolkit.fluxcd.io/name: apps}, "+
+				"annotations: {note: x, "+
 				"kubectl.kubernetes.io/last-applied-configuration: '{}', argocd.argoproj.io/tracking-id: web}", "", "", ""),
 			lost: []string{"managed-by", "kustomize.toolkit.fluxcd.io/name", "argocd.argoproj.io/tracking-id"}, out: []string{"note: x", "team: a"},
 		},
@@ -73,26 +106,41 @@ func TestKinds(t *testing.T) {
 		},
 		"a StatefulSet": {
 			in:   strings.Replace(deployment("", ", serviceName: db, minReadySeconds: 900", "", ""), "kind: Deployment", "kind: StatefulSet", 1),
-			lost: []string{"spec.serviceName", "Instances web-default-dfw-0"}, out: []string{"minReadySeconds: 900", "progressDeadlineSeconds: 1500"},
+			lost: []string{"spec.serviceName", "Instances web-default-dfw-0"},
+			out:  []string{"minReadySeconds: 900", "progressDeadlineSeconds: 1500"},
 		},
 		"a budget and an autoscaler": {
-			in: "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: b}, spec: {maxUnavailable: 1, selector: {matchLabels: {app: web}}}}\n---\n" +
-				"{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: h}, spec: {minReplicas: 2, maxReplicas: 10, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, " +
-				"metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 70}}}]}}\n---\n" + deployment("", "", "", ", resources: {requests: {cpu: 200m}}"),
-			lost: []string{"maxSurge: Instances that metrics scale"}, out: []string{"disruption:\n    maxUnavailable: 1", "maxReplicas: 10", "averageUtilization: 70"},
+			in: "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: b}, spec: {maxUnavailable: 1, selector: " +
+				"{matchLabels: {app: web}}}}\n---\n" +
+				"{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: h}, spec: {minReplicas: 2, " +
+				"maxReplicas: 10, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, " +
+				"metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 70}}}]}}\n---\n" + deployment("", "",
+				"", ", resources: {requests: {cpu: 200m}}"),
+			lost: []string{"maxSurge: Instances that metrics scale"},
+			out:  []string{"disruption:\n    maxUnavailable: 1", "maxReplicas: 10", "averageUtilization: 70"},
 		},
 		"a budget of others": {
-			in:   "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: b}, spec: {maxUnavailable: 1, selector: {matchLabels: {app: other}}}}\n---\n" + deployment("", "", "", ""),
+			in: "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: b}, spec: {maxUnavailable: 1, selector: " +
+				"{matchLabels: {app: other}}}}\n---\n" + deployment("", "", "", ""),
 			lost: []string{"PodDisruptionBudget b: is not converted"},
 		},
 		"kinds that have no place": {
-			in: "{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: d}}\n---\n{apiVersion: batch/v1, kind: CronJob, metadata: {name: c}}\n---\n" +
-				"{apiVersion: v1, kind: Service, metadata: {name: db}}\n---\n" + deployment("", "", "", ", env: [{name: URL, value: 'http://db:80'}, {name: OTHER, value: dbx}]"),
-			lost: []string{"variable URL of container web names Service db", "DaemonSet d: is not converted", "CronJob c: is not converted", "Service db: is not converted"},
+			in: "{apiVersion: apps/v1, kind: DaemonSet, metadata: {name: d}}\n---\n{apiVersion: batch/v1, kind: CronJob, " +
+				"metadata: {name: c}}\n---\n" +
+				"{apiVersion: v1, kind: Service, metadata: {name: db}}\n---\n" +
+				deployment("", "", "", ", env: [{name: URL, value: 'http://db:80'}, {name: OTHER, value: dbx}]"),
+			lost: []string{
+				"variable URL of container web names Service db", "DaemonSet d: is not converted", "CronJob c: is not converted",
+				"Service db: is not converted",
+			},
 		},
-		"twice": {in: deployment("", ", replicas: 2", "", "") + "\n---\n" + deployment("", ", replicas: 3", "", ""), lost: []string{"in the input more than once"}, out: []string{"minReplicas: 3"}},
+		"twice": {
+			in:   deployment("", ", replicas: 2", "", "") + "\n---\n" + deployment("", ", replicas: 3", "", ""),
+			lost: []string{"in the input more than once"}, out: []string{"minReplicas: 3"},
+		},
 		"a stream of JSON and Windows' line ends": {in: "\ufeff" + strings.ReplaceAll(
-			`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"}}`+"\n"+`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},"spec":{"template":{"spec":{"containers":[{"name":"a","image":"a","envFrom":[{"configMapRef":{"name":"c"}}]}]}}}}`,
+			`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"c"}}`+"\n"+
+				`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":"web"},"spec":{"template":{"spec":{"containers":[{"name":"a","image":"a","envFrom":[{"configMapRef":{"name":"c"}}]}]}}}}`,
 			"\n", "\r\n")},
 	}
 	for name, c := range cases {
@@ -148,7 +196,8 @@ func printed(t *testing.T, result *Result) string {
 	return out.String()
 }
 
-// TestNamespaces: an object without a namespace is in the one of --namespace, and data is found in its own namespace alone.
+// TestNamespaces: an object without a namespace is in the one of --namespace, and data is found in its own namespace
+// alone.
 func TestNamespaces(t *testing.T) {
 	const data = "{apiVersion: v1, kind: ConfigMap, metadata: {name: conf}}\n---\n"
 	web := deployment(", namespace: prod", "", "", ", envFrom: [{configMapRef: {name: conf}}]")

@@ -18,8 +18,8 @@ import (
 // silent are annotations that tools and controllers write about the stored object.
 var silent = []string{"kubectl.kubernetes.io/last-applied-configuration", "deployment.kubernetes.io/"}
 
-// tracking are labels and annotations by which tools know what they own: a tool would claim, and may prune, the converted object. Prefixes
-// end with a slash.
+// tracking are labels and annotations by which tools know what they own: a tool would claim, and may prune, the
+// converted object. Prefixes end with a slash.
 var tracking = map[string]string{
 	"argocd.argoproj.io/":                  "Argo CD",
 	"kustomize.toolkit.fluxcd.io/":         "Flux",

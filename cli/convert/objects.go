@@ -53,8 +53,9 @@ type identity struct {
 	group, kind, namespace, name string
 }
 
-// Manifests converts the Deployments and StatefulSets of the inputs, in YAML or JSON. It keeps the ConfigMaps and Secrets that they
-// name. The result lists the other objects in Problems or Losses; an error is an input that cannot be read.
+// Manifests converts the Deployments and StatefulSets of the inputs, in YAML or JSON. It keeps the ConfigMaps and
+// Secrets that they name. The result lists the other objects in Problems or Losses; an error is an input that cannot be
+// read.
 func Manifests(inputs []Input, o Options) (*Result, error) {
 	r := &reader{}
 	for _, in := range inputs {
@@ -115,7 +116,8 @@ func (m *manifests) lose(object, path, why string) {
 }
 
 func convertible(object *unstructured.Unstructured) bool {
-	return object.GetAPIVersion() == appsv1.SchemeGroupVersion.String() && (object.GetKind() == "Deployment" || object.GetKind() == "StatefulSet")
+	return object.GetAPIVersion() == appsv1.SchemeGroupVersion.String() &&
+		(object.GetKind() == "Deployment" || object.GetKind() == "StatefulSet")
 }
 
 // convert converts one object, unless it is of another kind.
@@ -161,7 +163,8 @@ func (m *manifests) problem(object source, err error) {
 		fmt.Errorf("%s: %s is not converted: %w", object.input, describe(object.Unstructured), err))
 }
 
-// decode decodes an object. Fields of the status that the type does not have are of no interest; the others are returned.
+// decode decodes an object. Fields of the status that the type does not have are of no interest; the others are
+// returned.
 func decode(object source, into any) (unknown []error, err error) {
 	tree := object.DeepCopy()
 	delete(tree.Object, "status")
@@ -249,7 +252,9 @@ var otherKinds = map[string]string{
 // withoutServerFields returns an object without the fields that an API server sets.
 func withoutServerFields(object *unstructured.Unstructured) *unstructured.Unstructured {
 	object = object.DeepCopy()
-	for _, name := range []string{"managedFields", "resourceVersion", "uid", "creationTimestamp", "generation", "selfLink", "ownerReferences", "finalizers"} {
+	for _, name := range []string{
+		"managedFields", "resourceVersion", "uid", "creationTimestamp", "generation", "selfLink", "ownerReferences", "finalizers",
+	} {
 		unstructured.RemoveNestedField(object.Object, "metadata", name)
 	}
 	return object

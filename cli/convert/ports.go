@@ -20,8 +20,9 @@ type ports struct {
 	byNumber map[string]string
 }
 
-// convertPorts gives a container its ports. Each has a name and a number of its own in the Instance: a second port with a number is left
-// out, and a second port with a name is named after its number. It returns the numbers of ports whose names have changed.
+// convertPorts gives a container its ports. Each has a name and a number of its own in the Instance: a second port with
+// a number is left out, and a second port with a name is named after its number. It returns the numbers of ports whose
+// names have changed.
 func (c *conversion) convertPorts(to *v1alpha.SandboxContainer, from []corev1.ContainerPort, path string) map[string]intstr.IntOrString {
 	if c.ports.names == nil {
 		c.ports = ports{names: map[string]bool{}, byNumber: map[string]string{}}

@@ -79,7 +79,8 @@ func (c *conversion) atMost(number, bound int64, path string) int64 {
 func (c *conversion) container(from *corev1.Container, path string, kept map[string]bool) v1alpha.SandboxContainer {
 	to := v1alpha.SandboxContainer{
 		Name: from.Name, Image: from.Image, Command: from.Command, Args: from.Args, EnvFrom: from.EnvFrom,
-		WorkingDir: c.workingDir(from.WorkingDir, path), RestartPolicy: from.RestartPolicy, Resources: c.resources(&from.Resources, path+".resources"),
+		WorkingDir: c.workingDir(from.WorkingDir, path), RestartPolicy: from.RestartPolicy,
+		Resources: c.resources(&from.Resources, path+".resources"),
 	}
 	c.pullPolicy(from, path)
 	renamed := c.convertPorts(&to, from.Ports, path)
@@ -132,8 +133,9 @@ func (c *conversion) source(from *corev1.EnvVarSource, path string) (source *cor
 		to.FieldRef.FieldPath = strings.Replace(to.FieldRef.FieldPath, podIndex, v1alpha.LabelInstanceIndex, 1)
 		field, key, known := templates.SplitFieldPath(to.FieldRef.FieldPath)
 		if !known || field == templates.FieldAnnotations && !templates.IsPlainAnnotation(key) && key != v1alpha.AnnotationProjectName {
-			c.lose(podfields.Loss{Path: path + ".fieldRef", Why: to.FieldRef.FieldPath + ": supported are " + strings.Join(templates.FieldPaths, ", ") +
-				", annotations without a domain"})
+			c.lose(podfields.Loss{Path: path + ".fieldRef",
+				Why: to.FieldRef.FieldPath + ": supported are " + strings.Join(templates.FieldPaths, ", ") +
+					", annotations without a domain"})
 			return nil, false
 		}
 	}

@@ -48,7 +48,8 @@ func (c *conversion) amounts(from corev1.ResourceList, path string) corev1.Resou
 	return to
 }
 
-// sizeOf returns the size of an Instance in the resources that all of its containers name: the default type may be smaller.
+// sizeOf returns the size of an Instance in the resources that all of its containers name: the default type may be
+// smaller.
 func sizeOf(sandbox *v1alpha.SandboxRuntime) corev1.ResourceList {
 	sum := templates.InstanceSize(&v1alpha.InstanceSpec{Runtime: v1alpha.InstanceRuntimeSpec{Sandbox: sandbox}}, nil)
 	maps.DeleteFunc(sum, func(name corev1.ResourceName, _ resource.Quantity) bool {

@@ -13,8 +13,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// variables gives a container its variables. Of several with one name the last one counts, as in Kubernetes. What refers to a variable
-// that is left out is listed: Kubernetes leaves such a reference as it is written.
+// variables gives a container its variables. Of several with one name the last one counts, as in Kubernetes. What
+// refers to a variable that is left out is listed: Kubernetes leaves such a reference as it is written.
 func (c *conversion) variables(to *v1alpha.SandboxContainer, from []corev1.EnvVar, path string) {
 	last := map[string]int{}
 	for i, variable := range from {

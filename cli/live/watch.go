@@ -34,8 +34,8 @@ import (
 )
 
 const (
-	// gather is how long changes are collected before the tree is shown again. Conditions, counts and Instances of one event
-	// arrive as several changes within a few milliseconds.
+	// gather is how long changes are collected before the tree is shown again. Conditions, counts and Instances of one
+	// event arrive as several changes within a few milliseconds.
 	gather = 100 * time.Millisecond
 	// tick is the interval at which a terminal's clock is updated while nothing changes.
 	tick = time.Second
@@ -59,7 +59,8 @@ type Options struct {
 	Now func() time.Time
 }
 
-// Watch keeps the objects of one Workload in caches. Kinds that the user may not list are requested each time, and left out.
+// Watch keeps the objects of one Workload in caches. Kinds that the user may not list are requested each time, and left
+// out.
 type Watch struct {
 	options Options
 	planes  view.Planes
@@ -76,7 +77,9 @@ type Watch struct {
 
 // Start starts watches that end with ctx. hidden holds the kinds that the user may not list.
 func Start(ctx context.Context, o Options, hidden map[string]error) (*Watch, error) {
-	w := &Watch{options: o, changed: make(chan struct{}, 1), events: map[eventsKey]client.Reader{}, planes: view.Planes{ProjectName: o.ProjectName}}
+	w := &Watch{
+		options: o, changed: make(chan struct{}, 1), events: map[eventsKey]client.Reader{}, planes: view.Planes{ProjectName: o.ProjectName},
+	}
 	if o.Project != nil {
 		reader, err := w.watch(ctx, o.Project, w.projectKinds(hidden))
 		if err != nil {
@@ -98,7 +101,9 @@ func (w *Watch) projectKinds(hidden map[string]error) map[client.Object]ctrlcach
 	inNamespace := map[string]ctrlcache.Config{w.options.Key.Namespace: {}}
 	kinds := map[client.Object]ctrlcache.ByObject{}
 	if hidden["workloads"] == nil {
-		kinds[&v1alpha.Workload{}] = ctrlcache.ByObject{Namespaces: inNamespace, Field: fields.OneTermEqualSelector("metadata.name", w.options.Key.Name)}
+		kinds[&v1alpha.Workload{}] = ctrlcache.ByObject{
+			Namespaces: inNamespace, Field: fields.OneTermEqualSelector("metadata.name", w.options.Key.Name),
+		}
 	}
 	if hidden["workloaddeployments"] == nil {
 		kinds[&v1alpha.WorkloadDeployment{}] = ctrlcache.ByObject{Namespaces: inNamespace}
@@ -211,7 +216,8 @@ func (w *Watch) check(ctx context.Context) {
 			continue
 		}
 		list := &v1alpha.WorkloadDeploymentList{}
-		if err := plane.Client.List(ctx, list, client.InNamespace(w.options.Key.Namespace), client.Limit(1)); err != nil && !apierrors.IsForbidden(err) {
+		if err := plane.Client.List(ctx, list, client.InNamespace(w.options.Key.Namespace), client.Limit(1)); err != nil &&
+			!apierrors.IsForbidden(err) {
 			return
 		}
 	}
@@ -248,9 +254,11 @@ func (w *Watch) Wait(ctx context.Context) error {
 	}
 }
 
-// Follow shows the tree of the Workload as it changes, until done returns true, ctx ends, or the reader of the output is gone. It
-// returns the last state.
-func (w *Watch) Follow(ctx context.Context, screen *terminal.Screen, wide bool, done func(*view.Snapshot) bool) (last *view.Snapshot, err error) {
+// Follow shows the tree of the Workload as it changes, until done returns true, ctx ends, or the reader of the output
+// is gone. It returns the last state.
+func (w *Watch) Follow(
+	ctx context.Context, screen *terminal.Screen, wide bool, done func(*view.Snapshot) bool,
+) (last *view.Snapshot, err error) {
 	defer screen.End()
 	err = w.Each(ctx, func(s *view.Snapshot) (bool, error) {
 		last = s
@@ -301,8 +309,8 @@ type eventsKey struct {
 	namespace string
 }
 
-// Events reads the events in a namespace of a plane from a watch, which starts with the first read: the hub namespaces of a
-// Workload are known only once they exist. A user who may not list events gets the API server's refusal.
+// Events reads the events in a namespace of a plane from a watch, which starts with the first read: the hub namespaces
+// of a Workload are known only once they exist. A user who may not list events gets the API server's refusal.
 func (w *Watch) Events(ctx context.Context, plane *Plane, namespace string) (client.Reader, error) {
 	key := eventsKey{plane, namespace}
 	if reader := w.events[key]; reader != nil {
@@ -346,8 +354,8 @@ func (r *reader) of(object runtime.Object) client.Reader {
 	return r.live
 }
 
-// kind returns the kind of an object, or of the items of a list; "" for a kind that the scheme does not know, which no cache has
-// either.
+// kind returns the kind of an object, or of the items of a list; "" for a kind that the scheme does not know, which no
+// cache has either.
 func (r *reader) kind(object runtime.Object) string {
 	gvk, err := apiutil.GVKForObject(object, r.live.Scheme())
 	if err != nil {

@@ -26,8 +26,9 @@ const (
 // OpenLog opens a session for a log.
 type OpenLog func(ctx context.Context, options *v1alpha.SessionLogOptions) (*Session, error)
 
-// Log copies a log to out until it ends. A log that is followed and was cut off, because its replica was stopped or a connection was lost,
-// is continued by another session without a lost or repeated line. A limit of bytes cannot be continued.
+// Log copies a log to out until it ends. A log that is followed and was cut off, because its replica was stopped or a
+// connection was lost, is continued by another session without a lost or repeated line. A limit of bytes cannot be
+// continued.
 func Log(ctx context.Context, open OpenLog, options *v1alpha.SessionLogOptions, out io.Writer) error {
 	if !options.Follow || options.LimitBytes != nil {
 		return logOnce(ctx, open, options, out)
@@ -89,7 +90,8 @@ func isCut(err error) bool {
 	return false
 }
 
-// sinceOf returns the time that selects a line and all following ones. An API has times with a resolution of one second.
+// sinceOf returns the time that selects a line and all following ones. An API has times with a resolution of one
+// second.
 func sinceOf(at time.Time) *metav1.Time { return new(metav1.NewTime(at.Truncate(time.Second))) }
 
 // maxLine is the longest part of a line that is kept until its end arrives.

@@ -14,7 +14,8 @@ import (
 // maxStamp is the length of the longest time at the beginning of a line.
 const maxStamp = 40
 
-// seam writes the lines of a log that is read several times, each line once. All lines begin with their times. It keeps no line.
+// seam writes the lines of a log that is read several times, each line once. All lines begin with their times. It keeps
+// no line.
 type seam struct {
 	out io.Writer
 	// stamps is true if the times are written, too.
@@ -23,22 +24,22 @@ type seam struct {
 	written int64
 	failed  error
 
-	// Of the last written line: its time, how many lines with this time were written, including itself, how many bytes of it
-	// follow the time, and whether it has ended.
+	// Of the last written line: its time, how many lines with this time were written, including itself, how many bytes of
+	// it follow the time, and whether it has ended.
 	at    time.Time
 	count int
 	bytes int64
 	ended bool
 
-	// Of the line that is being read: the beginning until its time is known, whether the time is known, whether the line is
-	// skipped, and how many of its bytes are skipped.
+	// Of the line that is being read: the beginning until its time is known, whether the time is known, whether the line
+	// is skipped, and how many of its bytes are skipped.
 	begin   []byte
 	known   bool
 	leftOut bool
 	omit    int64
 
-	// looking is true while already written lines are read again; before is the position at which they end, and met counts the
-	// lines with its time.
+	// looking is true while already written lines are read again; before is the position at which they end, and met counts
+	// the lines with its time.
 	looking bool
 	before  position
 	met     int
@@ -107,7 +108,8 @@ func (s *seam) readStamp(p []byte) []byte {
 	return nil
 }
 
-// start decides whether to write a line whose beginning is known. It returns false if the line does not begin with a time.
+// start decides whether to write a line whose beginning is known. It returns false if the line does not begin with a
+// time.
 func (s *seam) start() bool {
 	at, err := time.Parse(time.RFC3339Nano, string(s.begin))
 	s.leftOut, s.omit = false, 0

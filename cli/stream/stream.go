@@ -34,8 +34,8 @@ import (
 )
 
 const (
-	// announcedWithin is how long a session may take to get a URL. Two reads are lookSoonest apart at first, and later lookAgain: a
-	// replica needs some milliseconds.
+	// announcedWithin is how long a session may take to get a URL. Two reads are lookSoonest apart at first, and later
+	// lookAgain: a replica needs some milliseconds.
 	announcedWithin, lookSoonest, lookAgain = 20 * time.Second, 10 * time.Millisecond, 100 * time.Millisecond
 	// closeWithin bounds the deletion of a session that is no longer needed.
 	closeWithin = 5 * time.Second
@@ -52,7 +52,8 @@ type Session struct {
 	config  *rest.Config
 }
 
-// Open creates a session with a key of its own, and waits until it has a URL. Streams use the proxy of the project's configuration.
+// Open creates a session with a key of its own, and waits until it has a URL. Streams use the proxy of the project's
+// configuration.
 func Open(ctx context.Context, project *live.Plane, session *v1alpha.InstanceSession) (*Session, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -146,7 +147,8 @@ func configOf(session *v1alpha.InstanceSession, key *ecdsa.PrivateKey) (*rest.Co
 	return &rest.Config{
 		Host: session.Status.URL,
 		TLSClientConfig: rest.TLSClientConfig{
-			CAData: []byte(session.Status.CABundle), CertData: []byte(encode("CERTIFICATE", certificate)), KeyData: []byte(encode("PRIVATE KEY", private)),
+			CAData: []byte(session.Status.CABundle), CertData: []byte(encode("CERTIFICATE", certificate)),
+			KeyData:    []byte(encode("PRIVATE KEY", private)),
 			NextProtos: []string{"http/1.1"},
 		},
 	}, nil

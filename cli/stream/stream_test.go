@@ -38,7 +38,8 @@ func projectAt(t *testing.T, handler http.HandlerFunc) client.Client {
 	return project
 }
 
-// TestAwaitBearsFailedReads verifies that a session is awaited although some reads of it fail, and not when it does not exist.
+// TestAwaitBearsFailedReads verifies that a session is awaited although some reads of it fail, and not when it does not
+// exist.
 func TestAwaitBearsFailedReads(t *testing.T) {
 	session := &v1alpha.InstanceSession{
 		TypeMeta:   metav1.TypeMeta{APIVersion: v1alpha.GroupVersion.String(), Kind: v1alpha.KindInstanceSession},

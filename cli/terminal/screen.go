@@ -26,8 +26,8 @@ const (
 // Size returns the columns and rows of a terminal.
 type Size func() (columns, rows int)
 
-// SizeOf returns the size function of a terminal, or nil if the writer is a file, a pipe, or a terminal that cannot move its
-// cursor.
+// SizeOf returns the size function of a terminal, or nil if the writer is a file, a pipe, or a terminal that cannot
+// move its cursor.
 func SizeOf(out io.Writer) Size {
 	file, ok := out.(*os.File)
 	if !ok || !term.IsTerminal(int(file.Fd())) || os.Getenv("TERM") == "dumb" {
@@ -42,8 +42,8 @@ func SizeOf(out io.Writer) Size {
 	}
 }
 
-// Screen writes headlines, lines, and a block of lines that changes in place on a terminal. If the output is not a terminal, the
-// block is written again whenever it has changed. A Screen is not safe for concurrent use.
+// Screen writes headlines, lines, and a block of lines that changes in place on a terminal. If the output is not a
+// terminal, the block is written again whenever it has changed. A Screen is not safe for concurrent use.
 //
 // Write errors do not stop the caller; Err returns the first one.
 type Screen struct {

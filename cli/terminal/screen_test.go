@@ -53,11 +53,14 @@ func TestFit(t *testing.T) {
 		columns, rows int
 		want          []string
 	}{
-		"all of it":     {lines: []string{"clock", "├─ a"}, columns: 9, rows: 3, want: []string{"clock", "  ├─ a"}},
-		"too wide":      {lines: []string{"clock", "├─ abcd"}, columns: 6, rows: 3, want: []string{"clock", "  ├─ …"}},
-		"too high":      {lines: []string{"clock", "a", "b", "c"}, columns: 80, rows: 4, want: []string{"clock", "  a", "  … 2 more"}},
-		"no room":       {lines: []string{"clock", "a", "b"}, columns: 80, rows: 1, want: []string{"… 3 more"}},
-		"narrow":        {lines: []string{"[  0.0s]", "├─ abcdefghijklmnopqrstuvwxyz0123456789ABCD"}, columns: 40, rows: 9, want: []string{"[  0.0s]", "  ├─ abcdefghijklmnopqrstuvwxyz01234567…"}},
+		"all of it": {lines: []string{"clock", "├─ a"}, columns: 9, rows: 3, want: []string{"clock", "  ├─ a"}},
+		"too wide":  {lines: []string{"clock", "├─ abcd"}, columns: 6, rows: 3, want: []string{"clock", "  ├─ …"}},
+		"too high":  {lines: []string{"clock", "a", "b", "c"}, columns: 80, rows: 4, want: []string{"clock", "  a", "  … 2 more"}},
+		"no room":   {lines: []string{"clock", "a", "b"}, columns: 80, rows: 1, want: []string{"… 3 more"}},
+		"narrow": {
+			lines: []string{"[  0.0s]", "├─ abcdefghijklmnopqrstuvwxyz0123456789ABCD"}, columns: 40, rows: 9,
+			want: []string{"[  0.0s]", "  ├─ abcdefghijklmnopqrstuvwxyz01234567…"},
+		},
 		"nothing to do": {columns: 80, rows: 24},
 	}
 	for name, c := range cases {

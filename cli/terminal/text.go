@@ -52,7 +52,8 @@ func Cut(line string, columns int) string {
 	return line
 }
 
-// Wrap splits text between words into lines of at most this number of columns; a longer word gets its own line. 0 means no limit.
+// Wrap splits text between words into lines of at most this number of columns; a longer word gets its own line. 0 means
+// no limit.
 func Wrap(text string, columns int) []string {
 	text = strings.Join(strings.Fields(text), " ")
 	if text == "" {

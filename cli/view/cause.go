@@ -14,15 +14,17 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
-// The conditions of each kind: first the condition that reports whether all is well, then the conditions that may have the cause.
-// Of two reasons with the same rank, the one of the earlier condition is shown, and the first condition comes last.
+// The conditions of each kind: first the condition that reports whether all is well, then the conditions that may have
+// the cause. Of two reasons with the same rank, the one of the earlier condition is shown, and the first condition
+// comes last.
 var (
 	workloadConditions = []string{
 		v1alpha.ConditionAvailable, v1alpha.ConditionInstanceTypeDisabled, v1alpha.ConditionInstanceTypeDeprecated, v1alpha.ConditionProgressing,
 		v1alpha.ConditionDisruptionBudget,
 	}
 	deployConditions = []string{
-		v1alpha.ConditionReplicasReady, v1alpha.ConditionSuspended, v1alpha.ConditionSpecReceived, v1alpha.ConditionStatusCurrent, v1alpha.ConditionReferencedDataReady,
+		v1alpha.ConditionReplicasReady, v1alpha.ConditionSuspended, v1alpha.ConditionSpecReceived,
+		v1alpha.ConditionStatusCurrent, v1alpha.ConditionReferencedDataReady,
 		v1alpha.ConditionAvailable, v1alpha.ConditionScalingActive, v1alpha.ConditionProgressing,
 	}
 	instanceConditions = []string{
@@ -62,8 +64,8 @@ type moment struct {
 	since time.Time
 }
 
-// at returns the moment of an object with these conditions. A condition keeps its transition time when only its reason changes.
-// So the present state of the object began at the last transition of any of its conditions, at the latest.
+// at returns the moment of an object with these conditions. A condition keeps its transition time when only its reason
+// changes. So the present state of the object began at the last transition of any of its conditions, at the latest.
 func at(now time.Time, conditions []metav1.Condition) moment {
 	m := moment{now: now, since: now}
 	for i := range conditions {
@@ -110,9 +112,9 @@ func wrong(condition *metav1.Condition) bool {
 	return condition.Status != metav1.ConditionTrue
 }
 
-// cause returns the most specific reason why an object is not as it should be, by its conditions of these types; nil when all is
-// well. If the object works, cause returns a finding that requires an action, such as a deprecated type or a field without
-// effect.
+// cause returns the most specific reason why an object is not as it should be, by its conditions of these types; nil
+// when all is well. If the object works, cause returns a finding that requires an action, such as a deprecated type or
+// a field without effect.
 func cause(conditions []metav1.Condition, types []string, now time.Time) *Finding {
 	working := meta.IsStatusConditionTrue(conditions, types[0])
 	m := at(now, conditions)
@@ -136,8 +138,8 @@ func cause(conditions []metav1.Condition, types []string, now time.Time) *Findin
 	return found
 }
 
-// over reports whether a finding is shown in the place of another one: it is more specific, or as specific and requires an
-// action.
+// over reports whether a finding is shown in the place of another one: it is more specific, or as specific and requires
+// an action.
 func (f *Finding) over(other *Finding) bool {
 	if f.rank != other.rank {
 		return f.rank > other.rank

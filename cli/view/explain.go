@@ -30,8 +30,8 @@ type Verdict struct {
 	Names []string `json:"names"`
 }
 
-// Verdicts returns the verdicts of ways, first the ones that require an action. It is empty if all ways reach a Pod that is
-// ready.
+// Verdicts returns the verdicts of ways, first the ones that require an action. It is empty if all ways reach a Pod
+// that is ready.
 func Verdicts(ways []*Way) []Verdict {
 	var verdicts []Verdict
 	for _, way := range ways {
@@ -134,8 +134,8 @@ func (s *Snapshot) CellOf(instance string) (cell, namespace string) {
 	return "", ""
 }
 
-// AddCell adds the objects of an Instance in its cell, from the deployment to the Pod. A cell that cannot be read is a step with
-// a finding, not an error.
+// AddCell adds the objects of an Instance in its cell, from the deployment to the Pod. A cell that cannot be read is a
+// step with a finding, not an error.
 func (w *Way) AddCell(ctx context.Context, reader client.Reader, cell, namespace string) {
 	deployment := ""
 	for _, step := range w.Steps {
@@ -146,7 +146,10 @@ func (w *Way) AddCell(ctx context.Context, reader client.Reader, cell, namespace
 	plane := "cell " + cell
 	var steps []*Step
 	for _, object := range []client.Object{&v1alpha.WorkloadDeployment{}, &v1alpha.Instance{}, &corev1.Pod{}} {
-		step := &Step{Plane: plane, Kind: strings.TrimPrefix(strings.TrimPrefix(fmt.Sprintf("%T", object), "*v1alpha."), "*v1."), Namespace: namespace, Name: w.Name, State: StateOK}
+		step := &Step{
+			Plane: plane, Kind: strings.TrimPrefix(strings.TrimPrefix(fmt.Sprintf("%T", object), "*v1alpha."), "*v1."),
+			Namespace: namespace, Name: w.Name, State: StateOK,
+		}
 		if step.Kind == v1alpha.KindWorkloadDeployment {
 			step.Name = deployment
 		}

@@ -137,8 +137,8 @@ func replicas(o *HubObjects, now time.Time) []Replica {
 // mostShards bounds the number of shards, because a user can edit the record.
 const mostShards = 1 << 16
 
-// holders returns the replicas that hold the shards, by the record; "" if no replica holds a shard. It is empty if the record
-// cannot be read.
+// holders returns the replicas that hold the shards, by the record; "" if no replica holds a shard. It is empty if the
+// record cannot be read.
 func holders(record *coordinationv1.Lease) []string {
 	by, err := v1alpha.ParseShards(record.Annotations[v1alpha.AnnotationShards])
 	if err != nil {
@@ -162,7 +162,8 @@ func holders(record *coordinationv1.Lease) []string {
 // replicaOf returns the replica that owns a Lease, or nil for another Lease.
 func replicaOf(lease *coordinationv1.Lease, now time.Time) *Replica {
 	spec := &lease.Spec
-	if !strings.HasPrefix(lease.Name, v1alpha.LeaseReplicaPrefix) || ptr.Deref(spec.HolderIdentity, "") == "" || spec.RenewTime == nil || spec.LeaseDurationSeconds == nil {
+	if !strings.HasPrefix(lease.Name, v1alpha.LeaseReplicaPrefix) || ptr.Deref(spec.HolderIdentity, "") == "" ||
+		spec.RenewTime == nil || spec.LeaseDurationSeconds == nil {
 		return nil
 	}
 	lasts := time.Duration(*spec.LeaseDurationSeconds) * time.Second
@@ -192,8 +193,8 @@ func cells(o *HubObjects, now time.Time) []Cell {
 	return result
 }
 
-// reportsOf returns the number of deployments in a cell, and how many of them the cell has not reported on since their last
-// change.
+// reportsOf returns the number of deployments in a cell, and how many of them the cell has not reported on since their
+// last change.
 func (o *HubObjects) reportsOf(cell string) (all, behind int) {
 	generations := map[[2]string]int64{}
 	for i := range o.Deployments {

@@ -18,7 +18,8 @@ import (
 // TestTreeInNarrowTerminal: with 40 columns reasons and messages are below their objects, and no line is longer.
 func TestTreeInNarrowTerminal(t *testing.T) {
 	s := &Snapshot{
-		Workload:    workload(0, 2, condition(v1alpha.ConditionAvailable, "False", v1alpha.ReasonNoAvailablePlacements, "no placement is available")),
+		Workload: workload(0, 2, condition(v1alpha.ConditionAvailable, "False", v1alpha.ReasonNoAvailablePlacements,
+			"no placement is available")),
 		Deployments: []v1alpha.WorkloadDeployment{deployment("DFW", 0, 2)},
 		Instances: []v1alpha.Instance{
 			instance("DFW", 0, condition(v1alpha.ConditionReady, "False", v1alpha.ReasonImageUnavailable, "the registry refuses the image")),
@@ -67,16 +68,44 @@ func TestCause(t *testing.T) {
 		want       string
 		warning    bool
 	}{
-		"nothing is known":          {types: instanceConditions},
-		"all is well":               {conditions: []metav1.Condition{isReady}, types: instanceConditions},
-		"the gate has a cause":      {conditions: []metav1.Condition{gates, quota}, types: instanceConditions, want: v1alpha.ReasonQuotaExceeded},
-		"the cause passes":          {conditions: []metav1.Condition{gates, pending}, types: instanceConditions, want: v1alpha.ReasonPendingEvaluation},
-		"somebody must act first":   {conditions: []metav1.Condition{gates, pending, condition(v1alpha.ConditionReferencedDataReady, "False", v1alpha.ReasonSourceNotFound, "")}, types: instanceConditions, want: v1alpha.ReasonSourceNotFound},
-		"ready with a warning":      {conditions: []metav1.Condition{isReady, condition(v1alpha.ConditionProgrammed, "True", v1alpha.ReasonFieldsNotHonoured, "")}, types: instanceConditions, want: v1alpha.ReasonFieldsNotHonoured, warning: true},
-		"a suspended project":       {conditions: []metav1.Condition{condition(v1alpha.ConditionSuspended, "True", v1alpha.ReasonProjectSuspended, "")}, types: deployConditions, want: v1alpha.ReasonProjectSuspended},
-		"the report is interrupted": {conditions: []metav1.Condition{condition(v1alpha.ConditionReplicasReady, "Unknown", v1alpha.ReasonCellNotReady, ""), condition(v1alpha.ConditionStatusCurrent, "False", v1alpha.ReasonCellNotReady, "")}, types: deployConditions, want: v1alpha.ReasonCellNotReady},
-		"a slice is not reported":   {conditions: []metav1.Condition{condition(v1alpha.ConditionReplicasReady, "True", v1alpha.ReasonStableInstanceFound, ""), condition(v1alpha.ConditionStatusCurrent, "False", v1alpha.ReasonNotApplied, "")}, types: deployConditions, want: v1alpha.ReasonNotApplied, warning: true},
-		"a deprecated type":         {conditions: []metav1.Condition{condition(v1alpha.ConditionAvailable, "True", v1alpha.ReasonAvailablePlacementFound, ""), condition(v1alpha.ConditionInstanceTypeDeprecated, "True", v1alpha.ReasonInstanceTypeDeprecated, "")}, types: workloadConditions, want: v1alpha.ReasonInstanceTypeDeprecated, warning: true},
+		"nothing is known":     {types: instanceConditions},
+		"all is well":          {conditions: []metav1.Condition{isReady}, types: instanceConditions},
+		"the gate has a cause": {conditions: []metav1.Condition{gates, quota}, types: instanceConditions, want: v1alpha.ReasonQuotaExceeded},
+		"the cause passes": {
+			conditions: []metav1.Condition{gates, pending}, types: instanceConditions, want: v1alpha.ReasonPendingEvaluation,
+		},
+		"somebody must act first": {
+			conditions: []metav1.Condition{
+				gates, pending, condition(v1alpha.ConditionReferencedDataReady, "False", v1alpha.ReasonSourceNotFound, ""),
+			}, types: instanceConditions, want: v1alpha.ReasonSourceNotFound,
+		},
+		"ready with a warning": {
+			conditions: []metav1.Condition{
+				isReady, condition(v1alpha.ConditionProgrammed, "True", v1alpha.ReasonFieldsNotHonoured, ""),
+			}, types: instanceConditions, want: v1alpha.ReasonFieldsNotHonoured, warning: true,
+		},
+		"a suspended project": {
+			conditions: []metav1.Condition{condition(v1alpha.ConditionSuspended, "True", v1alpha.ReasonProjectSuspended, "")},
+			types:      deployConditions, want: v1alpha.ReasonProjectSuspended,
+		},
+		"the report is interrupted": {
+			conditions: []metav1.Condition{
+				condition(v1alpha.ConditionReplicasReady, "Unknown", v1alpha.ReasonCellNotReady, ""),
+				condition(v1alpha.ConditionStatusCurrent, "False", v1alpha.ReasonCellNotReady, ""),
+			}, types: deployConditions, want: v1alpha.ReasonCellNotReady,
+		},
+		"a slice is not reported": {
+			conditions: []metav1.Condition{
+				condition(v1alpha.ConditionReplicasReady, "True", v1alpha.ReasonStableInstanceFound, ""),
+				condition(v1alpha.ConditionStatusCurrent, "False", v1alpha.ReasonNotApplied, ""),
+			}, types: deployConditions, want: v1alpha.ReasonNotApplied, warning: true,
+		},
+		"a deprecated type": {
+			conditions: []metav1.Condition{
+				condition(v1alpha.ConditionAvailable, "True", v1alpha.ReasonAvailablePlacementFound, ""),
+				condition(v1alpha.ConditionInstanceTypeDeprecated, "True", v1alpha.ReasonInstanceTypeDeprecated, ""),
+			}, types: workloadConditions, want: v1alpha.ReasonInstanceTypeDeprecated, warning: true,
+		},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -107,7 +136,8 @@ func TestVerdicts(t *testing.T) {
 	}
 	s.Instances = nil
 	verdicts = Verdicts(s.Ways())
-	if len(verdicts) != 1 || verdicts[0].Stop.Kind != v1alpha.KindWorkloadDeployment || verdicts[0].Stop.Finding.Reason != v1alpha.ReasonAwaitingReport {
+	if len(verdicts) != 1 || verdicts[0].Stop.Kind != v1alpha.KindWorkloadDeployment ||
+		verdicts[0].Stop.Finding.Reason != v1alpha.ReasonAwaitingReport {
 		t.Errorf("a deployment without Instances: %+v", verdicts)
 	}
 	s.Deployments = nil

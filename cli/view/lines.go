@@ -29,15 +29,16 @@ type row struct {
 	branch, below string
 }
 
-// Lines renders a tree: the columns are name, state, reason, and address or message. A message that does not fit is wrapped below
-// its object; in a terminal that is too narrow for the reasons, the reasons are wrapped as well.
+// Lines renders a tree: the columns are name, state, reason, and address or message. A message that does not fit is
+// wrapped below its object; in a terminal that is too narrow for the reasons, the reasons are wrapped as well.
 func (n *Node) Lines(l Layout) []string {
 	rows := n.rows("", "")
 	heads := make([][]string, len(rows))
 	for i := range rows {
 		heads[i] = []string{rows[i].branch + rows[i].node.title(), rows[i].node.State, rows[i].node.Reason}
 	}
-	narrow := l.Columns > 0 && slices.ContainsFunc(terminal.Align(heads), func(line string) bool { return utf8.RuneCountInString(line) > l.Columns })
+	narrow := l.Columns > 0 && slices.ContainsFunc(terminal.Align(heads),
+		func(line string) bool { return utf8.RuneCountInString(line) > l.Columns })
 	if narrow {
 		for i := range heads {
 			heads[i] = heads[i][:2]
@@ -107,7 +108,8 @@ func (n *Node) title() string {
 	return strings.TrimSpace(n.Kind + " " + n.Name)
 }
 
-// beside returns the text at the end of a line: the address or the cause of its absence, the template, and the number of restarts.
+// beside returns the text at the end of a line: the address or the cause of its absence, the template, and the number
+// of restarts.
 func (n *Node) beside() string {
 	text := n.Address
 	if n.Finding != nil {

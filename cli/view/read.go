@@ -40,8 +40,8 @@ func (e *NotFoundError) Error() string {
 	return fmt.Sprintf("workloads.compute.datumapis.com %q not found in namespace %q", e.Name, e.Namespace)
 }
 
-// Read reads the state of a Workload. Objects that the user may not read are left out; an error leaves nothing to show. The
-// Workload is nil if it was deleted while objects of it are left.
+// Read reads the state of a Workload. Objects that the user may not read are left out; an error leaves nothing to show.
+// The Workload is nil if it was deleted while objects of it are left.
 func Read(ctx context.Context, p Planes, key types.NamespacedName) (*Snapshot, error) {
 	s := &Snapshot{Project: p.ProjectName, Namespace: key.Namespace, Name: key.Name, Hidden: map[string]error{}}
 	if p.Project != nil {
@@ -118,8 +118,8 @@ func (s *Snapshot) readProject(ctx context.Context, project client.Reader) error
 	return err
 }
 
-// readHub reads the hub objects of every deployment of the project. If the user does not reach the project, readHub takes the
-// deployments from the hub's copies.
+// readHub reads the hub objects of every deployment of the project. If the user does not reach the project, readHub
+// takes the deployments from the hub's copies.
 func (s *Snapshot) readHub(ctx context.Context, p Planes) error {
 	clusters := &clusterv1alpha1.ClusterList{}
 	if _, err := s.visible("clusters", p.Hub.List(ctx, clusters)); err != nil {

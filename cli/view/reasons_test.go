@@ -57,7 +57,8 @@ func unhealthy(conditionType string) metav1.ConditionStatus {
 	return metav1.ConditionFalse
 }
 
-// TestExplainEveryReason renders what explain prints for every reason: at once, and when the reason has lasted too long.
+// TestExplainEveryReason renders what explain prints for every reason: at once, and when the reason has lasted too
+// long.
 func TestExplainEveryReason(t *testing.T) {
 	var golden strings.Builder
 	for _, remedy := range reasons.All() {

@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package view shows a Workload to a user: Read collects its objects from the planes that the user reaches, a Tree shows them,
-// and a Way shows the object at which the Workload stopped.
+// Package view shows a Workload to a user: Read collects its objects from the planes that the user reaches, a Tree
+// shows them, and a Way shows the object at which the Workload stopped.
 package view
 
 import (
@@ -33,8 +33,8 @@ type Snapshot struct {
 	Name string
 	// Workload is nil if it does not exist or is Hidden.
 	Workload *v1alpha.Workload
-	// Deployments and Instances are the project's. If the user does not reach the project, they come from the reports of the hub's
-	// copies.
+	// Deployments and Instances are the project's. If the user does not reach the project, they come from the reports of
+	// the hub's copies.
 	Deployments []v1alpha.WorkloadDeployment
 	Instances   []v1alpha.Instance
 	// Hub holds the hub objects of each deployment, by its name; nil if the user does not reach the hub.
@@ -144,7 +144,8 @@ func (s *Snapshot) Ready() int {
 	return count
 }
 
-// Desired returns the number of Instances that the deployments request; without deployments, the number in the Workload's status.
+// Desired returns the number of Instances that the deployments request; without deployments, the number in the
+// Workload's status.
 func (s *Snapshot) Desired() int {
 	count := 0
 	for i := range s.Deployments {
@@ -161,8 +162,8 @@ func (s *Snapshot) Gone() bool {
 	return s.Workload == nil && len(s.Deployments) == 0 && len(s.Instances) == 0
 }
 
-// Suspension is the suspension of a project whose objects do not show it, because its control plane refuses every write of a
-// status.
+// Suspension is the suspension of a project whose objects do not show it, because its control plane refuses every write
+// of a status.
 type Suspension struct {
 	// Message for the user.
 	Message string
@@ -177,8 +178,8 @@ func (s *Snapshot) ShowsSuspension() bool {
 	})
 }
 
-// Suspend overrides the findings of the objects: the project is suspended, and its objects show the state before the suspension.
-// No Instance counts as Ready.
+// Suspend overrides the findings of the objects: the project is suspended, and its objects show the state before the
+// suspension. No Instance counts as Ready.
 func (s *Snapshot) Suspend(suspension Suspension) {
 	suspend := func(conditions *[]metav1.Condition, kinds ...string) {
 		*conditions = slices.Clone(*conditions)

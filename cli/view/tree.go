@@ -45,7 +45,8 @@ type Node struct {
 	Reason string `json:"reason,omitempty"`
 	// Address of an Instance.
 	Address string `json:"address,omitempty"`
-	// Template of an Instance, while the Instances of the Workload have different ones: revision and number if it is the newest, else its hash.
+	// Template of an Instance, while the Instances of the Workload have different ones: revision and number if it is the
+	// newest, else its hash.
 	Template string `json:"template,omitempty"`
 	// Restarts counts the restarts of the containers of an Instance.
 	Restarts int32 `json:"restarts,omitempty"`
@@ -240,7 +241,8 @@ func (s *Snapshot) cellNode(name, deployment string) *Node {
 	return node
 }
 
-// clusterFinding returns the fault that affects all objects in a cell. Karmada's reasons are translated to the add-on's.
+// clusterFinding returns the fault that affects all objects in a cell. Karmada's reasons are translated to the
+// add-on's.
 func clusterFinding(cluster *clusterv1alpha1.Cluster, now time.Time) *Finding {
 	found := cause(cluster.Status.Conditions, clusterConditions, now)
 	if found == nil || found.Condition != v1alpha.ConditionReady {

@@ -68,8 +68,9 @@ type Way struct {
 	now time.Time
 }
 
-// Ways returns the ways of all Instances, of each deployment that lacks Instances, and of a Workload without deployments. While nothing
-// else is wrong, a Workload that is being deleted, or whose progress deadline has passed, has a way, too.
+// Ways returns the ways of all Instances, of each deployment that lacks Instances, and of a Workload without
+// deployments. While nothing else is wrong, a Workload that is being deleted, or whose progress deadline has passed,
+// has a way, too.
 func (s *Snapshot) Ways() []*Way {
 	var ways []*Way
 	for i := range s.Deployments {
@@ -204,7 +205,9 @@ func (s *Snapshot) workloadSteps(placement string) []*Step {
 	if node.State == StateHidden || s.Workload == nil {
 		return nil
 	}
-	steps := []*Step{{Plane: planeProject, Kind: v1alpha.KindWorkload, Namespace: s.Namespace, Name: s.Name, State: node.State, Finding: node.Finding}}
+	steps := []*Step{
+		{Plane: planeProject, Kind: v1alpha.KindWorkload, Namespace: s.Namespace, Name: s.Name, State: node.State, Finding: node.Finding},
+	}
 	for i := range s.Workload.Status.Placements {
 		if found := &s.Workload.Status.Placements[i]; found.Name == placement {
 			steps = append(steps, s.placementStep(found))
@@ -217,13 +220,16 @@ func (s *Snapshot) placementStep(placement *v1alpha.WorkloadPlacementStatus) *St
 	node := &Node{}
 	node.count(&metav1.ObjectMeta{}, placement.ReplicaCounts)
 	node.judge(placement.Conditions, workloadConditions, s.Now)
-	return &Step{Plane: planeProject, Kind: "Placement", Namespace: s.Namespace, Name: placement.Name, State: node.State, Finding: node.Finding}
+	return &Step{
+		Plane: planeProject, Kind: "Placement", Namespace: s.Namespace, Name: placement.Name, State: node.State, Finding: node.Finding,
+	}
 }
 
 func (s *Snapshot) instanceStep(instance *v1alpha.Instance, city string) *Step {
 	node := instanceNode(instance, s.Now)
 	step := &Step{
-		Plane: planeProject, Kind: v1alpha.KindInstance, Namespace: instance.Namespace, Name: instance.Name, State: node.State, Finding: node.Finding,
+		Plane: planeProject, Kind: v1alpha.KindInstance, Namespace: instance.Namespace, Name: instance.Name,
+		State: node.State, Finding: node.Finding,
 	}
 	if step.Finding == nil && node.State != StateReady {
 		step.Finding = s.awaiting(v1alpha.KindInstance, instance.CreationTimestamp, city)
@@ -247,7 +253,10 @@ func (s *Snapshot) hubSteps(d *v1alpha.WorkloadDeployment, instance string) []*S
 		cells = []string{cell}
 	}
 	for _, cell := range cells {
-		step := &Step{Plane: planeHub, Kind: "Work", Namespace: names.GenerateExecutionSpaceName(cell), Name: d.Name, State: StateOK, Finding: s.workFinding(onHub, cell)}
+		step := &Step{
+			Plane: planeHub, Kind: "Work", Namespace: names.GenerateExecutionSpaceName(cell), Name: d.Name, State: StateOK,
+			Finding: s.workFinding(onHub, cell),
+		}
 		if work := onHub.Works[cell]; work != nil {
 			step.Name = work.Name
 		} else {
@@ -305,14 +314,16 @@ func (s *Snapshot) workFinding(onHub *OnHub, cell string) *Finding {
 	return known(v1alpha.ReasonNotApplied, "Karmada has no Work for the cell "+cell, moment{now: s.Now})
 }
 
-// faults returns the faults of the ResourceBinding, with key "", and of the Works of a deployment, by cell. The collector repairs
-// the same faults: it uses the same judge. Faults of reports are not included, because most of them are transient: condition
-// StatusCurrent has the lasting ones.
+// faults returns the faults of the ResourceBinding, with key "", and of the Works of a deployment, by cell. The
+// collector repairs the same faults: it uses the same judge. Faults of reports are not included, because most of them
+// are transient: condition StatusCurrent has the lasting ones.
 func (s *Snapshot) faults(onHub *OnHub) map[string]*Finding {
 	if s.Hidden["v1alpha2.ResourceBinding of the hub"] != nil || s.Hidden["v1alpha1.Work of the hub"] != nil {
 		return nil
 	}
-	row := &path.Row{Subject: path.Subject{Name: client.ObjectKeyFromObject(onHub.Copy), Copied: onHub.Copy}, Binding: onHub.Binding, Works: onHub.Works}
+	row := &path.Row{
+		Subject: path.Subject{Name: client.ObjectKeyFromObject(onHub.Copy), Copied: onHub.Copy}, Binding: onHub.Binding, Works: onHub.Works,
+	}
 	for _, cluster := range s.Clusters {
 		row.Cells = append(row.Cells, hubcells.NewCell(cluster))
 	}
@@ -346,7 +357,8 @@ func (s *Snapshot) clusterStep(cell string) *Step {
 	return step.settled()
 }
 
-// known returns a finding with the remedy of a reason of condition StatusCurrent, which reports interruptions of the path.
+// known returns a finding with the remedy of a reason of condition StatusCurrent, which reports interruptions of the
+// path.
 func known(reason, message string, m moment) *Finding {
 	return findingOf(&metav1.Condition{Type: v1alpha.ConditionStatusCurrent, Reason: reason, Message: message}, m)
 }

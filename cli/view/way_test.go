@@ -24,9 +24,11 @@ func TestFaults(t *testing.T) {
 		wantReason  string
 		wantBinding bool
 	}{
-		"a Work that is being deleted": {change: func(_ *Snapshot, h *OnHub) { h.Works["a"].DeletionTimestamp = &now }, wantReason: v1alpha.ReasonNotApplied},
-		"a Work of an earlier copy":    {change: func(*Snapshot, *OnHub) {}},
-		"no Work":                      {change: func(_ *Snapshot, h *OnHub) { delete(h.Works, "a") }, wantReason: v1alpha.ReasonNotApplied},
+		"a Work that is being deleted": {
+			change: func(_ *Snapshot, h *OnHub) { h.Works["a"].DeletionTimestamp = &now }, wantReason: v1alpha.ReasonNotApplied,
+		},
+		"a Work of an earlier copy": {change: func(*Snapshot, *OnHub) {}},
+		"no Work":                   {change: func(_ *Snapshot, h *OnHub) { delete(h.Works, "a") }, wantReason: v1alpha.ReasonNotApplied},
 		"a binding that is being deleted": {
 			change: func(_ *Snapshot, h *OnHub) { h.Binding.DeletionTimestamp = &now }, wantReason: v1alpha.ReasonNotBound, wantBinding: true,
 		},

@@ -20,8 +20,8 @@ func (s *Snapshot) IsDeleting() bool {
 	return s.Workload != nil && !s.Workload.DeletionTimestamp.IsZero()
 }
 
-// workloadFinding returns the fault of the Workload as a whole although all of its Instances are Ready, or nil: it is being deleted,
-// or its progress deadline has passed.
+// workloadFinding returns the fault of the Workload as a whole although all of its Instances are Ready, or nil: it is
+// being deleted, or its progress deadline has passed.
 func (s *Snapshot) workloadFinding() *Finding {
 	if s.Workload == nil {
 		return nil

@@ -46,7 +46,8 @@ func await(ctx context.Context, config *rest.Config, said *atomic.Int32) error {
 
 // TestWrongKubeconfig: a fault that waiting does not change is an error that names the remedy.
 func TestWrongKubeconfig(t *testing.T) {
-	withToken, nobody, stranger := rest.AnonymousClientConfig(testenv.Config(t)), rest.AnonymousClientConfig(testenv.Config(t)), rest.CopyConfig(testenv.Config(t))
+	withToken, nobody, stranger := rest.AnonymousClientConfig(testenv.Config(t)),
+		rest.AnonymousClientConfig(testenv.Config(t)), rest.CopyConfig(testenv.Config(t))
 	withToken.BearerToken = "wrong"
 	ca, _, err := cert.GenerateSelfSignedCertKey("127.0.0.1", []net.IP{net.IPv4(127, 0, 0, 1)}, nil)
 	if err != nil {
@@ -76,8 +77,8 @@ func TestWrongKubeconfig(t *testing.T) {
 	}
 }
 
-// TestAwaited: an unavailable API server is awaited indefinitely, with a log line every 30 s, and the end of the process ends the wait
-// at once.
+// TestAwaited: an unavailable API server is awaited indefinitely, with a log line every 30 s, and the end of the
+// process ends the wait at once.
 func TestAwaited(t *testing.T) {
 	way := testenv.NewProxy(t, testenv.Config(t))
 	way.Cut()

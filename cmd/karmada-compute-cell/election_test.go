@@ -17,8 +17,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
-// TestWorstTakeover: the leader is killed just after it has renewed the Lease, another replica notices this renewal as late as
-// possible, waits until the Lease has expired, and asks for it as late as possible.
+// TestWorstTakeover: the leader is killed just after it has renewed the Lease, another replica notices this renewal as
+// late as possible, waits until the Lease has expired, and asks for it as late as possible.
 func TestWorstTakeover(t *testing.T) {
 	asks := time.Duration(float64(retryPeriod) * (1 + leaderelection.JitterFactor))
 	if worst := asks + leaseDuration + asks; worst > 15*time.Second {
@@ -29,8 +29,8 @@ func TestWorstTakeover(t *testing.T) {
 	}
 }
 
-// TestSameIdentity: a process that was killed holds its Lease for the next one of the same identity, which does not wait, and for
-// no other.
+// TestSameIdentity: a process that was killed holds its Lease for the next one of the same identity, which does not
+// wait, and for no other.
 func TestSameIdentity(t *testing.T) {
 	config := testenv.Config(t)
 	cluster, err := kubernetes.NewForConfig(config)
@@ -38,7 +38,8 @@ func TestSameIdentity(t *testing.T) {
 		t.Fatal(err)
 	}
 	const namespace = "election"
-	_, err = cluster.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{})
+	_, err = cluster.CoreV1().Namespaces().Create(t.Context(),
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

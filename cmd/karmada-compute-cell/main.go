@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// karmada-compute-cell runs in a member cluster. It creates and deletes the Instances and Pods of the WorkloadDeployments there
-// and reports them in their status. It accesses no other cluster.
+// karmada-compute-cell runs in a member cluster. It creates and deletes the Instances and Pods of the
+// WorkloadDeployments there and reports them in their status. It accesses no other cluster.
 package main
 
 import (

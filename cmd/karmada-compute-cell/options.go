@@ -55,34 +55,58 @@ type electionOptions struct {
 }
 
 func newOptions() *options {
-	return &options{cell: cellOptions{client: component.Client{QPS: -1, Burst: 1}}, pods: podOptions{ephemeralStorage: "10Gi", nodeLossAfter: 30 * time.Second}}
+	return &options{
+		cell: cellOptions{client: component.Client{QPS: -1, Burst: 1}},
+		pods: podOptions{ephemeralStorage: "10Gi", nodeLossAfter: 30 * time.Second},
+	}
 }
 
 // AddFlags adds every flag with its default.
 func (o *options) AddFlags(groups *cliflag.NamedFlagSets) {
 	cell := groups.FlagSet("cell")
-	cell.StringVar(&o.cell.kubeconfig, "kubeconfig", "", "Kubeconfig of the cell. Default: the file that $KUBECONFIG names or, if $KUBECONFIG is not set, in-cluster configuration.")
+	cell.StringVar(&o.cell.kubeconfig, "kubeconfig", "",
+		"Kubeconfig of the cell. Default: the file that $KUBECONFIG names or, if $KUBECONFIG is not set, in-cluster configuration.")
 	cell.StringVar(&o.cell.name, "cell", "", "Name of the cell, for the log and the user agent of requests.")
 	o.cell.client.AddFlags(cell)
 
 	controllers := groups.FlagSet("controllers")
 	controllers.IntVar(&o.cell.concurrency, "concurrency", 16, "Maximum number of objects that each controller reconciles concurrently.")
-	controllers.DurationVar(&o.cell.auditInterval, "audit-interval", 30*time.Second, "Interval of the search for Instances and Pods whose controller was deleted and that the garbage collector of the cell has missed.")
-	controllers.StringSliceVar(&o.cell.sessionUsers, "session-users", nil, "Users that Karmada's proxy makes requests for InstanceSessions as. The agent grants them ClusterRole karmada-compute-cell-streams in the namespaces of projects. Default: none.")
+	controllers.DurationVar(&o.cell.auditInterval, "audit-interval", 30*time.Second,
+		"Interval of the search for Instances and Pods whose controller was deleted and that the garbage collector of the cell has missed.")
+	controllers.StringSliceVar(&o.cell.sessionUsers, "session-users", nil,
+		"Users that Karmada's proxy makes requests for InstanceSessions as. The agent grants them ClusterRole "+
+			"karmada-compute-cell-streams in the namespaces of projects. Default: none.")
 
 	pods := groups.FlagSet("pods")
-	pods.StringVar(&o.pods.runtimeClass, "runtime-class", "", "RuntimeClass of Pods whose template names no class, for example gvisor. Default: the runtime of the cluster.")
-	pods.StringToStringVar(&o.pods.runtimeClasses, "runtime-classes", nil, "Classes that templates may name in spec.runtime.class and their RuntimeClasses in this cell, such as isolated=kata. Instances of other classes are not started: their conditions have reason RuntimeClassNotServed.")
-	pods.StringSliceVar(&o.pods.externalClasses, "external-runtime-classes", nil, "Classes that templates may name in spec.runtime.class and that another runtime in this cell runs, such as virtual-machine. The agent creates no Pods for Instances of these classes.")
-	pods.StringSliceVar(&o.pods.capabilities, "capabilities", []string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "NET_BIND_SERVICE", "SETGID", "SETUID"}, "Capabilities that containers keep; all others are dropped. Common images that start as root need the default. Only capabilities of the baseline Pod security standard are allowed.")
-	pods.StringSliceVar(&o.pods.annotations, "pod-annotations", nil, "Domains of annotations and labels of templates that are put on Pods, such as prometheus.io. Annotations and labels whose keys have no domain, and labels of app.kubernetes.io, always are. Runtimes, network plugins and admission in a cell read annotations and labels: allow no domain of theirs.")
-	pods.StringVar(&o.pods.ephemeralStorage, "ephemeral-storage-limit", o.pods.ephemeralStorage, "Ephemeral storage limit of each container, logs included, unless its template sets another limit. 0: no limit.")
-	pods.DurationVar(&o.pods.nodeLossAfter, "node-loss-after", o.pods.nodeLossAfter, "How long a node may be unreachable or not ready before its Instances start on other nodes: tolerationSeconds of Pods that are created from now on. Instances whose template has onNodeLoss Wait do not move.")
+	pods.StringVar(&o.pods.runtimeClass, "runtime-class", "",
+		"RuntimeClass of Pods whose template names no class, for example gvisor. Default: the runtime of the cluster.")
+	pods.StringToStringVar(&o.pods.runtimeClasses, "runtime-classes", nil,
+		"Classes that templates may name in spec.runtime.class and their RuntimeClasses in this cell, such as isolated=kata. "+
+			"Instances of other classes are not started: their conditions have reason RuntimeClassNotServed.")
+	pods.StringSliceVar(&o.pods.externalClasses, "external-runtime-classes", nil,
+		"Classes that templates may name in spec.runtime.class and that another runtime in this cell runs, such as "+
+			"virtual-machine. The agent creates no Pods for Instances of these classes.")
+	pods.StringSliceVar(&o.pods.capabilities, "capabilities",
+		[]string{"CHOWN", "DAC_OVERRIDE", "FOWNER", "KILL", "NET_BIND_SERVICE", "SETGID", "SETUID"},
+		"Capabilities that containers keep; all others are dropped. Common images that start as root need the default. Only "+
+			"capabilities of the baseline Pod security standard are allowed.")
+	pods.StringSliceVar(&o.pods.annotations, "pod-annotations", nil,
+		"Domains of annotations and labels of templates that are put on Pods, such as prometheus.io. Annotations and labels "+
+			"whose keys have no domain, and labels of app.kubernetes.io, always are. Runtimes, network plugins and admission in a "+
+			"cell read annotations and labels: allow no domain of theirs.")
+	pods.StringVar(&o.pods.ephemeralStorage, "ephemeral-storage-limit", o.pods.ephemeralStorage,
+		"Ephemeral storage limit of each container, logs included, unless its template sets another limit. 0: no limit.")
+	pods.DurationVar(&o.pods.nodeLossAfter, "node-loss-after", o.pods.nodeLossAfter,
+		"How long a node may be unreachable or not ready before its Instances start on other nodes: tolerationSeconds of Pods "+
+			"that are created from now on. Instances whose template has onNodeLoss Wait do not move.")
 
 	election := groups.FlagSet("leader election")
 	election.BoolVar(&o.election.enabled, "leader-elect", true, "Use leader election, so that only one of several replicas is active.")
-	election.StringVar(&o.election.namespace, "leader-elect-resource-namespace", "karmada-compute-system", "Namespace of the Lease for leader election.")
-	election.StringVar(&o.election.identity, "leader-elect-identity", "", "Holder of the Lease. A process that starts with the identity of a killed process becomes leader at once, so the identity of each running process must be unique: use name and UID of the Pod. Default: the host name and a random suffix.")
+	election.StringVar(&o.election.namespace, "leader-elect-resource-namespace", "karmada-compute-system",
+		"Namespace of the Lease for leader election.")
+	election.StringVar(&o.election.identity, "leader-elect-identity", "",
+		"Holder of the Lease. A process that starts with the identity of a killed process becomes leader at once, so the "+
+			"identity of each running process must be unique: use name and UID of the Pod. Default: the host name and a random suffix.")
 
 	o.endpoints.AddFlags(groups.FlagSet("metrics and health"), "a self-signed certificate")
 }
@@ -108,14 +132,18 @@ func (o *options) Validate() error {
 	return errors.Join(append(mistakes, err)...)
 }
 
-// baseline are the capabilities that the baseline of Pod security, which the namespaces of projects enforce, allows to add.
+// baseline are the capabilities that the baseline of Pod security, which the namespaces of projects enforce, allows to
+// add.
 var baseline = []string{
-	"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
+	"AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "SETFCAP", "SETGID",
+	"SETPCAP", "SETUID", "SYS_CHROOT",
 }
 
 // settings returns the settings of the runtime, or every mistake.
 func (o *podOptions) settings() (runtime.Settings, error) {
-	settings := runtime.Settings{RuntimeClass: o.runtimeClass, RuntimeClasses: o.runtimeClasses, ExternalClasses: o.externalClasses, NodeLossAfter: o.nodeLossAfter}
+	settings := runtime.Settings{
+		RuntimeClass: o.runtimeClass, RuntimeClasses: o.runtimeClasses, ExternalClasses: o.externalClasses, NodeLossAfter: o.nodeLossAfter,
+	}
 	var mistakes []error
 	for _, capability := range o.capabilities {
 		if !slices.Contains(baseline, capability) {
@@ -137,7 +165,8 @@ func (o *podOptions) settings() (runtime.Settings, error) {
 			mistakes = append(mistakes, fmt.Errorf("--external-runtime-classes: %q: %s", class, problem))
 		}
 		if _, both := o.runtimeClasses[class]; both {
-			mistakes = append(mistakes, fmt.Errorf("--external-runtime-classes: %s has a RuntimeClass in --runtime-classes as well; remove it from one of them", class))
+			mistakes = append(mistakes,
+				fmt.Errorf("--external-runtime-classes: %s has a RuntimeClass in --runtime-classes as well; remove it from one of them", class))
 		}
 	}
 	for flag, name := range classes {

@@ -104,8 +104,8 @@ func newConfig(o *options) (*rest.Config, error) {
 	return config, nil
 }
 
-// loadConfig loads the kubeconfig at path, else the files in $KUBECONFIG, else the in-cluster configuration: the order of
-// controller-runtime, but without a user's ~/.kube/config, whose current context may be any cluster.
+// loadConfig loads the kubeconfig at path, else the files in $KUBECONFIG, else the in-cluster configuration: the order
+// of controller-runtime, but without a user's ~/.kube/config, whose current context may be any cluster.
 func loadConfig(path string) (*rest.Config, error) {
 	rules := &clientcmd.ClientConfigLoadingRules{
 		ExplicitPath: path, Precedence: filepath.SplitList(os.Getenv(clientcmd.RecommendedConfigPathEnvVar)),
@@ -194,7 +194,8 @@ func synced(c cache.Cache) healthz.Checker {
 	}
 }
 
-// Times of leader election, such that another replica leads at most 15 s after the leader was killed: see TestWorstTakeover.
+// Times of leader election, such that another replica leads at most 15 s after the leader was killed: see
+// TestWorstTakeover.
 const (
 	leaseDuration = 10 * time.Second
 	// renewDeadline is the time for which a leader that cannot renew its Lease continues.
@@ -203,8 +204,8 @@ const (
 	retryPeriod = time.Second
 )
 
-// newLock creates the Lease of leader election. Its holder is --leader-elect-identity: a container that was killed and restarted has
-// the Lease at once, because it still holds it.
+// newLock creates the Lease of leader election. Its holder is --leader-elect-identity: a container that was killed and
+// restarted has the Lease at once, because it still holds it.
 func newLock(config *rest.Config, election electionOptions) (resourcelock.Interface, error) {
 	if !election.enabled {
 		return nil, nil

@@ -31,8 +31,9 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m, testenv.Options{})) }
 
-// TestStartAndMetrics: the agent finds its cell by $KUBECONFIG. While the cell's kube-apiserver does not answer it waits, alive and not
-// ready, and begins as soon as it does. The kube-apiserver decides who may read metrics and profiles.
+// TestStartAndMetrics: the agent finds its cell by $KUBECONFIG. While the cell's kube-apiserver does not answer it
+// waits, alive and not ready, and begins as soon as it does. The kube-apiserver decides who may read metrics and
+// profiles.
 func TestStartAndMetrics(t *testing.T) {
 	way := testenv.NewProxy(t, testenv.Config(t))
 	way.Cut()
@@ -76,7 +77,8 @@ func TestStartAndMetrics(t *testing.T) {
 		{"nobody", "", "/metrics", http.StatusUnauthorized},
 		{"nobody", "", "/debug/pprof/profile", http.StatusUnauthorized},
 	} {
-		// An agent is ready when its caches are; the metrics server, which creates its own certificate, may listen a moment later.
+		// An agent is ready when its caches are; the metrics server, which creates its own certificate, may listen a moment
+		// later.
 		if status, err := getWhenServed(t, client, "https://"+o.endpoints.Metrics+call.path, call.token); err != nil || status != call.want {
 			t.Errorf("%s gets %d for %s, %v", call.who, status, call.path, err)
 		}
@@ -110,9 +112,11 @@ func answers(t *testing.T, url string, want int) {
 	}
 }
 
-// TestWhichCell: the flag is preferred to $KUBECONFIG and this to the in-cluster configuration, which tests do not have.
+// TestWhichCell: the flag is preferred to $KUBECONFIG and this to the in-cluster configuration, which tests do not
+// have.
 func TestWhichCell(t *testing.T) {
-	one, two := testenv.Kubeconfig(t, &rest.Config{Host: "https://one.example"}), testenv.Kubeconfig(t, &rest.Config{Host: "https://two.example"})
+	one, two := testenv.Kubeconfig(t, &rest.Config{Host: "https://one.example"}),
+		testenv.Kubeconfig(t, &rest.Config{Host: "https://two.example"})
 	missing := filepath.Join(t.TempDir(), "missing")
 	for name, test := range map[string]struct{ flag, variable, want string }{
 		"flag":         {flag: one, variable: two, want: "https://one.example"},

@@ -55,7 +55,8 @@ func TestCalledAt(t *testing.T) {
 	a := newApp()
 	a.options.hub.namespace = "karmada-system"
 	for url, want := range map[string]string{
-		"": "karmada-compute-webhook.karmada-system.svc:443", "https://webhooks.example.com": "webhooks.example.com:443", "https://[::1]:9443/base": "[::1]:9443",
+		"": "karmada-compute-webhook.karmada-system.svc:443", "https://webhooks.example.com": "webhooks.example.com:443",
+		"https://[::1]:9443/base": "[::1]:9443",
 	} {
 		a.options.webhook.url = url
 		if got := a.calledAt(); got != want {

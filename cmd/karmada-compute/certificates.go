@@ -174,8 +174,8 @@ func (p *planes) admissionTarget() (registration.Target, error) {
 	return newTarget("the hub", p.hub, configuration)
 }
 
-// targets are the control planes where the selected webhooks are registered: admission where the projects are, and the interpreter
-// on the hub.
+// targets are the control planes where the selected webhooks are registered: admission where the projects are, and the
+// interpreter on the hub.
 func (a *app) targets(p *planes) ([]registration.Target, error) {
 	selected := a.builder.Webhooks()
 	isInterpreter := func(w server.Webhook) bool { return w.Name == interpreterName }

@@ -25,8 +25,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/milo/peers"
 )
 
-// controllers returns the function that sets up and runs the selected controllers. It opens no connection before that function runs.
-// The function begins when the hub answers: the creation of a manager requests the hub's kinds.
+// controllers returns the function that sets up and runs the selected controllers. It opens no connection before that
+// function runs. The function begins when the hub answers: the creation of a manager requests the hub's kinds.
 func (a *app) controllers(p *planes, begun *atomic.Bool) (func(context.Context) error, error) {
 	projects, err := a.provider(p)
 	if err != nil {
@@ -67,7 +67,8 @@ func (a *app) setUp(p *planes, o hub.Options, projects *milo.Provider) (mcmanage
 	projects.AddNeeds(present)
 	local := mgr.GetLocalManager()
 	brake := ownership.NewBrake(ownership.BrakeOptions{
-		Milo: projects, Plane: projects.Plane(), Hub: local.GetClient(), APIReader: local.GetAPIReader(), Namespace: a.options.hub.namespace, Clock: clock.RealClock{},
+		Milo: projects, Plane: projects.Plane(), Hub: local.GetClient(), APIReader: local.GetAPIReader(),
+		Namespace: a.options.hub.namespace, Clock: clock.RealClock{},
 	})
 	if err := local.Add(brake); err != nil {
 		return nil, fmt.Errorf("record the identity of the projects' API server: %w", err)
@@ -81,7 +82,8 @@ func (a *app) setUp(p *planes, o hub.Options, projects *milo.Provider) (mcmanage
 	o.Concurrency, o.ProjectConcurrency = a.options.hub.concurrency, a.options.milo.projectConcurrency
 	o.SharesTypes = p.namespaces != nil
 	o.Types, o.DefaultType, o.Features = p.types, a.options.hub.defaultType, a.options.webhook.features
-	o.FailoverAfter, o.InventoryAfter, o.WithdrawAfter = a.options.hub.failoverAfter, a.options.hub.inventoryAfter, a.options.milo.withdrawAfter
+	o.FailoverAfter, o.InventoryAfter, o.WithdrawAfter = a.options.hub.failoverAfter, a.options.hub.inventoryAfter,
+		a.options.milo.withdrawAfter
 	o.AuditInterval, o.AuditAfter = a.options.hub.auditInterval, a.options.hub.auditAfter
 	o.Refusals, o.Namespace = hub.NewRefusals(projects, metrics.Registry), a.options.hub.namespace
 	return mgr, a.builder.SetUpControllers(hub.Target{Manager: mgr, Options: o})

@@ -28,8 +28,10 @@ func TestHelpShowsEveryFlagOnce(t *testing.T) {
 	})
 	at := 0
 	for _, want := range []string{
-		"Hub flags:", "--kubeconfig", "Milo flags:", "--milo-kubeconfig", "Clients flags:", "--kube-api-qps", "Controllers flags:", "--controllers",
-		"Webhooks flags:", "--admission-mode", "--webhooks", "Metrics and health flags:", "--profiling", "Feature gates flags:", "Logs flags:", "--logging-format", "Global flags:",
+		"Hub flags:", "--kubeconfig", "Milo flags:", "--milo-kubeconfig", "Clients flags:", "--kube-api-qps",
+		"Controllers flags:", "--controllers",
+		"Webhooks flags:", "--admission-mode", "--webhooks", "Metrics and health flags:", "--profiling",
+		"Feature gates flags:", "Logs flags:", "--logging-format", "Global flags:",
 	} {
 		found := strings.Index(out.String()[at:], want)
 		if found < 0 {
@@ -43,7 +45,8 @@ func TestHelpShowsEveryFlagOnce(t *testing.T) {
 func TestEveryMistakeIsSaid(t *testing.T) {
 	command := newComponent().Command()
 	command.SetArgs([]string{
-		"--kube-api-qps=0", "--concurrency=0", "--inventory-after=0", "--controllers=guess", "--webhooks=guess", "--profiling", "--metrics-bind-address=0",
+		"--kube-api-qps=0", "--concurrency=0", "--inventory-after=0", "--controllers=guess", "--webhooks=guess",
+		"--profiling", "--metrics-bind-address=0",
 		"--webhook-url=https://user:password@example.com", "--admission-mode=guess", "--logging-format=guess",
 	})
 	err := command.Execute()
@@ -51,7 +54,8 @@ func TestEveryMistakeIsSaid(t *testing.T) {
 		t.Fatal("no error")
 	}
 	for _, flag := range []string{
-		"kubeconfig", "milo-kubeconfig", "kube-api-qps", "concurrency", "inventory-after", "controllers", "webhooks", "profiling", "webhook-url", "admission-mode", "logging-format",
+		"kubeconfig", "milo-kubeconfig", "kube-api-qps", "concurrency", "inventory-after", "controllers", "webhooks",
+		"profiling", "webhook-url", "admission-mode", "logging-format",
 	} {
 		if !strings.Contains(err.Error(), "--"+flag) {
 			t.Errorf("--%s is not named in %v", flag, err)

@@ -29,7 +29,8 @@ import (
 	testplanes "github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
-// inOwnProcess runs the test in a separate process, unless this is that process: the names of controllers are unique in a process.
+// inOwnProcess runs the test in a separate process, unless this is that process: the names of controllers are unique in
+// a process.
 func inOwnProcess(t *testing.T) bool {
 	t.Helper()
 	const inside = "KARMADA_COMPUTE_TEST"
@@ -45,8 +46,8 @@ func inOwnProcess(t *testing.T) bool {
 }
 
 // TestNamespaces: without Milo, a replica with the chart's roles admits the Workloads of a labelled namespace, keeps a
-// WorkloadDeployment beside the Workload and its copy in a hub namespace of the same API server, distinguishes the two, and leaves
-// nothing.
+// WorkloadDeployment beside the Workload and its copy in a hub namespace of the same API server, distinguishes the two,
+// and leaves nothing.
 func TestNamespaces(t *testing.T) {
 	if inOwnProcess(t) {
 		return
@@ -66,7 +67,8 @@ func TestNamespaces(t *testing.T) {
 	}
 	foreign := h.workload(project.Name, h.city)
 	foreign.Spec.Template.Spec.NetworkInterfaces[0].Network.Namespace = other.Name
-	if err := alice.Create(t.Context(), foreign); err == nil || !strings.Contains(err.Error(), "spec.template.spec.networkInterfaces[0].network") {
+	if err := alice.Create(t.Context(), foreign); err == nil ||
+		!strings.Contains(err.Error(), "spec.template.spec.networkInterfaces[0].network") {
 		t.Errorf("a network of another project: %v", err)
 	}
 	web := h.workload(project.Name, h.city)
@@ -105,8 +107,10 @@ func TestNamespaces(t *testing.T) {
 func (h *withoutMilo) boundary(original, copied types.NamespacedName) {
 	h.Helper()
 	d := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: original.Namespace, Name: original.Name}}
-	forged := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"meta.datumapis.com/upstream-cluster-name":"cluster-team-c"}}}`))
-	if err := h.as("carol").Patch(h.Context(), d, forged); err == nil || !strings.Contains(err.Error(), "is created and kept by karmada-compute") {
+	forged := client.RawPatch(types.MergePatchType,
+		[]byte(`{"metadata":{"labels":{"meta.datumapis.com/upstream-cluster-name":"cluster-team-c"}}}`))
+	if err := h.as("carol").Patch(h.Context(), d, forged); err == nil ||
+		!strings.Contains(err.Error(), "is created and kept by karmada-compute") {
 		h.Errorf("a forged label: %v", err)
 	}
 	slice := &v1alpha.InstanceSlice{ObjectMeta: metav1.ObjectMeta{Namespace: original.Namespace, Name: "forged"}}
@@ -132,8 +136,9 @@ func (h *withoutMilo) boundary(original, copied types.NamespacedName) {
 	})
 }
 
-// namespaceLabels verifies that an owner of a namespace cannot make it one of another project. Karmada copies namespaces of the hub with their labels into every
-// cell, where network policies select the namespaces of a project by its UID.
+// namespaceLabels verifies that an owner of a namespace cannot make it one of another project. Karmada copies
+// namespaces of the hub with their labels into every cell, where network policies select the namespaces of a project by
+// its UID.
 func (h *withoutMilo) namespaceLabels(project, victim *corev1.Namespace) {
 	h.Helper()
 	if err := h.admin.Create(h.Context(), &rbacv1.RoleBinding{
@@ -176,7 +181,9 @@ func (h *withoutMilo) namespaceLabels(project, victim *corev1.Namespace) {
 			}
 		}
 	}
-	made := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "made", Labels: map[string]string{v1alpha.LabelProjectUID: string(victim.UID)}}}
+	made := &corev1.Namespace{
+		ObjectMeta: metav1.ObjectMeta{Name: "made", Labels: map[string]string{v1alpha.LabelProjectUID: string(victim.UID)}},
+	}
 	if err := h.as("dave").Create(h.Context(), made); err == nil || !strings.Contains(err.Error(), "labels of karmada-compute") {
 		h.Errorf("a namespace that is created with the label: %v", err)
 	}
@@ -209,7 +216,8 @@ func (h *withoutMilo) suspends(project *corev1.Namespace, copied types.Namespace
 	more := h.workload(project.Name, h.city)
 	more.Name = "more"
 	eventually(h.T, func() error {
-		if err := h.as("alice").Create(h.Context(), more.DeepCopy(), client.DryRunAll); err == nil || !strings.Contains(err.Error(), "suspended") {
+		if err := h.as("alice").Create(h.Context(), more.DeepCopy(), client.DryRunAll); err == nil ||
+			!strings.Contains(err.Error(), "suspended") {
 			return fmt.Errorf("in a suspended project: %w", err)
 		}
 		return nil
@@ -237,7 +245,8 @@ func startWithoutMilo(t *testing.T) *withoutMilo {
 	startProcess(t,
 		"--projects=namespaces", "--kubeconfig="+kubeconfigOf(t, h.limited.url), "--controllers=*", "--webhooks=workloads,owned",
 		"--webhook-bind-address=127.0.0.1", "--webhook-port="+port, "--webhook-url=https://127.0.0.1:"+port, "--replica-name=namespaces",
-		"--metrics-bind-address=0", "--peer-bind-address=0", "--health-probe-bind-address="+health, "--shutdown-delay-duration=0", "--lease-duration=3s",
+		"--metrics-bind-address=0", "--peer-bind-address=0", "--health-probe-bind-address="+health,
+		"--shutdown-delay-duration=0", "--lease-duration=3s",
 	)
 	r := &replica{client: &http.Client{}}
 	eventually(t, func() error { _, err := r.do(t.Context(), http.MethodGet, "http://"+health+"/readyz", nil); return err })
@@ -267,7 +276,9 @@ func (h *withoutMilo) applyChart(user string) {
 	if err := client.IgnoreAlreadyExists(h.admin.Create(h.Context(), namespace)); err != nil {
 		h.Fatal(err)
 	}
-	wanted := []string{"Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"}
+	wanted := []string{
+		"Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding", "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding",
+	}
 	for _, object := range objects {
 		if object.GetName() == "karmada-compute-cell" || !slices.Contains(wanted, object.GetKind()) ||
 			object.GetNamespace() != "" && object.GetNamespace() != namespace.Name {

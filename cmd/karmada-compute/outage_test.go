@@ -42,8 +42,8 @@ import (
 )
 
 // root implements the part of Milo's API that admission uses: every project exists, has city DFW and allows everything.
-// Control planes of projects answer also while the root does not. It is the hub as well, which has the key of the webhooks' paths
-// and an instance type, and answers always.
+// Control planes of projects answer also while the root does not. It is the hub as well, which has the key of the
+// webhooks' paths and an instance type, and answers always.
 type root struct {
 	down atomic.Pointer[http.HandlerFunc]
 }
@@ -119,7 +119,8 @@ func startReplica(t *testing.T, milo string) *replica {
 	transport := &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, MaxIdleConnsPerHost: 25}
 	t.Cleanup(transport.CloseIdleConnections)
 	return &replica{
-		webhook: "https://127.0.0.1:" + port + webhook.ValidatePath + "/" + secretOf(webhook.ValidatePath), health: "http://" + health + "/readyz", client: &http.Client{Transport: transport},
+		webhook: "https://127.0.0.1:" + port + webhook.ValidatePath + "/" + secretOf(webhook.ValidatePath),
+		health:  "http://" + health + "/readyz", client: &http.Client{Transport: transport},
 	}
 }
 
@@ -228,8 +229,8 @@ func isReachable(want float64) func() error {
 	}
 }
 
-// TestOutage: while Milo's root fails, in whatever way, every request for an unknown project gets an error that names the outage, no
-// connection is closed, and the replica is ready. Requests for a known project are admitted.
+// TestOutage: while Milo's root fails, in whatever way, every request for an unknown project gets an error that names
+// the outage, no connection is closed, and the replica is ready. Requests for a known project are admitted.
 func TestOutage(t *testing.T) {
 	milo := &root{}
 	server := httptest.NewServer(milo)
@@ -284,7 +285,8 @@ func (r *replica) isToldOfTheOutage(t *testing.T, project string) {
 		t.Error(err)
 		return
 	}
-	if result := response.Result; response.Allowed || result.Code != http.StatusServiceUnavailable || !strings.Contains(result.Message, "try again: Milo cannot be reached") {
+	if result := response.Result; response.Allowed || result.Code != http.StatusServiceUnavailable ||
+		!strings.Contains(result.Message, "try again: Milo cannot be reached") {
 		t.Errorf("answer is %+v", response)
 	}
 }

@@ -39,7 +39,8 @@ import (
 // name is the name of this program, also in the user agent.
 const name = "karmada-compute"
 
-// app is the process. Controllers and webhooks are registered before the flags are parsed; their dependencies are set after.
+// app is the process. Controllers and webhooks are registered before the flags are parsed; their dependencies are set
+// after.
 type app struct {
 	options  options
 	builder  server.Builder[hub.Target]
@@ -54,14 +55,21 @@ type app struct {
 
 func newApp() *app {
 	// No limit on the client's side: the API servers' priority and fairness limits requests.
-	a := &app{options: options{client: component.Client{QPS: -1, Burst: 1}}, projects: &admissionProjects{}, users: &addOnUsers{}, types: &admissionTypes{}}
+	a := &app{
+		options: options{client: component.Client{QPS: -1, Burst: 1}}, projects: &admissionProjects{}, users: &addOnUsers{},
+		types: &admissionTypes{},
+	}
 	a.options.webhook.features = webhook.NewFeatureGate()
 	hub.AddFeatures(a.options.webhook.features)
 	for _, controller := range hub.Controllers() {
 		a.builder.RegisterController(controller.Name, controller.Setup)
 	}
-	a.workloads = &webhook.Workloads{Projects: a.projects, Types: a.types, Features: a.options.webhook.features, Proved: server.Authenticated, Users: a.users.get}
-	a.sessions = &webhook.Sessions{Projects: a.projects, Proved: server.Authenticated, Features: a.options.webhook.features, Writers: a.sessionWriters}
+	a.workloads = &webhook.Workloads{
+		Projects: a.projects, Types: a.types, Features: a.options.webhook.features, Proved: server.Authenticated, Users: a.users.get,
+	}
+	a.sessions = &webhook.Sessions{
+		Projects: a.projects, Proved: server.Authenticated, Features: a.options.webhook.features, Writers: a.sessionWriters,
+	}
 	a.builder.
 		RegisterAdmission("workloads", webhook.ValidatePath, a.workloads).
 		RegisterAdmission("owned", webhook.OwnedPath, &webhook.Owned{Users: a.users.get}).
@@ -102,7 +110,8 @@ type planes struct {
 	namespaces *namespaces.Planes
 	// types are the instance types of the hub, for admission and controllers.
 	types *instancetypes.Catalogue
-	// marks are the marks of projects with Workloads, on the hub. Nil: all projects are watched, or projects are namespaces.
+	// marks are the marks of projects with Workloads, on the hub. Nil: all projects are watched, or projects are
+	// namespaces.
 	marks *marks.Marks
 }
 
@@ -169,7 +178,9 @@ func (a *app) connectNamespaces(p *planes) (err error) {
 	if p.namespaces, err = namespaces.New(namespaces.Options{Hub: p.hub, Scheme: p.scheme, Log: log}); err != nil {
 		return err
 	}
-	if p.lookup, err = milo.NewLookup(milo.LookupOptions{Planes: p.namespaces, Clock: clock.RealClock{}, Registerer: metrics.Registry}); err != nil {
+	if p.lookup, err = milo.NewLookup(milo.LookupOptions{
+		Planes: p.namespaces, Clock: clock.RealClock{}, Registerer: metrics.Registry,
+	}); err != nil {
 		return err
 	}
 	p.watch = namespaces.NewWatch(p.namespaces, log, p.lookup)
@@ -178,7 +189,8 @@ func (a *app) connectNamespaces(p *planes) (err error) {
 	return nil
 }
 
-// mark lets admission inform the controllers of projects that are about to have Workloads, unless all projects are watched.
+// mark lets admission inform the controllers of projects that are about to have Workloads, unless all projects are
+// watched.
 func (a *app) mark(p *planes) (err error) {
 	if a.options.milo.idleAfter <= 0 {
 		return nil

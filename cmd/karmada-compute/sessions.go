@@ -38,9 +38,11 @@ import (
 )
 
 const (
-	// sessionsName is the name of the webhook of InstanceSessions in --webhooks. Replicas that serve it serve the streams, too.
+	// sessionsName is the name of the webhook of InstanceSessions in --webhooks. Replicas that serve it serve the streams,
+	// too.
 	sessionsName = "sessions"
-	// sessionsEnd is how long commands and requests in flight may take when a replica ends. The shutdown delay is over by then.
+	// sessionsEnd is how long commands and requests in flight may take when a replica ends. The shutdown delay is over by
+	// then.
 	sessionsEnd = 15 * time.Second
 	// maxAnswerHeaders bounds the headers of a cell's answer.
 	maxAnswerHeaders = 64 << 10
@@ -55,15 +57,23 @@ type sessionOptions struct {
 }
 
 func (o *sessionOptions) addFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&o.kubeconfig, "session-kubeconfig", "", "Kubeconfig of the hub for the streams of InstanceSessions, with a credential of their own. Required with feature gates InstanceLogs and InstanceExec.")
-	flags.StringVar(&o.namespace, "session-namespace", "karmada-compute-sessions", "Namespace on the hub for the grants of InstanceSessions, and for nothing else.")
-	flags.StringVar(&o.url, "session-url", "", "URL at which consumers reach the streams of InstanceSessions on every replica. Required with feature gates InstanceLogs and InstanceExec.")
-	flags.StringVar(&o.address, "session-bind-address", "", "Address that the streams of InstanceSessions are served on. Default: all interfaces.")
+	flags.StringVar(&o.kubeconfig, "session-kubeconfig", "",
+		"Kubeconfig of the hub for the streams of InstanceSessions, with a credential of their own. Required with feature "+
+			"gates InstanceLogs and InstanceExec.")
+	flags.StringVar(&o.namespace, "session-namespace", "karmada-compute-sessions",
+		"Namespace on the hub for the grants of InstanceSessions, and for nothing else.")
+	flags.StringVar(&o.url, "session-url", "",
+		"URL at which consumers reach the streams of InstanceSessions on every replica. Required with feature gates "+
+			"InstanceLogs and InstanceExec.")
+	flags.StringVar(&o.address, "session-bind-address", "",
+		"Address that the streams of InstanceSessions are served on. Default: all interfaces.")
 	flags.IntVar(&o.port, "session-port", 9444, "Port that the streams of InstanceSessions are served on.")
 	flags.IntVar(&o.limits.PerUser, "max-user-sessions", 50, "Maximum number of InstanceSessions of a user in a project.")
 	flags.IntVar(&o.limits.PerProject, "max-project-sessions", 200, "Maximum number of InstanceSessions of a project.")
-	flags.IntVar(&o.bytesPerSecond, "session-bytes-per-second", 50<<20, "Maximum number of bytes per second of each stream of an InstanceSession, in both directions together. 0: no limit.")
-	flags.DurationVar(&o.idleTimeout, "session-idle-timeout", 15*time.Minute, "Maximum time without data for streams of InstanceSessions, except logs that are followed. 0s: no limit.")
+	flags.IntVar(&o.bytesPerSecond, "session-bytes-per-second", 50<<20,
+		"Maximum number of bytes per second of each stream of an InstanceSession, in both directions together. 0: no limit.")
+	flags.DurationVar(&o.idleTimeout, "session-idle-timeout", 15*time.Minute,
+		"Maximum time without data for streams of InstanceSessions, except logs that are followed. 0s: no limit.")
 	flags.IntVar(&o.limits.Streams, "max-streams", 500, "Maximum number of streams of InstanceSessions that a replica carries.")
 }
 
@@ -90,7 +100,8 @@ func (o *sessionOptions) check(features featuregate.FeatureGate) []error {
 	if o.kubeconfig == "" {
 		mistakes = append(mistakes, errors.New("--session-kubeconfig: name a kubeconfig of the hub for sessions, with a credential of their own"))
 	}
-	if address, err := url.Parse(o.url); err != nil || address.Scheme != "https" || address.Host == "" || address.User != nil || address.RawQuery != "" {
+	if address, err := url.Parse(o.url); err != nil || address.Scheme != "https" || address.Host == "" ||
+		address.User != nil || address.RawQuery != "" {
 		mistakes = append(mistakes, fmt.Errorf("--session-url: %q is no URL such as https://sessions.example.com:9444", o.url))
 	}
 	return mistakes
@@ -163,7 +174,8 @@ func transportToCells(config *rest.Config) (http.RoundTripper, error) {
 	}
 	return rest.HTTPWrappersForConfig(config, &http.Transport{
 		Proxy: http.ProxyFromEnvironment, TLSClientConfig: secured, MaxResponseHeaderBytes: maxAnswerHeaders,
-		DialContext: (&net.Dialer{Timeout: 10 * time.Second}).DialContext, TLSHandshakeTimeout: 10 * time.Second, IdleConnTimeout: 90 * time.Second,
+		DialContext: (&net.Dialer{Timeout: 10 * time.Second}).DialContext, TLSHandshakeTimeout: 10 * time.Second,
+		IdleConnTimeout: 90 * time.Second,
 		// A log is passed on unchanged.
 		DisableCompression: true,
 	})
@@ -184,7 +196,8 @@ func (g sessionGrants) Grant(ctx context.Context, grant *webhook.SessionGrant) e
 	return err
 }
 
-// sessionWriters are the users that write the status of sessions: the controllers, and this process if it is another user.
+// sessionWriters are the users that write the status of sessions: the controllers, and this process if it is another
+// user.
 func (a *app) sessionWriters(ctx context.Context) ([]string, error) {
 	users, err := a.users.get(ctx)
 	if err != nil {
@@ -240,7 +253,9 @@ func (s *sessionProjects) Client(ctx context.Context, name string, uid types.UID
 }
 
 // Review asks a project whether a user has a permission.
-func (s *sessionProjects) Review(ctx context.Context, name string, uid types.UID, spec authorizationv1.SubjectAccessReviewSpec) (bool, error) {
+func (s *sessionProjects) Review(
+	ctx context.Context, name string, uid types.UID, spec authorizationv1.SubjectAccessReviewSpec,
+) (bool, error) {
 	allowed, _, err := s.lookup.Review(ctx, known(webhook.Project{Name: name, UID: uid}), spec)
 	return allowed, err
 }

@@ -25,8 +25,14 @@ func TestSessionOptions(t *testing.T) {
 		"off":             {},
 		"without a value": {gates: "InstanceLogs=true", want: []string{"--session-kubeconfig", "--session-url"}},
 		"on":              {gates: "InstanceExec=true", arguments: []string{"--session-kubeconfig=a", "--session-url=https://a.example:9444"}},
-		"no HTTPS":        {gates: "InstanceExec=true", arguments: []string{"--session-kubeconfig=a", "--session-url=http://a.example"}, want: []string{"--session-url"}},
-		"bounds":          {arguments: []string{"--max-streams=0", "--max-user-sessions=0", "--max-project-sessions=-1", "--session-port=0"}, want: []string{"--max-streams", "--max-user-sessions", "--max-project-sessions", "--session-port"}},
+		"no HTTPS": {
+			gates: "InstanceExec=true", arguments: []string{"--session-kubeconfig=a", "--session-url=http://a.example"},
+			want: []string{"--session-url"},
+		},
+		"bounds": {
+			arguments: []string{"--max-streams=0", "--max-user-sessions=0", "--max-project-sessions=-1", "--session-port=0"},
+			want:      []string{"--max-streams", "--max-user-sessions", "--max-project-sessions", "--session-port"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var o sessionOptions

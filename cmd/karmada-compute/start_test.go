@@ -28,8 +28,9 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m, testenv.Options{})) }
 
-// TestStartWithoutAnybody: a replica with controllers that starts while neither hub nor Milo answers waits, alive and not ready. When
-// the hub answers, all its controllers are set up and it joins the replicas that share the projects, without Milo.
+// TestStartWithoutAnybody: a replica with controllers that starts while neither hub nor Milo answers waits, alive and
+// not ready. When the hub answers, all its controllers are set up and it joins the replicas that share the projects,
+// without Milo.
 func TestStartWithoutAnybody(t *testing.T) {
 	p := testplanes.New(t)
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "karmada-system"}}
@@ -42,7 +43,8 @@ func TestStartWithoutAnybody(t *testing.T) {
 	health := testenv.FreeAddress(t)
 	startProcess(t,
 		"--kubeconfig="+testenv.Kubeconfig(t, toHub.Config(p.Config())), "--milo-kubeconfig="+testenv.Kubeconfig(t, toMilo.Config(p.Config())),
-		"--replica-name=a", "--controllers=*", "--webhooks=", "--register-webhooks=false", "--metrics-bind-address=0", "--peer-bind-address=0", "--health-probe-bind-address="+health,
+		"--replica-name=a", "--controllers=*", "--webhooks=", "--register-webhooks=false", "--metrics-bind-address=0",
+		"--peer-bind-address=0", "--health-probe-bind-address="+health,
 	)
 	r := &replica{client: &http.Client{}}
 	probe := func(path string) error {

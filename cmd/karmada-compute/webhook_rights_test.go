@@ -29,8 +29,8 @@ import (
 	testplanes "github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
-// TestWebhooksNeedNoMoreRights verifies that a process that serves webhooks only works on the hub with the chart's roles for it, and
-// sends no request that these roles do not allow.
+// TestWebhooksNeedNoMoreRights verifies that a process that serves webhooks only works on the hub with the chart's
+// roles for it, and sends no request that these roles do not allow.
 func TestWebhooksNeedNoMoreRights(t *testing.T) {
 	p := testplanes.New(t)
 	const user = "webhooks"
@@ -41,7 +41,8 @@ func TestWebhooksNeedNoMoreRights(t *testing.T) {
 	health := testenv.FreeAddress(t)
 	startProcess(t,
 		"--kubeconfig="+kubeconfigOf(t, hub.url), "--milo-kubeconfig="+kubeconfigOf(t, milo.URL), "--controllers=-*", "--webhooks=workloads",
-		"--register-webhooks=false", "--webhook-bind-address=127.0.0.1", "--webhook-port="+strconv.Itoa(testenv.FreePort(t)), "--add-on-users=controllers",
+		"--register-webhooks=false", "--webhook-bind-address=127.0.0.1", "--webhook-port="+strconv.Itoa(testenv.FreePort(t)),
+		"--add-on-users=controllers",
 		"--metrics-bind-address=0", "--peer-bind-address=0", "--health-probe-bind-address="+health, "--shutdown-delay-duration=0",
 	)
 	r := &replica{client: &http.Client{}}

@@ -62,7 +62,9 @@ func (p *admissionProjects) admitted(project *milo.Project, err error) (webhook.
 }
 
 // Locations reads the locations of a project.
-func (p *admissionProjects) Locations(ctx context.Context, project webhook.Project) (locations []cities.Location, age time.Duration, err error) {
+func (p *admissionProjects) Locations(
+	ctx context.Context, project webhook.Project,
+) (locations []cities.Location, age time.Duration, err error) {
 	return p.lookup.Locations(ctx, known(project))
 }
 
@@ -72,17 +74,23 @@ func (p *admissionProjects) FreshLocations(ctx context.Context, project webhook.
 }
 
 // Review sends a SubjectAccessReview to the project.
-func (p *admissionProjects) Review(ctx context.Context, project webhook.Project, review authorizationv1.SubjectAccessReviewSpec) (bool, string, error) {
+func (p *admissionProjects) Review(
+	ctx context.Context, project webhook.Project, review authorizationv1.SubjectAccessReviewSpec,
+) (bool, string, error) {
 	return p.lookup.Review(ctx, known(project), review)
 }
 
 // MayWrite sends a SubjectAccessReview to the project.
-func (p *admissionProjects) MayWrite(ctx context.Context, project webhook.Project, review authorizationv1.SubjectAccessReviewSpec) (bool, error) {
+func (p *admissionProjects) MayWrite(
+	ctx context.Context, project webhook.Project, review authorizationv1.SubjectAccessReviewSpec,
+) (bool, error) {
 	return p.lookup.MayWrite(ctx, known(project), review)
 }
 
 // Reserve counts what the Workloads of a project ask for.
-func (p *admissionProjects) Reserve(ctx context.Context, project webhook.Project, reservation templates.Reservation) (templates.Demand, error) {
+func (p *admissionProjects) Reserve(
+	ctx context.Context, project webhook.Project, reservation templates.Reservation,
+) (templates.Demand, error) {
 	return p.lookup.Reserve(ctx, known(project), reservation)
 }
 

@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// karmadactl is Karmada's own karmadactl with the addon karmada-compute and the command compute. As kubectl-karmada in $PATH it is a plugin of
-// kubectl.
+// karmadactl is Karmada's own karmadactl with the addon karmada-compute and the command compute. As kubectl-karmada in
+// $PATH it is a plugin of kubectl.
 package main
 
 import (

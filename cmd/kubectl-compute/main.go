@@ -1,7 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// kubectl-compute is a plugin of kubectl: `kubectl compute` shows and changes Workloads with the rights of their consumer.
+// kubectl-compute is a plugin of kubectl: `kubectl compute` shows and changes Workloads with the rights of their
+// consumer.
 package main
 
 import (

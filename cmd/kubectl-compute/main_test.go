@@ -24,7 +24,8 @@ func run(t *testing.T, args ...string) (string, error) {
 	return out.String(), err
 }
 
-// TestVersion: the plugin prints its version without a kubeconfig, in each way that users of kubectl and of the other binaries try.
+// TestVersion: the plugin prints its version without a kubeconfig, in each way that users of kubectl and of the other
+// binaries try.
 func TestVersion(t *testing.T) {
 	t.Setenv("KUBECONFIG", "/does/not/exist")
 	for _, args := range [][]string{{"--version"}, {"version"}} {

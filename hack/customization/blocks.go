@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// Karmada compiles the whole script on each run, so a script contains only what it needs: the blocks of Lua between empty lines
-// that define a global function, and the locals that these blocks reach. A local variable with the name of a block keeps that
-// block, too, which only costs time.
+// Karmada compiles the whole script on each run, so a script contains only what it needs: the blocks of Lua between
+// empty lines that define a global function, and the locals that these blocks reach. A local variable with the name of
+// a block keeps that block, too, which only costs time.
 
 var (
 	comments = regexp.MustCompile(`(?m)^ *--.*$`)
@@ -38,8 +38,8 @@ func blocks(lua string) []string {
 	return result
 }
 
-// reached returns the blocks that define a global function, and the blocks that they need, in their order. A block needs only
-// earlier ones.
+// reached returns the blocks that define a global function, and the blocks that they need, in their order. A block
+// needs only earlier ones.
 func reached(all []string) []string {
 	var result []string
 	needed := map[string]bool{}

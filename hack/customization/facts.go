@@ -124,7 +124,8 @@ var scalarReaders = map[scalar]string{
 	{reflect.Bool, false}:   "some_bool",
 }
 
-// reader returns the reader of a field in lua/types.lua. It panics if there is no reader: an author who extends the API adds it.
+// reader returns the reader of a field in lua/types.lua. It panics if there is no reader: an author who extends the API
+// adds it.
 func (t *luaTypes) reader(of reflect.Type, always bool) string {
 	if of == reflect.TypeFor[metav1.Time]() || of == reflect.TypeFor[*metav1.Time]() {
 		return "time"

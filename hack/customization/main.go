@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command customization writes the ResourceInterpreterCustomization of WorkloadDeployments: for each operation a script,
-// joined from the Lua files of a folder and from constants and types of the Go packages.
+// Command customization writes the ResourceInterpreterCustomization of WorkloadDeployments: for each operation a
+// script, joined from the Lua files of a folder and from constants and types of the Go packages.
 package main
 
 import (
@@ -17,8 +17,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// rules are the fields of spec.customizations and the files with their operations, in the order of the API. Karmada has none for
-// Prune.
+// rules are the fields of spec.customizations and the files with their operations, in the order of the API. Karmada has
+// none for Prune.
 var rules = []struct{ name, operation string }{
 	{"retention", "retain"},
 	{"replicaResource", "interpretreplica"},
@@ -49,7 +49,8 @@ func main() {
 func write(folder string) error {
 	var out strings.Builder
 	out.WriteString(header)
-	fmt.Fprintf(&out, "apiVersion: %s\nkind: ResourceInterpreterCustomization\nmetadata:\n  name: karmada-compute\n", configv1alpha1.GroupVersion)
+	fmt.Fprintf(&out, "apiVersion: %s\nkind: ResourceInterpreterCustomization\nmetadata:\n  name: karmada-compute\n",
+		configv1alpha1.GroupVersion)
 	fmt.Fprintf(&out, "spec:\n  target:\n    apiVersion: %s\n    kind: WorkloadDeployment\n  customizations:\n", v1alpha.GroupVersion)
 	library, err := readLibrary(filepath.Join(folder, "lua"))
 	if err != nil {

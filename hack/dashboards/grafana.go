@@ -112,7 +112,8 @@ func (p panel) grafana() object {
 	var targets []any
 	for i, q := range p.Queries {
 		targets = append(targets, object{
-			"refId": string(rune('A' + i)), "datasource": datasource, "expr": q.Expr, "legendFormat": q.Legend, "instant": p.Number, "range": !p.Number,
+			"refId": string(rune('A' + i)), "datasource": datasource, "expr": q.Expr, "legendFormat": q.Legend,
+			"instant": p.Number, "range": !p.Number,
 		})
 	}
 	defaults := object{"unit": p.Unit, "noValue": "none"}
@@ -130,7 +131,9 @@ func (p panel) grafana() object {
 	}
 	defaults["thresholds"] = p.thresholds()
 	result["type"] = "stat"
-	result["options"] = object{"reduceOptions": object{"calcs": []string{"lastNotNull"}}, "colorMode": "value", "graphMode": "none", "orientation": "auto"}
+	result["options"] = object{
+		"reduceOptions": object{"calcs": []string{"lastNotNull"}}, "colorMode": "value", "graphMode": "none", "orientation": "auto",
+	}
 	return result
 }
 

@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command dashboards writes the Grafana dashboards of the chart. Their content is in dashboards.yaml. Grafana's JSON for a panel is
-// ten times as long, and contains positions and ids that this command computes.
+// Command dashboards writes the Grafana dashboards of the chart. Their content is in dashboards.yaml. Grafana's JSON
+// for a panel is ten times as long, and contains positions and ids that this command computes.
 package main
 
 import (

@@ -10,8 +10,9 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Bounds of fields without a bound in the sources, mostly fields of Kubernetes' own types. They do not replace admission's rules:
-// they keep the length of every list, map and string finite for all writers. Stored valid objects are within them.
+// Bounds of fields without a bound in the sources, mostly fields of Kubernetes' own types. They do not replace
+// admission's rules: they keep the length of every list, map and string finite for all writers. Stored valid objects
+// are within them.
 const (
 	mostBytes = 1024
 	mostItems = 1024
@@ -71,7 +72,8 @@ func findUnbounded(schema *yaml.Node, path string, missing map[int][]string) {
 	}
 }
 
-// boundVersions collects the missing bounds of every version of a CRD. API servers bound the metadata of an object themselves.
+// boundVersions collects the missing bounds of every version of a CRD. API servers bound the metadata of an object
+// themselves.
 func boundVersions(document *yaml.Node, missing map[int][]string) {
 	if document.Kind == yaml.DocumentNode {
 		document = document.Content[0]
@@ -91,9 +93,9 @@ func boundVersions(document *yaml.Node, missing map[int][]string) {
 	}
 }
 
-// makeAtomic makes API servers record one owner for a field and not one for each of its parts: for a template with many small
-// variables the managed fields would be as large as the template, in every Instance. A Workload keeps the parts, since several
-// clients may apply one.
+// makeAtomic makes API servers record one owner for a field and not one for each of its parts: for a template with many
+// small variables the managed fields would be as large as the template, in every Instance. A Workload keeps the parts,
+// since several clients may apply one.
 func makeAtomic(schema *yaml.Node, missing map[int][]string) {
 	const key = "x-kubernetes-map-type"
 	if schema != nil && len(schema.Content) > 0 && value(schema, key) == nil {

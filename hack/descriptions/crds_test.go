@@ -41,7 +41,8 @@ func crds(t *testing.T) map[string]*apiextensionsv1.CustomResourceDefinition {
 
 func TestShortNames(t *testing.T) {
 	want := map[string][]string{
-		v1alpha.KindWorkload: {"wl"}, v1alpha.KindWorkloadDeployment: {"wd"}, v1alpha.KindInstance: {"inst"}, v1alpha.KindInstanceSlice: {"islice"}, "InstanceType": {"itype"}, v1alpha.KindCell: {"ccell"}, v1alpha.KindInstanceSession: {"isess"},
+		v1alpha.KindWorkload: {"wl"}, v1alpha.KindWorkloadDeployment: {"wd"}, v1alpha.KindInstance: {"inst"},
+		v1alpha.KindInstanceSlice: {"islice"}, "InstanceType": {"itype"}, v1alpha.KindCell: {"ccell"}, v1alpha.KindInstanceSession: {"isess"},
 		v1alpha.KindWorkloadRevision: {"wlrev"},
 	}
 	got := map[string][]string{}
@@ -56,7 +57,8 @@ func TestShortNames(t *testing.T) {
 	}
 }
 
-// TestColumns: the default output of `kubectl get` fits a terminal of 80 columns, at the usual maximum width of the values.
+// TestColumns: the default output of `kubectl get` fits a terminal of 80 columns, at the usual maximum width of the
+// values.
 func TestColumns(t *testing.T) {
 	const name, padding, terminal = 20, 3, 80
 	widths := map[string]int{
@@ -65,7 +67,8 @@ func TestColumns(t *testing.T) {
 		`.status.conditions[?(@.type=="Ready")].reason`:      longestReason(v1alpha.ConditionReady),
 		`.status.conditions[?(@.type=="Ready")].status`:      len("Unknown"),
 		".status.networkInterfaces[0].assignments.networkIP": len("10.128.0.1"), ".status.readyReplicas": 4, ".status.desiredReplicas": 4,
-		".status.total": 5, ".spec.resources.cpu": 4, ".spec.deployment": name, ".spec.first": 4, ".spec.last": 4, ".spec.resources.memory": 5, ".spec.lifecycle.phase": len(v1alpha.InstanceTypeDeprecated), ".spec.type": len(v1alpha.SessionAttach),
+		".status.total": 5, ".spec.resources.cpu": 4, ".spec.deployment": name, ".spec.first": 4, ".spec.last": 4,
+		".spec.resources.memory": 5, ".spec.lifecycle.phase": len(v1alpha.InstanceTypeDeprecated), ".spec.type": len(v1alpha.SessionAttach),
 		`.metadata.labels.compute\.datumapis\.com/workload-name`: name, ".spec.revision": 4,
 		".status.userName": 10,
 	}
@@ -129,8 +132,8 @@ func undescribed(t *testing.T, path string, schema *apiextensionsv1.JSONSchemaPr
 	}
 }
 
-// TestBounded: every list, map and string of a kind is bounded, and so is the amount that a request can make an API server store and
-// every watcher read.
+// TestBounded: every list, map and string of a kind is bounded, and so is the amount that a request can make an API
+// server store and every watcher read.
 func TestBounded(t *testing.T) {
 	for kind, crd := range crds(t) {
 		for _, part := range []string{"spec", "status"} {

@@ -1,9 +1,9 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command descriptions adds to the CRDs in the folder of its argument what controller-gen leaves out: the descriptions of the fields of
-// metadata in a template, which `kubectl explain` shows, the field metadata.name, where a rule of the kind names it as its fieldPath, and
-// bounds of lists, maps and strings.
+// Command descriptions adds to the CRDs in the folder of its argument what controller-gen leaves out: the descriptions
+// of the fields of metadata in a template, which `kubectl explain` shows, the field metadata.name, where a rule of the
+// kind names it as its fieldPath, and bounds of lists, maps and strings.
 package main
 
 import (
@@ -98,8 +98,8 @@ func find(node *yaml.Node, missing map[int][]string) {
 	}
 }
 
-// hasRuleOfName reports whether a rule of the whole object names metadata.name: an API server ignores the fieldPath of a rule when the
-// schema does not have the field.
+// hasRuleOfName reports whether a rule of the whole object names metadata.name: an API server ignores the fieldPath of
+// a rule when the schema does not have the field.
 func hasRuleOfName(schema *yaml.Node) bool {
 	rules := value(schema, "x-kubernetes-validations")
 	return rules != nil && slices.ContainsFunc(rules.Content, func(rule *yaml.Node) bool {

@@ -16,8 +16,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// TestRefusedFields: fields of the original that do not exist here (docs/decisions/0058-milo-today.md). API servers name each of them in the
-// refusal of a request with strict validation, and store none.
+// TestRefusedFields: fields of the original that do not exist here (docs/decisions/0058-milo-today.md). API servers
+// name each of them in the refusal of a request with strict validation, and store none.
 func TestRefusedFields(t *testing.T) {
 	for kind, field := range map[string]string{
 		v1alpha.KindWorkloadDeployment: "locationRef",
@@ -37,7 +37,9 @@ func TestRefusedFields(t *testing.T) {
 func structural(t *testing.T, kind string) *structuralschema.Structural {
 	t.Helper()
 	internal := &apiextensions.JSONSchemaProps{}
-	if err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(crds(t)[kind].Spec.Versions[0].Schema.OpenAPIV3Schema, internal, nil); err != nil {
+	stored := crds(t)[kind].Spec.Versions[0].Schema.OpenAPIV3Schema
+	err := apiextensionsv1.Convert_v1_JSONSchemaProps_To_apiextensions_JSONSchemaProps(stored, internal, nil)
+	if err != nil {
 		t.Fatal(err)
 	}
 	schema, err := structuralschema.NewStructural(internal)

@@ -1,12 +1,12 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command federation builds test/cmd/federation and the binaries that the subcommand needs, and then executes it with the same
-// arguments. It imports only the standard library, so that on a machine with empty caches it is compiled within seconds and
-// reports the progress of the builds.
+// Command federation builds test/cmd/federation and the binaries that the subcommand needs, and then executes it with
+// the same arguments. It imports only the standard library, so that on a machine with empty caches it is compiled
+// within seconds and reports the progress of the builds.
 //
-// "federation binaries" only builds, everything that a federation and its tests run. "federation tool NAME" builds one of these
-// binaries and prints its path.
+// "federation binaries" only builds, everything that a federation and its tests run. "federation tool NAME" builds one
+// of these binaries and prints its path.
 package main
 
 import (
@@ -98,8 +98,8 @@ func needed(ctx context.Context, args []string) ([]string, error) {
 	return append(tools.Core(), tools.Containers()...), tools.BuildsContainers(ctx)
 }
 
-// ownFor returns the commands of the repository that a subcommand with these arguments runs. The commands of a released add-on are compiled
-// already; karmadactl joins the cells.
+// ownFor returns the commands of the repository that a subcommand with these arguments runs. The commands of a released
+// add-on are compiled already; karmadactl joins the cells.
 func ownFor(args []string) []string {
 	if slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--released") }) {
 		return []string{karmadactl}

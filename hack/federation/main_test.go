@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestOwnFor: the add-on of the checkout is compiled for every subcommand that starts it, and not if a release replaces it.
+// TestOwnFor: the add-on of the checkout is compiled for every subcommand that starts it, and not if a release replaces
+// it.
 func TestOwnFor(t *testing.T) {
 	for _, c := range []struct {
 		args []string

@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command fields writes the reference of what becomes of each field of a Kubernetes workload in a Workload, from the types of Kubernetes
-// and the table of cli/convert/podfields.
+// Command fields writes the reference of what becomes of each field of a Kubernetes workload in a Workload, from the
+// types of Kubernetes and the table of cli/convert/podfields.
 package main
 
 import (
@@ -22,7 +22,8 @@ Generated from the types of Kubernetes and the code: every field of a Pod, a con
 
 - A field with a path is honoured. It has the name, the default and the meaning that it has in Kubernetes, unless the last column says otherwise.
 - A field without a path is not in the API, or is refused by admission. With strict validation of fields, as kubectl asks for, API servers refuse an
-  unknown field by its name; ` + "`kubectl compute convert`" + ` lists it with the text of the last column. Values in parentheses are the same in every cell:
+  unknown field by its name; ` + "`kubectl compute convert`" +
+	` lists it with the text of the last column. Values in parentheses are the same in every cell:
   convert does not list them.
 - Types that are not here are used unchanged, such as the sources of a ConfigMap volume.
 `

@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command flags writes the reference of all flags: of both binaries, from what they say with --help; of the addon and of the command compute, from
-// their own flag sets.
+// Command flags writes the reference of all flags: of both binaries, from what they say with --help; of the addon and
+// of the command compute, from their own flag sets.
 package main
 
 import (
@@ -30,7 +30,8 @@ const reference = "docs/reference/flags.md"
 const head = `# Flags
 
 Generated from the code: the flags of both binaries, of the addon, and of the command ` + "`compute`" + `. The chart sets the flags of the
-binaries with its [values](../../charts/karmada-compute/README.md#values), and with ` + "`host.extraArgs`" + ` and ` + "`agents.extraArgs`" + ` for flags
+binaries with its [values](../../charts/karmada-compute/README.md#values), and with ` + "`host.extraArgs`" + ` and ` +
+	"`agents.extraArgs`" + ` for flags
 without a value of their own.
 `
 
@@ -163,7 +164,8 @@ func writeCommands(out *strings.Builder) {
 	clients := pflag.NewFlagSet("", pflag.ContinueOnError)
 	own.AddFlags(clients)
 	isOurs := func(flag *pflag.Flag) bool { return flag.Name != "help" && clients.Lookup(flag.Name) == nil }
-	out.WriteString("\n## compute\n\n`kubectl compute` for consumers, `karmadactl compute` for operators. Only `karmadactl compute` has `status` and\n" +
+	out.WriteString("\n## compute\n\n`kubectl compute` for consumers, `karmadactl compute` for operators. Only `karmadactl " +
+		"compute` has `status` and\n" +
 		"the flags that name a project. Both have kubectl's flags for clients, such as `--kubeconfig` and `--namespace`.\n")
 	for _, sub := range command.Commands() {
 		if sub.IsAvailableCommand() && sub.Name() != "help" && sub.Name() != "completion" {

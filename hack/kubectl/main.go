@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// kubectl is Kubernetes' own, of the version that karmadactl uses, for the commands of the documentation: the machine that runs
-// them needs no other kubectl.
+// kubectl is Kubernetes' own, of the version that karmadactl uses, for the commands of the documentation: the machine
+// that runs them needs no other kubectl.
 package main
 
 import (

@@ -112,7 +112,8 @@ func read(files *token.FileSet, file *ast.File) ([]metric, error) {
 	}
 	for _, name := range names {
 		if !r.read[name.Pos()] {
-			return nil, fmt.Errorf("%s: %s is the name of a metric that this generator does not understand: make it with prometheus.New…, with its name, help and labels as literals", files.Position(name.Pos()), name.Value)
+			return nil, fmt.Errorf("%s: %s is the name of a metric that this generator does not understand: make it with "+
+				"prometheus.New…, with its name, help and labels as literals", files.Position(name.Pos()), name.Value)
 		}
 	}
 	return found, nil

@@ -11,7 +11,8 @@ import (
 	"testing"
 )
 
-// TestRead: every way of making a metric is read, and a metric that cannot be read is an error, not a gap in the reference.
+// TestRead: every way of making a metric is read, and a metric that cannot be read is an error, not a gap in the
+// reference.
 func TestRead(t *testing.T) {
 	for source, want := range map[string]string{
 		`var m = prometheus.NewGauge(prometheus.GaugeOpts{Name: "karmada_compute_a", Help: "What."})`:                                         "karmada_compute_a gauge What. []",
@@ -23,8 +24,9 @@ func TestRead(t *testing.T) {
 		`const name = "karmada_compute_a"; var m = prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: "What."})`:                      "as one literal",
 		`var m = prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "karmada_compute", Name: "a", Help: "What."})`:                           "begin with karmada_compute_",
 		`var m = prometheus.NewGauge(prometheus.GaugeOpts{Name: "karmada_compute_a"})`:                                                        "the help of metric karmada_compute_a",
-		`var m = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "karmada_compute_a", Help: "What."}, labels)`:                              "the labels of metric karmada_compute_a",
-		`var m = prometheus.NewDesc("karmada_compute_a", "What.", nil, nil)`:                                                                  "GaugeValue",
+		`var m = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "karmada_compute_a", Help: "What."}, labels)`: "the labels of metric " +
+			"karmada_compute_a",
+		`var m = prometheus.NewDesc("karmada_compute_a", "What.", nil, nil)`: "GaugeValue",
 		`var m = metrics.Registry`: "",
 	} {
 		files := token.NewFileSet()

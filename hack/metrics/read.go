@@ -18,8 +18,8 @@ type metric struct {
 	labels           []string
 }
 
-// kinds maps the functions of package prometheus that create metrics to the type of the metric. A Desc has no type: the functions
-// that create metrics from it have.
+// kinds maps the functions of package prometheus that create metrics to the type of the metric. A Desc has no type: the
+// functions that create metrics from it have.
 var kinds = map[string]string{
 	"NewCounter": "counter", "NewCounterVec": "counter", "NewCounterFunc": "counter",
 	"NewGauge": "gauge", "NewGaugeVec": "gauge", "NewGaugeFunc": "gauge",

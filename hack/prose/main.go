@@ -1,9 +1,10 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command prose writes the comments of Go sources, and the texts in them that users may see, such as errors, conditions, events and log
-// lines, into a folder for the prose linter. For each file <path>.go it writes a file <path>.go.txt, with each text on twice the line of
-// its source. Of the folders after --, and of tests, it writes the comments alone.
+// Command prose writes the comments of Go sources, and the texts in them that users may see, such as errors,
+// conditions, events and log lines, into a folder for the prose linter. For each file <path>.go it writes a file
+// <path>.go.txt, with each text on twice the line of its source. Of the folders after --, and of tests, it writes the
+// comments alone.
 package main
 
 import (

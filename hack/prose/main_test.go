@@ -10,11 +10,12 @@ import (
 	"testing"
 )
 
-// TestRun: comments and texts of three words or more are there, on twice the line of their source, with a word for each verb. Tests and the
-// folders after -- have comments only.
+// TestRun: comments and texts of three words or more are there, on twice the line of their source, with a word for each
+// verb. Tests and the folders after -- have comments only.
 func TestRun(t *testing.T) {
 	t.Chdir(t.TempDir())
-	const source = "// Copyright of all of us.\n\npackage p\n\n// a comment of\n// many words\nvar a, b = \"short\", \"cell %s is %[2]d\\nlost\"\n"
+	const source = "// Copyright of all of us.\n\npackage p\n\n// a comment of\n// many words\nvar a, b = \"short\", \"cell " +
+		"%s is %[2]d\\nlost\"\n"
 	for name, content := range map[string]string{
 		"p/p.go": source, "p/p_test.go": source, "p/none.go": "package p\n", "p/zz_generated.go": source, "silent/q.go": source,
 	} {

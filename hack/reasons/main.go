@@ -30,7 +30,8 @@ const head = `# Reasons
 
 Generated from the code: every reason of the add-on's conditions, with its meaning, the actor and the action.
 
-- **specificity**: of several unhealthy conditions, ` + "`explain`" + ` shows the one with the most specific reason: a cause before a step, a step before a
+- **specificity**: of several unhealthy conditions, ` + "`explain`" +
+	` shows the one with the most specific reason: a cause before a step, a step before a
   summary.
 - **normal for**: how long the reason usually lasts. No action is needed until then. Afterwards the second actor acts.
 
@@ -66,13 +67,16 @@ func run() error {
 		fmt.Fprintf(out, "\n## %s\n\n| reason | meaning | specificity | normal for | who acts | what to do |\n", condition)
 		fmt.Fprint(out, "| --- | --- | --- | --- | --- | --- |\n")
 		for _, remedy := range byCondition[condition] {
-			fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s |\n", remedy.Reason, meanings[remedy.Reason], ranks[remedy.Rank], normal(&remedy), actors(&remedy), does(&remedy))
+			fmt.Fprintf(out, "| %s | %s | %s | %s | %s | %s |\n", remedy.Reason, meanings[remedy.Reason], ranks[remedy.Rank],
+				normal(&remedy), actors(&remedy), does(&remedy))
 		}
 	}
 	return os.WriteFile(reference, []byte(out.String()), 0o644) //nolint:gosec // not a secret
 }
 
-var ranks = map[reasons.Rank]string{reasons.RankWell: "–", reasons.RankSummary: "summary", reasons.RankStep: "step", reasons.RankCause: "cause"}
+var ranks = map[reasons.Rank]string{
+	reasons.RankWell: "–", reasons.RankSummary: "summary", reasons.RankStep: "step", reasons.RankCause: "cause",
+}
 
 // normal returns how long a reason usually lasts.
 func normal(r *reasons.Remedy) string {
@@ -144,7 +148,8 @@ func addMeanings(meanings map[string]string, group *ast.GenDecl) error {
 	return nil
 }
 
-// ofKubernetes holds the meanings of reasons that Kubernetes' HorizontalPodAutoscaler sets. They have no constants here.
+// ofKubernetes holds the meanings of reasons that Kubernetes' HorizontalPodAutoscaler sets. They have no constants
+// here.
 var ofKubernetes = map[string]string{
 	"ValidMetricFound":        "The autoscaler calculates the number of Instances from the metrics",
 	"FailedGetResourceMetric": "The autoscaler cannot read the metrics",

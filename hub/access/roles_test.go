@@ -17,13 +17,15 @@ import (
 
 // files are the roles of the add-on.
 var files = []string{
-	"hub/role.yaml", "namespace/role.yaml", "project/role.yaml", "namespaces/role.yaml", "webhooks/hub/role.yaml", "webhooks/project/role.yaml",
+	"hub/role.yaml", "namespace/role.yaml", "project/role.yaml", "namespaces/role.yaml", "webhooks/hub/role.yaml",
+	"webhooks/project/role.yaml",
 	"sessions/hub/role.yaml", "sessions/streams/role.yaml", "sessions/project/role.yaml", "../../cell/access/role.yaml",
 	"consumers/consumer/role.yaml", "consumers/viewer/role.yaml",
 }
 
-// ofData are the verbs on the ConfigMaps and Secrets of all namespaces, by role: the objects that templates name are read in the
-// projects, and listed in the cells, where their metadata is enough. The role of a hub namespace is bound there alone.
+// ofData are the verbs on the ConfigMaps and Secrets of all namespaces, by role: the objects that templates name are
+// read in the projects, and listed in the cells, where their metadata is enough. The role of a hub namespace is bound
+// there alone.
 var ofData = map[string][]string{
 	"namespace/role.yaml":         {"create", "delete", "get", "list", "patch"},
 	"project/role.yaml":           {"get", "list", "watch"},
@@ -34,13 +36,19 @@ var ofData = map[string][]string{
 }
 
 // ofBindings are the rights to RoleBindings: to create them, which RBAC cannot restrict by name; to update the add-on's
-// own, by name; and to bind one role, so that creation is useless for other roles. And to see in the ClusterRoleBindings whether agents may
-// write Clusters.
+// own, by name; and to bind one role, so that creation is useless for other roles. And to see in the
+// ClusterRoleBindings whether agents may write Clusters.
 var ofBindings = []rbacv1.PolicyRule{
 	{APIGroups: []string{rbacv1.GroupName}, Resources: []string{"rolebindings"}, Verbs: []string{"create"}},
-	{APIGroups: []string{rbacv1.GroupName}, Resources: []string{"rolebindings"}, ResourceNames: []string{"karmada-compute"}, Verbs: []string{"get", "list", "patch", "watch"}},
+	{
+		APIGroups: []string{rbacv1.GroupName}, Resources: []string{"rolebindings"},
+		ResourceNames: []string{"karmada-compute"}, Verbs: []string{"get", "list", "patch", "watch"},
+	},
 	{APIGroups: []string{rbacv1.GroupName}, Resources: []string{"clusterrolebindings"}, Verbs: []string{"list"}},
-	{APIGroups: []string{rbacv1.GroupName}, Resources: []string{"clusterroles"}, ResourceNames: []string{"karmada-compute-namespace"}, Verbs: []string{"bind"}},
+	{
+		APIGroups: []string{rbacv1.GroupName}, Resources: []string{"clusterroles"},
+		ResourceNames: []string{"karmada-compute-namespace"}, Verbs: []string{"bind"},
+	},
 }
 
 // ofStreams is the right to make requests as the one user that has only the streams of sessions.
@@ -48,8 +56,8 @@ var ofStreams = rbacv1.PolicyRule{
 	APIGroups: []string{""}, Resources: []string{"users"}, ResourceNames: []string{"karmada-compute-sessions"}, Verbs: []string{"impersonate"},
 }
 
-// TestRolesAreNarrow: no role of the add-on has a wildcard, has more rights on Secrets than it needs to copy the data of
-// templates and to keep its own CA and paths, may write webhook configurations of others, or can escalate rights.
+// TestRolesAreNarrow: no role of the add-on has a wildcard, has more rights on Secrets than it needs to copy the data
+// of templates and to keep its own CA and paths, may write webhook configurations of others, or can escalate rights.
 func TestRolesAreNarrow(t *testing.T) {
 	for _, file := range files {
 		content, err := os.ReadFile(file)

@@ -26,7 +26,8 @@ import (
 )
 
 const (
-	// citiesRecord is the name of the ConfigMap that exists once the cells of an earlier version of the add-on are confirmed.
+	// citiesRecord is the name of the ConfigMap that exists once the cells of an earlier version of the add-on are
+	// confirmed.
 	citiesRecord = "karmada-compute-cities"
 	// citiesFieldManager is the field manager of the labels that confirm a city.
 	citiesFieldManager = client.FieldOwner("karmada-compute-cities")
@@ -78,8 +79,8 @@ func (c *Cities) adopt(ctx context.Context) error {
 
 type cellOfCity struct{ cell, city string }
 
-// named are the cells that the policies of cities name. A policy in another namespace than a hub namespace says nothing: it may be
-// anybody's.
+// named are the cells that the policies of cities name. A policy in another namespace than a hub namespace says
+// nothing: it may be anybody's.
 func (c *Cities) named(ctx context.Context) (map[cellOfCity]bool, error) {
 	var found policyv1alpha1.PropagationPolicyList
 	if err := c.APIReader.List(ctx, &found, client.HasLabels{v1alpha.LabelTopologyCity}); err != nil {
@@ -105,8 +106,9 @@ func (c *Cities) named(ctx context.Context) (map[cellOfCity]bool, error) {
 	return named, nil
 }
 
-// confirm labels the namespace of a cell's Works with a city, or removes the label if city is "". If adding, a label that it has
-// already stays. Without the namespace, which Karmada makes for a new Cluster, nothing happens: it has no label either.
+// confirm labels the namespace of a cell's Works with a city, or removes the label if city is "". If adding, a label
+// that it has already stays. Without the namespace, which Karmada makes for a new Cluster, nothing happens: it has no
+// label either.
 func (c *Cities) confirm(ctx context.Context, cluster, city string, adding bool) error {
 	namespace := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}}
 	key := client.ObjectKey{Name: karmadanames.GenerateExecutionSpaceName(cluster)}
@@ -133,8 +135,8 @@ func (c *Cities) confirm(ctx context.Context, cluster, city string, adding bool)
 	return nil
 }
 
-// agentsWrite reports whether an agent of a cell may write Clusters. It reads the hub without a cache: an agent has its rights before it
-// writes a Cluster, so whoever asks after it has seen a Cluster of an agent knows of the agent.
+// agentsWrite reports whether an agent of a cell may write Clusters. It reads the hub without a cache: an agent has its
+// rights before it writes a Cluster, so whoever asks after it has seen a Cluster of an agent knows of the agent.
 func (c *Cities) agentsWrite(ctx context.Context) (bool, error) {
 	var bindings rbacv1.ClusterRoleBindingList
 	if err := c.APIReader.List(ctx, &bindings); err != nil {

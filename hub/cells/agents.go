@@ -94,8 +94,9 @@ func (r *Agents) Reconcile(ctx context.Context, request reconcile.Request) (reco
 	return reconcile.Result{}, conditions{r.Hub, r.Clock}.write(ctx, cluster, v1alpha.ConditionComputeAgentReady, wanted)
 }
 
-// generation is the generation of the agents' Deployment on the hub, where a cell reports another one than the rest; otherwise it is the
-// generation that all report; 0: there is no Deployment. The report of one cell decides nothing about the agent of another cell.
+// generation is the generation of the agents' Deployment on the hub, where a cell reports another one than the rest;
+// otherwise it is the generation that all report; 0: there is no Deployment. The report of one cell decides nothing
+// about the agent of another cell.
 func (r *Agents) generation(ctx context.Context, binding *workv1alpha2.ResourceBinding) (int64, error) {
 	reported := map[int64]bool{}
 	last := int64(0)
@@ -161,8 +162,10 @@ func agentCondition(cluster *clusterv1alpha1.Cluster, binding *workv1alpha2.Reso
 		c.Message = "Karmada has not brought the agent of karmada-compute here; see ResourceBinding " + Binding.String()
 	case own.AvailableReplicas == 0:
 		c.Reason = v1alpha.ReasonAgentNotReady
-		c.Message = fmt.Sprintf("no replica of the agent is available; see Deployment karmada-compute-cell in namespace %s of the cell", Binding.Namespace)
-	case newest > 0 && own.ResourceTemplateGeneration != newest || own.UpdatedReplicas < own.Replicas || own.ObservedGeneration < own.Generation:
+		c.Message = fmt.Sprintf("no replica of the agent is available; see Deployment karmada-compute-cell in namespace %s of the cell",
+			Binding.Namespace)
+	case newest > 0 && own.ResourceTemplateGeneration != newest || own.UpdatedReplicas < own.Replicas ||
+		own.ObservedGeneration < own.Generation:
 		c.Reason = v1alpha.ReasonAgentOutdated
 		c.Message = fmt.Sprintf("the agent runs generation %d of its template; the hub has %d", own.ResourceTemplateGeneration, newest)
 		if newest == 0 || own.ResourceTemplateGeneration == newest {

@@ -46,8 +46,10 @@ type fixture struct {
 
 // reporting holds the report of each cell, and the expected reason of its condition.
 var reporting = map[string]struct{ report, reason string }{
-	"current": {current, v1alpha.ReasonAgentReady}, "old": {outdated, v1alpha.ReasonAgentOutdated}, "rolling": {rolling, v1alpha.ReasonAgentOutdated},
-	"dead": {dead, v1alpha.ReasonAgentNotReady}, "missing": {"", v1alpha.ReasonAgentMissing}, "invented": {invented, v1alpha.ReasonAgentOutdated}, "garbled": {`{"availableReplicas":"two"}`, v1alpha.ReasonAgentNotReady},
+	"current": {current, v1alpha.ReasonAgentReady}, "old": {outdated, v1alpha.ReasonAgentOutdated},
+	"rolling": {rolling, v1alpha.ReasonAgentOutdated},
+	"dead":    {dead, v1alpha.ReasonAgentNotReady}, "missing": {"", v1alpha.ReasonAgentMissing},
+	"invented": {invented, v1alpha.ReasonAgentOutdated}, "garbled": {`{"availableReplicas":"two"}`, v1alpha.ReasonAgentNotReady},
 }
 
 func newFixture(t *testing.T) *fixture {
@@ -105,7 +107,8 @@ func TestReconcile(t *testing.T) {
 	f.report()
 	for name, cell := range reporting {
 		c := f.reconcile(name)
-		if c == nil || c.Reason != cell.reason || (c.Status == metav1.ConditionTrue) != (cell.reason == v1alpha.ReasonAgentReady) || c.Message == "" {
+		if c == nil || c.Reason != cell.reason || (c.Status == metav1.ConditionTrue) != (cell.reason == v1alpha.ReasonAgentReady) ||
+			c.Message == "" {
 			t.Errorf("%s: %+v, want %s", name, c, cell.reason)
 		}
 		want := 0.0

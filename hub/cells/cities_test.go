@@ -35,7 +35,8 @@ func forgotten(value string) *clusterv1alpha1.Cluster {
 
 func cordonedCluster(schedulable metav1.ConditionStatus) *clusterv1alpha1.Cluster {
 	cluster := newCluster("dfw", metav1.ConditionTrue)
-	cluster.Status.Conditions = append(cluster.Status.Conditions, metav1.Condition{Type: v1alpha.ConditionComputeNodesSchedulable, Status: schedulable})
+	cluster.Status.Conditions = append(cluster.Status.Conditions,
+		metav1.Condition{Type: v1alpha.ConditionComputeNodesSchedulable, Status: schedulable})
 	return cluster
 }
 
@@ -50,9 +51,11 @@ func TestNewCell(t *testing.T) {
 		"before its report": {newCluster("dfw", ""), Cell{Name: "a", City: "dfw", Since: time.Unix(1000, 0)}},
 		"without a city":    {newCluster("", metav1.ConditionTrue), Cell{Name: "a", Ready: true, Since: time.Unix(2000, 0)}},
 		"forgotten":         {forgotten("true"), Cell{Name: "a", City: "dfw", Since: time.Unix(2000, 0), Gone: true}},
-		"cordoned":          {cordonedCluster(metav1.ConditionFalse), Cell{Name: "a", City: "dfw", Ready: true, Since: time.Unix(2000, 0), Cordoned: true}},
-		"not cordoned":      {cordonedCluster(metav1.ConditionTrue), Cell{Name: "a", City: "dfw", Ready: true, Since: time.Unix(2000, 0)}},
-		"not forgotten":     {forgotten("false"), Cell{Name: "a", City: "dfw", Since: time.Unix(2000, 0)}},
+		"cordoned": {
+			cordonedCluster(metav1.ConditionFalse), Cell{Name: "a", City: "dfw", Ready: true, Since: time.Unix(2000, 0), Cordoned: true},
+		},
+		"not cordoned":  {cordonedCluster(metav1.ConditionTrue), Cell{Name: "a", City: "dfw", Ready: true, Since: time.Unix(2000, 0)}},
+		"not forgotten": {forgotten("false"), Cell{Name: "a", City: "dfw", Since: time.Unix(2000, 0)}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -80,7 +83,8 @@ func TestOf(t *testing.T) {
 			t.Errorf("%s has %v, want %v", city, got, want)
 		}
 	}
-	if gone := cells.GoneOf("DFW"); len(gone) != 1 || gone[0].Name != "e" || cells.Exists("e") || !cells.Exists("b") || cells.Exists("nobody") {
+	if gone := cells.GoneOf("DFW"); len(gone) != 1 || gone[0].Name != "e" || cells.Exists("e") || !cells.Exists("b") ||
+		cells.Exists("nobody") {
 		t.Errorf("gone are %v", gone)
 	}
 	if !cells.AnyReady() || cells.Of("ord").AnyReady() {
@@ -92,7 +96,9 @@ func TestOf(t *testing.T) {
 }
 
 func TestAgent(t *testing.T) {
-	for reason, want := range map[string]bool{v1alpha.ReasonAgentReady: false, v1alpha.ReasonAgentOutdated: false, v1alpha.ReasonAgentMissing: true, v1alpha.ReasonAgentNotReady: true} {
+	for reason, want := range map[string]bool{
+		v1alpha.ReasonAgentReady: false, v1alpha.ReasonAgentOutdated: false, v1alpha.ReasonAgentMissing: true, v1alpha.ReasonAgentNotReady: true,
+	} {
 		cluster, other := newCluster("dfw", metav1.ConditionTrue), newCluster("dfw", metav1.ConditionTrue)
 		cluster.Status.Conditions = append(cluster.Status.Conditions, metav1.Condition{
 			Type: v1alpha.ConditionComputeAgentReady, Reason: reason, Message: "why", LastTransitionTime: metav1.Unix(3000, 0),
@@ -108,7 +114,9 @@ func TestAgent(t *testing.T) {
 	if _, found := (Cells{{Name: "b"}}).Find("a"); found {
 		t.Error("a cell that does not exist is found")
 	}
-	if !Changed().Update(event.UpdateEvent{ObjectOld: newCluster("dfw", metav1.ConditionTrue), ObjectNew: cordonedCluster(metav1.ConditionFalse)}) {
+	if !Changed().Update(event.UpdateEvent{
+		ObjectOld: newCluster("dfw", metav1.ConditionTrue), ObjectNew: cordonedCluster(metav1.ConditionFalse),
+	}) {
 		t.Error("a cordon of all nodes is no change")
 	}
 	lost := newCluster("dfw", metav1.ConditionFalse)

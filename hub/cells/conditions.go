@@ -22,8 +22,8 @@ type conditions struct {
 	clock clock.PassiveClock
 }
 
-// write sets a condition of a Cluster, or removes it if wanted is nil. It writes only if the condition changes. After a conflict
-// with Karmada, which writes the same status, Karmada's write requeues the Cluster.
+// write sets a condition of a Cluster, or removes it if wanted is nil. It writes only if the condition changes. After a
+// conflict with Karmada, which writes the same status, Karmada's write requeues the Cluster.
 func (c conditions) write(ctx context.Context, cluster *clusterv1alpha1.Cluster, kind string, wanted *metav1.Condition) error {
 	changed := cluster.DeepCopy()
 	differs := false

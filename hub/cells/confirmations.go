@@ -28,7 +28,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// executionSpaceAfter is the delay before the namespace of a new cell's Works is looked for again: Karmada makes it at once.
+// executionSpaceAfter is the delay before the namespace of a new cell's Works is looked for again: Karmada makes it at
+// once.
 const executionSpaceAfter = 2 * time.Second
 
 // Confirmations confirms the cities of Clusters while no agent can write Clusters, and maintains condition
@@ -94,7 +95,8 @@ func unconfirmed(cluster *clusterv1alpha1.Cluster, city string) *metav1.Conditio
 	}
 }
 
-// NewCities returns the Cities of the hub of a manager. They have a cache of their own: the manager's has the namespaces of projects alone.
+// NewCities returns the Cities of the hub of a manager. They have a cache of their own: the manager's has the
+// namespaces of projects alone.
 func NewCities(mgr ctrl.Manager, namespace string) (*Cities, error) {
 	exists, err := labels.NewRequirement(v1alpha.LabelTopologyCity, selection.Exists, nil)
 	if err != nil {
@@ -121,8 +123,8 @@ func namespaceMetadata() *metav1.PartialObjectMetadata {
 	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}}
 }
 
-// Watch is a source of requests for what a change of a confirmed city concerns: for a Cluster of the name with the city of before, and with
-// the one of now. Without a cache it has no events.
+// Watch is a source of requests for what a change of a confirmed city concerns: for a Cluster of the name with the city
+// of before, and with the one of now. Without a cache it has no events.
 func Watch[R comparable](c *Cities, concerned func(context.Context, client.Object) []R) source.TypedSource[R] {
 	if c == nil || c.cache == nil {
 		return source.TypedFunc[R](func(context.Context, workqueue.TypedRateLimitingInterface[R]) error { return nil })

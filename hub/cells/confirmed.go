@@ -20,8 +20,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// Cities decides to which city a Cluster belongs: to the one of its label, if the namespace of its Works has the same label. The agents of
-// cells in pull mode may create Clusters and change the labels of their own, and write no namespace. It is safe for concurrent use.
+// Cities decides to which city a Cluster belongs: to the one of its label, if the namespace of its Works has the same
+// label. The agents of cells in pull mode may create Clusters and change the labels of their own, and write no
+// namespace. It is safe for concurrent use.
 type Cities struct {
 	// Namespaces reads the metadata of the namespaces with the label of a city, from a cache. See NewCities.
 	Namespaces client.Reader
@@ -75,7 +76,8 @@ func (h *confirmedHub) List(ctx context.Context, list client.ObjectList, options
 	if !areClusters {
 		return nil
 	}
-	// After the Clusters: a city that is withdrawn and confirmed for another Cluster of the name is never the one of before.
+	// After the Clusters: a city that is withdrawn and confirmed for another Cluster of the name is never the one of
+	// before.
 	confirmed, err := h.cities.confirmed(ctx)
 	if err != nil {
 		return err
@@ -86,7 +88,8 @@ func (h *confirmedHub) List(ctx context.Context, list client.ObjectList, options
 	return nil
 }
 
-// hideUnconfirmed takes the label of a city that is not confirmed from a Cluster. The Cluster may share its labels with a cache.
+// hideUnconfirmed takes the label of a city that is not confirmed from a Cluster. The Cluster may share its labels with
+// a cache.
 func hideUnconfirmed(cluster *clusterv1alpha1.Cluster, confirmed map[string]string) {
 	if city := cityOf(cluster); city != "" && confirmed[karmadanames.GenerateExecutionSpaceName(cluster.Name)] != city {
 		cluster.Labels = maps.Clone(cluster.Labels)
@@ -121,8 +124,8 @@ func citiesOfNamespaces(ctx context.Context, reader client.Reader) (map[string]s
 	return confirmed, nil
 }
 
-// ready fails until the cells of an earlier version are confirmed and the cache knows it: a cell that seems not to be confirmed loses
-// its Instances.
+// ready fails until the cells of an earlier version are confirmed and the cache knows it: a cell that seems not to be
+// confirmed loses its Instances.
 func (c *Cities) ready(ctx context.Context) error {
 	if c.complete.Load() {
 		return nil

@@ -133,7 +133,8 @@ func TestPushModeAlone(t *testing.T) {
 	c := newCities(t)
 	// The bindings of karmadactl init on every hub are no agents.
 	c.register(rbacv1.Subject{Kind: rbacv1.UserKind, Name: "system:karmada:agent:rbac-generator"}, "system:karmada:agent-rbac-generator")
-	c.register(rbacv1.Subject{Kind: rbacv1.GroupKind, Name: "system:karmada:agents"}, "system:karmada:certificatesigningrequest:selfautoapprover")
+	c.register(rbacv1.Subject{Kind: rbacv1.GroupKind, Name: "system:karmada:agents"},
+		"system:karmada:certificatesigningrequest:selfautoapprover")
 	cell := c.Cell(t, c.city)
 	c.want("a new cell", c.city, c.of(c.city, cell.Name), cell.Name)
 	other := planes.City()
@@ -152,7 +153,9 @@ func TestPushModeAlone(t *testing.T) {
 
 // TestAgents: an agent makes no Cluster a cell of a city, an operator does.
 func TestAgents(t *testing.T) {
-	for name, subject := range map[string]rbacv1.Subject{"a user": agent, "the group": {Kind: rbacv1.GroupKind, Name: "system:karmada:agents"}} {
+	for name, subject := range map[string]rbacv1.Subject{
+		"a user": agent, "the group": {Kind: rbacv1.GroupKind, Name: "system:karmada:agents"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			c := newCities(t)
 			cell := c.Cell(t, c.city)
@@ -195,7 +198,8 @@ func TestPullMode(t *testing.T) {
 	c.want("a cell in pull mode", c.city, c.of(c.city, pull.Name))
 }
 
-// TestCellsOfAnEarlierVersion: the cells that policies name stay cells after an update, and Clusters that an agent adds later are no cells.
+// TestCellsOfAnEarlierVersion: the cells that policies name stay cells after an update, and Clusters that an agent adds
+// later are no cells.
 func TestCellsOfAnEarlierVersion(t *testing.T) {
 	c := newCities(t)
 	c.register(agent, "any")
@@ -218,7 +222,8 @@ func TestCellsOfAnEarlierVersion(t *testing.T) {
 	c.want("a replica starts after the confirmation is withdrawn", c.city, c.of(c.city, all...))
 }
 
-// TestConfirmationsInAManager: a replica confirms a new cell, and hears at once that an operator withdraws or gives a confirmation.
+// TestConfirmationsInAManager: a replica confirms a new cell, and hears at once that an operator withdraws or gives a
+// confirmation.
 func TestConfirmationsInAManager(t *testing.T) {
 	c := newCities(t)
 	mgr, err := ctrl.NewManager(c.Config(), ctrl.Options{

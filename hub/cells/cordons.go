@@ -70,7 +70,8 @@ func (r *Cordons) Reconcile(ctx context.Context, request reconcile.Request) (rec
 	}
 	if *cordoned {
 		wanted.Status, wanted.Reason = metav1.ConditionFalse, v1alpha.ReasonNodesCordoned
-		wanted.Message = "all nodes of the cell are cordoned; new deployments go to the other cells of the city that have capacity; uncordon a node"
+		wanted.Message = "all nodes of the cell are cordoned; new deployments go to the other cells of the city that have " +
+			"capacity; uncordon a node"
 	}
 	return reconcile.Result{}, conditions{r.Hub, r.Clock}.write(ctx, cluster, wanted.Type, wanted)
 }

@@ -30,7 +30,9 @@ func TestCordons(t *testing.T) {
 	work := &workv1alpha1.Work{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "karmada-es-cordoned", Name: "cell", Labels: map[string]string{v1alpha.LabelInventory: v1alpha.InventoryCell},
 	}}
-	work.Spec.Workload.Manifests = []workv1alpha1.Manifest{{RawExtension: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"any"}}`)}}}
+	work.Spec.Workload.Manifests = []workv1alpha1.Manifest{
+		{RawExtension: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"any"}}`)}},
+	}
 	planes.Create(t, p, work)
 	r := &cells.Cordons{Hub: p.Hub, Clock: testingclock.NewFakePassiveClock(time.Now())}
 	for _, test := range []struct {

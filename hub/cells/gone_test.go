@@ -50,7 +50,11 @@ func (f *fixture) work(t *testing.T, name string, labels, annotations map[string
 
 func (f *fixture) forget(t *testing.T) {
 	t.Helper()
-	planes.Change(t, f.Planes, f.cell, func(c *clusterv1alpha1.Cluster) { c.Annotations = map[string]string{v1alpha.AnnotationForget: "true"} })
+	planes.Change(t, f.Planes, f.cell, func(c *clusterv1alpha1.Cluster) {
+		c.Annotations = map[string]string{
+			v1alpha.AnnotationForget: "true",
+		}
+	})
 }
 
 func (f *fixture) lose(t *testing.T) {
@@ -104,7 +108,8 @@ func TestACellThatIsLost(t *testing.T) {
 		t.Errorf("it is requeued after %s with nothing left", after)
 	}
 	f.wantCondition(t, v1alpha.ReasonForgotten)
-	if got := planes.Get(t, f.Planes, f.other.Namespace, "other", &workv1alpha1.Work{}); len(got.Finalizers) != 1 || !got.DeletionTimestamp.IsZero() {
+	if got := planes.Get(t, f.Planes, f.other.Namespace, "other", &workv1alpha1.Work{}); len(got.Finalizers) != 1 ||
+		!got.DeletionTimestamp.IsZero() {
 		t.Errorf("the Work of somebody else is %+v", got.ObjectMeta)
 	}
 	f.Hub.Calls()
@@ -185,7 +190,8 @@ func TestConcerned(t *testing.T) {
 			t.Errorf("an update of %s: %t", name, got)
 		}
 	}
-	if concerned().Create(event.CreateEvent{Object: plain}) || !concerned().Create(event.CreateEvent{Object: forgotten}) || concerned().Delete(event.DeleteEvent{Object: forgotten}) {
+	if concerned().Create(event.CreateEvent{Object: plain}) ||
+		!concerned().Create(event.CreateEvent{Object: forgotten}) || concerned().Delete(event.DeleteEvent{Object: forgotten}) {
 		t.Error("a creation or deletion passes that should not, or the other way round")
 	}
 }

@@ -23,8 +23,8 @@ import (
 // MaxLeaving is the number of leaving deployments that a cell is asked about at once, as the schema of a Cell allows.
 const MaxLeaving = 100
 
-// WorkName is the name that Karmada would give the Work of a hub's Cell: it finds the Work by that when the Cell is deleted in
-// the cell.
+// WorkName is the name that Karmada would give the Work of a hub's Cell: it finds the Work by that when the Cell is
+// deleted in the cell.
 func WorkName(hub types.UID) string {
 	return karmadanames.GenerateWorkName(v1alpha.KindCell, wire.CellName(hub), "")
 }

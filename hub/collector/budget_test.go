@@ -105,7 +105,8 @@ func TestPausesArePerCell(t *testing.T) {
 	r := newRepairs(t)
 	object := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
 	for _, cell := range []string{"broken", "quiet"} {
-		wait, err := r.repairer.Do(t.Context(), Repair{Reason: "ReportMissing", Object: object, Cell: cell}, func(context.Context) error { return nil })
+		wait, err := r.repairer.Do(t.Context(), Repair{Reason: "ReportMissing", Object: object, Cell: cell},
+			func(context.Context) error { return nil })
 		if err != nil || wait != 0 {
 			t.Errorf("the repair for cell %s has to wait %s, %v", cell, wait, err)
 		}

@@ -45,8 +45,8 @@ type DeploymentsOptions struct {
 	APIReader client.Reader
 	// Owners decides whether the original of leftover objects is gone.
 	Owners *ownership.Owners
-	// Withdraw deletes a copy whose original is proved gone, and what no deployment of its hub namespace needs. Only hub/propagation can
-	// exclude that it propagates the next deployment at the same time.
+	// Withdraw deletes a copy whose original is proved gone, and what no deployment of its hub namespace needs. Only
+	// hub/propagation can exclude that it propagates the next deployment at the same time.
 	Withdraw func(context.Context, mcreconcile.Request) (reconcile.Result, error)
 	// Karmada reports whether a karmada-controller-manager is running.
 	Karmada *path.KarmadaWatch
@@ -109,12 +109,12 @@ func (f Faults) Collect(metrics chan<- prometheus.Metric) {
 	}
 }
 
-// sweepInterval is about how often the hub's cache is searched for leftovers. Events find most of them earlier, but a replica that takes a
-// project over gets no event of an object whose owner is gone already.
+// sweepInterval is about how often the hub's cache is searched for leftovers. Events find most of them earlier, but a
+// replica that takes a project over gets no event of an object whose owner is gone already.
 const sweepInterval = time.Minute
 
-// leftovers is a source of requests for copies without originals, for hub namespaces without copies, and for ResourceBindings and Works
-// without copies, in projects that this replica has engaged.
+// leftovers is a source of requests for copies without originals, for hub namespaces without copies, and for
+// ResourceBindings and Works without copies, in projects that this replica has engaged.
 func (r *Deployments) leftovers(events *path.Events) source.TypedSource[mcreconcile.Request] {
 	return projects.Sweep{
 		For: "leftovers of deployments", Interval: sweepInterval, Jitter: 0.2,
@@ -173,8 +173,8 @@ func (r *Deployments) withoutOriginal(ctx context.Context, copied *v1alpha.Workl
 	return requests
 }
 
-// ofUnusedNamespace requests the hub namespaces of a project's namespace if this one has no copies, and no deployment of the project names
-// it.
+// ofUnusedNamespace requests the hub namespaces of a project's namespace if this one has no copies, and no deployment
+// of the project names it.
 func (r *Deployments) ofUnusedNamespace(ctx context.Context, namespace *corev1.Namespace) []mcreconcile.Request {
 	requests := projects.NamespaceOfCopy(ctx, namespace)
 	project := r.cacheOf(ctx, requests)
@@ -192,7 +192,8 @@ func (r *Deployments) ofUnusedNamespace(ctx context.Context, namespace *corev1.N
 	return requests
 }
 
-// cacheOf reads the project of requests from its cache. It is nil if there is no request, or if this replica has not engaged the project.
+// cacheOf reads the project of requests from its cache. It is nil if there is no request, or if this replica has not
+// engaged the project.
 func (r *Deployments) cacheOf(ctx context.Context, requests []mcreconcile.Request) client.Reader {
 	if len(requests) == 0 {
 		return nil

@@ -52,7 +52,8 @@ func newDeploymentsFixture(t *testing.T) *deploymentsFixture {
 	t.Helper()
 	// The copy is old enough that no event about it is still outstanding.
 	f := &deploymentsFixture{
-		Planes: planes.New(t), clock: testingclock.NewFakePassiveClock(time.Now().Add(time.Hour).Truncate(time.Second)), registry: prometheus.NewRegistry(),
+		Planes: planes.New(t), clock: testingclock.NewFakePassiveClock(time.Now().Add(time.Hour).Truncate(time.Second)),
+		registry: prometheus.NewRegistry(),
 	}
 	planes.Index(t, f.Hub, path.SliceIndex{})
 	planes.Index(t, f.Hub, path.WorkIndex{})
@@ -64,7 +65,8 @@ func newDeploymentsFixture(t *testing.T) *deploymentsFixture {
 	})
 	f.reconciler = NewDeployments(DeploymentsOptions{
 		Withdraw: withdrawal.Withdraw,
-		Projects: f.Planes, Hub: f.Hub, APIReader: f.HubAPI, Owners: f.owners(), Karmada: path.NewKarmadaWatch(f.HubAPI, f.clock), Repairer: repairer, Book: book,
+		Projects: f.Planes, Hub: f.Hub, APIReader: f.HubAPI, Owners: f.owners(),
+		Karmada: path.NewKarmadaWatch(f.HubAPI, f.clock), Repairer: repairer, Book: book,
 		Interval: interval, After: after, Clock: f.clock,
 	})
 	city := planes.City()

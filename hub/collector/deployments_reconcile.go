@@ -44,8 +44,8 @@ type deploymentScope struct {
 	requeueAfter pace.After
 }
 
-// Reconcile audits one WorkloadDeployment, or what is left of one. A request without a name is for the hub namespaces of a namespace of the
-// project.
+// Reconcile audits one WorkloadDeployment, or what is left of one. A request without a name is for the hub namespaces
+// of a namespace of the project.
 func (r *Deployments) Reconcile(ctx context.Context, request mcreconcile.Request) (reconcile.Result, error) {
 	if request.Name == "" {
 		return r.Withdraw(ctx, request)
@@ -181,7 +181,9 @@ func (s *deploymentScope) putRight(ctx context.Context, scope path.Scope, judged
 // of a busy Karmada.
 func (s *deploymentScope) patience(found *path.Finding) time.Duration {
 	const busy = 3
-	onTheWay := []path.Fault{path.BindingMissing, path.NotScheduled, path.WorkMissing, path.WorkOutdated, path.WorkNotApplied, path.ReportMissing}
+	onTheWay := []path.Fault{
+		path.BindingMissing, path.NotScheduled, path.WorkMissing, path.WorkOutdated, path.WorkNotApplied, path.ReportMissing,
+	}
 	if slices.Contains(onTheWay, found.Fault) && s.copied != nil && s.Clock.Since(s.copied.CreationTimestamp.Time) < busy*s.After {
 		return busy * s.After
 	}
@@ -204,8 +206,8 @@ func (s *deploymentScope) repair(ctx context.Context, found *path.Finding) error
 	var err error
 	switch {
 	case found.Repair == path.TouchCopy, s.escalates(found.Repair) && atCopy < atObject-1:
-		// From the copy, Karmada propagates along the whole path. After two repairs of the object both take turns: a Karmada that has just
-		// started ignores a repair of the object, which would help later.
+		// From the copy, Karmada propagates along the whole path. After two repairs of the object both take turns: a Karmada
+		// that has just started ignores a repair of the object, which would help later.
 		delay, err = s.Repairer.Touch(ctx, ofCopy)
 	default:
 		delay, err = s.Repairer.Do(ctx, fault, func(ctx context.Context) error { return s.do(ctx, found) })

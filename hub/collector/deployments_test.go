@@ -60,7 +60,8 @@ var repairTests = map[string]repairTest{
 		check: func(t *testing.T, f *deploymentsFixture) bool {
 			t.Helper()
 			work := f.work(t)
-			return work.Spec.SuspendDispatching == nil && work.Annotations[v1alpha.AnnotationRepairedAt] != "" && len(work.Spec.Workload.Manifests) == 1
+			return work.Spec.SuspendDispatching == nil && work.Annotations[v1alpha.AnnotationRepairedAt] != "" &&
+				len(work.Spec.Workload.Manifests) == 1
 		},
 	},
 	"a Work that Karmada forgot to carry out": {
@@ -102,7 +103,8 @@ var repairTests = map[string]repairTest{
 		check: func(t *testing.T, f *deploymentsFixture) bool {
 			t.Helper()
 			b := f.binding(t)
-			return metav1.IsControlledBy(b, f.copied) && b.Spec.Resource.UID == f.copied.UID && len(b.Spec.Clusters) == 1 && len(b.Finalizers) == 1 && b.DeletionTimestamp.IsZero()
+			return metav1.IsControlledBy(b, f.copied) && b.Spec.Resource.UID == f.copied.UID && len(b.Spec.Clusters) == 1 &&
+				len(b.Finalizers) == 1 && b.DeletionTimestamp.IsZero()
 		},
 	},
 	"the binding of an earlier Workload": {
@@ -184,7 +186,8 @@ func TestNothingIsDeletedOnAGuess(t *testing.T) {
 				if call.Kind != "WorkloadDeployment" {
 					return nil
 				}
-				return apierrors.NewGenericServerResponse(http.StatusNotFound, "get", v1alpha.GroupVersion.WithResource("").GroupResource(), "", "no such resource", 0, true)
+				return apierrors.NewGenericServerResponse(http.StatusNotFound, "get",
+					v1alpha.GroupVersion.WithResource("").GroupResource(), "", "no such resource", 0, true)
 			})
 		},
 		"the project does not answer": func(t *testing.T, f *deploymentsFixture) {
@@ -235,7 +238,8 @@ func TestNothingIsDeletedOnAGuess(t *testing.T) {
 	}
 }
 
-// TestARepairThatDoesNotHelp is retried with pauses, takes turns with repairs that begin at the copy, and is then reported.
+// TestARepairThatDoesNotHelp is retried with pauses, takes turns with repairs that begin at the copy, and is then
+// reported.
 func TestARepairThatDoesNotHelp(t *testing.T) {
 	t.Parallel()
 	f := newDeploymentsFixture(t)
@@ -275,7 +279,8 @@ func TestARepairThatDoesNotHelp(t *testing.T) {
 func (f *deploymentsFixture) expectFaults(t *testing.T, want string) {
 	t.Helper()
 	if want != "" {
-		want = "# HELP karmada_compute_audit_faults Deployments of this replica's projects whose path to the cells has had a fault for too long, by fault.\n" +
+		want = "# HELP karmada_compute_audit_faults Deployments of this replica's projects whose path to the cells has had a " +
+			"fault for too long, by fault.\n" +
 			"# TYPE karmada_compute_audit_faults gauge\n" + want + "\n"
 	}
 	if err := testutil.GatherAndCompare(f.registry, strings.NewReader(want), "karmada_compute_audit_faults"); err != nil {

@@ -13,8 +13,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
-// TestTheQuestionsOutliveAProcess: a replica that restarts between any two answers, or passes the project on, withdraws it as early as one
-// that does not.
+// TestTheQuestionsOutliveAProcess: a replica that restarts between any two answers, or passes the project on, withdraws
+// it as early as one that does not.
 func TestTheQuestionsOutliveAProcess(t *testing.T) {
 	t.Parallel()
 	for name, between := range map[string]func(*testing.T, *namespacesFixture){
@@ -42,8 +42,8 @@ func TestTheQuestionsOutliveAProcess(t *testing.T) {
 	}
 }
 
-// TestAnOldRecordProvesNothing: answers from before a long pause are not in a row with the next one, and a record that no replica writes
-// counts as none.
+// TestAnOldRecordProvesNothing: answers from before a long pause are not in a row with the next one, and a record that
+// no replica writes counts as none.
 func TestAnOldRecordProvesNothing(t *testing.T) {
 	t.Parallel()
 	now := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -68,7 +68,8 @@ type Inventory struct {
 func NewInventory(o InventoryOptions) *Inventory {
 	mismatch := prometheus.NewGaugeVec(prometheus.GaugeOpts{
 		Name: "karmada_compute_cell_inventory_mismatch",
-		Help: "WorkloadDeployments and hub namespaces on which a cell and the hub disagree for longer than --inventory-after: direction unexpected if only the cell has the object, missing if the cell lacks it.",
+		Help: "WorkloadDeployments and hub namespaces on which a cell and the hub disagree for longer than --inventory-after: " +
+			"direction unexpected if only the cell has the object, missing if the cell lacks it.",
 	}, []string{"cell", "direction"})
 	o.Registerer.MustRegister(mismatch)
 	return &Inventory{InventoryOptions: o, identity: cells.NewHub(o.APIReader), mismatch: mismatch, cells: map[string]*cellState{}}

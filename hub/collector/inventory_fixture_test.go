@@ -72,7 +72,9 @@ func newFixture(t *testing.T) *fixture {
 	f := &fixture{Planes: planes.New(t), t: t, clock: clocktesting.NewFakeClock(time.Now())}
 	f.cell = f.Cell(t, planes.City())
 	f.existence = &existence{
-		uid: planes.ProjectUID, owns: map[naming.ShardKey]bool{naming.ProjectKey(planes.ProjectName.String()): true, naming.CellKey(f.cell.Name): true},
+		uid: planes.ProjectUID, owns: map[naming.ShardKey]bool{
+			naming.ProjectKey(planes.ProjectName.String()): true, naming.CellKey(f.cell.Name): true,
+		},
 	}
 	f.EnsureHubNamespace(t)
 	f.hub = planes.Get(t, f.Planes, "", metav1.NamespaceSystem, &corev1.Namespace{}).UID
@@ -109,7 +111,9 @@ func (f *fixture) copied(name string, cells ...string) *v1alpha.WorkloadDeployme
 	binding := &workv1alpha2.ResourceBinding{ObjectMeta: metav1.ObjectMeta{
 		Namespace: f.HubNamespace, Name: karmadanames.GenerateBindingName(v1alpha.KindWorkloadDeployment, name),
 	}}
-	binding.Spec.Resource = workv1alpha2.ObjectReference{APIVersion: v1alpha.GroupVersion.String(), Kind: v1alpha.KindWorkloadDeployment, Name: name}
+	binding.Spec.Resource = workv1alpha2.ObjectReference{
+		APIVersion: v1alpha.GroupVersion.String(), Kind: v1alpha.KindWorkloadDeployment, Name: name,
+	}
 	for _, cell := range cells {
 		binding.Spec.Clusters = append(binding.Spec.Clusters, workv1alpha2.TargetCluster{Name: cell})
 	}
@@ -196,6 +200,12 @@ func (f *fixture) madeByKarmada(name string) *workv1alpha1.Work {
 	work := f.work(name)
 	work.Annotations = map[string]string{workv1alpha2.ResourceBindingNameAnnotationKey: name}
 	work.Spec.SuspendDispatching = new(false)
-	work.Spec.Workload.Manifests = []workv1alpha1.Manifest{{RawExtension: runtime.RawExtension{Raw: []byte(`{"apiVersion":"compute.datumapis.com/v1alpha","kind":"WorkloadDeployment","metadata":{"name":"` + name + `"}}`)}}}
+	work.Spec.Workload.Manifests = []workv1alpha1.Manifest{
+		{
+			RawExtension: runtime.RawExtension{
+				Raw: []byte(`{"apiVersion":"compute.datumapis.com/v1alpha","kind":"WorkloadDeployment","metadata":{"name":"` + name + `"}}`),
+			},
+		},
+	}
 	return planes.Create(f.t, f.Planes, work)
 }

@@ -33,14 +33,17 @@ func (f *fixture) carried() *workv1alpha1.Work {
 	f.t.Helper()
 	work := f.namespaceWork()
 	work.Labels = map[string]string{v1alpha.LabelHubNamespace: f.HubNamespace, v1alpha.LabelHub: string(f.hub)}
-	work.Spec.Workload.Manifests = []workv1alpha1.Manifest{{RawExtension: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"Namespace"}`)}}}
+	work.Spec.Workload.Manifests = []workv1alpha1.Manifest{
+		{RawExtension: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"Namespace"}`)}},
+	}
 	return planes.Create(f.t, f.Planes, work)
 }
 
 // emptyNamespace returns the hub namespace in the cell, without objects.
 func (f *fixture) emptyNamespace() v1alpha.InventoryEntry {
 	return v1alpha.InventoryEntry{
-		Namespace: f.HubNamespace, Empty: true, Project: planes.ProjectName.String(), ProjectUID: planes.ProjectUID, ProjectNamespace: f.Namespace.Name,
+		Namespace: f.HubNamespace, Empty: true, Project: planes.ProjectName.String(), ProjectUID: planes.ProjectUID,
+		ProjectNamespace: f.Namespace.Name,
 	}
 }
 
@@ -64,7 +67,8 @@ func (f *fixture) removesNamespace() bool {
 		f.t.Fatal(err)
 	}
 	if object.Kind != "Namespace" || object.Name != f.HubNamespace || object.Labels["karmada.io/managed"] != "true" ||
-		object.Labels["pod-security.kubernetes.io/enforce"] != "baseline" || work.Spec.SuspendDispatching == nil || !*work.Spec.SuspendDispatching {
+		object.Labels["pod-security.kubernetes.io/enforce"] != "baseline" || work.Spec.SuspendDispatching == nil ||
+		!*work.Spec.SuspendDispatching {
 		f.t.Fatalf("the Work to delete is %+v with %+v", work.Spec.SuspendDispatching, object)
 	}
 	return true

@@ -28,11 +28,13 @@ func TestCellIsCarried(t *testing.T) {
 		t.Fatalf("writes %v, %v", writes, err)
 	}
 	work := planes.Get(t, f.Planes, f.cellWork().Namespace, f.cellWork().Name, &workv1alpha1.Work{})
-	if !slices.Contains(work.Finalizers, "karmada.io/execution-controller") || work.Labels[v1alpha.LabelInventory] != v1alpha.InventoryCell || len(work.Labels) != 1 {
+	if !slices.Contains(work.Finalizers, "karmada.io/execution-controller") ||
+		work.Labels[v1alpha.LabelInventory] != v1alpha.InventoryCell || len(work.Labels) != 1 {
 		t.Errorf("metadata %+v", work.ObjectMeta)
 	}
 	cell := f.report()
-	if cell.Name != wire.CellName(f.hub) || cell.Spec.HubUID != f.hub || cell.Spec.Cell != f.cell.Name || cell.Labels["karmada.io/managed"] != "true" {
+	if cell.Name != wire.CellName(f.hub) || cell.Spec.HubUID != f.hub || cell.Spec.Cell != f.cell.Name ||
+		cell.Labels["karmada.io/managed"] != "true" {
 		t.Errorf("cell %+v", cell)
 	}
 	f.copied("web", f.cell.Name)
@@ -54,8 +56,8 @@ func TestCellIsCarried(t *testing.T) {
 	}
 }
 
-// TestCellOfAnEarlierVersion: earlier versions labelled the Work of a Cell with a hub namespace, too. The Work is used as it is, and
-// deleted with its cell.
+// TestCellOfAnEarlierVersion: earlier versions labelled the Work of a Cell with a hub namespace, too. The Work is used
+// as it is, and deleted with its cell.
 func TestCellOfAnEarlierVersion(t *testing.T) {
 	f := newFixture(t)
 	if _, err := f.pass(); err != nil {
@@ -143,7 +145,9 @@ func TestUnexpected(t *testing.T) {
 				f.original("web")
 				copied := f.copied("web", "another")
 				planes.Change(f.t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) {
-					d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{{Name: f.cell.Name, Indices: naming.Ranges([]int{0})}}}
+					d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{
+						Cells: []v1alpha.CellAssignment{{Name: f.cell.Name, Indices: naming.Ranges([]int{0})}},
+					}
 				})
 				planes.ChangeStatus(f.t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) { d.Status.ObservedGeneration = d.Generation })
 			},
@@ -153,7 +157,9 @@ func TestUnexpected(t *testing.T) {
 				f.original("web")
 				copied := f.copied("web", "another")
 				planes.Change(f.t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) {
-					d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{{Name: f.cell.Name, Releasing: naming.Ranges([]int{0})}}}
+					d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{
+						Cells: []v1alpha.CellAssignment{{Name: f.cell.Name, Releasing: naming.Ranges([]int{0})}},
+					}
 				})
 				planes.ChangeStatus(f.t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) { d.Status.ObservedGeneration = d.Generation })
 			},

@@ -83,8 +83,8 @@ func (f *fixture) wantLeft(t *testing.T, want ...v1alpha.LeavingDeployment) {
 	}
 }
 
-// TestNoneThatCannotLeaveKeepsOthers: a cell is asked about no more deployments at once than its schema allows. More than these that
-// never leave, as on a lost node with onNodeLoss Wait, do not keep the later ones from being asked.
+// TestNoneThatCannotLeaveKeepsOthers: a cell is asked about no more deployments at once than its schema allows. More
+// than these that never leave, as on a lost node with onNodeLoss Wait, do not keep the later ones from being asked.
 func TestNoneThatCannotLeaveKeepsOthers(t *testing.T) {
 	f := newFixture(t)
 	if _, err := f.pass(); err != nil {
@@ -121,6 +121,7 @@ func TestNoneThatCannotLeaveKeepsOthers(t *testing.T) {
 		f.clock.SetTime(f.clock.Now().Add(10 * time.Second))
 	}
 	if turns[last] == 0 || turns["web-000"] == 0 || changed > 5 {
-		t.Errorf("of 24 passes the last one was asked about in %d, the first in %d; the question changed %d times", turns[last], turns["web-000"], changed)
+		t.Errorf("of 24 passes the last one was asked about in %d, the first in %d; the question changed %d times",
+			turns[last], turns["web-000"], changed)
 	}
 }

@@ -70,7 +70,8 @@ func deleteOriginal(t *testing.T, f *deploymentsFixture) {
 	planes.Delete(t, f.Planes, f.original)
 }
 
-// TestUnusedNamespace: a hub namespace without copies is found, unless a deployment of the project names it, and deleted.
+// TestUnusedNamespace: a hub namespace without copies is found, unless a deployment of the project names it, and
+// deleted.
 func TestUnusedNamespace(t *testing.T) {
 	t.Parallel()
 	f := newDeploymentsFixture(t)
@@ -104,7 +105,8 @@ func TestUnusedNamespace(t *testing.T) {
 	}
 }
 
-// TestCopyWithoutOriginal is deleted with its hub namespace, and not before the project itself has said that it has no original.
+// TestCopyWithoutOriginal is deleted with its hub namespace, and not before the project itself has said that it has no
+// original.
 func TestCopyWithoutOriginal(t *testing.T) {
 	t.Parallel()
 	f := newDeploymentsFixture(t)

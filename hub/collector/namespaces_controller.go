@@ -66,7 +66,8 @@ type Namespaces struct {
 	questions flowcontrol.PassiveRateLimiter
 	withdrawn prometheus.Counter
 
-	// mu guards doubts: the hub namespaces whose project is absent according to Milo. Their annotations have them for the next process.
+	// mu guards doubts: the hub namespaces whose project is absent according to Milo. Their annotations have them for the
+	// next process.
 	mu     sync.Mutex
 	doubts map[string]*doubt
 }
@@ -88,7 +89,8 @@ func NewNamespaces(o NamespacesOptions) *Namespaces {
 	}, func() float64 { return float64(r.inDoubt()) })
 	held := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "karmada_compute_projects_held",
-		Help: "Hub namespaces of this replica whose project does not exist and whose withdrawal waits for an operator, because so many projects are gone that the API server of the projects itself is in doubt.",
+		Help: "Hub namespaces of this replica whose project does not exist and whose withdrawal waits for an operator, because " +
+			"so many projects are gone that the API server of the projects itself is in doubt.",
 	}, func() float64 { return float64(r.heldBack()) })
 	o.Registerer.MustRegister(r.withdrawn, left, held)
 	return r

@@ -50,7 +50,8 @@ func (r *Namespaces) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	s.project, s.uid = projects.NameOf(s.namespace).String(), types.UID(s.namespace.Labels[v1alpha.LabelProjectUID])
-	if s.project == "" || !projects.IsHubNamespace(s.namespace) || !s.namespace.DeletionTimestamp.IsZero() || !r.Projects.Owns(naming.ProjectKey(s.project)) {
+	if s.project == "" || !projects.IsHubNamespace(s.namespace) || !s.namespace.DeletionTimestamp.IsZero() ||
+		!r.Projects.Owns(naming.ProjectKey(s.project)) {
 		// The replica that engages the project checks its hub namespaces.
 		r.forget(request.Name)
 		return reconcile.Result{}, nil
@@ -83,7 +84,8 @@ func (s *namespaceScope) ask(ctx context.Context) (reconcile.Result, error) {
 		return reconcile.Result{}, err
 	}
 	if isFirst {
-		log.FromContext(ctx).Info("A project does not exist any more; what it left on the hub will be withdrawn unless the hub namespace is annotated",
+		log.FromContext(ctx).Info("A project does not exist any more; what it left on the hub will be withdrawn unless the hub "+
+			"namespace is annotated",
 			"project", s.project, "uid", s.uid, "at", s.Clock.Now().Add(s.After), "annotation", v1alpha.AnnotationKeep+"=true")
 	}
 	if rest > 0 {
@@ -136,8 +138,8 @@ func (r *Namespaces) pause(namespace string) time.Duration {
 	return d.last.Add(r.interval()).Sub(r.Clock.Now())
 }
 
-// count counts an answer of Milo that the project of a hub namespace does not exist. It returns how long to wait for the next answer, 0 if
-// there were enough, and whether this is the first one.
+// count counts an answer of Milo that the project of a hub namespace does not exist. It returns how long to wait for
+// the next answer, 0 if there were enough, and whether this is the first one.
 func (r *Namespaces) count(namespace string) (wait time.Duration, isFirst bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

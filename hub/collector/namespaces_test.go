@@ -92,8 +92,10 @@ func newNamespacesFixture(t *testing.T) *namespacesFixture {
 func (f *namespacesFixture) restart(t *testing.T) {
 	t.Helper()
 	f.reconciler = NewNamespaces(NamespacesOptions{
-		Projects: f.roster, Hub: f.Hub, APIReader: f.HubAPI, Owners: ownership.New(ownership.Options{Milo: f.roster, Brake: &f.brake}), After: withdrawAfter, Clock: f.clock, Registerer: prometheus.NewRegistry(),
-		Grants: projects.NewGrants(f.Hub),
+		Projects: f.roster, Hub: f.Hub, APIReader: f.HubAPI,
+		Owners: ownership.New(ownership.Options{Milo: f.roster, Brake: &f.brake}), After: withdrawAfter, Clock: f.clock,
+		Registerer: prometheus.NewRegistry(),
+		Grants:     projects.NewGrants(f.Hub),
 	})
 }
 
@@ -293,7 +295,8 @@ func TestKeptMeanwhile(t *testing.T) {
 		planes.Change(t, f.Planes, f.namespace(), func(n *corev1.Namespace) { n.Annotations[v1alpha.AnnotationKeep] = "true" })
 		return nil
 	})
-	if _, err := f.reconciler.Reconcile(t.Context(), reconcile.Request{NamespacedName: types.NamespacedName{Name: f.HubNamespace}}); err == nil {
+	if _, err := f.reconciler.Reconcile(t.Context(),
+		reconcile.Request{NamespacedName: types.NamespacedName{Name: f.HubNamespace}}); err == nil {
 		t.Error("there is no conflict")
 	}
 	if f.isDeleted(t, f.namespace()) {
@@ -370,7 +373,8 @@ func TestAForeignNamespaceStays(t *testing.T) {
 	f.wantDeleted(t, map[client.Object]bool{f.namespace(): false, f.copied: false})
 }
 
-// TestWithdrawalWithoutTheGrant verifies that a hub namespace without the RoleBinding gets it before its data is deleted.
+// TestWithdrawalWithoutTheGrant verifies that a hub namespace without the RoleBinding gets it before its data is
+// deleted.
 func TestWithdrawalWithoutTheGrant(t *testing.T) {
 	t.Parallel()
 	f := newNamespacesFixture(t)
@@ -383,7 +387,8 @@ func TestWithdrawalWithoutTheGrant(t *testing.T) {
 	if wait := f.reconcile(t); wait < grantKnown || !planes.Exists(t, f.Planes, grant) {
 		t.Errorf("the RoleBinding does not exist, or is not waited for: %s", wait)
 	}
-	if slices.ContainsFunc(f.HubAPI.Calls(), func(call planes.Call) bool { return call.Kind == "SecretList" }) || f.isDeleted(t, f.namespace()) {
+	if slices.ContainsFunc(f.HubAPI.Calls(), func(call planes.Call) bool { return call.Kind == "SecretList" }) ||
+		f.isDeleted(t, f.namespace()) {
 		t.Error("it is withdrawn before the add-on may list its data")
 	}
 	f.reconcile(t)

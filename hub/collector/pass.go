@@ -47,7 +47,9 @@ func (i *Inventory) passCell(ctx context.Context, v *view, c *cell) error {
 	state.compare(report, c.expected, now)
 	state.suspects(report, c.expected, now)
 	i.measure(c.name, state)
-	err := i.ensureWork(ctx, c, v1alpha.CellSpec{HubUID: v.hub, Cell: c.name, Namespaces: true, List: state.ask(now, i.After), Leaving: leaving})
+	err := i.ensureWork(ctx, c, v1alpha.CellSpec{
+		HubUID: v.hub, Cell: c.name, Namespaces: true, List: state.ask(now, i.After), Leaving: leaving,
+	})
 	return errors.Join(err, unknown, i.lookAtUnexpected(ctx, c, state), i.lookAtMissing(ctx, c, state))
 }
 

@@ -238,8 +238,8 @@ const (
 	shareEnds = time.Minute
 )
 
-// budget divides the repairs equally among the cells that need any: a cell with thousands of faults delays no other cell.
-// A cell alone has the whole budget. It is safe for concurrent use.
+// budget divides the repairs equally among the cells that need any: a cell with thousands of faults delays no other
+// cell. A cell alone has the whole budget. It is safe for concurrent use.
 type budget struct {
 	clock clock.PassiveClock
 
@@ -260,7 +260,8 @@ func newBudget(c clock.PassiveClock) *budget {
 	return &budget{clock: c, all: rate.NewLimiter(perSecond, burst), cells: map[string]*share{}}
 }
 
-// take takes a repair out of a cell's share. It returns how long to wait before the next attempt; 0: the repair may begin.
+// take takes a repair out of a cell's share. It returns how long to wait before the next attempt; 0: the repair may
+// begin.
 func (b *budget) take(cell string) (wait time.Duration) {
 	b.mu.Lock()
 	defer b.mu.Unlock()

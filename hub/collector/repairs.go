@@ -89,8 +89,8 @@ func (s *deploymentScope) toggleWork(ctx context.Context, judged client.Object) 
 	return s.patch(ctx, work, toggled(work))
 }
 
-// toggled changes the generation of a Work and nothing else: Karmada's execution controller ignores updates that keep the generation.
-// Dispatching that is not suspended is the same whether the field is false or not set.
+// toggled changes the generation of a Work and nothing else: Karmada's execution controller ignores updates that keep
+// the generation. Dispatching that is not suspended is the same whether the field is false or not set.
 func toggled(work *workv1alpha1.Work) map[string]any {
 	if work.Spec.SuspendDispatching == nil {
 		return map[string]any{"suspendDispatching": false}
@@ -131,9 +131,10 @@ func (s *deploymentScope) adoptBinding(ctx context.Context, judged client.Object
 	}
 	adopted := binding.DeepCopy()
 	owner := *metav1.NewControllerRef(copied, v1alpha.GroupVersion.WithKind(v1alpha.KindWorkloadDeployment))
-	adopted.OwnerReferences = append([]metav1.OwnerReference{owner}, slices.DeleteFunc(adopted.OwnerReferences, func(o metav1.OwnerReference) bool {
-		return o.Controller != nil && *o.Controller
-	})...)
+	adopted.OwnerReferences = append([]metav1.OwnerReference{owner},
+		slices.DeleteFunc(adopted.OwnerReferences, func(o metav1.OwnerReference) bool {
+			return o.Controller != nil && *o.Controller
+		})...)
 	adopted.Spec.Resource.UID = copied.UID
 	adopted.Spec.Resource.ResourceVersion = s.anotherVersion(binding)
 	patch := client.MergeFromWithOptions(binding, client.MergeFromWithOptimisticLock{})

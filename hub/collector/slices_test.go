@@ -126,7 +126,8 @@ func TestASuspendedSlice(t *testing.T) {
 	if writes := f.Hub.Writes(); len(writes) != 1 || writes[0].Kind != "ResourceBinding" {
 		t.Errorf("it writes %v", writes)
 	}
-	if found := f.reconciler.Book.OfSlices(f.request()); len(found) != 2 || found[0].Fault != path.WorkNotApplied || found[0].Slice != "web-16" {
+	if found := f.reconciler.Book.OfSlices(f.request()); len(found) != 2 || found[0].Fault != path.WorkNotApplied ||
+		found[0].Slice != "web-16" {
 		t.Errorf("to be shown is %+v", found)
 	}
 }
@@ -163,8 +164,8 @@ func TestSlicesThatAreMendedAreNotShown(t *testing.T) {
 	}
 }
 
-// TestSlicesAreRepairedWhileInstancesChange: each report of a cell lets projection judge the deployment's own path. That ends
-// no finding on a slice.
+// TestSlicesAreRepairedWhileInstancesChange: each report of a cell lets projection judge the deployment's own path.
+// That ends no finding on a slice.
 func TestSlicesAreRepairedWhileInstancesChange(t *testing.T) {
 	t.Parallel()
 	f := newDeploymentsFixture(t)

@@ -82,7 +82,8 @@ func (i *Inventory) judge(ctx context.Context, c *cell, entry *v1alpha.Inventory
 	})
 	switch {
 	case answer.Held != "":
-		log.FromContext(ctx).Info("An object without an original stays in its cell", "object", entry.Key(), "project", entry.Project, "reason", answer.Held)
+		log.FromContext(ctx).Info("An object without an original stays in its cell", "object", entry.Key(), "project",
+			entry.Project, "reason", answer.Held)
 		return keep, nil
 	case answer.Verdict == ownership.Unknown:
 		return undecided, err
@@ -196,7 +197,9 @@ func (i *Inventory) resend(ctx context.Context, cell string, object types.Namesp
 	if err != nil {
 		return err
 	}
-	fault := Repair{Reason: "MissingInCell", Object: work, Cell: cell, Message: fmt.Sprintf("cell %s does not have %s", cell, describe(object))}
+	fault := Repair{
+		Reason: "MissingInCell", Object: work, Cell: cell, Message: fmt.Sprintf("cell %s does not have %s", cell, describe(object)),
+	}
 	_, err = i.Repairer.Do(ctx, fault, func(ctx context.Context) error {
 		return i.Hub.Patch(ctx, work, patch, client.FieldOwner(InventoryFieldManager))
 	})

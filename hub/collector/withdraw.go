@@ -73,7 +73,8 @@ func (s *namespaceScope) deleteData(ctx context.Context) error {
 	for _, kind := range []string{templates.KindConfigMap, templates.KindSecret} {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kind + "List"))
-		if err := s.APIReader.List(ctx, list, client.InNamespace(s.namespace.Name), client.MatchingLabels{v1alpha.LabelProjectUID: string(s.uid)}); err != nil {
+		if err := s.APIReader.List(ctx, list, client.InNamespace(s.namespace.Name),
+			client.MatchingLabels{v1alpha.LabelProjectUID: string(s.uid)}); err != nil {
 			return fmt.Errorf("list the data in a hub namespace: %w", err)
 		}
 		for i := range list.Items {

@@ -63,7 +63,8 @@ func (s *scope) divideBudget(ctx context.Context) error {
 	return nil
 }
 
-// confirmNoBudget reads the Workload past the cache before floors are removed: a replica that has not seen the budget yet must not.
+// confirmNoBudget reads the Workload past the cache before floors are removed: a replica that has not seen the budget
+// yet must not.
 func (s *scope) confirmNoBudget(ctx context.Context) error {
 	if !slices.ContainsFunc(slices.Collect(maps.Values(s.existing)), func(d *v1alpha.WorkloadDeployment) bool { return d.Spec.Floor != nil }) {
 		return nil
@@ -113,8 +114,8 @@ func (s *scope) countBudget() {
 	s.shares.minimum = budget.Minimum(s.workload.Spec.Disruption, s.shares.desired)
 }
 
-// isSettled reports whether all Instances of a deployment are Available, and no rollout replaces any. While a rollout is
-// paused, its city does not keep the tokens of the others.
+// isSettled reports whether all Instances of a deployment are Available, and no rollout replaces any. While a rollout
+// is paused, its city does not keep the tokens of the others.
 func (s *scope) isSettled(existing, desired *v1alpha.WorkloadDeployment, available int32) bool {
 	if desired == nil || existing.Status.ObservedGeneration != existing.Generation || available < desiredReplicas(desired, existing) {
 		return false

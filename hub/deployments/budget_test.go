@@ -103,7 +103,8 @@ func TestBudgetIsDividedAmongCities(t *testing.T) {
 		t.Errorf("80%% of 7 are %d", got)
 	}
 	c := f.budgetCondition(t)
-	if c.Status != metav1.ConditionFalse || c.Reason != v1alpha.ReasonBudgetNotConfirmed || c.ObservedGeneration != f.readWorkload(t).Generation {
+	if c.Status != metav1.ConditionFalse || c.Reason != v1alpha.ReasonBudgetNotConfirmed ||
+		c.ObservedGeneration != f.readWorkload(t).Generation {
 		t.Errorf("before the cells have confirmed the raised minimum: %+v", c)
 	}
 	f.inForce(t, ready)
@@ -116,8 +117,8 @@ func TestBudgetIsDividedAmongCities(t *testing.T) {
 	}
 }
 
-// TestSlackOfAnInstanceThatRecovered: the slack was given to the city that had all of its Instances, and all of it was where the last
-// one became Available.
+// TestSlackOfAnInstanceThatRecovered: the slack was given to the city that had all of its Instances, and all of it was
+// where the last one became Available.
 func TestSlackOfAnInstanceThatRecovered(t *testing.T) {
 	t.Parallel()
 	f := withBudget(t)
@@ -133,7 +134,8 @@ func TestSlackOfAnInstanceThatRecovered(t *testing.T) {
 	}
 }
 
-// TestSlackDuringARollout: the city of a rollout keeps its tokens between two batches. The slack is levelled while the rollout is paused.
+// TestSlackDuringARollout: the city of a rollout keeps its tokens between two batches. The slack is levelled while the
+// rollout is paused.
 func TestSlackDuringARollout(t *testing.T) {
 	t.Parallel()
 	for name, paused := range map[string]bool{"it continues": false, "it is paused": true} {
@@ -242,12 +244,14 @@ func TestBudgetOfEverything(t *testing.T) {
 	f.inForce(t, map[string]int32{dfw: 3, ord: 4})
 	f.settle(t)
 	c := f.budgetCondition(t)
-	if c.Status != metav1.ConditionTrue || c.Reason != v1alpha.ReasonNoDisruptionAllowed || f.readWorkload(t).Status.Disruption.MinAvailable != 7 {
+	if c.Status != metav1.ConditionTrue || c.Reason != v1alpha.ReasonNoDisruptionAllowed ||
+		f.readWorkload(t).Status.Disruption.MinAvailable != 7 {
 		t.Errorf("condition %+v", c)
 	}
 }
 
-// TestRepairBeforeTheFirstCity: a budget without slack would let a rollout wait in the first city for an Instance that only the new template repairs.
+// TestRepairBeforeTheFirstCity: a budget without slack would let a rollout wait in the first city for an Instance that
+// only the new template repairs.
 func TestRepairBeforeTheFirstCity(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
@@ -257,11 +261,13 @@ func TestRepairBeforeTheFirstCity(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f := withBudget(t)
-			planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Disruption.MinAvailable = new(intstr.FromInt32(test.minimum)) })
+			planes.Change(t, f.Planes, f.readWorkload(t),
+				func(w *v1alpha.Workload) { w.Spec.Disruption.MinAvailable = new(intstr.FromInt32(test.minimum)) })
 			f.rolls(t, func(r *v1alpha.WorkloadRollout) { r.MaxUnavailable = new(intstr.FromInt32(3)) })
 			f.cell().settle(t)
 			f.inForce(t, map[string]int32{dfw: 3, ord: 3})
-			planes.ChangeStatus(t, f.Planes, f.readDeployment(t, ord), func(d *v1alpha.WorkloadDeployment) { d.Status.Indices[0].AvailableIndices = "0-2" })
+			planes.ChangeStatus(t, f.Planes, f.readDeployment(t, ord),
+				func(d *v1alpha.WorkloadDeployment) { d.Status.Indices[0].AvailableIndices = "0-2" })
 			f.image(t, "registry.example/app:2")
 			f.settle(t)
 			for _, deployment := range []string{dfw, ord} {

@@ -92,8 +92,8 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 	return built.MultiClusterWatch(instancetypes.NewChanges(types, workloadsOf))
 }
 
-// ofDeployment requests the Workload of a deployment by what this controller wrote. The owner reference alone is not enough: the garbage
-// collector removes it when a Workload is deleted with --cascade=orphan.
+// ofDeployment requests the Workload of a deployment by what this controller wrote. The owner reference alone is not
+// enough: the garbage collector removes it when a Workload is deleted with --cascade=orphan.
 func ofDeployment(name multicluster.ClusterName, _ cluster.Cluster) mchandler.EventHandler {
 	return handler.TypedEnqueueRequestsFromMapFunc(func(_ context.Context, obj client.Object) []mcreconcile.Request {
 		names := []string{obj.GetLabels()[v1alpha.LabelWorkloadName]}
@@ -135,7 +135,8 @@ type scope struct {
 	client   client.Client
 	events   record.EventRecorder
 	workload *v1alpha.Workload
-	// existing are the Workload's deployments by name. orphans are of an earlier Workload of its name and have lost their owner.
+	// existing are the Workload's deployments by name. orphans are of an earlier Workload of its name and have lost their
+	// owner.
 	existing map[string]*v1alpha.WorkloadDeployment
 	orphans  []*v1alpha.WorkloadDeployment
 	plan     plan

@@ -27,11 +27,13 @@ func TestMakePlan(t *testing.T) {
 			placements: map[string]string{"a": "DFW ORD", "b": "ORD"}, cities: "DFW ORD", want: "web-a-dfw web-a-ord web-b-ord",
 		},
 		"a city without binding gets none": {
-			placements: map[string]string{"a": "DFW LHR"}, cities: "DFW", want: "web-a-dfw", wantMissing: map[string]string{"a": "no available location for LHR; the project has locations for DFW"},
+			placements: map[string]string{"a": "DFW LHR"}, cities: "DFW", want: "web-a-dfw",
+			wantMissing: map[string]string{"a": "no available location for LHR; the project has locations for DFW"},
 		},
 		"case does not matter": {placements: map[string]string{"a": "dfw"}, cities: "DFW", want: "web-a-dfw"},
 		"what exists stays when its binding is withdrawn": {
-			placements: map[string]string{"a": "DFW"}, existing: "web-a-dfw", want: "web-a-dfw", wantMissing: map[string]string{"a": "no available location for DFW; the project has no location at all"},
+			placements: map[string]string{"a": "DFW"}, existing: "web-a-dfw", want: "web-a-dfw",
+			wantMissing: map[string]string{"a": "no available location for DFW; the project has no location at all"},
 		},
 	}
 	for name, c := range cases {

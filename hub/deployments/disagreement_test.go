@@ -15,7 +15,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
-// TestTheNotationOfAQuantityIsNoRollout: a template with the same amount of memory in another notation has the same meaning.
+// TestTheNotationOfAQuantityIsNoRollout: a template with the same amount of memory in another notation has the same
+// meaning.
 func TestTheNotationOfAQuantityIsNoRollout(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "DFW ORD")
@@ -48,8 +49,8 @@ func TestTheNotationOfAQuantityIsNoRollout(t *testing.T) {
 	}
 }
 
-// TestADisagreementMeetsTheDeadline: the cells report that all is settled, with a template that the hub does not know. No deployment
-// waits for anything: the deadline of the Workload finds the rollout that does not end, once.
+// TestADisagreementMeetsTheDeadline: the cells report that all is settled, with a template that the hub does not know.
+// No deployment waits for anything: the deadline of the Workload finds the rollout that does not end, once.
 func TestADisagreementMeetsTheDeadline(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "DFW ORD")
@@ -67,7 +68,8 @@ func TestADisagreementMeetsTheDeadline(t *testing.T) {
 		for _, name := range []string{"web-main-dfw", "web-main-ord"} {
 			planes.ChangeStatus(t, f.Planes, f.readDeployment(t, name), func(d *v1alpha.WorkloadDeployment) {
 				d.Status.Conditions = []metav1.Condition{{
-					Type: v1alpha.ConditionProgressing, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonSettled, LastTransitionTime: metav1.NewTime(testBegin),
+					Type: v1alpha.ConditionProgressing, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonSettled,
+					LastTransitionTime: metav1.NewTime(testBegin),
 				}}
 				d.Status.Indices[0].TemplateHash = "disagrees"
 			})
@@ -86,7 +88,8 @@ func TestADisagreementMeetsTheDeadline(t *testing.T) {
 	}
 	f.clock.SetTime(f.clock.Now().Add(result.RequeueAfter))
 	f.mustReconcile(t)
-	if got := progressing(); got.Reason != v1alpha.ReasonProgressDeadlineExceeded || f.readWorkload(t).Status.Rollout.Phase != v1alpha.RolloutFailed {
+	if got := progressing(); got.Reason != v1alpha.ReasonProgressDeadlineExceeded ||
+		f.readWorkload(t).Status.Rollout.Phase != v1alpha.RolloutFailed {
 		t.Errorf("at the deadline: %+v, %+v", got, f.readWorkload(t).Status.Rollout)
 	}
 	if writes := f.mustReconcile(t); len(writes) > 0 {
@@ -118,7 +121,8 @@ func TestADrainIsNoRollout(t *testing.T) {
 	c.run(t)
 	f.mustReconcile(t)
 	status := f.readWorkload(t).Status
-	if got := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionDegraded); got != nil || status.Rollout.Phase != v1alpha.RolloutComplete {
+	if got := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionDegraded); got != nil ||
+		status.Rollout.Phase != v1alpha.RolloutComplete {
 		t.Errorf("Degraded is %+v, the rollout is %s", got, status.Rollout.Phase)
 	}
 	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) {

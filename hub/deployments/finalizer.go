@@ -18,10 +18,11 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 )
 
-// ensureFinalizer adds the finalizer, after the first deployments exist: they do not wait for it. Until then, the garbage collector or
-// deleteOrphans deletes the deployments of a Workload that is deleted. If the Workload is gone already, its new deployments
-// are deleted here. The event of the write requeues the Workload, and after a conflict the event of the newer version. The first
-// deployment's event often precedes the finalizer's: the finalizer is then not written again.
+// ensureFinalizer adds the finalizer, after the first deployments exist: they do not wait for it. Until then, the
+// garbage collector or deleteOrphans deletes the deployments of a Workload that is deleted. If the Workload is gone
+// already, its new deployments are deleted here. The event of the write requeues the Workload, and after a conflict the
+// event of the newer version. The first deployment's event often precedes the finalizer's: the finalizer is then not
+// written again.
 func (s *scope) ensureFinalizer(ctx context.Context) error {
 	if controllerutil.ContainsFinalizer(s.workload, v1alpha.FinalizerWorkload) {
 		s.finalizers.arrived(s.request)
@@ -44,8 +45,9 @@ func (s *scope) ensureFinalizer(ctx context.Context) error {
 	return err
 }
 
-// writtenFinalizers has the Workloads whose finalizer was written and has not arrived in the cache, with the resource version before
-// the write: the last ones, since no event follows once another replica has the project. It is safe for concurrent use.
+// writtenFinalizers has the Workloads whose finalizer was written and has not arrived in the cache, with the resource
+// version before the write: the last ones, since no event follows once another replica has the project. It is safe for
+// concurrent use.
 type writtenFinalizers struct {
 	mu     sync.Mutex
 	before *lru.Cache
@@ -64,8 +66,8 @@ func (w *writtenFinalizers) wrote(workload mcreconcile.Request, version string) 
 	w.before.Add(workload, version)
 }
 
-// awaited reports whether the finalizer was added to this very version: a newer one is stored, and its event follows. A newer version
-// without the finalizer has lost it.
+// awaited reports whether the finalizer was added to this very version: a newer one is stored, and its event follows. A
+// newer version without the finalizer has lost it.
 func (w *writtenFinalizers) awaited(workload mcreconcile.Request, version string) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -134,7 +134,8 @@ func (f *fixture) reconcile(t *testing.T) error {
 	if found == nil && err == nil && workload.UID != "" && len(workload.Finalizers) == 0 {
 		result, err = f.reconciler.Reconcile(t.Context(), f.request())
 	}
-	if err == nil && result.RequeueAfter != 0 && !f.requeues && len(f.networks.missing) == 0 && f.readWorkload(t).Status.LastProgressTime == nil {
+	if err == nil && result.RequeueAfter != 0 && !f.requeues && len(f.networks.missing) == 0 &&
+		f.readWorkload(t).Status.LastProgressTime == nil {
 		t.Errorf("it is requeued after %s, without a deadline", result.RequeueAfter)
 	}
 	return err
@@ -158,7 +159,8 @@ func (f *fixture) withdraw(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range list.Items {
-		if deployment := &list.Items[i]; !deployment.DeletionTimestamp.IsZero() && controllerutil.RemoveFinalizer(deployment, v1alpha.FinalizerPropagation) {
+		if deployment := &list.Items[i]; !deployment.DeletionTimestamp.IsZero() &&
+			controllerutil.RemoveFinalizer(deployment, v1alpha.FinalizerPropagation) {
 			if err := f.Client.Update(t.Context(), deployment); err != nil {
 				t.Fatal(err)
 			}

@@ -57,15 +57,24 @@ func TestLocationsComeAndGo(t *testing.T) {
 	}{
 		{"a selector of the same city keeps what runs", inRegion("us"), "DFW", nil, "web-main-dfw", ""},
 		{"a location comes", nil, "DFW ORD", nil, "web-main-dfw web-main-ord", ""},
-		{"one that is not available comes", nil, "DFW ORD", []cities.Location{unavailable}, "web-main-dfw web-main-ord", "location syd-1 in SYD is not available"},
+		{
+			"one that is not available comes", nil, "DFW ORD", []cities.Location{unavailable}, "web-main-dfw web-main-ord",
+			"location syd-1 in SYD is not available",
+		},
 		{"it becomes available", nil, "DFW ORD", []cities.Location{sydney}, "web-main-dfw web-main-ord web-main-syd", ""},
-		{"it is not available any more, and what runs stays", nil, "DFW ORD", []cities.Location{unavailable}, "web-main-dfw web-main-ord web-main-syd", "location syd-1 in SYD is not available"},
+		{
+			"it is not available any more, and what runs stays", nil, "DFW ORD", []cities.Location{unavailable},
+			"web-main-dfw web-main-ord web-main-syd", "location syd-1 in SYD is not available",
+		},
 		{"a location goes", nil, "DFW", []cities.Location{sydney}, "web-main-dfw web-main-syd", ""},
 		{"no location is known, and what runs stays", nil, "", nil, "web-main-dfw web-main-syd", "no location at all"},
 		{"locations by their names", atLocations("dfw-1", "ord-1"), "DFW ORD", nil, "web-main-dfw web-main-ord", ""},
 		{"one of them is withdrawn, and what runs stays", nil, "DFW", nil, "web-main-dfw web-main-ord", "the project has no location ord-1"},
 		{"it is not named any more", atLocations("dfw-1"), "DFW", nil, "web-main-dfw", ""},
-		{"another location of the city comes, and what runs stays", nil, "DFW", []cities.Location{{Name: "dfw-2", City: "DFW"}}, "web-main-dfw", "city DFW has location dfw-2 too"},
+		{
+			"another location of the city comes, and what runs stays", nil, "DFW",
+			[]cities.Location{{Name: "dfw-2", City: "DFW"}}, "web-main-dfw", "city DFW has location dfw-2 too",
+		},
 		{"a region that nothing is in", inRegion("ap"), "DFW", nil, "", "no location of the project matches"},
 	} {
 		f.locations.cities, f.locations.others = step.cities, step.others
@@ -87,7 +96,8 @@ func TestLocationsComeAndGo(t *testing.T) {
 			t.Errorf("%s: it does not settle: %v", step.what, writes)
 		}
 	}
-	if reason := meta.FindStatusCondition(f.readWorkload(t).Status.Conditions, v1alpha.ConditionAvailable).Reason; reason != v1alpha.ReasonNoMatchingLocation {
+	if reason := meta.FindStatusCondition(f.readWorkload(t).Status.Conditions,
+		v1alpha.ConditionAvailable).Reason; reason != v1alpha.ReasonNoMatchingLocation {
 		t.Errorf("the reason is %s", reason)
 	}
 }
@@ -97,7 +107,8 @@ func TestLocationsComeAndGo(t *testing.T) {
 func TestLocationsAreNotServed(t *testing.T) {
 	t.Parallel()
 	for name, choose := range map[string]func(*v1alpha.WorkloadPlacement){
-		"cities": func(p *v1alpha.WorkloadPlacement) { p.CityCodes = []string{"DFW"} }, "locations": atLocations("dfw-1"), "selector": inRegion("us"),
+		"cities": func(p *v1alpha.WorkloadPlacement) { p.CityCodes = []string{"DFW"} }, "locations": atLocations("dfw-1"),
+		"selector": inRegion("us"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

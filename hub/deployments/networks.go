@@ -48,5 +48,6 @@ func (s *scope) describeMissingNetworks() string {
 	for _, network := range s.missingNetworks {
 		names = append(names, fmt.Sprintf("%s in namespace %s", network.Name, network.Namespace))
 	}
-	return fmt.Sprintf("the project has no network %s; create it, or name another in spec.template.spec.networkInterfaces", strings.Join(names, ", and no network "))
+	return fmt.Sprintf("the project has no network %s; create it, or name another in spec.template.spec.networkInterfaces",
+		strings.Join(names, ", and no network "))
 }

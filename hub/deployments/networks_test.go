@@ -40,7 +40,8 @@ func TestMissingNetwork(t *testing.T) {
 		}
 	}
 	f.networks.missing = []string{"default"}
-	expect("nothing runs", "", v1alpha.ReasonNetworkNotFound, "placement other: the project has no network default in namespace "+f.Namespace.Name+"; create it")
+	expect("nothing runs", "", v1alpha.ReasonNetworkNotFound,
+		"placement other: the project has no network default in namespace "+f.Namespace.Name+"; create it")
 	f.networks.missing = nil
 	expect("the network appears", "web-main-dfw web-other-ord", "", "")
 
@@ -52,7 +53,8 @@ func TestMissingNetwork(t *testing.T) {
 	f.networks.missing = []string{"later"}
 	expect("another one is named", "web-main-dfw web-other-ord", v1alpha.ReasonAvailablePlacementFound, "no network later in namespace shared")
 	deployment := f.readDeployment(t, "web-main-dfw")
-	if name := deployment.Spec.Template.Spec.NetworkInterfaces[0].Network.Name; name != "default" || deployment.Spec.ScaleSettings.MinReplicas != 3 {
+	if name := deployment.Spec.Template.Spec.NetworkInterfaces[0].Network.Name; name != "default" ||
+		deployment.Spec.ScaleSettings.MinReplicas != 3 {
 		t.Errorf("the deployment has network %s and %d replicas", name, deployment.Spec.ScaleSettings.MinReplicas)
 	}
 	f.networks.missing = nil
@@ -60,7 +62,8 @@ func TestMissingNetwork(t *testing.T) {
 	if name := f.readDeployment(t, "web-main-dfw").Spec.Template.Spec.NetworkInterfaces[0].Network.Name; name != "later" {
 		t.Errorf("the deployment has network %s", name)
 	}
-	if status := f.readWorkload(t).Status; !meta.IsStatusConditionPresentAndEqual(status.Conditions, v1alpha.ConditionAvailable, metav1.ConditionTrue) {
+	if status := f.readWorkload(t).Status; !meta.IsStatusConditionPresentAndEqual(status.Conditions,
+		v1alpha.ConditionAvailable, metav1.ConditionTrue) {
 		t.Errorf("the status is %+v", status)
 	}
 }

@@ -59,8 +59,8 @@ func (f *fixture) requests(t *testing.T, send func(mchandler.EventHandler, queue
 	return names
 }
 
-// TestOrphanedDeployments: a Workload that is deleted with --cascade=orphan ends with its last deployment, whose owner reference the
-// garbage collector has removed.
+// TestOrphanedDeployments: a Workload that is deleted with --cascade=orphan ends with its last deployment, whose owner
+// reference the garbage collector has removed.
 func TestOrphanedDeployments(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "DFW")
@@ -93,8 +93,8 @@ func TestOrphanedDeployments(t *testing.T) {
 	}
 }
 
-// TestForegroundDeletion: a Workload that is deleted with --cascade=foreground deletes its deployments in the background, and leaves
-// the finalizer of the garbage collector to it.
+// TestForegroundDeletion: a Workload that is deleted with --cascade=foreground deletes its deployments in the
+// background, and leaves the finalizer of the garbage collector to it.
 func TestForegroundDeletion(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "DFW")

@@ -20,8 +20,8 @@ import (
 const mostCities = 3
 
 // addProgress reports in status whether the Workload progresses, and what its deployments wait for. hub/projection
-// judges their deadlines. The deadline of the Workload finds what no deployment reports: it has no deployment because its network is
-// missing, or hub and cells disagree about what is newest.
+// judges their deadlines. The deadline of the Workload finds what no deployment reports: it has no deployment because
+// its network is missing, or hub and cells disagree about what is newest.
 func (s *scope) addProgress(status *v1alpha.WorkloadStatus, unsettled []*v1alpha.WorkloadDeployment) metav1.Condition {
 	condition := metav1.Condition{Type: v1alpha.ConditionProgressing, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonSettled}
 	if len(unsettled) == 0 && len(s.missingNetworks) == 0 {
@@ -51,8 +51,8 @@ func (s *scope) isOverdue(last metav1.Time) bool {
 	return rest <= 0
 }
 
-// addRolloutProgress reports whether a rollout progresses while no deployment reports that it waits for anything: it is between two
-// steps, or hub and cells disagree about what is newest. Then its deadline finds that.
+// addRolloutProgress reports whether a rollout progresses while no deployment reports that it waits for anything: it is
+// between two steps, or hub and cells disagree about what is newest. Then its deadline finds that.
 func (s *scope) addRolloutProgress(status *v1alpha.WorkloadStatus, progressing *metav1.Condition) {
 	before, last := &s.workload.Status, s.lastProgress(nil)
 	if len(s.rolling.result.Steps) > 0 || before.UpdatedReplicas < status.UpdatedReplicas ||

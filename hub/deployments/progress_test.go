@@ -62,7 +62,8 @@ func TestProgress(t *testing.T) {
 	f.progress(t, "web-main-sin", v1alpha.ReasonProgressDeadlineExceeded, "SIN: no progress: 8 Insufficient cpu", last)
 	f.Project.Calls()
 	f.mustReconcileKeepingCalls(t)
-	if calls := f.Project.Calls(); !slices.Contains(calls, planes.Call{Verb: "event " + v1alpha.ReasonProgressDeadlineExceeded, Kind: "Workload", Name: "web"}) {
+	if calls := f.Project.Calls(); !slices.Contains(calls,
+		planes.Call{Verb: "event " + v1alpha.ReasonProgressDeadlineExceeded, Kind: "Workload", Name: "web"}) {
 		t.Errorf("no event says that there is no progress: %v", calls)
 	}
 	f.expectProgress(t, "one city is stuck", v1alpha.ReasonProgressDeadlineExceeded,
@@ -90,7 +91,8 @@ func TestTheDeadlineOfAMissingNetwork(t *testing.T) {
 		w.Spec.Rollout = &v1alpha.WorkloadRollout{ProgressDeadlineSeconds: new(int32(60))}
 	})
 	f.networks.missing = []string{"default"}
-	message := "the project has no network default in namespace " + f.Namespace.Name + "; create it, or name another in spec.template.spec.networkInterfaces"
+	message := "the project has no network default in namespace " + f.Namespace.Name +
+		"; create it, or name another in spec.template.spec.networkInterfaces"
 	f.expectProgress(t, "at the start", v1alpha.ReasonRollingOut, message)
 	f.clock.SetTime(f.clock.Now().Add(time.Minute))
 	f.expectProgress(t, "at the deadline", v1alpha.ReasonProgressDeadlineExceeded, message)

@@ -53,7 +53,8 @@ func TestADeploymentIsMadeForTheHub(t *testing.T) {
 	check := func() int64 {
 		t.Helper()
 		got := f.readDeployment(t, "web-main-dfw")
-		if got.Annotations[v1alpha.AnnotationHubNamespace] != f.HubNamespace || !slices.Equal(got.Finalizers, []string{v1alpha.FinalizerPropagation}) {
+		if got.Annotations[v1alpha.AnnotationHubNamespace] != f.HubNamespace ||
+			!slices.Equal(got.Finalizers, []string{v1alpha.FinalizerPropagation}) {
 			t.Errorf("its metadata is %v, %v", got.Annotations, got.Finalizers)
 		}
 		return got.Generation
@@ -66,8 +67,8 @@ func TestADeploymentIsMadeForTheHub(t *testing.T) {
 	}
 }
 
-// TestOfTheFinalizer: a deployment does not wait for the finalizer of its Workload, and does not outlive a Workload that was deleted
-// without it.
+// TestOfTheFinalizer: a deployment does not wait for the finalizer of its Workload, and does not outlive a Workload
+// that was deleted without it.
 func TestOfTheFinalizer(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "DFW")
@@ -87,8 +88,8 @@ func TestOfTheFinalizer(t *testing.T) {
 	}
 }
 
-// TestTheFinalizerIsWrittenOnce: a cache that has not received the finalizer yet causes no second write, and a finalizer that was
-// removed is written again.
+// TestTheFinalizerIsWrittenOnce: a cache that has not received the finalizer yet causes no second write, and a
+// finalizer that was removed is written again.
 func TestTheFinalizerIsWrittenOnce(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "DFW")
@@ -178,10 +179,15 @@ func TestWhatBecomesOfADeployment(t *testing.T) {
 				return after.UID == before.UID && after.Spec.Template.Spec.Runtime.Sandbox.Containers[0].Image == "registry.example/app:2"
 			},
 		},
-		"a withdrawn location leaves it":       {cities: "ORD", check: func(before, after *deployment) bool { return after.UID == before.UID }},
-		"without its city it goes":             {workload: func(w *v1alpha.Workload) { w.Spec.Placements[0].CityCodes = []string{"ORD"} }, wantGone: true},
-		"without its placement it goes":        {workload: func(w *v1alpha.Workload) { w.Spec.Placements[0].Name = "other" }, wantGone: true},
-		"the case of its city does not matter": {workload: func(w *v1alpha.Workload) { w.Spec.Placements[0].CityCodes = []string{"dfw"} }, check: func(before, after *deployment) bool { return after.ResourceVersion == before.ResourceVersion }},
+		"a withdrawn location leaves it": {cities: "ORD", check: func(before, after *deployment) bool { return after.UID == before.UID }},
+		"without its city it goes": {
+			workload: func(w *v1alpha.Workload) { w.Spec.Placements[0].CityCodes = []string{"ORD"} }, wantGone: true,
+		},
+		"without its placement it goes": {workload: func(w *v1alpha.Workload) { w.Spec.Placements[0].Name = "other" }, wantGone: true},
+		"the case of its city does not matter": {
+			workload: func(w *v1alpha.Workload) { w.Spec.Placements[0].CityCodes = []string{"dfw"} },
+			check:    func(before, after *deployment) bool { return after.ResourceVersion == before.ResourceVersion },
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -71,8 +71,8 @@ func logNoHistory(ctx context.Context, answer error) {
 		"and let the add-on write WorkloadRevisions", "answer", answer.Error())
 }
 
-// storeFirst records the first template of a Workload, before the status that has its number is written: the deployments do not
-// wait for it.
+// storeFirst records the first template of a Workload, before the status that has its number is written: the
+// deployments do not wait for it.
 func (s *scope) storeFirst(ctx context.Context, status *v1alpha.WorkloadStatus) error {
 	if !s.rolling.first {
 		return nil

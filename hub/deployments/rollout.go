@@ -132,7 +132,8 @@ func (s *scope) refresh(ctx context.Context) error {
 		return nil
 	}
 	var list v1alpha.WorkloadDeploymentList
-	err := reader.List(ctx, &list, client.InNamespace(s.request.Namespace), client.MatchingLabels{v1alpha.LabelWorkloadUID: string(s.workload.UID)})
+	err := reader.List(ctx, &list, client.InNamespace(s.request.Namespace),
+		client.MatchingLabels{v1alpha.LabelWorkloadUID: string(s.workload.UID)})
 	if err != nil {
 		return fmt.Errorf("list the Workload's deployments before a step of its rollout: %w", err)
 	}
@@ -198,10 +199,11 @@ func keepTemplates(existing, desired *v1alpha.WorkloadDeployment) {
 	}
 }
 
-// pause tells hub/propagation that the rollout of a deployment waits for a user, so that its cells level the slack of the disruption budget. Only a
-// deployment that the rollout has begun and has a budget is written for that.
+// pause tells hub/propagation that the rollout of a deployment waits for a user, so that its cells level the slack of
+// the disruption budget. Only a deployment that the rollout has begun and has a budget is written for that.
 func (s *scope) pause(desired *v1alpha.WorkloadDeployment) {
-	if s.rolling.result.Phase != rollout.Paused || s.workload.Spec.Disruption == nil || desired.Spec.Partition == nil && desired.Spec.Surge == 0 {
+	if s.rolling.result.Phase != rollout.Paused || s.workload.Spec.Disruption == nil ||
+		desired.Spec.Partition == nil && desired.Spec.Surge == 0 {
 		return
 	}
 	if desired.Spec.Rollout == nil {
@@ -258,9 +260,11 @@ func (s *scope) describeStep(step rollout.Step, of *v1alpha.WorkloadDeployment) 
 	case step.Held:
 		return fmt.Sprintf("%s: new Instances of %s get the earlier template until their turn", of.Spec.CityCode, deployment)
 	case more > 0:
-		return fmt.Sprintf("%s: %s gets %s with %s", of.Spec.CityCode, deployment, reasons.Count(more, "additional Instance", "additional Instances"), template)
+		return fmt.Sprintf("%s: %s gets %s with %s", of.Spec.CityCode, deployment,
+			reasons.Count(more, "additional Instance", "additional Instances"), template)
 	case more < 0 && !step.Released:
-		return fmt.Sprintf("%s: the cells cannot start an additional Instance of %s; its Instances are replaced without one", of.Spec.CityCode, deployment)
+		return fmt.Sprintf("%s: the cells cannot start an additional Instance of %s; its Instances are replaced without one",
+			of.Spec.CityCode, deployment)
 	case more < 0:
 		return fmt.Sprintf("%s: the additional Instances of %s are removed", of.Spec.CityCode, deployment)
 	case step.Released:

@@ -93,7 +93,8 @@ func (c *cell) run(t *testing.T) {
 				d.Status.LastProgressTime = &progressed
 			}
 			d.Status.Indices = []v1alpha.CellIndices{{
-				Cell: strings.ToLower(d.Spec.CityCode), Existing: naming.Format(existing), AvailableIndices: naming.Format(available), Held: naming.Format(held),
+				Cell: strings.ToLower(d.Spec.CityCode), Existing: naming.Format(existing),
+				AvailableIndices: naming.Format(available), Held: naming.Format(held),
 				Current: naming.Format(current), TemplateHash: newest,
 			}}
 		})
@@ -121,7 +122,8 @@ func confirmFloor(d *v1alpha.WorkloadDeployment) {
 	}
 }
 
-// settle lets the cell and the controller act until nothing changes, and returns the states of the cities in between, such as "DFW 1/2 ORD 0/2".
+// settle lets the cell and the controller act until nothing changes, and returns the states of the cities in between,
+// such as "DFW 1/2 ORD 0/2".
 func (c *cell) settle(t *testing.T) []string {
 	t.Helper()
 	var states []string
@@ -269,7 +271,8 @@ func TestUndoLeavesHealthyInstances(t *testing.T) {
 	ord := f.readDeployment(t, "web-main-ord").Generation
 	f.image(t, "registry.example/app:1")
 	c.settle(t)
-	if got := c.state(t); got != "DFW 2/2 ORD 2/2" || f.phase(t) != v1alpha.RolloutComplete || f.readDeployment(t, "web-main-ord").Generation != ord {
+	if got := c.state(t); got != "DFW 2/2 ORD 2/2" || f.phase(t) != v1alpha.RolloutComplete ||
+		f.readDeployment(t, "web-main-ord").Generation != ord {
 		t.Errorf("it ends with %s, %s", got, f.phase(t))
 	}
 	if revision := f.readWorkload(t).Status.Rollout.Revision; revision != 3 {
@@ -342,8 +345,8 @@ func TestNewCity(t *testing.T) {
 	}
 }
 
-// TestTheFirstRevision: the deployments of a new Workload do not wait for its history, which is recorded before the status that has
-// its number. A template that is replaced before that is recorded as well.
+// TestTheFirstRevision: the deployments of a new Workload do not wait for its history, which is recorded before the
+// status that has its number. A template that is replaced before that is recorded as well.
 func TestTheFirstRevision(t *testing.T) {
 	t.Parallel()
 	for name, wanted := range map[string][]int64{"one template": {1}, "another template before the status": {1, 2}} {
@@ -399,8 +402,8 @@ func TestHistoryIsBounded(t *testing.T) {
 	}
 }
 
-// TestRolloutOfARestoredHub: the hub was restored from a backup, and the project shows a report of before the rollout for a while. No city gets a
-// step by it, and the rollout continues with the next report.
+// TestRolloutOfARestoredHub: the hub was restored from a backup, and the project shows a report of before the rollout
+// for a while. No city gets a step by it, and the rollout continues with the next report.
 func TestRolloutOfARestoredHub(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "DFW ORD")

@@ -51,7 +51,8 @@ func (s *scope) endRollout(status, before *v1alpha.WorkloadRolloutStatus) {
 	if s.rolling.target != s.rolling.written {
 		status.Phase = v1alpha.RolloutUndoing
 		if complete || before.Phase == v1alpha.RolloutUndone && again {
-			status.Phase, status.City, status.Message = v1alpha.RolloutUndone, "", "the rollout failed; all Instances have the last complete template"
+			status.Phase, status.City, status.Message = v1alpha.RolloutUndone, "",
+				"the rollout failed; all Instances have the last complete template"
 		}
 		return
 	}
@@ -172,7 +173,8 @@ func (s *scope) broken(ctx context.Context) (string, error) {
 // tellOfRollout records an event when the phase of the rollout changes, and when an Instance cannot become Available.
 func (s *scope) tellOfRollout(next *v1alpha.WorkloadStatus) {
 	before, after := s.workload.Status.Rollout, next.Rollout
-	if degraded := meta.FindStatusCondition(next.Conditions, v1alpha.ConditionDegraded); degraded != nil && degraded.Status == metav1.ConditionTrue &&
+	if degraded := meta.FindStatusCondition(next.Conditions, v1alpha.ConditionDegraded); degraded != nil &&
+		degraded.Status == metav1.ConditionTrue &&
 		!meta.IsStatusConditionTrue(s.workload.Status.Conditions, v1alpha.ConditionDegraded) {
 		s.events.Eventf(s.workload, corev1.EventTypeWarning, degraded.Reason, "%s", reasons.Shorten(degraded.Message, v1alpha.MaxMessage))
 	}
@@ -187,5 +189,6 @@ func (s *scope) tellOfRollout(next *v1alpha.WorkloadStatus) {
 	if after.Phase == v1alpha.RolloutFailed || after.Phase == v1alpha.RolloutUndoing {
 		kind = corev1.EventTypeWarning
 	}
-	s.events.Eventf(s.workload, kind, "Rollout"+string(after.Phase), "%s", about(fmt.Sprintf("Revision %d: %s", after.Revision, after.Phase), after.Message))
+	s.events.Eventf(s.workload, kind, "Rollout"+string(after.Phase), "%s",
+		about(fmt.Sprintf("Revision %d: %s", after.Revision, after.Phase), after.Message))
 }

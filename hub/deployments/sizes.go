@@ -172,15 +172,20 @@ func (s *scope) typeConditions() []metav1.Condition {
 	if s.kind.unchecked || s.kind.err != nil {
 		return nil
 	}
-	deprecated := metav1.Condition{Type: v1alpha.ConditionInstanceTypeDeprecated, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonInstanceTypeUsable}
-	disabled := metav1.Condition{Type: v1alpha.ConditionInstanceTypeDisabled, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonInstanceTypeUsable}
+	deprecated := metav1.Condition{
+		Type: v1alpha.ConditionInstanceTypeDeprecated, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonInstanceTypeUsable,
+	}
+	disabled := metav1.Condition{
+		Type: v1alpha.ConditionInstanceTypeDisabled, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonInstanceTypeUsable,
+	}
 	switch found := s.kind.found; {
 	case found == nil:
 		disabled.Status, disabled.Reason = metav1.ConditionTrue, s.kind.reason()
 		disabled.Message = s.kind.missing() + ": what runs stays as it is"
 	case found.Spec.Lifecycle.Phase == v1alpha.InstanceTypeDisabled:
 		disabled.Status, disabled.Reason = metav1.ConditionTrue, v1alpha.ReasonInstanceTypeDisabled
-		disabled.Message = fmt.Sprintf("instance type %s is disabled%s: what runs stays, and no more Instances can be asked for", found.Name, insteadOf(found))
+		disabled.Message = fmt.Sprintf("instance type %s is disabled%s: what runs stays, and no more Instances can be asked for", found.Name,
+			insteadOf(found))
 	case found.Spec.Lifecycle.Phase == v1alpha.InstanceTypeDeprecated:
 		deprecated.Status, deprecated.Reason = metav1.ConditionTrue, v1alpha.ReasonInstanceTypeDeprecated
 		deprecated.Message = fmt.Sprintf("instance type %s is deprecated%s%s", found.Name, s.refusedFrom(found), insteadOf(found))

@@ -145,7 +145,8 @@ func TestATypeThatDoesNotExist(t *testing.T) {
 		t.Errorf("deployments are %s", got)
 	}
 	available := meta.FindStatusCondition(f.readWorkload(t).Status.Conditions, v1alpha.ConditionAvailable)
-	if available.Reason != v1alpha.ReasonInstanceTypeNotFound || !strings.Contains(available.Message, "datumcloud-d1-standard-2 does not exist; there are other") {
+	if available.Reason != v1alpha.ReasonInstanceTypeNotFound ||
+		!strings.Contains(available.Message, "datumcloud-d1-standard-2 does not exist; there are other") {
 		t.Errorf("got %+v", available)
 	}
 	if writes := f.mustReconcile(t); len(writes) > 0 {
@@ -180,7 +181,8 @@ func TestTheDefaultType(t *testing.T) {
 	f.workload(t, "main DFW")
 	f.name(t, "")
 	f.mustReconcile(t)
-	if got := meta.FindStatusCondition(f.readWorkload(t).Status.Conditions, v1alpha.ConditionAvailable); got.Reason != v1alpha.ReasonDefaultInstanceTypeNotFound ||
+	if got := meta.FindStatusCondition(f.readWorkload(t).Status.Conditions,
+		v1alpha.ConditionAvailable); got.Reason != v1alpha.ReasonDefaultInstanceTypeNotFound ||
 		!strings.Contains(got.Message, "default gone does not exist") {
 		t.Errorf("got %+v", got)
 	}
@@ -291,7 +293,8 @@ func TestADisabledTypeStartsNothing(t *testing.T) {
 		t.Errorf("deployments %s were made of a disabled type", got)
 	}
 	available := meta.FindStatusCondition(f.readWorkload(t).Status.Conditions, v1alpha.ConditionAvailable)
-	if available == nil || available.Reason != v1alpha.ReasonInstanceTypeDisabled || !strings.Contains(available.Message, "is disabled; use newer") {
+	if available == nil || available.Reason != v1alpha.ReasonInstanceTypeDisabled ||
+		!strings.Contains(available.Message, "is disabled; use newer") {
 		t.Errorf("condition Available is %+v", available)
 	}
 
@@ -306,7 +309,8 @@ func TestADisabledTypeStartsNothing(t *testing.T) {
 	known.set("small", "1", v1alpha.InstanceTypeDisabled)
 	f.name(t, "small")
 	f.mustReconcile(t)
-	if got := f.readDeployment(t, "web-main-dfw").Spec.Template.Spec.Runtime.Resources.InstanceType; v1alpha.InstanceTypeName(got) != "datumcloud-d1-standard-2" {
+	if got := f.readDeployment(t,
+		"web-main-dfw").Spec.Template.Spec.Runtime.Resources.InstanceType; v1alpha.InstanceTypeName(got) != "datumcloud-d1-standard-2" {
 		t.Errorf("the deployment has begun to name %s, which is disabled", got)
 	}
 }

@@ -194,7 +194,8 @@ func withData(available *metav1.Condition, deployment *v1alpha.WorkloadDeploymen
 func withUnconfirmed(suspended *metav1.Condition, deployments []*v1alpha.WorkloadDeployment) *metav1.Condition {
 	var messages []string
 	for _, deployment := range deployments {
-		if condition := meta.FindStatusCondition(deployment.Status.Conditions, v1alpha.ConditionSuspended); condition != nil && condition.Status != metav1.ConditionTrue {
+		if condition := meta.FindStatusCondition(deployment.Status.Conditions,
+			v1alpha.ConditionSuspended); condition != nil && condition.Status != metav1.ConditionTrue {
 			messages = append(messages, condition.Message)
 		}
 	}

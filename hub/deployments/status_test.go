@@ -118,7 +118,8 @@ func TestStatus(t *testing.T) {
 				"web-main-dfw": {reason: v1alpha.ReasonInstancesProvisioning, message: "0 of 2"},
 				"web-main-ord": {reason: v1alpha.ReasonCellNotReady, message: "ORD: cell ord: Karmada does not reach the cell"},
 			},
-			wantReason: v1alpha.ReasonCellNotReady, wantMessage: "placement main: ORD: cell ord: Karmada does not reach the cell", wantDeployments: 2,
+			wantReason: v1alpha.ReasonCellNotReady, wantMessage: "placement main: ORD: cell ord: Karmada does not reach the cell",
+			wantDeployments: 2,
 		},
 		"nothing is known of one of two placements": {
 			placements: "main DFW, spare ORD", reports: map[string]report{
@@ -129,7 +130,9 @@ func TestStatus(t *testing.T) {
 		},
 		"one of two placements serves": {
 			placements: "main DFW, spare ORD",
-			reports:    map[string]report{"web-main-dfw": serving, "web-spare-ord": {reason: v1alpha.ReasonInstancesProvisioning, message: "0 of 2"}},
+			reports: map[string]report{
+				"web-main-dfw": serving, "web-spare-ord": {reason: v1alpha.ReasonInstancesProvisioning, message: "0 of 2"},
+			},
 			wantReason: v1alpha.ReasonAvailablePlacementFound, wantMessage: "placement spare: 0 of 2", wantReady: 2, wantDeployments: 2,
 		},
 		"none serves": {
@@ -141,7 +144,9 @@ func TestStatus(t *testing.T) {
 			wantReason: v1alpha.ReasonNoAvailablePlacements, wantMessage: "placement main: no quota; placement spare: 0 of 2", wantDeployments: 2,
 		},
 		"one rolls": {
-			placements: "main DFW ORD", reports: map[string]report{"web-main-dfw": serving, "web-main-ord": {reason: v1alpha.ReasonStableInstanceFound, ready: 1, rolling: true}},
+			placements: "main DFW ORD", reports: map[string]report{
+				"web-main-dfw": serving, "web-main-ord": {reason: v1alpha.ReasonStableInstanceFound, ready: 1, rolling: true},
+			},
 			wantReason: v1alpha.ReasonAvailablePlacementFound, wantProgressing: true, wantReady: 3, wantDeployments: 2,
 		},
 		"the cell does not know the newest generation": {
@@ -196,7 +201,8 @@ func TestStatus(t *testing.T) {
 			if got := meta.IsStatusConditionTrue(status.Conditions, v1alpha.ConditionProgressing); got != test.wantProgressing {
 				t.Errorf("it progresses: %t", got)
 			}
-			if status.ReadyReplicas != test.wantReady || status.Deployments != test.wantDeployments || status.ObservedGeneration != workload.Generation {
+			if status.ReadyReplicas != test.wantReady || status.Deployments != test.wantDeployments ||
+				status.ObservedGeneration != workload.Generation {
 				t.Errorf("the status is %+v", status)
 			}
 			if suspended := test.wantReason == v1alpha.ReasonProjectSuspended; status.Suspended != suspended {
@@ -335,7 +341,8 @@ func TestAPassingStatusWaits(t *testing.T) {
 	f := newFixture(t, "DFW")
 	f.reconciler.Passing = pace.NewWrites[mcreconcile.Request](f.clock)
 	f.workload(t, "main DFW")
-	if result, err := f.reconciler.Reconcile(t.Context(), f.request()); err != nil || result.RequeueAfter != 0 || f.names(t) != "web-main-dfw" {
+	if result, err := f.reconciler.Reconcile(t.Context(), f.request()); err != nil || result.RequeueAfter != 0 ||
+		f.names(t) != "web-main-dfw" {
 		t.Errorf("with the finalizer it makes %q, requeued after %s, %v", f.names(t), result.RequeueAfter, err)
 	}
 	step := func(wantAfter time.Duration, wantReady int32, wantWritten bool) {

@@ -16,14 +16,15 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// surgePatience is how long additional Instances may wait for quota or capacity. Then the rollout of the city continues without them.
+// surgePatience is how long additional Instances may wait for quota or capacity. Then the rollout of the city continues
+// without them.
 const surgePatience = 30 * time.Second
 
 // mostInstances is how many Instances a deployment may have.
 const mostInstances = 5000
 
-// addSurge adds to a city what is known of its additional Instances. The autoscaler of a cell counts all Instances, and would remove others in
-// place of additional ones.
+// addSurge adds to a city what is known of its additional Instances. The autoscaler of a cell counts all Instances, and
+// would remove others in place of additional ones.
 func (s *scope) addSurge(ctx context.Context, city *rollout.City, existing, desired *v1alpha.WorkloadDeployment) (err error) {
 	_, explicit := s.workload.Spec.Rollout.Surge(0)
 	waits := s.workload.Spec.Template.Spec.OnNodeLoss == v1alpha.NodeLossWait
@@ -39,7 +40,8 @@ func (s *scope) addSurge(ctx context.Context, city *rollout.City, existing, desi
 	return err
 }
 
-// isSurgeLate reports whether the cells have not started all Instances of a city for too long, for lack of quota or of capacity.
+// isSurgeLate reports whether the cells have not started all Instances of a city for too long, for lack of quota or of
+// capacity.
 func (s *scope) isSurgeLate(ctx context.Context, city *rollout.City, existing *v1alpha.WorkloadDeployment) (bool, error) {
 	started := 0
 	for _, of := range city.Instances {

@@ -39,7 +39,8 @@ func TestSingleInstancesSurge(t *testing.T) {
 	f.image(t, "registry.example/app:2")
 	got := c.settle(t)
 	want := []string{
-		"DFW 0/1 ORD 0/1", "DFW 1/1+1 ORD 0/1", "DFW 2/1+1 ORD 0/1", "DFW 1/1 ORD 0/1", "DFW 1/1 ORD 1/1+1", "DFW 1/1 ORD 2/1+1", "DFW 1/1 ORD 1/1",
+		"DFW 0/1 ORD 0/1", "DFW 1/1+1 ORD 0/1", "DFW 2/1+1 ORD 0/1", "DFW 1/1 ORD 0/1", "DFW 1/1 ORD 1/1+1",
+		"DFW 1/1 ORD 2/1+1", "DFW 1/1 ORD 1/1",
 	}
 	if !slices.Equal(got, want) || f.phase(t) != v1alpha.RolloutComplete {
 		t.Errorf("it goes by %q, %s", got, f.phase(t))
@@ -120,7 +121,8 @@ func TestMaxSurge(t *testing.T) {
 	f.image(t, "registry.example/app:2")
 	got := c.settle(t)
 	want := []string{
-		"DFW 0/2 ORD 0/2", "DFW 1/2+1 ORD 0/2", "DFW 3/2+1 ORD 0/2", "DFW 2/2 ORD 0/2", "DFW 2/2 ORD 2/2+2", "DFW 2/2 ORD 4/2+2", "DFW 2/2 ORD 2/2",
+		"DFW 0/2 ORD 0/2", "DFW 1/2+1 ORD 0/2", "DFW 3/2+1 ORD 0/2", "DFW 2/2 ORD 0/2", "DFW 2/2 ORD 2/2+2",
+		"DFW 2/2 ORD 4/2+2", "DFW 2/2 ORD 2/2",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("it goes by %q", got)
@@ -161,11 +163,14 @@ func TestSurgeWithoutCapacity(t *testing.T) {
 // unschedulable shows an Instance for which there is no node.
 func (f *fixture) unschedulable(t *testing.T, name string) {
 	t.Helper()
-	instance := &v1alpha.Instance{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace.Name, Name: name}, Spec: planes.Template("registry.example/app:2").Spec}
+	instance := &v1alpha.Instance{
+		ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace.Name, Name: name}, Spec: planes.Template("registry.example/app:2").Spec,
+	}
 	planes.Create(t, f.Planes, instance)
 	planes.ChangeStatus(t, f.Planes, instance, func(i *v1alpha.Instance) {
 		i.Status.Conditions = []metav1.Condition{{
-			Type: v1alpha.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonUnschedulable, LastTransitionTime: metav1.NewTime(testBegin),
+			Type: v1alpha.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonUnschedulable,
+			LastTransitionTime: metav1.NewTime(testBegin),
 		}}
 	})
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
-// suspendedInARollout returns a Workload with a budget and 2 Instances in each of DFW and ORD. Its project is suspended when the first Instance
-// has template 2.
+// suspendedInARollout returns a Workload with a budget and 2 Instances in each of DFW and ORD. Its project is suspended
+// when the first Instance has template 2.
 func suspendedInARollout(t *testing.T) (*fixture, *cell) {
 	t.Helper()
 	f, c := rolledOut(t)
@@ -40,7 +40,8 @@ func suspendedInARollout(t *testing.T) (*fixture, *cell) {
 	return f, c
 }
 
-// checkStopped fails unless the Instances keep their templates while the project is suspended, and no floor allows a disruption.
+// checkStopped fails unless the Instances keep their templates while the project is suspended, and no floor allows a
+// disruption.
 func (c *cell) checkStopped(t *testing.T, want string) {
 	t.Helper()
 	before := maps.Clone(c.templates)
@@ -55,7 +56,8 @@ func (c *cell) checkStopped(t *testing.T, want string) {
 	}
 }
 
-// checkComplete fails unless the rollout is complete, no deployment or partition is left over, and the floors are the minimum.
+// checkComplete fails unless the rollout is complete, no deployment or partition is left over, and the floors are the
+// minimum.
 func (c *cell) checkComplete(t *testing.T) {
 	t.Helper()
 	if got := c.state(t); got != "DFW 2/2 ORD 2/2" || c.f.phase(t) != v1alpha.RolloutComplete {
@@ -77,8 +79,8 @@ func (c *cell) checkComplete(t *testing.T) {
 	}
 }
 
-// TestSuspendedDuringARollout: no further Instance gets the template while the project is suspended. Then the rollout continues, Instance by
-// Instance and city after city.
+// TestSuspendedDuringARollout: no further Instance gets the template while the project is suspended. Then the rollout
+// continues, Instance by Instance and city after city.
 func TestSuspendedDuringARollout(t *testing.T) {
 	t.Parallel()
 	_, c := suspendedInARollout(t)
@@ -89,7 +91,8 @@ func TestSuspendedDuringARollout(t *testing.T) {
 	c.checkComplete(t)
 }
 
-// TestUndoWhileSuspended: the cells have the undo before the project is resumed. No Instance starts with the undone template again.
+// TestUndoWhileSuspended: the cells have the undo before the project is resumed. No Instance starts with the undone
+// template again.
 func TestUndoWhileSuspended(t *testing.T) {
 	t.Parallel()
 	f, c := suspendedInARollout(t)
@@ -106,7 +109,8 @@ func TestUndoWhileSuspended(t *testing.T) {
 	c.checkComplete(t)
 }
 
-// TestBrokenTemplateWhileSuspended: a template that is written while the project is suspended has a first Instance as any other.
+// TestBrokenTemplateWhileSuspended: a template that is written while the project is suspended has a first Instance as
+// any other.
 func TestBrokenTemplateWhileSuspended(t *testing.T) {
 	t.Parallel()
 	f, c := suspendedInARollout(t)

@@ -16,9 +16,9 @@ import (
 )
 
 // Wants returns a function that reports whether this controller recreates a deleted deployment: its Workload exists, is
-// not being deleted, chooses its placement and city, the project may use the city, and the namespace is not being deleted: nothing
-// can be created there. The function reads project, which must be the API server: a finalizer depends on the answer. An error is
-// no answer.
+// not being deleted, chooses its placement and city, the project may use the city, and the namespace is not being
+// deleted: nothing can be created there. The function reads project, which must be the API server: a finalizer depends
+// on the answer. An error is no answer.
 func Wants(locations projects.Locations) func(ctx context.Context, project client.Reader, d *v1alpha.WorkloadDeployment) (bool, error) {
 	return func(ctx context.Context, project client.Reader, d *v1alpha.WorkloadDeployment) (bool, error) {
 		workload := &v1alpha.Workload{}

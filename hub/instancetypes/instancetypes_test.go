@@ -134,7 +134,8 @@ func TestConfirmed(t *testing.T) {
 		t.Errorf("got %s, %v", names(got), err)
 	}
 	now.Step(time.Second)
-	if got, err := catalogue.Confirmed(t.Context(), time.Minute); !errors.Is(err, away) || got != nil || !strings.Contains(err.Error(), "has not confirmed its instance types for 1m1s") {
+	if got, err := catalogue.Confirmed(t.Context(), time.Minute); !errors.Is(err, away) || got != nil ||
+		!strings.Contains(err.Error(), "has not confirmed its instance types for 1m1s") {
 		t.Errorf("got %s, %v", names(got), err)
 	}
 	p.Hub.Before(nil)
@@ -232,7 +233,8 @@ func TestTypesAreOffered(t *testing.T) {
 	}
 	p.Project.Before(nil)
 	catalogue.remember(nil, ErrNotServed)
-	if result, err := reconciler.Reconcile(t.Context(), mcreconcile.Request{ClusterName: planes.ProjectName}); err != nil || result.RequeueAfter != 0 {
+	if result, err := reconciler.Reconcile(t.Context(),
+		mcreconcile.Request{ClusterName: planes.ProjectName}); err != nil || result.RequeueAfter != 0 {
 		t.Errorf("got %+v, %v", result, err)
 	}
 	if err := p.Client.Get(t.Context(), client.ObjectKey{Name: "a"}, &v1alpha.InstanceType{}); err != nil {

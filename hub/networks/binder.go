@@ -61,7 +61,8 @@ func NewBinder(locations projects.Locations, clock clock.PassiveClock, registere
 		locations: locations, answers: cache.NewLRUExpireCacheWithClock(maxAnswers, clock),
 		asked: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "karmada_compute_network_bindings_total",
-			Help: "Answers of projects to requests for NetworkBindings. Instances start without a NetworkBinding where the project does not serve the kind.",
+			Help: "Answers of projects to requests for NetworkBindings. Instances start without a NetworkBinding where the " +
+				"project does not serve the kind.",
 		}, []string{"answer"}),
 	}
 	registerer.MustRegister(b.asked)
@@ -82,7 +83,9 @@ type settled struct {
 
 // Bind creates the NetworkBindings of a deployment, and reports whether all are Ready. It returns nil for a project
 // that does not serve the kind, which has no networks to wait for. Failed requests are errors.
-func (b *Binder) Bind(ctx context.Context, project projects.Project, d *v1alpha.WorkloadDeployment) (*v1alpha.WorkloadDeploymentNetworks, error) {
+func (b *Binder) Bind(
+	ctx context.Context, project projects.Project, d *v1alpha.WorkloadDeployment,
+) (*v1alpha.WorkloadDeploymentNetworks, error) {
 	if _, known := b.answers.Get(bound{project: project.UID}); known {
 		return nil, nil
 	}
@@ -137,7 +140,8 @@ func (b *Binder) bind(ctx context.Context, project projects.Project, wanted *net
 		return "", nil
 	}
 	b.asked.WithLabelValues(answerWaiting).Inc()
-	message := fmt.Sprintf("network %s is not in location %s yet (NetworkBinding %s)", wanted.Spec.Network.Name, wanted.Spec.Location.Name, wanted.Name)
+	message := fmt.Sprintf("network %s is not in location %s yet (NetworkBinding %s)", wanted.Spec.Network.Name,
+		wanted.Spec.Location.Name, wanted.Name)
 	if ready := meta.FindStatusCondition(existing.Status.Conditions, networking.ConditionReady); ready != nil {
 		message += fmt.Sprintf(": %s: %s", ready.Reason, ready.Message)
 	}
@@ -146,7 +150,9 @@ func (b *Binder) bind(ctx context.Context, project projects.Project, wanted *net
 
 // wanted returns the bindings of a deployment: for every network that its template names and every available location
 // of its city, or every location while none is available.
-func (b *Binder) wanted(ctx context.Context, project projects.Project, d *v1alpha.WorkloadDeployment) ([]*networking.NetworkBinding, error) {
+func (b *Binder) wanted(
+	ctx context.Context, project projects.Project, d *v1alpha.WorkloadDeployment,
+) ([]*networking.NetworkBinding, error) {
 	locations, err := b.locations.List(ctx, project.GetClient())
 	if err != nil {
 		return nil, err
@@ -230,7 +236,8 @@ func (b *Binder) release(ctx context.Context, project projects.Project, d *v1alp
 		return nil
 	}
 	var bindings networking.NetworkBindingList
-	err := project.GetAPIReader().List(ctx, &bindings, client.InNamespace(d.Namespace), client.MatchingLabels{v1alpha.LabelDeploymentUID: string(d.UID)})
+	err := project.GetAPIReader().List(ctx, &bindings, client.InNamespace(d.Namespace),
+		client.MatchingLabels{v1alpha.LabelDeploymentUID: string(d.UID)})
 	if isNotServed(err) {
 		return nil
 	}

@@ -58,7 +58,9 @@ func newBinding(t *testing.T) *binding {
 	}
 	b.binder = NewBinder(b.places, b.clock, prometheus.NewRegistry())
 	b.deployment = b.Deployment("web", "DFW")
-	b.deployment.Spec.Template.Spec.NetworkInterfaces = []v1alpha.InstanceNetworkInterface{{Network: v1alpha.NetworkReference{Name: "default"}}}
+	b.deployment.Spec.Template.Spec.NetworkInterfaces = []v1alpha.InstanceNetworkInterface{
+		{Network: v1alpha.NetworkReference{Name: "default"}},
+	}
 	planes.Create(t, b.Planes, b.deployment)
 	return b
 }
@@ -132,7 +134,8 @@ func (b *binding) answer(name string, status metav1.ConditionStatus) {
 func TestBind(t *testing.T) {
 	b := newBinding(t)
 	b.Project.Before(func(planes.Call) error {
-		return apierrors.NewGenericServerResponse(http.StatusNotFound, "get", networking.GroupVersion.WithResource("").GroupResource(), "", "no such resource", 0, true)
+		return apierrors.NewGenericServerResponse(http.StatusNotFound, "get",
+			networking.GroupVersion.WithResource("").GroupResource(), "", "no such resource", 0, true)
 	})
 	b.bind(true, "")
 	b.Project.Before(nil)

@@ -83,7 +83,8 @@ func (n *Networks) exists(ctx context.Context, project projects.Project, network
 	case apierrors.IsNotFound(err):
 		exists, lifetime = false, missingFor
 	default:
-		log.FromContext(ctx).Info("Cannot ask the project for a network; it is taken to exist", "network", network, "error", err.Error(), "again", unknownFor)
+		log.FromContext(ctx).Info("Cannot ask the project for a network; it is taken to exist", "network", network, "error",
+			err.Error(), "again", unknownFor)
 		lifetime = unknownFor
 	}
 	n.answers.Add(key, exists, lifetime)

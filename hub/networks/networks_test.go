@@ -45,11 +45,15 @@ func serveKind(t *testing.T, p *planes.Planes, plural, name string) {
 			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: plural, Kind: name, ListKind: name + "List"},
 			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
 				Name: kind.Version, Served: true, Storage: true, Subresources: withStatus,
-				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: new(true)}},
+				Schema: &apiextensionsv1.CustomResourceValidation{
+					OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: new(true)},
+				},
 			}},
 		},
 	}
-	if _, err := envtest.InstallCRDs(p.Config(), envtest.CRDInstallOptions{CRDs: []*apiextensionsv1.CustomResourceDefinition{crd}}); err != nil {
+	if _, err := envtest.InstallCRDs(p.Config(), envtest.CRDInstallOptions{
+		CRDs: []*apiextensionsv1.CustomResourceDefinition{crd},
+	}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -76,7 +76,8 @@ func (b *Brake) Held(ctx context.Context) (reason string, err error) {
 	case s.recorded.identity == "" && !s.counted.provesMilo():
 		// Without a recorded identity, the operator still needs the record, to annotate it.
 		s.identity = ""
-		reason = fmt.Sprintf("%s has none of the %d projects with a hub namespace, and its identity was not recorded before", b.Plane, s.counted.all)
+		reason = fmt.Sprintf("%s has none of the %d projects with a hub namespace, and its identity was not recorded before",
+			b.Plane, s.counted.all)
 	case s.recorded.identity != "" && s.recorded.identity != s.identity:
 		return fmt.Sprintf("%s has lost its storage, or it is another one: the UID of its namespace default is %s and was %s",
 			b.Plane, s.identity, s.recorded.identity), nil
@@ -98,7 +99,8 @@ func (b *Brake) Start(ctx context.Context) error {
 		}
 		if err == nil && s.recorded.identity != "" {
 			if s.recorded.identity != s.identity {
-				logger.Info("The API server of the projects has another identity than before: nothing is withdrawn from the hub until an operator releases it",
+				logger.Info("The API server of the projects has another identity than before: nothing is withdrawn from the hub "+
+					"until an operator releases it",
 					"identity", s.identity, "before", s.recorded.identity)
 			}
 			return nil

@@ -336,7 +336,8 @@ func (e *emptied) Lookup(context.Context, string) (types.UID, bool, error) {
 	return planes.ProjectUID, e.asked == 1, nil
 }
 
-// TestMiloIsEmptiedBetweenTwoQuestions verifies that a project's "not found" proves nothing unless the root has the project afterwards.
+// TestMiloIsEmptiedBetweenTwoQuestions verifies that a project's "not found" proves nothing unless the root has the
+// project afterwards.
 func TestMiloIsEmptiedBetweenTwoQuestions(t *testing.T) {
 	p := planes.New(t)
 	owners := New(Options{Projects: p, Milo: &emptied{}, Brake: holding{}})

@@ -21,7 +21,9 @@ func TestFootprint(t *testing.T) {
 	var told []string
 	f.OnChange(func(project string) { told = append(told, project) })
 	namespace := func(name, project string) *corev1.Namespace {
-		return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{v1alpha.AnnotationProjectName: project}}}
+		return &corev1.Namespace{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{v1alpha.AnnotationProjectName: project}},
+		}
 	}
 	is := func(when string, needed bool) {
 		t.Helper()

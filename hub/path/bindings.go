@@ -128,7 +128,9 @@ func onUpdate(changed func(before, after *workv1alpha2.ResourceBinding) bool) pr
 
 // SliceReports returns the cells' reports in a slice of a copy. It returns none before Karmada has a ResourceBinding of
 // this very slice, or if the slice belongs to another copy. It omits cells whose agent has not written the slice.
-func SliceReports(ctx context.Context, hub client.Reader, copied *v1alpha.WorkloadDeployment, number int) ([]v1alpha.InstanceReport, error) {
+func SliceReports(
+	ctx context.Context, hub client.Reader, copied *v1alpha.WorkloadDeployment, number int,
+) ([]v1alpha.InstanceReport, error) {
 	name := types.NamespacedName{Namespace: copied.Namespace, Name: naming.SliceName(copied.Name, number)}
 	slice, binding := &v1alpha.InstanceSlice{}, &workv1alpha2.ResourceBinding{}
 	if err := hub.Get(ctx, name, slice); err != nil {
@@ -206,6 +208,7 @@ func trimSlice(binding, trimmed *workv1alpha2.ResourceBinding) {
 	trimmed.Spec.Resource.ResourceVersion = ""
 	for i := range binding.Status.AggregatedStatus {
 		item := &binding.Status.AggregatedStatus[i]
-		trimmed.Status.AggregatedStatus = append(trimmed.Status.AggregatedStatus, workv1alpha2.AggregatedStatusItem{ClusterName: item.ClusterName, Status: item.Status})
+		trimmed.Status.AggregatedStatus = append(trimmed.Status.AggregatedStatus,
+			workv1alpha2.AggregatedStatusItem{ClusterName: item.ClusterName, Status: item.Status})
 	}
 }

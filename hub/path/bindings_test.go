@@ -43,7 +43,9 @@ func TestPredicates(t *testing.T) {
 		}, false, false},
 		"another binding of the name": {func(b *workv1alpha2.ResourceBinding) { b.UID = "another" }, true, true},
 		"other replicas":              {func(b *workv1alpha2.ResourceBinding) { b.Spec.Clusters[0].Replicas = 2 }, false, true},
-		"what the only cell reports":  {func(b *workv1alpha2.ResourceBinding) { b.Status = reporting(map[string]string{"a": "{}"}).Status }, false, false},
+		"what the only cell reports": {
+			func(b *workv1alpha2.ResourceBinding) { b.Status = reporting(map[string]string{"a": "{}"}).Status }, false, false,
+		},
 		"a report where Instances are divided": {func(b *workv1alpha2.ResourceBinding) {
 			b.Spec.Placement, b.Status = divided, reporting(map[string]string{"a": "{}"}).Status
 		}, false, true},
@@ -80,7 +82,8 @@ func TestPredicates(t *testing.T) {
 			t.Errorf("where two cells report, %s changed: %t", name, got)
 		}
 	}
-	if DivisionChanged().Delete(event.DeleteEvent{Object: newBinding("a")}) || !DivisionChanged().Create(event.CreateEvent{Object: newBinding("a")}) {
+	if DivisionChanged().Delete(event.DeleteEvent{Object: newBinding("a")}) ||
+		!DivisionChanged().Create(event.CreateEvent{Object: newBinding("a")}) {
 		t.Error("a binding that is there counts, one that is gone does not")
 	}
 	other := event.UpdateEvent{ObjectOld: &v1alpha.Workload{}, ObjectNew: &v1alpha.Workload{}}

@@ -45,8 +45,8 @@ type Events struct {
 	Later time.Duration
 }
 
-// stepDelay is the delay after steps of a delivery that proceeds. A delivery takes several steps within this time: they cost one reconcile,
-// after the cell's report, which has an event of its own.
+// stepDelay is the delay after steps of a delivery that proceeds. A delivery takes several steps within this time: they
+// cost one reconcile, after the cell's report, which has an event of its own.
 const stepDelay = 250 * time.Millisecond
 
 type queue = workqueue.TypedRateLimitingInterface[mcreconcile.Request]
@@ -83,7 +83,9 @@ const (
 )
 
 // handle requests the originals of an object, at once or later, depending on the changes of an update.
-func (e *Events) handle(originals func(context.Context, client.Object) []mcreconcile.Request, of func(before, after client.Object) change) mchandler.EventHandlerFunc {
+func (e *Events) handle(
+	originals func(context.Context, client.Object) []mcreconcile.Request, of func(before, after client.Object) change,
+) mchandler.EventHandlerFunc {
 	add := func(ctx context.Context, q queue, object client.Object, delay time.Duration) {
 		for _, request := range originals(ctx, object) {
 			q.AddAfter(request, delay)
@@ -130,8 +132,8 @@ func (e *Events) OfBinding(ctx context.Context, object client.Object) []mcreconc
 	return requestBound(ctx, e.Hub, binding)
 }
 
-// requestBound requests what a binding binds, by its name in the namespace of the project. It requests nothing if the hub namespace is not
-// in the cache: then the namespace is being deleted, or the own event of the bound object follows.
+// requestBound requests what a binding binds, by its name in the namespace of the project. It requests nothing if the
+// hub namespace is not in the cache: then the namespace is being deleted, or the own event of the bound object follows.
 func requestBound(ctx context.Context, hub client.Reader, binding *workv1alpha2.ResourceBinding) []mcreconcile.Request {
 	namespace := &corev1.Namespace{}
 	if err := hub.Get(ctx, types.NamespacedName{Name: binding.Namespace}, namespace); err != nil {

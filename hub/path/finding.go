@@ -69,8 +69,9 @@ func (f Fault) Reason() string {
 		BindingMissing:    v1alpha.ReasonNotBound, BindingOwnerGone: v1alpha.ReasonNotBound, BindingDeleting: v1alpha.ReasonNotBound,
 		NotScheduled: v1alpha.ReasonNotBound,
 		CellNotReady: v1alpha.ReasonCellNotReady, AgentNotReady: v1alpha.ReasonAgentNotReady,
-		WorkMissing: v1alpha.ReasonNotApplied, WorkDeleting: v1alpha.ReasonNotApplied, WorkEdited: v1alpha.ReasonNotApplied, WorkNotApplied: v1alpha.ReasonNotApplied,
-		WorkOutdated: v1alpha.ReasonReportOutdated, ReportOutdated: v1alpha.ReasonReportOutdated, StatusOutdated: v1alpha.ReasonReportOutdated,
+		WorkMissing: v1alpha.ReasonNotApplied, WorkDeleting: v1alpha.ReasonNotApplied, WorkEdited: v1alpha.ReasonNotApplied,
+		WorkNotApplied: v1alpha.ReasonNotApplied,
+		WorkOutdated:   v1alpha.ReasonReportOutdated, ReportOutdated: v1alpha.ReasonReportOutdated, StatusOutdated: v1alpha.ReasonReportOutdated,
 		ReportMissing: v1alpha.ReasonNoReport, CopyMissing: v1alpha.ReasonNotPropagated,
 	}[f]
 }

@@ -24,7 +24,8 @@ func FuzzReport(f *testing.F) {
 		`{` + current + `,"indices":[{"existing":"` + strings.Repeat("0-9999,", 4681) + `"}]}`,
 		`{` + current + `,"indices":[` + strings.Repeat(`{"existing":"0-9999"},`, 3000) + `{}]}`,
 		`{` + current + `,"conditions":[` + strings.Repeat(`{"type":"Suspended"},`, 3000) + `{}]}`,
-		`{` + current + `,"replicas":"3","indices":[{"existing":"0"}]}`, `{` + current + `,"indices":[{"existing":7}]}`, `{` + current + `,"indices":[null,7]}`,
+		`{` + current + `,"replicas":"3","indices":[{"existing":"0"}]}`, `{` + current + `,"indices":[{"existing":7}]}`,
+		`{` + current + `,"indices":[null,7]}`,
 		`{"generation":"2","observedGeneration":[],"resourceTemplateGeneration":5,"indices":[{"existing":"0"}]}`,
 		`{` + current + `,"conditions":[` + strings.Repeat(`{"type":7},`, 3000) + `{}],"reports":[` + strings.Repeat(`[],`, 3000) + `{}]}`,
 	} {
@@ -54,7 +55,8 @@ func FuzzReport(f *testing.F) {
 	})
 }
 
-// proves reports whether the fields of a report that prove the end of an Instance have their types, whatever the others have.
+// proves reports whether the fields of a report that prove the end of an Instance have their types, whatever the others
+// have.
 func proves(raw []byte) bool {
 	for _, fields := range []any{
 		&struct {

@@ -61,8 +61,8 @@ func judge(w *Row) []Finding {
 	return slices.Concat(findings, w.orphans(), w.lostLeavers())
 }
 
-// lostLeavers are the cells of the assignment that the binding does not name any more and that Karmada does not reach: it keeps their last
-// reports.
+// lostLeavers are the cells of the assignment that the binding does not name any more and that Karmada does not reach:
+// it keeps their last reports.
 func (w *Row) lostLeavers() []Finding {
 	return slices.DeleteFunc(w.lostCells(), func(f Finding) bool {
 		cell, _ := w.Cells.Find(f.Cell)
@@ -78,14 +78,16 @@ func (w *Row) binding() *Finding {
 		return found(BindingMissing, TouchCopy, w.Copied,
 			"Karmada has no ResourceBinding for the deployment; the add-on touches the hub's copy so that Karmada creates one")
 	case !b.DeletionTimestamp.IsZero():
-		return found(BindingDeleting, RefreshBinding, b, "Karmada is deleting the ResourceBinding of the deployment and then creates another one").
+		return found(BindingDeleting, RefreshBinding, b,
+			"Karmada is deleting the ResourceBinding of the deployment and then creates another one").
 			from(b.DeletionTimestamp.Time)
 	case !w.owned() && w.ofAnotherWorkload():
 		return found(BindingOwnerGone, DeleteBinding, b,
 			"the ResourceBinding and the running Instances belong to an earlier Workload of this name; the add-on deletes them")
 	case !w.owned():
 		return found(BindingOwnerGone, AdoptBinding, b,
-			"the ResourceBinding belongs to an earlier copy of the deployment, so Karmada does not change it; the add-on makes the current copy its owner")
+			"the ResourceBinding belongs to an earlier copy of the deployment, so Karmada does not change it; the add-on makes "+
+				"the current copy its owner")
 	case w.unscheduled():
 		return found(NotScheduled, RefreshBinding, b, "Karmada has neither scheduled the deployment nor reported a reason; rescheduling")
 	}
@@ -186,7 +188,8 @@ func (w *Row) work(cell string, work *workv1alpha1.Work) *Finding {
 		return w.workDeleting(cell, work)
 	case m.Metadata.Annotations.TemplateUID != string(w.Copied.UID) || m.templateGeneration() < w.Copied.Generation:
 		return found(WorkOutdated, RefreshBinding, w.Binding, fmt.Sprintf(
-			"Karmada has not sent generation %d of the hub's copy to the cell; its Work has generation %d", w.Copied.Generation, m.templateGeneration())).in(cell)
+			"Karmada has not sent generation %d of the hub's copy to the cell; its Work has generation %d", w.Copied.Generation,
+			m.templateGeneration())).in(cell)
 	case m.templateGeneration() == w.Copied.Generation && m.Spec != digestOf(&w.Copied.Spec) && !overridden(work):
 		return found(WorkEdited, RefreshBinding, w.Binding, "the Work differs from the hub's copy: it was edited by hand; retrying").in(cell)
 	case applied == nil:
@@ -220,8 +223,9 @@ func (w *Row) report(cell string, work *workv1alpha1.Work) *Finding {
 	case reported == nil:
 		return found(ReportMissing, TouchCopy, w.Copied, "the cell does not report on the deployment").in(cell)
 	case reported.ResourceTemplateGeneration < m.templateGeneration():
-		return found(ReportOutdated, ToggleWork, work, fmt.Sprintf("the cell reports on generation %d of the hub's copy; its Work has generation %d",
-			reported.ResourceTemplateGeneration, m.templateGeneration())).in(cell)
+		return found(ReportOutdated, ToggleWork, work,
+			fmt.Sprintf("the cell reports on generation %d of the hub's copy; its Work has generation %d",
+				reported.ResourceTemplateGeneration, m.templateGeneration())).in(cell)
 	case reported.ObservedGeneration < reported.Generation:
 		return &Finding{
 			Fault: ReportOutdated, Cell: cell,
@@ -236,8 +240,8 @@ func (w *Row) report(cell string, work *workv1alpha1.Work) *Finding {
 	return nil
 }
 
-// aggregation judges whether the status of the copy matches the reports of all its cells. A Ready cell that the binding does not name has
-// no Instance to report once its report is gone.
+// aggregation judges whether the status of the copy matches the reports of all its cells. A Ready cell that the binding
+// does not name has no Instance to report once its report is gone.
 func (w *Row) aggregation() *Finding {
 	var ready int32
 	reports := 0
@@ -348,8 +352,9 @@ func names(binding *workv1alpha2.ResourceBinding, cell string) bool {
 		slices.ContainsFunc(binding.Spec.GracefulEvictionTasks, func(t workv1alpha2.GracefulEvictionTask) bool { return t.FromCluster == cell })
 }
 
-// leftovers returns findings for the Works and the binding of a copy that does not exist or is being deleted: for deletions that do not
-// end, and for objects of a copy that does not exist. The controller checks at the API servers whether these may be deleted.
+// leftovers returns findings for the Works and the binding of a copy that does not exist or is being deleted: for
+// deletions that do not end, and for objects of a copy that does not exist. The controller checks at the API servers
+// whether these may be deleted.
 func (w *Row) leftovers() []Finding {
 	var findings []Finding
 	switch {

@@ -59,7 +59,9 @@ func autoscale(t *testing.T, w *Row, least ...int32) {
 	t.Helper()
 	scale := &w.Copied.Spec.ScaleSettings
 	scale.MaxReplicas = new(int32(8))
-	scale.Metrics = []v1alpha.MetricSpec{{Resource: &v1alpha.ResourceMetricSource{Name: "cpu", Target: v1alpha.MetricTarget{AverageUtilization: new(int32(50))}}}}
+	scale.Metrics = []v1alpha.MetricSpec{
+		{Resource: &v1alpha.ResourceMetricSource{Name: "cpu", Target: v1alpha.MetricTarget{AverageUtilization: new(int32(50))}}},
+	}
 	for i := range least {
 		w.Copied.Spec.Assignment.Cells[i].MinReplicas = &least[i]
 	}
@@ -98,7 +100,8 @@ func newRow(t *testing.T) *Row {
 	}}
 	for _, cell := range []string{"a", "b"} {
 		binding.Spec.Clusters = append(binding.Spec.Clusters, workv1alpha2.TargetCluster{Name: cell, Replicas: 2})
-		binding.Status.AggregatedStatus = append(binding.Status.AggregatedStatus, workv1alpha2.AggregatedStatusItem{ClusterName: cell, Status: raw(report7)})
+		binding.Status.AggregatedStatus = append(binding.Status.AggregatedStatus,
+			workv1alpha2.AggregatedStatusItem{ClusterName: cell, Status: raw(report7)})
 		work := planes.WorkOf(t, copied, cell)
 		work.Status.Conditions = []metav1.Condition{{Type: workv1alpha1.WorkApplied, Status: metav1.ConditionTrue}}
 		work.Status.ManifestStatuses = []workv1alpha1.ManifestStatus{{Status: raw(report7)}}
@@ -202,7 +205,8 @@ func TestJudge(t *testing.T) {
 			},
 		},
 		"a lost cell hides what follows": {
-			change: func(_ *testing.T, w *Row) { w.Cells[0].Ready, w.Works["a"].DeletionTimestamp = false, &at }, want: []string{"CellNotReady/a/0"}, wantSince: began,
+			change: func(_ *testing.T, w *Row) { w.Cells[0].Ready, w.Works["a"].DeletionTimestamp = false, &at },
+			want:   []string{"CellNotReady/a/0"}, wantSince: began,
 		},
 		"a lost cell that was forgotten": {
 			change: func(_ *testing.T, w *Row) { w.Cells[0].Ready, w.Cells[0].Gone = false, true },
@@ -226,12 +230,15 @@ func TestJudge(t *testing.T) {
 			change: func(_ *testing.T, w *Row) { w.Works["b"].DeletionTimestamp = &later }, want: []string{"WorkDeleting/b/5"}, wantSince: began,
 		},
 		"Works of an earlier generation": {
-			change: func(_ *testing.T, w *Row) { w.Copied.Generation = 8 }, want: []string{"WorkOutdated/a/2", "WorkOutdated/b/2"}, wantSays: "generation 8",
+			change: func(_ *testing.T, w *Row) { w.Copied.Generation = 8 },
+			want:   []string{"WorkOutdated/a/2", "WorkOutdated/b/2"}, wantSays: "generation 8",
 		},
 		"a Work that was edited": {
 			change: func(t *testing.T, w *Row) { editWork(t, w, `"minReplicas":3`) }, want: []string{"WorkEdited/a/2"}, wantSays: "edited",
 		},
-		"a Work with the replicas of its cell": {change: func(t *testing.T, w *Row) { editWork(t, w, `"minReplicas":0},"replicas":9,"unused":{`) }},
+		"a Work with the replicas of its cell": {
+			change: func(t *testing.T, w *Row) { editWork(t, w, `"minReplicas":0},"replicas":9,"unused":{`) },
+		},
 		"a Work that an operator's policy overrides": {
 			change: func(t *testing.T, w *Row) {
 				editWork(t, w, `"minReplicas":3`)
@@ -249,7 +256,9 @@ func TestJudge(t *testing.T) {
 		},
 		"a Work that the cell refuses": {
 			change: func(_ *testing.T, w *Row) {
-				w.Works["a"].Status.Conditions[0] = metav1.Condition{Type: workv1alpha1.WorkApplied, Status: metav1.ConditionFalse, Message: "denied", LastTransitionTime: at}
+				w.Works["a"].Status.Conditions[0] = metav1.Condition{
+					Type: workv1alpha1.WorkApplied, Status: metav1.ConditionFalse, Message: "denied", LastTransitionTime: at,
+				}
 			}, want: []string{"WorkNotApplied/a/5"}, wantSince: at.Time, wantSays: "denied",
 		},
 		"no report": {
@@ -281,7 +290,8 @@ func TestJudge(t *testing.T) {
 			change: func(_ *testing.T, w *Row) { w.Copied.Status.ObservedGeneration = 6 }, want: []string{"StatusOutdated//2"},
 		},
 		"a division of another number": {
-			change: func(_ *testing.T, w *Row) { w.Binding.Spec.Clusters[1].Replicas = 1 }, want: []string{"DivisionOutdated//1"}, wantSays: "3 of 4 Instances",
+			change: func(_ *testing.T, w *Row) { w.Binding.Spec.Clusters[1].Replicas = 1 },
+			want:   []string{"DivisionOutdated//1"}, wantSays: "3 of 4 Instances",
 		},
 		"another division that Karmada refuses": {
 			change: func(_ *testing.T, w *Row) {
@@ -323,7 +333,8 @@ func TestJudge(t *testing.T) {
 			change: func(t *testing.T, w *Row) { autoscale(t, w, 2, 1) }, want: []string{"AssignmentOutdated//1"},
 		},
 		"a Work too many": {
-			change: func(t *testing.T, w *Row) { t.Helper(); w.Works["c"] = trimmed(t, planes.WorkOf(t, w.Copied, "c")) }, want: []string{"WorkOrphaned/c/2"},
+			change: func(t *testing.T, w *Row) { t.Helper(); w.Works["c"] = trimmed(t, planes.WorkOf(t, w.Copied, "c")) },
+			want:   []string{"WorkOrphaned/c/2"},
 		},
 		"a Work too many in a lost cell": {
 			change: func(t *testing.T, w *Row) {

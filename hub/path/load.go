@@ -41,8 +41,9 @@ func (s *Subject) awaitsCopy() bool {
 // workName is the field by which WorkIndex indexes.
 const workName = "name of the Work"
 
-// WorkIndex indexes the Works of the hub's cache by their name: the Works of a deployment have one name, in the execution namespaces of
-// its cells. A read in each execution namespace would cost each reconcile of each deployment as much as the hub has cells.
+// WorkIndex indexes the Works of the hub's cache by their name: the Works of a deployment have one name, in the
+// execution namespaces of its cells. A read in each execution namespace would cost each reconcile of each deployment as
+// much as the hub has cells.
 type WorkIndex struct{}
 
 // AddTo adds the index to a cache. It is an error to add it twice.
@@ -54,8 +55,8 @@ func (WorkIndex) AddTo(ctx context.Context, indexer client.FieldIndexer) error {
 	return nil
 }
 
-// Load reads the path of a deployment from the hub. Karmada derives the name of a Work from the name of the copy. The hub's cache needs
-// WorkIndex.
+// Load reads the path of a deployment from the hub. Karmada derives the name of a Work from the name of the copy. The
+// hub's cache needs WorkIndex.
 func Load(ctx context.Context, hub client.Reader, s Subject) (*Row, error) {
 	row := &Row{Subject: s, Works: map[string]*workv1alpha1.Work{}}
 	var err error

@@ -266,7 +266,8 @@ func unmarshal(status *runtime.RawExtension, into any) bool {
 // no proof. binding may be nil.
 func MayRun(binding *workv1alpha2.ResourceBinding, copied *v1alpha.WorkloadDeployment, cell string, index int) bool {
 	found := ReportOf(binding, cell)
-	if found == nil || !hasIndices(binding) || len(found.Indices) == 0 || found.ResourceTemplateGeneration != copied.Generation || found.ObservedGeneration != found.Generation {
+	if found == nil || !hasIndices(binding) || len(found.Indices) == 0 ||
+		found.ResourceTemplateGeneration != copied.Generation || found.ObservedGeneration != found.Generation {
 		return true
 	}
 	return found.has(index)

@@ -85,7 +85,9 @@ func TestMayRun(t *testing.T) {
 }
 
 func TestTrim(t *testing.T) {
-	full := reporting(map[string]string{"a": `{"readyReplicas":3,"indices":[{"existing":"1","ready":"1"}],"reports":[{"instances":[{"index":1}]}]}`, "b": ""})
+	full := reporting(map[string]string{
+		"a": `{"readyReplicas":3,"indices":[{"existing":"1","ready":"1"}],"reports":[{"instances":[{"index":1}]}]}`, "b": "",
+	})
 	full.Labels = map[string]string{"some": "label"}
 	full.OwnerReferences = []metav1.OwnerReference{{UID: "other"}, {UID: "copy", Name: "web", Controller: new(true)}}
 	full.Spec.GracefulEvictionTasks = []workv1alpha2.GracefulEvictionTask{{FromCluster: "c", Reason: "lost"}}
@@ -130,7 +132,8 @@ func TestTrimDropsWhatNobodyReads(t *testing.T) {
 			binding := one()
 			test.change(binding)
 			got := trimBinding(t, binding)
-			if len(got.Spec.Clusters) != test.wantClusters || len(got.Status.AggregatedStatus) != test.wantReports || IsDivided(got) != IsDivided(binding) {
+			if len(got.Spec.Clusters) != test.wantClusters || len(got.Status.AggregatedStatus) != test.wantReports ||
+				IsDivided(got) != IsDivided(binding) {
 				t.Errorf("got %+v", got)
 			}
 		})
@@ -168,7 +171,8 @@ func TestSuspendedReport(t *testing.T) {
 	} {
 		for _, indices := range []bool{true, false} {
 			trimmed := TrimReport(&runtime.RawExtension{Raw: []byte(raw)}, indices)
-			if got := DecodeReport(trimmed); got.Suspended() != want || got.Numbers()[5] == 1 != want || strings.Contains(string(trimmed.Raw), "Available") {
+			if got := DecodeReport(trimmed); got.Suspended() != want || got.Numbers()[5] == 1 != want ||
+				strings.Contains(string(trimmed.Raw), "Available") {
 				t.Errorf("of %s is left %s", raw, trimmed.Raw)
 			}
 		}
@@ -186,17 +190,30 @@ func TestReportsWithFaults(t *testing.T) {
 		numbers [6]int64
 		mayRun  bool
 	}{
-		"a count":                       {current + `,"replicas":2,"readyReplicas":"2","indices":[{"existing":"0"}]}`, [6]int64{2, 2, 5, 2, 0, 0}, false},
+		"a count": {
+			current + `,"replicas":2,"readyReplicas":"2","indices":[{"existing":"0"}]}`, [6]int64{2, 2, 5, 2, 0, 0}, false,
+		},
 		"a field that is not read here": {current + `,"indices":[{"existing":"0","held":7}]}`, [6]int64{2, 2, 5, 0, 0, 0}, false},
-		"conditions":                    {current + `,"replicas":1,"conditions":[7],"indices":[{"existing":"0"}]}`, [6]int64{2, 2, 5, 1, 0, 0}, false},
-		"one text of a condition":       {`{"replicas":1,"conditions":[{"type":7},{"type":"Suspended","status":"True"}]}`, [6]int64{0, 0, 0, 1, 0, 1}, true},
-		"indices":                       {current + `,"indices":[7]}`, [6]int64{2, 2, 5, 0, 0, 0}, true},
-		"an index text":                 {current + `,"indices":[{"existing":7}]}`, [6]int64{2, 2, 5, 0, 0, 0}, true},
-		"a generation":                  {`{"generation":"2",` + of + `,"readyReplicas":1,"indices":[{"existing":"0"}]}`, [6]int64{-1, 0, 5, 0, 1, 0}, true},
-		"the other generation":          {`{"observedGeneration":{},` + of + `,"readyReplicas":1,"indices":[{"existing":"0"}]}`, [6]int64{0, -2, 5, 0, 1, 0}, true},
-		"both generations":              {`{"generation":[1],"observedGeneration":"2",` + of + `,"indices":[{"existing":"0"}]}`, [6]int64{-1, -2, 5, 0, 0, 0}, true},
+		"conditions": {
+			current + `,"replicas":1,"conditions":[7],"indices":[{"existing":"0"}]}`, [6]int64{2, 2, 5, 1, 0, 0}, false,
+		},
+		"one text of a condition": {
+			`{"replicas":1,"conditions":[{"type":7},{"type":"Suspended","status":"True"}]}`, [6]int64{0, 0, 0, 1, 0, 1}, true,
+		},
+		"indices":       {current + `,"indices":[7]}`, [6]int64{2, 2, 5, 0, 0, 0}, true},
+		"an index text": {current + `,"indices":[{"existing":7}]}`, [6]int64{2, 2, 5, 0, 0, 0}, true},
+		"a generation": {
+			`{"generation":"2",` + of + `,"readyReplicas":1,"indices":[{"existing":"0"}]}`, [6]int64{-1, 0, 5, 0, 1, 0}, true,
+		},
+		"the other generation": {
+			`{"observedGeneration":{},` + of + `,"readyReplicas":1,"indices":[{"existing":"0"}]}`, [6]int64{0, -2, 5, 0, 1, 0}, true,
+		},
+		"both generations": {
+			`{"generation":[1],"observedGeneration":"2",` + of + `,"indices":[{"existing":"0"}]}`, [6]int64{-1, -2, 5, 0, 0, 0}, true,
+		},
 		"the copy's generation": {
-			`{"generation":2,"observedGeneration":2,"resourceTemplateGeneration":"5","indices":[{"existing":"0"}]}`, [6]int64{2, 2, 0, 0, 0, 0}, true,
+			`{"generation":2,"observedGeneration":2,"resourceTemplateGeneration":"5","indices":[{"existing":"0"}]}`,
+			[6]int64{2, 2, 0, 0, 0, 0}, true,
 		},
 	} {
 		// A report of several cells has its indices; the report of one has none.
@@ -205,7 +222,8 @@ func TestReportsWithFaults(t *testing.T) {
 		if found == nil || found.Numbers() != test.numbers || MayRun(binding, copied, "a", 1) != test.mayRun {
 			t.Errorf("%s: the report is %+v, the Instance may run: %t", name, found, MayRun(binding, copied, "a", 1))
 		}
-		if alone := ReportOf(trimBinding(t, reporting(map[string]string{"a": test.report})), "a"); alone == nil || alone.Numbers() != test.numbers {
+		if alone := ReportOf(trimBinding(t, reporting(map[string]string{"a": test.report})), "a"); alone == nil ||
+			alone.Numbers() != test.numbers {
 			t.Errorf("%s: the report of the only cell is %+v", name, alone)
 		}
 	}

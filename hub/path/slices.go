@@ -52,7 +52,8 @@ func (SliceIndex) AddTo(ctx context.Context, indexer client.FieldIndexer) error 
 	return nil
 }
 
-// OfDeployment selects the InstanceSlices of a deployment, and the ResourceBindings of slices, in a cache with SliceIndex.
+// OfDeployment selects the InstanceSlices of a deployment, and the ResourceBindings of slices, in a cache with
+// SliceIndex.
 func OfDeployment(name string) client.MatchingFields {
 	return client.MatchingFields{sliceDeployment: name}
 }
@@ -72,8 +73,8 @@ func deploymentOfSlice(object client.Object) []string {
 	return nil
 }
 
-// LoadSlices reads the paths of the slices of a deployment, and the leftovers of earlier slices. The cost grows with the number of
-// slices: do not call it for each change of an Instance. The hub's cache needs SliceIndex.
+// LoadSlices reads the paths of the slices of a deployment, and the leftovers of earlier slices. The cost grows with
+// the number of slices: do not call it for each change of an Instance. The hub's cache needs SliceIndex.
 func (w *Row) LoadSlices(ctx context.Context, hub client.Reader, name types.NamespacedName) ([]Slice, error) {
 	found := map[string]*Slice{}
 	of := func(slice string) *Slice {
@@ -113,7 +114,8 @@ func (w *Row) loadSliceWorks(ctx context.Context, hub client.Reader, namespace s
 	for _, cell := range w.targets() {
 		work := &workv1alpha1.Work{}
 		key := types.NamespacedName{
-			Namespace: karmadanames.GenerateExecutionSpaceName(cell), Name: karmadanames.GenerateWorkName(v1alpha.KindInstanceSlice, slice.Name, namespace),
+			Namespace: karmadanames.GenerateExecutionSpaceName(cell),
+			Name:      karmadanames.GenerateWorkName(v1alpha.KindInstanceSlice, slice.Name, namespace),
 		}
 		if err := hub.Get(ctx, key, work); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("get Work %s: %w", key, err)
@@ -160,15 +162,18 @@ func (s *Slice) leftover() *Finding {
 // slice judges the path of a slice.
 func (w *Row) slice(s *Slice) *Finding {
 	if s.Binding == nil {
-		return found(BindingMissing, RefreshBinding, w.Binding, fmt.Sprintf("Karmada has no ResourceBinding for InstanceSlice %s; retrying", s.Name))
+		return found(BindingMissing, RefreshBinding, w.Binding,
+			fmt.Sprintf("Karmada has no ResourceBinding for InstanceSlice %s; retrying", s.Name))
 	}
 	if owner := controllerOf(s.Binding); owner != "" && owner != s.Object.UID {
 		return found(BindingOwnerGone, DeleteBinding, s.Binding,
-			fmt.Sprintf("the ResourceBinding belongs to an earlier InstanceSlice %s; the add-on deletes it so that Karmada creates another one", s.Name))
+			fmt.Sprintf("the ResourceBinding belongs to an earlier InstanceSlice %s; the add-on deletes it so that Karmada creates another one",
+				s.Name))
 	}
 	if !s.Binding.DeletionTimestamp.IsZero() {
 		return found(BindingDeleting, RefreshBinding, s.Binding,
-			fmt.Sprintf("Karmada is deleting the ResourceBinding of InstanceSlice %s and then creates another one", s.Name)).from(s.Binding.DeletionTimestamp.Time)
+			fmt.Sprintf("Karmada is deleting the ResourceBinding of InstanceSlice %s and then creates another one",
+				s.Name)).from(s.Binding.DeletionTimestamp.Time)
 	}
 	for _, cell := range w.targets() {
 		if !w.Cells.Ready(cell) {
@@ -185,7 +190,8 @@ func (w *Row) slice(s *Slice) *Finding {
 func (w *Row) sliceInCell(s *Slice, cell string) *Finding {
 	work := s.Works[cell]
 	if work == nil {
-		return found(WorkMissing, RefreshBinding, s.Binding, fmt.Sprintf("Karmada has no Work of InstanceSlice %s for the cell; retrying", s.Name))
+		return found(WorkMissing, RefreshBinding, s.Binding,
+			fmt.Sprintf("Karmada has no Work of InstanceSlice %s for the cell; retrying", s.Name))
 	}
 	applied := meta.FindStatusCondition(work.Status.Conditions, workv1alpha1.WorkApplied)
 	switch {
@@ -205,7 +211,8 @@ func (w *Row) sliceInCell(s *Slice, cell string) *Finding {
 	case reported == "":
 		return found(ReportMissing, ToggleWork, work, fmt.Sprintf("the cell does not report in InstanceSlice %s", s.Name))
 	case reported != collected:
-		return found(StatusOutdated, RefreshBinding, s.Binding, fmt.Sprintf("Karmada has not collected the cell's report in InstanceSlice %s", s.Name))
+		return found(StatusOutdated, RefreshBinding, s.Binding,
+			fmt.Sprintf("Karmada has not collected the cell's report in InstanceSlice %s", s.Name))
 	}
 	return nil
 }

@@ -37,7 +37,8 @@ func newSlice(t *testing.T) Slice {
 		work.Status.Conditions = []metav1.Condition{{Type: workv1alpha1.WorkApplied, Status: metav1.ConditionTrue, Message: "long"}}
 		work.Status.ManifestStatuses = []workv1alpha1.ManifestStatus{{Status: raw(sliceReport(index))}}
 		slice.Works[cell] = trimmed(t, work)
-		binding.Status.AggregatedStatus = append(binding.Status.AggregatedStatus, workv1alpha2.AggregatedStatusItem{ClusterName: cell, Status: raw(sliceReport(index))})
+		binding.Status.AggregatedStatus = append(binding.Status.AggregatedStatus,
+			workv1alpha2.AggregatedStatusItem{ClusterName: cell, Status: raw(sliceReport(index))})
 	}
 	kept, err := TrimBinding(binding)
 	if err != nil {
@@ -83,7 +84,8 @@ func TestJudgeSlices(t *testing.T) {
 				}
 				return
 			}
-			if len(got) != 1 || got[0].Fault != test.wantFault || got[0].Cell != test.wantCell || got[0].Repair != test.wantRepair || got[0].Slice != "web-16" || got[0].Object == nil {
+			if len(got) != 1 || got[0].Fault != test.wantFault || got[0].Cell != test.wantCell ||
+				got[0].Repair != test.wantRepair || got[0].Slice != "web-16" || got[0].Object == nil {
 				t.Errorf("got %+v, want %s of cell %q", got, test.wantFault, test.wantCell)
 			}
 		})

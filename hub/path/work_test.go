@@ -46,7 +46,8 @@ func TestTrimWork(t *testing.T) {
 	full := fullWork(t)
 	got := trimmed(t, full)
 	if source, ours := SourceOf(got); !ours || source != (Source{
-		Project: "north", Original: types.NamespacedName{Namespace: "default", Name: "web"}, Copy: types.NamespacedName{Namespace: "ns", Name: "web"},
+		Project: "north", Original: types.NamespacedName{Namespace: "default", Name: "web"},
+		Copy: types.NamespacedName{Namespace: "ns", Name: "web"},
 	}) {
 		t.Errorf("the source is %+v", source)
 	}

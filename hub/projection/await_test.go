@@ -36,7 +36,8 @@ func (f *fixture) expectBlocked(t *testing.T, reason, message string) {
 		v1alpha.ConditionAvailable: reason, v1alpha.ConditionStatusCurrent: reason, v1alpha.ConditionProgressing: v1alpha.ReasonRollingOut,
 	} {
 		got := meta.FindStatusCondition(original.Status.Conditions, kind)
-		if got == nil || got.Reason != want || !strings.Contains(got.Message, message) || (got.Status == metav1.ConditionTrue) != (kind == v1alpha.ConditionProgressing) {
+		if got == nil || got.Reason != want || !strings.Contains(got.Message, message) ||
+			(got.Status == metav1.ConditionTrue) != (kind == v1alpha.ConditionProgressing) {
 			t.Errorf("%s is %+v, want %s: %s", kind, got, want, message)
 		}
 	}
@@ -59,7 +60,8 @@ func TestACellThatBlocksTheCopy(t *testing.T) {
 	f.leaveNamespace(t)
 	f.SetReady(t, f.cell, metav1.ConditionUnknown, f.now())
 	f.mustReconcile(t)
-	f.expectBlocked(t, v1alpha.ReasonCellNotReady, "cell "+f.cell.Name+": Karmada does not reach the cell, which must delete namespace "+f.HubNamespace)
+	f.expectBlocked(t, v1alpha.ReasonCellNotReady, "cell "+f.cell.Name+
+		": Karmada does not reach the cell, which must delete namespace "+f.HubNamespace)
 }
 
 // TestADeletionThatBlocksTheCopy: leftovers of an earlier deployment are named when their deletion takes long.

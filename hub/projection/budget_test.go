@@ -20,9 +20,11 @@ func TestFloorInForce(t *testing.T) {
 		sequence int64
 		want     int32
 	}{
-		"confirmed":           {v1alpha.AvailabilityFloor{MinAvailable: 1, Sequence: 4}, 4, 1},
-		"no disruption":       {v1alpha.AvailabilityFloor{MinAvailable: budget.Everything, Sequence: 4}, 4, budget.Everything},
-		"not yet":             {v1alpha.AvailabilityFloor{MinAvailable: 2, Sequence: 4, Pending: &v1alpha.PendingFloor{Lowest: 1, Confirmed: 3}}, 3, 1},
+		"confirmed":     {v1alpha.AvailabilityFloor{MinAvailable: 1, Sequence: 4}, 4, 1},
+		"no disruption": {v1alpha.AvailabilityFloor{MinAvailable: budget.Everything, Sequence: 4}, 4, budget.Everything},
+		"not yet": {
+			v1alpha.AvailabilityFloor{MinAvailable: 2, Sequence: 4, Pending: &v1alpha.PendingFloor{Lowest: 1, Confirmed: 3}}, 3, 1,
+		},
 		"the first, not yet":  {v1alpha.AvailabilityFloor{MinAvailable: 2, Sequence: 4, Pending: &v1alpha.PendingFloor{}}, 0, 0},
 		"an earlier report":   {v1alpha.AvailabilityFloor{MinAvailable: 2, Sequence: 4}, 3, 0},
 		"of a restored hub":   {v1alpha.AvailabilityFloor{MinAvailable: 2, Sequence: 4}, 9, 0},

@@ -20,10 +20,12 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
-// truth is how many Instances the reachable cells have. An Instance that another cell also has is counted twice: it exists twice.
+// truth is how many Instances the reachable cells have. An Instance that another cell also has is counted twice: it
+// exists twice.
 type truth struct{ replicas, ready, available, desired int32 }
 
-// anyScope is the projection of a deployment in one to three cells, of which some have Instances to release and some are not reached.
+// anyScope is the projection of a deployment in one to three cells, of which some have Instances to release and some
+// are not reached.
 func anyScope(random *rand.Rand) (*scope, truth) {
 	s := &scope{
 		Reconciler: &Reconciler{Options: Options{Clock: testingclock.NewFakePassiveClock(time.Unix(1000, 0))}},
@@ -37,7 +39,9 @@ func anyScope(random *rand.Rand) (*scope, truth) {
 	}
 	s.copied.Spec = *s.deployment.Spec.DeepCopy()
 	s.copied.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{}
-	s.copied.Status.Conditions = []metav1.Condition{condition(v1alpha.ConditionAvailable, metav1.ConditionTrue, v1alpha.ReasonStableInstanceFound, "")}
+	s.copied.Status.Conditions = []metav1.Condition{
+		condition(v1alpha.ConditionAvailable, metav1.ConditionTrue, v1alpha.ReasonStableInstanceFound, ""),
+	}
 	total, index := truth{}, 0
 	for n := range 1 + random.IntN(3) {
 		cell := v1alpha.CellAssignment{Name: fmt.Sprintf("cell-%d", n)}
@@ -102,8 +106,8 @@ func anyScope(random *rand.Rand) (*scope, truth) {
 	return s, total
 }
 
-// TestCountsNeverLie: whatever cells report, and whichever are not reached, the counts in the project contradict neither each other nor what is
-// known of the cells.
+// TestCountsNeverLie: whatever cells report, and whichever are not reached, the counts in the project contradict
+// neither each other nor what is known of the cells.
 func TestCountsNeverLie(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(5000) {
@@ -120,7 +124,8 @@ func TestCountsNeverLie(t *testing.T) {
 			found = append(found, fmt.Sprintf("the cells have %+v", total))
 		}
 		if len(found) > 0 {
-			t.Fatalf("seed %d: %v: %+v of %+v, assigned %+v, findings %+v", seed, found, status.ReplicaCounts, s.copied.Status.Indices, s.copied.Spec.Assignment.Cells, s.findings)
+			t.Fatalf("seed %d: %v: %+v of %+v, assigned %+v, findings %+v", seed, found, status.ReplicaCounts,
+				s.copied.Status.Indices, s.copied.Spec.Assignment.Cells, s.findings)
 		}
 	}
 }

@@ -26,7 +26,8 @@ func (s *scope) desiredInstance(reported *wire.Instance, existing *v1alpha.Insta
 		template = &p.Template
 	}
 	spec := *template.Spec.DeepCopy()
-	if controller := existing.Spec.Controller; reported.TemplateHash != hash && controller != nil && controller.TemplateHash == reported.TemplateHash {
+	if controller := existing.Spec.Controller; reported.TemplateHash != hash && controller != nil &&
+		controller.TemplateHash == reported.TemplateHash {
 		spec = *existing.Spec.DeepCopy()
 	}
 	spec.Location = &v1alpha.LocationReference{Name: naming.CityLabel(s.deployment.Spec.CityCode)}
@@ -104,7 +105,8 @@ func (s *scope) desiredStatus(served bool, refusal string) v1alpha.WorkloadDeplo
 		Message: fmt.Sprintf("waiting for the cell of %s to report", s.deployment.Spec.CityCode),
 	}
 	if len(s.findings) > 0 {
-		available.Reason, available.Message = s.findings[0].Fault.Reason(), fmt.Sprintf("%s: %s", s.deployment.Spec.CityCode, described(&s.findings[0]))
+		available.Reason, available.Message = s.findings[0].Fault.Reason(),
+			fmt.Sprintf("%s: %s", s.deployment.Spec.CityCode, described(&s.findings[0]))
 	}
 	if refusal != "" {
 		available.Reason, available.Message = v1alpha.ReasonInstancesProvisioning, s.noRoom(refusal)

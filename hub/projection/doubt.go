@@ -83,13 +83,14 @@ func (s *scope) karmada() path.Karmada {
 // remember sets Since of a finding back to when the project first showed it, possibly by another replica.
 func (s *scope) remember(found *path.Finding) {
 	before := meta.FindStatusCondition(s.deployment.Status.Conditions, v1alpha.ConditionStatusCurrent)
-	if before != nil && before.Status == metav1.ConditionFalse && before.Reason == found.Fault.Reason() && before.LastTransitionTime.Time.Before(found.Since) {
+	if before != nil && before.Status == metav1.ConditionFalse && before.Reason == found.Fault.Reason() &&
+		before.LastTransitionTime.Time.Before(found.Since) {
 		found.Since = before.LastTransitionTime.Time
 	}
 }
 
-// concerns reports whether a finding makes untrue what is shown. Of a cell that only has Instances to release that is so once it is not
-// reached: Karmada keeps its last report.
+// concerns reports whether a finding makes untrue what is shown. Of a cell that only has Instances to release that is
+// so once it is not reached: Karmada keeps its last report.
 func (s *scope) concerns(found *path.Finding) bool {
 	assignment := s.copied.Spec.Assignment
 	if found.Cell == "" || assignment == nil || len(naming.Assigned(assignment, found.Cell)) > 0 {
@@ -186,8 +187,8 @@ func described(found *path.Finding) string {
 	return reasons.Shorten(message, v1alpha.MaxMessage)
 }
 
-// doubt subtracts the Instances whose state is unknown from the counts of Ready and of Available Instances, and reports that in a condition. If only the
-// slice of an Instance is faulty, the deployment's own report decides.
+// doubt subtracts the Instances whose state is unknown from the counts of Ready and of Available Instances, and reports
+// that in a condition. If only the slice of an Instance is faulty, the deployment's own report decides.
 func (s *scope) doubt(status *v1alpha.WorkloadDeploymentStatus) {
 	var unknown, lost, unavailable int32
 	var worst *path.Finding
@@ -239,13 +240,16 @@ func (s *scope) addCurrent(status *v1alpha.WorkloadDeploymentStatus) {
 			Message: fmt.Sprintf("no cell of %s has reported yet", s.deployment.Spec.CityCode),
 		}, s.Clock.Now())
 	default:
-		s.set(status, metav1.Condition{Type: v1alpha.ConditionStatusCurrent, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonReported}, s.Clock.Now())
+		s.set(status, metav1.Condition{
+			Type: v1alpha.ConditionStatusCurrent, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonReported,
+		}, s.Clock.Now())
 	}
 }
 
 // set sets a condition, which keeps its transition time in the project while its status does not change.
 func (s *scope) set(status *v1alpha.WorkloadDeploymentStatus, condition metav1.Condition, since time.Time) {
-	stamped := apply.StampedConditions(s.deployment.Status.Conditions, apply.Stamp{Generation: status.ObservedGeneration, Now: since}, condition)
+	stamped := apply.StampedConditions(s.deployment.Status.Conditions,
+		apply.Stamp{Generation: status.ObservedGeneration, Now: since}, condition)
 	meta.RemoveStatusCondition(&status.Conditions, condition.Type)
 	status.Conditions = append(status.Conditions, stamped...)
 	slices.SortFunc(status.Conditions, func(a, b metav1.Condition) int { return strings.Compare(a.Type, b.Type) })

@@ -30,7 +30,8 @@ func (f *fixture) serve(t *testing.T) {
 	var instances []wire.Instance
 	for _, name := range []string{"web-0", "web-1"} {
 		reported := instance(name, f.hash, metav1.ConditionTrue)
-		reported.Conditions = append(reported.Conditions, condition(v1alpha.ConditionAvailable, metav1.ConditionTrue, v1alpha.ReasonAvailable, ""))
+		reported.Conditions = append(reported.Conditions,
+			condition(v1alpha.ConditionAvailable, metav1.ConditionTrue, v1alpha.ReasonAvailable, ""))
 		instances = append(instances, reported)
 	}
 	f.report(t, instances...)
@@ -71,7 +72,8 @@ func (f *fixture) expectDoubt(t *testing.T, reason, cell string, since time.Time
 func (f *fixture) expectCurrent(t *testing.T, before *v1alpha.Instance) {
 	t.Helper()
 	status := f.readOriginal(t).Status
-	if got := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionStatusCurrent); got == nil || got.Status != metav1.ConditionTrue || got.Reason != v1alpha.ReasonReported {
+	if got := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionStatusCurrent); got == nil ||
+		got.Status != metav1.ConditionTrue || got.Reason != v1alpha.ReasonReported {
 		t.Errorf("StatusCurrent is %+v", got)
 	}
 	if !meta.IsStatusConditionTrue(status.Conditions, v1alpha.ConditionAvailable) || status.ReadyReplicas != 2 {
@@ -93,14 +95,16 @@ func TestDoubt(t *testing.T) {
 		wantNoCell bool
 	}{
 		"the cell is lost": {
-			interrupt: func(t *testing.T, f *fixture) { t.Helper(); f.SetReady(t, f.cell, metav1.ConditionFalse, f.now()) }, wantReason: v1alpha.ReasonCellNotReady, wantAtOnce: true,
+			interrupt:  func(t *testing.T, f *fixture) { t.Helper(); f.SetReady(t, f.cell, metav1.ConditionFalse, f.now()) },
+			wantReason: v1alpha.ReasonCellNotReady, wantAtOnce: true,
 		},
 		"its agent is down": {
 			interrupt: func(t *testing.T, f *fixture) {
 				t.Helper()
 				planes.ChangeStatus(t, f.Planes, f.cell, func(c *clusterv1alpha1.Cluster) {
 					c.Status.Conditions = append(c.Status.Conditions, metav1.Condition{
-						Type: v1alpha.ConditionComputeAgentReady, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonAgentNotReady, Message: "down", LastTransitionTime: f.now(),
+						Type: v1alpha.ConditionComputeAgentReady, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonAgentNotReady,
+						Message: "down", LastTransitionTime: f.now(),
 					})
 				})
 			}, wantReason: v1alpha.ReasonAgentNotReady,

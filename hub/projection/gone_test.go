@@ -33,7 +33,11 @@ func TestTheLastCellIsGone(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i := range clusters.Items {
-		planes.Change(t, f.Planes, &clusters.Items[i], func(c *clusterv1alpha1.Cluster) { c.Annotations = map[string]string{v1alpha.AnnotationForget: "true"} })
+		planes.Change(t, f.Planes, &clusters.Items[i], func(c *clusterv1alpha1.Cluster) {
+			c.Annotations = map[string]string{
+				v1alpha.AnnotationForget: "true",
+			}
+		})
 	}
 	f.mustReconcile(t)
 	if planes.Exists(t, f.Planes, shown) {

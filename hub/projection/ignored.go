@@ -19,7 +19,9 @@ type Ignored struct {
 func NewIgnored(registerer prometheus.Registerer) *Ignored {
 	i := &Ignored{entries: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "karmada_compute_report_entries_ignored_total",
-		Help: "Entries of the reports of cells that were ignored, each time that a report was read, by cell and cause. UnknownIndex: the deployment cannot have the Instance. OtherCell: the Instance is assigned to another cell; while it moves that is no fault. Repeated: it was reported before. UnknownState: it is shown without its state.",
+		Help: "Entries of the reports of cells that were ignored, each time that a report was read, by cell and cause. " +
+			"UnknownIndex: the deployment cannot have the Instance. OtherCell: the Instance is assigned to another cell; while it " +
+			"moves that is no fault. Repeated: it was reported before. UnknownState: it is shown without its state.",
 	}, []string{"cell", "cause"})}
 	registerer.MustRegister(i.entries)
 	return i

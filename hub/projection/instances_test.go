@@ -25,7 +25,9 @@ func TestInstancesAreProjected(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	first := instance("web-0", f.hash, metav1.ConditionTrue)
-	first.NetworkInterfaces = []v1alpha.InstanceNetworkInterfaceStatus{{Assignments: v1alpha.InstanceNetworkAssignments{NetworkIP: new("10.0.0.1")}}}
+	first.NetworkInterfaces = []v1alpha.InstanceNetworkInterfaceStatus{
+		{Assignments: v1alpha.InstanceNetworkAssignments{NetworkIP: new("10.0.0.1")}},
+	}
 	second := instance("web-1", f.hash, metav1.ConditionFalse)
 	second.SchedulingGates = []v1alpha.SchedulingGate{{Name: v1alpha.GateQuota}}
 	f.report(t, first, second)
@@ -36,7 +38,8 @@ func TestInstancesAreProjected(t *testing.T) {
 		got.Labels[v1alpha.LabelInstanceIndex] != "0" || got.Labels["app"] != "web" {
 		t.Errorf("metadata is %+v", got.ObjectMeta)
 	}
-	if got.Spec.Runtime.Sandbox.Containers[0].Image != "registry.example/app:1" || got.Spec.Location.Name != naming.CityLabel(f.city) || got.TemplateHash() != f.hash {
+	if got.Spec.Runtime.Sandbox.Containers[0].Image != "registry.example/app:1" ||
+		got.Spec.Location.Name != naming.CityLabel(f.city) || got.TemplateHash() != f.hash {
 		t.Errorf("spec is %+v", got.Spec)
 	}
 	wantStatus := v1alpha.InstanceStatus{
@@ -281,7 +284,8 @@ func TestErrors(t *testing.T) {
 		})
 	}
 	f := newFixture(t)
-	if _, err := f.reconciler.Reconcile(t.Context(), mcreconcile.Request{ClusterName: "another-replica's"}); !errors.Is(err, multicluster.ErrClusterNotFound) {
+	if _, err := f.reconciler.Reconcile(t.Context(),
+		mcreconcile.Request{ClusterName: "another-replica's"}); !errors.Is(err, multicluster.ErrClusterNotFound) {
 		t.Errorf("of a project that is not engaged: %v", err)
 	}
 }

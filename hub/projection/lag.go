@@ -20,8 +20,10 @@ type Lag struct {
 // NewLag returns a Lag and registers its metric.
 func NewLag(registerer prometheus.Registerer) *Lag {
 	l := &Lag{seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name:    "karmada_compute_status_lag_seconds",
-		Help:    "Time from a change of an Instance's condition Ready in its cell until the project shows the change, by city. The time of the change is in whole seconds of the cell's clock. Conditions that the add-on sets on Instances in an Unknown state are not counted.",
+		Name: "karmada_compute_status_lag_seconds",
+		Help: "Time from a change of an Instance's condition Ready in its cell until the project shows the change, by city. " +
+			"The time of the change is in whole seconds of the cell's clock. Conditions that the add-on sets on Instances in an " +
+			"Unknown state are not counted.",
 		Buckets: []float64{1, 2, 3, 5, 7.5, 10, 15, 20, 30, 60, 120, 300, 600, 1800, 3600},
 	}, []string{"city"})}
 	registerer.MustRegister(l.seconds)

@@ -27,7 +27,9 @@ func TestLag(t *testing.T) {
 		}
 	}
 	clock := testingclock.NewFakePassiveClock(time.Time{})
-	s := &scope{Reconciler: New(Options{Lag: lag, Clock: clock}), deployment: &v1alpha.WorkloadDeployment{}, copied: &v1alpha.WorkloadDeployment{}}
+	s := &scope{
+		Reconciler: New(Options{Lag: lag, Clock: clock}), deployment: &v1alpha.WorkloadDeployment{}, copied: &v1alpha.WorkloadDeployment{},
+	}
 	s.deployment.Status.ReadyReplicas = 1
 	s.deployment.Spec.CityCode = f.city
 	for name, c := range map[string]struct {

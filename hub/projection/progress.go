@@ -60,7 +60,8 @@ func (s *scope) lastProgress(status *v1alpha.WorkloadDeploymentStatus) metav1.Ti
 	before := &s.deployment.Status
 	old, now := before.ReplicaCounts, status.ReplicaCounts
 	progressed := before.LastProgressTime == nil || before.ObservedGeneration != status.ObservedGeneration ||
-		old.DesiredReplicas != now.DesiredReplicas || old.CurrentReplicas < now.CurrentReplicas || old.AvailableReplicas < now.AvailableReplicas ||
+		old.DesiredReplicas != now.DesiredReplicas || old.CurrentReplicas < now.CurrentReplicas ||
+		old.AvailableReplicas < now.AvailableReplicas ||
 		old.Replicas-old.CurrentReplicas > now.Replicas-now.CurrentReplicas
 	if !progressed {
 		return *before.LastProgressTime

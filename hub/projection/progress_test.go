@@ -24,7 +24,8 @@ func (f *fixture) roll(t *testing.T, current, ready int32) {
 	f.report(t, instance("web-0", f.hash, metav1.ConditionTrue), instance("web-1", f.hash, metav1.ConditionTrue))
 	planes.ChangeStatus(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
 		d.Status.ReplicaCounts = v1alpha.ReplicaCounts{Replicas: 2, CurrentReplicas: current, DesiredReplicas: 2, ReadyReplicas: ready}
-		*meta.FindStatusCondition(d.Status.Conditions, v1alpha.ConditionProgressing) = condition(v1alpha.ConditionProgressing, "True", v1alpha.ReasonRollingOut, stuck)
+		*meta.FindStatusCondition(d.Status.Conditions, v1alpha.ConditionProgressing) = condition(v1alpha.ConditionProgressing, "True",
+			v1alpha.ReasonRollingOut, stuck)
 	})
 	f.deliver(t, &f.copied.Status)
 }

@@ -38,8 +38,10 @@ type followed struct {
 func NewReady(registerer prometheus.Registerer) *Ready {
 	r := &Ready{
 		seconds: prometheus.NewHistogramVec(prometheus.HistogramOpts{
-			Name:    "karmada_compute_workload_ready_seconds",
-			Help:    "Time from the creation of a WorkloadDeployment in its project until the WorkloadDeployment is available for the first time, including the time that it waits for quota and data, by city. A WorkloadDeployment that another replica began to project is not counted.",
+			Name: "karmada_compute_workload_ready_seconds",
+			Help: "Time from the creation of a WorkloadDeployment in its project until the WorkloadDeployment is available for " +
+				"the first time, including the time that it waits for quota and data, by city. A WorkloadDeployment that another " +
+				"replica began to project is not counted.",
 			Buckets: []float64{1, 2, 3, 5, 7.5, 10, 15, 20, 30, 60, 120, 300, 600, 1800, 3600},
 		}, []string{"city"}),
 		followed: projects.Store[map[types.NamespacedName]followed]{

@@ -168,8 +168,12 @@ func TestReadyBesideOthers(t *testing.T) {
 	f := newFixture(t)
 	f.mustReconcile(t)
 	other := f.Deployment("other", f.city)
-	other.Status.Conditions = []metav1.Condition{condition(v1alpha.ConditionAvailable, metav1.ConditionTrue, v1alpha.ReasonStableInstanceFound, "")}
-	f.observe(t, other, v1alpha.WorkloadDeploymentStatus{Conditions: []metav1.Condition{condition(v1alpha.ConditionAvailable, metav1.ConditionFalse, v1alpha.ReasonInstancesProvisioning, "")}})
+	other.Status.Conditions = []metav1.Condition{
+		condition(v1alpha.ConditionAvailable, metav1.ConditionTrue, v1alpha.ReasonStableInstanceFound, ""),
+	}
+	f.observe(t, other, v1alpha.WorkloadDeploymentStatus{
+		Conditions: []metav1.Condition{condition(v1alpha.ConditionAvailable, metav1.ConditionFalse, v1alpha.ReasonInstancesProvisioning, "")},
+	})
 	if count, _ := f.counted(t); count != 0 {
 		t.Errorf("%d are counted", count)
 	}

@@ -84,7 +84,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 	}
 	s.reported = wire.Instances(s.copied)
 	r.Ignored.count(s.copied, s.copied.Status.Reports, allIndices)
-	for _, step := range []func(context.Context) error{s.judge, s.dropGone, s.loadInstances, s.applyInstances, s.deleteSurplus, s.writeStatus} {
+	for _, step := range []func(context.Context) error{
+		s.judge, s.dropGone, s.loadInstances, s.applyInstances, s.deleteSurplus, s.writeStatus,
+	} {
 		if err := step(ctx); err != nil {
 			return reconcile.Result{}, err
 		}

@@ -25,14 +25,17 @@ func (s *scope) addShortfall(status *v1alpha.WorkloadDeploymentStatus, refusal s
 		return
 	}
 	status.DesiredReplicas = s.deployment.Spec.DesiredReplicas()
-	message := fmt.Sprintf("%s not assigned to the cells of %s yet", reasons.Count(missing, "Instance is", "Instances are"), s.deployment.Spec.CityCode)
+	message := fmt.Sprintf("%s not assigned to the cells of %s yet",
+		reasons.Count(missing, "Instance is", "Instances are"), s.deployment.Spec.CityCode)
 	if refusal != "" {
 		message = s.noRoom(refusal)
 	}
 	// The transition times come from the project's object: the cells' conditions of these types have another meaning.
 	for _, condition := range apply.StampedConditions(s.deployment.Status.Conditions,
 		apply.Stamp{Generation: status.ObservedGeneration, Now: s.Clock.Now()},
-		metav1.Condition{Type: v1alpha.ConditionReplicasReady, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonReplicasNotReady, Message: message},
+		metav1.Condition{
+			Type: v1alpha.ConditionReplicasReady, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonReplicasNotReady, Message: message,
+		},
 		metav1.Condition{Type: v1alpha.ConditionProgressing, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonRollingOut, Message: message},
 	) {
 		meta.RemoveStatusCondition(&status.Conditions, condition.Type)
@@ -65,7 +68,8 @@ func (s *scope) assigned() int32 {
 	return count
 }
 
-// mostAssigned is the number of Instances that the assignment lets cells run, including Instances that only an autoscaler may request.
+// mostAssigned is the number of Instances that the assignment lets cells run, including Instances that only an
+// autoscaler may request.
 func (s *scope) mostAssigned() int32 {
 	assignment := s.copied.Spec.Assignment
 	if assignment == nil {

@@ -29,11 +29,14 @@ import (
 
 // registerSlices adds the controller that shows the Instances in slices, each slice on its own: a change of one
 // Instance then costs no work for other slices. Its requests have the names of slices, in the namespaces of projects.
-func (r *Reconciler) registerSlices(mgr mcmanager.Manager, options mccontroller.Options, wrap func(mcreconcile.Func) mcreconcile.Func) error {
+func (r *Reconciler) registerSlices(
+	mgr mcmanager.Manager, options mccontroller.Options, wrap func(mcreconcile.Func) mcreconcile.Func,
+) error {
 	onHub := []mcbuilder.WatchesOption{mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false)}
 	return mcbuilder.ControllerManagedBy(mgr).
 		Named("projection-slices").
-		Watches(&workv1alpha2.ResourceBinding{}, projects.OnHubEvent(path.OfSliceBinding(r.Hub)), append(onHub, mcbuilder.WithPredicates(path.SliceReportChanged()))...).
+		Watches(&workv1alpha2.ResourceBinding{}, projects.OnHubEvent(path.OfSliceBinding(r.Hub)),
+			append(onHub, mcbuilder.WithPredicates(path.SliceReportChanged()))...).
 		Watches(&v1alpha.InstanceSlice{}, projects.OnHubEvent(projects.OfCopy), onHub...).
 		// An Instance that was edited or deleted by hand is restored.
 		Watches(&v1alpha.Instance{}, ofInstance(true)).
@@ -43,7 +46,9 @@ func (r *Reconciler) registerSlices(mgr mcmanager.Manager, options mccontroller.
 }
 
 func requestFor(project multicluster.ClusterName, namespace, name string) mcreconcile.Request {
-	return mcreconcile.Request{ClusterName: project, Request: reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}}}
+	return mcreconcile.Request{
+		ClusterName: project, Request: reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}},
+	}
 }
 
 // ReconcileSlice writes the cells' reports in a slice into its project.
@@ -134,7 +139,8 @@ func newShared() *shared {
 
 // source returns a source of requests for all slices of deployments whose known state changes.
 func (d *shared) source() source.TypedSource[mcreconcile.Request] {
-	return source.TypedFunc[mcreconcile.Request](func(_ context.Context, queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]) error {
+	return source.TypedFunc[mcreconcile.Request](func(_ context.Context,
+		queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]) error {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.queue = queue
@@ -197,7 +203,8 @@ func (s *scope) state() string {
 	}
 	// These types always encode.
 	encoded, _ := json.Marshal([]any{
-		s.deployment.UID, s.deployment.Generation, s.deployment.Labels, s.copied.UID, s.copied.Spec.Assignment, s.copied.Spec.Slices, s.dropped, findings,
+		s.deployment.UID, s.deployment.Generation, s.deployment.Labels, s.copied.UID, s.copied.Spec.Assignment,
+		s.copied.Spec.Slices, s.dropped, findings,
 	})
 	return string(encoded)
 }

@@ -109,7 +109,8 @@ func TestInstancesInSlices(t *testing.T) {
 		t.Error("not exactly the Instances of the slice are shown")
 	}
 	reads, writes := f.mustReconcileSlice(t, 0)
-	if len(writes) > 0 || len(reads) > naming.SliceInstances+2 || slices.ContainsFunc(reads, func(c planes.Call) bool { return c.Verb == "list" }) {
+	if len(writes) > 0 || len(reads) > naming.SliceInstances+2 ||
+		slices.ContainsFunc(reads, func(c planes.Call) bool { return c.Verb == "list" }) {
 		t.Errorf("nothing has changed, and it reads %v and writes %v", reads, writes)
 	}
 	changed := f.instances(t, 16, 17)
@@ -322,11 +323,13 @@ func TestDoubtOfASlice(t *testing.T) {
 	}
 	status := f.readOriginal(t).Status
 	if got := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionStatusCurrent); got.Status != metav1.ConditionFalse ||
-		got.Reason != v1alpha.ReasonNotApplied || got.Message != "cell "+f.cell.Name+": InstanceSlice web-16 is not there" || status.ReadyReplicas != before {
+		got.Reason != v1alpha.ReasonNotApplied || got.Message != "cell "+f.cell.Name+": InstanceSlice web-16 is not there" ||
+		status.ReadyReplicas != before {
 		t.Errorf("the deployment says %+v, and %d are Ready, before %d", got, status.ReadyReplicas, before)
 	}
 	show("repaired")
-	if status := f.readOriginal(t).Status; !meta.IsStatusConditionTrue(status.Conditions, v1alpha.ConditionStatusCurrent) || ready("web-16") != metav1.ConditionTrue {
+	if status := f.readOriginal(t).Status; !meta.IsStatusConditionTrue(status.Conditions,
+		v1alpha.ConditionStatusCurrent) || ready("web-16") != metav1.ConditionTrue {
 		t.Errorf("when it is repaired the deployment says %+v", status.Conditions)
 	}
 }
@@ -334,7 +337,9 @@ func TestDoubtOfASlice(t *testing.T) {
 // TestWhoseInstance: an Instance that was edited by hand is restored by the controller that shows it.
 func TestWhoseInstance(t *testing.T) {
 	d := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "uid"}}
-	for name, want := range map[string][2]string{"web-0": {"web", ""}, "web-15": {"web", ""}, "web-16": {"", "web-16"}, "web-50": {"", "web-48"}, "other": {"web", ""}} {
+	for name, want := range map[string][2]string{
+		"web-0": {"web", ""}, "web-15": {"web", ""}, "web-16": {"", "web-16"}, "web-50": {"", "web-48"}, "other": {"web", ""},
+	} {
 		var instance client.Object = &v1alpha.Instance{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "default", Name: name, OwnerReferences: []metav1.OwnerReference{d.ControllerReference()},
 		}}

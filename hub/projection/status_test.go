@@ -74,8 +74,9 @@ func TestStatus(t *testing.T) {
 			wantObserved: true,
 		},
 		"no cell has room": {
-			set:        func(t *testing.T, f *fixture) { t.Helper(); f.refuse(t, "0/2 clusters are available.") },
-			wantReason: v1alpha.ReasonInstancesProvisioning, wantAvailable: "not have enough capacity: 0/2 clusters are available; ask", wantProgresses: true, wantDesired: 2,
+			set:           func(t *testing.T, f *fixture) { t.Helper(); f.refuse(t, "0/2 clusters are available.") },
+			wantReason:    v1alpha.ReasonInstancesProvisioning,
+			wantAvailable: "not have enough capacity: 0/2 clusters are available; ask", wantProgresses: true, wantDesired: 2,
 		},
 		"not all is assigned": {
 			set: func(t *testing.T, f *fixture) {
@@ -127,7 +128,8 @@ func TestStatus(t *testing.T) {
 			if test.wantMissing && (ready.Status != metav1.ConditionFalse || !strings.Contains(ready.Message, test.wantReady)) {
 				t.Errorf("ReplicasReady is %+v", ready)
 			}
-			if (status.ObservedGeneration == original.Generation) != test.wantObserved || status.DesiredReplicas != test.wantDesired || len(status.Reports) > 0 {
+			if (status.ObservedGeneration == original.Generation) != test.wantObserved ||
+				status.DesiredReplicas != test.wantDesired || len(status.Reports) > 0 {
 				t.Errorf("the status is %+v", status)
 			}
 			f.clock.SetTime(f.clock.Now().Add(time.Second))

@@ -75,7 +75,8 @@ func (s *scope) unconfirmed() (cells []string, stopping int) {
 	for _, name := range s.concerned() {
 		cell, exists := s.row.Cells.Find(name)
 		reported := path.ReportOf(s.row.Binding, name)
-		current := reported != nil && reported.ResourceTemplateGeneration == s.copied.Generation && reported.ObservedGeneration == reported.Generation
+		current := reported != nil && reported.ResourceTemplateGeneration == s.copied.Generation &&
+			reported.ObservedGeneration == reported.Generation
 		why := "has not reported yet"
 		switch {
 		case cell.Gone || current && reported.Suspended():

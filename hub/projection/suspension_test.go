@@ -53,10 +53,12 @@ func TestSuspension(t *testing.T) {
 			func(*testing.T, *fixture) {}, v1alpha.ReasonNotConfirmed, "(has not reported yet)", false,
 		},
 		"the cell stops its Instances": {
-			func(t *testing.T, f *fixture) { t.Helper(); f.confirm(t, metav1.ConditionFalse) }, v1alpha.ReasonSuspending, "(is stopping its Instances)", false,
+			func(t *testing.T, f *fixture) { t.Helper(); f.confirm(t, metav1.ConditionFalse) }, v1alpha.ReasonSuspending,
+			"(is stopping its Instances)", false,
 		},
 		"the cell has stopped them": {
-			func(t *testing.T, f *fixture) { t.Helper(); f.confirm(t, metav1.ConditionTrue) }, v1alpha.ReasonProjectSuspended, "nothing of it runs in", true,
+			func(t *testing.T, f *fixture) { t.Helper(); f.confirm(t, metav1.ConditionTrue) }, v1alpha.ReasonProjectSuspended,
+			"nothing of it runs in", true,
 		},
 		"the cell is lost before it confirms": {
 			func(t *testing.T, f *fixture) { t.Helper(); f.SetReady(t, f.cell, metav1.ConditionFalse, f.now()) },
@@ -111,12 +113,14 @@ func TestSuspension(t *testing.T) {
 			}
 			conditions := status.Conditions
 			available := meta.FindStatusCondition(conditions, v1alpha.ConditionAvailable)
-			if available.Status != metav1.ConditionFalse || available.Reason != v1alpha.ReasonProjectSuspended || !strings.Contains(available.Message, test.wantMessage) ||
+			if available.Status != metav1.ConditionFalse || available.Reason != v1alpha.ReasonProjectSuspended ||
+				!strings.Contains(available.Message, test.wantMessage) ||
 				strings.Contains(available.Message, "cell "+f.cell.Name) == test.wantNoCell {
 				t.Errorf("Available is %+v", available)
 			}
 			suspended := meta.FindStatusCondition(conditions, v1alpha.ConditionSuspended)
-			if suspended.Reason != test.wantReason || (suspended.Status == metav1.ConditionTrue) != (test.wantReason == v1alpha.ReasonProjectSuspended) ||
+			if suspended.Reason != test.wantReason ||
+				(suspended.Status == metav1.ConditionTrue) != (test.wantReason == v1alpha.ReasonProjectSuspended) ||
 				meta.IsStatusConditionTrue(conditions, v1alpha.ConditionProgressing) == (suspended.Status == metav1.ConditionTrue) {
 				t.Errorf("Suspended is %+v", suspended)
 			}
@@ -163,7 +167,8 @@ func TestASuspendedProjectThatRefusesWrites(t *testing.T) {
 		if slices.Contains([]string{"get", "list", "delete"}, call.Verb) {
 			return nil
 		}
-		refusal := apierrors.NewForbidden(schema.GroupResource{Group: v1alpha.GroupVersion.Group, Resource: call.Kind}, call.Name, errors.New("suspended"))
+		refusal := apierrors.NewForbidden(schema.GroupResource{Group: v1alpha.GroupVersion.Group, Resource: call.Kind},
+			call.Name, errors.New("suspended"))
 		refusal.ErrStatus.Details.Causes = []metav1.StatusCause{{Type: cause}}
 		return refusal
 	})

@@ -39,7 +39,8 @@ func (s *scope) unheard(existing *v1alpha.Instance) []metav1.Condition {
 	}
 	return unknown(existing.Status.Conditions, metav1.Condition{
 		Reason: v1alpha.ReasonAwaitingReport, ObservedGeneration: existing.Generation, LastTransitionTime: since,
-		Message: fmt.Sprintf("unknown since %s: the hub's copy of the deployment was deleted; waiting for the cells of %s to report on the next one",
+		Message: fmt.Sprintf("unknown since %s: the hub's copy of the deployment was deleted; waiting for the cells of %s to "+
+			"report on the next one",
 			since.UTC().Format(time.RFC3339), s.deployment.Spec.CityCode),
 	})
 }

@@ -68,7 +68,8 @@ func TestTheCopyIsGone(t *testing.T) {
 	f.expectUnheard(t, gone)
 	f.pass(doubtAfter)
 	f.mustReconcile(t)
-	if got := meta.FindStatusCondition(f.readInstance(t, "web-0").Status.Conditions, v1alpha.ConditionReady); got.Reason != v1alpha.ReasonNotBound {
+	if got := meta.FindStatusCondition(f.readInstance(t, "web-0").Status.Conditions,
+		v1alpha.ConditionReady); got.Reason != v1alpha.ReasonNotBound {
 		t.Errorf("when Karmada does not take the copy, Ready is %+v", got)
 	}
 	f.report(t, instance("web-1", f.hash, metav1.ConditionTrue))

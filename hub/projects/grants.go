@@ -72,9 +72,9 @@ func (g *Grants) Ensure(ctx context.Context, namespace string, from Origin) erro
 	return nil
 }
 
-// Has reports whether the RoleBinding of a hub namespace is in force: the cache has it, and the API server's authorizer,
-// which learns of it later, allows what it grants. The authorizer is asked until it does, and then no more: a request
-// before that would be refused.
+// Has reports whether the RoleBinding of a hub namespace is in force: the cache has it, and the API server's
+// authorizer, which learns of it later, allows what it grants. The authorizer is asked until it does, and then no more:
+// a request before that would be refused.
 func (g *Grants) Has(ctx context.Context, namespace string) (bool, error) {
 	user, err := g.whoAmI(ctx)
 	if err != nil {

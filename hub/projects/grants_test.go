@@ -20,8 +20,8 @@ import (
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m, testenv.Options{})) }
 
-// TestAGrantCountsWhenItIsInForce: the authorizer of an API server learns of a RoleBinding later than the cache of its reader. Until
-// then the add-on has no rights in the hub namespace; afterwards it asks no more.
+// TestAGrantCountsWhenItIsInForce: the authorizer of an API server learns of a RoleBinding later than the cache of its
+// reader. Until then the add-on has no rights in the hub namespace; afterwards it asks no more.
 func TestAGrantCountsWhenItIsInForce(t *testing.T) {
 	p := planes.New(t)
 	p.EnsureHubNamespace(t)

@@ -12,8 +12,9 @@ import (
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 )
 
-// Namespaces has the UIDs of namespaces that were read last, of each project until it is disengaged. They prove nothing: a namespace may have
-// been recreated since. It is a source of a multicluster controller, and safe for concurrent use. A nil Namespaces reads each time.
+// Namespaces has the UIDs of namespaces that were read last, of each project until it is disengaged. They prove
+// nothing: a namespace may have been recreated since. It is a source of a multicluster controller, and safe for
+// concurrent use. A nil Namespaces reads each time.
 type Namespaces struct{ Store[*namespaceUIDs] }
 
 // namespaceUIDs are the last UIDs of the namespaces of one project. It is safe for concurrent use.
@@ -27,7 +28,8 @@ func NewNamespaces() *Namespaces {
 	return &Namespaces{Store[*namespaceUIDs]{New: func(Engagement) *namespaceUIDs { return &namespaceUIDs{last: map[Origin]types.UID{}} }}}
 }
 
-// Guess returns the UID of the origin's namespace that was read last, or reads it. Use it for notes that are proved before they are used.
+// Guess returns the UID of the origin's namespace that was read last, or reads it. Use it for notes that are proved
+// before they are used.
 func (n *Namespaces) Guess(ctx context.Context, from Origin, project client.Reader) (types.UID, error) {
 	if n != nil {
 		if last := n.of(from).get(from); last != "" {
@@ -46,8 +48,8 @@ func (n *Namespaces) Read(ctx context.Context, from Origin, project client.Reade
 	return uid, err
 }
 
-// Forget forgets the UID of the origin's namespace, when a deployment is withdrawn. A namespace is deleted after the deployments in it, so
-// that the UID of an earlier namespace is seldom guessed.
+// Forget forgets the UID of the origin's namespace, when a deployment is withdrawn. A namespace is deleted after the
+// deployments in it, so that the UID of an earlier namespace is seldom guessed.
 func (n *Namespaces) Forget(from Origin) {
 	if n != nil {
 		n.of(from).set(from, "")

@@ -126,7 +126,9 @@ func IsHubNamespace(namespace *corev1.Namespace) bool {
 
 // Noted returns the namespace on the hub that the annotation of a deployment names, nil if it does not exist, and
 // whether the labels of that namespace confirm that it is the hub namespace of this origin. It reads only the hub.
-func (o Origin) Noted(ctx context.Context, hub client.Reader, deployment *v1alpha.WorkloadDeployment) (noted *corev1.Namespace, confirmed bool, err error) {
+func (o Origin) Noted(
+	ctx context.Context, hub client.Reader, deployment *v1alpha.WorkloadDeployment,
+) (noted *corev1.Namespace, confirmed bool, err error) {
 	name := deployment.Annotations[v1alpha.AnnotationHubNamespace]
 	if name == "" {
 		return nil, false, nil

@@ -28,13 +28,13 @@ type Engaged interface {
 	UID(name multicluster.ClusterName) (types.UID, error)
 }
 
-// Existence says which projects exist, and which projects and cells this replica owns, for controllers that remove what an earlier
-// project left behind. Both methods are safe for concurrent use.
+// Existence says which projects exist, and which projects and cells this replica owns, for controllers that remove what
+// an earlier project left behind. Both methods are safe for concurrent use.
 type Existence interface {
 	// Owns reports whether this replica owns the shard of a key now, whether the project or the cell exists or not.
 	Owns(key naming.ShardKey) bool
-	// Lookup asks Milo's root now, past every cache. found is false only if Milo has answered that there is no such project; an
-	// error is no answer.
+	// Lookup asks Milo's root now, past every cache. found is false only if Milo has answered that there is no such
+	// project; an error is no answer.
 	Lookup(ctx context.Context, name string) (uid types.UID, found bool, err error)
 }
 

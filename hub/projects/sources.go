@@ -23,7 +23,8 @@ import (
 // Changes returns a source of requests for all deployments of each engaged project that changes. subscribe is called
 // with a function that takes the name of such a project and returns at once.
 func Changes(engaged Engaged, subscribe func(func(project string))) source.TypedSource[mcreconcile.Request] {
-	return source.TypedFunc[mcreconcile.Request](func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]) error {
+	return source.TypedFunc[mcreconcile.Request](func(ctx context.Context,
+		queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]) error {
 		Follow(ctx, subscribe, func(project string) {
 			for _, request := range deploymentsOf(ctx, engaged, multicluster.ClusterName(project)) {
 				queue.Add(request)
@@ -33,7 +34,8 @@ func Changes(engaged Engaged, subscribe func(func(project string))) source.Typed
 	})
 }
 
-// Follow calls f with each project that changes, one after the other, until ctx ends. It returns at once: f may wait for a cache.
+// Follow calls f with each project that changes, one after the other, until ctx ends. It returns at once: f may wait
+// for a cache.
 func Follow(ctx context.Context, subscribe func(func(project string)), f func(project string)) {
 	changed := workqueue.NewTyped[string]()
 	context.AfterFunc(ctx, changed.ShutDown)
@@ -93,7 +95,8 @@ type Sweep struct {
 
 // Source returns a source of the requests that the sweep finds.
 func (s Sweep) Source() source.TypedSource[mcreconcile.Request] {
-	return source.TypedFunc[mcreconcile.Request](func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]) error {
+	return source.TypedFunc[mcreconcile.Request](func(ctx context.Context,
+		queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]) error {
 		go wait.JitterUntilWithContext(ctx, func(ctx context.Context) {
 			requests, err := s.Find(ctx)
 			if err != nil {

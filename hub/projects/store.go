@@ -48,7 +48,8 @@ type stored[V any] struct {
 // ForCluster implements the source of a multicluster controller. A new engagement begins with a new value: a reconcile
 // that was running when the last engagement ended may have changed the old value since.
 func (s *Store[V]) ForCluster(project multicluster.ClusterName, cl cluster.Cluster) (source.TypedSource[mcreconcile.Request], bool, error) {
-	return source.TypedFunc[mcreconcile.Request](func(ctx context.Context, queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]) error {
+	return source.TypedFunc[mcreconcile.Request](func(ctx context.Context,
+		queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]) error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.drop(project)

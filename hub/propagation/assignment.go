@@ -47,9 +47,9 @@ func (d *division) wanted(cell string) int {
 	return d.shares[cell]
 }
 
-// assign gives each cell as many indices as its share. A cell keeps the lowest indices that it has, so that running Instances
-// keep their names, and gets the lowest free ones for the rest. Between several cells, an index that one loses goes to
-// another only after the first has given it up.
+// assign gives each cell as many indices as its share. A cell keeps the lowest indices that it has, so that running
+// Instances keep their names, and gets the lowest free ones for the rest. Between several cells, an index that one
+// loses goes to another only after the first has given it up.
 func assign(d division) *v1alpha.WorkloadDeploymentAssignment {
 	kept, releasing := d.keep()
 	cells := slices.Sorted(maps.Keys(d.shares))

@@ -32,24 +32,68 @@ func TestAssign(t *testing.T) {
 		surge   surge
 		want    *v1alpha.WorkloadDeploymentAssignment
 	}{
-		"nothing yet":                       {want: assigned()},
-		"one cell":                          {shares: map[string]int{"a": 3}, want: assigned(cellWith("a", []int{0, 1, 2}))},
-		"two cells":                         {shares: map[string]int{"b": 1, "a": 2}, want: assigned(cellWith("a", []int{0, 1}), cellWith("b", []int{2}))},
-		"one cell shrinks":                  {current: assigned(cellWith("a", []int{0, 1, 2})), shares: map[string]int{"a": 1}, runs: all, alone: true, want: assigned(cellWith("a", []int{0}))},
-		"one of two, that had all, shrinks": {current: assigned(cellWith("a", []int{0, 1, 2})), shares: map[string]int{"a": 1}, runs: all, want: assigned(cellWith("a", []int{0}, 1, 2))},
-		"a second cell":                     {current: assigned(cellWith("a", []int{0, 1})), shares: map[string]int{"a": 2, "b": 1}, want: assigned(cellWith("a", []int{0, 1}), cellWith("b", []int{2}))},
-		"gaps are filled":                   {current: assigned(cellWith("a", []int{0, 4}), cellWith("b", []int{2})), shares: map[string]int{"a": 3, "b": 2}, want: assigned(cellWith("a", []int{0, 1, 4}), cellWith("b", []int{2, 3}))},
-		"one loses":                         {current: assigned(cellWith("a", []int{0, 1, 2}), cellWith("b", []int{3})), shares: map[string]int{"a": 2, "b": 1}, want: assigned(cellWith("a", []int{0, 1}, 2), cellWith("b", []int{3}))},
-		"it still runs":                     {current: assigned(cellWith("a", []int{0, 1}, 2), cellWith("b", []int{3})), shares: map[string]int{"a": 2, "b": 2}, runs: all, want: assigned(cellWith("a", []int{0, 1}, 2), cellWith("b", []int{3, 4}))},
-		"it is given up":                    {current: assigned(cellWith("a", []int{0, 1}, 2), cellWith("b", []int{3})), shares: map[string]int{"a": 2, "b": 2}, runs: none, want: assigned(cellWith("a", []int{0, 1}), cellWith("b", []int{2, 3}))},
-		"it is taken back":                  {current: assigned(cellWith("a", []int{0, 1}, 2), cellWith("b", []int{3})), shares: map[string]int{"a": 3, "b": 1}, runs: all, want: assigned(cellWith("a", []int{0, 1, 2}), cellWith("b", []int{3}))},
-		"a cell is lost":                    {current: assigned(cellWith("a", []int{0, 2}), cellWith("b", []int{1})), shares: map[string]int{"b": 3}, runs: all, gone: []string{"a"}, want: assigned(cellWith("b", []int{0, 1, 2}))},
-		"a cell is left":                    {current: assigned(cellWith("a", []int{0, 2}), cellWith("b", []int{1})), shares: map[string]int{"b": 3}, runs: all, want: assigned(cellWith("a", nil, 0, 2), cellWith("b", []int{1, 3, 4}))},
-		"an additional Instance":            {current: assigned(cellWith("a", []int{0})), shares: map[string]int{"a": 1}, surge: surge{"a", 1, 1}, alone: true, want: assigned(cellWith("a", []int{0, 1}))},
-		"it is above a gap":                 {current: assigned(cellWith("a", []int{1}), cellWith("b", []int{3})), shares: map[string]int{"a": 1, "b": 1}, surge: surge{"b", 1, 4}, want: assigned(cellWith("a", []int{1}), cellWith("b", []int{3, 4}))},
-		"another moves beside it":           {current: assigned(cellWith("a", []int{1}), cellWith("b", []int{3, 4})), shares: map[string]int{"b": 2}, surge: surge{"b", 1, 4}, runs: all, gone: []string{"a"}, want: assigned(cellWith("b", []int{3, 4, 5}))},
-		"it is removed":                     {current: assigned(cellWith("a", []int{0, 1})), shares: map[string]int{"a": 1}, runs: all, alone: true, want: assigned(cellWith("a", []int{0}))},
-		"nobody has a share":                {current: assigned(cellWith("a", []int{0})), runs: all, gone: []string{"a"}, want: assigned()},
+		"nothing yet": {want: assigned()},
+		"one cell":    {shares: map[string]int{"a": 3}, want: assigned(cellWith("a", []int{0, 1, 2}))},
+		"two cells": {
+			shares: map[string]int{"b": 1, "a": 2}, want: assigned(cellWith("a", []int{0, 1}), cellWith("b", []int{2})),
+		},
+		"one cell shrinks": {
+			current: assigned(cellWith("a", []int{0, 1, 2})), shares: map[string]int{"a": 1}, runs: all, alone: true,
+			want: assigned(cellWith("a", []int{0})),
+		},
+		"one of two, that had all, shrinks": {
+			current: assigned(cellWith("a", []int{0, 1, 2})), shares: map[string]int{"a": 1}, runs: all,
+			want: assigned(cellWith("a", []int{0}, 1, 2)),
+		},
+		"a second cell": {
+			current: assigned(cellWith("a", []int{0, 1})), shares: map[string]int{"a": 2, "b": 1},
+			want: assigned(cellWith("a", []int{0, 1}), cellWith("b", []int{2})),
+		},
+		"gaps are filled": {
+			current: assigned(cellWith("a", []int{0, 4}), cellWith("b", []int{2})), shares: map[string]int{"a": 3, "b": 2},
+			want: assigned(cellWith("a", []int{0, 1, 4}), cellWith("b", []int{2, 3})),
+		},
+		"one loses": {
+			current: assigned(cellWith("a", []int{0, 1, 2}), cellWith("b", []int{3})), shares: map[string]int{"a": 2, "b": 1},
+			want: assigned(cellWith("a", []int{0, 1}, 2), cellWith("b", []int{3})),
+		},
+		"it still runs": {
+			current: assigned(cellWith("a", []int{0, 1}, 2), cellWith("b", []int{3})), shares: map[string]int{"a": 2, "b": 2},
+			runs: all, want: assigned(cellWith("a", []int{0, 1}, 2), cellWith("b", []int{3, 4})),
+		},
+		"it is given up": {
+			current: assigned(cellWith("a", []int{0, 1}, 2), cellWith("b", []int{3})), shares: map[string]int{"a": 2, "b": 2},
+			runs: none, want: assigned(cellWith("a", []int{0, 1}), cellWith("b", []int{2, 3})),
+		},
+		"it is taken back": {
+			current: assigned(cellWith("a", []int{0, 1}, 2), cellWith("b", []int{3})), shares: map[string]int{"a": 3, "b": 1},
+			runs: all, want: assigned(cellWith("a", []int{0, 1, 2}), cellWith("b", []int{3})),
+		},
+		"a cell is lost": {
+			current: assigned(cellWith("a", []int{0, 2}), cellWith("b", []int{1})), shares: map[string]int{"b": 3}, runs: all,
+			gone: []string{"a"}, want: assigned(cellWith("b", []int{0, 1, 2})),
+		},
+		"a cell is left": {
+			current: assigned(cellWith("a", []int{0, 2}), cellWith("b", []int{1})), shares: map[string]int{"b": 3}, runs: all,
+			want: assigned(cellWith("a", nil, 0, 2), cellWith("b", []int{1, 3, 4})),
+		},
+		"an additional Instance": {
+			current: assigned(cellWith("a", []int{0})), shares: map[string]int{"a": 1}, surge: surge{"a", 1, 1}, alone: true,
+			want: assigned(cellWith("a", []int{0, 1})),
+		},
+		"it is above a gap": {
+			current: assigned(cellWith("a", []int{1}), cellWith("b", []int{3})), shares: map[string]int{"a": 1, "b": 1},
+			surge: surge{"b", 1, 4}, want: assigned(cellWith("a", []int{1}), cellWith("b", []int{3, 4})),
+		},
+		"another moves beside it": {
+			current: assigned(cellWith("a", []int{1}), cellWith("b", []int{3, 4})), shares: map[string]int{"b": 2},
+			surge: surge{"b", 1, 4}, runs: all, gone: []string{"a"}, want: assigned(cellWith("b", []int{3, 4, 5})),
+		},
+		"it is removed": {
+			current: assigned(cellWith("a", []int{0, 1})), shares: map[string]int{"a": 1}, runs: all, alone: true,
+			want: assigned(cellWith("a", []int{0})),
+		},
+		"nobody has a share": {current: assigned(cellWith("a", []int{0})), runs: all, gone: []string{"a"}, want: assigned()},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -63,7 +107,8 @@ func TestAssign(t *testing.T) {
 				}
 				cell := &got.Cells[i]
 				cell.LeavingSince = nil
-				if least := cell.MinReplicas; (least != nil) != (cell.Name == c.surge.cell) || least != nil && int(*least) != c.shares[cell.Name]+c.surge.count {
+				if least := cell.MinReplicas; (least != nil) != (cell.Name == c.surge.cell) ||
+					least != nil && int(*least) != c.shares[cell.Name]+c.surge.count {
 					t.Errorf("cell %s always runs %v", cell.Name, least)
 				}
 				cell.MinReplicas = nil

@@ -129,7 +129,8 @@ func TestForgedHubNamespace(t *testing.T) {
 				f.mustReconcile(t, "web")
 				f.mustReconcile(t, "web")
 				v.untouched(t, f, "after the deletion")
-				if planes.Exists(t, f.Planes, f.original) || planes.Exists(t, f.Planes, f.copied()) || read(t, f, f.namespace()).DeletionTimestamp.IsZero() {
+				if planes.Exists(t, f.Planes, f.original) || planes.Exists(t, f.Planes, f.copied()) ||
+					read(t, f, f.namespace()).DeletionTimestamp.IsZero() {
 					t.Error("the deployment, its copy or its hub namespace stays")
 				}
 			})
@@ -145,8 +146,8 @@ func (earlierNamespace) Get(_ context.Context, _ client.ObjectKey, obj client.Ob
 	return nil
 }
 
-// TestARecreatedNamespace: a deployment was created with the UID of the namespace of before, because that was read last. Its copy is
-// written into the hub namespace of its own namespace, and nothing into the earlier one.
+// TestARecreatedNamespace: a deployment was created with the UID of the namespace of before, because that was read
+// last. Its copy is written into the hub namespace of its own namespace, and nothing into the earlier one.
 func TestARecreatedNamespace(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

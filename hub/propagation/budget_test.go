@@ -87,7 +87,8 @@ func TestFloorIsDividedAmongCells(t *testing.T) {
 	// other's lowered.
 	f.report(t, ready, second.Name)
 	f.mustReconcile(t, "web")
-	if floors = f.floors(t); floors[f.cell.Name].MinAvailable != 3 || floors[second.Name].MinAvailable != 3 || floors[f.cell.Name].Pending.Lowest != 2 {
+	if floors = f.floors(t); floors[f.cell.Name].MinAvailable != 3 || floors[second.Name].MinAvailable != 3 ||
+		floors[f.cell.Name].Pending.Lowest != 2 {
 		t.Fatalf("before the first cell has confirmed they keep %+v", floors)
 	}
 	f.report(t, ready, second.Name)
@@ -97,7 +98,8 @@ func TestFloorIsDividedAmongCells(t *testing.T) {
 	}
 }
 
-// TestSlackOfCells: the slack is where an Instance recovered, and is levelled except during a rollout that is not paused.
+// TestSlackOfCells: the slack is where an Instance recovered, and is levelled except during a rollout that is not
+// paused.
 func TestSlackOfCells(t *testing.T) {
 	t.Parallel()
 	for name, of := range map[string]struct{ partition, paused, levelled bool }{
@@ -134,7 +136,8 @@ func TestFloorsOfCellsThatAreLost(t *testing.T) {
 	f.report(t, ready)
 	planes.ChangeStatus(t, f.Planes, second, func(c *clusterv1alpha1.Cluster) {
 		meta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{
-			Type: clusterv1alpha1.ClusterConditionReady, Status: metav1.ConditionFalse, Reason: "Lost", LastTransitionTime: metav1.NewTime(f.clock.Now()),
+			Type: clusterv1alpha1.ClusterConditionReady, Status: metav1.ConditionFalse, Reason: "Lost",
+			LastTransitionTime: metav1.NewTime(f.clock.Now()),
 		})
 	})
 	if writes := f.mustReconcile(t, "web"); len(writes) > 0 {
@@ -147,8 +150,8 @@ func TestFloorsOfCellsThatAreLost(t *testing.T) {
 	}
 }
 
-// TestFloorsWithOtherClocks: the hub's clock is 10 minutes ahead of or behind the clock that Karmada judges cells by. No floor is lower
-// than with the same clock, while a cell does not answer and when it returns.
+// TestFloorsWithOtherClocks: the hub's clock is 10 minutes ahead of or behind the clock that Karmada judges cells by.
+// No floor is lower than with the same clock, while a cell does not answer and when it returns.
 func TestFloorsWithOtherClocks(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {

@@ -130,7 +130,8 @@ func TestACellWithoutAShare(t *testing.T) {
 	work := planes.Create(t, f.Planes, &workv1alpha1.Work{ObjectMeta: metav1.ObjectMeta{
 		Namespace: planes.ExecutionSpace(second.Name), Name: karmadanames.GenerateWorkName(v1alpha.KindCell, wire.CellName(hub), ""),
 	}})
-	left := copied.Leaving(&copied.Spec.Assignment.Cells[slices.IndexFunc(copied.Spec.Assignment.Cells, func(c v1alpha.CellAssignment) bool { return c.Name == second.Name })])
+	left := copied.Leaving(&copied.Spec.Assignment.Cells[slices.IndexFunc(copied.Spec.Assignment.Cells,
+		func(c v1alpha.CellAssignment) bool { return c.Name == second.Name })])
 	planes.ChangeStatus(t, f.Planes, work, func(w *workv1alpha1.Work) {
 		raw := fmt.Sprintf(`{"left":[{"namespace":%q,"name":%q,"since":%q}]}`, left.Namespace, left.Name, left.Since)
 		w.Status.ManifestStatuses = []workv1alpha1.ManifestStatus{{Status: &runtime.RawExtension{Raw: []byte(raw)}}}
@@ -234,8 +235,8 @@ func (f *fixture) runs(t *testing.T, replicas int32) {
 	})
 }
 
-// TestTheLastCellLeaves: the cell of a city loses its label, and Karmada removes the deployment from it. The copy has to change, because
-// Karmada aggregates again only then: the status would count the Instances of that cell forever.
+// TestTheLastCellLeaves: the cell of a city loses its label, and Karmada removes the deployment from it. The copy has
+// to change, because Karmada aggregates again only then: the status would count the Instances of that cell forever.
 func TestTheLastCellLeaves(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -257,8 +258,9 @@ func TestTheLastCellLeaves(t *testing.T) {
 	}
 }
 
-// TestTheOnlyCellIsRefused: while the status counts Instances of the only cell of a city, from which Karmada has removed the deployment,
-// the copy changes. Then the cell has its Instances again, as before the first decision of the scheduler.
+// TestTheOnlyCellIsRefused: while the status counts Instances of the only cell of a city, from which Karmada has
+// removed the deployment, the copy changes. Then the cell has its Instances again, as before the first decision of the
+// scheduler.
 func TestTheOnlyCellIsRefused(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -304,7 +306,11 @@ func TestACellThatIsGoneForGood(t *testing.T) {
 	f.schedule(t, map[string]int32{f.cell.Name: 2}, nil)
 	f.mustReconcile(t, "web")
 	f.wantIndices(t, f.cell, []int{0, 1}, nil)
-	planes.Change(t, f.Planes, f.cell, func(c *clusterv1alpha1.Cluster) { c.Annotations = map[string]string{v1alpha.AnnotationForget: "true"} })
+	planes.Change(t, f.Planes, f.cell, func(c *clusterv1alpha1.Cluster) {
+		c.Annotations = map[string]string{
+			v1alpha.AnnotationForget: "true",
+		}
+	})
 	f.mustReconcile(t, "web")
 	affinity := read(t, f, f.policy()).Spec.Placement.ClusterAffinity
 	if len(affinity.ClusterNames) > 0 || !slices.Equal(affinity.ExcludeClusters, []string{f.cell.Name}) {

@@ -63,7 +63,8 @@ func (s *scope) addLost(city *policies.City) {
 	}
 }
 
-// cordoned returns the cells of which all nodes are cordoned, if another cell of the city is Ready and has a schedulable node.
+// cordoned returns the cells of which all nodes are cordoned, if another cell of the city is Ready and has a
+// schedulable node.
 func (s *scope) cordoned(lost []string) []string {
 	var cordoned []string
 	other := false
@@ -82,8 +83,8 @@ func (s *scope) cordoned(lost []string) []string {
 	return cordoned
 }
 
-// holdAvoidance takes the cordoned cells out of the city, until Karmada has recorded that the deployments that run there belong to
-// the group of all cells. Karmada would move the others out of the cell.
+// holdAvoidance takes the cordoned cells out of the city, until Karmada has recorded that the deployments that run
+// there belong to the group of all cells. Karmada would move the others out of the cell.
 func (s *scope) holdAvoidance(ctx context.Context, city *policies.City) error {
 	if len(city.Cordoned) == 0 {
 		return nil
@@ -107,7 +108,8 @@ func (s *scope) holdAvoidance(ctx context.Context, city *policies.City) error {
 	return nil
 }
 
-// wouldMove reports whether Karmada would move Instances of a binding out of cells if new deployments were kept out of them.
+// wouldMove reports whether Karmada would move Instances of a binding out of cells if new deployments were kept out of
+// them.
 func wouldMove(binding *workv1alpha2.ResourceBinding, cells []string) bool {
 	return binding.Spec.Resource.Kind == v1alpha.KindWorkloadDeployment && binding.DeletionTimestamp.IsZero() &&
 		binding.Status.SchedulerObservedAffinityName != policies.GroupCity &&

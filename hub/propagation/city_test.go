@@ -33,10 +33,14 @@ func TestLostCells(t *testing.T) {
 		want        []string
 		wantRequeue time.Duration
 	}{
-		"none is lost":           {cells: cells.Cells{ready}, after: time.Minute},
-		"lost for long":          {cells: cells.Cells{ready, lostFor("a", time.Minute)}, after: time.Minute, want: []string{"a"}},
-		"lost for less":          {cells: cells.Cells{ready, lostFor("a", time.Second), lostFor("b", 2*time.Second)}, after: time.Minute, wantRequeue: 58 * time.Second},
-		"one of each":            {cells: cells.Cells{ready, lostFor("a", time.Hour), lostFor("b", 0)}, after: time.Minute, want: []string{"a"}, wantRequeue: time.Minute},
+		"none is lost":  {cells: cells.Cells{ready}, after: time.Minute},
+		"lost for long": {cells: cells.Cells{ready, lostFor("a", time.Minute)}, after: time.Minute, want: []string{"a"}},
+		"lost for less": {
+			cells: cells.Cells{ready, lostFor("a", time.Second), lostFor("b", 2*time.Second)}, after: time.Minute, wantRequeue: 58 * time.Second,
+		},
+		"one of each": {
+			cells: cells.Cells{ready, lostFor("a", time.Hour), lostFor("b", 0)}, after: time.Minute, want: []string{"a"}, wantRequeue: time.Minute,
+		},
 		"all are lost":           {cells: cells.Cells{lostFor("a", time.Hour), lostFor("b", time.Hour)}, after: time.Minute},
 		"nothing is to be moved": {cells: cells.Cells{ready, lostFor("a", time.Hour)}},
 	}
@@ -55,7 +59,9 @@ func TestLostCells(t *testing.T) {
 
 func bindingTo(targets map[string]int32) *workv1alpha2.ResourceBinding {
 	binding := &workv1alpha2.ResourceBinding{}
-	binding.Spec.Resource = workv1alpha2.ObjectReference{APIVersion: "compute.datumapis.com/v1alpha", Kind: "WorkloadDeployment", Name: "web-main-dfw"}
+	binding.Spec.Resource = workv1alpha2.ObjectReference{
+		APIVersion: "compute.datumapis.com/v1alpha", Kind: "WorkloadDeployment", Name: "web-main-dfw",
+	}
 	for name, replicas := range targets {
 		binding.Spec.Clusters = append(binding.Spec.Clusters, workv1alpha2.TargetCluster{Name: name, Replicas: replicas})
 	}
@@ -69,13 +75,19 @@ func TestShares(t *testing.T) {
 		binding *workv1alpha2.ResourceBinding
 		want    map[string]int
 	}{
-		"no cell":                               {},
-		"one cell needs no decision":            {cells: cells.Cells{a}, want: map[string]int{"a": 3}},
-		"one cell has what is asked for now":    {cells: cells.Cells{a}, binding: bindingTo(map[string]int32{"a": 2}), want: map[string]int{"a": 3}},
-		"one is left, and still not told so":    {cells: cells.Cells{a}, binding: bindingTo(map[string]int32{"a": 2, "b": 1}), want: map[string]int{"a": 2, "b": 1}},
-		"two cells wait for Karmada":            {cells: cells.Cells{a, b}},
-		"two cells have what Karmada gave them": {cells: cells.Cells{a, b}, binding: bindingTo(map[string]int32{"a": 2, "b": 1}), want: map[string]int{"a": 2, "b": 1}},
-		"Karmada has decided nothing":           {cells: cells.Cells{a, b}, binding: bindingTo(nil)},
+		"no cell":                    {},
+		"one cell needs no decision": {cells: cells.Cells{a}, want: map[string]int{"a": 3}},
+		"one cell has what is asked for now": {
+			cells: cells.Cells{a}, binding: bindingTo(map[string]int32{"a": 2}), want: map[string]int{"a": 3},
+		},
+		"one is left, and still not told so": {
+			cells: cells.Cells{a}, binding: bindingTo(map[string]int32{"a": 2, "b": 1}), want: map[string]int{"a": 2, "b": 1},
+		},
+		"two cells wait for Karmada": {cells: cells.Cells{a, b}},
+		"two cells have what Karmada gave them": {
+			cells: cells.Cells{a, b}, binding: bindingTo(map[string]int32{"a": 2, "b": 1}), want: map[string]int{"a": 2, "b": 1},
+		},
+		"Karmada has decided nothing": {cells: cells.Cells{a, b}, binding: bindingTo(nil)},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -90,7 +102,9 @@ func TestShares(t *testing.T) {
 
 // TestRoom: autoscalers in several cells together never exceed maxReplicas.
 func TestRoom(t *testing.T) {
-	perInstance := []v1alpha.MetricSpec{{Resource: &v1alpha.ResourceMetricSource{Target: v1alpha.MetricTarget{AverageUtilization: new(int32(50))}}}}
+	perInstance := []v1alpha.MetricSpec{
+		{Resource: &v1alpha.ResourceMetricSource{Target: v1alpha.MetricTarget{AverageUtilization: new(int32(50))}}},
+	}
 	cases := map[string]struct {
 		shares map[string]int
 		most   int32

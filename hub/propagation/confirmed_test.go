@@ -20,8 +20,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
-// TestCityOfAnAgent: a Cluster that the agent of another cell has made gets nothing of the city whose label it has, whether the city has
-// another cell or none.
+// TestCityOfAnAgent: a Cluster that the agent of another cell has made gets nothing of the city whose label it has,
+// whether the city has another cell or none.
 func TestCityOfAnAgent(t *testing.T) {
 	f := newFixture(t)
 	cities := &cells.Cities{Namespaces: f.HubAPI, APIReader: f.HubAPI, Writer: f.Hub, Namespace: f.Namespace.Name}
@@ -65,6 +65,7 @@ func TestCityOfAnAgent(t *testing.T) {
 		}
 	}
 	chosen("the city has a cell", f.cell.Name)
-	planes.Change(t, f.Planes, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: planes.ExecutionSpace(f.cell.Name)}}, func(n *corev1.Namespace) { delete(n.Labels, v1alpha.LabelTopologyCity) })
+	planes.Change(t, f.Planes, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: planes.ExecutionSpace(f.cell.Name)}},
+		func(n *corev1.Namespace) { delete(n.Labels, v1alpha.LabelTopologyCity) })
 	chosen("no Cluster is confirmed")
 }

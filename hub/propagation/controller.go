@@ -95,7 +95,8 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		Named("propagation").
 		For(&v1alpha.WorkloadDeployment{}, mcbuilder.WithPredicates(concernsCopy())).
 		// A copy that was edited or deleted by hand is restored, and a finalizer waits for the deletion of the copy.
-		Watches(&v1alpha.WorkloadDeployment{}, projects.OnHubEvent(projects.OfCopy), onHub(predicate.Or(watch.IgnoreStatusUpdates(), slicesChanged(), floorsReported()))...).
+		Watches(&v1alpha.WorkloadDeployment{}, projects.OnHubEvent(projects.OfCopy),
+			onHub(predicate.Or(watch.IgnoreStatusUpdates(), slicesChanged(), floorsReported()))...).
 		// So are its slices.
 		Watches(&v1alpha.InstanceSlice{}, projects.OnHubEvent(ofSlice), onHub(watch.IgnoreStatusUpdates(), watch.IgnoreCreations())...).
 		// The objects that the copies need are restored too, and the deletion of a hub namespace ends a wait.
@@ -107,8 +108,8 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 			onHub(predicate.Or(watch.OnlyDeletions(), carriedChanged()))...).
 		// A cell that joins a city needs the namespaces of that city, and a lost cell may have to be released.
 		Watches(&clusterv1alpha1.Cluster{}, projects.OnHubEvent(r.originalsOfCity), onHub(cells.Changed())...).
-		// Karmada's scheduler sets the number of Instances of each cell, or finds no cell, and cells report which ones they have
-		// released.
+		// Karmada's scheduler sets the number of Instances of each cell, or finds no cell, and cells report which ones they
+		// have released.
 		Watches(&workv1alpha2.ResourceBinding{}, projects.OnHubEvent(path.OfDeploymentBinding(r.Hub)),
 			onHub(predicate.Or(path.DivisionChanged(), path.RefusalChanged()))...).
 		// The cells stop the Instances of a suspended project, and start them again.
@@ -121,7 +122,8 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		Complete(wrap(r.Reconcile))
 }
 
-// carriedChanged lets updates of the Works of namespaces pass that change what they carry: another policy may select namespaces, too.
+// carriedChanged lets updates of the Works of namespaces pass that change what they carry: another policy may select
+// namespaces, too.
 func carriedChanged() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(event.CreateEvent) bool { return false }, DeleteFunc: func(event.DeleteEvent) bool { return false },
@@ -131,8 +133,8 @@ func carriedChanged() predicate.Predicate {
 	}
 }
 
-// concernsCopy drops updates of originals that change only parts of the status that the copy does not depend on: each change of an
-// Instance changes the status.
+// concernsCopy drops updates of originals that change only parts of the status that the copy does not depend on: each
+// change of an Instance changes the status.
 func concernsCopy() predicate.Predicate {
 	return predicate.Or(watch.IgnoreStatusUpdates(), predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		before, isDeployment := e.ObjectOld.(*v1alpha.WorkloadDeployment)
@@ -194,8 +196,8 @@ func (r *Reconciler) originalsOfCity(ctx context.Context, cell client.Object) []
 	return requests
 }
 
-// policyEdited drops the creation of policies, which is this controller's own, and updates that change neither the spec nor
-// whether the policy is being deleted.
+// policyEdited drops the creation of policies, which is this controller's own, and updates that change neither the spec
+// nor whether the policy is being deleted.
 func policyEdited() predicate.Predicate {
 	return predicate.And(
 		predicate.Or(watch.GenerationChanged(), watch.DeletionStarted()),

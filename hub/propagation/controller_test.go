@@ -73,7 +73,8 @@ func TestPolicyEdited(t *testing.T) {
 			t.Errorf("an update of %s: %t", name, got)
 		}
 	}
-	if policyEdited().Create(event.CreateEvent{Object: &policyv1alpha1.PropagationPolicy{}}) || !policyEdited().Delete(event.DeleteEvent{Object: &policyv1alpha1.PropagationPolicy{}}) {
+	if policyEdited().Create(event.CreateEvent{Object: &policyv1alpha1.PropagationPolicy{}}) ||
+		!policyEdited().Delete(event.DeleteEvent{Object: &policyv1alpha1.PropagationPolicy{}}) {
 		t.Error("a creation counts, or an end does not")
 	}
 }

@@ -67,8 +67,8 @@ func TestCordonedCells(t *testing.T) {
 	}
 }
 
-// TestACordonMovesNothing: a cell is avoided once Karmada has recorded that the deployments that run there belong to the group of
-// all cells.
+// TestACordonMovesNothing: a cell is avoided once Karmada has recorded that the deployments that run there belong to
+// the group of all cells.
 func TestACordonMovesNothing(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -125,15 +125,19 @@ func (f *fixture) cordon(t *testing.T, cell *clusterv1alpha1.Cluster, cordoned b
 		status = metav1.ConditionFalse
 	}
 	planes.ChangeStatus(t, f.Planes, cell, func(c *clusterv1alpha1.Cluster) {
-		meta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{Type: v1alpha.ConditionComputeNodesSchedulable, Status: status, Reason: "Test"})
+		meta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{
+			Type: v1alpha.ConditionComputeNodesSchedulable, Status: status, Reason: "Test",
+		})
 	})
 }
 
-// observe plays Karmada's scheduler, which records the group of cells of the deployment, and the cache, which trims the binding.
+// observe plays Karmada's scheduler, which records the group of cells of the deployment, and the cache, which trims the
+// binding.
 func (f *fixture) observe(t *testing.T, group string) {
 	t.Helper()
 	binding := planes.BindingOf(read(t, f, f.copied()))
-	changed := planes.ChangeStatus(t, f.Planes, binding, func(b *workv1alpha2.ResourceBinding) { b.Status.SchedulerObservedAffinityName = group })
+	changed := planes.ChangeStatus(t, f.Planes, binding,
+		func(b *workv1alpha2.ResourceBinding) { b.Status.SchedulerObservedAffinityName = group })
 	trimmed, err := path.TrimBinding(changed)
 	if err != nil {
 		t.Fatal(err)

@@ -39,13 +39,16 @@ type departures struct {
 }
 
 // departures returns the departures of the copy from its cells.
-func (s *scope) departures(ctx context.Context, binding *workv1alpha2.ResourceBinding, existing *v1alpha.WorkloadDeployment) (*departures, error) {
+func (s *scope) departures(
+	ctx context.Context, binding *workv1alpha2.ResourceBinding, existing *v1alpha.WorkloadDeployment,
+) (*departures, error) {
 	d := &departures{
 		copied: existing, cells: s.allCells, failoverAfter: s.FailoverAfter, now: s.Clock.Now(), left: map[string][]v1alpha.LeavingDeployment{},
 	}
 	works := map[string]bool{}
 	d.sent = func(cell string) bool {
-		return works[cell] || binding != nil && slices.ContainsFunc(binding.Spec.Clusters, func(c workv1alpha2.TargetCluster) bool { return c.Name == cell })
+		return works[cell] || binding != nil && slices.ContainsFunc(binding.Spec.Clusters,
+			func(c workv1alpha2.TargetCluster) bool { return c.Name == cell })
 	}
 	if existing.Spec.Assignment == nil {
 		return d, nil

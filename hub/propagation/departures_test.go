@@ -37,20 +37,42 @@ func TestGone(t *testing.T) {
 		always bool
 		want   bool
 	}{
-		"it has just lost its last index":               {cell: ready, want: false},
-		"it says nothing":                               {cell: ready, since: ago(time.Hour), want: false},
-		"it says that nothing is left":                  {cell: ready, since: ago(0), left: []v1alpha.LeavingDeployment{{Namespace: "ns-1", Name: "web", Since: now.UTC().Format(metav1.RFC3339Micro)}}, want: true},
-		"it says so, and Karmada sends it there":        {cell: ready, since: ago(0), sent: true, left: []v1alpha.LeavingDeployment{{Namespace: "ns-1", Name: "web", Since: now.UTC().Format(metav1.RFC3339Micro)}}, want: false},
-		"it said so of an earlier departure":            {cell: ready, since: ago(0), left: []v1alpha.LeavingDeployment{{Namespace: "ns-1", Name: "web", Since: now.UTC().Add(-time.Second).Format(metav1.RFC3339Micro)}}, want: false},
-		"it said so of another deployment":              {cell: ready, since: ago(0), left: []v1alpha.LeavingDeployment{{Namespace: "ns-1", Name: "db", Since: now.UTC().Format(metav1.RFC3339Micro)}}, want: false},
-		"it is not there any more":                      {cell: cells.Cell{Name: "b"}, want: true},
-		"it is gone for good":                           {cell: cells.Cell{Name: "a", City: "iad", Gone: true}, want: true},
-		"it is not Ready for a moment":                  {cell: cells.Cell{Name: "a", City: "iad", Since: now.Add(-time.Second)}, since: ago(time.Hour), want: false},
-		"it is lost":                                    {cell: cells.Cell{Name: "a", City: "iad", Since: now.Add(-failoverAfter)}, want: true},
-		"it is lost, and what it runs never moves":      {cell: cells.Cell{Name: "a", City: "iad", Since: now.Add(-failoverAfter)}, always: true, want: false},
-		"it has no city, and no agent":                  {cell: cells.Cell{Name: "a", Ready: true}, since: ago(time.Second), want: false},
-		"it has had no city for long":                   {cell: cells.Cell{Name: "a", Ready: true}, since: ago(failoverAfter), want: true},
-		"it has had no city for long, but still a Work": {cell: cells.Cell{Name: "a", Ready: true}, since: ago(failoverAfter), sent: true, want: false},
+		"it has just lost its last index": {cell: ready, want: false},
+		"it says nothing":                 {cell: ready, since: ago(time.Hour), want: false},
+		"it says that nothing is left": {
+			cell: ready, since: ago(0), left: []v1alpha.LeavingDeployment{
+				{Namespace: "ns-1", Name: "web", Since: now.UTC().Format(metav1.RFC3339Micro)},
+			}, want: true,
+		},
+		"it says so, and Karmada sends it there": {
+			cell: ready, since: ago(0), sent: true, left: []v1alpha.LeavingDeployment{
+				{Namespace: "ns-1", Name: "web", Since: now.UTC().Format(metav1.RFC3339Micro)},
+			}, want: false,
+		},
+		"it said so of an earlier departure": {
+			cell: ready, since: ago(0), left: []v1alpha.LeavingDeployment{
+				{Namespace: "ns-1", Name: "web", Since: now.UTC().Add(-time.Second).Format(metav1.RFC3339Micro)},
+			}, want: false,
+		},
+		"it said so of another deployment": {
+			cell: ready, since: ago(0), left: []v1alpha.LeavingDeployment{
+				{Namespace: "ns-1", Name: "db", Since: now.UTC().Format(metav1.RFC3339Micro)},
+			}, want: false,
+		},
+		"it is not there any more": {cell: cells.Cell{Name: "b"}, want: true},
+		"it is gone for good":      {cell: cells.Cell{Name: "a", City: "iad", Gone: true}, want: true},
+		"it is not Ready for a moment": {
+			cell: cells.Cell{Name: "a", City: "iad", Since: now.Add(-time.Second)}, since: ago(time.Hour), want: false,
+		},
+		"it is lost": {cell: cells.Cell{Name: "a", City: "iad", Since: now.Add(-failoverAfter)}, want: true},
+		"it is lost, and what it runs never moves": {
+			cell: cells.Cell{Name: "a", City: "iad", Since: now.Add(-failoverAfter)}, always: true, want: false,
+		},
+		"it has no city, and no agent": {cell: cells.Cell{Name: "a", Ready: true}, since: ago(time.Second), want: false},
+		"it has had no city for long":  {cell: cells.Cell{Name: "a", Ready: true}, since: ago(failoverAfter), want: true},
+		"it has had no city for long, but still a Work": {
+			cell: cells.Cell{Name: "a", Ready: true}, since: ago(failoverAfter), sent: true, want: false,
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

@@ -53,8 +53,8 @@ func (s *scope) desiredCopy(hub types.UID) *v1alpha.WorkloadDeployment {
 	return copied
 }
 
-// addSurge lets the cells run the additional Instances of a rollout. Karmada still divides the desired ones, so that no Instance moves: the
-// assignment adds the others.
+// addSurge lets the cells run the additional Instances of a rollout. Karmada still divides the desired ones, so that no
+// Instance moves: the assignment adds the others.
 func addSurge(copied *v1alpha.WorkloadDeployment) {
 	if surge := copied.Spec.Surge; surge > 0 && !copied.Spec.Autoscaled() {
 		copied.Spec.Replicas = new(copied.Spec.ScaleSettings.MinReplicas)

@@ -59,7 +59,8 @@ func TestTheCopyHasNoRollout(t *testing.T) {
 	}
 	s.deployment.Spec.Rollout.MaxUnavailable, s.deployment.Spec.MinReadySeconds = new(intstr.FromInt32(2)), new(int32(5))
 	got := s.desiredCopy("hub-uid").Spec
-	if got.Rollout == nil || got.Rollout.MaxUnavailable.IntVal != 2 || got.Rollout.ProgressDeadlineSeconds != nil || *got.MinReadySeconds != 5 {
+	if got.Rollout == nil || got.Rollout.MaxUnavailable.IntVal != 2 || got.Rollout.ProgressDeadlineSeconds != nil ||
+		*got.MinReadySeconds != 5 {
 		t.Errorf("the copy has %+v and %v", got.Rollout, got.MinReadySeconds)
 	}
 }
@@ -72,7 +73,8 @@ func TestDesiredNamespaceWork(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if work.Namespace != "karmada-es-cell-a" || work.Labels[v1alpha.LabelHubNamespace] != "ns-1" || work.Labels[v1alpha.LabelTopologyCity] != "dfw" {
+	if work.Namespace != "karmada-es-cell-a" || work.Labels[v1alpha.LabelHubNamespace] != "ns-1" ||
+		work.Labels[v1alpha.LabelTopologyCity] != "dfw" {
 		t.Errorf("metadata is %+v", work.ObjectMeta)
 	}
 	if !slices.Contains(work.Finalizers, "karmada.io/execution-controller") {

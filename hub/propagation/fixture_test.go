@@ -148,7 +148,9 @@ func (f *fixture) workIn(cell *clusterv1alpha1.Cluster) *workv1alpha1.Work {
 }
 
 func (f *fixture) policy() *policyv1alpha1.PropagationPolicy {
-	return &policyv1alpha1.PropagationPolicy{ObjectMeta: metav1.ObjectMeta{Namespace: f.HubNamespace, Name: policies.IndependentCityPolicyName(f.city)}}
+	return &policyv1alpha1.PropagationPolicy{
+		ObjectMeta: metav1.ObjectMeta{Namespace: f.HubNamespace, Name: policies.IndependentCityPolicyName(f.city)},
+	}
 }
 
 func (f *fixture) copied() *v1alpha.WorkloadDeployment {

@@ -36,7 +36,8 @@ func TestGrant(t *testing.T) {
 	f.checkGrant(t)
 }
 
-// TestGrantIsRestored verifies that the RoleBinding is created in a hub namespace that lacks it, and restored after it was edited.
+// TestGrantIsRestored verifies that the RoleBinding is created in a hub namespace that lacks it, and restored after it
+// was edited.
 func TestGrantIsRestored(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -67,7 +68,8 @@ func TestGrantIsRestored(t *testing.T) {
 func (f *fixture) checkGrant(t *testing.T) {
 	t.Helper()
 	got := planes.Get(t, f.Planes, f.HubNamespace, projects.GrantName, &rbacv1.RoleBinding{})
-	if got.RoleRef.Kind != "ClusterRole" || got.RoleRef.Name != projects.GrantRole || len(got.Subjects) != 1 || got.Subjects[0].Name != "admin" {
+	if got.RoleRef.Kind != "ClusterRole" || got.RoleRef.Name != projects.GrantRole || len(got.Subjects) != 1 ||
+		got.Subjects[0].Name != "admin" {
 		t.Errorf("it is %+v to %+v", got.RoleRef, got.Subjects)
 	}
 }

@@ -45,7 +45,8 @@ func TestMetering(t *testing.T) {
 	wantGranted := func() {
 		t.Helper()
 		if got := read(t, f, f.copied()); got.Spec.Quota == nil || !slices.Equal(naming.OfRanges(got.Spec.Quota.Granted), []int{0}) ||
-			*got.Spec.Quota.InstanceSize != *granted.InstanceSize || got.Spec.ScaleSettings.MinReplicas != f.readOriginal(t).Spec.ScaleSettings.MinReplicas {
+			*got.Spec.Quota.InstanceSize != *granted.InstanceSize ||
+			got.Spec.ScaleSettings.MinReplicas != f.readOriginal(t).Spec.ScaleSettings.MinReplicas {
 			t.Errorf("the copy is %+v", got.Spec)
 		}
 	}

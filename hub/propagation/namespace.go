@@ -86,8 +86,9 @@ func (s *scope) loadNamespace(ctx context.Context, desired *corev1.Namespace) (*
 // of the city could run its Instances. Most cells need a second, and then divide the Instances as usual.
 const namespaceEnds = 30 * time.Second
 
-// ensureNamespaceInCells carries the hub namespace into every cell of the city. A cell that has not removed an earlier namespace
-// of that name yet delays only itself: if it is not Ready or takes too long, the other cells run the Instances.
+// ensureNamespaceInCells carries the hub namespace into every cell of the city. A cell that has not removed an earlier
+// namespace of that name yet delays only itself: if it is not Ready or takes too long, the other cells run the
+// Instances.
 func (s *scope) ensureNamespaceInCells(ctx context.Context) error {
 	hub, err := s.identity.UID(ctx)
 	if err != nil {
@@ -142,7 +143,8 @@ func carries(existing, desired *workv1alpha1.Work) bool {
 	}
 	for i := range wanted {
 		var has, needs map[string]any
-		if json.Unmarshal(stored[i].Raw, &has) != nil || json.Unmarshal(wanted[i].Raw, &needs) != nil || !equality.Semantic.DeepDerivative(needs, has) {
+		if json.Unmarshal(stored[i].Raw, &has) != nil || json.Unmarshal(wanted[i].Raw, &needs) != nil ||
+			!equality.Semantic.DeepDerivative(needs, has) {
 			return false
 		}
 	}
@@ -188,7 +190,8 @@ func (s *scope) deleteCity(ctx context.Context) error {
 	}
 	city := naming.CityLabel(s.deployment.Spec.CityCode)
 	var cityPolicies policyv1alpha1.PropagationPolicyList
-	if err := s.APIReader.List(ctx, &cityPolicies, client.InNamespace(s.hubNamespace), client.MatchingLabels{v1alpha.LabelTopologyCity: city}); err != nil {
+	if err := s.APIReader.List(ctx, &cityPolicies, client.InNamespace(s.hubNamespace),
+		client.MatchingLabels{v1alpha.LabelTopologyCity: city}); err != nil {
 		return fmt.Errorf("list the city's policies: %w", err)
 	}
 	for i := range cityPolicies.Items {

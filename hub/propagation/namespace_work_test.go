@@ -47,7 +47,8 @@ func TestTheNamespaceOfACellIsRestored(t *testing.T) {
 		carry(change)
 		f.mustReconcile(t, "web")
 		restored := carriedNamespace(t, read(t, f, f.work()))
-		if restored.Name != f.HubNamespace || restored.Labels[projects.LabelPodSecurity] != projects.PodSecurity || restored.Labels[v1alpha.LabelHub] == "" {
+		if restored.Name != f.HubNamespace || restored.Labels[projects.LabelPodSecurity] != projects.PodSecurity ||
+			restored.Labels[v1alpha.LabelHub] == "" {
 			t.Errorf("%s: the Work carries %+v", name, restored.ObjectMeta)
 		}
 	}

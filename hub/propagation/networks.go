@@ -55,7 +55,8 @@ func (s *scope) bindNetworks(ctx context.Context, existing *v1alpha.WorkloadDepl
 
 // upToDate reports whether all Instances have the newest template.
 func upToDate(status *v1alpha.WorkloadDeploymentStatus, generation int64) bool {
-	return status.ObservedGeneration == generation && status.CurrentReplicas == status.DesiredReplicas && status.Replicas == status.DesiredReplicas
+	return status.ObservedGeneration == generation && status.CurrentReplicas == status.DesiredReplicas &&
+		status.Replicas == status.DesiredReplicas
 }
 
 // releaseNetworks deletes the NetworkBindings of the deployment, whose Instances are gone.

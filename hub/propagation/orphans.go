@@ -34,9 +34,9 @@ func (s *scope) adopts(copied *v1alpha.WorkloadDeployment) bool {
 		naming.CityLabel(copied.Spec.CityCode) == naming.CityLabel(s.deployment.Spec.CityCode)
 }
 
-// Withdraw deletes from the hub what belonged to a deployment that its project does not have, once that is proved: its finalizer was
-// removed by force, or its Workload was deleted before it was recreated. A request without a name is for the hub
-// namespaces of a namespace of the project. Withdraw excludes the propagation into the same hub namespace.
+// Withdraw deletes from the hub what belonged to a deployment that its project does not have, once that is proved: its
+// finalizer was removed by force, or its Workload was deleted before it was recreated. A request without a name is for
+// the hub namespaces of a namespace of the project. Withdraw excludes the propagation into the same hub namespace.
 func (r *Reconciler) Withdraw(ctx context.Context, request mcreconcile.Request) (reconcile.Result, error) {
 	s, err := r.newScope(ctx, request)
 	if err != nil {
@@ -64,8 +64,8 @@ func (r *Reconciler) Withdraw(ctx context.Context, request mcreconcile.Request) 
 	return s.requeueAfter.Result(), nil
 }
 
-// confirmGone loads the copy, and waits unless its original is proved gone; without a name, unless the project is proved to need neither
-// the unused cities nor, if it has no copy, the hub namespace.
+// confirmGone loads the copy, and waits unless its original is proved gone; without a name, unless the project is
+// proved to need neither the unused cities nor, if it has no copy, the hub namespace.
 func (s *scope) confirmGone(ctx context.Context) error {
 	isUsed, err := s.findUnused(ctx)
 	if err != nil {
@@ -76,7 +76,8 @@ func (s *scope) confirmGone(ctx context.Context) error {
 	}
 	copied := &v1alpha.WorkloadDeployment{}
 	key := ownership.Key{
-		Project: s.origin.Project, ProjectUID: s.origin.ProjectUID, HubNamespace: s.hubNamespace, Deployment: client.ObjectKeyFromObject(s.deployment),
+		Project: s.origin.Project, ProjectUID: s.origin.ProjectUID, HubNamespace: s.hubNamespace,
+		Deployment: client.ObjectKeyFromObject(s.deployment),
 	}
 	err = s.Hub.Get(ctx, client.ObjectKey{Namespace: s.hubNamespace, Name: s.deployment.Name}, copied)
 	if client.IgnoreNotFound(err) != nil {
@@ -146,8 +147,9 @@ func (s *scope) deleteUnusedCities(ctx context.Context) error {
 	return nil
 }
 
-// findUnused reads from the cache in which cities the hub namespace has policies and no other copy, and reports whether it has any other
-// copy. Most requests end here, before Milo and the project are asked: the hub namespace has other deployments.
+// findUnused reads from the cache in which cities the hub namespace has policies and no other copy, and reports whether
+// it has any other copy. Most requests end here, before Milo and the project are asked: the hub namespace has other
+// deployments.
 func (s *scope) findUnused(ctx context.Context) (isUsed bool, err error) {
 	var copies v1alpha.WorkloadDeploymentList
 	var cityPolicies policyv1alpha1.PropagationPolicyList

@@ -218,7 +218,8 @@ func TestACopyStaysWhenMiloIsEmpty(t *testing.T) {
 	}
 }
 
-// TestWithdrawalWithoutNeed asks neither Milo nor the project: there is no copy, and all of the hub namespace is in use.
+// TestWithdrawalWithoutNeed asks neither Milo nor the project: there is no copy, and all of the hub namespace is in
+// use.
 func TestWithdrawalWithoutNeed(t *testing.T) {
 	t.Parallel()
 	f := made(t)
@@ -243,7 +244,8 @@ func (f *fixture) unnamed(t *testing.T) reconcile.Result {
 	return result
 }
 
-// TestAnUnusedNamespaceStaysWhenMiloIsEmpty: the policies and the hub namespace of a project that Milo has lost are not deleted.
+// TestAnUnusedNamespaceStaysWhenMiloIsEmpty: the policies and the hub namespace of a project that Milo has lost are not
+// deleted.
 func TestAnUnusedNamespaceStaysWhenMiloIsEmpty(t *testing.T) {
 	t.Parallel()
 	f := made(t)

@@ -30,12 +30,14 @@ func TestPropagation(t *testing.T) {
 	f.mustReconcile(t, "web")
 
 	original := f.readOriginal(t)
-	if original.Annotations[v1alpha.AnnotationHubNamespace] != f.HubNamespace || !slices.Contains(original.Finalizers, v1alpha.FinalizerPropagation) {
+	if original.Annotations[v1alpha.AnnotationHubNamespace] != f.HubNamespace ||
+		!slices.Contains(original.Finalizers, v1alpha.FinalizerPropagation) {
 		t.Errorf("the original is %+v", original.ObjectMeta)
 	}
 	namespace := read(t, f, f.namespace())
 	work := read(t, f, f.work())
-	if owners := work.OwnerReferences; len(owners) != 1 || owners[0].UID != namespace.UID || work.Labels[v1alpha.LabelHubNamespace] != f.HubNamespace {
+	if owners := work.OwnerReferences; len(owners) != 1 || owners[0].UID != namespace.UID ||
+		work.Labels[v1alpha.LabelHubNamespace] != f.HubNamespace {
 		t.Errorf("the Work is %+v", work.ObjectMeta)
 	}
 	policy := read(t, f, f.policy())
@@ -43,7 +45,8 @@ func TestPropagation(t *testing.T) {
 		t.Errorf("the policy is %+v", policy)
 	}
 	copied := read(t, f, f.copied())
-	if copied.Labels[v1alpha.LabelDeploymentUID] != string(original.UID) || copied.Labels[v1alpha.LabelProjectUID] != string(planes.ProjectUID) ||
+	if copied.Labels[v1alpha.LabelDeploymentUID] != string(original.UID) ||
+		copied.Labels[v1alpha.LabelProjectUID] != string(planes.ProjectUID) ||
 		!equality.Semantic.DeepEqual(copied.Spec.Template, original.Spec.Template) {
 		t.Errorf("the copy is %+v", copied)
 	}
@@ -322,7 +325,8 @@ func TestNothingToPropagate(t *testing.T) {
 		t.Errorf("for a deployment that does not exist it writes %v", writes)
 	}
 	for _, project := range []multicluster.ClusterName{"", "another-replica's"} {
-		if _, err := f.reconciler.Reconcile(t.Context(), mcreconcile.Request{ClusterName: project}); !errors.Is(err, multicluster.ErrClusterNotFound) {
+		if _, err := f.reconciler.Reconcile(t.Context(), mcreconcile.Request{ClusterName: project}); !errors.Is(err,
+			multicluster.ErrClusterNotFound) {
 			t.Errorf("of project %q, which is not engaged: %v", project, err)
 		}
 	}

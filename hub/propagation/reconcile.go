@@ -107,7 +107,8 @@ func (s *scope) propagate(ctx context.Context) error {
 			return err
 		}
 	}
-	return s.locked(ctx, s.loadCells, s.ensureNamespace, s.ensureGrant, s.ensureNamespaceInCells, s.decideCopy, s.tellOfRestore, s.ensurePolicy, s.ensureCopy, s.ensureSlices)
+	return s.locked(ctx, s.loadCells, s.ensureNamespace, s.ensureGrant, s.ensureNamespaceInCells, s.decideCopy,
+		s.tellOfRestore, s.ensurePolicy, s.ensureCopy, s.ensureSlices)
 }
 
 // withdraw removes the objects of the deployment from the hub, and then its finalizer. A deployment that its Workload

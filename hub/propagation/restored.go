@@ -37,8 +37,9 @@ func (s *scope) tellOfRestore(ctx context.Context) error {
 	if s.deployment.Spec.Partition != nil {
 		rollout = fmt.Sprintf("; its rollout continues with the Instances from index %d on", s.deployment.Spec.Partition.Index)
 	}
-	s.warn(eventRestored, "the hub has generation %d of the deployment, and its cells have confirmed generation %d: the hub was restored from a backup. "+
-		"The project's generation %d is sent again%s", sent, confirmed, s.deployment.Generation, rollout)
+	s.warn(eventRestored,
+		"the hub has generation %d of the deployment, and its cells have confirmed generation %d: the hub was restored from a backup. "+
+			"The project's generation %d is sent again%s", sent, confirmed, s.deployment.Generation, rollout)
 	return nil
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
-// TestHubRestoredDuringARollout: the hub gets back the state in which a backup has it, while the project is in the middle of a rollout with a
-// budget. The rollout continues, an Event reports that, and no floor is lowered.
+// TestHubRestoredDuringARollout: the hub gets back the state in which a backup has it, while the project is in the
+// middle of a rollout with a budget. The rollout continues, an Event reports that, and no floor is lowered.
 func TestHubRestoredDuringARollout(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -57,7 +57,8 @@ func TestHubRestoredDuringARollout(t *testing.T) {
 		t.Error("no Event says that the hub was restored")
 	}
 	copied := read(t, f, f.copied())
-	if p := copied.Spec.Partition; p == nil || p.Index != 1 || copied.Spec.Template.Spec.Runtime.Sandbox.Containers[0].Image != "registry.example/app:2" {
+	if p := copied.Spec.Partition; p == nil || p.Index != 1 ||
+		copied.Spec.Template.Spec.Runtime.Sandbox.Containers[0].Image != "registry.example/app:2" {
 		t.Errorf("the rollout does not continue: %+v", copied.Spec)
 	}
 	if got := copied.Spec.Floor; got.Sequence != 9 || got.MinAvailable != 1 {

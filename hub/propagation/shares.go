@@ -39,9 +39,10 @@ func (s *scope) assignment(ctx context.Context, existing *v1alpha.WorkloadDeploy
 		return nil, err
 	}
 	result := assign(division{
-		current: existing.Spec.Assignment, shares: s.withRoom(shares), surge: s.surge(existing.Spec.Assignment, shares), alone: s.alone(existing.Spec.Assignment, shares),
-		runs: func(cell string, index int) bool { return path.MayRun(binding, existing, cell, index) },
-		gone: leave.gone, now: s.Clock.Now(),
+		current: existing.Spec.Assignment, shares: s.withRoom(shares), surge: s.surge(existing.Spec.Assignment, shares),
+		alone: s.alone(existing.Spec.Assignment, shares),
+		runs:  func(cell string, index int) bool { return path.MayRun(binding, existing, cell, index) },
+		gone:  leave.gone, now: s.Clock.Now(),
 	})
 	if slices.ContainsFunc(result.Cells, func(c v1alpha.CellAssignment) bool { return c.IsLeaving() }) {
 		s.requeueAfter.AtMost(leavingRequeue)
@@ -121,9 +122,10 @@ func (s *scope) shares(binding *workv1alpha2.ResourceBinding) map[string]int {
 	return shares
 }
 
-// removed reports whether Karmada removes the deployment from all cells: its scheduler has found none. Only a change of the copy lets
-// Karmada aggregate again, without the reports of these cells. The only cell of a city gets its Instances without a decision of the
-// scheduler: there, only a status that still counts Instances after their Work is gone must be aggregated again.
+// removed reports whether Karmada removes the deployment from all cells: its scheduler has found none. Only a change of
+// the copy lets Karmada aggregate again, without the reports of these cells. The only cell of a city gets its Instances
+// without a decision of the scheduler: there, only a status that still counts Instances after their Work is gone must
+// be aggregated again.
 func (s *scope) removed(ctx context.Context, binding *workv1alpha2.ResourceBinding, existing *v1alpha.WorkloadDeployment) (bool, error) {
 	if binding == nil || len(binding.Spec.Clusters) > 0 || path.Refusal(binding) == "" {
 		return false, nil

@@ -54,7 +54,8 @@ func slicesFor(assignment *v1alpha.WorkloadDeploymentAssignment, highest int, be
 // depends on them.
 func (s *scope) ensureSlices(ctx context.Context) error {
 	var list v1alpha.InstanceSliceList
-	if err := s.Hub.List(ctx, &list, client.InNamespace(s.hubNamespace), path.OfDeployment(s.copied.Name), client.UnsafeDisableDeepCopy); err != nil {
+	if err := s.Hub.List(ctx, &list, client.InNamespace(s.hubNamespace), path.OfDeployment(s.copied.Name),
+		client.UnsafeDisableDeepCopy); err != nil {
 		return fmt.Errorf("list the InstanceSlices of the hub's copy: %w", err)
 	}
 	existing := map[string]*v1alpha.InstanceSlice{}
@@ -87,7 +88,8 @@ func (s *scope) deleteSlices(ctx context.Context, surplus map[string]*v1alpha.In
 		if !surplus[name].DeletionTimestamp.IsZero() {
 			continue
 		}
-		log.FromContext(ctx).Info("Deleting an InstanceSlice that the deployment does not need any more", "hubNamespace", s.hubNamespace, "slice", name)
+		log.FromContext(ctx).Info("Deleting an InstanceSlice that the deployment does not need any more", "hubNamespace",
+			s.hubNamespace, "slice", name)
 		uid := surplus[name].UID
 		slice := &v1alpha.InstanceSlice{ObjectMeta: metav1.ObjectMeta{Namespace: s.hubNamespace, Name: name}}
 		if err := s.Hub.Delete(ctx, slice, client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {

@@ -94,7 +94,9 @@ func TestSlices(t *testing.T) {
 	expect("with 16 Instances")
 	scale(49)
 	expect("with 49 Instances", "web-16", "web-48")
-	planes.Change(t, f.Planes, &v1alpha.InstanceSlice{ObjectMeta: metav1.ObjectMeta{Namespace: f.HubNamespace, Name: "web-16"}}, func(s *v1alpha.InstanceSlice) {
+	planes.Change(t, f.Planes, &v1alpha.InstanceSlice{
+		ObjectMeta: metav1.ObjectMeta{Namespace: f.HubNamespace, Name: "web-16"},
+	}, func(s *v1alpha.InstanceSlice) {
 		s.Labels, s.OwnerReferences = nil, nil
 	})
 	f.mustReconcile(t, "web")
@@ -121,9 +123,11 @@ func TestSliceEvents(t *testing.T) {
 		}
 	}
 	slice := &v1alpha.InstanceSlice{ObjectMeta: metav1.ObjectMeta{
-		Name: "web-48", Labels: map[string]string{v1alpha.LabelProjectNamespace: "default"}, Annotations: map[string]string{v1alpha.AnnotationProjectName: "p"},
+		Name: "web-48", Labels: map[string]string{v1alpha.LabelProjectNamespace: "default"},
+		Annotations: map[string]string{v1alpha.AnnotationProjectName: "p"},
 	}}
-	if got := ofSlice(t.Context(), slice); len(got) != 1 || got[0].Name != "web" || got[0].Namespace != "default" || got[0].ClusterName != "p" {
+	if got := ofSlice(t.Context(), slice); len(got) != 1 || got[0].Name != "web" || got[0].Namespace != "default" ||
+		got[0].ClusterName != "p" {
 		t.Errorf("got %v", got)
 	}
 	if slice.Name = "web-1"; len(ofSlice(t.Context(), slice)) > 0 {

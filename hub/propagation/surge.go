@@ -11,7 +11,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// surge are the additional Instances of the deployment, in the cell that has some already, else in the one with the largest share.
+// surge are the additional Instances of the deployment, in the cell that has some already, else in the one with the
+// largest share.
 func (s *scope) surge(current *v1alpha.WorkloadDeploymentAssignment, shares map[string]int) surge {
 	spec := &s.deployment.Spec
 	if spec.Surge == 0 || spec.Autoscaled() {

@@ -74,7 +74,8 @@ func TestSurgeOnTheHub(t *testing.T) {
 	before := read(t, f, f.copied()).Spec
 	change(1)
 	surging := read(t, f, f.copied()).Spec
-	if got := naming.Assigned(surging.Assignment, f.cell.Name); len(got) != 2 || surging.StatedReplicas() != 1 || surging.DesiredReplicas() != 2 || surging.Surge != 0 {
+	if got := naming.Assigned(surging.Assignment, f.cell.Name); len(got) != 2 || surging.StatedReplicas() != 1 ||
+		surging.DesiredReplicas() != 2 || surging.Surge != 0 {
 		t.Errorf("the cell may run %v; Karmada divides %d of %d", got, surging.StatedReplicas(), surging.DesiredReplicas())
 	}
 	change(0)

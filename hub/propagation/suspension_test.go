@@ -25,7 +25,8 @@ func TestSuspension(t *testing.T) {
 		for range 2 {
 			f.mustReconcile(t, "web")
 			copied := read(t, f, f.copied())
-			if copied.Spec.Suspended != suspended || len(naming.Assigned(copied.Spec.Assignment, f.cell.Name)) != len(naming.Assigned(assigned, f.cell.Name)) {
+			if copied.Spec.Suspended != suspended || len(naming.Assigned(copied.Spec.Assignment,
+				f.cell.Name)) != len(naming.Assigned(assigned, f.cell.Name)) {
 				t.Errorf("the copy of a project whose suspension is %t: %+v", suspended, copied.Spec)
 			}
 			if writes := f.mustReconcile(t, "web"); len(writes) > 0 {

@@ -25,10 +25,14 @@ func TestWaiting(t *testing.T) {
 		after   []func(*fixture) client.Object
 		end     func(*testing.T, *fixture)
 	}{
-		"for the namespace": {namespace, []func(*fixture) client.Object{work, policy, copied}, func(t *testing.T, f *fixture) { t.Helper(); f.EndHubNamespace(t) }},
-		"for the Work":      {work, []func(*fixture) client.Object{policy, copied}, func(t *testing.T, f *fixture) { t.Helper(); end(t, f, f.work()) }},
-		"for the policy":    {policy, []func(*fixture) client.Object{copied}, func(t *testing.T, f *fixture) { t.Helper(); end(t, f, f.policy()) }},
-		"for the copy":      {copied, nil, func(t *testing.T, f *fixture) { t.Helper(); end(t, f, f.copied()) }},
+		"for the namespace": {
+			namespace, []func(*fixture) client.Object{work, policy, copied}, func(t *testing.T, f *fixture) { t.Helper(); f.EndHubNamespace(t) },
+		},
+		"for the Work": {
+			work, []func(*fixture) client.Object{policy, copied}, func(t *testing.T, f *fixture) { t.Helper(); end(t, f, f.work()) },
+		},
+		"for the policy": {policy, []func(*fixture) client.Object{copied}, func(t *testing.T, f *fixture) { t.Helper(); end(t, f, f.policy()) }},
+		"for the copy":   {copied, nil, func(t *testing.T, f *fixture) { t.Helper(); end(t, f, f.copied()) }},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -80,7 +84,8 @@ func TestTheCopyOfAnEarlierDeployment(t *testing.T) {
 
 	f.mustReconcile(t, "web")
 	got := read(t, f, f.copied())
-	if got.UID != earlier.UID || got.DeletionTimestamp.IsZero() || got.Labels[v1alpha.LabelDeploymentUID] != earlier.Labels[v1alpha.LabelDeploymentUID] {
+	if got.UID != earlier.UID || got.DeletionTimestamp.IsZero() ||
+		got.Labels[v1alpha.LabelDeploymentUID] != earlier.Labels[v1alpha.LabelDeploymentUID] {
 		t.Errorf("it is %+v", got.ObjectMeta)
 	}
 	if writes := f.mustReconcile(t, "web"); len(writes) > 0 {

@@ -21,8 +21,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/milo/quota"
 )
 
-// projectClaims are the add-on's ResourceClaims in one engaged project. They are a source of events that watches nothing until a
-// deployment of the project needs quota.
+// projectClaims are the add-on's ResourceClaims in one engaged project. They are a source of events that watches
+// nothing until a deployment of the project needs quota.
 type projectClaims struct {
 	projects.Engagement
 

@@ -57,7 +57,9 @@ func newFixture(t *testing.T, indices ...int) *fixture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f.ledger = &ledger.Ledger{Objects: objects, Project: string(planes.ProjectName), Clock: clock.RealClock{}, Log: slog.New(slog.DiscardHandler)}
+	f.ledger = &ledger.Ledger{
+		Objects: objects, Project: string(planes.ProjectName), Clock: clock.RealClock{}, Log: slog.New(slog.DiscardHandler),
+	}
 	f.reconciler = New(Options{Projects: f.Planes, Hub: f.Hub, Clock: clock.RealClock{}, Registerer: prometheus.NewRegistry()})
 	f.engage(t)
 	f.original = f.Deployment("web", "DFW")
@@ -127,7 +129,9 @@ func (f *fixture) allow(t *testing.T, instances int64) {
 	grant := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "quota.miloapis.com/v1alpha1", "kind": "ResourceGrant",
 		"metadata": map[string]any{"name": "all", "namespace": f.Namespace.Name},
-		"spec":     map[string]any{"consumerRef": map[string]any{"kind": "Project", "name": string(planes.ProjectName)}, "allowances": allowances},
+		"spec": map[string]any{
+			"consumerRef": map[string]any{"kind": "Project", "name": string(planes.ProjectName)}, "allowances": allowances,
+		},
 	}}
 	options := metav1.ApplyOptions{FieldManager: "test", Force: true}
 	if _, err := f.ledger.Objects.Resource(ledger.Grants).Namespace(f.Namespace.Name).Apply(t.Context(), "all", grant, options); err != nil {
@@ -175,8 +179,8 @@ func (f *fixture) claimed(t *testing.T) []string {
 	return names
 }
 
-// becomes waits, while Milo answers, until the indices in granted are granted and the indices in withheld are withheld for
-// a reason, and exactly the granted indices have claims.
+// becomes waits, while Milo answers, until the indices in granted are granted and the indices in withheld are withheld
+// for a reason, and exactly the granted indices have claims.
 func (f *fixture) becomes(t *testing.T, granted []int, reason string, withheld []int) {
 	t.Helper()
 	var want []string

@@ -45,7 +45,8 @@ func newMemory() *memory {
 	m := &memory{
 		withheld: prometheus.NewGaugeVec(prometheus.GaugeOpts{
 			Name: "karmada_compute_quota_withheld_instances",
-			Help: "Instances of this replica's projects that do not start because they are not granted quota, by the reason of their condition QuotaGranted. Instances of suspended projects are not counted.",
+			Help: "Instances of this replica's projects that do not start because they are not granted quota, by the reason of " +
+				"their condition QuotaGranted. Instances of suspended projects are not counted.",
 		}, []string{"reason"}),
 		deployments: map[mcreconcile.Request]remembered{},
 	}
@@ -117,7 +118,9 @@ func (r *remembered) due(now time.Time) bool { return !now.Before(r.next) }
 
 // unanswered is the denial while Milo does not answer. The message has no details: they change, and each change would
 // be a write of the copy.
-var unanswered = denial{v1alpha.ReasonQuotaBackendUnavailable, "Milo does not answer; the add-on asks again, and running Instances keep running"}
+var unanswered = denial{
+	v1alpha.ReasonQuotaBackendUnavailable, "Milo does not answer; the add-on asks again, and running Instances keep running",
+}
 
 // waits measures how long Instances wait for their quota. It is safe for concurrent use.
 type waits struct {
@@ -131,8 +134,9 @@ type waits struct {
 func newWaits() *waits {
 	return &waits{
 		seconds: prometheus.NewHistogram(prometheus.HistogramOpts{
-			Name:    "karmada_compute_quota_wait_seconds",
-			Help:    "Time from when this replica first sees that an Instance needs quota until quota is granted for its cell. karmada_compute_quota_withheld_instances counts Instances that still wait.",
+			Name: "karmada_compute_quota_wait_seconds",
+			Help: "Time from when this replica first sees that an Instance needs quota until quota is granted for its cell. " +
+				"karmada_compute_quota_withheld_instances counts Instances that still wait.",
 			Buckets: []float64{0.5, 1, 2, 3, 5, 10, 30, 60, 300, 1800, 3600, 4 * 3600, 24 * 3600},
 		}),
 		since: map[mcreconcile.Request]map[int]time.Time{},

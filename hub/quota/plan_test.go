@@ -25,7 +25,9 @@ var asks = requestsFor(v1alpha.QuotaSize{VCPUs: 1000, Memory: 1024})
 
 // in returns a claim in a state, for the Instance at an index.
 func in(s state, index int) claimed {
-	c := claimed{claim: &quota.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Name: claimName("web", index), UID: types.UID(fmt.Sprint(index))}}, state: s}
+	c := claimed{
+		claim: &quota.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Name: claimName("web", index), UID: types.UID(fmt.Sprint(index))}}, state: s,
+	}
 	if s == denied {
 		c.reason, c.message = v1alpha.ReasonQuotaExceeded, "Milo says no"
 	}
@@ -73,34 +75,75 @@ func TestMakePlan(t *testing.T) {
 		// wantMessage is part of the message of the denials.
 		wantMessage string
 	}{
-		"nothing is wanted":                         {want: "[] [] [] [] []"},
-		"nothing is claimed yet":                    {wanted: []int{0, 1}, budget: left(5), want: "[] [] [0 1] [] []"},
-		"what Milo leaves unanswered":               {wanted: []int{0}, claims: map[int]claimed{0: in(pending, 0)}, want: "[] [] [] [0] []"},
-		"what is granted":                           {wanted: []int{0, 1}, claims: map[int]claimed{0: in(granted, 0), 1: in(granted, 1)}, want: "[0 1] [] [] [] []"},
-		"more than is left":                         {wanted: []int{0, 1, 2}, budget: left(2), want: "[] [] [0 1] [] [2]", wantMessage: "instances: an Instance needs 1, 0 of 10 are left"},
-		"more than claims that wait":                {wanted: []int{0, 1, 2}, claims: map[int]claimed{0: in(pending, 0)}, budget: left(2), want: "[] [] [1] [0] [2]"},
-		"Milo does not say what is":                 {wanted: []int{0, 1}, budget: &budget{}, want: "[] [] [0 1] [] []"},
-		"no bucket: one finds out":                  {wanted: []int{0, 1}, budget: &budget{readable: true}, want: "[] [] [0] [] []"},
-		"no bucket: one is asked":                   {wanted: []int{0, 1}, claims: map[int]claimed{0: in(pending, 0)}, budget: &budget{readable: true}, want: "[] [] [] [0] []"},
-		"no bucket, but a grant":                    {wanted: []int{0, 1, 2}, claims: map[int]claimed{0: in(granted, 0)}, budget: &budget{readable: true}, want: "[0] [] [1 2] [] []"},
-		"no bucket: it is denied":                   {wanted: []int{0, 1}, claims: map[int]claimed{0: in(denied, 0)}, budget: &budget{readable: true}, want: "[] [0] [] [] [0 1]", wantMessage: "the project is granted none"},
-		"it is denied":                              {wanted: []int{0}, claims: map[int]claimed{0: in(denied, 0)}, budget: left(0), want: "[] [0] [] [] [0]", wantMessage: "vcpus: an Instance needs 1000 thousandths of a CPU, 0 of 10000 are left"},
-		"denied, and nobody says why":               {wanted: []int{0}, claims: map[int]claimed{0: in(denied, 0)}, budget: &budget{}, want: "[] [0] [] [] [0]", wantMessage: "Milo says no"},
-		"it was denied a moment ago":                {wanted: []int{0}, denials: map[int]denial{0: exceeded}, waiting: true, want: "[] [] [] [] [0]", wantMessage: "earlier"},
-		"it is time to claim again":                 {wanted: []int{0}, denials: map[int]denial{0: exceeded}, budget: left(1), want: "[] [] [0] [] []"},
-		"again, and nothing is left":                {wanted: []int{0}, denials: map[int]denial{0: exceeded}, budget: left(0), want: "[] [] [] [] [0]", wantMessage: "0 of 10 are left"},
-		"claimed again":                             {wanted: []int{0}, claims: map[int]claimed{0: in(pending, 0)}, denials: map[int]denial{0: exceeded}, want: "[] [] [] [0] [0]", wantMessage: "earlier"},
-		"a claim that is being deleted":             {wanted: []int{0}, claims: map[int]claimed{0: in(ending, 0)}, want: "[] [] [] [] []"},
-		"scaled down, and it runs":                  {claims: map[int]claimed{1: in(granted, 1)}, busy: true, want: "[1] [] [] [] []"},
-		"scaled down, and it is gone":               {claims: map[int]claimed{1: in(granted, 1)}, want: "[] [1] [] [] []"},
-		"scaled down before an answer":              {claims: map[int]claimed{1: in(pending, 1)}, busy: true, want: "[] [1] [] [] []"},
-		"an Instance shrinks":                       {wanted: []int{0}, claims: map[int]claimed{0: holding(0, 2000)}, started: set(0), want: "[0] [] [] [] []"},
-		"an Instance has shrunk":                    {wanted: []int{0}, claims: map[int]claimed{0: holding(0, 2000)}, started: set(0), rolled: set(0), want: "[] [0] [] [] []"},
-		"one is to grow, and may":                   {wanted: []int{0}, claims: map[int]claimed{0: holding(0, 500)}, started: set(0), budget: left(1), want: "[] [0] [] [] []"},
-		"two are to grow, one may":                  {wanted: []int{0, 1}, claims: map[int]claimed{0: holding(0, 0), 1: holding(1, 0)}, started: set(0, 1), budget: left(1), want: "[] [0] [] [] [1]"},
-		"one is to grow, and may not":               {wanted: []int{0}, claims: map[int]claimed{0: holding(0, 500)}, started: set(0), budget: left(0), want: "[] [] [] [] [0]", wantMessage: "vcpus: an Instance needs 1000 thousandths of a CPU, 0 of 10000 are left"},
+		"nothing is wanted":           {want: "[] [] [] [] []"},
+		"nothing is claimed yet":      {wanted: []int{0, 1}, budget: left(5), want: "[] [] [0 1] [] []"},
+		"what Milo leaves unanswered": {wanted: []int{0}, claims: map[int]claimed{0: in(pending, 0)}, want: "[] [] [] [0] []"},
+		"what is granted": {
+			wanted: []int{0, 1}, claims: map[int]claimed{0: in(granted, 0), 1: in(granted, 1)}, want: "[0 1] [] [] [] []",
+		},
+		"more than is left": {
+			wanted: []int{0, 1, 2}, budget: left(2), want: "[] [] [0 1] [] [2]", wantMessage: "instances: an Instance needs 1, 0 of 10 are left",
+		},
+		"more than claims that wait": {
+			wanted: []int{0, 1, 2}, claims: map[int]claimed{0: in(pending, 0)}, budget: left(2), want: "[] [] [1] [0] [2]",
+		},
+		"Milo does not say what is": {wanted: []int{0, 1}, budget: &budget{}, want: "[] [] [0 1] [] []"},
+		"no bucket: one finds out":  {wanted: []int{0, 1}, budget: &budget{readable: true}, want: "[] [] [0] [] []"},
+		"no bucket: one is asked": {
+			wanted: []int{0, 1}, claims: map[int]claimed{0: in(pending, 0)}, budget: &budget{readable: true}, want: "[] [] [] [0] []",
+		},
+		"no bucket, but a grant": {
+			wanted: []int{0, 1, 2}, claims: map[int]claimed{0: in(granted, 0)}, budget: &budget{readable: true}, want: "[0] [] [1 2] [] []",
+		},
+		"no bucket: it is denied": {
+			wanted: []int{0, 1}, claims: map[int]claimed{0: in(denied, 0)}, budget: &budget{readable: true},
+			want: "[] [0] [] [] [0 1]", wantMessage: "the project is granted none",
+		},
+		"it is denied": {
+			wanted: []int{0}, claims: map[int]claimed{0: in(denied, 0)}, budget: left(0), want: "[] [0] [] [] [0]",
+			wantMessage: "vcpus: an Instance needs 1000 thousandths of a CPU, 0 of 10000 are left",
+		},
+		"denied, and nobody says why": {
+			wanted: []int{0}, claims: map[int]claimed{0: in(denied, 0)}, budget: &budget{}, want: "[] [0] [] [] [0]", wantMessage: "Milo says no",
+		},
+		"it was denied a moment ago": {
+			wanted: []int{0}, denials: map[int]denial{0: exceeded}, waiting: true, want: "[] [] [] [] [0]", wantMessage: "earlier",
+		},
+		"it is time to claim again": {
+			wanted: []int{0}, denials: map[int]denial{0: exceeded}, budget: left(1), want: "[] [] [0] [] []",
+		},
+		"again, and nothing is left": {
+			wanted: []int{0}, denials: map[int]denial{0: exceeded}, budget: left(0), want: "[] [] [] [] [0]", wantMessage: "0 of 10 are left",
+		},
+		"claimed again": {
+			wanted: []int{0}, claims: map[int]claimed{0: in(pending, 0)}, denials: map[int]denial{0: exceeded},
+			want: "[] [] [] [0] [0]", wantMessage: "earlier",
+		},
+		"a claim that is being deleted": {wanted: []int{0}, claims: map[int]claimed{0: in(ending, 0)}, want: "[] [] [] [] []"},
+		"scaled down, and it runs":      {claims: map[int]claimed{1: in(granted, 1)}, busy: true, want: "[1] [] [] [] []"},
+		"scaled down, and it is gone":   {claims: map[int]claimed{1: in(granted, 1)}, want: "[] [1] [] [] []"},
+		"scaled down before an answer":  {claims: map[int]claimed{1: in(pending, 1)}, busy: true, want: "[] [1] [] [] []"},
+		"an Instance shrinks": {
+			wanted: []int{0}, claims: map[int]claimed{0: holding(0, 2000)}, started: set(0), want: "[0] [] [] [] []",
+		},
+		"an Instance has shrunk": {
+			wanted: []int{0}, claims: map[int]claimed{0: holding(0, 2000)}, started: set(0), rolled: set(0), want: "[] [0] [] [] []",
+		},
+		"one is to grow, and may": {
+			wanted: []int{0}, claims: map[int]claimed{0: holding(0, 500)}, started: set(0), budget: left(1), want: "[] [0] [] [] []",
+		},
+		"two are to grow, one may": {
+			wanted: []int{0, 1}, claims: map[int]claimed{0: holding(0, 0), 1: holding(1, 0)}, started: set(0, 1),
+			budget: left(1), want: "[] [0] [] [] [1]",
+		},
+		"one is to grow, and may not": {
+			wanted: []int{0}, claims: map[int]claimed{0: holding(0, 500)}, started: set(0), budget: left(0),
+			want: "[] [] [] [] [0]", wantMessage: "vcpus: an Instance needs 1000 thousandths of a CPU, 0 of 10000 are left",
+		},
 		"a claim of another size, and nothing runs": {wanted: []int{0}, claims: map[int]claimed{0: holding(0, 500)}, want: "[] [0] [] [] []"},
-		"a claim that somebody changed":             {wanted: []int{0}, claims: map[int]claimed{0: in(outdated, 0)}, started: set(0), want: "[] [0] [] [] []"},
+		"a claim that somebody changed": {
+			wanted: []int{0}, claims: map[int]claimed{0: in(outdated, 0)}, started: set(0), want: "[] [0] [] [] []",
+		},
 		"a higher one gives way": {
 			wanted: []int{0, 1, 2}, claims: map[int]claimed{0: in(denied, 0), 1: in(granted, 1), 2: in(granted, 2)}, ordered: true, budget: left(0),
 			want: "[1] [0 2] [] [] [0 2]",
@@ -109,10 +152,12 @@ func TestMakePlan(t *testing.T) {
 			wanted: []int{0, 1}, claims: map[int]claimed{0: in(denied, 0), 1: in(granted, 1)}, budget: left(0), want: "[1] [0] [] [] [0]",
 		},
 		"one that runs does not give way": {
-			wanted: []int{0, 1}, claims: map[int]claimed{0: in(denied, 0), 1: in(granted, 1)}, ordered: true, started: set(1), budget: left(0), want: "[1] [0] [] [] [0]",
+			wanted: []int{0, 1}, claims: map[int]claimed{0: in(denied, 0), 1: in(granted, 1)}, ordered: true, started: set(1),
+			budget: left(0), want: "[1] [0] [] [] [0]",
 		},
 		"to one that runs none gives way": {
-			wanted: []int{0, 1}, claims: map[int]claimed{0: in(denied, 0), 1: in(granted, 1)}, ordered: true, started: set(0), budget: left(0), want: "[1] [0] [] [] [0]",
+			wanted: []int{0, 1}, claims: map[int]claimed{0: in(denied, 0), 1: in(granted, 1)}, ordered: true, started: set(0),
+			budget: left(0), want: "[1] [0] [] [] [0]",
 		},
 	}
 	for name, test := range tests {
@@ -127,7 +172,8 @@ func TestMakePlan(t *testing.T) {
 				removed = append(removed, string(claim.UID))
 			}
 			slices.Sort(removed)
-			got := fmt.Sprint(append([]int{}, p.granted...), append([]string{}, removed...), append([]int{}, p.create...), append([]int{}, p.pending...), slices.Sorted(maps.Keys(p.denials)))
+			got := fmt.Sprint(append([]int{}, p.granted...), append([]string{}, removed...), append([]int{}, p.create...),
+				append([]int{}, p.pending...), slices.Sorted(maps.Keys(p.denials)))
 			if got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
@@ -171,13 +217,28 @@ func TestWantedIndices(t *testing.T) {
 		reported   []string
 		want       []int
 	}{
-		"nothing is assigned":          {nil, 2, nil, nil},
-		"one cell":                     {&v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{cell("a", 0, 1)}}, 2, nil, []int{0, 1}},
-		"two cells":                    {&v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{cell("a", 0, 4), cell("b", 1)}}, 3, nil, []int{0, 1, 4}},
-		"room for an autoscaler":       {&v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{scaling("a", 2, 0, 1, 2, 3)}}, 2, nil, []int{0, 1}},
-		"an autoscaler has used it":    {&v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{scaling("a", 2, 0, 1, 2, 3)}}, 2, []string{"web-0", "web-2"}, []int{0, 1, 2}},
-		"autoscalers in two cells":     {&v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{scaling("a", 1, 0, 2, 3), scaling("b", 1, 1, 4)}}, 2, nil, []int{0, 1}},
-		"what it reports is not ours":  {&v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{cell("a", 0)}}, 1, []string{"web-7"}, []int{0}},
+		"nothing is assigned": {nil, 2, nil, nil},
+		"one cell": {
+			&v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{cell("a", 0, 1)}}, 2, nil, []int{0, 1},
+		},
+		"two cells": {
+			&v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{cell("a", 0, 4), cell("b", 1)}}, 3, nil, []int{0, 1, 4},
+		},
+		"room for an autoscaler": {
+			&v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{scaling("a", 2, 0, 1, 2, 3)}}, 2, nil, []int{0, 1},
+		},
+		"an autoscaler has used it": {
+			&v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{scaling("a", 2, 0, 1, 2, 3)}}, 2,
+			[]string{"web-0", "web-2"}, []int{0, 1, 2},
+		},
+		"autoscalers in two cells": {
+			&v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{scaling("a", 1, 0, 2, 3), scaling("b", 1, 1, 4)}}, 2, nil, []int{
+				0, 1,
+			},
+		},
+		"what it reports is not ours": {
+			&v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{cell("a", 0)}}, 1, []string{"web-7"}, []int{0},
+		},
 		"fewer than are to be divided": {&v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{cell("a", 0)}}, 3, nil, []int{0}},
 	}
 	for name, test := range tests {
@@ -207,7 +268,9 @@ func TestMayRun(t *testing.T) {
 			planes.SetReport(t, d, "a", wire.Instance{Name: "web-1"})
 		}, true},
 		"a cell has not given it up": {func(d *v1alpha.WorkloadDeployment) {
-			d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{{Name: "a", Releasing: naming.Ranges([]int{1})}}}
+			d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{
+				Cells: []v1alpha.CellAssignment{{Name: "a", Releasing: naming.Ranges([]int{1})}},
+			}
 		}, true},
 	}
 	for name, test := range tests {

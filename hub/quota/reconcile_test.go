@@ -59,7 +59,8 @@ func TestPartlyDenied(t *testing.T) {
 	f := newFixture(t, 0, 1, 2)
 	f.allow(t, 2)
 	f.becomes(t, []int{0, 1}, v1alpha.ReasonQuotaExceeded, []int{2})
-	if message := f.copied(t).Spec.Quota.Withheld[0].Message; !strings.Contains(message, "compute.datumapis.com/vcpus: an Instance needs 1000 thousandths of a CPU, 0 of 2000 are left") {
+	if message := f.copied(t).Spec.Quota.Withheld[0].Message; !strings.Contains(message,
+		"compute.datumapis.com/vcpus: an Instance needs 1000 thousandths of a CPU, 0 of 2000 are left") {
 		t.Errorf("the message is %q", message)
 	}
 	f.awaitEvent(t, v1alpha.ReasonQuotaExceeded, "Deployment web: 1 Instance does not start: ")
@@ -81,7 +82,8 @@ func (f *fixture) awaitEvent(t *testing.T, reason, note string) {
 			t.Fatal(err)
 		}
 		return slices.ContainsFunc(list.Items, func(e corev1.Event) bool {
-			return e.Reason == reason && e.InvolvedObject.Kind == v1alpha.KindWorkload && e.InvolvedObject.Name == f.original.Spec.WorkloadRef.Name &&
+			return e.Reason == reason && e.InvolvedObject.Kind == v1alpha.KindWorkload &&
+				e.InvolvedObject.Name == f.original.Spec.WorkloadRef.Name &&
 				strings.HasPrefix(e.Message, note)
 		})
 	})
@@ -166,7 +168,8 @@ func TestAConsumerWritesClaims(t *testing.T) {
 		f.allow(t, 5)
 		own := &quota.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace.Name, Name: "instance-web-0"}}
 		own.Spec = quota.ResourceClaimSpec{
-			ConsumerRef: quota.ConsumerRef{Kind: "Project", Name: "north"}, Requests: asks, ResourceRef: quota.ObjectReference{Kind: "Instance", Name: "web-0"},
+			ConsumerRef: quota.ConsumerRef{Kind: "Project", Name: "north"}, Requests: asks,
+			ResourceRef: quota.ObjectReference{Kind: "Instance", Name: "web-0"},
 		}
 		planes.Create(t, f.Planes, own)
 		f.becomesWithClaims(t, nil, v1alpha.ReasonQuotaValidationFailed, []int{0}, []string{"instance-web-0"})
@@ -193,8 +196,11 @@ func TestMiloRefuses(t *testing.T) {
 		err  error
 		want string
 	}{
-		"no registration": {apierrors.NewForbidden(gr, "", errors.New("Resource type 'compute.datumapis.com/memory' is not available for quota management")), v1alpha.ReasonQuotaMisconfigured},
-		"no answer":       {apierrors.NewServiceUnavailable("down"), v1alpha.ReasonQuotaBackendUnavailable},
+		"no registration": {
+			apierrors.NewForbidden(gr, "", errors.New("Resource type 'compute.datumapis.com/memory' is not available for quota management")),
+			v1alpha.ReasonQuotaMisconfigured,
+		},
+		"no answer": {apierrors.NewServiceUnavailable("down"), v1alpha.ReasonQuotaBackendUnavailable},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -228,7 +234,9 @@ func TestClaimsCannotBeRead(t *testing.T) {
 	f.reconciler.claims.Of(planes.ProjectName).informer = neverSynced{}
 	f.Project.Before(func(call planes.Call) error {
 		if call.Kind == "ResourceClaimList" {
-			return &apierrors.StatusError{ErrStatus: metav1.Status{Reason: metav1.StatusReasonNotFound, Code: 404, Message: "the server could not find the requested resource"}}
+			return &apierrors.StatusError{
+				ErrStatus: metav1.Status{Reason: metav1.StatusReasonNotFound, Code: 404, Message: "the server could not find the requested resource"},
+			}
 		}
 		return nil
 	})
@@ -236,7 +244,8 @@ func TestClaimsCannotBeRead(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := f.copied(t).Spec.Quota
-	if !slices.Equal(naming.OfRanges(got.Granted), []int{0}) || len(got.Withheld) != 1 || got.Withheld[0].Reason != v1alpha.ReasonQuotaMisconfigured ||
+	if !slices.Equal(naming.OfRanges(got.Granted), []int{0}) || len(got.Withheld) != 1 ||
+		got.Withheld[0].Reason != v1alpha.ReasonQuotaMisconfigured ||
 		!slices.Equal(naming.OfRanges(got.Withheld[0].Indices), []int{1}) {
 		t.Errorf("the quota is %+v", got)
 	}
@@ -299,7 +308,9 @@ func TestStorm(t *testing.T) {
 			f.allow(t, int64(random.IntN(8)))
 		case 1:
 			if claims := f.claimed(t); len(claims) > 0 {
-				planes.Delete(t, f.Planes, &quota.ResourceClaim{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace.Name, Name: claims[random.IntN(len(claims))]}})
+				planes.Delete(t, f.Planes, &quota.ResourceClaim{
+					ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace.Name, Name: claims[random.IntN(len(claims))]},
+				})
 			}
 		case 2:
 			refusing = !refusing

@@ -88,8 +88,10 @@ func (s *scope) tell(before, after *v1alpha.WorkloadDeploymentQuota) {
 		s.events.Eventf(workload, corev1.EventTypeWarning, withheld.Reason, "Deployment %s: %s not start: %s",
 			s.deployment.Name, reasons.Count(len(naming.OfRanges(withheld.Indices)), "Instance does", "Instances do"), withheld.Message)
 	}
-	if len(after.Withheld) == 0 && slices.ContainsFunc(before.Withheld, func(w v1alpha.QuotaWithheld) bool { return w.Reason != v1alpha.ReasonPendingEvaluation }) {
-		s.events.Eventf(workload, corev1.EventTypeNormal, v1alpha.ReasonQuotaAvailable, "Deployment %s: the quota of all Instances is granted", s.deployment.Name)
+	if len(after.Withheld) == 0 && slices.ContainsFunc(before.Withheld,
+		func(w v1alpha.QuotaWithheld) bool { return w.Reason != v1alpha.ReasonPendingEvaluation }) {
+		s.events.Eventf(workload, corev1.EventTypeNormal, v1alpha.ReasonQuotaAvailable,
+			"Deployment %s: the quota of all Instances is granted", s.deployment.Name)
 	}
 }
 

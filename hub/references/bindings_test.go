@@ -26,8 +26,8 @@ func bindingOf(t *testing.T, namespace, version string) *workv1alpha2.ResourceBi
 	return trimmed.(*workv1alpha2.ResourceBinding)
 }
 
-// TestCopyChanged verifies that another version of a copy, or its deletion, requeues the namespace of the project, by the binding that
-// Karmada keeps of it, and that no other event does.
+// TestCopyChanged verifies that another version of a copy, or its deletion, requeues the namespace of the project, by
+// the binding that Karmada keeps of it, and that no other event does.
 func TestCopyChanged(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -35,7 +35,8 @@ func TestCopyChanged(t *testing.T) {
 	now := metav1.Now()
 	ending.DeletionTimestamp = &now
 	filter := copyChanged()
-	if !filter.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: edited}) || !filter.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: ending}) ||
+	if !filter.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: edited}) ||
+		!filter.Update(event.UpdateEvent{ObjectOld: before, ObjectNew: ending}) ||
 		!filter.Delete(event.DeleteEvent{Object: before}) {
 		t.Error("a copy that was edited or deleted is not reconciled")
 	}

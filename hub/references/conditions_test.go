@@ -63,11 +63,13 @@ func TestCondition(t *testing.T) {
 	f.report(t, "web", metav1.ConditionFalse)
 	want("on its way", v1alpha.ReasonAwaitingPropagation, "not in the cell: ConfigMap app", start)
 	f.report(t, "web", metav1.ConditionTrue)
-	want("arrived", v1alpha.ReasonReferencedDataPresent, "every ConfigMap and Secret that the template names is in the cell", start.Add(time.Minute))
+	want("arrived", v1alpha.ReasonReferencedDataPresent,
+		"every ConfigMap and Secret that the template names is in the cell", start.Add(time.Minute))
 
 	f.clock.SetTime(start.Add(time.Hour))
 	planes.Change(t, f.Planes, original, func(d *v1alpha.WorkloadDeployment) { d.Spec.ScaleSettings.MinReplicas = 3 })
-	want("another generation", v1alpha.ReasonReferencedDataPresent, "every ConfigMap and Secret that the template names is in the cell", start.Add(time.Minute))
+	want("another generation", v1alpha.ReasonReferencedDataPresent,
+		"every ConfigMap and Secret that the template names is in the cell", start.Add(time.Minute))
 	planes.Change(t, f.Planes, original, func(d *v1alpha.WorkloadDeployment) { d.Spec.Template = planes.Template("registry.example/app:1") })
 	f.mustReconcile(t)
 	f.wantReason(t, "web", "")

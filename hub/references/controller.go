@@ -104,7 +104,8 @@ func namespaceInProject(project multicluster.ClusterName, _ cluster.Cluster) mch
 func concernsData() predicate.Predicate {
 	concerns := func(obj client.Object) bool {
 		d, isDeployment := obj.(*v1alpha.WorkloadDeployment)
-		return isDeployment && (len(namedBy(d.Spec.Templates())) > 0 || meta.FindStatusCondition(d.Status.Conditions, v1alpha.ConditionReferencedDataReady) != nil)
+		return isDeployment && (len(namedBy(d.Spec.Templates())) > 0 ||
+			meta.FindStatusCondition(d.Status.Conditions, v1alpha.ConditionReferencedDataReady) != nil)
 	}
 	filter := predicate.NewPredicateFuncs(concerns)
 	filter.UpdateFunc = func(e event.UpdateEvent) bool { return concerns(e.ObjectOld) || concerns(e.ObjectNew) }

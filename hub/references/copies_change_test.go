@@ -68,7 +68,9 @@ func TestACopyIsRestored(t *testing.T) {
 }
 
 func formerOwner() metav1.OwnerReference {
-	return metav1.OwnerReference{APIVersion: v1alpha.GroupVersion.String(), Kind: v1alpha.KindWorkloadDeployment, Name: "former", UID: "former-uid"}
+	return metav1.OwnerReference{
+		APIVersion: v1alpha.GroupVersion.String(), Kind: v1alpha.KindWorkloadDeployment, Name: "former", UID: "former-uid",
+	}
 }
 
 // TestACopyThatIsBeingDeleted is not changed until it is gone.
@@ -148,7 +150,8 @@ func TestWhoNeedsACopy(t *testing.T) {
 		"one is being deleted": {
 			change: func(t *testing.T, f *fixture) {
 				t.Helper()
-				planes.Change(t, f.Planes, f.Deployment("web", ""), func(d *v1alpha.WorkloadDeployment) { d.Finalizers = []string{v1alpha.FinalizerPropagation} })
+				planes.Change(t, f.Planes, f.Deployment("web", ""),
+					func(d *v1alpha.WorkloadDeployment) { d.Finalizers = []string{v1alpha.FinalizerPropagation} })
 				planes.Delete(t, f.Planes, f.Deployment("web", ""))
 			},
 			wantOwners: []string{"api"},
@@ -157,7 +160,8 @@ func TestWhoNeedsACopy(t *testing.T) {
 			change: func(t *testing.T, f *fixture) {
 				t.Helper()
 				for _, name := range []string{"web", "api"} {
-					planes.Change(t, f.Planes, f.Deployment(name, ""), func(d *v1alpha.WorkloadDeployment) { d.Finalizers = []string{v1alpha.FinalizerPropagation} })
+					planes.Change(t, f.Planes, f.Deployment(name, ""),
+						func(d *v1alpha.WorkloadDeployment) { d.Finalizers = []string{v1alpha.FinalizerPropagation} })
 					planes.Delete(t, f.Planes, f.Deployment(name, ""))
 				}
 			},

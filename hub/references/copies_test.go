@@ -76,7 +76,8 @@ func TestConcernsData(t *testing.T) {
 		if test.before != test.after {
 			continue
 		}
-		if created, deleted := filter.Create(event.CreateEvent{Object: test.after}), filter.Delete(event.DeleteEvent{Object: test.after}); created != test.want || deleted != test.want {
+		if created, deleted := filter.Create(event.CreateEvent{Object: test.after}),
+			filter.Delete(event.DeleteEvent{Object: test.after}); created != test.want || deleted != test.want {
 			t.Errorf("%s: a creation passes: %t, a deletion: %t", name, created, deleted)
 		}
 	}

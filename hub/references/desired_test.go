@@ -31,13 +31,20 @@ func spec() *v1alpha.InstanceSpec {
 		}},
 		Volumes: []v1alpha.InstanceVolume{
 			{InstanceVolumeSource: v1alpha.InstanceVolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "database"}}},
-			{InstanceVolumeSource: v1alpha.InstanceVolumeSource{ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "app"}}}},
+			{
+				InstanceVolumeSource: v1alpha.InstanceVolumeSource{
+					ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: "app"}},
+				},
+			},
 		},
 	}
 }
 
 func TestNamedBy(t *testing.T) {
-	want := map[templates.DataObject]bool{{Kind: "Secret", Name: "registry"}: true, {Kind: "Secret", Name: "database"}: true, {Kind: "ConfigMap", Name: "spare"}: false, {Kind: "ConfigMap", Name: "app"}: true}
+	want := map[templates.DataObject]bool{
+		{Kind: "Secret", Name: "registry"}: true, {Kind: "Secret", Name: "database"}: true,
+		{Kind: "ConfigMap", Name: "spare"}: false, {Kind: "ConfigMap", Name: "app"}: true,
+	}
 	deployment := &v1alpha.WorkloadDeploymentSpec{Template: v1alpha.InstanceTemplateSpec{Spec: *spec()}}
 	if got := namedBy(deployment.Templates()); !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
@@ -55,7 +62,9 @@ func TestNamedBy(t *testing.T) {
 func TestFit(t *testing.T) {
 	names := func(name string) v1alpha.InstanceTemplateSpec {
 		source := &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}}
-		return v1alpha.InstanceTemplateSpec{Spec: v1alpha.InstanceSpec{Volumes: []v1alpha.InstanceVolume{{InstanceVolumeSource: v1alpha.InstanceVolumeSource{ConfigMap: source}}}}}
+		return v1alpha.InstanceTemplateSpec{
+			Spec: v1alpha.InstanceSpec{Volumes: []v1alpha.InstanceVolume{{InstanceVolumeSource: v1alpha.InstanceVolumeSource{ConfigMap: source}}}},
+		}
 	}
 	spec := v1alpha.WorkloadDeploymentSpec{Template: names("a"), Partition: &v1alpha.WorkloadDeploymentPartition{Template: names("b")}}
 	for earlier, want := range map[int]int{maxTogether / 2: 2, maxTogether: 1} {
@@ -122,17 +131,31 @@ func TestExamine(t *testing.T) {
 		wantMessage string
 		wantBytes   int
 	}{
-		"a ConfigMap":    {&corev1.ConfigMap{ObjectMeta: metadata, Data: map[string]string{"a": "bc"}, BinaryData: map[string][]byte{"de": {1}}}, "", "", 6},
-		"a Secret":       {&corev1.Secret{ObjectMeta: metadata, Type: corev1.SecretTypeOpaque, Data: map[string][]byte{"a": []byte("hidden")}}, "", "", 7},
-		"just too large": {&corev1.ConfigMap{ObjectMeta: metadata, Data: map[string]string{"a": strings.Repeat("x", maxObject)}}, "SourceTooLarge", "ConfigMap it holds 262145 bytes and at most 262144", maxObject + 1},
-		"just not":       {&corev1.ConfigMap{ObjectMeta: metadata, Data: map[string]string{"a": strings.Repeat("x", maxObject-1)}}, "", "", maxObject},
-		"a token":        {&corev1.Secret{ObjectMeta: metadata, Type: corev1.SecretTypeServiceAccountToken, Data: map[string][]byte{"a": []byte("hidden")}}, "SourceRefused", "Secret it has type", 0},
+		"a ConfigMap": {
+			&corev1.ConfigMap{ObjectMeta: metadata, Data: map[string]string{"a": "bc"}, BinaryData: map[string][]byte{"de": {1}}}, "", "", 6,
+		},
+		"a Secret": {
+			&corev1.Secret{ObjectMeta: metadata, Type: corev1.SecretTypeOpaque, Data: map[string][]byte{"a": []byte("hidden")}}, "", "", 7,
+		},
+		"just too large": {
+			&corev1.ConfigMap{ObjectMeta: metadata, Data: map[string]string{"a": strings.Repeat("x", maxObject)}},
+			"SourceTooLarge", "ConfigMap it holds 262145 bytes and at most 262144", maxObject + 1,
+		},
+		"just not": {
+			&corev1.ConfigMap{ObjectMeta: metadata, Data: map[string]string{"a": strings.Repeat("x", maxObject-1)}}, "", "", maxObject,
+		},
+		"a token": {
+			&corev1.Secret{
+				ObjectMeta: metadata, Type: corev1.SecretTypeServiceAccountToken, Data: map[string][]byte{"a": []byte("hidden")},
+			}, "SourceRefused", "Secret it has type", 0,
+		},
 		"a cluster's CA": {&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: rootCA}}, "SourceRefused", rootCA, 0},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := examine(test.source)
-			if got.reason != test.wantReason || !strings.Contains(got.message, test.wantMessage) || got.bytes != test.wantBytes || (got.message == "") != (got.reason == "") {
+			if got.reason != test.wantReason || !strings.Contains(got.message, test.wantMessage) ||
+				got.bytes != test.wantBytes || (got.message == "") != (got.reason == "") {
 				t.Errorf("got %+v", got)
 			}
 			if strings.Contains(got.message, "hidden") {
@@ -215,7 +238,8 @@ func TestKeeps(t *testing.T) {
 		t.Error("the copy of an object that is not named stays")
 	}
 	for reason, want := range map[string]bool{
-		"": true, v1alpha.ReasonSourceNotFound: false, v1alpha.ReasonSourceTooLarge: true, v1alpha.ReasonSourceUnauthorized: true, v1alpha.ReasonResolving: true,
+		"": true, v1alpha.ReasonSourceNotFound: false, v1alpha.ReasonSourceTooLarge: true,
+		v1alpha.ReasonSourceUnauthorized: true, v1alpha.ReasonResolving: true,
 	} {
 		if got := keeps(&object{finding: finding{reason: reason}}); got != want {
 			t.Errorf("%q: got %t", reason, got)

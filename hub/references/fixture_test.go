@@ -66,7 +66,8 @@ func (*fixture) Held(context.Context) (string, error) { return "", nil }
 // open plays hub/propagation, which opens a hub namespace to the add-on.
 func (f *fixture) open(t *testing.T, hubNamespace string) {
 	t.Helper()
-	if err := f.reconciler.Grants.Ensure(t.Context(), hubNamespace, projects.Origin{Project: "north", ProjectUID: planes.ProjectUID, Namespace: f.Namespace.Name}); err != nil {
+	if err := f.reconciler.Grants.Ensure(t.Context(), hubNamespace,
+		projects.Origin{Project: "north", ProjectUID: planes.ProjectUID, Namespace: f.Namespace.Name}); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -139,7 +140,9 @@ func (f *fixture) propagate(t *testing.T, original *v1alpha.WorkloadDeployment) 
 // The objects that the tests' deployments name, in the project.
 
 func (f *fixture) app() *corev1.ConfigMap {
-	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace.Name, Name: "app"}, Data: map[string]string{"colour": "blue"}}
+	return &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace.Name, Name: "app"}, Data: map[string]string{"colour": "blue"},
+	}
 }
 
 func (f *fixture) database() *corev1.Secret {

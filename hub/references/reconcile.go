@@ -191,7 +191,9 @@ func (s *scope) checkSources(ctx context.Context) error {
 		found, err := s.check(ctx, o)
 		if err != nil {
 			o.unknown = true
-			o.finding = finding{reason: v1alpha.ReasonResolving, message: fmt.Sprintf("%s %s could not be read; the add-on tries again", o.Kind, o.Name)}
+			o.finding = finding{
+				reason: v1alpha.ReasonResolving, message: fmt.Sprintf("%s %s could not be read; the add-on tries again", o.Kind, o.Name),
+			}
 			failed = append(failed, fmt.Errorf("read %s %s in namespace %s of the project: %w", o.Kind, o.Name, s.namespace, withoutContent(err)))
 			continue
 		}

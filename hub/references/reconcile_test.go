@@ -45,7 +45,8 @@ func TestCopies(t *testing.T) {
 		t.Errorf("owners are %v, those of app %v", owners, app.OwnerReferences)
 	}
 	for _, copied := range []metav1.ObjectMeta{app.ObjectMeta, database.ObjectMeta} {
-		if copied.Labels[v1alpha.LabelProjectNamespace] != f.Namespace.Name || copied.Labels[v1alpha.LabelProjectUID] != string(planes.ProjectUID) ||
+		if copied.Labels[v1alpha.LabelProjectNamespace] != f.Namespace.Name ||
+			copied.Labels[v1alpha.LabelProjectUID] != string(planes.ProjectUID) ||
 			copied.Annotations[v1alpha.AnnotationProjectName] != "north" {
 			t.Errorf("%s does not say where it comes from: %v %v", copied.Name, copied.Labels, copied.Annotations)
 		}
@@ -76,7 +77,8 @@ func TestNothingToDo(t *testing.T) {
 	if slices.ContainsFunc(f.Project.Calls(), func(call planes.Call) bool { return call.Kind == "Secret" }) {
 		t.Error("it reads contents")
 	}
-	if calls := f.HubAPI.Calls(); !slices.Equal(calls, []planes.Call{{Verb: "list", Kind: "ConfigMapList"}, {Verb: "list", Kind: "SecretList"}}) {
+	if calls := f.HubAPI.Calls(); !slices.Equal(calls,
+		[]planes.Call{{Verb: "list", Kind: "ConfigMapList"}, {Verb: "list", Kind: "SecretList"}}) {
 		t.Errorf("it asks the hub for %v", calls)
 	}
 }
@@ -152,7 +154,8 @@ func TestANamespaceThatIsNotOpen(t *testing.T) {
 	}
 	f.open(t, f.HubNamespace)
 	f.HubAPI.Once("list", "SecretList", func() error {
-		return apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "", errors.New("the authorizer does not know the RoleBinding yet"))
+		return apierrors.NewForbidden(schema.GroupResource{Resource: "secrets"}, "",
+			errors.New("the authorizer does not know the RoleBinding yet"))
 	})
 	if result, err := f.reconcile(t); err != nil || result.RequeueAfter != unconfirmedRetry {
 		t.Errorf("a moment later: %+v, %v", result, err)

@@ -22,8 +22,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/watch"
 )
 
-// projectSources are the ConfigMaps and Secrets of one engaged project. They are a source of events that watches nothing until a
-// deployment of the project names an object.
+// projectSources are the ConfigMaps and Secrets of one engaged project. They are a source of events that watches
+// nothing until a deployment of the project names an object.
 type projectSources struct {
 	projects.Engagement
 

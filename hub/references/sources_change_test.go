@@ -91,7 +91,8 @@ func TestASourceChanges(t *testing.T) {
 			}
 			if test.wantData != "" {
 				got := f.databaseOnHub(t)
-				if string(got.Data["password"]) != test.wantData || got.Type != test.wantType || (got.UID != before.UID) != test.wantNew || got.Labels["theirs"] != "" {
+				if string(got.Data["password"]) != test.wantData || got.Type != test.wantType ||
+					(got.UID != before.UID) != test.wantNew || got.Labels["theirs"] != "" {
 					t.Errorf("the copy is %+v", got.ObjectMeta)
 				}
 			}
@@ -133,7 +134,9 @@ func TestSourcesThatAreNotCopied(t *testing.T) {
 			planes.Create(t, f.Planes, one)
 			f.deploy(t, "web", templateNaming(nil, []string{"database"}))
 		}, v1alpha.ReasonSourceRefused},
-		"a missing one": {func(t *testing.T, f *fixture) { t.Helper(); f.deploy(t, "web", templateNaming([]string{"app"}, nil)) }, v1alpha.ReasonSourceNotFound},
+		"a missing one": {
+			func(t *testing.T, f *fixture) { t.Helper(); f.deploy(t, "web", templateNaming([]string{"app"}, nil)) }, v1alpha.ReasonSourceNotFound,
+		},
 		"before the deployment has a place on the hub": {func(t *testing.T, f *fixture) {
 			t.Helper()
 			planes.Create(t, f.Planes, f.app())
@@ -197,7 +200,8 @@ func TestASourceMayNotBeRead(t *testing.T) {
 		t.Errorf("got %+v, %v", result, err)
 	}
 	f.wantReason(t, "web", v1alpha.ReasonSourceUnauthorized)
-	if got := f.condition(t, "web"); !strings.Contains(got.Message, "may not read Secret database") || strings.Contains(got.Message, "hidden") {
+	if got := f.condition(t, "web"); !strings.Contains(got.Message, "may not read Secret database") ||
+		strings.Contains(got.Message, "hidden") {
 		t.Errorf("the message is %q", got.Message)
 	}
 	if !f.isOnHub(t, f.app()) || f.databaseOnHub(t).UID != copied.UID {

@@ -27,7 +27,8 @@ const maxMessage = 1024
 // reasons are the reasons of findings by priority: of several findings, the one whose reason comes first gives the
 // condition its reason.
 var reasons = []string{
-	v1alpha.ReasonSourceNotFound, v1alpha.ReasonSourceTooLarge, v1alpha.ReasonSourceRefused, v1alpha.ReasonSourceUnauthorized, v1alpha.ReasonResolving,
+	v1alpha.ReasonSourceNotFound, v1alpha.ReasonSourceTooLarge, v1alpha.ReasonSourceRefused,
+	v1alpha.ReasonSourceUnauthorized, v1alpha.ReasonResolving,
 }
 
 // writeConditions writes ReferencedDataReady to each deployment that names data, and removes it from the others.

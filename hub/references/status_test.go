@@ -81,12 +81,18 @@ func TestDesiredCondition(t *testing.T) {
 			nil, "SourceNotFound",
 			[]string{"ConfigMap a does not exist in namespace default of the project; create it; ConfigMap b does not"},
 		},
-		"the reason is the first of an order": {map[string]finding{"a": large, "b": absent("b")}, nil, "SourceNotFound", []string{"ConfigMap b", "too large"}},
+		"the reason is the first of an order": {
+			map[string]finding{"a": large, "b": absent("b")}, nil, "SourceNotFound", []string{"ConfigMap b", "too large"},
+		},
 		"an optional one may be missing": {
-			map[string]finding{"a": absent("a")}, func(d *deployment) { d.named[templates.DataObject{Kind: "ConfigMap", Name: "a"}] = false }, "Ready", nil,
+			map[string]finding{
+				"a": absent("a"),
+			}, func(d *deployment) { d.named[templates.DataObject{Kind: "ConfigMap", Name: "a"}] = false }, "Ready", nil,
 		},
 		"an optional one may not be too large": {
-			map[string]finding{"a": large}, func(d *deployment) { d.named[templates.DataObject{Kind: "ConfigMap", Name: "a"}] = false }, "SourceTooLarge", nil,
+			map[string]finding{
+				"a": large,
+			}, func(d *deployment) { d.named[templates.DataObject{Kind: "ConfigMap", Name: "a"}] = false }, "SourceTooLarge", nil,
 		},
 		"together too large": {
 			map[string]finding{"a": {bytes: maxTogether - 1}, "b": {bytes: 2}}, nil, "SourceTooLarge", []string{"1048577 bytes together"},
@@ -110,7 +116,8 @@ func TestDesiredCondition(t *testing.T) {
 				test.change(d)
 			}
 			got := desiredCondition(d, objects)
-			if got.Type != v1alpha.ConditionReferencedDataReady || got.Reason != test.wantReason || (got.Status == metav1.ConditionTrue) != (got.Reason == "Ready") {
+			if got.Type != v1alpha.ConditionReferencedDataReady || got.Reason != test.wantReason ||
+				(got.Status == metav1.ConditionTrue) != (got.Reason == "Ready") {
 				t.Errorf("got %+v", got)
 			}
 			for _, part := range test.wantParts {

@@ -61,7 +61,8 @@ func (s south) labels() map[string]string {
 
 // forge gives an object of project north every label and annotation that locates an object on the hub.
 func (s south) forge(object client.Object) {
-	labels, annotations := map[string]string{v1alpha.LabelHubNamespace: s.hubNamespace}, map[string]string{v1alpha.AnnotationHubNamespace: s.hubNamespace}
+	labels, annotations := map[string]string{v1alpha.LabelHubNamespace: s.hubNamespace},
+		map[string]string{v1alpha.AnnotationHubNamespace: s.hubNamespace}
 	maps.Copy(labels, object.GetLabels())
 	maps.Copy(labels, s.labels())
 	maps.Copy(annotations, s.origin.Annotations())
@@ -69,7 +70,8 @@ func (s south) forge(object client.Object) {
 	object.SetAnnotations(annotations)
 }
 
-// TestAnotherProject verifies that a session leads to no Instance of another project, whatever the consumer writes in its own.
+// TestAnotherProject verifies that a session leads to no Instance of another project, whatever the consumer writes in
+// its own.
 func TestAnotherProject(t *testing.T) {
 	t.Parallel()
 	reached := make(chan string, 10)
@@ -95,7 +97,8 @@ func TestAnotherProject(t *testing.T) {
 		"an Instance of the same name":    {v1alpha.SessionInstanceReference{Name: f.instance.Name, UID: "of-south"}, http.StatusGone},
 		"an Instance that it has written": {v1alpha.SessionInstanceReference{Name: forged.Name, UID: forged.UID}, http.StatusGone},
 		"a path": {
-			v1alpha.SessionInstanceReference{Name: "../../" + other.hubNamespace + "/pods/web-main-dfw-0", UID: f.instance.UID}, http.StatusServiceUnavailable,
+			v1alpha.SessionInstanceReference{Name: "../../" + other.hubNamespace + "/pods/web-main-dfw-0", UID: f.instance.UID},
+			http.StatusServiceUnavailable,
 		},
 	} {
 		session, grant := f.create(t, key, func(s *v1alpha.InstanceSessionSpec) { s.InstanceRef = c.ref })
@@ -123,8 +126,9 @@ func TestAnotherProject(t *testing.T) {
 	}
 }
 
-// TestLostProject verifies that a stream continues while its project does not answer to its name and UID, as when Milo has lost it by
-// mistake, that no other stream begins and no grant goes, and that the stream ends once ownership has withdrawn the copy from the hub.
+// TestLostProject verifies that a stream continues while its project does not answer to its name and UID, as when Milo
+// has lost it by mistake, that no other stream begins and no grant goes, and that the stream ends once ownership has
+// withdrawn the copy from the hub.
 func TestLostProject(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, endless)

@@ -82,7 +82,8 @@ func (p *project) Review(ctx context.Context, name string, uid types.UID, spec a
 	return !p.refuses.Load(), nil
 }
 
-// fixture is a replica that serves sessions, a project with one Instance in a cell, and a hub with a stand-in for Karmada's proxy.
+// fixture is a replica that serves sessions, a project with one Instance in a cell, and a hub with a stand-in for
+// Karmada's proxy.
 type fixture struct {
 	*planes.Planes
 	project  *project
@@ -126,7 +127,8 @@ func newFixture(t *testing.T, cells http.Handler, change ...func(*Options)) *fix
 			Hub: f.Client, Namespace: testenv.Namespace(t, f.Client, "grants").Name, Clock: clock.RealClock{},
 			Limits: Limits{PerUser: 10, PerProject: 20, Streams: 100},
 		},
-		Projects: f.project, Cells: transport, Hub: hub.URL, URL: f.url, Clock: clock.RealClock{}, Registerer: prometheus.NewRegistry(), Log: logger,
+		Projects: f.project, Cells: transport, Hub: hub.URL, URL: f.url, Clock: clock.RealClock{},
+		Registerer: prometheus.NewRegistry(), Log: logger,
 		Certificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return serving, nil },
 		Bundle:      func(context.Context) ([]byte, error) { return bundle, nil },
 	}
@@ -195,7 +197,9 @@ func (f *fixture) declarePorts(t *testing.T, ports ...int32) {
 }
 
 func assigned(cell string) *v1alpha.WorkloadDeploymentAssignment {
-	return &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{{Name: cell, Indices: []v1alpha.IndexRange{{First: 0, Last: 0}}}}}
+	return &v1alpha.WorkloadDeploymentAssignment{
+		Cells: []v1alpha.CellAssignment{{Name: cell, Indices: []v1alpha.IndexRange{{First: 0, Last: 0}}}},
+	}
 }
 
 func newKey(t *testing.T) *ecdsa.PrivateKey {
@@ -246,7 +250,9 @@ func (f *fixture) clientWith(t *testing.T, key *ecdsa.PrivateKey) *tls.Config {
 }
 
 // create creates a session in the project, and grants it as admission does.
-func (f *fixture) create(t *testing.T, key *ecdsa.PrivateKey, change ...func(*v1alpha.InstanceSessionSpec)) (*v1alpha.InstanceSession, *Grant) {
+func (f *fixture) create(
+	t *testing.T, key *ecdsa.PrivateKey, change ...func(*v1alpha.InstanceSessionSpec),
+) (*v1alpha.InstanceSession, *Grant) {
 	t.Helper()
 	der, err := x509.MarshalPKIXPublicKey(key.Public())
 	if err != nil {
@@ -267,7 +273,9 @@ func (f *fixture) create(t *testing.T, key *ecdsa.PrivateKey, change ...func(*v1
 	}
 	grant := &Grant{
 		Project: string(planes.ProjectName), ProjectUID: planes.ProjectUID, Namespace: session.Namespace, Name: session.Name, UID: session.UID,
-		User: authenticationv1.UserInfo{Username: "consumer", UID: "7", Groups: []string{"team"}, Extra: map[string]authenticationv1.ExtraValue{"a": {"b"}}},
+		User: authenticationv1.UserInfo{
+			Username: "consumer", UID: "7", Groups: []string{"team"}, Extra: map[string]authenticationv1.ExtraValue{"a": {"b"}},
+		},
 		Spec: session.Spec,
 	}
 	grants := f.server.Grant

@@ -40,7 +40,8 @@ const (
 	failureWithin = time.Second
 )
 
-// Dialer connects to a URL at Karmada's proxy and multiplexes streams on the connection, as API servers do it for port-forward.
+// Dialer connects to a URL at Karmada's proxy and multiplexes streams on the connection, as API servers do it for
+// port-forward.
 type Dialer func(at *url.URL) (httpstream.Dialer, error)
 
 // acceptsPort returns why a request is not one for a port of the session; empty if it is. The grant determines the
@@ -58,8 +59,8 @@ func (c *stream) acceptsPort(r *http.Request) string {
 	return ""
 }
 
-// forward connects a client to the port of its stream. Each connection of a client has a connection to the cell of its own: no client
-// chooses what another one gets.
+// forward connects a client to the port of its stream. Each connection of a client has a connection to the cell of its
+// own: no client chooses what another one gets.
 func (s *Server) forward(ctx context.Context, w http.ResponseWriter, c *stream) {
 	cell, err := s.dialPort(ctx, c)
 	if err != nil {
@@ -79,7 +80,8 @@ func (s *Server) forward(ctx context.Context, w http.ResponseWriter, c *stream) 
 	// A stream that must end does so while it reads or writes.
 	stop := context.AfterFunc(ctx, func() { _ = client.Close(); cell.close() })
 	defer stop()
-	if _, err := fmt.Fprintf(client, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n", TunnelProtocol); err != nil {
+	if _, err := fmt.Fprintf(client, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: %s\r\n\r\n",
+		TunnelProtocol); err != nil {
 		return
 	}
 	body := metering(ctx, cell.data, c.meter)
@@ -181,7 +183,8 @@ func openPort(connection httpstream.Connection, port int32) (*portConnection, er
 // endOfInput tells the Instance that the client sends no more.
 func (p *portConnection) endOfInput() { _ = p.data.Close() }
 
-// failure returns why the kubelet does not reach the port; empty if it does. A kubelet ends the error stream with the data stream.
+// failure returns why the kubelet does not reach the port; empty if it does. A kubelet ends the error stream with the
+// data stream.
 func (p *portConnection) failure() string {
 	timer := time.NewTimer(failureWithin)
 	defer timer.Stop()

@@ -37,13 +37,21 @@ func TestFrames(t *testing.T) {
 		data    int
 		outcome string
 	}{
-		"output":        {sent: frame(last|binaryData, "\x01hello"), data: 6},
-		"pings":         {sent: append(frame(last|ping, "1234"), frame(last|ping, "")...)},
-		"an outcome":    {sent: frame(last|binaryData, "\x03"+failure7), data: 1 + len(failure7), outcome: failure7},
-		"in two frames": {sent: bytes.Join([][]byte{frame(binaryData, "\x03ab"), frame(last|ping, "x"), frame(last|more, "cd")}, nil), data: 5, outcome: "abcd"},
-		"long frames":   {sent: append(frame(last|binaryData, "\x01"+strings.Repeat("a", 300)), frame(last|binaryData, "\x03b")...), data: 303, outcome: "b"},
-		"huge frames":   {sent: append(frame(last|binaryData, "\x01"+strings.Repeat("a", 70000)), frame(last|text, "\x03b")...), data: 70003, outcome: "b"},
-		"too long":      {sent: frame(last|binaryData, "\x03"+strings.Repeat("a", 3*maxOutcome)), data: 1 + 3*maxOutcome, outcome: strings.Repeat("a", maxOutcome)},
+		"output":     {sent: frame(last|binaryData, "\x01hello"), data: 6},
+		"pings":      {sent: append(frame(last|ping, "1234"), frame(last|ping, "")...)},
+		"an outcome": {sent: frame(last|binaryData, "\x03"+failure7), data: 1 + len(failure7), outcome: failure7},
+		"in two frames": {
+			sent: bytes.Join([][]byte{frame(binaryData, "\x03ab"), frame(last|ping, "x"), frame(last|more, "cd")}, nil), data: 5, outcome: "abcd",
+		},
+		"long frames": {
+			sent: append(frame(last|binaryData, "\x01"+strings.Repeat("a", 300)), frame(last|binaryData, "\x03b")...), data: 303, outcome: "b",
+		},
+		"huge frames": {
+			sent: append(frame(last|binaryData, "\x01"+strings.Repeat("a", 70000)), frame(last|text, "\x03b")...), data: 70003, outcome: "b",
+		},
+		"too long": {
+			sent: frame(last|binaryData, "\x03"+strings.Repeat("a", 3*maxOutcome)), data: 1 + 3*maxOutcome, outcome: strings.Repeat("a", maxOutcome),
+		},
 	} {
 		for _, piece := range []int{1, 3, 1 << 20} {
 			f, data := &frames{}, 0
@@ -64,9 +72,11 @@ func TestOutcome(t *testing.T) {
 		sent, failure string
 		code          int32
 	}{
-		"success":       {sent: `{"status":"Success"}`},
-		"a code":        {sent: failure7, code: 7},
-		"not started":   {sent: `{"status":"Failure","reason":"InternalError","message":"no such program"}`, failure: "no such program", code: -1},
+		"success": {sent: `{"status":"Success"}`},
+		"a code":  {sent: failure7, code: 7},
+		"not started": {
+			sent: `{"status":"Failure","reason":"InternalError","message":"no such program"}`, failure: "no such program", code: -1,
+		},
 		"no reason":     {sent: `{"status":"Failure"}`, failure: "the cell gives no reason", code: -1},
 		"a wrong code":  {sent: strings.Replace(failure7, `"7"`, `"-9999999999"`, 1), failure: "exit 7", code: -1},
 		"nothing":       {code: -1},

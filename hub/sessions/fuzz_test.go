@@ -28,8 +28,10 @@ func FuzzRequest(f *testing.F) {
 	for _, seed := range []string{
 		"GET " + path + " HTTP/1.1\r\nHost: a\r\n\r\n",
 		"GET " + path + "?port=80 HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n",
-		"GET /sessions/a/b/c/..%2f..%2fsecrets HTTP/1.1\r\nHost: a\r\n\r\n", "POST " + path + " HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\na",
-		"GET /sessions/../metrics HTTP/1.1\r\nHost: a\r\n\r\n", "CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n", "OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n",
+		"GET /sessions/a/b/c/..%2f..%2fsecrets HTTP/1.1\r\nHost: a\r\n\r\n",
+		"POST " + path + " HTTP/1.1\r\nHost: a\r\nContent-Length: 1\r\n\r\na",
+		"GET /sessions/../metrics HTTP/1.1\r\nHost: a\r\n\r\n", "CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n",
+		"OPTIONS * HTTP/1.1\r\nHost: a\r\n\r\n",
 	} {
 		f.Add(seed, true)
 		f.Add(seed, false)

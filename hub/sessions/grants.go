@@ -120,7 +120,8 @@ func (g *Grants) Record(ctx context.Context, grant *Grant) error {
 func (g *Grants) checkLimits(ctx context.Context, grant *Grant) error {
 	var ofProject metav1.PartialObjectMetadataList
 	ofProject.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
-	if err := g.Hub.List(ctx, &ofProject, client.InNamespace(g.Namespace), client.MatchingLabels{v1alpha.LabelProjectUID: string(grant.ProjectUID)}); err != nil {
+	if err := g.Hub.List(ctx, &ofProject, client.InNamespace(g.Namespace),
+		client.MatchingLabels{v1alpha.LabelProjectUID: string(grant.ProjectUID)}); err != nil {
 		return fmt.Errorf("count the sessions of project %s: %w", grant.Project, err)
 	}
 	ofUser := 0

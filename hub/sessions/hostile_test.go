@@ -49,8 +49,8 @@ func (s stuck) Dial(...string) (httpstream.Connection, string, error) {
 // silent answers nothing.
 func silent(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
-// TestLostCell verifies that a client gets an error that names the cell within 15 s if the cell breaks off, does not answer, or sends
-// headers that do not end, and that the session shows it.
+// TestLostCell verifies that a client gets an error that names the cell within 15 s if the cell breaks off, does not
+// answer, or sends headers that do not end, and that the session shows it.
 func TestLostCell(t *testing.T) {
 	t.Parallel()
 	// The container says which of them answers.
@@ -67,7 +67,10 @@ func TestLostCell(t *testing.T) {
 		},
 	}
 	released := make(chan struct{})
-	f := newFixture(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { cells[r.URL.Query().Get("container")](w, r) }), func(o *Options) {
+	f := newFixture(t, http.HandlerFunc(func(w http.ResponseWriter,
+		r *http.Request) {
+		cells[r.URL.Query().Get("container")](w, r)
+	}), func(o *Options) {
 		o.Ports = func(*url.URL) (httpstream.Dialer, error) { return stuck{released}, nil }
 	})
 	defer close(released)
@@ -128,8 +131,8 @@ func upgradeOf(grant *Grant) http.Header {
 	return http.Header{}
 }
 
-// TestLostOnTheWay verifies that a stream that is cut off between the replica and the cell, as when the hub is restarted, ends at once
-// with a reason that names the cell.
+// TestLostOnTheWay verifies that a stream that is cut off between the replica and the cell, as when the hub is
+// restarted, ends at once with a reason that names the cell.
 func TestLostOnTheWay(t *testing.T) {
 	for name, change := range map[string]func(*v1alpha.InstanceSessionSpec){"a log": followed, "a command": exec} {
 		t.Run(name, func(t *testing.T) {
@@ -218,7 +221,8 @@ func TestSlowClient(t *testing.T) {
 	}
 }
 
-// TestHostileClient verifies that what a client sends does not stay in the memory of a replica: one frame that does not end.
+// TestHostileClient verifies that what a client sends does not stay in the memory of a replica: one frame that does not
+// end.
 func TestHostileClient(t *testing.T) {
 	const size, most = 128 << 20, 24 << 20
 	received := make(chan int64, 1)
@@ -257,7 +261,8 @@ func TestHostileClient(t *testing.T) {
 	}
 }
 
-// TestHostileKubelet verifies that what a cell sends does not stay in the memory of a replica, in logs and in frames that do not end.
+// TestHostileKubelet verifies that what a cell sends does not stay in the memory of a replica, in logs and in frames
+// that do not end.
 func TestHostileKubelet(t *testing.T) {
 	const size, most = 128 << 20, 24 << 20
 	piece := []byte(strings.Repeat("a", 64<<10))
@@ -270,7 +275,8 @@ func TestHostileKubelet(t *testing.T) {
 			}
 			defer func() { _ = connection.Close() }()
 			// One frame of the error channel of 2^62 bytes.
-			fmt.Fprint(connection, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n\x82\x7f\x40\x00\x00\x00\x00\x00\x00\x00\x03")
+			fmt.Fprint(connection,
+				"HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n\x82\x7f\x40\x00\x00\x00\x00\x00\x00\x00\x03")
 			to = connection
 		}
 		for range size / len(piece) {

@@ -31,8 +31,8 @@ const (
 	// sweepInterval is the interval between sweeps, which delete expired sessions, and announce sessions whose replica
 	// was lost.
 	sweepInterval = 15 * time.Second
-	// keepMissing is how long a grant is kept after its session has expired in a project that does not answer to its name any more. If the
-	// project returns, the session is deleted from it.
+	// keepMissing is how long a grant is kept after its session has expired in a project that does not answer to its name
+	// any more. If the project returns, the session is deleted from it.
 	keepMissing = 24 * time.Hour
 )
 
@@ -66,7 +66,8 @@ func (s *Server) keep(ctx context.Context) {
 	}
 }
 
-// stored returns the session of a grant and a client of its project. It returns errUnknown if the project does not have the session.
+// stored returns the session of a grant and a client of its project. It returns errUnknown if the project does not have
+// the session.
 func stored(ctx context.Context, projects Projects, grant *Grant) (*v1alpha.InstanceSession, client.Client, error) {
 	project, err := projects.Client(ctx, grant.Project, grant.ProjectUID)
 	if err != nil {
@@ -83,8 +84,8 @@ func stored(ctx context.Context, projects Projects, grant *Grant) (*v1alpha.Inst
 	return session, project, nil
 }
 
-// exists returns an ending when the session of a grant is deleted. A project that does not answer to its name and UID is no answer: it may
-// have been lost by mistake, and ownership decides whether it is gone.
+// exists returns an ending when the session of a grant is deleted. A project that does not answer to its name and UID
+// is no answer: it may have been lost by mistake, and ownership decides whether it is gone.
 func exists(ctx context.Context, projects Projects, grant *Grant) error {
 	session, _, err := stored(ctx, projects, grant)
 	deleted := &ending{reason: v1alpha.ReasonSessionCompleted, message: "the session was deleted"}
@@ -150,8 +151,8 @@ func (s *Server) write(ctx context.Context, project client.Client, session, befo
 	return nil
 }
 
-// sweep finds the sessions of all grants, to delete what has expired and to announce what a lost replica has not announced. Every replica
-// sweeps: a sweep has no effect on objects that another replica has swept.
+// sweep finds the sessions of all grants, to delete what has expired and to announce what a lost replica has not
+// announced. Every replica sweeps: a sweep has no effect on objects that another replica has swept.
 func (s *Server) sweep(ctx context.Context) error {
 	found, err := s.options.Grants.list(ctx)
 	if err != nil {

@@ -15,14 +15,15 @@ import (
 const (
 	// laneWorkers is how many sessions of a project are attended to at the same time.
 	laneWorkers = 4
-	// retrySoonest and retryLatest are the intervals between attempts: most API servers store a session within some milliseconds after
-	// admission.
+	// retrySoonest and retryLatest are the intervals between attempts: most API servers store a session within some
+	// milliseconds after admission.
 	retrySoonest, retryLatest = 5 * time.Millisecond, 2 * time.Second
 )
 
 // verdict is when a session must be attended to again.
 type verdict struct {
-	// again: after a time, or if it is 0 after an interval that grows with each attempt. Otherwise when the session is added again.
+	// again: after a time, or if it is 0 after an interval that grows with each attempt. Otherwise when the session is
+	// added again.
 	again bool
 	after time.Duration
 }
@@ -34,8 +35,8 @@ var (
 
 func later(after time.Duration) verdict { return verdict{again: true, after: after} }
 
-// lanes attend to the sessions of each project in a queue of its own: a project that hangs, or has many sessions, delays no other one. A
-// queue lasts as long as it has sessions. It is safe for concurrent use.
+// lanes attend to the sessions of each project in a queue of its own: a project that hangs, or has many sessions,
+// delays no other one. A queue lasts as long as it has sessions. It is safe for concurrent use.
 type lanes struct {
 	// attend attends to a session.
 	attend func(ctx context.Context, uid types.UID) verdict

@@ -50,7 +50,8 @@ var (
 )
 
 // look returns the grant that a request is for and the place of its Instance. A client must not be able to distinguish
-// errUnknown from errUsed, and errBusy does not depend on the session. With any other error the client has proved that it has the key.
+// errUnknown from errUsed, and errBusy does not depend on the session. With any other error the client has proved that
+// it has the key.
 func (s *Server) look(r *http.Request) (*Grant, place, error) {
 	grant, err := s.proveInTurn(r)
 	if err != nil {
@@ -149,8 +150,9 @@ func review(ctx context.Context, projects Projects, grant *Grant) error {
 	case err != nil:
 		return fmt.Errorf("review the permission of user %q: %w", grant.User.Username, err)
 	case !allowed:
-		return &ending{reason: v1alpha.ReasonSessionRevoked, message: fmt.Sprintf("user %q may not %s instances/%s %s any more", grant.User.Username, verb,
-			subresource, grant.Spec.InstanceRef.Name)}
+		return &ending{reason: v1alpha.ReasonSessionRevoked,
+			message: fmt.Sprintf("user %q may not %s instances/%s %s any more", grant.User.Username, verb,
+				subresource, grant.Spec.InstanceRef.Name)}
 	}
 	return nil
 }

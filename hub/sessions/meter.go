@@ -92,7 +92,8 @@ func (b *metered) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// isLoss reports whether an error of the cell's side is its failure. A command does not end without an outcome, unless its client leaves.
+// isLoss reports whether an error of the cell's side is its failure. A command does not end without an outcome, unless
+// its client leaves.
 func (m *meter) isLoss(err error) bool {
 	if errors.Is(err, io.EOF) {
 		return m.fromCell != nil && len(m.fromCell.outcome) == 0 && !m.left.Load()

@@ -58,8 +58,8 @@ func (f *fixture) grantLike(t *testing.T, grant *Grant, n int, change func(*Gran
 // soon is the time within which a session must be announced, whatever other clients do. The machine may be busy.
 const soon = 5 * time.Second
 
-// TestNeighbours verifies that grants that no session follows, and the sessions of a project that does not answer, delay neither the
-// announcement of another session nor the deletion of an expired one.
+// TestNeighbours verifies that grants that no session follows, and the sessions of a project that does not answer,
+// delay neither the announcement of another session nor the deletion of an expired one.
 func TestNeighbours(t *testing.T) {
 	for name, change := range map[string]func(*Grant){
 		"grants without a session":         func(*Grant) {},
@@ -150,7 +150,8 @@ func TestSharesOfStreams(t *testing.T) {
 	}
 }
 
-// TestRateOfASession verifies that one session does not keep a replica busy with requests, nor its project with changes of its status.
+// TestRateOfASession verifies that one session does not keep a replica busy with requests, nor its project with changes
+// of its status.
 func TestRateOfASession(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "line") }))
@@ -185,7 +186,8 @@ func TestRateOfASession(t *testing.T) {
 	}
 }
 
-// TestOwnContainersAndPorts verifies that a session reaches the containers and ports of the template, and none that a cell has injected.
+// TestOwnContainersAndPorts verifies that a session reaches the containers and ports of the template, and none that a
+// cell has injected.
 func TestOwnContainersAndPorts(t *testing.T) {
 	t.Parallel()
 	containers := make(chan string, 10)
@@ -252,7 +254,8 @@ func TestRedirect(t *testing.T) {
 	key := newKey(t)
 	session, grant := f.create(t, key)
 	response := f.get(t, f.addressOf(grant), key)
-	if body := readAll(t, response); response.StatusCode != http.StatusBadGateway || !strings.Contains(body, "not followed") || strings.Contains(body, other.URL) {
+	if body := readAll(t, response); response.StatusCode != http.StatusBadGateway ||
+		!strings.Contains(body, "not followed") || strings.Contains(body, other.URL) {
 		t.Errorf("the client gets %d, %q", response.StatusCode, body)
 	}
 	f.await(t, session, v1alpha.ReasonSessionFailed)
@@ -296,8 +299,8 @@ func TestNotUsedUp(t *testing.T) {
 	}
 }
 
-// TestFlood verifies that clients without a key hold no more than their share of connections, and that clients with a key hold none that is
-// no stream, while a healthy session is served.
+// TestFlood verifies that clients without a key hold no more than their share of connections, and that clients with a
+// key hold none that is no stream, while a healthy session is served.
 func TestFlood(t *testing.T) {
 	f := newFixture(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "line") }))
 	key := newKey(t)
@@ -319,7 +322,8 @@ func TestFlood(t *testing.T) {
 		held := flood.Hold(t, address, options)
 		held.AwaitAlive(t, f.server.bounds().PerSource, 15*time.Second)
 		median, longest := flood.Latency(t, 10, request)
-		t.Logf("%s: %d were opened, %d are open; a log takes %s (%s before), at most %s", name, held.Held(), held.Alive(), median, before, longest)
+		t.Logf("%s: %d were opened, %d are open; a log takes %s (%s before), at most %s", name, held.Held(), held.Alive(),
+			median, before, longest)
 		if longest > soon {
 			t.Errorf("%s: a log takes up to %s", name, longest)
 		}

@@ -13,8 +13,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// containerOf returns the container that a session is about. An *ending has the reason if it, or a port of the session, is not in the
-// template of the Instance: what else the Pod has, such as a sidecar that the cell's operator injects, is not the consumer's.
+// containerOf returns the container that a session is about. An *ending has the reason if it, or a port of the session,
+// is not in the template of the Instance: what else the Pod has, such as a sidecar that the cell's operator injects, is
+// not the consumer's.
 func containerOf(template *v1alpha.InstanceSpec, spec *v1alpha.InstanceSessionSpec) (string, error) {
 	own := containersOf(template)
 	if spec.Type == v1alpha.SessionPortForward {

@@ -127,7 +127,8 @@ func (p *places) onHub(ctx context.Context, grant *Grant, hubNamespace string) (
 		return place{}, gone("Instance %s is not assigned to a cell", instance)
 	}
 	found := place{cell: cell, namespace: hubNamespace, pod: instance}
-	// The hub's copy has the template that the cell gets. An Instance in the project may be written by others while admission is bypassed.
+	// The hub's copy has the template that the cell gets. An Instance in the project may be written by others while
+	// admission is bypassed.
 	if found.container, err = containerOf(&stored.Spec.Template.Spec, &grant.Spec); err != nil {
 		return found, err
 	}
@@ -151,7 +152,8 @@ func (p *places) reachable(ctx context.Context, cell string) error {
 			"spec.impersonatorSecretRef of Cluster %s must be set. An operator can let karmada-agent report them "+
 			"(--report-secrets=KubeCredentials,KubeImpersonator), or join a cell in push mode again", cell, cell)
 	case meta.IsStatusConditionFalse(cluster.Status.Conditions, clusterv1alpha1.ClusterConditionReady):
-		return unreachable("the cell of the Instance, %s, does not answer the hub; an operator can check condition Ready of Cluster %s", cell, cell)
+		return unreachable("the cell of the Instance, %s, does not answer the hub; an operator can check condition Ready of Cluster %s", cell,
+			cell)
 	}
 	return nil
 }
@@ -171,8 +173,8 @@ func split(instance string) (deployment string, index int, ok bool) {
 	return instance[:at], found, ok && found == index
 }
 
-// sharedFor is how long the checks of running streams share an answer. Streams of one project ask for the same project, namespaces,
-// deployments and Clusters. A new stream asks past these answers.
+// sharedFor is how long the checks of running streams share an answer. Streams of one project ask for the same project,
+// namespaces, deployments and Clusters. A new stream asks past these answers.
 const sharedFor = watchInterval / 2
 
 // answers are the last answers of projects and of the hub. They are safe for concurrent use.
@@ -234,8 +236,8 @@ func (r sharedReader) Get(ctx context.Context, key client.ObjectKey, object clie
 	return nil
 }
 
-// sharedProjects reaches projects for the checks of running streams. Reviews of permissions are not shared: a withdrawn permission must count
-// within 10 s.
+// sharedProjects reaches projects for the checks of running streams. Reviews of permissions are not shared: a withdrawn
+// permission must count within 10 s.
 type sharedProjects struct {
 	Projects
 	answers *answers

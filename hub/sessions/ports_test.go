@@ -23,7 +23,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// kubelet connects streams to ports of this machine, as a kubelet does. It implements httpstream.Dialer with a connection in memory.
+// kubelet connects streams to ports of this machine, as a kubelet does. It implements httpstream.Dialer with a
+// connection in memory.
 type kubelet struct {
 	t *testing.T
 	// asked receives the ports that streams name.
@@ -112,7 +113,8 @@ func portOf(t *testing.T, address net.Addr) int32 {
 	return int32(port)
 }
 
-// TestPorts verifies that a client reaches the ports of its session and no other, several times, with half-closed connections.
+// TestPorts verifies that a client reaches the ports of its session and no other, several times, with half-closed
+// connections.
 func TestPorts(t *testing.T) {
 	port, closed := upper(t), int32(1)
 	cell := kubelet{t, make(chan string, 10)}
@@ -138,7 +140,8 @@ func TestPorts(t *testing.T) {
 		return response, connection, bufio.NewReader(connection)
 	}
 	for _, c := range []struct{ port, upgrade string }{
-		{"22", TunnelProtocol}, {"", TunnelProtocol}, {fmt.Sprint(port), "websocket"}, {fmt.Sprintf("%d&port=22", closed+1), TunnelProtocol}, {"4294967297", TunnelProtocol},
+		{"22", TunnelProtocol}, {"", TunnelProtocol}, {fmt.Sprint(port), "websocket"},
+		{fmt.Sprintf("%d&port=22", closed+1), TunnelProtocol}, {"4294967297", TunnelProtocol},
 	} {
 		if response, _, _ := tunnel(c.port, c.upgrade); response.StatusCode != http.StatusBadRequest {
 			t.Errorf("%+v: %d", c, response.StatusCode)

@@ -12,8 +12,8 @@ import (
 	testclock "k8s.io/utils/clock/testing"
 )
 
-// TestRunningStreamsShareAnswers: the requests of checks do not grow with the number of streams, and each check gets a new answer after
-// sharedFor.
+// TestRunningStreamsShareAnswers: the requests of checks do not grow with the number of streams, and each check gets a
+// new answer after sharedFor.
 func TestRunningStreamsShareAnswers(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, http.NotFoundHandler())

@@ -11,8 +11,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// target returns the path and the query of a grant's stream at Karmada's proxy. All of it comes from the grant and its place: nothing that the
-// client sends is part of it.
+// target returns the path and the query of a grant's stream at Karmada's proxy. All of it comes from the grant and its
+// place: nothing that the client sends is part of it.
 func target(at place, spec *v1alpha.InstanceSessionSpec) *url.URL {
 	query, stream := url.Values{}, "log"
 	if at.container != "" {

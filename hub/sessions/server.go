@@ -38,7 +38,8 @@ const (
 	watchInterval = 3 * time.Second
 )
 
-// User is the user as which the streams are requested from the hub, and as which Karmada's proxy requests them in cells.
+// User is the user as which the streams are requested from the hub, and as which Karmada's proxy requests them in
+// cells.
 const User = "karmada-compute-sessions"
 
 // PathPrefix begins the path of every session.
@@ -91,8 +92,8 @@ type Server struct {
 	hub *url.URL
 	// proxy sends a stream to its place.
 	proxy http.Handler
-	// unproved bounds requests whose grants are looked up, and attempts bounds requests of clients without the key. rates and turns bound the
-	// requests of each session and project.
+	// unproved bounds requests whose grants are looked up, and attempts bounds requests of clients without the key. rates
+	// and turns bound the requests of each session and project.
 	unproved chan struct{}
 	attempts *listeners.Attempts
 	rates    *rates
@@ -145,7 +146,8 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	server := listeners.NewServer(s.handler(), listeners.Timeouts{Header: headerTimeout})
 	server.TLSConfig = &tls.Config{
 		MinVersion: tls.VersionTLS13, GetCertificate: s.options.Certificate,
-		// Streams are upgraded connections, which HTTP/2 does not have. A certificate is compared with the session, and not signed by a CA.
+		// Streams are upgraded connections, which HTTP/2 does not have. A certificate is compared with the session, and not
+		// signed by a CA.
 		NextProtos: []string{"http/1.1"}, ClientAuth: tls.RequestClientCert,
 	}
 	bounded := listeners.Bound(listener, s.bounds())
@@ -174,13 +176,14 @@ func (s *Server) Serve(ctx context.Context, listener net.Listener) error {
 	return nil
 }
 
-// bounds returns the bounds of the port for streams. Clients without the key of a session leave room for those with one.
+// bounds returns the bounds of the port for streams. Clients without the key of a session leave room for those with
+// one.
 func (s *Server) bounds() listeners.Bounds {
 	return listeners.Bounds{Unproved: 500, PerSource: 100, Proved: s.options.Grants.Limits.Streams + otherConnections, First: headerTimeout}
 }
 
-// drain accepts nothing more. Logs that are followed end at once: their clients continue at another replica. Other streams get the delay
-// to end by themselves.
+// drain accepts nothing more. Logs that are followed end at once: their clients continue at another replica. Other
+// streams get the delay to end by themselves.
 func (s *Server) drain(server *http.Server) {
 	bounded, cancel := context.WithTimeout(context.Background(), s.options.Delay)
 	defer cancel()
@@ -231,8 +234,8 @@ func (s *Server) handler() http.Handler {
 	mux.HandleFunc("GET "+PathPrefix+"{project}/{namespace}/{name}/{uid}", s.admit)
 	mux.HandleFunc("/", func(w http.ResponseWriter, _ *http.Request) { refuse(w) })
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		// The mux has answers of its own to other methods, and to paths that are not clean. No request has a body: its client could send it at
-		// any speed.
+		// The mux has answers of its own to other methods, and to paths that are not clean. No request has a body: its client
+		// could send it at any speed.
 		if r.Method != http.MethodGet || r.ContentLength != 0 || r.RequestURI == "*" || path.Clean(r.URL.Path) != r.URL.Path {
 			refuse(w)
 			return

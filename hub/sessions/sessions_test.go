@@ -49,7 +49,8 @@ func TestLogs(t *testing.T) {
 		s.ContainerName, s.Logs = "app", &v1alpha.SessionLogOptions{Follow: true, TailLines: new(int64(5))}
 	})
 	ready := f.await(t, session, v1alpha.ReasonSessionReady).Status
-	if ready.UserName != "consumer" || ready.CABundle == "" || ready.ExpirationTime == nil || time.Until(ready.ExpirationTime.Time) > 15*time.Minute {
+	if ready.UserName != "consumer" || ready.CABundle == "" || ready.ExpirationTime == nil ||
+		time.Until(ready.ExpirationTime.Time) > 15*time.Minute {
 		t.Errorf("status is %+v", ready)
 	}
 	response := f.get(t, ready.URL+"?container=other&follow=false", key)
@@ -63,7 +64,8 @@ func TestLogs(t *testing.T) {
 		t.Errorf("then %q, %v", rest, err)
 	}
 	f.await(t, session, v1alpha.ReasonSessionCompleted)
-	want := fmt.Sprintf("/apis/cluster.karmada.io/v1alpha1/clusters/%s/proxy/api/v1/namespaces/%s/pods/web-main-dfw-0/log?container=app&follow=true&tailLines=5",
+	want := fmt.Sprintf("/apis/cluster.karmada.io/v1alpha1/clusters/%s/proxy/api/v1/namespaces/%s/pods/web-main-dfw-0/log"+
+		"?container=app&follow=true&tailLines=5",
 		f.cell.Name, f.HubNamespace)
 	if len(requests) != 1 || requests[0].URL.String() != want {
 		t.Fatalf("the cell got %v, want %s", requests, want)
@@ -81,7 +83,8 @@ func (f *fixture) checkReview(t *testing.T) {
 	t.Helper()
 	f.project.mu.Lock()
 	defer f.project.mu.Unlock()
-	if asked := f.project.asked[0]; asked.User != "consumer" || asked.UID != "7" || len(asked.Extra) != 1 || asked.ResourceAttributes.Subresource != "log" {
+	if asked := f.project.asked[0]; asked.User != "consumer" || asked.UID != "7" || len(asked.Extra) != 1 ||
+		asked.ResourceAttributes.Subresource != "log" {
 		t.Errorf("asked %+v", asked)
 	}
 }
@@ -169,7 +172,9 @@ func TestEnds(t *testing.T) {
 		change func(*testing.T, *fixture, *v1alpha.InstanceSession)
 		reason string
 	}{
-		"a withdrawn permission": {func(_ *testing.T, f *fixture, _ *v1alpha.InstanceSession) { f.project.refuses.Store(true) }, v1alpha.ReasonSessionRevoked},
+		"a withdrawn permission": {
+			func(_ *testing.T, f *fixture, _ *v1alpha.InstanceSession) { f.project.refuses.Store(true) }, v1alpha.ReasonSessionRevoked,
+		},
 		"an Instance that moves": {func(t *testing.T, f *fixture, _ *v1alpha.InstanceSession) {
 			t.Helper()
 			f.copy.Spec.Assignment = assigned(f.Cell(t, planes.City()).Name)
@@ -230,7 +235,8 @@ func TestMiloAway(t *testing.T) {
 		t.Fatalf("%q, %v", line, err)
 	}
 	f.project.mute.Store(true)
-	if second := f.get(t, f.addressOf(grant), key); second.StatusCode != http.StatusServiceUnavailable || !strings.Contains(readAll(t, second), "try again") {
+	if second := f.get(t, f.addressOf(grant), key); second.StatusCode != http.StatusServiceUnavailable ||
+		!strings.Contains(readAll(t, second), "try again") {
 		t.Errorf("a new stream: %d", second.StatusCode)
 	}
 	// Longer than the maximum delay until a stream ends.
@@ -261,7 +267,8 @@ func TestNoStream(t *testing.T) {
 		}, reason: v1alpha.ReasonSessionUnreachable, want: "Karmada's tunnel"},
 		"a cell in pull mode with a tunnel, whose agent has reported no credential": {change: func(t *testing.T, f *fixture) {
 			t.Helper()
-			f.cell.Spec.SyncMode, f.cell.Spec.ProxyURL, f.cell.Spec.ImpersonatorSecretRef = clusterv1alpha1.Pull, "http://tunnel.karmada-compute.test", nil
+			f.cell.Spec.SyncMode, f.cell.Spec.ProxyURL, f.cell.Spec.ImpersonatorSecretRef = clusterv1alpha1.Pull,
+				"http://tunnel.karmada-compute.test", nil
 			if err := f.Client.Update(t.Context(), f.cell); err != nil {
 				t.Fatal(err)
 			}
@@ -302,14 +309,16 @@ func TestNoStream(t *testing.T) {
 			if message := ended.Status.Conditions[0].Message; !strings.Contains(message, c.want) || ended.Status.URL != "" {
 				t.Errorf("message is %q, URL %q", message, ended.Status.URL)
 			}
-			if response := f.get(t, f.addressOf(grant), key); response.StatusCode != http.StatusGone || !strings.Contains(readAll(t, response), c.want) {
+			if response := f.get(t, f.addressOf(grant), key); response.StatusCode != http.StatusGone ||
+				!strings.Contains(readAll(t, response), c.want) {
 				t.Errorf("the client is told %d", response.StatusCode)
 			}
 		})
 	}
 }
 
-// TestSweep: expired sessions are deleted with their grants, grants without a session as well, and sessions of a lost replica are announced.
+// TestSweep: expired sessions are deleted with their grants, grants without a session as well, and sessions of a lost
+// replica are announced.
 func TestSweep(t *testing.T) {
 	f := newFixture(t, endless)
 	key := newKey(t)

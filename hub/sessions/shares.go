@@ -21,10 +21,11 @@ const (
 	maxSessionStreams = 32
 	// userShare and projectShare are the parts of the streams of a replica that one user and one project may have.
 	userShare, projectShare = 5, 2
-	// portsPerSecond and othersPerSecond are the requests for a session that a replica looks up, and requestsAtOnce how many more may come
-	// at once: a browser opens many connections to a port.
+	// portsPerSecond and othersPerSecond are the requests for a session that a replica looks up, and requestsAtOnce how
+	// many more may come at once: a browser opens many connections to a port.
 	portsPerSecond, othersPerSecond, requestsAtOnce = 10, 1, 2 * maxSessionStreams
-	// projectLookups is how many requests of a project are looked up at the same time, and projectWaits how many more wait.
+	// projectLookups is how many requests of a project are looked up at the same time, and projectWaits how many more
+	// wait.
 	projectLookups, projectWaits = 16, 64
 )
 
@@ -82,8 +83,8 @@ func (r *rates) of(grant *Grant) *rate.Limiter {
 	return limiter
 }
 
-// turns bound the requests of each project that are looked up at the same time: a project that hangs delays no other one. They are safe
-// for concurrent use.
+// turns bound the requests of each project that are looked up at the same time: a project that hangs delays no other
+// one. They are safe for concurrent use.
 type turns struct {
 	mu sync.Mutex
 	of map[types.UID]*turn

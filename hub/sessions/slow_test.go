@@ -35,9 +35,10 @@ func (c *chatty) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.print(w)
 		return
 	}
-	connection := wsstream.NewConn(map[string]wsstream.ChannelProtocolConfig{remotecommand.StreamProtocolV5Name: {Binary: true, Channels: []wsstream.ChannelType{
-		wsstream.ReadChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.ReadChannel,
-	}}})
+	connection := wsstream.NewConn(map[string]wsstream.ChannelProtocolConfig{remotecommand.StreamProtocolV5Name: {Binary: true,
+		Channels: []wsstream.ChannelType{
+			wsstream.ReadChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.ReadChannel,
+		}}})
 	_, streams, err := connection.Open(w, r)
 	if err != nil {
 		return
@@ -98,8 +99,8 @@ func heap() uint64 {
 	return stats.HeapAlloc
 }
 
-// TestSlowReader verifies that a client that does not read stops the container, instead of filling the memory of the replica, and that
-// the client gets every line later.
+// TestSlowReader verifies that a client that does not read stops the container, instead of filling the memory of the
+// replica, and that the client gets every line later.
 func TestSlowReader(t *testing.T) {
 	// The buffers of the kernel hold some of it.
 	const size, most = 256 << 20, 16 << 20

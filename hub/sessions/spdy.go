@@ -21,8 +21,8 @@ import (
 )
 
 const (
-	// maxDataFrame and maxControlFrame bound the frames of SPDY that a cell sends, of which a replica holds one for each connection. Kubelets
-	// and container runtimes copy with buffers of 32 KiB; the format allows 16 MiB.
+	// maxDataFrame and maxControlFrame bound the frames of SPDY that a cell sends, of which a replica holds one for each
+	// connection. Kubelets and container runtimes copy with buffers of 32 KiB; the format allows 16 MiB.
 	maxDataFrame, maxControlFrame = 128 << 10, 16 << 10
 	// frameHeader is the length of the header of a frame: 4 bytes of its kind or stream, 1 of flags, 3 of its length.
 	frameHeader = 8

@@ -21,13 +21,16 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
-// TestFramesAreBounded verifies that a replica does not hold the large frames that the format allows, however their headers arrive.
+// TestFramesAreBounded verifies that a replica does not hold the large frames that the format allows, however their
+// headers arrive.
 func TestFramesAreBounded(t *testing.T) {
 	for name, c := range map[string]struct {
 		sent  string
 		large bool
 	}{
-		"data":               {"\x00\x00\x00\x01\x00\x00\x80\x00" + strings.Repeat("a", 32<<10) + "\x80\x03\x00\x06\x00\x00\x00\x04\x00\x00\x00\x01", false},
+		"data": {
+			"\x00\x00\x00\x01\x00\x00\x80\x00" + strings.Repeat("a", 32<<10) + "\x80\x03\x00\x06\x00\x00\x00\x04\x00\x00\x00\x01", false,
+		},
 		"large data":         {"\x00\x00\x00\x01\x00\xff\xff\xff", true},
 		"large headers":      {"\x80\x03\x00\x02\x00\xff\xff\xff", true},
 		"large data, second": {"\x80\x03\x00\x06\x00\x00\x00\x04\x00\x00\x00\x01\x00\x00\x00\x01\x01\xff\xff\xff", true},

@@ -140,8 +140,8 @@ func (s *Server) use(w http.ResponseWriter, r *http.Request, c *stream) bool {
 	return true
 }
 
-// release lets a session be used again whose command has not begun: the cell has refused it, or knows nothing of it. Without any answer of
-// the cell it may have begun.
+// release lets a session be used again whose command has not begun: the cell has refused it, or knows nothing of it.
+// Without any answer of the cell it may have begun.
 func (s *Server) release(c *stream) {
 	if !c.used.Load() || c.status.Load() < http.StatusMultipleChoices && !c.unsent.Load() {
 		return
@@ -175,7 +175,8 @@ func (s *Server) unregister(c *stream) {
 	s.metrics.open.Dec()
 }
 
-// account writes the line, the Event and the status of a stream that has ended. It also runs when the proxy panics to abort a connection.
+// account writes the line, the Event and the status of a stream that has ended. It also runs when the proxy panics to
+// abort a connection.
 func (s *Server) account(ctx context.Context, c *stream, began time.Time) {
 	s.unregister(c)
 	s.release(c)
@@ -185,9 +186,11 @@ func (s *Server) account(ctx context.Context, c *stream, began time.Time) {
 	s.metrics.bytes.WithLabelValues(toClient).Add(float64(sent))
 	s.metrics.bytes.WithLabelValues(fromClient).Add(float64(received))
 	took := s.options.Clock.Since(began).Round(time.Millisecond)
-	s.options.Log.Info("Session ended", "project", c.grant.Project, "namespace", c.grant.Namespace, "session", c.grant.Name, "uid", c.grant.UID,
+	s.options.Log.Info("Session ended", "project", c.grant.Project, "namespace", c.grant.Namespace, "session",
+		c.grant.Name, "uid", c.grant.UID,
 		"user", c.grant.User.Username, "instance", spec.InstanceRef.Name, "container", spec.ContainerName, "type", spec.Type, "port", c.port,
-		"cell", c.at.cell, "reason", end.reason, "status", c.status.Load(), "duration", took.String(), "bytesToClient", sent, "bytesFromClient", received)
+		"cell", c.at.cell, "reason", end.reason, "status", c.status.Load(), "duration", took.String(), "bytesToClient", sent,
+		"bytesFromClient", received)
 	s.finish(c.grant, end, fmt.Sprintf("user %q ended a session of type %s after %s: %d bytes to the user, %d bytes from the user (%s)",
 		c.grant.User.Username, spec.Type, took, sent, received, end.reason))
 }
@@ -201,7 +204,9 @@ func (c *stream) end(ctx context.Context) *ending {
 		return &ending{reason: v1alpha.ReasonSessionFailed, message: *why}
 	}
 	if c.meter.broken.Load() {
-		return &ending{reason: v1alpha.ReasonSessionUnreachable, message: fmt.Sprintf("the connection to the cell of the Instance, %s, was lost", c.at.cell)}
+		return &ending{
+			reason: v1alpha.ReasonSessionUnreachable, message: fmt.Sprintf("the connection to the cell of the Instance, %s, was lost", c.at.cell),
+		}
 	}
 	end := &ending{reason: v1alpha.ReasonSessionCompleted, message: "the stream has ended"}
 	if c.grant.Spec.Type != v1alpha.SessionExec || c.meter.fromCell == nil {
@@ -263,14 +268,17 @@ func (s *Server) check(ctx context.Context, c *stream) *ending {
 	}
 	at, err := s.watched.find(ctx, c.grant)
 	if errors.Is(err, ErrProjectGone) {
-		// Milo may have lost it by mistake. A project that ownership proves gone leaves the hub, and then no stream leads there.
+		// Milo may have lost it by mistake. A project that ownership proves gone leaves the hub, and then no stream leads
+		// there.
 		at, err = s.watched.onHub(ctx, c.grant, c.at.namespace)
 	}
 	if errors.As(err, &ended) && ended.reason == v1alpha.ReasonSessionInstanceGone {
 		return ended
 	}
 	if err == nil && !at.isAt(c.at) {
-		return &ending{reason: v1alpha.ReasonSessionInstanceGone, message: fmt.Sprintf("Instance %s has moved to another cell", c.grant.Spec.InstanceRef.Name)}
+		return &ending{
+			reason: v1alpha.ReasonSessionInstanceGone, message: fmt.Sprintf("Instance %s has moved to another cell", c.grant.Spec.InstanceRef.Name),
+		}
 	}
 	return nil
 }
@@ -327,8 +335,8 @@ func (s *Server) newProxy() http.Handler {
 	}
 }
 
-// explain keeps why a cell refuses a stream. A refusal of the credential of sessions is for the operator: its text names users and roles of
-// the hub and the cell.
+// explain keeps why a cell refuses a stream. A refusal of the credential of sessions is for the operator: its text
+// names users and roles of the hub and the cell.
 func (s *Server) explain(response *http.Response, c *stream) {
 	why := fmt.Sprintf("cell %s refused the stream with status %d", c.at.cell, response.StatusCode)
 	switch {
@@ -341,7 +349,8 @@ func (s *Server) explain(response *http.Response, c *stream) {
 	case response.StatusCode == http.StatusForbidden || response.StatusCode == http.StatusUnauthorized:
 		text, _ := io.ReadAll(io.LimitReader(response.Body, maxOutcome)) // a part of it helps, too
 		_ = response.Body.Close()
-		s.options.Log.Error(nil, "A cell refuses the credential of sessions", "cell", c.at.cell, "status", response.StatusCode, "answer", string(text))
+		s.options.Log.Error(nil, "A cell refuses the credential of sessions", "cell", c.at.cell, "status",
+			response.StatusCode, "answer", string(text))
 		why = fmt.Sprintf("cell %s refuses the credential of sessions; an operator can find the reason in the log of the add-on", c.at.cell)
 		replace(response, why)
 	}

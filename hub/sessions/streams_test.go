@@ -28,9 +28,10 @@ import (
 // commands answers like an API server: with an output, and an outcome.
 func commands(outcome string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		connection := wsstream.NewConn(map[string]wsstream.ChannelProtocolConfig{remotecommand.StreamProtocolV5Name: {Binary: true, Channels: []wsstream.ChannelType{
-			wsstream.ReadChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.ReadChannel,
-		}}})
+		connection := wsstream.NewConn(map[string]wsstream.ChannelProtocolConfig{remotecommand.StreamProtocolV5Name: {Binary: true,
+			Channels: []wsstream.ChannelType{
+				wsstream.ReadChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.ReadChannel,
+			}}})
 		_, streams, err := connection.Open(w, r)
 		if err != nil {
 			return
@@ -78,9 +79,11 @@ func TestOutcomes(t *testing.T) {
 		sent, reason, message string
 		code                  int32
 	}{
-		"success":     {sent: `{"status":"Success"}`, reason: v1alpha.ReasonSessionCompleted, message: "exit code 0"},
-		"a code":      {sent: failure7, reason: v1alpha.ReasonSessionCompleted, message: "exit code 7", code: 7},
-		"not started": {sent: `{"status":"Failure","message":"no such program"}`, reason: v1alpha.ReasonSessionFailed, message: "no such program", code: -1},
+		"success": {sent: `{"status":"Success"}`, reason: v1alpha.ReasonSessionCompleted, message: "exit code 0"},
+		"a code":  {sent: failure7, reason: v1alpha.ReasonSessionCompleted, message: "exit code 7", code: 7},
+		"not started": {
+			sent: `{"status":"Failure","message":"no such program"}`, reason: v1alpha.ReasonSessionFailed, message: "no such program", code: -1,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t, commands(c.sent))
@@ -124,7 +127,8 @@ func (f *fixture) checkEvent(t *testing.T, grant *Grant) {
 	}
 }
 
-// TestRefusedByTheCell verifies that a session shows that its cell refused it, and that only operators see why the credential is refused.
+// TestRefusedByTheCell verifies that a session shows that its cell refused it, and that only operators see why the
+// credential is refused.
 func TestRefusedByTheCell(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[int]string{
@@ -137,7 +141,8 @@ func TestRefusedByTheCell(t *testing.T) {
 		session, grant := f.create(t, key)
 		response := f.get(t, f.addressOf(grant), key)
 		text := readAll(t, response)
-		if response.StatusCode != status || !strings.Contains(text, want) || strings.Contains(text, "secret-of-the-hub") != (status == http.StatusBadRequest) {
+		if response.StatusCode != status || !strings.Contains(text, want) ||
+			strings.Contains(text, "secret-of-the-hub") != (status == http.StatusBadRequest) {
 			t.Errorf("%d, %q", response.StatusCode, text)
 		}
 		f.await(t, session, v1alpha.ReasonSessionFailed)
@@ -234,8 +239,8 @@ func TestStreamsOfASession(t *testing.T) {
 	}
 }
 
-// TestLookupsWait verifies that a client waits while a replica looks up as many sessions as it may, instead of a refusal that means that its
-// session does not exist.
+// TestLookupsWait verifies that a client waits while a replica looks up as many sessions as it may, instead of a
+// refusal that means that its session does not exist.
 func TestLookupsWait(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, http.HandlerFunc(follow))

@@ -23,11 +23,13 @@ import (
 )
 
 const (
-	// showAtOnce is the number of changes of a session that its project gets without delay. Of more, it gets the last one every showEvery.
+	// showAtOnce is the number of changes of a session that its project gets without delay. Of more, it gets the last one
+	// every showEvery.
 	showAtOnce, showEvery = 6, 10 * time.Second
 	// showTries is the maximum number of attempts to write a change.
 	showTries = 5
-	// remembered is how many sessions a replica remembers for the pace of their changes, and whether they have an Event: the last ones.
+	// remembered is how many sessions a replica remembers for the pace of their changes, and whether they have an Event:
+	// the last ones.
 	remembered = 4096
 )
 
@@ -159,10 +161,12 @@ func (s *Server) connected(grant *Grant) {
 	}})
 }
 
-// finish shows the lasting end of a session, with the text of its Event. One for ports does not end with one of its connections.
+// finish shows the lasting end of a session, with the text of its Event. One for ports does not end with one of its
+// connections.
 func (s *Server) finish(grant *Grant, ended *ending, event string) {
 	shown := &note{exitCode: ended.exitCode, event: event, condition: metav1.Condition{
-		Type: v1alpha.ConditionReady, Status: metav1.ConditionFalse, Reason: ended.reason, Message: reasons.Shorten(ended.message, v1alpha.MaxMessage),
+		Type: v1alpha.ConditionReady, Status: metav1.ConditionFalse, Reason: ended.reason,
+		Message: reasons.Shorten(ended.message, v1alpha.MaxMessage),
 	}}
 	if grant.Spec.Type == v1alpha.SessionPortForward && ended.reason == v1alpha.ReasonSessionCompleted {
 		shown.condition = metav1.Condition{}
@@ -227,8 +231,8 @@ func (s *Server) show(ctx context.Context, grant *Grant, shown *note) error {
 	return err
 }
 
-// showCondition writes a condition and an exit code. A condition that reports the end of the session is replaced only by another
-// connection of a session that may have several.
+// showCondition writes a condition and an exit code. A condition that reports the end of the session is replaced only
+// by another connection of a session that may have several.
 func (s *Server) showCondition(ctx context.Context, grant *Grant, shown *note) error {
 	if shown.condition.Type == "" {
 		return nil
@@ -242,7 +246,8 @@ func (s *Server) showCondition(ctx context.Context, grant *Grant, shown *note) e
 	}
 	before := session.DeepCopy()
 	last := meta.FindStatusCondition(session.Status.Conditions, v1alpha.ConditionReady)
-	if shown.condition.Status == metav1.ConditionTrue && last != nil && last.Status == metav1.ConditionFalse && usedOnce(grant.Spec.Type) && !mayBeUsedAgain(last.Reason) {
+	if shown.condition.Status == metav1.ConditionTrue && last != nil && last.Status == metav1.ConditionFalse &&
+		usedOnce(grant.Spec.Type) && !mayBeUsedAgain(last.Reason) {
 		return nil
 	}
 	if !meta.SetStatusCondition(&session.Status.Conditions, shown.condition) {
@@ -259,8 +264,8 @@ func mayBeUsedAgain(reason string) bool {
 	return reason == v1alpha.ReasonSessionFailed || reason == v1alpha.ReasonSessionUnreachable
 }
 
-// record writes the Event of a session, about its Instance, in the project: a session is deleted soon. Of several streams of a session
-// only the first one has an Event; each has a line in the log.
+// record writes the Event of a session, about its Instance, in the project: a session is deleted soon. Of several
+// streams of a session only the first one has an Event; each has a line in the log.
 func (s *Server) record(ctx context.Context, grant *Grant, message string) error {
 	if _, has := s.tasks.recorded.Get(grant.UID); has {
 		return nil

@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestTraces verifies what a session with two streams leaves: a line in the log for each stream, metrics of both, and one Event. None of
-// them has what was transferred.
+// TestTraces verifies what a session with two streams leaves: a line in the log for each stream, metrics of both, and
+// one Event. None of them has what was transferred.
 func TestTraces(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -49,7 +49,8 @@ func TestTraces(t *testing.T) {
 	}
 	for _, line := range lines {
 		for _, part := range []string{
-			`"project"="north"`, `"user"="consumer"`, `"instance"="web-main-dfw-0"`, `"type"="Logs"`, `"cell"="` + f.cell.Name, `"bytesToClient"=7`, `"duration"=`,
+			`"project"="north"`, `"user"="consumer"`, `"instance"="web-main-dfw-0"`, `"type"="Logs"`, `"cell"="` + f.cell.Name,
+			`"bytesToClient"=7`, `"duration"=`,
 			`"reason"="SessionCompleted"`,
 		} {
 			if !strings.Contains(line, part) {
@@ -92,7 +93,8 @@ func (f *fixture) checkOneEvent(t *testing.T) {
 	}
 }
 
-// TestStreamsOfAReplica verifies that a replica carries no more streams than it may, and has capacity again when one ends.
+// TestStreamsOfAReplica verifies that a replica carries no more streams than it may, and has capacity again when one
+// ends.
 func TestStreamsOfAReplica(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, http.HandlerFunc(follow), func(o *Options) { o.Grants.Limits.Streams = 1 })
@@ -102,7 +104,8 @@ func TestStreamsOfAReplica(t *testing.T) {
 	if response := f.get(t, f.addressOf(first), key); response.StatusCode != http.StatusOK {
 		t.Fatalf("the first stream: %d", response.StatusCode)
 	}
-	if response := f.get(t, f.addressOf(second), key); response.StatusCode != http.StatusServiceUnavailable || !strings.Contains(readAll(t, response), "streams at this replica") {
+	if response := f.get(t, f.addressOf(second), key); response.StatusCode != http.StatusServiceUnavailable ||
+		!strings.Contains(readAll(t, response), "streams at this replica") {
 		t.Errorf("one more: %d", response.StatusCode)
 	}
 	if err := f.Client.Delete(t.Context(), session); err != nil {

@@ -35,7 +35,8 @@ import (
 // behindTunnel is the address of a cell's API server that only the tunnel can resolve.
 const behindTunnel = "cell.karmada-compute.test:6443"
 
-// tunnel is an HTTP proxy that connects to the API server of a cell, as apiserver-network-proxy does for a cell in pull mode.
+// tunnel is an HTTP proxy that connects to the API server of a cell, as apiserver-network-proxy does for a cell in pull
+// mode.
 type tunnel struct {
 	url       string
 	connected atomic.Int32
@@ -154,8 +155,8 @@ func (f *fixture) pull(t *testing.T, through string) {
 	}
 }
 
-// TestPullModeThroughATunnel verifies that logs and commands of a cell in pull mode pass Karmada's proxy and the tunnel of spec.proxyURL
-// to a real API server, which no other path leads to.
+// TestPullModeThroughATunnel verifies that logs and commands of a cell in pull mode pass Karmada's proxy and the tunnel
+// of spec.proxyURL to a real API server, which no other path leads to.
 func TestPullModeThroughATunnel(t *testing.T) {
 	t.Parallel()
 	cells := &karmada{}
@@ -184,7 +185,8 @@ func TestPullModeThroughATunnel(t *testing.T) {
 	}
 	_, command := f.create(t, key, exec)
 	response, connection := f.dialWith(t, f.addressOf(command), key, http.Header{
-		"Upgrade": {"websocket"}, "Sec-Websocket-Key": {"dGhlIHNhbXBsZSBub25jZQ=="}, "Sec-Websocket-Version": {"13"}, "Sec-Websocket-Protocol": {"v4.channel.k8s.io"},
+		"Upgrade": {"websocket"}, "Sec-Websocket-Key": {"dGhlIHNhbXBsZSBub25jZQ=="}, "Sec-Websocket-Version": {"13"},
+		"Sec-Websocket-Protocol": {"v4.channel.k8s.io"},
 	})
 	if response.StatusCode != http.StatusSwitchingProtocols {
 		t.Fatalf("the command: %d, %q", response.StatusCode, readAll(t, response))

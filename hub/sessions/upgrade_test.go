@@ -127,9 +127,13 @@ func TestTarget(t *testing.T) {
 			Type: v1alpha.SessionLogs, ContainerName: "app",
 			Logs: &v1alpha.SessionLogOptions{Previous: true, Timestamps: true, SinceSeconds: new(int64(7)), LimitBytes: new(int64(9))},
 		},
-		"log?sinceTime=2026-01-02T03%3A04%3A05Z":                                                            {Type: v1alpha.SessionLogs, Logs: &v1alpha.SessionLogOptions{SinceTime: &since}},
-		"exec?command=sh&command=-c&command=a%26stdin%3Dtrue&stderr=true&stdin=false&stdout=true&tty=false": {Type: v1alpha.SessionExec, Command: []string{"sh", "-c", "a&stdin=true"}},
-		"attach?stderr=false&stdin=true&stdout=true&tty=true":                                               {Type: v1alpha.SessionAttach, Stdin: true, TTY: true},
+		"log?sinceTime=2026-01-02T03%3A04%3A05Z": {
+			Type: v1alpha.SessionLogs, Logs: &v1alpha.SessionLogOptions{SinceTime: &since},
+		},
+		"exec?command=sh&command=-c&command=a%26stdin%3Dtrue&stderr=true&stdin=false&stdout=true&tty=false": {
+			Type: v1alpha.SessionExec, Command: []string{"sh", "-c", "a&stdin=true"},
+		},
+		"attach?stderr=false&stdin=true&stdout=true&tty=true": {Type: v1alpha.SessionAttach, Stdin: true, TTY: true},
 	} {
 		at.container = spec.ContainerName
 		if got := target(at, &spec).String(); got != prefix+want {

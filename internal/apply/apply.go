@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package apply writes typed objects by server-side apply, and only when they differ from the stored objects. It gives conditions the
-// generation and the transition time with which they are written.
+// Package apply writes typed objects by server-side apply, and only when they differ from the stored objects. It gives
+// conditions the generation and the transition time with which they are written.
 package apply
 
 import (
@@ -30,7 +30,8 @@ func Object[T client.Object](ctx context.Context, c client.Client, manager Field
 	return object(ctx, c, manager, desired, "")
 }
 
-// object is Object that fails with a conflict when the stored object has another resource version than version, unless that is "".
+// object is Object that fails with a conflict when the stored object has another resource version than version, unless
+// that is "".
 func object[T client.Object](ctx context.Context, c client.Client, manager FieldManager, desired T, version string) (T, error) {
 	var stored T
 	content, err := content(c, desired)
@@ -50,17 +51,23 @@ func object[T client.Object](ctx context.Context, c client.Client, manager Field
 	return stored, nil
 }
 
-// Exact gives existing the metadata and the spec of desired and returns it as stored. Unlike Object, it also removes fields of the spec
-// that other field managers set, and it writes nothing when nothing differs. existing is an empty object if none is stored yet.
+// Exact gives existing the metadata and the spec of desired and returns it as stored. Unlike Object, it also removes
+// fields of the spec that other field managers set, and it writes nothing when nothing differs. existing is an empty
+// object if none is stored yet.
 //
-// leave are parts of the spec that belong to other field managers: each copies its part from the stored to the wanted object.
-func Exact[T client.Object](ctx context.Context, c client.Client, manager FieldManager, existing, desired T, leave ...func(stored, wanted T)) (T, error) {
+// leave are parts of the spec that belong to other field managers: each copies its part from the stored to the wanted
+// object.
+func Exact[T client.Object](
+	ctx context.Context, c client.Client, manager FieldManager, existing, desired T, leave ...func(stored, wanted T),
+) (T, error) {
 	return exact(ctx, c, manager, pair[T]{existing: existing, desired: desired, leave: leave})
 }
 
-// ExactVersion is Exact, and fails with a conflict if the stored object has another version than existing: for decisions that depend on
-// existing and must not overwrite a later decision.
-func ExactVersion[T client.Object](ctx context.Context, c client.Client, manager FieldManager, existing, desired T, leave ...func(stored, wanted T)) (T, error) {
+// ExactVersion is Exact, and fails with a conflict if the stored object has another version than existing: for
+// decisions that depend on existing and must not overwrite a later decision.
+func ExactVersion[T client.Object](
+	ctx context.Context, c client.Client, manager FieldManager, existing, desired T, leave ...func(stored, wanted T),
+) (T, error) {
 	return exact(ctx, c, manager, pair[T]{existing: existing, desired: desired, leave: leave, version: existing.GetResourceVersion()})
 }
 
@@ -108,8 +115,9 @@ func specOf(obj client.Object) any {
 	return spec.Interface()
 }
 
-// Replace sets fields of the stored object, given by their JSON paths, to exactly these values. Server-side apply cannot do
-// this: it never removes what another field manager added. Replace fails when stored was deleted or recreated meanwhile.
+// Replace sets fields of the stored object, given by their JSON paths, to exactly these values. Server-side apply
+// cannot do this: it never removes what another field manager added. Replace fails when stored was deleted or recreated
+// meanwhile.
 func Replace(ctx context.Context, c client.Client, manager FieldManager, stored client.Object, values map[string]any) error {
 	type operation struct {
 		Op    string `json:"op"`

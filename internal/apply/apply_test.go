@@ -97,12 +97,16 @@ func TestExact(t *testing.T) {
 		changed    func(*v1alpha.WorkloadDeployment)
 		wantWrites []string
 	}{
-		"nothing differs":                {},
-		"what others added to metadata":  {before: func(d *v1alpha.WorkloadDeployment) { d.Labels["theirs"] = "1" }},
-		"what others added to the spec":  {before: extra, wantWrites: []string{"apply", "patch"}},
-		"what others changed":            {before: func(d *v1alpha.WorkloadDeployment) { d.Spec.ScaleSettings.MinReplicas = 9 }, wantWrites: []string{"apply"}},
-		"what others removed":            {before: func(d *v1alpha.WorkloadDeployment) { d.Labels = nil }, wantWrites: []string{"apply"}},
-		"a desired change":               {changed: func(d *v1alpha.WorkloadDeployment) { d.Spec.ScaleSettings.MinReplicas = 3 }, wantWrites: []string{"apply"}},
+		"nothing differs":               {},
+		"what others added to metadata": {before: func(d *v1alpha.WorkloadDeployment) { d.Labels["theirs"] = "1" }},
+		"what others added to the spec": {before: extra, wantWrites: []string{"apply", "patch"}},
+		"what others changed": {
+			before: func(d *v1alpha.WorkloadDeployment) { d.Spec.ScaleSettings.MinReplicas = 9 }, wantWrites: []string{"apply"},
+		},
+		"what others removed": {before: func(d *v1alpha.WorkloadDeployment) { d.Labels = nil }, wantWrites: []string{"apply"}},
+		"a desired change": {
+			changed: func(d *v1alpha.WorkloadDeployment) { d.Spec.ScaleSettings.MinReplicas = 3 }, wantWrites: []string{"apply"},
+		},
 		"a desired change of metadata":   {changed: func(d *v1alpha.WorkloadDeployment) { d.Labels["a"] = "b" }, wantWrites: []string{"apply"}},
 		"a change of the desired status": {changed: func(d *v1alpha.WorkloadDeployment) { d.Status.ObservedGeneration = 7 }},
 	}
@@ -135,7 +139,8 @@ func TestExact(t *testing.T) {
 			}
 			stored := planes.Get(t, p, existing.Namespace, "web", &v1alpha.WorkloadDeployment{})
 			if stored.Spec.Replicas != nil || stored.Spec.ScaleSettings.MinReplicas != desired.Spec.ScaleSettings.MinReplicas ||
-				apply.MetadataDiffers(stored, desired) || returned.Generation != stored.Generation || returned.ResourceVersion != stored.ResourceVersion {
+				apply.MetadataDiffers(stored, desired) || returned.Generation != stored.Generation ||
+				returned.ResourceVersion != stored.ResourceVersion {
 				t.Errorf("stored %+v, returned %+v", stored, returned)
 			}
 		})
@@ -202,7 +207,8 @@ func TestAnUnknownKind(t *testing.T) {
 	}
 }
 
-// TestExactLeavesTheRest: a part of the spec that belongs to another field manager stays as stored, whatever else is replaced.
+// TestExactLeavesTheRest: a part of the spec that belongs to another field manager stays as stored, whatever else is
+// replaced.
 func TestExactLeavesTheRest(t *testing.T) {
 	t.Parallel()
 	leave := func(stored, wanted *v1alpha.WorkloadDeployment) {

@@ -20,8 +20,9 @@ type Stamp struct {
 	Now time.Time
 }
 
-// Stamped returns wanted with the generation of the stamp. A condition keeps the transition time that it has in existing
-// while its status is the same and that time is not zero. existing is not changed, and conditions of other types are not returned.
+// Stamped returns wanted with the generation of the stamp. A condition keeps the transition time that it has in
+// existing while its status is the same and that time is not zero. existing is not changed, and conditions of other
+// types are not returned.
 func StampedConditions(existing []metav1.Condition, stamp Stamp, wanted ...metav1.Condition) []metav1.Condition {
 	result := make([]metav1.Condition, 0, len(wanted))
 	for _, condition := range wanted {

@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 )
 
-// MetadataDiffers reports whether a label, annotation, finalizer or owner reference of desired is missing from existing or different
-// there. Metadata that other writers added to existing does not count.
+// MetadataDiffers reports whether a label, annotation, finalizer or owner reference of desired is missing from existing
+// or different there. Metadata that other writers added to existing does not count.
 func MetadataDiffers(existing, desired client.Object) bool {
 	if !contains(existing.GetLabels(), desired.GetLabels()) || !contains(existing.GetAnnotations(), desired.GetAnnotations()) {
 		return true
@@ -54,8 +54,8 @@ func contains(all, wanted map[string]string) bool {
 	return true
 }
 
-// AddMetadata adds the annotations and finalizers of wanted to obj in one write, and writes nothing when obj has them all.
-// It fails with a conflict when obj is not the newest version.
+// AddMetadata adds the annotations and finalizers of wanted to obj in one write, and writes nothing when obj has them
+// all. It fails with a conflict when obj is not the newest version.
 func AddMetadata(ctx context.Context, c client.Client, manager FieldManager, obj client.Object, wanted metav1.ObjectMeta) error {
 	before, _ := obj.DeepCopyObject().(client.Object)
 	changed := !contains(obj.GetAnnotations(), wanted.Annotations)
@@ -74,8 +74,8 @@ func AddMetadata(ctx context.Context, c client.Client, manager FieldManager, obj
 	return patchMetadata(ctx, c, manager, before, obj)
 }
 
-// RemoveFinalizer removes a finalizer from obj. It fails with a conflict if obj is not the newest version; it returns no error if the
-// object does not exist any more.
+// RemoveFinalizer removes a finalizer from obj. It fails with a conflict if obj is not the newest version; it returns
+// no error if the object does not exist any more.
 func RemoveFinalizer(ctx context.Context, c client.Client, manager FieldManager, obj client.Object, finalizer string) error {
 	before, _ := obj.DeepCopyObject().(client.Object)
 	if !controllerutil.RemoveFinalizer(obj, finalizer) {
@@ -93,9 +93,9 @@ func patchMetadata(ctx context.Context, c client.Client, manager FieldManager, b
 	return nil
 }
 
-// Status applies the status of desired. Of the rest of desired it uses only kind, namespace, name and resource version: it
-// fails with a conflict when desired has a resource version and is not the newest version, or was recreated. Fields of the
-// status that the manager applied before and desired does not set are removed.
+// Status applies the status of desired. Of the rest of desired it uses only kind, namespace, name and resource version:
+// it fails with a conflict when desired has a resource version and is not the newest version, or was recreated. Fields
+// of the status that the manager applied before and desired does not set are removed.
 func Status(ctx context.Context, c client.Client, manager FieldManager, desired client.Object) error {
 	full, err := content(c, desired)
 	if err != nil {
@@ -105,8 +105,8 @@ func Status(ctx context.Context, c client.Client, manager FieldManager, desired 
 }
 
 // Conditions applies these conditions to the status of obj and leaves the rest of it alone, conditions of other field
-// managers too. Conditions that the manager applied before and that are not given are removed. It fails with a conflict as
-// Status does.
+// managers too. Conditions that the manager applied before and that are not given are removed. It fails with a conflict
+// as Status does.
 func Conditions(ctx context.Context, c client.Client, manager FieldManager, obj client.Object, conditions ...metav1.Condition) error {
 	list := make([]any, 0, len(conditions))
 	for i := range conditions {
@@ -131,7 +131,8 @@ func status(ctx context.Context, c client.Client, manager FieldManager, of clien
 	// The API server compares no UID when the status of a custom resource is written: without the resource version, the
 	// status of a deleted object would land on a later one of the same name.
 	applied.SetResourceVersion(of.GetResourceVersion())
-	if err := c.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), client.FieldOwner(manager), client.ForceOwnership); err != nil {
+	if err := c.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), client.FieldOwner(manager),
+		client.ForceOwnership); err != nil {
 		return fmt.Errorf("apply status of %s %s: %w", gvk.Kind, client.ObjectKeyFromObject(of), err)
 	}
 	return nil

@@ -53,7 +53,8 @@ func TestStatus(t *testing.T) {
 		t.Fatal(err)
 	}
 	got = read()
-	if got.Status.ObservedGeneration != 0 || len(got.Status.Conditions) != 2 || meta.FindStatusCondition(got.Status.Conditions, "Available").Message != "2" {
+	if got.Status.ObservedGeneration != 0 || len(got.Status.Conditions) != 2 ||
+		meta.FindStatusCondition(got.Status.Conditions, "Available").Message != "2" {
 		t.Errorf("what is not in the status any more stays: %+v", got.Status)
 	}
 	if meta.FindStatusCondition(got.Status.Conditions, "Theirs") == nil {
@@ -95,8 +96,8 @@ func TestConditions(t *testing.T) {
 	}
 }
 
-// TestAStatusIsNotWrittenToAnother: a status is written neither to a later object of the same name, nor to a later version of the same
-// object, nor if the object does not exist.
+// TestAStatusIsNotWrittenToAnother: a status is written neither to a later object of the same name, nor to a later
+// version of the same object, nor if the object does not exist.
 func TestAStatusIsNotWrittenToAnother(t *testing.T) {
 	t.Parallel()
 	write := map[string]func(*testing.T, *planes.Planes, *v1alpha.WorkloadDeployment) error{

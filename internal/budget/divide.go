@@ -17,8 +17,8 @@ type Division struct {
 	Minimum int32
 	// Sequence is the highest sequence that a floor has had so far, as the last Divided has it.
 	Sequence int64
-	// Step is the distance to the next sequence, at least 1. A random step distinguishes the sequences after a restored backup from the
-	// sequences before it.
+	// Step is the distance to the next sequence, at least 1. A random step distinguishes the sequences after a restored
+	// backup from the sequences before it.
 	Step int64
 	// Members are in a fixed order.
 	Members []Member
@@ -34,14 +34,15 @@ type Divided struct {
 	Changed bool
 }
 
-// Step returns a random step between two sequences: a hub that was restored from a backup does not issue a sequence twice.
+// Step returns a random step between two sequences: a hub that was restored from a backup does not issue a sequence
+// twice.
 func Step() int64 {
 	const most = 1 << 16
 	return 1 + rand.Int64N(most) //nolint:gosec // no secret
 }
 
-// Divide returns the next floors. They stay as they are unless the minimum needs others, a member awaits disruptions and has no slack,
-// or there is slack that no member has: a settled federation changes no floor.
+// Divide returns the next floors. They stay as they are unless the minimum needs others, a member awaits disruptions
+// and has no slack, or there is slack that no member has: a settled federation changes no floor.
 func Divide(d Division) Divided {
 	floors := d.limit(d.targets())
 	result := Divided{Sequence: d.Sequence}
@@ -67,8 +68,9 @@ func Divide(d Division) Divided {
 
 func (d *Division) step() int64 { return max(1, d.Step) }
 
-// sequenceFor is the sequence of a member's next floor: higher than any that the member has. The report of one member does not raise
-// the sequences of others: a member with a sequence of its own invention reaches the end of the numbers for itself only.
+// sequenceFor is the sequence of a member's next floor: higher than any that the member has. The report of one member
+// does not raise the sequences of others: a member with a sequence of its own invention reaches the end of the numbers
+// for itself only.
 func (d *Division) sequenceFor(m *Member) int64 {
 	return max(d.Sequence, m.issued(), m.sequence()) + d.step()
 }
@@ -87,8 +89,8 @@ func (m *Member) next(floor int32, sequence int64) v1alpha.AvailabilityFloor {
 	return v1alpha.AvailabilityFloor{MinAvailable: floor, Sequence: sequence, Pending: pending}
 }
 
-// limit reduces the targets by the amount that the members do not guarantee yet: a floor is lowered only as far as the rest stays
-// guaranteed.
+// limit reduces the targets by the amount that the members do not guarantee yet: a floor is lowered only as far as the
+// rest stays guaranteed.
 func (d *Division) limit(targets []int32) []int32 {
 	var total int32
 	for i := range d.Members {
@@ -109,7 +111,8 @@ func (d *Division) limit(targets []int32) []int32 {
 	return floors
 }
 
-// lowered returns the members whose targets are below their floors, first the members that await disruptions with the least slack.
+// lowered returns the members whose targets are below their floors, first the members that await disruptions with the
+// least slack.
 func (d *Division) lowered(targets []int32) []int {
 	var result []int
 	for i := range d.Members {

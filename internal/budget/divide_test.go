@@ -33,29 +33,39 @@ func TestDivide(t *testing.T) {
 		members []Member
 		want    []int32
 	}{
-		"new":                                       {5, []Member{{Available: 3}, {Available: 4}}, []int32{Everything, Everything}},
-		"all are Available":                         {5, []Member{with(Everything, 3), with(Everything, 4)}, []int32{2, 3}},
-		"settled":                                   {5, []Member{with(2, 3), with(3, 4)}, []int32{2, 3}},
-		"an Instance of the slack fails":            {5, []Member{with(2, 2), with(3, 4)}, []int32{2, 3}},
-		"one more fails":                            {5, []Member{with(2, 1), with(3, 4)}, []int32{2, 4}},
-		"too many fail":                             {5, []Member{with(2, 0), with(3, 4)}, []int32{Everything, Everything}},
-		"a higher minimum":                          {6, []Member{with(2, 3), with(3, 4)}, []int32{2, 4}},
-		"a lower minimum":                           {3, []Member{with(2, 3), with(3, 4)}, []int32{1, 2}},
-		"one awaits, first the other is raised":     {6, []Member{with(2, 3), changed(with(4, 4), awaits)}, []int32{3, 4}},
-		"then its own is lowered":                   {6, []Member{with(3, 3), changed(with(4, 4), awaits)}, []int32{3, 3}},
-		"a silent one keeps its tokens":             {5, []Member{changed(with(1, 3), func(m *Member) { m.Silent = true }), changed(with(4, 4), awaits)}, []int32{1, 4}},
-		"a lost one counts as 0":                    {5, []Member{changed(with(1, 3), func(m *Member) { m.Lost = true }), with(4, 4)}, []int32{Everything, Everything}},
-		"a leaving one waits":                       {3, []Member{changed(with(1, 3), func(m *Member) { m.Leaving = true }), with(2, 4)}, []int32{1, 3}},
-		"then it leaves":                            {3, []Member{changed(with(1, 3), func(m *Member) { m.Leaving = true }), with(3, 4)}, []int32{0, 3}},
-		"all slack is where an Instance recovered":  {5, []Member{settled(2, 4), settled(Everything, 3)}, []int32{3, Everything}},
-		"then the other one gets its half":          {5, []Member{settled(3, 4), settled(Everything, 3)}, []int32{3, 2}},
-		"it moves to the second as well":            {5, []Member{settled(Everything, 4), settled(1, 3)}, []int32{Everything, 2}},
-		"three of four, evenly to within one":       {15, []Member{settled(2, 5), settled(5, 5), settled(5, 5), settled(4, 4)}, []int32{4, 4, 5, 4}},
+		"new":                                   {5, []Member{{Available: 3}, {Available: 4}}, []int32{Everything, Everything}},
+		"all are Available":                     {5, []Member{with(Everything, 3), with(Everything, 4)}, []int32{2, 3}},
+		"settled":                               {5, []Member{with(2, 3), with(3, 4)}, []int32{2, 3}},
+		"an Instance of the slack fails":        {5, []Member{with(2, 2), with(3, 4)}, []int32{2, 3}},
+		"one more fails":                        {5, []Member{with(2, 1), with(3, 4)}, []int32{2, 4}},
+		"too many fail":                         {5, []Member{with(2, 0), with(3, 4)}, []int32{Everything, Everything}},
+		"a higher minimum":                      {6, []Member{with(2, 3), with(3, 4)}, []int32{2, 4}},
+		"a lower minimum":                       {3, []Member{with(2, 3), with(3, 4)}, []int32{1, 2}},
+		"one awaits, first the other is raised": {6, []Member{with(2, 3), changed(with(4, 4), awaits)}, []int32{3, 4}},
+		"then its own is lowered":               {6, []Member{with(3, 3), changed(with(4, 4), awaits)}, []int32{3, 3}},
+		"a silent one keeps its tokens": {
+			5, []Member{changed(with(1, 3), func(m *Member) { m.Silent = true }), changed(with(4, 4), awaits)}, []int32{1, 4},
+		},
+		"a lost one counts as 0": {
+			5, []Member{changed(with(1, 3), func(m *Member) { m.Lost = true }), with(4, 4)}, []int32{Everything, Everything},
+		},
+		"a leaving one waits": {
+			3, []Member{changed(with(1, 3), func(m *Member) { m.Leaving = true }), with(2, 4)}, []int32{1, 3},
+		},
+		"then it leaves": {3, []Member{changed(with(1, 3), func(m *Member) { m.Leaving = true }), with(3, 4)}, []int32{0, 3}},
+		"all slack is where an Instance recovered": {5, []Member{settled(2, 4), settled(Everything, 3)}, []int32{3, Everything}},
+		"then the other one gets its half":         {5, []Member{settled(3, 4), settled(Everything, 3)}, []int32{3, 2}},
+		"it moves to the second as well":           {5, []Member{settled(Everything, 4), settled(1, 3)}, []int32{Everything, 2}},
+		"three of four, evenly to within one": {
+			15, []Member{settled(2, 5), settled(5, 5), settled(5, 5), settled(4, 4)}, []int32{4, 4, 5, 4},
+		},
 		"who has one more keeps it":                 {5, []Member{settled(3, 4), settled(2, 4)}, []int32{3, 2}},
 		"no more than its Available Instances":      {2, []Member{settled(1, 1), settled(1, 8)}, []int32{1, 2}},
 		"one that misses an Instance keeps its own": {5, []Member{with(2, 4), settled(3, 3)}, []int32{2, 3}},
-		"nothing is levelled while one awaits":      {6, []Member{settled(1, 4), settled(3, 3), changed(with(2, 3), func(m *Member) { m.Awaiting = 1 })}, []int32{1, 3, 2}},
-		"a report of another hub's floor":           {5, []Member{changed(with(2, 3), func(m *Member) { m.Sequence = 9 }), with(3, 4)}, []int32{2, 3}},
+		"nothing is levelled while one awaits": {
+			6, []Member{settled(1, 4), settled(3, 3), changed(with(2, 3), func(m *Member) { m.Awaiting = 1 })}, []int32{1, 3, 2},
+		},
+		"a report of another hub's floor": {5, []Member{changed(with(2, 3), func(m *Member) { m.Sequence = 9 }), with(3, 4)}, []int32{2, 3}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			result := Divide(Division{Minimum: test.minimum, Sequence: 1, Step: 1, Members: test.members})
@@ -73,7 +83,8 @@ func TestDivide(t *testing.T) {
 	}
 }
 
-// TestInventedSequences: whatever sequence a member reports, its report is answered once, and no floor of another member changes.
+// TestInventedSequences: whatever sequence a member reports, its report is answered once, and no floor of another
+// member changes.
 func TestInventedSequences(t *testing.T) {
 	for _, invented := range []int64{9, 1 << 40, MaxSequence - 1, MaxSequence, MaxSequence + 1, 1<<53 - 1, math.MaxInt64, -1, math.MinInt64} {
 		for name, change := range map[string]func(*Member){

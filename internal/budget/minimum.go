@@ -10,8 +10,8 @@ import (
 )
 
 // Minimum is how many of the desired Instances voluntary disruptions leave Available. Percentages are rounded up, as a
-// PodDisruptionBudget rounds them. It is at most desired: a larger minAvailable allows no voluntary disruption, as it does there, and
-// surplus Instances of a smaller scale can still be deleted.
+// PodDisruptionBudget rounds them. It is at most desired: a larger minAvailable allows no voluntary disruption, as it
+// does there, and surplus Instances of a smaller scale can still be deleted.
 func Minimum(of *v1alpha.WorkloadDisruption, desired int32) int32 {
 	value := func(of *intstr.IntOrString) int32 {
 		// Admission refuses a value that is neither a number nor a percentage.

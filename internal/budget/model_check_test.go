@@ -57,7 +57,8 @@ func (w *world) drain() error {
 	}
 	before := w.writes
 	w.settle()
-	// The Workload and each city raise floors, lower others once these are confirmed, and lower more once cities have confirmed theirs.
+	// The Workload and each city raise floors, lower others once these are confirmed, and lower more once cities have
+	// confirmed theirs.
 	if most := 4 * (1 + len(w.deployments)); w.writes > before+most {
 		return fmt.Errorf("%d writes until everything has settled, and not %d", w.writes-before, most)
 	}
@@ -95,8 +96,8 @@ func (w *world) drain() error {
 	return fmt.Errorf("cells wait for disruptions forever: %d Instances, minimum %d, %v", total, w.workload.value.minimum, w.state())
 }
 
-// settled reports faults of a federation in which all Instances are Available, none awaits a disruption and no message is in flight:
-// writes that do not end, or slack that one member has and another one lacks.
+// settled reports faults of a federation in which all Instances are Available, none awaits a disruption and no message
+// is in flight: writes that do not end, or slack that one member has and another one lacks.
 func (w *world) settled() error {
 	before := w.writes
 	if w.settle(); w.writes > before {
@@ -120,8 +121,8 @@ func (w *world) settled() error {
 	return nil
 }
 
-// even reports whether members have as much slack as each other to within one, or as they have Instances. of has slack and Instances of
-// each.
+// even reports whether members have as much slack as each other to within one, or as they have Instances. of has slack
+// and Instances of each.
 func even(of []int32) bool {
 	for i := 0; i < len(of); i += 2 {
 		for j := 0; j < len(of); j += 2 {
@@ -133,7 +134,8 @@ func even(of []int32) bool {
 	return true
 }
 
-// check compares the minimum in force with the number of Available Instances, and of failures that may be hidden from the hub.
+// check compares the minimum in force with the number of Available Instances, and of failures that may be hidden from
+// the hub.
 func (w *world) check(after string) error {
 	var available int32
 	for _, c := range w.cells {
@@ -142,8 +144,8 @@ func (w *world) check(after string) error {
 	return w.compare(after, available)
 }
 
-// foresee finds the violation of disruptions that the cells may make next, however long the hub hears nothing of them. Without it, the model
-// finds a mistake only if these disruptions come before the hub corrects it.
+// foresee finds the violation of disruptions that the cells may make next, however long the hub hears nothing of them.
+// Without it, the model finds a mistake only if these disruptions come before the hub corrects it.
 func (w *world) foresee() error {
 	var available, least int32
 	for _, c := range w.cells {

@@ -28,7 +28,8 @@ func (w *world) refreshAll(r *replica) {
 	r.workload, r.deployments, r.copies = w.workload, maps.Clone(w.deployments), maps.Clone(w.copies)
 }
 
-// anyReplica is most often the replica that has the project. The other replica keeps its old caches for long, and may take over.
+// anyReplica is most often the replica that has the project. The other replica keeps its old caches for long, and may
+// take over.
 func (w *world) anyReplica() *replica {
 	switch w.IntN(12) {
 	case 0, 1, 2:
@@ -195,7 +196,8 @@ func (w *world) writeFloors(r *replica, plan workload) {
 		}
 		before := r.deployments[city]
 		floor.Pending = nil
-		if w.broken != "a floor goes back on its way" && w.broken != "a plan of a stale cache is stored" && Newest(before.value.floor, &floor) == before.value.floor {
+		if w.broken != "a floor goes back on its way" && w.broken != "a plan of a stale cache is stored" &&
+			Newest(before.value.floor, &floor) == before.value.floor {
 			continue
 		}
 		if w.deployments[city].version != before.version || before.value.floor != nil && *before.value.floor == floor {
@@ -239,7 +241,8 @@ func (w *world) cellMembers(of *copied, names []string) []Member {
 		known := of.reports[name]
 		members = append(members, Member{
 			Floor: of.cells[name], Sequence: known.sequence, Available: known.available, InForce: Everything, Awaiting: known.awaiting,
-			Silent: w.cells[name].cut, Lost: w.cells[name].lost, Settled: known.available >= w.cells[name].desired() && w.broken != "slack stays where an Instance recovers",
+			Silent: w.cells[name].cut, Lost: w.cells[name].lost,
+			Settled: known.available >= w.cells[name].desired() && w.broken != "slack stays where an Instance recovers",
 		})
 	}
 	return members
@@ -311,8 +314,8 @@ func (w *world) removeCity(city string) error {
 	return w.check("the removal of " + city)
 }
 
-// settle delivers every message between the hub and the cells that are not cut off, and lets the hub act on them, until nothing
-// changes. Earlier failures are known then, if the minimum is reported to be in force.
+// settle delivers every message between the hub and the cells that are not cut off, and lets the hub act on them, until
+// nothing changes. Earlier failures are known then, if the minimum is reported to be in force.
 func (w *world) settle() {
 	w.calm = true
 	defer func() { w.calm = false }()
@@ -351,7 +354,8 @@ func (w *world) settle() {
 	}
 }
 
-// exchange delivers the newest floor to a cell and its report to the hub. Earlier floors may still arrive, and no earlier reports.
+// exchange delivers the newest floor to a cell and its report to the hub. Earlier floors may still arrive, and no
+// earlier reports.
 func (w *world) exchange(c *cell) {
 	if c.cut {
 		return

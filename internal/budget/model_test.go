@@ -12,8 +12,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// The model has the stored objects, caches of two replicas, messages in flight, and cells with Instances. Each step is one action that
-// the real system may take next. The hub's actions follow its controllers, with Divide and Newest.
+// The model has the stored objects, caches of two replicas, messages in flight, and cells with Instances. Each step is
+// one action that the real system may take next. The hub's actions follow its controllers, with Divide and Newest.
 
 // stored is an object of an API server, and also a replica's cached version of it.
 type stored[T any] struct {
@@ -232,7 +232,8 @@ func (w *world) step() error {
 	return w.foresee()
 }
 
-// cutOff cuts a cell off or connects it. A lost cell often has failures. A clock that is ahead judges a cell to be lost that is not.
+// cutOff cuts a cell off or connects it. A lost cell often has failures. A clock that is ahead judges a cell to be lost
+// that is not.
 func (w *world) cutOff(c *cell) {
 	c.cut = !c.cut && w.IntN(3) > 0
 	c.lost = c.cut && w.IntN(2) == 0 || w.IntN(8) == 0
@@ -273,8 +274,8 @@ func (w *world) change(c *cell) {
 	}
 }
 
-// operate is an action of an operator or a consumer: another minimum, another city, one city less, another cell, a cell that is lost
-// permanently.
+// operate is an action of an operator or a consumer: another minimum, another city, one city less, another cell, a cell
+// that is lost permanently.
 func (w *world) operate() {
 	next := w.workload.value.clone()
 	switch w.IntN(8) {

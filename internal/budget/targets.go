@@ -46,9 +46,9 @@ func (d *Division) targets() []int32 {
 	return targets
 }
 
-// shares divides the slack. Each member that awaits disruptions gets some, also from members that do not; apart from that, each keeps
-// its own, and the rest is divided evenly. While no member awaits disruptions, the settled ones have as much as each other. enough is
-// false if the minimum is missed even without any slack.
+// shares divides the slack. Each member that awaits disruptions gets some, also from members that do not; apart from
+// that, each keeps its own, and the rest is divided evenly. While no member awaits disruptions, the settled ones have
+// as much as each other. enough is false if the minimum is missed even without any slack.
 func (d *Division) shares(rest int32, leave bool) (shares []int32, enough bool) {
 	shares = make([]int32, len(d.Members))
 	give := func(i int, upTo int32) {
@@ -88,8 +88,9 @@ func (d *Division) shares(rest int32, leave bool) (shares []int32, enough bool) 
 	return shares, true
 }
 
-// kept returns how much of their slack members keep that do not await disruptions, rest at most. With evenly, the settled members level
-// theirs: an Instance that recovered has left its slack where it recovered, whoever had been given slack meanwhile.
+// kept returns how much of their slack members keep that do not await disruptions, rest at most. With evenly, the
+// settled members level theirs: an Instance that recovered has left its slack where it recovered, whoever had been
+// given slack meanwhile.
 func (d *Division) kept(members []int, rest int32, evenly bool) []int32 {
 	kept := make([]int32, len(members))
 	var settled []int
@@ -109,7 +110,8 @@ func (d *Division) kept(members []int, rest int32, evenly bool) []int32 {
 	return kept
 }
 
-// fill raises the smallest of the shares of members first, each up to its bound, by rest together. It returns by how much it has.
+// fill raises the smallest of the shares of members first, each up to its bound, by rest together. It returns by how
+// much it has.
 func fill(shares []int32, members []int, rest int32, bound func(int) int32) int32 {
 	if rest <= 0 || len(members) == 0 {
 		return 0
@@ -123,7 +125,8 @@ func fill(shares []int32, members []int, rest int32, bound func(int) int32) int3
 		}
 		return sum
 	}
-	level := int32(sort.Search(int(Everything)+1, func(n int) bool { return needs(int32(n)) > int64(rest) })) - 1 //nolint:gosec // at most Everything
+	//nolint:gosec // at most Everything
+	level := int32(sort.Search(int(Everything)+1, func(n int) bool { return needs(int32(n)) > int64(rest) })) - 1
 	used := needs(level)
 	for _, i := range members {
 		next := raised(i, level)

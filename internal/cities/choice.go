@@ -17,7 +17,8 @@ import (
 )
 
 // ErrLocationsNotServed reports the reason why no project has a location.
-var ErrLocationsNotServed = errors.New("Milo does not serve LocationBindings of networking.datumapis.com/v1alpha, so that no project has a location; " +
+var ErrLocationsNotServed = errors.New("Milo does not serve LocationBindings of networking.datumapis.com/v1alpha, so " +
+	"that no project has a location; " +
 	"whoever operates Milo has to install their CustomResourceDefinition")
 
 // Location is a location of a project, as its LocationBinding describes it.
@@ -50,20 +51,21 @@ func citiesOf(locations []Location, include func(*Location) bool) []string {
 
 // Choice is the result of a placement's choice among the locations of a project.
 type Choice struct {
-	// Cities that get Instances: upper case, each once, in the order of the placement; the cities of a selector are sorted.
+	// Cities that get Instances: upper case, each once, in the order of the placement; the cities of a selector are
+	// sorted.
 	Cities []string
 	// Held are chosen cities that the project cannot use now: running Instances stay, and no Instance is created there.
 	Held []string
-	// Unresolved reports that the placement names an unknown location, or that no location is known: the placement's Instances
-	// elsewhere stay.
+	// Unresolved reports that the placement names an unknown location, or that no location is known: the placement's
+	// Instances elsewhere stay.
 	Unresolved bool
 	// Problems describe the locations that the placement chooses and cannot have.
 	Problems []string
 }
 
-// Choose returns a placement's choice among the locations of a project. A location is served by the cells of its city, which have no
-// other property to distinguish them: if a placement chooses some locations of a city and not all of them, the city is held, since the
-// Instances could run at a location that was not chosen.
+// Choose returns a placement's choice among the locations of a project. A location is served by the cells of its city,
+// which have no other property to distinguish them: if a placement chooses some locations of a city and not all of
+// them, the city is held, since the Instances could run at a location that was not chosen.
 func Choose(p *v1alpha.WorkloadPlacement, locations []Location) Choice {
 	switch {
 	case p.LocationSelector != nil:
@@ -222,8 +224,8 @@ func describeLocations(locations []Location) string {
 	return strings.Join(names, ", ")
 }
 
-// MostInstances is how many Instances placements may have in the cities that they choose among the locations of a project.
-// Cities and locations that are named count also while they are not available.
+// MostInstances is how many Instances placements may have in the cities that they choose among the locations of a
+// project. Cities and locations that are named count also while they are not available.
 func MostInstances(placements []v1alpha.WorkloadPlacement, locations []Location) int64 {
 	var sum int64
 	for i := range placements {

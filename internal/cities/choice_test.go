@@ -55,31 +55,55 @@ func TestChoose(t *testing.T) {
 		wantUnresolved bool
 		wantProblem    string
 	}{
-		"cities, in any case":                    {v1alpha.WorkloadPlacement{CityCodes: []string{"ord", "DFW"}}, both, "ORD DFW", "", false, ""},
-		"a city without a location":              {v1alpha.WorkloadPlacement{CityCodes: []string{"DFW", "xyz"}}, both, "DFW", "XYZ", false, "no available location for XYZ; the project has locations for DFW, LHR, ORD"},
-		"a city that is not available":           {v1alpha.WorkloadPlacement{CityCodes: []string{"DFW"}}, "!dfw-1:DFW:us", "", "DFW", false, "no location at all"},
-		"a location":                             {named("lhr-1"), both, "LHR", "", false, ""},
-		"a location that the project lacks":      {named("lhr-1", "syd-1"), both, "LHR", "", true, "the project has no location syd-1; it has dfw-1, lhr-1, ord-1"},
-		"a location that is not available":       {named("dfw-1"), "!dfw-1:DFW:us", "", "DFW", false, "location dfw-1 in DFW is not available now"},
-		"a location without a city":              {named("moon-1"), "moon-1::luna", "", "", true, "location moon-1 has no city"},
-		"one of two locations of a city":         {named("dfw-1"), "dfw-1:DFW:us dfw-2:DFW:us", "", "DFW", false, "city DFW has location dfw-2 too"},
-		"both locations of a city":               {named("dfw-1", "dfw-2"), "dfw-1:DFW:us dfw-2:DFW:us", "DFW", "", false, ""},
-		"both, and one is not available":         {named("dfw-1", "dfw-2"), "dfw-1:DFW:us !dfw-2:DFW:us", "DFW", "", false, ""},
-		"a region":                               {selecting(region, "us"), both, "DFW ORD", "", false, ""},
-		"a region with one that is unavailable":  {selecting(region, "us"), "dfw-1:DFW:us !ord-1:ORD:us", "DFW", "ORD", false, "location ord-1 in ORD is not available now"},
-		"cities by a selector, in any case":      {selecting(v1alpha.LabelTopologyCity, "dfw", "Ord"), both, "DFW ORD", "", false, ""},
-		"a city by a selector, in any case":      {selecting(v1alpha.LabelTopologyCity, "Ord"), both, "ORD", "", false, ""},
-		"a region that nothing is in":            {selecting(region, "ap"), both, "", "", false, "no location of the project matches"},
-		"a region while no location is known":    {selecting(region, "us"), "", "", "", true, "it has no location at all"},
-		"a part of a city":                       {selecting(region, "us"), "dfw-1:DFW:us dfw-2:DFW:other", "", "DFW", false, "city DFW has location dfw-2 too"},
-		"an empty selector selects nothing":      {v1alpha.WorkloadPlacement{LocationSelector: &metav1.LabelSelector{}}, both, "", "", false, "locationSelector is empty"},
-		"a selector with an unknown operator":    {v1alpha.WorkloadPlacement{LocationSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Near"}}}}, both, "", "", false, "locationSelector: "},
-		"what is not a city is no city by label": {selecting(region, "luna"), "moon-1::luna", "", "", false, "no location of the project matches"},
+		"cities, in any case": {v1alpha.WorkloadPlacement{CityCodes: []string{"ord", "DFW"}}, both, "ORD DFW", "", false, ""},
+		"a city without a location": {
+			v1alpha.WorkloadPlacement{CityCodes: []string{"DFW", "xyz"}}, both, "DFW", "XYZ", false,
+			"no available location for XYZ; the project has locations for DFW, LHR, ORD",
+		},
+		"a city that is not available": {
+			v1alpha.WorkloadPlacement{CityCodes: []string{"DFW"}}, "!dfw-1:DFW:us", "", "DFW", false, "no location at all",
+		},
+		"a location": {named("lhr-1"), both, "LHR", "", false, ""},
+		"a location that the project lacks": {
+			named("lhr-1", "syd-1"), both, "LHR", "", true, "the project has no location syd-1; it has dfw-1, lhr-1, ord-1",
+		},
+		"a location that is not available": {
+			named("dfw-1"), "!dfw-1:DFW:us", "", "DFW", false, "location dfw-1 in DFW is not available now",
+		},
+		"a location without a city": {named("moon-1"), "moon-1::luna", "", "", true, "location moon-1 has no city"},
+		"one of two locations of a city": {
+			named("dfw-1"), "dfw-1:DFW:us dfw-2:DFW:us", "", "DFW", false, "city DFW has location dfw-2 too",
+		},
+		"both locations of a city":       {named("dfw-1", "dfw-2"), "dfw-1:DFW:us dfw-2:DFW:us", "DFW", "", false, ""},
+		"both, and one is not available": {named("dfw-1", "dfw-2"), "dfw-1:DFW:us !dfw-2:DFW:us", "DFW", "", false, ""},
+		"a region":                       {selecting(region, "us"), both, "DFW ORD", "", false, ""},
+		"a region with one that is unavailable": {
+			selecting(region, "us"), "dfw-1:DFW:us !ord-1:ORD:us", "DFW", "ORD", false, "location ord-1 in ORD is not available now",
+		},
+		"cities by a selector, in any case":   {selecting(v1alpha.LabelTopologyCity, "dfw", "Ord"), both, "DFW ORD", "", false, ""},
+		"a city by a selector, in any case":   {selecting(v1alpha.LabelTopologyCity, "Ord"), both, "ORD", "", false, ""},
+		"a region that nothing is in":         {selecting(region, "ap"), both, "", "", false, "no location of the project matches"},
+		"a region while no location is known": {selecting(region, "us"), "", "", "", true, "it has no location at all"},
+		"a part of a city": {
+			selecting(region, "us"), "dfw-1:DFW:us dfw-2:DFW:other", "", "DFW", false, "city DFW has location dfw-2 too",
+		},
+		"an empty selector selects nothing": {
+			v1alpha.WorkloadPlacement{LocationSelector: &metav1.LabelSelector{}}, both, "", "", false, "locationSelector is empty",
+		},
+		"a selector with an unknown operator": {
+			v1alpha.WorkloadPlacement{
+				LocationSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "a", Operator: "Near"}}},
+			}, both, "", "", false, "locationSelector: ",
+		},
+		"what is not a city is no city by label": {
+			selecting(region, "luna"), "moon-1::luna", "", "", false, "no location of the project matches",
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			got := cities.Choose(&test.placement, locationsOf(test.locations))
-			if !slices.Equal(got.Cities, strings.Fields(test.want)) || !slices.Equal(got.Held, strings.Fields(test.wantHeld)) || got.Unresolved != test.wantUnresolved {
+			if !slices.Equal(got.Cities, strings.Fields(test.want)) || !slices.Equal(got.Held, strings.Fields(test.wantHeld)) ||
+				got.Unresolved != test.wantUnresolved {
 				t.Errorf("got %+v", got)
 			}
 			problems := strings.Join(got.Problems, "; ")

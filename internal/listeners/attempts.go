@@ -16,7 +16,8 @@ import (
 )
 
 const (
-	// attemptsPerSecond and attemptsAtOnce bound the failing attempts of one source, allPerSecond and allAtOnce the attempts of all sources.
+	// attemptsPerSecond and attemptsAtOnce bound the failing attempts of one source, allPerSecond and allAtOnce the
+	// attempts of all sources.
 	attemptsPerSecond, attemptsAtOnce = 1, 20
 	allPerSecond, allAtOnce           = 50, 200
 	// maxSources bounds the sources whose attempts are counted, the last ones.
@@ -25,7 +26,8 @@ const (
 	maxTokens = 1024
 )
 
-// Attempts bounds how often callers may fail to prove who they are, in all and from each source. It is safe for concurrent use.
+// Attempts bounds how often callers may fail to prove who they are, in all and from each source. It is safe for
+// concurrent use.
 type Attempts struct {
 	clock   clock.PassiveClock
 	all     *rate.Limiter
@@ -60,8 +62,8 @@ func (a *Attempts) of(source netip.Prefix) *rate.Limiter {
 	return limiter
 }
 
-// Tokens bounds the TokenReviews that made-up tokens cause: a token that has not been accepted before is an attempt. It is safe for
-// concurrent use.
+// Tokens bounds the TokenReviews that made-up tokens cause: a token that has not been accepted before is an attempt. It
+// is safe for concurrent use.
 type Tokens struct {
 	attempts *Attempts
 	accepted *lru.Cache
@@ -120,8 +122,8 @@ func TooMany(w http.ResponseWriter) {
 
 type passedKey struct{}
 
-// Guard bounds the TokenReviews of authenticate, which puts an authentication in front of a handler, and proves the connections of callers
-// that it lets pass.
+// Guard bounds the TokenReviews of authenticate, which puts an authentication in front of a handler, and proves the
+// connections of callers that it lets pass.
 func (t *Tokens) Guard(next http.Handler, authenticate func(http.Handler) (http.Handler, error)) (http.Handler, error) {
 	guarded, err := authenticate(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if passed, ok := r.Context().Value(passedKey{}).(*bool); ok {

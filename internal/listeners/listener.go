@@ -15,7 +15,8 @@ import (
 
 // Bounds limit the connections of a port.
 type Bounds struct {
-	// Unproved is the maximum number of connections whose callers have not proved who they are, and PerSource of those from one source.
+	// Unproved is the maximum number of connections whose callers have not proved who they are, and PerSource of those
+	// from one source.
 	Unproved, PerSource int
 	// Proved is the maximum number of connections of callers that have proved who they are.
 	Proved int
@@ -23,9 +24,9 @@ type Bounds struct {
 	First time.Duration
 }
 
-// Listener accepts every connection, and closes the oldest unproved one of the source with most of them when the port has too many. A
-// caller that proves who it is within the time that others need to open that many connections is therefore served, whatever others hold.
-// It is safe for concurrent use.
+// Listener accepts every connection, and closes the oldest unproved one of the source with most of them when the port
+// has too many. A caller that proves who it is within the time that others need to open that many connections is
+// therefore served, whatever others hold. It is safe for concurrent use.
 type Listener struct {
 	net.Listener
 	bounds Bounds
@@ -133,7 +134,8 @@ type connection struct {
 	listener *Listener
 	source   netip.Prefix
 	started  time.Time
-	// place is where an unproved connection is counted, and proved that it is counted as proved. The listener's lock guards both.
+	// place is where an unproved connection is counted, and proved that it is counted as proved. The listener's lock
+	// guards both.
 	place  *list.Element
 	proved bool
 
@@ -155,8 +157,9 @@ func (c *connection) abort() {
 	_ = c.Conn.Close() // the server finds out by its next read, and calls Close
 }
 
-// SetReadDeadline implements net.Conn. The first deadline of a server is for the handshake or, without TLS, for the headers. net/http
-// has one setting for both, which must be long where callers keep connections that they have not used yet.
+// SetReadDeadline implements net.Conn. The first deadline of a server is for the handshake or, without TLS, for the
+// headers. net/http has one setting for both, which must be long where callers keep connections that they have not used
+// yet.
 func (c *connection) SetReadDeadline(at time.Time) error {
 	c.first.Do(func() {
 		if latest := c.started.Add(c.listener.bounds.First); at.After(latest) || at.IsZero() {

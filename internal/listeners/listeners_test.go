@@ -86,8 +86,8 @@ const proof = "Proof: yes\r\n"
 
 var roomy = Timeouts{Header: time.Minute, Body: time.Minute, Answer: time.Minute, Idle: time.Minute}
 
-// TestShares verifies that too many connections cost the source with most of them its oldest one, and never a caller that has proved who
-// it is.
+// TestShares verifies that too many connections cost the source with most of them its oldest one, and never a caller
+// that has proved who it is.
 func TestShares(t *testing.T) {
 	address, listener := serve(t, Bounds{Unproved: 6, PerSource: 4, Proved: 2, First: time.Minute}, roomy)
 	proved := dial(t, address, "127.0.0.1")
@@ -167,11 +167,18 @@ func TestSteps(t *testing.T) {
 		// answers is the part of the answer that the caller gets before the end.
 		answers string
 	}{
-		"nothing is sent":            {short, roomy, "", ""},
-		"headers that do not end":    {time.Minute, Timeouts{Header: short, Body: time.Minute, Idle: time.Minute}, "GET / HTTP/1.1\r\nHost:", ""},
-		"a body that does not come":  {time.Minute, Timeouts{Header: time.Minute, Body: short, Idle: time.Minute}, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\na", "408"},
-		"no second request":          {time.Minute, Timeouts{Header: time.Minute, Body: time.Minute, Idle: short}, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "200"},
-		"a port of single questions": {time.Minute, Timeouts{Header: time.Minute, Body: time.Minute}, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "Connection: close"},
+		"nothing is sent":         {short, roomy, "", ""},
+		"headers that do not end": {time.Minute, Timeouts{Header: short, Body: time.Minute, Idle: time.Minute}, "GET / HTTP/1.1\r\nHost:", ""},
+		"a body that does not come": {
+			time.Minute, Timeouts{Header: time.Minute, Body: short, Idle: time.Minute},
+			"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\na", "408",
+		},
+		"no second request": {
+			time.Minute, Timeouts{Header: time.Minute, Body: time.Minute, Idle: short}, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "200",
+		},
+		"a port of single questions": {
+			time.Minute, Timeouts{Header: time.Minute, Body: time.Minute}, "GET / HTTP/1.1\r\nHost: x\r\n\r\n", "Connection: close",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -193,11 +200,12 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// TestUnusedConnection verifies that a connection is not closed because it was opened long before its first request, and that the body of
-// this request has its time from then on.
+// TestUnusedConnection verifies that a connection is not closed because it was opened long before its first request,
+// and that the body of this request has its time from then on.
 func TestUnusedConnection(t *testing.T) {
 	t.Parallel()
-	address, _ := serve(t, Bounds{Unproved: 10, PerSource: 10, First: time.Minute}, Timeouts{Header: time.Minute, Body: time.Second, Answer: time.Second, Idle: time.Minute})
+	address, _ := serve(t, Bounds{Unproved: 10, PerSource: 10, First: time.Minute},
+		Timeouts{Header: time.Minute, Body: time.Second, Answer: time.Second, Idle: time.Minute})
 	one := dial(t, address, "127.0.0.1")
 	timer := time.NewTimer(1500 * time.Millisecond)
 	defer timer.Stop()
@@ -209,8 +217,8 @@ func TestUnusedConnection(t *testing.T) {
 	}
 }
 
-// TestMadeUpTokens verifies that made-up tokens cause a bounded number of reviews, and that a source that sends them costs another
-// source nothing, nor a token that was accepted before.
+// TestMadeUpTokens verifies that made-up tokens cause a bounded number of reviews, and that a source that sends them
+// costs another source nothing, nor a token that was accepted before.
 func TestMadeUpTokens(t *testing.T) {
 	clock := testingclock.NewFakePassiveClock(time.Now())
 	tokens, reviews := NewTokens(clock), 0
@@ -273,8 +281,9 @@ func TestMadeUpTokens(t *testing.T) {
 
 func TestSourceOf(t *testing.T) {
 	for address, want := range map[string]string{
-		"192.0.2.7:80": "192.0.2.7/32", "[::ffff:192.0.2.7]:80": "192.0.2.7/32", "[2001:db8::1:2:3:4]:80": "2001:db8::/64", "[fe80::1%eth0]:80": "fe80::/64",
-		"pipe": "invalid Prefix",
+		"192.0.2.7:80": "192.0.2.7/32", "[::ffff:192.0.2.7]:80": "192.0.2.7/32", "[2001:db8::1:2:3:4]:80": "2001:db8::/64",
+		"[fe80::1%eth0]:80": "fe80::/64",
+		"pipe":              "invalid Prefix",
 	} {
 		if got := sourceOf(address).String(); got != want {
 			t.Errorf("%s is of %s, not %s", address, got, want)

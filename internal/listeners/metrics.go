@@ -32,7 +32,8 @@ var (
 type Metrics struct {
 	// Address is where they are served.
 	Address string
-	// CertDir has tls.crt and tls.key. Empty: Certificate returns the certificate or, if it is nil, the process signs one itself.
+	// CertDir has tls.crt and tls.key. Empty: Certificate returns the certificate or, if it is nil, the process signs one
+	// itself.
 	CertDir     string
 	Certificate func(*tls.ClientHelloInfo) (*tls.Certificate, error)
 	// Others are served beside the metrics, by path.
@@ -79,7 +80,8 @@ func (m *Metrics) handler() (http.Handler, error) {
 	return mux, nil
 }
 
-// tlsConfig asks for certificates, which the guard may verify. HTTP/2 would give each connection many requests at the same time.
+// tlsConfig asks for certificates, which the guard may verify. HTTP/2 would give each connection many requests at the
+// same time.
 func (m *Metrics) tlsConfig(ctx context.Context) (*tls.Config, error) {
 	config := &tls.Config{
 		MinVersion: tls.VersionTLS13, ClientAuth: tls.RequestClientCert, NextProtos: []string{"http/1.1"}, GetCertificate: m.Certificate,

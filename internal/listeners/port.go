@@ -67,7 +67,8 @@ func Listen(ctx context.Context, address string, bounds Bounds) (*Listener, erro
 	return Bound(listener, bounds), nil
 }
 
-// Serve serves until ctx ends, with TLS if the server has a configuration for it. Then it gives requests in flight the time until finish.
+// Serve serves until ctx ends, with TLS if the server has a configuration for it. Then it gives requests in flight the
+// time until finish.
 func Serve(ctx context.Context, server *http.Server, listener net.Listener, finish time.Duration) error {
 	failed := make(chan error, 1)
 	go func() {

@@ -88,8 +88,8 @@ func ParseSet(text string) *Set {
 	return set
 }
 
-// Parse is the inverse of Format, ascending. The text comes from a cell: parts that are not ranges are dropped, and the result is
-// bounded whatever the text is.
+// Parse is the inverse of Format, ascending. The text comes from a cell: parts that are not ranges are dropped, and the
+// result is bounded whatever the text is.
 func Parse(text string) []int { return ParseSet(text).Indices() }
 
 // Contains reports whether text lists an index, in the form that Parse reads.
@@ -112,8 +112,8 @@ func Desired(d *v1alpha.WorkloadDeployment) []int {
 	return Assigned(d.Spec.Assignment, d.Cell())[:desired]
 }
 
-// ReplicaBounds are how many Instances run in the cell that has this deployment, at least and at most. They differ only where
-// an autoscaler decides (Autoscaled).
+// ReplicaBounds are how many Instances run in the cell that has this deployment, at least and at most. They differ only
+// where an autoscaler decides (Autoscaled).
 func ReplicaBounds(d *v1alpha.WorkloadDeployment) (least, most int) {
 	least = int(d.Spec.ScaleSettings.MinReplicas)
 	most = least

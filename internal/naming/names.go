@@ -1,9 +1,9 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package naming derives the names and the labels of objects from the objects that they belong to. A name must not change from one
-// version to the next. It also has the indices of Instances: as text, as ranges and as sets, which cell may use which, and which
-// InstanceSlice has which.
+// Package naming derives the names and the labels of objects from the objects that they belong to. A name must not
+// change from one version to the next. It also has the indices of Instances: as text, as ranges and as sets, which cell
+// may use which, and which InstanceSlice has which.
 package naming
 
 import (
@@ -51,8 +51,8 @@ func InstanceName(deployment string, index int) string {
 	return deployment + "-" + strconv.Itoa(index)
 }
 
-// InstanceIndex is the index of an Instance of a deployment, by its name. ok is false if InstanceName does not return this name for the
-// deployment.
+// InstanceIndex is the index of an Instance of a deployment, by its name. ok is false if InstanceName does not return
+// this name for the deployment.
 func InstanceIndex(deployment, instance string) (int, bool) {
 	suffix, found := strings.CutPrefix(instance, deployment+"-")
 	if !found {
@@ -68,8 +68,9 @@ func InstanceIndex(deployment, instance string) (int, bool) {
 // hubNamespacePrefix begins the name of every hub namespace.
 const hubNamespacePrefix = "ns-"
 
-// HubNamespace is the name of the hub namespace of a project's namespace, by the UIDs of both. Milo keeps namespace default and its UID
-// when a project is recreated, so that the UID of the namespace alone does not distinguish the two projects.
+// HubNamespace is the name of the hub namespace of a project's namespace, by the UIDs of both. Milo keeps namespace
+// default and its UID when a project is recreated, so that the UID of the namespace alone does not distinguish the two
+// projects.
 func HubNamespace(projectUID, namespaceUID string) string {
 	sum := sha256.Sum256([]byte(projectUID + "/" + namespaceUID))
 	return fmt.Sprintf("%s%x-%x-%x-%x-%x", hubNamespacePrefix, sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
@@ -85,9 +86,9 @@ func ProjectLabel(project string) string {
 	return Shorten("cluster-" + strings.ReplaceAll(project, "/", "_"))
 }
 
-// NetworkLabel is the value of LabelNetwork for a network of a project, which its namespace and name identify: "<namespace>.<name>". A
-// namespace has no dot, so that different networks have different values. A value that is not a valid label value is replaced by a
-// hash, which has no dot.
+// NetworkLabel is the value of LabelNetwork for a network of a project, which its namespace and name identify:
+// "<namespace>.<name>". A namespace has no dot, so that different networks have different values. A value that is not a
+// valid label value is replaced by a hash, which has no dot.
 func NetworkLabel(namespace, name string) string {
 	label := namespace + "." + name
 	if len(label) <= maxLabelLength && len(validation.IsDNS1123Label(namespace)) == 0 && len(validation.IsDNS1123Subdomain(name)) == 0 {
@@ -102,8 +103,8 @@ func ProjectMarkName(project string) string {
 	return Shorten("karmada-compute-project-" + project)
 }
 
-// InstanceNetworkLabel is the value of LabelNetwork for an Instance of the deployment with this spec: the network of its first interface,
-// since a Pod has one. It is "" without an interface.
+// InstanceNetworkLabel is the value of LabelNetwork for an Instance of the deployment with this spec: the network of
+// its first interface, since a Pod has one. It is "" without an interface.
 func InstanceNetworkLabel(d *v1alpha.WorkloadDeployment, spec *v1alpha.InstanceSpec) string {
 	if len(spec.NetworkInterfaces) == 0 {
 		return ""
@@ -113,8 +114,8 @@ func InstanceNetworkLabel(d *v1alpha.WorkloadDeployment, spec *v1alpha.InstanceS
 	return NetworkLabel(cmp.Or(network.Namespace, d.Labels[v1alpha.LabelProjectNamespace], d.Namespace), network.Name)
 }
 
-// InstanceLabels are the labels of the Instance at an index, in its cell and in its project: the labels of the template, overridden by
-// the labels of the add-on.
+// InstanceLabels are the labels of the Instance at an index, in its cell and in its project: the labels of the
+// template, overridden by the labels of the add-on.
 func InstanceLabels(d *v1alpha.WorkloadDeployment, index int) map[string]string {
 	template, _ := d.Spec.TemplateAt(index)
 	labels := maps.Clone(template.Labels)

@@ -90,7 +90,8 @@ func TestHubNamespace(t *testing.T) {
 		names[name] = true
 	}
 	if want := "ns-131f89bd-23f2-dc9c-4f7c-b89c034d784a"; naming.HubNamespace(project, namespace) != want {
-		t.Errorf("got %s, want %s: the names of hub namespaces must not change from one version to the next", naming.HubNamespace(project, namespace), want)
+		t.Errorf("got %s, want %s: the names of hub namespaces must not change from one version to the next",
+			naming.HubNamespace(project, namespace), want)
 	}
 	for _, name := range []string{"victim", "ns-1", "ns-" + namespace + "-2", "default"} {
 		if naming.IsHubNamespace(name) {

@@ -11,7 +11,8 @@ import (
 )
 
 const (
-	// InlineInstances is the number of Instances, with the lowest indices, whose entries are in the status of the deployment.
+	// InlineInstances is the number of Instances, with the lowest indices, whose entries are in the status of the
+	// deployment.
 	InlineInstances = 16
 	// SliceInstances is how many of the others each InstanceSlice is for.
 	SliceInstances = 32
@@ -53,8 +54,8 @@ func ParseSliceName(slice string) (deployment string, number int, ok bool) {
 	return slice[:at], number, number < MaxSlices && SliceName(slice[:at], number) == slice
 }
 
-// SliceOf is the number of the slice that an Instance at an index has its entry in. It is false for one that has it in the status of
-// the deployment.
+// SliceOf is the number of the slice that an Instance at an index has its entry in. It is false for one that has it in
+// the status of the deployment.
 func SliceOf(index int) (number int, sliced bool) {
 	if index < InlineInstances {
 		return 0, false

@@ -27,7 +27,9 @@ type reader struct {
 func (r reader) List(_ context.Context, list client.ObjectList, _ ...client.ListOption) error {
 	pods, ok := list.(*corev1.PodList)
 	if r.err == nil && ok {
-		pods.Items = []corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "b"}}, {ObjectMeta: metav1.ObjectMeta{Namespace: "c", Name: "d"}}}
+		pods.Items = []corev1.Pod{
+			{ObjectMeta: metav1.ObjectMeta{Namespace: "a", Name: "b"}}, {ObjectMeta: metav1.ObjectMeta{Namespace: "c", Name: "d"}},
+		}
 	}
 	return r.err
 }

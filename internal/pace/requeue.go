@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// After is the shortest of the delays that the steps of a reconcile requested. Zero: no step requested one, and the object is not
-// requeued.
+// After is the shortest of the delays that the steps of a reconcile requested. Zero: no step requested one, and the
+// object is not requeued.
 type After time.Duration
 
 // AtMost shortens the delay to d, which is more than zero.
@@ -31,11 +31,12 @@ func (a After) Result() reconcile.Result {
 	return reconcile.Result{RequeueAfter: time.Duration(a)}
 }
 
-// All returns a request for each object of a list, which it reads. Without an answer it logs the error and returns none: the next
-// event requests the objects again. A cache fails only while it stops.
+// All returns a request for each object of a list, which it reads. Without an answer it logs the error and returns
+// none: the next event requests the objects again. A cache fails only while it stops.
 func All(ctx context.Context, reader client.Reader, list client.ObjectList, options ...client.ListOption) []reconcile.Request {
 	if err := reader.List(ctx, list, options...); err != nil {
-		log.FromContext(ctx).Error(err, "Failed to list the objects to reconcile; they are stale until the next event", "list", fmt.Sprintf("%T", list))
+		log.FromContext(ctx).Error(err, "Failed to list the objects to reconcile; they are stale until the next event",
+			"list", fmt.Sprintf("%T", list))
 		return nil
 	}
 	requests := make([]reconcile.Request, 0, meta.LenList(list))

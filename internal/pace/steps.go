@@ -21,8 +21,8 @@ type Runner struct {
 
 // Run runs steps in their order until one fails, and returns the result of the reconcile.
 //
-// A write that fails because its object is gone or has changed ends the reconcile without an error: the cache was out of
-// date, and the event that updates it requeues the object.
+// A write that fails because its object is gone or has changed ends the reconcile without an error: the cache was out
+// of date, and the event that updates it requeues the object.
 func (r *Runner) Run(ctx context.Context, steps ...Step) (reconcile.Result, error) {
 	for _, step := range steps {
 		err := step(ctx)

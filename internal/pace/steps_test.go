@@ -29,8 +29,10 @@ func TestRun(t *testing.T) {
 		wantResult reconcile.Result
 		wantErr    error
 	}{
-		"nothing to wait for":         {wantSteps: []string{"first", "second"}},
-		"the shortest time counts":    {after: []time.Duration{2, 1, 3}, wantSteps: []string{"first", "second"}, wantResult: reconcile.Result{RequeueAfter: 1}},
+		"nothing to wait for": {wantSteps: []string{"first", "second"}},
+		"the shortest time counts": {
+			after: []time.Duration{2, 1, 3}, wantSteps: []string{"first", "second"}, wantResult: reconcile.Result{RequeueAfter: 1},
+		},
 		"an error ends the reconcile": {first: broken, after: []time.Duration{1}, wantSteps: []string{"first"}, wantErr: broken},
 		"an object that is gone ends it without an error": {
 			first: fmt.Errorf("delete: %w", apierrors.NewNotFound(pods, "web")), wantSteps: []string{"first"},

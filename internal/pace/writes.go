@@ -11,11 +11,11 @@ import (
 )
 
 const (
-	// Limit is the time for which a transient state waits. It is long enough for most Instances to start, and short enough for people
-	// who watch.
+	// Limit is the time for which a transient state waits. It is long enough for most Instances to start, and short enough
+	// for people who watch.
 	Limit = 500 * time.Millisecond
-	// CrowdShare is the time for which a transient state waits per waiting object of its group. While many objects start at once, writes of
-	// their transient states would delay the states that last.
+	// CrowdShare is the time for which a transient state waits per waiting object of its group. While many objects start
+	// at once, writes of their transient states would delay the states that last.
 	CrowdShare = 100 * time.Millisecond
 	// CrowdLimit is the longest time for which a transient state waits in a crowd.
 	CrowdLimit = 5 * time.Second
@@ -40,15 +40,16 @@ func NewWrites[K comparable](c clock.PassiveClock) *Writes[K] {
 	return &Writes[K]{clock: c, since: map[K]time.Time{}, cleaned: c.Now()}
 }
 
-// NewGrouped returns Writes without a delayed write, whose limit grows with the number of waiting objects of a group: about ten transient
-// states of a group are written in a second.
+// NewGrouped returns Writes without a delayed write, whose limit grows with the number of waiting objects of a group:
+// about ten transient states of a group are written in a second.
 func NewGroupedWrites[K comparable](c clock.PassiveClock, group func(K) string) *Writes[K] {
 	w := NewWrites[K](c)
 	w.group, w.waiting = group, map[string]int{}
 	return w
 }
 
-// Wait is how long the write of a passing state still waits, 0 when it has waited for its limit. The first call begins the wait.
+// Wait is how long the write of a passing state still waits, 0 when it has waited for its limit. The first call begins
+// the wait.
 func (w *Writes[K]) Wait(object K) time.Duration { return w.WaitAtMost(object, Limit) }
 
 // WaitAtMost is Wait with another limit.
@@ -72,7 +73,8 @@ func (w *Writes[K]) WaitAtMost(object K, limit time.Duration) time.Duration {
 	return max(0, since.Add(limit).Sub(now))
 }
 
-// Done ends the wait: the state is written, or there is nothing to write any more. The next transient state has a wait of its own.
+// Done ends the wait: the state is written, or there is nothing to write any more. The next transient state has a wait
+// of its own.
 func (w *Writes[K]) Done(object K) {
 	if w == nil {
 		return

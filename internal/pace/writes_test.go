@@ -44,7 +44,8 @@ func TestWrites(t *testing.T) {
 	}
 }
 
-// TestGroups: the more objects of a group wait, the longer each of them does, up to a limit. Other groups do not wait longer.
+// TestGroups: the more objects of a group wait, the longer each of them does, up to a limit. Other groups do not wait
+// longer.
 func TestGroups(t *testing.T) {
 	start := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	clock := clocktesting.NewFakePassiveClock(start)

@@ -12,8 +12,8 @@ import (
 	"unicode/utf8"
 )
 
-// Clean removes the characters of a text that a terminal obeys: control characters, among them the ones from U+0080 to U+009F, and
-// characters that change the direction of text. Line ends and tabs stay.
+// Clean removes the characters of a text that a terminal obeys: control characters, among them the ones from U+0080 to
+// U+009F, and characters that change the direction of text. Line ends and tabs stay.
 func Clean(text string) string {
 	return strings.Map(func(r rune) rune {
 		if isControl(r) || unicode.Is(unicode.Bidi_Control, r) {
@@ -25,7 +25,8 @@ func Clean(text string) string {
 
 func isControl(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 
-// escape replaces control characters by their escapes in JSON and YAML: the data stays the same, and a terminal does not obey it.
+// escape replaces control characters by their escapes in JSON and YAML: the data stays the same, and a terminal does
+// not obey it.
 func escape(text string) string {
 	if !strings.ContainsFunc(text, isControl) && utf8.ValidString(text) {
 		return text

@@ -72,8 +72,8 @@ func (r *Remedy) After(lasted time.Duration) Action {
 	return r.Action
 }
 
-// Of is the remedy for a reason of a condition. ok is false for conditions of other controllers, such as the unlisted reasons of a
-// HorizontalPodAutoscaler.
+// Of is the remedy for a reason of a condition. ok is false for conditions of other controllers, such as the unlisted
+// reasons of a HorizontalPodAutoscaler.
 func Of(condition, reason string) (Remedy, bool) {
 	index := slices.IndexFunc(remedies, func(r Remedy) bool { return r.Reason == reason && slices.Contains(r.Conditions, condition) })
 	if index < 0 {

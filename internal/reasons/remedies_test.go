@@ -18,7 +18,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// TestEveryReasonHasARemedy reads the sources: every constant that is a reason, and every reason that is set without one.
+// TestEveryReasonHasARemedy reads the sources: every constant that is a reason, and every reason that is set without
+// one.
 func TestEveryReasonHasARemedy(t *testing.T) {
 	found := 0
 	for _, folder := range []string{"api", "cell", "hub", "internal", "interpreter", "milo", "policies", "webhook"} {
@@ -122,8 +123,8 @@ func TestRemedies(t *testing.T) {
 	}
 }
 
-// incomplete reports missing parts of a remedy: a reason has a rank and a normal duration, and a state that may last too long has an
-// Actor who acts then.
+// incomplete reports missing parts of a remedy: a reason has a rank and a normal duration, and a state that may last
+// too long has an Actor who acts then.
 func incomplete(r *Remedy) string {
 	if r.Rank < RankWell || r.Rank > RankCause {
 		return "it has no rank"
@@ -136,7 +137,8 @@ func incomplete(r *Remedy) string {
 	case r.Rank == RankWell:
 		return unless(r.Actor == ActorNobody && !late, "a consumer or an operator must act although no fault is reported")
 	case r.Normal == 0:
-		return unless(isAct(r.Action) && !late, "it is never normal, so a consumer or an operator must act at once, and nothing is left for later")
+		return unless(isAct(r.Action) && !late,
+			"it is never normal, so a consumer or an operator must act at once, and nothing is left for later")
 	default:
 		return unless(r.Actor == ActorNobody && r.Do != "" && isAct(r.Late),
 			"it is normal at first, so nobody acts, and a consumer or an operator must when it lasts too long")

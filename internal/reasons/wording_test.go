@@ -12,7 +12,9 @@ import (
 )
 
 func TestShortenMessage(t *testing.T) {
-	for name, message := range map[string]string{"short": "fits", "long": strings.Repeat("x", 600), "long, of wide runes": strings.Repeat("€", 600)} {
+	for name, message := range map[string]string{
+		"short": "fits", "long": strings.Repeat("x", 600), "long, of wide runes": strings.Repeat("€", 600),
+	} {
 		t.Run(name, func(t *testing.T) {
 			got := reasons.Shorten(message, 512)
 			if len(got) > 512 || !utf8.ValidString(got) || (len(message) <= 512 && got != message) {

@@ -11,19 +11,20 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// mebi decides the notation of a quantity: multiples are written in the binary one, and all others in the decimal one. So the usual
-// notations (64Mi, 2Gi, 500M, 250m) are canonical already.
+// mebi decides the notation of a quantity: multiples are written in the binary one, and all others in the decimal one.
+// So the usual notations (64Mi, 2Gi, 500M, 250m) are canonical already.
 const mebi = 1 << 20
 
-// canonical returns a template in the one text that all templates have that are semantically equal to it, as equality.Semantic of
-// apimachinery compares objects, by which internal/apply decides about writes. It reports whether the text may differ.
+// canonical returns a template in the one text that all templates have that are semantically equal to it, as
+// equality.Semantic of apimachinery compares objects, by which internal/apply decides about writes. It reports whether
+// the text may differ.
 func canonical(template *v1alpha.InstanceTemplateSpec) (*v1alpha.InstanceTemplateSpec, bool) {
 	result := template.DeepCopy()
 	return result, normalize(reflect.ValueOf(result).Elem())
 }
 
-// normalize makes a value canonical and reports whether it has changed it: quantities of one value have one notation, and there are no
-// empty lists and maps.
+// normalize makes a value canonical and reports whether it has changed it: quantities of one value have one notation,
+// and there are no empty lists and maps.
 func normalize(value reflect.Value) (changed bool) {
 	switch value.Kind() { //nolint:exhaustive // All others have one notation.
 	case reflect.Pointer:

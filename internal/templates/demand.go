@@ -11,8 +11,9 @@ type Demand struct {
 	Bytes int64
 }
 
-// WorkloadBytes is the size of a Workload with so many Instances: its template and its annotations, and a copy of its template for each
-// Instance. A deployment has at least one Instance, so that the copies of the template in deployments are at most as many again.
+// WorkloadBytes is the size of a Workload with so many Instances: its template and its annotations, and a copy of its
+// template for each Instance. A deployment has at least one Instance, so that the copies of the template in deployments
+// are at most as many again.
 func WorkloadBytes(template, annotations int, instances int64) int64 {
 	return int64(annotations) + int64(template)*(1+instances)
 }
@@ -43,7 +44,8 @@ type Reservation struct {
 	DryRun bool
 }
 
-// IsFull reports whether a total that includes the reservation exceeds the project's maximum in something that the reservation adds to.
+// IsFull reports whether a total that includes the reservation exceeds the project's maximum in something that the
+// reservation adds to.
 func (r *Reservation) IsFull(total Demand) bool {
 	full := func(total, more, most int64) bool { return most > 0 && more > 0 && total > most }
 	return full(total.Instances, r.More.Instances, r.Most.Instances) || full(total.Bytes, r.More.Bytes, r.Most.Bytes)

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Fields of an Instance that a variable may have as its value, by the path that a Pod has for the same field (valueFrom.fieldRef).
-// Labels have index, city and placement; the annotation AnnotationProjectName is the project.
+// Fields of an Instance that a variable may have as its value, by the path that a Pod has for the same field
+// (valueFrom.fieldRef). Labels have index, city and placement; the annotation AnnotationProjectName is the project.
 const (
 	FieldName        = "metadata.name"
 	FieldNamespace   = "metadata.namespace"
@@ -24,8 +24,8 @@ var FieldPaths = []string{
 	FieldName, FieldNamespace, FieldLabels + "['<key>']", FieldAnnotations + "['<key>']", FieldAddress, FieldAddresses,
 }
 
-// SplitFieldPath divides a path such as metadata.labels['<key>'] into the field and its key. known is false for a path that no cell
-// honours.
+// SplitFieldPath divides a path such as metadata.labels['<key>'] into the field and its key. known is false for a path
+// that no cell honours.
 func SplitFieldPath(path string) (field, key string, known bool) {
 	field, rest, subscripted := strings.Cut(path, "['")
 	if !subscripted {
@@ -35,8 +35,9 @@ func SplitFieldPath(path string) (field, key string, known bool) {
 	return field, key, closed && key != "" && (field == FieldLabels || field == FieldAnnotations)
 }
 
-// IsPlainAnnotation reports whether an annotation of a template is copied to Pods in every cell. Runtimes, network plugins and
-// admission of a cell read annotations whose keys have a domain: the operator of the cell allows these by name.
+// IsPlainAnnotation reports whether an annotation of a template is copied to Pods in every cell. Runtimes, network
+// plugins and admission of a cell read annotations whose keys have a domain: the operator of the cell allows these by
+// name.
 func IsPlainAnnotation(key string) bool { return !strings.ContainsAny(key, "./") }
 
 // IsPlainLabel reports whether the Pods in every cell have a label of a template: one without a domain, or one of

@@ -13,16 +13,16 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// Hash is a hash of the meaning of a template: templates that are semantically equal have the same one, whatever the notation of their
-// quantities. Instances that have it need no replacement. Fields that the add-on itself sets (spec.location, spec.controller) are not
-// part of it.
+// Hash is a hash of the meaning of a template: templates that are semantically equal have the same one, whatever the
+// notation of their quantities. Instances that have it need no replacement. Fields that the add-on itself sets
+// (spec.location, spec.controller) are not part of it.
 func Hash(template *v1alpha.InstanceTemplateSpec) (string, error) {
 	v, err := VersionOf(template)
 	return v.Hash, err
 }
 
-// Version identifies a template. Earlier versions of the add-on hashed its text: Instances that were created then keep that hash, and are
-// not replaced for it.
+// Version identifies a template. Earlier versions of the add-on hashed its text: Instances that were created then keep
+// that hash, and are not replaced for it.
 type Version struct {
 	// Hash is the hash of the meaning of the template.
 	Hash string
@@ -44,8 +44,8 @@ func VersionOf(template *v1alpha.InstanceTemplateSpec) (Version, error) {
 // Is reports whether a hash, of any version of the add-on, is the template's.
 func (v Version) Is(hash string) bool { return hash != "" && (hash == v.Hash || hash == v.Text) }
 
-// Current returns the hash of the meaning of a template with this hash: a hash of the text of v becomes the hash of its meaning, and
-// others stay.
+// Current returns the hash of the meaning of a template with this hash: a hash of the text of v becomes the hash of its
+// meaning, and others stay.
 func (v Version) Current(hash string) string {
 	if v.Is(hash) {
 		return v.Hash
@@ -53,8 +53,9 @@ func (v Version) Current(hash string) string {
 	return hash
 }
 
-// InUse returns the hash that Instances of the template have. existing are the hashes of the Instances that exist: while one of them has
-// the hash of the text, new ones get it as well, so that all Instances of a template have one hash.
+// InUse returns the hash that Instances of the template have. existing are the hashes of the Instances that exist:
+// while one of them has the hash of the text, new ones get it as well, so that all Instances of a template have one
+// hash.
 func (v Version) InUse(existing map[string]bool) string {
 	if existing[v.Text] {
 		return v.Text

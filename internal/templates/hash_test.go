@@ -40,7 +40,8 @@ func TestTemplateHash(t *testing.T) {
 	ofType := func(name string) string {
 		return hash(func(s *v1alpha.InstanceTemplateSpec) { s.Spec.Runtime.Resources.InstanceType = name })
 	}
-	if ofType("datumcloud/d1-standard-2") != ofType("datumcloud-d1-standard-2") || ofType("datumcloud/d1-standard-2") == ofType("datumcloud/d1-standard-4") {
+	if ofType("datumcloud/d1-standard-2") != ofType("datumcloud-d1-standard-2") ||
+		ofType("datumcloud/d1-standard-2") == ofType("datumcloud/d1-standard-4") {
 		t.Error("the spelling of an instance type counts, or the type does not")
 	}
 	for name, change := range map[string]func(*v1alpha.InstanceTemplateSpec){
@@ -58,7 +59,9 @@ func TestTemplateHash(t *testing.T) {
 
 // withMemory returns a template whose container has these quantities.
 func withMemory(quantities ...string) *v1alpha.InstanceTemplateSpec {
-	container := v1alpha.SandboxContainer{Name: "app", Image: "one", Resources: &v1alpha.ContainerResourceRequirements{Limits: corev1.ResourceList{}}}
+	container := v1alpha.SandboxContainer{
+		Name: "app", Image: "one", Resources: &v1alpha.ContainerResourceRequirements{Limits: corev1.ResourceList{}},
+	}
 	for i, quantity := range quantities {
 		container.Resources.Limits[corev1.ResourceName(rune('a'+i))] = resource.MustParse(quantity)
 	}
@@ -77,7 +80,8 @@ func TestTheNotationDoesNotCount(t *testing.T) {
 		all = append(all, withMemory(quantity), withMemory(quantity, "1"))
 	}
 	empty := withMemory()
-	empty.Labels, empty.Spec.Volumes, empty.Spec.NetworkInterfaces = map[string]string{}, []v1alpha.InstanceVolume{}, []v1alpha.InstanceNetworkInterface{}
+	empty.Labels, empty.Spec.Volumes, empty.Spec.NetworkInterfaces = map[string]string{}, []v1alpha.InstanceVolume{},
+		[]v1alpha.InstanceNetworkInterface{}
 	all = append(all, empty, withMemory())
 	for i, a := range all {
 		for j, b := range all {
@@ -98,8 +102,8 @@ func hashOf(t *testing.T, template *v1alpha.InstanceTemplateSpec) string {
 	return hash
 }
 
-// TestHashesOfEarlierVersions: the version before gave these templates these hashes. Usual notations have the same hash now, and the others
-// are recognized.
+// TestHashesOfEarlierVersions: the version before gave these templates these hashes. Usual notations have the same hash
+// now, and the others are recognized.
 func TestHashesOfEarlierVersions(t *testing.T) {
 	for quantities, earlier := range map[[2]string]string{
 		{"64Mi", "250m"}: "340tiqp9hn6js", {"2Gi", "1"}: "1spwf5ihdyrar", {"512M", "2"}: "18isvyiv9og39", {"33554432", "1"}: "1cl4vkls8kxcm",

@@ -9,8 +9,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// WithHash returns the template of a deployment that has a hash, with the recorded resources of its instance type; nil: no template has
-// it.
+// WithHash returns the template of a deployment that has a hash, with the recorded resources of its instance type; nil:
+// no template has it.
 func WithHash(s *v1alpha.WorkloadDeploymentSpec, wanted string) (*v1alpha.InstanceTemplateSpec, corev1.ResourceList) {
 	if v, err := VersionOf(&s.Template); err == nil && v.Is(wanted) {
 		return &s.Template, s.InstanceTypeResources

@@ -33,8 +33,8 @@ type DataReference struct {
 	Optional bool
 }
 
-// DataReferences are all fields of spec that name a ConfigMap or Secret: pull secrets, then environments, then volumes. path is the
-// path of spec itself; it may be nil.
+// DataReferences are all fields of spec that name a ConfigMap or Secret: pull secrets, then environments, then volumes.
+// path is the path of spec itself; it may be nil.
 func DataReferences(spec *v1alpha.InstanceSpec, path *field.Path) []DataReference {
 	var found []DataReference
 	if sandbox := spec.Runtime.Sandbox; sandbox != nil {
@@ -109,8 +109,8 @@ type DataObject struct {
 	Name string
 }
 
-// DataObjects are the ConfigMaps and Secrets that spec names, each once, sorted by kind and name. An object is optional if every
-// reference to it is optional: Instances start without it.
+// DataObjects are the ConfigMaps and Secrets that spec names, each once, sorted by kind and name. An object is optional
+// if every reference to it is optional: Instances start without it.
 func DataObjects(spec *v1alpha.InstanceSpec) (needed, optional []DataObject) {
 	for _, reference := range DataReferences(spec, nil) {
 		switch object := (DataObject{reference.Kind, reference.Name}); {
@@ -127,8 +127,8 @@ func DataObjects(spec *v1alpha.InstanceSpec) (needed, optional []DataObject) {
 	return needed, optional
 }
 
-// HasDependencies reports whether a hub WorkloadDeployment has objects that must be in its cells as well: ConfigMaps and Secrets that its
-// template names, and InstanceSlices.
+// HasDependencies reports whether a hub WorkloadDeployment has objects that must be in its cells as well: ConfigMaps
+// and Secrets that its template names, and InstanceSlices.
 func HasDependencies(d *v1alpha.WorkloadDeployment) bool {
 	named := func(template *v1alpha.InstanceTemplateSpec) bool {
 		needed, optional := DataObjects(&template.Spec)

@@ -60,15 +60,17 @@ func TestDataObjects(t *testing.T) {
 }
 
 func TestEnvironmentObjects(t *testing.T) {
-	spec := &v1alpha.InstanceSpec{Runtime: v1alpha.InstanceRuntimeSpec{Sandbox: &v1alpha.SandboxRuntime{Containers: []v1alpha.SandboxContainer{{
+	spec := &v1alpha.InstanceSpec{}
+	spec.Runtime = v1alpha.InstanceRuntimeSpec{Sandbox: &v1alpha.SandboxRuntime{Containers: []v1alpha.SandboxContainer{{
 		EnvFrom: []corev1.EnvFromSource{
 			{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "settings"}}},
 			{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "keys"}, Optional: new(true)}},
 			{},
 		},
-	}}}}}
+	}}}}
 	needed, optional := templates.DataObjects(spec)
-	if !slices.Equal(needed, []templates.DataObject{{Kind: "ConfigMap", Name: "settings"}}) || !slices.Equal(optional, []templates.DataObject{{Kind: "Secret", Name: "keys"}}) {
+	if !slices.Equal(needed, []templates.DataObject{{Kind: "ConfigMap", Name: "settings"}}) ||
+		!slices.Equal(optional, []templates.DataObject{{Kind: "Secret", Name: "keys"}}) {
 		t.Errorf("got %v and %v", needed, optional)
 	}
 }

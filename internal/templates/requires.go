@@ -33,8 +33,8 @@ var holding = map[string]func(*v1alpha.WorkloadDeploymentSpec) bool{
 	"scaleSettings.behavior": func(s *v1alpha.WorkloadDeploymentSpec) bool { return s.ScaleSettings.Behavior != nil },
 }
 
-// inTemplate are the fields of templates that later versions added, by name. A cell that lacks a field would start an Instance that is
-// less restricted than its template requires, or that counts as Ready too soon.
+// inTemplate are the fields of templates that later versions added, by name. A cell that lacks a field would start an
+// Instance that is less restricted than its template requires, or that counts as Ready too soon.
 var inTemplate = map[string]func(*v1alpha.InstanceSpec) bool{
 	"emptyDir": func(s *v1alpha.InstanceSpec) bool {
 		return slices.ContainsFunc(s.Volumes, func(v v1alpha.InstanceVolume) bool { return v.EmptyDir != nil })
@@ -98,8 +98,9 @@ func Requires(s *v1alpha.WorkloadDeploymentSpec) string {
 	return strings.Join(names, ",")
 }
 
-// MissingFields are the fields that AnnotationRequires names and that the deployment does not have, sorted: the CRD of its API server
-// is older, or this program does not know them. The result is empty if an earlier version of the hub did not write the annotation.
+// MissingFields are the fields that AnnotationRequires names and that the deployment does not have, sorted: the CRD of
+// its API server is older, or this program does not know them. The result is empty if an earlier version of the hub did
+// not write the annotation.
 func MissingFields(d *v1alpha.WorkloadDeployment) []string {
 	var missing []string
 	for name := range strings.SplitSeq(reasons.Shorten(d.Annotations[v1alpha.AnnotationRequires], v1alpha.MaxMessage), ",") {
@@ -113,6 +114,7 @@ func MissingFields(d *v1alpha.WorkloadDeployment) []string {
 
 // MissingMessage is the reason why a cell that lacks fields starts no new Instances.
 func MissingMessage(missing []string) string {
-	return reasons.Shorten(fmt.Sprintf("the cell starts nothing new: it lacks spec.%s of the deployment; upgrade the CRDs and the agent in the cell",
+	return reasons.Shorten(fmt.Sprintf("the cell starts nothing new: it lacks spec.%s of the deployment; upgrade the CRDs "+
+		"and the agent in the cell",
 		strings.Join(missing, ", spec.")), v1alpha.MaxMessage)
 }

@@ -28,10 +28,12 @@ func TestMissingFields(t *testing.T) {
 		spec     v1alpha.WorkloadDeploymentSpec
 		want     []string
 	}{
-		"an earlier hub":                 {"", v1alpha.WorkloadDeploymentSpec{}, nil},
-		"everything is there":            {all, full, nil},
-		"fields that are not required":   {"quota", full, nil},
-		"fields that were dropped":       {all, v1alpha.WorkloadDeploymentSpec{Assignment: full.Assignment}, []string{"instanceTypeResources", "networks", "quota", "suspended"}},
+		"an earlier hub":               {"", v1alpha.WorkloadDeploymentSpec{}, nil},
+		"everything is there":          {all, full, nil},
+		"fields that are not required": {"quota", full, nil},
+		"fields that were dropped": {
+			all, v1alpha.WorkloadDeploymentSpec{Assignment: full.Assignment}, []string{"instanceTypeResources", "networks", "quota", "suspended"},
+		},
 		"a field of a later hub":         {"quota,sooner", full, []string{"sooner"}},
 		"text that somebody has written": {",,quota, quota,", full, []string{" quota"}},
 	}
@@ -94,7 +96,9 @@ func TestTemplateFieldsThatAnOldCellLacks(t *testing.T) {
 		}
 	}
 	spec := v1alpha.WorkloadDeploymentSpec{}
-	spec.Template.Spec.Volumes = []v1alpha.InstanceVolume{{InstanceVolumeSource: v1alpha.InstanceVolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
+	spec.Template.Spec.Volumes = []v1alpha.InstanceVolume{
+		{InstanceVolumeSource: v1alpha.InstanceVolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
+	}
 	if got := Requires(&spec); got != "template.emptyDir" {
 		t.Errorf("with emptyDir the cell must have %q", got)
 	}

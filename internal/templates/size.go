@@ -14,16 +14,16 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// Instance is the amount of each resource that one Instance takes. Karmada reserves it, quota counts it, and the containers of the Pod
-// together request it (Containers). typeResources are the resources of the instance type as recorded in the deployment
-// (WorkloadDeploymentSpec.InstanceTypeResources), not the type's current resources.
+// Instance is the amount of each resource that one Instance takes. Karmada reserves it, quota counts it, and the
+// containers of the Pod together request it (Containers). typeResources are the resources of the instance type as
+// recorded in the deployment (WorkloadDeploymentSpec.InstanceTypeResources), not the type's current resources.
 //
-// A container takes its limit of a resource, else its request. If every container has either, the size is their sum. If some have
-// neither, the size is the request of the Instance, else of its instance type, but at least the sum of the other containers. A resource
-// that none of them names is not in the size. The caller may change the result.
+// A container takes its limit of a resource, else its request. If every container has either, the size is their sum. If
+// some have neither, the size is the request of the Instance, else of its instance type, but at least the sum of the
+// other containers. A resource that none of them names is not in the size. The caller may change the result.
 //
-// Sidecars are part of the sum: a sidecar that names nothing takes nothing. Any other init container runs alone with the sidecars
-// before it, and the size is at least their sum, as Kubernetes counts it.
+// Sidecars are part of the sum: a sidecar that names nothing takes nothing. Any other init container runs alone with
+// the sidecars before it, and the size is at least their sum, as Kubernetes counts it.
 func InstanceSize(spec *v1alpha.InstanceSpec, typeResources corev1.ResourceList) corev1.ResourceList {
 	size := corev1.ResourceList{}
 	maps.Copy(size, typeResources.DeepCopy())
@@ -43,8 +43,9 @@ func InstanceSize(spec *v1alpha.InstanceSpec, typeResources corev1.ResourceList)
 	return size
 }
 
-// Containers are the sizes of the containers of a sandbox, in their order. With the sidecars they add up to Instance, unless the init
-// containers take more: the first container that does not name a resource takes the rest of it. The caller may change the result.
+// Containers are the sizes of the containers of a sandbox, in their order. With the sidecars they add up to Instance,
+// unless the init containers take more: the first container that does not name a resource takes the rest of it. The
+// caller may change the result.
 func ContainersSize(spec *v1alpha.InstanceSpec, typeResources corev1.ResourceList) []corev1.ResourceList {
 	sandbox := spec.Runtime.Sandbox
 	if sandbox == nil {
@@ -91,7 +92,8 @@ type containerSum struct {
 	containers int
 	// sidecars is the amount that the sidecars so far take.
 	sidecars resource.Quantity
-	// begins is the highest amount that an init container takes with the sidecars before it; nil if none names the resource.
+	// begins is the highest amount that an init container takes with the sidecars before it; nil if none names the
+	// resource.
 	begins *resource.Quantity
 }
 
@@ -146,7 +148,8 @@ func QuotaGrants(d *v1alpha.WorkloadDeployment, index int, size v1alpha.QuotaSiz
 	return naming.InRanges(quota.Granted, index) && (quota.InstanceSize == nil || size.Fits(*quota.InstanceSize))
 }
 
-// QuotaWithheld is why the quota of the deployment does not let the Instance at an index start, or nil when that is not known.
+// QuotaWithheld is why the quota of the deployment does not let the Instance at an index start, or nil when that is not
+// known.
 func QuotaWithheld(d *v1alpha.WorkloadDeployment, index int) *v1alpha.QuotaWithheld {
 	if d.Spec.Quota == nil {
 		return nil

@@ -105,8 +105,8 @@ func TestSize(t *testing.T) {
 	}
 }
 
-// TestContainersAddUpToTheInstance on random specs: no container takes more than its limit or less than its request, and together they
-// take the size of the Instance.
+// TestContainersAddUpToTheInstance on random specs: no container takes more than its limit or less than its request,
+// and together they take the size of the Instance.
 func TestContainersAddUpToTheInstance(t *testing.T) {
 	t.Logf("go test ./api/v1alpha -run %s -args -seed %d -specs %d", t.Name(), *seed, *specs)
 	random := rand.New(rand.NewSource(*seed))
@@ -174,7 +174,9 @@ func randomSpec(random *rand.Rand) *v1alpha.InstanceSpec {
 func randomList(random *rand.Rand) corev1.ResourceList {
 	list := corev1.ResourceList{}
 	for _, name := range []corev1.ResourceName{"cpu", "memory", "ephemeral-storage", "example.com/gpu"} {
-		quantities := []string{"0", "1", "2", "3", "100m", "1500m", "0.3", "1Gi", "1.5Gi", "1e9", "1536Mi", "0.1Ki", "9223372036854775807", "1e20"}
+		quantities := []string{
+			"0", "1", "2", "3", "100m", "1500m", "0.3", "1Gi", "1.5Gi", "1e9", "1536Mi", "0.1Ki", "9223372036854775807", "1e20",
+		}
 		if random.Intn(2) == 0 {
 			list[name] = resource.MustParse(quantities[random.Intn(len(quantities))])
 		}
@@ -182,8 +184,8 @@ func randomList(random *rand.Rand) corev1.ResourceList {
 	return list
 }
 
-// TestSizeWithInitContainers: as Kubernetes counts them, a sidecar adds to the sum, and another init container is the least that the
-// Instance takes, with the sidecars before it.
+// TestSizeWithInitContainers: as Kubernetes counts them, a sidecar adds to the sum, and another init container is the
+// least that the Instance takes, with the sidecars before it.
 func TestSizeWithInitContainers(t *testing.T) {
 	cpu := func(quantity string) v1alpha.SandboxContainer { return sized(resources("cpu", quantity), nil) }
 	sidecar := func(container v1alpha.SandboxContainer) v1alpha.SandboxContainer {
@@ -198,16 +200,37 @@ func TestSizeWithInitContainers(t *testing.T) {
 		want             corev1.ResourceList
 		wantContainers   []corev1.ResourceList
 	}{
-		"an init container that takes less":   {list{cpu("1")}, list{cpu("500m")}, nil, resources("cpu", "1"), []corev1.ResourceList{resources("cpu", "1")}},
-		"an init container that takes more":   {list{cpu("1")}, list{cpu("2"), cpu("1500m")}, nil, resources("cpu", "2"), []corev1.ResourceList{resources("cpu", "1")}},
-		"an init container alone names it":    {list{silent}, list{cpu("2")}, nil, resources("cpu", "2"), []corev1.ResourceList{resources("cpu", "2")}},
-		"one above the type":                  {list{silent}, list{cpu("2")}, resources("cpu", "1"), resources("cpu", "2"), []corev1.ResourceList{resources("cpu", "2")}},
-		"one below the type":                  {list{silent}, list{cpu("500m")}, resources("cpu", "1"), resources("cpu", "1"), []corev1.ResourceList{resources("cpu", "1")}},
-		"a sidecar":                           {list{cpu("1")}, list{sidecar(cpu("250m"))}, nil, resources("cpu", "1250m"), []corev1.ResourceList{resources("cpu", "1")}},
-		"a sidecar beside one that is silent": {list{silent}, list{sidecar(cpu("250m"))}, resources("cpu", "1"), resources("cpu", "1"), []corev1.ResourceList{resources("cpu", "750m")}},
-		"a silent sidecar takes nothing":      {list{cpu("250m")}, list{sidecar(silent)}, resources("cpu", "1"), resources("cpu", "250m"), []corev1.ResourceList{resources("cpu", "250m")}},
-		"an init container after a sidecar":   {list{cpu("1")}, list{sidecar(cpu("500m")), cpu("2")}, nil, resources("cpu", "2500m"), []corev1.ResourceList{resources("cpu", "1")}},
-		"an init container before a sidecar":  {list{cpu("1")}, list{cpu("2"), sidecar(cpu("500m"))}, nil, resources("cpu", "2"), []corev1.ResourceList{resources("cpu", "1")}},
+		"an init container that takes less": {
+			list{cpu("1")}, list{cpu("500m")}, nil, resources("cpu", "1"), []corev1.ResourceList{resources("cpu", "1")},
+		},
+		"an init container that takes more": {
+			list{cpu("1")}, list{cpu("2"), cpu("1500m")}, nil, resources("cpu", "2"), []corev1.ResourceList{resources("cpu", "1")},
+		},
+		"an init container alone names it": {
+			list{silent}, list{cpu("2")}, nil, resources("cpu", "2"), []corev1.ResourceList{resources("cpu", "2")},
+		},
+		"one above the type": {
+			list{silent}, list{cpu("2")}, resources("cpu", "1"), resources("cpu", "2"), []corev1.ResourceList{resources("cpu", "2")},
+		},
+		"one below the type": {
+			list{silent}, list{cpu("500m")}, resources("cpu", "1"), resources("cpu", "1"), []corev1.ResourceList{resources("cpu", "1")},
+		},
+		"a sidecar": {
+			list{cpu("1")}, list{sidecar(cpu("250m"))}, nil, resources("cpu", "1250m"), []corev1.ResourceList{resources("cpu", "1")},
+		},
+		"a sidecar beside one that is silent": {
+			list{silent}, list{sidecar(cpu("250m"))}, resources("cpu", "1"), resources("cpu", "1"), []corev1.ResourceList{resources("cpu", "750m")},
+		},
+		"a silent sidecar takes nothing": {
+			list{cpu("250m")}, list{sidecar(silent)}, resources("cpu", "1"), resources("cpu", "250m"),
+			[]corev1.ResourceList{resources("cpu", "250m")},
+		},
+		"an init container after a sidecar": {
+			list{cpu("1")}, list{sidecar(cpu("500m")), cpu("2")}, nil, resources("cpu", "2500m"), []corev1.ResourceList{resources("cpu", "1")},
+		},
+		"an init container before a sidecar": {
+			list{cpu("1")}, list{cpu("2"), sidecar(cpu("500m"))}, nil, resources("cpu", "2"), []corev1.ResourceList{resources("cpu", "1")},
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

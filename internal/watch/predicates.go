@@ -13,13 +13,14 @@ func IgnoreUpdates() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(event.UpdateEvent) bool { return false }}
 }
 
-// IgnoreCreations drops creations and lets updates and deletions through: for objects that the controller itself creates.
+// IgnoreCreations drops creations and lets updates and deletions through: for objects that the controller itself
+// creates.
 func IgnoreCreations() predicate.Predicate {
 	return predicate.Funcs{CreateFunc: func(event.CreateEvent) bool { return false }}
 }
 
-// OnlyDeletions drops creations and updates and lets deletions through: for objects that are created again when they are
-// gone.
+// OnlyDeletions drops creations and updates and lets deletions through: for objects that are created again when they
+// are gone.
 func OnlyDeletions() predicate.Predicate {
 	return predicate.Funcs{
 		CreateFunc: func(event.CreateEvent) bool { return false },
@@ -27,25 +28,26 @@ func OnlyDeletions() predicate.Predicate {
 	}
 }
 
-// IgnoreStatusUpdates drops updates that change only the status: the UID, generation, labels, annotations and deletion timestamp are
-// unchanged.
+// IgnoreStatusUpdates drops updates that change only the status: the UID, generation, labels, annotations and deletion
+// timestamp are unchanged.
 func IgnoreStatusUpdates() predicate.Predicate {
 	return predicate.Or(GenerationChanged(), predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{}, DeletionStarted())
 }
 
-// GenerationChanged drops updates that change neither the generation nor the UID: updates of the status and of metadata.
+// GenerationChanged drops updates that change neither the generation nor the UID: updates of the status and of
+// metadata.
 func GenerationChanged() predicate.Predicate {
 	return predicate.Or(predicate.GenerationChangedPredicate{}, MadeAgain())
 }
 
-// MadeAgain drops all updates except from a deleted object to a recreated object of the same name. A watch that was down during the
-// deletion and the creation shows both as one update.
+// MadeAgain drops all updates except from a deleted object to a recreated object of the same name. A watch that was
+// down during the deletion and the creation shows both as one update.
 func MadeAgain() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool { return e.ObjectOld.GetUID() != e.ObjectNew.GetUID() }}
 }
 
-// DeletionStarted drops all updates except the one that sets an object's deletion timestamp, and passes creations and deletions. For
-// objects without a generation, such as ConfigMaps, no other event shows the start of a deletion.
+// DeletionStarted drops all updates except the one that sets an object's deletion timestamp, and passes creations and
+// deletions. For objects without a generation, such as ConfigMaps, no other event shows the start of a deletion.
 func DeletionStarted() predicate.Predicate {
 	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		return e.ObjectOld.GetDeletionTimestamp().IsZero() != e.ObjectNew.GetDeletionTimestamp().IsZero()

@@ -28,13 +28,19 @@ func TestUpdates(t *testing.T) {
 		predicate predicate.Predicate
 		want      map[string]bool
 	}{
-		"IgnoreUpdates":       {watch.IgnoreUpdates(), nil},
-		"IgnoreCreations":     {watch.IgnoreCreations(), map[string]bool{"spec": true, "labels": true, "annotations": true, "deletion": true, "status": true, "all": true}},
-		"OnlyDeletions":       {watch.OnlyDeletions(), nil},
-		"GenerationChanged":   {watch.GenerationChanged(), map[string]bool{"spec": true, "all": true}},
-		"MadeAgain":           {watch.MadeAgain(), map[string]bool{"all": true}},
-		"DeletionStarted":     {watch.DeletionStarted(), map[string]bool{"deletion": true}},
-		"IgnoreStatusUpdates": {watch.IgnoreStatusUpdates(), map[string]bool{"spec": true, "labels": true, "annotations": true, "deletion": true, "all": true}},
+		"IgnoreUpdates": {watch.IgnoreUpdates(), nil},
+		"IgnoreCreations": {
+			watch.IgnoreCreations(), map[string]bool{
+				"spec": true, "labels": true, "annotations": true, "deletion": true, "status": true, "all": true,
+			},
+		},
+		"OnlyDeletions":     {watch.OnlyDeletions(), nil},
+		"GenerationChanged": {watch.GenerationChanged(), map[string]bool{"spec": true, "all": true}},
+		"MadeAgain":         {watch.MadeAgain(), map[string]bool{"all": true}},
+		"DeletionStarted":   {watch.DeletionStarted(), map[string]bool{"deletion": true}},
+		"IgnoreStatusUpdates": {
+			watch.IgnoreStatusUpdates(), map[string]bool{"spec": true, "labels": true, "annotations": true, "deletion": true, "all": true},
+		},
 	}
 	for name, test := range tests {
 		for changed, change := range changes {

@@ -11,11 +11,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// maxAnnotation is the longest value of an annotation that is kept: no annotation that a controller reads has a longer one.
+// maxAnnotation is the longest value of an annotation that is kept: no annotation that a controller reads has a longer
+// one.
 const maxAnnotation = 1 << 10
 
-// StripAnnotations drops managed fields and all annotations except the given keys. kubectl writes the complete content of an applied
-// Secret into an annotation, which would be held in memory with the metadata.
+// StripAnnotations drops managed fields and all annotations except the given keys. kubectl writes the complete content
+// of an applied Secret into an annotation, which would be held in memory with the metadata.
 func StripAnnotations(keep ...string) toolscache.TransformFunc {
 	return func(obj any) (any, error) {
 		object, ok := obj.(client.Object)
@@ -31,8 +32,8 @@ func StripAnnotations(keep ...string) toolscache.TransformFunc {
 	}
 }
 
-// OnlyIdentity drops all metadata except the identity of an object and its version: namespace, name, UID and resource version. It is
-// for a cache of metadata that only shows which version of an object exists.
+// OnlyIdentity drops all metadata except the identity of an object and its version: namespace, name, UID and resource
+// version. It is for a cache of metadata that only shows which version of an object exists.
 func OnlyIdentity(obj any) (any, error) {
 	object, ok := obj.(client.Object)
 	if !ok {

@@ -36,8 +36,8 @@ func containerEntries(containers []v1alpha.InstanceContainerStatus) []v1alpha.Co
 	return entries
 }
 
-// containerStatuses is the inverse of containerEntries. An entry without a name, or with the name of another one, is left out: the
-// names are the keys of the list. One whose time cannot be read has not ended.
+// containerStatuses is the inverse of containerEntries. An entry without a name, or with the name of another one, is
+// left out: the names are the keys of the list. One whose time cannot be read has not ended.
 func containerStatuses(entries []v1alpha.ContainerEntry) []v1alpha.InstanceContainerStatus {
 	var containers []v1alpha.InstanceContainerStatus
 	seen := map[string]bool{}

@@ -20,8 +20,8 @@ import (
 )
 
 // Workload decodes a Workload from an untrusted source, with case-sensitive field names as API servers do. It fails on
-// quantities that are too long or have too large an exponent, before they are parsed: parsing 1e-1000000000 calculates with a
-// number of a billion digits and cannot be cancelled. The schema allows such quantities.
+// quantities that are too long or have too large an exponent, before they are parsed: parsing 1e-1000000000 calculates
+// with a number of a billion digits and cannot be cancelled. The schema allows such quantities.
 func Workload(raw []byte) (*v1alpha.Workload, error) {
 	object := &v1alpha.Workload{}
 	return object, bounded(raw, &workloadQuantities{}, object)
@@ -157,8 +157,8 @@ type quantityLists struct {
 	Requests map[string]boundedQuantity `json:"requests"`
 }
 
-// SessionKey returns the public key in spec.publicKey of a session in DER, as certificates have it: an ECDSA key on curve P-256 or an
-// Ed25519 key, and no other key.
+// SessionKey returns the public key in spec.publicKey of a session in DER, as certificates have it: an ECDSA key on
+// curve P-256 or an Ed25519 key, and no other key.
 func SessionKey(text string) ([]byte, error) {
 	block, rest := pem.Decode([]byte(text))
 	if block == nil || block.Type != "PUBLIC KEY" || strings.TrimSpace(string(rest)) != "" {

@@ -71,11 +71,13 @@ var decoders = map[string]struct {
 	},
 	"WorkloadDeployment": {
 		decode: func(raw string) error { _, err := wire.WorkloadDeployment([]byte(raw)); return err },
-		paths:  slices.Concat(quantityPaths(ofDeployment), templatePaths(inPartition), []string{ofType, ofPartition}), of: reflect.TypeFor[v1alpha.WorkloadDeployment](),
+		paths:  slices.Concat(quantityPaths(ofDeployment), templatePaths(inPartition), []string{ofType, ofPartition}),
+		of:     reflect.TypeFor[v1alpha.WorkloadDeployment](),
 	},
 }
 
-// TestQuantities: quantities that take forever to parse are refused, in every place; the test would hang if they were parsed.
+// TestQuantities: quantities that take forever to parse are refused, in every place; the test would hang if they were
+// parsed.
 func TestQuantities(t *testing.T) {
 	for kind, d := range decoders {
 		for _, path := range d.paths {

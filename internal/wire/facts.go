@@ -14,22 +14,24 @@ import (
 type Facts struct {
 	// Cell that reports it.
 	Cell string
-	// Ready reports that the Instance is Ready, Available that it has been Ready for minReadySeconds, and Held that it waits for quota.
+	// Ready reports that the Instance is Ready, Available that it has been Ready for minReadySeconds, and Held that it
+	// waits for quota.
 	Ready, Available, Held bool
-	// TemplateHash is the hash of the template that the Instance was created from; "" if that is an earlier template than the
-	// deployment's.
+	// TemplateHash is the hash of the template that the Instance was created from; "" if that is an earlier template than
+	// the deployment's.
 	TemplateHash string
 }
 
-// FactsOf returns the facts about all Instances of a deployment that cells report, by index. A cell's report of an index counts only if
-// the deployment may have the index and the index is not assigned to another cell.
+// FactsOf returns the facts about all Instances of a deployment that cells report, by index. A cell's report of an
+// index counts only if the deployment may have the index and the index is not assigned to another cell.
 func FactsOf(d *v1alpha.WorkloadDeployment) map[int]Facts {
 	facts := map[int]Facts{}
 	own := ownershipOf(d)
 	for i := range d.Status.Indices {
 		of := &d.Status.Indices[i]
 		available := naming.ParseSet(of.AvailableIndices)
-		existing, ready, held, current := naming.ParseSet(of.Existing), naming.ParseSet(of.Ready), naming.ParseSet(of.Held), naming.ParseSet(of.Current)
+		existing, ready, held, current := naming.ParseSet(of.Existing), naming.ParseSet(of.Ready), naming.ParseSet(of.Held),
+			naming.ParseSet(of.Current)
 		for _, index := range existing.Indices() {
 			if _, seen := facts[index]; seen || !own.counts(of.Cell, index) {
 				continue
@@ -72,8 +74,8 @@ func ownershipOf(d *v1alpha.WorkloadDeployment) *ownership {
 	if d.Spec.Assignment == nil {
 		return own
 	}
-	// A slice stays until no cell reports an Instance of it, so an Instance that is no longer assigned is in one of the slices, or in
-	// the status itself.
+	// A slice stays until no cell reports an Instance of it, so an Instance that is no longer assigned is in one of the
+	// slices, or in the status itself.
 	own.highest = naming.InlineInstances - 1
 	if d.Spec.Slices > 0 {
 		own.highest = int(naming.SliceRange(int(d.Spec.Slices) - 1).Last)
@@ -91,8 +93,8 @@ func ownershipOf(d *v1alpha.WorkloadDeployment) *ownership {
 	return own
 }
 
-// counts reports whether a cell's report of the Instance at an index counts: the deployment may have the index, and it is not assigned
-// to another cell. The cell is "" if it is not known.
+// counts reports whether a cell's report of the Instance at an index counts: the deployment may have the index, and it
+// is not assigned to another cell. The cell is "" if it is not known.
 func (o *ownership) counts(cell string, index int) bool { return o.refusal(cell, index) == "" }
 
 // refusal is the reason why a cell's report does not count, or "".

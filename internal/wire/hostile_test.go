@@ -23,8 +23,8 @@ func allocated(do func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// checkAllocated fails if a reader of a cell's report allocates more than the report can account for: a multiple of its length, and the
-// memory for the highest number of Instances.
+// checkAllocated fails if a reader of a cell's report allocates more than the report can account for: a multiple of its
+// length, and the memory for the highest number of Instances.
 func checkAllocated(t *testing.T, input int, do func()) {
 	t.Helper()
 	const perByte, constant = 256, 4 << 20
@@ -67,7 +67,8 @@ func FuzzStatus(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		f.Add([]byte(`{"indices":[{"cell":"a","existing":` + string(quoted) + `,"ready":` + string(quoted) + `,"held":` + string(quoted) + `,"current":` + string(quoted) + `}]}`))
+		f.Add([]byte(`{"indices":[{"cell":"a","existing":` + string(quoted) + `,"ready":` + string(quoted) + `,"held":` +
+			string(quoted) + `,"current":` + string(quoted) + `}]}`))
 	}
 	f.Add([]byte(`{"reports":[{"cell":"a","states":[{"templateHash":"x"}],"instances":[{"index":0,"state":0},{"index":-1,"state":7},{"index":2147483647,"state":-1}]}]}`))
 	f.Add([]byte(`{"reports":[{"cell":"a","states":[{"conditions":[` + strings.Repeat(`{},`, 3000) + `{}]}],"instances":[` +
@@ -99,7 +100,8 @@ func divided() *v1alpha.WorkloadDeployment {
 	d := &v1alpha.WorkloadDeployment{}
 	d.Name = "web"
 	d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{
-		{Name: "a", Indices: naming.Ranges([]int{0, 1, 5})}, {Name: "b", Indices: naming.Ranges([]int{2, 3}), Releasing: naming.Ranges([]int{20})},
+		{Name: "a", Indices: naming.Ranges([]int{0, 1, 5})},
+		{Name: "b", Indices: naming.Ranges([]int{2, 3}), Releasing: naming.Ranges([]int{20})},
 	}}
 	return d
 }
@@ -115,8 +117,8 @@ func checkOwn(t *testing.T, d *v1alpha.WorkloadDeployment, cell string, index in
 	}
 }
 
-// TestReportOfIndicesOfOthers: of a cell's report, only the indices assigned to it count, and unassigned indices up to the highest
-// number of Instances that the deployment has had.
+// TestReportOfIndicesOfOthers: of a cell's report, only the indices assigned to it count, and unassigned indices up to
+// the highest number of Instances that the deployment has had.
 func TestReportOfIndicesOfOthers(t *testing.T) {
 	d := divided()
 	d.Status.Indices = []v1alpha.CellIndices{{Cell: "a", Existing: "0-9999", Ready: "0-9999"}}

@@ -15,7 +15,8 @@ type IgnoredCause string
 const (
 	// IgnoredIndex is an index that the deployment cannot have, or that is not one of the slice.
 	IgnoredIndex IgnoredCause = "UnknownIndex"
-	// IgnoredOwner is an index that is assigned to another cell. It includes a moving index until the cell has deleted its Instance.
+	// IgnoredOwner is an index that is assigned to another cell. It includes a moving index until the cell has deleted its
+	// Instance.
 	IgnoredOwner IgnoredCause = "OtherCell"
 	// IgnoredTwice is an index that was reported before.
 	IgnoredTwice IgnoredCause = "Repeated"
@@ -26,8 +27,8 @@ const (
 // IgnoredCauses are all causes.
 var IgnoredCauses = []IgnoredCause{IgnoredIndex, IgnoredOwner, IgnoredTwice, IgnoredState}
 
-// Ignored counts the entries on these indices that Instances and InstancesIn ignore in the reports, by the reporting cell and by cause.
-// It is nil if no entry is ignored.
+// Ignored counts the entries on these indices that Instances and InstancesIn ignore in the reports, by the reporting
+// cell and by cause. It is nil if no entry is ignored.
 func Ignored(d *v1alpha.WorkloadDeployment, reports []v1alpha.InstanceReport, within v1alpha.IndexRange) map[string]map[IgnoredCause]int {
 	var result map[string]map[IgnoredCause]int
 	seen, own := naming.Set{}, ownershipOf(d)

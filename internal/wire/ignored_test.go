@@ -51,10 +51,12 @@ func TestIgnoredEntries(t *testing.T) {
 	if shown := len(Instances(d)); shown+ignored != 10 {
 		t.Errorf("%d entries are shown and %d ignored of 10", shown, ignored)
 	}
-	if got := Ignored(d, []v1alpha.InstanceReport{{Cell: "a", States: states, Instances: entries(0, 1)}}, v1alpha.IndexRange{First: 0, Last: 0}); got["a"][IgnoredIndex] != 1 {
+	if got := Ignored(d, []v1alpha.InstanceReport{{Cell: "a", States: states, Instances: entries(0, 1)}},
+		v1alpha.IndexRange{First: 0, Last: 0}); got["a"][IgnoredIndex] != 1 {
 		t.Errorf("outside of the slice: %v", got)
 	}
-	if got := Ignored(d, []v1alpha.InstanceReport{{Cell: "a", States: states, Instances: entries(0, 1)}}, v1alpha.IndexRange{Last: naming.MaxIndex}); got != nil {
+	if got := Ignored(d, []v1alpha.InstanceReport{{Cell: "a", States: states, Instances: entries(0, 1)}},
+		v1alpha.IndexRange{Last: naming.MaxIndex}); got != nil {
 		t.Errorf("of a report without fault: %v", got)
 	}
 }

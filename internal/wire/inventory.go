@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// Buckets is the number of buckets into which the WorkloadDeployments and hub namespaces of a cell are divided. Hub and cell must have
-	// the same.
+	// Buckets is the number of buckets into which the WorkloadDeployments and hub namespaces of a cell are divided. Hub
+	// and cell must have the same.
 	Buckets = 64
 	// MaxEntries is how many entries a cell reports at most at once.
 	MaxEntries = 500
@@ -58,9 +58,12 @@ func NamespaceKey(hubNamespace string) types.NamespacedName {
 // maxEntryText is the longest text of an entry, in bytes: no name or value of a label is longer.
 const maxEntryText = 512
 
-// Valid reports whether an entry may describe an object that a hub sent: it is in a hub namespace or is one, and its texts are bounded.
+// Valid reports whether an entry may describe an object that a hub sent: it is in a hub namespace or is one, and its
+// texts are bounded.
 func Valid(e *v1alpha.InventoryEntry) bool {
-	for _, text := range []string{e.Namespace, e.Name, string(e.TemplateUID), e.Project, string(e.ProjectUID), e.ProjectNamespace, string(e.DeploymentUID)} {
+	for _, text := range []string{
+		e.Namespace, e.Name, string(e.TemplateUID), e.Project, string(e.ProjectUID), e.ProjectNamespace, string(e.DeploymentUID),
+	} {
 		if len(text) > maxEntryText {
 			return false
 		}
@@ -76,7 +79,8 @@ func Bucket(deployment types.NamespacedName) int32 {
 	return int32(hasher.Sum32() % Buckets)
 }
 
-// Inventory sums up which WorkloadDeployments and hub namespaces exist, in any order. The zero value is empty. It is for one goroutine.
+// Inventory sums up which WorkloadDeployments and hub namespaces exist, in any order. The zero value is empty. It is
+// for one goroutine.
 type Inventory struct {
 	// Total is how many have been added.
 	Total  int32
@@ -110,7 +114,8 @@ func CompareEntries(a, b v1alpha.InventoryEntry) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
 }
 
-// NewCellStatus is the status of a cell that has the WorkloadDeployments and hub namespaces of entries. It sorts entries.
+// NewCellStatus is the status of a cell that has the WorkloadDeployments and hub namespaces of entries. It sorts
+// entries.
 func NewCellStatus(cell *v1alpha.Cell, entries []v1alpha.InventoryEntry) v1alpha.CellStatus {
 	status := v1alpha.CellStatus{ObservedGeneration: cell.Generation, Listed: slices.Sorted(slices.Values(cell.Spec.List))}
 	slices.SortFunc(entries, CompareEntries)

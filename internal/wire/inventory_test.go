@@ -49,14 +49,15 @@ func TestDigests(t *testing.T) {
 	}
 }
 
-// TestNamespacesInInventory: a hub namespace changes the digests and is not counted as a WorkloadDeployment. The number of namespaces
-// shows that they are included.
+// TestNamespacesInInventory: a hub namespace changes the digests and is not counted as a WorkloadDeployment. The number
+// of namespaces shows that they are included.
 func TestNamespacesInInventory(t *testing.T) {
 	key := wire.NamespaceKey("ns-a")
 	entries := []v1alpha.InventoryEntry{{Namespace: "ns-a"}, {Namespace: "ns-a", Name: "web"}}
 	asked := &v1alpha.Cell{Spec: v1alpha.CellSpec{Namespaces: true, List: []int32{wire.Bucket(key)}}}
 	status := wire.NewCellStatus(asked, entries)
-	if status.Total != 1 || status.Namespaces == nil || *status.Namespaces != 1 || !slices.Contains(status.Entries, entries[0]) || entries[0].Key() != key {
+	if status.Total != 1 || status.Namespaces == nil || *status.Namespaces != 1 ||
+		!slices.Contains(status.Entries, entries[0]) || entries[0].Key() != key {
 		t.Errorf("status %+v", status)
 	}
 	without := wire.NewCellStatus(&v1alpha.Cell{}, entries[1:])

@@ -10,9 +10,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// Passing reports whether a status, with its counts and conditions, is a transient state: since the status before, no Instance became
-// Ready or Available or ceased to be, none was deleted, and the object has not settled. Most transient states are over before a reader
-// sees them.
+// Passing reports whether a status, with its counts and conditions, is a transient state: since the status before, no
+// Instance became Ready or Available or ceased to be, none was deleted, and the object has not settled. Most transient
+// states are over before a reader sees them.
 func Passing(before, after v1alpha.ReplicaCounts, conditionsBefore, conditionsAfter []metav1.Condition) bool {
 	if before.ReadyReplicas != after.ReadyReplicas || before.AvailableReplicas != after.AvailableReplicas || before.Replicas > after.Replicas {
 		return false
@@ -25,8 +25,8 @@ func Passing(before, after v1alpha.ReplicaCounts, conditionsBefore, conditionsAf
 		!settledAgain(conditionsBefore, conditionsAfter)
 }
 
-// settledAgain reports whether an object has settled for a newer generation than before: a step of a rollout that ends soon leaves as many
-// Instances Ready as before, and the next step waits for its end.
+// settledAgain reports whether an object has settled for a newer generation than before: a step of a rollout that ends
+// soon leaves as many Instances Ready as before, and the next step waits for its end.
 func settledAgain(before, after []metav1.Condition) bool {
 	was, is := meta.FindStatusCondition(before, v1alpha.ConditionProgressing), meta.FindStatusCondition(after, v1alpha.ConditionProgressing)
 	return was != nil && is != nil && is.Status == metav1.ConditionFalse && was.ObservedGeneration < is.ObservedGeneration

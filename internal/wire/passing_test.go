@@ -49,7 +49,8 @@ func TestPassing(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := Passing(test.existing.ReplicaCounts, test.wanted.ReplicaCounts, test.existing.Conditions, test.wanted.Conditions); got != test.want {
+			if got := Passing(test.existing.ReplicaCounts, test.wanted.ReplicaCounts, test.existing.Conditions,
+				test.wanted.Conditions); got != test.want {
 				t.Errorf("passing is %t", got)
 			}
 		})

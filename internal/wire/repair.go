@@ -22,8 +22,8 @@ const MaxNamed = 5
 // WholeStatus is the fault of a status that is no object.
 const WholeStatus = "status"
 
-// Lists bounds the lists of a report. Entries beyond are not even read: so the time that a report takes is bounded. Karmada ends a script
-// after a second.
+// Lists bounds the lists of a report. Entries beyond are not even read: so the time that a report takes is bounded.
+// Karmada ends a script after a second.
 type Lists struct {
 	// Most is how many entries a list has, and Named how many a list with this name has instead.
 	Most  int
@@ -59,9 +59,9 @@ func (f Faults) String() string {
 	return strings.Join(names, ", ")
 }
 
-// Report decodes the status that a cell reports. It has the same result as lua/types.lua of the interpreter: a field of a wrong type or
-// range costs this field and no other, and a list with an entry that is no object costs the list. Instead of a text there is one that fits
-// nothing, and instead of a number that is never omitted a negative one.
+// Report decodes the status that a cell reports. It has the same result as lua/types.lua of the interpreter: a field of
+// a wrong type or range costs this field and no other, and a list with an entry that is no object costs the list.
+// Instead of a text there is one that fits nothing, and instead of a number that is never omitted a negative one.
 func Report[T any](raw []byte, lists Lists) (T, Faults) {
 	var tree any
 	var status, none T
@@ -77,8 +77,8 @@ func Report[T any](raw []byte, lists Lists) (T, Faults) {
 	return status, r.faults
 }
 
-// object returns a value as an object of a type, and an empty object instead of any other value. Lua does not tell an empty list from an
-// empty object, nor null from a missing entry.
+// object returns a value as an object of a type, and an empty object instead of any other value. Lua does not tell an
+// empty list from an empty object, nor null from a missing entry.
 func (r *repairer) object(of reflect.Type, value any, path string) map[string]any {
 	switch value := value.(type) {
 	case nil:

@@ -21,8 +21,8 @@ import (
 // Instance is an Instance as its cell reports it.
 type Instance struct {
 	Name string
-	// TemplateHash is the hash of the template that the Instance was created from, and ObservedTemplateHash the hash of the running
-	// template.
+	// TemplateHash is the hash of the template that the Instance was created from, and ObservedTemplateHash the hash of
+	// the running template.
 	TemplateHash, ObservedTemplateHash string
 	// SchedulingGates are the gates that are not lifted yet.
 	SchedulingGates   []v1alpha.SchedulingGate
@@ -36,14 +36,14 @@ type Instance struct {
 	Containers []v1alpha.InstanceContainerStatus
 }
 
-// Healthy reports whether an Instance with these conditions is Available and has never restarted a container. The states of its
-// containers add nothing to its conditions, and are not reported.
+// Healthy reports whether an Instance with these conditions is Available and has never restarted a container. The
+// states of its containers add nothing to its conditions, and are not reported.
 func (r *Instance) Healthy() bool {
 	return r.Restarts == 0 && meta.IsStatusConditionTrue(r.Conditions, v1alpha.ConditionAvailable)
 }
 
-// New creates the report of these Instances of a deployment, ascending by index. The report has everything except the observed
-// generations of their conditions, which belong to an object that the reader does not have.
+// New creates the report of these Instances of a deployment, ascending by index. The report has everything except the
+// observed generations of their conditions, which belong to an object that the reader does not have.
 func New(deployment string, instances []Instance) v1alpha.InstanceReport {
 	var report v1alpha.InstanceReport
 	states := map[string]int32{}
@@ -140,7 +140,9 @@ func describe(s *v1alpha.InstanceState, instance *Instance, since string) {
 			// An API server refuses a condition without a time.
 			times[i] = metav1.Unix(0, 0)
 		}
-		instance.Conditions[i] = metav1.Condition{Type: c.Type, Status: c.Status, Reason: c.Reason, Message: c.Message, LastTransitionTime: times[i]}
+		instance.Conditions[i] = metav1.Condition{
+			Type: c.Type, Status: c.Status, Reason: c.Reason, Message: c.Message, LastTransitionTime: times[i],
+		}
 	}
 }
 
@@ -186,8 +188,9 @@ func parseSince(since string, count int) []metav1.Time {
 	return times
 }
 
-// Instances returns the Instances in the status of a deployment, by index. A cell's report of an index counts unless the index is
-// assigned to another cell. An Instance with an index that is assigned to no cell is being deleted, and is listed until it is gone.
+// Instances returns the Instances in the status of a deployment, by index. A cell's report of an index counts unless
+// the index is assigned to another cell. An Instance with an index that is assigned to no cell is being deleted, and is
+// listed until it is gone.
 func Instances(d *v1alpha.WorkloadDeployment) []Instance {
 	return reported(d, d.Status.Reports)
 }
@@ -225,8 +228,8 @@ func reported(d *v1alpha.WorkloadDeployment, reports []v1alpha.InstanceReport) [
 	return result
 }
 
-// DecodeSlice decodes a cell's report in a slice from the status that Karmada has collected. It returns false for any other content,
-// and for a report that no agent has written yet.
+// DecodeSlice decodes a cell's report in a slice from the status that Karmada has collected. It returns false for any
+// other content, and for a report that no agent has written yet.
 func DecodeSlice(cell string, raw []byte) (v1alpha.InstanceReport, bool) {
 	status := &v1alpha.InstanceSliceStatus{}
 	if json.Unmarshal(raw, status) != nil || status.ObservedGeneration == 0 {

@@ -23,7 +23,10 @@ var began = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // serving is an Instance as the controllers of a cell report it.
 func serving(index int) wire.Instance {
 	condition := func(kind, reason, message string, after int) metav1.Condition {
-		return metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(began.Add(time.Duration(index+after) * time.Second))}
+		return metav1.Condition{
+			Type: kind, Status: metav1.ConditionTrue, Reason: reason, Message: message,
+			LastTransitionTime: metav1.NewTime(began.Add(time.Duration(index+after) * time.Second)),
+		}
 	}
 	return wire.Instance{
 		Name: naming.InstanceName("web", index), TemplateHash: "5f7d9c8b6d", ObservedTemplateHash: "5f7d9c8b6d",
@@ -32,16 +35,20 @@ func serving(index int) wire.Instance {
 			condition(v1alpha.ConditionAvailable, v1alpha.ReasonAvailable, "", 12),
 			condition(v1alpha.ConditionProgrammed, v1alpha.ReasonProgrammed, "the Pod has a node", 3),
 			condition(v1alpha.ConditionQuotaGranted, v1alpha.ReasonQuotaAvailable, "the quota of the project is granted", 0),
-			condition(v1alpha.ConditionReferencedDataReady, v1alpha.ReasonReferencedDataPresent, "every ConfigMap and Secret that the template names is in the cell", -1),
+			condition(v1alpha.ConditionReferencedDataReady, v1alpha.ReasonReferencedDataPresent,
+				"every ConfigMap and Secret that the template names is in the cell", -1),
 		},
-		NetworkInterfaces: []v1alpha.InstanceNetworkInterfaceStatus{{Assignments: v1alpha.InstanceNetworkAssignments{NetworkIP: new(fmt.Sprintf("10.244.1%02d.200", index))}}},
+		NetworkInterfaces: []v1alpha.InstanceNetworkInterfaceStatus{
+			{Assignments: v1alpha.InstanceNetworkAssignments{NetworkIP: new(fmt.Sprintf("10.244.1%02d.200", index))}},
+		},
 	}
 }
 
 // TestReportHasEverything: the project shows the same of an Instance, however its cell reports it.
 func TestReportHasEverything(t *testing.T) {
 	failing := serving(3)
-	failing.Conditions[0].Status, failing.Conditions[0].Reason, failing.Conditions[0].Message = metav1.ConditionFalse, "InstanceCrashing", `exit code 1: "x" <&>`
+	failing.Conditions[0].Status, failing.Conditions[0].Reason, failing.Conditions[0].Message = metav1.ConditionFalse,
+		"InstanceCrashing", `exit code 1: "x" <&>`
 	failing.Conditions[0].LastTransitionTime = metav1.NewTime(began.Add(-time.Hour))
 	held := wire.Instance{Name: "web-7", TemplateHash: "old", SchedulingGates: []v1alpha.SchedulingGate{{Name: v1alpha.GateQuota}}}
 	started := metav1.NewTime(began.Add(-time.Minute))
@@ -94,10 +101,12 @@ func TestReportedIsRobust(t *testing.T) {
 	report := v1alpha.InstanceReport{
 		States: []v1alpha.InstanceState{{TemplateHash: "h", Conditions: []v1alpha.StateCondition{{Type: "Ready"}, {Type: "Available"}}}},
 		Instances: []v1alpha.InstanceEntry{
-			{Index: -1}, {Index: 0, State: 1}, {Index: 1, State: -1}, {Index: 2}, {Index: 3, Since: "2026-01-01T00:00:00Z x"}, {Index: 4, Since: "2026-01-01T00:00:00Z +1 +2"},
+			{Index: -1}, {Index: 0, State: 1}, {Index: 1, State: -1}, {Index: 2}, {Index: 3, Since: "2026-01-01T00:00:00Z x"},
+			{Index: 4, Since: "2026-01-01T00:00:00Z +1 +2"},
 		},
 	}
-	if got := wire.Reported(&report, "web"); len(got) != 6 || got[1].TemplateHash != "" || len(got[3].Conditions) != 2 || got[4].Conditions[1].LastTransitionTime.Unix() != 0 || got[5].Conditions[0].LastTransitionTime.Unix() != 0 {
+	if got := wire.Reported(&report, "web"); len(got) != 6 || got[1].TemplateHash != "" || len(got[3].Conditions) != 2 ||
+		got[4].Conditions[1].LastTransitionTime.Unix() != 0 || got[5].Conditions[0].LastTransitionTime.Unix() != 0 {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -150,7 +159,8 @@ func TestInstanceFacts(t *testing.T) {
 	}
 }
 
-// TestHealthyInstancesReportNoContainers keeps reports small: container states that the conditions imply are not reported.
+// TestHealthyInstancesReportNoContainers keeps reports small: container states that the conditions imply are not
+// reported.
 func TestHealthyInstancesReportNoContainers(t *testing.T) {
 	containers := []v1alpha.InstanceContainerStatus{{Name: "web", ImageID: "example.com/web@sha256:1"}}
 	healthy, restarted, starting := serving(0), serving(1), serving(2)
@@ -167,12 +177,13 @@ func TestHealthyInstancesReportNoContainers(t *testing.T) {
 	}
 }
 
-// TestReportedContainersHaveNames: the names are the keys of the list in an Instance. An API server would refuse one without a name, or
-// two with the same.
+// TestReportedContainersHaveNames: the names are the keys of the list in an Instance. An API server would refuse one
+// without a name, or two with the same.
 func TestReportedContainersHaveNames(t *testing.T) {
-	report := v1alpha.InstanceReport{States: []v1alpha.InstanceState{{}}, Instances: []v1alpha.InstanceEntry{{Containers: []v1alpha.ContainerEntry{
-		{Name: "web", FinishedAt: "soon"}, {Name: ""}, {Name: "web", RestartCount: 9},
-	}}}}
+	report := v1alpha.InstanceReport{States: []v1alpha.InstanceState{{}},
+		Instances: []v1alpha.InstanceEntry{{Containers: []v1alpha.ContainerEntry{
+			{Name: "web", FinishedAt: "soon"}, {Name: ""}, {Name: "web", RestartCount: 9},
+		}}}}
 	got := wire.Reported(&report, "web")[0].Containers
 	if want := []v1alpha.InstanceContainerStatus{{Name: "web"}}; cmp.Diff(want, got) != "" {
 		t.Errorf("got %+v", got)

@@ -1,7 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package crds has the definitions of kinds of Milo and of its services, for tests and for platforms that lack one of them.
+// Package crds has the definitions of kinds of Milo and of its services, for tests and for platforms that lack one of
+// them.
 package crds
 
 import "embed"

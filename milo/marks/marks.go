@@ -28,8 +28,8 @@ import (
 )
 
 const (
-	// patience is the maximum time that admission waits for its mark: far more than a hub needs, and too short to be noticed when the
-	// hub does not answer. Without a wait, a replica that is killed after its answer would lose the mark.
+	// patience is the maximum time that admission waits for its mark: far more than a hub needs, and too short to be
+	// noticed when the hub does not answer. Without a wait, a replica that is killed after its answer would lose the mark.
 	patience = 250 * time.Millisecond
 	// writeTimeout bounds an attempt to write, which no caller waits for.
 	writeTimeout = 5 * time.Second
@@ -112,7 +112,8 @@ func New(o Options) (*Marks, error) {
 		options: o, client: hub, cache: watched, known: map[string]mark{}, pending: map[string]chan struct{}{},
 		results: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "karmada_compute_project_marks_total",
-			Help: "Attempts to mark on the hub that a project has Workloads, by result. If a mark fails, the owner of the project engages it on its next Workload or on the next sweep (--project-sweep).",
+			Help: "Attempts to mark on the hub that a project has Workloads, by result. If a mark fails, the owner of the project " +
+				"engages it on its next Workload or on the next sweep (--project-sweep).",
 		}, []string{"result"}),
 		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
 			workqueue.NewTypedItemExponentialFailureRateLimiter[string](firstRetry, lastRetry),
@@ -171,16 +172,16 @@ func (m *Marks) Projects() []string {
 	return sets.List(sets.KeySet(m.known))
 }
 
-// OnChange registers f. It is called with the name of a project that was marked, also when it was marked again while the owner was
-// leaving. f must return at once.
+// OnChange registers f. It is called with the name of a project that was marked, also when it was marked again while
+// the owner was leaving. f must return at once.
 func (m *Marks) OnChange(f func(project string)) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.changed = append(m.changed, f)
 }
 
-// Mark marks a project. It waits for the write for a short time, and not at all if the project is marked already or while the hub does
-// not answer: the attempts continue in the background.
+// Mark marks a project. It waits for the write for a short time, and not at all if the project is marked already or
+// while the hub does not answer: the attempts continue in the background.
 func (m *Marks) Mark(ctx context.Context, project string) {
 	written := m.enqueue(project)
 	if written == nil {
@@ -198,8 +199,8 @@ func (m *Marks) Mark(ctx context.Context, project string) {
 // Ensure is Mark without waiting.
 func (m *Marks) Ensure(project string) { _ = m.enqueue(project) }
 
-// enqueue queues the write of a missing mark, and returns a channel that is closed after the write; nil if there is nothing to wait
-// for.
+// enqueue queues the write of a missing mark, and returns a channel that is closed after the write; nil if there is
+// nothing to wait for.
 func (m *Marks) enqueue(project string) <-chan struct{} {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -103,8 +103,8 @@ func TestHangingHubDelaysLittle(t *testing.T) {
 	m.Mark(stopped, "north")
 }
 
-// TestHubIsAway: no caller waits after the first failure, and every project gets its mark afterwards, written once, whatever its number
-// of Workloads.
+// TestHubIsAway: no caller waits after the first failure, and every project gets its mark afterwards, written once,
+// whatever its number of Workloads.
 func TestHubIsAway(t *testing.T) {
 	t.Parallel()
 	m, h := newMarks(t, http.StatusServiceUnavailable)

@@ -64,7 +64,8 @@ func (m *Marks) noteAttempt(project string, err error) {
 	}
 	m.results.WithLabelValues(resultFailed).Inc()
 	if !before {
-		m.options.Log.Error(err, "Projects cannot be marked on the hub; Workloads are admitted nevertheless, and it is tried again", "project", project)
+		m.options.Log.Error(err, "Projects cannot be marked on the hub; Workloads are admitted nevertheless, and it is tried again", "project",
+			project)
 	}
 }
 
@@ -80,13 +81,14 @@ func (m *Marks) write(ctx context.Context, project string) error {
 	return err
 }
 
-// Leave notes in the mark of a project that its owner is leaving, and returns the version in which Remove deletes the mark.
+// Leave notes in the mark of a project that its owner is leaving, and returns the version in which Remove deletes the
+// mark.
 func (m *Marks) Leave(ctx context.Context, project string) (version string, err error) {
 	return m.annotate(ctx, project, "true")
 }
 
-// Remove deletes the mark of a project in a version, or in any version for "". It returns false if the mark has another version: a
-// Workload was admitted meanwhile.
+// Remove deletes the mark of a project in a version, or in any version for "". It returns false if the mark has another
+// version: a Workload was admitted meanwhile.
 func (m *Marks) Remove(ctx context.Context, project, version string) (bool, error) {
 	var options []client.DeleteOption
 	if version != "" {

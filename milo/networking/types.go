@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package networking has the kinds of networking.datumapis.com by which networks are brought to locations, as far as the add-on
-// reads and writes them. It is apart from package milo so that the controllers of the hub may import it.
+// Package networking has the kinds of networking.datumapis.com by which networks are brought to locations, as far as
+// the add-on reads and writes them. It is apart from package milo so that the controllers of the hub may import it.
 //
 // +kubebuilder:object:generate=true
 package networking

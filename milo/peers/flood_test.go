@@ -12,7 +12,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv/flood"
 )
 
-// TestFlood verifies that callers that are no replicas hold no more than their share of connections, while pings are answered.
+// TestFlood verifies that callers that are no replicas hold no more than their share of connections, while pings are
+// answered.
 func TestFlood(t *testing.T) {
 	one, _ := listen(t, shards.Accepted)
 	other, heard := listen(t, shards.Accepted)

@@ -1,8 +1,9 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package peers carries pings between the replicas of the add-on, over TLS. Each process has a key of its own, whose fingerprint is in
-// the Lease that the process renews on the hub: whoever may not write that Lease can neither send pings nor answer them.
+// Package peers carries pings between the replicas of the add-on, over TLS. Each process has a key of its own, whose
+// fingerprint is in the Lease that the process renews on the hub: whoever may not write that Lease can neither send
+// pings nor answer them.
 package peers
 
 import (
@@ -54,7 +55,8 @@ type Peers struct {
 type Options struct {
 	// Address is the address that pings are answered on.
 	Address string
-	// Hub is the URL of the hub. If Address has no host, others reach this process at the address from which it reaches the hub.
+	// Hub is the URL of the hub. If Address has no host, others reach this process at the address from which it reaches
+	// the hub.
 	Hub string
 }
 
@@ -98,7 +100,8 @@ func localHost(ctx context.Context, hub string) (string, error) {
 	}
 	connection, err := (&net.Dialer{}).DialContext(ctx, "udp", net.JoinHostPort(at.Hostname(), port))
 	if err != nil {
-		return "", fmt.Errorf("find the address from which %s is reached; set --peer-bind-address with an address that other replicas reach: %w", at.Host, err)
+		return "", fmt.Errorf("find the address from which %s is reached; set --peer-bind-address with an address that other replicas reach: %w",
+			at.Host, err)
 	}
 	host, _, err := net.SplitHostPort(connection.LocalAddr().String())
 	return host, errors.Join(err, connection.Close())

@@ -64,13 +64,15 @@ func TestIdentity(t *testing.T) {
 	other, heard := listen(t, shards.Accepted)
 	address, _, _ := strings.Cut(other.Endpoint(), "#")
 	_, key, _ := strings.Cut(one.Endpoint(), "#")
-	if err := one.Ping(t.Context(), address+"#"+key, shards.Ping{Endpoint: one.Endpoint()}); err == nil || !strings.Contains(err.Error(), "another process") {
+	if err := one.Ping(t.Context(), address+"#"+key, shards.Ping{Endpoint: one.Endpoint()}); err == nil ||
+		!strings.Contains(err.Error(), "another process") {
 		t.Errorf("a process with another key is answered: %v", err)
 	}
 	if err := one.Ping(t.Context(), address, shards.Ping{Endpoint: one.Endpoint()}); err == nil {
 		t.Error("an endpoint without a key is used")
 	}
-	if err := one.Ping(t.Context(), other.Endpoint(), shards.Ping{Endpoint: other.Endpoint()}); err == nil || !strings.Contains(err.Error(), "403") {
+	if err := one.Ping(t.Context(), other.Endpoint(), shards.Ping{Endpoint: other.Endpoint()}); err == nil ||
+		!strings.Contains(err.Error(), "403") {
 		t.Errorf("a ping with the endpoint of another process is accepted: %v", err)
 	}
 	if len(heard) != 0 {

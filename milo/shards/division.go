@@ -71,8 +71,9 @@ func (d division) without(runs func(replica string) bool) division {
 	return rest
 }
 
-// share is the number of shards that a replica should have: 0 for a replica that is not a member. All members have the same number; the
-// remainder goes to the replicas that already hold most shards, so that as few shards as possible move.
+// share is the number of shards that a replica should have: 0 for a replica that is not a member. All members have the
+// same number; the remainder goes to the replicas that already hold most shards, so that as few shards as possible
+// move.
 func (d division) share(replica string, members []string) int {
 	if !slices.Contains(members, replica) {
 		return 0
@@ -87,8 +88,8 @@ func (d division) share(replica string, members []string) int {
 	return share
 }
 
-// balanced is the division among the members after a replica has released the shards in excess of its share, or taken unowned shards
-// that it lacks.
+// balanced is the division among the members after a replica has released the shards in excess of its share, or taken
+// unowned shards that it lacks.
 func (d division) balanced(replica string, members []string) division {
 	next, held, share := slices.Clone(d), d.of(replica), d.share(replica, members)
 	for _, shard := range held[min(share, len(held)):] {

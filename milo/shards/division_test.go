@@ -54,7 +54,9 @@ func TestBalance(t *testing.T) {
 		"even enough is left as it is":    {`{"one":[0,1],"two":[2,3,4]}`, "one", `{"one":[0,1],"two":[2,3,4]}`, []string{"one", "two"}},
 		"also by the other one":           {`{"one":[0,1],"two":[2,3,4]}`, "two", `{"one":[0,1],"two":[2,3,4]}`, []string{"one", "two"}},
 		"no more than the share is taken": {`{"one":[0]}`, "one", `{"one":[0,1,2]}`, []string{"one", "two"}},
-		"more replicas than shards":       {`{"a":[0],"b":[1],"c":[2],"d":[3],"e":[4]}`, "f", `{"a":[0],"b":[1],"c":[2],"d":[3],"e":[4]}`, []string{"a", "b", "c", "d", "e", "f"}},
+		"more replicas than shards": {
+			`{"a":[0],"b":[1],"c":[2],"d":[3],"e":[4]}`, "f", `{"a":[0],"b":[1],"c":[2],"d":[3],"e":[4]}`, []string{"a", "b", "c", "d", "e", "f"},
+		},
 	} {
 		if got := parsed(t, test.before, 5).balanced(test.self, test.running).String(); got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)

@@ -1,8 +1,9 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package shards divides a fixed number of shards among the replicas of the add-on, so that each shard has at most one owner. While the
-// division does not change, a replica writes only the renewals of its one Lease, whatever the number of shards.
+// Package shards divides a fixed number of shards among the replicas of the add-on, so that each shard has at most one
+// owner. While the division does not change, a replica writes only the renewals of its one Lease, whatever the number
+// of shards.
 //
 // There are two kinds of Leases on the hub:
 //
@@ -21,15 +22,15 @@
 //     would be seen if it had renewed. Should it return, rule 1 requires it to write the record, and one of the two writes is refused.
 //  5. A Lease names the record that its replica goes by. If the record is deleted, all replicas stop their shards, and no replica
 //     takes one until the Leases of all running replicas name the new record.
-//  6. Replicas that reach each other find a killed one earlier. A replica that has a witness, which is a replica that has accepted its ping, stops
-//     its shards also when it has for some time no answer that no replica has asked it to renew its Lease. A witness that hears no ping
-//     asks for that, refuses pings, and may go by a shorter time in rule 3 from then on (docs/decisions/0063-failover.md).
+//  6. Replicas that reach each other find a killed one earlier. A replica that has a witness, which is a replica that has accepted its
+//     ping, stops its shards also when it has for some time no answer that no replica has asked it to renew its Lease. A
+//     witness that hears no ping asks for that, refuses pings, and may go by a shorter time in rule 3 from then on (docs/decisions/0063-failover.md).
 //
 // Others may write Leases, too, where the policies of the hub are missing (docs/decisions/0064-shared-hub.md). A Lease
 // lasts at most as long as the reader's own. Where pings are sent, only replicas that have answered one take part in
 // the division, and a Lease that answers none and names another record delays no takeover for longer than a Lease
 // lasts.
 //
-// A replica that cannot reach the servers that its shards depend on leaves them to replicas that can (see Reach). That changes only the
-// number of shards of each replica: these rules apply to every release and every takeover.
+// A replica that cannot reach the servers that its shards depend on leaves them to replicas that can (see Reach). That
+// changes only the number of shards of each replica: these rules apply to every release and every takeover.
 package shards

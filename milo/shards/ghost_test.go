@@ -43,7 +43,8 @@ func (w *world) haunt(name string, annotations map[string]string) {
 	})
 }
 
-// TestGhosts: Leases of replicas that do not run, whatever they say, take no shard from replicas that run, and delay no takeover.
+// TestGhosts: Leases of replicas that do not run, whatever they say, take no shard from replicas that run, and delay no
+// takeover.
 func TestGhosts(t *testing.T) {
 	for name, annotations := range map[string]map[string]string{
 		"silent":               nil,

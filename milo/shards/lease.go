@@ -24,8 +24,8 @@ const (
 	recordName         = v1alpha.LeaseShards
 	annotationDivision = v1alpha.AnnotationShards
 
-	// leasePrefix is the prefix of the names of the replicas' Leases. Their annotations name the process that renews the Lease, and the
-	// record that it follows.
+	// leasePrefix is the prefix of the names of the replicas' Leases. Their annotations name the process that renews the
+	// Lease, and the record that it follows.
 	leasePrefix       = v1alpha.LeaseReplicaPrefix
 	annotationProcess = "compute.datumapis.com/process"
 	annotationRecord  = "compute.datumapis.com/record"
@@ -59,8 +59,8 @@ type ownLease struct {
 
 // renew writes the Lease. ended reports that the Lease on the hub no longer counts, whoever wrote it.
 //
-// A process takes over the Lease of an earlier one with its name when it starts: that one was killed. Later it does so only when the
-// Lease has ended. askedBy is the replica that had asked for the renewal.
+// A process takes over the Lease of an earlier one with its name when it starts: that one was killed. Later it does so
+// only when the Lease has ended. askedBy is the replica that had asked for the renewal.
 func (l *ownLease) renew(ctx context.Context, record types.UID, at time.Time, ended bool) (askedBy string, err error) {
 	if err := l.read(ctx, ended); err != nil {
 		return "", err

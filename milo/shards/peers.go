@@ -50,8 +50,8 @@ type Ping struct {
 	// To and Lease are the process that is asked, and the UID of its Lease.
 	To    string    `json:"to"`
 	Lease types.UID `json:"lease"`
-	// Round is 0 if the ping only tries the path. Otherwise the process that is asked may ask this one to renew its Lease, once for each
-	// round.
+	// Round is 0 if the ping only tries the path. Otherwise the process that is asked may ask this one to renew its Lease,
+	// once for each round.
 	Round int `json:"round"`
 }
 
@@ -115,8 +115,8 @@ func (v *validity) change(do func()) {
 	v.fence.extend(v.until())
 }
 
-// renewedAt notes a renewal that succeeded. It answers whoever had asked for one: the API server accepts it only for the version that
-// has the question.
+// renewedAt notes a renewal that succeeded. It answers whoever had asked for one: the API server accepts it only for
+// the version that has the question.
 func (v *validity) renewedAt(sent time.Time, askedBy string) {
 	v.change(func() {
 		v.renewed, v.clean = sent, sent
@@ -129,7 +129,8 @@ func (v *validity) renewedAt(sent time.Time, askedBy string) {
 	})
 }
 
-// cleanAt notes a question whose answer showed that no replica has asked this one to renew its Lease, and which others there are.
+// cleanAt notes a question whose answer showed that no replica has asked this one to renew its Lease, and which others
+// there are.
 func (v *validity) cleanAt(sent time.Time, replicas map[string]*coordinationv1.Lease, own string) {
 	v.change(func() {
 		v.clean = sent
@@ -152,7 +153,8 @@ func (p *peer) is(lease *coordinationv1.Lease) bool {
 	return p.lease == lease.UID && p.process == lease.Annotations[annotationProcess] && p.endpoint == lease.Annotations[annotationEndpoint]
 }
 
-// knows reports whether a replica has answered a ping of this process since it has this Lease: it runs, and the Lease is its own.
+// knows reports whether a replica has answered a ping of this process since it has this Lease: it runs, and the Lease
+// is its own.
 func (v *validity) knows(name string, lease *coordinationv1.Lease) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -14,8 +14,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// TestNoTwoOwners: replicas are killed, stopped, paused, cut off from the hub or from its answers, requests take up to 8 s and arrive
-// long after their timeout, and Leases are deleted. No shard ever has two owners. When all faults end, each shard has one owner.
+// TestNoTwoOwners: replicas are killed, stopped, paused, cut off from the hub or from its answers, requests take up to
+// 8 s and arrive long after their timeout, and Leases are deleted. No shard ever has two owners. When all faults end,
+// each shard has one owner.
 func TestNoTwoOwners(t *testing.T) {
 	for seed := range uint64(6) {
 		t.Run(fmt.Sprintf("seed %d", seed), func(t *testing.T) {
@@ -41,8 +42,8 @@ func TestNoTwoOwners(t *testing.T) {
 	}
 }
 
-// TestComesBack: a replica cannot reach the hub about as long as its Lease lasts, and the other one takes its shards, or does not, at the
-// moment at which it is back.
+// TestComesBack: a replica cannot reach the hub about as long as its Lease lasts, and the other one takes its shards,
+// or does not, at the moment at which it is back.
 func TestComesBack(t *testing.T) {
 	for _, slow := range []time.Duration{0, 600 * time.Millisecond} {
 		synctest.Test(t, func(t *testing.T) {

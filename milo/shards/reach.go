@@ -5,7 +5,8 @@ package shards
 
 import "slices"
 
-// Reach reports whether a replica reaches the servers that its shards depend on. A replica that does not cannot serve its shards.
+// Reach reports whether a replica reaches the servers that its shards depend on. A replica that does not cannot serve
+// its shards.
 type Reach int
 
 // Values of Reach.
@@ -25,7 +26,8 @@ const (
 	cutOff          = "CutOff"
 )
 
-// IsCutOff reports whether this replica has left its shards to other replicas because they reach servers that it does not.
+// IsCutOff reports whether this replica has left its shards to other replicas because they reach servers that it does
+// not.
 func (r *Replica) IsCutOff() bool { return r.isCutOff.Load() }
 
 // standing is the Reach of this replica that it writes into its Lease.
@@ -47,8 +49,8 @@ func (r *Replica) reach() Reach {
 	return r.options.Reach()
 }
 
-// judge decides whether this replica is cut off: it gets no answers, and another replica reports that it does. If no replica gets
-// answers, all stay as they are. A replica is no longer cut off when it has been answered for long enough.
+// judge decides whether this replica is cut off: it gets no answers, and another replica reports that it does. If no
+// replica gets answers, all stay as they are. A replica is no longer cut off when it has been answered for long enough.
 func (r *Replica) judge(v view, running []string) {
 	switch reach := r.reach(); {
 	case r.IsCutOff() && reach == Reached:
@@ -58,7 +60,8 @@ func (r *Replica) judge(v view, running []string) {
 		return replica != r.name && r.knows(v, replica) && v.says(replica) == reached
 	}):
 		r.isCutOff.Store(true)
-		r.options.Log.Info("Lookups of projects are answered for other replicas and not for this one, which leaves its shards to them: see its network and its credential")
+		r.options.Log.Info("Lookups of projects are answered for other replicas and not for this one, which leaves its shards " +
+			"to them: see its network and its credential")
 	}
 }
 

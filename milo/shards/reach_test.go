@@ -43,8 +43,8 @@ func (w *world) awaits(within time.Duration, want map[string]int) {
 	}
 }
 
-// TestCutOff: only one replica loses Milo. The others get its shards as soon as it reports that, and it gets its share again when it
-// recovers.
+// TestCutOff: only one replica loses Milo. The others get its shards as soon as it reports that, and it gets its share
+// again when it recovers.
 func TestCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 16, usual)
@@ -66,8 +66,8 @@ func TestCutOff(t *testing.T) {
 	})
 }
 
-// TestMiloIsAway: all replicas lose Milo, and reach it again, each some seconds earlier or later, and no shard moves. The result is the
-// same if a replica had been cut off before.
+// TestMiloIsAway: all replicas lose Milo, and reach it again, each some seconds earlier or later, and no shard moves.
+// The result is the same if a replica had been cut off before.
 func TestMiloIsAway(t *testing.T) {
 	for _, cut := range []bool{false, false, true, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -120,7 +120,8 @@ func TestNobodyElseIsLeft(t *testing.T) {
 	})
 }
 
-// TestTheStartOfWhoIsCutOff: a replica that has never been answered leaves its shards at once, and one that is alone keeps them.
+// TestTheStartOfWhoIsCutOff: a replica that has never been answered leaves its shards at once, and one that is alone
+// keeps them.
 func TestTheStartOfWhoIsCutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 16, usual)

@@ -35,11 +35,11 @@ type Options struct {
 	Count int
 	// LeaseDuration is the longest time until the shards of a replica that was killed have another owner.
 	LeaseDuration time.Duration
-	// Own is called with each shard that this replica acquires, from 0. The context ends when the replica loses the shard. Own must
-	// return at once.
+	// Own is called with each shard that this replica acquires, from 0. The context ends when the replica loses the shard.
+	// Own must return at once.
 	Own func(ctx context.Context, shard int)
-	// Peers sends pings to the other replicas, so that a replica that was killed is noticed before its Lease ends. Nil: no replica sends
-	// any to this one.
+	// Peers sends pings to the other replicas, so that a replica that was killed is noticed before its Lease ends. Nil: no
+	// replica sends any to this one.
 	Peers Peers
 	// Reach reports whether this replica can reach what its shards need. Nil: that is unknown. It must return at once.
 	Reach func() Reach
@@ -72,7 +72,8 @@ type Replica struct {
 	// recordUID is the record in the last check that had one, and recordSeen when a check had this one first.
 	recordUID  types.UID
 	recordSeen time.Time
-	// isCutOff reports that this replica has left its shards to other replicas because they reach servers that it does not.
+	// isCutOff reports that this replica has left its shards to other replicas because they reach servers that it does
+	// not.
 	isCutOff atomic.Bool
 }
 
@@ -104,8 +105,8 @@ func New(options Options) *Replica {
 // leaveTimeout bounds the requests of a replica that stops.
 const leaveTimeout = 5 * time.Second
 
-// Run shares the shards with the other replicas until ctx ends. Errors are retried: while the hub does not answer, this replica keeps
-// its shards as long as its Lease lasts.
+// Run shares the shards with the other replicas until ctx ends. Errors are retried: while the hub does not answer, this
+// replica keeps its shards as long as its Lease lasts.
 func (r *Replica) Run(ctx context.Context) error {
 	if r.options.Peers != nil {
 		var pinging sync.WaitGroup

@@ -86,8 +86,8 @@ func TestTakeover(t *testing.T) {
 	}
 }
 
-// TestTakeoverWithoutPings: replicas of earlier versions send no pings. The shards of one that was killed have other owners within
-// --lease-duration.
+// TestTakeoverWithoutPings: replicas of earlier versions send no pings. The shards of one that was killed have other
+// owners within --lease-duration.
 func TestTakeoverWithoutPings(t *testing.T) {
 	for _, replicas := range []int{2, 3, 10} {
 		for after := range 4 {
@@ -126,8 +126,8 @@ func TestTakeoverWritesOnce(t *testing.T) {
 	})
 }
 
-// TestNoPath: replicas that suddenly do not reach each other keep their shards, and write not more than a few times because of it. Without
-// the hub they have none soon, because each could be the only one that does not reach it.
+// TestNoPath: replicas that suddenly do not reach each other keep their shards, and write not more than a few times
+// because of it. Without the hub they have none soon, because each could be the only one that does not reach it.
 func TestNoPath(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 16, usual)
@@ -167,7 +167,8 @@ func TestNoPath(t *testing.T) {
 	})
 }
 
-// TestPaused: a replica that pauses for longer than it may be silent keeps its shards, or loses them before another one has them.
+// TestPaused: a replica that pauses for longer than it may be silent keeps its shards, or loses them before another one
+// has them.
 func TestPaused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 16, usual)
@@ -184,7 +185,8 @@ func TestPaused(t *testing.T) {
 	})
 }
 
-// TestHandover: the shards of a replica that stops have other owners at its next look, and one that joins gets its share.
+// TestHandover: the shards of a replica that stops have other owners at its next look, and one that joins gets its
+// share.
 func TestHandover(t *testing.T) {
 	for _, replicas := range []int{2, 3, 10} {
 		synctest.Test(t, func(t *testing.T) {
@@ -218,8 +220,8 @@ func TestRestart(t *testing.T) {
 	})
 }
 
-// TestHubAway: replicas keep their shards while the hub does not answer for a moment, have none when their Leases end, and have them
-// back when it answers.
+// TestHubAway: replicas keep their shards while the hub does not answer for a moment, have none when their Leases end,
+// and have them back when it answers.
 func TestHubAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 16, usual)
@@ -249,7 +251,8 @@ func TestHubAway(t *testing.T) {
 	})
 }
 
-// TestOneName: of two processes that run with one name, the later one has the shards. The other one waits, and has them when it ends.
+// TestOneName: of two processes that run with one name, the later one has the shards. The other one waits, and has them
+// when it ends.
 func TestOneName(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 4, usual)
@@ -271,7 +274,8 @@ func TestOneName(t *testing.T) {
 	})
 }
 
-// TestDeletedRecord: all shards are divided again, and none has two owners meanwhile, even if a replica does not notice the deletion.
+// TestDeletedRecord: all shards are divided again, and none has two owners meanwhile, even if a replica does not notice
+// the deletion.
 func TestDeletedRecord(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 16, usual)
@@ -291,8 +295,8 @@ func TestDeletedRecord(t *testing.T) {
 	})
 }
 
-// TestTakenAway: a replica stops the shards that the record assigns to another replica, and gets them back when the other's Lease has
-// ended.
+// TestTakenAway: a replica stops the shards that the record assigns to another replica, and gets them back when the
+// other's Lease has ended.
 func TestTakenAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 4, usual)

@@ -24,11 +24,13 @@ type timings struct {
 	ping, pingTimeout time.Duration
 	// silence is how long a replica may send no ping until it is asked to renew its Lease.
 	silence time.Duration
-	// shortLease is how long a Lease lasts after that, and shortFence how long a replica keeps its shards that hears no answer.
+	// shortLease is how long a Lease lasts after that, and shortFence how long a replica keeps its shards that hears no
+	// answer.
 	shortLease, shortFence time.Duration
 }
 
-// perReplica is the time that each replica adds to the renewal interval, so that all replicas together renew less than once a second.
+// perReplica is the time that each replica adds to the renewal interval, so that all replicas together renew less than
+// once a second.
 const perReplica = 1020 * time.Millisecond
 
 // longestLook is the longest interval between checks, whatever Options.LeaseDuration is.
@@ -50,8 +52,8 @@ func timingsFor(duration time.Duration) timings {
 	}
 }
 
-// renewal is the time between the renewals of one of some replicas. The more there are, the longer it is, and the less is left for
-// further attempts: of the default 15 s, 8 s with two replicas and 2 s with ten or more.
+// renewal is the time between the renewals of one of some replicas. The more there are, the longer it is, and the less
+// is left for further attempts: of the default 15 s, 8 s with two replicas and 2 s with ten or more.
 func (t timings) renewal(replicas int) time.Duration {
 	return min(max(t.lease/3, time.Duration(replicas)*perReplica), t.fence*5/6)
 }

@@ -8,10 +8,12 @@ import (
 	"time"
 )
 
-// TestTimings: within any --lease-duration, a killed replica's shards are taken over, a replica stops before its Lease ends, and it has
-// several attempts to renew the Lease.
+// TestTimings: within any --lease-duration, a killed replica's shards are taken over, a replica stops before its Lease
+// ends, and it has several attempts to renew the Lease.
 func TestTimings(t *testing.T) {
-	for _, duration := range []time.Duration{3 * time.Second, 4 * time.Second, 5500 * time.Millisecond, 10 * time.Second, 15 * time.Second, time.Minute, 7 * time.Minute} {
+	for _, duration := range []time.Duration{
+		3 * time.Second, 4 * time.Second, 5500 * time.Millisecond, 10 * time.Second, 15 * time.Second, time.Minute, 7 * time.Minute,
+	} {
 		at := timingsFor(duration)
 		if worst := at.worstTakeover(); worst > duration-duration/15 {
 			t.Errorf("%s: taken over after up to %s, without the time of requests", duration, worst)
@@ -40,9 +42,9 @@ func TestWrites(t *testing.T) {
 	}
 }
 
-// worstTakeover is the longest time until the shards of a killed replica have another owner, without the duration of requests. The
-// replica is killed just after it has renewed its Lease, which the others see at their next check. They check again when the Lease
-// ends.
+// worstTakeover is the longest time until the shards of a killed replica have another owner, without the duration of
+// requests. The replica is killed just after it has renewed its Lease, which the others see at their next check. They
+// check again when the Lease ends.
 func (t timings) worstTakeover() time.Duration { return t.look + t.lease }
 
 // writes is the rate of writes to the hub in a second, at rest.

@@ -60,8 +60,8 @@ func (s sighting) ends() time.Time { return s.since.Add(s.lasts) }
 // sightings holds the sightings of the other replicas, by name.
 type sightings map[string]sighting
 
-// update adds a view that was answered at some time. A replica with shards and without a Lease counts as if it had one that lasts as long
-// as this replica's: its Lease was deleted by mistake. Leases that end soon last less.
+// update adds a view that was answered at some time. A replica with shards and without a Lease counts as if it had one
+// that lasts as long as this replica's: its Lease was deleted by mistake. Leases that end soon last less.
 func (s sightings) update(v view, answered time.Time, at timings, endsSoon func(replica string, lease *coordinationv1.Lease) bool) {
 	lasts := at.lease
 	for _, replica := range v.division {

@@ -100,7 +100,8 @@ func (w *witness) isOf(name string, lease *coordinationv1.Lease) bool {
 	return found && h.process == lease.Annotations[annotationProcess] && w.lease != "" && h.lease == w.lease
 }
 
-// ends reports whether a Lease ends soon, because a replica has asked for its renewal and this replica refuses the pings of its owner.
+// ends reports whether a Lease ends soon, because a replica has asked for its renewal and this replica refuses the
+// pings of its owner.
 func (w *witness) ends(name, own string, lease *coordinationv1.Lease) bool {
 	by := lease.Annotations[annotationAskedBy]
 	if by == "" || !w.isOf(name, lease) {
@@ -111,7 +112,8 @@ func (w *witness) ends(name, own string, lease *coordinationv1.Lease) bool {
 	return by == own || !w.heard[name].asked
 }
 
-// silent are the replicas that have not pinged this one since a moment, and the moment at which the next one counts as silent.
+// silent are the replicas that have not pinged this one since a moment, and the moment at which the next one counts as
+// silent.
 func (w *witness) silent(since time.Time, lasts time.Duration) (names []string, next time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -146,8 +148,9 @@ func (w *witness) unbar(name string, now time.Time) {
 	w.heard[name] = h
 }
 
-// question asks silent replicas to renew their Leases. A running replica does that at once; the shards of the others are free soon. A replica
-// that was itself stopped for a while asks nothing: it does not know which replicas were silent.
+// question asks silent replicas to renew their Leases. A running replica does that at once; the shards of the others
+// are free soon. A replica that was itself stopped for a while asks nothing: it does not know which replicas were
+// silent.
 func (r *Replica) question(ctx context.Context, v view, now time.Time) error {
 	since := now.Add(-r.at.silence)
 	if since.Before(r.resumed) {

@@ -26,7 +26,8 @@ import (
 
 const namespace = "hub"
 
-// world is a hub and replicas in simulated time. Create it in a bubble of testing/synctest, where all clocks are simulated.
+// world is a hub and replicas in simulated time. Create it in a bubble of testing/synctest, where all clocks are
+// simulated.
 type world struct {
 	t      *testing.T
 	hub    client.WithWatch
@@ -118,7 +119,8 @@ func (s *simulated) own(ctx context.Context, shard int) {
 	s.check()
 }
 
-// check records which shards have two owners. A paused process does nothing, and is checked when it continues. w.mu is held.
+// check records which shards have two owners. A paused process does nothing, and is checked when it continues. w.mu is
+// held.
 func (w *world) check() {
 	owner := map[int]string{}
 	for _, s := range w.replicas {
@@ -198,8 +200,8 @@ var (
 	errDead    = errors.New("killed")
 )
 
-// call sends a request to the hub. It is answered some time later, or not. The request arrives even if the caller no longer waits for
-// it.
+// call sends a request to the hub. It is answered some time later, or not. The request arrives even if the caller no
+// longer waits for it.
 func (s *simulated) call(ctx context.Context, isWrite bool, do func() error) error {
 	s.goesOn()
 	s.mu.Lock()

@@ -66,11 +66,15 @@ func runLatency(cmd *cobra.Command, o latencyOptions) error {
 		return err
 	}
 	tableOfLatency(report, floor.summary(), ours.summary())
-	report.note("%d creates of each kind by %d clients, one floor and one Workload in turn, after %d of each as a warm-up.", o.n, o.clients, o.warmup)
+	report.note("%d creates of each kind by %d clients, one floor and one Workload in turn, after %d of each as a warm-up.", o.n, o.clients,
+		o.warmup)
 	report.note("Added is the difference of the two rows above it, not a percentile of differences.")
-	report.note("Floor: the same object on the same kube-apiserver in a kind with the same schema, in group %s, that no webhook asks about.", floorGroup)
-	report.note("A Workload passes the validating webhook, through a TCP balancer. In it are the lookup of the project (30 s), of its cities, its quota and the user's permissions (5 s each) when the cache is too old.")
-	report.note("All processes, the clients too, share the machine's CPUs: a kube-apiserver for the project, one for Milo's root and one for the hub, etcd, two cells.")
+	report.note("Floor: the same object on the same kube-apiserver in a kind with the same schema, in group %s, that no webhook asks about.",
+		floorGroup)
+	report.note("A Workload passes the validating webhook, through a TCP balancer. In it are the lookup of the project (30 " +
+		"s), of its cities, its quota and the user's permissions (5 s each) when the cache is too old.")
+	report.note("All processes, the clients too, share the machine's CPUs: a kube-apiserver for the project, one for Milo's " +
+		"root and one for the hub, etcd, two cells.")
 	return report.write(cmd.OutOrStdout())
 }
 

@@ -1,8 +1,9 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command bench measures what admission adds to a create, the time from create to Ready, rollouts
-// and the cost of more and more deployments. Each measurement has a floor in the same run, so that results of different machines can be compared.
+// Command bench measures what admission adds to a create, the time from create to Ready, rollouts and the cost of more
+// and more deployments. Each measurement has a floor in the same run, so that results of different machines can be
+// compared.
 package main
 
 import (

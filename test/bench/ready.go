@@ -47,10 +47,13 @@ func readyCommand() *cobra.Command {
 func (o *readyOptions) addFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.n, "n", 25, "how many are measured one after the other")
 	flags.IntVar(&o.warmup, "warmup", 3, "how many come before the measurement")
-	flags.DurationVar(&o.pause, "pause", 0, "time before each of those one after the other: with 0, what the planes do after one is Ready takes CPU time from the next")
+	flags.DurationVar(&o.pause, "pause", 0,
+		"time before each of those one after the other: with 0, what the planes do after one is Ready takes CPU time from the next")
 	flags.IntVar(&o.burst, "burst", 60, "how many are created at once")
-	flags.BoolVar(&o.independentFloor, "independent-floor", false, "propagate the floor by a policy without propagateDeps: Karmada then does not bring what a StatefulSet names to its cell")
-	flags.BoolVar(&o.timeline, "timeline", false, "print the requests to all planes for the last of those one after the other, from the audit logs")
+	flags.BoolVar(&o.independentFloor, "independent-floor", false,
+		"propagate the floor by a policy without propagateDeps: Karmada then does not bring what a StatefulSet names to its cell")
+	flags.BoolVar(&o.timeline, "timeline", false,
+		"print the requests to all planes for the last of those one after the other, from the audit logs")
 	flags.DurationVar(&o.deadline, "deadline", 2*time.Minute, "after how long one that is not Ready is a failure")
 }
 
@@ -61,11 +64,14 @@ func (o *readyOptions) nodes() int {
 }
 
 func runReady(cmd *cobra.Command, o *readyOptions) error {
-	latency := newReport(cmd, "Create to Ready, one Instance", "", "p50", "p99", "p50 to floor", "p99 to floor", "burst a second", "burst to floor",
+	latency := newReport(cmd, "Create to Ready, one Instance", "", "p50", "p99", "p50 to floor", "p99 to floor",
+		"burst a second", "burst to floor",
 		"writes project", "hub", "cell")
 	costs := newReport(cmd, "CPU time per object", "", "process", "floor", "Workload", "to floor")
-	writes := newReport(cmd, "Writes per Workload of the last that were created one after the other", "plane", "user", "verb", "resource", "writes")
-	timeline := newReport(cmd, "Requests for the last that was created one after the other", "", "received after", "took", "plane", "user", "verb", "resource")
+	writes := newReport(cmd, "Writes per Workload of the last that were created one after the other", "plane", "user",
+		"verb", "resource", "writes")
+	timeline := newReport(cmd, "Requests for the last that was created one after the other", "", "received after", "took",
+		"plane", "user", "verb", "resource")
 	progress := newProgress(cmd)
 	err := withStage(cmd.Context(), cmd.ErrOrStderr(), func(ctx context.Context, s *stage) error {
 		subjects, err := s.openReady(ctx, policies.City{Code: city, Cells: []string{cell}, Independent: o.independentFloor})
@@ -87,7 +93,10 @@ func runReady(cmd *cobra.Command, o *readyOptions) error {
 		writes.rows = results[1].writes.rows()
 		return nil
 	}, federation.Cell{Name: cell, City: city, Controllers: []string{"statefulset-controller"}, Nodes: o.nodes()})
-	latency.note("Floor: a StatefulSet with one Pod that bare Karmada propagates to the same cell, from its creation on the hub until the hub shows it as Ready. Its policy has propagateDeps, without which Karmada does not bring what it names to its cell, unless --independent-floor. Ours: from the creation of a Workload in the project until the project shows its Instance as Ready.")
+	latency.note("Floor: a StatefulSet with one Pod that bare Karmada propagates to the same cell, from its creation on the " +
+		"hub until the hub shows it as Ready. Its policy has propagateDeps, without which Karmada does not bring what it names " +
+		"to its cell, unless --independent-floor. Ours: from the creation of a Workload in the project until the project shows " +
+		"its Instance as Ready.")
 	latency.note("Writes are those of all users to each plane, per object of those one after the other, without Leases and Events.")
 	costs.note("Hub: its kube-apiserver, Karmada's scheduler, webhook and controllers, and the add-on.")
 	// Measurements from before a failure are useful, too.

@@ -57,7 +57,8 @@ func (w writeCounts) of(plane string) float64 {
 	return sum
 }
 
-// rows returns the kinds of writes, by plane, the most frequent first. Writes for a tenth of the objects or fewer are left out.
+// rows returns the kinds of writes, by plane, the most frequent first. Writes for a tenth of the objects or fewer are
+// left out.
 func (w writeCounts) rows() [][]string {
 	var kinds []aggregatedWrite
 	for write, count := range w {
@@ -114,7 +115,8 @@ func (s *stage) pids() map[string][]int {
 	return pids
 }
 
-// cpu returns the CPU time of the processes of the federation and the add-on. Processes that cannot be read are left out.
+// cpu returns the CPU time of the processes of the federation and the add-on. Processes that cannot be read are left
+// out.
 func (s *stage) cpu() cpuTimes {
 	used := cpuTimes{}
 	for name, pids := range s.pids() {

@@ -44,8 +44,8 @@ type readySubject struct {
 	ready func(shown *unstructured.Unstructured) string
 }
 
-// openReady prepares the hub for the floor, and returns the floor and the add-on's subject. The city's policy propagates the
-// floor.
+// openReady prepares the hub for the floor, and returns the floor and the add-on's subject. The city's policy
+// propagates the floor.
 func (s *stage) openReady(ctx context.Context, of policies.City) ([]*readySubject, error) {
 	if err := s.findAgents(ctx); err != nil {
 		return nil, err
@@ -62,7 +62,8 @@ func (s *stage) openReady(ctx context.Context, of policies.City) ([]*readySubjec
 	if err != nil {
 		return nil, err
 	}
-	if _, err := hub.Resource(namespaceResource).Create(ctx, object("v1", "Namespace", readyNamespace, map[string]any{}), metav1.CreateOptions{}); err != nil {
+	if _, err := hub.Resource(namespaceResource).Create(ctx, object("v1", "Namespace", readyNamespace, map[string]any{}),
+		metav1.CreateOptions{}); err != nil {
 		return nil, err
 	}
 	policy := policies.CityPolicy(readyNamespace, of)
@@ -123,7 +124,8 @@ func newWorkload(name string) (*unstructured.Unstructured, error) {
 func readyInstance(shown *unstructured.Unstructured) string {
 	conditions, _, _ := unstructured.NestedSlice(shown.Object, "status", "conditions")
 	for _, condition := range conditions {
-		if fields, ok := condition.(map[string]any); ok && fields["type"] == v1alpha.ConditionReady && fields["status"] == string(metav1.ConditionTrue) {
+		if fields, ok := condition.(map[string]any); ok && fields["type"] == v1alpha.ConditionReady &&
+			fields["status"] == string(metav1.ConditionTrue) {
 			return shown.GetLabels()[v1alpha.LabelWorkloadName]
 		}
 	}
@@ -150,8 +152,8 @@ func (r *readySubject) one(ctx context.Context, seen *readyNames, name string, d
 	}
 }
 
-// follow watches the shown objects until ctx ends. The informer watches again when a kube-apiserver ends a watch that is too
-// slow.
+// follow watches the shown objects until ctx ends. The informer watches again when a kube-apiserver ends a watch that
+// is too slow.
 func (r *readySubject) follow(ctx context.Context) *readyNames {
 	seen := &readyNames{ready: map[string]chan struct{}{}}
 	note := func(obj any) {

@@ -53,7 +53,9 @@ func TestReady(t *testing.T) {
 
 // TestObjects: created objects have the awaited kind and name.
 func TestObjects(t *testing.T) {
-	for kind, make := range map[string]func(string) (*unstructured.Unstructured, error){"StatefulSet": newStatefulSet, "Workload": newWorkload} {
+	for kind, make := range map[string]func(string) (*unstructured.Unstructured, error){
+		"StatefulSet": newStatefulSet, "Workload": newWorkload,
+	} {
 		made, err := make("one")
 		if err != nil || made.GetKind() != kind || made.GetName() != "one" {
 			t.Errorf("made is %+v, %v", made, err)
@@ -73,7 +75,8 @@ func TestNodes(t *testing.T) {
 func TestTimeline(t *testing.T) {
 	begin := time.Unix(1000, 0)
 	got := timelineRows("floor", begin, []timelineEvent{{"hub", federation.Write{
-		Received: begin.Add(5 * time.Millisecond), Time: begin.Add(8 * time.Millisecond), User: "system:serviceaccount:a:b", Verb: "patch", Resource: "/pods", Code: 409,
+		Received: begin.Add(5 * time.Millisecond), Time: begin.Add(8 * time.Millisecond), User: "system:serviceaccount:a:b",
+		Verb: "patch", Resource: "/pods", Code: 409,
 	}}})
 	if want := []string{"floor", "5.00 ms", "3.00 ms", "hub", "b", "patch (409)", "pods"}; len(got) != 1 || !slices.Equal(got[0], want) {
 		t.Errorf("got %q", got)

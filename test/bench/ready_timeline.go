@@ -21,8 +21,8 @@ type timelineEvent struct {
 	federation.Write
 }
 
-// timeline returns the requests that the planes answered between two times and that concern an object, by its name: all writes, and
-// the reads of the add-on. Events and Leases are left out.
+// timeline returns the requests that the planes answered between two times and that concern an object, by its name: all
+// writes, and the reads of the add-on. Events and Leases are left out.
 func (s *stage) timeline(name string, begin, end time.Time) ([]timelineEvent, error) {
 	var events []timelineEvent
 	for _, plane := range readyPlanes {

@@ -17,8 +17,8 @@ const (
 	restPatience = 10 * time.Minute
 )
 
-// rest waits until the hub receives no more writes. Karmada writes Events long after their cause: while hundreds of objects are
-// created, thousands of Events queue up, and their writes would slow down the next measurement.
+// rest waits until the hub receives no more writes. Karmada writes Events long after their cause: while hundreds of
+// objects are created, thousands of Events queue up, and their writes would slow down the next measurement.
 func (s *stage) rest(ctx context.Context) error {
 	var last string
 	err := wait.PollUntilContextTimeout(ctx, unwritten, restPatience, false, func(context.Context) (bool, error) {

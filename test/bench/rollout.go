@@ -51,7 +51,8 @@ func rolloutCommand() *cobra.Command {
 	flags.IntVar(&o.rounds, "rounds", 3, "how often each rollout is measured")
 	flags.StringVar(&o.unavailable, "max-unavailable", "25%", "maxUnavailable of the Workload and of the StatefulSets")
 	flags.StringVar(&o.batch, "batch", "10%", "batch of the rollout in batches; empty: none is measured")
-	flags.DurationVar(&o.start, "start", 0, "how long a Pod takes to start, of the Workload and of the StatefulSets; 0: it is ready as soon as it is bound")
+	flags.DurationVar(&o.start, "start", 0,
+		"how long a Pod takes to start, of the Workload and of the StatefulSets; 0: it is ready as soon as it is bound")
 	flags.DurationVar(&o.deadline, "deadline", 10*time.Minute, "after how long a rollout that is not complete is a failure")
 	return cmd
 }
@@ -77,13 +78,16 @@ func (o *rolloutOptions) modes() []rolloutMode {
 	return modes
 }
 
-// members returns a cell for each city, with nodes for the Pods of the floor and of the Workload, and for additional ones.
+// members returns a cell for each city, with nodes for the Pods of the floor and of the Workload, and for additional
+// ones.
 func (o *rolloutOptions) members() []federation.Cell {
 	const perNode = 200
 	nodes := 2*(o.instances[len(o.instances)-1]/o.cityCount+1)/perNode + 1
 	var cells []federation.Cell
 	for _, code := range rolloutCities[:o.cityCount] {
-		cells = append(cells, federation.Cell{Name: strings.ToLower(code), City: code, Controllers: []string{"statefulset-controller"}, Nodes: nodes, StartTime: o.start})
+		cells = append(cells, federation.Cell{
+			Name: strings.ToLower(code), City: code, Controllers: []string{"statefulset-controller"}, Nodes: nodes, StartTime: o.start,
+		})
 	}
 	return cells
 }
@@ -93,18 +97,29 @@ type rolloutReports struct{ times, writes, kinds, everywhere, costs *report }
 
 func newRolloutReports(cmd *cobra.Command, o *rolloutOptions) *rolloutReports {
 	r := &rolloutReports{
-		times: newReport(cmd, "Rollout of a new template", "", "Instances", "floor", "bare writes", "to floor", "Workload", "to floor", "CPU floor", "CPU bare writes", "to floor", "CPU Workload", "to floor"),
+		times: newReport(cmd, "Rollout of a new template", "", "Instances", "floor", "bare writes", "to floor", "Workload",
+			"to floor", "CPU floor", "CPU bare writes", "to floor", "CPU Workload", "to floor"),
 		writes: newReport(cmd, "Writes to the hub of a rollout", "", "Instances", "steps", "add-on", "Karmada",
 			"add-on per city", "Karmada per city", "all per step", "all per Instance"),
-		kinds:      newReport(cmd, "Writes to the hub of a rollout, by kind", "", "Instances", "user", "verb", "resource", "writes"),
-		everywhere: newReport(cmd, "Writes to every plane per Instance of a rollout", "", "Instances", "plane", "user", "verb", "resource", "floor", "Workload"),
-		costs:      newReport(cmd, "CPU time per Instance of a rollout", "", "process", "floor", "bare writes", "Workload", "to floor"),
+		kinds: newReport(cmd, "Writes to the hub of a rollout, by kind", "", "Instances", "user", "verb", "resource", "writes"),
+		everywhere: newReport(cmd, "Writes to every plane per Instance of a rollout", "", "Instances", "plane", "user",
+			"verb", "resource", "floor", "Workload"),
+		costs: newReport(cmd, "CPU time per Instance of a rollout", "", "process", "floor", "bare writes", "Workload", "to floor"),
 	}
-	r.times.note("Floor: a StatefulSet in each city that bare Karmada propagates to the same cells, with podManagementPolicy Parallel and maxUnavailable %s (feature gate MaxUnavailableStatefulSet), from the change of the first one on the hub until all Pods of all are Ready with the new template in the cells and the hub shows their number. City after city: the next one is changed when the one before is complete. Ours: from the change of the template in the project until the project shows the rollout as Complete; it gives the template to one Instance first. Pods take %s to start. Median of %d, and the range.", o.unavailable, o.start, o.rounds)
-	r.times.note("Bare writes: the floor, and at the same time two writes for each Instance in its cell and in the project, by plain clients that do nothing else, of a kind that no controller watches: its template and its status. No implementation that shows Instances writes less.")
+	r.times.note("Floor: a StatefulSet in each city that bare Karmada propagates to the same cells, with "+
+		"podManagementPolicy Parallel and maxUnavailable %s (feature gate MaxUnavailableStatefulSet), from the change of the "+
+		"first one on the hub until all Pods of all are Ready with the new template in the cells and the hub shows their "+
+		"number. City after city: the next one is changed when the one before is complete. Ours: from the change of the "+
+		"template in the project until the project shows the rollout as Complete; it gives the template to one Instance first. "+
+		"Pods take %s to start. Median of %d, and the range.", o.unavailable, o.start, o.rounds)
+	r.times.note("Bare writes: the floor, and at the same time two writes for each Instance in its cell and in the project, " +
+		"by plain clients that do nothing else, of a kind that no controller watches: its template and its status. No " +
+		"implementation that shows Instances writes less.")
 	r.times.note("CPU time: of all processes, until the hub is at rest again, less what they take at rest in that time.")
 	r.everywhere.note("The writes to the cells are counted together. Kinds with less than one write for ten Instances are left out.")
-	r.writes.note("All writes to the hub from the change until the hub is at rest, without Leases, Events, the status of Clusters and refused writes. Steps: writes of the spec of a deployment on the hub, including the one to the first Instance. Median of %d.", o.rounds)
+	r.writes.note("All writes to the hub from the change until the hub is at rest, without Leases, Events, the status of "+
+		"Clusters and refused writes. Steps: writes of the spec of a deployment on the hub, including the one to the first "+
+		"Instance. Median of %d.", o.rounds)
 	return r
 }
 
@@ -165,7 +180,8 @@ func (b *rolloutBench) measureAll(ctx context.Context, into *rolloutReports) err
 	return nil
 }
 
-// measure measures one rollout of the floor, one with bare writes and one of the Workload. Each begins when the hub is at rest.
+// measure measures one rollout of the floor, one with bare writes and one of the Workload. Each begins when the hub is
+// at rest.
 func (b *rolloutBench) measure(ctx context.Context, mode rolloutMode, into *rolloutResults) error {
 	if mode.floor {
 		floor, err := b.one(ctx, func(ctx context.Context) error { return b.rollFloor(ctx, mode) })
@@ -195,8 +211,8 @@ func (b *rolloutBench) measure(ctx context.Context, mode rolloutMode, into *roll
 // idleFor is how long the CPU time at rest is measured.
 const idleFor = 15 * time.Second
 
-// measureIdle measures what the processes take at rest. A rollout that takes longer would otherwise seem to cost more CPU time, with all these
-// processes on one machine.
+// measureIdle measures what the processes take at rest. A rollout that takes longer would otherwise seem to cost more
+// CPU time, with all these processes on one machine.
 func (b *rolloutBench) measureIdle(ctx context.Context) error {
 	if err := b.rest(ctx); err != nil {
 		return err

@@ -28,8 +28,8 @@ var bareResource = schema.GroupVersionResource{Group: floorGroup, Version: "v1al
 // bareWriters is how many plain clients write to a plane at once.
 const bareWriters = 4
 
-// bareWrites are the writes without which no rollout of Instances can be seen: in the cell and in the project, each Instance gets the next
-// template, and a status with it.
+// bareWrites are the writes without which no rollout of Instances can be seen: in the cell and in the project, each
+// Instance gets the next template, and a status with it.
 type bareWrites struct {
 	*rolloutBench
 	// project has an object for each Instance of all cells, and inCells for each of a cell, by its name.
@@ -127,10 +127,13 @@ func (b *bareWrites) roll(ctx context.Context) error {
 	var conditions []any
 	for _, kind := range []string{v1alpha.ConditionReady, v1alpha.ConditionAvailable, v1alpha.ConditionProgrammed} {
 		conditions = append(conditions, map[string]any{
-			"type": kind, "status": "True", "reason": "Available", "message": hash, "lastTransitionTime": "2026-01-01T00:00:00Z", "observedGeneration": int64(b.template),
+			"type": kind, "status": "True", "reason": "Available", "message": hash,
+			"lastTransitionTime": "2026-01-01T00:00:00Z", "observedGeneration": int64(b.template),
 		})
 	}
-	status, err := encode(map[string]any{"status": map[string]any{"conditions": conditions, "controller": map[string]any{"observedTemplateHash": hash}}})
+	status, err := encode(map[string]any{
+		"status": map[string]any{"conditions": conditions, "controller": map[string]any{"observedTemplateHash": hash}},
+	})
 	if err != nil {
 		return err
 	}

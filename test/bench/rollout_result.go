@@ -30,7 +30,8 @@ type rolloutResults struct{ floor, bare, ours []rolloutResult }
 // hubWrites holds the number of writes of each kind.
 type hubWrites map[aggregatedWrite]int
 
-// hubWrites returns the writes to the hub since begin. Leases, Events, the status of Clusters and refused writes are left out.
+// hubWrites returns the writes to the hub since begin. Leases, Events, the status of Clusters and refused writes are
+// left out.
 func (b *rolloutBench) hubWrites(begin time.Time) (hubWrites, error) {
 	writes, err := b.federation.Writes(hubPlane, begin)
 	counts := hubWrites{}
@@ -47,8 +48,8 @@ func (b *rolloutBench) hubWrites(begin time.Time) (hubWrites, error) {
 // allCells stands for all cells together as the plane of a write.
 const allCells = "cells"
 
-// allWrites returns the writes to the project, the hub and the cells since begin, per Instance. Karmada's user of a cell has the name of the
-// cell.
+// allWrites returns the writes to the project, the hub and the cells since begin, per Instance. Karmada's user of a
+// cell has the name of the cell.
 func (b *rolloutBench) allWrites(begin time.Time) (writeCounts, error) {
 	planes := []string{plane, hubPlane}
 	for _, cell := range b.cells {
@@ -78,7 +79,8 @@ func compareWrites(floor, ours writeCounts) [][]string {
 	}
 	order := []string{plane, hubPlane, allCells}
 	slices.SortFunc(kinds, func(a, b aggregatedWrite) int {
-		return cmp.Or(cmp.Compare(slices.Index(order, a.plane), slices.Index(order, b.plane)), cmp.Compare(ours[b], ours[a]), cmp.Compare(floor[b], floor[a]),
+		return cmp.Or(cmp.Compare(slices.Index(order, a.plane), slices.Index(order, b.plane)), cmp.Compare(ours[b], ours[a]),
+			cmp.Compare(floor[b], floor[a]),
 			strings.Compare(a.resource+a.verb+a.user, b.resource+b.verb+b.user))
 	})
 	var rows [][]string
@@ -86,7 +88,9 @@ func compareWrites(floor, ours writeCounts) [][]string {
 		rows = append(rows, []string{of, "all", "", "", fmt.Sprintf("%.1f", floor.of(of)), fmt.Sprintf("%.1f", ours.of(of))})
 		for _, kind := range kinds {
 			if kind.plane == of && max(floor[kind], ours[kind]) >= 0.1 {
-				rows = append(rows, []string{of, kind.user, kind.verb, strings.TrimPrefix(kind.resource, "/"), fmt.Sprintf("%.1f", floor[kind]), fmt.Sprintf("%.1f", ours[kind])})
+				rows = append(rows, []string{
+					of, kind.user, kind.verb, strings.TrimPrefix(kind.resource, "/"), fmt.Sprintf("%.1f", floor[kind]), fmt.Sprintf("%.1f", ours[kind]),
+				})
 			}
 		}
 	}
@@ -127,7 +131,8 @@ func (w hubWrites) kinds() []aggregatedWrite {
 	return kinds
 }
 
-// middle returns the result whose duration is the median of an odd number of results, or the lower one of the two in the middle.
+// middle returns the result whose duration is the median of an odd number of results, or the lower one of the two in
+// the middle.
 func middle(results []rolloutResult) rolloutResult {
 	sorted := slices.Clone(results)
 	slices.SortFunc(sorted, func(a, b rolloutResult) int { return cmp.Compare(a.took, b.took) })
@@ -152,11 +157,13 @@ func spread(results []rolloutResult) string {
 // String describes the last round.
 func (r *rolloutResults) String() string {
 	last := r.ours[len(r.ours)-1]
-	text := fmt.Sprintf("%.1f s, %d writes of the add-on and %d of Karmada to the hub", last.took.Seconds(), last.writes.by(true), last.writes.by(false))
+	text := fmt.Sprintf("%.1f s, %d writes of the add-on and %d of Karmada to the hub", last.took.Seconds(),
+		last.writes.by(true), last.writes.by(false))
 	if len(r.floor) > 0 {
 		floor := r.floor[len(r.floor)-1]
 		bare := r.bare[len(r.bare)-1]
-		text += fmt.Sprintf("; floor %.1f s, ratio %s, and %s for bare writes", floor.took.Seconds(), ratio(last.took.Seconds(), floor.took.Seconds()), ratio(bare.took.Seconds(), floor.took.Seconds()))
+		text += fmt.Sprintf("; floor %.1f s, ratio %s, and %s for bare writes", floor.took.Seconds(),
+			ratio(last.took.Seconds(), floor.took.Seconds()), ratio(bare.took.Seconds(), floor.took.Seconds()))
 	}
 	return text
 }
@@ -166,7 +173,8 @@ func (r *rolloutResults) report(into *rolloutReports, mode rolloutMode, b *rollo
 	ours := middle(r.ours)
 	size, per := fmt.Sprint(b.size), func(count, of int) string { return fmt.Sprintf("%.1f", float64(count)/float64(max(1, of))) }
 	own, others := ours.writes.by(true), ours.writes.by(false)
-	into.writes.add(mode.name, size, fmt.Sprint(ours.writes.steps()), fmt.Sprint(own), fmt.Sprint(others), per(own, b.cityCount), per(others, b.cityCount),
+	into.writes.add(mode.name, size, fmt.Sprint(ours.writes.steps()), fmt.Sprint(own), fmt.Sprint(others),
+		per(own, b.cityCount), per(others, b.cityCount),
 		per(own+others, ours.writes.steps()), per(own+others, b.size))
 	for _, kind := range ours.writes.kinds() {
 		into.kinds.add(mode.name, size, kind.user, kind.verb, strings.TrimPrefix(kind.resource, "/"), fmt.Sprint(ours.writes[kind]))

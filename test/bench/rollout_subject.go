@@ -39,7 +39,8 @@ type rolloutBench struct {
 	bare *bareWrites
 	// idle is the CPU time of each process in idleFor at rest.
 	idle cpuTimes
-	// size is the number of Instances, template the number of the present template, and floorImage the image that the floor has.
+	// size is the number of Instances, template the number of the present template, and floorImage the image that the
+	// floor has.
 	size, template int
 	floorImage     string
 }
@@ -57,7 +58,8 @@ func (s *stage) openRollout(ctx context.Context, o *rolloutOptions) (*rolloutBen
 	if err != nil {
 		return nil, err
 	}
-	if _, err := hub.Resource(namespaceResource).Create(ctx, object("v1", "Namespace", readyNamespace, map[string]any{}), metav1.CreateOptions{}); err != nil {
+	if _, err := hub.Resource(namespaceResource).Create(ctx, object("v1", "Namespace", readyNamespace, map[string]any{}),
+		metav1.CreateOptions{}); err != nil {
 		return nil, err
 	}
 	inCells := map[string]dynamic.ResourceInterface{}
@@ -124,7 +126,9 @@ func (b *rolloutBench) resize(ctx context.Context, instances int) error {
 }
 
 // write creates an object, or replaces one of its fields.
-func (b *rolloutBench) write(ctx context.Context, at dynamic.ResourceInterface, first bool, wanted *unstructured.Unstructured, field ...string) error {
+func (b *rolloutBench) write(
+	ctx context.Context, at dynamic.ResourceInterface, first bool, wanted *unstructured.Unstructured, field ...string,
+) error {
 	if first {
 		_, err := at.Create(ctx, wanted, metav1.CreateOptions{})
 		return err
@@ -179,7 +183,8 @@ func (b *rolloutBench) set(cell federation.Cell, replicas int64) *unstructured.U
 // requesting returns the containers of the present template with requests, as a StatefulSet has them.
 func (b *rolloutBench) requesting() []any {
 	containers := b.containers()
-	containers[0].(map[string]any)["resources"] = map[string]any{"requests": smallRequests()} //nolint:forcetypeassert // containers returns maps
+	//nolint:forcetypeassert // containers returns maps
+	containers[0].(map[string]any)["resources"] = map[string]any{"requests": smallRequests()}
 	return containers
 }
 
@@ -214,7 +219,9 @@ func (b *rolloutBench) rollFloor(ctx context.Context, mode rolloutMode) error {
 	for begin := 0; begin < len(b.cells); begin += mode.atOnce {
 		group := b.cells[begin:min(begin+mode.atOnce, len(b.cells))]
 		for _, cell := range group {
-			if err := patch(ctx, b.sets, setOf(cell), map[string]any{"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"containers": b.requesting()}}}}); err != nil {
+			if err := patch(ctx, b.sets, setOf(cell), map[string]any{
+				"spec": map[string]any{"template": map[string]any{"spec": map[string]any{"containers": b.requesting()}}},
+			}); err != nil {
 				return err
 			}
 		}
@@ -242,11 +249,12 @@ func (b *rolloutBench) rollWorkload(ctx context.Context, mode rolloutMode) error
 	return b.waitWorkload(ctx)
 }
 
-// waitSet waits until all Pods of a StatefulSet have its template and are Ready, and the hub shows that. Karmada's counts alone may
-// belong to the template before.
+// waitSet waits until all Pods of a StatefulSet have its template and are Ready, and the hub shows that. Karmada's
+// counts alone may belong to the template before.
 func (b *rolloutBench) waitSet(ctx context.Context, cell federation.Cell, replicas int64) error {
 	image := b.floorImage
-	if err := b.wait(ctx, b.inCells[cell.Name], setOf(cell), func(set *unstructured.Unstructured) string { return setProgress(set, image, replicas) }); err != nil {
+	if err := b.wait(ctx, b.inCells[cell.Name], setOf(cell),
+		func(set *unstructured.Unstructured) string { return setProgress(set, image, replicas) }); err != nil {
 		return err
 	}
 	return b.wait(ctx, b.sets, setOf(cell), func(set *unstructured.Unstructured) string {
@@ -256,11 +264,16 @@ func (b *rolloutBench) waitSet(ctx context.Context, cell federation.Cell, replic
 
 // waitWorkload waits until the project shows that all Instances have the template of the Workload and are Available.
 func (b *rolloutBench) waitWorkload(ctx context.Context) error {
-	return b.wait(ctx, b.workloads, rolledOut, func(workload *unstructured.Unstructured) string { return workloadProgress(workload, int64(b.size)) })
+	return b.wait(ctx, b.workloads, rolledOut, func(workload *unstructured.Unstructured) string {
+		return workloadProgress(workload,
+			int64(b.size))
+	})
 }
 
 // wait waits until missing returns "" for an object, and returns its last answer after the deadline.
-func (b *rolloutBench) wait(ctx context.Context, at dynamic.ResourceInterface, name string, missing func(*unstructured.Unstructured) string) error {
+func (b *rolloutBench) wait(
+	ctx context.Context, at dynamic.ResourceInterface, name string, missing func(*unstructured.Unstructured) string,
+) error {
 	last := "it was never read"
 	err := wait.PollUntilContextTimeout(ctx, interval, b.deadline, true, func(ctx context.Context) (bool, error) {
 		read, err := at.Get(ctx, name, metav1.GetOptions{})

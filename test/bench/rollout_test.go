@@ -26,12 +26,19 @@ func TestProgressOfRollouts(t *testing.T) {
 		kind, lacks string
 		status      map[string]any
 	}{
-		"a complete StatefulSet":                   {kind: "StatefulSet", status: done},
-		"a StatefulSet of an earlier generation":   {kind: "StatefulSet", status: with(map[string]any{"observedGeneration": int64(1)}), lacks: "generation 1 of 2"},
-		"a StatefulSet with Pods of earlier times": {kind: "StatefulSet", status: with(map[string]any{"updatedReplicas": int64(3)}), lacks: "updatedReplicas is 3 of 4"},
-		"a complete Workload":                      {kind: "Workload", status: with(phase("Complete"))},
-		"a Workload in progress":                   {kind: "Workload", status: with(phase("Progressing")), lacks: "it waits"},
-		"a Workload with too many Instances":       {kind: "Workload", status: with(map[string]any{"rollout": phase("Complete")["rollout"], "replicas": int64(5)}), lacks: "replicas is 5 of 4"},
+		"a complete StatefulSet": {kind: "StatefulSet", status: done},
+		"a StatefulSet of an earlier generation": {
+			kind: "StatefulSet", status: with(map[string]any{"observedGeneration": int64(1)}), lacks: "generation 1 of 2",
+		},
+		"a StatefulSet with Pods of earlier times": {
+			kind: "StatefulSet", status: with(map[string]any{"updatedReplicas": int64(3)}), lacks: "updatedReplicas is 3 of 4",
+		},
+		"a complete Workload":    {kind: "Workload", status: with(phase("Complete"))},
+		"a Workload in progress": {kind: "Workload", status: with(phase("Progressing")), lacks: "it waits"},
+		"a Workload with too many Instances": {
+			kind: "Workload", status: with(map[string]any{"rollout": phase("Complete")["rollout"], "replicas": int64(5)}),
+			lacks: "replicas is 5 of 4",
+		},
 	} {
 		spec := map[string]any{"template": map[string]any{"spec": map[string]any{"containers": []any{map[string]any{"image": "new"}}}}}
 		o := object("v1", test.kind, "one", map[string]any{"spec": spec, "status": test.status})
@@ -78,7 +85,8 @@ func TestHubWrites(t *testing.T) {
 	}
 }
 
-// TestRolloutObjects: the floor and the Workload have the same budget and number of replicas, in the cells that have nodes for both.
+// TestRolloutObjects: the floor and the Workload have the same budget and number of replicas, in the cells that have
+// nodes for both.
 func TestRolloutObjects(t *testing.T) {
 	o := &rolloutOptions{instances: []int{100, 1000}, cityCount: 5, unavailable: "25%", batch: "10%"}
 	cells := o.members()
@@ -107,12 +115,15 @@ func TestAboveIdle(t *testing.T) {
 
 func TestCompareWrites(t *testing.T) {
 	write := func(plane, resource string) aggregatedWrite { return aggregatedWrite{plane, resource, "patch", "user"} }
-	rows := compareWrites(writeCounts{write(allCells, "/pods"): 2}, writeCounts{write(allCells, "/pods"): 1, write(plane, "/rare"): 0.05, write(hubPlane, "works"): 0.5})
+	rows := compareWrites(writeCounts{write(allCells, "/pods"): 2},
+		writeCounts{write(allCells, "/pods"): 1, write(plane, "/rare"): 0.05, write(hubPlane, "works"): 0.5})
 	var got []string
 	for _, row := range rows {
 		got = append(got, strings.Join(row, " "))
 	}
-	want := []string{plane + " all   0.0 0.1", "hub all   0.0 0.5", "hub user patch works 0.0 0.5", "cells all   2.0 1.0", "cells user patch pods 2.0 1.0"}
+	want := []string{
+		plane + " all   0.0 0.1", "hub all   0.0 0.5", "hub user patch works 0.0 0.5", "cells all   2.0 1.0", "cells user patch pods 2.0 1.0",
+	}
 	if !slices.Equal(got, want) {
 		t.Errorf("rows %q", got)
 	}

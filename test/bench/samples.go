@@ -46,8 +46,8 @@ func (s *samples) summary() summary {
 	}
 }
 
-// percentile is the nearest-rank percentile of sorted durations: the smallest one that at least p percent of them do not
-// exceed. It is 0 without durations.
+// percentile is the nearest-rank percentile of sorted durations: the smallest one that at least p percent of them do
+// not exceed. It is 0 without durations.
 func percentile(sorted []time.Duration, p float64) time.Duration {
 	if len(sorted) == 0 {
 		return 0

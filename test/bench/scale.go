@@ -62,7 +62,8 @@ func (o *scaleOptions) validate() error {
 }
 
 // scaleCities are the cities of the benchmark. A cell with all of its processes takes 0.8 to 0.9 GiB.
-var scaleCities = append(slices.Clone(rolloutCities), "BOM", "CDG", "FRA", "GRU", "HEL", "JFK", "MAD", "NRT", "OSL", "PRG", "SEA", "SYD", "VIE", "WAW", "YYZ")
+var scaleCities = append(slices.Clone(rolloutCities), "BOM", "CDG", "FRA", "GRU", "HEL", "JFK", "MAD", "NRT", "OSL",
+	"PRG", "SEA", "SYD", "VIE", "WAW", "YYZ")
 
 // members returns the cells, with nodes for the Pods of all deployments.
 func (o *scaleOptions) members() []federation.Cell {
@@ -100,7 +101,8 @@ func runScale(cmd *cobra.Command, o *scaleOptions) error {
 	return errors.Join(err, reports.write(cmd.OutOrStdout()))
 }
 
-// measure adds deployments until there are as many as the result is for, and measures. Results from before an error are kept.
+// measure adds deployments until there are as many as the result is for, and measures. Results from before an error are
+// kept.
 func (b *scaleBench) measure(ctx context.Context, r *scaleResult) error {
 	steps := []struct {
 		name string

@@ -215,7 +215,8 @@ func (b *scaleBench) toggle(ctx context.Context, pod *scalePod) error {
 		status = metav1.ConditionTrue
 	}
 	b.shown.expect(pod.instance, pod.ready)
-	text := fmt.Sprintf(`{"status":{"conditions":[{"type":"Ready","status":%q,"lastTransitionTime":%q}]}}`, status, time.Now().UTC().Format(time.RFC3339))
+	text := fmt.Sprintf(`{"status":{"conditions":[{"type":"Ready","status":%q,"lastTransitionTime":%q}]}}`, status,
+		time.Now().UTC().Format(time.RFC3339))
 	if _, err := pod.cell.Patch(ctx, pod.name, types.StrategicMergePatchType, []byte(text), metav1.PatchOptions{}, "status"); err != nil {
 		return fmt.Errorf("change Pod %s: %w", pod.name, err)
 	}

@@ -96,7 +96,8 @@ func (s *stage) get(ctx context.Context, plane, path string, read func(io.Reader
 	return read(response.Body)
 }
 
-// countWrites sums up the writes in the metrics of a kube-apiserver, without reviews and without resources that are written at rest, too.
+// countWrites sums up the writes in the metrics of a kube-apiserver, without reviews and without resources that are
+// written at rest, too.
 func countWrites(metrics io.Reader) (int, error) {
 	const metric = "apiserver_request_total{"
 	sum := 0
@@ -174,7 +175,8 @@ func (b *scaleBench) listBytes(ctx context.Context, plane, path string) (int, er
 			Metadata struct{ Continue string }
 			Items    []json.RawMessage
 		}
-		if err := b.get(ctx, plane, path+"?limit=500&continue="+next, func(body io.Reader) error { return json.NewDecoder(body).Decode(&page) }); err != nil {
+		if err := b.get(ctx, plane, path+"?limit=500&continue="+next,
+			func(body io.Reader) error { return json.NewDecoder(body).Decode(&page) }); err != nil {
 			return 0, err
 		}
 		for _, item := range page.Items {

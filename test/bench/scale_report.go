@@ -34,7 +34,8 @@ type scaleResult struct {
 	memory map[string]int
 	// calm is the lag of changes one after the other, and storm the lag of many changes a second.
 	calm, storm summary
-	// stormRate is how many changes a second began, stormShown how many were shown a second, and stormCPU the CPU time of a change.
+	// stormRate is how many changes a second began, stormShown how many were shown a second, and stormCPU the CPU time of
+	// a change.
 	stormRate, stormShown float64
 	stormCPU              cpuTimes
 	takeover              time.Duration
@@ -50,7 +51,8 @@ func (r *scaleResult) String() string {
 		text += fmt.Sprintf("; lag p50 %s, p99 %s", millis(r.calm.p50), millis(r.calm.p99))
 	}
 	if r.storm.count > 0 {
-		text += fmt.Sprintf("; %.0f changes a second: p50 %s, p99 %s, %.0f shown", r.stormRate, millis(r.storm.p50), millis(r.storm.p99), r.stormShown)
+		text += fmt.Sprintf("; %.0f changes a second: p50 %s, p99 %s, %.0f shown", r.stormRate, millis(r.storm.p50),
+			millis(r.storm.p99), r.stormShown)
 	}
 	if r.takeover > 0 {
 		text += fmt.Sprintf("; takeover %.1f s", r.takeover.Seconds())
@@ -109,7 +111,8 @@ func (s *scaleReports) times() *report {
 	duration("storm: lag, p50", func(r *scaleResult) time.Duration { return r.storm.p50 })
 	duration("storm: lag, p99", func(r *scaleResult) time.Duration { return r.storm.p99 })
 	duration("takeover", func(r *scaleResult) time.Duration { return r.takeover })
-	t.note("A change: condition Ready of a Pod in a cell changes; the lag is the time from the write in the cell until the project shows it. The changes of a storm are spread over the same number of deployments at each size.")
+	t.note("A change: condition Ready of a Pod in a cell changes; the lag is the time from the write in the cell until the " +
+		"project shows it. The changes of a storm are spread over the same number of deployments at each size.")
 	t.note("Takeover: from the kill of the replica that has the project until the project shows a change that happens right after the kill.")
 	return t
 }
@@ -129,7 +132,8 @@ func (s *scaleReports) costs() *report {
 	for _, at := range []string{"project", "hub", "cells"} {
 		s.row(t, "bytes: "+at, func(r *scaleResult) (string, float64) { return fmt.Sprintf("%.1f kB", r.bytes[at]/1000), r.bytes[at] })
 	}
-	t.note("CPU time, writes (with Events) and bytes (as JSON, without Pods and Events) of the added deployments until the hub is at rest, divided by their number.")
+	t.note("CPU time, writes (with Events) and bytes (as JSON, without Pods and Events) of the added deployments until the " +
+		"hub is at rest, divided by their number.")
 	return t
 }
 
@@ -141,7 +145,8 @@ func (s *scaleReports) processes(into *report, prefix string, of func(*scaleResu
 			names[name] = max(names[name], took)
 		}
 	}
-	for _, name := range slices.SortedFunc(maps.Keys(names), func(a, b string) int { return cmp.Or(cmp.Compare(names[b], names[a]), strings.Compare(a, b)) }) {
+	for _, name := range slices.SortedFunc(maps.Keys(names),
+		func(a, b string) int { return cmp.Or(cmp.Compare(names[b], names[a]), strings.Compare(a, b)) }) {
 		if names[name] >= 2*time.Millisecond {
 			s.row(into, prefix+name, func(r *scaleResult) (string, float64) { return millis(of(r)[name]), of(r)[name].Seconds() })
 		}
@@ -157,7 +162,8 @@ func (s *scaleReports) memory() *report {
 			names[name] = max(names[name], used)
 		}
 	}
-	for _, name := range slices.SortedFunc(maps.Keys(names), func(a, b string) int { return cmp.Or(cmp.Compare(names[b], names[a]), strings.Compare(a, b)) }) {
+	for _, name := range slices.SortedFunc(maps.Keys(names),
+		func(a, b string) int { return cmp.Or(cmp.Compare(names[b], names[a]), strings.Compare(a, b)) }) {
 		s.row(t, name, func(r *scaleResult) (string, float64) {
 			return fmt.Sprintf("%d MiB", r.memory[name]>>20), float64(r.memory[name])
 		})

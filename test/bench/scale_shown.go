@@ -18,7 +18,8 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// shownInstances holds what the project shows of its Instances, and what it is expected to show. It is safe for concurrent use.
+// shownInstances holds what the project shows of its Instances, and what it is expected to show. It is safe for
+// concurrent use.
 type shownInstances struct {
 	mu       sync.Mutex
 	ready    map[string]bool
@@ -150,8 +151,8 @@ func (s *shownInstances) await(ctx context.Context, deadline time.Duration, done
 	}
 }
 
-// settled waits until the hub gets no more writes, as rest does, by its metrics: the audit log of thousands of deployments takes long to
-// read.
+// settled waits until the hub gets no more writes, as rest does, by its metrics: the audit log of thousands of
+// deployments takes long to read.
 func (b *scaleBench) settled(ctx context.Context) error {
 	before := -1
 	err := wait.PollUntilContextTimeout(ctx, unwritten, b.pausing, true, func(ctx context.Context) (bool, error) {

@@ -83,7 +83,8 @@ func TestScaleReports(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, wanted := range []string{
-		"| 1000.00 ms | 2000.00 ms |               2.00× |", "| 10 MiB | 40 MiB |               4.00× |                1048 kB |", "5.0 kB |               1.00× |",
+		"| 1000.00 ms | 2000.00 ms |               2.00× |",
+		"| 10 MiB | 40 MiB |               4.00× |                1048 kB |", "5.0 kB |               1.00× |",
 	} {
 		if !strings.Contains(text.String(), wanted) {
 			t.Errorf("no %q in %s", wanted, &text)
@@ -106,7 +107,8 @@ func TestScaleOptions(t *testing.T) {
 		t.Errorf("cells %+v", cells)
 	}
 	for name, change := range map[string]func(*scaleOptions){
-		"sizes that fall": func(o *scaleOptions) { o.sizes = []int{2, 1} }, "no cell": func(o *scaleOptions) { o.cellCount = 0 }, "no storm": func(o *scaleOptions) { o.storm = 0 },
+		"sizes that fall": func(o *scaleOptions) { o.sizes = []int{2, 1} },
+		"no cell":         func(o *scaleOptions) { o.cellCount = 0 }, "no storm": func(o *scaleOptions) { o.storm = 0 },
 	} {
 		changed := o
 		if change(&changed); changed.validate() == nil {

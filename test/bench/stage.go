@@ -55,8 +55,8 @@ type stage struct {
 	addOnOptions federation.AddOnOptions
 }
 
-// withStage calls a function with a running federation, and stops the federation in any case. Its folder, with a log per process,
-// is kept only after a failure. Without cells it has the default cells.
+// withStage calls a function with a running federation, and stops the federation in any case. Its folder, with a log
+// per process, is kept only after a failure. Without cells it has the default cells.
 func withStage(ctx context.Context, out io.Writer, do func(context.Context, *stage) error, cells ...federation.Cell) (err error) {
 	return (&stage{out: out, cells: cells, addOnOptions: federation.AddOnOptions{Replicas: 1}}).with(ctx, do)
 }

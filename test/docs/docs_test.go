@@ -104,7 +104,8 @@ func TestWordsAreThoseOfTheGlossary(t *testing.T) {
 	}
 }
 
-// TestFirstScreen: the README's first commands are the commands of the page without Milo, which a scenario runs, in the same order.
+// TestFirstScreen: the README's first commands are the commands of the page without Milo, which a scenario runs, in the
+// same order.
 func TestFirstScreen(t *testing.T) {
 	read := func(name string) string {
 		content, err := os.ReadFile(filepath.Join(repository, name))
@@ -129,7 +130,8 @@ func TestFirstScreen(t *testing.T) {
 	}
 }
 
-// TestCommandsAreRun verifies that a scenario runs every page with commands, and whether each reason against it is true.
+// TestCommandsAreRun verifies that a scenario runs every page with commands, and whether each reason against it is
+// true.
 func TestCommandsAreRun(t *testing.T) {
 	scenarios, err := os.ReadFile(filepath.Join(repository, "features/documentation.feature"))
 	if err != nil {
@@ -162,7 +164,8 @@ func checkBlock(t *testing.T, path string, block pages.Block, run bool) {
 	t.Helper()
 	switch feature, isFeature := strings.CutPrefix(block.NotRun, "features/install.feature runs it"); {
 	case block.NotRun == "" && !run:
-		t.Errorf("%s:%d: features/documentation.feature does not run the page, and no comment says why these commands are not run", path, block.Line)
+		t.Errorf("%s:%d: features/documentation.feature does not run the page, and no comment says why these commands are not run", path,
+			block.Line)
 	case isFeature && feature == "":
 		content, err := os.ReadFile(filepath.Join(repository, "features/install.feature"))
 		if err != nil || !strings.Contains(string(content), quoted(path)+` under "`+block.Heading+`"`) {

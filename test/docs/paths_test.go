@@ -25,7 +25,8 @@ var generatedOnly = []string{"cell/access/", "hub/access/"}
 // code matches a path that a page sets in code.
 var code = regexp.MustCompile("`([A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)+)`")
 
-// TestPathsExist: the paths in pages about the tree exist. Names with a slash that are no path begin with no folder of the repository.
+// TestPathsExist: the paths in pages about the tree exist. Names with a slash that are no path begin with no folder of
+// the repository.
 func TestPathsExist(t *testing.T) {
 	for _, page := range aboutTheTree {
 		for _, path := range paths(t, page) {

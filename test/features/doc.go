@@ -38,16 +38,16 @@
 //
 // # Tags
 //
-// Scenarios run in parallel, apart from these tags: @serial stops or counts shared objects, or measures time, and
-// runs alone in its federation; @status and @dependency depend on how Karmada interprets and run in both modes;
-// @customization runs in that mode alone; @counts watches every status of Workloads and WorkloadDeployments in the scenario's projects, and fails when
-// a count is outside of what its cells had (package counts). A scenario that stops, moves or shrinks a cell takes one that no other scenario uses:
-// `Given the federation has cells "iad-1, iad-2"`. Nothing may depend on what another scenario does: it runs before, after or
-// beside.
+// Scenarios run in parallel, apart from these tags: @serial stops or counts shared objects, or measures time, and runs
+// alone in its federation; @status and @dependency depend on how Karmada interprets and run in both modes;
+// @customization runs in that mode alone; @counts watches every status of Workloads and WorkloadDeployments in the
+// scenario's projects, and fails when a count is outside of what its cells had (package counts). A scenario that stops,
+// moves or shrinks a cell takes one that no other scenario uses: `Given the federation has cells "iad-1, iad-2"`.
+// Nothing may depend on what another scenario does: it runs before, after or beside.
 //
 // # Flags
 //
-// After -args: --godog.tags='@mine' selects scenarios, --repeat=20 runs each of them 20 times,
-// --one-federation runs all in one federation if the machine cannot run two (memory, or inotify instances). The last lines
-// report for each failed scenario the expectation, the found objects, and the location of objects and logs.
+// After -args: --godog.tags='@mine' selects scenarios, --repeat=20 runs each of them 20 times, --one-federation runs
+// all in one federation if the machine cannot run two (memory, or inotify instances). The last lines report for each
+// failed scenario the expectation, the found objects, and the location of objects and logs.
 package features

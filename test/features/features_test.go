@@ -26,7 +26,8 @@ var (
 	one     = flag.Bool("one-federation", false, "run all scenarios in one federation, which takes longer and needs less")
 	earlier = flag.String("earlier", "", "the revision of this repository that upgrades begin with (default: the version before this one)")
 	karmada = flag.String("karmada-version", "", "the minor version of Karmada, such as 1.17 (default: the version in go.mod)")
-	cells   = flag.String("cell-kubernetes-version", "", "the minor version of Kubernetes in the cells, such as 1.26 (default: the version in go.mod)")
+	cells   = flag.String("cell-kubernetes-version", "",
+		"the minor version of Kubernetes in the cells, such as 1.26 (default: the version in go.mod)")
 )
 
 // paths are the scenarios, first the ones that wait for each other's cells.
@@ -38,8 +39,8 @@ const folder = "../../features"
 // atOnce is how many independent scenarios run at once.
 const atOnce = 5
 
-// inBothModes selects the scenarios that depend on how Karmada interprets. All scenarios run with the webhook, these with the
-// customization, too, and some with the customization alone.
+// inBothModes selects the scenarios that depend on how Karmada interprets. All scenarios run with the webhook, these
+// with the customization, too, and some with the customization alone.
 const inBothModes = " && @status,@dependency,@customization"
 
 // part is a set of scenarios that run together, in one mode.
@@ -59,17 +60,24 @@ type run struct {
 }
 
 var (
-	together    = part{world.Selection{Steps: steps.Register, Name: "webhook", Tags: "~@serial && ~@customization && ~@namespaces", AtOnce: atOnce}, world.ModeWebhook}
-	faults      = part{world.Selection{Steps: steps.Register, Name: "faults", Tags: "@serial && @faults", AtOnce: 1}, world.ModeWebhook}
-	customized  = part{world.Selection{Steps: steps.Register, Name: "customization", Tags: "~@serial" + inBothModes, AtOnce: atOnce}, world.ModeCustomization}
+	together = part{
+		world.Selection{
+			Steps: steps.Register, Name: "webhook", Tags: "~@serial && ~@customization && ~@namespaces", AtOnce: atOnce,
+		}, world.ModeWebhook,
+	}
+	faults     = part{world.Selection{Steps: steps.Register, Name: "faults", Tags: "@serial && @faults", AtOnce: 1}, world.ModeWebhook}
+	customized = part{
+		world.Selection{Steps: steps.Register, Name: "customization", Tags: "~@serial" + inBothModes, AtOnce: atOnce}, world.ModeCustomization,
+	}
 	withoutMilo = part{world.Selection{Steps: steps.Register, Name: "without Milo", Tags: "@namespaces", AtOnce: atOnce}, world.ModeNamespaces}
 	oneByOne    = part{world.Selection{Steps: steps.Register, Name: "one by one", Tags: "@serial && ~@faults", AtOnce: 1}, world.ModeWebhook}
 )
 
-// federations returns sequences of federations: the sequences run in parallel, and the federations of one sequence one after the
-// other. A runs the independent scenarios, several at once, which keep the CPUs busy. B runs the scenarios that stop, count or
-// measure shared objects (@serial), one after the other: most of their time they wait. Serial scenarios with the tag @faults run
-// in A, so that both take equally long. C has no Milo (@namespaces): a hub has one kind of projects.
+// federations returns sequences of federations: the sequences run in parallel, and the federations of one sequence one
+// after the other. A runs the independent scenarios, several at once, which keep the CPUs busy. B runs the scenarios
+// that stop, count or measure shared objects (@serial), one after the other: most of their time they wait. Serial
+// scenarios with the tag @faults run in A, so that both take equally long. C has no Milo (@namespaces): a hub has one
+// kind of projects.
 func federations() [][]*run {
 	c := &run{name: "C", parts: []part{withoutMilo}}
 	if *one {
@@ -128,7 +136,9 @@ func (r *run) run(ctx context.Context, report *world.Report) error {
 			continue
 		}
 		if r.world == nil {
-			if r.world, err = world.Start(ctx, report, world.Setting{Name: r.name, Mode: part.mode, Karmada: *karmada, CellKubernetes: *cells}); err != nil {
+			if r.world, err = world.Start(ctx, report, world.Setting{
+				Name: r.name, Mode: part.mode, Karmada: *karmada, CellKubernetes: *cells,
+			}); err != nil {
 				return err
 			}
 			r.mode, r.world.Earlier = part.mode, *earlier

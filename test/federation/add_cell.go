@@ -61,7 +61,8 @@ func (f *Federation) dropCell(cell Cell) error {
 		names = append(names, ContainerNodeProcess(cell.ContainerNode(i)))
 	}
 	for _, name := range append(names,
-		NodeProcess(planeCell+cell.Name), plane+"-kwok", plane+"-kube-scheduler", plane+"-kube-controller-manager", apiServerName(planeCell+cell.Name),
+		NodeProcess(planeCell+cell.Name), plane+"-kwok", plane+"-kube-scheduler", plane+"-kube-controller-manager",
+		apiServerName(planeCell+cell.Name),
 	) {
 		if _, err := f.record(name); err == nil {
 			errs = append(errs, f.KillProcess(name), os.Remove(f.recordFile(name)))

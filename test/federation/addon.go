@@ -20,8 +20,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Users of the add-on at Milo: Pods that serve webhooks only are webhookUser. On the hub and in the cells the add-on is a
-// ServiceAccount.
+// Users of the add-on at Milo: Pods that serve webhooks only are webhookUser. On the hub and in the cells the add-on is
+// a ServiceAccount.
 const (
 	addOnUser   = "karmada-compute"
 	webhookUser = "karmada-compute-webhook"
@@ -62,8 +62,9 @@ type AddOn struct {
 	replicas []replica
 }
 
-// StartAddOn builds karmada-compute from the repository, or takes a release, and enables it with karmadactl, as a user does. It waits until the
-// replicas are ready, the webhooks are registered in every project, and every cell has its agent.
+// StartAddOn builds karmada-compute from the repository, or takes a release, and enables it with karmadactl, as a user
+// does. It waits until the replicas are ready, the webhooks are registered in every project, and every cell has its
+// agent.
 func (f *Federation) StartAddOn(ctx context.Context, o AddOnOptions) (*AddOn, error) {
 	if o.Replicas == 0 {
 		o.Replicas = 2
@@ -111,8 +112,8 @@ func (a *AddOn) start(ctx context.Context) error {
 	return a.enable(ctx)
 }
 
-// Configure enables the add-on again with changed options, or with the same options if change is nil, and waits until every
-// replica has them.
+// Configure enables the add-on again with changed options, or with the same options if change is nil, and waits until
+// every replica has them.
 func (a *AddOn) Configure(ctx context.Context, change func(*AddOnOptions)) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -126,7 +127,8 @@ func (a *AddOn) Configure(ctx context.Context, change func(*AddOnOptions)) error
 func (a *AddOn) CommandsFolder() string { return filepath.Join(a.federation.folder, "commands") }
 
 // PrepareCommand prepares a command to run in a folder with the files that the documentation names: kubeconfigs of
-// administrators, the add-on's kubeconfig for Milo, and values of the chart that suit the federation. karmadactl is in its $PATH.
+// administrators, the add-on's kubeconfig for Milo, and values of the chart that suit the federation. karmadactl is in
+// its $PATH.
 func (a *AddOn) PrepareCommand(cmd *exec.Cmd) error {
 	f := a.federation
 	kubeconfigs := map[string]access{"host.kubeconfig": {planeHost, Admin}, "hub.kubeconfig": {planeHub, Admin}}
@@ -171,7 +173,9 @@ func (a *AddOn) enable(ctx context.Context) error {
 	if !f.state.WithoutMilo {
 		kubeconfigs["milo-kubeconfig"], kubeconfigs["milo-admin-kubeconfig"] = access{planeMilo, addOnUser}, access{planeMilo, Admin}
 	}
-	args := []string{"addons", "enable", "karmada-compute", "--compute-values=" + values, fmt.Sprintf("--pod-timeout=%d", int(readyTimeout.Seconds()))}
+	args := []string{
+		"addons", "enable", "karmada-compute", "--compute-values=" + values, fmt.Sprintf("--pod-timeout=%d", int(readyTimeout.Seconds())),
+	}
 	paths, err := f.kubeconfigs(kubeconfigs)
 	if err != nil {
 		return err
@@ -213,7 +217,8 @@ func (f *Federation) karmadactl(ctx context.Context, folder string, args ...stri
 	cmd.Stdout = io.MultiWriter(log, &output)
 	cmd.Stderr = cmd.Stdout
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("karmadactl %s: %w\n%s", strings.Join(args[:min(3, len(args))], " "), err, lastLines([]byte(output.String()), tailLines))
+		return fmt.Errorf("karmadactl %s: %w\n%s", strings.Join(args[:min(3, len(args))], " "), err,
+			lastLines([]byte(output.String()), tailLines))
 	}
 	return nil
 }
@@ -310,7 +315,8 @@ func (a *AddOn) routeSessions(ctx context.Context) error {
 	return a.federation.start(ctx, Process{
 		Name: sessionsBalancer, Path: a.federation.ownBinary(),
 		Args: []string{
-			"balancer", "--listen=" + a.SessionsAddress(), "--kubeconfig=" + kubeconfig, "--service=" + karmadaSystem + "/karmada-compute-sessions:sessions",
+			"balancer", "--listen=" + a.SessionsAddress(), "--kubeconfig=" + kubeconfig,
+			"--service=" + karmadaSystem + "/karmada-compute-sessions:sessions",
 		},
 		Ready: accepts(a.SessionsAddress()), stage: stageRouter,
 	})

@@ -20,8 +20,9 @@ import (
 // agentNamespace is the namespace of the add-on's agents in the cells.
 const agentNamespace = "karmada-compute-system"
 
-// KillAgent ends the process of the add-on's agent in a cell without warning and waits until it is gone. The cell's node starts
-// the container of the Pod again, as kubelet does; WaitAgent waits for that. The error is ErrNotRunning if it had ended before.
+// KillAgent ends the process of the add-on's agent in a cell without warning and waits until it is gone. The cell's
+// node starts the container of the Pod again, as kubelet does; WaitAgent waits for that. The error is ErrNotRunning if
+// it had ended before.
 func (a *AddOn) KillAgent(ctx context.Context, cell string) error {
 	ids, err := a.AgentProcessIDs(ctx, cell)
 	if err != nil {
@@ -45,7 +46,8 @@ func (a *AddOn) KillAgent(ctx context.Context, cell string) error {
 	return nil
 }
 
-// AgentProcessIDs returns the process ids of the add-on's agent in a cell. While it is being replaced there are several.
+// AgentProcessIDs returns the process ids of the add-on's agent in a cell. While it is being replaced there are
+// several.
 func (a *AddOn) AgentProcessIDs(ctx context.Context, cell string) ([]int, error) {
 	client, err := a.cell(cell)
 	if err != nil {

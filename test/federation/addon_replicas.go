@@ -56,8 +56,8 @@ func (a *AddOn) Replicas() int {
 	return len(a.replicas)
 }
 
-// Start starts replica i, counted from 0, and waits until it is ready. With args the replica is a separate Pod, with these
-// arguments added to or overriding the Deployment's.
+// Start starts replica i, counted from 0, and waits until it is ready. With args the replica is a separate Pod, with
+// these arguments added to or overriding the Deployment's.
 func (a *AddOn) Start(ctx context.Context, i int, args ...string) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -120,8 +120,8 @@ func (a *AddOn) Restart(ctx context.Context, i int) error {
 	return fmt.Errorf("replica %d is not one of the Deployment: start it first", i)
 }
 
-// Kill ends replica i without warning. Its Deployment replaces it; Start waits for that. The error is ErrNotRunning if its process
-// had ended before.
+// Kill ends replica i without warning. Its Deployment replaces it; Start waits for that. The error is ErrNotRunning if
+// its process had ended before.
 func (a *AddOn) Kill(ctx context.Context, i int) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -269,7 +269,8 @@ func (a *AddOn) assign(pods []corev1.Pod) error {
 	return nil
 }
 
-// processAddress returns the address on which the processes of a Pod listen: on this machine's loopback (see package node).
+// processAddress returns the address on which the processes of a Pod listen: on this machine's loopback (see package
+// node).
 func processAddress(podIP string) string {
 	_, rest, _ := strings.Cut(podIP, ".")
 	return "127." + rest

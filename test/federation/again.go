@@ -13,9 +13,9 @@ import (
 // ErrNotRunning reports that the process to kill has already ended.
 var ErrNotRunning = errors.New("it is not running")
 
-// StartAgain starts a process that has ended, with the arguments with which this Federation started it before, and waits until it
-// is ready. It is no error if the process is running. As a kubelet does, it restarts a process that ends before it is ready, for
-// example because its API server is down, until ctx ends or three minutes have passed.
+// StartAgain starts a process that has ended, with the arguments with which this Federation started it before, and
+// waits until it is ready. It is no error if the process is running. As a kubelet does, it restarts a process that ends
+// before it is ready, for example because its API server is down, until ctx ends or three minutes have passed.
 func (f *Federation) StartAgain(ctx context.Context, name string) error {
 	f.mu.Lock()
 	p, ok := f.started[name]

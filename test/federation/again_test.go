@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// TestStartAgain: a killed process runs again with its arguments, also when it ends during its first start. A process that this
-// handle has not started is an error.
+// TestStartAgain: a killed process runs again with its arguments, also when it ends during its first start. A process
+// that this handle has not started is an error.
 func TestStartAgain(t *testing.T) {
 	f := newFolder(t)
 	// The process ends at once until there is a second file, as a process does whose API server is down.

@@ -125,9 +125,9 @@ func (f *Federation) featureGates() []string {
 	return []string{"--feature-gates=" + f.state.FeatureGates}
 }
 
-// frontProxy returns the flags with which a kube-apiserver accepts a front proxy (all except the host's and the cells') and acts
-// as one for aggregated APIs (the hub's). Each file that a kube-apiserver need not watch saves inotify instances, of which many
-// systems allow 128 per user.
+// frontProxy returns the flags with which a kube-apiserver accepts a front proxy (all except the host's and the cells')
+// and acts as one for aggregated APIs (the hub's). Each file that a kube-apiserver need not watch saves inotify
+// instances, of which many systems allow 128 per user.
 func (f *Federation) frontProxy(plane string) []string {
 	if plane == planeHost || strings.HasPrefix(plane, planeCell) {
 		return nil
@@ -180,13 +180,16 @@ func (f *Federation) startControllerManager(ctx context.Context, m controllerMan
 	})
 }
 
-// formerControllers are the names that controllers had before Kubernetes 1.28 renamed them. A controller without one was not a
-// controller of its own.
+// formerControllers are the names that controllers had before Kubernetes 1.28 renamed them. A controller without one
+// was not a controller of its own.
 var formerControllers = map[string]string{
-	"namespace-controller": "namespace", "garbage-collector-controller": "garbagecollector", "serviceaccount-token-controller": "serviceaccount-token",
-	"serviceaccount-controller": "serviceaccount", "clusterrole-aggregation-controller": "clusterrole-aggregation", "deployment-controller": "deployment",
+	"namespace-controller": "namespace", "garbage-collector-controller": "garbagecollector",
+	"serviceaccount-token-controller": "serviceaccount-token",
+	"serviceaccount-controller":       "serviceaccount", "clusterrole-aggregation-controller": "clusterrole-aggregation",
+	"deployment-controller": "deployment",
 	"replicaset-controller": "replicaset", "statefulset-controller": "statefulset", "node-lifecycle-controller": "nodelifecycle",
-	"pod-garbage-collector-controller": "podgc", "horizontal-pod-autoscaler-controller": "horizontalpodautoscaling", "disruption-controller": "disruption",
+	"pod-garbage-collector-controller": "podgc", "horizontal-pod-autoscaler-controller": "horizontalpodautoscaling",
+	"disruption-controller":                    "disruption",
 	"root-ca-certificate-publisher-controller": "root-ca-cert-publisher",
 }
 
@@ -279,7 +282,9 @@ func (f *Federation) httpClient() (*http.Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	return rest.HTTPClientFor(&rest.Config{TLSClientConfig: rest.TLSClientConfig{CAFile: f.pki.caFile(), CertFile: certFile, KeyFile: keyFile}})
+	return rest.HTTPClientFor(&rest.Config{
+		TLSClientConfig: rest.TLSClientConfig{CAFile: f.pki.caFile(), CertFile: certFile, KeyFile: keyFile},
+	})
 }
 
 // httpReady returns a readiness check that passes when a GET is answered with

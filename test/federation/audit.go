@@ -17,8 +17,8 @@ import (
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
-// auditPolicy records every request of the add-on, a watch when it begins and when it ends, and every write of other users.
-// Reviews are creates that store nothing: reviews of other users are left out.
+// auditPolicy records every request of the add-on, a watch when it begins and when it ends, and every write of other
+// users. Reviews are creates that store nothing: reviews of other users are left out.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -49,7 +49,8 @@ type Write struct {
 	Code      int // HTTP status of the answer
 }
 
-// Attacker is the user agent of tests that try the rights of the add-on's credentials. Requests leaves out their requests.
+// Attacker is the user agent of tests that try the rights of the add-on's credentials. Requests leaves out their
+// requests.
 const Attacker = "attacker"
 
 // Request is a request of the add-on that a kube-apiserver answered.
@@ -76,8 +77,8 @@ func (f *Federation) Writes(plane string, since time.Time) ([]Write, error) {
 	})
 }
 
-// Requests returns the requests of some users that a plane's kube-apiserver answered at or after since, oldest first, from its
-// audit log. The log has only the add-on's requests.
+// Requests returns the requests of some users that a plane's kube-apiserver answered at or after since, oldest first,
+// from its audit log. The log has only the add-on's requests.
 func (f *Federation) Requests(plane string, since time.Time, users ...string) ([]Request, error) {
 	starts, err := f.starts(apiServerName(audited(plane)))
 	if err != nil {
@@ -176,7 +177,8 @@ func (e auditEvent) request() Request {
 
 // deniedByPolicy reports whether a ValidatingAdmissionPolicy has denied the request.
 func (e auditEvent) deniedByPolicy() bool {
-	return e.ResponseStatus != nil && e.ResponseStatus.Code == http.StatusForbidden && strings.Contains(e.ResponseStatus.Message, "ValidatingAdmissionPolicy")
+	return e.ResponseStatus != nil && e.ResponseStatus.Code == http.StatusForbidden &&
+		strings.Contains(e.ResponseStatus.Message, "ValidatingAdmissionPolicy")
 }
 
 func writeAuditPolicy(path string) error {

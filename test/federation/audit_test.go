@@ -37,7 +37,9 @@ func TestReadWrites(t *testing.T) {
 	)
 	var got []Write
 	var forbidden []Request
-	err := readEvents(strings.NewReader(strings.Join([]string{before, create, "", status, dryRun, review, read, denied, full, half}, "\n")), func(e auditEvent) {
+	err := readEvents(strings.NewReader(strings.Join([]string{
+		before, create, "", status, dryRun, review, read, denied, full, half,
+	}, "\n")), func(e auditEvent) {
 		if write, ok := e.write(); ok && !write.Time.Before(since) {
 			got = append(got, write)
 		}

@@ -87,8 +87,8 @@ func (f *Federation) binaryOf(plane, name string) string {
 	return f.binary(name)
 }
 
-// buildOwn builds commands of the repository and copies them into the federation's folder, because the next build of the
-// checkout replaces them in the cache.
+// buildOwn builds commands of the repository and copies them into the federation's folder, because the next build of
+// the checkout replaces them in the cache.
 func (f *Federation) buildOwn(ctx context.Context, packages ...string) error {
 	built, err := f.builder().Own(ctx, packages...)
 	if err != nil {

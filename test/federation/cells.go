@@ -31,8 +31,8 @@ func (c Cell) nodes() int {
 
 var nodeResource = schema.GroupVersionResource{Version: "v1", Resource: "nodes"}
 
-// ownGroup is the API group of the add-on, and cellKinds are its kinds in cells, as the chart propagates them. A kube-apiserver of an older
-// version may refuse the CRDs of the other kinds.
+// ownGroup is the API group of the add-on, and cellKinds are its kinds in cells, as the chart propagates them. A
+// kube-apiserver of an older version may refuse the CRDs of the other kinds.
 const ownGroup = "compute.datumapis.com"
 
 var cellKinds = []string{"workloaddeployments", "instances", "instanceslices", "cells", "instancetypes"}
@@ -103,8 +103,9 @@ func (f *Federation) startCellControllerManager(ctx context.Context, cell Cell) 
 	if f.state.Host {
 		controllers = append(controllers, "root-ca-certificate-publisher-controller")
 	}
-	// The Pods of a node without a heartbeat for that long are marked as not ready. A kubelet corrects that when its heartbeats
-	// continue; kwok never does, so that an API server that was down, or slow, would leave Pods not ready forever.
+	// The Pods of a node without a heartbeat for that long are marked as not ready. A kubelet corrects that when its
+	// heartbeats continue; kwok never does, so that an API server that was down, or slow, would leave Pods not ready
+	// forever.
 	grace := "1h"
 	if cell.Containers > 0 && cell.nodes() == 0 {
 		grace = containers.GracePeriod
@@ -204,7 +205,8 @@ func (f *Federation) StartCell(ctx context.Context, name string) error {
 	if err := f.startCellAPIServer(ctx, cell); err != nil {
 		return err
 	}
-	// A scheduler ends by itself ("cache is corrupted") when a Pod that it has missed the deletion of is recreated. A kubelet would restart it.
+	// A scheduler ends by itself ("cache is corrupted") when a Pod that it has missed the deletion of is recreated. A
+	// kubelet would restart it.
 	scheduler := schedulerName(planeCell + cell.Name)
 	if err := f.StopProcess(scheduler); err != nil {
 		return err

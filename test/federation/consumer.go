@@ -42,8 +42,8 @@ func (f *Federation) CreateProject(ctx context.Context, name string) error {
 	return nil
 }
 
-// Equip makes cities available to projects, and lets Consumer write Workloads there. It waits until Consumer may. Without Milo, every city
-// is available.
+// Equip makes cities available to projects, and lets Consumer write Workloads there. It waits until Consumer may.
+// Without Milo, every city is available.
 func (f *Federation) Equip(ctx context.Context, projects, cities []string) error {
 	if f.state.WithoutMilo {
 		for _, project := range projects {
@@ -110,14 +110,17 @@ func (f *Federation) BindLocation(ctx context.Context, project, city string) err
 }
 
 func (p *plane) bindLocation(ctx context.Context, city string) error {
-	objects, err := objectsOf("location.yaml", map[string]string{"name": locationName(city), "city": city, "now": time.Now().UTC().Format(time.RFC3339)})
+	objects, err := objectsOf("location.yaml", map[string]string{
+		"name": locationName(city), "city": city, "now": time.Now().UTC().Format(time.RFC3339),
+	})
 	if err != nil {
 		return err
 	}
 	if err := p.apply(ctx, objects[0]); err != nil {
 		return err
 	}
-	_, err = p.dynamic.Resource(locationBindingResource).ApplyStatus(ctx, locationName(city), objects[1], metav1.ApplyOptions{FieldManager: fieldManager, Force: true})
+	_, err = p.dynamic.Resource(locationBindingResource).ApplyStatus(ctx, locationName(city), objects[1],
+		metav1.ApplyOptions{FieldManager: fieldManager, Force: true})
 	return err
 }
 

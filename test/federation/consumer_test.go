@@ -63,7 +63,9 @@ func TestConsumer(t *testing.T) {
 	if err := consumer.waitForWorkloads(t.Context(), metav1.NamespaceDefault); err != nil {
 		t.Error(err)
 	}
-	if _, err := consumer.dynamic.Resource(schema.GroupVersionResource{Version: "v1", Resource: "secrets"}).List(t.Context(), metav1.ListOptions{}); err == nil {
+	if _, err := consumer.dynamic.Resource(schema.GroupVersionResource{
+		Version: "v1", Resource: "secrets",
+	}).List(t.Context(), metav1.ListOptions{}); err == nil {
 		t.Error("the consumer lists Secrets")
 	}
 }

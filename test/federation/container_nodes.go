@@ -33,7 +33,8 @@ const (
 	kubeletClient = "kube-apiserver-kubelet-client"
 )
 
-// Containers returns an error with the requirements of cells with container nodes that this machine does not meet, or nil.
+// Containers returns an error with the requirements of cells with container nodes that this machine does not meet, or
+// nil.
 func Containers(ctx context.Context) error {
 	return errors.Join(tools.BuildsContainers(ctx), containers.Missing())
 }
@@ -121,7 +122,8 @@ func (f *Federation) writeImages(ctx context.Context) error {
 	return containers.WriteImages(f.imagesFile(), program, map[string][]string{TestImage: nil, pauseImage: {"pause"}})
 }
 
-// removeContainerNodes removes the leftovers of nodes that run containers from this machine when their processes have ended.
+// removeContainerNodes removes the leftovers of nodes that run containers from this machine when their processes have
+// ended.
 func (f *Federation) removeContainerNodes() error {
 	files, err := filepath.Glob(filepath.Join(f.folder, "nodes", "*-containers-*.json"))
 	errs := []error{err}
@@ -159,8 +161,8 @@ func (p *plane) nodeReadySince(ctx context.Context, name string, begin time.Time
 	return fmt.Errorf("Node %s has no condition Ready", name)
 }
 
-// inotifyInstances is the number of inotify instances that a user needs for two federations with nodes that run containers. Many
-// systems allow 128.
+// inotifyInstances is the number of inotify instances that a user needs for two federations with nodes that run
+// containers. Many systems allow 128.
 const (
 	inotifyInstances = 1024
 	inotifySetting   = "/proc/sys/fs/inotify/max_user_instances"

@@ -90,7 +90,10 @@ func startCellAlone(t *testing.T, cell Cell, check func(*Federation)) *Federatio
 // existing returns which folders of a machine with a kubelet and containerd exist on this one.
 func existing() string {
 	var found []string
-	for _, path := range []string{"/var/lib/kubelet", "/var/lib/cni", "/var/log/pods", "/var/log/containers", "/run/containerd", "/run/netns", "/opt/containerd", "/opt/nri"} {
+	for _, path := range []string{
+		"/var/lib/kubelet", "/var/lib/cni", "/var/log/pods", "/var/log/containers", "/run/containerd", "/run/netns",
+		"/opt/containerd", "/opt/nri",
+	} {
 		if _, err := os.Stat(path); err == nil {
 			found = append(found, path)
 		}
@@ -166,18 +169,19 @@ func runPod(t *testing.T, clients kubernetes.Interface, name string) *corev1.Pod
 		t.Fatal(err)
 	}
 	var found *corev1.Pod
-	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true, func(ctx context.Context) (ready bool, err error) {
-		found, err = pods.Get(ctx, name, metav1.GetOptions{})
-		return err == nil && node.IsReady(found), err
-	})
+	err := wait.PollUntilContextTimeout(t.Context(), 100*time.Millisecond, time.Minute, true,
+		func(ctx context.Context) (ready bool, err error) {
+			found, err = pods.Get(ctx, name, metav1.GetOptions{})
+			return err == nil && node.IsReady(found), err
+		})
 	if err != nil {
 		t.Fatalf("Pod %s is not ready: %v\n%+v", name, err, found.Status)
 	}
 	return found
 }
 
-// TestContainerNode runs a Pod on a node, kills the node without warning, starts it again and runs another Pod. Afterwards nothing
-// of the node is left on this machine.
+// TestContainerNode runs a Pod on a node, kills the node without warning, starts it again and runs another Pod.
+// Afterwards nothing of the node is left on this machine.
 func TestContainerNode(t *testing.T) {
 	cell := Cell{Name: "a", City: "A", Containers: 1}
 	f := startContainerCell(t, cell)

@@ -19,17 +19,20 @@ var recordedRevision string
 // earlierImage is the suffix of the image names and of the binary folder of an earlier version.
 const earlierImage = "-earlier"
 
-// earlierVersion returns the last tag of a version before the present commit, or the recorded revision if there is none.
+// earlierVersion returns the last tag of a version before the present commit, or the recorded revision if there is
+// none.
 func (f *Federation) earlierVersion(ctx context.Context) string {
-	described, err := exec.CommandContext(ctx, "git", "-C", f.state.Repository, "describe", "--tags", "--match=v[0-9]*", "--abbrev=0", "HEAD^").Output()
+	described, err := exec.CommandContext(ctx, "git", "-C", f.state.Repository, "describe", "--tags", "--match=v[0-9]*",
+		"--abbrev=0", "HEAD^").Output()
 	if err != nil {
 		return strings.TrimSpace(recordedRevision)
 	}
 	return strings.TrimSpace(string(described))
 }
 
-// BuildEarlier builds the add-on and karmadactl of a revision of the repository, or without a revision of the previous version,
-// for AddOnOptions.Earlier. The error is tools.ErrNoRevision if the clone does not have the revision. Finished builds are kept.
+// BuildEarlier builds the add-on and karmadactl of a revision of the repository, or without a revision of the previous
+// version, for AddOnOptions.Earlier. The error is tools.ErrNoRevision if the clone does not have the revision. Finished
+// builds are kept.
 func (f *Federation) BuildEarlier(ctx context.Context, revision string) error {
 	if revision == "" {
 		revision = f.earlierVersion(ctx)

@@ -10,14 +10,15 @@ import (
 	"testing"
 )
 
-// TestEarlierVersion: upgrades begin with the last version before the commit, whatever other tags there are, and with the recorded
-// revision while no version is tagged.
+// TestEarlierVersion: upgrades begin with the last version before the commit, whatever other tags there are, and with
+// the recorded revision while no version is tagged.
 func TestEarlierVersion(t *testing.T) {
 	f := &Federation{}
 	f.state.Repository = t.TempDir()
 	git := func(args ...string) {
 		t.Helper()
-		command := exec.CommandContext(t.Context(), "git", append([]string{"-C", f.state.Repository, "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...)
+		command := exec.CommandContext(t.Context(), "git",
+			append([]string{"-C", f.state.Repository, "-c", "user.name=a", "-c", "user.email=a@example.com"}, args...)...)
 		command.Env = append(os.Environ(), "GIT_CONFIG_GLOBAL="+os.DevNull)
 		if out, err := command.CombinedOutput(); err != nil {
 			t.Fatalf("git %v: %v\n%s", args, err, out)

@@ -16,9 +16,9 @@ func (f *Federation) BuildDocumented(ctx context.Context) error {
 	return f.buildOwn(ctx, documented...)
 }
 
-// Environment returns the variables with which the commands of the documentation run. $PATH has kubectl with its plugin compute, and
-// karmadactl. $KUBECONFIG is the user's for a project; $PROJECT, $HOST, $HUB, $MILO and $CELL, the first cell, are kubeconfigs of
-// administrators. $PROJECT_NAME and $NAMESPACE are where the user's objects are.
+// Environment returns the variables with which the commands of the documentation run. $PATH has kubectl with its plugin
+// compute, and karmadactl. $KUBECONFIG is the user's for a project; $PROJECT, $HOST, $HUB, $MILO and $CELL, the first
+// cell, are kubeconfigs of administrators. $PROJECT_NAME and $NAMESPACE are where the user's objects are.
 func (f *Federation) Environment(project, user string) (map[string]string, error) {
 	kubeconfigs := map[string]access{
 		"KUBECONFIG": {planeProject + project, user}, "PROJECT": {planeProject + project, Admin},

@@ -21,7 +21,8 @@ var ownImages = []string{"karmada-compute", "karmada-compute-cell"}
 
 // hostControllers are the controllers that a release of the add-on needs.
 var hostControllers = []string{
-	"serviceaccount-token-controller", "serviceaccount-controller", "root-ca-certificate-publisher-controller", "clusterrole-aggregation-controller",
+	"serviceaccount-token-controller", "serviceaccount-controller", "root-ca-certificate-publisher-controller",
+	"clusterrole-aggregation-controller",
 	"deployment-controller", "replicaset-controller", "job-controller", "endpointslice-controller", "disruption-controller",
 	"node-lifecycle-controller", "pod-garbage-collector-controller",
 }
@@ -46,8 +47,8 @@ func (n processNode) folder() string { return cmp.Or(n.extra, planeName(n.plane)
 // hostNode is the node with which the host starts.
 var hostNode = processNode{plane: planeHost, name: "host-node", capacity: "cpu=16,memory=32Gi,pods=100"}
 
-// cellNode returns the node of a cell for the add-on's agent. It has capacity for two agents, as a rollout needs, and for no
-// other Pod: Karmada counts the capacity of all nodes, and Instances run on the kwok nodes.
+// cellNode returns the node of a cell for the add-on's agent. It has capacity for two agents, as a rollout needs, and
+// for no other Pod: Karmada counts the capacity of all nodes, and Instances run on the kwok nodes.
 func cellNode(cell Cell) processNode {
 	return processNode{plane: planeCell + cell.Name, name: cell.Name + "-processes", capacity: "cpu=20m,memory=32Mi,pods=2", taint: true}
 }
@@ -68,8 +69,8 @@ func (f *Federation) startHost(ctx context.Context) error {
 	return group.Wait()
 }
 
-// startNode starts a node and waits until its Node is Ready. The add-on's images stand for the binaries that buildOwn has built by the
-// time a Pod starts.
+// startNode starts a node and waits until its Node is Ready. The add-on's images stand for the binaries that buildOwn
+// has built by the time a Pod starts.
 func (f *Federation) startNode(ctx context.Context, n processNode) error {
 	kubeconfig, err := f.Kubeconfig(n.plane, nodeUser)
 	if err != nil {
@@ -96,5 +97,6 @@ func (f *Federation) startNode(ctx context.Context, n processNode) error {
 	})
 }
 
-// NodeProcess returns the name of the process of a plane's node. When it ends, the processes of the node's Pods end, too.
+// NodeProcess returns the name of the process of a plane's node. When it ends, the processes of the node's Pods end,
+// too.
 func NodeProcess(plane string) string { return planeName(plane) + "-node" }

@@ -39,7 +39,8 @@ func (f *Federation) RemoveHostNode(ctx context.Context, name string) error {
 	}
 	nodes, pods := host.dynamic.Resource(nodeResource), host.dynamic.Resource(podResource)
 	// The Pods tolerate a cordon, as they tolerate every taint, and select this label.
-	if _, err := nodes.Patch(ctx, name, types.MergePatchType, []byte(`{"metadata":{"labels":{"type":null}}}`), metav1.PatchOptions{}); err != nil {
+	if _, err := nodes.Patch(ctx, name, types.MergePatchType, []byte(`{"metadata":{"labels":{"type":null}}}`),
+		metav1.PatchOptions{}); err != nil {
 		return fmt.Errorf("remove the label of node %s: %w", name, err)
 	}
 	on := metav1.ListOptions{FieldSelector: "spec.nodeName=" + name}

@@ -29,8 +29,8 @@ const (
 	isolationGrace = 15 * time.Second
 )
 
-// NetworkNamespaces returns the reason why this user cannot create network namespaces on this machine, which cells in pull mode
-// need, or nil if the user can.
+// NetworkNamespaces returns the reason why this user cannot create network namespaces on this machine, which cells in
+// pull mode need, or nil if the user can.
 func NetworkNamespaces() error {
 	path, err := exec.LookPath("true")
 	if err != nil {
@@ -60,8 +60,8 @@ func namespaced() *syscall.SysProcAttr {
 	}
 }
 
-// machine returns the attributes of a process that is root in the namespaces of a machine. When it ends, the kernel kills
-// all processes in them.
+// machine returns the attributes of a process that is root in the namespaces of a machine. When it ends, the kernel
+// kills all processes in them.
 func machine() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{
 		Cloneflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWPID | syscall.CLONE_NEWIPC | syscall.CLONE_NEWUTS,
@@ -85,7 +85,8 @@ func namespaceHint() string {
 		}
 	}
 	if len(found) == 0 {
-		return "no sysctl forbids it: in a container, the seccomp profile must allow clone with new namespaces (--security-opt seccomp=unconfined)"
+		return "no sysctl forbids it: in a container, the seccomp profile must allow clone with new namespaces (--security-opt " +
+			"seccomp=unconfined)"
 	}
 	return strings.Join(found, ", ") + ": change this setting"
 }

@@ -31,8 +31,8 @@ const (
 // limits a federation to about five new objects a second with an idle CPU.
 var apiRates = []string{"--kube-api-qps=1000", "--kube-api-burst=2000"}
 
-// clusterHealth shortens Karmada's detection of a lost cell to about 15 s instead of 40, and of its return to 5 s. A cell counts
-// as lost after five failed status updates, so that one slow response is not enough.
+// clusterHealth shortens Karmada's detection of a lost cell to about 15 s instead of 40, and of its return to 5 s. A
+// cell counts as lost after five failed status updates, so that one slow response is not enough.
 var clusterHealth = []string{
 	"--cluster-status-update-frequency=3s", "--cluster-failure-threshold=15s", "--cluster-success-threshold=3s",
 	// Failures during the loss of a cell are retried within 5 s of its return. By default the delay doubles up to 1000 s.
@@ -79,7 +79,8 @@ func (f *Federation) startHub(ctx context.Context) error {
 	return group.Wait()
 }
 
-// roleFiles are the files of Karmada's module with the roles that karmadactl init, Karmada's chart and its operator install.
+// roleFiles are the files of Karmada's module with the roles that karmadactl init, Karmada's chart and its operator
+// install.
 var roleFiles = []string{"admin-clusterrole-aggregation.yaml", "cluster-proxy-admin-rbac.yaml", "bootstrap-token-configuration.yaml"}
 
 // installKarmadaRoles gives the users of the hub the rights that they have on every Karmada.
@@ -253,7 +254,8 @@ func (f *Federation) welcome(ctx context.Context, cell Cell) error {
 	}
 	if cell.City != "" {
 		label := fmt.Sprintf(`{"metadata":{"labels":{%q:%q}}}`, cityLabel, strings.ToLower(cell.City))
-		_, err = hub.dynamic.Resource(clusterResource).Patch(ctx, cell.Name, types.MergePatchType, []byte(label), metav1.PatchOptions{FieldManager: fieldManager})
+		_, err = hub.dynamic.Resource(clusterResource).Patch(ctx, cell.Name, types.MergePatchType, []byte(label),
+			metav1.PatchOptions{FieldManager: fieldManager})
 		if err != nil {
 			return fmt.Errorf("label Cluster %s with its city: %w", cell.Name, err)
 		}
@@ -269,7 +271,8 @@ func (f *Federation) welcome(ctx context.Context, cell Cell) error {
 	return nil
 }
 
-// confirmCity labels the namespace of a cell's Works, which Karmada makes, as an operator does where agents of cells may write Clusters.
+// confirmCity labels the namespace of a cell's Works, which Karmada makes, as an operator does where agents of cells
+// may write Clusters.
 func (p *plane) confirmCity(ctx context.Context, cell, label string) error {
 	namespaces := p.dynamic.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"})
 	return await(ctx, readyInterval, func(ctx context.Context) error {

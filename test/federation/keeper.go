@@ -15,8 +15,9 @@ import (
 	"syscall"
 )
 
-// startKeeper starts a process that stops the federation when this program ends for whatever reason, SIGKILL included. The
-// keeper reads from a pipe that only this program can write to, so that the kernel ends its input with this program.
+// startKeeper starts a process that stops the federation when this program ends for whatever reason, SIGKILL included.
+// The keeper reads from a pipe that only this program can write to, so that the kernel ends its input with this
+// program.
 func (f *Federation) startKeeper() error {
 	log, err := os.OpenFile(filepath.Join(f.folder, "log", "keeper.log"), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
@@ -47,8 +48,8 @@ var watched struct {
 	alive []io.Closer
 }
 
-// Keep reads owner to its end, which the kernel signals when the program that started the federation ends, and then kills all
-// remaining processes of the federation. It is the body of the keeper's process.
+// Keep reads owner to its end, which the kernel signals when the program that started the federation ends, and then
+// kills all remaining processes of the federation. It is the body of the keeper's process.
 func (f *Federation) Keep(owner io.Reader) error {
 	if _, err := io.Copy(io.Discard, owner); err != nil {
 		return fmt.Errorf("wait for the end of the federation's program: %w", err)

@@ -123,7 +123,8 @@ var components = []string{
 	karmadaAgentUser,
 }
 
-// Users that clusters and karmadactl register assign to these components. The cells' policy identifies the components by them.
+// Users that clusters and karmadactl register assign to these components. The cells' policy identifies the components
+// by them.
 const (
 	controllerManagerUser = "system:kube-controller-manager"
 	karmadaAgentUser      = "system:serviceaccount:karmada-system:karmada-agent-sa"

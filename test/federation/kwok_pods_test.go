@@ -37,14 +37,20 @@ func TestStartTime(t *testing.T) {
 		return pod
 	}
 	if _, err := pods.Create(t.Context(), &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: "slow"}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app", Image: "example.com/app"}}},
+		ObjectMeta: metav1.ObjectMeta{Name: "slow"}, Spec: corev1.PodSpec{
+			Containers: []corev1.Container{{Name: "app", Image: "example.com/app"}},
+		},
 	}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	pod := await("it does not become ready", func(pod *corev1.Pod, err error) bool { return err == nil && conditionOf(pod, corev1.PodReady) != nil })
+	pod := await("it does not become ready", func(pod *corev1.Pod,
+		err error) bool {
+		return err == nil && conditionOf(pod, corev1.PodReady) != nil
+	})
 	// Times have the precision of a second.
 	scheduled, ready := conditionOf(pod, corev1.PodScheduled), conditionOf(pod, corev1.PodReady)
-	if took := ready.LastTransitionTime.Sub(scheduled.LastTransitionTime.Time); took < cell.StartTime-time.Second || pod.Status.PodIP == "" || pod.Status.Phase != corev1.PodRunning {
+	if took := ready.LastTransitionTime.Sub(scheduled.LastTransitionTime.Time); took < cell.StartTime-time.Second ||
+		pod.Status.PodIP == "" || pod.Status.Phase != corev1.PodRunning {
 		t.Errorf("it is ready after %s, in phase %s with address %q", took, pod.Status.Phase, pod.Status.PodIP)
 	}
 	if err := pods.Delete(t.Context(), "slow", metav1.DeleteOptions{}); err != nil {

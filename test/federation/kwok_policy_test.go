@@ -41,7 +41,8 @@ func TestKwokDeletions(t *testing.T) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() {
-			_, _ = pods.Patch(testenv.Context(), name, "application/merge-patch+json", []byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
+			_, _ = pods.Patch(testenv.Context(), name, "application/merge-patch+json",
+				[]byte(`{"metadata":{"finalizers":null}}`), metav1.PatchOptions{})
 			_ = pods.Delete(testenv.Context(), name, *metav1.NewDeleteOptions(0))
 		})
 	}

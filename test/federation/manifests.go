@@ -94,8 +94,8 @@ func applyTo(ctx context.Context, client dynamic.ResourceInterface, object *unst
 	return nil
 }
 
-// createOrApply creates an object, or applies it if it exists. An older API server drops unknown fields of a new object, as it does
-// when Karmada creates it, and refuses to apply them.
+// createOrApply creates an object, or applies it if it exists. An older API server drops unknown fields of a new
+// object, as it does when Karmada creates it, and refuses to apply them.
 func createOrApply(ctx context.Context, client dynamic.ResourceInterface, object *unstructured.Unstructured) error {
 	_, err := client.Create(ctx, object, metav1.CreateOptions{FieldManager: fieldManager})
 	if apierrors.IsAlreadyExists(err) {

@@ -53,8 +53,8 @@ func (f *Federation) startMiloRoot(ctx context.Context) error {
 // projects that were up stay reachable.
 func (f *Federation) StopMiloRoot() error { return f.KillProcess(apiServerName(planeMiloRoot)) }
 
-// StartMiloRoot restarts the root at the same address. It waits until the root is ready and its objects are copied to every
-// project again: the router's watches take a while to reconnect.
+// StartMiloRoot restarts the root at the same address. It waits until the root is ready and its objects are copied to
+// every project again: the router's watches take a while to reconnect.
 func (f *Federation) StartMiloRoot(ctx context.Context) error {
 	if err := f.startAPIServer(ctx, f.miloRoot()); err != nil {
 		return err

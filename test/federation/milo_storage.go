@@ -14,9 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// EmptyMilo restarts Milo with an empty storage of its root: it has no Project, and another namespace default. The root's roles
-// and bindings are applied again, as an operator's tools do: an add-on without rights gets no answer at all. The control planes
-// of projects keep running, and Milo serves none of them. RestoreMilo ends it.
+// EmptyMilo restarts Milo with an empty storage of its root: it has no Project, and another namespace default. The
+// root's roles and bindings are applied again, as an operator's tools do: an add-on without rights gets no answer at
+// all. The control planes of projects keep running, and Milo serves none of them. RestoreMilo ends it.
 func (f *Federation) EmptyMilo(ctx context.Context) error {
 	roles, err := f.miloRoles(ctx)
 	if err != nil {

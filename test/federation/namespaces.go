@@ -16,7 +16,8 @@ const projectLabel = "compute.datumapis.com/project"
 // WithoutMilo reports whether projects are namespaces of the hub.
 func (f *Federation) WithoutMilo() bool { return f.state.WithoutMilo }
 
-// NamespaceIn returns the namespace of a project in which users work: without Milo the only one, named after the project.
+// NamespaceIn returns the namespace of a project in which users work: without Milo the only one, named after the
+// project.
 func (f *Federation) NamespaceIn(project string) string {
 	if f.state.WithoutMilo {
 		return project
@@ -49,7 +50,8 @@ func (f *Federation) labelNamespace(ctx context.Context, name string) error {
 	return nil
 }
 
-// admit lets Consumer write Workloads in a namespace of the hub by the role of a consumer, and waits until the role is effective.
+// admit lets Consumer write Workloads in a namespace of the hub by the role of a consumer, and waits until the role is
+// effective.
 func (f *Federation) admit(ctx context.Context, project string) error {
 	hub, err := f.plane(planeHub)
 	if err != nil {

@@ -16,14 +16,16 @@ import (
 	"github.com/karmada-compute/karmada-compute/charts"
 )
 
-// TestObjects: every embedded file is YAML of objects with a kind and a name once its values are set, and no value is left out.
+// TestObjects: every embedded file is YAML of objects with a kind and a name once its values are set, and no value is
+// left out.
 func TestObjects(t *testing.T) {
 	entries, err := objectFiles.ReadDir("objects")
 	if err != nil {
 		t.Fatal(err)
 	}
 	set := map[string]string{
-		"cluster": "lhr", "name": "name", "ca": "Y2E=", "port": "443", "milliseconds": "5000", "user": "consumer", "namespace": "default", "city": "DFW", "now": "2026-01-01T00:00:00Z",
+		"cluster": "lhr", "name": "name", "ca": "Y2E=", "port": "443", "milliseconds": "5000", "user": "consumer",
+		"namespace": "default", "city": "DFW", "now": "2026-01-01T00:00:00Z",
 	}
 	for _, entry := range entries {
 		if entry.Name() == "values.yaml" {

@@ -22,21 +22,22 @@ import (
 type Cell struct {
 	// Name of the Karmada Cluster, a DNS label.
 	Name string `json:"name"`
-	// City is the city code; the Cluster carries it in lower case as label topology.datum.net/city-code. Empty: the Cluster has no
-	// such label.
+	// City is the city code; the Cluster carries it in lower case as label topology.datum.net/city-code. Empty: the
+	// Cluster has no such label.
 	City string `json:"city"`
-	// Pull joins the cell in pull mode: the hub cannot reach it. Its karmada-agent runs in a network namespace from which it
-	// reaches only the kube-apiservers of the hub and of the cell. NetworkNamespaces reports whether this machine supports that.
+	// Pull joins the cell in pull mode: the hub cannot reach it. Its karmada-agent runs in a network namespace from which
+	// it reaches only the kube-apiservers of the hub and of the cell. NetworkNamespaces reports whether this machine
+	// supports that.
 	Pull bool `json:"pull,omitempty"`
 	// Controllers are additional controllers of its kube-controller-manager, by their names there.
 	Controllers []string `json:"controllers,omitempty"`
-	// Nodes is the number of nodes whose Pods kwok simulates, each with capacity for 250 Pods. 0: 3, or none if the cell has
-	// Containers.
+	// Nodes is the number of nodes whose Pods kwok simulates, each with capacity for 250 Pods. 0: 3, or none if the cell
+	// has Containers.
 	Nodes int `json:"nodes,omitempty"`
 	// StartTime is how long the Pods on these nodes take to start. 0: they are ready as soon as they are bound.
 	StartTime time.Duration `json:"startTime,omitempty"`
-	// Containers is the number of nodes that run containers, with a kubelet and containerd. The function Containers reports
-	// whether this machine supports that.
+	// Containers is the number of nodes that run containers, with a kubelet and containerd. The function Containers
+	// reports whether this machine supports that.
 	Containers int `json:"containers,omitempty"`
 }
 
@@ -63,19 +64,20 @@ type Options struct {
 	// start, because these discover new kinds only every 30 s. Empty: api/crds
 	// of the repository, if it exists.
 	CRDs string
-	// Host adds the host, the cluster that runs the Pods of Karmada and the add-on. It also adds to each cell a node that runs
-	// Pods as processes, if they tolerate its taint.
+	// Host adds the host, the cluster that runs the Pods of Karmada and the add-on. It also adds to each cell a node that
+	// runs Pods as processes, if they tolerate its taint.
 	Host bool
 	// KarmadaVersion is a minor version of Karmada that hack/tools has a module
 	// for, such as 1.17. Empty: the version in go.mod.
 	KarmadaVersion string
-	// CellKubernetesVersion is a minor version of Kubernetes that hack/tools has a module for, such as 1.26. The control planes of cells
-	// have this version. Empty: the version in go.mod.
+	// CellKubernetesVersion is a minor version of Kubernetes that hack/tools has a module for, such as 1.26. The control
+	// planes of cells have this version. Empty: the version in go.mod.
 	CellKubernetesVersion string
-	// ClusterHealth has flags of karmada-controller-manager that define when a cell counts as lost. They replace the default flags, with
-	// which a loss is noticed within about 15 s. Cells must not be in pull mode.
+	// ClusterHealth has flags of karmada-controller-manager that define when a cell counts as lost. They replace the
+	// default flags, with which a loss is noticed within about 15 s. Cells must not be in pull mode.
 	ClusterHealth []string
-	// FeatureGates has feature gates of every kube-apiserver and kube-controller-manager, such as MaxUnavailableStatefulSet=true.
+	// FeatureGates has feature gates of every kube-apiserver and kube-controller-manager, such as
+	// MaxUnavailableStatefulSet=true.
 	FeatureGates string
 	// MemoryLimit is GOMEMLIMIT of every process. A process that comes near it
 	// collects garbage all the time: a measurement with many objects needs
@@ -200,8 +202,8 @@ func knownVersion(of, version, repository string, list func(repository string) (
 	return err
 }
 
-// validateKubernetes returns an error if the cell cannot have a control plane of this version: a kubelet must not be newer than its
-// kube-apiserver.
+// validateKubernetes returns an error if the cell cannot have a control plane of this version: a kubelet must not be
+// newer than its kube-apiserver.
 func (c Cell) validateKubernetes(version string) error {
 	if version != "" && c.Containers > 0 {
 		return fmt.Errorf("cell %q cannot run containers with Kubernetes %s: its kubelets have the version in go.mod", c.Name, version)
@@ -242,8 +244,8 @@ func checkUnique(what string, names []string) error {
 	return nil
 }
 
-// DefaultFolder returns the folder of a federation that is left running, below the user's state folder. It is empty for a
-// user without a home, who must set the flag.
+// DefaultFolder returns the folder of a federation that is left running, below the user's state folder. It is empty for
+// a user without a home, who must set the flag.
 func DefaultFolder() string {
 	state := os.Getenv("XDG_STATE_HOME")
 	if state == "" {

@@ -180,7 +180,8 @@ func (p *pki) issue(name string, template *x509.Certificate, parent *authority) 
 		return err
 	}
 	certFile, keyFile := p.pair(name)
-	return errors.Join(writeKey(keyFile, key), writeFile(certFile, pem.EncodeToMemory(&pem.Block{Type: cert.CertificateBlockType, Bytes: der})))
+	return errors.Join(writeKey(keyFile, key), writeFile(certFile,
+		pem.EncodeToMemory(&pem.Block{Type: cert.CertificateBlockType, Bytes: der})))
 }
 
 func clientTemplate(who subject) *x509.Certificate {

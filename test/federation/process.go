@@ -191,7 +191,8 @@ func (f *Federation) end(name string, signal syscall.Signal) error {
 
 // hints explain failures that the machine causes, by the text that they leave in the log.
 var hints = map[string]string{
-	"too many open files":    "the limit of inotify instances (sysctl fs.inotify.max_user_instances) or of open files is reached: raise it, or stop other federations",
+	"too many open files": "the limit of inotify instances (sysctl fs.inotify.max_user_instances) or of open files is " +
+		"reached: raise it, or stop other federations",
 	"address already in use": "another program has taken the port: try again",
 }
 

@@ -22,8 +22,9 @@ import (
 // ServiceAccount in the cells.
 const prometheus = "prometheus"
 
-// StartPrometheus starts a Prometheus that scrapes every replica and the agents of these cells each second, and evaluates the rules of
-// a file. It returns its URL. There is one at a time: Federation.StopProcess stops it, by the name "prometheus".
+// StartPrometheus starts a Prometheus that scrapes every replica and the agents of these cells each second, and
+// evaluates the rules of a file. It returns its URL. There is one at a time: Federation.StopProcess stops it, by the
+// name "prometheus".
 func (a *AddOn) StartPrometheus(ctx context.Context, rules string, cells ...string) (url string, err error) {
 	f := a.federation
 	built, err := f.builder().Build(ctx, tools.Prometheus)
@@ -56,14 +57,15 @@ func (a *AddOn) StartPrometheus(ctx context.Context, rules string, cells ...stri
 	return url, f.StartProcess(ctx, Process{
 		Name: prometheus, Path: built[tools.Prometheus],
 		Args: []string{
-			"--config.file=" + file, "--storage.tsdb.path=" + filepath.Join(folder, "data"), "--web.listen-address=" + address(ports[0]), "--log.level=warn",
+			"--config.file=" + file, "--storage.tsdb.path=" + filepath.Join(folder, "data"),
+			"--web.listen-address=" + address(ports[0]), "--log.level=warn",
 		},
 		Ready: httpReady(plainClient, url+"/-/ready"),
 	})
 }
 
-// scrapes is the part of Prometheus' configuration about its targets. Prometheus identifies itself to the replicas with a client
-// certificate, and to the agents, which ask their cells, with a token.
+// scrapes is the part of Prometheus' configuration about its targets. Prometheus identifies itself to the replicas with
+// a client certificate, and to the agents, which ask their cells, with a token.
 func (a *AddOn) scrapes(ctx context.Context, folder string, cells []string) (map[string]any, error) {
 	as, err := a.federation.Config(planeHub, prometheus)
 	if err != nil {
@@ -93,15 +95,18 @@ func (a *AddOn) scrapes(ctx context.Context, folder string, cells []string) (map
 		}
 		jobs = append(jobs, map[string]any{
 			"job_name": "karmada-compute-cell/" + cell, "scheme": "https",
-			"tls_config":     map[string]any{"insecure_skip_verify": true},
-			"authorization":  map[string]any{"credentials": token},
-			"static_configs": []any{map[string]any{"targets": []string{target}, "labels": map[string]any{"namespace": agentNamespace, "cell": cell}}},
+			"tls_config":    map[string]any{"insecure_skip_verify": true},
+			"authorization": map[string]any{"credentials": token},
+			"static_configs": []any{
+				map[string]any{"targets": []string{target}, "labels": map[string]any{"namespace": agentNamespace, "cell": cell}},
+			},
 		})
 	}
 	return map[string]any{"scrape_configs": jobs}, nil
 }
 
-// AgentMetrics returns the address at which the agent of a cell serves its metrics, and a token of a ServiceAccount that may read them.
+// AgentMetrics returns the address at which the agent of a cell serves its metrics, and a token of a ServiceAccount
+// that may read them.
 func (a *AddOn) AgentMetrics(ctx context.Context, cell string) (token, target string, err error) {
 	plane, err := a.federation.plane(planeCell + cell)
 	if err != nil {
@@ -114,7 +119,8 @@ func (a *AddOn) AgentMetrics(ctx context.Context, cell string) (token, target st
 	if err != nil {
 		return "", "", err
 	}
-	issued, err := client.CoreV1().ServiceAccounts(metav1.NamespaceDefault).CreateToken(ctx, prometheus, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	issued, err := client.CoreV1().ServiceAccounts(metav1.NamespaceDefault).CreateToken(ctx, prometheus,
+		&authenticationv1.TokenRequest{}, metav1.CreateOptions{})
 	if err != nil {
 		return "", "", fmt.Errorf("get a token in cell %s: %w", cell, err)
 	}

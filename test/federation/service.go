@@ -25,8 +25,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/federation/node"
 )
 
-// Service is a Service whose Pods run as processes of this machine. As kube-proxy does, a Balancer gives new connections only to
-// its ready endpoints; the connections of a removed endpoint are left to end by themselves.
+// Service is a Service whose Pods run as processes of this machine. As kube-proxy does, a Balancer gives new
+// connections only to its ready endpoints; the connections of a removed endpoint are left to end by themselves.
 type Service struct {
 	// Config is a client configuration for the Service's cluster.
 	Config *rest.Config

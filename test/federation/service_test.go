@@ -52,13 +52,15 @@ func endpoints(service *corev1.Service, port int32, ready map[string]bool) *disc
 		Ports:       []discoveryv1.EndpointPort{{Name: &name, Port: &port}},
 	}
 	for address, is := range ready {
-		slice.Endpoints = append(slice.Endpoints, discoveryv1.Endpoint{Addresses: []string{address}, Conditions: discoveryv1.EndpointConditions{Ready: &is}})
+		slice.Endpoints = append(slice.Endpoints, discoveryv1.Endpoint{
+			Addresses: []string{address}, Conditions: discoveryv1.EndpointConditions{Ready: &is},
+		})
 	}
 	return slice
 }
 
-// TestBalancerFollowsService verifies that new connections reach the ready endpoints of a Service only, and that a connection
-// survives the end of its endpoint.
+// TestBalancerFollowsService verifies that new connections reach the ready endpoints of a Service only, and that a
+// connection survives the end of its endpoint.
 func TestBalancerFollowsService(t *testing.T) {
 	client, err := kubernetes.NewForConfig(testenv.Config(t))
 	if err != nil {
@@ -96,7 +98,8 @@ func TestBalancerFollowsService(t *testing.T) {
 		t.Fatal(err)
 	}
 	slices := client.DiscoveryV1().EndpointSlices(namespace.Name)
-	if _, err := slices.Create(t.Context(), endpoints(service, port, map[string]bool{"10.7.0.1": true, "10.7.0.2": false}), metav1.CreateOptions{}); err != nil {
+	if _, err := slices.Create(t.Context(), endpoints(service, port,
+		map[string]bool{"10.7.0.1": true, "10.7.0.2": false}), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	awaitAnswers(t, balancer.Listen, "127.7.0.1", "127.7.0.1")

@@ -19,7 +19,8 @@ type start struct {
 	Begin, End time.Time
 }
 
-// startsFile holds the starts of a process, one JSON object each. It is a file because Milo's process starts kube-apiservers too.
+// startsFile holds the starts of a process, one JSON object each. It is a file because Milo's process starts
+// kube-apiservers too.
 func (f *Federation) startsFile(name string) string {
 	return filepath.Join(f.folder, "log", name+".starts")
 }

@@ -39,13 +39,16 @@ type state struct {
 	// Karmada is the folder of Karmada's module, which has its CRDs and webhook
 	// configuration.
 	Karmada string
-	// Binaries are the paths of the binaries, by their names. The control planes of cells of another version have the prefix planeCell.
+	// Binaries are the paths of the binaries, by their names. The control planes of cells of another version have the
+	// prefix planeCell.
 	Binaries map[string]string
 	Ports    map[string]int
 }
 
 // parts are the subfolders that are empty when a new federation starts.
-var parts = []string{"pki", "kubeconfig", "log", "audit", "etcd", "run", "projects", "webhook", "certificates", "config", "agents", "nodes", "images"}
+var parts = []string{
+	"pki", "kubeconfig", "log", "audit", "etcd", "run", "projects", "webhook", "certificates", "config", "agents", "nodes", "images",
+}
 
 // ErrRunning means that processes of the folder's federation are running.
 var ErrRunning = errors.New("a federation is running in this folder: stop it first, or use another folder")

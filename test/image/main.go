@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command image is the program of karmada-compute.test/image:v1, the image that a local federation's nodes have. It serves HTTP
-// and misbehaves on request. It is in the image as /program; these are the args of a container:
+// Command image is the program of karmada-compute.test/image:v1, the image that a local federation's nodes have. It
+// serves HTTP and misbehaves on request. It is in the image as /program; these are the args of a container:
 //
 //	--port=8080         serves there: see below
 //	--exit=0s --code=1  exits that long after it began to serve, as a program that crashes (0s: it does not)
@@ -20,9 +20,9 @@
 //	GET  /get?url=     what another server answers, within 2 s
 //	POST /exit?code=   exits
 //
-// For exec, its first argument is a subcommand: "env" prints the environment; "cat" prints its input; "terminal" prints whether its input is a
-// terminal, and its size; "terminal 80x24" first waits until it has that size; "run CODE" exits with that code. "pause" waits, as the image
-// of a sandbox does.
+// For exec, its first argument is a subcommand: "env" prints the environment; "cat" prints its input; "terminal" prints
+// whether its input is a terminal, and its size; "terminal 80x24" first waits until it has that size; "run CODE" exits
+// with that code. "pause" waits, as the image of a sandbox does.
 package main
 
 import (
@@ -85,8 +85,8 @@ func command(name, argument string) (int, error) {
 	return 2, fmt.Errorf("unknown subcommand %q", name)
 }
 
-// terminal prints whether the input is a terminal, and its size. It waits until the terminal has a wanted size: clients report the size
-// after the program has started.
+// terminal prints whether the input is a terminal, and its size. It waits until the terminal has a wanted size: clients
+// report the size after the program has started.
 func terminal(wanted string) (int, error) {
 	changed := make(chan os.Signal, 1)
 	signal.Notify(changed, syscall.SIGWINCH)

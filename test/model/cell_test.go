@@ -76,7 +76,8 @@ func (w *world) act(c *cell) error {
 	return w.create(c)
 }
 
-// excuse notes an Instance that a drain takes down before its turn. The next one at its index has the template that the partition allows.
+// excuse notes an Instance that a drain takes down before its turn. The next one at its index has the template that the
+// partition allows.
 func (c *cell) excuse(index int, turn bool) {
 	if c.drained[index] && !turn {
 		c.excused[index] = true
@@ -133,7 +134,8 @@ func (w *world) report(c *cell) report {
 	return r
 }
 
-// suspend stops all Instances of a cell whose project is suspended. That is no voluntary disruption: they count as failed.
+// suspend stops all Instances of a cell whose project is suspended. That is no voluntary disruption: they count as
+// failed.
 func (c *cell) suspend(suspended bool) {
 	for index, one := range c.instances {
 		if suspended && one.available {
@@ -143,7 +145,8 @@ func (c *cell) suspend(suspended bool) {
 	c.suspended = suspended
 }
 
-// receive writes into a cell as Karmada does: always the newest spec, while a floor may come from a stale cache or a restored hub.
+// receive writes into a cell as Karmada does: always the newest spec, while a floor may come from a stale cache or a
+// restored hub.
 func (w *world) receive(c *cell, message sent) {
 	c.spec = w.copies[c.city].value.spec
 	c.suspend(w.copies[c.city].value.suspended)

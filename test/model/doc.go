@@ -1,7 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package model checks rollouts and disruption budgets together: a random simulation of the hub's two replicas, the copies on the hub, and
-// cells that replace and drain Instances, with messages that are lost, late, repeated and out of order. hub/deployments/rollout and
-// internal/budget have a simulation each of their own, with more of what each meets alone, such as scaling, or cities that come and go.
+// Package model checks rollouts and disruption budgets together: a random simulation of the hub's two replicas, the
+// copies on the hub, and cells that replace and drain Instances, with messages that are lost, late, repeated and out of
+// order. hub/deployments/rollout and internal/budget have a simulation each of their own, with more of what each meets
+// alone, such as scaling, or cities that come and go.
 package model

@@ -133,7 +133,8 @@ func (w *world) rollOut(r *replica) {
 		next.version++
 		w.deployments[name], r.deployments[name] = next, next
 	}
-	if result.Phase == rollout.Complete && len(s.Cities) > 0 && r.workload.version == w.workload.version && r.workload.value.complete != s.Target {
+	if result.Phase == rollout.Complete && len(s.Cities) > 0 && r.workload.version == w.workload.version &&
+		r.workload.value.complete != s.Target {
 		next := w.workload
 		next.value.complete, next.version = s.Target, next.version+1
 		w.workload, r.workload = next, next

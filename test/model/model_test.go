@@ -41,8 +41,8 @@ func explore(steps int, seed uint64, broken string) (done explored, err error) {
 	return done, nil
 }
 
-// end heals everything, often with a minimum that the Instances of a broken template use up. The rollout of a good template must then be complete,
-// with all Instances Available and the minimum in force.
+// end heals everything, often with a minimum that the Instances of a broken template use up. The rollout of a good
+// template must then be complete, with all Instances Available and the minimum in force.
 func (w *world) end() error {
 	next, unavailable := w.workload, 0
 	for _, c := range w.cells {
@@ -107,7 +107,8 @@ func (w *world) dump() (state []string) {
 		state = append(state, fmt.Sprintf("%s %+v", city, w.deployments[city].value))
 	}
 	for _, name := range names(w.cells) {
-		state = append(state, fmt.Sprintf("%s %+v floor %+v drained %v", name, w.report(w.cells[name]), w.cells[name].floor, w.cells[name].drained))
+		state = append(state, fmt.Sprintf("%s %+v floor %+v drained %v", name, w.report(w.cells[name]), w.cells[name].floor,
+			w.cells[name].drained))
 	}
 	return state
 }
@@ -258,9 +259,9 @@ func (w *world) misstep(result *rollout.Result) {
 	}
 }
 
-// TestModelFindsMistakes: each rule matters where rollouts and budgets meet. Of four rules (steps past the cache, reports on an earlier step, the stable
-// template, the count of a confirmation) the models of hub/deployments/rollout and internal/budget find the mistakes, and this one only seldom: tokens
-// hold most of its steps.
+// TestModelFindsMistakes: each rule matters where rollouts and budgets meet. Of four rules (steps past the cache,
+// reports on an earlier step, the stable template, the count of a confirmation) the models of hub/deployments/rollout
+// and internal/budget find the mistakes, and this one only seldom: tokens hold most of its steps.
 func TestModelFindsMistakes(t *testing.T) {
 	t.Parallel()
 	for _, mistake := range []string{

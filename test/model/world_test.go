@@ -98,7 +98,8 @@ type cell struct {
 	drained map[int]bool
 	// fresh are the indices of Instances whose failure the hub may not know of.
 	fresh map[int]bool
-	// excused are the indices of Instances that a failure or a drain has taken down. They may get a broken template that is not their turn.
+	// excused are the indices of Instances that a failure or a drain has taken down. They may get a broken template that
+	// is not their turn.
 	excused   map[int]bool
 	cut, lost bool
 	down      []sent
@@ -130,8 +131,8 @@ type world struct {
 	rotten string
 	// quiet says that nothing fails and no node is drained: then the limit of the rollout holds at every moment.
 	quiet bool
-	// suspended says that the project is suspended: no Instance runs or is replaced. Only in some worlds that happens: it hides mistakes,
-	// since all stopped Instances count as failures of which the hub may not know.
+	// suspended says that the project is suspended: no Instance runs or is replaced. Only in some worlds that happens: it
+	// hides mistakes, since all stopped Instances count as failures of which the hub may not know.
 	suspends, suspended bool
 	// calm says that no replica is killed at present.
 	calm                  bool
@@ -193,7 +194,10 @@ func (w *world) addCity(city string) {
 	w.deployments[city] = stored[deployment]{value: deployment{spec: first}, version: 1}
 	onHub, count, cells := copied{spec: first}.clone(), 1+w.IntN(5), 1+w.IntN(2)
 	for n := range min(cells, count) {
-		c := &cell{name: fmt.Sprintf("%s-cell-%d", city, n), city: city, spec: first, instances: map[int]*instance{}, drained: map[int]bool{}, fresh: map[int]bool{}, excused: map[int]bool{}}
+		c := &cell{
+			name: fmt.Sprintf("%s-cell-%d", city, n), city: city, spec: first, instances: map[int]*instance{},
+			drained: map[int]bool{}, fresh: map[int]bool{}, excused: map[int]bool{},
+		}
 		for index := n; index < count; index += min(cells, count) {
 			c.indices = append(c.indices, index)
 			c.instances[index] = &instance{template: "good-0", available: true}

@@ -95,8 +95,8 @@ func (d *Document) addAnchor(heading string) {
 	d.Anchors[unique] = true
 }
 
-// BrokenLinks returns the links of a document that lead to no file or heading of the repository. Links to other sites are not
-// followed.
+// BrokenLinks returns the links of a document that lead to no file or heading of the repository. Links to other sites
+// are not followed.
 func BrokenLinks(path string) ([]string, error) {
 	document, err := ReadDocument(path)
 	if err != nil {

@@ -1,7 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package pages runs the commands of the documentation, page by page, and compares their output with the output on the page.
+// Package pages runs the commands of the documentation, page by page, and compares their output with the output on the
+// page.
 package pages
 
 import (

@@ -17,7 +17,8 @@ import (
 )
 
 const example = "# A page\n\n## First\n\n```sh\nname=web\n```\n\ntext\n\n```sh\necho $name\n```\n\n```text\nweb\n```\n\n" +
-	"## Second\n\n<!-- not run: it\ntakes long -->\n```sh\nfalse\n```\n\n<!-- another comment -->\n```sh\ntrue\n```\n\n```yaml\nkey: value\n```\n"
+	"## Second\n\n<!-- not run: it\ntakes long -->\n```sh\nfalse\n```\n\n<!-- another comment " +
+	"-->\n```sh\ntrue\n```\n\n```yaml\nkey: value\n```\n"
 
 func TestParse(t *testing.T) {
 	prints := "web\n"
@@ -41,13 +42,15 @@ func TestMatches(t *testing.T) {
 		page, printed string
 		want          bool
 	}{
-		"the same":                     {"a\nb\n", "a\nb\n", true},
-		"another line":                 {"a\nb\n", "a\nc\n", false},
-		"a line more":                  {"a\n", "a\nb\n", false},
-		"a line less":                  {"a\nb\n", "a\n", false},
-		"nothing":                      {"a\n", "", false},
-		"wider columns":                {"NAME  AGE\nweb   5s\n", "NAME       AGE\nweb        3m20s\n", true},
-		"another address and UID":      {"10.0.0.1 83b43b77-d31f-4063-834c-d75e010dfdf2\n", "10.1.2.3 00000000-d31f-4063-834c-d75e010dfdf2\n", true},
+		"the same":      {"a\nb\n", "a\nb\n", true},
+		"another line":  {"a\nb\n", "a\nc\n", false},
+		"a line more":   {"a\n", "a\nb\n", false},
+		"a line less":   {"a\nb\n", "a\n", false},
+		"nothing":       {"a\n", "", false},
+		"wider columns": {"NAME  AGE\nweb   5s\n", "NAME       AGE\nweb        3m20s\n", true},
+		"another address and UID": {
+			"10.0.0.1 83b43b77-d31f-4063-834c-d75e010dfdf2\n", "10.1.2.3 00000000-d31f-4063-834c-d75e010dfdf2\n", true,
+		},
 		"an address that is missing":   {"web 10.0.0.1\n", "web\n", false},
 		"any text":                     {"web-... ready\n", "web-5fd8 ready\n", true},
 		"any text, not the rest":       {"web-... ready\n", "web-5fd8 lost\n", false},
@@ -93,13 +96,15 @@ func thrice(ctx context.Context, check func(context.Context) error) error {
 
 func TestRun(t *testing.T) {
 	for name, c := range map[string]struct{ page, wantErr string }{
-		"variables stay":              {example, ""},
-		"variables are given":         {"```sh\necho $GIVEN\n```\n\n```text\ngiven\n```\n", ""},
-		"until it prints that":        {"```sh\ntries=$((tries+1)); echo $tries\n```\n\n```text\n3\n```\n", ""},
-		"it never prints that":        {"```sh\ntries=$((tries+1)); echo $tries\n```\n\n```text\n4\n```\n", "page.md:2: the commands print\n3\n"},
-		"a command fails":             {"```sh\nfalse\ntrue\n```\n", "page.md:2: exit code 1"},
-		"a command of a pipe fails":   {"```sh\nfalse | cat\n```\n", "exit code 1"},
-		"what a failed command says":  {"```sh\nls /nowhere || true; cat /nowhere\n```\n\n```text\n...\ncat: /nowhere: No such file or directory\n```\n", ""},
+		"variables stay":            {example, ""},
+		"variables are given":       {"```sh\necho $GIVEN\n```\n\n```text\ngiven\n```\n", ""},
+		"until it prints that":      {"```sh\ntries=$((tries+1)); echo $tries\n```\n\n```text\n3\n```\n", ""},
+		"it never prints that":      {"```sh\ntries=$((tries+1)); echo $tries\n```\n\n```text\n4\n```\n", "page.md:2: the commands print\n3\n"},
+		"a command fails":           {"```sh\nfalse\ntrue\n```\n", "page.md:2: exit code 1"},
+		"a command of a pipe fails": {"```sh\nfalse | cat\n```\n", "exit code 1"},
+		"what a failed command says": {
+			"```sh\nls /nowhere || true; cat /nowhere\n```\n\n```text\n...\ncat: /nowhere: No such file or directory\n```\n", "",
+		},
 		"the shell is ended":          {"```sh\nexit 3\n```\n", "the shell has ended"},
 		"nobody answers its question": {"```sh\nread answer || echo none\n```\n\n```text\nnone\n```\n", ""},
 	} {
@@ -145,7 +150,8 @@ func TestCommandsThatDoNotEnd(t *testing.T) {
 func TestBrokenLinks(t *testing.T) {
 	folder := t.TempDir()
 	for name, content := range map[string]string{
-		"a.md": "# The `--flag` of a, and more\n\n## Twice\n\n## Twice\n\n[1](b.md) [2](b.md#b_c-2) [3](#the---flag-of-a-and-more) [4](#twice-1) [5](https://example.com/x)\n" +
+		"a.md": "# The `--flag` of a, and more\n\n## Twice\n\n## Twice\n\n[1](b.md) [2](b.md#b_c-2) " +
+			"[3](#the---flag-of-a-and-more) [4](#twice-1) [5](https://example.com/x)\n" +
 			"[6](c.md) [7](b.md#d) [8](#twice-2) | ![9](d.png) [r]\n\n`[no link](e.md)`\n\n[r]: f.md\n",
 		"b.md": "# B_C 2!\n",
 	} {

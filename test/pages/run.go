@@ -13,8 +13,8 @@ import (
 // Eventually repeats a check until it succeeds or a timeout has passed.
 type Eventually func(ctx context.Context, check func(context.Context) error) error
 
-// Run runs the blocks of a page in their order, except blocks with a reason not to run them. A block with expected output is
-// repeated until the output matches, because the observed state may take a while.
+// Run runs the blocks of a page in their order, except blocks with a reason not to run them. A block with expected
+// output is repeated until the output matches, because the observed state may take a while.
 func (p *Page) Run(ctx context.Context, shell *Shell, eventually Eventually) error {
 	for _, block := range p.Blocks {
 		if block.NotRun != "" {

@@ -61,8 +61,8 @@ func NewShell(ctx context.Context, folder string, environment map[string]string)
 // kill ends the shell and its child processes.
 func (s *Shell) kill() error { return syscall.Kill(-s.command.Process.Pid, syscall.SIGKILL) }
 
-// Run runs commands and returns their output. The error reports that one of them failed. When the context ends before they do, so
-// does the shell.
+// Run runs commands and returns their output. The error reports that one of them failed. When the context ends before
+// they do, so does the shell.
 func (s *Shell) Run(ctx context.Context, commands string) (string, error) {
 	// An error means that the shell has ended.
 	defer context.AfterFunc(ctx, func() { _ = s.kill() })()

@@ -19,11 +19,12 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/federation"
 )
 
-// availability follows the Pods of a namespace in all cells: how many are Available at each moment, and how many Instances are replaced. It is
-// safe for concurrent use.
+// availability follows the Pods of a namespace in all cells: how many are Available at each moment, and how many
+// Instances are replaced. It is safe for concurrent use.
 type availability struct {
 	mu sync.Mutex
-	// available are the Pods in each cell that are, and owners the UIDs and templates of the Instances of all Pods, by their names.
+	// available are the Pods in each cell that are, and owners the UIDs and templates of the Instances of all Pods, by
+	// their names.
 	available map[string]map[string]bool
 	owners    map[string]string
 	fewest    int
@@ -100,7 +101,8 @@ func (a *availability) see(cell string, pod *corev1.Pod, deleted bool) {
 	a.measure(cell + " " + pod.Name)
 }
 
-// set notes a Pod. It counts as Available with the label that the budget selects, which the agent sets before it reports that.
+// set notes a Pod. It counts as Available with the label that the budget selects, which the agent sets before it
+// reports that.
 func (a *availability) set(cell string, pod *corev1.Pod, deleted bool) {
 	delete(a.available[cell], pod.Name)
 	for _, condition := range pod.Status.Conditions {

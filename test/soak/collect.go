@@ -60,7 +60,8 @@ func NewScheme() (*runtime.Scheme, error) {
 	return scheme, nil
 }
 
-// NewClient returns a client of a plane that neither limits itself nor repeats warnings. With groups the user claims to be in these.
+// NewClient returns a client of a plane that neither limits itself nor repeats warnings. With groups the user claims to
+// be in these.
 func NewClient(f *federation.Federation, plane, user string, groups ...string) (client.Client, error) {
 	scheme, err := NewScheme()
 	if err != nil {
@@ -77,9 +78,11 @@ func NewClient(f *federation.Federation, plane, user string, groups ...string) (
 	return client.New(config, client.Options{Scheme: scheme})
 }
 
-// Reader returns a function that reads a view for each of the projects: of the same namespace in all, or without Milo of the namespaces that
-// they are.
-func Reader(ctx context.Context, f *federation.Federation, namespace string, projects ...string) (func(context.Context) ([]*View, error), error) {
+// Reader returns a function that reads a view for each of the projects: of the same namespace in all, or without Milo
+// of the namespaces that they are.
+func Reader(
+	ctx context.Context, f *federation.Federation, namespace string, projects ...string,
+) (func(context.Context) ([]*View, error), error) {
 	c, err := newCollector(ctx, &Soak{Options: Options{Projects: projects}, Federation: f, Namespace: namespace})
 	if err != nil {
 		return nil, err

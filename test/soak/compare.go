@@ -73,8 +73,9 @@ type expectation struct {
 	cells []string
 }
 
-// instances returns the names of its Instances: the indices that the hub assigns to cells, which need not be the lowest in a city
-// with several cells. While the hub assigns no indices or another number of them, instances returns the lowest indices.
+// instances returns the names of its Instances: the indices that the hub assigns to cells, which need not be the lowest
+// in a city with several cells. While the hub assigns no indices or another number of them, instances returns the
+// lowest indices.
 func (e *expectation) instances() []string {
 	if indices := e.assigned(); len(indices) == e.replicas {
 		return e.names(indices)
@@ -114,8 +115,8 @@ type comparison struct {
 	found    []Disagreement
 }
 
-// Compare returns the disagreements in a view: it compares the project with its consumer's wanted Workloads, by their names, and
-// each plane with the previous one. The result is empty when all planes are settled.
+// Compare returns the disagreements in a view: it compares the project with its consumer's wanted Workloads, by their
+// names, and each plane with the previous one. The result is empty when all planes are settled.
 func Compare(view *View, wanted map[string]*Wanted) ([]Disagreement, error) {
 	c := &comparison{View: view, wanted: wanted}
 	if err := c.expect(); err != nil {
@@ -169,7 +170,8 @@ type part struct {
 	plane, kind string
 }
 
-// pairs records the expected objects that do not exist or are being deleted, and the objects that should not exist. It returns the others.
+// pairs records the expected objects that do not exist or are being deleted, and the objects that should not exist. It
+// returns the others.
 func pairs[T client.Object](c part, found map[string]T, expected map[string]*expectation) iter.Seq2[*expectation, T] {
 	return func(yield func(*expectation, T) bool) {
 		for name, e := range expected {
@@ -314,9 +316,11 @@ func (c *comparison) deployments() {
 			c.add(c.inProject(), object, e.of, "does not count all of its Instances as Ready and up to date")
 		}
 		// An add-on that does not report whether a status is current has no such condition.
-		if current := meta.FindStatusCondition(d.Status.Conditions, v1alpha.ConditionStatusCurrent); current != nil && current.Status != metav1.ConditionTrue {
+		if current := meta.FindStatusCondition(d.Status.Conditions, v1alpha.ConditionStatusCurrent); current != nil &&
+			current.Status != metav1.ConditionTrue {
 			c.found = append(c.found, Disagreement{
-				Plane: c.inProject(), Object: object, Of: e.of, Problem: "says that its status is not current", Detail: current.Reason + ": " + current.Message,
+				Plane: c.inProject(), Object: object, Of: e.of, Problem: "says that its status is not current",
+				Detail: current.Reason + ": " + current.Message,
 			})
 		}
 	}

@@ -45,8 +45,8 @@ type consumer struct {
 	failures  []error
 }
 
-// run executes operations at their times. Operations on one Workload run in order, and on different Workloads in parallel. It
-// returns when all are done or ctx ends.
+// run executes operations at their times. Operations on one Workload run in order, and on different Workloads in
+// parallel. It returns when all are done or ctx ends.
 func (c *consumer) run(ctx context.Context, begin time.Time, operations []Operation) {
 	queues := map[Name]chan Operation{}
 	var workers sync.WaitGroup
@@ -87,7 +87,8 @@ func sleepUntil(ctx context.Context, c clock.Clock, at time.Time) bool {
 	}
 }
 
-// do executes one operation. It repeats a failed operation, as a consumer would, until ctx ends; each failure is counted.
+// do executes one operation. It repeats a failed operation, as a consumer would, until ctx ends; each failure is
+// counted.
 func (c *consumer) do(ctx context.Context, operation Operation) {
 	if operation.Verb == Create && !c.awaitGone(ctx, operation.Name) {
 		return
@@ -148,7 +149,9 @@ func (c *consumer) request(ctx context.Context, operation Operation) error {
 // awaitGone waits until a deleted Workload no longer exists, or ctx ends.
 func (c *consumer) awaitGone(ctx context.Context, name Name) bool {
 	err := wait.PollUntilContextCancel(ctx, retryDelay, true, func(ctx context.Context) (bool, error) {
-		err := c.projects[name.Project].Get(ctx, client.ObjectKey{Namespace: c.namespaceIn(name.Project), Name: name.Workload}, &v1alpha.Workload{})
+		err := c.projects[name.Project].Get(ctx, client.ObjectKey{
+			Namespace: c.namespaceIn(name.Project), Name: name.Workload,
+		}, &v1alpha.Workload{})
 		return apierrors.IsNotFound(err), nil
 	})
 	return err == nil

@@ -24,7 +24,8 @@ func TestMain(m *testing.M) { os.Exit(testenv.Main(m, testenv.Options{})) }
 
 func newConsumer(t *testing.T, p *planes.Planes) *consumer {
 	return &consumer{
-		namespaceIn: func(string) string { return p.Namespace.Name }, projects: map[string]client.Client{"east": p.Project}, clock: clock.RealClock{}, printf: t.Logf,
+		namespaceIn: func(string) string { return p.Namespace.Name }, projects: map[string]client.Client{"east": p.Project},
+		clock: clock.RealClock{}, printf: t.Logf,
 		wanted: map[Name]*Wanted{},
 	}
 }
@@ -51,8 +52,8 @@ func failAndHold(t *testing.T, p *planes.Planes, key client.ObjectKey) func(plan
 	}
 }
 
-// TestConsumer: after its operations the Workloads are as planned; a failed request is counted and repeated; a recreated Workload
-// waits until the earlier one is deleted.
+// TestConsumer: after its operations the Workloads are as planned; a failed request is counted and repeated; a
+// recreated Workload waits until the earlier one is deleted.
 func TestConsumer(t *testing.T) {
 	p := planes.New(t)
 	c := newConsumer(t, p)

@@ -24,8 +24,8 @@ import (
 
 const hubNamespace = "ns-1"
 
-// settledView returns a view without disagreements: Workload "web" with two Instances in DFW, which has one cell, and two in ORD,
-// which has two.
+// settledView returns a view without disagreements: Workload "web" with two Instances in DFW, which has one cell, and
+// two in ORD, which has two.
 type settledView struct {
 	*View
 	t      *testing.T
@@ -43,7 +43,9 @@ func settled(t *testing.T) *settledView {
 	}}
 	w := wanted.Workload("default", "web")
 	w.UID, w.Generation = "w", 3
-	w.Status = v1alpha.WorkloadStatus{ObservedGeneration: 3, Deployments: 2, ReplicaCounts: counts(4), Conditions: []metav1.Condition{isTrue(v1alpha.ConditionAvailable)}}
+	w.Status = v1alpha.WorkloadStatus{
+		ObservedGeneration: 3, Deployments: 2, ReplicaCounts: counts(4), Conditions: []metav1.Condition{isTrue(v1alpha.ConditionAvailable)},
+	}
 	v.Workloads = []v1alpha.Workload{*w}
 	var err error
 	if v.hash, err = templates.Hash(&w.Spec.Template); err != nil {
@@ -51,7 +53,9 @@ func settled(t *testing.T) *settledView {
 	}
 	for _, cell := range []string{"dfw", "ord-1", "ord-2"} {
 		v.Cells[cell] = &CellView{Namespace: &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: hubNamespace}}}
-		v.addWork(cell, &corev1.Namespace{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: hubNamespace}})
+		v.addWork(cell, &corev1.Namespace{
+			TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, ObjectMeta: metav1.ObjectMeta{Name: hubNamespace},
+		})
 	}
 	v.addDeployment("web-p0-dfw", "DFW", map[string][]int{"dfw": {0, 1}})
 	v.addDeployment("web-p0-ord", "ORD", map[string][]int{"ord-1": {1}, "ord-2": {0}})
@@ -85,7 +89,9 @@ func (v *settledView) addDeployment(name, city string, indices map[string][]int)
 		WorkloadRef: v1alpha.WorkloadReference{Name: "web", UID: "w"}, CityCode: city,
 		Template: v.Workloads[0].Spec.Template, ScaleSettings: v.Workloads[0].Spec.Placements[0].ScaleSettings,
 	}
-	d.Status = v1alpha.WorkloadDeploymentStatus{ObservedGeneration: 5, ReplicaCounts: counts(2), Conditions: []metav1.Condition{isTrue(v1alpha.ConditionStatusCurrent)}}
+	d.Status = v1alpha.WorkloadDeploymentStatus{
+		ObservedGeneration: 5, ReplicaCounts: counts(2), Conditions: []metav1.Condition{isTrue(v1alpha.ConditionStatusCurrent)},
+	}
 	v.Deployments = append(v.Deployments, d)
 
 	onHub := d.DeepCopy()

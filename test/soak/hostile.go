@@ -45,8 +45,8 @@ const (
 	findingsOfKind = 10
 )
 
-// Hostile is a run in which one party writes random objects wherever it has rights. Objects of other parties must not change.
-// Projects are the projects of the hostile consumer and of its victim; a hostile cell gets deployments of both.
+// Hostile is a run in which one party writes random objects wherever it has rights. Objects of other parties must not
+// change. Projects are the projects of the hostile consumer and of its victim; a hostile cell gets deployments of both.
 type Hostile struct {
 	*Soak
 	Party Party
@@ -97,8 +97,8 @@ type HostileResult struct {
 	Seed     uint64
 	Party    Party
 	Findings []Finding
-	// Writes is the number of writes, and Refused the number that were refused or failed. Unchanged is the number that only the add-on may
-	// send, and that were accepted because they change nothing.
+	// Writes is the number of writes, and Refused the number that were refused or failed. Unchanged is the number that
+	// only the add-on may send, and that were accepted because they change nothing.
 	Writes, Refused, Unchanged int
 	// Healed is the time from the end of the noise until all planes agreed; 0 if they did not.
 	Healed time.Duration
@@ -250,7 +250,8 @@ func (h *Hostile) check(ctx context.Context) {
 	}
 }
 
-// agree waits until two comparisons in a row find no disagreement, and returns the last disagreements when patience ends.
+// agree waits until two comparisons in a row find no disagreement, and returns the last disagreements when patience
+// ends.
 func (h *Hostile) agree(ctx context.Context) ([]Disagreement, error) {
 	begin, clean := h.Clock.Now(), 0
 	for {
@@ -319,7 +320,9 @@ func (h *Hostile) hostileNames() []string {
 func (h *Hostile) result(healed time.Duration) *HostileResult {
 	h.findingMu.Lock()
 	defer h.findingMu.Unlock()
-	r := &HostileResult{Seed: h.Seed, Party: h.Party, Findings: slices.Clone(h.findings), Writes: len(h.written), Healed: healed, Peaks: maps.Clone(h.peaks)}
+	r := &HostileResult{
+		Seed: h.Seed, Party: h.Party, Findings: slices.Clone(h.findings), Writes: len(h.written), Healed: healed, Peaks: maps.Clone(h.peaks),
+	}
 	var shown []string
 	for _, w := range h.written {
 		line := fmt.Sprintf("%7.2fs  %s%s", w.at.Seconds(), w.Write, w.outcome())

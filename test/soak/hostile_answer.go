@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// forbidden is the field manager of the writes that only the add-on may send: what such a write changes is listed under this name in the
-// object's managedFields.
+// forbidden is the field manager of the writes that only the add-on may send: what such a write changes is listed under
+// this name in the object's managedFields.
 const forbidden = client.FieldOwner("hostile-forbidden")
 
 // trial is a write with the object before the write and in the answer.
@@ -76,9 +76,10 @@ func (w Write) send(ctx context.Context, c client.Client) (*unstructured.Unstruc
 	return object, c.SubResource(w.Subresource).Patch(ctx, object, patch, manager)
 }
 
-// harmless reports whether an accepted write has changed nothing. The API server drops the fields that the schema does not have, and admission does not
-// review a patch of which nothing is left. The resourceVersion stays, unless another party has changed the object since it was read; then the
-// answer's managedFields show whether this write has changed a field. A scale has none of these, and each of its writes is reviewed.
+// harmless reports whether an accepted write has changed nothing. The API server drops the fields that the schema does
+// not have, and admission does not review a patch of which nothing is left. The resourceVersion stays, unless another
+// party has changed the object since it was read; then the answer's managedFields show whether this write has changed a
+// field. A scale has none of these, and each of its writes is reviewed.
 func (t *trial) harmless() bool {
 	if t.err != nil || t.Verb != "patch" || t.before == nil || t.Subresource == "scale" {
 		return false
@@ -90,7 +91,8 @@ func (t *trial) harmless() bool {
 	return len(managed) > 0 && !slices.ContainsFunc(managed, func(m metav1.ManagedFieldsEntry) bool { return m.Manager == string(forbidden) })
 }
 
-// evidence describes an accepted write that must fail in JSON: the request, the answer, and the object before the write.
+// evidence describes an accepted write that must fail in JSON: the request, the answer, and the object before the
+// write.
 func (t *trial) evidence() string {
 	var before fields
 	if t.before != nil {

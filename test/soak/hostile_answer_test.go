@@ -13,8 +13,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
-// TestAcceptedWrites: without the admission of the add-on every write is accepted. Writes that change a field are findings, and patches
-// of which the API server stores nothing are no findings, although the add-on changes the object at the same time.
+// TestAcceptedWrites: without the admission of the add-on every write is accepted. Writes that change a field are
+// findings, and patches of which the API server stores nothing are no findings, although the add-on changes the object
+// at the same time.
 func TestAcceptedWrites(t *testing.T) {
 	for name, test := range map[string]struct {
 		subresource string
@@ -24,10 +25,14 @@ func TestAcceptedWrites(t *testing.T) {
 		// harmless reports that the write is no finding.
 		harmless bool
 	}{
-		"an unknown field":                {subresource: "status", body: fields{"status": fields{"unknown": []any{fields{"name": "x"}}}}, harmless: true},
-		"an unknown field of the spec":    {body: fields{"spec": fields{"unknown": 7}}, harmless: true},
-		"the present value":               {subresource: "status", body: fields{"status": fields{"replicas": 1}}, harmless: true},
-		"a spec beside the status":        {subresource: "status", body: fields{"spec": fields{"scaleSettings": fields{"minReplicas": 7}}}, harmless: true},
+		"an unknown field": {
+			subresource: "status", body: fields{"status": fields{"unknown": []any{fields{"name": "x"}}}}, harmless: true,
+		},
+		"an unknown field of the spec": {body: fields{"spec": fields{"unknown": 7}}, harmless: true},
+		"the present value":            {subresource: "status", body: fields{"status": fields{"replicas": 1}}, harmless: true},
+		"a spec beside the status": {
+			subresource: "status", body: fields{"spec": fields{"scaleSettings": fields{"minReplicas": 7}}}, harmless: true,
+		},
 		"a count":                         {subresource: "status", body: fields{"status": fields{"replicas": 7}}},
 		"a count beside an unknown one":   {subresource: "status", body: fields{"status": fields{"replicas": 7, "unknown": 7}}},
 		"an empty list":                   {subresource: "status", body: fields{"status": fields{"indices": []any{}}}},
@@ -41,7 +46,10 @@ func TestAcceptedWrites(t *testing.T) {
 			t.Run(name+map[bool]string{true: ", beside the add-on"}[beside], func(t *testing.T) {
 				p := planes.New(t)
 				d := reported(t, p)
-				w := Write{Verb: "patch", Kind: deploymentKind, Namespace: d.Namespace, Name: d.Name, Subresource: test.subresource, Body: test.body, MustFail: true}
+				w := Write{
+					Verb: "patch", Kind: deploymentKind, Namespace: d.Namespace, Name: d.Name, Subresource: test.subresource,
+					Body: test.body, MustFail: true,
+				}
 				if test.verb == "create" {
 					made := p.Deployment("made-up", "DFW")
 					w.Verb, w.Name, w.Body = test.verb, made.Name, asFields(made)
@@ -61,7 +69,8 @@ func TestAcceptedWrites(t *testing.T) {
 				if found := len(h.findings) > 0; found == test.harmless || h.written[0].unchanged != test.harmless {
 					t.Errorf("%d findings, unchanged: %t: %s", len(h.findings), h.written[0].unchanged, h.written[0].evidence)
 				}
-				if r := h.result(0); !strings.Contains(r.Log[0], `"resourceVersion"`) || !test.harmless && !strings.Contains(r.Err().Error(), `"verb":"`+w.Verb+`"`) {
+				if r := h.result(0); !strings.Contains(r.Log[0], `"resourceVersion"`) ||
+					!test.harmless && !strings.Contains(r.Err().Error(), `"verb":"`+w.Verb+`"`) {
 					t.Errorf("no evidence in the log %v or the error %v", r.Log, r.Err())
 				}
 			})

@@ -33,9 +33,14 @@ func (n *cellNoise) next() Write {
 	case chance < 10:
 		return n.onIndices(namespace, name)
 	case chance < 35:
-		return Write{Verb: "patch", Kind: deploymentKind, Namespace: namespace, Name: name, Subresource: "status", Body: fields{"status": n.deploymentStatus()}}
+		return Write{
+			Verb: "patch", Kind: deploymentKind, Namespace: namespace, Name: name, Subresource: "status",
+			Body: fields{"status": n.deploymentStatus()},
+		}
 	case chance < 45:
-		return Write{Verb: "patch", Kind: sliceKind, Namespace: namespace, Name: name + "-16", Subresource: "status", Body: fields{"status": n.report()}}
+		return Write{
+			Verb: "patch", Kind: sliceKind, Namespace: namespace, Name: name + "-16", Subresource: "status", Body: fields{"status": n.report()},
+		}
 	case chance < 55:
 		return n.onCell()
 	case chance < 70:
@@ -44,16 +49,25 @@ func (n *cellNoise) next() Write {
 		return n.onPod(namespace, naming.InstanceName(name, n.IntN(3)))
 	case chance < 86:
 		kind := pick(n.dice, deploymentKind, configMapKind, secretKind, namespaceKind)
-		object := map[schema.GroupVersionKind]string{deploymentKind: name, configMapKind: "settings", secretKind: "password", namespaceKind: namespace}[kind]
+		object := map[schema.GroupVersionKind]string{
+			deploymentKind: name, configMapKind: "settings", secretKind: "password", namespaceKind: namespace,
+		}[kind]
 		if kind == namespaceKind {
 			namespace = ""
 		}
-		return Write{Verb: "patch", Kind: kind, Namespace: namespace, Name: object, Body: fields{"metadata": fields{"labels": fields{pick(n.dice, ourLabels...): n.value()}}}}
+		return Write{
+			Verb: "patch", Kind: kind, Namespace: namespace, Name: object,
+			Body: fields{"metadata": fields{"labels": fields{pick(n.dice, ourLabels...): n.value()}}},
+		}
 	case chance < 92:
 		return Write{Verb: "patch", Kind: deploymentKind, Namespace: namespace, Name: name, Body: fields{"spec": pick(n.dice,
-			fields{"suspended": true}, fields{"slices": 1000}, fields{"scaleSettings": fields{"minReplicas": 40}}, fields{"assignment": nil}, fields{"quota": fields{}})}}
+			fields{"suspended": true}, fields{"slices": 1000}, fields{"scaleSettings": fields{"minReplicas": 40}},
+			fields{"assignment": nil}, fields{"quota": fields{}})}}
 	case chance < 95:
-		return Write{Verb: "delete", Kind: pick(n.dice, deploymentKind, configMapKind), Namespace: namespace, Name: pick(n.dice, name, "settings"), Policy: n.policy()}
+		return Write{
+			Verb: "delete", Kind: pick(n.dice, deploymentKind, configMapKind), Namespace: namespace,
+			Name: pick(n.dice, name, "settings"), Policy: n.policy(),
+		}
 	default:
 		made := madeUpName + pick(n.dice, "0", "1", "2")
 		return Write{Verb: "create", Kind: deploymentKind, Namespace: namespace, Name: made, Body: n.madeUp(made)}
@@ -63,14 +77,19 @@ func (n *cellNoise) next() Write {
 // onIndices returns a patch whose report claims as many Instances as possible, with plausible counts.
 func (n *cellNoise) onIndices(namespace, name string) Write {
 	return Write{Verb: "patch", Kind: deploymentKind, Namespace: namespace, Name: name, Subresource: "status", Body: fields{"status": fields{
-		"indices": []any{fields{"cell": "", "existing": allIndices, "ready": allIndices, "held": pick(n.dice, "", allIndices), "current": allIndices}},
+		"indices": []any{
+			fields{"cell": "", "existing": allIndices, "ready": allIndices, "held": pick(n.dice, "", allIndices), "current": allIndices},
+		},
 	}}}
 }
 
 // onCell patches the cell's reports to the hub.
 func (n *cellNoise) onCell() Write {
 	deployment := func() fields {
-		return fields{"namespace": pick(n.dice, n.namespaces...), "name": pick(n.dice, n.sent...).Name, "since": pick(n.dice, "2026-01-01T00:00:00.000000Z", n.value())}
+		return fields{
+			"namespace": pick(n.dice, n.namespaces...), "name": pick(n.dice, n.sent...).Name,
+			"since": pick(n.dice, "2026-01-01T00:00:00.000000Z", n.value()),
+		}
 	}
 	status := fields{"observedGeneration": pick[int64](n.dice, 0, 1, 2, 3, 99999), "total": n.number()}
 	switch n.IntN(3) {
@@ -84,7 +103,8 @@ func (n *cellNoise) onCell() Write {
 			entry := deployment()
 			delete(entry, "since")
 			entry["project"], entry["projectNamespace"] = n.value(), pick(n.dice, n.namespaces...)
-			entry["templateUID"], entry["projectUID"], entry["deploymentUID"] = pick(n.dice, n.foreign...), pick(n.dice, n.foreign...), pick(n.dice, n.foreign...)
+			entry["templateUID"], entry["projectUID"], entry["deploymentUID"] = pick(n.dice, n.foreign...),
+				pick(n.dice, n.foreign...), pick(n.dice, n.foreign...)
 			return entry
 		})
 	}
@@ -118,13 +138,15 @@ func (n *cellNoise) onPod(namespace, name string) Write {
 		w.Body = fields{"metadata": fields{"labels": fields{pick(n.dice, ourLabels...): n.value()}}}
 	default:
 		w.Subresource, w.Body = "status", fields{"status": fields{
-			"phase": pick(n.dice, "Running", "Failed", "Unknown"), "podIP": pick(n.dice, "10.0.0.1", "::1"), "message": n.text(), "reason": pick(n.dice, "Evicted", n.text()),
+			"phase": pick(n.dice, "Running", "Failed", "Unknown"), "podIP": pick(n.dice, "10.0.0.1", "::1"),
+			"message": n.text(), "reason": pick(n.dice, "Evicted", n.text()),
 		}}
 	}
 	return w
 }
 
-// emergencyGroup may send writes that a cell's admission policy refuses to others. The administrator of a cell may claim it.
+// emergencyGroup may send writes that a cell's admission policy refuses to others. The administrator of a cell may
+// claim it.
 const emergencyGroup = "compute.datumapis.com:emergency"
 
 // asFields returns an object as JSON.

@@ -21,8 +21,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// Bounds of the memory of a process. The chart limits a replica to 1 GiB and an agent to 512 MiB. If one hostile party brings a
-// process above half of its limit, two of them end it. Without noise a replica takes about 65 MiB and an agent 50 MiB.
+// Bounds of the memory of a process. The chart limits a replica to 1 GiB and an agent to 512 MiB. If one hostile party
+// brings a process above half of its limit, two of them end it. Without noise a replica takes about 65 MiB and an agent
+// 50 MiB.
 const (
 	replicaMemory = 512 << 20
 	agentMemory   = 256 << 20
@@ -98,7 +99,8 @@ func (h *Hostile) checkStrays(ctx context.Context) error {
 					own = append(own, h.Project)
 				}
 				if !slices.Contains(own, object.GetNamespace()) && !slices.Contains(own, object.GetName()) {
-					h.find("something of the hostile project is in a namespace that is not its own", fmt.Sprintf("%s %s %s/%s", plane, kind.Kind, object.GetNamespace(), object.GetName()))
+					h.find("something of the hostile project is in a namespace that is not its own",
+						fmt.Sprintf("%s %s %s/%s", plane, kind.Kind, object.GetNamespace(), object.GetName()))
 				}
 			}
 		}
@@ -106,7 +108,8 @@ func (h *Hostile) checkStrays(ctx context.Context) error {
 	return nil
 }
 
-// checkPods finds Pods of Instances that may take a whole node, in any namespace into which the hostile project has brought them.
+// checkPods finds Pods of Instances that may take a whole node, in any namespace into which the hostile project has
+// brought them.
 func (h *Hostile) checkPods(ctx context.Context) error {
 	for _, plane := range h.planes {
 		if !strings.HasPrefix(plane, "cell/") {
@@ -121,14 +124,17 @@ func (h *Hostile) checkPods(ctx context.Context) error {
 			for _, container := range slices.Concat(spec.Containers, spec.InitContainers) {
 				for _, resource := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
 					if limit := container.Resources.Limits[resource]; limit.Sign() <= 0 {
-						h.find("a container has no limit", fmt.Sprintf("%s Pod %s/%s: %s of %s, QoS class %s", plane, pods.Items[i].Namespace, pods.Items[i].Name, resource, container.Name, pods.Items[i].Status.QOSClass))
+						h.find("a container has no limit", fmt.Sprintf("%s Pod %s/%s: %s of %s, QoS class %s", plane,
+							pods.Items[i].Namespace, pods.Items[i].Name, resource, container.Name, pods.Items[i].Status.QOSClass))
 					}
 				}
-				if context := container.SecurityContext; context == nil || context.AllowPrivilegeEscalation == nil || *context.AllowPrivilegeEscalation {
+				if context := container.SecurityContext; context == nil || context.AllowPrivilegeEscalation == nil ||
+					*context.AllowPrivilegeEscalation {
 					h.find("a container may gain privileges", fmt.Sprintf("%s Pod %s: %s", plane, pods.Items[i].Name, container.Name))
 				}
 				if probe := container.ReadinessProbe; probe != nil && probe.HTTPGet != nil && probe.HTTPGet.Host != "" {
-					h.find("a node probes another host", fmt.Sprintf("%s Pod %s: %s probes %s", plane, pods.Items[i].Name, container.Name, probe.HTTPGet.Host))
+					h.find("a node probes another host", fmt.Sprintf("%s Pod %s: %s probes %s", plane, pods.Items[i].Name,
+						container.Name, probe.HTTPGet.Host))
 				}
 			}
 		}
@@ -146,7 +152,10 @@ func (h *Hostile) checkBounds(ctx context.Context) error {
 		at := "project/" + project
 		for i := range view.Deployments {
 			d := &view.Deployments[i]
-			for name, count := range map[string]int32{"replicas": d.Status.Replicas, "currentReplicas": d.Status.CurrentReplicas, "desiredReplicas": d.Status.DesiredReplicas, "readyReplicas": d.Status.ReadyReplicas} {
+			for name, count := range map[string]int32{
+				"replicas": d.Status.Replicas, "currentReplicas": d.Status.CurrentReplicas,
+				"desiredReplicas": d.Status.DesiredReplicas, "readyReplicas": d.Status.ReadyReplicas,
+			} {
 				most := d.Spec.ScaleSettings.MinReplicas
 				if name != "desiredReplicas" {
 					// A rollout has at most as many additional Instances.
@@ -172,8 +181,8 @@ func (h *Hostile) checkBounds(ctx context.Context) error {
 	return nil
 }
 
-// mayExist reports whether a Workload of a project wants an Instance of a name. In a city with several cells an index need not be
-// among the lowest, but a deployment that was never larger has no other indices.
+// mayExist reports whether a Workload of a project wants an Instance of a name. In a city with several cells an index
+// need not be among the lowest, but a deployment that was never larger has no other indices.
 func (h *Hostile) mayExist(project, name string) bool {
 	for workload, wanted := range h.consumer.wants(project) {
 		for _, p := range wanted.Placements {

@@ -121,7 +121,8 @@ func (n *consumerNoise) owned() Write {
 		w.Body = fields{"status": fields{"conditions": []any{n.condition()}}}
 	case 3:
 		w.Body = fields{"spec": pick(n.dice,
-			fields{"suspended": true}, fields{"slices": 1000}, fields{"scaleSettings": fields{"minReplicas": 4999}}, fields{"quota": fields{"granted": []any{fields{"first": 0, "last": 9999}}}},
+			fields{"suspended": true}, fields{"slices": 1000}, fields{"scaleSettings": fields{"minReplicas": 4999}},
+			fields{"quota": fields{"granted": []any{fields{"first": 0, "last": 9999}}}},
 			fields{"assignment": fields{"cells": []any{fields{"name": "dfw", "indices": []any{fields{"first": 0, "last": 9999}}}}}})}
 	case 4:
 		w.Kind, w.Name = instanceKind, n.instance()
@@ -145,10 +146,13 @@ func (n *consumerNoise) owned() Write {
 
 // madeUp returns a WorkloadDeployment that belongs to no Workload, or that a Workload is about to get.
 func (d *dice) madeUp(name string) fields {
-	template := asFields((&Wanted{Image: "image:made-up"}).Workload("", "x"))["spec"].(fields)["template"] //nolint:forcetypeassert // it has one
+	//nolint:forcetypeassert // it has one
+	template := asFields((&Wanted{Image: "image:made-up"}).Workload("", "x"))["spec"].(fields)["template"]
 	return fields{
 		"metadata": fields{
-			"labels":      fields{v1alpha.LabelProjectUID: pick(d, d.foreign...), v1alpha.LabelDeploymentUID: pick(d, d.foreign...), v1alpha.LabelHub: d.value()},
+			"labels": fields{
+				v1alpha.LabelProjectUID: pick(d, d.foreign...), v1alpha.LabelDeploymentUID: pick(d, d.foreign...), v1alpha.LabelHub: d.value(),
+			},
 			"annotations": fields{v1alpha.AnnotationHubNamespace: pick(d, d.namespaces...)},
 		},
 		"spec": fields{
@@ -161,8 +165,10 @@ func (d *dice) madeUp(name string) fields {
 func (d *dice) madeUpInstance() fields {
 	spec := d.madeUp("x")["spec"].(fields)["template"].(fields)["spec"] //nolint:forcetypeassert // it has one
 	return fields{
-		"metadata": fields{"labels": fields{v1alpha.LabelDeploymentUID: pick(d, d.foreign...), v1alpha.LabelInstanceIndex: pick(d, "0", "9999", "-1", "x")}},
-		"spec":     spec,
+		"metadata": fields{
+			"labels": fields{v1alpha.LabelDeploymentUID: pick(d, d.foreign...), v1alpha.LabelInstanceIndex: pick(d, "0", "9999", "-1", "x")},
+		},
+		"spec": spec,
 	}
 }
 
@@ -177,12 +183,17 @@ func (n *consumerNoise) data() Write {
 		w.Body = fields{"spec": fields{"deployment": n.deployment(), "first": 16, "last": 9999}}
 	default:
 		w.Verb = pick(n.dice, "create", "patch")
-		w.Body = fields{"metadata": n.metadata()["metadata"], pick(n.dice, "data", "stringData"): fields{"KEY": pick(n.dice, "", "dmFsdWU=", strings.Repeat("Q", 400_000))}}
+		w.Body = fields{
+			"metadata": n.metadata()["metadata"], pick(n.dice, "data", "stringData"): fields{
+				"KEY": pick(n.dice, "", "dmFsdWU=", strings.Repeat("Q", 400_000)),
+			},
+		}
 	}
 	return w
 }
 
-// location changes the bindings of its cities without making them unusable, and the binding of a city without a cell in any way.
+// location changes the bindings of its cities without making them unusable, and the binding of a city without a cell in
+// any way.
 func (n *consumerNoise) location() Write {
 	w := Write{Verb: "patch", Kind: locationKind, Name: "location-" + naming.CityLabel(pick(n.dice, n.cities...))}
 	w.Body = fields{"metadata": fields{"labels": fields{pick(n.dice, ourLabels...): n.value()}}}
@@ -199,7 +210,8 @@ func (n *consumerNoise) location() Write {
 		w.Subresource, w.Body = "status", fields{"status": fields{"conditions": []any{n.condition()}}}
 	default:
 		w.Verb, w.Body = "create", fields{"spec": fields{
-			"locationRef": fields{"name": w.Name}, "locationClassName": "datum-managed", "displayName": "XXX", "topology": fields{v1alpha.LabelTopologyCity: "XXX"},
+			"locationRef": fields{"name": w.Name}, "locationClassName": "datum-managed", "displayName": "XXX",
+			"topology": fields{v1alpha.LabelTopologyCity: "XXX"},
 		}}
 	}
 	return w
@@ -209,7 +221,9 @@ func (n *consumerNoise) location() Write {
 func (n *consumerNoise) workload(name string) fields {
 	wanted := &Wanted{Image: fmt.Sprintf("docker.io/library/nginx:1.%d", n.IntN(3))}
 	for i := range 1 + n.IntN(2) {
-		wanted.Placements = append(wanted.Placements, Placement{Name: fmt.Sprintf("p%d", i), Cities: n.cities[:1+n.IntN(len(n.cities))], Replicas: 1 + n.IntN(2)})
+		wanted.Placements = append(wanted.Placements, Placement{
+			Name: fmt.Sprintf("p%d", i), Cities: n.cities[:1+n.IntN(len(n.cities))], Replicas: 1 + n.IntN(2),
+		})
 	}
 	workload := asFields(wanted.Workload(n.namespace, name))
 	spec := workload["spec"].(fields) //nolint:forcetypeassert // built above
@@ -289,7 +303,9 @@ func (n *consumerNoise) changeTemplate(template fields) {
 			fields{"secretRef": fields{"name": pick(n.dice, "password", "new", "none"), "optional": n.IntN(2) == 0}},
 		}
 	case 5:
-		template["metadata"] = fields{"labels": fields{pick(n.dice, append(ourLabels, "propagationpolicy.karmada.io/permanent-id", "karmada.io/managed")...): n.value()}}
+		template["metadata"] = fields{
+			"labels": fields{pick(n.dice, append(ourLabels, "propagationpolicy.karmada.io/permanent-id", "karmada.io/managed")...): n.value()},
+		}
 	case 6:
 		template["metadata"] = fields{"annotations": fields{pick(n.dice, ourAnnotations...): n.text()}}
 	case 7:
@@ -316,17 +332,24 @@ func (n *consumerNoise) changePod(sandbox, container fields) {
 			"resources": fields{"limits": fields{"cpu": n.quantity()}},
 		}}
 	case 1:
-		container["readinessProbe"] = fields{"httpGet": fields{"host": pick(n.dice, "169.254.169.254", ""), "port": pick[any](n.dice, 80, "none")}, "periodSeconds": n.number()}
+		container["readinessProbe"] = fields{
+			"httpGet": fields{"host": pick(n.dice, "169.254.169.254", ""), "port": pick[any](n.dice, 80, "none")}, "periodSeconds": n.number(),
+		}
 	case 2:
 		container["livenessProbe"] = fields{"exec": fields{"command": []any{"sh", "-c", strings.Repeat("x", pick(n.dice, 10, 20_000))}}}
 	case 3:
 		sandbox["terminationGracePeriodSeconds"] = pick(n.dice, 0, 600, 86400, -1)
-		sandbox["securityContext"] = fields{"runAsUser": n.number(), "fsGroup": n.number(), "sysctls": []any{fields{"name": "kernel.msgmax", "value": "1"}}}
+		sandbox["securityContext"] = fields{
+			"runAsUser": n.number(), "fsGroup": n.number(), "sysctls": []any{fields{"name": "kernel.msgmax", "value": "1"}},
+		}
 	case 4:
-		container["securityContext"] = fields{"privileged": true, "allowPrivilegeEscalation": true, "runAsNonRoot": n.IntN(2) == 0, "runAsUser": 0}
+		container["securityContext"] = fields{
+			"privileged": true, "allowPrivilegeEscalation": true, "runAsNonRoot": n.IntN(2) == 0, "runAsUser": 0,
+		}
 	default:
 		container["env"] = []any{fields{"name": "NODE", "valueFrom": fields{"fieldRef": fields{
-			"fieldPath": pick(n.dice, "spec.nodeName", "status.hostIP", "metadata.namespace", "metadata.annotations['"+v1alpha.AnnotationProjectName+"']"),
+			"fieldPath": pick(n.dice, "spec.nodeName", "status.hostIP", "metadata.namespace",
+				"metadata.annotations['"+v1alpha.AnnotationProjectName+"']"),
 		}}}}
 	}
 }

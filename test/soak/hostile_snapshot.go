@@ -24,7 +24,8 @@ import (
 // snapshot holds the objects that must not change, by plane, kind and name.
 type snapshot map[string]kept
 
-// kept is an object without transient fields. Its status may change while the machine is busy, and must be the same at the end.
+// kept is an object without transient fields. Its status may change while the machine is busy, and must be the same at
+// the end.
 type kept struct{ fixed, status fields }
 
 // Kinds of which all objects in a namespace are compared.
@@ -42,8 +43,8 @@ var (
 // systemNamespaces are not compared: other components write there.
 var systemNamespaces = []string{"default", "kube-system", "karmada-system"}
 
-// snapshot reads the objects that must not change: for a hostile consumer all objects of its victim and of the bystander; for a
-// hostile cell all objects of both projects except the cell's own objects and reports.
+// snapshot reads the objects that must not change: for a hostile consumer all objects of its victim and of the
+// bystander; for a hostile cell all objects of both projects except the cell's own objects and reports.
 func (h *Hostile) snapshot(ctx context.Context) (snapshot, error) {
 	s := snapshot{}
 	projects := []string{h.Victim}
@@ -126,8 +127,8 @@ func (h *Hostile) keepWorks(ctx context.Context, s snapshot, projects []string) 
 	return nil
 }
 
-// carries reports whether a Work has a manifest of a namespace, or of an object in it. Manifests of others may name the namespace, for example
-// in a label that the hostile consumer has set.
+// carries reports whether a Work has a manifest of a namespace, or of an object in it. Manifests of others may name the
+// namespace, for example in a label that the hostile consumer has set.
 func carries(work *unstructured.Unstructured, namespace string) bool {
 	manifests, _, _ := unstructured.NestedSlice(work.Object, "spec", "workload", "manifests") // a Work without manifests carries nothing
 	return slices.ContainsFunc(manifests, func(item any) bool {
@@ -175,7 +176,8 @@ func (h *Hostile) reportedByHostile(object *unstructured.Unstructured) bool {
 
 // sharedWithHostile reports whether the hostile cell reports on an object, or on something that the object counts.
 func (h *Hostile) sharedWithHostile(object *unstructured.Unstructured) bool {
-	return object.GetKind() == "Workload" || slices.ContainsFunc(h.sent(), func(sent types.NamespacedName) bool { return strings.HasPrefix(object.GetName(), sent.Name) })
+	return object.GetKind() == "Workload" || slices.ContainsFunc(h.sent(),
+		func(sent types.NamespacedName) bool { return strings.HasPrefix(object.GetName(), sent.Name) })
 }
 
 // passing reports whether a field is a time, or the part of the work that the hub has assigned to a cell.

@@ -36,7 +36,8 @@ func (h *Hostile) bystander() string { return "bystander-" + string(h.Party) + "
 // hostileUser has all rights in the project of the hostile consumer, and no others.
 func (h *Hostile) hostileUser() string { return "hostile-" + h.Namespace }
 
-// arrange creates the objects that must not change, the Workloads that run before the noise, and the rights of the hostile party.
+// arrange creates the objects that must not change, the Workloads that run before the noise, and the rights of the
+// hostile party.
 func (h *Hostile) arrange(ctx context.Context) error {
 	h.Projects = []string{h.Project, h.Victim}
 	h.peaks = map[string]Usage{}
@@ -98,18 +99,23 @@ func (h *Hostile) foreign(ctx context.Context) (d dice, err error) {
 	return d, nil
 }
 
-// addBystanders adds data to the namespaces of the projects; on other planes it adds a namespace that belongs to no project.
+// addBystanders adds data to the namespaces of the projects; on other planes it adds a namespace that belongs to no
+// project.
 func (h *Hostile) addBystanders(ctx context.Context, plane string) error {
 	project, isProject := strings.CutPrefix(plane, "project/")
 	namespace := h.namespaceIn(project)
 	objects := []client.Object{}
 	if !isProject {
 		namespace = h.bystander()
-		objects = append(objects, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: map[string]string{skipPropagation: "true"}}})
+		objects = append(objects, &corev1.Namespace{
+			ObjectMeta: metav1.ObjectMeta{Name: namespace, Labels: map[string]string{skipPropagation: "true"}},
+		})
 	}
 	objects = append(objects,
 		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "settings"}, Data: map[string]string{"COLOUR": "blue"}},
-		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "password"}, StringData: map[string]string{"PASSWORD": namespace}},
+		&corev1.Secret{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "password"}, StringData: map[string]string{"PASSWORD": namespace},
+		},
 	)
 	for _, object := range objects {
 		if err := h.collector.planes[plane].Create(ctx, object); client.IgnoreAlreadyExists(err) != nil {
@@ -189,7 +195,9 @@ func (h *Hostile) sent() []types.NamespacedName {
 	for _, cell := range h.Federation.Cells() {
 		for project, workload := range map[string]string{h.Victim: "victim", h.Project: h.hostileNames()[0]} {
 			if cell.Name == h.Cell {
-				sent = append(sent, types.NamespacedName{Namespace: h.collector.hubNamespaces[project], Name: naming.DeploymentName(workload, "p0", cell.City)})
+				sent = append(sent, types.NamespacedName{
+					Namespace: h.collector.hubNamespaces[project], Name: naming.DeploymentName(workload, "p0", cell.City),
+				})
 			}
 		}
 	}
@@ -240,7 +248,9 @@ func (h *Hostile) release(ctx context.Context, object *unstructured.Unstructured
 		}
 	}
 	// The garbage collector removes its own finalizers, and the add-on its own, one for each kind.
-	own := map[string]string{"Workload": v1alpha.FinalizerWorkload, v1alpha.KindWorkloadDeployment: v1alpha.FinalizerPropagation}[object.GetKind()]
+	own := map[string]string{
+		"Workload": v1alpha.FinalizerWorkload, v1alpha.KindWorkloadDeployment: v1alpha.FinalizerPropagation,
+	}[object.GetKind()]
 	released := object.DeepCopy()
 	released.SetFinalizers(slices.DeleteFunc(released.GetFinalizers(), func(f string) bool { return strings.Contains(f, "/") && f != own }))
 	if len(released.GetFinalizers()) == len(object.GetFinalizers()) {

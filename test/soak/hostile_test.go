@@ -20,7 +20,9 @@ func testDice(seed uint64) *dice {
 
 func drawn(seed uint64, party Party) []Write {
 	if party == partyTenant {
-		n := &consumerNoise{dice: testDice(seed), namespace: "default", names: []string{"h-0", "h-1"}, cities: []string{"DFW", "ORD"}, noLocations: true}
+		n := &consumerNoise{
+			dice: testDice(seed), namespace: "default", names: []string{"h-0", "h-1"}, cities: []string{"DFW", "ORD"}, noLocations: true,
+		}
 		return draw(n.next)
 	}
 	next := (&consumerNoise{dice: testDice(seed), namespace: "default", names: []string{"h-0", "h-1"}, cities: []string{"DFW", "ORD"}}).next
@@ -53,20 +55,24 @@ func TestNoiseIsRepeatable(t *testing.T) {
 	}
 }
 
-// TestNoiseHasEverything: each verb, kind and subresource that a party may write is drawn, and the values that once caused
-// faults.
+// TestNoiseHasEverything: each verb, kind and subresource that a party may write is drawn, and the values that once
+// caused faults.
 func TestNoiseHasEverything(t *testing.T) {
 	for party, wanted := range map[Party][]string{
 		PartyConsumer: {
-			"create Workload", "patch Workload", "delete Workload", "patch WorkloadDeployment/status", "patch WorkloadDeployment/scale", "patch Instance/status",
+			"create Workload", "patch Workload", "delete Workload", "patch WorkloadDeployment/status",
+			"patch WorkloadDeployment/scale", "patch Instance/status",
 			"create WorkloadDeployment", "create Instance", "delete WorkloadDeployment", "create InstanceSlice", "delete ConfigMap", "patch Secret",
 			"delete LocationBinding", "patch LocationBinding/status", "patch InstanceType", "patch Namespace",
-			`"requests":{"cpu":"0","memory":"0"}`, "nvidia.com/gpu", `"replicas":5000`, `"compute.datumapis.com/federation-namespace":"n-1"`, hostileFinalizer, "ownerReferences",
+			`"requests":{"cpu":"0","memory":"0"}`, "nvidia.com/gpu", `"replicas":5000`,
+			`"compute.datumapis.com/federation-namespace":"n-1"`, hostileFinalizer, "ownerReferences",
 		},
 		partyTenant: {"create Workload", v1alpha.AnnotationCities, "patch Namespace"},
 		PartyCell: {
-			"patch WorkloadDeployment/status", "patch InstanceSlice/status", "patch Cell/status", "create Instance", "delete Instance", "patch Instance/status", "delete Pod",
-			"patch Pod/status", "create WorkloadDeployment", "delete WorkloadDeployment", "patch ConfigMap", `"replicas":-5`, `"existing":"0-9999,0-9999,`,
+			"patch WorkloadDeployment/status", "patch InstanceSlice/status", "patch Cell/status", "create Instance",
+			"delete Instance", "patch Instance/status", "delete Pod",
+			"patch Pod/status", "create WorkloadDeployment", "delete WorkloadDeployment", "patch ConfigMap", `"replicas":-5`,
+			`"existing":"0-9999,0-9999,`,
 		},
 	} {
 		all := strings.Builder{}
@@ -110,7 +116,8 @@ func TestDifference(t *testing.T) {
 		o := fields{
 			"kind":     "Pod",
 			"metadata": fields{"name": "web-0", "namespace": "ns", "uid": "u", "resourceVersion": "1", "labels": fields{"a": "b"}},
-			"spec":     fields{"image": "one", "slices": 1.0}, "status": fields{"phase": "Running", "startTime": "now", "conditions": []any{fields{"type": "Ready", "lastTransitionTime": "now"}}},
+			"spec":     fields{"image": "one", "slices": 1.0},
+			"status":   fields{"phase": "Running", "startTime": "now", "conditions": []any{fields{"type": "Ready", "lastTransitionTime": "now"}}},
 		}
 		change(o)
 		h.add(s, "hub", &unstructured.Unstructured{Object: o})
@@ -127,13 +134,25 @@ func TestDifference(t *testing.T) {
 			_ = unstructured.SetNestedField(o, "later", "status", "startTime")
 			_ = unstructured.SetNestedSlice(o, []any{fields{"type": "Ready", "lastTransitionTime": "later"}}, "status", "conditions")
 		}},
-		"a label":    {change: func(o fields) { _ = unstructured.SetNestedField(o, "c", "metadata", "labels", "a") }, fixed: ".metadata.labels.a: c was b"},
-		"a new one":  {change: func(o fields) { _ = unstructured.SetNestedField(o, "c", "metadata", "labels", "x") }, fixed: ".metadata.labels.x: c was <nil>"},
+		"a label": {
+			change: func(o fields) { _ = unstructured.SetNestedField(o, "c", "metadata", "labels", "a") }, fixed: ".metadata.labels.a: c was b",
+		},
+		"a new one": {
+			change: func(o fields) { _ = unstructured.SetNestedField(o, "c", "metadata", "labels", "x") }, fixed: ".metadata.labels.x: c was <nil>",
+		},
 		"recreation": {change: func(o fields) { _ = unstructured.SetNestedField(o, "v", "metadata", "uid") }, fixed: ".metadata.uid: v was u"},
-		"deletion":   {change: func(o fields) { _ = unstructured.SetNestedField(o, "now", "metadata", "deletionTimestamp") }, fixed: ".metadata.deletionTimestamp: now was <nil>"},
-		"a repair":   {change: func(o fields) { _ = unstructured.SetNestedField(o, false, "spec", "suspendDispatching") }},
-		"suspension": {change: func(o fields) { _ = unstructured.SetNestedField(o, true, "spec", "suspendDispatching") }, fixed: ".spec.suspendDispatching: true was <nil>"},
-		"status":     {change: func(o fields) { _ = unstructured.SetNestedField(o, "Failed", "status", "phase") }, status: ".phase: Failed was Running"},
+		"deletion": {
+			change: func(o fields) { _ = unstructured.SetNestedField(o, "now", "metadata", "deletionTimestamp") },
+			fixed:  ".metadata.deletionTimestamp: now was <nil>",
+		},
+		"a repair": {change: func(o fields) { _ = unstructured.SetNestedField(o, false, "spec", "suspendDispatching") }},
+		"suspension": {
+			change: func(o fields) { _ = unstructured.SetNestedField(o, true, "spec", "suspendDispatching") },
+			fixed:  ".spec.suspendDispatching: true was <nil>",
+		},
+		"status": {
+			change: func(o fields) { _ = unstructured.SetNestedField(o, "Failed", "status", "phase") }, status: ".phase: Failed was Running",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			after := object(test.change)

@@ -58,7 +58,8 @@ var allIndices = strings.Repeat("0-9999,", 4681)
 
 // text returns an unusual string.
 func (d *dice) text() string {
-	return pick(d, "", "x", "-1", "true", "ä\u202e\t", "../../default", strings.Repeat("a", 63), strings.Repeat("b", 300), strings.Repeat("c", 32_000),
+	return pick(d, "", "x", "-1", "true", "ä\u202e\t", "../../default", strings.Repeat("a", 63), strings.Repeat("b", 300),
+		strings.Repeat("c", 32_000),
 		pick(d, d.foreign...), pick(d, d.namespaces...), allIndices, "*", "{{.}}")
 }
 
@@ -68,7 +69,8 @@ func (d *dice) value() string {
 }
 
 func (d *dice) indices() string {
-	return pick(d, allIndices, allIndices, "0-9999", "0-99999999", "9999-0", "-1", "0,0,0,0", "5", "", strings.Repeat("0,", 16_000), "0-2147483647", "x")
+	return pick(d, allIndices, allIndices, "0-9999", "0-99999999", "9999-0", "-1", "0,0,0,0", "5", "",
+		strings.Repeat("0,", 16_000), "0-2147483647", "x")
 }
 
 func (d *dice) number() int64 {
@@ -89,7 +91,8 @@ var (
 	}
 	ourAnnotations = []string{
 		v1alpha.AnnotationHubNamespace, v1alpha.AnnotationHubNamespace, v1alpha.AnnotationHubNamespace, v1alpha.AnnotationProjectGeneration,
-		v1alpha.AnnotationProjectName, v1alpha.AnnotationRestartedAt, v1alpha.AnnotationSuspended, v1alpha.AnnotationKeep, v1alpha.AnnotationForget,
+		v1alpha.AnnotationProjectName, v1alpha.AnnotationRestartedAt, v1alpha.AnnotationSuspended, v1alpha.AnnotationKeep,
+		v1alpha.AnnotationForget,
 	}
 )
 
@@ -109,10 +112,14 @@ func (d *dice) metadata() fields {
 			meta = fields{"annotations": fields{annotation: pick(d, d.namespaces...)}}
 		}
 	case 4:
-		meta = fields{"finalizers": pick(d, []any{}, []any{hostileFinalizer}, []any{"foregroundDeletion"}, []any{v1alpha.FinalizerWorkload, v1alpha.FinalizerPropagation})}
+		meta = fields{
+			"finalizers": pick(d, []any{}, []any{hostileFinalizer}, []any{"foregroundDeletion"},
+				[]any{v1alpha.FinalizerWorkload, v1alpha.FinalizerPropagation}),
+		}
 	default:
 		meta = fields{"ownerReferences": pick(d, []any{}, []any{fields{
-			"apiVersion": v1alpha.GroupVersion.String(), "kind": pick(d, v1alpha.KindWorkloadDeployment, "Workload", "Instance"), "name": d.value() + "x",
+			"apiVersion": v1alpha.GroupVersion.String(), "kind": pick(d, v1alpha.KindWorkloadDeployment, "Workload",
+				"Instance"), "name": d.value() + "x",
 			"uid": pick(d, d.foreign...), "controller": d.IntN(2) == 0, "blockOwnerDeletion": true,
 		}})}
 	}
@@ -126,9 +133,11 @@ func (d *dice) policy() metav1.DeletionPropagation {
 // condition returns a condition of a status.
 func (d *dice) condition() fields {
 	return fields{
-		"type": pick(d, "Ready", "Available", "Progressing", "ReplicasReady", "Suspended", strings.Repeat("T", 316)), "status": pick(d, "True", "False", "Unknown"),
+		"type":   pick(d, "Ready", "Available", "Progressing", "ReplicasReady", "Suspended", strings.Repeat("T", 316)),
+		"status": pick(d, "True", "False", "Unknown"),
 		"reason": pick(d, "Reason", strings.Repeat("R", 1024)), "message": d.text(),
-		"lastTransitionTime": pick(d, "2026-01-01T00:00:00Z", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"), "observedGeneration": pick[int64](d, 0, 1, 99),
+		"lastTransitionTime": pick(d, "2026-01-01T00:00:00Z", "0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"),
+		"observedGeneration": pick[int64](d, 0, 1, 99),
 	}
 }
 
@@ -149,8 +158,8 @@ func many[T any](d *dice, limit int, draw func() T) []any {
 	return values
 }
 
-// deploymentStatus returns a patch of a WorkloadDeployment's status. Half of the patches keep the agent's other fields, so that
-// the whole status counts as reported for the newest generation.
+// deploymentStatus returns a patch of a WorkloadDeployment's status. Half of the patches keep the agent's other fields,
+// so that the whole status counts as reported for the newest generation.
 func (d *dice) deploymentStatus() fields {
 	status := fields{}
 	if d.IntN(2) == 0 {
@@ -171,7 +180,8 @@ func (d *dice) deploymentStatus() fields {
 
 func (d *dice) cellIndices() fields {
 	return fields{
-		"cell": pick(d, "", "dfw", "ord-1", "ord-2", "nowhere"), "existing": d.indices(), "ready": d.indices(), "held": d.indices(), "current": d.indices(),
+		"cell": pick(d, "", "dfw", "ord-1", "ord-2", "nowhere"), "existing": d.indices(), "ready": d.indices(),
+		"held": d.indices(), "current": d.indices(),
 		"dataReady": d.indices(), "dataMissing": d.value(), "templateHash": d.value(),
 	}
 }
@@ -182,13 +192,15 @@ func (d *dice) report() fields {
 		"cell": pick(d, "", "dfw", "ord-1", "ord-2"),
 		"states": many(d, 20, func() fields {
 			return fields{"templateHash": d.value(), "observedTemplateHash": d.text(), "conditions": []any{fields{
-				"type": pick(d, "Ready", "Available", "x"), "status": "True", "reason": pick(d, "Reason", strings.Repeat("R", 2000)), "message": d.text(),
+				"type": pick(d, "Ready", "Available", "x"), "status": "True",
+				"reason": pick(d, "Reason", strings.Repeat("R", 2000)), "message": d.text(),
 			}}}
 		}),
 		"instances": many(d, 500, func() fields {
-			return fields{"index": d.number(), "state": d.number(), "since": pick(d, "", "2026-01-01T00:00:00Z +0 +3", "x", strings.Repeat("+9 ", 300)), "networkInterfaces": []any{
-				fields{"assignments": fields{"networkIP": pick(d, "10.0.0.1", strings.Repeat("1", 300)), "externalIP": "256.256.256.256"}},
-			}}
+			return fields{"index": d.number(), "state": d.number(),
+				"since": pick(d, "", "2026-01-01T00:00:00Z +0 +3", "x", strings.Repeat("+9 ", 300)), "networkInterfaces": []any{
+					fields{"assignments": fields{"networkIP": pick(d, "10.0.0.1", strings.Repeat("1", 300)), "externalIP": "256.256.256.256"}},
+				}}
 		}),
 	}
 }

@@ -27,8 +27,8 @@ type ledger struct {
 	longest Standing
 }
 
-// update returns the disagreements of a comparison with their age, the oldest first. A disagreement that was no longer found is
-// dropped, and counts as having lasted until now.
+// update returns the disagreements of a comparison with their age, the oldest first. A disagreement that was no longer
+// found is dropped, and counts as having lasted until now.
 func (l *ledger) update(now time.Time, found []Disagreement) []Standing {
 	before := l.since
 	l.since = make(map[Disagreement]time.Time, len(found))

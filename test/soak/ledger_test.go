@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// TestAges: a disagreement keeps its age while it is seen, for any detail; a disagreement of a later version is another one; and
-// the longest one is known after its end.
+// TestAges: a disagreement keeps its age while it is seen, for any detail; a disagreement of a later version is another
+// one; and the longest one is known after its end.
 func TestAges(t *testing.T) {
 	begin := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	pod := func(of, detail string) Disagreement {

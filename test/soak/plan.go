@@ -165,8 +165,8 @@ func planOperations(o Options, random *rand.Rand) []Operation {
 	}
 	for at += around(o.Pace, random); at < o.Duration; at += around(o.Pace, random) {
 		name := p.names[random.IntN(len(p.names))]
-		// Many Workloads are recreated as soon as they are deleted: objects with the same names and other UIDs follow each other
-		// closely.
+		// Many Workloads are recreated as soon as they are deleted: objects with the same names and other UIDs follow each
+		// other closely.
 		if last := operations[len(operations)-1]; last.Verb == Delete && random.IntN(2) == 0 {
 			name = last.Name
 		}
@@ -223,8 +223,8 @@ func (p *planner) placements() []Placement {
 	return placements
 }
 
-// Match returns the known processes that the patterns select, in order. A pattern is a pattern of path.Match. A pattern that
-// selects no process is an error.
+// Match returns the known processes that the patterns select, in order. A pattern is a pattern of path.Match. A pattern
+// that selects no process is an error.
 func Match(patterns, known []string) ([]string, error) {
 	var selected []string
 	for _, pattern := range patterns {

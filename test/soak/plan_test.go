@@ -27,8 +27,8 @@ func planned(t *testing.T, o Options) Plan {
 	return plan
 }
 
-// TestPlanIsRepeatable: equal seeds give equal plans, other seeds give other plans, and the killed processes do not change the
-// operations.
+// TestPlanIsRepeatable: equal seeds give equal plans, other seeds give other plans, and the killed processes do not
+// change the operations.
 func TestPlanIsRepeatable(t *testing.T) {
 	first := planned(t, testOptions())
 	shuffled := testOptions()

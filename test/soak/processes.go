@@ -28,8 +28,8 @@ const (
 // startTimeout is how long a process may take to be ready again while other processes restart, too.
 const startTimeout = 3 * time.Minute
 
-// Processes are the processes of a federation that can be killed: by their names, "agent/<cell>" and "replica/<number>". They are
-// safe for concurrent use.
+// Processes are the processes of a federation that can be killed: by their names, "agent/<cell>" and
+// "replica/<number>". They are safe for concurrent use.
 type Processes struct {
 	federation *federation.Federation
 	addOn      *federation.AddOn
@@ -89,8 +89,8 @@ func (p *Processes) Kill(ctx context.Context, name string) error {
 	return p.federation.KillProcess(name)
 }
 
-// KeepDown keeps a killed replica from being replaced until Start. Other processes stay down by themselves, but for agents, which their nodes
-// start again.
+// KeepDown keeps a killed replica from being replaced until Start. Other processes stay down by themselves, but for
+// agents, which their nodes start again.
 func (p *Processes) KeepDown(ctx context.Context, name string) error {
 	if i, is := replicaOf(name); is {
 		return p.addOn.Stop(ctx, i)
@@ -125,8 +125,8 @@ func (p *Processes) Start(ctx context.Context, name string) error {
 }
 
 // StartEnded restarts processes that have ended without being killed, as a kubelet does, and returns their names. A
-// kube-scheduler ends when it finds that it has missed the replacement of a Pod, and other processes end when they start without
-// their API server.
+// kube-scheduler ends when it finds that it has missed the replacement of a Pod, and other processes end when they
+// start without their API server.
 func (p *Processes) StartEnded(ctx context.Context) ([]string, error) {
 	var started []string
 	var errs []error

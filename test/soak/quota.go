@@ -78,7 +78,8 @@ func GrantQuota(ctx context.Context, project client.Client, name, namespace stri
 		"consumerRef": fields{"apiGroup": "resourcemanager.miloapis.com", "kind": "Project", "name": name},
 		"allowances":  allowances,
 	}
-	if err := project.Apply(ctx, client.ApplyConfigurationFromUnstructured(grant), client.FieldOwner("features"), client.ForceOwnership); err != nil {
+	if err := project.Apply(ctx, client.ApplyConfigurationFromUnstructured(grant), client.FieldOwner("features"),
+		client.ForceOwnership); err != nil {
 		return fmt.Errorf("grant quota to project %s: %w", name, err)
 	}
 	return nil

@@ -46,7 +46,8 @@ func (r *Result) Err() error {
 	for _, d := range r.Left {
 		lines = append(lines, d.String())
 	}
-	return errors.Join(failed, fmt.Errorf("seed %d: project, hub and cells disagree in %d places:\n%s", r.Seed, len(r.Left), strings.Join(lines, "\n")))
+	return errors.Join(failed, fmt.Errorf("seed %d: project, hub and cells disagree in %d places:\n%s", r.Seed,
+		len(r.Left), strings.Join(lines, "\n")))
 }
 
 // String returns the figures in one line.

@@ -18,9 +18,11 @@ func TestResult(t *testing.T) {
 		result Result
 		want   []string
 	}{
-		"settled":             {result: Result{Settled: time.Second}},
-		"an excused failure":  {result: Result{Settled: time.Second, Failures: failures, Excused: excuses("replica/1")}},
-		"a failure":           {result: Result{Settled: time.Second, Failures: failures, Excused: excuses("agent/dfw")}, want: []string{"1 requests", "refused"}},
+		"settled":            {result: Result{Settled: time.Second}},
+		"an excused failure": {result: Result{Settled: time.Second, Failures: failures, Excused: excuses("replica/1")}},
+		"a failure": {
+			result: Result{Settled: time.Second, Failures: failures, Excused: excuses("agent/dfw")}, want: []string{"1 requests", "refused"},
+		},
 		"Milo was down":       {result: Result{Settled: time.Second, Failures: append(failures, failures...), Excused: excuses("milo")}},
 		"something left":      {result: Result{Left: left}, want: []string{"in 1 places", "200s  hub: Work a should not exist"}},
 		"both":                {result: Result{Left: left, Failures: failures}, want: []string{"refused", "Work a"}},

@@ -44,7 +44,8 @@ var RollingFaults = []RollingFault{
 }
 
 const (
-	// rollingCity is how many Instances each of two cities has, and rollingMinimum how many stay Available in both together.
+	// rollingCity is how many Instances each of two cities has, and rollingMinimum how many stay Available in both
+	// together.
 	rollingCity, rollingMinimum = 4, 6
 	// rollingReady lets a rollout last longer than the kill takes.
 	rollingReady = 3
@@ -53,7 +54,8 @@ const (
 	rollingName  = "rolling"
 )
 
-// Rolling is a soak of rollouts with a disruption budget: one rollout for each fault, during which its processes are down.
+// Rolling is a soak of rollouts with a disruption budget: one rollout for each fault, during which its processes are
+// down.
 type Rolling struct {
 	*Soak
 	// Down is how long the processes of a fault are down.
@@ -77,7 +79,8 @@ type RollingResult struct {
 
 // Row is the result as a row of the table in docs/reliability.md.
 func (r *RollingResult) Row() string {
-	return fmt.Sprintf("| %s | %d of %d, minimum %d | %d | %.0f s |", r.Fault, r.Fewest, 2*rollingCity, rollingMinimum, r.Replaced, r.Recovered.Seconds())
+	return fmt.Sprintf("| %s | %d of %d, minimum %d | %d | %.0f s |", r.Fault, r.Fewest, 2*rollingCity, rollingMinimum,
+		r.Replaced, r.Recovered.Seconds())
 }
 
 // Err has what the fault has violated.
@@ -173,7 +176,8 @@ func (r *Rolling) roll(ctx context.Context, number int, fault RollingFault) (*Ro
 	var when string
 	result.Fewest, result.Replaced, when = r.cells.end()
 	if result.Fewest < rollingMinimum {
-		result.Problems = append(result.Problems, fmt.Sprintf("%d Instances were Available, and the minimum is %d: %s", result.Fewest, rollingMinimum, when))
+		result.Problems = append(result.Problems, fmt.Sprintf("%d Instances were Available, and the minimum is %d: %s",
+			result.Fewest, rollingMinimum, when))
 	}
 	if result.Replaced != 2*rollingCity {
 		result.Problems = append(result.Problems, fmt.Sprintf("%d Instances were replaced by a rollout of %d", result.Replaced, 2*rollingCity))
@@ -181,8 +185,8 @@ func (r *Rolling) roll(ctx context.Context, number int, fault RollingFault) (*Ro
 	return result, nil
 }
 
-// down kills processes, keeps them down and starts them again, also after a failure. A client of an API server is killed
-// before it and started after it.
+// down kills processes, keeps them down and starts them again, also after a failure. A client of an API server is
+// killed before it and started after it.
 func (r *Rolling) down(ctx context.Context, processes []string) error {
 	if len(processes) == 0 {
 		return nil

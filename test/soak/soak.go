@@ -31,14 +31,14 @@ const (
 	printed = 12
 )
 
-// Soak is one soak of a federation with the add-on. Its projects have the namespace and a consumer who may write Workloads in it
-// and use the cities.
+// Soak is one soak of a federation with the add-on. Its projects have the namespace and a consumer who may write
+// Workloads in it and use the cities.
 type Soak struct {
 	Options
 	Federation *federation.Federation
 	AddOn      *federation.AddOn
-	// Namespace of the Workloads, in every project. It must not contain other objects. Without Milo the Workloads are in the namespaces
-	// that the projects are.
+	// Namespace of the Workloads, in every project. It must not contain other objects. Without Milo the Workloads are in
+	// the namespaces that the projects are.
 	Namespace string
 	// Consumer is the user that writes Workloads.
 	Consumer string
@@ -57,22 +57,24 @@ type Soak struct {
 	mu       sync.Mutex // guards what follows
 	ledger   ledger
 	standing []Standing
-	// sampled is the last time when all planes answered, and clean the number of comparisons in a row without a disagreement.
+	// sampled is the last time when all planes answered, and clean the number of comparisons in a row without a
+	// disagreement.
 	sampled time.Time
 	clean   int
 	killed  []string
 	ended   []string
 }
 
-// Run executes the plan of the seed and waits until project, hub and cells agree, or patience ends: Result.Err reports whether
-// they do. The error is about a failure of the soak itself; killed processes are running again in any case. The Workloads are not
-// deleted: Remove deletes them.
+// Run executes the plan of the seed and waits until project, hub and cells agree, or patience ends: Result.Err reports
+// whether they do. The error is about a failure of the soak itself; killed processes are running again in any case. The
+// Workloads are not deleted: Remove deletes them.
 func (s *Soak) Run(ctx context.Context) (*Result, error) {
 	plan, err := s.prepare(ctx)
 	if err != nil {
 		return nil, err
 	}
-	s.printf("seed %d: %d operations on %d Workloads, %d faults, in %s", s.Seed, len(plan.Operations), s.Workloads, len(plan.Faults), s.Duration)
+	s.printf("seed %d: %d operations on %d Workloads, %d faults, in %s", s.Seed, len(plan.Operations), s.Workloads,
+		len(plan.Faults), s.Duration)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var background sync.WaitGroup
@@ -300,7 +302,8 @@ func (s *Soak) result(settled time.Duration) *Result {
 	defer s.consumer.mu.Unlock()
 	result := &Result{
 		Seed: s.Seed, Duration: s.Duration, Faults: len(s.killed), Ended: s.ended,
-		Operations: s.consumer.done, Requests: len(s.consumer.latencies), Failures: s.consumer.failures, P99: percentile(s.consumer.latencies, 99),
+		Operations: s.consumer.done, Requests: len(s.consumer.latencies), Failures: s.consumer.failures,
+		P99:     percentile(s.consumer.latencies, 99),
 		Settled: settled, Longest: s.ledger.longest,
 	}
 	if settled == 0 {

@@ -55,7 +55,8 @@ func (s *Soak) usage(ctx context.Context, of endpoint) (usage Usage, err error) 
 	// The certificate of the metrics is self-signed, and all processes are on one machine.
 	config := &rest.Config{Host: of.address, BearerToken: of.token, TLSClientConfig: rest.TLSClientConfig{Insecure: true}}
 	if of.token == "" {
-		admin, err := s.Federation.Config(hubPlane, federation.Admin) // the certificate is the same on every plane, and every federation has a hub
+		// the certificate is the same on every plane, and every federation has a hub
+		admin, err := s.Federation.Config(hubPlane, federation.Admin)
 		if err != nil {
 			return usage, err
 		}

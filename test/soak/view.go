@@ -32,7 +32,8 @@ type View struct {
 	Deployments []v1alpha.WorkloadDeployment
 	Instances   []v1alpha.Instance
 
-	// On the hub. Namespace is nil if it does not exist. Works are the Works that carry the namespace or its objects, by cell.
+	// On the hub. Namespace is nil if it does not exist. Works are the Works that carry the namespace or its objects, by
+	// cell.
 	Namespace *corev1.Namespace
 	Copies    []v1alpha.WorkloadDeployment
 	Policies  []policyv1alpha1.PropagationPolicy
@@ -65,8 +66,8 @@ func (w *Work) carriesData() bool {
 	return strings.HasPrefix(w.Carries, "ConfigMap ") || strings.HasPrefix(w.Carries, "Secret ")
 }
 
-// readWork returns the object that a Work carries for a hub namespace, or nil if it carries another object. The add-on and
-// Karmada put one object into each Work.
+// readWork returns the object that a Work carries for a hub namespace, or nil if it carries another object. The add-on
+// and Karmada put one object into each Work.
 func readWork(work *workv1alpha1.Work, hubNamespace string) (*Work, error) {
 	for i := range work.Spec.Workload.Manifests {
 		raw := work.Spec.Workload.Manifests[i].Raw

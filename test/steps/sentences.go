@@ -31,7 +31,8 @@ import (
 // Register adds all sentences.
 func Register(sc world.Sentences) {
 	for _, register := range []func(world.Sentences){
-		attempts.Register, cells.Register, commands.Register, containers.Register, disruptions.Register, faults.Register, monitoring.Register, objects.Register, projects.Register,
+		attempts.Register, cells.Register, commands.Register, containers.Register, disruptions.Register, faults.Register,
+		monitoring.Register, objects.Register, projects.Register,
 		quiet.Register, replicas.Register, rights.Register, sessions.Register, workloads.Register,
 	} {
 		register(sc)
@@ -44,8 +45,8 @@ type patterns map[*regexp.Regexp]int
 // Step records a pattern.
 func (p patterns) Step(pattern, _ any) { p[regexp.MustCompile(fmt.Sprint(pattern))] = 0 }
 
-// Check returns an error unless every sentence of the scenarios matches exactly one pattern, and every pattern matches a sentence. It
-// needs no federation.
+// Check returns an error unless every sentence of the scenarios matches exactly one pattern, and every pattern matches
+// a sentence. It needs no federation.
 func Check(paths []string) error {
 	suite := godog.TestSuite{Options: &godog.Options{Paths: paths}}
 	features, err := suite.RetrieveFeatures()

@@ -1,7 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package counts judges the counts of Instances in a status: which of them are impossible, whatever happens in the cells.
+// Package counts judges the counts of Instances in a status: which of them are impossible, whatever happens in the
+// cells.
 package counts
 
 import (
@@ -59,7 +60,8 @@ func OfDeployment(d *v1alpha.WorkloadDeployment) []string {
 	// The indices are the last report of each cell. While the report is in doubt, the counts leave out what it may hide.
 	inDoubt := meta.IsStatusConditionFalse(status.Conditions, v1alpha.ConditionStatusCurrent)
 	if !inDoubt && available > status.AvailableReplicas {
-		found = append(found, fmt.Sprintf("the cells list %d Available Instances, and availableReplicas is %d", available, status.AvailableReplicas))
+		found = append(found, fmt.Sprintf("the cells list %d Available Instances, and availableReplicas is %d", available,
+			status.AvailableReplicas))
 	}
 	return found
 }

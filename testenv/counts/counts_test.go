@@ -14,7 +14,8 @@ import (
 func TestImpossible(t *testing.T) {
 	t.Parallel()
 	good := v1alpha.ReplicaCounts{
-		Replicas: 4, CurrentReplicas: 4, DesiredReplicas: 3, ReadyReplicas: 3, AvailableReplicas: 2, UpdatedReplicas: 2, UpdatedAvailableReplicas: 1,
+		Replicas: 4, CurrentReplicas: 4, DesiredReplicas: 3, ReadyReplicas: 3, AvailableReplicas: 2, UpdatedReplicas: 2,
+		UpdatedAvailableReplicas: 1,
 	}
 	if found := Impossible(&good); len(found) > 0 {
 		t.Errorf("possible counts: %v", found)

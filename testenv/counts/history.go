@@ -17,17 +17,18 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// behind is the maximum age of the cells' state behind a count in the project. early is the maximum time by which the watch of a project may be
-// ahead of the watch of a cell. reconnect is the maximum time that Karmada's watch of a cell stays broken after the cell's API server has
-// returned: client-go's backoff. Until then a count is older.
+// behind is the maximum age of the cells' state behind a count in the project. early is the maximum time by which the
+// watch of a project may be ahead of the watch of a cell. reconnect is the maximum time that Karmada's watch of a cell
+// stays broken after the cell's API server has returned: client-go's backoff. Until then a count is older.
 const (
 	behind    = 45 * time.Second
 	early     = 5 * time.Second
 	reconnect = time.Minute
 )
 
-// History is every version of the Workloads and WorkloadDeployments in a namespace of a project, and how many Instances their cells had. The
-// watches of several planes have no common order, so it is judged at the end. It is safe for concurrent use.
+// History is every version of the Workloads and WorkloadDeployments in a namespace of a project, and how many Instances
+// their cells had. The watches of several planes have no common order, so it is judged at the end. It is safe for
+// concurrent use.
 type History struct {
 	mu          sync.Mutex
 	workloads   []version
@@ -71,7 +72,8 @@ type sample struct {
 // NewHistory returns an empty History.
 func NewHistory() *History {
 	return &History{
-		deployments: map[types.UID][]version{}, cells: map[string]map[string]seen{}, samples: map[string]map[string][]sample{}, blind: map[string][]time.Time{},
+		deployments: map[types.UID][]version{}, cells: map[string]map[string]seen{},
+		samples: map[string]map[string][]sample{}, blind: map[string][]time.Time{},
 	}
 }
 
@@ -80,7 +82,9 @@ func (h *History) Workload(at time.Time, w *v1alpha.Workload) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	h.note("Workload "+w.Name, w.ResourceVersion, OfWorkload(w))
-	h.workloads = append(h.workloads, version{at: at, revision: revision(w.ResourceVersion), name: w.Name, owner: w.UID, counts: w.Status.ReplicaCounts})
+	h.workloads = append(h.workloads, version{
+		at: at, revision: revision(w.ResourceVersion), name: w.Name, owner: w.UID, counts: w.Status.ReplicaCounts,
+	})
 }
 
 // Deployment adds a version of a WorkloadDeployment, or its end.

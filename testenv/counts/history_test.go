@@ -24,7 +24,9 @@ type plane struct {
 
 func (p *plane) deployment(name string, desired int32, c v1alpha.ReplicaCounts) {
 	p.revision++
-	d := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), ResourceVersion: strconv.Itoa(p.revision)}}
+	d := &v1alpha.WorkloadDeployment{
+		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), ResourceVersion: strconv.Itoa(p.revision)},
+	}
 	d.Spec.WorkloadRef.UID, d.Spec.ScaleSettings.MinReplicas = "web", desired
 	d.Status.ReplicaCounts, d.Status.Indices = c, []v1alpha.CellIndices{{Cell: "a"}, {Cell: "b"}}
 	p.Deployment(p.now, d, false)

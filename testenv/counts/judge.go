@@ -18,7 +18,8 @@ import (
 
 func seenOf(i *v1alpha.Instance) seen {
 	// A status of one template does not count for the next one.
-	earlier := i.Status.Controller != nil && i.Status.Controller.ObservedTemplateHash != "" && i.Status.Controller.ObservedTemplateHash != i.TemplateHash()
+	earlier := i.Status.Controller != nil && i.Status.Controller.ObservedTemplateHash != "" &&
+		i.Status.Controller.ObservedTemplateHash != i.TemplateHash()
 	ready := i.DeletionTimestamp.IsZero() && !earlier && meta.IsStatusConditionTrue(i.Status.Conditions, v1alpha.ConditionReady)
 	return seen{
 		deployment: i.Labels[v1alpha.LabelDeploymentName], hash: i.TemplateHash(), ready: ready,
@@ -26,8 +27,8 @@ func seenOf(i *v1alpha.Instance) seen {
 	}
 }
 
-// Impossible returns what no moment of the history explains: counts that contradict each other, a Workload that counts more than its
-// deployments together, and a deployment whose count rises above what its cells had.
+// Impossible returns what no moment of the history explains: counts that contradict each other, a Workload that counts
+// more than its deployments together, and a deployment whose count rises above what its cells had.
 func (h *History) Impossible() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -63,11 +64,13 @@ func (h *History) Versions() int {
 	return count
 }
 
-// judge compares a version of a deployment with the versions before it and with its cells. A count that does not rise was true before.
+// judge compares a version of a deployment with the versions before it and with its cells. A count that does not rise
+// was true before.
 func (h *History) judge(before []version, v *version) []string {
 	var found []string
 	say := func(count string, got, most int32) {
-		found = append(found, fmt.Sprintf("WorkloadDeployment %s, revision %d: %s is %d, and it was %d at most", v.name, v.revision, count, got, most))
+		found = append(found, fmt.Sprintf("WorkloadDeployment %s, revision %d: %s is %d, and it was %d at most", v.name,
+			v.revision, count, got, most))
 	}
 	last := &before[len(before)-1]
 	var asked int32
@@ -99,8 +102,8 @@ func (h *History) judge(before []version, v *version) []string {
 	return found
 }
 
-// most is how many Instances the cells of a deployment had at most shortly before a version. It is not known while a cell was not watched,
-// and until Karmada watches it again.
+// most is how many Instances the cells of a deployment had at most shortly before a version. It is not known while a
+// cell was not watched, and until Karmada watches it again.
 func (h *History) most(v *version) (most sample, known bool) {
 	most.byHash = map[string]int32{}
 	begin, end := v.at.Add(-behind), v.at.Add(early)
@@ -150,7 +153,8 @@ func (h *History) judgeSum(w *version) []string {
 		{"updatedAvailableReplicas", w.counts.UpdatedAvailableReplicas, most.UpdatedAvailableReplicas},
 	} {
 		if count.got > count.most {
-			found = append(found, fmt.Sprintf("Workload %s, revision %d: %s is %d, and its deployments had %d at most", w.name, w.revision, count.name, count.got, count.most))
+			found = append(found, fmt.Sprintf("Workload %s, revision %d: %s is %d, and its deployments had %d at most", w.name,
+				w.revision, count.name, count.got, count.most))
 		}
 	}
 	return found
@@ -167,7 +171,8 @@ func (h *History) mostOf(deployment types.UID, w *version) (most v1alpha.Replica
 		c := &v.counts
 		most.Replicas, most.CurrentReplicas = max(most.Replicas, c.Replicas), max(most.CurrentReplicas, c.CurrentReplicas)
 		most.DesiredReplicas, most.ReadyReplicas = max(most.DesiredReplicas, c.DesiredReplicas), max(most.ReadyReplicas, c.ReadyReplicas)
-		most.AvailableReplicas, most.UpdatedReplicas = max(most.AvailableReplicas, c.AvailableReplicas), max(most.UpdatedReplicas, c.UpdatedReplicas)
+		most.AvailableReplicas, most.UpdatedReplicas = max(most.AvailableReplicas, c.AvailableReplicas),
+			max(most.UpdatedReplicas, c.UpdatedReplicas)
 		most.UpdatedAvailableReplicas = max(most.UpdatedAvailableReplicas, c.UpdatedAvailableReplicas)
 	}
 	return most

@@ -29,7 +29,8 @@ type Options struct {
 	Request string
 }
 
-// most leaves file descriptors to the rest of the test: 10,000 for the flood, and as many again if the port keeps them all.
+// most leaves file descriptors to the rest of the test: 10,000 for the flood, and as many again if the port keeps them
+// all.
 const most = 9000
 
 // Flood is a held flood.

@@ -1,10 +1,10 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package ledger is a stand-in for Milo's quota in one project: it answers ResourceClaims from the amounts of ResourceGrants, and
-// counts in AllowanceBuckets. Like Milo, it never evaluates a denied claim again, lets a partly denied claim keep its granted
-// amounts, writes denials with a transition time of 1970, answers no claim while namespace milo-system is missing, and sweeps
-// granted claims without an owner whose object does not exist.
+// Package ledger is a stand-in for Milo's quota in one project: it answers ResourceClaims from the amounts of
+// ResourceGrants, and counts in AllowanceBuckets. Like Milo, it never evaluates a denied claim again, lets a partly
+// denied claim keep its granted amounts, writes denials with a transition time of 1970, answers no claim while
+// namespace milo-system is missing, and sweeps granted claims without an owner whose object does not exist.
 package ledger
 
 import (
@@ -153,8 +153,8 @@ func (l *Ledger) Run(ctx context.Context) {
 	}
 }
 
-// Pass answers unanswered claims, in the order of creation, and counts. It returns the delay until the next pass; 0: at the next
-// change.
+// Pass answers unanswered claims, in the order of creation, and counts. It returns the delay until the next pass; 0: at
+// the next change.
 func (l *Ledger) Pass(ctx context.Context) (time.Duration, error) {
 	if _, err := l.Objects.Resource(namespaces).Get(ctx, systemNamespace, metav1.GetOptions{}); err != nil {
 		if apierrors.IsNotFound(err) {
@@ -277,13 +277,17 @@ func (l *Ledger) answer(ctx context.Context, c *claim, accounts accounts) error 
 	var allocations []any
 	for _, asked := range c.Spec.Requests {
 		held := accounts.of(asked.ResourceType)
-		one := allocation{ResourceType: asked.ResourceType, Status: "Granted", Reason: "QuotaAvailable", AllocatedAmount: asked.Amount, LastTransitionTime: condition.LastTransitionTime}
+		one := allocation{
+			ResourceType: asked.ResourceType, Status: "Granted", Reason: "QuotaAvailable", AllocatedAmount: asked.Amount,
+			LastTransitionTime: condition.LastTransitionTime,
+		}
 		if left := held.limit - held.allocated; left < asked.Amount {
 			one = allocation{
 				ResourceType: asked.ResourceType, Status: "Denied", Reason: "QuotaExceeded",
 				Message: fmt.Sprintf("Insufficient quota: need %d, only %d available", asked.Amount, left), LastTransitionTime: epoch,
 			}
-			condition.Status, condition.Reason, condition.Message, condition.LastTransitionTime = metav1.ConditionFalse, "QuotaExceeded", "Claim denied", epoch
+			condition.Status, condition.Reason, condition.Message, condition.LastTransitionTime = metav1.ConditionFalse,
+				"QuotaExceeded", "Claim denied", epoch
 		} else {
 			held.allocated += asked.Amount
 		}
@@ -311,7 +315,8 @@ func (l *Ledger) sweep(ctx context.Context, c *claim) error {
 		if err == nil {
 			patch := fmt.Sprintf(`{"metadata":{"ownerReferences":[{"apiVersion":%q,"kind":%q,"name":%q,"uid":%q}]}}`,
 				object.GetAPIVersion(), object.GetKind(), object.GetName(), object.GetUID())
-			_, err = l.Objects.Resource(Claims).Namespace(c.Namespace).Patch(ctx, c.Name, "application/merge-patch+json", []byte(patch), metav1.PatchOptions{FieldManager: fieldManager})
+			_, err = l.Objects.Resource(Claims).Namespace(c.Namespace).Patch(ctx, c.Name, "application/merge-patch+json",
+				[]byte(patch), metav1.PatchOptions{FieldManager: fieldManager})
 			return ignoreNotFound(err)
 		}
 		if !apierrors.IsNotFound(err) {
@@ -357,7 +362,8 @@ func (l *Ledger) writeBucket(ctx context.Context, bucket *unstructured.Unstructu
 			},
 		}}
 		var err error
-		if bucket, err = l.Objects.Resource(Buckets).Namespace(systemNamespace).Create(ctx, bucket, metav1.CreateOptions{FieldManager: fieldManager}); err != nil {
+		if bucket, err = l.Objects.Resource(Buckets).Namespace(systemNamespace).Create(ctx, bucket,
+			metav1.CreateOptions{FieldManager: fieldManager}); err != nil {
 			return fmt.Errorf("create the bucket of %s: %w", resourceType, err)
 		}
 	}
@@ -372,7 +378,9 @@ func (l *Ledger) writeBucket(ctx context.Context, bucket *unstructured.Unstructu
 	})
 }
 
-func (l *Ledger) writeStatus(ctx context.Context, resource schema.GroupVersionResource, namespace, name, uid string, status map[string]any) error {
+func (l *Ledger) writeStatus(
+	ctx context.Context, resource schema.GroupVersionResource, namespace, name, uid string, status map[string]any,
+) error {
 	kind := "ResourceClaim"
 	if resource == Buckets {
 		kind = "AllowanceBucket"
@@ -381,7 +389,8 @@ func (l *Ledger) writeStatus(ctx context.Context, resource schema.GroupVersionRe
 		"apiVersion": groupVersion.String(), "kind": kind,
 		"metadata": map[string]any{"name": name, "namespace": namespace, "uid": uid}, "status": status,
 	}}
-	_, err := l.Objects.Resource(resource).Namespace(namespace).ApplyStatus(ctx, name, object, metav1.ApplyOptions{FieldManager: fieldManager, Force: true})
+	_, err := l.Objects.Resource(resource).Namespace(namespace).ApplyStatus(ctx, name, object,
+		metav1.ApplyOptions{FieldManager: fieldManager, Force: true})
 	if err != nil && !apierrors.IsNotFound(err) {
 		return fmt.Errorf("write the status of %s %s: %w", kind, name, err)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
-// SetReport sets the report of a cell's agent on these Instances in the status of a copy, as the interpreter aggregates it. The
-// conditions, the counts, and the reports of other cells stay.
+// SetReport sets the report of a cell's agent on these Instances in the status of a copy, as the interpreter aggregates
+// it. The conditions, the counts, and the reports of other cells stay.
 func SetReport(t testing.TB, copied *v1alpha.WorkloadDeployment, cell string, instances ...wire.Instance) {
 	t.Helper()
 	var inCell []v1alpha.Instance

@@ -70,8 +70,8 @@ func WorkOf(t testing.TB, copied *v1alpha.WorkloadDeployment, cell string) *work
 	}
 }
 
-// Deliver propagates the present copy to cells as Karmada does, and collects these statuses from them. It writes the binding and
-// the Works, not the copy. A nil status is a cell that reports nothing.
+// Deliver propagates the present copy to cells as Karmada does, and collects these statuses from them. It writes the
+// binding and the Works, not the copy. A nil status is a cell that reports nothing.
 func (p *Planes) Deliver(t testing.TB, copied *v1alpha.WorkloadDeployment, cells map[string]*v1alpha.WorkloadDeploymentStatus) {
 	t.Helper()
 	copied = Get(t, p, copied.Namespace, copied.Name, copied.DeepCopy())
@@ -102,14 +102,16 @@ func (p *Planes) carryOut(t testing.TB, work *workv1alpha1.Work, report *runtime
 		w.Status.ManifestStatuses = nil
 		if report != nil {
 			w.Status.ManifestStatuses = []workv1alpha1.ManifestStatus{{
-				Identifier: workv1alpha1.ResourceIdentifier{Kind: v1alpha.KindWorkloadDeployment, Version: v1alpha.GroupVersion.Version}, Status: report,
+				Identifier: workv1alpha1.ResourceIdentifier{
+					Kind: v1alpha.KindWorkloadDeployment, Version: v1alpha.GroupVersion.Version,
+				}, Status: report,
 			}}
 		}
 	})
 }
 
-// Report returns a cell's report on the present copy: its agent has acted on the copy, and has written this status. It is nil for
-// no status.
+// Report returns a cell's report on the present copy: its agent has acted on the copy, and has written this status. It
+// is nil for no status.
 func Report(t testing.TB, copied *v1alpha.WorkloadDeployment, status *v1alpha.WorkloadDeploymentStatus) *runtime.RawExtension {
 	t.Helper()
 	if status == nil {

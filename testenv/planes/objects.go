@@ -33,7 +33,9 @@ func (p *Planes) Deployment(name, city string) *v1alpha.WorkloadDeployment {
 	return &v1alpha.WorkloadDeployment{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: p.Namespace.Name, Name: name,
-			Labels: map[string]string{v1alpha.LabelWorkloadUID: "workload-uid", v1alpha.LabelWorkloadName: "web", v1alpha.LabelPlacementName: "main"},
+			Labels: map[string]string{
+				v1alpha.LabelWorkloadUID: "workload-uid", v1alpha.LabelWorkloadName: "web", v1alpha.LabelPlacementName: "main",
+			},
 		},
 		Spec: v1alpha.WorkloadDeploymentSpec{
 			WorkloadRef:   v1alpha.WorkloadReference{Name: "web", UID: "workload-uid"},

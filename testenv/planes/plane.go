@@ -17,8 +17,8 @@ import (
 
 // Call is a request that a controller makes.
 type Call struct {
-	// Verb is get, list, create, update, patch, delete or apply; of a status, "apply status" and so on; of an event, "event"
-	// and its reason.
+	// Verb is get, list, create, update, patch, delete or apply; of a status, "apply status" and so on; of an event,
+	// "event" and its reason.
 	Verb string
 	// Kind of the object or list.
 	Kind string
@@ -26,8 +26,9 @@ type Call struct {
 	Name string
 }
 
-// Plane is a client of the real API server. It records the requests of a controller and lets a test do something before any
-// of them, for example what another writer does between the controller's read and its write. It is safe for concurrent use.
+// Plane is a client of the real API server. It records the requests of a controller and lets a test do something before
+// any of them, for example what another writer does between the controller's read and its write. It is safe for
+// concurrent use.
 type Plane struct {
 	client.WithWatch
 
@@ -62,13 +63,16 @@ func newPlane(c client.WithWatch) *Plane {
 		Apply: func(ctx context.Context, c client.WithWatch, obj runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
 			return p.do(applied("apply", obj), func() error { return c.Apply(ctx, obj, opts...) })
 		},
-		SubResourceApply: func(ctx context.Context, c client.Client, name string, obj runtime.ApplyConfiguration, opts ...client.SubResourceApplyOption) error {
+		SubResourceApply: func(ctx context.Context, c client.Client, name string, obj runtime.ApplyConfiguration,
+			opts ...client.SubResourceApplyOption) error {
 			return p.do(applied("apply "+name, obj), func() error { return c.SubResource(name).Apply(ctx, obj, opts...) })
 		},
-		SubResourceUpdate: func(ctx context.Context, c client.Client, name string, obj client.Object, opts ...client.SubResourceUpdateOption) error {
+		SubResourceUpdate: func(ctx context.Context, c client.Client, name string, obj client.Object,
+			opts ...client.SubResourceUpdateOption) error {
 			return p.do(p.call("update "+name, obj), func() error { return c.SubResource(name).Update(ctx, obj, opts...) })
 		},
-		SubResourcePatch: func(ctx context.Context, c client.Client, name string, obj client.Object, patch client.Patch, opts ...client.SubResourcePatchOption) error {
+		SubResourcePatch: func(ctx context.Context, c client.Client, name string, obj client.Object, patch client.Patch,
+			opts ...client.SubResourcePatchOption) error {
 			return p.do(p.call("patch "+name, obj), func() error { return c.SubResource(name).Patch(ctx, obj, patch, opts...) })
 		},
 	})
@@ -114,7 +118,8 @@ func applied(verb string, obj runtime.ApplyConfiguration) Call {
 	return call
 }
 
-// Before runs f before each request. If f returns an error, that is the answer, and the request is not sent. nil ends it.
+// Before runs f before each request. If f returns an error, that is the answer, and the request is not sent. nil ends
+// it.
 func (p *Plane) Before(f func(Call) error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package planes provides a hub and a project for the tests of the hub's controllers. Both are on the kube-apiserver of testenv:
-// their objects differ by namespace, and a controller reads and writes each through a separate Plane.
+// Package planes provides a hub and a project for the tests of the hub's controllers. Both are on the kube-apiserver of
+// testenv: their objects differ by namespace, and a controller reads and writes each through a separate Plane.
 package planes
 
 import (
@@ -158,7 +158,8 @@ func (s *connection) start(t testing.TB) error {
 	}); err != nil {
 		return fmt.Errorf("install the kinds of Karmada: %w", err)
 	}
-	scheme := testenv.Scheme(t, v1alpha.AddToScheme, quota.AddToScheme, networking.AddToScheme, policyv1alpha1.Install, workv1alpha1.Install, workv1alpha2.Install, clusterv1alpha1.Install)
+	scheme := testenv.Scheme(t, v1alpha.AddToScheme, quota.AddToScheme, networking.AddToScheme, policyv1alpha1.Install,
+		workv1alpha1.Install, workv1alpha2.Install, clusterv1alpha1.Install)
 	if s.client, err = client.NewWithWatch(config, client.Options{Scheme: scheme}); err != nil {
 		return err
 	}

@@ -32,18 +32,18 @@ type Builder struct {
 	Repository string
 	// Cache is the folder of built binaries.
 	Cache string
-	// Karmada is the minor version of Karmada, such as 1.17, whose module is karmada-<version> under hack/tools. Empty: the
-	// version in the module that Karmada shares with Kubernetes.
+	// Karmada is the minor version of Karmada, such as 1.17, whose module is karmada-<version> under hack/tools. Empty:
+	// the version in the module that Karmada shares with Kubernetes.
 	Karmada string
-	// Kubernetes is the minor version of the binaries of ControlPlane, such as 1.26, whose module is kubernetes-<version> under
-	// hack/tools. Empty: the version in the shared module.
+	// Kubernetes is the minor version of the binaries of ControlPlane, such as 1.26, whose module is kubernetes-<version>
+	// under hack/tools. Empty: the version in the shared module.
 	Kubernetes string
 	// Printf receives progress, one line per call. It may be called concurrently.
 	Printf func(format string, args ...any)
 }
 
-// Build builds the named binaries that are not cached and returns the path of each by its name. One go command builds all
-// binaries of a module, so that packages compile and link in parallel.
+// Build builds the named binaries that are not cached and returns the path of each by its name. One go command builds
+// all binaries of a module, so that packages compile and link in parallel.
 func (b *Builder) Build(ctx context.Context, names ...string) (map[string]string, error) {
 	wanted, err := selected(names)
 	if err != nil {
@@ -78,8 +78,8 @@ func (b *Builder) Build(ctx context.Context, names ...string) (map[string]string
 	return paths, nil
 }
 
-// folder returns the cache folder of a tool module. Its name is a hash of everything that determines the binaries: go.mod,
-// go.sum, the Go version, the build flags and tags.
+// folder returns the cache folder of a tool module. Its name is a hash of everything that determines the binaries:
+// go.mod, go.sum, the Go version, the build flags and tags.
 func (b *Builder) folder(module, goVersion string) (string, error) {
 	hash := sha256.New()
 	for _, file := range []string{"go.mod", "go.sum"} {
@@ -105,8 +105,8 @@ func (b *Builder) buildModule(ctx context.Context, folder string, wanted []tool)
 	})
 }
 
-// buildOnce calls build for the wanted tools that folder does not contain. A file lock keeps two processes from building them at
-// the same time.
+// buildOnce calls build for the wanted tools that folder does not contain. A file lock keeps two processes from
+// building them at the same time.
 func (b *Builder) buildOnce(ctx context.Context, folder string, wanted []tool, build func([]tool) error) error {
 	if len(missing(folder, wanted)) == 0 {
 		return nil
@@ -188,8 +188,8 @@ func (b *Builder) own(ctx context.Context, tags string, packages []string) (map[
 	return paths, nil
 }
 
-// moduleOfCommand returns the folder of the module that has a command of the repository, the nearest folder above the command with
-// a go.mod, and the command's path in that module.
+// moduleOfCommand returns the folder of the module that has a command of the repository, the nearest folder above the
+// command with a go.mod, and the command's path in that module.
 func (b *Builder) moduleOfCommand(pkg string) (module, inside string) {
 	command := filepath.Join(b.Repository, pkg)
 	for folder := filepath.Dir(command); folder != b.Repository && folder != filepath.Dir(folder); folder = filepath.Dir(folder) {
@@ -249,9 +249,9 @@ func (b *Builder) report(ctx context.Context, what string, building *compilation
 	}
 }
 
-// Prefetch downloads the modules of kwok and of the given packages of the repository, and compiles parts of the standard library.
-// It runs in parallel to a build: a go command downloads all modules that it needs before it compiles any package. Errors are
-// ignored, because the build that needs the same modules reports them.
+// Prefetch downloads the modules of kwok and of the given packages of the repository, and compiles parts of the
+// standard library. It runs in parallel to a build: a go command downloads all modules that it needs before it compiles
+// any package. Errors are ignored, because the build that needs the same modules reports them.
 func (b *Builder) Prefetch(ctx context.Context, packages ...string) {
 	var group sync.WaitGroup
 	defer group.Wait()
@@ -272,8 +272,8 @@ func (b *Builder) Prefetch(ctx context.Context, packages ...string) {
 	}
 }
 
-// KarmadaFolder returns the folder of Karmada's module in the module cache. It downloads the module if only the binaries
-// are cached.
+// KarmadaFolder returns the folder of Karmada's module in the module cache. It downloads the module if only the
+// binaries are cached.
 func (b *Builder) KarmadaFolder(ctx context.Context) (string, error) {
 	downloaded, err := output(ctx, b.module(b.karmadaModule()), "mod", "download", "-json", KarmadaModule)
 	if err != nil {

@@ -22,8 +22,8 @@ import (
 const (
 	// flags are the common flags of all go commands. With -trimpath, tool modules and checkouts share compiled packages.
 	flags = "-mod=readonly -buildvcs=false -trimpath"
-	// collect is GOGC of the compilers: collecting garbage less often saves a third of their time. limit is their GOMEMLIMIT,
-	// which bounds the additional memory.
+	// collect is GOGC of the compilers: collecting garbage less often saves a third of their time. limit is their
+	// GOMEMLIMIT, which bounds the additional memory.
 	collect, limit = "400", "2GiB"
 )
 
@@ -97,7 +97,8 @@ func (c *compilation) run(ctx context.Context) error {
 	return nil
 }
 
-// follow counts downloads and compiled packages in the output of go build -v and returns the other lines, which are errors.
+// follow counts downloads and compiled packages in the output of go build -v and returns the other lines, which are
+// errors.
 func (c *compilation) follow(stderr io.Reader) (string, error) {
 	var rest strings.Builder
 	lines := bufio.NewScanner(stderr)

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// Lock takes an exclusive lock on a file. It waits until the lock is free or ctx ends. The kernel releases the lock when the
-// process that holds it ends.
+// Lock takes an exclusive lock on a file. It waits until the lock is free or ctx ends. The kernel releases the lock
+// when the process that holds it ends.
 func Lock(ctx context.Context, path string) (func(), error) {
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {

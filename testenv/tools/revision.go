@@ -18,8 +18,8 @@ import (
 // ErrNoRevision means that the checkout does not have a revision: it is a shallow clone, or has no history.
 var ErrNoRevision = errors.New("the clone does not have the revision")
 
-// Revision builds those commands of the repository, as they were at a revision, that are not cached, and returns the path of each
-// binary by its name.
+// Revision builds those commands of the repository, as they were at a revision, that are not cached, and returns the
+// path of each binary by its name.
 func (b *Builder) Revision(ctx context.Context, revision string, packages ...string) (map[string]string, error) {
 	commit, err := b.git(ctx, "rev-parse", "--verify", "--quiet", revision+"^{commit}")
 	if err != nil {

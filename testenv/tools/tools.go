@@ -37,8 +37,8 @@ const (
 	HostLocal                  = "host-local"
 )
 
-// karmadaPrefix and kubernetesPrefix are the prefixes of the folders of modules under hack/tools that build other versions of Karmada
-// and Kubernetes.
+// karmadaPrefix and kubernetesPrefix are the prefixes of the folders of modules under hack/tools that build other
+// versions of Karmada and Kubernetes.
 const karmadaPrefix, kubernetesPrefix = "karmada-", "kubernetes-"
 
 // KarmadaModule is the path of Karmada's module, from which a federation also takes CRDs and the webhook configuration.
@@ -51,8 +51,9 @@ type tool struct {
 	name   string // file name of the binary
 }
 
-// tags are the build tags of modules under hack/tools. Prometheus' target discoveries depend on the clients of two dozen clouds.
-// runc applies the seccomp profile of a container only with its tag; the excluded snapshotters of containerd need headers.
+// tags are the build tags of modules under hack/tools. Prometheus' target discoveries depend on the clients of two
+// dozen clouds. runc applies the seccomp profile of a container only with its tag; the excluded snapshotters of
+// containerd need headers.
 var tags = map[string]string{monitoring: "remove_all_sd", containers: "no_btrfs,no_devmapper,no_zfs,seccomp"}
 
 // shared is the module of etcd, Kubernetes and Karmada.
@@ -74,8 +75,8 @@ func (t tool) output() string {
 	return last
 }
 
-// all returns every binary. etcd, Kubernetes and Karmada share a module, so that their common packages are compiled once. kwok
-// needs an older version of Kubernetes. Prometheus is for tests of the chart's Prometheus objects.
+// all returns every binary. etcd, Kubernetes and Karmada share a module, so that their common packages are compiled
+// once. kwok needs an older version of Kubernetes. Prometheus is for tests of the chart's Prometheus objects.
 func all() []tool {
 	const kubernetes, karmada = "k8s.io/kubernetes/cmd/", KarmadaModule + "/cmd/"
 	const containerd, cni = "github.com/containerd/containerd/v2/cmd/", "github.com/containernetworking/plugins/plugins/"
@@ -113,7 +114,8 @@ func Core() []string {
 // ControlPlane returns the binaries of a cell that Builder.Kubernetes selects the version of.
 func ControlPlane() []string { return named(tool.ofKubernetes) }
 
-// Containers returns the binaries of a node that runs containers. BuildsContainers reports whether this machine builds them.
+// Containers returns the binaries of a node that runs containers. BuildsContainers reports whether this machine builds
+// them.
 func Containers() []string { return named(tool.ofContainers) }
 
 // ofContainers reports whether only nodes that run containers need the binary.
@@ -146,12 +148,12 @@ func (b *Builder) karmadaModule() string {
 	return karmadaPrefix + b.Karmada
 }
 
-// KarmadaVersions returns the minor versions of Karmada, the oldest first, that a Builder can build in addition to the shared
-// module's version.
+// KarmadaVersions returns the minor versions of Karmada, the oldest first, that a Builder can build in addition to the
+// shared module's version.
 func KarmadaVersions(repository string) ([]string, error) { return versions(repository, karmadaPrefix) }
 
-// KubernetesVersions returns the minor versions of Kubernetes, the oldest first, that a Builder can build in addition to the shared
-// module's version.
+// KubernetesVersions returns the minor versions of Kubernetes, the oldest first, that a Builder can build in addition
+// to the shared module's version.
 func KubernetesVersions(repository string) ([]string, error) {
 	return versions(repository, kubernetesPrefix)
 }
@@ -181,10 +183,12 @@ func named(wanted func(tool) bool) []string {
 	return names
 }
 
-// BuildsContainers returns an error with the requirements for the binaries of Containers that this machine does not meet, or nil.
+// BuildsContainers returns an error with the requirements for the binaries of Containers that this machine does not
+// meet, or nil.
 func BuildsContainers(ctx context.Context) error {
 	if err := exec.CommandContext(ctx, "pkg-config", "--exists", "libseccomp").Run(); err != nil {
-		return fmt.Errorf("runc is built with libseccomp, whose headers pkg-config does not find: apt-get install libseccomp-dev pkg-config (%w)", err)
+		return fmt.Errorf("runc is built with libseccomp, whose headers pkg-config does not find: apt-get install "+
+			"libseccomp-dev pkg-config (%w)", err)
 	}
 	return nil
 }

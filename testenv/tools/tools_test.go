@@ -194,12 +194,15 @@ func TestLockWaits(t *testing.T) {
 // TestRevision: commands are built as they were at a revision, once, whatever the checkout has now.
 func TestRevision(t *testing.T) {
 	b := checkout(t, "package main\n")
-	for _, args := range [][]string{{"init", "-q"}, {"add", "."}, {"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "first"}} {
+	for _, args := range [][]string{
+		{"init", "-q"}, {"add", "."}, {"-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "-qm", "first"},
+	} {
 		if _, err := b.git(t.Context(), args...); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := os.WriteFile(filepath.Join(b.Repository, "cmd/hello/main.go"), []byte("package main\n\nfunc main() { broken() }\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(b.Repository, "cmd/hello/main.go"),
+		[]byte("package main\n\nfunc main() { broken() }\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	first, err := b.Revision(t.Context(), "HEAD", "./cmd/hello")

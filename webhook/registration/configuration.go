@@ -19,8 +19,8 @@ func (r *Registration) Trusted(ctx context.Context, bundle []byte) (bool, error)
 	return r.every(ctx, func(_ string, to map[string]any) bool { return to["caBundle"] == encoded })
 }
 
-// Carries reports whether every webhook is called at the path that path returns for its plain path. Without targets that is not
-// known, and false.
+// Carries reports whether every webhook is called at the path that path returns for its plain path. Without targets
+// that is not known, and false.
 func (r *Registration) Carries(ctx context.Context, path func(plain string) string) (bool, error) {
 	return r.every(ctx, func(plain string, to map[string]any) bool {
 		if r.URL != "" {
@@ -31,8 +31,8 @@ func (r *Registration) Carries(ctx context.Context, path func(plain string) stri
 	})
 }
 
-// every reports whether every webhook of every configuration is registered and passes the check, which gets its plain path and its
-// clientConfig.
+// every reports whether every webhook of every configuration is registered and passes the check, which gets its plain
+// path and its clientConfig.
 func (r *Registration) every(ctx context.Context, check func(plain string, to map[string]any) bool) (bool, error) {
 	if len(r.Targets) == 0 {
 		return false, nil
@@ -89,7 +89,9 @@ func plainPaths(template *unstructured.Unstructured) (map[string]string, error) 
 }
 
 // complete sets the address, the CAs, the users and the stage of a configuration's webhooks.
-func (r *Registration) complete(ctx context.Context, template *unstructured.Unstructured, bundle []byte) (*unstructured.Unstructured, error) {
+func (r *Registration) complete(
+	ctx context.Context, template *unstructured.Unstructured, bundle []byte,
+) (*unstructured.Unstructured, error) {
 	wanted := template.DeepCopy()
 	webhooks, found, err := unstructured.NestedSlice(wanted.Object, "webhooks")
 	if err != nil || !found {

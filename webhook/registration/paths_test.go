@@ -99,8 +99,8 @@ func TestCarries(t *testing.T) {
 	}
 }
 
-// TestPathsStaySecret: without current paths, no configuration is registered, and errors name no secret, though API servers quote
-// refused configurations.
+// TestPathsStaySecret: without current paths, no configuration is registered, and errors name no secret, though API
+// servers quote refused configurations.
 func TestPathsStaySecret(t *testing.T) {
 	r, paths := newRegistered(t), &secretPaths{secret: "5ec8e7", fail: errors.New("no route")}
 	r.Paths = paths
@@ -109,7 +109,8 @@ func TestPathsStaySecret(t *testing.T) {
 	}
 	paths.fail = nil
 	r.fail = errors.New(`clientConfig.url: Invalid value: "https://x/validate-workload/5ec8e7": no`)
-	if err := r.Register(t.Context()); err == nil || strings.Contains(err.Error(), "5ec8e7") || !strings.Contains(err.Error(), "x/validate-workload") {
+	if err := r.Register(t.Context()); err == nil || strings.Contains(err.Error(), "5ec8e7") ||
+		!strings.Contains(err.Error(), "x/validate-workload") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -37,7 +37,8 @@ type Target struct {
 	Name string
 	// Client writes, and reads without a cache.
 	Client client.Client
-	// Configurations are applied there. Each clientConfig names a Service. Configurations without webhooks are applied unchanged.
+	// Configurations are applied there. Each clientConfig names a Service. Configurations without webhooks are applied
+	// unchanged.
 	Configurations []*unstructured.Unstructured
 	// Superseded are the configurations of another mode of the add-on. They are deleted after Configurations were applied.
 	Superseded []*unstructured.Unstructured
@@ -64,7 +65,8 @@ type Registration struct {
 	Paths Paths
 	// Changed receives a value when the bundle changed. May be nil.
 	Changed <-chan struct{}
-	// FailurePolicy replaces failure policy Fail. Empty: it stays. A webhook with policy Ignore only prevents mistakes, and always keeps it.
+	// FailurePolicy replaces failure policy Fail. Empty: it stays. A webhook with policy Ignore only prevents mistakes,
+	// and always keeps it.
 	FailurePolicy admissionregistrationv1.FailurePolicyType
 	// NamespaceSelector selects the namespaces in which webhooks are called. Nil: all.
 	NamespaceSelector *metav1.LabelSelector

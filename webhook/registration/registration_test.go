@@ -85,7 +85,8 @@ func TestComplete(t *testing.T) {
 	}
 	for _, hook := range r.validating(t).Webhooks {
 		to := hook.ClientConfig
-		if to.URL == nil || !strings.HasPrefix(*to.URL, "https://webhooks.example.com:9443/validate-") || to.Service != nil || string(to.CABundle) != "first" {
+		if to.URL == nil || !strings.HasPrefix(*to.URL, "https://webhooks.example.com:9443/validate-") ||
+			to.Service != nil || string(to.CABundle) != "first" {
 			t.Errorf("%s is called at %+v", hook.Name, to)
 		}
 		for _, condition := range hook.MatchConditions {
@@ -109,7 +110,8 @@ func TestRegister(t *testing.T) {
 	if err := r.client.Update(t.Context(), found); err != nil {
 		t.Fatal(err)
 	}
-	if err := r.Register(t.Context()); err != nil || r.applied.Load() != 2 || string(r.validating(t).Webhooks[0].ClientConfig.CABundle) != "first" {
+	if err := r.Register(t.Context()); err != nil || r.applied.Load() != 2 ||
+		string(r.validating(t).Webhooks[0].ClientConfig.CABundle) != "first" {
 		t.Errorf("what was edited is not put right: %d times, %v", r.applied.Load(), err)
 	}
 }
@@ -123,7 +125,8 @@ func TestStages(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, hook := range r.validating(t).Webhooks {
-		if *hook.FailurePolicy != admissionregistrationv1.Ignore || hook.NamespaceSelector == nil || hook.NamespaceSelector.MatchLabels["stage"] != "first" {
+		if *hook.FailurePolicy != admissionregistrationv1.Ignore || hook.NamespaceSelector == nil ||
+			hook.NamespaceSelector.MatchLabels["stage"] != "first" {
 			t.Errorf("%s: %s in %v", hook.Name, *hook.FailurePolicy, hook.NamespaceSelector)
 		}
 	}
@@ -205,8 +208,8 @@ func TestTrusted(t *testing.T) {
 	}
 }
 
-// TestFailures: each error names its cause, and no configuration is applied without a CA: an empty caBundle means the public
-// authorities.
+// TestFailures: each error names its cause, and no configuration is applied without a CA: an empty caBundle means the
+// public authorities.
 func TestFailures(t *testing.T) {
 	problem := errors.New("no route")
 	cases := map[string]struct {
@@ -215,8 +218,11 @@ func TestFailures(t *testing.T) {
 	}{
 		"no CA":    {change: func(r *registered) { r.bundle = "" }, want: "no CA"},
 		"a bad CA": {change: func(r *registered) { r.Bundle = func(context.Context) ([]byte, error) { return nil, problem } }, want: "no route"},
-		"no users": {change: func(r *registered) { r.Users = func(context.Context) ([]string, error) { return nil, problem } }, want: "the users of the add-on"},
-		"no API":   {change: func(r *registered) { r.fail = problem }, want: "ValidatingWebhookConfiguration karmada-compute at root"},
+		"no users": {
+			change: func(r *registered) { r.Users = func(context.Context) ([]string, error) { return nil, problem } },
+			want:   "the users of the add-on",
+		},
+		"no API": {change: func(r *registered) { r.fail = problem }, want: "ValidatingWebhookConfiguration karmada-compute at root"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

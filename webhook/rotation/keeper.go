@@ -25,12 +25,13 @@ import (
 )
 
 const (
-	// hubTimeout bounds the requests of one Ensure, so that time-dependent state is published even if the hub does not answer.
+	// hubTimeout bounds the requests of one Ensure, so that time-dependent state is published even if the hub does not
+	// answer.
 	hubTimeout = 10 * time.Second
 	// attempts is the number of attempts of one Ensure after conflicts with another replica.
 	attempts = 5
-	// jitter is the largest fraction by which the interval between reads of the Secret is shortened, so that replicas do not read it at
-	// the same time.
+	// jitter is the largest fraction by which the interval between reads of the Secret is shortened, so that replicas do
+	// not read it at the same time.
 	jitter = 0.2
 )
 
@@ -66,8 +67,8 @@ func New[T any](options Options[T]) (*Keeper[T], error) {
 	}, nil
 }
 
-// Start calls Ensure at once, then after each Interval at the latest, or each Delay if that is shorter while a rotation is in progress, and
-// when there is an exposure, until ctx ends. Errors are logged and retried.
+// Start calls Ensure at once, then after each Interval at the latest, or each Delay if that is shorter while a rotation
+// is in progress, and when there is an exposure, until ctx ends. Errors are logged and retried.
 func (k *Keeper[T]) Start(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if err := k.Ensure(ctx); err != nil && ctx.Err() == nil {
@@ -94,8 +95,9 @@ func (k *Keeper[T]) State() State[T] {
 	return State[T]{}
 }
 
-// Expose reports that the current item may be known to others. It does not wait for the rotation that this may cause. Exposures during
-// a rotation whose next item is not used yet cause no further rotation; nor do exposures from before the current item.
+// Expose reports that the current item may be known to others. It does not wait for the rotation that this may cause.
+// Exposures during a rotation whose next item is not used yet cause no further rotation; nor do exposures from before
+// the current item.
 func (k *Keeper[T]) Expose(cause string) {
 	if !k.exposed.CompareAndSwap(nil, &exposure{cause: cause, at: k.options.Clock.Now()}) {
 		return
@@ -106,7 +108,8 @@ func (k *Keeper[T]) Expose(cause string) {
 	}
 }
 
-// Ensure reads or creates the Secret and does the step of a rotation that is due. The state is published even if the hub fails.
+// Ensure reads or creates the Secret and does the step of a rotation that is due. The state is published even if the
+// hub fails.
 func (k *Keeper[T]) Ensure(ctx context.Context) error {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -130,7 +133,8 @@ func (k *Keeper[T]) reconcile(ctx context.Context) error {
 		return err
 	}
 	if before := k.State(); read.Current == nil && before.Current != nil {
-		// The Secret was deleted while its content is in use, so it is created again with the same content, and a rotation replaces that.
+		// The Secret was deleted while its content is in use, so it is created again with the same content, and a rotation
+		// replaces that.
 		read = before
 		read.Request = CauseDeleted
 		k.options.Log.Info(k.options.What+": the Secret was deleted; creating it again and rotating", "secret", k.options.Secret.String())
@@ -171,8 +175,8 @@ func (k *Keeper[T]) read(ctx context.Context) (*corev1.Secret, State[T], error) 
 	return secret, read, err
 }
 
-// write writes and publishes a state, if the Secret does not have it. It returns a conflict when another replica has written since the
-// Secret was read.
+// write writes and publishes a state, if the Secret does not have it. It returns a conflict when another replica has
+// written since the Secret was read.
 func (k *Keeper[T]) write(ctx context.Context, secret *corev1.Secret, s State[T], step Step) error {
 	before := secret.DeepCopy()
 	if err := k.format.encode(s, secret); err != nil {
@@ -231,7 +235,9 @@ func (k *Keeper[T]) publish(s State[T]) error {
 func newRotations(registerer prometheus.Registerer) (*prometheus.CounterVec, error) {
 	rotations := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "karmada_compute_webhook_rotations_total",
-		Help: "Rotations of the webhooks' paths and CAs that this replica has begun, by cause: due, requested (by annotation), deleted (the Secret was), expired; and for paths, whose last rotation is long enough ago, start, left and handshake: what may have shown the path.",
+		Help: "Rotations of the webhooks' paths and CAs that this replica has begun, by cause: due, requested (by annotation), " +
+			"deleted (the Secret was), expired; and for paths, whose last rotation is long enough ago, start, left and handshake: " +
+			"what may have shown the path.",
 	}, []string{"of", "cause"})
 	if registerer == nil {
 		return rotations, nil
@@ -256,12 +262,13 @@ const (
 
 // Store is where a Keeper keeps its state, and when.
 type Store struct {
-	// Client reads and writes the Secret (get, create, update), without a cache: a stale read would undo another replica's write.
+	// Client reads and writes the Secret (get, create, update), without a cache: a stale read would undo another replica's
+	// write.
 	Client client.Client
 	// Secret holds the state.
 	Secret types.NamespacedName
-	// Delay is how long API servers get to observe changed webhook configurations, five minutes by default: the watch of one that could
-	// not reach its storage for a while is retried after up to a minute.
+	// Delay is how long API servers get to observe changed webhook configurations, five minutes by default: the watch of
+	// one that could not reach its storage for a while is retried after up to a minute.
 	Delay time.Duration
 	// Interval is the longest time between reads of the Secret, 10 seconds by default.
 	Interval time.Duration
@@ -299,11 +306,11 @@ type Options[T any] struct {
 	What, Item string
 	// Extra writes additional entries of the Secret for the current item. Nil: there are no additional entries.
 	Extra func(current *T, data map[string][]byte)
-	// Publish is called with each state that was read or written, and whenever the passed time may have changed its consequences. Nil:
-	// it is not called.
+	// Publish is called with each state that was read or written, and whenever the passed time may have changed its
+	// consequences. Nil: it is not called.
 	Publish func(State[T]) error
-	// Registered reports whether every webhook configuration has the item that Policy.Awaits waits for. It must not call Ensure.
-	// ErrUnknown means that this replica does not know: the others decide.
+	// Registered reports whether every webhook configuration has the item that Policy.Awaits waits for. It must not call
+	// Ensure. ErrUnknown means that this replica does not know: the others decide.
 	Registered func(context.Context, State[T]) (bool, error)
 }
 

@@ -120,14 +120,15 @@ func TestCorruptSecret(t *testing.T) {
 	f := format[string]{kind: words{}, names: annotations, item: "word"}
 	for name, data := range map[string]map[string][]byte{"unreadable": {"current": {}}, "no current one": {"previous": []byte("a")}} {
 		secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: "system", Name: "words"}, Data: data}
-		if _, err := f.decode(secret); err == nil || !strings.Contains(err.Error(), "Secret system/words is corrupt, delete it so that another word") {
+		if _, err := f.decode(secret); err == nil || !strings.Contains(err.Error(),
+			"Secret system/words is corrupt, delete it so that another word") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-// TestExposure: each of two replicas reports the same exposure, and more follow. There is one rotation, when the current item is old
-// enough, and another one as long after that.
+// TestExposure: each of two replicas reports the same exposure, and more follow. There is one rotation, when the
+// current item is old enough, and another one as long after that.
 func TestExposure(t *testing.T) {
 	hub, clock := fake.NewFakeClient(), testclock.NewFakeClock(epoch)
 	registries := []*prometheus.Registry{prometheus.NewRegistry(), prometheus.NewRegistry()}

@@ -27,8 +27,8 @@ type Phases struct {
 	Ahead bool
 	// Delay is how long API servers get to observe changed webhook configurations.
 	Delay time.Duration
-	// Settle is the pause that callers have no part in. With Ahead, how long the previous item stays after its last use; otherwise how
-	// long replicas get to read the next one.
+	// Settle is the pause that callers have no part in. With Ahead, how long the previous item stays after its last use;
+	// otherwise how long replicas get to read the next one.
 	Settle time.Duration
 	// Spacing is the least age of the current item at which an exposure replaces it.
 	Spacing time.Duration
@@ -75,8 +75,8 @@ func (p Policy[T]) Awaits(s State[T]) bool {
 	return s.Previous != nil
 }
 
-// Advance does the step that is due, if any. It does one at a time, because each must be published before the next is decided: registered
-// is about s, not about the state that it returns.
+// Advance does the step that is due, if any. It does one at a time, because each must be published before the next is
+// decided: registered is about s, not about the state that it returns.
 func (p Policy[T]) Advance(s State[T], now time.Time, registered Registered) (State[T], Step, error) {
 	switch {
 	case s.Current == nil:
@@ -149,8 +149,8 @@ func (p Policy[T]) begin(s State[T], now time.Time) (State[T], Step, error) {
 	return s, Step{Does: "created the next", Cause: cause}, err
 }
 
-// finish promotes the next item when the pause before that is over. While there is a previous item it waits: the state holds three, and
-// some caller may depend on that one.
+// finish promotes the next item when the pause before that is over. While there is a previous item it waits: the state
+// holds three, and some caller may depend on that one.
 func (p Policy[T]) finish(s State[T], now time.Time, registered Registered) (State[T], Step) {
 	since, pause := s.NextSince, p.Phases.Settle
 	if p.Phases.Ahead {
@@ -198,11 +198,13 @@ type State[T any] struct {
 
 	// CurrentSince and NextSince are when they became current and next.
 	CurrentSince, NextSince time.Time
-	// RegisteredSince is the time since which every webhook configuration is known to have the item that this rotation waits for.
+	// RegisteredSince is the time since which every webhook configuration is known to have the item that this rotation
+	// waits for.
 	RegisteredSince time.Time
 	// Request is why a rotation begins before it is due: at once. "": it does not.
 	Request string
-	// Exposed is why the current item may be known to others: a rotation begins when the last one is Phases.Spacing ago. "": it is not.
+	// Exposed is why the current item may be known to others: a rotation begins when the last one is Phases.Spacing ago.
+	// "": it is not.
 	Exposed string
 }
 

@@ -52,7 +52,8 @@ func (f *format[T]) decode(secret *corev1.Secret) (State[T], error) {
 		err = fmt.Errorf("there is no entry of the %s %s", Current, f.item)
 	}
 	if err != nil {
-		return State[T]{}, fmt.Errorf("Secret %s/%s is corrupt, delete it so that another %s is created: %w", secret.Namespace, secret.Name, f.item, err)
+		return State[T]{}, fmt.Errorf("Secret %s/%s is corrupt, delete it so that another %s is created: %w",
+			secret.Namespace, secret.Name, f.item, err)
 	}
 	// A time that cannot be parsed counts as missing, which only prolongs a rotation.
 	s.CurrentSince = decodeTime(secret.Annotations, f.names.CurrentSince)

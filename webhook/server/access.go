@@ -38,8 +38,8 @@ func retry() *wait.Backoff {
 	return &wait.Backoff{Duration: 200 * time.Millisecond, Factor: 1.5, Jitter: 0.2, Steps: 4}
 }
 
-// guard authenticates callers by a client certificate or a token, and authorizes them for the path that they call, by a group or a
-// SubjectAccessReview. A caller with neither may call the webhook whose secret path it knows.
+// guard authenticates callers by a client certificate or a token, and authorizes them for the path that they call, by a
+// group or a SubjectAccessReview. A caller with neither may call the webhook whose secret path it knows.
 type guard struct {
 	authenticator authenticator.Request
 	authorizer    authorizer.Authorizer
@@ -95,8 +95,8 @@ func newGuard(o *Options, ca *dynamiccertificates.DynamicFileCAContent, log logr
 
 type authenticatedKey struct{}
 
-// Authenticated reports whether the caller of a request has proved its identity. Otherwise it knows the secret path, and everything in the
-// request is no more than its claim.
+// Authenticated reports whether the caller of a request has proved its identity. Otherwise it knows the secret path,
+// and everything in the request is no more than its claim.
 func Authenticated(ctx context.Context) bool { return ctx.Value(authenticatedKey{}) != nil }
 
 // wrap puts the guard in front of a handler.
@@ -122,21 +122,23 @@ func (g *guard) wrap(name string, next http.Handler) http.Handler {
 // secretSegment is the name of the last segment of a path in which callers without credentials give a secret.
 const secretSegment = "secret"
 
-// wrapSecret puts the comparison of the path's secret in front of a handler. A wrong one is answered as any path that does not
-// exist. The secret is not logged, right or wrong.
+// wrapSecret puts the comparison of the path's secret in front of a handler. A wrong one is answered as any path that
+// does not exist. The secret is not logged, right or wrong.
 func (g *guard) wrapSecret(webhook Webhook, known Paths, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if known.Accepts(webhook.Path, r.PathValue(secretSegment)) {
 			listeners.Prove(r.Context())
 			next.ServeHTTP(w, r)
-			// Its caller quotes the URL of a call that gets no answer. With an answer, whatever its status, an API server does not.
+			// Its caller quotes the URL of a call that gets no answer. With an answer, whatever its status, an API server does
+			// not.
 			if r.Context().Err() != nil {
 				known.Expose(paths.CauseLeft)
 			}
 			return
 		}
 		g.refused(webhook.Name)
-		g.log.Info("Caller refused", "called", webhook.Name, "from", r.RemoteAddr, "reason", "the path has another secret than the webhook configurations")
+		g.log.Info("Caller refused", "called", webhook.Name, "from", r.RemoteAddr, "reason",
+			"the path has another secret than the webhook configurations")
 		http.NotFound(w, r)
 	})
 }

@@ -17,8 +17,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// TestSecretsStaySecret: neither the log nor a metric names the secret after a path, and the answer to a wrong secret equals the answer
-// of a path that does not exist.
+// TestSecretsStaySecret: neither the log nor a metric names the secret after a path, and the answer to a wrong secret
+// equals the answer of a path that does not exist.
 func TestSecretsStaySecret(t *testing.T) {
 	var log syncBuffer
 	r := start(t, func(s *Server) {
@@ -106,7 +106,10 @@ func FuzzPath(f *testing.F) {
 	for _, path := range []string{"/open", "/closed"} {
 		mux.Handle("POST "+path+"/{"+secretSegment+"}", g.wrapSecret(Webhook{Name: path, Path: path}, known, handler))
 	}
-	for _, seed := range []string{"/open/first-secret", "/open/second-secret", "/closed//second-secret", "/open/%66irst-secret", "/open/../closed/second-secret", "/open/", ""} {
+	for _, seed := range []string{
+		"/open/first-secret", "/open/second-secret", "/closed//second-secret", "/open/%66irst-secret",
+		"/open/../closed/second-secret", "/open/", "",
+	} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, path string) {

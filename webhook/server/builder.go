@@ -61,7 +61,8 @@ func (b *Builder[T]) RegisterController(name string, setup func(T) error) *Build
 func (b *Builder[T]) RegisterWebhook(webhook Webhook) *Builder[T] {
 	for _, other := range b.webhooks {
 		if other.Name == webhook.Name || other.Path == webhook.Path {
-			b.mistakes = append(b.mistakes, fmt.Errorf("webhooks %q at %s and %q at %s: names and paths are unique", other.Name, other.Path, webhook.Name, webhook.Path))
+			b.mistakes = append(b.mistakes, fmt.Errorf("webhooks %q at %s and %q at %s: names and paths are unique", other.Name,
+				other.Path, webhook.Name, webhook.Path))
 		}
 	}
 	b.webhooks = append(b.webhooks, webhook)
@@ -73,7 +74,8 @@ func (b *Builder[T]) RegisterAdmission(name, path string, handler admission.Hand
 	return b.RegisterWebhook(Webhook{Name: name, Path: path, Handler: &admission.Webhook{Handler: b.observed(handler)}})
 }
 
-// AddFlags adds --controllers and --webhooks, each to its group, if both are registered. Call it after the last registration.
+// AddFlags adds --controllers and --webhooks, each to its group, if both are registered. Call it after the last
+// registration.
 func (b *Builder[T]) AddFlags(controllers, webhooks *pflag.FlagSet) {
 	b.selectedControllers, b.selectedWebhooks = []string{"*"}, []string{"*"}
 	if len(b.controllers) == 0 || len(b.webhooks) == 0 {
@@ -138,7 +140,8 @@ func each[T any](list []T, text func(T) string) []string {
 	return texts
 }
 
-// selects reports whether a list selects a name. As in Kubernetes' controller managers a name takes precedence over `*`.
+// selects reports whether a list selects a name. As in Kubernetes' controller managers a name takes precedence over
+// `*`.
 func selects(list []string, name string) bool {
 	switch {
 	case slices.Contains(list, "-"+name):

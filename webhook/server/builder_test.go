@@ -39,11 +39,15 @@ func TestSelection(t *testing.T) {
 		wantControllers, wantWebhooks []string
 		wantErr                       string
 	}{
-		"everything":         {wantControllers: []string{"one", "two"}, wantWebhooks: []string{"one", "two"}},
-		"controllers only":   {args: []string{"--webhooks="}, wantControllers: []string{"one", "two"}},
-		"webhooks only":      {args: []string{"--controllers=-*"}, wantWebhooks: []string{"one", "two"}},
-		"by name":            {args: []string{"--controllers=two", "--webhooks=one"}, wantControllers: []string{"two"}, wantWebhooks: []string{"one"}},
-		"all but one":        {args: []string{"--controllers=*,-two", "--webhooks=-one,*"}, wantControllers: []string{"one"}, wantWebhooks: []string{"two"}},
+		"everything":       {wantControllers: []string{"one", "two"}, wantWebhooks: []string{"one", "two"}},
+		"controllers only": {args: []string{"--webhooks="}, wantControllers: []string{"one", "two"}},
+		"webhooks only":    {args: []string{"--controllers=-*"}, wantWebhooks: []string{"one", "two"}},
+		"by name": {
+			args: []string{"--controllers=two", "--webhooks=one"}, wantControllers: []string{"two"}, wantWebhooks: []string{"one"},
+		},
+		"all but one": {
+			args: []string{"--controllers=*,-two", "--webhooks=-one,*"}, wantControllers: []string{"one"}, wantWebhooks: []string{"two"},
+		},
 		"an unknown one":     {args: []string{"--controllers=*,three"}, wantErr: `--controllers: "three" is not known, there are one, two`},
 		"an unknown without": {args: []string{"--webhooks=*,-three"}, wantErr: `--webhooks: "three"`},
 	}
@@ -97,7 +101,8 @@ func TestFlagsAppearByThemselves(t *testing.T) {
 	}
 }
 
-// TestWhatPasses: with DryRun all requests pass; with Ignore, requests that could not be reviewed pass. Each gets a warning.
+// TestWhatPasses: with DryRun all requests pass; with Ignore, requests that could not be reviewed pass. Each gets a
+// warning.
 func TestWhatPasses(t *testing.T) {
 	answers := map[string]admission.Response{
 		"allowed":     admission.Allowed("").WithWarnings("latest"),
@@ -114,7 +119,8 @@ func TestWhatPasses(t *testing.T) {
 	}{
 		"neither": {want: map[string]string{}},
 		"DryRun": {builder: Builder[int]{DryRun: true}, want: map[string]string{
-			"denied": refused + "no such city", "own fault": refused + errOwn.Error(), "outage": refused + errOutage.Error(), "one project": refused + errOutage.Error(),
+			"denied": refused + "no such city", "own fault": refused + errOwn.Error(), "outage": refused + errOutage.Error(),
+			"one project": refused + errOutage.Error(),
 		}},
 		"Ignore": {builder: Builder[int]{Ignore: true}, want: map[string]string{
 			"own fault": unreviewed + errOwn.Error(), "outage": unreviewed + errOutage.Error(), "one project": unreviewed + errOutage.Error(),
@@ -134,8 +140,8 @@ func TestWhatPasses(t *testing.T) {
 	}
 }
 
-// TestServer: the timeouts of connections that are idle, also before their first request, are longer than the 90 s of API servers, so that
-// these close idle connections.
+// TestServer: the timeouts of connections that are idle, also before their first request, are longer than the 90 s of
+// API servers, so that these close idle connections.
 func TestServer(t *testing.T) {
 	r := start(t, nil)
 	if server := r.server.httpServer(); min(server.IdleTimeout, server.ReadHeaderTimeout) <= 90*time.Second {

@@ -74,7 +74,9 @@ func (s *service) apiServer(t *testing.T) *rest.RESTClient {
 	manager.SetAuthenticationInfoResolver(&webhookutil.AuthenticationInfoResolverDelegator{
 		ClientConfigForFunc: func(string) (*rest.Config, error) { return &rest.Config{Dial: s.dial}, nil },
 	})
-	client, err := manager.HookClient(webhookutil.ClientConfig{Name: "open", URL: "https://127.0.0.1:443/open/first-secret", CABundle: s.pki.pem})
+	client, err := manager.HookClient(webhookutil.ClientConfig{
+		Name: "open", URL: "https://127.0.0.1:443/open/first-secret", CABundle: s.pki.pem,
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,8 +84,8 @@ func (s *service) apiServer(t *testing.T) *rest.RESTClient {
 	return client
 }
 
-// TestNoRequestIsLost: API servers keep connections that only some of their requests use, and the server cannot ask to close all of
-// them during the delay. A request that uses such a connection just when its replica ends is not lost.
+// TestNoRequestIsLost: API servers keep connections that only some of their requests use, and the server cannot ask to
+// close all of them during the delay. A request that uses such a connection just when its replica ends is not lost.
 func TestNoRequestIsLost(t *testing.T) {
 	s := &service{pki: newPKI(t)}
 	s.replica(t) // which stays
@@ -131,8 +133,9 @@ func TestNoRequestIsLost(t *testing.T) {
 	callers.Wait()
 }
 
-// TestConnectionsThatWait: when the replica stops, a connection that was idle during the delay has an answer for a request that may be
-// in flight, whether it was used before or not, and the replica does not wait for callers that keep it open.
+// TestConnectionsThatWait: when the replica stops, a connection that was idle during the delay has an answer for a
+// request that may be in flight, whether it was used before or not, and the replica does not wait for callers that keep
+// it open.
 func TestConnectionsThatWait(t *testing.T) {
 	for name, used := range map[string]bool{"used": true, "new": false} {
 		t.Run(name, func(t *testing.T) {

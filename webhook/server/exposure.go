@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// handshakes finds handshakes that fail after the caller's first message, which no health check of a load balancer sends. It is safe for
-// concurrent use.
+// handshakes finds handshakes that fail after the caller's first message, which no health check of a load balancer
+// sends. It is safe for concurrent use.
 type handshakes struct {
 	// failed is called for each. Nil: no path is secret.
 	failed func()

@@ -50,7 +50,8 @@ func (e *exposures) are(causes ...string) func() error {
 	}
 }
 
-// startExposed starts a server whose webhook /open hangs until its caller disconnects, and whose webhook /closed panics on request.
+// startExposed starts a server whose webhook /open hangs until its caller disconnects, and whose webhook /closed panics
+// on request.
 func startExposed(t *testing.T) (*running, *exposures) {
 	t.Helper()
 	known := &exposures{secrets: secrets{"/open": "first-secret", "/closed": "second-secret"}}
@@ -106,7 +107,8 @@ func TestAnswers(t *testing.T) {
 	r.eventually(t, known.are("left"))
 }
 
-// TestFailedHandshake: a caller that does not trust the certificate shows the path. A connection without a word of TLS is a health check.
+// TestFailedHandshake: a caller that does not trust the certificate shows the path. A connection without a word of TLS
+// is a health check.
 func TestFailedHandshake(t *testing.T) {
 	r, known := startExposed(t)
 	address := strings.TrimPrefix(r.url, "https://")

@@ -119,7 +119,8 @@ func newDelegate(t *testing.T) *rest.Config {
 				t.Error(err)
 			}
 			attributes := review.Spec.NonResourceAttributes
-			review.Status.Allowed = (review.Spec.User == "tom" || review.Spec.User == "ann") && attributes.Path == "/open" && attributes.Verb == "post"
+			review.Status.Allowed = (review.Spec.User == "tom" || review.Spec.User == "ann") && attributes.Path == "/open" &&
+				attributes.Verb == "post"
 			answer = review
 		default:
 			http.NotFound(w, r)
@@ -276,7 +277,9 @@ func (r *running) client(t *testing.T, cert *tls.Certificate) *http.Client {
 }
 
 // post returns the answer's status and body, and whether the server asks to close the connection.
-func (r *running) post(client *http.Client, path string, body []byte, header http.Header) (status int, answer string, closing bool, err error) {
+func (r *running) post(
+	client *http.Client, path string, body []byte, header http.Header,
+) (status int, answer string, closing bool, err error) {
 	request, err := http.NewRequestWithContext(context.Background(), http.MethodPost, r.url+path, bytes.NewReader(body))
 	if err != nil {
 		return 0, "", false, err

@@ -18,8 +18,8 @@ import (
 // slowest is how long a healthy request may take beside a flood, on a machine that is busy with other tests.
 const slowest = 3 * time.Second
 
-// TestFlood verifies at each port of a replica that callers without a credential hold no more than their share of connections, while an API
-// server with the connections that it keeps, and one with new connections, are served.
+// TestFlood verifies at each port of a replica that callers without a credential hold no more than their share of
+// connections, while an API server with the connections that it keeps, and one with new connections, are served.
 func TestFlood(t *testing.T) {
 	metrics := testenv.FreeAddress(t)
 	r := start(t, func(s *Server) { s.Options.Metrics = metrics })
@@ -42,7 +42,10 @@ func TestFlood(t *testing.T) {
 		{"webhooks", webhooks, bounds.PerSource, flood.Options{}, admit},
 		{"webhooks, after a handshake", webhooks, bounds.PerSource, flood.Options{Connections: 600, Secured: true}, admit},
 		{"metrics", metrics, 32, flood.Options{Connections: 3000}, scrape},
-		{"probes", strings.TrimPrefix(r.health, "http://"), 32, flood.Options{Connections: 3000, Request: "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"}, probe},
+		{
+			"probes", strings.TrimPrefix(r.health, "http://"), 32,
+			flood.Options{Connections: 3000, Request: "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"}, probe,
+		},
 	} {
 		t.Run(c.port, func(t *testing.T) {
 			held := flood.Hold(t, c.address, c.options)
@@ -52,7 +55,8 @@ func TestFlood(t *testing.T) {
 				caller.CloseIdleConnections()
 				return c.request()
 			})
-			t.Logf("%d connections were opened, %d are open; a request takes %s (%s before), at most %s; with a connection of its own %s, at most %s",
+			t.Logf("%d connections were opened, %d are open; a request takes %s (%s before), at most %s; with a connection of its "+
+				"own %s, at most %s",
 				held.Held(), held.Alive(), kept, before, longest, fresh, longestFresh)
 			if longest > slowest || longestFresh > slowest {
 				t.Errorf("a request takes up to %s, with a connection of its own %s", longest, longestFresh)
@@ -69,7 +73,8 @@ func succeeds(status int, err error) error {
 	return err
 }
 
-// TestMadeUpTokens verifies that made-up tokens do not cause a TokenReview each, and that a caller with a good token is served.
+// TestMadeUpTokens verifies that made-up tokens do not cause a TokenReview each, and that a caller with a good token is
+// served.
 func TestMadeUpTokens(t *testing.T) {
 	reviews := &atomic.Int64{}
 	r := start(t, func(s *Server) {

@@ -16,8 +16,8 @@ import (
 )
 
 const (
-	// reserve is the part of the caller's timeout that is reserved for sending the answer: after the timeout, the user would see an
-	// error without a reason.
+	// reserve is the part of the caller's timeout that is reserved for sending the answer: after the timeout, the user
+	// would see an error without a reason.
 	reserve = 500 * time.Millisecond
 	// maxTimeout bounds a request whose caller gives no timeout or a longer one: API servers wait 30 s at most.
 	maxTimeout = 30 * time.Second
@@ -42,8 +42,8 @@ const (
 	unauthorized outcome = "unauthorized"
 )
 
-// outcomeOfStatus maps an HTTP status: 503 means that Milo does not answer, 501 that it does not serve a kind, 504 that one project
-// does not answer.
+// outcomeOfStatus maps an HTTP status: 503 means that Milo does not answer, 501 that it does not serve a kind, 504 that
+// one project does not answer.
 func outcomeOfStatus(code int) outcome {
 	switch {
 	case code == http.StatusServiceUnavailable, code == http.StatusNotImplemented:
@@ -148,7 +148,9 @@ func newMetrics(registerer prometheus.Registerer, serves bool) *metrics {
 	m := &metrics{
 		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "karmada_compute_webhook_requests_total",
-			Help: "Requests to webhooks, by outcome: allowed, denied, error (of this replica), unavailable (a lookup of projects was not answered, or a kind is not served), elsewhere (a project's API server did not answer), unauthorized (the caller may not call).",
+			Help: "Requests to webhooks, by outcome: allowed, denied, error (of this replica), unavailable (a lookup of projects " +
+				"was not answered, or a kind is not served), elsewhere (a project's API server did not answer), unauthorized (the " +
+				"caller may not call).",
 		}, []string{"webhook", "outcome"}),
 		latency: prometheus.NewHistogramVec(prometheus.HistogramOpts{
 			Name:    "karmada_compute_webhook_request_duration_seconds",
@@ -161,7 +163,8 @@ func newMetrics(registerer prometheus.Registerer, serves bool) *metrics {
 		}),
 		reachable: prometheus.NewGauge(prometheus.GaugeOpts{
 			Name: "karmada_compute_milo_reachable",
-			Help: "1 while lookups of projects succeed, at Milo's root or, with --projects=namespaces, at the hub, else 0. Probed every 10 s, and every second while they fail.",
+			Help: "1 while lookups of projects succeed, at Milo's root or, with --projects=namespaces, at the hub, else 0. Probed " +
+				"every 10 s, and every second while they fail.",
 		}),
 	}
 	registerer.MustRegister(m.requests, m.latency, m.ready)

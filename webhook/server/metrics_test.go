@@ -87,7 +87,8 @@ func writeCertificate(t *testing.T, cert *tls.Certificate) string {
 		}
 	}
 	dir := t.TempDir()
-	if err := errors.Join(os.WriteFile(filepath.Join(dir, "tls.crt"), chain.Bytes(), 0o600), os.WriteFile(filepath.Join(dir, "tls.key"), key, 0o600)); err != nil {
+	if err := errors.Join(os.WriteFile(filepath.Join(dir, "tls.crt"), chain.Bytes(), 0o600),
+		os.WriteFile(filepath.Join(dir, "tls.key"), key, 0o600)); err != nil {
 		t.Fatal(err)
 	}
 	return dir

@@ -20,7 +20,8 @@ type Options struct {
 	// BindAddress and Port are the address that webhooks are served at.
 	BindAddress string
 	Port        int
-	// ClientCAFile is the bundle that callers' certificates are verified against. Empty: callers of plain paths need tokens.
+	// ClientCAFile is the bundle that callers' certificates are verified against. Empty: callers of plain paths need
+	// tokens.
 	ClientCAFile string
 	// AllowedGroups may call every webhook; other callers are authorized by the delegate.
 	AllowedGroups []string
@@ -41,9 +42,14 @@ type Options struct {
 func (o *Options) AddFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.BindAddress, "webhook-bind-address", "", "Address that webhooks are served on. Default: all interfaces.")
 	flags.IntVar(&o.Port, "webhook-port", 9443, "Port that webhooks are served on.")
-	flags.StringVar(&o.ClientCAFile, "client-ca-file", "", "Bundle of CAs whose client certificates authenticate callers of metrics, and of webhooks at paths without a secret. The file is reloaded when it changes. Without the flag these callers need a token.")
-	flags.StringSliceVar(&o.AllowedGroups, "authorization-always-allow-groups", []string{"system:masters"}, "Groups of authenticated callers that are authorized without a SubjectAccessReview. Callers in other groups need a role on the hub for the path.")
-	flags.DurationVar(&o.ShutdownDelay, "shutdown-delay-duration", 10*time.Second, "How long requests are served after SIGTERM. The time must suffice to update the endpoints and to move callers to other replicas.")
+	flags.StringVar(&o.ClientCAFile, "client-ca-file", "",
+		"Bundle of CAs whose client certificates authenticate callers of metrics, and of webhooks at paths without a secret. "+
+			"The file is reloaded when it changes. Without the flag these callers need a token.")
+	flags.StringSliceVar(&o.AllowedGroups, "authorization-always-allow-groups", []string{"system:masters"},
+		"Groups of authenticated callers that are authorized without a SubjectAccessReview. Callers in other groups need a "+
+			"role on the hub for the path.")
+	flags.DurationVar(&o.ShutdownDelay, "shutdown-delay-duration", 10*time.Second,
+		"How long requests are served after SIGTERM. The time must suffice to update the endpoints and to move callers to other replicas.")
 }
 
 // Complete returns every mistake.

@@ -23,8 +23,8 @@ const (
 	startGrace = 30 * time.Second
 )
 
-// prober periodically probes the dependencies of webhooks. The class of a probe's error separates faults of this replica from faults
-// that all replicas share. It is used by one goroutine.
+// prober periodically probes the dependencies of webhooks. The class of a probe's error separates faults of this
+// replica from faults that all replicas share. It is used by one goroutine.
 type prober struct {
 	*readiness
 	// begun is the start time of the replica, probed the time of the last probe.
@@ -89,8 +89,8 @@ func (p *prober) step(ctx context.Context) {
 	}
 }
 
-// start turns the replica ready for the first time: when Milo has answered, or when startGrace is over and the error is no fault of
-// this replica.
+// start turns the replica ready for the first time: when Milo has answered, or when startGrace is over and the error is
+// no fault of this replica.
 func (p *prober) start(err error, own bool) {
 	switch {
 	case err == nil:

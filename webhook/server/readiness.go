@@ -15,9 +15,9 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// readiness reports whether this replica should get requests. It is unready for faults of its own only: if a fault that all
-// replicas share made them unready, they would leave the Service at the same time, and callers would get connection errors
-// instead of an answer. It is safe for concurrent use.
+// readiness reports whether this replica should get requests. It is unready for faults of its own only: if a fault that
+// all replicas share made them unready, they would leave the Service at the same time, and callers would get connection
+// errors instead of an answer. It is safe for concurrent use.
 type readiness struct {
 	// windows has a window for each webhook, by name: the successes of one must not hide the failures of another. It does
 	// not change once requests are served.
@@ -99,8 +99,8 @@ func (r *readiness) lastError() error {
 	return errors.New("no lookup has failed")
 }
 
-// fault describes the fault of this replica, nil without a fault. It stays until probes reset it: an unready replica gets no requests,
-// so its window contains no evidence.
+// fault describes the fault of this replica, nil without a fault. It stays until probes reset it: an unready replica
+// gets no requests, so its window contains no evidence.
 func (r *readiness) fault() *string {
 	if fault := r.faulty.Load(); fault != nil {
 		return fault
@@ -147,7 +147,8 @@ type entry struct {
 	failed bool
 }
 
-// record adds a request, unless it failed because Milo did not answer: such a failure is no evidence about this replica.
+// record adds a request, unless it failed because Milo did not answer: such a failure is no evidence about this
+// replica.
 func (w *window) record(ended outcome) {
 	if ended == unavailable || ended == failedElsewhere {
 		return

@@ -38,7 +38,8 @@ func newTried(t *testing.T) *tried {
 	r := &tried{clock: clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))}
 	m := newMetrics(prometheus.NewRegistry(), true)
 	r.prober = &prober{begun: r.clock.Now(), readiness: &readiness{
-		windows: map[string]*window{}, probe: func(context.Context) error { return r.answer }, serving: func() error { return nil }, idle: func() bool { return false },
+		windows: map[string]*window{}, probe: func(context.Context) error { return r.answer },
+		serving: func() error { return nil }, idle: func() bool { return false },
 		metrics: m, clock: r.clock, log: funcr.New(func(_, args string) { r.logged = append(r.logged, args) }, funcr.Options{}),
 	}}
 	return r
@@ -119,8 +120,8 @@ func TestOwnFaultBeforeAnyRequest(t *testing.T) {
 	}
 }
 
-// TestOutage: an error that all replicas share leaves the replica ready, and is logged once when it begins and once when it
-// ends.
+// TestOutage: an error that all replicas share leaves the replica ready, and is logged once when it begins and once
+// when it ends.
 func TestOutage(t *testing.T) {
 	r := started(t)
 	if r.clock.Step(probeInterval); r.isDue() {

@@ -28,8 +28,9 @@ const (
 	idleTimeout = 120 * time.Second
 	// finishTimeout is how long requests in flight may take once no more are accepted: the longest timeout of API servers.
 	finishTimeout = maxTimeout
-	// headerTimeout bounds how long the headers of a request may take. Go measures it for the first request of a connection from the
-	// handshake on, and API servers keep connections that they have opened and not used yet as long as others.
+	// headerTimeout bounds how long the headers of a request may take. Go measures it for the first request of a
+	// connection from the handshake on, and API servers keep connections that they have opened and not used yet as long as
+	// others.
 	headerTimeout = idleTimeout
 	// answerTimeout bounds a request from its headers to the end of its answer.
 	answerTimeout = maxTimeout + 10*time.Second
@@ -70,13 +71,14 @@ type Server struct {
 	Certificates Certificates
 	// Paths reports who may call without credentials. Nil: no caller may.
 	Paths Paths
-	// Probe probes the dependencies of webhooks, bypassing all caches. Its first success turns the server ready. Its error is an
-	// InternalError (apierrors) for a fault of this replica; any other error counts as one that all replicas share.
+	// Probe probes the dependencies of webhooks, bypassing all caches. Its first success turns the server ready. Its error
+	// is an InternalError (apierrors) for a fault of this replica; any other error counts as one that all replicas share.
 	Probe func(context.Context) error
-	// Controllers runs controllers until its context ends. Nil: no controllers. When it fails, webhooks are drained before Run returns.
+	// Controllers runs controllers until its context ends. Nil: no controllers. When it fails, webhooks are drained before
+	// Run returns.
 	Controllers func(context.Context) error
-	// ControllersBegun reports whether the requirements of the controllers are met. It turns a server without webhooks ready; with
-	// webhooks, their callers do not wait for controllers. Nil: the requirements are met.
+	// ControllersBegun reports whether the requirements of the controllers are met. It turns a server without webhooks
+	// ready; with webhooks, their callers do not wait for controllers. Nil: the requirements are met.
 	ControllersBegun func() bool
 	// Background runs as long as requests are served. Nil: nothing runs.
 	Background func(context.Context) error
@@ -97,9 +99,9 @@ type Server struct {
 	clientCA *dynamiccertificates.DynamicFileCAContent
 }
 
-// Run runs until ctx ends, and then shuts down without losing a request: it is unready at once and controllers stop, but
-// requests are served for the shutdown delay, each answered with `Connection: close`. Then callers that still keep connections are
-// sent elsewhere.
+// Run runs until ctx ends, and then shuts down without losing a request: it is unready at once and controllers stop,
+// but requests are served for the shutdown delay, each answered with `Connection: close`. Then callers that still keep
+// connections are sent elsewhere.
 func (s *Server) Run(ctx context.Context) error {
 	if err := s.prepare(); err != nil {
 		return err
@@ -151,7 +153,8 @@ func (s *Server) prepare() error {
 	}
 	s.guard.tokens = listeners.NewTokens(s.Clock)
 	s.readiness = &readiness{
-		windows: map[string]*window{}, probe: s.Probe, serving: s.certified, idle: s.idle, metrics: s.metrics, clock: s.Clock, log: s.Log.WithName("readiness"),
+		windows: map[string]*window{}, probe: s.Probe, serving: s.certified, idle: s.idle, metrics: s.metrics,
+		clock: s.Clock, log: s.Log.WithName("readiness"),
 	}
 	s.waiting = &waiting{connections: map[net.Conn]*connection{}}
 	if s.Paths != nil {
@@ -167,7 +170,8 @@ func (s *Server) idle() bool {
 	return len(s.Webhooks) == 0 && s.Controllers != nil && s.ControllersBegun != nil && !s.ControllersBegun()
 }
 
-// certified returns an error while there is no serving certificate for webhooks, or callers without credentials are not known.
+// certified returns an error while there is no serving certificate for webhooks, or callers without credentials are not
+// known.
 func (s *Server) certified() error {
 	if len(s.Webhooks) == 0 {
 		return nil
@@ -195,7 +199,8 @@ func (s *Server) httpServer() *http.Server {
 	for _, webhook := range s.Webhooks {
 		s.metrics.announce(webhook.Name)
 		var handler http.Handler = &chain{
-			name: webhook.Name, next: webhook.Handler, metrics: s.metrics, record: s.readiness.recorder(webhook.Name), log: s.Log.WithName("webhooks"),
+			name: webhook.Name, next: webhook.Handler, metrics: s.metrics, record: s.readiness.recorder(webhook.Name),
+			log: s.Log.WithName("webhooks"),
 		}
 		mux.Handle("POST "+webhook.Path, s.closing(s.guard.wrap(webhook.Name, handler)))
 		if s.Paths != nil {
@@ -211,8 +216,8 @@ func (s *Server) httpServer() *http.Server {
 	return server
 }
 
-// tlsConfig requests client certificates and leaves their verification to the guard, which follows changes of the bundle.
-// It offers HTTP/1.1 only, as API servers use for webhooks: its connections can be closed after an answer.
+// tlsConfig requests client certificates and leaves their verification to the guard, which follows changes of the
+// bundle. It offers HTTP/1.1 only, as API servers use for webhooks: its connections can be closed after an answer.
 func (s *Server) tlsConfig() *tls.Config {
 	return &tls.Config{
 		MinVersion:     tls.VersionTLS13,
@@ -287,7 +292,8 @@ func (s *Server) drain(serving context.Context, server *http.Server, listener ne
 	}
 	finishing, cancel := context.WithTimeout(context.WithoutCancel(serving), finishTimeout)
 	defer cancel()
-	// Shutdown closes connections that wait for a request, and drops requests that it finds on others. So none must be open.
+	// Shutdown closes connections that wait for a request, and drops requests that it finds on others. So none must be
+	// open.
 	s.waiting.end(finishing)
 	_ = listener.Close() // it cannot be closed before
 	s.waiting.end(finishing)
@@ -298,8 +304,9 @@ func (s *Server) drain(serving context.Context, server *http.Server, listener ne
 
 func (s *Server) serveMetrics(ctx context.Context) error {
 	served := &listeners.Metrics{
-		Address: s.Options.Metrics, CertDir: s.Options.MetricsCertDir, Certificate: s.Certificates.GetCertificate, Others: s.Options.MetricsHandlers,
-		Guard: func(next http.Handler) (http.Handler, error) { return s.guard.wrap("metrics", next), nil },
+		Address: s.Options.Metrics, CertDir: s.Options.MetricsCertDir, Certificate: s.Certificates.GetCertificate,
+		Others: s.Options.MetricsHandlers,
+		Guard:  func(next http.Handler) (http.Handler, error) { return s.guard.wrap("metrics", next), nil },
 	}
 	return served.Start(ctx)
 }

@@ -95,13 +95,15 @@ func TestRequestsAreBounded(t *testing.T) {
 		)
 	})
 	client := r.client(t, r.pki.issue(t, "apiserver", "callers"))
-	if status, _, _, err := r.post(client, "/open", bytes.Repeat([]byte("x"), maxBody+1), nil); err != nil || status != http.StatusRequestEntityTooLarge {
+	if status, _, _, err := r.post(client, "/open", bytes.Repeat([]byte("x"), maxBody+1), nil); err != nil ||
+		status != http.StatusRequestEntityTooLarge {
 		t.Errorf("too much: %d, %v", status, err)
 	}
 	if status, _, _, err := r.post(client, "/hangs?timeout=1s", nil, nil); err != nil || status != http.StatusGatewayTimeout {
 		t.Errorf("too long: %d, %v", status, err)
 	}
-	if status, answer, _, err := r.post(client, "/panics", nil, nil); err != nil || status != http.StatusInternalServerError || strings.Contains(answer, "oh") {
+	if status, answer, _, err := r.post(client, "/panics", nil, nil); err != nil ||
+		status != http.StatusInternalServerError || strings.Contains(answer, "oh") {
 		t.Errorf("panic: %d, %q, %v", status, answer, err)
 	}
 	for webhook, ended := range map[string]outcome{"open": denied, "hangs": failedElsewhere, "panics": failed} {
@@ -185,8 +187,8 @@ func TestDrain(t *testing.T) {
 	r.finish(t)
 }
 
-// TestNotReadyAtOnce: when the shutdown begins the replica is unready at once and controllers stop, and requests are still
-// served.
+// TestNotReadyAtOnce: when the shutdown begins the replica is unready at once and controllers stop, and requests are
+// still served.
 func TestNotReadyAtOnce(t *testing.T) {
 	stopped := make(chan struct{})
 	held := heldClock{delay: make(chan time.Time)}
@@ -295,8 +297,8 @@ func (r *reviewing) counted(ended outcome) float64 {
 	return testutil.ToFloat64(r.server.metrics.requests.WithLabelValues("reviews", string(ended)))
 }
 
-// TestReviewsThatFail: the HTTP status of a review is always 200. After denials the replica is ready, after errors of its own
-// it is not, until probes find no fault.
+// TestReviewsThatFail: the HTTP status of a review is always 200. After denials the replica is ready, after errors of
+// its own it is not, until probes find no fault.
 func TestReviewsThatFail(t *testing.T) {
 	r := startReviewing(t)
 	r.ask(t, windowLeast, http.StatusForbidden)
@@ -321,8 +323,8 @@ func TestReviewsThatFail(t *testing.T) {
 	r.eventually(t, r.ready)
 }
 
-// TestOutageOfMilo: when Milo does not answer, all reviews are answered, no connection is closed, the replica stays ready, and
-// the gauge is 0.
+// TestOutageOfMilo: when Milo does not answer, all reviews are answered, no connection is closed, the replica stays
+// ready, and the gauge is 0.
 func TestOutageOfMilo(t *testing.T) {
 	r := startReviewing(t)
 	reachable := func(want float64) func() error {

@@ -14,18 +14,19 @@ import (
 )
 
 const (
-	// sendElsewhere answers a request that the server has not read. client-go, with which API servers and Karmada call webhooks,
-	// repeats a request after a server error with a Retry-After header: at once.
+	// sendElsewhere answers a request that the server has not read. client-go, with which API servers and Karmada call
+	// webhooks, repeats a request after a server error with a Retry-After header: at once.
 	sendElsewhere = "HTTP/1.1 503 Service Unavailable\r\nRetry-After: 0\r\nConnection: close\r\nContent-Length: 0\r\n\r\n"
 	// leaveTimeout is how long callers may take to close connections that were answered so, a handshake included.
 	leaveTimeout = 5 * time.Second
 )
 
-// waiting tracks the open connections, and on which of them the server waits for a request. Callers keep some connections that few of
-// their requests use; the server cannot ask to close these within the shutdown delay. If the server closes a connection, it loses a
-// request in flight: HTTP/1.1 has no message for "no more requests", and client-go does not repeat a POST that got no answer. So the
-// server answers in advance: a caller that has sent a request takes that for its answer, and any other caller closes the connection
-// when it receives data that it did not request. It is safe for concurrent use.
+// waiting tracks the open connections, and on which of them the server waits for a request. Callers keep some
+// connections that few of their requests use; the server cannot ask to close these within the shutdown delay. If the
+// server closes a connection, it loses a request in flight: HTTP/1.1 has no message for "no more requests", and
+// client-go does not repeat a POST that got no answer. So the server answers in advance: a caller that has sent a
+// request takes that for its answer, and any other caller closes the connection when it receives data that it did not
+// request. It is safe for concurrent use.
 type waiting struct {
 	mu          sync.Mutex
 	connections map[net.Conn]*connection
@@ -69,8 +70,8 @@ func (w *waiting) find(conn net.Conn, state http.ConnState) (found *connection, 
 	return w.connections[conn], w.over
 }
 
-// end lets the callers close all connections: idle connections are answered in advance, the others by their answers. It waits until all
-// are closed or ctx ends.
+// end lets the callers close all connections: idle connections are answered in advance, the others by their answers. It
+// waits until all are closed or ctx ends.
 func (w *waiting) end(ctx context.Context) {
 	w.mu.Lock()
 	w.over = true
@@ -93,7 +94,8 @@ func (c *connection) setActive(active bool) {
 	c.active = active
 }
 
-// answerAhead answers the request that is waited for, if one is. Afterwards the connection lasts for leaveTimeout at most.
+// answerAhead answers the request that is waited for, if one is. Afterwards the connection lasts for leaveTimeout at
+// most.
 func (c *connection) answerAhead() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -29,15 +29,17 @@ func TestWindow(t *testing.T) {
 		after    time.Duration
 		want     bool
 	}{
-		"nothing":                         {},
-		"one failure in a quiet hour":     {outcomes: many(1, failed)},
-		"ten failures":                    {outcomes: many(10, failed), want: true},
-		"half of them":                    {outcomes: append(many(10, failed), many(10, allowed)...)},
-		"more than half":                  {outcomes: append(many(11, failed), many(10, allowed)...), want: true},
-		"denials are no failures":         {outcomes: many(100, denied)},
-		"nor are those of one project":    {outcomes: many(100, failedElsewhere)},
-		"nor is an outage of Milo":        {outcomes: many(100, unavailable)},
-		"and neither hides a failure":     {outcomes: append(many(10, failed), append(many(60, unavailable), many(60, failedElsewhere)...)...), want: true},
+		"nothing":                      {},
+		"one failure in a quiet hour":  {outcomes: many(1, failed)},
+		"ten failures":                 {outcomes: many(10, failed), want: true},
+		"half of them":                 {outcomes: append(many(10, failed), many(10, allowed)...)},
+		"more than half":               {outcomes: append(many(11, failed), many(10, allowed)...), want: true},
+		"denials are no failures":      {outcomes: many(100, denied)},
+		"nor are those of one project": {outcomes: many(100, failedElsewhere)},
+		"nor is an outage of Milo":     {outcomes: many(100, unavailable)},
+		"and neither hides a failure": {
+			outcomes: append(many(10, failed), append(many(60, unavailable), many(60, failedElsewhere)...)...), want: true,
+		},
 		"only the last hundred count":     {outcomes: append(many(100, failed), many(60, allowed)...)},
 		"and the last hundred do":         {outcomes: append(many(100, allowed), many(60, failed)...), want: true},
 		"only those of 30 seconds":        {outcomes: many(100, failed), after: windowAge + time.Second},

@@ -43,7 +43,8 @@ func (p *problems) sandbox(at place, sandbox *v1alpha.SandboxRuntime, volumes *v
 		p.container(item, container, rules)
 		p.probes(item, container, sandbox.TerminationGracePeriodSeconds)
 		if container.RestartPolicy != nil {
-			p.forbidden(item.child("restartPolicy"), *container.RestartPolicy, "containers are always restarted; only init containers have a policy of their own")
+			p.forbidden(item.child("restartPolicy"), *container.RestartPolicy,
+				"containers are always restarted; only init containers have a policy of their own")
 		}
 	}
 	for i := range sandbox.InitContainers {
@@ -78,7 +79,8 @@ func (p *problems) container(at place, container *v1alpha.SandboxContainer, rule
 	rules.ports.check(p, at.child("ports"), container.Ports)
 }
 
-// initContainer validates the fields that only a sidecar may have: any other init container ends before a probe could run.
+// initContainer validates the fields that only a sidecar may have: any other init container ends before a probe could
+// run.
 func (p *problems) initContainer(at place, container *v1alpha.SandboxContainer, grace *int64) {
 	if policy := container.RestartPolicy; policy != nil && *policy != corev1.ContainerRestartPolicyAlways {
 		p.unsupported(at.child("restartPolicy"), string(*policy), string(corev1.ContainerRestartPolicyAlways))
@@ -129,8 +131,8 @@ func (p *problems) arguments(at place, arguments []string) {
 	}
 }
 
-// text requires that the kernel can take a text: for it, a NUL ends the text, and a runtime refuses to start such a container. The text is
-// not shown, because it may be secret.
+// text requires that the kernel can take a text: for it, a NUL ends the text, and a runtime refuses to start such a
+// container. The text is not shown, because it may be secret.
 func (p *problems) text(at place, text string) {
 	if strings.Contains(text, "\x00") {
 		p.hidden(at, text, "must not contain a NUL character: no container can be started with it", "")
@@ -208,7 +210,8 @@ var imagePattern = regexp.MustCompile(`^(?:(` + hostPattern + `)/)?` + pathPatte
 
 const (
 	labelPattern = `[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?`
-	// A first component is a registry only if it has the form of an address: docker.io, registry:5000, localhost, [::1]:5000.
+	// A first component is a registry only if it has the form of an address: docker.io, registry:5000, localhost,
+	// [::1]:5000.
 	hostPattern = `(?:` + labelPattern + `(?:\.` + labelPattern + `)+|localhost|\[[a-fA-F0-9:]+\])(?::[0-9]+)?|` + labelPattern + `:[0-9]+`
 	pathPattern = `[a-z0-9]+(?:(?:\.|_|__|-+)[a-z0-9]+)*`
 )
@@ -235,8 +238,8 @@ func (p *problems) sandboxSecurity(at place, context *v1alpha.SandboxSecurityCon
 	p.nonRoot(at.child("runAsUser"), context.RunAsUser, context.RunAsNonRoot)
 }
 
-// containerSecurity validates the security context of a container. Fields that it omits are inherited from the sandbox's security
-// context.
+// containerSecurity validates the security context of a container. Fields that it omits are inherited from the
+// sandbox's security context.
 func (p *problems) containerSecurity(at place, context *v1alpha.ContainerSecurityContext, of *v1alpha.SandboxSecurityContext) {
 	if context == nil {
 		return
@@ -292,7 +295,8 @@ func (p *problems) valueFrom(at place, source *corev1.EnvVarSource, containers s
 		p.resourceFieldRef(at.child("resourceFieldRef"), ref, containers)
 	}
 	if source.FileKeyRef != nil {
-		p.forbidden(at.child("fileKeyRef"), source.FileKeyRef.String(), "no cell supports it; use one of configMapKeyRef, secretKeyRef, fieldRef and resourceFieldRef")
+		p.forbidden(at.child("fileKeyRef"), source.FileKeyRef.String(),
+			"no cell supports it; use one of configMapKeyRef, secretKeyRef, fieldRef and resourceFieldRef")
 	}
 	if set == 0 && source.FileKeyRef == nil {
 		p.required(at, oneSource)

@@ -136,7 +136,10 @@ func TestResources(t *testing.T) {
 	checkRules(t, []rule{
 		{"size", nil, size(one, nil, nil), nil},
 		{"negative size", nil, size([]string{"cpu", "-1"}, nil, nil), []string{requests + "[cpu] " + invalid}},
-		{"zero size", nil, size([]string{"cpu", "0", "memory", "0"}, nil, nil), []string{requests + "[cpu] " + invalid, requests + "[memory] " + invalid}},
+		{
+			"zero size", nil, size([]string{"cpu", "0", "memory", "0"}, nil, nil),
+			[]string{requests + "[cpu] " + invalid, requests + "[memory] " + invalid},
+		},
 		{"limits are the size", nil, size(one, limited("cpu", "250m", "memory", "512Mi"), limited("cpu", "750m", "memory", "512Mi")), nil},
 		{"limits below the size", nil, size(one, limited("cpu", "250m"), limited("cpu", "250m")), []string{requests + "[cpu] " + invalid}},
 		{
@@ -157,7 +160,9 @@ func TestResources(t *testing.T) {
 			container(w).Resources = &v1alpha.ContainerResourceRequirements{Requests: resources("cpu", "-1")}
 		}, []string{containerPath + "resources.requests[cpu] " + invalid}},
 		{"zero", nil, func(w *v1alpha.Workload) {
-			container(w).Resources = &v1alpha.ContainerResourceRequirements{Requests: resources("cpu", "0"), Limits: resources("cpu", "0", "memory", "0")}
+			container(w).Resources = &v1alpha.ContainerResourceRequirements{
+				Requests: resources("cpu", "0"), Limits: resources("cpu", "0", "memory", "0"),
+			}
 		}, []string{
 			containerPath + "resources.requests[cpu] " + invalid, containerPath + "resources.limits[cpu] " + invalid,
 			containerPath + "resources.limits[memory] " + invalid,
@@ -254,34 +259,52 @@ func TestEnvFrom(t *testing.T) {
 		{"a ConfigMap", nil, set(corev1.EnvFromSource{Prefix: "A_", ConfigMapRef: configMap("settings")}), nil},
 		{"a Secret", nil, set(corev1.EnvFromSource{SecretRef: secret("keys")}), nil},
 		{"neither", nil, set(corev1.EnvFromSource{}), []string{at + " " + required}},
-		{"both", nil, set(corev1.EnvFromSource{ConfigMapRef: configMap("settings"), SecretRef: secret("keys")}), []string{at + ".secretRef " + forbidden}},
+		{
+			"both", nil, set(corev1.EnvFromSource{ConfigMapRef: configMap("settings"), SecretRef: secret("keys")}),
+			[]string{at + ".secretRef " + forbidden},
+		},
 		{"a wrong prefix", nil, set(corev1.EnvFromSource{Prefix: "a=", SecretRef: secret("keys")}), []string{at + ".prefix " + invalid}},
 		{"no name", nil, set(corev1.EnvFromSource{SecretRef: secret("")}), []string{at + ".secretRef.name " + required}},
 		{"a wrong name", nil, set(corev1.EnvFromSource{ConfigMapRef: configMap("a/b")}), []string{at + ".configMapRef.name " + invalid}},
 	})
 }
 
-// TestNUL verifies that no string of a container that a runtime passes to the kernel has a NUL: no process can be started with one.
+// TestNUL verifies that no string of a container that a runtime passes to the kernel has a NUL: no process can be
+// started with one.
 func TestNUL(t *testing.T) {
 	const nul = "a\x00b"
 	set := func(change func(c *v1alpha.SandboxContainer)) func(w *v1alpha.Workload) {
 		return func(w *v1alpha.Workload) { change(container(w)) }
 	}
 	checkRules(t, []rule{
-		{"command", nil, set(func(c *v1alpha.SandboxContainer) { c.Command = []string{"sh", nul} }), []string{containerPath + "command[1] " + invalid}},
+		{
+			"command", nil, set(func(c *v1alpha.SandboxContainer) { c.Command = []string{"sh", nul} }),
+			[]string{containerPath + "command[1] " + invalid},
+		},
 		{"args", nil, set(func(c *v1alpha.SandboxContainer) { c.Args = []string{nul, "a", nul} }), []string{
 			containerPath + "args[0] " + invalid, containerPath + "args[2] " + invalid,
 		}},
 		{"a value", nil, set(func(c *v1alpha.SandboxContainer) { c.Env[0].Value = nul }), []string{containerPath + "env[0].value " + invalid}},
 		{"a name", nil, set(func(c *v1alpha.SandboxContainer) { c.Env[0].Name = nul }), []string{containerPath + "env[0].name " + invalid}},
 		{"a prefix", nil, set(func(c *v1alpha.SandboxContainer) {
-			c.EnvFrom = []corev1.EnvFromSource{{Prefix: nul, ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "a"}}}}
+			c.EnvFrom = []corev1.EnvFromSource{
+				{Prefix: nul, ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "a"}}},
+			}
 		}), []string{containerPath + "envFrom[0].prefix " + invalid}},
 		{"a path", nil, set(func(c *v1alpha.SandboxContainer) { c.VolumeAttachments[0].MountPath = new("/" + nul) }), []string{
 			containerPath + "volumeAttachments[0].mountPath " + invalid,
 		}},
-		{"the path of a key", nil, func(w *v1alpha.Workload) { volume(w, 0).ConfigMap.Items[0].Path = nul }, []string{volumePath + "[0].configMap.items[0].path " + invalid}},
-		{"other control characters", nil, set(func(c *v1alpha.SandboxContainer) { c.Args, c.Env[0].Value = []string{"a\tb\x01"}, "a\nb\x7f" }), nil},
+		{
+			"the path of a key", nil, func(w *v1alpha.Workload) { volume(w, 0).ConfigMap.Items[0].Path = nul },
+			[]string{volumePath + "[0].configMap.items[0].path " + invalid},
+		},
+		{
+			"other control characters", nil, set(func(c *v1alpha.SandboxContainer) {
+				c.Args, c.Env[0].Value = []string{
+					"a\tb\x01",
+				}, "a\nb\x7f"
+			}), nil,
+		},
 	})
 }
 

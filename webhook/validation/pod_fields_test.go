@@ -34,9 +34,18 @@ func TestInitContainers(t *testing.T) {
 		}), nil},
 		{"probes of one that ends", nil, with(func(c *v1alpha.SandboxContainer) {
 			c.ReadinessProbe, c.LivenessProbe, c.StartupProbe, c.Lifecycle = probe, probe, probe, &corev1.Lifecycle{}
-		}), []string{initPath + "readinessProbe " + forbidden, initPath + "livenessProbe " + forbidden, initPath + "startupProbe " + forbidden, initPath + "lifecycle " + forbidden}},
-		{"another policy", nil, with(func(c *v1alpha.SandboxContainer) { policy(c, "OnFailure") }), []string{initPath + "restartPolicy " + unsupported}},
-		{"a policy of a container", nil, func(w *v1alpha.Workload) { policy(container(w), "Always") }, []string{containerPath + "restartPolicy " + forbidden}},
+		}), []string{
+			initPath + "readinessProbe " + forbidden, initPath + "livenessProbe " + forbidden,
+			initPath + "startupProbe " + forbidden, initPath + "lifecycle " + forbidden,
+		}},
+		{
+			"another policy", nil, with(func(c *v1alpha.SandboxContainer) { policy(c, "OnFailure") }),
+			[]string{initPath + "restartPolicy " + unsupported},
+		},
+		{
+			"a policy of a container", nil, func(w *v1alpha.Workload) { policy(container(w), "Always") },
+			[]string{containerPath + "restartPolicy " + forbidden},
+		},
 		{"the name of a container", nil, with(func(c *v1alpha.SandboxContainer) { c.Name = "web" }), []string{initPath + "name " + duplicate}},
 		{"no image", nil, with(func(c *v1alpha.SandboxContainer) { c.Image = "" }), []string{initPath + "image " + required}},
 		{"a volume that there is not", nil, with(func(c *v1alpha.SandboxContainer) {
@@ -90,18 +99,30 @@ func TestSecurityContext(t *testing.T) {
 	}
 	none, root, user := v1alpha.SandboxSecurityContext{}, new(int64(0)), new(int64(1000))
 	checkRules(t, []rule{
-		{"user and groups", nil, of(v1alpha.SandboxSecurityContext{RunAsUser: user, RunAsGroup: user, FSGroup: user, RunAsNonRoot: new(true)}, nil), nil},
+		{
+			"user and groups", nil, of(v1alpha.SandboxSecurityContext{
+				RunAsUser: user, RunAsGroup: user, FSGroup: user, RunAsNonRoot: new(true),
+			}, nil), nil,
+		},
 		{"root", nil, of(none, &v1alpha.ContainerSecurityContext{RunAsUser: root, ReadOnlyRootFilesystem: new(true)}), nil},
-		{"IDs that Linux does not have", nil, of(v1alpha.SandboxSecurityContext{RunAsUser: new(int64(-1)), RunAsGroup: new(int64(-1)), FSGroup: new(int64(1 << 31))}, nil), []string{
-			sandboxPath + "securityContext.runAsUser " + invalid, sandboxPath + "securityContext.runAsGroup " + invalid, sandboxPath + "securityContext.fsGroup " + invalid,
+		{"IDs that Linux does not have", nil, of(v1alpha.SandboxSecurityContext{
+			RunAsUser: new(int64(-1)), RunAsGroup: new(int64(-1)), FSGroup: new(int64(1 << 31)),
+		}, nil), []string{
+			sandboxPath + "securityContext.runAsUser " + invalid, sandboxPath + "securityContext.runAsGroup " + invalid,
+			sandboxPath + "securityContext.fsGroup " + invalid,
 		}},
-		{"root of a sandbox without root", nil, of(v1alpha.SandboxSecurityContext{RunAsNonRoot: new(true)}, &v1alpha.ContainerSecurityContext{RunAsUser: root}), []string{
+		{"root of a sandbox without root", nil, of(v1alpha.SandboxSecurityContext{RunAsNonRoot: new(true)},
+			&v1alpha.ContainerSecurityContext{RunAsUser: root}), []string{
 			containerPath + "securityContext.runAsUser " + invalid,
 		}},
-		{"no root as root", nil, of(v1alpha.SandboxSecurityContext{RunAsUser: root}, &v1alpha.ContainerSecurityContext{RunAsNonRoot: new(true)}), []string{
+		{"no root as root", nil, of(v1alpha.SandboxSecurityContext{RunAsUser: root},
+			&v1alpha.ContainerSecurityContext{RunAsNonRoot: new(true)}), []string{
 			containerPath + "securityContext.runAsUser " + invalid,
 		}},
-		{"a user of its own", nil, of(v1alpha.SandboxSecurityContext{RunAsUser: root}, &v1alpha.ContainerSecurityContext{RunAsUser: user, RunAsNonRoot: new(true)}), nil},
+		{
+			"a user of its own", nil, of(v1alpha.SandboxSecurityContext{RunAsUser: root},
+				&v1alpha.ContainerSecurityContext{RunAsUser: user, RunAsNonRoot: new(true)}), nil,
+		},
 	})
 }
 
@@ -124,26 +145,34 @@ func TestVariablesOfFields(t *testing.T) {
 		{"no path", nil, path(""), []string{from + "fieldRef.fieldPath " + required}},
 		{"a wrong label", nil, path("metadata.labels['a b']"), []string{from + "fieldRef.fieldPath " + invalid}},
 		{"an annotation with a domain", nil, path("metadata.annotations['example.com/a']"), []string{from + "fieldRef.fieldPath " + invalid}},
-		{"another version", nil, source(corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v2", FieldPath: "metadata.name"}}), []string{
+		{"another version", nil, source(corev1.EnvVarSource{
+			FieldRef: &corev1.ObjectFieldSelector{APIVersion: "v2", FieldPath: "metadata.name"},
+		}), []string{
 			from + "fieldRef.apiVersion " + unsupported,
 		}},
 		{"a limit", nil, resource("limits.cpu", "", "1m"), nil},
 		{"a request of a container", nil, resource("requests.memory", "web", "1Mi"), nil},
-		{"of a container that there is not", nil, resource("limits.cpu", "gone", ""), []string{from + "resourceFieldRef.containerName " + notFound}},
+		{
+			"of a container that there is not", nil, resource("limits.cpu", "gone", ""),
+			[]string{from + "resourceFieldRef.containerName " + notFound},
+		},
 		{"of a disk", nil, resource("limits.ephemeral-storage", "", ""), []string{from + "resourceFieldRef.resource " + unsupported}},
 		{"a divisor that Kubernetes refuses", nil, resource("limits.cpu", "", "2"), []string{from + "resourceFieldRef.divisor " + unsupported}},
 		{"two", nil, source(corev1.EnvVarSource{
-			FieldRef: &corev1.ObjectFieldSelector{FieldPath: "metadata.name"}, ResourceFieldRef: &corev1.ResourceFieldSelector{Resource: "limits.cpu"},
+			FieldRef:         &corev1.ObjectFieldSelector{FieldPath: "metadata.name"},
+			ResourceFieldRef: &corev1.ResourceFieldSelector{Resource: "limits.cpu"},
 		}), []string{from + "resourceFieldRef " + forbidden}},
 	}
 	for _, honoured := range []string{
-		"metadata.name", "metadata.namespace", "metadata.labels['" + v1alpha.LabelInstanceIndex + "']", "metadata.labels['" + v1alpha.LabelCityCode + "']",
+		"metadata.name", "metadata.namespace", "metadata.labels['" + v1alpha.LabelInstanceIndex + "']",
+		"metadata.labels['" + v1alpha.LabelCityCode + "']",
 		"metadata.annotations['" + v1alpha.AnnotationProjectName + "']", "metadata.annotations['team']", "status.podIP", "status.podIPs",
 	} {
 		rules = append(rules, rule{honoured, nil, path(honoured), nil})
 	}
 	for _, refused := range []string{
-		"metadata.uid", "spec.nodeName", "spec.serviceAccountName", "status.hostIP", "status.hostIPs", "metadata.labels", "metadata.labels['']", "metadata.labels['a", "spec.x['a']",
+		"metadata.uid", "spec.nodeName", "spec.serviceAccountName", "status.hostIP", "status.hostIPs", "metadata.labels",
+		"metadata.labels['']", "metadata.labels['a", "spec.x['a']",
 	} {
 		rules = append(rules, rule{refused, nil, path(refused), []string{from + "fieldRef.fieldPath " + unsupported}})
 	}
@@ -166,17 +195,37 @@ func TestMountsAndFolders(t *testing.T) {
 		{"an absolute part", nil, sub("/a"), []string{mount + "subPath " + invalid}},
 		{"a part above", nil, sub("a/../../b"), []string{mount + "subPath " + invalid}},
 		{"a volume at two paths", nil, func(w *v1alpha.Workload) {
-			container(w).VolumeAttachments = append(container(w).VolumeAttachments, v1alpha.VolumeAttachment{Name: "config", MountPath: new("/etc/other"), SubPath: "other"})
+			container(w).VolumeAttachments = append(container(w).VolumeAttachments,
+				v1alpha.VolumeAttachment{Name: "config", MountPath: new("/etc/other"), SubPath: "other"})
 		}, nil},
-		{"read-only in a machine", machine, func(w *v1alpha.Workload) { vm(w).VolumeAttachments[1].ReadOnly = true }, []string{machinePath + "volumeAttachments[1].readOnly " + forbidden}},
-		{"a part in a machine", machine, func(w *v1alpha.Workload) { vm(w).VolumeAttachments[1].SubPath = "a" }, []string{machinePath + "volumeAttachments[1].subPath " + forbidden}},
+		{
+			"read-only in a machine", machine, func(w *v1alpha.Workload) { vm(w).VolumeAttachments[1].ReadOnly = true },
+			[]string{machinePath + "volumeAttachments[1].readOnly " + forbidden},
+		},
+		{
+			"a part in a machine", machine, func(w *v1alpha.Workload) { vm(w).VolumeAttachments[1].SubPath = "a" },
+			[]string{machinePath + "volumeAttachments[1].subPath " + forbidden},
+		},
 		{"emptyDir", nil, empty(corev1.EmptyDirVolumeSource{}), nil},
 		{"emptyDir in memory", nil, empty(corev1.EmptyDirVolumeSource{Medium: "Memory", SizeLimit: quantity("64Mi")}), nil},
-		{"emptyDir of huge pages", nil, empty(corev1.EmptyDirVolumeSource{Medium: "HugePages"}), []string{volumePath + "[2].emptyDir.medium " + unsupported}},
-		{"emptyDir of no size", nil, empty(corev1.EmptyDirVolumeSource{SizeLimit: quantity("0")}), []string{volumePath + "[2].emptyDir.sizeLimit " + invalid}},
-		{"emptyDir beside a Secret", nil, func(w *v1alpha.Workload) { volume(w, 1).EmptyDir = &corev1.EmptyDirVolumeSource{} }, []string{volumePath + "[1].emptyDir " + forbidden}},
+		{
+			"emptyDir of huge pages", nil, empty(corev1.EmptyDirVolumeSource{Medium: "HugePages"}),
+			[]string{volumePath + "[2].emptyDir.medium " + unsupported},
+		},
+		{
+			"emptyDir of no size", nil, empty(corev1.EmptyDirVolumeSource{SizeLimit: quantity("0")}),
+			[]string{volumePath + "[2].emptyDir.sizeLimit " + invalid},
+		},
+		{
+			"emptyDir beside a Secret", nil, func(w *v1alpha.Workload) { volume(w, 1).EmptyDir = &corev1.EmptyDirVolumeSource{} }, []string{
+				volumePath + "[1].emptyDir " + forbidden,
+			},
+		},
 		{"a folder", nil, func(w *v1alpha.Workload) { container(w).WorkingDir = "/srv" }, nil},
-		{"a relative folder", nil, func(w *v1alpha.Workload) { container(w).WorkingDir = "srv" }, []string{containerPath + "workingDir " + invalid}},
+		{
+			"a relative folder", nil, func(w *v1alpha.Workload) { container(w).WorkingDir = "srv" },
+			[]string{containerPath + "workingDir " + invalid},
+		},
 	})
 }
 
@@ -220,15 +269,29 @@ func TestBehavior(t *testing.T) {
 	}
 	checkRules(t, []rule{
 		{"a window", nil, with(autoscalingv2.HPAScalingRules{StabilizationWindowSeconds: new(int32(0))}), nil},
-		{"a window of a day", nil, with(autoscalingv2.HPAScalingRules{StabilizationWindowSeconds: new(int32(86400))}), []string{down + ".stabilizationWindowSeconds " + invalid}},
+		{
+			"a window of a day", nil, with(autoscalingv2.HPAScalingRules{StabilizationWindowSeconds: new(int32(86400))}),
+			[]string{down + ".stabilizationWindowSeconds " + invalid},
+		},
 		{"never", nil, with(autoscalingv2.HPAScalingRules{SelectPolicy: new(autoscalingv2.DisabledPolicySelect)}), nil},
-		{"an unknown choice", nil, with(autoscalingv2.HPAScalingRules{SelectPolicy: new(autoscalingv2.ScalingPolicySelect("Any"))}), []string{down + ".selectPolicy " + unsupported}},
+		{
+			"an unknown choice", nil, with(autoscalingv2.HPAScalingRules{SelectPolicy: new(autoscalingv2.ScalingPolicySelect("Any"))}), []string{
+				down + ".selectPolicy " + unsupported,
+			},
+		},
 		{"a policy", nil, policy(autoscalingv2.HPAScalingPolicy{Type: "Pods", Value: 1, PeriodSeconds: 60}), nil},
 		{"a wrong policy", nil, policy(autoscalingv2.HPAScalingPolicy{Type: "Nodes", PeriodSeconds: 1801}), []string{
 			down + ".policies[0].type " + unsupported, down + ".policies[0].value " + invalid, down + ".policies[0].periodSeconds " + invalid,
 		}},
-		{"no policies", nil, with(autoscalingv2.HPAScalingRules{Policies: []autoscalingv2.HPAScalingPolicy{}}), []string{down + ".policies " + required}},
+		{
+			"no policies", nil, with(autoscalingv2.HPAScalingRules{Policies: []autoscalingv2.HPAScalingPolicy{}}),
+			[]string{down + ".policies " + required},
+		},
 		{"a tolerance", nil, with(autoscalingv2.HPAScalingRules{Tolerance: quantity("100m")}), []string{down + ".tolerance " + forbidden}},
-		{"without metrics", nil, func(w *v1alpha.Workload) { scale(w).Behavior = &autoscalingv2.HorizontalPodAutoscalerBehavior{} }, []string{scalePath + "behavior " + forbidden}},
+		{
+			"without metrics", nil, func(w *v1alpha.Workload) { scale(w).Behavior = &autoscalingv2.HorizontalPodAutoscalerBehavior{} }, []string{
+				scalePath + "behavior " + forbidden,
+			},
+		},
 	})
 }

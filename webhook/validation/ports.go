@@ -127,7 +127,8 @@ func (p *problems) ingress(at place, rule *networkingv1.NetworkPolicyIngressRule
 		item, port := at.child("ports").item(i, ""), &rule.Ports[i]
 		p.policyPort(item, port)
 		named := port.Port != nil && port.Port.Type == intstr.String
-		if protocol := ptr.Deref(port.Protocol, corev1.ProtocolTCP); named && len(validation.IsDNS1123Label(port.Port.StrVal)) == 0 && !ports.Has(port.Port.StrVal+"/"+string(protocol)) {
+		if protocol := ptr.Deref(port.Protocol, corev1.ProtocolTCP); named &&
+			len(validation.IsDNS1123Label(port.Port.StrVal)) == 0 && !ports.Has(port.Port.StrVal+"/"+string(protocol)) {
 			p.notFound(item.child("port"), port.Port.StrVal)
 		}
 	}

@@ -46,7 +46,10 @@ func TestPorts(t *testing.T) {
 			"same number", nil, set(v1alpha.NamedPort{Name: "a", Port: 1}, v1alpha.NamedPort{Name: "b", Port: 1, Protocol: tcp}),
 			[]string{containerPath + "ports[1].port " + duplicate},
 		},
-		{"same number, other protocol", nil, set(v1alpha.NamedPort{Name: "a", Port: 1}, v1alpha.NamedPort{Name: "b", Port: 1, Protocol: udp}), nil},
+		{
+			"same number, other protocol", nil, set(v1alpha.NamedPort{Name: "a", Port: 1},
+				v1alpha.NamedPort{Name: "b", Port: 1, Protocol: udp}), nil,
+		},
 		{"another container", nil, other(v1alpha.NamedPort{Name: "b", Port: 81}), nil},
 		{
 			"same name in another container", nil, other(v1alpha.NamedPort{Name: "http", Port: 81}),
@@ -108,9 +111,14 @@ func TestIngressPorts(t *testing.T) {
 	checkRules(t, []rule{
 		{"number", nil, set(networkingv1.NetworkPolicyPort{Port: new(intstr.FromInt32(80))}), nil},
 		{"name", nil, set(networkingv1.NetworkPolicyPort{Port: new(intstr.FromString("http"))}), nil},
-		{"name that no container has", nil, set(networkingv1.NetworkPolicyPort{Port: new(intstr.FromString("gone"))}), []string{at + "port " + notFound}},
 		{
-			"name of another protocol", nil, set(networkingv1.NetworkPolicyPort{Port: new(intstr.FromString("http")), Protocol: new(corev1.ProtocolUDP)}),
+			"name that no container has", nil, set(networkingv1.NetworkPolicyPort{Port: new(intstr.FromString("gone"))}),
+			[]string{at + "port " + notFound},
+		},
+		{
+			"name of another protocol", nil, set(networkingv1.NetworkPolicyPort{
+				Port: new(intstr.FromString("http")), Protocol: new(corev1.ProtocolUDP),
+			}),
 			[]string{at + "port " + notFound},
 		},
 		{"0", nil, set(networkingv1.NetworkPolicyPort{Port: new(intstr.FromInt32(0))}), []string{at + "port " + invalid}},
@@ -147,12 +155,16 @@ func TestIngressPeers(t *testing.T) {
 		{"nothing", nil, set(networkingv1.NetworkPolicyPeer{}), []string{at + "ipBlock " + required}},
 		{"the same network", nil, set(networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{}}), nil},
 		{
-			"pods by label", nil, set(networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}}}),
+			"pods by label", nil, set(networkingv1.NetworkPolicyPeer{
+				PodSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
+			}),
 			[]string{at + "podSelector " + forbidden},
 		},
 		{
 			"pods by expression", nil,
-			set(networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: "Exists"}}}}),
+			set(networkingv1.NetworkPolicyPeer{
+				PodSelector: &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: "Exists"}}},
+			}),
 			[]string{at + "podSelector " + forbidden},
 		},
 		{

@@ -15,7 +15,8 @@ import (
 )
 
 const (
-	// maxGrace is the longest time that an Instance may take to stop, in seconds: a rollout, a drained node and a deletion wait for it.
+	// maxGrace is the longest time that an Instance may take to stop, in seconds: a rollout, a drained node and a deletion
+	// wait for it.
 	maxGrace = 600
 	// defaultGrace is the default of Kubernetes.
 	defaultGrace = 30

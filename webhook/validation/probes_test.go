@@ -48,17 +48,30 @@ func TestProbes(t *testing.T) {
 		{"tcp", nil, by(tcp(intstr.FromInt32(80), "")), nil},
 		{"grpc", nil, by(corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: 80, Service: new("ready")}}), nil},
 		{"nothing", nil, by(corev1.ProbeHandler{}), []string{readiness + " " + required}},
-		{"two handlers", nil, by(corev1.ProbeHandler{Exec: exec.Exec, GRPC: &corev1.GRPCAction{Port: 80}}), []string{readiness + " " + forbidden}},
-		{"a port that the container does not have", nil, by(tcp(intstr.FromString("admin"), "")), []string{readiness + ".tcpSocket.port " + notFound}},
+		{
+			"two handlers", nil, by(corev1.ProbeHandler{Exec: exec.Exec, GRPC: &corev1.GRPCAction{Port: 80}}), []string{readiness + " " + forbidden},
+		},
+		{
+			"a port that the container does not have", nil, by(tcp(intstr.FromString("admin"), "")),
+			[]string{readiness + ".tcpSocket.port " + notFound},
+		},
 		{"port 0", nil, by(tcp(intstr.FromInt32(0), "")), []string{readiness + ".tcpSocket.port " + invalid}},
-		{"grpc to port 65536", nil, by(corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: 65536}}), []string{readiness + ".grpc.port " + invalid}},
+		{
+			"grpc to port 65536", nil, by(corev1.ProbeHandler{GRPC: &corev1.GRPCAction{Port: 65536}}), []string{readiness + ".grpc.port " + invalid},
+		},
 		{"a long name of a port", nil, func(w *v1alpha.Workload) {
 			container(w).Ports[0].Name = "a-name-of-more-than-15"
 			by(tcp(intstr.FromString("a-name-of-more-than-15"), ""))(w)
 		}, []string{readiness + ".tcpSocket.port " + invalid, containerPath + "ports[0].name " + invalid}},
 		{"another host by tcp", nil, by(tcp(intstr.FromInt32(80), "169.254.169.254")), []string{readiness + ".tcpSocket.host " + forbidden}},
-		{"another host by http", nil, by(http(func(a *corev1.HTTPGetAction) { a.Host = "10.0.0.1" })), []string{readiness + ".httpGet.host " + forbidden}},
-		{"another scheme", nil, by(http(func(a *corev1.HTTPGetAction) { a.Scheme = "ftp" })), []string{readiness + ".httpGet.scheme " + unsupported}},
+		{
+			"another host by http", nil, by(http(func(a *corev1.HTTPGetAction) { a.Host = "10.0.0.1" })),
+			[]string{readiness + ".httpGet.host " + forbidden},
+		},
+		{
+			"another scheme", nil, by(http(func(a *corev1.HTTPGetAction) { a.Scheme = "ftp" })),
+			[]string{readiness + ".httpGet.scheme " + unsupported},
+		},
 		{"a wrong header", nil, by(http(func(a *corev1.HTTPGetAction) {
 			a.HTTPHeaders = []corev1.HTTPHeader{{Name: "a b"}}
 		})), []string{readiness + ".httpGet.httpHeaders[0].name " + invalid}},
@@ -72,7 +85,10 @@ func TestProbes(t *testing.T) {
 			readiness + ".initialDelaySeconds " + invalid, readiness + ".timeoutSeconds " + invalid, readiness + ".periodSeconds " + invalid,
 			readiness + ".successThreshold " + invalid, readiness + ".failureThreshold " + invalid,
 		}},
-		{"a period of a day", nil, ready(corev1.Probe{ProbeHandler: exec, PeriodSeconds: 86400}), []string{readiness + ".periodSeconds " + invalid}},
+		{
+			"a period of a day", nil, ready(corev1.Probe{ProbeHandler: exec, PeriodSeconds: 86400}),
+			[]string{readiness + ".periodSeconds " + invalid},
+		},
 		{"readiness after two successes", nil, ready(corev1.Probe{ProbeHandler: exec, SuccessThreshold: 2}), nil},
 		{"liveness after two successes", nil, both(corev1.Probe{ProbeHandler: exec, SuccessThreshold: 2}), []string{
 			liveness + ".successThreshold " + invalid, containerPath + "startupProbe.successThreshold " + invalid,
@@ -81,7 +97,9 @@ func TestProbes(t *testing.T) {
 			readiness + ".terminationGracePeriodSeconds " + forbidden,
 		}},
 		{"liveness with a grace period", nil, both(corev1.Probe{ProbeHandler: exec, TerminationGracePeriodSeconds: new(int64(5))}), nil},
-		{"liveness with a grace period of a day", nil, both(corev1.Probe{ProbeHandler: exec, TerminationGracePeriodSeconds: new(int64(86400))}), []string{
+		{"liveness with a grace period of a day", nil, both(corev1.Probe{
+			ProbeHandler: exec, TerminationGracePeriodSeconds: new(int64(86400)),
+		}), []string{
 			liveness + ".terminationGracePeriodSeconds " + invalid, containerPath + "startupProbe.terminationGracePeriodSeconds " + invalid,
 		}},
 	})
@@ -113,7 +131,9 @@ func TestLifecycle(t *testing.T) {
 			Sleep: &corev1.SleepAction{Seconds: 1}, Exec: &corev1.ExecAction{Command: []string{"a"}},
 		}), []string{stop + " " + forbidden}},
 		{"after the start", nil, func(w *v1alpha.Workload) {
-			container(w).Lifecycle = &corev1.Lifecycle{PostStart: &corev1.LifecycleHandler{HTTPGet: &corev1.HTTPGetAction{Port: intstr.FromString("no")}}}
+			container(w).Lifecycle = &corev1.Lifecycle{
+				PostStart: &corev1.LifecycleHandler{HTTPGet: &corev1.HTTPGetAction{Port: intstr.FromString("no")}},
+			}
 		}, []string{containerPath + "lifecycle.postStart.httpGet.port " + notFound}},
 		{"a signal", nil, func(w *v1alpha.Workload) {
 			container(w).Lifecycle = &corev1.Lifecycle{StopSignal: new(corev1.SIGUSR1)}
@@ -128,7 +148,9 @@ func TestLifecycle(t *testing.T) {
 func TestProbeWarnings(t *testing.T) {
 	w := sandbox()
 	for port, want := range map[int]string{80: "", 8080: "containers[0].livenessProbe.tcpSocket.port: no container has port 8080"} {
-		container(w).LivenessProbe = &corev1.Probe{ProbeHandler: corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt(port)}}}
+		container(w).LivenessProbe = &corev1.Probe{
+			ProbeHandler: corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromInt(port)}},
+		}
 		if got := fmt.Sprint(Warnings(w)); !strings.Contains(got, want) || want == "" && strings.Contains(got, "livenessProbe") {
 			t.Errorf("port %d: %s", port, got)
 		}

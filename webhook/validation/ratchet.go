@@ -12,9 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 )
 
-// place is the position of a problem in two forms: path is for the user, with indexes, and key is for ratcheting. In key an
-// element of a list is identified by its list map key, or by nothing if the list has none: an old problem must not be
-// reported because an element was inserted before it.
+// place is the position of a problem in two forms: path is for the user, with indexes, and key is for ratcheting. In
+// key an element of a list is identified by its list map key, or by nothing if the list has none: an old problem must
+// not be reported because an element was inserted before it.
 type place struct {
 	path, key *field.Path
 }
@@ -48,8 +48,8 @@ type problems struct {
 	identities []identity
 }
 
-// without returns the problems that are not in known. It counts them: of two containers with the same invalid name, one may
-// be old and the other new.
+// without returns the problems that are not in known. It counts them: of two containers with the same invalid name, one
+// may be old and the other new.
 func (p *problems) without(known *problems) field.ErrorList {
 	left := make(map[identity]int, len(known.identities))
 	for _, id := range known.identities {
@@ -84,7 +84,8 @@ func (p *problems) messages(at place, value string, messages []string) {
 	}
 }
 
-// hidden adds a problem of a value that must not be shown. line is its position in the field, and not part of the identity.
+// hidden adds a problem of a value that must not be shown. line is its position in the field, and not part of the
+// identity.
 func (p *problems) hidden(at place, value, detail, line string) {
 	p.list = append(p.list, field.Invalid(at.path, field.OmitValueType{}, line+detail))
 	p.identities = append(p.identities, identity{rule: field.ErrorTypeInvalid, key: at.key.String(), value: value, text: detail})

@@ -46,7 +46,8 @@ func TestRatchet(t *testing.T) {
 			w.Spec.Placements = append(good.Placements, w.Spec.Placements...)
 			container(w).Env = append([]corev1.EnvVar{{Name: "NEW"}}, container(w).Env...)
 			container(w).Ports = append([]v1alpha.NamedPort{{Name: "new", Port: 1}}, container(w).Ports...)
-			container(w).VolumeAttachments = append([]v1alpha.VolumeAttachment{{Name: "new", MountPath: new("/new")}}, container(w).VolumeAttachments...)
+			container(w).VolumeAttachments = append([]v1alpha.VolumeAttachment{{Name: "new", MountPath: new("/new")}},
+				container(w).VolumeAttachments...)
 			added := *volume(w, 0).DeepCopy()
 			added.Name = "new"
 			w.Spec.Template.Spec.Volumes = append([]v1alpha.InstanceVolume{added}, w.Spec.Template.Spec.Volumes...)

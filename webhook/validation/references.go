@@ -30,7 +30,8 @@ func References(workload *v1alpha.Workload) []Reference {
 	path := field.NewPath("spec", "template", "spec")
 	for i := range spec.NetworkInterfaces {
 		network := &spec.NetworkInterfaces[i].Network
-		found.add(path.Child("networkInterfaces").Index(i).Child("network", "name"), networks, types.NamespacedName{Namespace: network.Namespace, Name: network.Name})
+		found.add(path.Child("networkInterfaces").Index(i).Child("network", "name"), networks,
+			types.NamespacedName{Namespace: network.Namespace, Name: network.Name})
 	}
 	for _, data := range templates.DataReferences(spec, path) {
 		of := secrets
@@ -70,5 +71,7 @@ func (r *references) add(path *field.Path, of kind, name types.NamespacedName) {
 		return
 	}
 	r.seen[key] = true
-	r.list = append(r.list, Reference{Path: path, Group: of.group, Resource: of.resource, Verb: of.verb, Namespace: name.Namespace, Name: name.Name})
+	r.list = append(r.list, Reference{
+		Path: path, Group: of.group, Resource: of.resource, Verb: of.verb, Namespace: name.Namespace, Name: name.Name,
+	})
 }

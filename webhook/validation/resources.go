@@ -31,8 +31,8 @@ func (p *problems) containerResources(at place, resources *v1alpha.ContainerReso
 	}
 }
 
-// limitsSum requires the limits of the containers, as Kubernetes adds them up, to equal the size of the Instance, for each resource for
-// which the Instance has a size and every container a limit.
+// limitsSum requires the limits of the containers, as Kubernetes adds them up, to equal the size of the Instance, for
+// each resource for which the Instance has a size and every container a limit.
 func (p *problems) limitsSum(at place, requests corev1.ResourceList, sandbox *v1alpha.SandboxRuntime) {
 	for _, name := range slices.Sorted(maps.Keys(requests)) {
 		if !limited(name, sandbox) {
@@ -58,8 +58,8 @@ func limited(name corev1.ResourceName, sandbox *v1alpha.SandboxRuntime) bool {
 	return len(sandbox.Containers) > 0
 }
 
-// taken is the amount of a resource that the containers which name it take, as Kubernetes adds it up. ok is false if that cannot be
-// computed.
+// taken is the amount of a resource that the containers which name it take, as Kubernetes adds it up. ok is false if
+// that cannot be computed.
 func taken(name corev1.ResourceName, sandbox *v1alpha.SandboxRuntime) (sum resource.Quantity, ok bool) {
 	only := &v1alpha.SandboxRuntime{
 		Containers: slices.Clone(sandbox.Containers), InitContainers: slices.Clone(sandbox.InitContainers),
@@ -105,11 +105,12 @@ func (p *problems) counted(at place, quantity resource.Quantity) bool {
 	return false
 }
 
-// mostAmount is the most of a resource that a container or an Instance may ask for: 1Pi. The sum of all containers is a number of 64 bits then,
-// in which Kubernetes and Karmada count.
+// mostAmount is the most of a resource that a container or an Instance may ask for: 1Pi. The sum of all containers is a
+// number of 64 bits then, in which Kubernetes and Karmada count.
 const mostAmount = 1 << 50
 
-// sizes requires the amounts of resources that a container or an Instance asks for to be positive and at most mostAmount.
+// sizes requires the amounts of resources that a container or an Instance asks for to be positive and at most
+// mostAmount.
 func (p *problems) sizes(at place, list corev1.ResourceList) {
 	p.quantities(at, list)
 	most := resource.NewQuantity(mostAmount, resource.BinarySI)
@@ -133,8 +134,8 @@ func (p *problems) positive(at place, quantity resource.Quantity) {
 	}
 }
 
-// Metered returns a problem for every resource that a Workload asks for and that quota does not count, in a project whose Instances
-// need quota. before is as in Workload.
+// Metered returns a problem for every resource that a Workload asks for and that quota does not count, in a project
+// whose Instances need quota. before is as in Workload.
 func Metered(workload, before *v1alpha.Workload) field.ErrorList {
 	found := unmetered(workload)
 	if before == nil {

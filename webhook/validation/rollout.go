@@ -116,7 +116,8 @@ func (p *problems) budget(at place, of *intstr.IntOrString) {
 	}
 }
 
-// disruptionWarning warns of a budget that allows no voluntary disruption. Kubernetes admits such a PodDisruptionBudget as well.
+// disruptionWarning warns of a budget that allows no voluntary disruption. Kubernetes admits such a PodDisruptionBudget
+// as well.
 func disruptionWarning(workload *v1alpha.Workload) []string {
 	of := workload.Spec.Disruption
 	if of == nil {
@@ -126,7 +127,8 @@ func disruptionWarning(workload *v1alpha.Workload) []string {
 	for i := range workload.Spec.Placements {
 		placement := &workload.Spec.Placements[i]
 		// The number of cities that a selector selects is not known here.
-		desired += int32(max(1, len(placement.CityCodes)+len(placement.Locations))) * placement.ScaleSettings.MinReplicas //nolint:gosec // at most 48 cities
+		//nolint:gosec // at most 48 cities
+		desired += int32(max(1, len(placement.CityCodes)+len(placement.Locations))) * placement.ScaleSettings.MinReplicas
 		if placement.LocationSelector != nil || placement.ScaleSettings.MaxReplicas != nil {
 			return nil
 		}

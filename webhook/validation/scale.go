@@ -105,7 +105,8 @@ func (p *problems) scalingRules(at place, rules *autoscalingv2.HPAScalingRules) 
 	}
 	within(p, at.child("stabilizationWindowSeconds"), rules.StabilizationWindowSeconds, 0, maxWindow)
 	if rules.Tolerance != nil && p.counted(at.child("tolerance"), *rules.Tolerance) {
-		p.forbidden(at.child("tolerance"), rules.Tolerance.String(), "not every cell supports it; set another target or stabilizationWindowSeconds")
+		p.forbidden(at.child("tolerance"), rules.Tolerance.String(),
+			"not every cell supports it; set another target or stabilizationWindowSeconds")
 	}
 	switch ptr.Deref(rules.SelectPolicy, autoscalingv2.MaxChangePolicySelect) {
 	case autoscalingv2.MaxChangePolicySelect, autoscalingv2.MinChangePolicySelect, autoscalingv2.DisabledPolicySelect:

@@ -19,8 +19,8 @@ const (
 	mostSessionTTL  = 3600
 )
 
-// Session returns every problem of the spec of an InstanceSession, each with its field path. It repeats the rules of the CRD: the
-// treatment of a session must not depend on the schema that an API server has loaded.
+// Session returns every problem of the spec of an InstanceSession, each with its field path. It repeats the rules of
+// the CRD: the treatment of a session must not depend on the schema that an API server has loaded.
 func Session(session *v1alpha.InstanceSession) field.ErrorList {
 	spec, at := &session.Spec, field.NewPath("spec")
 	var found field.ErrorList

@@ -38,11 +38,14 @@ func TestSession(t *testing.T) {
 		change func(*v1alpha.InstanceSessionSpec)
 		want   []string
 	}{
-		"a command":           {change: func(*v1alpha.InstanceSessionSpec) {}},
-		"a shell":             {change: func(s *v1alpha.InstanceSessionSpec) { s.Stdin, s.TTY, s.ContainerName = true, true, "app" }},
-		"logs":                {change: logs(v1alpha.SessionLogOptions{Follow: true, SinceSeconds: new(int64(5))})},
-		"another type":        {func(s *v1alpha.InstanceSessionSpec) { s.Type, s.Command = "Proxy", nil }, []string{"spec.type"}},
-		"no Instance":         {func(s *v1alpha.InstanceSessionSpec) { s.InstanceRef.Name, s.InstanceRef.UID = "", "" }, []string{"spec.instanceRef.name", "spec.instanceRef.uid"}},
+		"a command":    {change: func(*v1alpha.InstanceSessionSpec) {}},
+		"a shell":      {change: func(s *v1alpha.InstanceSessionSpec) { s.Stdin, s.TTY, s.ContainerName = true, true, "app" }},
+		"logs":         {change: logs(v1alpha.SessionLogOptions{Follow: true, SinceSeconds: new(int64(5))})},
+		"another type": {func(s *v1alpha.InstanceSessionSpec) { s.Type, s.Command = "Proxy", nil }, []string{"spec.type"}},
+		"no Instance": {
+			func(s *v1alpha.InstanceSessionSpec) { s.InstanceRef.Name, s.InstanceRef.UID = "", "" },
+			[]string{"spec.instanceRef.name", "spec.instanceRef.uid"},
+		},
 		"a path as a name":    {func(s *v1alpha.InstanceSessionSpec) { s.InstanceRef.Name = "../secrets" }, []string{"spec.instanceRef.name"}},
 		"a path as container": {func(s *v1alpha.InstanceSessionSpec) { s.ContainerName = "a/b" }, []string{"spec.containerName"}},
 		"no key":              {func(s *v1alpha.InstanceSessionSpec) { s.PublicKey = "" }, []string{"spec.publicKey"}},
@@ -50,7 +53,9 @@ func TestSession(t *testing.T) {
 		"too long":            {func(s *v1alpha.InstanceSessionSpec) { s.TTLSeconds = 3601 }, []string{"spec.ttlSeconds"}},
 		"no command":          {func(s *v1alpha.InstanceSessionSpec) { s.Command = nil }, []string{"spec.command"}},
 		"many arguments":      {func(s *v1alpha.InstanceSessionSpec) { s.Command = make([]string, 65) }, []string{"spec.command"}},
-		"large arguments":     {func(s *v1alpha.InstanceSessionSpec) { s.Command = []string{"sh", strings.Repeat("a", 16<<10)} }, []string{"spec.command"}},
+		"large arguments": {
+			func(s *v1alpha.InstanceSessionSpec) { s.Command = []string{"sh", strings.Repeat("a", 16<<10)} }, []string{"spec.command"},
+		},
 		"logs with a command": {func(s *v1alpha.InstanceSessionSpec) { s.Type = v1alpha.SessionLogs }, []string{"spec.command"}},
 		"logs with a terminal": {
 			func(s *v1alpha.InstanceSessionSpec) {
@@ -72,7 +77,9 @@ func TestSession(t *testing.T) {
 			}, []string{"spec.ports"},
 		},
 		"a command with ports": {func(s *v1alpha.InstanceSessionSpec) { s.Ports = []int32{80} }, []string{"spec.ports"}},
-		"two times":            {logs(v1alpha.SessionLogOptions{SinceSeconds: new(int64(5)), SinceTime: &metav1.Time{}}), []string{"spec.logs.sinceTime"}},
+		"two times": {
+			logs(v1alpha.SessionLogOptions{SinceSeconds: new(int64(5)), SinceTime: &metav1.Time{}}), []string{"spec.logs.sinceTime"},
+		},
 		"a command with options of a log": {
 			func(s *v1alpha.InstanceSessionSpec) { s.Logs = &v1alpha.SessionLogOptions{} }, []string{"spec.logs"},
 		},

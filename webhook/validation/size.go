@@ -17,7 +17,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// Bounds are the maximum sizes of a Workload. Its template is copied into every Instance, in the cell and in the project.
+// Bounds are the maximum sizes of a Workload. Its template is copied into every Instance, in the cell and in the
+// project.
 type Bounds struct {
 	// TemplateBytes is the maximum size of the template, encoded as JSON. 0: any.
 	TemplateBytes int64
@@ -25,8 +26,8 @@ type Bounds struct {
 	CityBytes int64
 }
 
-// Size returns the problems of a Workload that is too large. On an update, before is the stored Workload, and a size that has not grown
-// is not reported: a stored Workload that exceeds a newer bound can be changed, but not grow.
+// Size returns the problems of a Workload that is too large. On an update, before is the stored Workload, and a size
+// that has not grown is not reported: a stored Workload that exceeds a newer bound can be changed, but not grow.
 func Size(workload, before *v1alpha.Workload, bounds Bounds) field.ErrorList {
 	now, was := measure(workload), footprint{}
 	if before != nil {
@@ -74,8 +75,8 @@ const anywhere = "one city"
 type footprint struct {
 	// template is the length of the template as JSON.
 	template int64
-	// instances are the maximum numbers of Instances by city or location. Cities and locations are not resolved to each other: a city
-	// that is named as both may have the sum of both.
+	// instances are the maximum numbers of Instances by city or location. Cities and locations are not resolved to each
+	// other: a city that is named as both may have the sum of both.
 	instances map[string]int64
 }
 

@@ -48,19 +48,30 @@ func TestSize(t *testing.T) {
 		bounds      Bounds
 		want        []string
 	}{
-		"at the bound":                         {now: ofSize(t, 64<<10), bounds: bounds},
-		"above the bound":                      {now: ofSize(t, 64<<10+1), bounds: bounds, want: []string{template + invalid}},
-		"no bound":                             {now: ofSize(t, 1<<20)},
-		"stored, and smaller":                  {now: ofSize(t, 100<<10), before: ofSize(t, 101<<10), bounds: bounds},
-		"stored, and larger":                   {now: ofSize(t, 101<<10), before: ofSize(t, 100<<10), bounds: bounds, want: []string{template + invalid}},
-		"5,000 copies of 13 kB":                {now: placed(13<<10, in(5000, "DFW")), bounds: bounds},
-		"5,000 copies of 14 kB":                {now: placed(14<<10, in(5000, "DFW")), bounds: bounds, want: []string{minReplicas + invalid}},
-		"in two cities each":                   {now: placed(14<<10, in(3000, "DFW", "ORD")), bounds: bounds},
-		"in two placements of one city":        {now: placed(14<<10, in(3000, "DFW"), in(3000, "dfw")), bounds: bounds, want: []string{"spec.placements[1].scaleSettings.minReplicas " + invalid}},
-		"as many as autoscaling may ask for":   {now: placed(14<<10, scaled), bounds: bounds, want: []string{scalePath + "maxReplicas " + invalid}},
-		"selected, which may be the same city": {now: placed(64<<10, in(600, "DFW"), selected), bounds: bounds, want: []string{minReplicas + invalid}},
-		"stored, in another city":              {now: placed(64<<10, in(5000, "DFW"), in(1, "ORD")), before: placed(64<<10, in(5000, "DFW")), bounds: bounds},
-		"stored, and more":                     {now: placed(64<<10, in(5000, "DFW")), before: placed(64<<10, in(4999, "DFW")), bounds: bounds, want: []string{minReplicas + invalid}},
+		"at the bound":        {now: ofSize(t, 64<<10), bounds: bounds},
+		"above the bound":     {now: ofSize(t, 64<<10+1), bounds: bounds, want: []string{template + invalid}},
+		"no bound":            {now: ofSize(t, 1<<20)},
+		"stored, and smaller": {now: ofSize(t, 100<<10), before: ofSize(t, 101<<10), bounds: bounds},
+		"stored, and larger": {
+			now: ofSize(t, 101<<10), before: ofSize(t, 100<<10), bounds: bounds, want: []string{template + invalid},
+		},
+		"5,000 copies of 13 kB": {now: placed(13<<10, in(5000, "DFW")), bounds: bounds},
+		"5,000 copies of 14 kB": {now: placed(14<<10, in(5000, "DFW")), bounds: bounds, want: []string{minReplicas + invalid}},
+		"in two cities each":    {now: placed(14<<10, in(3000, "DFW", "ORD")), bounds: bounds},
+		"in two placements of one city": {
+			now: placed(14<<10, in(3000, "DFW"), in(3000, "dfw")), bounds: bounds,
+			want: []string{"spec.placements[1].scaleSettings.minReplicas " + invalid},
+		},
+		"as many as autoscaling may ask for": {
+			now: placed(14<<10, scaled), bounds: bounds, want: []string{scalePath + "maxReplicas " + invalid},
+		},
+		"selected, which may be the same city": {
+			now: placed(64<<10, in(600, "DFW"), selected), bounds: bounds, want: []string{minReplicas + invalid},
+		},
+		"stored, in another city": {now: placed(64<<10, in(5000, "DFW"), in(1, "ORD")), before: placed(64<<10, in(5000, "DFW")), bounds: bounds},
+		"stored, and more": {
+			now: placed(64<<10, in(5000, "DFW")), before: placed(64<<10, in(4999, "DFW")), bounds: bounds, want: []string{minReplicas + invalid},
+		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) { wantProblems(t, Size(test.now, test.before, test.bounds), test.want...) })
@@ -104,10 +115,12 @@ func TestAnnotationsWithoutEffect(t *testing.T) {
 	if got := of(sandbox, "team", "version"); got != "" {
 		t.Errorf("warnings %q", got)
 	}
-	if got := of(machine, "team"); !strings.Contains(got, "annotations: team: set on the Instances, with no effect on their virtual machines") {
+	if got := of(machine, "team"); !strings.Contains(got,
+		"annotations: team: set on the Instances, with no effect on their virtual machines") {
 		t.Errorf("warnings %q", got)
 	}
-	if got := of(sandbox, annotationSSHKeys, "e/b", "e/a", "io.kata", "e/d", "plain"); !strings.Contains(got, "annotations: compute.datumapis.com/ssh-keys, e/a, e/b and 2 more: ") {
+	if got := of(sandbox, annotationSSHKeys, "e/b", "e/a", "io.kata", "e/d", "plain"); !strings.Contains(got,
+		"annotations: compute.datumapis.com/ssh-keys, e/a, e/b and 2 more: ") {
 		t.Errorf("warnings %q", got)
 	}
 }

@@ -27,9 +27,9 @@ type Catalogue struct {
 	Now   time.Time
 }
 
-// InstanceType returns the problems and warnings about the instance type of a Workload. On an update, before is the stored Workload,
-// and only the change is refused: a type that was deleted or disabled, or containers that do not fit a changed type, do not block other
-// changes.
+// InstanceType returns the problems and warnings about the instance type of a Workload. On an update, before is the
+// stored Workload, and only the change is refused: a type that was deleted or disabled, or containers that do not fit a
+// changed type, do not block other changes.
 func InstanceType(workload, before *v1alpha.Workload, catalogue Catalogue) (field.ErrorList, []string) {
 	runtime := &workload.Spec.Template.Spec.Runtime
 	at := place{}.child("spec", "template", "spec", "runtime", "resources", "instanceType")
@@ -67,7 +67,9 @@ func deprecation(at place, named string, kind *v1alpha.InstanceType, catalogue C
 	if kind.Spec.Lifecycle.Phase != v1alpha.InstanceTypeDeprecated {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s: instance type %q is deprecated%s: %s", at.path, shorten(named), until(kind, catalogue), instead(kind, catalogue))}
+	return []string{
+		fmt.Sprintf("%s: instance type %q is deprecated%s: %s", at.path, shorten(named), until(kind, catalogue), instead(kind, catalogue)),
+	}
 }
 
 // graceEnded refuses a deprecated type whose grace period has ended.
@@ -89,8 +91,8 @@ func until(kind *v1alpha.InstanceType, catalogue Catalogue) string {
 // date is the day of a time, for messages.
 func date(t time.Time) string { return t.UTC().Format(time.DateOnly) }
 
-// TakesType reports whether a change takes anything of an instance type: whether a Workload is new, begins to name the type, or asks for
-// more Instances.
+// TakesType reports whether a change takes anything of an instance type: whether a Workload is new, begins to name the
+// type, or asks for more Instances.
 func TakesType(workload, before *v1alpha.Workload) bool {
 	return before == nil || !sameType(workload, before) || asksMore(workload, before)
 }
@@ -146,7 +148,8 @@ func instead(kind *v1alpha.InstanceType, catalogue Catalogue) string {
 	return choices(others)
 }
 
-// fits requires that the containers with resources of their own fit, together, into the Instance's request, else into its type.
+// fits requires that the containers with resources of their own fit, together, into the Instance's request, else into
+// its type.
 func (p *problems) fits(at place, runtime *v1alpha.InstanceRuntimeSpec, kind *v1alpha.InstanceType) {
 	if runtime.Sandbox == nil {
 		return

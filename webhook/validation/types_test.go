@@ -61,14 +61,18 @@ func TestInstanceType(t *testing.T) {
 		want        []string // of one problem
 		wantWarning string
 	}{
-		"a type":                       {now: ofType("datumcloud-d1-standard-2", 1)},
-		"its other spelling":           {now: ofType("datumcloud/d1-standard-2", 1)},
-		"an unknown one":               {now: ofType("gone", 1), want: []string{path, `"gone"`, "datumcloud-d1-standard-2", "new", "old"}},
-		"the default":                  {now: ofType("", 1), byDefault: "datumcloud/d1-standard-2"},
-		"a default that is not there":  {now: ofType("", 1), byDefault: "gone", want: []string{path, `default "gone" does not exist`, "name one of"}},
-		"no default":                   {now: ofType("", 1), want: []string{path, "has set no default", "name one of"}},
-		"no type at all":               {now: ofType("", 1), byDefault: "new", none: true, want: []string{path, "there is no instance type"}},
-		"a disabled one":               {now: ofType("off", 1), want: []string{path, "is disabled", "name one of datumcloud-d1-standard-2, new, old"}},
+		"a type":             {now: ofType("datumcloud-d1-standard-2", 1)},
+		"its other spelling": {now: ofType("datumcloud/d1-standard-2", 1)},
+		"an unknown one":     {now: ofType("gone", 1), want: []string{path, `"gone"`, "datumcloud-d1-standard-2", "new", "old"}},
+		"the default":        {now: ofType("", 1), byDefault: "datumcloud/d1-standard-2"},
+		"a default that is not there": {
+			now: ofType("", 1), byDefault: "gone", want: []string{path, `default "gone" does not exist`, "name one of"},
+		},
+		"no default":     {now: ofType("", 1), want: []string{path, "has set no default", "name one of"}},
+		"no type at all": {now: ofType("", 1), byDefault: "new", none: true, want: []string{path, "there is no instance type"}},
+		"a disabled one": {
+			now: ofType("off", 1), want: []string{path, "is disabled", "name one of datumcloud-d1-standard-2, new, old"},
+		},
 		"a deprecated one":             {now: ofType("old", 1), wantWarning: "is deprecated: use datumcloud-new"},
 		"a type that was deleted":      {before: ofType("gone", 2, otherImage), now: ofType("gone", 1)},
 		"and asks for more":            {before: ofType("gone", 1), now: ofType("gone", 2)},
@@ -79,13 +83,17 @@ func TestInstanceType(t *testing.T) {
 		"from a type to a disabled":    {before: ofType("new", 1), now: ofType("off", 1), want: []string{path, "is disabled"}},
 		"a deprecated one, as many":    {before: ofType("old", 2, otherImage), now: ofType("old", 2)},
 		"a deprecated one, with more":  {before: ofType("old", 1), now: ofType("old", 2), wantWarning: "is deprecated"},
-		"in the grace period":          {now: ofType("ending", 1), wantWarning: "is deprecated, and new Workloads are refused it from 2026-03-02: use datumcloud-new"},
-		"after the grace period":       {now: ofType("ended", 1), want: []string{path, "is deprecated since 2026-01-01", "until 2026-03-02", "use datumcloud-new"}},
-		"after it, from another type":  {before: ofType("new", 1), now: ofType("ended", 1), want: []string{path, "is deprecated since"}},
-		"after it, as many":            {before: ofType("ended", 2, otherImage), now: ofType("ended", 2)},
-		"after it, with more":          {before: ofType("ended", 1), now: ofType("ended", 2), wantWarning: "is deprecated: use datumcloud-new"},
-		"after it, without a grace":    {now: ofType("ended", 1), noGrace: true, wantWarning: "is deprecated: use datumcloud-new"},
-		"containers that fit":          {now: ofType("new", 1, takes("cpu", "1", "memory", "2Gi"))},
+		"in the grace period": {
+			now: ofType("ending", 1), wantWarning: "is deprecated, and new Workloads are refused it from 2026-03-02: use datumcloud-new",
+		},
+		"after the grace period": {
+			now: ofType("ended", 1), want: []string{path, "is deprecated since 2026-01-01", "until 2026-03-02", "use datumcloud-new"},
+		},
+		"after it, from another type": {before: ofType("new", 1), now: ofType("ended", 1), want: []string{path, "is deprecated since"}},
+		"after it, as many":           {before: ofType("ended", 2, otherImage), now: ofType("ended", 2)},
+		"after it, with more":         {before: ofType("ended", 1), now: ofType("ended", 2), wantWarning: "is deprecated: use datumcloud-new"},
+		"after it, without a grace":   {now: ofType("ended", 1), noGrace: true, wantWarning: "is deprecated: use datumcloud-new"},
+		"containers that fit":         {now: ofType("new", 1, takes("cpu", "1", "memory", "2Gi"))},
 		"containers that do not": {
 			now:  ofType("new", 1, takes("memory", "2049Mi")),
 			want: []string{sandboxPath + "containers", "2049Mi", "at most 2Gi of memory", "instance type new"},

@@ -114,7 +114,8 @@ func (p *problems) itemPath(at place, text string, seen sets.Set[string]) {
 	p.uniquePath(at, text, seen)
 }
 
-// uniquePath requires a path that no other has, and that the kernel can take. It compares cleaned paths: /a and /a/ are the same.
+// uniquePath requires a path that no other has, and that the kernel can take. It compares cleaned paths: /a and /a/ are
+// the same.
 func (p *problems) uniquePath(at place, text string, seen sets.Set[string]) {
 	p.text(at, text)
 	p.unique(at, seen, path.Clean(text))

@@ -37,7 +37,10 @@ func TestVolumes(t *testing.T) {
 			[]string{first + ".secret " + forbidden},
 		},
 		{"no ConfigMap", nil, func(w *v1alpha.Workload) { volume(w, 0).ConfigMap.Name = "" }, []string{first + ".configMap.name " + required}},
-		{"wrong ConfigMap", nil, func(w *v1alpha.Workload) { volume(w, 0).ConfigMap.Name = "a/b" }, []string{first + ".configMap.name " + invalid}},
+		{
+			"wrong ConfigMap", nil, func(w *v1alpha.Workload) { volume(w, 0).ConfigMap.Name = "a/b" },
+			[]string{first + ".configMap.name " + invalid},
+		},
 		{
 			"no Secret", nil, func(w *v1alpha.Workload) { volume(w, 1).Secret.SecretName = "" },
 			[]string{volumePath + "[1].secret.secretName " + required},

@@ -81,7 +81,8 @@ func withoutEffect(field string, keys []string, effect string) []string {
 	return []string{fmt.Sprintf("spec.template.metadata.%s: %s: %s", field, text, effect)}
 }
 
-// probeWarnings name the probed ports that no container names: the probe of a port on which no process listens never succeeds.
+// probeWarnings name the probed ports that no container names: the probe of a port on which no process listens never
+// succeeds.
 func probeWarnings(path *field.Path, container *v1alpha.SandboxContainer, sandbox *v1alpha.SandboxRuntime) []string {
 	named := map[int32]bool{}
 	for _, of := range sandbox.Running() {
@@ -139,7 +140,9 @@ func surgeWarnings(spec *v1alpha.WorkloadSpec) []string {
 	for i := range spec.Placements {
 		deployment := v1alpha.WorkloadDeploymentSpec{ScaleSettings: spec.Placements[i].ScaleSettings}
 		if deployment.Autoscaled() {
-			warnings = append(warnings, fmt.Sprintf("spec.rollout.maxSurge: has no effect on spec.placements[%d], whose Instances metrics scale: set its minReplicas to at least 2", i))
+			warnings = append(warnings,
+				fmt.Sprintf("spec.rollout.maxSurge: has no effect on spec.placements[%d], whose Instances metrics scale: set its "+
+					"minReplicas to at least 2", i))
 		}
 	}
 	return warnings

@@ -1,8 +1,9 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package validation finds the problems of a Workload, the parts of it that will not work well, and the permissions that its user
-// needs. Its functions depend only on their arguments, do not change them, and are safe for concurrent use.
+// Package validation finds the problems of a Workload, the parts of it that will not work well, and the permissions
+// that its user needs. Its functions depend only on their arguments, do not change them, and are safe for concurrent
+// use.
 package validation
 
 import (
@@ -26,8 +27,8 @@ import (
 const maxMinReady = 3600
 
 // Workload returns every problem of a Workload, each with its field path. On an update, before is the stored Workload.
-// Problems that it has too, by the same rule and with the same value, are not reported: other fields of a stored object that
-// breaks a newer rule can be changed. On a create, before is nil.
+// Problems that it has too, by the same rule and with the same value, are not reported: other fields of a stored object
+// that breaks a newer rule can be changed. On a create, before is nil.
 func Workload(workload, before *v1alpha.Workload) field.ErrorList {
 	found := check(workload)
 	if before == nil {
@@ -60,7 +61,8 @@ func (p *problems) maxUnavailable(at place, most *intstr.IntOrString) {
 	}
 }
 
-// minReadySeconds requires less than the progress deadline, as Kubernetes does: no Instance would become available in time.
+// minReadySeconds requires less than the progress deadline, as Kubernetes does: no Instance would become available in
+// time.
 func (p *problems) minReadySeconds(at place, spec *v1alpha.WorkloadSpec) {
 	if spec.MinReadySeconds == nil {
 		return

@@ -119,7 +119,10 @@ func TestScale(t *testing.T) {
 			[]string{scalePath + "metrics[0].resource.name " + unsupported},
 		},
 		{"no target", nil, with(v1alpha.MetricTarget{}), []string{target + " " + required}},
-		{"two targets", nil, with(v1alpha.MetricTarget{Value: quantity("1"), AverageValue: quantity("1")}), []string{target + ".value " + forbidden, target + " " + forbidden}},
+		{
+			"two targets", nil, with(v1alpha.MetricTarget{Value: quantity("1"), AverageValue: quantity("1")}),
+			[]string{target + ".value " + forbidden, target + " " + forbidden},
+		},
 		{"value", nil, with(v1alpha.MetricTarget{Value: quantity("100m")}), []string{target + ".value " + forbidden}},
 		{"averageValue", nil, with(v1alpha.MetricTarget{AverageValue: quantity("1")}), nil},
 		{"averageValue -1", nil, with(v1alpha.MetricTarget{AverageValue: quantity("-1")}), []string{target + ".averageValue " + invalid}},

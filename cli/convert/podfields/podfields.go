@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package podfields has the treatment of each field of Kubernetes' workloads and Pods in a Workload: it is honoured as a field of the
-// Workload, every cell sets it, or it is refused.
+// Package podfields has the treatment of each field of Kubernetes' workloads and Pods in a Workload: it is honoured as
+// a field of the Workload, every cell sets it, or it is refused.
 package podfields
 
 import (
@@ -15,7 +15,8 @@ import (
 type Entry struct {
 	// Path is the field of a Workload that corresponds to it, from the root of the Workload; "" if no field does.
 	Path string
-	// Text is the reason why a field is refused, the value that every cell has instead, or the difference if the field is honoured.
+	// Text is the reason why a field is refused, the value that every cell has instead, or the difference if the field is
+	// honoured.
 	Text string
 	// Same are the values that every cell has anyway, so that nothing is lost. A nil list stands for none.
 	Same []any

@@ -17,7 +17,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// TestEveryFieldHasAnEntry: a new version of Kubernetes adds no field without an entry, and no entry is left from an earlier version.
+// TestEveryFieldHasAnEntry: a new version of Kubernetes adds no field without an entry, and no entry is left from an
+// earlier version.
 func TestEveryFieldHasAnEntry(t *testing.T) {
 	for i := range Tables {
 		table := &Tables[i]
@@ -36,8 +37,8 @@ func TestEveryFieldHasAnEntry(t *testing.T) {
 	}
 }
 
-// TestEntries: the Workload's field of an honoured field exists, and any other field has a reason. A struct whose fields the API does
-// not have by the same names has a table, too.
+// TestEntries: the Workload's field of an honoured field exists, and any other field has a reason. A struct whose
+// fields the API does not have by the same names has a table, too.
 func TestEntries(t *testing.T) {
 	for i := range Tables {
 		table := &Tables[i]
@@ -55,7 +56,8 @@ func TestEntries(t *testing.T) {
 				continue
 			}
 			from := elem(field.Type)
-			if from.Kind() == reflect.Struct && from != to && Of(from) == nil && from != reflect.TypeFor[metav1.ObjectMeta]() && !sameFields(from, to) {
+			if from.Kind() == reflect.Struct && from != to && Of(from) == nil && from != reflect.TypeFor[metav1.ObjectMeta]() &&
+				!sameFields(from, to) {
 				t.Errorf("%s is a %s and %s is a %s: write a table of the first", where, from, entry.Path, to)
 			}
 		}

@@ -55,7 +55,8 @@ func (f fields) and(others ...fields) fields {
 	return f
 }
 
-// Tables has the tables of all types whose fields are not all honoured by the same names, in the order of the reference.
+// Tables has the tables of all types whose fields are not all honoured by the same names, in the order of the
+// reference.
 var Tables = []Table{
 	table[corev1.PodSpec](fields{
 		"volumes":                       at(volumes),
@@ -84,7 +85,8 @@ var Tables = []Table{
 		"resources":                     no("set the size of the Instance in " + spec + ".runtime.resources"),
 		"workloadRef":                   no("it names an object of the cell"),
 	}.and(
-		each(placed, "nodeSelector", "nodeName", "affinity", "tolerations", "topologySpreadConstraints", "priorityClassName", "priority", "preemptionPolicy"),
+		each(placed, "nodeSelector", "nodeName", "affinity", "tolerations", "topologySpreadConstraints", "priorityClassName",
+			"priority", "preemptionPolicy"),
 		each(shared, "hostNetwork", "hostPID", "hostIPC"),
 		each(named, "hostname", "subdomain", "setHostnameAsFQDN", "hostAliases", "dnsConfig", "hostnameOverride"),
 	)),
@@ -110,7 +112,9 @@ var Tables = []Table{
 		"volumeDevices":            no(noDevice),
 		"terminationMessagePath":   only("cells use the default", corev1.TerminationMessagePathDefault),
 		"terminationMessagePolicy": only("cells use the default", corev1.TerminationMessageReadFile),
-		"imagePullPolicy":          Entry{Text: "cells use the default: Always for the tag latest, else IfNotPresent; name a digest", Harmless: true},
+		"imagePullPolicy": Entry{
+			Text: "cells use the default: Always for the tag latest, else IfNotPresent; name a digest", Harmless: true,
+		},
 	}.and(each("Instances have no console", "stdin", "stdinOnce", "tty"))),
 	table[corev1.ContainerPort](fields{
 		"name":          at(containers + ".ports[].name"),
@@ -141,10 +145,13 @@ var Tables = []Table{
 		"mountPropagation":  only(shared, corev1.MountPropagationNone),
 	}),
 	table[corev1.Probe](fields{
-		"exec": but(containers+".readinessProbe.exec", "a command of at most 64 items and 16 KiB"), "httpGet": at(containers + ".readinessProbe.httpGet"),
+		"exec":      but(containers+".readinessProbe.exec", "a command of at most 64 items and 16 KiB"),
+		"httpGet":   at(containers + ".readinessProbe.httpGet"),
 		"tcpSocket": at(containers + ".readinessProbe.tcpSocket"), "grpc": at(containers + ".readinessProbe.grpc"),
-		"initialDelaySeconds": at(containers + ".readinessProbe.initialDelaySeconds"), "timeoutSeconds": at(containers + ".readinessProbe.timeoutSeconds"),
-		"periodSeconds": at(containers + ".readinessProbe.periodSeconds"), "successThreshold": at(containers + ".readinessProbe.successThreshold"),
+		"initialDelaySeconds":           at(containers + ".readinessProbe.initialDelaySeconds"),
+		"timeoutSeconds":                at(containers + ".readinessProbe.timeoutSeconds"),
+		"periodSeconds":                 at(containers + ".readinessProbe.periodSeconds"),
+		"successThreshold":              at(containers + ".readinessProbe.successThreshold"),
 		"failureThreshold":              at(containers + ".readinessProbe.failureThreshold"),
 		"terminationGracePeriodSeconds": but(containers+".livenessProbe.terminationGracePeriodSeconds", "at most 600"),
 	}),
@@ -174,18 +181,22 @@ var Tables = []Table{
 		"privileged":               only("no container is privileged", false),
 		"capabilities": only("the operator of a cell decides which capabilities containers keep; all others are dropped",
 			corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}, corev1.Capabilities{Drop: []corev1.Capability{"all"}}),
-		"seccompProfile": only("every container has profile RuntimeDefault", corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}),
-		"procMount":      only(profiles, corev1.DefaultProcMount),
+		"seccompProfile": only("every container has profile RuntimeDefault",
+			corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}),
+		"procMount": only(profiles, corev1.DefaultProcMount),
 	}.and(each(profiles, "seLinuxOptions", "windowsOptions", "appArmorProfile"))),
 	table[corev1.PodSecurityContext](fields{
-		"runAsUser":           at(sandbox + ".securityContext.runAsUser"),
-		"runAsGroup":          at(sandbox + ".securityContext.runAsGroup"),
-		"runAsNonRoot":        at(sandbox + ".securityContext.runAsNonRoot"),
-		"fsGroup":             at(sandbox + ".securityContext.fsGroup"),
-		"fsGroupChangePolicy": only("volumes of Instances are small and new", corev1.FSGroupChangeAlways, corev1.FSGroupChangeOnRootMismatch),
-		"supplementalGroups":  no("use fsGroup for files of volumes"), "supplementalGroupsPolicy": only("cells use the default", corev1.SupplementalGroupsPolicyMerge),
-		"sysctls":        no(shared),
-		"seccompProfile": only("every container has profile RuntimeDefault", corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}),
+		"runAsUser":    at(sandbox + ".securityContext.runAsUser"),
+		"runAsGroup":   at(sandbox + ".securityContext.runAsGroup"),
+		"runAsNonRoot": at(sandbox + ".securityContext.runAsNonRoot"),
+		"fsGroup":      at(sandbox + ".securityContext.fsGroup"),
+		"fsGroupChangePolicy": only("volumes of Instances are small and new", corev1.FSGroupChangeAlways,
+			corev1.FSGroupChangeOnRootMismatch),
+		"supplementalGroups":       no("use fsGroup for files of volumes"),
+		"supplementalGroupsPolicy": only("cells use the default", corev1.SupplementalGroupsPolicyMerge),
+		"sysctls":                  no(shared),
+		"seccompProfile": only("every container has profile RuntimeDefault",
+			corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}),
 	}.and(each(profiles, "seLinuxOptions", "windowsOptions", "appArmorProfile", "seLinuxChangePolicy"))),
 	table[corev1.Volume](fields{
 		"name":      at(volumes + ".name"),
@@ -194,8 +205,10 @@ var Tables = []Table{
 		"emptyDir":  but(volumes+".emptyDir", "without a sizeLimit, the cell's limit for the disk of a container counts"),
 		"projected": no(noStorage + "; name each source as a volume"), "downwardAPI": no("use variables with fieldRef"),
 		"hostPath": no(shared), "image": no("not every cell supports it"),
-	}.and(each(noStorage, "gcePersistentDisk", "awsElasticBlockStore", "gitRepo", "nfs", "iscsi", "glusterfs", "persistentVolumeClaim", "rbd", "flexVolume", "cinder", "cephfs",
-		"flocker", "fc", "azureFile", "vsphereVolume", "quobyte", "azureDisk", "photonPersistentDisk", "portworxVolume", "scaleIO", "storageos", "csi", "ephemeral"))),
+	}.and(each(noStorage, "gcePersistentDisk", "awsElasticBlockStore", "gitRepo", "nfs", "iscsi", "glusterfs",
+		"persistentVolumeClaim", "rbd", "flexVolume", "cinder", "cephfs",
+		"flocker", "fc", "azureFile", "vsphereVolume", "quobyte", "azureDisk", "photonPersistentDisk", "portworxVolume",
+		"scaleIO", "storageos", "csi", "ephemeral"))),
 	table[appsv1.DeploymentSpec](fields{
 		"replicas":                at(scale + ".minReplicas"),
 		"selector":                harmless("the add-on selects the Instances of a Workload"),

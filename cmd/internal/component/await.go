@@ -28,8 +28,8 @@ const (
 	questionTimeout       = 10 * time.Second
 	// sayAgainAfter is the interval between log lines while an API server does not answer.
 	sayAgainAfter = 30 * time.Second
-	// refusedFor is the time for which 401 and 403 are retried: an API server that has just started refuses every caller for some
-	// seconds.
+	// refusedFor is the time for which 401 and 403 are retried: an API server that has just started refuses every caller
+	// for some seconds.
 	refusedFor = 15 * time.Second
 )
 
@@ -45,9 +45,10 @@ type Server struct {
 	Log logr.Logger
 }
 
-// Await returns when the API server answers, or with an error when ctx ends. It waits for an unavailable server indefinitely: if the
-// process ended, the kubelet would restart the component only after up to five minutes. An answer that waiting does not change is an
-// error: the credential is not accepted, or the server is no API server with the certificate of the kubeconfig.
+// Await returns when the API server answers, or with an error when ctx ends. It waits for an unavailable server
+// indefinitely: if the process ended, the kubelet would restart the component only after up to five minutes. An answer
+// that waiting does not change is an error: the credential is not accepted, or the server is no API server with the
+// certificate of the kubeconfig.
 func (s *Server) Await(ctx context.Context) error {
 	asked, err := discovery.NewDiscoveryClientForConfig(s.Config)
 	if err != nil {
@@ -99,7 +100,8 @@ func (w *waiting) judge(err error) (done bool, _ error) {
 	case isRefusal && w.refused.IsZero():
 		w.refused = now
 	case isRefusal && now.Sub(w.refused) >= refusedFor:
-		return true, fmt.Errorf("%s does not accept the credential of %s; renew it, or grant its user the role system:discovery: %w", w.Name, w.Flag, err)
+		return true, fmt.Errorf("%s does not accept the credential of %s; renew it, or grant its user the role system:discovery: %w", w.Name,
+			w.Flag, err)
 	case isRefusal:
 	case isAway(err):
 		w.refused = time.Time{}
@@ -108,13 +110,15 @@ func (w *waiting) judge(err error) (done bool, _ error) {
 	}
 	if w.said.IsZero() || now.Sub(w.said) >= sayAgainAfter {
 		w.said = now
-		w.Log.Info("Waiting for an API server to answer: see that it runs, that the address is right, and that nothing between keeps this process from it",
+		w.Log.Info("Waiting for an API server to answer: see that it runs, that the address is right, and that nothing between "+
+			"keeps this process from it",
 			"server", w.Name, "address", w.Config.Host, "from", w.Flag, "error", err.Error())
 	}
 	return false, nil
 }
 
-// isAway reports whether an error means that an API server does not answer now: no connection, an error of the server, or 429.
+// isAway reports whether an error means that an API server does not answer now: no connection, an error of the server,
+// or 429.
 func isAway(err error) bool {
 	if certificate := (*tls.CertificateVerificationError)(nil); errors.As(err, &certificate) {
 		return false

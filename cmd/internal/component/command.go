@@ -106,12 +106,13 @@ func (c *Component) Command() *cobra.Command {
 	return command
 }
 
-// logStart logs the built version and every flag that is set. No flag has a secret as its value: credentials are in files, and only
-// their paths are flags. -v=1 logs the defaults, too.
+// logStart logs the built version and every flag that is set. No flag has a secret as its value: credentials are in
+// files, and only their paths are flags. -v=1 logs the defaults, too.
 func (c *Component) logStart(flags *pflag.FlagSet) {
 	set := []string{}
 	flags.Visit(func(flag *pflag.Flag) { set = append(set, "--"+flag.Name+"="+flag.Value.String()) })
 	built := Version()
-	klog.InfoS("Starting "+c.Name, "version", built.GitVersion, "commit", built.GitCommit, "go", built.GoVersion, "platform", built.Platform, "flags", set)
+	klog.InfoS("Starting "+c.Name, "version", built.GitVersion, "commit", built.GitCommit, "go", built.GoVersion,
+		"platform", built.Platform, "flags", set)
 	cliflag.PrintFlags(flags)
 }

@@ -130,7 +130,8 @@ func TestMistakesArePlain(t *testing.T) {
 	}
 }
 
-// TestOneLog: all packages write to the same log, which begins with the version and the flags, with underscores or without.
+// TestOneLog: all packages write to the same log, which begins with the version and the flags, with underscores or
+// without.
 func TestOneLog(t *testing.T) {
 	code, _, errOut := runTestee(t, "--logging-format=json", "--the_colour=blue", "-v=2")
 	if code != 1 {
@@ -147,7 +148,8 @@ func TestOneLog(t *testing.T) {
 		}
 		switch {
 		case entry.Msg == "Starting testee":
-			if want := "--logging-format=json --the-colour=blue --v=2"; entry.Version == "" || entry.Commit == "" || entry.Platform == "" || strings.Join(entry.Flags, " ") != want {
+			if want := "--logging-format=json --the-colour=blue --v=2"; entry.Version == "" || entry.Commit == "" ||
+				entry.Platform == "" || strings.Join(entry.Flags, " ") != want {
 				t.Errorf("start: %s", line)
 			}
 		case entry.Msg == "Failed" && entry.Err != "it is broken":
@@ -159,14 +161,17 @@ func TestOneLog(t *testing.T) {
 			messages = append(messages, strings.TrimSpace(entry.Msg))
 		}
 	}
-	if got, want := strings.Join(messages, "; "), `Starting testee; FLAG: --the-colour="blue"; by controller-runtime; by client-go; by package log; Failed`; got != want {
+	if got, want := strings.Join(messages, "; "),
+		`Starting testee; FLAG: --the-colour="blue"; by controller-runtime; by client-go; by package log; Failed`; got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 
 func TestTextLog(t *testing.T) {
 	_, _, errOut := runTestee(t, "--vmodule=command_test=3")
-	for _, want := range []string{"\"Starting testee\" version=", "by controller-runtime", "by client-go", "by package log", "\"Failed\" err=\"it is broken\""} {
+	for _, want := range []string{
+		"\"Starting testee\" version=", "by controller-runtime", "by client-go", "by package log", "\"Failed\" err=\"it is broken\"",
+	} {
 		if !strings.Contains(errOut, want) {
 			t.Errorf("%s is not in\n%s", want, errOut)
 		}

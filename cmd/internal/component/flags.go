@@ -29,10 +29,13 @@ type Endpoints struct {
 
 // AddFlags adds the flags. certificate describes the certificate for metrics if --metrics-cert-dir is not set.
 func (e *Endpoints) AddFlags(flags *pflag.FlagSet, certificate string) {
-	flags.StringVar(&e.Metrics, "metrics-bind-address", ":8080", "Address for /metrics, served over TLS to callers that may get this nonResourceURL. 0: none.")
-	flags.StringVar(&e.MetricsCertDir, "metrics-cert-dir", "", "Folder with tls.crt and tls.key for /metrics. The files are reloaded when they change. Default: "+certificate+".")
+	flags.StringVar(&e.Metrics, "metrics-bind-address", ":8080",
+		"Address for /metrics, served over TLS to callers that may get this nonResourceURL. 0: none.")
+	flags.StringVar(&e.MetricsCertDir, "metrics-cert-dir", "",
+		"Folder with tls.crt and tls.key for /metrics. The files are reloaded when they change. Default: "+certificate+".")
 	flags.StringVar(&e.Health, "health-probe-bind-address", ":8081", "Address for /healthz and /readyz, without TLS. 0: none.")
-	flags.BoolVar(&e.Profiling, "profiling", false, "Serve profiles at /debug/pprof/ of --metrics-bind-address, to callers that may get these nonResourceURLs.")
+	flags.BoolVar(&e.Profiling, "profiling", false,
+		"Serve profiles at /debug/pprof/ of --metrics-bind-address, to callers that may get these nonResourceURLs.")
 }
 
 // Validate returns every mistake.
@@ -66,8 +69,8 @@ func check(flag, address string) error {
 	return nil
 }
 
-// Profiles are the handlers of profiles by path, empty unless --profiling is set. They need the authorization of the metrics: profiles
-// show the data that the process handles, and cost CPU.
+// Profiles are the handlers of profiles by path, empty unless --profiling is set. They need the authorization of the
+// metrics: profiles show the data that the process handles, and cost CPU.
 func (e *Endpoints) Profiles() map[string]http.Handler {
 	if !e.Profiling {
 		return nil
@@ -91,7 +94,9 @@ type Client struct {
 
 // AddFlags adds the flags. The present values are the defaults.
 func (c *Client) AddFlags(flags *pflag.FlagSet) {
-	flags.Float32Var(&c.QPS, "kube-api-qps", c.QPS, "Average number of requests per second that a client sends to an API server. Negative: only the API server limits requests, by priority and fairness.")
+	flags.Float32Var(&c.QPS, "kube-api-qps", c.QPS,
+		"Average number of requests per second that a client sends to an API server. Negative: only the API server limits "+
+			"requests, by priority and fairness.")
 	flags.IntVar(&c.Burst, "kube-api-burst", c.Burst, "Number of requests that may exceed --kube-api-qps at once.")
 }
 

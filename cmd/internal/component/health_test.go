@@ -15,8 +15,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv/flood"
 )
 
-// TestFloodOfProbes verifies that callers hold no more than their share of connections at the port for probes, while a kubelet's probes are
-// answered within their second.
+// TestFloodOfProbes verifies that callers hold no more than their share of connections at the port for probes, while a
+// kubelet's probes are answered within their second.
 func TestFloodOfProbes(t *testing.T) {
 	address, health := testenv.FreeAddress(t), &Health{}
 	ctx, stop := context.WithCancel(t.Context())

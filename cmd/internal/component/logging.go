@@ -29,8 +29,8 @@ func checkLogging(configuration *logsapi.LoggingConfiguration) error {
 	return nil
 }
 
-// startLogging configures the one log that the process, controller-runtime, client-go and package log write to. It may be
-// called once.
+// startLogging configures the one log that the process, controller-runtime, client-go and package log write to. It may
+// be called once.
 func startLogging(configuration *logsapi.LoggingConfiguration) error {
 	logs.InitLogs()
 	if err := logsapi.ValidateAndApply(configuration, nil); err != nil {

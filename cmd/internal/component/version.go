@@ -17,8 +17,8 @@ import (
 )
 
 // The built version. The build of an image sets it with -ldflags "-X
-// github.com/karmada-compute/karmada-compute/cmd/internal/component.version=v1.2.3"; without the flag, it comes from the build
-// information that the go command has recorded in the binary.
+// github.com/karmada-compute/karmada-compute/cmd/internal/component.version=v1.2.3"; without the flag, it comes from
+// the build information that the go command has recorded in the binary.
 var (
 	version string
 	commit  string
@@ -47,7 +47,8 @@ func versionOf(recorded *debug.BuildInfo) apimachineryversion.Info {
 		GitVersion: version, GitCommit: commit, BuildDate: date,
 		GoVersion: runtime.Version(), Compiler: runtime.Compiler, Platform: runtime.GOOS + "/" + runtime.GOARCH,
 	}
-	// The go command knows a version if the binary was built by go install of a version, or in a git checkout with -buildvcs.
+	// The go command knows a version if the binary was built by go install of a version, or in a git checkout with
+	// -buildvcs.
 	if info.GitVersion == "" && recorded.Main.Version != "(devel)" {
 		info.GitVersion = recorded.Main.Version
 	}

@@ -15,8 +15,10 @@ import (
 
 func TestVersionOf(t *testing.T) {
 	stamped := &debug.BuildInfo{
-		Main:     debug.Module{Version: "v1.2.3-0.20260101000000-abc"},
-		Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.time", Value: "2026-01-01T00:00:00Z"}, {Key: "vcs.modified", Value: "true"}},
+		Main: debug.Module{Version: "v1.2.3-0.20260101000000-abc"},
+		Settings: []debug.BuildSetting{
+			{Key: "vcs.revision", Value: "abc"}, {Key: "vcs.time", Value: "2026-01-01T00:00:00Z"}, {Key: "vcs.modified", Value: "true"},
+		},
 	}
 	tests := map[string]struct {
 		version, commit, date string
@@ -25,14 +27,18 @@ func TestVersionOf(t *testing.T) {
 	}{
 		"nothing is known": {recorded: &debug.BuildInfo{}, want: apimachineryversion.Info{GitVersion: "v0.0.0-devel", GitCommit: "unknown"}},
 		"a checkout without its commit": {
-			recorded: &debug.BuildInfo{Main: debug.Module{Version: "(devel)"}}, want: apimachineryversion.Info{GitVersion: "v0.0.0-devel", GitCommit: "unknown"},
+			recorded: &debug.BuildInfo{Main: debug.Module{Version: "(devel)"}},
+			want:     apimachineryversion.Info{GitVersion: "v0.0.0-devel", GitCommit: "unknown"},
 		},
 		"go install of a version": {
-			recorded: &debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}}, want: apimachineryversion.Info{GitVersion: "v1.2.3", GitCommit: "unknown"},
+			recorded: &debug.BuildInfo{Main: debug.Module{Version: "v1.2.3"}},
+			want:     apimachineryversion.Info{GitVersion: "v1.2.3", GitCommit: "unknown"},
 		},
 		"a checkout": {
 			recorded: stamped,
-			want:     apimachineryversion.Info{GitVersion: "v1.2.3-0.20260101000000-abc", GitCommit: "abc", GitTreeState: "dirty", BuildDate: "2026-01-01T00:00:00Z"},
+			want: apimachineryversion.Info{
+				GitVersion: "v1.2.3-0.20260101000000-abc", GitCommit: "abc", GitTreeState: "dirty", BuildDate: "2026-01-01T00:00:00Z",
+			},
 		},
 		"an image": {
 			version: "v2.0.0", commit: "def", date: "2026-02-02T00:00:00Z", recorded: stamped,

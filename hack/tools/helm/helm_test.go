@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package helm tests that the chart renders the same with Helm 4 as with Helm 3, whose library the add-on itself uses. It is a
-// separate module, so that the product does not depend on two versions of Helm.
+// Package helm tests that the chart renders the same with Helm 4 as with Helm 3, whose library the add-on itself uses.
+// It is a separate module, so that the product does not depend on two versions of Helm.
 package helm
 
 import (
@@ -41,7 +41,8 @@ func TestHelm4(t *testing.T) {
 	for _, example := range examples {
 		for _, part := range parts {
 			t.Run(filepath.Base(example)+"/"+part, func(t *testing.T) {
-				linted := lint.RunAll(folder, values(t, example, part), namespace, lint.WithKubeVersion(&common.KubeVersion{Version: "v1.35.0", Major: "1", Minor: "35"}))
+				linted := lint.RunAll(folder, values(t, example, part), namespace,
+					lint.WithKubeVersion(&common.KubeVersion{Version: "v1.35.0", Major: "1", Minor: "35"}))
 				for _, message := range linted.Messages {
 					if message.Severity >= support.WarningSev {
 						t.Error(message)
@@ -81,7 +82,8 @@ func render3(t *testing.T, values map[string]any) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	complete, err := chartutil.ToRenderValues(loaded, values, chartutil.ReleaseOptions{Name: name, Namespace: namespace, IsInstall: true, Revision: 1}, nil)
+	complete, err := chartutil.ToRenderValues(loaded, values,
+		chartutil.ReleaseOptions{Name: name, Namespace: namespace, IsInstall: true, Revision: 1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,7 +100,8 @@ func render4(t *testing.T, values map[string]any) map[string]string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	complete, err := util.ToRenderValues(loaded, values, common.ReleaseOptions{Name: name, Namespace: namespace, IsInstall: true, Revision: 1}, nil)
+	complete, err := util.ToRenderValues(loaded, values,
+		common.ReleaseOptions{Name: name, Namespace: namespace, IsInstall: true, Revision: 1}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,8 @@ func (s *signer) flags() []string {
 	return []string{"--yes", "--key=" + s.key, "--signing-config=" + s.configuration()}
 }
 
-// publicKey writes the key that verifies signatures. Keyless signatures have no key: their bundles contain a certificate.
+// publicKey writes the key that verifies signatures. Keyless signatures have no key: their bundles contain a
+// certificate.
 func (s *signer) publicKey(ctx context.Context, file string) error {
 	if s.key == keyless {
 		return nil

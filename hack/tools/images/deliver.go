@@ -51,7 +51,9 @@ func (b *built) write(out string, tag name.Tag) error {
 		return err
 	}
 	// The only entry, so that crane can push the folder: the SBOMs are in the index, too.
-	if err := path.AppendIndex(b.index, layout.WithAnnotations(map[string]string{"org.opencontainers.image.ref.name": tag.TagStr()})); err != nil {
+	if err := path.AppendIndex(b.index, layout.WithAnnotations(map[string]string{
+		"org.opencontainers.image.ref.name": tag.TagStr(),
+	})); err != nil {
 		return err
 	}
 	for _, one := range b.images {

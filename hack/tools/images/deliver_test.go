@@ -27,8 +27,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/validate"
 )
 
-// TestWritten: the layout has one index, as crane push expects, the tar is the same image, and the SBOM lies beside, also when
-// everything is written again.
+// TestWritten: the layout has one index, as crane push expects, the tar is the same image, and the SBOM lies beside,
+// also when everything is written again.
 func TestWritten(t *testing.T) {
 	out := t.TempDir()
 	o := &options{version: "v1.2.3"}
@@ -72,7 +72,8 @@ func checkLayout(t *testing.T, b *built, folder string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if entries := manifest.Manifests; len(entries) != 1 || entries[0].Digest != digest || entries[0].Annotations["org.opencontainers.image.ref.name"] != "v1.2.3" {
+	if entries := manifest.Manifests; len(entries) != 1 || entries[0].Digest != digest ||
+		entries[0].Annotations["org.opencontainers.image.ref.name"] != "v1.2.3" {
 		t.Errorf("%s: layout of %+v, want %s", b.component.name, entries, digest)
 	}
 	index, err := root.ImageIndex(digest)
@@ -105,8 +106,8 @@ func same(t *testing.T, one, other v1.Image) bool {
 	return first == second
 }
 
-// TestSBOM: it has every module that the go command puts into the binary, with its version, and the standard library. The module of the API
-// has the version of the release.
+// TestSBOM: it has every module that the go command puts into the binary, with its version, and the standard library.
+// The module of the API has the version of the release.
 func TestSBOM(t *testing.T) {
 	// Modules that go.sum does not name have no hash.
 	unhashed := []string{"std", module + "/api"}
@@ -115,7 +116,8 @@ func TestSBOM(t *testing.T) {
 		if err := cyclonedx.NewBOMDecoder(bytes.NewReader(b.images[0].sbom), cyclonedx.BOMFileFormatJSON).Decode(&bom); err != nil {
 			t.Fatal(err)
 		}
-		if got := bom.Metadata; got.Component.Name != b.component.name || got.Component.Version != "v1.2.3" || got.Timestamp != "2026-01-02T03:04:05Z" {
+		if got := bom.Metadata; got.Component.Name != b.component.name || got.Component.Version != "v1.2.3" ||
+			got.Timestamp != "2026-01-02T03:04:05Z" {
 			t.Errorf("%s: about %+v", b.component.name, got.Component)
 		}
 		found := map[string]bool{}
@@ -143,7 +145,8 @@ func TestSBOM(t *testing.T) {
 // modulesOf asks the go command, not the binary.
 func modulesOf(t *testing.T, c component) []string {
 	t.Helper()
-	command := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f", "{{with .Module}}{{if not .Main}}{{.Path}} {{if .Replace}}v1.2.3{{else}}{{.Version}}{{end}}{{end}}{{end}}", "./cmd/"+c.name)
+	command := exec.CommandContext(t.Context(), "go", "list", "-deps", "-f",
+		"{{with .Module}}{{if not .Main}}{{.Path}} {{if .Replace}}v1.2.3{{else}}{{.Version}}{{end}}{{end}}{{end}}", "./cmd/"+c.name)
 	command.Dir, command.Env = repository, append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-mod=readonly")
 	out, err := command.Output()
 	if err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/moby/buildkit/frontend/dockerfile/parser"
 )
 
-// TestDockerfile: BuildKit parses the Dockerfile without warnings, and its images are the same as this tool's, apart from the
-// base.
+// TestDockerfile: BuildKit parses the Dockerfile without warnings, and its images are the same as this tool's, apart
+// from the base.
 func TestDockerfile(t *testing.T) {
 	file, err := os.Open(filepath.Join(repository, "Dockerfile"))
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/types"
 )
 
-// user runs the binary, as in distroless images. It is a number, because the kubelet cannot resolve a name to check that it is
-// not root.
+// user runs the binary, as in distroless images. It is a number, because the kubelet cannot resolve a name to check
+// that it is not root.
 const user = "65532:65532"
 
 // built is the image of a component on all platforms.
@@ -81,7 +81,9 @@ func newImage(r *release, c component, platform *v1.Platform, binary string) (v1
 	}
 	base, err := newLayer(
 		entry{name: "etc", mode: 0o755, folder: true},
-		entry{name: "etc/passwd", mode: 0o644, content: []byte("root:x:0:0:root:/:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/:/sbin/nologin\n")},
+		entry{
+			name: "etc/passwd", mode: 0o644, content: []byte("root:x:0:0:root:/:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/:/sbin/nologin\n"),
+		},
 		entry{name: "etc/group", mode: 0o644, content: []byte("root:x:0:\nnonroot:x:65532:\n")},
 		entry{name: "tmp", mode: 0o1777, folder: true},
 	)
@@ -111,7 +113,8 @@ func newImage(r *release, c component, platform *v1.Platform, binary string) (v1
 func (r *release) labels(c component) map[string]string {
 	const prefix = "org.opencontainers.image."
 	return map[string]string{
-		prefix + "title": c.name, prefix + "description": c.description, prefix + "licenses": "Apache-2.0", prefix + "vendor": "The karmada-compute Authors",
+		prefix + "title": c.name, prefix + "description": c.description, prefix + "licenses": "Apache-2.0",
+		prefix + "vendor": "The karmada-compute Authors",
 		prefix + "source": "https://" + module, prefix + "documentation": "https://" + module,
 		prefix + "version": r.version, prefix + "revision": r.commit, prefix + "created": r.created.Format(time.RFC3339),
 	}
@@ -130,7 +133,9 @@ func newLayer(entries ...entry) (v1.Layer, error) {
 	var buffer bytes.Buffer
 	writer := tar.NewWriter(&buffer)
 	for _, e := range entries {
-		header := &tar.Header{Format: tar.FormatPAX, ModTime: time.Unix(0, 0), Typeflag: tar.TypeReg, Name: e.name, Mode: e.mode, Size: int64(len(e.content))}
+		header := &tar.Header{
+			Format: tar.FormatPAX, ModTime: time.Unix(0, 0), Typeflag: tar.TypeReg, Name: e.name, Mode: e.mode, Size: int64(len(e.content)),
+		}
 		if e.folder {
 			header.Typeflag, header.Name = tar.TypeDir, e.name+"/"
 		}
@@ -161,7 +166,9 @@ func newReferrer(image v1.Image, sbom []byte) (v1.Image, error) {
 	if err != nil {
 		return nil, err
 	}
-	referring, ok := mutate.Subject(referrer, v1.Descriptor{MediaType: subject.MediaType, Size: subject.Size, Digest: subject.Digest}).(v1.Image)
+	referring, ok := mutate.Subject(referrer, v1.Descriptor{
+		MediaType: subject.MediaType, Size: subject.Size, Digest: subject.Digest,
+	}).(v1.Image)
 	if !ok {
 		return nil, errors.New("a manifest with a subject is no manifest")
 	}

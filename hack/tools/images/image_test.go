@@ -21,8 +21,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 )
 
-// TestSameBytes: a binary that is linked in another folder is the same, and so is the image of the same binary. Both folders
-// share the compiled packages, which do not contain the folders' names: only linking runs twice.
+// TestSameBytes: a binary that is linked in another folder is the same, and so is the image of the same binary. Both
+// folders share the compiled packages, which do not contain the folders' names: only linking runs twice.
 func TestSameBytes(t *testing.T) {
 	first := all(t)[0]
 	again, r := t.TempDir(), testRelease(copySources(t))
@@ -72,8 +72,8 @@ func copySources(t *testing.T) string {
 	return target
 }
 
-// TestPlatforms: an index has an image for each platform, and an SBOM that refers to the image and that no machine pulls as its
-// image. The test's own binary is used, so that nothing is compiled for another platform.
+// TestPlatforms: an index has an image for each platform, and an SBOM that refers to the image and that no machine
+// pulls as its image. The test's own binary is used, so that nothing is compiled for another platform.
 func TestPlatforms(t *testing.T) {
 	platforms := []*v1.Platform{{OS: "linux", Architecture: "amd64"}, {OS: "linux", Architecture: "arm64"}}
 	b, err := build(testRelease(repository), components[0], platforms, ownBinary(t, components[0], platforms))
@@ -127,7 +127,8 @@ func TestImage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := config.Config; got.User != "65532:65532" || got.WorkingDir != "/" || !slices.Equal(got.Entrypoint, []string{"/" + b.component.name}) || len(got.Cmd) != 0 {
+		if got := config.Config; got.User != "65532:65532" || got.WorkingDir != "/" ||
+			!slices.Equal(got.Entrypoint, []string{"/" + b.component.name}) || len(got.Cmd) != 0 {
 			t.Errorf("%s runs as %+v", b.component.name, got)
 		}
 		for key, want := range map[string]string{
@@ -142,7 +143,8 @@ func TestImage(t *testing.T) {
 			t.Errorf("%s: image for %s", b.component.name, got)
 		}
 		want := []string{
-			"drwxr-xr-x 0:0 etc", "-rw-r--r-- 0:0 etc/group", "-rw-r--r-- 0:0 etc/passwd", "-rwxr-xr-x 0:0 " + b.component.name, "dtrwxrwxrwx 0:0 tmp",
+			"drwxr-xr-x 0:0 etc", "-rw-r--r-- 0:0 etc/group", "-rw-r--r-- 0:0 etc/passwd", "-rwxr-xr-x 0:0 " + b.component.name,
+			"dtrwxrwxrwx 0:0 tmp",
 		}
 		got, binary := list(t, image)
 		if slices.Sort(want); !slices.Equal(got, want) {

@@ -1,10 +1,11 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// images builds the OCI images of karmada-compute and karmada-compute-cell without a container engine: it compiles the binaries,
-// puts each into an image that has nothing else, and writes, and with --push pushes, an index of all platforms with an SBOM of
-// each. `images release` builds a release of a commit in the same way: images, the chart, the commands of users, and what verifies
-// them. `images serve` serves the registry of a release. The same sources give the same bytes.
+// images builds the OCI images of karmada-compute and karmada-compute-cell without a container engine: it compiles the
+// binaries, puts each into an image that has nothing else, and writes, and with --push pushes, an index of all
+// platforms with an SBOM of each. `images release` builds a release of a commit in the same way: images, the chart, the
+// commands of users, and what verifies them. `images serve` serves the registry of a release. The same sources give the
+// same bytes.
 package main
 
 import (
@@ -44,7 +45,8 @@ func parse(args []string) (*options, error) {
 	flags.StringVar(&o.source, "source", "../../..", "Folder of the repository.")
 	flags.StringVar(&o.version, "version", "v0.0.0-devel", "Version and tag of the images.")
 	flags.StringVar(&o.out, "out", "../../../bin/images", "Folder to write to.")
-	flags.StringVar(&o.push, "push", "", "Registry and prefix to push to, such as registry.example.com/compute. Default: images are not pushed.")
+	flags.StringVar(&o.push, "push", "",
+		"Registry and prefix to push to, such as registry.example.com/compute. Default: images are not pushed.")
 	platforms := flags.String("platforms", "linux/amd64,linux/arm64", "Platforms, separated by commas.")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
@@ -143,7 +145,8 @@ func (o *options) deliver(ctx context.Context, b *built) error {
 		if err != nil {
 			return err
 		}
-		fmt.Printf("  %s %s\n    docker load -i %s\n    SBOM %s\n", one.platform, digest, b.file(o.out, one, tarSuffix), b.file(o.out, one, sbomSuffix))
+		fmt.Printf("  %s %s\n    docker load -i %s\n    SBOM %s\n", one.platform, digest, b.file(o.out, one, tarSuffix),
+			b.file(o.out, one, sbomSuffix))
 	}
 	if o.push == "" {
 		fmt.Printf("  to push it: crane push %s <registry>/%s\n", filepath.Join(o.out, b.component.name), tag)

@@ -93,13 +93,14 @@ func TestParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if tag, err := o.tag(components[1]); err != nil || tag.String() != "registry.example.com:5000/compute/karmada-compute-cell:v1.2.3" || len(o.platforms) != 2 {
+	if tag, err := o.tag(components[1]); err != nil ||
+		tag.String() != "registry.example.com:5000/compute/karmada-compute-cell:v1.2.3" || len(o.platforms) != 2 {
 		t.Errorf("%s for %v, %v", tag, o.platforms, err)
 	}
 }
 
-// TestRelease: the commit and its time come from git, uncommitted changes are not hidden, and only sources without a repository
-// have no commit.
+// TestRelease: the commit and its time come from git, uncommitted changes are not hidden, and only sources without a
+// repository have no commit.
 func TestRelease(t *testing.T) {
 	source := t.TempDir()
 	read := func() *release {
@@ -159,7 +160,8 @@ func TestRemoveLayout(t *testing.T) {
 	if _, err := os.Stat(precious); err != nil {
 		t.Error(err)
 	}
-	if err := errors.Join(os.WriteFile(filepath.Join(folder, "oci-layout"), nil, 0o600), removeLayout(folder), removeLayout(folder)); err != nil {
+	if err := errors.Join(os.WriteFile(filepath.Join(folder, "oci-layout"), nil, 0o600), removeLayout(folder),
+		removeLayout(folder)); err != nil {
 		t.Error(err)
 	}
 }

@@ -29,8 +29,8 @@ type listed struct {
 	ImportMap       map[string]string
 }
 
-// checker checks the types of packages for a platform, from their sources. Nothing is compiled, which takes less than a tenth of the
-// time.
+// checker checks the types of packages for a platform, from their sources. Nothing is compiled, which takes less than a
+// tenth of the time.
 type checker struct {
 	files   *token.FileSet
 	sizes   types.Sizes
@@ -82,7 +82,8 @@ func checkFor(t *testing.T, platform *v1.Platform, of []component) error {
 	}
 	command := exec.CommandContext(t.Context(), "go", args...)
 	command.Dir = repository
-	command.Env = append(os.Environ(), "GOOS="+platform.OS, "GOARCH="+platform.Architecture, "CGO_ENABLED=0", "GOFLAGS=-mod=readonly", "GOWORK=off")
+	command.Env = append(os.Environ(), "GOOS="+platform.OS, "GOARCH="+platform.Architecture, "CGO_ENABLED=0",
+		"GOFLAGS=-mod=readonly", "GOWORK=off")
 	out, err := command.Output()
 	if exit, failed := errors.AsType[*exec.ExitError](err); failed {
 		return fmt.Errorf("%w: %s", err, exit.Stderr)
@@ -102,8 +103,8 @@ func checkFor(t *testing.T, platform *v1.Platform, of []component) error {
 	}
 }
 
-// TestOtherPlatforms: the types of everything that a release compiles are right for platforms that no other test compiles for, and
-// every dependency has files for them.
+// TestOtherPlatforms: the types of everything that a release compiles are right for platforms that no other test
+// compiles for, and every dependency has files for them.
 func TestOtherPlatforms(t *testing.T) {
 	for _, platform := range []*v1.Platform{{OS: "darwin", Architecture: "arm64"}, {OS: "linux", Architecture: "arm64"}} {
 		of := commands

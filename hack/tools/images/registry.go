@@ -32,7 +32,8 @@ const refName = "org.opencontainers.image.ref.name"
 // loopback is the prefix of addresses of local registries, which have no TLS.
 const loopback = "127.0.0.1:"
 
-// localRegistry is a registry of this process on the loopback. It contains what is pushed to it, and mirrors no other registry.
+// localRegistry is a registry of this process on the loopback. It contains what is pushed to it, and mirrors no other
+// registry.
 type localRegistry struct {
 	server *http.Server
 	// address is the registry's host and port.
@@ -40,8 +41,8 @@ type localRegistry struct {
 	served  chan error
 }
 
-// startRegistry starts a registry. Address 127.0.0.1:0 uses any free port. The registry has no referrers API, so that a tag leads
-// to every manifest, and the registry can be saved.
+// startRegistry starts a registry. Address 127.0.0.1:0 uses any free port. The registry has no referrers API, so that a
+// tag leads to every manifest, and the registry can be saved.
 func startRegistry(ctx context.Context, address string) (*localRegistry, error) {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {

@@ -41,7 +41,8 @@ type release struct {
 	karmada string
 }
 
-// unknownCommit is the commit of sources without a repository, and dirty the suffix of a commit with uncommitted changes.
+// unknownCommit is the commit of sources without a repository, and dirty the suffix of a commit with uncommitted
+// changes.
 const (
 	unknownCommit = "unknown"
 	dirty         = "-dirty"
@@ -113,8 +114,8 @@ func (r *release) commandVariables() string {
 	return " -X github.com/karmada-io/karmada/pkg/version.gitVersion=" + r.karmada
 }
 
-// compile compiles the binaries of a platform into a folder: static, stripped, and without paths of this machine, so that every
-// machine produces the same binaries. It prints what it compiles, and the time that it took.
+// compile compiles the binaries of a platform into a folder: static, stripped, and without paths of this machine, so
+// that every machine produces the same binaries. It prints what it compiles, and the time that it took.
 func (r *release) compile(ctx context.Context, platform *v1.Platform, out string, of ...component) error {
 	args := append([]string{"build"}, flags...)
 	args = append(args, "-ldflags", stripped+" "+r.variables()+r.commandVariables(), "-o", out+"/")
@@ -133,8 +134,8 @@ func (r *release) compile(ctx context.Context, platform *v1.Platform, out string
 	return nil
 }
 
-// environment returns the environment of each go command of a release that compiles, with more variables. Commands with equal
-// settings share compiled packages.
+// environment returns the environment of each go command of a release that compiles, with more variables. Commands with
+// equal settings share compiled packages.
 func environment(more ...string) []string {
 	return slices.Concat(os.Environ(), more, []string{
 		// Settings with which the same sources would give other binaries.

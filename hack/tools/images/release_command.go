@@ -43,13 +43,16 @@ func parseRelease(args []string) (*releaseOptions, error) {
 	flags.StringVar(&o.version, "version", "", "Version, which is the tag of the commit: vX.Y.Z, or vX.Y.Z-rc.N.")
 	flags.StringVar(&o.out, "out", "../../../bin/release", "Folder to write to. A release in it is removed first.")
 	flags.StringVar(&o.registry, "registry", "ghcr.io/karmada-compute", "Registry and prefix that users pull from.")
-	flags.StringVar(&o.push, "push", "", "Registry and prefix to push to. Default: a registry of this process, which is saved in the folder registry.")
+	flags.StringVar(&o.push, "push", "",
+		"Registry and prefix to push to. Default: a registry of this process, which is saved in the folder registry.")
 	flags.StringVar(&o.downloads, "downloads", "", "URL of the folder of the files. Default: that of the release at GitHub.")
 	flags.StringVar(&o.cosign, "cosign", "cosign", "Path of cosign.")
-	flags.StringVar(&o.key, "key", "", "Private key of cosign, a path or a KMS URI, or \"keyless\" for the identity of a workflow. Default: a pair is made for the run.")
+	flags.StringVar(&o.key, "key", "",
+		"Private key of cosign, a path or a KMS URI, or \"keyless\" for the identity of a workflow. Default: a pair is made for the run.")
 	flags.StringVar(&o.builder, "builder", "https://"+module+"/blob/main/Makefile", "URI of the builder, for the provenance.")
 	images := flags.String("platforms", "linux/amd64,linux/arm64", "Platforms of the images, separated by commas.")
-	commands := flags.String("cli-platforms", "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64", "Platforms of the commands, separated by commas.")
+	commands := flags.String("cli-platforms", "linux/amd64,linux/arm64,darwin/amd64,darwin/arm64",
+		"Platforms of the commands, separated by commas.")
 	if err := flags.Parse(args); err != nil {
 		return nil, err
 	}

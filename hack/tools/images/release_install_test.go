@@ -26,7 +26,8 @@ import (
 // cosignVariable has the path of cosign. `make release-test` sets it: the test takes minutes.
 const cosignVariable = "KARMADA_COMPUTE_COSIGN"
 
-// platformsVariable, if it is "all", makes the test release for every platform, as `make release` does. Only the programs for this machine run.
+// platformsVariable, if it is "all", makes the test release for every platform, as `make release` does. Only the
+// programs for this machine run.
 const platformsVariable = "KARMADA_COMPUTE_PLATFORMS"
 
 const testVersion = "v0.1.0-test.1"
@@ -41,10 +42,11 @@ type installation struct {
 	cosign            string
 }
 
-// TestInstallRelease releases the commit, for this platform or for all, loads the saved registry into another one, verifies the user's
-// downloads, and installs them on a federation. karmadactl, kubectl-compute and the content of the images come from the release
-// alone. Kubernetes, Karmada and the stand-in of Milo come from the checkout. The federation runs the binary of an image as a
-// process: the test pulls the image, not a container runtime. With -short nothing is installed.
+// TestInstallRelease releases the commit, for this platform or for all, loads the saved registry into another one,
+// verifies the user's downloads, and installs them on a federation. karmadactl, kubectl-compute and the content of the
+// images come from the release alone. Kubernetes, Karmada and the stand-in of Milo come from the checkout. The
+// federation runs the binary of an image as a process: the test pulls the image, not a container runtime. With -short
+// nothing is installed.
 func TestInstallRelease(t *testing.T) {
 	i := &installation{T: t, downloads: t.TempDir(), folder: t.TempDir(), cosign: os.Getenv(cosignVariable)}
 	if i.cosign == "" {
@@ -125,8 +127,8 @@ func (i *installation) releaseArgs(source, out string) []string {
 	return append(args, "--platforms="+platform, "--cli-platforms="+platform)
 }
 
-// compareAgain releases the same commit from another checkout, and compares the checksums, which cover archives, chart, SBOMs and the
-// provenance with the digests of the images.
+// compareAgain releases the same commit from another checkout, and compares the checksums, which cover archives, chart,
+// SBOMs and the provenance with the digests of the images.
 func (i *installation) compareAgain() {
 	clone, again := filepath.Join(i.TempDir(), "clone"), i.TempDir()
 	source, err := filepath.Abs(repository)
@@ -144,7 +146,8 @@ func (i *installation) compareAgain() {
 	}
 }
 
-// verifyFiles runs the commands of docs/how-to/verify.md for files: the signature of the checksums, the checksums, the provenance.
+// verifyFiles runs the commands of docs/how-to/verify.md for files: the signature of the checksums, the checksums, the
+// provenance.
 func (i *installation) verifyFiles() {
 	if err := os.CopyFS(i.folder, os.DirFS(i.downloads)); err != nil {
 		i.Fatal(err)
@@ -157,10 +160,13 @@ func (i *installation) verifyFiles() {
 	i.must(i.cosign, sums...)
 	i.must("sha256sum", "--check", "--strict", dist.ChecksumsFile)
 	chart := "karmada-compute-" + strings.TrimPrefix(testVersion, "v") + ".tgz"
-	attested := []string{"verify-blob-attestation", key, "--bundle=" + dist.ProvenanceFile + bundleSuffix, "--insecure-ignore-tlog", "--type=slsaprovenance1"}
+	attested := []string{
+		"verify-blob-attestation", key, "--bundle=" + dist.ProvenanceFile + bundleSuffix, "--insecure-ignore-tlog", "--type=slsaprovenance1",
+	}
 	i.must(i.cosign, append(attested, chart)...)
 	i.refused("do not match digests", i.cosign, append(attested, publicKeyFile)...)
-	i.refused("failed to verify", i.cosign, "verify-blob", key, "--bundle="+dist.ChecksumsFile+bundleSuffix, "--insecure-ignore-tlog", notesFile)
+	i.refused("failed to verify", i.cosign, "verify-blob", key, "--bundle="+dist.ChecksumsFile+bundleSuffix,
+		"--insecure-ignore-tlog", notesFile)
 	if err := os.Mkdir(i.other(), 0o700); err != nil {
 		i.Fatal(err)
 	}
@@ -178,10 +184,12 @@ func (i *installation) takeCommands() {
 	for _, c := range commands {
 		i.must("tar", "-xzf", dist.ArchiveName(c.name, testVersion, platform), c.name)
 	}
-	if out := i.must(filepath.Join(i.folder, dist.PluginBinary), "version"); !strings.HasPrefix(out, dist.PluginBinary+" "+testVersion+" (commit ") {
+	if out := i.must(filepath.Join(i.folder, dist.PluginBinary), "version"); !strings.HasPrefix(out,
+		dist.PluginBinary+" "+testVersion+" (commit ") {
 		i.Errorf("the plugin of %s prints\n%s", testVersion, out)
 	}
-	if out := i.must(filepath.Join(i.folder, "karmadactl"), "addons", "enable", "karmada-compute", "--dry-run"); !strings.Contains(out, "registry.example.com/compute/karmada-compute:"+testVersion) {
+	if out := i.must(filepath.Join(i.folder, "karmadactl"), "addons", "enable", "karmada-compute",
+		"--dry-run"); !strings.Contains(out, "registry.example.com/compute/karmada-compute:"+testVersion) {
 		i.Errorf("karmadactl installs other images:\n%.2000s", out)
 	}
 }
@@ -251,7 +259,8 @@ func (i *installation) pullChart() {
 func (i *installation) install() {
 	up := func(command string, args ...string) {
 		i.Helper()
-		started := exec.CommandContext(context.WithoutCancel(i.Context()), "go", append([]string{"run", "./hack/federation", command}, args...)...)
+		started := exec.CommandContext(context.WithoutCancel(i.Context()), "go",
+			append([]string{"run", "./hack/federation", command}, args...)...)
 		started.Dir, started.Stdout, started.Stderr = repository, os.Stdout, os.Stderr
 		// Without cgo, karmadactl of the checkout, which joins cells, has the packages that the release has compiled.
 		started.Env = append(os.Environ(), "CGO_ENABLED=0")
@@ -269,7 +278,8 @@ func (i *installation) install() {
 	}
 	i.must(filepath.Join(i.folder, "karmadactl"), "apply", "-f", workload, kubeconfig)
 	host := "--kubeconfig=" + filepath.Join(federation, "kubeconfig", "host.kubeconfig")
-	if out := i.must(filepath.Join(i.folder, "karmadactl"), "get", "deployment", "karmada-compute", "-n", "karmada-system", "-o=yaml", host); !strings.Contains(out, "image: registry.example.com/compute/karmada-compute:"+testVersion) {
+	if out := i.must(filepath.Join(i.folder, "karmadactl"), "get", "deployment", "karmada-compute", "-n",
+		"karmada-system", "-o=yaml", host); !strings.Contains(out, "image: registry.example.com/compute/karmada-compute:"+testVersion) {
 		i.Errorf("the host runs another image:\n%s", out)
 	}
 	i.awaitReady(kubeconfig)

@@ -93,7 +93,8 @@ func (i *installation) read(file string, into any) {
 	}
 }
 
-// checkArchives checks that every command has an archive and an SBOM for every platform, and that the binary in it is for the platform.
+// checkArchives checks that every command has an archive and an SBOM for every platform, and that the binary in it is
+// for the platform.
 func (i *installation) checkArchives(o *releaseOptions) {
 	sums := i.sums()
 	for _, c := range commands {
@@ -110,7 +111,8 @@ func (i *installation) checkArchives(o *releaseOptions) {
 	}
 }
 
-// checkKrew checks that krew's manifest names an archive of the release, its checksum and its binary for every platform.
+// checkKrew checks that krew's manifest names an archive of the release, its checksum and its binary for every
+// platform.
 func (i *installation) checkKrew(o *releaseOptions) {
 	var plugin struct {
 		Spec struct {
@@ -145,8 +147,8 @@ func (i *installation) checkKrew(o *releaseOptions) {
 	}
 }
 
-// checkArtifactHub checks that Artifact Hub's file names the chart by its checksum, and images that the registry has by digest, with a
-// binary for every platform.
+// checkArtifactHub checks that Artifact Hub's file names the chart by its checksum, and images that the registry has by
+// digest, with a binary for every platform.
 func (i *installation) checkArtifactHub(o *releaseOptions) {
 	var chart struct {
 		Digest           string
@@ -192,7 +194,8 @@ func compileEmpty(t *testing.T, platform *v1.Platform) string {
 	return filepath.Join(folder, "empty")
 }
 
-// smallRelease returns a release of two platforms for images, and of macOS too for commands. Nothing is in its folder yet.
+// smallRelease returns a release of two platforms for images, and of macOS too for commands. Nothing is in its folder
+// yet.
 func smallRelease(i *installation) *releasing {
 	platforms := []*v1.Platform{{OS: "linux", Architecture: "amd64"}, {OS: "linux", Architecture: "arm64"}}
 	release := testRelease(repository)
@@ -239,7 +242,8 @@ func pushSmall(t *testing.T, r *releasing, c component, programs map[string]stri
 	}
 }
 
-// TestReferences: the checks of release-test find every archive, image and checksum of a release whose programs do nothing.
+// TestReferences: the checks of release-test find every archive, image and checksum of a release whose programs do
+// nothing.
 func TestReferences(t *testing.T) {
 	local, err := startRegistry(t.Context(), loopback+"0")
 	if err != nil {

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// exportSources writes the sources of the commit into a folder, without uncommitted changes. A tag of the version must point to
-// the commit.
+// exportSources writes the sources of the commit into a folder, without uncommitted changes. A tag of the version must
+// point to the commit.
 func exportSources(ctx context.Context, source, version, folder string) (*release, error) {
 	r, err := newRelease(ctx, source, version)
 	if err != nil {

@@ -134,7 +134,8 @@ func (r *releasing) pack(c component, platform *v1.Platform, binary string, lice
 	if err != nil {
 		return err
 	}
-	archive, err := dist.TarGz(r.about.Created, dist.File{Name: c.name, Mode: 0o755, Content: content}, dist.File{Name: "LICENSE", Mode: 0o644, Content: license})
+	archive, err := dist.TarGz(r.about.Created, dist.File{Name: c.name, Mode: 0o755, Content: content},
+		dist.File{Name: "LICENSE", Mode: 0o644, Content: license})
 	if err != nil {
 		return err
 	}
@@ -148,8 +149,8 @@ func (r *releasing) pack(c component, platform *v1.Platform, binary string, lice
 	return r.write(sbomName(c, r.version, platform), sbom)
 }
 
-// describe writes the files that contain checksums of the archives: the manifests of package indexes, the provenance, and the
-// checksums of all files.
+// describe writes the files that contain checksums of the archives: the manifests of package indexes, the provenance,
+// and the checksums of all files.
 func (r *releasing) describe(ctx context.Context) error {
 	sums, err := dist.Sum(r.out, r.files)
 	if err != nil {

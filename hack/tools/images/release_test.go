@@ -95,7 +95,8 @@ func TestSources(t *testing.T) {
 		t.Error("a file that is not committed is released")
 	}
 	git("commit", "--no-gpg-sign", "--allow-empty", "-m", "second")
-	if _, err := exportSources(t.Context(), source, "v1.2.3", filepath.Join(t.TempDir(), "sources")); err == nil || !strings.Contains(err.Error(), "check out the tag") {
+	if _, err := exportSources(t.Context(), source, "v1.2.3", filepath.Join(t.TempDir(), "sources")); err == nil ||
+		!strings.Contains(err.Error(), "check out the tag") {
 		t.Errorf("the commit after the tag: %v", err)
 	}
 	if _, err := exportSources(t.Context(), t.TempDir(), "v1.2.3", filepath.Join(t.TempDir(), "sources")); err == nil {
@@ -125,7 +126,8 @@ func TestRemoveRelease(t *testing.T) {
 	}
 }
 
-// TestPack: the archive of a binary is the same each time, and its SBOM lists the binary's modules. The binary is the test's own.
+// TestPack: the archive of a binary is the same each time, and its SBOM lists the binary's modules. The binary is the
+// test's own.
 func TestPack(t *testing.T) {
 	own, err := os.Executable()
 	if err != nil {
@@ -163,7 +165,8 @@ func TestPack(t *testing.T) {
 	}
 }
 
-// TestRegistry: the content of a registry that is saved and loaded into another one has the same digests, including referrers.
+// TestRegistry: the content of a registry that is saved and loaded into another one has the same digests, including
+// referrers.
 func TestRegistry(t *testing.T) {
 	first, err := startRegistry(t.Context(), loopback+"0")
 	if err != nil {

@@ -64,8 +64,8 @@ func newRoot(t *testing.T, image v1.Image) *root {
 	return r
 }
 
-// run runs the entrypoint with the folder as its root folder and as the image's user: by chroot, which root may, else in a user
-// namespace in which the user of the test is that user.
+// run runs the entrypoint with the folder as its root folder and as the image's user: by chroot, which root may, else
+// in a user namespace in which the user of the test is that user.
 func (r *root) run(t *testing.T, args ...string) (out, errOut string, err error) {
 	t.Helper()
 	direct := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: uint32(r.uid), Gid: uint32(r.gid)}}

@@ -57,8 +57,8 @@ func newSBOM(r *release, c component, binary string) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// compiled returns the module whose sources are in the binary. A module replaced by a folder is one of this repository, as the API is: it
-// keeps its path, has the version of the release, and no hash, because go.sum has none.
+// compiled returns the module whose sources are in the binary. A module replaced by a folder is one of this repository,
+// as the API is: it keeps its path, has the version of the release, and no hash, because go.sum has none.
 func compiled(r *release, dependency *debug.Module) cyclonedx.Component {
 	replacement := dependency.Replace
 	switch {
@@ -79,7 +79,8 @@ func library(path, version, sum string) cyclonedx.Component {
 		version = strings.TrimPrefix(version, "go")
 	}
 	m := cyclonedx.Component{
-		Type: cyclonedx.ComponentTypeLibrary, Name: path, Version: version, BOMRef: purl(path, version), PackageURL: purl(path, version), Scope: cyclonedx.ScopeRequired,
+		Type: cyclonedx.ComponentTypeLibrary, Name: path, Version: version, BOMRef: purl(path, version),
+		PackageURL: purl(path, version), Scope: cyclonedx.ScopeRequired,
 	}
 	if raw, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(sum, "h1:")); err == nil && len(raw) > 0 {
 		m.Hashes = &[]cyclonedx.Hash{{Algorithm: cyclonedx.HashAlgoSHA256, Value: hex.EncodeToString(raw)}}

@@ -38,9 +38,9 @@ package hub
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch;create;patch;delete
 // +kubebuilder:rbac:groups=work.karmada.io,resources=works,verbs=get;list;watch;create;patch;delete
 
-// The RoleBinding that gives the add-on the ConfigMaps and Secrets of a hub namespace, and of no other namespace. RBAC cannot limit a
-// creation by name or to these namespaces: the ValidatingAdmissionPolicy of the chart does. The cache watches the RoleBindings of
-// this name alone.
+// The RoleBinding that gives the add-on the ConfigMaps and Secrets of a hub namespace, and of no other namespace. RBAC
+// cannot limit a creation by name or to these namespaces: the ValidatingAdmissionPolicy of the chart does. The cache
+// watches the RoleBindings of this name alone.
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=rolebindings,verbs=create
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=rolebindings,resourceNames=karmada-compute,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=clusterroles,resourceNames=karmada-compute-namespace,verbs=bind

@@ -44,12 +44,12 @@ package project
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=instancetypes,verbs=list;create;patch;delete
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=instancetypes/status,verbs=patch
 
-// The ConfigMaps and Secrets that templates name: read to be copied to the hub, watched without contents, never written. Any
-// namespace of any project may have a Workload, so this right covers all namespaces.
+// The ConfigMaps and Secrets that templates name: read to be copied to the hub, watched without contents, never
+// written. Any namespace of any project may have a Workload, so this right covers all namespaces.
 // +kubebuilder:rbac:groups="",resources=configmaps;secrets,verbs=get;list;watch
 
-// A hub namespace is named after the UID of the namespace in the project, and the UID of namespace default at the root identifies
-// Milo.
+// A hub namespace is named after the UID of the namespace in the project, and the UID of namespace default at the root
+// identifies Milo.
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get
 
 // Events for users, and Events at the root about projects that refuse writes.

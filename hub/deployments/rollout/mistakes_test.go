@@ -31,7 +31,8 @@ func simulate(seed uint64, steps int, m mistake) string {
 		}
 	}
 	if result := w.reconcile(false); result.Phase != Complete {
-		return fmt.Sprintf("seed %d does not converge: %s: %s\n%s", seed, result.Phase, result.Message, strings.Join(w.log[max(0, len(w.log)-12):], "\n"))
+		return fmt.Sprintf("seed %d does not converge: %s: %s\n%s", seed, result.Phase, result.Message,
+			strings.Join(w.log[max(0, len(w.log)-12):], "\n"))
 	}
 	for _, c := range w.cities {
 		if len(c.instances) != c.newest().replicas {
@@ -109,13 +110,15 @@ func TestTheSimulationFindsMistakes(t *testing.T) {
 		}
 	}
 	mistakes := map[string]mistake{
-		"no canary":                             {input: func(s *State) { s.Proven = true }},
-		"reports on an earlier step":            {input: eachCity(func(c *City) { c.Observed = true })},
-		"unavailable Instances":                 {input: eachCity(func(c *City) { setAvailable(c) })},
-		"missing Instances":                     {input: eachCity(func(c *City) { c.Missing = 0 })},
-		"all cities at once":                    {input: func(s *State) { s.CitiesAtOnce, s.MaxUnavailable = 9, 9 }},
-		"the room of cells":                     {input: eachCity(func(c *City) { c.Room = 0 }), output: nil},
-		"new Instances get the target":          {output: func(_ *State, r *Result) { r.Steps = slices.DeleteFunc(r.Steps, func(s Step) bool { return s.Held }) }},
+		"no canary":                  {input: func(s *State) { s.Proven = true }},
+		"reports on an earlier step": {input: eachCity(func(c *City) { c.Observed = true })},
+		"unavailable Instances":      {input: eachCity(func(c *City) { setAvailable(c) })},
+		"missing Instances":          {input: eachCity(func(c *City) { c.Missing = 0 })},
+		"all cities at once":         {input: func(s *State) { s.CitiesAtOnce, s.MaxUnavailable = 9, 9 }},
+		"the room of cells":          {input: eachCity(func(c *City) { c.Room = 0 }), output: nil},
+		"new Instances get the target": {
+			output: func(_ *State, r *Result) { r.Steps = slices.DeleteFunc(r.Steps, func(s Step) bool { return s.Held }) },
+		},
 		"the stable template is lost":           {output: func(s *State, r *Result) { eachStep(r, func(step *Step) { step.Stable = s.Target }) }},
 		"the partition is one too low":          {output: func(_ *State, r *Result) { eachStep(r, func(step *Step) { step.Index-- }) }},
 		"an additional Instance is not known":   {input: eachCity(func(c *City) { c.Surge = 0 })},

@@ -89,7 +89,8 @@ type decision struct {
 	repairing bool
 }
 
-// holdGrowing keeps the target from Instances that are about to be created above a partition: they would get it all at once.
+// holdGrowing keeps the target from Instances that are about to be created above a partition: they would get it all at
+// once.
 func (d *decision) holdGrowing() {
 	for i := range d.Cities {
 		if c := &d.Cities[i]; c.Grows && c.Partition != nil && c.Partition.Index < MaxIndex {
@@ -153,8 +154,9 @@ func (d *decision) advance(city int) {
 	}
 }
 
-// turn returns the cities that have not started, in order. A city with Instances that only the target repairs comes first, and then one that
-// an earlier rollout has not finished: it may have the broken Instance that the target corrects.
+// turn returns the cities that have not started, in order. A city with Instances that only the target repairs comes
+// first, and then one that an earlier rollout has not finished: it may have the broken Instance that the target
+// corrects.
 func (d *decision) turn() []int {
 	var broken, left, rest []int
 	for i := range d.Cities {
@@ -194,15 +196,15 @@ func (d *decision) mayStart(city int) bool {
 	return !d.pausing()
 }
 
-// holdsUp reports whether Instances of a city that only the target repairs are unavailable, and leave the cities before it nothing of the limit:
-// each would wait for the other.
+// holdsUp reports whether Instances of a city that only the target repairs are unavailable, and leave the cities before
+// it nothing of the limit: each would wait for the other.
 func (d *decision) holdsUp(city int) bool {
 	_, broken := highest(d.outdated(&d.Cities[city]), func(i Instance) bool { return !i.Available && !i.Held })
 	return broken && (d.left < 1 || d.repairing)
 }
 
-// start gives a city its first Instances with the target. It reports whether the next city may be tried: one without a report may be about
-// to change, while one with too many unavailable Instances may wait for a correction of another.
+// start gives a city its first Instances with the target. It reports whether the next city may be tried: one without a
+// report may be about to change, while one with too many unavailable Instances may wait for a correction of another.
 func (d *decision) start(city int) bool {
 	c := &d.Cities[city]
 	switch {

@@ -13,7 +13,8 @@ type offer struct {
 	*City
 	city     int
 	outdated []Instance
-	// spare is how many more Instances of the city may become unavailable, and extra how many do when its cells may replace all.
+	// spare is how many more Instances of the city may become unavailable, and extra how many do when its cells may
+	// replace all.
 	spare, extra int
 	// fits: its cells may replace all, also if the unavailable Instances only start and are Available by then.
 	fits bool

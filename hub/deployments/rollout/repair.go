@@ -5,9 +5,10 @@ package rollout
 
 import "slices"
 
-// repair finds out whether only the target helps. A disruption budget without slack lets cells replace no Available Instance, while it does not
-// count the unavailable ones. If some of these wait for their turn, the city in progress would wait for them, and they for the city. Slack of
-// the city where they are does not help: they may use up the cells' own limit, so that the cells keep it.
+// repair finds out whether only the target helps. A disruption budget without slack lets cells replace no Available
+// Instance, while it does not count the unavailable ones. If some of these wait for their turn, the city in progress
+// would wait for them, and they for the city. Slack of the city where they are does not help: they may use up the
+// cells' own limit, so that the cells keep it.
 func (d *decision) repair() {
 	waits, held := false, 0
 	for i := range d.Cities {
@@ -34,13 +35,15 @@ func (d *decision) waitsForRepair(c *City) bool {
 	return false
 }
 
-// takesBack reports whether a city has to wait for the repair of others: its cells have not begun to replace the Instances that got the target.
+// takesBack reports whether a city has to wait for the repair of others: its cells have not begun to replace the
+// Instances that got the target.
 func (d *decision) takesBack(c *City) bool {
 	return d.repairing && c.Surge == 0 && c.pending() > 0 && c.unavailable() == 0
 }
 
-// isStuck reports whether the Instances that have their turn wait for one that does not: it is unavailable, the earlier template may not
-// start any more, and the cells' own limit or order holds up the others. The cells have not begun with any of them.
+// isStuck reports whether the Instances that have their turn wait for one that does not: it is unavailable, the earlier
+// template may not start any more, and the cells' own limit or order holds up the others. The cells have not begun with
+// any of them.
 func (d *decision) isStuck(c *City) bool {
 	worst, broken := highest(d.outdated(c), func(i Instance) bool { return !i.Available && !i.Held })
 	if !broken || worst >= c.Partition.Index || c.Surge > 0 || c.pending() == 0 || c.Unreachable || c.Missing > 0 && !c.Ordered {
@@ -73,7 +76,8 @@ func (d *decision) idle(c *City) bool {
 	return d.repairing && d.stage(c) == partitioned && c.Observed && c.pending() == 0
 }
 
-// awaitsFirst reports whether another city has the first Instance with the target, which is not Available yet: that city was repaired before its turn.
+// awaitsFirst reports whether another city has the first Instance with the target, which is not Available yet: that
+// city was repaired before its turn.
 func (d *decision) awaitsFirst(city int) bool {
 	for i := range d.Cities {
 		c := &d.Cities[i]

@@ -5,9 +5,10 @@ package rollout
 
 import "testing"
 
-// TestStepWithoutReport: the last Instance of a city got a new template, and an undo returns the city to the template before. Its cells have not reported
-// that step, and a late report, from before the new template, shows each Instance with the template that the city returns to. The cell replaces
-// the last one still, so that no other city may lose an Instance. The model check found this (seed 100648).
+// TestStepWithoutReport: the last Instance of a city got a new template, and an undo returns the city to the template
+// before. Its cells have not reported that step, and a late report, from before the new template, shows each Instance
+// with the template that the city returns to. The cell replaces the last one still, so that no other city may lose an
+// Instance. The model check found this (seed 100648).
 func TestStepWithoutReport(t *testing.T) {
 	t.Parallel()
 	instances := func(count int, updated bool) (all []Instance) {
@@ -23,7 +24,8 @@ func TestStepWithoutReport(t *testing.T) {
 	}
 	reported, overtaken := returning, returning
 	reported.Observed = true
-	// overtaken cells may act on the step before, which gave another template to more Instances than the last step gives the target.
+	// overtaken cells may act on the step before, which gave another template to more Instances than the last step gives
+	// the target.
 	overtaken.Partition, overtaken.Instances = &Partition{Index: 4, Template: "old"}, instances(5, false)
 
 	for name, test := range map[string]struct {

@@ -34,7 +34,8 @@ type State struct {
 	NoSlack bool
 	// Slack is how many Available Instances the disruption budget lets be replaced; 0 without a budget.
 	Slack int
-	// MaxSurge is how many additional Instances may run in all cities together; SurgeSingle: one in each city with a single Instance.
+	// MaxSurge is how many additional Instances may run in all cities together; SurgeSingle: one in each city with a
+	// single Instance.
 	MaxSurge int
 	// CitiesAtOnce is how many cities are updated at once.
 	CitiesAtOnce int
@@ -65,8 +66,8 @@ type City struct {
 	// Desired is how many Instances should run. Grows: the deployment does not have this number yet, but a lower one.
 	Desired int
 	Grows   bool
-	// Surge is the number of additional Instances of the deployment. NoSurge: it may not have any. SurgeLate: its cells cannot start its
-	// additional Instances.
+	// Surge is the number of additional Instances of the deployment. NoSurge: it may not have any. SurgeLate: its cells
+	// cannot start its additional Instances.
 	Surge              int
 	NoSurge, SurgeLate bool
 	// Slack is how much of the budget's slack the city has.
@@ -207,8 +208,9 @@ func (c *City) replacing() int {
 	return c.Partition.Index
 }
 
-// cost is how many Instances of a city are unavailable, or may be before its next report. Additional ones make up for them. Until its cells
-// have reported the last step, they may act on any before it, and a late report may show the target where it no longer is.
+// cost is how many Instances of a city are unavailable, or may be before its next report. Additional ones make up for
+// them. Until its cells have reported the last step, they may act on any before it, and a late report may show the
+// target where it no longer is.
 func (s *State) cost(c *City) int {
 	unavailable := c.unavailable()
 	most := unavailable

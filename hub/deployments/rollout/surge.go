@@ -8,8 +8,8 @@ import "slices"
 // SurgeSingle is the MaxSurge of Workloads that do not set it: each city with a single Instance gets an additional one.
 const SurgeSingle = -1
 
-// surge is how many additional Instances a city gets before its Instances are replaced. A city where an Instance is unavailable, or waits
-// for quota, gets none: nothing is gained by it.
+// surge is how many additional Instances a city gets before its Instances are replaced. A city where an Instance is
+// unavailable, or waits for quota, gets none: nothing is gained by it.
 func (d *decision) surge(o *offer) int {
 	if o.Surge > 0 || o.returns && o.below() || !o.isWhole() {
 		return 0
@@ -58,12 +58,14 @@ func (c *City) below() bool {
 	return !slices.ContainsFunc(c.Instances, func(i Instance) bool { return i.Index >= c.Partition.Index })
 }
 
-// isWhole reports whether a city has all of its Instances, they are Available, and its cells are not replacing any of them.
+// isWhole reports whether a city has all of its Instances, they are Available, and its cells are not replacing any of
+// them.
 func (c *City) isWhole() bool {
 	if len(c.Instances) != c.Desired || c.Desired == 0 || c.Missing > 0 || c.unavailable() > 0 {
 		return false
 	}
-	if c.Instances[len(c.Instances)-1].Index+c.Desired >= MaxIndex || slices.ContainsFunc(c.Instances, func(i Instance) bool { return i.Held }) {
+	if c.Instances[len(c.Instances)-1].Index+c.Desired >= MaxIndex ||
+		slices.ContainsFunc(c.Instances, func(i Instance) bool { return i.Held }) {
 		return false
 	}
 	if c.Partition != nil {
@@ -72,8 +74,9 @@ func (c *City) isWhole() bool {
 	return c.unfinished() == 0
 }
 
-// giveAdditional gives a waiting city additional Instances, or gives the target to its additional Instances that do not exist yet. They have the highest
-// indices, and all others keep their template. It reports whether the city has additional Instances.
+// giveAdditional gives a waiting city additional Instances, or gives the target to its additional Instances that do not
+// exist yet. They have the highest indices, and all others keep their template. It reports whether the city has
+// additional Instances.
 func (d *decision) giveAdditional(o *offer) bool {
 	surge := d.surge(o)
 	switch {
@@ -101,12 +104,14 @@ func (c *City) awaitsSurge() bool {
 	return started < c.Desired+c.Surge
 }
 
-// cancelSurge removes additional Instances that the cells of a city cannot start. Then the others are replaced without them.
+// cancelSurge removes additional Instances that the cells of a city cannot start. Then the others are replaced without
+// them.
 func (d *decision) cancelSurge(city int) {
 	d.write(city, Step{Index: d.Cities[city].Partition.Index})
 }
 
-// endSurge removes the additional Instances of a city once the others have the target and are Available, or if its cells cannot start them.
+// endSurge removes the additional Instances of a city once the others have the target and are Available, or if its
+// cells cannot start them.
 func (d *decision) endSurge(city int) {
 	c := &d.Cities[city]
 	kept := c.kept()
@@ -116,8 +121,8 @@ func (d *decision) endSurge(city int) {
 	}
 }
 
-// kept are the Instances of a city that stay when its additional ones are removed: where one cell has them all, those with the lowest indices.
-// They may be any while that is not known; nil: one of them may be missing.
+// kept are the Instances of a city that stay when its additional ones are removed: where one cell has them all, those
+// with the lowest indices. They may be any while that is not known; nil: one of them may be missing.
 func (c *City) kept() []Instance {
 	switch {
 	case c.Cells == 1 && len(c.Instances) >= c.Desired && (c.Missing == 0 || c.Instances[c.Desired-1].Index == c.Desired-1):

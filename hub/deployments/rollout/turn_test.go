@@ -5,11 +5,13 @@ package rollout
 
 import "testing"
 
-// TestBrokenInstancesOfALaterCity: they use up maxUnavailable, so that the city in progress waits for them, and only the new template repairs them.
+// TestBrokenInstancesOfALaterCity: they use up maxUnavailable, so that the city in progress waits for them, and only
+// the new template repairs them.
 func TestBrokenInstancesOfALaterCity(t *testing.T) {
 	t.Parallel()
 	first := City{
-		Name: "a", Code: "a", Template: "corrected", Partition: &Partition{Index: 1, Template: "good"}, Observed: true, Cells: 1, Room: 1, Desired: 2,
+		Name: "a", Code: "a", Template: "corrected", Partition: &Partition{Index: 1, Template: "good"}, Observed: true,
+		Cells: 1, Room: 1, Desired: 2,
 		Instances: []Instance{{Index: 0, Available: true}, {Index: 1, Updated: true, Available: true}},
 	}
 	second := City{
@@ -37,13 +39,15 @@ func TestBrokenInstancesOfALaterCity(t *testing.T) {
 	}
 }
 
-// TestUnavailableInstanceBelowThePartition: the earlier template does not start any more, and the limit of the cell is used up, so that the
-// Instance that has its turn would wait for it forever. First the turn is taken back, since the cell may have begun.
+// TestUnavailableInstanceBelowThePartition: the earlier template does not start any more, and the limit of the cell is
+// used up, so that the Instance that has its turn would wait for it forever. First the turn is taken back, since the
+// cell may have begun.
 func TestUnavailableInstanceBelowThePartition(t *testing.T) {
 	t.Parallel()
 	city := func(change func(*City)) City {
 		c := City{
-			Name: "a", Code: "a", Template: "corrected", Partition: &Partition{Index: 2, Template: "good"}, Observed: true, Cells: 1, Room: 1, Desired: 3,
+			Name: "a", Code: "a", Template: "corrected", Partition: &Partition{Index: 2, Template: "good"}, Observed: true,
+			Cells: 1, Room: 1, Desired: 3,
 			Instances: []Instance{{Index: 0, Available: true}, {Index: 1}, {Index: 2, Available: true}},
 		}
 		change(&c)
@@ -64,7 +68,8 @@ func TestUnavailableInstanceBelowThePartition(t *testing.T) {
 		"one that waits for quota":              {city(func(c *City) { c.Instances[1].Held = true }), none},
 	} {
 		result := Next(&State{Target: "corrected", MaxUnavailable: 3, CitiesAtOnce: 1, Cities: []City{test.city}})
-		if steps := result.Steps; test.index == none && len(steps) > 0 || test.index != none && (len(steps) != 1 || steps[0].Index != test.index) {
+		if steps := result.Steps; test.index == none && len(steps) > 0 ||
+			test.index != none && (len(steps) != 1 || steps[0].Index != test.index) {
 			t.Errorf("%s: the steps are %+v: %s", name, steps, result.Message)
 		}
 	}
@@ -76,7 +81,8 @@ func TestSlackOfTheCityToRepair(t *testing.T) {
 	whole := []Instance{{Index: 0, Updated: true, Available: true}, {Index: 1, Updated: true, Available: true}}
 	first := City{Name: "a", Code: "a", Template: "good", Observed: true, Cells: 1, Room: 1, Desired: 2, Instances: whole}
 	second := City{
-		Name: "b", Code: "b", Template: "good", Observed: true, Cells: 1, Room: 1, Desired: 2, Instances: []Instance{whole[0], {Index: 1, Updated: true}},
+		Name: "b", Code: "b", Template: "good", Observed: true, Cells: 1, Room: 1, Desired: 2,
+		Instances: []Instance{whole[0], {Index: 1, Updated: true}},
 	}
 	for name, test := range map[string]struct{ first, second, want int }{"there": {0, 1, 1}, "elsewhere": {1, 0, 0}, "in both": {1, 1, 0}} {
 		first.Slack, second.Slack = test.first, test.second
@@ -89,7 +95,8 @@ func TestSlackOfTheCityToRepair(t *testing.T) {
 	}
 }
 
-// TestWordsOfARepair: the message of a city that waits for the repair of another one does not deny the slack that the budget has.
+// TestWordsOfARepair: the message of a city that waits for the repair of another one does not deny the slack that the
+// budget has.
 func TestWordsOfARepair(t *testing.T) {
 	t.Parallel()
 	for slack, want := range []string{
@@ -97,7 +104,8 @@ func TestWordsOfARepair(t *testing.T) {
 		"a: waits: the slack of the disruption budget is in cities with unavailable Instances; these get the new template first",
 	} {
 		first := City{
-			Name: "a", Code: "a", Template: "corrected", Partition: &Partition{Index: 1, Template: "good"}, Observed: true, Cells: 1, Room: 1, Desired: 2,
+			Name: "a", Code: "a", Template: "corrected", Partition: &Partition{Index: 1, Template: "good"}, Observed: true,
+			Cells: 1, Room: 1, Desired: 2,
 			Instances: []Instance{{Index: 0, Available: true}, {Index: 1, Updated: true, Available: true}},
 		}
 		second := City{
@@ -113,7 +121,8 @@ func TestWordsOfARepair(t *testing.T) {
 	}
 }
 
-// TestTakingOverCounts: the cells of a city may still replace an Instance by the template before, which the city that begins must not forget.
+// TestTakingOverCounts: the cells of a city may still replace an Instance by the template before, which the city that
+// begins must not forget.
 func TestTakingOverCounts(t *testing.T) {
 	t.Parallel()
 	of := func(name string, updated bool) City {
@@ -129,8 +138,8 @@ func TestTakingOverCounts(t *testing.T) {
 	}
 }
 
-// TestRepairWithoutSlack: the disruption budget lets no Available Instance be replaced, and only the target repairs an Instance of the last city. Each would
-// wait for the other.
+// TestRepairWithoutSlack: the disruption budget lets no Available Instance be replaced, and only the target repairs an
+// Instance of the last city. Each would wait for the other.
 func TestRepairWithoutSlack(t *testing.T) {
 	t.Parallel()
 	whole := func(name string) City {
@@ -179,7 +188,8 @@ func TestRepairWithoutSlack(t *testing.T) {
 		result := Next(&State{Target: "corrected", MaxUnavailable: 2, CitiesAtOnce: 1, NoSlack: !test.slack, Cities: test.cities})
 		switch steps := result.Steps; {
 		case test.city == none && len(steps) == 0:
-		case test.city != none && (len(steps) == 1 || test.slack && len(steps) > 1) && steps[0].City == test.city && (steps[0].Released || steps[0].Index == test.index):
+		case test.city != none && (len(steps) == 1 || test.slack && len(steps) > 1) && steps[0].City == test.city &&
+			(steps[0].Released || steps[0].Index == test.index):
 		default:
 			t.Errorf("%s: the steps are %+v: %s", name, steps, result.Message)
 		}

@@ -1,8 +1,9 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command docs runs the commands of pages of the documentation on the federation of `make up`, and compares what they print with what the
-// page says. `features/documentation.feature` runs all pages, each in a namespace of its own; this is for writing one.
+// Command docs runs the commands of pages of the documentation on the federation of `make up`, and compares what they
+// print with what the page says. `features/documentation.feature` runs all pages, each in a namespace of its own; this
+// is for writing one.
 package main
 
 import (

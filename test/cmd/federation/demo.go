@@ -127,7 +127,9 @@ func (d *demo) run(ctx context.Context) error {
 }
 
 func (d *demo) boot(ctx context.Context) error {
-	options := federation.Options{Folder: d.folder, Projects: []string{}, WithoutMilo: d.withoutMilo, Host: true, Detached: d.keep, Out: d.screen}
+	options := federation.Options{
+		Folder: d.folder, Projects: []string{}, WithoutMilo: d.withoutMilo, Host: true, Detached: d.keep, Out: d.screen,
+	}
 	if d.sample.containers {
 		options.Cells = cellsWithContainers()
 	}

@@ -60,7 +60,8 @@ func (d *demo) watch(ctx context.Context) (*live.Watch, error) {
 		return nil, err
 	}
 	return live.Start(ctx, live.Options{
-		Project: &live.Plane{Config: config, Client: c}, Key: types.NamespacedName{Namespace: workload.Namespace, Name: workload.Name}, Now: time.Now,
+		Project: &live.Plane{Config: config, Client: c},
+		Key:     types.NamespacedName{Namespace: workload.Namespace, Name: workload.Name}, Now: time.Now,
 	}, nil)
 }
 
@@ -74,8 +75,8 @@ func wanted(workload *v1alpha.Workload) int {
 	return count
 }
 
-// settled reports whether the project has exactly the Instances that the Workload requests, all Ready, and the Workload's
-// status counts them.
+// settled reports whether the project has exactly the Instances that the Workload requests, all Ready, and the
+// Workload's status counts them.
 func settled(s *view.Snapshot) bool {
 	if s.Workload == nil || s.Workload.Status.ObservedGeneration != s.Workload.Generation {
 		return false

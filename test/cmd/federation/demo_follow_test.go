@@ -57,13 +57,17 @@ func TestSettled(t *testing.T) {
 
 func TestNotReached(t *testing.T) {
 	held := v1alpha.Instance{ObjectMeta: metav1.ObjectMeta{Name: "web-main-dfw-0"}}
-	held.Status.Conditions = []metav1.Condition{{Type: v1alpha.ConditionReady, Status: "False", Reason: v1alpha.ReasonImageUnavailable, Message: "no such image"}}
+	held.Status.Conditions = []metav1.Condition{
+		{Type: v1alpha.ConditionReady, Status: "False", Reason: v1alpha.ReasonImageUnavailable, Message: "no such image"},
+	}
 	deployment := v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web-main-dfw", UID: "uid"}}
 	held.OwnerReferences = []metav1.OwnerReference{deployment.ControllerReference()}
 	err := notReached("it is Ready", &view.Snapshot{
 		Name: "web", Workload: &v1alpha.Workload{}, Deployments: []v1alpha.WorkloadDeployment{deployment}, Instances: []v1alpha.Instance{held},
 	})
-	for _, want := range []string{"waiting until it is Ready; 0 of 1 Instances", "Instance web-main-dfw-0 (project): ImageUnavailable", "no such image"} {
+	for _, want := range []string{
+		"waiting until it is Ready; 0 of 1 Instances", "Instance web-main-dfw-0 (project): ImageUnavailable", "no such image",
+	} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is missing in %v", want, err)
 		}

@@ -117,8 +117,8 @@ func summary(found []leftover) string {
 	return "left: " + strings.Join(parts, ", ")
 }
 
-// leftoverTable shows every count next to the count while the Workload ran. A plane is named in its first row only. Both lists have the
-// same kinds in the same order.
+// leftoverTable shows every count next to the count while the Workload ran. A plane is named in its first row only.
+// Both lists have the same kinds in the same order.
 func leftoverTable(running, found []leftover) []string {
 	rows := [][]string{{"PLANE", "KIND", "RUNNING", "LEFT"}}
 	last := ""

@@ -35,7 +35,8 @@ func root() *cobra.Command {
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	cmd.AddCommand(upCommand(), downCommand(), statusCommand(), envCommand(), cellCommand(), demoCommand(), soakCommand(), hostileCommand(), miloCommand(), balancerCommand(), isolateCommand(), keepCommand(),
+	cmd.AddCommand(upCommand(), downCommand(), statusCommand(), envCommand(), cellCommand(), demoCommand(), soakCommand(),
+		hostileCommand(), miloCommand(), balancerCommand(), isolateCommand(), keepCommand(),
 		nodeCommand(), containersCommand())
 	return cmd
 }

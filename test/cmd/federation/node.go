@@ -43,12 +43,14 @@ func nodeCommand() *cobra.Command {
 	flags := cmd.Flags()
 	flags.StringVar(&kubeconfig, "kubeconfig", "", "kubeconfig of an administrator of the cluster")
 	flags.StringVar(&options.Name, "node", "", "name of the Node")
-	flags.StringToStringVar(&options.Images, "images", nil, "IMAGE=PATH of the binary that stands for an image: a full reference, or the last element of a repository (repeatable)")
+	flags.StringToStringVar(&options.Images, "images", nil,
+		"IMAGE=PATH of the binary that stands for an image: a full reference, or the last element of a repository (repeatable)")
 	flags.StringVar(&options.Folder, "folder", "", "folder of the Pods' volumes")
 	flags.StringVar(&options.Logs, "logs", "", "folder of the containers' logs (default: log in the folder)")
 	flags.BoolVar(&options.Taint, "taint", false, "admit only Pods that tolerate the taint "+node.TaintKey)
 	flags.StringToStringVar(&capacity, "capacity", nil, "cpu, memory and pods of the Node (default cpu=4,memory=4Gi,pods=50)")
-	flags.DurationVar(&options.InitialBackoff, "initial-backoff", 10*time.Second, "wait before the second restart of a container; it doubles with each further one")
+	flags.DurationVar(&options.InitialBackoff, "initial-backoff", 10*time.Second,
+		"wait before the second restart of a container; it doubles with each further one")
 	flags.DurationVar(&options.MaxBackoff, "max-backoff", 5*time.Minute, "longest wait before a restart")
 	return cmd
 }

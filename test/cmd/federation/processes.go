@@ -72,7 +72,8 @@ func balancerCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&balancer.Listen, "listen", "127.0.0.1:0", "address to accept connections on")
 	cmd.Flags().StringSliceVar(&balancer.Backends, "backend", nil, "address of a backend (repeatable)")
-	cmd.Flags().StringVar(&service, "service", "", "NAMESPACE/NAME:PORT, the name of the port, of a Service whose ready endpoints, Pods on nodes of processes, are the backends")
+	cmd.Flags().StringVar(&service, "service", "",
+		"NAMESPACE/NAME:PORT, the name of the port, of a Service whose ready endpoints, Pods on nodes of processes, are the backends")
 	cmd.Flags().StringVar(&kubeconfig, "kubeconfig", "", "kubeconfig of the Service's cluster")
 	return cmd
 }
@@ -110,7 +111,8 @@ func isolateCommand() *cobra.Command {
 	cmd.Flags().StringVar(&isolation.Sockets, "sockets", ".", "folder of the Unix sockets over which connections are forwarded")
 	cmd.Flags().StringSliceVar(&isolation.Reach, "reach", nil, "address outside that the command can connect to (repeatable)")
 	cmd.Flags().StringSliceVar(&isolation.Serve, "serve", nil, "address of the command that accepts connections from outside (repeatable)")
-	cmd.Flags().BoolVar(&isolation.Machine, "machine", false, "as root, with mount, PID, IPC and UTS namespaces too, and a link to this machine")
+	cmd.Flags().BoolVar(&isolation.Machine, "machine", false,
+		"as root, with mount, PID, IPC and UTS namespaces too, and a link to this machine")
 	cmd.Flags().BoolVar(&inside, "inside", false, "run as the process inside the new network namespace")
 	return cmd
 }

@@ -31,8 +31,8 @@ func soakCommand() *cobra.Command {
 the end. It fails when they still disagree some minutes after the last fault. The seed decides all operations and faults.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			// A closed terminal must stop the federation as Ctrl-C does. Not so SIGPIPE, which whoever asks for it gets for every
-			// connection to an API server that was killed; a closed pipe ends this program, and its keeper the federation.
+			// A closed terminal must stop the federation as Ctrl-C does. Not so SIGPIPE, which whoever asks for it gets for
+			// every connection to an API server that was killed; a closed pipe ends this program, and its keeper the federation.
 			ctx, stop := signal.NotifyContext(cmd.Context(), syscall.SIGHUP)
 			defer stop()
 			switch run.faults {
@@ -54,7 +54,8 @@ the end. It fails when they still disagree some minutes after the last fault. Th
 	flags.IntVar(&run.soak.Workloads, "workloads", 40, "number of Workloads")
 	flags.StringSliceVar(&run.soak.Processes, "processes", soak.DefaultProcesses,
 		`processes to kill, as patterns: names of "federation status", "agent/<cell>" and "replica/<number>"`)
-	flags.StringVar(&run.faults, "faults", "", `"rollout": instead of random faults, one rollout of a Workload with a disruption budget for each process, which is down in the middle`)
+	flags.StringVar(&run.faults, "faults", "",
+		`"rollout": instead of random faults, one rollout of a Workload with a disruption budget for each process, which is down in the middle`)
 	flags.DurationVar(&run.down, "down", time.Minute, "how long each process is down, with --faults")
 	flags.BoolVar(&run.pull, "pull", false, "make one of the cells a member in pull mode")
 	flags.BoolVar(&run.keep, "keep", false, "leave the federation running if project, hub and cells disagree at the end")

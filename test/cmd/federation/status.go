@@ -13,7 +13,9 @@ import (
 )
 
 func statusCommand() *cobra.Command {
-	return onFederation(&cobra.Command{Use: "status", Short: "List the processes of a federation, and fail if one is not running", Args: cobra.NoArgs}, status)
+	return onFederation(&cobra.Command{
+		Use: "status", Short: "List the processes of a federation, and fail if one is not running", Args: cobra.NoArgs,
+	}, status)
 }
 
 func status(cmd *cobra.Command, f *federation.Federation, _ []string) error {

@@ -40,18 +40,23 @@ func upCommand() *cobra.Command {
 	cmd.Flags().StringSliceVar(&options.Projects, "projects", []string{"north", "south"}, "projects to create")
 	cmd.Flags().BoolVar(&options.WithoutMilo, "without-milo", false, withoutMiloHelp)
 	cmd.Flags().StringVar(&options.CRDs, "crds", "", "folder of CRDs to install in every control plane (default: api/crds of the checkout)")
-	cmd.Flags().StringVar(&options.KarmadaVersion, "karmada-version", "", "minor version of Karmada, such as 1.17 (default: the version in go.mod)")
-	cmd.Flags().StringVar(&options.CellKubernetesVersion, "cell-kubernetes-version", "", "minor version of Kubernetes in the cells, such as 1.26 (default: the version in go.mod)")
+	cmd.Flags().StringVar(&options.KarmadaVersion, "karmada-version", "",
+		"minor version of Karmada, such as 1.17 (default: the version in go.mod)")
+	cmd.Flags().StringVar(&options.CellKubernetesVersion, "cell-kubernetes-version", "",
+		"minor version of Kubernetes in the cells, such as 1.26 (default: the version in go.mod)")
 	cmd.Flags().BoolVar(&options.Host, "host", false, "add the host, and nodes that run Pods as processes to the host and to every cell")
 	cmd.Flags().BoolVar(&containers, "containers", false, containersHelp)
-	cmd.Flags().BoolVar(&addOn, "add-on", false, "build karmada-compute and start it in the federation, and let user consumer write Workloads in the projects")
-	cmd.Flags().StringVar(&released, "released", "", "with --add-on: folder with karmadactl, karmada-compute and karmada-compute-cell of a release, instead of those of the checkout")
+	cmd.Flags().BoolVar(&addOn, "add-on", false,
+		"build karmada-compute and start it in the federation, and let user consumer write Workloads in the projects")
+	cmd.Flags().StringVar(&released, "released", "",
+		"with --add-on: folder with karmadactl, karmada-compute and karmada-compute-cell of a release, instead of those of the checkout")
 	return cmd
 }
 
 const withoutMiloHelp = "start no Milo: projects are namespaces of the hub"
 
-const containersHelp = "give each cell a node that runs containers instead of nodes that simulate them; they have the image " + federation.TestImage
+const containersHelp = "give each cell a node that runs containers instead of nodes that simulate them; they have the image " +
+	federation.TestImage
 
 // cellsWithContainers are the default cells, each with a node that runs containers.
 func cellsWithContainers() []federation.Cell {

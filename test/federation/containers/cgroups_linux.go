@@ -19,8 +19,8 @@ import (
 // wantedControllers are the controllers without which a kubelet does not start.
 var wantedControllers = []string{"cpu", "cpuset", "memory", "pids"}
 
-// hierarchies returns the folders of the mounted cgroup hierarchies, by their controllers and by themselves. In addition to v1
-// hierarchies there may be a v2 hierarchy without controllers, in which runc creates cgroups, too.
+// hierarchies returns the folders of the mounted cgroup hierarchies, by their controllers and by themselves. In
+// addition to v1 hierarchies there may be a v2 hierarchy without controllers, in which runc creates cgroups, too.
 func hierarchies() (map[string]string, error) {
 	content, err := os.ReadFile("/proc/self/mountinfo")
 	if err != nil {
@@ -118,7 +118,8 @@ func createCgroup(root, folder string) error {
 	return os.WriteFile(filepath.Join(folder, "cgroup.clone_children"), []byte("1"), 0o600)
 }
 
-// RemoveCgroups removes the node's cgroups, whose processes have ended or are about to. Missing cgroups are not an error.
+// RemoveCgroups removes the node's cgroups, whose processes have ended or are about to. Missing cgroups are not an
+// error.
 func (n *Node) RemoveCgroups() error {
 	roots, err := hierarchies()
 	if err != nil {

@@ -20,8 +20,8 @@ var templates embed.FS
 // socket is containerd's. /run is the node's own.
 const socket = "/run/containerd/containerd.sock"
 
-// GracePeriod is how long a controller manager may not hear of a node before it takes the node as unreachable: twice the duration of the
-// kubelet's Lease.
+// GracePeriod is how long a controller manager may not hear of a node before it takes the node as unreachable: twice
+// the duration of the kubelet's Lease.
 const GracePeriod = "16s"
 
 // writeConfiguration writes the configuration of containerd, CNI and the kubelet.

@@ -43,8 +43,8 @@ type archive struct {
 	err error
 }
 
-// WriteImages writes an OCI archive of images that all have one static program, as nobody's. The value of an image is the
-// arguments of the program.
+// WriteImages writes an OCI archive of images that all have one static program, as nobody's. The value of an image is
+// the arguments of the program.
 func WriteImages(path, binary string, images map[string][]string) (err error) {
 	content, err := os.ReadFile(binary)
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 	"strings"
 )
 
-// Missing returns an error with the requirements of nodes that this machine does not meet, and how to meet them, or nil.
+// Missing returns an error with the requirements of nodes that this machine does not meet, and how to meet them, or
+// nil.
 func Missing() error {
 	if os.Geteuid() != 0 {
 		return errors.New("nodes that run containers need root: run this as root")
@@ -25,7 +26,8 @@ func Missing() error {
 	}
 	controllers, err := missingControllers()
 	if err == nil && len(controllers) > 0 {
-		err = fmt.Errorf("nodes that run containers need the cgroup controllers %s below /sys/fs/cgroup, writable: in a container, run it with --privileged",
+		err = fmt.Errorf("nodes that run containers need the cgroup controllers %s below /sys/fs/cgroup, writable: in a "+
+			"container, run it with --privileged",
 			strings.Join(controllers, ", "))
 	}
 	errs = append(errs, err)

@@ -107,7 +107,10 @@ func readArchive(t *testing.T, path string) map[string][]byte {
 
 // TestConfiguration verifies what the configuration of a node takes from it.
 func TestConfiguration(t *testing.T) {
-	n := &Node{Name: "a", Folder: t.TempDir(), PauseImage: "example.test/pause:1", Binaries: map[string]string{"runc": "/bin/of/runc", "bridge": "/bin/of/bridge"}}
+	n := &Node{
+		Name: "a", Folder: t.TempDir(), PauseImage: "example.test/pause:1",
+		Binaries: map[string]string{"runc": "/bin/of/runc", "bridge": "/bin/of/bridge"},
+	}
 	subnet, err := SubnetOf(LinkPrefix + "7")
 	if err != nil {
 		t.Fatal(err)

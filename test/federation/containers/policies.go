@@ -23,8 +23,8 @@ type cluster struct {
 	policies   []*networkingv1.NetworkPolicy
 }
 
-// table returns a table of nftables that enforces the ingress policies of a node's Pods: egress is not limited. Connections from
-// this machine and from the node are always admitted, as Kubernetes requires for probes.
+// table returns a table of nftables that enforces the ingress policies of a node's Pods: egress is not limited.
+// Connections from this machine and from the node are always admitted, as Kubernetes requires for probes.
 func (c *cluster) table(subnet Subnet) string {
 	text := &strings.Builder{}
 	// A table must exist to be deleted. The file is one transaction.

@@ -57,7 +57,9 @@ func TestTable(t *testing.T) {
 			[]*networkingv1.NetworkPolicy{policy(networkingv1.NetworkPolicyIngressRule{})}, []string{"accept", "drop"},
 		},
 		"the Pods of a project": {
-			[]*networkingv1.NetworkPolicy{policy(), policy(networkingv1.NetworkPolicyIngressRule{From: []networkingv1.NetworkPolicyPeer{ofProject}})},
+			[]*networkingv1.NetworkPolicy{
+				policy(), policy(networkingv1.NetworkPolicyIngressRule{From: []networkingv1.NetworkPolicyPeer{ofProject}}),
+			},
 			[]string{"ip saddr { 10.213.7.130, 10.213.7.131 } accept", "drop"},
 		},
 		"a port for all": {

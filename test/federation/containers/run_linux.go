@@ -27,8 +27,8 @@ const (
 	readyTimeout  = 2 * time.Minute
 )
 
-// Run runs the node until ctx ends. It must be called in separate namespaces, to which a link has been or will be added. Its
-// processes, mounts and settings end with the namespaces.
+// Run runs the node until ctx ends. It must be called in separate namespaces, to which a link has been or will be
+// added. Its processes, mounts and settings end with the namespaces.
 func (n *Node) Run(ctx context.Context, log *slog.Logger) error {
 	// This /proc is still the machine's, in which this process has another number.
 	if self, err := os.Readlink("/proc/self"); err != nil || self == strconv.Itoa(os.Getpid()) {

@@ -13,9 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// deleteContents deletes every object of the given kinds and every namespace that is not kept, and returns how many still exist.
-// Objects that a finalizer keeps in namespace default do not count: Milo does not wait for them, and they exist again in a later
-// project of that name.
+// deleteContents deletes every object of the given kinds and every namespace that is not kept, and returns how many
+// still exist. Objects that a finalizer keeps in namespace default do not count: Milo does not wait for them, and they
+// exist again in a later project of that name.
 func deleteContents(ctx context.Context, from *plane, kinds []schema.GroupVersionResource) (int, error) {
 	left := 0
 	for _, resource := range kinds {

@@ -26,8 +26,8 @@ var claimsPath = regexp.MustCompile(`^/apis/quota\.miloapis\.com/v1alpha1/namesp
 // maxClaim bounds the body of a request to create a claim.
 const maxClaim = 1 << 20
 
-// refuseClaim returns the error with which Milo's admission refuses to create a claim, or nil for any other request. Milo refuses
-// a claim if one of its resource types has no registration at the root.
+// refuseClaim returns the error with which Milo's admission refuses to create a claim, or nil for any other request.
+// Milo refuses a claim if one of its resource types has no registration at the root.
 func (rt *router) refuseClaim(r *http.Request, id identity) *apierrors.StatusError {
 	if r.Method != http.MethodPost || !claimsPath.MatchString(r.URL.Path[id.prefix:]) {
 		return nil

@@ -14,7 +14,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// TestRefuseClaim: a claim of a resource type without a registration is refused, and what is not refused is passed on whole.
+// TestRefuseClaim: a claim of a resource type without a registration is refused, and what is not refused is passed on
+// whole.
 func TestRefuseClaim(t *testing.T) {
 	const place = "/apis/quota.miloapis.com/v1alpha1/namespaces/default/resourceclaims"
 	tests := map[string]struct {
@@ -29,11 +30,14 @@ func TestRefuseClaim(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			body := fmt.Sprintf(`{"spec":{"requests":[{"resourceType":"example.com/registered","amount":1},{"resourceType":"%s","amount":1}]}}`, test.resourceType)
+			body := fmt.Sprintf(`{"spec":{"requests":[{"resourceType":"example.com/registered","amount":1},{"resourceType":"%s","amount":1}]}}`,
+				test.resourceType)
 			prefix := projectsPath + "north" + controlPlanePath
 			r := httptest.NewRequestWithContext(t.Context(), test.method, prefix+test.path, strings.NewReader(body))
 			refusal := (&router{projects: &fixture{}}).refuseClaim(r, identity{project: "north", prefix: len(prefix)})
-			if (refusal != nil) != test.refused || refusal != nil && (!apierrors.IsForbidden(refusal) || !strings.Contains(refusal.Error(), "Resource type 'example.com/other' is not available for quota management")) {
+			if (refusal != nil) != test.refused || refusal != nil &&
+				(!apierrors.IsForbidden(refusal) || !strings.Contains(refusal.Error(),
+					"Resource type 'example.com/other' is not available for quota management")) {
 				t.Errorf("got %v", refusal)
 			}
 			if rest, err := io.ReadAll(r.Body); !test.refused && (err != nil || string(rest) != body) {

@@ -24,9 +24,9 @@ const (
 	mastersGroup = "system:masters"
 )
 
-// restart simulates Milo's answers after a restart: 429 at first, then 403 until Milo has read its roles, and it closes a watch
-// at once that resumes from before the restart. A client that has listed watches as usual. The methods of a nil restart do
-// nothing. It is safe for concurrent use.
+// restart simulates Milo's answers after a restart: 429 at first, then 403 until Milo has read its roles, and it closes
+// a watch at once that resumes from before the restart. A client that has listed watches as usual. The methods of a nil
+// restart do nothing. It is safe for concurrent use.
 type restart struct {
 	clock clock.PassiveClock
 	at    time.Time

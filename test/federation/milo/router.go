@@ -40,8 +40,8 @@ type directory interface {
 	terminating(ctx context.Context, project string, object objectKey) bool
 }
 
-// HangAnnotation on a Project names a user whose requests to the project's control plane are not answered until the client
-// cancels them. Tests use it to see how a hanging control plane affects others.
+// HangAnnotation on a Project names a user whose requests to the project's control plane are not answered until the
+// client cancels them. Tests use it to see how a hanging control plane affects others.
 const HangAnnotation = "federation.karmada-compute.dev/hang"
 
 var (
@@ -134,8 +134,8 @@ func (rt *router) toServed(w http.ResponseWriter, r *http.Request, to *backend, 
 	rt.forward(w, r, to, id)
 }
 
-// forward forwards the request as front proxy. It sets the identity headers in Rewrite, after the headers that the client's
-// Connection header names have been removed, so that a client cannot remove the identity headers.
+// forward forwards the request as front proxy. It sets the identity headers in Rewrite, after the headers that the
+// client's Connection header names have been removed, so that a client cannot remove the identity headers.
 func (rt *router) forward(w http.ResponseWriter, r *http.Request, to *backend, id identity) {
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(pr *httputil.ProxyRequest) {
@@ -194,8 +194,8 @@ func notFound(message string) *apierrors.StatusError {
 	}}
 }
 
-// splitPath returns the project of an escaped path and the length of the part before the path inside the project. Both are zero
-// for a path of the root. It reports false for the path of a control plane without a trailing slash.
+// splitPath returns the project of an escaped path and the length of the part before the path inside the project. Both
+// are zero for a path of the root. It reports false for the path of a control plane without a trailing slash.
 func splitPath(path string) (project string, length int, ok bool) {
 	rest, found := strings.CutPrefix(path, projectsPath)
 	if !found {

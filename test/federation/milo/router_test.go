@@ -245,9 +245,11 @@ func TestRouterRefuses(t *testing.T) {
 	}{
 		"no slash after control-plane": {"jane", northPath, http.StatusNotFound, metav1.StatusReasonNotFound, ""},
 		"unknown project":              {"jane", projectsPath + "nobody/control-plane/api", http.StatusNotFound, metav1.StatusReasonNotFound, ""},
-		"starting project":             {"jane", projectsPath + "starting/control-plane/api", http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, "1"},
-		"no certificate":               {"", "/api", http.StatusUnauthorized, metav1.StatusReasonUnauthorized, ""},
-		"no certificate, project":      {"", northPath + "/api", http.StatusUnauthorized, metav1.StatusReasonUnauthorized, ""},
+		"starting project": {
+			"jane", projectsPath + "starting/control-plane/api", http.StatusTooManyRequests, metav1.StatusReasonTooManyRequests, "1",
+		},
+		"no certificate":          {"", "/api", http.StatusUnauthorized, metav1.StatusReasonUnauthorized, ""},
+		"no certificate, project": {"", northPath + "/api", http.StatusUnauthorized, metav1.StatusReasonUnauthorized, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			response, body := f.get(t, f.client(t, tc.user), tc.path, nil)
@@ -412,8 +414,8 @@ func TestRouterPassesUpgrades(t *testing.T) {
 	}
 }
 
-// TestRouterHangs verifies that requests of a held user to a project are not answered, while other users' requests are, and so
-// are this user's requests to other projects.
+// TestRouterHangs verifies that requests of a held user to a project are not answered, while other users' requests are,
+// and so are this user's requests to other projects.
 func TestRouterHangs(t *testing.T) {
 	f := newFixture(t)
 	f.held = "slow"

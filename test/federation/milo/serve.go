@@ -55,8 +55,8 @@ type Options struct {
 const ReadyPath = "/stand-in/readyz"
 
 const (
-	// headerTimeout bounds how long a client may take to send its headers. It is longer than clients keep a connection without a request,
-	// which is 90 s: Go measures it from the handshake on.
+	// headerTimeout bounds how long a client may take to send its headers. It is longer than clients keep a connection
+	// without a request, which is 90 s: Go measures it from the handshake on.
 	headerTimeout = 2 * time.Minute
 	// drainTimeout bounds how long requests may continue after ctx ends;
 	// watches never end by themselves.

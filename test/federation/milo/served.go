@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// Milo serves fewer built-in APIs than a kube-apiserver does. APIs that a kube-apiserver can do without are disabled by its flag
-// --runtime-config; the router hides the others.
+// Milo serves fewer built-in APIs than a kube-apiserver does. APIs that a kube-apiserver can do without are disabled by
+// its flag --runtime-config; the router hides the others.
 
 // coreResources are the resources of the core group that Milo serves.
 var coreResources = []string{"configmaps", "events", "namespaces", "secrets"}

@@ -84,7 +84,8 @@ func TestRouterHidesWhatMiloDoesNotServe(t *testing.T) {
 		if response, body = f.get(t, client, place+"/api/v1/namespaces/default/events", nil); response.StatusCode != http.StatusOK {
 			t.Errorf("Events at %q are answered %s: %s", place, response.Status, body)
 		}
-		if response, body = f.get(t, client, place+"/apis", nil); response.StatusCode != http.StatusOK || strings.Contains(string(body), hiddenGroup) {
+		if response, body = f.get(t, client, place+"/apis", nil); response.StatusCode != http.StatusOK ||
+			strings.Contains(string(body), hiddenGroup) {
 			t.Errorf("discovery at %q is answered %s: %s", place, response.Status, body)
 		}
 	}

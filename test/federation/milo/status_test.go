@@ -39,7 +39,8 @@ func TestReadyCondition(t *testing.T) {
 			if changed != tc.wantChanged || got["lastTransitionTime"] != tc.wantTime {
 				t.Errorf("got %v, changed %t, want %t at %s", got, changed, tc.wantChanged, tc.wantTime)
 			}
-			if got["type"] != "Ready" || got["status"] != "True" || got["reason"] != "Ready" || got["observedGeneration"] != project.GetGeneration() {
+			if got["type"] != "Ready" || got["status"] != "True" || got["reason"] != "Ready" ||
+				got["observedGeneration"] != project.GetGeneration() {
 				t.Errorf("got %v", got)
 			}
 		})

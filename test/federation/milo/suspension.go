@@ -32,8 +32,9 @@ type objectKey struct {
 	namespace, name string
 }
 
-// refuseWrite returns the error with which Milo's admission refuses a request to a suspended project, or nil for any other
-// request. Like Milo's, it admits administrators, access reviews, deletions and updates of objects that are being deleted.
+// refuseWrite returns the error with which Milo's admission refuses a request to a suspended project, or nil for any
+// other request. Like Milo's, it admits administrators, access reviews, deletions and updates of objects that are being
+// deleted.
 func (rt *router) refuseWrite(r *http.Request, id identity) *apierrors.StatusError {
 	switch r.Method {
 	case http.MethodPost, http.MethodPut, http.MethodPatch:
@@ -48,7 +49,8 @@ func (rt *router) refuseWrite(r *http.Request, id identity) *apierrors.StatusErr
 	if r.Method != http.MethodPost && rt.projects.terminating(r.Context(), id.project, object) {
 		return nil
 	}
-	message := fmt.Sprintf("project %q is suspended (%s) and cannot accept new updates while suspended", id.project, strings.Join(reasons, ", "))
+	message := fmt.Sprintf("project %q is suspended (%s) and cannot accept new updates while suspended", id.project,
+		strings.Join(reasons, ", "))
 	refusal := apierrors.NewForbidden(object.GroupResource(), object.name, errors.New(message))
 	refusal.ErrStatus.Details.Causes = append(refusal.ErrStatus.Details.Causes, metav1.StatusCause{Type: causeSuspended, Message: message})
 	return refusal

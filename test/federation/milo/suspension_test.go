@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// TestASuspendedProjectRefusesWrites: it refuses creates and updates, also of a status. It admits deletions, access reviews, the
-// finalizers of an object that is being deleted, and all requests of an administrator.
+// TestASuspendedProjectRefusesWrites: it refuses creates and updates, also of a status. It admits deletions, access
+// reviews, the finalizers of an object that is being deleted, and all requests of an administrator.
 func TestASuspendedProjectRefusesWrites(t *testing.T) {
 	f := newFixture(t)
 	const object = "/apis/compute.datumapis.com/v1alpha/namespaces/default/workloads/"

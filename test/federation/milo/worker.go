@@ -34,8 +34,8 @@ const (
 	retryMost  = 5 * time.Second
 )
 
-// keptNamespaces are never deleted from a project: Milo's own two, and the namespaces that a kube-apiserver recreates or refuses
-// to delete.
+// keptNamespaces are never deleted from a project: Milo's own two, and the namespaces that a kube-apiserver recreates
+// or refuses to delete.
 var keptNamespaces = map[string]bool{
 	metav1.NamespaceDefault: true,
 	"milo-system":           true,
@@ -175,8 +175,8 @@ func (w *worker) start(ctx context.Context, _ *unstructured.Unstructured) (time.
 	return 0, nil
 }
 
-// install creates Milo's namespaces and writes the shared set once. After that, each changed object of the set is a separate
-// item.
+// install creates Milo's namespaces and writes the shared set once. After that, each changed object of the set is a
+// separate item.
 func (w *worker) install(ctx context.Context, _ *unstructured.Unstructured) (time.Duration, error) {
 	if w.installed {
 		return 0, nil

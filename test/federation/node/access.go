@@ -31,7 +31,8 @@ type issuedToken struct {
 	renewal time.Time
 }
 
-// token returns a token of the Pod's service account for an audience. It requests a new token when the last one is too old.
+// token returns a token of the Pod's service account for an audience. It requests a new token when the last one is too
+// old.
 func (p *pod) token(ctx context.Context, want *corev1.ServiceAccountTokenProjection) (string, time.Time, error) {
 	life := int64(tokenLife)
 	if want.ExpirationSeconds != nil {
@@ -53,7 +54,8 @@ func (p *pod) token(ctx context.Context, want *corev1.ServiceAccountTokenProject
 		request.Spec.Audiences = []string{want.Audience}
 	}
 	issued := time.Now()
-	answer, err := p.node.client.CoreV1().ServiceAccounts(object.Namespace).CreateToken(ctx, serviceAccount(object), request, metav1.CreateOptions{})
+	answer, err := p.node.client.CoreV1().ServiceAccounts(object.Namespace).CreateToken(ctx, serviceAccount(object),
+		request, metav1.CreateOptions{})
 	if err != nil {
 		return "", time.Time{}, fmt.Errorf("request a token: %w", err)
 	}
@@ -83,8 +85,8 @@ func (p *pod) writeAccess(ctx context.Context) (time.Time, error) {
 	return renewal, payload{"kubeconfig": {content: content, mode: 0o600}, "token": {content: []byte(token), mode: 0o600}}.write(folder)
 }
 
-// mayAccess reports whether the containers of the Pod have the in-cluster configuration: it is mounted at the usual path, or no
-// field forbids it. The second is for API servers without the admission plugin that mounts it.
+// mayAccess reports whether the containers of the Pod have the in-cluster configuration: it is mounted at the usual
+// path, or no field forbids it. The second is for API servers without the admission plugin that mounts it.
 func (p *pod) mayAccess(ctx context.Context) (bool, error) {
 	if p.access != nil {
 		return *p.access, nil
@@ -107,8 +109,8 @@ func (p *pod) mayAccess(ctx context.Context) (bool, error) {
 	return ok, nil
 }
 
-// kubeconfig returns a kubeconfig with the server and CA that the node uses and with the token in a file, which clients read again
-// when it is renewed.
+// kubeconfig returns a kubeconfig with the server and CA that the node uses and with the token in a file, which clients
+// read again when it is renewed.
 func (n *node) kubeconfig(namespace, tokenFile string) ([]byte, error) {
 	ca := n.options.Config.CAData
 	if len(ca) == 0 && n.options.Config.CAFile != "" {

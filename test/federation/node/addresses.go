@@ -14,8 +14,8 @@ import (
 	"syscall"
 )
 
-// Address is the IP of a Pod. Processes listen on Local, an address of the loopback, which needs no configuration on Linux. The
-// API has the other one: it refuses EndpointSlices with addresses of the loopback.
+// Address is the IP of a Pod. Processes listen on Local, an address of the loopback, which needs no configuration on
+// Linux. The API has the other one: it refuses EndpointSlices with addresses of the loopback.
 type Address struct {
 	Pod, Local string
 	release    func()
@@ -32,8 +32,8 @@ func Local(pod string) (string, error) {
 	return netip.AddrFrom4(bytes).String(), nil
 }
 
-// reserveAddress picks an address that no other Pod of this user has, on any node of any federation on this machine. A reservation
-// is a locked file: it ends with the process of the node.
+// reserveAddress picks an address that no other Pod of this user has, on any node of any federation on this machine. A
+// reservation is a locked file: it ends with the process of the node.
 func reserveAddress() (*Address, error) {
 	folder := filepath.Join(os.TempDir(), fmt.Sprintf("karmada-compute-addresses-%d", os.Getuid()))
 	if err := os.MkdirAll(folder, 0o700); err != nil {
@@ -41,7 +41,8 @@ func reserveAddress() (*Address, error) {
 	}
 	for range 1000 {
 		// 10.0 is kwok's, and 127.0 has servers of this machine; 10.96 is the range of Services.
-		second := byte(1 + rand.IntN(95))                                                                    //nolint:gosec // Reservations make addresses unique, not chance.
+		//nolint:gosec // Reservations make addresses unique, not chance.
+		second := byte(1 + rand.IntN(95))
 		pod := netip.AddrFrom4([4]byte{10, second, byte(rand.IntN(256)), byte(1 + rand.IntN(254))}).String() //nolint:gosec // As above.
 		release, err := lockFile(filepath.Join(folder, pod))
 		if errors.Is(err, errLocked) {

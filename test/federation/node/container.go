@@ -16,11 +16,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// startRetry is how long a container that could not start waits before it tries again. A change of a ConfigMap or Secret of its Pod
-// makes it try at once.
+// startRetry is how long a container that could not start waits before it tries again. A change of a ConfigMap or
+// Secret of its Pod makes it try at once.
 const startRetry = 2 * time.Second
 
-// forgiveness is how long a container must run until its restarts are reset, as a multiple of the longest backoff, as in kubelet.
+// forgiveness is how long a container must run until its restarts are reset, as a multiple of the longest backoff, as
+// in kubelet.
 const forgiveness = 2
 
 // container is a container of a Pod: one process at a time.
@@ -39,7 +40,8 @@ type container struct {
 	pid            int
 }
 
-// newContainer returns a container that waits. If the API has a status of it, an earlier process of the node has run it.
+// newContainer returns a container that waits. If the API has a status of it, an earlier process of the node has run
+// it.
 func newContainer(p *pod, spec *corev1.Container, statuses []corev1.ContainerStatus) *container {
 	c := &container{pod: p, name: spec.Name, spec: spec, restarts: make(chan string, 1)}
 	c.state.Waiting = &corev1.ContainerStateWaiting{Reason: reasonCreating}
@@ -104,7 +106,8 @@ func (c *container) run() {
 	}
 }
 
-// backOff waits before a restart: not before the first, then twice as long each time. It returns false if the Pod has to end.
+// backOff waits before a restart: not before the first, then twice as long each time. It returns false if the Pod has
+// to end.
 func (c *container) backOff(ran time.Duration) bool {
 	options := &c.pod.node.options
 	if ran > forgiveness*options.MaxBackoff {

@@ -13,8 +13,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// environment returns the variables of a container. They do not include this process's own environment. A variable may refer to
-// earlier ones.
+// environment returns the variables of a container. They do not include this process's own environment. A variable may
+// refer to earlier ones.
 func (c *container) environment(folder string) (map[string]string, error) {
 	env := map[string]string{
 		"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "HOME": folder, "HOSTNAME": c.pod.name.Name,
@@ -38,8 +38,8 @@ func (c *container) environment(folder string) (map[string]string, error) {
 
 var references = regexp.MustCompile(`\$\$|\$\([^)]*\)`)
 
-// expand replaces $(NAME) by the value of a variable, as Kubernetes does in arguments and variables: $$ stands for $, and a
-// reference to a variable that does not exist stays.
+// expand replaces $(NAME) by the value of a variable, as Kubernetes does in arguments and variables: $$ stands for $,
+// and a reference to a variable that does not exist stays.
 func expand(input string, env map[string]string) string {
 	return references.ReplaceAllStringFunc(input, func(reference string) string {
 		if reference == "$$" {

@@ -23,8 +23,8 @@ type file struct {
 // payload holds the files of a volume by their path.
 type payload map[string]file
 
-// dataLink is the link to the folder with the current files of a volume, as in volumes that kubelet writes: programs watch it to
-// notice a change.
+// dataLink is the link to the folder with the current files of a volume, as in volumes that kubelet writes: programs
+// watch it to notice a change.
 const dataLink = "..data"
 
 // write makes the content of a folder equal to these files. All of them change at once, by replacing a link.

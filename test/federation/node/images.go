@@ -12,8 +12,8 @@ import (
 	"strings"
 )
 
-// binary returns the path of the binary that stands for an image: the one of the full reference, or else of the last element of
-// the repository, without registry, tag and digest.
+// binary returns the path of the binary that stands for an image: the one of the full reference, or else of the last
+// element of the repository, without registry, tag and digest.
 func (o *Options) binary(image string) (string, error) {
 	file, ok := o.Images[image]
 	if !ok {

@@ -92,7 +92,9 @@ func TestVolumes(t *testing.T) {
 	if got := f.ask(pod, "/env?name=FOLDERS"); got != strings.TrimSuffix(secret, "/token")+":/etc/secret-2" {
 		t.Errorf("a variable with a mount path: %q", got)
 	}
-	for path, want := range map[string]string{secret: "from-secret", "$F": "from-config", "$ALL/secret": "from-secret", "$ALL/namespace": f.namespace} {
+	for path, want := range map[string]string{
+		secret: "from-secret", "$F": "from-config", "$ALL/secret": "from-secret", "$ALL/namespace": f.namespace,
+	} {
 		if got := f.ask(pod, "/file?path="+path); got != want {
 			t.Errorf("file %s: %q, want %q", path, got, want)
 		}
@@ -143,7 +145,8 @@ func TestKubeconfig(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	self, err := client.AuthenticationV1().SelfSubjectReviews().Create(t.Context(), &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+	self, err := client.AuthenticationV1().SelfSubjectReviews().Create(t.Context(), &authenticationv1.SelfSubjectReview{},
+		metav1.CreateOptions{})
 	if err != nil || self.Status.UserInfo.Username != "system:serviceaccount:"+f.namespace+":default" {
 		t.Errorf("$KUBECONFIG is one of %+v, %v", self, err)
 	}
@@ -152,7 +155,9 @@ func TestKubeconfig(t *testing.T) {
 func TestWaitsForData(t *testing.T) {
 	f := startNode(t)
 	pod := f.pod("waits")
-	pod.Spec.Volumes = []corev1.Volume{{Name: "secret", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "data"}}}}
+	pod.Spec.Volumes = []corev1.Volume{
+		{Name: "secret", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: "data"}}},
+	}
 	f.create(pod)
 	f.await("waits", "waiting for the Secret", func(p *corev1.Pod) bool { return waits(p, reasonCreating, `secrets "data" not found`) })
 	f.createData()

@@ -72,7 +72,8 @@ func TestProbes(t *testing.T) {
 	f.await("probed", "not Ready", func(p *corev1.Pod) bool { return !ready(p) && !holds(p, corev1.ContainersReady) })
 	f.ask(pod, "/unhealthy")
 	pod = f.await("probed", "restarted", func(p *corev1.Pod) bool { return ready(p) && p.Status.ContainerStatuses[0].RestartCount == 1 })
-	if last := pod.Status.ContainerStatuses[0].LastTerminationState.Terminated; last == nil || !strings.Contains(last.Message, "liveness probe") {
+	if last := pod.Status.ContainerStatuses[0].LastTerminationState.Terminated; last == nil ||
+		!strings.Contains(last.Message, "liveness probe") {
 		t.Errorf("last state: %+v", last)
 	}
 }
@@ -138,7 +139,9 @@ func TestUnsupported(t *testing.T) {
 	pod.Spec.InitContainers = []corev1.Container{{Name: "first", Image: image}}
 	f.create(pod)
 	pod = f.await("unsupported", "said to be unsupported", func(p *corev1.Pod) bool { return p.Status.Reason == reasonUnsupported })
-	for _, field := range []string{"spec.volumes[host].hostPath", "spec.containers[main].livenessProbe.exec", "spec.containers[main].workingDir", "spec.initContainers"} {
+	for _, field := range []string{
+		"spec.volumes[host].hostPath", "spec.containers[main].livenessProbe.exec", "spec.containers[main].workingDir", "spec.initContainers",
+	} {
 		if !strings.Contains(pod.Status.Message, field) || !waits(pod, reasonUnsupported, field) {
 			t.Errorf("the status does not tell that %s is not supported: %s", field, pod.Status.Message)
 		}

@@ -63,8 +63,8 @@ type Options struct {
 	Taint bool
 	// Capacity of the Node: cpu, memory, pods. Missing values have defaults: 4, 4Gi, 50.
 	Capacity corev1.ResourceList
-	// InitialBackoff is the delay before the second restart of a container; the first restart is immediate, and each further delay
-	// doubles, up to MaxBackoff. Zero: 10 s and 5 min, as in kubelet.
+	// InitialBackoff is the delay before the second restart of a container; the first restart is immediate, and each
+	// further delay doubles, up to MaxBackoff. Zero: 10 s and 5 min, as in kubelet.
 	InitialBackoff, MaxBackoff time.Duration
 	// Log receives the node's log. Nil: nothing is logged.
 	Log *slog.Logger
@@ -83,7 +83,8 @@ func (o *Options) complete() error {
 		return err
 	}
 	capacity := corev1.ResourceList{
-		corev1.ResourceCPU: resource.MustParse("4"), corev1.ResourceMemory: resource.MustParse("4Gi"), corev1.ResourcePods: resource.MustParse("50"),
+		corev1.ResourceCPU: resource.MustParse("4"), corev1.ResourceMemory: resource.MustParse("4Gi"),
+		corev1.ResourcePods: resource.MustParse("50"),
 	}
 	maps.Copy(capacity, o.Capacity)
 	o.Capacity = capacity
@@ -118,8 +119,8 @@ func (n *node) warn(object *corev1.Pod, reason, message string) {
 	n.recorder.Event(object, corev1.EventTypeWarning, reason, message)
 }
 
-// Run registers a Node and runs the Pods that are bound to it until ctx ends. Then it ends their processes and keeps their
-// objects: a restarted node runs them again.
+// Run registers a Node and runs the Pods that are bound to it until ctx ends. Then it ends their processes and keeps
+// their objects: a restarted node runs them again.
 func Run(ctx context.Context, o Options) error {
 	if err := o.complete(); err != nil {
 		return err
@@ -168,7 +169,8 @@ func (n *node) serve(ctx context.Context) error {
 	}); err != nil {
 		return err
 	}
-	// The controller requires listers for variables, but this package resolves the variables itself: these informers never start.
+	// The controller requires listers for variables, but this package resolves the variables itself: these informers never
+	// start.
 	unused := informers.NewSharedInformerFactory(n.client, 0).Core().V1()
 	pods, err := vknode.NewPodController(vknode.PodControllerConfig{
 		PodClient: patientPods{n}, PodInformer: factory.Core().V1().Pods(), EventRecorder: n.recorder, Provider: n,
@@ -194,8 +196,8 @@ func (n *node) serve(ctx context.Context) error {
 	return group.Wait()
 }
 
-// limiter delays repeated attempts at one Pod, by less than the default: a federation's API server is expected to return soon
-// after an outage.
+// limiter delays repeated attempts at one Pod, by less than the default: a federation's API server is expected to
+// return soon after an outage.
 func limiter() workqueue.TypedRateLimiter[any] {
 	return workqueue.NewTypedItemExponentialFailureRateLimiter[any](5*time.Millisecond, retryDelay)
 }

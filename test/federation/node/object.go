@@ -37,7 +37,8 @@ func (n *node) object() *corev1.Node {
 			Capacity: n.options.Capacity, Allocatable: n.options.Capacity,
 			Addresses: []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: hostIP}, {Type: corev1.NodeHostName, Address: n.options.Name}},
 			NodeInfo: corev1.NodeSystemInfo{
-				OperatingSystem: runtime.GOOS, Architecture: runtime.GOARCH, KubeletVersion: "v1.35.0-processes", ContainerRuntimeVersion: "process://1",
+				OperatingSystem: runtime.GOOS, Architecture: runtime.GOARCH, KubeletVersion: "v1.35.0-processes",
+				ContainerRuntimeVersion: "process://1",
 			},
 			Conditions: []corev1.NodeCondition{condition(corev1.NodeReady, corev1.ConditionTrue, "the node runs Pods as processes")},
 		},
@@ -74,8 +75,8 @@ func (n *node) register(ctx context.Context, controller *vknode.NodeController) 
 	return nil
 }
 
-// nodesClient is a client that hides the errors of an ended context: with these the controller takes a request for a success, and
-// panics because it has no Node.
+// nodesClient is a client that hides the errors of an ended context: with these the controller takes a request for a
+// success, and panics because it has no Node.
 type nodesClient struct{ corev1client.NodeInterface }
 
 // Get returns a Node.

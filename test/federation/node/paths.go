@@ -19,8 +19,9 @@ func (m mounts) sorted() mounts {
 	return m
 }
 
-// rewrite replaces mount paths in an argument or in the value of a variable. A mount path is found where a path can begin and
-// where its last element ends: /etc/config is in --file=/etc/config/a, but not in /etc/config-2 or https://host/etc/config.
+// rewrite replaces mount paths in an argument or in the value of a variable. A mount path is found where a path can
+// begin and where its last element ends: /etc/config is in --file=/etc/config/a, but not in /etc/config-2 or
+// https://host/etc/config.
 func (m mounts) rewrite(text string) string {
 	var out strings.Builder
 	for i := 0; i < len(text); {

@@ -138,8 +138,8 @@ func (p *pod) run() {
 	containers.Wait()
 }
 
-// keepVolumes waits until all volumes are written, and starts a goroutine that keeps them up to date. It returns false if the Pod has
-// to end before that.
+// keepVolumes waits until all volumes are written, and starts a goroutine that keeps them up to date. It returns false
+// if the Pod has to end before that.
 func (p *pod) keepVolumes(ctx context.Context, running *sync.WaitGroup) bool {
 	changed := newWakeup()
 	p.sources = watchSources(ctx, p.node.client, p.current(), func() {
@@ -160,7 +160,8 @@ func (p *pod) keepVolumes(ctx context.Context, running *sync.WaitGroup) bool {
 	}
 }
 
-// writeAlways writes the volumes whenever something has changed until ctx ends. It closes written after the first success.
+// writeAlways writes the volumes whenever something has changed until ctx ends. It closes written after the first
+// success.
 func (p *pod) writeAlways(ctx context.Context, changed wakeup, written chan struct{}) {
 	first, said := true, ""
 	for {

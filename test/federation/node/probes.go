@@ -40,8 +40,8 @@ func (c *container) probe(ctx context.Context) *sync.WaitGroup {
 	return running
 }
 
-// repeat repeats a probe until ctx ends. It calls decided for each change: when the probe has succeeded or failed as many times
-// in a row as its threshold requires.
+// repeat repeats a probe until ctx ends. It calls decided for each change: when the probe has succeeded or failed as
+// many times in a row as its threshold requires.
 func (c *container) repeat(ctx context.Context, name string, probe *corev1.Probe, decided func(error)) {
 	if !sleep(ctx, time.Now().Add(time.Duration(probe.InitialDelaySeconds)*time.Second), nil) {
 		return

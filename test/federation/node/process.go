@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// starter starts processes that end with this one, even if it is killed. Linux ends them with the thread that started them, so
-// this thread must live as long as this process.
+// starter starts processes that end with this one, even if it is killed. Linux ends them with the thread that started
+// them, so this thread must live as long as this process.
 type starter struct{ requests chan func() }
 
 func newStarter(ctx context.Context) *starter {
@@ -77,8 +77,8 @@ func (s *starter) start(p program) (*process, error) {
 
 func (p *process) pid() int { return p.cmd.Process.Pid }
 
-// end asks the process to end. When the context ends, it sends SIGKILL to the process and its children. end returns when the
-// process has ended.
+// end asks the process to end. When the context ends, it sends SIGKILL to the process and its children. end returns
+// when the process has ended.
 func (p *process) end(kill context.Context) error {
 	if err := p.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return fmt.Errorf("signal process %d: %w", p.pid(), err)

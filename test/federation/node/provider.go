@@ -134,8 +134,8 @@ func (n *node) GetPod(_ context.Context, namespace, name string) (*corev1.Pod, e
 	return p.current().DeepCopy(), nil
 }
 
-// find returns the Pod with a name. If a Pod was deleted and recreated with the same name, find returns the new one and ends the
-// processes of the old one.
+// find returns the Pod with a name. If a Pod was deleted and recreated with the same name, find returns the new one and
+// ends the processes of the old one.
 func (n *node) find(namespace, name string) (*pod, error) {
 	latest, err := n.pods.Pods(namespace).Get(name)
 	if err != nil && !apierrors.IsNotFound(err) {
@@ -175,8 +175,8 @@ func (n *node) GetPods(context.Context) ([]*corev1.Pod, error) {
 	return objects, nil
 }
 
-// patientPods is a client whose Delete first waits until the processes of the Pod have ended: the controller deletes an object
-// when the grace period is over, or when no container runs.
+// patientPods is a client whose Delete first waits until the processes of the Pod have ended: the controller deletes an
+// object when the grace period is over, or when no container runs.
 type patientPods struct{ node *node }
 
 // Pods returns the client of a namespace.

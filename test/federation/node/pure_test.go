@@ -26,7 +26,8 @@ func TestRewrite(t *testing.T) {
 	m := mounts{{"/etc/a", "/x/a"}, {"/etc/a/b", "/x/b"}, {"/tmp", "/x/tmp"}}.sorted()
 	for input, want := range map[string]string{
 		"": "", "/etc/a": "/x/a", "/etc/a/": "/x/a/", "/etc/a/b": "/x/b", "/etc/a/bc": "/x/a/bc", "/etc/ab": "/etc/ab", "/etc/a-b": "/etc/a-b",
-		"--f=/etc/a/c,/tmp": "--f=/x/a/c,/x/tmp", "https://host/tmp": "https://host/tmp", "/var/tmp": "/var/tmp", "file:/tmp/y:z": "file:/x/tmp/y:z",
+		"--f=/etc/a/c,/tmp": "--f=/x/a/c,/x/tmp", "https://host/tmp": "https://host/tmp", "/var/tmp": "/var/tmp",
+		"file:/tmp/y:z":  "file:/x/tmp/y:z",
 		`{"p":"/etc/a"}`: `{"p":"/x/a"}`, "tmp": "tmp", "//tmp": "//tmp",
 	} {
 		if got := m.rewrite(input); got != want {
@@ -40,10 +41,13 @@ func TestImages(t *testing.T) {
 	if err := os.WriteFile(binary, nil, 0o700); err != nil {
 		t.Fatal(err)
 	}
-	o := &Options{Images: map[string]string{"app": binary, "host:5000/x/other:v2@sha256:00": binary, "text": "/dev/null", "gone": "/not/there"}}
+	o := &Options{
+		Images: map[string]string{"app": binary, "host:5000/x/other:v2@sha256:00": binary, "text": "/dev/null", "gone": "/not/there"},
+	}
 	for image, want := range map[string]string{
-		"app": "", "app:v1": "", "host:5000/a/b/app:v1": "", "a/app@sha256:00": "", "a/app:v1@sha256:00": "", "host:5000/x/other:v2@sha256:00": "",
-		"other": "--images=other=", "app/x": "no binary", "text": "not executable", "gone": "no such file",
+		"app": "", "app:v1": "", "host:5000/a/b/app:v1": "", "a/app@sha256:00": "", "a/app:v1@sha256:00": "",
+		"host:5000/x/other:v2@sha256:00": "",
+		"other":                          "--images=other=", "app/x": "no binary", "text": "not executable", "gone": "no such file",
 	} {
 		got, err := o.binary(image)
 		if want == "" && (err != nil || got != binary) || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {

@@ -23,8 +23,8 @@ func (p *pod) report(removed <-chan struct{}) {
 	}
 }
 
-// correct reports the status of a Pod again when another client has changed its readiness: while a node is disconnected, the node
-// lifecycle controller marks its Pods as not ready, and expects the node to correct that.
+// correct reports the status of a Pod again when another client has changed its readiness: while a node is
+// disconnected, the node lifecycle controller marks its Pods as not ready, and expects the node to correct that.
 func (n *node) correct(changed any) {
 	object, ok := changed.(*corev1.Pod)
 	if !ok {
@@ -130,8 +130,8 @@ func (p *pod) setConditions(object *corev1.Pod) {
 	}
 }
 
-// condition sets a condition, and its reason if it is not true. If the status has not changed, it keeps the transition time of
-// the last reported condition.
+// condition sets a condition, and its reason if it is not true. If the status has not changed, it keeps the transition
+// time of the last reported condition.
 func (p *pod) condition(object *corev1.Pod, kind corev1.PodConditionType, reason string, holds bool) {
 	condition := corev1.PodCondition{
 		Type: kind, Status: corev1.ConditionFalse, Reason: reason, LastTransitionTime: metav1.Now(), ObservedGeneration: object.Generation,

@@ -16,8 +16,10 @@ import (
 // Fields that this node has, or that other parts of Kubernetes read, or that are accepted and not enforced.
 var (
 	podFields = []string{
-		"volumes", "containers", "terminationGracePeriodSeconds", "serviceAccountName", "serviceAccount", "automountServiceAccountToken", "nodeName",
-		"nodeSelector", "affinity", "schedulerName", "tolerations", "topologySpreadConstraints", "priorityClassName", "priority", "preemptionPolicy",
+		"volumes", "containers", "terminationGracePeriodSeconds", "serviceAccountName", "serviceAccount",
+		"automountServiceAccountToken", "nodeName",
+		"nodeSelector", "affinity", "schedulerName", "tolerations", "topologySpreadConstraints", "priorityClassName",
+		"priority", "preemptionPolicy",
 		"restartPolicy", "resources", "dnsPolicy", "enableServiceLinks", "securityContext", "imagePullSecrets",
 	}
 	containerFields = []string{

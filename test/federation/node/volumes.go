@@ -17,15 +17,15 @@ import (
 
 const (
 	defaultMode = 0o644
-	// volumeRetry is the delay before the node retries a failed write of a volume. The node watches the sources of volumes, so
-	// this is only for failures without a change of the source.
+	// volumeRetry is the delay before the node retries a failed write of a volume. The node watches the sources of
+	// volumes, so this is only for failures without a change of the source.
 	volumeRetry = time.Second
 )
 
 func (p *pod) volumeFolder(name string) string { return filepath.Join(p.folder, "volumes", name) }
 
-// writeVolumes brings all volumes of the Pod up to date. It returns the time at which they must be written again without a
-// change: tokens must be renewed.
+// writeVolumes brings all volumes of the Pod up to date. It returns the time at which they must be written again
+// without a change: tokens must be renewed.
 func (p *pod) writeVolumes(ctx context.Context) (time.Time, error) {
 	var errs []error
 	var next time.Time
@@ -64,13 +64,15 @@ func (p *pod) writeVolume(ctx context.Context, volume *corev1.Volume) (time.Time
 	return next, files.write(p.volumeFolder(volume.Name))
 }
 
-// projections returns the sources of the files of a volume, and the mode of the files: a volume of a Secret or a ConfigMap is a
-// projected volume with one source.
+// projections returns the sources of the files of a volume, and the mode of the files: a volume of a Secret or a
+// ConfigMap is a projected volume with one source.
 func projections(volume *corev1.Volume) ([]corev1.VolumeProjection, *int32) {
 	switch {
 	case volume.Secret != nil:
 		v := volume.Secret
-		secret := &corev1.SecretProjection{LocalObjectReference: corev1.LocalObjectReference{Name: v.SecretName}, Items: v.Items, Optional: v.Optional}
+		secret := &corev1.SecretProjection{
+			LocalObjectReference: corev1.LocalObjectReference{Name: v.SecretName}, Items: v.Items, Optional: v.Optional,
+		}
 		return []corev1.VolumeProjection{{Secret: secret}}, v.DefaultMode
 	case volume.ConfigMap != nil:
 		v := volume.ConfigMap

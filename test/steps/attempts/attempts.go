@@ -35,12 +35,13 @@ type state struct {
 func (s Steps) state() *state { return world.State[state](s.Scenario) }
 
 // Register adds the sentences about requests that may be refused. A sentence sends the request, and a later sentence
-// checks its result: "that is" checks the last attempt, "that is eventually" repeats it until the result is as expected, and "that
-// is for 5 seconds" repeats it and expects the result each time.
+// checks its result: "that is" checks the last attempt, "that is eventually" repeats it until the result is as
+// expected, and "that is for 5 seconds" repeats it and expects the result each time.
 func Register(sc world.Sentences) {
-	sc.Step(`^that (is|is eventually|is within \d+ seconds|is for \d+ seconds) (not refused|(?:refused with|warned of) "(.*)")$`, func(ctx context.Context, when, what, text string) error {
-		return from(ctx).turnsOut(ctx, when, what, strings.ReplaceAll(text, `\"`, `"`))
-	})
+	sc.Step(`^that (is|is eventually|is within \d+ seconds|is for \d+ seconds) (not refused|(?:refused with|warned of) "(.*)")$`,
+		func(ctx context.Context, when, what, text string) error {
+			return from(ctx).turnsOut(ctx, when, what, strings.ReplaceAll(text, `\"`, `"`))
+		})
 	sc.Step(`^that took less than (\d+) seconds$`, func(ctx context.Context, seconds int) error {
 		if took := from(ctx).state().attempt.took; took >= time.Duration(seconds)*time.Second {
 			return fmt.Errorf("it took %s", took)
@@ -155,8 +156,8 @@ func (s Steps) turnsOut(ctx context.Context, when, what, text string) error {
 	})
 }
 
-// stays repeats an attempt for a while and returns an error as soon as check does. The attempt's duration is the duration of the
-// slowest request.
+// stays repeats an attempt for a while and returns an error as soon as check does. The attempt's duration is the
+// duration of the slowest request.
 func (a *attempt) stays(ctx context.Context, period time.Duration, check func() error) error {
 	const interval = 50 * time.Millisecond
 	ticker := time.NewTicker(interval)

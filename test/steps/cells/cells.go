@@ -55,19 +55,20 @@ func addCellSteps(sc world.Sentences) {
 		}}
 		return s.Client("hub", world.Admin).Patch(ctx, work, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
 	})
-	sc.Step(`^a deployment "([^"]*)" with a quota that grants nothing is put into cell "([^"]*)"$`, func(ctx context.Context, name, cell string) error {
-		return from(ctx).putDeployment(ctx, cell, name)
-	})
+	sc.Step(`^a deployment "([^"]*)" with a quota that grants nothing is put into cell "([^"]*)"$`,
+		func(ctx context.Context, name, cell string) error {
+			return from(ctx).putDeployment(ctx, cell, name)
+		})
 }
 
-// bringBack starts a cell again and waits until its node has restarted the add-on's agent, which ends when it cannot renew its
-// lease.
+// bringBack starts a cell again and waits until its node has restarted the add-on's agent, which ends when it cannot
+// renew its lease.
 func (s Steps) bringBack(ctx context.Context, cell string) error {
 	return errors.Join(s.Federation.StartCell(ctx, cell), s.AddOn.WaitAgent(ctx, cell))
 }
 
-// isCutOff checks the connections from the network of the cell's karmada-agent: it reaches the hub, which reaches no server
-// there, and it reaches no webhook.
+// isCutOff checks the connections from the network of the cell's karmada-agent: it reaches the hub, which reaches no
+// server there, and it reaches no webhook.
 func (s Steps) isCutOff(ctx context.Context, cell string) error {
 	cluster, err := s.Cluster(ctx, cell)
 	if err != nil {

@@ -30,18 +30,19 @@ func addMetricsSteps(sc world.Sentences) {
 	sc.Step(`^cell "([^"]*)" serves metrics of Pods$`, func(ctx context.Context, cell string) error {
 		return from(ctx).serveMetrics(ctx, cell)
 	})
-	sc.Step(`^the Pods "([^"]*)" in cell "([^"]*)" use (\d+) % of their (CPU|memory)$`, func(ctx context.Context, names, cell string, percent int64, of string) error {
-		for _, name := range world.SplitNames(names) {
-			if err := from(ctx).use(ctx, cell, name, usage{corev1.ResourceName(strings.ToLower(of)), percent}); err != nil {
-				return err
+	sc.Step(`^the Pods "([^"]*)" in cell "([^"]*)" use (\d+) % of their (CPU|memory)$`,
+		func(ctx context.Context, names, cell string, percent int64, of string) error {
+			for _, name := range world.SplitNames(names) {
+				if err := from(ctx).use(ctx, cell, name, usage{corev1.ResourceName(strings.ToLower(of)), percent}); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
-	})
+			return nil
+		})
 }
 
-// serveMetrics makes the kube-apiserver of a cell serve the metrics API from stored objects; a metrics server would compute them
-// from the nodes' reports. The API is not removed: other scenarios do not notice it.
+// serveMetrics makes the kube-apiserver of a cell serve the metrics API from stored objects; a metrics server would
+// compute them from the nodes' reports. The API is not removed: other scenarios do not notice it.
 func (s Steps) serveMetrics(ctx context.Context, cell string) error {
 	definition := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal(podMetrics, definition); err != nil {

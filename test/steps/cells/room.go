@@ -21,12 +21,13 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/steps/world"
 )
 
-// addRoomSteps adds the sentences about the city and the capacity of a cell. Karmada divides replicas by its last known state of
-// the cells, which it updates every few seconds; so each sentence waits until Karmada knows the change.
+// addRoomSteps adds the sentences about the city and the capacity of a cell. Karmada divides replicas by its last known
+// state of the cells, which it updates every few seconds; so each sentence waits until Karmada knows the change.
 func addRoomSteps(sc world.Sentences) {
-	sc.Step(`^cell "([^"]*)" (?:serves ([A-Z]+)|does not serve the city|belongs to no city)$`, func(ctx context.Context, cell, city string) error {
-		return from(ctx).moveCell(ctx, cell, city)
-	})
+	sc.Step(`^cell "([^"]*)" (?:serves ([A-Z]+)|does not serve the city|belongs to no city)$`,
+		func(ctx context.Context, cell, city string) error {
+			return from(ctx).moveCell(ctx, cell, city)
+		})
 	sc.Step(`^cell "([^"]*)" is (forgotten|no longer forgotten)$`, func(ctx context.Context, cell, what string) error {
 		s := from(ctx)
 		if what == "forgotten" {

@@ -55,8 +55,8 @@ func addCommandSteps(sc world.Sentences) {
 	})
 }
 
-// runCommands runs the blocks of sh below a heading of a document, in the folder with the kubeconfigs that the commands name.
-// Their output is the scenario's answer, too. After the scenario the add-on has the default configuration again.
+// runCommands runs the blocks of sh below a heading of a document, in the folder with the kubeconfigs that the commands
+// name. Their output is the scenario's answer, too. After the scenario the add-on has the default configuration again.
 func (s Steps) runCommands(ctx context.Context, file, heading string) (string, error) {
 	script, err := commandsUnder(file, heading)
 	if err != nil {

@@ -64,8 +64,8 @@ func (s Steps) pageFolder() string {
 	return filepath.Join(s.Federation.Folder(), "commands", s.Namespace)
 }
 
-// PageEnvironment returns the environment of a page's commands: the kubeconfigs for the scenario's project have its namespace, as
-// users' kubeconfigs do.
+// PageEnvironment returns the environment of a page's commands: the kubeconfigs for the scenario's project have its
+// namespace, as users' kubeconfigs do.
 func (s Steps) PageEnvironment(ctx context.Context) (map[string]string, error) {
 	if err := world.Shared[documented](s.World).build(ctx, s.Federation); err != nil {
 		return nil, err

@@ -27,13 +27,14 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/steps/world"
 )
 
-// addContainerSteps adds the sentences about processes of Instances. They run in cell "hou"; the doc comment of test/image lists
-// the commands of their image.
+// addContainerSteps adds the sentences about processes of Instances. They run in cell "hou"; the doc comment of
+// test/image lists the commands of their image.
 func addContainerSteps(sc world.Sentences) {
 	sc.Step(`^cell "hou" runs containers$`, func(ctx context.Context) error {
 		return from(ctx).runsContainers(ctx)
 	})
-	sc.Step(`^(?:in project "([^"]*)" )?the consumer creates Workload "([^"]*)" of (\d+) in HOU(?: which names "([^"]*)")? with container `+world.InlineDoc+`$`,
+	sc.Step(`^(?:in project "([^"]*)" )?the consumer creates Workload "([^"]*)" of (\d+) in HOU(?: which names "([^"]*)")? with container `+
+		world.InlineDoc+`$`,
 		func(ctx context.Context, project, name string, replicas int32, data, container string) error {
 			container, template, _ := strings.Cut(container, " and template ")
 			return In(from(ctx).In(project)).createContainers(ctx, containersWanted{name, data, container, template, replicas})
@@ -41,12 +42,14 @@ func addContainerSteps(sc world.Sentences) {
 	sc.Step(`^Workload "([^"]*)" runs on nodes "([^"]*)" of cell "([^"]*)"$`, func(ctx context.Context, name, nodes, cell string) error {
 		return from(ctx).runsOn(ctx, cell, name, world.SplitNames(nodes))
 	})
-	sc.Step(`^(?:in project "([^"]*)" )?Instance "([^"]*)" answers "([^"]*)" with "([^"]*)"$`, func(ctx context.Context, project, instance, path, text string) error {
-		return In(from(ctx).In(project)).answers(ctx, instance, path, text)
-	})
-	sc.Step(`^(?:in project "([^"]*)" )?(another|every) Instance of Workload "([^"]*)" answers "([^"]*)" with "([^"]*)"$`, func(ctx context.Context, project, which, workload, path, text string) error {
-		return In(from(ctx).In(project)).allAnswer(ctx, workload, which == "every", httpQuestion{path, text})
-	})
+	sc.Step(`^(?:in project "([^"]*)" )?Instance "([^"]*)" answers "([^"]*)" with "([^"]*)"$`,
+		func(ctx context.Context, project, instance, path, text string) error {
+			return In(from(ctx).In(project)).answers(ctx, instance, path, text)
+		})
+	sc.Step(`^(?:in project "([^"]*)" )?(another|every) Instance of Workload "([^"]*)" answers "([^"]*)" with "([^"]*)"$`,
+		func(ctx context.Context, project, which, workload, path, text string) error {
+			return In(from(ctx).In(project)).allAnswer(ctx, workload, which == "every", httpQuestion{path, text})
+		})
 	sc.Step(`^Instance "([^"]*)" receives request "([^"]*)"$`, func(ctx context.Context, instance, path string) error {
 		return from(ctx).tell(ctx, instance, path)
 	})
@@ -105,8 +108,8 @@ func (s Steps) runsOn(ctx context.Context, cell, workload string, nodes []string
 	})
 }
 
-// containersWanted is a Workload of small Instances that run the test image. data is the data that it names; container and
-// template are merged into the sample's container and template.
+// containersWanted is a Workload of small Instances that run the test image. data is the data that it names; container
+// and template are merged into the sample's container and template.
 type containersWanted struct {
 	name, data, container, template string
 	replicas                        int32
@@ -158,8 +161,8 @@ func (s Steps) answers(ctx context.Context, instance, path, text string) error {
 // httpQuestion is a path and the expected text of the answer.
 type httpQuestion struct{ path, text string }
 
-// allAnswer sends a request to every Instance of a Workload, or waits for an answer of another Instance than the one with the
-// name in the answer.
+// allAnswer sends a request to every Instance of a Workload, or waits for an answer of another Instance than the one
+// with the name in the answer.
 func (s Steps) allAnswer(ctx context.Context, workload string, all bool, asked httpQuestion) error {
 	return world.Eventually(ctx, func(ctx context.Context) error {
 		instances, err := s.List(ctx, s.Plane(""), "instances")
@@ -241,7 +244,8 @@ type podLog struct {
 	err  error
 }
 
-// followLog reads the log of a Pod, through the API server of its cell, to the end, or in the background until the container ends.
+// followLog reads the log of a Pod, through the API server of its cell, to the end, or in the background until the
+// container ends.
 func (s Steps) followLog(ctx context.Context, cell, pod string, follow bool) (*podLog, error) {
 	config, err := s.Federation.Config("cell/"+cell, world.Admin)
 	if err != nil {

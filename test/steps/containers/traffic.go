@@ -91,7 +91,8 @@ func (s Steps) requestOne(ctx context.Context, instance string) error {
 	return nil
 }
 
-// readyInstances returns the names of the Instances of a Workload that the project shows as Ready. It fails without one.
+// readyInstances returns the names of the Instances of a Workload that the project shows as Ready. It fails without
+// one.
 func (s Steps) readyInstances(ctx context.Context, workload string) ([]string, error) {
 	var instances v1alpha.InstanceList
 	if err := s.Client(s.Plane(""), world.Admin).List(ctx, &instances, client.InNamespace(s.Namespace)); err != nil {

@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package disruptions has the sentences about disruptions in cells: evictions, deletions, drains and cordons, and their limits by
-// disruption budgets.
+// Package disruptions has the sentences about disruptions in cells: evictions, deletions, drains and cordons, and their
+// limits by disruption budgets.
 package disruptions
 
 import (
@@ -52,20 +52,23 @@ func Register(sc world.Sentences) {
 	sc.Step(`^the floor of deployment "([^"]*)" in cell "([^"]*)" is in force$`, func(ctx context.Context, name, cell string) error {
 		return from(ctx).floorInForce(ctx, cell, name)
 	})
-	sc.Step(`^`+world.Someone+` tries to (evict|dry-run the eviction of|delete) `+world.AnObject+`$`, func(ctx context.Context, who, verb, object string) error {
-		s := from(ctx)
-		attempts.In(s.Scenario).Try(ctx, func(ctx context.Context) error { return s.disrupt(ctx, who, verb, object) })
-		return nil
-	})
+	sc.Step(`^`+world.Someone+` tries to (evict|dry-run the eviction of|delete) `+world.AnObject+`$`,
+		func(ctx context.Context, who, verb, object string) error {
+			s := from(ctx)
+			attempts.In(s.Scenario).Try(ctx, func(ctx context.Context) error { return s.disrupt(ctx, who, verb, object) })
+			return nil
+		})
 	sc.Step(`^the Ready Pods of deployment "([^"]*)" in cells? "([^"]*)" are watched$`, func(ctx context.Context, name, cells string) error {
 		return from(ctx).watchReady(ctx, name, world.SplitNames(cells))
 	})
-	sc.Step(`^at every moment at least (\d+) of the watched Pods were Ready, and (fewer|as many) than at first for a while$`, func(ctx context.Context, least int, fewer string) error {
-		return from(ctx).state().check(least, fewer == "fewer")
-	})
-	sc.Step(`^(\d+) evictions of Pods of deployment "([^"]*)" at once are requested in cells "([^"]*)"$`, func(ctx context.Context, count int, name, cells string) error {
-		return from(ctx).evictMany(ctx, name, world.SplitNames(cells), count)
-	})
+	sc.Step(`^at every moment at least (\d+) of the watched Pods were Ready, and (fewer|as many) than at first for a while$`,
+		func(ctx context.Context, least int, fewer string) error {
+			return from(ctx).state().check(least, fewer == "fewer")
+		})
+	sc.Step(`^(\d+) evictions of Pods of deployment "([^"]*)" at once are requested in cells "([^"]*)"$`,
+		func(ctx context.Context, count int, name, cells string) error {
+			return from(ctx).evictMany(ctx, name, world.SplitNames(cells), count)
+		})
 	sc.Step(`^kubectl drains every node but one of cell "([^"]*)"$`, func(ctx context.Context, cell string) error {
 		return from(ctx).drain(ctx, cell)
 	})
@@ -74,7 +77,8 @@ func Register(sc world.Sentences) {
 	})
 }
 
-// floored holds the number of Instances of a deployment, how many of them stay Available, and when an Instance is Available.
+// floored holds the number of Instances of a deployment, how many of them stay Available, and when an Instance is
+// Available.
 type floored struct{ replicas, floor, minReadySeconds int32 }
 
 // putBudget creates a deployment in a cell as Karmada does, with a floor as the hub divides it.
@@ -96,11 +100,13 @@ func (s Steps) putBudget(ctx context.Context, cell, name string, wanted floored)
 func (s Steps) floorInForce(ctx context.Context, cell, name string) error {
 	return world.Eventually(ctx, func(ctx context.Context) error {
 		deployment := &v1alpha.WorkloadDeployment{}
-		if err := s.Client("cell/"+cell, world.Admin).Get(ctx, client.ObjectKey{Namespace: s.HubNamespace(), Name: name}, deployment); err != nil {
+		if err := s.Client("cell/"+cell, world.Admin).Get(ctx, client.ObjectKey{Namespace: s.HubNamespace(), Name: name},
+			deployment); err != nil {
 			return err
 		}
 		own := deployment.Spec.Assignment.Cells[0]
-		if got := deployment.Status.Indices; len(got) != 1 || got[0].FloorSequence != own.Floor.Sequence || got[0].Available != deployment.Spec.ScaleSettings.MinReplicas {
+		if got := deployment.Status.Indices; len(got) != 1 || got[0].FloorSequence != own.Floor.Sequence ||
+			got[0].Available != deployment.Spec.ScaleSettings.MinReplicas {
 			return fmt.Errorf("the cell reports %+v", got)
 		}
 		return nil
@@ -121,7 +127,8 @@ func (s Steps) disrupt(ctx context.Context, who, verb, words string) error {
 		options = append(options, client.DryRunAll)
 	}
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: object.GetNamespace(), Name: object.GetName()}}
-	return s.Client(plane, world.User(who)).SubResource("eviction").Create(ctx, pod, &policyv1.Eviction{ObjectMeta: pod.ObjectMeta}, options...)
+	return s.Client(plane, world.User(who)).SubResource("eviction").Create(ctx, pod,
+		&policyv1.Eviction{ObjectMeta: pod.ObjectMeta}, options...)
 }
 
 // readyWatch counts the Ready Pods.
@@ -155,7 +162,8 @@ func (r *readyWatch) see(cell string, event watch.Event) {
 	of.fewest = min(of.fewest, len(of.now))
 }
 
-// check checks the lowest number of Ready Pods. Events of two cells have no order: the sum is of the lowest number of each.
+// check checks the lowest number of Ready Pods. Events of two cells have no order: the sum is of the lowest number of
+// each.
 func (r *readyWatch) check(least int, fewer bool) error {
 	if r.cells == nil {
 		return errors.New("nothing is watched")

@@ -44,14 +44,17 @@ func addFaultSteps(sc world.Sentences) {
 		}
 		return nil
 	})
-	sc.Step(`^a soak of (\d+) seconds with (\d+) Workloads, seed (\d+) and a fault every (\d+) seconds$`, func(ctx context.Context, seconds, workloads, seed, every int) error {
-		return from(ctx).soak(ctx, soak.Options{
-			Duration: time.Duration(seconds) * time.Second, Workloads: workloads, Seed: uint64(seed), Interval: time.Duration(every) * time.Second, //nolint:gosec // a number in a scenario
+	sc.Step(`^a soak of (\d+) seconds with (\d+) Workloads, seed (\d+) and a fault every (\d+) seconds$`,
+		func(ctx context.Context, seconds, workloads, seed, every int) error {
+			return from(ctx).soak(ctx, soak.Options{
+				//nolint:gosec // a number in a scenario
+				Duration: time.Duration(seconds) * time.Second, Workloads: workloads, Seed: uint64(seed), Interval: time.Duration(every) * time.Second,
+			})
 		})
-	})
-	sc.Step(`^Workload "rolling" is rolled out while processes "([^"]*)" are down for (\d+) seconds$`, func(ctx context.Context, processes string, seconds int) error {
-		return from(ctx).rollOut(ctx, world.SplitNames(processes), time.Duration(seconds)*time.Second)
-	})
+	sc.Step(`^Workload "rolling" is rolled out while processes "([^"]*)" are down for (\d+) seconds$`,
+		func(ctx context.Context, processes string, seconds int) error {
+			return from(ctx).rollOut(ctx, world.SplitNames(processes), time.Duration(seconds)*time.Second)
+		})
 	sc.Step(`^no voluntary disruption has missed the budget, and each Instance was replaced once$`, func(ctx context.Context) error {
 		var problems []error
 		for _, result := range from(ctx).state().rolled {
@@ -64,7 +67,8 @@ func addFaultSteps(sc world.Sentences) {
 	})
 }
 
-// changeProcess kills a process of the federation, or starts it again. At the latest it is started at the end of the scenario.
+// changeProcess kills a process of the federation, or starts it again. At the latest it is started at the end of the
+// scenario.
 func (s Steps) changeProcess(ctx context.Context, name, what string) error {
 	undo := "process " + name
 	if what == "started again" {
@@ -88,7 +92,8 @@ func (s Steps) rollOut(ctx context.Context, processes []string, down time.Durati
 // newSoak returns a soak in the scenario's namespace.
 func (s Steps) newSoak(o soak.Options) *soak.Soak {
 	return &soak.Soak{
-		Options: o, Federation: s.Federation, AddOn: s.AddOn, Namespace: s.Namespace, Consumer: world.Consumer, Patience: world.Patience, Out: s.Out,
+		Options: o, Federation: s.Federation, AddOn: s.AddOn, Namespace: s.Namespace, Consumer: world.Consumer,
+		Patience: world.Patience, Out: s.Out,
 	}
 }
 

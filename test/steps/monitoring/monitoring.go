@@ -51,17 +51,18 @@ func Register(sc world.Sentences) {
 		return from(ctx).startPrometheus(ctx, world.SplitNames(cells))
 	})
 	sc.Step(`^no alert about a missing metric fires$`, func(ctx context.Context) error { return from(ctx).nothingIsAbsent(ctx) })
-	sc.Step(`^every query of the (alerts|dashboards) returns data, but for$`, func(ctx context.Context, of string, excused *godog.Table) error {
-		s := from(ctx)
-		queries, err := s.alertQueries(ctx)
-		if of == "dashboards" {
-			queries, err = dashboardQueries()
-		}
-		if err != nil {
-			return err
-		}
-		return s.allReturnData(ctx, queries, excused)
-	})
+	sc.Step(`^every query of the (alerts|dashboards) returns data, but for$`,
+		func(ctx context.Context, of string, excused *godog.Table) error {
+			s := from(ctx)
+			queries, err := s.alertQueries(ctx)
+			if of == "dashboards" {
+				queries, err = dashboardQueries()
+			}
+			if err != nil {
+				return err
+			}
+			return s.allReturnData(ctx, queries, excused)
+		})
 }
 
 // startPrometheus starts Prometheus, and waits until it has scraped all its targets.
@@ -147,8 +148,8 @@ var (
 	compares = regexp.MustCompile(` (==|<|>) `)
 )
 
-// alertQueries returns the queries of the alerts: the metric of an absence alert, and the condition as a value that is always
-// returned.
+// alertQueries returns the queries of the alerts: the metric of an absence alert, and the condition as a value that is
+// always returned.
 func (s Steps) alertQueries(ctx context.Context) ([]named, error) {
 	alerts, err := s.alerts(ctx)
 	var queries []named

@@ -29,7 +29,8 @@ func (s Steps) documents(content string) ([]*unstructured.Unstructured, error) {
 	return objects, nil
 }
 
-// create creates objects in the scenario's namespace, unless they name another one. It waits for a kind that is not served yet.
+// create creates objects in the scenario's namespace, unless they name another one. It waits for a kind that is not
+// served yet.
 func (s Steps) create(ctx context.Context, who, words, content string) error {
 	plane := s.Plane(words)
 	c := s.Client(plane, world.User(who))
@@ -55,7 +56,8 @@ func (s Steps) create(ctx context.Context, who, words, content string) error {
 	return nil
 }
 
-// Patch sends a merge patch, or a JSON patch if the patch is a list. A patch with only a status goes to the status subresource.
+// Patch sends a merge patch, or a JSON patch if the patch is a list. A patch with only a status goes to the status
+// subresource.
 func (s Steps) Patch(ctx context.Context, who, words, patch string) error {
 	plane, object, err := s.Object(words)
 	if err != nil {

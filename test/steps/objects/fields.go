@@ -22,10 +22,11 @@ const objects = `((?:every )?[a-z][a-z.]*(?: "[^"]*")?(?: (?:in|on|at) ` + world
 
 // addFieldSteps adds the sentences about the fields of an object. "has" waits, "still has" checks once.
 func addFieldSteps(sc world.Sentences) {
-	sc.Step(`^`+objects+` (has|still has) (no |another )?"([^"]*)"(?: (matching |than )?"(.*)")?$`, func(ctx context.Context, words, has, no, path, how, value string) error {
-		wanted := fieldWanted{path: path, absent: no == "no ", other: no == "another ", matching: how == "matching ", value: value}
-		return from(ctx).each(ctx, words, has, wanted.check)
-	})
+	sc.Step(`^`+objects+` (has|still has) (no |another )?"([^"]*)"(?: (matching |than )?"(.*)")?$`,
+		func(ctx context.Context, words, has, no, path, how, value string) error {
+			wanted := fieldWanted{path: path, absent: no == "no ", other: no == "another ", matching: how == "matching ", value: value}
+			return from(ctx).each(ctx, words, has, wanted.check)
+		})
 	sc.Step(`^`+objects+` (has|still has)$`, func(ctx context.Context, words, has string, table *godog.Table) error {
 		s := from(ctx)
 		return s.each(ctx, words, has, func(s *world.Scenario, object *unstructured.Unstructured) error {
@@ -47,20 +48,22 @@ func addFieldSteps(sc world.Sentences) {
 			return err
 		})
 	})
-	sc.Step(`^`+objects+` (has|has no|still has) (condition|current condition) (.+)$`, func(ctx context.Context, words, has, kind, text string) error {
-		wanted, err := readCondition(text)
-		wanted.absent, wanted.current = has == "has no", kind == "current condition"
-		if err != nil {
-			return err
-		}
-		return from(ctx).each(ctx, words, has, wanted.check)
-	})
+	sc.Step(`^`+objects+` (has|has no|still has) (condition|current condition) (.+)$`,
+		func(ctx context.Context, words, has, kind, text string) error {
+			wanted, err := readCondition(text)
+			wanted.absent, wanted.current = has == "has no", kind == "current condition"
+			if err != nil {
+				return err
+			}
+			return from(ctx).each(ctx, words, has, wanted.check)
+		})
 	sc.Step(`^`+objects+` has only current conditions$`, func(ctx context.Context, words string) error {
 		return from(ctx).each(ctx, words, "has", onlyCurrent)
 	})
-	sc.Step(`^`+world.AnObject+` has the same "([^"]*)" as in (`+world.APlane+`)(?:, but for "([^"]*)")?$`, func(ctx context.Context, words, path, plane, but string) error {
-		return from(ctx).isLike(ctx, words, comparison{path, plane, but})
-	})
+	sc.Step(`^`+world.AnObject+` has the same "([^"]*)" as in (`+world.APlane+`)(?:, but for "([^"]*)")?$`,
+		func(ctx context.Context, words, path, plane, but string) error {
+			return from(ctx).isLike(ctx, words, comparison{path, plane, but})
+		})
 }
 
 // each checks one object or every one of a kind, of which there must be at least one. An error names the object.
@@ -133,7 +136,8 @@ func readCondition(text string) (conditionWanted, error) {
 		return conditionWanted{}, fmt.Errorf("%q is no condition", text)
 	}
 	return conditionWanted{
-		kind: parts[1], notIt: parts[2] != "", status: parts[3], reason: parts[4], justIt: parts[5] != "", message: strings.ReplaceAll(parts[6], `\"`, `"`),
+		kind: parts[1], notIt: parts[2] != "", status: parts[3], reason: parts[4], justIt: parts[5] != "",
+		message: strings.ReplaceAll(parts[6], `\"`, `"`),
 	}, nil
 }
 
@@ -172,7 +176,8 @@ func onlyCurrent(_ *world.Scenario, object *unstructured.Unstructured) error {
 	var problems []error
 	for _, found := range conditions {
 		if found.ObservedGeneration != object.GetGeneration() {
-			problems = append(problems, fmt.Errorf("condition %s is of generation %d of %d", found.Type, found.ObservedGeneration, object.GetGeneration()))
+			problems = append(problems, fmt.Errorf("condition %s is of generation %d of %d", found.Type,
+				found.ObservedGeneration, object.GetGeneration()))
 		}
 	}
 	return errors.Join(problems...)

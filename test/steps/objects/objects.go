@@ -27,38 +27,44 @@ func addObjectSteps(sc world.Sentences) {
 		}
 		return s.remember(ctx, object)
 	})
-	sc.Step(`^(`+world.APlane+`) has (?:(no|\d+) ([a-z][a-z.]*)|exactly the ([a-z][a-z.]*) "([^"]*)")$`, func(ctx context.Context, plane, count, counted, resource, names string) error {
-		return from(ctx).Holds(ctx, plane, counted+resource, Holding{count, names})
-	})
-	sc.Step(`^(`+world.APlane+`) has exactly the ([a-z][a-z.]*)$`, func(ctx context.Context, plane, resource string, table *godog.Table) error {
-		return from(ctx).holdsTable(ctx, plane, resource, table)
-	})
+	sc.Step(`^(`+world.APlane+`) has (?:(no|\d+) ([a-z][a-z.]*)|exactly the ([a-z][a-z.]*) "([^"]*)")$`,
+		func(ctx context.Context, plane, count, counted, resource, names string) error {
+			return from(ctx).Holds(ctx, plane, counted+resource, Holding{count, names})
+		})
+	sc.Step(`^(`+world.APlane+`) has exactly the ([a-z][a-z.]*)$`,
+		func(ctx context.Context, plane, resource string, table *godog.Table) error {
+			return from(ctx).holdsTable(ctx, plane, resource, table)
+		})
 	sc.Step(`^(`+world.APlane+`) has nothing of the namespace$`, func(ctx context.Context, plane string) error {
 		return from(ctx).isEmpty(ctx, plane)
 	})
-	sc.Step(`^`+world.Someone+` creates(?: (?:in|on|at) (`+world.APlane+`))?$`, func(ctx context.Context, who, plane string, doc *godog.DocString) error {
-		return from(ctx).create(ctx, who, plane, doc.Content)
-	})
-	sc.Step(`^`+world.Someone+` tries to create an object(?: (?:in|on|at) (`+world.APlane+`))?$`, func(ctx context.Context, who, plane string, doc *godog.DocString) error {
-		s := from(ctx)
-		attempts.In(s.Scenario).Try(ctx, func(ctx context.Context) error { return s.create(ctx, who, plane, doc.Content) })
-		return nil
-	})
-	sc.Step(`^`+world.Someone+` (tries to patch|patches) `+world.AnObject+` with `+world.InlineDoc+`$`, func(ctx context.Context, who, verb, object, patch string) error {
-		s := from(ctx)
-		if verb == "patches" {
-			return s.Patch(ctx, who, object, patch)
-		}
-		attempts.In(s.Scenario).Try(ctx, func(ctx context.Context) error { return s.Patch(ctx, who, object, patch) })
-		return nil
-	})
-	sc.Step(`^`+world.Someone+` deletes `+world.AnObject+`(?: with --cascade=(orphan|foreground))?$`, func(ctx context.Context, who, object, cascade string) error {
-		var options []client.DeleteOption
-		if cascade != "" {
-			options = append(options, client.PropagationPolicy(strings.ToUpper(cascade[:1])+cascade[1:]))
-		}
-		return from(ctx).Delete(ctx, who, object, options...)
-	})
+	sc.Step(`^`+world.Someone+` creates(?: (?:in|on|at) (`+world.APlane+`))?$`,
+		func(ctx context.Context, who, plane string, doc *godog.DocString) error {
+			return from(ctx).create(ctx, who, plane, doc.Content)
+		})
+	sc.Step(`^`+world.Someone+` tries to create an object(?: (?:in|on|at) (`+world.APlane+`))?$`,
+		func(ctx context.Context, who, plane string, doc *godog.DocString) error {
+			s := from(ctx)
+			attempts.In(s.Scenario).Try(ctx, func(ctx context.Context) error { return s.create(ctx, who, plane, doc.Content) })
+			return nil
+		})
+	sc.Step(`^`+world.Someone+` (tries to patch|patches) `+world.AnObject+` with `+world.InlineDoc+`$`,
+		func(ctx context.Context, who, verb, object, patch string) error {
+			s := from(ctx)
+			if verb == "patches" {
+				return s.Patch(ctx, who, object, patch)
+			}
+			attempts.In(s.Scenario).Try(ctx, func(ctx context.Context) error { return s.Patch(ctx, who, object, patch) })
+			return nil
+		})
+	sc.Step(`^`+world.Someone+` deletes `+world.AnObject+`(?: with --cascade=(orphan|foreground))?$`,
+		func(ctx context.Context, who, object, cascade string) error {
+			var options []client.DeleteOption
+			if cascade != "" {
+				options = append(options, client.PropagationPolicy(strings.ToUpper(cascade[:1])+cascade[1:]))
+			}
+			return from(ctx).Delete(ctx, who, object, options...)
+		})
 	sc.Step(`^`+world.AnObject+` (was not replaced|was replaced|becomes another one)$`, func(ctx context.Context, object, state string) error {
 		return from(ctx).wasReplaced(ctx, object, state)
 	})

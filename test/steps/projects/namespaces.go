@@ -43,7 +43,8 @@ func addNamespaceSteps(sc world.Sentences) {
 	})
 }
 
-// labelNamespace creates the scenario's namespace on the hub, with labels, and gives the consumer the role of a consumer there.
+// labelNamespace creates the scenario's namespace on the hub, with labels, and gives the consumer the role of a
+// consumer there.
 func (s Steps) labelNamespace(ctx context.Context, labels map[string]string) error {
 	hub := s.Client("hub", world.Admin)
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace, Labels: labels}}

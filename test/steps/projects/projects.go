@@ -27,21 +27,23 @@ import (
 const HoldFinalizer = "features.karmada-compute.dev/hold"
 
 func addProjectSteps(sc world.Sentences) {
-	sc.Step(`^a namespace in project "([^"]*)"(?: and one of the same name in project "([^"]*)")?$`, func(ctx context.Context, one, other string) error {
-		s := from(ctx)
-		s.Project = one
-		if err := s.AddNamespace(ctx, one); err != nil || other == "" {
-			return err
-		}
-		return s.AddNamespace(ctx, other)
-	})
-	sc.Step(`^a project of its own(?: that (?:may use ([A-Z, ]+)|(is being deleted)))?$`, func(ctx context.Context, cities, deleted string) error {
-		s := from(ctx)
-		if deleted != "" {
-			return s.addDoomedProject(ctx)
-		}
-		return s.addProject(ctx, world.SplitNames(cities))
-	})
+	sc.Step(`^a namespace in project "([^"]*)"(?: and one of the same name in project "([^"]*)")?$`,
+		func(ctx context.Context, one, other string) error {
+			s := from(ctx)
+			s.Project = one
+			if err := s.AddNamespace(ctx, one); err != nil || other == "" {
+				return err
+			}
+			return s.AddNamespace(ctx, other)
+		})
+	sc.Step(`^a project of its own(?: that (?:may use ([A-Z, ]+)|(is being deleted)))?$`,
+		func(ctx context.Context, cities, deleted string) error {
+			s := from(ctx)
+			if deleted != "" {
+				return s.addDoomedProject(ctx)
+			}
+			return s.addProject(ctx, world.SplitNames(cities))
+		})
 	sc.Step(`^namespace default of a project of its own$`, func(ctx context.Context) error {
 		s := from(ctx)
 		own := "own-" + s.Namespace
@@ -175,8 +177,8 @@ func (s Steps) createProject(ctx context.Context, name string, finalizers ...str
 	})
 }
 
-// removeProject deletes a project, removes the finalizers that hold it, waits until it is deleted, and stops its control plane,
-// which Milo keeps.
+// removeProject deletes a project, removes the finalizers that hold it, waits until it is deleted, and stops its
+// control plane, which Milo keeps.
 func (s Steps) removeProject(ctx context.Context, name string) error {
 	root := s.Client("milo", world.Admin)
 	if err := client.IgnoreNotFound(root.Delete(ctx, NewProject(name))); err != nil {
@@ -207,7 +209,8 @@ func (s Steps) removeProject(ctx context.Context, name string) error {
 	return nil
 }
 
-// suspend sets the state that Milo sets when it suspends or resumes a project. A newer Milo names reasons, and refuses writes.
+// suspend sets the state that Milo sets when it suspends or resumes a project. A newer Milo names reasons, and refuses
+// writes.
 func (s Steps) suspend(ctx context.Context, status metav1.ConditionStatus, reasons ...string) error {
 	root := s.Client("milo", world.Admin)
 	project := NewProject(s.Project)

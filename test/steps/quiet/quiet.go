@@ -135,8 +135,9 @@ func (s Steps) renewedLeases() error {
 	return nil
 }
 
-// becomesQuiet waits until the add-on has not written for a period that began after the step did. It first waits until the
-// objects of earlier scenarios are deleted: the add-on may learn of a deleted namespace or project some seconds later.
+// becomesQuiet waits until the add-on has not written for a period that began after the step did. It first waits until
+// the objects of earlier scenarios are deleted: the add-on may learn of a deleted namespace or project some seconds
+// later.
 func (s Steps) becomesQuiet(ctx context.Context, length time.Duration) error {
 	s.Tidying.Wait()
 	started := time.Now()

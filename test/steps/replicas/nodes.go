@@ -35,8 +35,8 @@ func (s Steps) addNode(ctx context.Context) error {
 	return s.Federation.AddHostNode(ctx, name)
 }
 
-// spread returns an error unless a Deployment of the add-on has rolled out and has so many ready Pods, no two on one node, and so many
-// Pods without a node.
+// spread returns an error unless a Deployment of the add-on has rolled out and has so many ready Pods, no two on one
+// node, and so many Pods without a node.
 func (s Steps) spread(ctx context.Context, name string, ready, waiting int) error {
 	host := s.Client("host", world.Admin)
 	var deployment appsv1.Deployment

@@ -30,7 +30,8 @@ import (
 // hangAnnotation has Milo's stand-in leave a user's requests to a project without an answer.
 const hangAnnotation = "federation.karmada-compute.dev/hang"
 
-// addOutageSteps are the sentences about Milo that is not there, and about what must be possible while the add-on is not.
+// addOutageSteps are the sentences about Milo that is not there, and about what must be possible while the add-on is
+// not.
 func addOutageSteps(sc world.Sentences) {
 	sc.Step(`^Milo's root is (down|up again)$`, func(ctx context.Context, state string) error {
 		s := from(ctx)
@@ -67,9 +68,10 @@ func addOutageSteps(sc world.Sentences) {
 		}
 		return s.hangs(ctx, project)
 	})
-	sc.Step(`^namespaces, Pods, Leases and Deployments can still be written at the hub, at Milo and in the project$`, func(ctx context.Context) error {
-		return from(ctx).writeWhatIsNotOurs(ctx)
-	})
+	sc.Step(`^namespaces, Pods, Leases and Deployments can still be written at the hub, at Milo and in the project$`,
+		func(ctx context.Context) error {
+			return from(ctx).writeWhatIsNotOurs(ctx)
+		})
 	sc.Step(`^the finalizers of `+world.AnObject+` can still be changed$`, func(ctx context.Context, object string) error {
 		return from(ctx).changeFinalizers(ctx, object)
 	})
@@ -116,8 +118,8 @@ func (s Steps) annotateProject(ctx context.Context, name, user string) error {
 	})
 }
 
-// hangs waits until a project does not answer the add-on. It asks without a client, which would first discover what there
-// is, and that without end.
+// hangs waits until a project does not answer the add-on. It asks without a client, which would first discover what
+// there is, and that without end.
 func (s Steps) hangs(ctx context.Context, project string) error {
 	config, err := s.Federation.Config("project/"+project, world.AddOnUser)
 	if err != nil {
@@ -186,7 +188,10 @@ func (s Steps) changeFinalizers(ctx context.Context, words string) error {
 	}
 	c := s.Client(plane, world.Admin)
 	for _, change := range []func(client.Object, string) bool{controllerutil.AddFinalizer, controllerutil.RemoveFinalizer} {
-		if err := world.UpdateWhenFree(ctx, c, object, func(object *unstructured.Unstructured) { change(object, projects.HoldFinalizer) }); err != nil {
+		if err := world.UpdateWhenFree(ctx, c, object, func(object *unstructured.Unstructured) {
+			change(object,
+				projects.HoldFinalizer)
+		}); err != nil {
 			return err
 		}
 	}

@@ -28,28 +28,29 @@ import (
 
 // addReplicaSteps adds the sentences about the replicas of the add-on.
 func addReplicaSteps(sc world.Sentences) {
-	sc.Step(`^(every replica|replica \d+) is (stopped|killed|started|restarted|restarted without controllers)$`, func(ctx context.Context, which, what string) error {
-		s := from(ctx)
-		var changes errgroup.Group
-		for _, replica := range s.replicas(which) {
-			name, err := s.AddOn.ReplicaName(replica)
-			if err != nil {
-				return err
+	sc.Step(`^(every replica|replica \d+) is (stopped|killed|started|restarted|restarted without controllers)$`,
+		func(ctx context.Context, which, what string) error {
+			s := from(ctx)
+			var changes errgroup.Group
+			for _, replica := range s.replicas(which) {
+				name, err := s.AddOn.ReplicaName(replica)
+				if err != nil {
+					return err
+				}
+				if what == "killed" {
+					s.state().killed = killed{name, time.Now()}
+				}
+				s.Disturbed.Add(replicaUndo(replica), func(ctx context.Context) error { return s.startAgain(ctx, replica) })
+				changes.Go(func() error { return s.change(ctx, replica, what) })
 			}
-			if what == "killed" {
-				s.state().killed = killed{name, time.Now()}
+			err := changes.Wait()
+			for _, replica := range s.replicas(which) {
+				if err == nil && (what == "started" || what == "restarted") {
+					s.Disturbed.Forget(replicaUndo(replica))
+				}
 			}
-			s.Disturbed.Add(replicaUndo(replica), func(ctx context.Context) error { return s.startAgain(ctx, replica) })
-			changes.Go(func() error { return s.change(ctx, replica, what) })
-		}
-		err := changes.Wait()
-		for _, replica := range s.replicas(which) {
-			if err == nil && (what == "started" || what == "restarted") {
-				s.Disturbed.Forget(replicaUndo(replica))
-			}
-		}
-		return err
-	})
+			return err
+		})
 	sc.Step(`^every replica is started with "([^"]*)"$`, func(ctx context.Context, flag string) error {
 		s := from(ctx)
 		var starts errgroup.Group
@@ -67,12 +68,14 @@ func addReplicaSteps(sc world.Sentences) {
 		s.Disturbed.Add("which replicas are called", s.AddOn.RouteAll)
 		return s.AddOn.Route(ctx, s.replicas(which)...)
 	})
-	sc.Step(`^the shards of the projects are taken from replica (\d+) (\d+) times, every (\d+) seconds$`, func(ctx context.Context, replica, times, seconds int) error {
-		return from(ctx).takeShards(ctx, replica, times, time.Duration(seconds)*time.Second)
-	})
-	sc.Step(`^(a client without a certificate|user "[^"]*") reads the metrics of replica (\d+)$`, func(ctx context.Context, who string, replica int) error {
-		return from(ctx).readMetrics(ctx, replica, who)
-	})
+	sc.Step(`^the shards of the projects are taken from replica (\d+) (\d+) times, every (\d+) seconds$`,
+		func(ctx context.Context, replica, times, seconds int) error {
+			return from(ctx).takeShards(ctx, replica, times, time.Duration(seconds)*time.Second)
+		})
+	sc.Step(`^(a client without a certificate|user "[^"]*") reads the metrics of replica (\d+)$`,
+		func(ctx context.Context, who string, replica int) error {
+			return from(ctx).readMetrics(ctx, replica, who)
+		})
 	sc.Step(`^(a client without a certificate|user "[^"]*") calls the admission webhook of replica (\d+)( at the registered path| at a path that is not registered)?$`, func(ctx context.Context, who string, replica int, at string) error {
 		return from(ctx).callWebhook(ctx, replica, who, at)
 	})
@@ -178,7 +181,8 @@ func (s Steps) callWebhook(ctx context.Context, replica int, who, at string) err
 		return err
 	}
 	body, err := json.Marshal(admissionv1.AdmissionReview{
-		TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1", Kind: "AdmissionReview"}, Request: &admissionv1.AdmissionRequest{UID: "call"},
+		TypeMeta: metav1.TypeMeta{APIVersion: "admission.k8s.io/v1", Kind: "AdmissionReview"},
+		Request:  &admissionv1.AdmissionRequest{UID: "call"},
 	})
 	if err != nil {
 		return err

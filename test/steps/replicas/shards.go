@@ -33,7 +33,9 @@ func (d shardOwners) count() int {
 
 func (s Steps) shards(ctx context.Context) (shardOwners, error) {
 	var lease coordinationv1.Lease
-	if err := s.Client("hub", world.Admin).Get(ctx, client.ObjectKey{Namespace: "karmada-system", Name: v1alpha.LeaseShards}, &lease); err != nil {
+	if err := s.Client("hub", world.Admin).Get(ctx, client.ObjectKey{
+		Namespace: "karmada-system", Name: v1alpha.LeaseShards,
+	}, &lease); err != nil {
 		return nil, err
 	}
 	found := shardOwners{}
@@ -76,12 +78,15 @@ func (s Steps) takeShards(ctx context.Context, replica, times int, every time.Du
 			return err
 		}
 		lease.Labels = map[string]string{v1alpha.AnnotationShards: ""}
-		lease.Spec = coordinationv1.LeaseSpec{HolderIdentity: new(somebody), LeaseDurationSeconds: new(int32(every.Seconds())), RenewTime: new(metav1.NowMicro())}
+		lease.Spec = coordinationv1.LeaseSpec{
+			HolderIdentity: new(somebody), LeaseDurationSeconds: new(int32(every.Seconds())), RenewTime: new(metav1.NowMicro()),
+		}
 		if err := hub.Create(ctx, lease); err != nil {
 			return err
 		}
 		record := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: "karmada-system", Name: v1alpha.LeaseShards}}
-		if err := world.UpdateWhenFree(ctx, hub, record, func(record *coordinationv1.Lease) { record.Annotations[v1alpha.AnnotationShards] = string(taken) }); err != nil {
+		if err := world.UpdateWhenFree(ctx, hub, record,
+			func(record *coordinationv1.Lease) { record.Annotations[v1alpha.AnnotationShards] = string(taken) }); err != nil {
 			return err
 		}
 		if err := world.Pause(ctx, every); err != nil {
@@ -101,7 +106,8 @@ func (s Steps) tookOver(ctx context.Context) error {
 		if len(owners[s.state().killed.name]) > 0 || owners.count() != shardCount {
 			return fmt.Errorf("nobody has taken all shards over from %s: they are %v", s.state().killed.name, owners)
 		}
-		fmt.Fprintf(s.Out, "the shards of a killed replica had other owners after %s\n", time.Since(s.state().killed.at).Round(100*time.Millisecond))
+		fmt.Fprintf(s.Out, "the shards of a killed replica had other owners after %s\n",
+			time.Since(s.state().killed.at).Round(100*time.Millisecond))
 		return nil
 	})
 }

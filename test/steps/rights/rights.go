@@ -19,16 +19,18 @@ import (
 
 // addRightsSteps adds the sentences about the rights of users.
 func addRightsSteps(sc world.Sentences) {
-	sc.Step(`^in plane "([^"]*)" user "([^"]*)" may (not )?(\w+) "([^"]*)"$`, func(ctx context.Context, plane, user, not, verb, resource string) error {
-		return from(ctx).isAllowed(ctx, question{plane: plane, user: user, verb: verb, resource: resource}, not == "")
-	})
-	sc.Step(`^`+world.Someone+` is allowed to (\w+|do everything to) "([^"]*)" in (the namespace|every project)$`, func(ctx context.Context, who, verb, resources, where string) error {
-		s := from(ctx)
-		if where == "every project" {
-			return s.allow(ctx, "milo", right{user: world.User(who), verb: verb, resources: resources})
-		}
-		return s.allow(ctx, s.Plane(""), right{user: world.User(who), verb: verb, resources: resources, namespace: s.Namespace})
-	})
+	sc.Step(`^in plane "([^"]*)" user "([^"]*)" may (not )?(\w+) "([^"]*)"$`,
+		func(ctx context.Context, plane, user, not, verb, resource string) error {
+			return from(ctx).isAllowed(ctx, question{plane: plane, user: user, verb: verb, resource: resource}, not == "")
+		})
+	sc.Step(`^`+world.Someone+` is allowed to (\w+|do everything to) "([^"]*)" in (the namespace|every project)$`,
+		func(ctx context.Context, who, verb, resources, where string) error {
+			s := from(ctx)
+			if where == "every project" {
+				return s.allow(ctx, "milo", right{user: world.User(who), verb: verb, resources: resources})
+			}
+			return s.allow(ctx, s.Plane(""), right{user: world.User(who), verb: verb, resources: resources, namespace: s.Namespace})
+		})
 	sc.Step(`^the add-on may (not )?read Secrets in the project(?: again)?$`, func(ctx context.Context, not string) error {
 		s := from(ctx)
 		if not == "" {
@@ -63,7 +65,8 @@ func (s Steps) isAllowed(ctx context.Context, q question, wanted bool) error {
 // right is a user's right in a namespace, or everywhere.
 type right struct{ user, verb, resources, namespace string }
 
-// allow grants a right and waits until it is effective. A right at Milo's root takes effect in the projects a moment later.
+// allow grants a right and waits until it is effective. A right at Milo's root takes effect in the projects a moment
+// later.
 func (s Steps) allow(ctx context.Context, plane string, r right) error {
 	c := s.Client(plane, world.Admin)
 	if r.verb == "do everything to" {
@@ -110,8 +113,8 @@ func bindingOf(role, user string) *rbacv1.ClusterRoleBinding {
 	}
 }
 
-// withholdSecrets removes the add-on's right to read Secrets in the scenario's project. The original of the role, at Milo's root,
-// stays.
+// withholdSecrets removes the add-on's right to read Secrets in the scenario's project. The original of the role, at
+// Milo's root, stays.
 func (s Steps) withholdSecrets(ctx context.Context) error {
 	c := s.Client(s.Plane(""), world.Admin)
 	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "karmada-compute-project"}}

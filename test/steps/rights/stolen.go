@@ -25,30 +25,32 @@ import (
 
 // addStolenSteps are the sentences about what a credential of the add-on can do in the wrong hands.
 func addStolenSteps(sc world.Sentences) {
-	sc.Step(`^a user with the add-on's credential for the hub is (refused|allowed) to$`, func(ctx context.Context, answer string, table *godog.Table) error {
-		s := from(ctx)
-		c, err := s.stolenFromPods(ctx)
-		if err != nil {
-			return err
-		}
-		var problems []error
-		for _, row := range world.Rows(table) {
-			err := s.trySteal(ctx, c, row["verb"], row["object"])
-			switch {
-			case answer == "allowed" && err != nil:
-				problems = append(problems, fmt.Errorf("%s %s: %w", row["verb"], row["object"], err))
-			case answer == "refused" && (!apierrors.IsForbidden(err) || row["because"] != "" && !strings.Contains(err.Error(), row["because"])):
-				problems = append(problems, fmt.Errorf("%s %s: got %w", row["verb"], row["object"], err))
+	sc.Step(`^a user with the add-on's credential for the hub is (refused|allowed) to$`,
+		func(ctx context.Context, answer string, table *godog.Table) error {
+			s := from(ctx)
+			c, err := s.stolenFromPods(ctx)
+			if err != nil {
+				return err
 			}
-		}
-		return errors.Join(problems...)
-	})
+			var problems []error
+			for _, row := range world.Rows(table) {
+				err := s.trySteal(ctx, c, row["verb"], row["object"])
+				switch {
+				case answer == "allowed" && err != nil:
+					problems = append(problems, fmt.Errorf("%s %s: %w", row["verb"], row["object"], err))
+				case answer == "refused" && (!apierrors.IsForbidden(err) || row["because"] != "" && !strings.Contains(err.Error(), row["because"])):
+					problems = append(problems, fmt.Errorf("%s %s: got %w", row["verb"], row["object"], err))
+				}
+			}
+			return errors.Join(problems...)
+		})
 }
 
 // stolenFromPods is a client with the kubeconfig that the Pods of the add-on mount. Its writes are dry runs.
 func (s Steps) stolenFromPods(ctx context.Context) (client.Client, error) {
 	secret := &corev1.Secret{}
-	if err := s.Client("host", world.Admin).Get(ctx, client.ObjectKey{Namespace: "karmada-system", Name: "karmada-compute-config"}, secret); err != nil {
+	if err := s.Client("host", world.Admin).Get(ctx,
+		client.ObjectKey{Namespace: "karmada-system", Name: "karmada-compute-config"}, secret); err != nil {
 		return nil, err
 	}
 	stolen, err := clientcmd.RESTConfigFromKubeConfig(secret.Data["karmada.config"])

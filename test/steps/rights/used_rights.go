@@ -24,7 +24,8 @@ type granted struct {
 	plane, user, role string
 }
 
-// allGranted are the roles that the scenarios of a federation use, in planes where no scenario removes them for a while.
+// allGranted are the roles that the scenarios of a federation use, in planes where no scenario removes them for a
+// while.
 var allGranted = []granted{
 	{"hub", world.AddOnAccount, "karmada-compute-hub"},
 	{"milo", world.AddOnUser, "karmada-compute-project"},
@@ -32,8 +33,8 @@ var allGranted = []granted{
 	{"cell/dfw", world.AgentAccount, "karmada-compute-cell"},
 }
 
-// CheckRights returns an error if a request of the add-on was forbidden in any scenario, because a rule is missing. It reports
-// rules that no request has used.
+// CheckRights returns an error if a request of the add-on was forbidden in any scenario, because a rule is missing. It
+// reports rules that no request has used.
 func CheckRights(ctx context.Context, w *world.World) error {
 	if w.CommandsRun.Load() {
 		return nil // disabled in between, its rights come and go with it
@@ -101,8 +102,8 @@ func rules(ctx context.Context, w *world.World, g granted) (map[string]func(fede
 	return rights, nil
 }
 
-// addRights adds the rights of a rule. A watch is audited when it ends, which is after the scenarios, and its initial list is
-// part of it: both are left out.
+// addRights adds the rights of a rule. A watch is audited when it ends, which is after the scenarios, and its initial
+// list is part of it: both are left out.
 func addRights(rights map[string]func(federation.Request) bool, rule rbacv1.PolicyRule) {
 	verbs := slices.DeleteFunc(slices.Clone(rule.Verbs), func(verb string) bool { return verb == "list" || verb == "watch" })
 	for _, group := range rule.APIGroups {

@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package sessions has the sentences about logs, commands and ports of Instances, which a consumer uses with the kubeconfig of a
-// project.
+// Package sessions has the sentences about logs, commands and ports of Instances, which a consumer uses with the
+// kubeconfig of a project.
 package sessions
 
 import (
@@ -36,8 +36,8 @@ type state struct {
 
 func (s Steps) state() *state { return world.State[state](s.Scenario) }
 
-// Register adds the sentences about logs, commands and ports of Instances, which a consumer uses with the kubeconfig of a
-// project.
+// Register adds the sentences about logs, commands and ports of Instances, which a consumer uses with the kubeconfig of
+// a project.
 func Register(sc world.Sentences) {
 	sc.Step(`^the operator offers sessions$`, func(ctx context.Context) error { return from(ctx).offerSessions(ctx) })
 	sc.Step(`^the consumer runs "([^"]*)"(?: with input "([^"]*)")?$`, func(ctx context.Context, command, input string) error {
@@ -170,7 +170,8 @@ func (r *running) code(wanted int) error {
 
 var numbered = regexp.MustCompile(`(?m) line (\d+)$`)
 
-// inOrder returns an error unless the command has printed at least this number of lines, and the numbered ones are consecutive.
+// inOrder returns an error unless the command has printed at least this number of lines, and the numbered ones are
+// consecutive.
 func (r *running) inOrder(lines int) error {
 	text := r.out.String()
 	if got := strings.Count(text, "\n"); got < lines {

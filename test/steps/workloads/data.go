@@ -109,7 +109,8 @@ func (s Steps) changesArrive(ctx context.Context, changes dataChanges) error {
 	worst, resource := time.Duration(0), strings.ToLower(changes.kind)
 	for range changes.times {
 		value := s.valueOf("a random password")
-		if err := objects.In(s.Scenario).Patch(ctx, "the consumer", fmt.Sprintf("%s %q", resource, changes.name), fmt.Sprintf(`{%q:{%q:%q}}`, textOf(changes.kind), changes.key, value)); err != nil {
+		if err := objects.In(s.Scenario).Patch(ctx, "the consumer", fmt.Sprintf("%s %q", resource, changes.name),
+			fmt.Sprintf(`{%q:{%q:%q}}`, textOf(changes.kind), changes.key, value)); err != nil {
 			return err
 		}
 		began := time.Now()
@@ -138,8 +139,8 @@ func (s Steps) changesArrive(ctx context.Context, changes dataChanges) error {
 	return nil
 }
 
-// LetName makes a template name this data, and no other: each object as a volume and, except for "pull Secret <name>", in the
-// environment; "optional <kind> <name>" may be missing.
+// LetName makes a template name this data, and no other: each object as a volume and, except for "pull Secret <name>",
+// in the environment; "optional <kind> <name>" may be missing.
 func LetName(spec *v1alpha.InstanceSpec, data string) {
 	sandbox := spec.Runtime.Sandbox
 	container := &sandbox.Containers[0]

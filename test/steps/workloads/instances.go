@@ -38,15 +38,16 @@ func addInstanceSteps(sc world.Sentences) {
 	sc.Step(`^the Instances in the project show the addresses of their Pods$`, func(ctx context.Context) error {
 		return from(ctx).showAddresses(ctx)
 	})
-	sc.Step(`^cells? "([^"]*)" runs? (\d+) Instances(?:, each at least (\d+), and none twice)?$`, func(ctx context.Context, cells string, all int, least string) error {
-		wanted := division{cells: world.SplitNames(cells), all: all, least: all}
-		if least != "" {
-			if _, err := fmt.Sscan(least, &wanted.least); err != nil {
-				return err
+	sc.Step(`^cells? "([^"]*)" runs? (\d+) Instances(?:, each at least (\d+), and none twice)?$`,
+		func(ctx context.Context, cells string, all int, least string) error {
+			wanted := division{cells: world.SplitNames(cells), all: all, least: all}
+			if least != "" {
+				if _, err := fmt.Sscan(least, &wanted.least); err != nil {
+					return err
+				}
 			}
-		}
-		return from(ctx).divided(ctx, wanted)
-	})
+			return from(ctx).divided(ctx, wanted)
+		})
 	sc.Step(`^no name has a Pod in two of cells "([^"]*)"$`, func(ctx context.Context, cells string) error {
 		return from(ctx).noPodTwice(ctx, world.SplitNames(cells))
 	})
@@ -112,8 +113,8 @@ type division struct {
 	all, least int
 }
 
-// divided waits until cells run the expected number of Instances, all Ready and with unique names. Instances that are seen there
-// for the first time are remembered.
+// divided waits until cells run the expected number of Instances, all Ready and with unique names. Instances that are
+// seen there for the first time are remembered.
 func (s Steps) divided(ctx context.Context, wanted division) error {
 	return world.Eventually(ctx, func(ctx context.Context) error {
 		where := map[string]string{}
@@ -161,8 +162,8 @@ func (s Steps) noPodTwice(ctx context.Context, cells []string) error {
 	return nil
 }
 
-// madeInOrder compares the creation time of each Instance with the time when its predecessor became Ready; both have a resolution
-// of one second.
+// madeInOrder compares the creation time of each Instance with the time when its predecessor became Ready; both have a
+// resolution of one second.
 func (s Steps) madeInOrder(ctx context.Context, cell string, downwards bool) error {
 	ordered, err := s.List(ctx, "cell/"+cell, "instances")
 	if err != nil {
@@ -243,7 +244,8 @@ func watchReady(ctx context.Context, c client.WithWatch, namespace string, count
 	return ready, nil
 }
 
-// readyInProjectAfterCell compares when watches of the cells and of the project saw each of two Instances per cell become Ready.
+// readyInProjectAfterCell compares when watches of the cells and of the project saw each of two Instances per cell
+// become Ready.
 func (s Steps) readyInProjectAfterCell(ctx context.Context, limit time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, world.Patience)
 	defer cancel()

@@ -51,8 +51,8 @@ func addLoadSteps(sc world.Sentences) {
 	})
 }
 
-// load is a stream of Workloads that a consumer creates as dry runs: admission reviews each, and none is stored, so that only
-// admission is measured.
+// load is a stream of Workloads that a consumer creates as dry runs: admission reviews each, and none is stored, so
+// that only admission is measured.
 type load struct {
 	scenario Steps
 	client   client.Client
@@ -95,8 +95,9 @@ func (l *load) createOne(ctx context.Context) {
 // atOnce is the maximum number of concurrent creates.
 const atOnce = 10
 
-// start creates Workloads at a rate until the load is stopped. A slow request delays few others. On a machine that is too busy
-// for the rate, fewer are created: unbounded requests would time out one after the other, independent of the server.
+// start creates Workloads at a rate until the load is stopped. A slow request delays few others. On a machine that is
+// too busy for the rate, fewer are created: unbounded requests would time out one after the other, independent of the
+// server.
 func (l *load) start(ctx context.Context, perSecond int) {
 	ctx, l.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	go func() {
@@ -134,7 +135,8 @@ func (l *load) result() error {
 	l.finish()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	fmt.Fprintf(l.scenario.Out, "%d Workloads were created, %d refused, the slowest took %s\n", l.count, len(l.failures), l.slowest.Round(time.Millisecond))
+	fmt.Fprintf(l.scenario.Out, "%d Workloads were created, %d refused, the slowest took %s\n", l.count, len(l.failures),
+		l.slowest.Round(time.Millisecond))
 	if l.count == 0 {
 		return errors.New("nothing was created")
 	}

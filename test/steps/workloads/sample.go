@@ -23,13 +23,15 @@ import (
 
 // addSampleSteps adds the sentences about attempts to create the sample Workload.
 func addSampleSteps(sc world.Sentences) {
-	sc.Step(`^`+world.Someone+` (tries to create|dry-runs) the sample Workload(?: (?:in|on|at) (`+world.APlane+`))?(?: with `+world.InlineDoc+`)?$`,
+	sc.Step(`^`+world.Someone+` (tries to create|dry-runs) the sample Workload(?: (?:in|on|at) (`+world.APlane+
+		`))?(?: with `+world.InlineDoc+`)?$`,
 		func(ctx context.Context, who, verb, plane, patch string) error {
 			return from(ctx).trySample(ctx, sample{who: world.User(who), plane: plane, patch: patch, dryRun: verb == "dry-runs"})
 		})
-	sc.Step(`^a user at (Milo|project "[^"]*") who claims (nothing|to be in \w+ "[^"]*") tries to create a Workload$`, func(ctx context.Context, at, claim string) error {
-		return from(ctx).tryClaiming(ctx, at, claim)
-	})
+	sc.Step(`^a user at (Milo|project "[^"]*") who claims (nothing|to be in \w+ "[^"]*") tries to create a Workload$`,
+		func(ctx context.Context, at, claim string) error {
+			return from(ctx).tryClaiming(ctx, at, claim)
+		})
 }
 
 // SampleImage is the image of Workloads until a scenario changes it.
@@ -46,7 +48,8 @@ func SampleTemplate() v1alpha.InstanceTemplateSpec {
 	}}
 }
 
-// PutDeployment creates a deployment with the sample template directly in a cell, in the hub namespace, which it creates, too.
+// PutDeployment creates a deployment with the sample template directly in a cell, in the hub namespace, which it
+// creates, too.
 func (s Steps) PutDeployment(ctx context.Context, cell string, deployment *v1alpha.WorkloadDeployment) error {
 	c := s.Client("cell/"+cell, world.Admin)
 	// As the copy of a hub that is not the federation's: the inventory of that one would remove it.
@@ -106,8 +109,8 @@ func (s Steps) trySample(ctx context.Context, o sample) error {
 	return nil
 }
 
-// tryClaiming creates a Workload as a user who may impersonate, with extras that Milo sets only in projects: at Milo's root, or,
-// without passing through Milo, at a project's own API server.
+// tryClaiming creates a Workload as a user who may impersonate, with extras that Milo sets only in projects: at Milo's
+// root, or, without passing through Milo, at a project's own API server.
 func (s Steps) tryClaiming(ctx context.Context, at, claim string) error {
 	extras := map[string][]string{}
 	if words := strings.Fields(strings.TrimPrefix(claim, "to be in ")); len(words) == 2 {

@@ -34,24 +34,27 @@ func addWorkloadSteps(sc world.Sentences) {
 			attempts.In(from(ctx).Scenario).Try(ctx, func(ctx context.Context) error { return s.createWorkload(ctx, name, data, placements) })
 			return nil
 		})
-	sc.Step(`^`+inProject+`Workload "([^"]*)"`+naming+` runs with$`, func(ctx context.Context, project, name, data string, placements *godog.Table) error {
-		return In(from(ctx).In(project)).runWorkload(ctx, name, data, placements)
-	})
-	sc.Step(`^`+inProject+`Workload "([^"]*)" becomes available with (\d+) ready Instances$`, func(ctx context.Context, project, name string, ready int) error {
-		return In(from(ctx).In(project)).isAvailable(ctx, name, ready)
-	})
+	sc.Step(`^`+inProject+`Workload "([^"]*)"`+naming+` runs with$`,
+		func(ctx context.Context, project, name, data string, placements *godog.Table) error {
+			return In(from(ctx).In(project)).runWorkload(ctx, name, data, placements)
+		})
+	sc.Step(`^`+inProject+`Workload "([^"]*)" becomes available with (\d+) ready Instances$`,
+		func(ctx context.Context, project, name string, ready int) error {
+			return In(from(ctx).In(project)).isAvailable(ctx, name, ready)
+		})
 	sc.Step(`^Workload "([^"]*)" is scaled to (\d+) and settles$`, func(ctx context.Context, name string, replicas int) error {
 		return from(ctx).scale(ctx, name, replicas)
 	})
-	sc.Step(`^Workload "([^"]*)" is scaled to (\d+) within (\d+) seconds$`, func(ctx context.Context, name string, replicas, seconds int) error {
-		s, begin := from(ctx), time.Now()
-		ctx, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second)
-		defer cancel()
-		// The first attempts may be refused.
-		err := world.Eventually(ctx, func(ctx context.Context) error { return s.scale(ctx, name, replicas) })
-		fmt.Fprintf(s.Out, "Workload %s was scaled in %s\n", name, time.Since(begin).Round(time.Millisecond))
-		return err
-	})
+	sc.Step(`^Workload "([^"]*)" is scaled to (\d+) within (\d+) seconds$`,
+		func(ctx context.Context, name string, replicas, seconds int) error {
+			s, begin := from(ctx), time.Now()
+			ctx, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second)
+			defer cancel()
+			// The first attempts may be refused.
+			err := world.Eventually(ctx, func(ctx context.Context) error { return s.scale(ctx, name, replicas) })
+			fmt.Fprintf(s.Out, "Workload %s was scaled in %s\n", name, time.Since(begin).Round(time.Millisecond))
+			return err
+		})
 	sc.Step(`^the consumer lets Workload "([^"]*)" name "([^"]*)"$`, func(ctx context.Context, name, data string) error {
 		return from(ctx).changeWorkload(ctx, name, func(workload *v1alpha.Workload) { LetName(&workload.Spec.Template.Spec, data) })
 	})
@@ -100,8 +103,8 @@ func (s Steps) WorkloadWith(name string, placements []v1alpha.WorkloadPlacement)
 	}
 }
 
-// createWorkload creates a Workload that names data, or none. The webhook hears of a right to data a moment later than the
-// API server that gave it.
+// createWorkload creates a Workload that names data, or none. The webhook hears of a right to data a moment later than
+// the API server that gave it.
 func (s Steps) createWorkload(ctx context.Context, name, data string, table *godog.Table) error {
 	placements, err := placementsFrom(table)
 	if err != nil {
@@ -168,7 +171,8 @@ func (s Steps) eventuallyWorkload(ctx context.Context, name string, check func(*
 // isAvailable waits until a Workload is available and settled, with these counts and as many ready Instances.
 func (s Steps) isAvailable(ctx context.Context, name string, ready int) error {
 	wanted := v1alpha.ReplicaCounts{
-		Replicas: int32(ready), CurrentReplicas: int32(ready), DesiredReplicas: int32(ready), ReadyReplicas: int32(ready), //nolint:gosec // a number in a scenario.
+		//nolint:gosec // a number in a scenario.
+		Replicas: int32(ready), CurrentReplicas: int32(ready), DesiredReplicas: int32(ready), ReadyReplicas: int32(ready),
 	}
 	if err := s.eventuallyWorkload(ctx, name, func(workload *v1alpha.Workload) error {
 		status := &workload.Status
@@ -176,7 +180,8 @@ func (s Steps) isAvailable(ctx context.Context, name string, ready int) error {
 		counts := status.ReplicaCounts
 		counts.AvailableReplicas, counts.UpdatedReplicas, counts.UpdatedAvailableReplicas = 0, 0, 0
 		if counts != wanted || status.ObservedGeneration != workload.Generation ||
-			!meta.IsStatusConditionTrue(status.Conditions, v1alpha.ConditionAvailable) || !meta.IsStatusConditionFalse(status.Conditions, v1alpha.ConditionProgressing) {
+			!meta.IsStatusConditionTrue(status.Conditions, v1alpha.ConditionAvailable) ||
+			!meta.IsStatusConditionFalse(status.Conditions, v1alpha.ConditionProgressing) {
 			return fmt.Errorf("Workload %s has %+v and is %s, of generation %d of %d",
 				name, status.ReplicaCounts, world.Describe(status.Conditions), status.ObservedGeneration, workload.Generation)
 		}

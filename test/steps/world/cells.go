@@ -19,8 +19,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/federation"
 )
 
-// extraCell is a cell that is added once, for the first scenario that needs it: most scenarios need none, and each takes a while
-// to start.
+// extraCell is a cell that is added once, for the first scenario that needs it: most scenarios need none, and each
+// takes a while to start.
 type extraCell struct {
 	federation.Cell
 	once sync.Once
@@ -32,7 +32,8 @@ type extraCell struct {
 func newExtraCells() map[string]*extraCell {
 	cells := map[string]*extraCell{}
 	for _, cell := range []federation.Cell{
-		{Name: "iad-1", City: "IAD"}, {Name: "iad-2", City: "IAD"}, {Name: "lhr", City: "LHR", Pull: true}, {Name: ContainersCell, City: "HOU", Containers: 2},
+		{Name: "iad-1", City: "IAD"}, {Name: "iad-2", City: "IAD"}, {Name: "lhr", City: "LHR", Pull: true},
+		{Name: ContainersCell, City: "HOU", Containers: 2},
 	} {
 		cells[cell.Name] = &extraCell{Cell: cell, taken: make(turns, 1)}
 	}
@@ -67,9 +68,9 @@ func (w *World) openToAll(ctx context.Context, city string) error {
 	return nil
 }
 
-// TakeCells adds extra cells, if they do not exist yet, reserves them until this scenario's objects are deleted, and waits until
-// Karmada knows that they are empty: they may be stopped, moved and made smaller. Scenarios take cells in the order of their
-// names.
+// TakeCells adds extra cells, if they do not exist yet, reserves them until this scenario's objects are deleted, and
+// waits until Karmada knows that they are empty: they may be stopped, moved and made smaller. Scenarios take cells in
+// the order of their names.
 func (s *Scenario) TakeCells(ctx context.Context, names []string) error {
 	names = slices.DeleteFunc(names, func(name string) bool { return slices.Contains(s.Taken, name) })
 	for _, name := range names {
@@ -118,8 +119,8 @@ func (s *Scenario) Cluster(ctx context.Context, name string) (*clusterv1alpha1.C
 // ContainersCell is the cell whose nodes run containers, in the city HOU. Scenarios share it.
 const ContainersCell = "hou"
 
-// Known waits until Karmada knows a cell to be Ready and empty, each node with a part of its capacity. Karmada counts nodes by
-// grades of their free capacity: a single Pod moves a node into a lower grade, which halves it.
+// Known waits until Karmada knows a cell to be Ready and empty, each node with a part of its capacity. Karmada counts
+// nodes by grades of their free capacity: a single Pod moves a node into a lower grade, which halves it.
 func (s *Scenario) Known(ctx context.Context, cell string, divisor int64) error {
 	c := s.Client("cell/"+cell, Admin)
 	return Eventually(ctx, func(ctx context.Context) error {

@@ -67,11 +67,12 @@ func (s *Scenario) WatchCounts(project string) {
 			history.Workload(time.Now(), w)
 		}
 	}})
-	c.follow(&following{client: plane, list: &v1alpha.WorkloadDeploymentList{}, namespace: in.Namespace, see: func(object runtime.Object, deleted bool) {
-		if d, ok := object.(*v1alpha.WorkloadDeployment); ok {
-			history.Deployment(time.Now(), d, deleted)
-		}
-	}})
+	c.follow(&following{client: plane, list: &v1alpha.WorkloadDeploymentList{}, namespace: in.Namespace,
+		see: func(object runtime.Object, deleted bool) {
+			if d, ok := object.(*v1alpha.WorkloadDeployment); ok {
+				history.Deployment(time.Now(), d, deleted)
+			}
+		}})
 	s.watchCells()
 }
 
@@ -158,7 +159,11 @@ func (f *following) once(ctx context.Context) error {
 	}
 	if f.all != nil {
 		f.all(f.list)
-	} else if err := meta.EachListItem(f.list, func(object runtime.Object) error { f.see(object.DeepCopyObject(), false); return nil }); err != nil {
+	} else if err := meta.EachListItem(f.list, func(object runtime.Object) error {
+		f.see(object.DeepCopyObject(),
+			false)
+		return nil
+	}); err != nil {
 		return err
 	}
 	events, err := f.client.Watch(ctx, f.list, client.InNamespace(f.namespace),

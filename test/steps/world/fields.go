@@ -18,8 +18,8 @@ import (
 
 var quotedKey = regexp.MustCompile(`\['([^']*)'\]`)
 
-// Field returns the value at a JSONPath, as kubectl does, without braces: spec.containers[*].image. Several values are joined by
-// spaces; a value that is not a text is JSON; a missing or empty value is "".
+// Field returns the value at a JSONPath, as kubectl does, without braces: spec.containers[*].image. Several values are
+// joined by spaces; a value that is not a text is JSON; a missing or empty value is "".
 func Field(object *unstructured.Unstructured, path string) (string, error) {
 	// A key in quotes is one key, even with dots.
 	escaped := quotedKey.ReplaceAllStringFunc(path, func(key string) string { return strings.ReplaceAll(key, ".", `\.`) })

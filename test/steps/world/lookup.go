@@ -15,8 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Parts of sentences. An object is its kubectl name, with its plane: `pod "web-0" in cell "dfw"`. Without a plane it is in the
-// project. Its namespace is the scenario's; `secret "karmada-system/ca" on the hub` names another one.
+// Parts of sentences. An object is its kubectl name, with its plane: `pod "web-0" in cell "dfw"`. Without a plane it is
+// in the project. Its namespace is the scenario's; `secret "karmada-system/ca" on the hub` names another one.
 const (
 	APlane    = `(?:the project|project "[^"]*"|the hub|the host|cell "[^"]*"|Milo)`
 	AnObject  = `([a-z][a-z.]* "[^"]*"(?: (?:in|on|at) ` + APlane + `)?)`
@@ -106,7 +106,8 @@ func (s *Scenario) Get(ctx context.Context, words string) (*unstructured.Unstruc
 	return object, c.Get(ctx, client.ObjectKeyFromObject(object), object)
 }
 
-// List reads the objects of the scenario's namespace, by name. Objects that Kubernetes creates in every namespace are left out.
+// List reads the objects of the scenario's namespace, by name. Objects that Kubernetes creates in every namespace are
+// left out.
 func (s *Scenario) List(ctx context.Context, plane, resource string) ([]unstructured.Unstructured, error) {
 	kind, err := s.kind(plane, resource)
 	if err != nil {

@@ -21,8 +21,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/federation"
 )
 
-// planes holds the clients of a federation, created once for each plane and user, and the kinds that each plane serves. A plane
-// is "hub", "milo", "project/<name>" or "cell/<name>". It is safe for concurrent use.
+// planes holds the clients of a federation, created once for each plane and user, and the kinds that each plane serves.
+// A plane is "hub", "milo", "project/<name>" or "cell/<name>". It is safe for concurrent use.
 type planes struct {
 	Federation *federation.Federation
 	scheme     *runtime.Scheme

@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// TestSummary: the report of a failed scenario is short, and names the expectation, the found objects and the location of further
-// details.
+// TestSummary: the report of a failed scenario is short, and names the expectation, the found objects and the location
+// of further details.
 func TestSummary(t *testing.T) {
 	var out bytes.Buffer
 	report := NewReport(&out)
@@ -23,7 +23,9 @@ func TestSummary(t *testing.T) {
 	for i := range 20 {
 		object := unstructured.Unstructured{Object: map[string]any{
 			"kind": "Instance", "metadata": map[string]any{"name": fmt.Sprint("web-", i)},
-			"status": map[string]any{"conditions": []any{map[string]any{"type": "Ready", "status": "False", "reason": "NoRoom", "message": strings.Repeat("long ", 1000)}}},
+			"status": map[string]any{
+				"conditions": []any{map[string]any{"type": "Ready", "status": "False", "reason": "NoRoom", "message": strings.Repeat("long ", 1000)}},
+			},
 		}}
 		objects = append(objects, found{"cell/dfw", object, problemsOf(&object)})
 	}
@@ -34,7 +36,10 @@ func TestSummary(t *testing.T) {
 	if len(lines) > 16 {
 		t.Errorf("%d lines are too many", len(lines))
 	}
-	for _, want := range []string{"cells.feature: A cell", `expected: cell "dfw" runs 20 Instances`, "found:    cell dfw runs 7 Instances", "cell/dfw", "instance/web-0", "Ready=False (NoRoom: long", "and 12 more", broken.folder} {
+	for _, want := range []string{
+		"cells.feature: A cell", `expected: cell "dfw" runs 20 Instances`, "found:    cell dfw runs 7 Instances", "cell/dfw",
+		"instance/web-0", "Ready=False (NoRoom: long", "and 12 more", broken.folder,
+	} {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("%q is not said in\n%s", want, out.String())
 		}

@@ -55,7 +55,8 @@ type place struct {
 	ProjectUIDs map[string]string
 }
 
-// seenBefore holds the objects that a scenario has seen, the cells that it has reserved, and the values that it has remembered.
+// seenBefore holds the objects that a scenario has seen, the cells that it has reserved, and the values that it has
+// remembered.
 type seenBefore struct {
 	// Seen holds the identities of objects when the scenario first read them, by plane, resource and name.
 	Seen map[string]string
@@ -210,8 +211,8 @@ func (s *Scenario) Key(name string) types.NamespacedName {
 
 var variable = regexp.MustCompile(`\$\{[^}]*\}`)
 
-// Expand replaces variables: ${namespace}, ${project}, ${projectUID}, ${hubNamespace} of the project, ${hubNamespace of south},
-// and remembered values by their names.
+// Expand replaces variables: ${namespace}, ${project}, ${projectUID}, ${hubNamespace} of the project, ${hubNamespace of
+// south}, and remembered values by their names.
 func (s *Scenario) Expand(text string) string {
 	return variable.ReplaceAllStringFunc(text, func(found string) string {
 		name := found[2 : len(found)-1]

@@ -9,7 +9,8 @@ import (
 	"testing"
 )
 
-// TestYieldDuringInterrupt: a scenario that is interrupted while it waits for a cell has its turn, which it returns at its end.
+// TestYieldDuringInterrupt: a scenario that is interrupted while it waits for a cell has its turn, which it returns at
+// its end.
 func TestYieldDuringInterrupt(t *testing.T) {
 	t.Parallel()
 	ctx, interrupt := context.WithCancel(t.Context())

@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package world has the federation that scenarios share, the state of one scenario, and the functions by which sentences find
-// objects and wait for them.
+// Package world has the federation that scenarios share, the state of one scenario, and the functions by which
+// sentences find objects and wait for them.
 package world
 
 import (
@@ -49,8 +49,8 @@ type World struct {
 	AddOn *federation.AddOn
 	// Earlier is the revision with which upgrades begin. Empty: the previous version.
 	Earlier string
-	// Ready is the time since which the add-on has had its rights on all planes; CommandsRun, whether a scenario has installed it
-	// again.
+	// Ready is the time since which the add-on has had its rights on all planes; CommandsRun, whether a scenario has
+	// installed it again.
 	Ready       time.Time
 	CommandsRun atomic.Bool
 	Out         io.Writer
@@ -146,8 +146,8 @@ const (
 	ModeNamespaces = "namespaces"
 )
 
-// addOnArgs returns the arguments of every replica. With them the add-on releases a lost cell, removes unwanted objects, and
-// audits Karmada's objects earlier than in production.
+// addOnArgs returns the arguments of every replica. With them the add-on releases a lost cell, removes unwanted
+// objects, and audits Karmada's objects earlier than in production.
 func addOnArgs(mode string) []string {
 	args := []string{"--cell-failover-after=5s", "--inventory-after=10s", "--audit-after=10s"}
 	if mode == ModeNamespaces {

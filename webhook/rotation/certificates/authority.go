@@ -20,7 +20,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/webhook/rotation"
 )
 
-// Authority is one replica's view of the CAs that all replicas share, and its own serving certificate. It is safe for concurrent use.
+// Authority is one replica's view of the CAs that all replicas share, and its own serving certificate. It is safe for
+// concurrent use.
 type Authority struct {
 	*rotation.Keeper[ca]
 
@@ -92,8 +93,8 @@ func (a *Authority) trusted(ctx context.Context, s state) (bool, error) {
 	return a.options.Trusted(ctx, bundle)
 }
 
-// publish updates bundle and leaf by the state and the time. The leaf is renewed when the CA changed or two thirds of the leaf's life are
-// over.
+// publish updates bundle and leaf by the state and the time. The leaf is renewed when the CA changed or two thirds of
+// the leaf's life are over.
 func (a *Authority) publish(s state) error {
 	now, before := a.options.Clock.Now(), a.served.Load()
 	bundle, err := bundleOf(s, now)
@@ -130,8 +131,8 @@ func (a *Authority) expiry() map[string]time.Time {
 	return map[string]time.Time{"serving": now.leaf.Leaf.NotAfter, "ca": now.signer.cert.NotAfter}
 }
 
-// expiryCollector reads the certificates when it is scraped, so that it reports nothing without certificates: a zero would mean a
-// certificate that expired long ago.
+// expiryCollector reads the certificates when it is scraped, so that it reports nothing without certificates: a zero
+// would mean a certificate that expired long ago.
 type expiryCollector struct {
 	expiry func() map[string]time.Time
 	desc   *prometheus.Desc
@@ -168,8 +169,9 @@ type Options struct {
 	CALifetime time.Duration
 	// LeafLifetime is how long a serving certificate is valid: by default 7 days, or a third of a shorter CALifetime.
 	LeafLifetime time.Duration
-	// Trusted reports whether every webhook configuration has bundle. Ensure calls it while a rotation waits for that, so it
-	// must not call Ensure. rotation.ErrUnknown means that this replica cannot know it: the others decide. Nil means always.
+	// Trusted reports whether every webhook configuration has bundle. Ensure calls it while a rotation waits for that, so
+	// it must not call Ensure. rotation.ErrUnknown means that this replica cannot know it: the others decide. Nil means
+	// always.
 	Trusted func(ctx context.Context, bundle []byte) (bool, error)
 }
 
@@ -200,5 +202,7 @@ func (o *Options) complete() error {
 
 // policy keeps the previous CA as long as a leaf of it may be valid.
 func (o *Options) policy() rotation.Policy[ca] {
-	return rotation.Policy[ca]{Kind: kind{lifetime: o.CALifetime}, Phases: rotation.Phases{Ahead: true, Delay: o.Delay, Settle: o.LeafLifetime}}
+	return rotation.Policy[ca]{
+		Kind: kind{lifetime: o.CALifetime}, Phases: rotation.Phases{Ahead: true, Delay: o.Delay, Settle: o.LeafLifetime},
+	}
 }

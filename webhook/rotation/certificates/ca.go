@@ -98,8 +98,8 @@ func (c *ca) is(other *ca) bool {
 
 func (c *ca) expired(now time.Time) bool { return now.After(c.cert.NotAfter) }
 
-// due reports whether two thirds of a certificate's life are over. The life is read from the certificate, since the replica
-// that issued it may have other options.
+// due reports whether two thirds of a certificate's life are over. The life is read from the certificate, since the
+// replica that issued it may have other options.
 func due(cert *x509.Certificate, now time.Time) bool {
 	life := cert.NotAfter.Sub(cert.NotBefore) - backdate
 	return !now.Before(cert.NotAfter.Add(-life / 3))
@@ -205,8 +205,8 @@ func (kind) Encode(c *ca, data map[string][]byte, role rotation.Role) error {
 	return nil
 }
 
-// bundleOf is the PEM of the CAs that clients must trust. It is never empty once there is a CA: with an empty caBundle API
-// servers trust the public authorities.
+// bundleOf is the PEM of the CAs that clients must trust. It is never empty once there is a CA: with an empty caBundle
+// API servers trust the public authorities.
 func bundleOf(s state, now time.Time) ([]byte, error) {
 	var certs []*x509.Certificate
 	for _, c := range s.Items() {

@@ -29,8 +29,8 @@ const (
 	tick     = 20 * time.Second // the interval of the replicas
 )
 
-// field is a webhook under load: replicas, the configuration that they write, and clients, which observe a change of the
-// configuration some time later.
+// field is a webhook under load: replicas, the configuration that they write, and clients, which observe a change of
+// the configuration some time later.
 type field struct {
 	*testing.T
 	clock       *testclock.FakeClock

@@ -63,25 +63,36 @@ func TestAdvance(t *testing.T) {
 		"forced twice":    {state{Current: young, Next: next, Request: "x"}, rotation.RegisteredUnknown, "a rotation was", "young next -"},
 		"not trusted yet": {state{Current: old, Next: next}, rotation.RegisteredMissing, "", ""},
 		"trusted":         {state{Current: old, Next: next}, rotation.RegisteredComplete, "every webhook configuration", "old next - trusted"},
-		"trust lost":      {state{Current: old, Next: next, RegisteredSince: ago(time.Hour)}, rotation.RegisteredMissing, "some webhook configuration", "old next -"},
+		"trust lost": {
+			state{Current: old, Next: next, RegisteredSince: ago(time.Hour)}, rotation.RegisteredMissing, "some webhook configuration", "old next -",
+		},
 		"trust lost while another step is due": {
 			state{Current: old, Next: next, Previous: young, RegisteredSince: ago(time.Hour), CurrentSince: ago(9 * day), Request: "x"},
 			rotation.RegisteredMissing, "some webhook configuration", "old next young forced",
 		},
 		"trust unknown": {state{Current: old, Next: next, RegisteredSince: ago(time.Hour)}, rotation.RegisteredUnknown, "", ""},
 		"delay runs":    {state{Current: old, Next: next, RegisteredSince: ago(59 * time.Second)}, rotation.RegisteredComplete, "", ""},
-		"delay over":    {state{Current: old, Next: next, RegisteredSince: ago(time.Minute)}, rotation.RegisteredComplete, "promoted the next", "next - old"},
+		"delay over": {
+			state{Current: old, Next: next, RegisteredSince: ago(time.Minute)}, rotation.RegisteredComplete, "promoted the next", "next - old",
+		},
 		"delay over, one still leaving": {
 			state{Current: old, Next: next, Previous: young, CurrentSince: ago(day), RegisteredSince: ago(time.Hour)},
 			rotation.RegisteredComplete, "", "",
 		},
-		"leaves may be valid":   {state{Current: young, Previous: old, CurrentSince: ago(7 * day)}, rotation.RegisteredUnknown, "", ""},
-		"leaves are gone":       {state{Current: young, Previous: old, CurrentSince: ago(7*day + time.Second)}, rotation.RegisteredUnknown, "deleted the previous", "young - -"},
-		"previous expired":      {state{Current: young, Previous: expired, CurrentSince: ago(time.Hour)}, rotation.RegisteredUnknown, "deleted the previous", "young - -"},
+		"leaves may be valid": {state{Current: young, Previous: old, CurrentSince: ago(7 * day)}, rotation.RegisteredUnknown, "", ""},
+		"leaves are gone": {
+			state{Current: young, Previous: old, CurrentSince: ago(7*day + time.Second)}, rotation.RegisteredUnknown,
+			"deleted the previous", "young - -",
+		},
+		"previous expired": {
+			state{Current: young, Previous: expired, CurrentSince: ago(time.Hour)}, rotation.RegisteredUnknown, "deleted the previous", "young - -",
+		},
 		"promotion's time lost": {state{Current: young, Previous: old}, rotation.RegisteredUnknown, "stamped", "young - old"},
 		"expired":               {state{Current: expired}, rotation.RegisteredUnknown, "replaced the current at once", "made - -"},
 		"expired with a next":   {state{Current: expired, Next: next}, rotation.RegisteredMissing, "promoted the next at once", "next - -"},
-		"next expired":          {state{Current: old, Next: expired, RegisteredSince: ago(time.Hour)}, rotation.RegisteredComplete, "deleted the next", "old - -"},
+		"next expired": {
+			state{Current: old, Next: expired, RegisteredSince: ago(time.Hour)}, rotation.RegisteredComplete, "deleted the next", "old - -",
+		},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

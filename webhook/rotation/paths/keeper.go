@@ -31,7 +31,8 @@ func New(options Options) (*Keeper, error) {
 	}
 	k := &Keeper{options: options, exposures: prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "karmada_compute_webhook_path_exposures_total",
-		Help: "Events after which an API server may have shown a webhook's secret path in an error, by cause: start (of a replica while no other one answered), left (a caller left before its answer), handshake (with a caller, which failed).",
+		Help: "Events after which an API server may have shown a webhook's secret path in an error, by cause: start (of a " +
+			"replica while no other one answered), left (a caller left before its answer), handshake (with a caller, which failed).",
 	}, []string{"cause"})}
 	for _, cause := range []string{CauseStart, CauseLeft, CauseHandshake} {
 		k.exposures.WithLabelValues(cause)
@@ -41,10 +42,12 @@ func New(options Options) (*Keeper, error) {
 	}
 	var err error
 	k.Keeper, err = rotation.New(rotation.Options[key]{
-		Store:       options.Store,
-		Policy:      options.policy(),
-		Annotations: rotation.Annotations{CurrentSince: AnnotationCurrentSince, NextSince: AnnotationNextSince, RegisteredSince: AnnotationCarriedSince},
-		What:        "Paths of webhooks", Item: "key",
+		Store:  options.Store,
+		Policy: options.policy(),
+		Annotations: rotation.Annotations{
+			CurrentSince: AnnotationCurrentSince, NextSince: AnnotationNextSince, RegisteredSince: AnnotationCarriedSince,
+		},
+		What: "Paths of webhooks", Item: "key",
 		Extra:      k.secrets,
 		Registered: k.carried,
 	})
@@ -61,12 +64,13 @@ const (
 	CauseHandshake = "handshake"
 )
 
-// Expose reports that an API server may have shown the path. The replica that reads the Secret first replaces the key when it is
-// Options.Spacing old, unless a rotation is in progress. Expose does not wait for that.
+// Expose reports that an API server may have shown the path. The replica that reads the Secret first replaces the key
+// when it is Options.Spacing old, unless a rotation is in progress. Expose does not wait for that.
 func (k *Keeper) Expose(cause string) {
 	k.exposures.WithLabelValues(cause).Inc()
 	if k.options.Carried == nil {
-		k.options.Log.V(1).Info("An API server may have shown the path of a webhook, which this process does not register: request a rotation", "cause", cause)
+		k.options.Log.V(1).Info("An API server may have shown the path of a webhook, which this process does not register: request a rotation",
+			"cause", cause)
 		return
 	}
 	k.Keeper.Expose(cause)
@@ -83,8 +87,9 @@ func (k *Keeper) Ready() error {
 // Accepts reports whether secret may follow the plain path of a webhook.
 func (k *Keeper) Accepts(plain, secret string) bool { return accepts(k.State(), plain, secret) }
 
-// Path is the path at which the webhook with a plain path is called: "" before the first Ensure. Call Ensure just before writing the
-// path into a webhook configuration: a replica with an old state would otherwise restore an older path.
+// Path is the path at which the webhook with a plain path is called: "" before the first Ensure. Call Ensure just
+// before writing the path into a webhook configuration: a replica with an old state would otherwise restore an older
+// path.
 func (k *Keeper) Path(plain string) string {
 	current := k.State().Current
 	if current == nil {
@@ -118,16 +123,16 @@ const (
 type Options struct {
 	// Store holds the keys. Its Delay is also the time that replicas have to read a new key.
 	rotation.Store
-	// Plain are the paths of all webhooks, without secrets. The Secret keeps the rest of the paths for operators who register the
-	// webhooks themselves.
+	// Plain are the paths of all webhooks, without secrets. The Secret keeps the rest of the paths for operators who
+	// register the webhooks themselves.
 	Plain []string
 	// Lifetime is the age at which a key is replaced, a day by default.
 	Lifetime time.Duration
 	// Spacing is the least age of a key at which it is replaced because it may have been shown, half an hour by default.
 	Spacing time.Duration
-	// Carried reports whether every webhook configuration has the paths that path returns. It must not call Ensure. Nil if that cannot
-	// be known because an operator registers the webhooks: then keys are replaced on request only, and the previous key is accepted
-	// until it is deleted from the Secret.
+	// Carried reports whether every webhook configuration has the paths that path returns. It must not call Ensure. Nil if
+	// that cannot be known because an operator registers the webhooks: then keys are replaced on request only, and the
+	// previous key is accepted until it is deleted from the Secret.
 	Carried func(ctx context.Context, path func(plain string) string) (bool, error)
 }
 

@@ -32,7 +32,9 @@ var secretName = types.NamespacedName{Namespace: "system", Name: "paths"}
 
 func newKeeper(t *testing.T, hub client.Client, clock *testclock.FakeClock, changes ...func(*Options)) *Keeper {
 	t.Helper()
-	options := Options{Store: rotation.Store{Client: hub, Secret: secretName, Clock: clock, Interval: 20 * time.Second}, Plain: []string{plain}}
+	options := Options{
+		Store: rotation.Store{Client: hub, Secret: secretName, Clock: clock, Interval: 20 * time.Second}, Plain: []string{plain},
+	}
 	for _, change := range changes {
 		change(&options)
 	}
@@ -113,8 +115,9 @@ func TestSettledWritesNothing(t *testing.T) {
 	}
 }
 
-// TestRotation: two replicas that read the Secret at different times, registration that lags, and an API server that lags even more: at
-// any time both replicas accept the path that the API server calls, whichever of them began the rotation, and for whatever cause.
+// TestRotation: two replicas that read the Secret at different times, registration that lags, and an API server that
+// lags even more: at any time both replicas accept the path that the API server calls, whichever of them began the
+// rotation, and for whatever cause.
 func TestRotation(t *testing.T) {
 	for name, begin := range map[string]func(t *testing.T, hub client.Client, clock *testclock.FakeClock){
 		"due": func(_ *testing.T, _ client.Client, clock *testclock.FakeClock) { clock.Step(DefaultLifetime) },
@@ -173,8 +176,8 @@ func TestRotation(t *testing.T) {
 	}
 }
 
-// TestRegisteredByOthers: if the registered paths are unknown, a rotation happens on request only and keeps the previous path until it
-// is removed by hand.
+// TestRegisteredByOthers: if the registered paths are unknown, a rotation happens on request only and keeps the
+// previous path until it is removed by hand.
 func TestRegisteredByOthers(t *testing.T) {
 	hub, clock := fake.NewFakeClient(), testclock.NewFakeClock(epoch)
 	k := newKeeper(t, hub, clock)

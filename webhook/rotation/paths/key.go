@@ -30,8 +30,8 @@ func newKey() (key, error) {
 	return k, nil
 }
 
-// secret is the suffix of a webhook's plain path. An API server accepts it in a webhook configuration, whose path segments must be DNS
-// names.
+// secret is the suffix of a webhook's plain path. An API server accepts it in a webhook configuration, whose path
+// segments must be DNS names.
 func (k key) secret(plain string) string {
 	mac := hmac.New(sha256.New, k)
 	// Writing to a hash.Hash never returns an error.

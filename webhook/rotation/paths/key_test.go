@@ -67,7 +67,8 @@ func TestPath(t *testing.T) {
 		t.Fatal(err)
 	}
 	segments := strings.Split(made.path("/validate-workload"), "/")
-	if len(segments) != 3 || segments[1] != "validate-workload" || len(validation.IsDNS1123Subdomain(segments[2])) > 0 || len(segments[2]) < 32 {
+	if len(segments) != 3 || segments[1] != "validate-workload" || len(validation.IsDNS1123Subdomain(segments[2])) > 0 ||
+		len(segments[2]) < 32 {
 		t.Errorf("path has segments %q", segments)
 	}
 }

@@ -19,7 +19,8 @@ type About struct {
 	Created time.Time
 	// Repository is the URL of the sources, and Downloads the URL of the folder with the files of the release.
 	Repository, Downloads string
-	// Registry is the registry, with a prefix, from which images and the chart are pulled, such as ghcr.io/karmada-compute.
+	// Registry is the registry, with a prefix, from which images and the chart are pulled, such as
+	// ghcr.io/karmada-compute.
 	Registry string
 	// Images are the digests of the images, by their names.
 	Images map[string]string

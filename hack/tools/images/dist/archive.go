@@ -20,8 +20,8 @@ type File struct {
 	Content []byte
 }
 
-// TarGz returns an archive of the files, sorted by name. Every file belongs to root and has the time of the commit: the owner and the
-// time of a build would make every archive another one.
+// TarGz returns an archive of the files, sorted by name. Every file belongs to root and has the time of the commit: the
+// owner and the time of a build would make every archive another one.
 func TarGz(modified time.Time, files ...File) ([]byte, error) {
 	var out bytes.Buffer
 	compressed := gzip.NewWriter(&out)

@@ -15,8 +15,8 @@ import (
 // ArtifactHubFile is the name that Artifact Hub requires.
 const ArtifactHubFile = "artifacthub-pkg.yml"
 
-// artifactHubPackage is Artifact Hub's metadata of a package. Artifact Hub's module has these fields in a type that depends on
-// its database.
+// artifactHubPackage is Artifact Hub's metadata of a package. Artifact Hub's module has these fields in a type that
+// depends on its database.
 type artifactHubPackage struct {
 	Version          string           `json:"version"`
 	Name             string           `json:"name"`

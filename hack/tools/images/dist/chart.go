@@ -28,8 +28,8 @@ type replacement struct {
 	times       int
 }
 
-// StampChart writes the version, and the registry of the images, into the chart in a folder. karmadactl embeds the same chart, so
-// that both install the images of the release.
+// StampChart writes the version, and the registry of the images, into the chart in a folder. karmadactl embeds the same
+// chart, so that both install the images of the release.
 func StampChart(folder string, about *About) error {
 	registry, prefix, found := strings.Cut(about.Registry, "/")
 	if !found {
@@ -58,13 +58,14 @@ func chartAnnotations(about *About) (string, error) {
 		return "", err
 	}
 	content, err := yaml.Marshal(map[string]any{"annotations": map[string]string{
-		"artifacthub.io/images": string(images), "artifacthub.io/license": "Apache-2.0", "artifacthub.io/prerelease": fmt.Sprint(about.prerelease()),
+		"artifacthub.io/images": string(images), "artifacthub.io/license": "Apache-2.0",
+		"artifacthub.io/prerelease": fmt.Sprint(about.prerelease()),
 	}})
 	return string(content), err
 }
 
-// replaceLines replaces lines of a file, and appends a text. A pattern that does not occur as often as expected is an error: the
-// release's chart would differ from the chart that its author expects.
+// replaceLines replaces lines of a file, and appends a text. A pattern that does not occur as often as expected is an
+// error: the release's chart would differ from the chart that its author expects.
 func replaceLines(file, appended string, replacements ...replacement) error {
 	content, err := os.ReadFile(file)
 	if err != nil {

@@ -37,7 +37,8 @@ func about() *About {
 	}
 }
 
-// TestTarGz: the order of the files, and the zone of the time, do not change an archive; content, mode and time of the files do.
+// TestTarGz: the order of the files, and the zone of the time, do not change an archive; content, mode and time of the
+// files do.
 func TestTarGz(t *testing.T) {
 	at := about().Created
 	one, other := File{"b", 0o755, []byte("binary")}, File{"LICENSE", 0o644, []byte("text")}
@@ -62,7 +63,8 @@ func TestTarGz(t *testing.T) {
 			t.Fatal(err)
 		}
 		content, err := io.ReadAll(reader)
-		if err != nil || header.Name != want.Name || header.Mode != want.Mode || !bytes.Equal(content, want.Content) || !header.ModTime.Equal(at.Truncate(time.Second)) {
+		if err != nil || header.Name != want.Name || header.Mode != want.Mode || !bytes.Equal(content, want.Content) ||
+			!header.ModTime.Equal(at.Truncate(time.Second)) {
 			t.Errorf("%+v %q, want %+v, %v", header, content, want, err)
 		}
 	}
@@ -123,10 +125,12 @@ First.
 ## 0.0.1
 `
 
-// TestNotes: a version has its section, with links that work outside of the repository, and a pre-release what comes next.
+// TestNotes: a version has its section, with links that work outside of the repository, and a pre-release what comes
+// next.
 func TestNotes(t *testing.T) {
 	for version, want := range map[string]string{
-		"v0.2.0":      "### Added\n\n- More ([7](" + url + "/blob/v0.2.0/docs/decisions/0007.md)), [elsewhere](https://example.com/a), [below](#added).\n",
+		"v0.2.0": "### Added\n\n- More ([7](" + url +
+			"/blob/v0.2.0/docs/decisions/0007.md)), [elsewhere](https://example.com/a), [below](#added).\n",
 		"v0.1.0":      "First.\n",
 		"v0.3.0-rc.1": "Next.\n",
 	} {
@@ -134,7 +138,9 @@ func TestNotes(t *testing.T) {
 			t.Errorf("%s: %q, %v", version, got, err)
 		}
 	}
-	for version, want := range map[string]string{"v0.3.0": `name the section "Unreleased" "0.3.0"`, "v0.0.1": "says nothing about v0.0.1", "v0.2": "no section"} {
+	for version, want := range map[string]string{
+		"v0.3.0": `name the section "Unreleased" "0.3.0"`, "v0.0.1": "says nothing about v0.0.1", "v0.2": "no section",
+	} {
 		if got, err := Notes(changelog, version, url); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %q, %v", version, got, err)
 		}
@@ -163,7 +169,8 @@ func TestKrew(t *testing.T) {
 	if err := yaml.UnmarshalStrict(content, &plugin); err != nil {
 		t.Fatal(err)
 	}
-	if plugin.APIVersion != "krew.googlecontainertools.github.com/v1alpha2" || plugin.Kind != "Plugin" || plugin.Metadata["name"] != "compute" ||
+	if plugin.APIVersion != "krew.googlecontainertools.github.com/v1alpha2" || plugin.Kind != "Plugin" ||
+		plugin.Metadata["name"] != "compute" ||
 		plugin.Spec.Version != "v1.2.3" || len(plugin.Spec.ShortDescription) > 50 || len(plugin.Spec.Platforms) != 2 {
 		t.Fatalf("manifest\n%s", content)
 	}
@@ -174,7 +181,8 @@ func TestKrew(t *testing.T) {
 	if second := plugin.Spec.Platforms[1]; !reflect.DeepEqual(second, want) {
 		t.Errorf("platform %+v, want %+v", second, want)
 	}
-	if _, err := Krew(about(), sums, []string{"linux/arm64"}); err == nil || !strings.Contains(err.Error(), "kubectl-compute_v1.2.3_linux_arm64.tar.gz") {
+	if _, err := Krew(about(), sums, []string{"linux/arm64"}); err == nil ||
+		!strings.Contains(err.Error(), "kubectl-compute_v1.2.3_linux_arm64.tar.gz") {
 		t.Errorf("a platform without an archive: %v", err)
 	}
 }
@@ -188,7 +196,8 @@ func TestArtifactHub(t *testing.T) {
 	if err := yaml.UnmarshalStrict(content, &hub); err != nil {
 		t.Fatal(err)
 	}
-	if hub.Version != "1.2.3" || hub.AppVersion != "v1.2.3" || hub.Digest != "sha256:cc" || hub.CreatedAt != "2026-01-02T02:04:05Z" || hub.Prerelease ||
+	if hub.Version != "1.2.3" || hub.AppVersion != "v1.2.3" || hub.Digest != "sha256:cc" ||
+		hub.CreatedAt != "2026-01-02T02:04:05Z" || hub.Prerelease ||
 		len(hub.ContainersImages) != 2 || hub.ContainersImages[1].Image != "registry.example.com/compute/karmada-compute-cell:v1.2.3@sha256:bb" {
 		t.Errorf("package\n%s", content)
 	}
@@ -203,7 +212,8 @@ func TestProvenance(t *testing.T) {
 	released := about()
 	released.Images = map[string]string{"karmada-compute-cell": "sha256:" + hash("c")}
 	released.Commit = strings.Repeat("d", 40)
-	content, err := Provenance(released, Checksums{"b": hash("b"), "a": hash("a")}, Build{Builder: "https://example.com/builder", Go: "go1.26.0", Parameters: map[string]string{"version": "v1.2.3"}})
+	content, err := Provenance(released, Checksums{"b": hash("b"), "a": hash("a")},
+		Build{Builder: "https://example.com/builder", Go: "go1.26.0", Parameters: map[string]string{"version": "v1.2.3"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,7 +241,9 @@ func TestProvenance(t *testing.T) {
 	if err := json.Unmarshal(content, &statement); err != nil {
 		t.Fatal(err)
 	}
-	if statement.Type != "https://in-toto.io/Statement/v1" || statement.PredicateType != "https://slsa.dev/provenance/v1" || statement.Predicate.RunDetails.Builder.ID != "https://example.com/builder" {
+	if statement.Type != "https://in-toto.io/Statement/v1" ||
+		statement.PredicateType != "https://slsa.dev/provenance/v1" ||
+		statement.Predicate.RunDetails.Builder.ID != "https://example.com/builder" {
 		t.Errorf("statement\n%s", content)
 	}
 	subjects := map[string]string{}
@@ -241,7 +253,8 @@ func TestProvenance(t *testing.T) {
 	if len(subjects) != 3 || subjects["a"] != hash("a") || subjects["registry.example.com/compute/karmada-compute-cell"] != hash("c") {
 		t.Errorf("subjects %v", subjects)
 	}
-	if sources := statement.Predicate.BuildDefinition.ResolvedDependencies[0]; sources.URI != "git+"+url+"@refs/tags/v1.2.3" || sources.Digest["gitCommit"] != released.Commit {
+	if sources := statement.Predicate.BuildDefinition.ResolvedDependencies[0]; sources.URI != "git+"+url+
+		"@refs/tags/v1.2.3" || sources.Digest["gitCommit"] != released.Commit {
 		t.Errorf("sources %+v", sources)
 	}
 	if _, err := Provenance(released, Checksums{"a": "no checksum"}, Build{Builder: "https://example.com/builder"}); err == nil {
@@ -259,7 +272,8 @@ func copyChart(t *testing.T) string {
 	return folder
 }
 
-// TestChart: the stamped chart of the repository has the version, renders the images of the release, and is the same each time.
+// TestChart: the stamped chart of the repository has the version, renders the images of the release, and is the same
+// each time.
 func TestChart(t *testing.T) {
 	var packed [][]byte
 	for range 2 {
@@ -280,14 +294,18 @@ func TestChart(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if loaded.Metadata.Version != "1.2.3" || loaded.Metadata.AppVersion != "v1.2.3" || !strings.Contains(loaded.Metadata.Annotations["artifacthub.io/images"], "karmada-compute:v1.2.3@sha256:aa") {
+	if loaded.Metadata.Version != "1.2.3" || loaded.Metadata.AppVersion != "v1.2.3" ||
+		!strings.Contains(loaded.Metadata.Annotations["artifacthub.io/images"], "karmada-compute:v1.2.3@sha256:aa") {
 		t.Errorf("metadata %+v", loaded.Metadata)
 	}
 	capabilities := chartutil.DefaultCapabilities.Copy()
 	capabilities.KubeVersion = chartutil.KubeVersion{Version: "v1.35.0", Major: "1", Minor: "35"}
-	for part, image := range map[string]string{"host": "registry.example.com/compute/karmada-compute:v1.2.3", "hub": "registry.example.com/compute/karmada-compute-cell:v1.2.3"} {
+	for part, image := range map[string]string{
+		"host": "registry.example.com/compute/karmada-compute:v1.2.3", "hub": "registry.example.com/compute/karmada-compute-cell:v1.2.3",
+	} {
 		values := map[string]any{"host": map[string]any{"enabled": part == "host"}, "hub": map[string]any{"enabled": part == "hub"}}
-		complete, err := chartutil.ToRenderValues(loaded, values, chartutil.ReleaseOptions{Name: ChartName, Namespace: "karmada-system"}, capabilities)
+		complete, err := chartutil.ToRenderValues(loaded, values,
+			chartutil.ReleaseOptions{Name: ChartName, Namespace: "karmada-system"}, capabilities)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -54,7 +54,8 @@ type krewPlatform struct {
 func Krew(about *About, sums Checksums, platforms []string) ([]byte, error) {
 	spec := krewSpec{
 		Version: about.Version, Homepage: about.Repository, ShortDescription: "Show and change Workloads of karmada-compute",
-		Description: "Shows where the Instances of a Workload run, explains why they do not run, and restarts, scales and converts Workloads, with the\n" +
+		Description: "Shows where the Instances of a Workload run, explains why they do not run, and restarts, scales and " +
+			"converts Workloads, with the\n" +
 			"rights of the user.\n",
 	}
 	for _, platform := range platforms {

@@ -21,7 +21,8 @@ var (
 	relativeLink = regexp.MustCompile(`\]\(([^)#][^):]*)\)`)
 )
 
-// Notes returns the section of a version in a changelog. Links to files of the repository become links to the files at the tag.
+// Notes returns the section of a version in a changelog. Links to files of the repository become links to the files at
+// the tag.
 func Notes(changelog, version, repository string) (string, error) {
 	wanted := strings.TrimPrefix(version, "v")
 	body, found := cut(changelog, wanted)
@@ -29,7 +30,8 @@ func Notes(changelog, version, repository string) (string, error) {
 		body, found = cut(changelog, unreleased)
 	}
 	if !found {
-		return "", fmt.Errorf("CHANGELOG.md has no section for %s: name the section %q \"%s\" and commit that before the tag", version, unreleased, wanted)
+		return "", fmt.Errorf("CHANGELOG.md has no section for %s: name the section %q \"%s\" and commit that before the tag", version,
+			unreleased, wanted)
 	}
 	if body == "" {
 		return "", fmt.Errorf("CHANGELOG.md says nothing about %s: describe the version there before the tag", version)

@@ -32,8 +32,8 @@ type Build struct {
 // predicateType is the type of a provenance of SLSA 1.
 const predicateType = "https://slsa.dev/provenance/v1"
 
-// Provenance returns the statement about files by checksum and images by digest. It has no build time, so that a second build of
-// the commit by the same builder gives the same bytes.
+// Provenance returns the statement about files by checksum and images by digest. It has no build time, so that a second
+// build of the commit by the same builder gives the same bytes.
 func Provenance(about *About, sums Checksums, build Build) ([]byte, error) {
 	parameters := map[string]any{}
 	for name, value := range build.Parameters {
@@ -57,7 +57,9 @@ func Provenance(about *About, sums Checksums, build Build) ([]byte, error) {
 	if err := predicate.Validate(); err != nil {
 		return nil, err
 	}
-	statement := &intoto.Statement{Type: intoto.StatementTypeUri, PredicateType: predicateType, Subject: subjects(about, sums), Predicate: &structpb.Struct{}}
+	statement := &intoto.Statement{
+		Type: intoto.StatementTypeUri, PredicateType: predicateType, Subject: subjects(about, sums), Predicate: &structpb.Struct{},
+	}
 	content, err := protojson.Marshal(predicate)
 	if err := errors.Join(err, protojson.Unmarshal(content, statement.Predicate), statement.Validate()); err != nil {
 		return nil, err
