@@ -5,7 +5,6 @@ package cells
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"time"
@@ -18,23 +17,24 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// Gone deletes the add-on's objects for cells that are lost permanently. Every replica runs one, and the first one does
-// the work. It is safe for concurrent use.
+// Gone deletes the add-on's objects for cells that are lost permanently, and releases Works whose objects are gone from
+// their cell. Every replica runs one, and the first one does the work. It is safe for concurrent use.
 type Gone struct {
 	// Hub reads Clusters from a cache and writes to the hub.
 	Hub client.Client
@@ -49,6 +49,8 @@ func (r *Gone) Register(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("cells-gone").
 		For(&clusterv1alpha1.Cluster{}, builder.WithPredicates(concerned())).
+		Watches(&workv1alpha1.Work{}, handler.EnqueueRequestsFromMapFunc(cellOfWork),
+			builder.WithPredicates(predicate.NewPredicateFuncs(isPreserved))).
 		WithOptions(controller.Options{NeedLeaderElection: new(false)}).
 		Complete(r)
 }
@@ -72,7 +74,7 @@ func isConcerned(object client.Object) bool {
 
 const (
 	// goneFieldManager is the field manager of this controller's writes.
-	goneFieldManager = client.FieldOwner("karmada-compute-forget")
+	goneFieldManager apply.FieldManager = "karmada-compute-forget"
 	// dropInterval is the delay before the Works of a cell are listed again: Karmada deletes them one after the other.
 	dropInterval = 5 * time.Second
 	// executionFinalizer holds a Work until Karmada has deleted the Work's objects from the cell.
@@ -89,7 +91,11 @@ func (r *Gone) Reconcile(ctx context.Context, request reconcile.Request) (reconc
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if !IsForgotten(cluster) {
-		return reconcile.Result{}, conditions{r.Hub, r.Clock}.write(ctx, cluster, v1alpha.ConditionComputeForgotten, nil)
+		wait, err := r.releasePreserved(ctx, cluster)
+		if err != nil {
+			return reconcile.Result{}, err
+		}
+		return reconcile.Result{RequeueAfter: wait}, conditions{r.Hub, r.Clock}.write(ctx, cluster, v1alpha.ConditionComputeForgotten, nil)
 	}
 	left, err := r.dropWorks(ctx, cluster)
 	if err != nil {
@@ -145,19 +151,20 @@ func (r *Gone) drop(ctx context.Context, work *metav1.PartialObjectMetadata, rea
 	if ready || !slices.Contains(work.Finalizers, executionFinalizer) {
 		return nil
 	}
-	rest := slices.DeleteFunc(slices.Clone(work.Finalizers), func(f string) bool { return f == executionFinalizer })
-	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
-		"uid": work.UID, "resourceVersion": work.ResourceVersion, "finalizers": rest,
-	}})
-	if err != nil {
-		return fmt.Errorf("encode the finalizers of Work %s: %w", client.ObjectKeyFromObject(work), err)
-	}
-	err = r.Hub.Patch(ctx, work, client.RawPatch(types.MergePatchType, patch), goneFieldManager)
-	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
-		return fmt.Errorf("release Work %s: %w", client.ObjectKeyFromObject(work), err)
+	if err := r.release(ctx, work); err != nil {
+		return err
 	}
 	log.FromContext(ctx).Info("Let go of a Work for a cell that is gone for good", "work", work.Name, "namespace", work.Namespace)
 	return nil
+}
+
+// release removes Karmada's finalizer from a Work that is being deleted. It is no error if another client was faster.
+func (r *Gone) release(ctx context.Context, work client.Object) error {
+	err := apply.RemoveFinalizer(ctx, r.Hub, goneFieldManager, work, executionFinalizer)
+	if apierrors.IsConflict(err) {
+		return nil
+	}
+	return err
 }
 
 func isReady(cluster *clusterv1alpha1.Cluster) bool {

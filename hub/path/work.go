@@ -20,6 +20,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
@@ -100,8 +101,8 @@ func manifestOf(work *workv1alpha1.Work) (manifest, bool) {
 	return m, m.Kind == v1alpha.KindWorkloadDeployment && m.APIVersion == v1alpha.GroupVersion.String()
 }
 
-// TrimWork is a cache transform that keeps of the Work of a WorkloadDeployment what Judge reads, of others next to nothing, and
-// leaves the add-on's own Works as they are: Works that carry hub namespaces, and Works of the inventory.
+// TrimWork is a cache transform that keeps of the Work of a WorkloadDeployment what Judge reads, of others next to
+// nothing, and leaves the add-on's own Works as they are: Works that carry hub namespaces, and Works of the inventory.
 func TrimWork(object any) (any, error) {
 	work, ok := object.(*workv1alpha1.Work)
 	if !ok {
@@ -116,6 +117,7 @@ func TrimWork(object any) (any, error) {
 	}}
 	m, ours := manifestOf(work)
 	if !ours {
+		cells.TrimPreserved(work, trimmed)
 		if carriesSlice(work) {
 			trimSliceWork(work, trimmed)
 		}
