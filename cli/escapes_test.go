@@ -30,10 +30,12 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// escapes are text that a terminal obeys: sequences, control characters of one and of two bytes, and a change of direction.
+// escapes are text that a terminal obeys: sequences, control characters of one and of two bytes, and a change of
+// direction.
 const escapes = "\x1b[2J\x1b]0;t\x07\u009b31m\x7f\u202e"
 
-// streaming are the commands that print what a container writes, which is the container's own terminal, and their arguments.
+// streaming are the commands that print what a container writes, which is the container's own terminal, and their
+// arguments.
 var streaming = []string{"logs", "exec", "attach", "port-forward"}
 
 // structural are the fields that identify an object: without them nothing of it is printed.
@@ -51,25 +53,34 @@ func TestEscapes(t *testing.T) {
 		Spec:       v1alpha.WorkloadRevisionSpec{Revision: 1, Template: w.Spec.Template},
 	})
 	manifest := filepath.Join(t.TempDir(), "evil.yaml")
-	content := "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: " + quoted("x\n"+escapes) + "}\nspec: {selector: {matchLabels: {a: b}}, template: " +
+	content := "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: " + quoted("x\n"+escapes) +
+		"}\nspec: {selector: {matchLabels: {a: b}}, template: " +
 		"{metadata: {labels: {a: b}}, spec: {hostNetwork: true, containers: [{name: a, image: " + quoted(escapes) + "}]}}}\n"
 	if err := os.WriteFile(manifest, []byte(content), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	calls := map[string][][]string{
-		"tree": {{"web"}, {"web", "-o", "wide"}, {"web", "-o", "json"}, {"web", "-o", "jsonpath={}"}}, "explain": {{"web"}, {d.Name + "-1"}, {"web", "-o", "yaml"}},
-		"events": {{"web"}, {"web", "-o", "json"}}, "restart": {{"web"}}, "scale": {{"web", "--replicas=2"}}, "convert": {{"-f", manifest, "--city=DFW"}},
+		"list":    {{}, {"-A", "-o", "wide"}, {"-o", "json"}},
+		"tree":    {{"web"}, {"web", "-o", "wide"}, {"web", "-o", "json"}, {"web", "-o", "jsonpath={}"}},
+		"explain": {{"web"}, {d.Name + "-1"}, {"web", "-o", "yaml"}},
+		"events":  {{"web"}, {"web", "-o", "json"}}, "restart": {{"web"}}, "scale": {{"web", "--replicas=2"}},
+		"convert":        {{"-f", manifest, "--city=DFW"}},
 		"rollout status": {{"web", "--watch=false"}}, "rollout history": {{"web"}, {"web", "--revision=1"}}, "rollout undo": {{"web"}},
+		"rollout restart": {{"web"}}, "set image": {{"web", "web=nginx:2"}, {"web", "db=nginx:2"}},
 		"rollout pause": {{"web"}}, "rollout resume": {{"web"}}, "status": {{"--system-namespace", f.Namespace.Name}},
 	}
-	for _, name := range leaves(newCommand(&command{Options: Options{Use: "compute", Flags: genericclioptions.NewConfigFlags(true), Operator: true, Clock: clock.RealClock{}}}), "") {
+	for _, name := range leaves(newCommand(&command{
+		Options: Options{Use: "compute", Flags: genericclioptions.NewConfigFlags(true), Operator: true, Clock: clock.RealClock{}},
+	}), "") {
 		if calls[name] == nil && !slices.Contains(streaming, name) {
 			t.Errorf("command %q is not tried", name)
 		}
 	}
 	// The names of the objects are kept at first, so that there is something to print, and then not even they.
 	printed := 0
-	for _, kept := range [][]string{append([]string{"name", "namespace", "type", "status", "cityCode", "controller"}, structural...), structural} {
+	for _, kept := range [][]string{
+		append([]string{"name", "namespace", "type", "status", "cityCode", "controller"}, structural...), structural,
+	} {
 		config := f.evilProxy(kept)
 		for name, all := range calls {
 			for _, args := range all {
@@ -82,7 +93,8 @@ func TestEscapes(t *testing.T) {
 	}
 }
 
-// tryEscapes calls a command as a consumer and as an operator. It returns in how many outputs there is a text of another party.
+// tryEscapes calls a command as a consumer and as an operator. It returns in how many outputs there is a text of
+// another party.
 func (f *fixture) tryEscapes(config *rest.Config, name string, args []string) (printed int) {
 	f.Helper()
 	for _, operator := range []bool{name == "status", true} {
@@ -150,7 +162,8 @@ func (f *fixture) evilProxy(kept []string) *rest.Config {
 		ModifyResponse: func(response *http.Response) error {
 			body, err := io.ReadAll(response.Body)
 			var tree map[string]any
-			if err != nil || json.Unmarshal(body, &tree) != nil || strings.HasSuffix(asText(tree["kind"]), "ResourceList") || strings.HasPrefix(asText(tree["kind"]), "API") {
+			if err != nil || json.Unmarshal(body, &tree) != nil || strings.HasSuffix(asText(tree["kind"]), "ResourceList") ||
+				strings.HasPrefix(asText(tree["kind"]), "API") {
 				response.Body = io.NopCloser(bytes.NewReader(body))
 				return err
 			}

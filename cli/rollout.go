@@ -31,7 +31,7 @@ func (c *command) rolloutCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	parent.AddCommand(c.rolloutStatusCommand(), c.rolloutHistoryCommand(), c.rolloutUndoCommand(),
+	parent.AddCommand(c.rolloutStatusCommand(), c.rolloutHistoryCommand(), c.rolloutUndoCommand(), c.restartCommand(),
 		c.pauseCommand("pause", "paused", true), c.pauseCommand("resume", "resumed", false))
 	return parent
 }
@@ -65,7 +65,8 @@ func (c *command) rolloutStatusCommand() *cobra.Command {
 		}
 		return c.followRollout(ctx, name, watch)
 	})
-	cmd.Long = "Show the status of the rollout, until it is complete. The exit code is 1 when the rollout has failed, was undone, or was not complete\nin time."
+	cmd.Long = "Show the status of the rollout, until it is complete. The exit code is 1 when the rollout has failed, was " +
+		"undone, or was not complete\nin time."
 	cmd.Flags().BoolVarP(&watch, "watch", "w", true, "Watch the status of the rollout until it is done.")
 	cmd.Flags().DurationVar(&timeout, "timeout", 0, "The length of time to wait before ending the watch; 0 means never.")
 	return cmd
@@ -97,8 +98,8 @@ func (c *command) followRollout(ctx context.Context, name string, watch bool) er
 	}
 }
 
-// rolloutMessage returns the message of `kubectl rollout status` about a Workload, whether the rollout is done, and the error of
-// a failed rollout.
+// rolloutMessage returns the message of `kubectl rollout status` about a Workload, whether the rollout is done, and the
+// error of a failed rollout.
 func rolloutMessage(workload *v1alpha.Workload) (message string, done bool, err error) {
 	status := &workload.Status
 	if status.Rollout == nil || status.ObservedGeneration < workload.Generation {
@@ -160,7 +161,8 @@ func imagesOf(template *v1alpha.InstanceTemplateSpec) string {
 // revisionsOf returns the revisions of a Workload, the oldest first.
 func revisionsOf(ctx context.Context, s *session, workload *v1alpha.Workload) ([]v1alpha.WorkloadRevision, error) {
 	var list v1alpha.WorkloadRevisionList
-	err := s.project.Client.List(ctx, &list, client.InNamespace(workload.Namespace), client.MatchingLabels{v1alpha.LabelWorkloadUID: string(workload.UID)})
+	err := s.project.Client.List(ctx, &list, client.InNamespace(workload.Namespace),
+		client.MatchingLabels{v1alpha.LabelWorkloadUID: string(workload.UID)})
 	if err != nil {
 		return nil, err
 	}

@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package cli is the command tree `compute` of karmadactl, and the kubectl plugin kubectl-compute. It reads and writes only
-// through the API servers.
+// Package cli is the command tree `compute` of karmadactl, and the kubectl plugin kubectl-compute. It reads and writes
+// only through the API servers.
 package cli
 
 import (
@@ -42,7 +42,8 @@ import (
 type Options struct {
 	// Use is the name of the command.
 	Use string
-	// Flags configure the connection to the control plane that --kubeconfig names: the project's, or for an operator the hub.
+	// Flags configure the connection to the control plane that --kubeconfig names: the project's, or for an operator the
+	// hub.
 	Flags *genericclioptions.ConfigFlags
 	// Operator makes the command read the hub and its cells, and a project through Milo's root.
 	Operator bool
@@ -55,8 +56,9 @@ type Options struct {
 // command holds the state that the subcommands share.
 type command struct {
 	Options
-	// raw are the outputs that the process has. Streams are cleaned: what is written there is text for people, and parts of it come from
-	// cells, consumers and files. raw is for what a terminal is to obey: a Screen, and the streams of a container.
+	// raw are the outputs that the process has. Streams are cleaned: what is written there is text for people, and parts
+	// of it come from cells, consumers and files. raw is for what a terminal is to obey: a Screen, and the streams of a
+	// container.
 	raw genericiooptions.IOStreams
 	// data is for formats that programs read.
 	data io.Writer
@@ -89,8 +91,8 @@ func newCommand(c *command) *cobra.Command {
 	root.SetIn(c.Streams.In)
 	root.SetOut(c.Streams.Out)
 	root.SetErr(c.Streams.ErrOut)
-	root.AddCommand(c.treeCommand(), c.explainCommand(), c.eventsCommand(), c.restartCommand(), c.scaleCommand(), c.rolloutCommand(), c.convertCommand(),
-		c.logsCommand(), c.execCommand(), c.attachCommand(), c.portForwardCommand())
+	root.AddCommand(c.listCommand(), c.treeCommand(), c.explainCommand(), c.eventsCommand(), c.restartCommand(), c.scaleCommand(),
+		c.setCommand(), c.rolloutCommand(), c.convertCommand(), c.logsCommand(), c.execCommand(), c.attachCommand(), c.portForwardCommand())
 	if !c.Operator {
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl compute"}
 		c.Flags.AddFlags(root.PersistentFlags())
@@ -108,7 +110,8 @@ func newCommand(c *command) *cobra.Command {
 
 func (c *command) about() string {
 	if c.Operator {
-		return "--kubeconfig leads to the hub, the karmada-apiserver, and --project names the project. With --milo-kubeconfig the project itself is\n" +
+		return "--kubeconfig leads to the hub, the karmada-apiserver, and --project names the project. With --milo-kubeconfig " +
+			"the project itself is\n" +
 			"read as well; without it what the hub has of it is shown."
 	}
 	return "--kubeconfig leads to your project. Objects that you may not read are left out."
@@ -119,7 +122,8 @@ func (c *command) addOperatorFlags(flags *pflag.FlagSet) {
 	flags.StringVar(c.Flags.Context, "karmada-context", *c.Flags.Context, "The context to use in the kubeconfig of the hub.")
 	flags.StringVarP(c.Flags.Namespace, "namespace", "n", *c.Flags.Namespace, "The namespace in the project.")
 	flags.StringVar(&c.project, "project", "", "The name of the project: of the Project at Milo or, without Milo, of the namespace.")
-	flags.StringVar(&c.miloKubeconfig, "milo-kubeconfig", "", "Path to a kubeconfig of Milo's root, for access to the project. No effect without Milo.")
+	flags.StringVar(&c.miloKubeconfig, "milo-kubeconfig", "",
+		"Path to a kubeconfig of Milo's root, for access to the project. No effect without Milo.")
 }
 
 // context returns a context that ends with the first Ctrl-C, and when the reader of an output pipe is gone.
@@ -183,8 +187,8 @@ const (
 // ended is an error that ends the process without a message.
 func ended(code int) error { return exec.CodeExitError{Err: errors.New(""), Code: code} }
 
-// tell converts errors to what users of kubectl expect: an interruption is silent, a closed pipe is not an error, and the message
-// names a control plane that cannot be reached.
+// tell converts errors to what users of kubectl expect: an interruption is silent, a closed pipe is not an error, and
+// the message names a control plane that cannot be reached.
 func tell(ctx context.Context, err error) error {
 	var unreached *url.Error
 	switch {
@@ -221,7 +225,8 @@ func (c *command) completeObjects(cmd *cobra.Command, args []string, _ string) (
 	return append(workloads, instances...), cobra.ShellCompDirectiveNoFileComp
 }
 
-// names returns the names of the Workloads and Instances in the namespace. Objects that cannot be read are not completed.
+// names returns the names of the Workloads and Instances in the namespace. Objects that cannot be read are not
+// completed.
 func (c *command) names(cmd *cobra.Command) (workloads, instances []string) {
 	ctx, stop := c.context(cmd)
 	defer stop()

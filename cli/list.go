@@ -1,0 +1,229 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/duration"
+	"k8s.io/cli-runtime/pkg/printers"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/view"
+)
+
+// watchPause is how long list --watch waits after a change: a rollout changes many objects within a moment.
+const watchPause = 500 * time.Millisecond
+
+// listing holds the flags of list.
+type listing struct {
+	allNamespaces, watch bool
+	selector             string
+	out                  *output
+}
+
+func (c *command) listCommand() *cobra.Command {
+	o := &listing{}
+	cmd := &cobra.Command{
+		Use:     "list",
+		Aliases: []string{"ls"},
+		Short:   "List Workloads: their cities, ready Instances, rollout, and the reason of a fault",
+		Long: "List Workloads. REASON is the most specific reason of a Workload and of its deployments;\n" +
+			"`explain` says of one Workload what it waits for, and who must act.",
+		Example: c.examples(`
+  # The Workloads of a namespace
+  %s list
+  # Of all namespaces with a label, with their images, as they change
+  %s list -A -l team=web -o wide -w`),
+		Args: cobra.NoArgs,
+	}
+	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the Workloads of all namespaces of the project.")
+	cmd.Flags().StringVarP(&o.selector, "selector", "l", "", "List the Workloads with these labels, such as -l team=web.")
+	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "Print a Workload again after each change, until Ctrl-C.")
+	o.out = newOutput(cmd)
+	cmd.RunE = c.run(func(ctx context.Context, _ []string) error { return c.list(ctx, o) })
+	return cmd
+}
+
+func (c *command) list(ctx context.Context, o *listing) error {
+	if err := o.out.check(); err != nil {
+		return err
+	}
+	if o.watch && !o.out.isText() {
+		return errors.New("--watch prints a table; use -o wide, or no -o")
+	}
+	options, err := o.options()
+	if err != nil {
+		return err
+	}
+	s, err := c.connectToProject()
+	if err != nil {
+		return err
+	}
+	if !o.allNamespaces {
+		options = append(options, client.InNamespace(s.namespace))
+	}
+
+	found, err := c.overviews(ctx, s, options)
+	switch {
+	case err != nil:
+		return err
+	case !o.out.isText():
+		return o.out.print(c.data, "WorkloadOverviewList", map[string]any{"items": found})
+	case len(found) == 0 && !o.watch:
+		_, err := fmt.Fprintln(c.Streams.ErrOut, o.nothing(s))
+		return err
+	}
+	if err := c.printOverviews(o, found, true); err != nil || !o.watch {
+		return err
+	}
+	return c.watchOverviews(ctx, s, o, options, found)
+}
+
+// options are what the flags select, but for the namespace.
+func (o *listing) options() ([]client.ListOption, error) {
+	if o.selector == "" {
+		return nil, nil
+	}
+	selector, err := labels.Parse(o.selector)
+	if err != nil {
+		return nil, fmt.Errorf("--selector: %w", err)
+	}
+	return []client.ListOption{client.MatchingLabelsSelector{Selector: selector}}, nil
+}
+
+// nothing says that the list is empty, as kubectl does.
+func (o *listing) nothing(s *session) string {
+	if o.allNamespaces {
+		return "No resources found"
+	}
+	return fmt.Sprintf("No resources found in %s namespace.", s.namespace)
+}
+
+// overviews reads the selected Workloads, in the order in which they are shown.
+func (c *command) overviews(ctx context.Context, s *session, options []client.ListOption) ([]view.Overview, error) {
+	workloads := &v1alpha.WorkloadList{}
+	if err := s.project.Client.List(ctx, workloads, options...); err != nil {
+		return nil, err
+	}
+	deployments := &v1alpha.WorkloadDeploymentList{}
+	if len(workloads.Items) > 0 {
+		// The labels are the Workloads': their deployments may have others.
+		within := slices.DeleteFunc(slices.Clone(options), func(option client.ListOption) bool {
+			_, selects := option.(client.MatchingLabelsSelector)
+			return selects
+		})
+		if err := s.project.Client.List(ctx, deployments, within...); err != nil {
+			return nil, err
+		}
+	}
+	result := make([]view.Overview, 0, len(workloads.Items))
+	for i := range workloads.Items {
+		result = append(result, view.OverviewOf(&workloads.Items[i], deployments.Items, c.Clock.Now()))
+	}
+	slices.SortFunc(result, view.CompareOverviews)
+	return result, nil
+}
+
+// watchOverviews prints what changes, until the user ends it.
+func (c *command) watchOverviews(
+	ctx context.Context, s *session, o *listing, options []client.ListOption, before []view.Overview,
+) error {
+	project := s.project.Client
+	watcher, err := client.NewWithWatch(s.project.Config, client.Options{Scheme: project.Scheme(), Mapper: project.RESTMapper()})
+	if err != nil {
+		return err
+	}
+	for {
+		if err := awaitChange(ctx, watcher, options); err != nil {
+			return err
+		}
+		now, err := c.overviews(ctx, s, options)
+		if err != nil {
+			return err
+		}
+		changed := slices.DeleteFunc(slices.Clone(now), func(one view.Overview) bool {
+			return slices.ContainsFunc(before, func(other view.Overview) bool { return equality.Semantic.DeepEqual(one, other) })
+		})
+		if err := c.printOverviews(o, changed, false); err != nil {
+			return err
+		}
+		before = now
+	}
+}
+
+// awaitChange returns after a change of a Workload. An API server ends a watch after some minutes: that counts as one.
+func awaitChange(ctx context.Context, watcher client.WithWatch, options []client.ListOption) error {
+	watch, err := watcher.Watch(ctx, &v1alpha.WorkloadList{}, options...)
+	if err != nil {
+		return err
+	}
+	defer watch.Stop()
+	timer := time.NewTimer(watchPause)
+	defer timer.Stop()
+	// The watch begins with the Workloads that exist. What is reported within the pause is seen by the next read.
+	for paused := false; ; {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-timer.C:
+			paused = true
+		case _, open := <-watch.ResultChan():
+			if !open || paused {
+				return nil
+			}
+		}
+	}
+}
+
+// printOverviews prints rows of the table.
+func (c *command) printOverviews(o *listing, found []view.Overview, header bool) error {
+	w := printers.GetNewTabWriter(c.Streams.Out)
+	columns := []string{"NAME", "CITIES", "READY", "ROLLOUT", "REASON", "AGE"}
+	if o.allNamespaces {
+		columns = slices.Insert(columns, 0, "NAMESPACE")
+	}
+	if o.out.isWide() {
+		columns = append(columns, "IMAGES")
+	}
+	if header {
+		if _, err := fmt.Fprintln(w, strings.Join(columns, "\t")); err != nil {
+			return err
+		}
+	}
+	for i := range found {
+		if err := c.printOverview(w, o, &found[i]); err != nil {
+			return err
+		}
+	}
+	return w.Flush()
+}
+
+func (c *command) printOverview(w io.Writer, o *listing, one *view.Overview) error {
+	none := func(text string) string { return cmp.Or(text, "<none>") }
+	age := duration.HumanDuration(c.Clock.Now().Sub(one.Created.Time))
+	row := []string{
+		one.Name, none(strings.Join(one.Cities, ",")), fmt.Sprintf("%d/%d", one.Ready, one.Desired),
+		none(one.Rollout), none(one.Reason), age,
+	}
+	if o.allNamespaces {
+		row = slices.Insert(row, 0, one.Namespace)
+	}
+	if o.out.isWide() {
+		row = append(row, none(strings.Join(one.Images, ",")))
+	}
+	_, err := fmt.Fprintln(w, strings.Join(row, "\t"))
+	return err
+}

@@ -1,0 +1,92 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package view
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// Overview is what a list shows of a Workload.
+type Overview struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	// Cities are the codes of the cities that have a deployment, in the order of the alphabet.
+	Cities []string `json:"cities,omitempty"`
+	// Ready and Desired are numbers of Instances.
+	Ready   int32 `json:"ready"`
+	Desired int32 `json:"desired"`
+	// Rollout is the phase of the rollout, with the city that it is in while it has not ended.
+	Rollout string `json:"rollout,omitempty"`
+	// Reason is the most specific reason of the Workload and its deployments.
+	Reason string `json:"reason,omitempty"`
+	// Finding is the cause of a fault; nil when all is well.
+	Finding *Finding `json:"finding,omitempty"`
+	// Images are the images of the containers, in their order.
+	Images  []string    `json:"images,omitempty"`
+	Created metav1.Time `json:"created"`
+}
+
+// OverviewOf returns the overview of a Workload, from its deployments among all. It changes neither.
+func OverviewOf(workload *v1alpha.Workload, all []v1alpha.WorkloadDeployment, now time.Time) Overview {
+	s := &Snapshot{Name: workload.Name, Namespace: workload.Namespace, Workload: workload, Now: now}
+	for i := range all {
+		if all[i].Namespace == workload.Namespace && all[i].Spec.WorkloadRef.UID == workload.UID {
+			s.Deployments = append(s.Deployments, all[i])
+		}
+	}
+	s.sort()
+
+	tree := s.Tree()
+	o := Overview{
+		Namespace: workload.Namespace, Name: workload.Name, Created: workload.CreationTimestamp,
+		Ready: workload.Status.ReadyReplicas, Desired: workload.Status.DesiredReplicas,
+		Rollout: rolloutOf(workload), Reason: tree.Reason, Finding: tree.Finding, Images: imagesOf(workload),
+	}
+	for _, city := range tree.Children {
+		o.Cities = append(o.Cities, city.City)
+		if city.Finding != nil && (o.Finding == nil || city.Finding.over(o.Finding)) {
+			o.Finding, o.Reason = city.Finding, city.Finding.Reason
+		}
+	}
+	if found := s.workloadFinding(); found != nil {
+		o.Finding, o.Reason = found, found.Reason
+	}
+	slices.Sort(o.Cities)
+	o.Cities = slices.Compact(o.Cities)
+	return o
+}
+
+// rolloutOf returns the phase of the rollout of a Workload, with the city that it is in.
+func rolloutOf(workload *v1alpha.Workload) string {
+	rollout := workload.Status.Rollout
+	if rollout == nil {
+		return ""
+	}
+	return strings.TrimSpace(string(rollout.Phase) + " " + rollout.City)
+}
+
+// imagesOf returns the images of the containers of a Workload; none for a virtual machine.
+func imagesOf(workload *v1alpha.Workload) []string {
+	sandbox := workload.Spec.Template.Spec.Runtime.Sandbox
+	if sandbox == nil {
+		return nil
+	}
+	var images []string
+	for i := range sandbox.Containers {
+		images = append(images, sandbox.Containers[i].Image)
+	}
+	return images
+}
+
+// CompareOverviews orders overviews by namespace and name.
+func CompareOverviews(a, b Overview) int {
+	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name))
+}
