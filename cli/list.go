@@ -41,7 +41,7 @@ func (c *command) listCommand() *cobra.Command {
 		Aliases: []string{"ls"},
 		Short:   "List Workloads: their cities, ready Instances, rollout, and the reason of a fault",
 		Long: "List Workloads. REASON is the most specific reason of a Workload and of its deployments;\n" +
-			"`explain` says of one Workload what it waits for, and who must act.",
+			"`explain` shows the cause of one Workload, and who must act.",
 		Example: c.examples(`
   # The Workloads of a namespace
   %s list
@@ -92,7 +92,7 @@ func (c *command) list(ctx context.Context, o *listing) error {
 	return c.watchOverviews(ctx, s, o, options, found)
 }
 
-// options are what the flags select, but for the namespace.
+// options select by the flags, except for the namespace.
 func (o *listing) options() ([]client.ListOption, error) {
 	if o.selector == "" {
 		return nil, nil
@@ -173,7 +173,7 @@ func awaitChange(ctx context.Context, watcher client.WithWatch, options []client
 	defer watch.Stop()
 	timer := time.NewTimer(watchPause)
 	defer timer.Stop()
-	// The watch begins with the Workloads that exist. What is reported within the pause is seen by the next read.
+	// The watch begins with the Workloads that exist. The next read has all changes within the pause.
 	for paused := false; ; {
 		select {
 		case <-ctx.Done():

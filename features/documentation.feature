@@ -8,6 +8,11 @@ Feature: Commands of the documentation
     Then the commands of page "docs/tutorial/first-workload.md" print the output that the page shows
 
   @namespaces
+  Scenario: The first screen of the README
+    Given a namespace of the hub that is a project
+    Then the commands of page "README.md" print the output that the page shows
+
+  @namespaces
   Scenario: Without Milo
     Given a namespace of the hub that is a project
     Then the commands of page "docs/how-to/without-milo.md" print the output that the page shows

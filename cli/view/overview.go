@@ -14,7 +14,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// Overview is what a list shows of a Workload.
+// Overview has the columns of a Workload in a list.
 type Overview struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`

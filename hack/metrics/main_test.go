@@ -20,8 +20,9 @@ func TestRead(t *testing.T) {
 		`var m = prometheus.NewGaugeFunc(prometheus.GaugeOpts{Name: "karmada_compute_a", Help: "What."}, func() float64 { return 1 })`:        "karmada_compute_a gauge What. []",
 		`var m, k = prometheus.NewDesc("karmada_compute_a", "What.", []string{"b"}, nil), prometheus.CounterValue`:                            "karmada_compute_a counter What. [b]",
 		`var m = prometheus.NewHistogram(prometheus.HistogramOpts{Name: "karmada_compute_a", Help: "What.", Buckets: prometheus.DefBuckets})`: "karmada_compute_a histogram What. []",
+		`var m = prometheus.NewGauge(prometheus.GaugeOpts{Name: "karmada_compute_a", Help: "What " + "it " + "is."})`:                         "karmada_compute_a gauge What it is. []",
 		`var m = promauto.NewGauge(prometheus.GaugeOpts{Name: "karmada_compute_a", Help: "What."})`:                                           "does not understand",
-		`const name = "karmada_compute_a"; var m = prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: "What."})`:                      "as one literal",
+		`const name = "karmada_compute_a"; var m = prometheus.NewGauge(prometheus.GaugeOpts{Name: name, Help: "What."})`:                      "as literals",
 		`var m = prometheus.NewGauge(prometheus.GaugeOpts{Namespace: "karmada_compute", Name: "a", Help: "What."})`:                           "begin with karmada_compute_",
 		`var m = prometheus.NewGauge(prometheus.GaugeOpts{Name: "karmada_compute_a"})`:                                                        "the help of metric karmada_compute_a",
 		`var m = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "karmada_compute_a", Help: "What."}, labels)`: "the labels of metric " +

@@ -125,10 +125,19 @@ func field(options ast.Expr, name string) ast.Expr {
 	return nil
 }
 
+// text returns the value of a literal, or of several that are joined.
 func text(expression ast.Expr) (string, error) {
+	if joined, ok := expression.(*ast.BinaryExpr); ok && joined.Op == token.ADD {
+		first, err := text(joined.X)
+		if err != nil {
+			return "", err
+		}
+		second, err := text(joined.Y)
+		return first + second, err
+	}
 	literal, ok := expression.(*ast.BasicLit)
 	if !ok || literal.Kind != token.STRING {
-		return "", errors.New("write it as one literal: it is read from the source")
+		return "", errors.New("write it as literals: it is read from the source")
 	}
 	return strconv.Unquote(literal.Value)
 }

@@ -28,8 +28,8 @@ const preservedAfter = 15 * time.Second
 const partOf, thisProduct = "app.kubernetes.io/part-of", "karmada-compute"
 
 // isPreserved reports whether a Work is being deleted and leaves its object in the cell. Karmada ends such a Work only
-// after it has written to the object. When the object is gone, with its namespace for example, Karmada tries for ever:
-// the object is never made again, and a Cluster that is unjoined never ends.
+// after it has written to the object. When the object is gone, with its namespace for example, Karmada tries forever:
+// the object is never recreated, and a Cluster that is unjoined never ends.
 func isPreserved(object client.Object) bool {
 	work, ok := object.(*workv1alpha1.Work)
 	return ok && !work.DeletionTimestamp.IsZero() && ptr.Deref(work.Spec.PreserveResourcesOnDeletion, false) &&

@@ -36,7 +36,7 @@ func (f *fixture) preserved(t *testing.T, name, product string, preserve bool) *
 }
 
 // TestAPreservedWork: a Work whose object has gone from the cell with its namespace is released after a while, so that
-// Karmada makes the object again. Works that Karmada still ends, or that are another product's, stay.
+// Karmada recreates the object. Works that Karmada still ends, or that are another product's, stay.
 func TestAPreservedWork(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

@@ -28,10 +28,20 @@ type Shell struct {
 // prologue records a failed command, as `set -e` does, but does not end the shell.
 const prologue = `set -E -o pipefail; trap 'failed=$?' ERR` + "\n"
 
+// kubeconfigs are the names that pages give to the kubeconfigs in variables.
+var kubeconfigs = map[string]string{"HOST": "host.kubeconfig", "HUB": "hub.kubeconfig"}
+
 // NewShell starts a shell in a separate folder, with additional variables. It ends with the context.
 func NewShell(ctx context.Context, folder string, environment map[string]string) (*Shell, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return nil, err
+	}
+	for variable, name := range kubeconfigs {
+		if path := environment[variable]; path != "" {
+			if err := os.Symlink(path, filepath.Join(folder, name)); err != nil && !os.IsExist(err) {
+				return nil, err
+			}
+		}
 	}
 	s := &Shell{folder: folder, command: exec.CommandContext(ctx, "bash", "--noprofile", "--norc")}
 	s.command.Dir, s.command.Env = folder, os.Environ()

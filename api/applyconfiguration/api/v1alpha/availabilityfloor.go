@@ -8,15 +8,15 @@ package v1alpha
 // AvailabilityFloorApplyConfiguration represents a declarative configuration of the AvailabilityFloor type for use
 // with apply.
 //
-// AvailabilityFloor is the share of a Workload's disruption budget that a city or a cell has, as the number of Available Instances
-// that voluntary disruptions there must leave.
+// AvailabilityFloor is the share of a Workload's disruption budget that a city or a cell has, as the number of
+// Available Instances that voluntary disruptions there must leave.
 type AvailabilityFloorApplyConfiguration struct {
 	// minAvailable is the least number of Available Instances.
 	MinAvailable *int32 `json:"minAvailable,omitempty"`
 	// sequence grows with each change of minAvailable, and distinguishes old confirmations from new ones.
 	Sequence *int64 `json:"sequence,omitempty"`
-	// pending is the state of a change that is not confirmed yet. It is set where the hub keeps a budget: in the status of the Workload,
-	// and in the assignment of the copy on the hub. Cells ignore it.
+	// pending is the state of a change that is not confirmed yet. It is set where the hub keeps a budget: in the status of
+	// the Workload, and in the assignment of the copy on the hub. Cells ignore it.
 	Pending *PendingFloorApplyConfiguration `json:"pending,omitempty"`
 }
 

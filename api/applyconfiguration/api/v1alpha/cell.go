@@ -14,8 +14,9 @@ import (
 // CellApplyConfiguration represents a declarative configuration of the Cell type for use
 // with apply.
 //
-// Cell is the inventory of a member cluster for one hub. Only the add-on writes it: the hub sends it to the cell through Karmada, and
-// the agent in the cell writes its status, which Karmada brings back. A cell that belongs to two hubs has two.
+// Cell is the inventory of a member cluster for one hub. Only the add-on writes it: the hub sends it to the cell
+// through Karmada, and the agent in the cell writes its status, which Karmada brings back. A cell that belongs to two
+// hubs has two.
 type CellApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:",inline"`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`

@@ -18,17 +18,17 @@ type CellAssignmentApplyConfiguration struct {
 	Name *string `json:"name,omitempty"`
 	// indices that the cell may use, ascending. It creates as many Instances as replicas says and none with another index.
 	Indices []IndexRangeApplyConfiguration `json:"indices,omitempty"`
-	// minReplicas is how many Instances always run in the cell. An autoscaler there may use the other indices as well. Without
-	// it the minReplicas of scaleSettings apply.
+	// minReplicas is how many Instances always run in the cell. An autoscaler there may use the other indices as well.
+	// Without it the minReplicas of scaleSettings apply.
 	MinReplicas *int32 `json:"minReplicas,omitempty"`
-	// releasing are indices that the cell may no longer use. They are assigned to another cell once this one reports that their
-	// Instances are gone.
+	// releasing are indices that the cell may no longer use. They are assigned to another cell once this one reports that
+	// their Instances are gone.
 	Releasing []IndexRangeApplyConfiguration `json:"releasing,omitempty"`
 	// floor is the cell's share of the Workload's disruption budget. Without it the Workload has no budget.
 	Floor *AvailabilityFloorApplyConfiguration `json:"floor,omitempty"`
-	// leavingSince is the time at which the cell lost its last index while it still had indices to release. The cell then has no
-	// deployment to report on: its inventory reports when no object of the deployment is left there. leavingSince distinguishes one
-	// departure from the next.
+	// leavingSince is the time at which the cell lost its last index while it still had indices to release. The cell then
+	// has no deployment to report on: its inventory reports when no object of the deployment is left there. leavingSince
+	// distinguishes one departure from the next.
 	LeavingSince *v1.MicroTime `json:"leavingSince,omitempty"`
 }
 

@@ -8,10 +8,11 @@ package v1alpha
 // CellIndicesApplyConfiguration represents a declarative configuration of the CellIndices type for use
 // with apply.
 //
-// CellIndices lists all Instances in a cell by state, as ranges of indices such as "0-4,7". The controllers of the hub need this of
-// all Instances at once, and no more of most Instances.
+// CellIndices lists all Instances in a cell by state, as ranges of indices such as "0-4,7". The controllers of the hub
+// need this of all Instances at once, and no more of most Instances.
 type CellIndicesApplyConfiguration struct {
-	// cell that the Instances are in, by the name of its Karmada Cluster. It is set on the hub, which has the reports of all cells.
+	// cell that the Instances are in, by the name of its Karmada Cluster. It is set on the hub, which has the reports of
+	// all cells.
 	Cell *string `json:"cell,omitempty"`
 	// existing are the Instances that exist.
 	Existing *string `json:"existing,omitempty"`
@@ -23,8 +24,8 @@ type CellIndicesApplyConfiguration struct {
 	Held *string `json:"held,omitempty"`
 	// templateHash is the hash of the template of the deployment in the cell.
 	TemplateHash *string `json:"templateHash,omitempty"`
-	// current are the indices of Instances that were created from that template. During a rollout the partition of the deployment may keep
-	// the others at an earlier one.
+	// current are the indices of Instances that were created from that template. During a rollout the partition of the
+	// deployment may keep the others at an earlier one.
 	Current *string `json:"current,omitempty"`
 	// dataReady are the indices in current of Instances that have all ConfigMaps and Secrets they need.
 	DataReady *string `json:"dataReady,omitempty"`
@@ -32,8 +33,8 @@ type CellIndicesApplyConfiguration struct {
 	DataMissing *string `json:"dataMissing,omitempty"`
 	// floorSequence is the sequence of the floor that is in force in the cell; 0: none. It never decreases.
 	FloorSequence *int64 `json:"floorSequence,omitempty"`
-	// available is how many Instances are Available, counted when the floor of floorSequence was in force: no Instance that was
-	// disrupted under an earlier floor is among them.
+	// available is how many Instances are Available, counted when the floor of floorSequence was in force: no Instance
+	// that was disrupted under an earlier floor is among them.
 	Available *int32 `json:"available,omitempty"`
 	// awaitingDisruption is how many Available Instances a voluntary disruption waits for: on cordoned nodes, with an
 	// earlier template, or to be released by the cell.

@@ -14,7 +14,8 @@ import (
 //
 // CellSpec is the request of a hub to a cell.
 type CellSpecApplyConfiguration struct {
-	// hubUID is the UID of the hub, the UID of its namespace kube-system. The status is about the WorkloadDeployments of this hub.
+	// hubUID is the UID of the hub, the UID of its namespace kube-system. The status is about the WorkloadDeployments of
+	// this hub.
 	HubUID *types.UID `json:"hubUID,omitempty"`
 	// cell is the name of the cell at this hub, the name of its Karmada Cluster.
 	Cell *string `json:"cell,omitempty"`
@@ -22,8 +23,8 @@ type CellSpecApplyConfiguration struct {
 	List []int32 `json:"list,omitempty"`
 	// namespaces asks for the hub namespaces, too: digests, listed and entries then include them.
 	Namespaces *bool `json:"namespaces,omitempty"`
-	// leaving are deployments that are no longer assigned to the cell. The hub asks whether the cell has any of their objects left,
-	// once Karmada can no longer propagate them to the cell.
+	// leaving are deployments that are no longer assigned to the cell. The hub asks whether the cell has any of their
+	// objects left, once Karmada can no longer propagate them to the cell.
 	Leaving []LeavingDeploymentApplyConfiguration `json:"leaving,omitempty"`
 }
 

@@ -8,14 +8,15 @@ package v1alpha
 // CellStatusApplyConfiguration represents a declarative configuration of the CellStatus type for use
 // with apply.
 //
-// CellStatus is the inventory of a cell: the WorkloadDeployments of the hub that it has. Its size does not depend on their number,
-// except for the entries that the hub requests.
+// CellStatus is the inventory of a cell: the WorkloadDeployments of the hub that it has. Its size does not depend on
+// their number, except for the entries that the hub requests.
 type CellStatusApplyConfiguration struct {
 	// observedGeneration is the generation that this status is about.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 	// total is the number of WorkloadDeployments of the hub.
 	Total *int32 `json:"total,omitempty"`
-	// namespaces is the number of hub namespaces that the digests include. An agent that does not list namespaces leaves it out.
+	// namespaces is the number of hub namespaces that the digests include. An agent that does not list namespaces leaves
+	// it out.
 	Namespaces *int32 `json:"namespaces,omitempty"`
 	// digests are the digests of the buckets, by number. An empty bucket has an empty one.
 	Digests []string `json:"digests,omitempty"`
@@ -25,7 +26,8 @@ type CellStatusApplyConfiguration struct {
 	Entries []InventoryEntryApplyConfiguration `json:"entries,omitempty"`
 	// truncated says that there are more entries in the buckets that the hub has asked for.
 	Truncated *bool `json:"truncated,omitempty"`
-	// cordoned is true if the cell has Nodes and all of them are cordoned. An agent that does not read Nodes leaves it out.
+	// cordoned is true if the cell has Nodes and all of them are cordoned. An agent that does not read Nodes leaves it
+	// out.
 	Cordoned *bool `json:"cordoned,omitempty"`
 	// left are the leaving deployments of which the cell has no WorkloadDeployment, no Instance and no Pod.
 	Left []LeavingDeploymentApplyConfiguration `json:"left,omitempty"`

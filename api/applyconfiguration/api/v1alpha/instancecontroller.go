@@ -16,8 +16,8 @@ import (
 type InstanceControllerApplyConfiguration struct {
 	// templateHash is the hash of the template that the Instance was created from.
 	TemplateHash *string `json:"templateHash,omitempty"`
-	// instanceTypeResources are the resources that the deployment had recorded when the Instance was created. A recreated Pod has the
-	// same size.
+	// instanceTypeResources are the resources that the deployment had recorded when the Instance was created. A recreated
+	// Pod has the same size.
 	InstanceTypeResources *v1.ResourceList `json:"instanceTypeResources,omitempty"`
 	// schedulingGates must all be lifted before the Instance starts.
 	SchedulingGates []SchedulingGateApplyConfiguration `json:"schedulingGates,omitempty"`

@@ -14,7 +14,8 @@ type InstanceEntryApplyConfiguration struct {
 	Index *int32 `json:"index,omitempty"`
 	// state is the position of the state of the Instance in states.
 	State *int32 `json:"state,omitempty"`
-	// since is the last transition of the conditions of the state: the first one as a time, each other one in seconds after it, as in "2026-01-01T00:00:00Z +0 +3".
+	// since is the last transition of the conditions of the state: the first one as a time, each other one in seconds
+	// after it, as in "2026-01-01T00:00:00Z +0 +3".
 	Since *string `json:"since,omitempty"`
 	// networkInterfaces of the Instance in its cell.
 	NetworkInterfaces []InstanceNetworkInterfaceStatusApplyConfiguration `json:"networkInterfaces,omitempty"`
@@ -22,7 +23,8 @@ type InstanceEntryApplyConfiguration struct {
 	Started *int32 `json:"started,omitempty"`
 	// restarts is the number of restarts of its containers.
 	Restarts *int32 `json:"restarts,omitempty"`
-	// containers are the states of the containers of an Instance that is not Available, or with a container that was restarted.
+	// containers are the states of the containers of an Instance that is not Available, or with a container that was
+	// restarted.
 	Containers []ContainerEntryApplyConfiguration `json:"containers,omitempty"`
 }
 

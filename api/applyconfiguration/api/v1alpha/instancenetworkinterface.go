@@ -14,8 +14,8 @@ import (
 //
 // InstanceNetworkInterface attaches an Instance to a network.
 type InstanceNetworkInterfaceApplyConfiguration struct {
-	// name of the interface in the Instance: eth0, which is the default. Admission refuses others, since the cells give a sandbox
-	// one interface of that name.
+	// name of the interface in the Instance: eth0, which is the default. Admission refuses others, since the cells give a
+	// sandbox one interface of that name.
 	Name *string `json:"name,omitempty"`
 	// network to attach to.
 	Network *NetworkReferenceApplyConfiguration `json:"network,omitempty"`

@@ -8,11 +8,12 @@ package v1alpha
 // InstanceReportApplyConfiguration represents a declarative configuration of the InstanceReport type for use
 // with apply.
 //
-// InstanceReport has an entry for each of the Instances of a cell, in few bytes: Karmada writes the complete report four times for each
-// change. Instances in the same state share its description. Package cellreport writes and reads reports. Neither a report nor a state
-// is ever empty: Karmada drops empty members of lists.
+// InstanceReport has an entry for each of the Instances of a cell, in few bytes: Karmada writes the complete report
+// four times for each change. Instances in the same state share its description. Package cellreport writes and reads
+// reports. Neither a report nor a state is ever empty: Karmada drops empty members of lists.
 type InstanceReportApplyConfiguration struct {
-	// cell that the Instances are in, by the name of its Karmada Cluster. It is set on the hub, which has the reports of all cells.
+	// cell that the Instances are in, by the name of its Karmada Cluster. It is set on the hub, which has the reports of
+	// all cells.
 	Cell *string `json:"cell,omitempty"`
 	// states that Instances are in.
 	States []InstanceStateApplyConfiguration `json:"states,omitempty"`

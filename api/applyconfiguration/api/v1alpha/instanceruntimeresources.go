@@ -17,7 +17,8 @@ type InstanceRuntimeResourcesApplyConfiguration struct {
 	// instanceType names an InstanceType, for example datumcloud-d1-standard-2, which may also be spelled
 	// datumcloud/d1-standard-2. Without it the operator's default counts.
 	InstanceType *string `json:"instanceType,omitempty"`
-	// requests override the size of instanceType. They are positive. In a project whose Instances need quota they are cpu and memory.
+	// requests override the size of instanceType. They are positive. In a project whose Instances need quota they are cpu
+	// and memory.
 	Requests *v1.ResourceList `json:"requests,omitempty"`
 }
 

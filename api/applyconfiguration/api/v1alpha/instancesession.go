@@ -14,8 +14,9 @@ import (
 // InstanceSessionApplyConfiguration represents a declarative configuration of the InstanceSession type for use
 // with apply.
 //
-// InstanceSession is a stream between one client and one container of an Instance: its log, a command in it, its process, or its ports. The
-// client creates a key and the session, waits for condition Ready, and connects to status.url with a certificate for the key.
+// InstanceSession is a stream between one client and one container of an Instance: its log, a command in it, its
+// process, or its ports. The client creates a key and the session, waits for condition Ready, and connects to
+// status.url with a certificate for the key.
 type InstanceSessionApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:",inline"`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`

@@ -22,7 +22,8 @@ type InstanceSessionSpecApplyConfiguration struct {
 	ContainerName *string `json:"containerName,omitempty"`
 	// logs are options of type Logs.
 	Logs *SessionLogOptionsApplyConfiguration `json:"logs,omitempty"`
-	// command is the program and its arguments, for type Exec. No shell interprets it. All items together have at most 16 KiB.
+	// command is the program and its arguments, for type Exec. No shell interprets it. All items together have at most 16
+	// KiB.
 	Command []string `json:"command,omitempty"`
 	// ports are the ports of the Instance that the client may connect to, for type PortForward.
 	Ports []int32 `json:"ports,omitempty"`
@@ -30,8 +31,8 @@ type InstanceSessionSpecApplyConfiguration struct {
 	Stdin *bool `json:"stdin,omitempty"`
 	// tty allocates a terminal, for types Exec and Attach.
 	TTY *bool `json:"tty,omitempty"`
-	// publicKey is the public key of the client, in PEM (PKIX, ECDSA P-256 or Ed25519). Only a client that has the private key is
-	// served. Use another key for every session: a session contains no secret.
+	// publicKey is the public key of the client, in PEM (PKIX, ECDSA P-256 or Ed25519). Only a client that has the private
+	// key is served. Use another key for every session: a session contains no secret.
 	PublicKey *string `json:"publicKey,omitempty"`
 	// ttlSeconds is how long the session lives after its creation, from one minute to one hour. Streams end with it.
 	TTLSeconds *int32 `json:"ttlSeconds,omitempty"`

@@ -17,7 +17,8 @@ import (
 type InstanceSessionStatusApplyConfiguration struct {
 	// url is where the client connects to, with a certificate for its key.
 	URL *string `json:"url,omitempty"`
-	// caBundle has the CAs in PEM that the certificate of the URL is verified against. Empty: the CAs of the client's system.
+	// caBundle has the CAs in PEM that the certificate of the URL is verified against. Empty: the CAs of the client's
+	// system.
 	CABundle *string `json:"caBundle,omitempty"`
 	// expirationTime is when the session ends at the latest.
 	ExpirationTime *v1.Time `json:"expirationTime,omitempty"`

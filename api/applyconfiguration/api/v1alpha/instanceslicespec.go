@@ -8,7 +8,8 @@ package v1alpha
 // InstanceSliceSpecApplyConfiguration represents a declarative configuration of the InstanceSliceSpec type for use
 // with apply.
 //
-// InstanceSliceSpec says which Instances a slice is for. It never changes: scaling moves no Instance from one slice to another.
+// InstanceSliceSpec says which Instances a slice is for. It never changes: scaling moves no Instance from one slice to
+// another.
 type InstanceSliceSpecApplyConfiguration struct {
 	// deployment is the name of the WorkloadDeployment.
 	Deployment                   *string `json:"deployment,omitempty"`

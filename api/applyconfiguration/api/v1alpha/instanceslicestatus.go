@@ -10,7 +10,8 @@ package v1alpha
 //
 // InstanceSliceStatus is the report of the cell.
 type InstanceSliceStatusApplyConfiguration struct {
-	// observedGeneration is the generation of the slice. It is 0 until the cell has reported: then the slice says nothing about its Instances.
+	// observedGeneration is the generation of the slice. It is 0 until the cell has reported: then the slice says nothing
+	// about its Instances.
 	ObservedGeneration               *int64 `json:"observedGeneration,omitempty"`
 	InstanceReportApplyConfiguration `json:",inline"`
 }

@@ -20,9 +20,10 @@ type InstanceSpecApplyConfiguration struct {
 	NetworkInterfaces []InstanceNetworkInterfaceApplyConfiguration `json:"networkInterfaces,omitempty"`
 	// volumes that containers or the virtual machine attach.
 	Volumes []InstanceVolumeApplyConfiguration `json:"volumes,omitempty"`
-	// onNodeLoss is the fate of the Instance when its node does not respond. Replace starts it on another node; its process may
-	// still run on the lost node, so that two of the same name run at once. Wait starts it again only when the node has confirmed
-	// that it stopped, or when an administrator has confirmed that the node is shut down. Without the field it is Replace.
+	// onNodeLoss is the fate of the Instance when its node does not respond. Replace starts it on another node; its
+	// process may still run on the lost node, so that two of the same name run at once. Wait starts it again only when the
+	// node has confirmed that it stopped, or when an administrator has confirmed that the node is shut down. Without the
+	// field it is Replace.
 	OnNodeLoss *apiv1alpha.NodeLossPolicy `json:"onNodeLoss,omitempty"`
 	// location is set by the add-on and follows from the city.
 	Location *LocationReferenceApplyConfiguration `json:"location,omitempty"`

@@ -26,8 +26,8 @@ type InstanceStatusApplyConfiguration struct {
 	StartTime *metav1.Time `json:"startTime,omitempty"`
 	// restarts is the number of restarts of its containers since startTime.
 	Restarts *int32 `json:"restarts,omitempty"`
-	// containers are the states of the containers. In a project only an Instance that is not Available, or with a container that
-	// was restarted, has them.
+	// containers are the states of the containers. In a project only an Instance that is not Available, or with a
+	// container that was restarted, has them.
 	Containers []InstanceContainerStatusApplyConfiguration `json:"containers,omitempty"`
 }
 

@@ -16,8 +16,8 @@ import (
 //
 // InstanceTemplateSpec is the template that Instances are created from.
 type InstanceTemplateSpecApplyConfiguration struct {
-	// metadata holds labels and annotations for the Instances. Labels are on their Pods, too, and so are annotations whose keys have no
-	// domain. The operator of a cell may allow domains.
+	// metadata holds labels and annotations for the Instances. Labels are on their Pods, too, and so are annotations whose
+	// keys have no domain. The operator of a cell may allow domains.
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
 	// spec of the Instances.
 	Spec *InstanceSpecApplyConfiguration `json:"spec,omitempty"`

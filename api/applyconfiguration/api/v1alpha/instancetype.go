@@ -14,8 +14,8 @@ import (
 // InstanceTypeApplyConfiguration represents a declarative configuration of the InstanceType type for use
 // with apply.
 //
-// InstanceType is a size that Workloads name. Operators write it on the hub; a project has a copy that shows what there is and
-// that nothing reads.
+// InstanceType is a size that Workloads name. Operators write it on the hub; a project has a copy that shows what there
+// is and that nothing reads.
 type InstanceTypeApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:",inline"`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`

@@ -18,8 +18,8 @@ type InstanceTypeSpecApplyConfiguration struct {
 	DisplayName *string `json:"displayName,omitempty"`
 	// description is for people.
 	Description *string `json:"description,omitempty"`
-	// resources of one Instance, including cpu and memory. A Workload's deployments record the resources of its type: a change applies
-	// to Workloads that begin to name the type after it.
+	// resources of one Instance, including cpu and memory. A Workload's deployments record the resources of its type: a
+	// change applies to Workloads that begin to name the type after it.
 	Resources *v1.ResourceList `json:"resources,omitempty"`
 	// lifecycle restricts the use of the type.
 	Lifecycle *InstanceTypeLifecycleApplyConfiguration `json:"lifecycle,omitempty"`

@@ -14,8 +14,8 @@ import (
 //
 // InstanceTypeStatus is the record of the add-on about a type.
 type InstanceTypeStatusApplyConfiguration struct {
-	// deprecatedAt is when the add-on saw first that the type is Deprecated. New Workloads are refused the type when the grace period of
-	// the operator has passed since.
+	// deprecatedAt is when the add-on saw first that the type is Deprecated. New Workloads are refused the type when the
+	// grace period of the operator has passed since.
 	DeprecatedAt *v1.Time `json:"deprecatedAt,omitempty"`
 }
 

@@ -14,8 +14,9 @@ import (
 //
 // InterfaceNetworkPolicy is the network policy of an interface.
 type InterfaceNetworkPolicyApplyConfiguration struct {
-	// ingress rules. Peers that no rule names may not connect, even from the same network: without rules, no peer may. A peer is an
-	// ipBlock, or an empty podSelector, which stands for the Instances of the same network. A rule without peers admits everything.
+	// ingress rules. Peers that no rule names may not connect, even from the same network: without rules, no peer may. A
+	// peer is an ipBlock, or an empty podSelector, which stands for the Instances of the same network. A rule without
+	// peers admits everything.
 	Ingress []v1.NetworkPolicyIngressRule `json:"ingress,omitempty"`
 }
 

@@ -18,7 +18,8 @@ type InventoryEntryApplyConfiguration struct {
 	Namespace *string `json:"namespace,omitempty"`
 	// name of the WorkloadDeployment; empty: the entry is about the hub namespace.
 	Name *string `json:"name,omitempty"`
-	// empty reports of a hub namespace that the cell has no WorkloadDeployment, no Instance and no Pod of an Instance in it.
+	// empty reports of a hub namespace that the cell has no WorkloadDeployment, no Instance and no Pod of an Instance in
+	// it.
 	Empty *bool `json:"empty,omitempty"`
 	// templateUID is the UID of the hub's copy that Karmada wrote here.
 	TemplateUID *types.UID `json:"templateUID,omitempty"`

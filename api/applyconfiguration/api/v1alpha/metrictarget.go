@@ -12,8 +12,8 @@ import (
 // MetricTargetApplyConfiguration represents a declarative configuration of the MetricTarget type for use
 // with apply.
 //
-// MetricTarget is a use of a resource: exactly one of its fields is set, and it is positive. Admission checks the quantities:
-// comparing them in the schema exceeds the cost budget of the API server.
+// MetricTarget is a use of a resource: exactly one of its fields is set, and it is positive. Admission checks the
+// quantities: comparing them in the schema exceeds the cost budget of the API server.
 type MetricTargetApplyConfiguration struct {
 	// value is the use of all Instances together. Nothing scales by it, and admission refuses it.
 	Value *resource.Quantity `json:"value,omitempty"`

@@ -12,8 +12,8 @@ package v1alpha
 type PendingFloorApplyConfiguration struct {
 	// lowest is the smallest floor that may be in force: of the last confirmed one and of all that were sent after it.
 	Lowest *int32 `json:"lowest,omitempty"`
-	// confirmed is the sequence of the last confirmed floor; 0 without one. A report with a smaller one counts for nothing. It is above the
-	// sequence of the floor itself while the member is lost: no report counts.
+	// confirmed is the sequence of the last confirmed floor; 0 without one. A report with a smaller one counts for
+	// nothing. It is above the sequence of the floor itself while the member is lost: no report counts.
 	Confirmed *int64 `json:"confirmed,omitempty"`
 }
 

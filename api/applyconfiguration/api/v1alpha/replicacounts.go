@@ -12,8 +12,8 @@ package v1alpha
 type ReplicaCountsApplyConfiguration struct {
 	// replicas is how many Instances exist.
 	Replicas *int32 `json:"replicas,omitempty"`
-	// currentReplicas is how many of them have the template that they should have now: during a rollout, Instances wait for their turn
-	// with the earlier one.
+	// currentReplicas is how many of them have the template that they should have now: during a rollout, Instances wait
+	// for their turn with the earlier one.
 	CurrentReplicas *int32 `json:"currentReplicas,omitempty"`
 	// desiredReplicas is how many Instances should exist.
 	DesiredReplicas *int32 `json:"desiredReplicas,omitempty"`
@@ -21,8 +21,8 @@ type ReplicaCountsApplyConfiguration struct {
 	ReadyReplicas *int32 `json:"readyReplicas,omitempty"`
 	// availableReplicas is how many Instances are Available: they have been Ready for minReadySeconds.
 	AvailableReplicas *int32 `json:"availableReplicas,omitempty"`
-	// updatedReplicas is how many Instances have the newest template of the Workload or, in the status of a deployment, of the
-	// deployment. It is set in projects only.
+	// updatedReplicas is how many Instances have the newest template of the Workload or, in the status of a deployment, of
+	// the deployment. It is set in projects only.
 	UpdatedReplicas *int32 `json:"updatedReplicas,omitempty"`
 	// updatedAvailableReplicas is how many of them are Available. It is set in projects only.
 	UpdatedAvailableReplicas *int32 `json:"updatedAvailableReplicas,omitempty"`

@@ -12,11 +12,11 @@ package v1alpha
 type SandboxRuntimeApplyConfiguration struct {
 	// containers that run.
 	Containers []SandboxContainerApplyConfiguration `json:"containers,omitempty"`
-	// initContainers run one after the other, and each ends before the next one and the containers start. One with restartPolicy
-	// Always is a sidecar: it keeps running beside the containers, and stops after them.
+	// initContainers run one after the other, and each ends before the next one and the containers start. One with
+	// restartPolicy Always is a sidecar: it keeps running beside the containers, and stops after them.
 	InitContainers []SandboxContainerApplyConfiguration `json:"initContainers,omitempty"`
-	// terminationGracePeriodSeconds is how long the containers may take to stop before they are killed, preStop included. Without it
-	// it is 30.
+	// terminationGracePeriodSeconds is how long the containers may take to stop before they are killed, preStop included.
+	// Without it it is 30.
 	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
 	// securityContext restricts all containers. A cell restricts them further, whatever the template says.
 	SecurityContext *SandboxSecurityContextApplyConfiguration `json:"securityContext,omitempty"`

@@ -16,8 +16,8 @@ type VolumeAttachmentApplyConfiguration struct {
 	MountPath *string `json:"mountPath,omitempty"`
 	// readOnly keeps a container from writing to the volume.
 	ReadOnly *bool `json:"readOnly,omitempty"`
-	// subPath is the file or folder of the volume that a container mounts, instead of all of it. A container does not see later
-	// changes of a ConfigMap or Secret that is mounted so.
+	// subPath is the file or folder of the volume that a container mounts, instead of all of it. A container does not see
+	// later changes of a ConfigMap or Secret that is mounted so.
 	SubPath *string `json:"subPath,omitempty"`
 }
 

@@ -12,7 +12,8 @@ import (
 // WorkloadDeploymentPartitionApplyConfiguration represents a declarative configuration of the WorkloadDeploymentPartition type for use
 // with apply.
 //
-// WorkloadDeploymentPartition divides the Instances of a deployment by their template, as the partition of a StatefulSet does.
+// WorkloadDeploymentPartition divides the Instances of a deployment by their template, as the partition of a
+// StatefulSet does.
 type WorkloadDeploymentPartitionApplyConfiguration struct {
 	// index is the lowest index of the Instances that get the template of the deployment.
 	Index *int32 `json:"index,omitempty"`

@@ -8,11 +8,11 @@ package v1alpha
 // WorkloadDeploymentQuotaApplyConfiguration represents a declarative configuration of the WorkloadDeploymentQuota type for use
 // with apply.
 //
-// WorkloadDeploymentQuota lists the Instances that may start, according to the project's quota. An index in neither list waits for an
-// answer.
+// WorkloadDeploymentQuota lists the Instances that may start, according to the project's quota. An index in neither
+// list waits for an answer.
 type WorkloadDeploymentQuotaApplyConfiguration struct {
-	// instanceSize is the size that is granted to each Instance. A larger one does not start. Without it an Instance of any size
-	// starts.
+	// instanceSize is the size that is granted to each Instance. A larger one does not start. Without it an Instance of
+	// any size starts.
 	InstanceSize *QuotaSizeApplyConfiguration `json:"instanceSize,omitempty"`
 	// granted are the indices of the Instances that hold a granted claim, ascending.
 	Granted []IndexRangeApplyConfiguration `json:"granted,omitempty"`

@@ -23,13 +23,14 @@ type WorkloadDeploymentSpecApplyConfiguration struct {
 	CityCode *string `json:"cityCode,omitempty"`
 	// template of the Instances.
 	Template *InstanceTemplateSpecApplyConfiguration `json:"template,omitempty"`
-	// instanceTypeResources are the resources of the template's instance type as they were when the template began to name it. They
-	// stay while it does: a change of the type never resizes what runs. Without them the type says nothing about the size.
+	// instanceTypeResources are the resources of the template's instance type as they were when the template began to name
+	// it. They stay while it does: a change of the type never resizes what runs. Without them the type says nothing about
+	// the size.
 	InstanceTypeResources *v1.ResourceList `json:"instanceTypeResources,omitempty"`
 	// scaleSettings is the scale in this city.
 	ScaleSettings *HorizontalScaleSettingsApplyConfiguration `json:"scaleSettings,omitempty"`
-	// rollout is the part of the Workload's rollout that concerns the deployment. The hub's copy has maxUnavailable alone: the add-on judges the
-	// progress in the project.
+	// rollout is the part of the Workload's rollout that concerns the deployment. The hub's copy has maxUnavailable alone:
+	// the add-on judges the progress in the project.
 	Rollout *WorkloadRolloutApplyConfiguration `json:"rollout,omitempty"`
 	// minReadySeconds is a copy of the Workload's minReadySeconds.
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
@@ -38,24 +39,25 @@ type WorkloadDeploymentSpecApplyConfiguration struct {
 	// quota is the grant for this deployment. An Instance starts when its index is granted here. Without it no quota is
 	// configured, and Instances have no gate Quota.
 	Quota *WorkloadDeploymentQuotaApplyConfiguration `json:"quota,omitempty"`
-	// networks is the state of the template's networks in the city. The hub sets it on its copy. Without it Instances have no
-	// gate Network.
+	// networks is the state of the template's networks in the city. The hub sets it on its copy. Without it Instances have
+	// no gate Network.
 	Networks *WorkloadDeploymentNetworksApplyConfiguration `json:"networks,omitempty"`
-	// suspended says that the project is suspended. The hub sets it on its copy: cells stop the Instances and keep them, and start
-	// them again when it is no longer set.
+	// suspended says that the project is suspended. The hub sets it on its copy: cells stop the Instances and keep them,
+	// and start them again when it is no longer set.
 	Suspended *bool `json:"suspended,omitempty"`
-	// assignment divides the Instances among the cells of the city. The hub sets it on its copy: where a city has several cells,
-	// no two may create an Instance of the same name. Without it the cell that has the deployment runs all Instances.
+	// assignment divides the Instances among the cells of the city. The hub sets it on its copy: where a city has several
+	// cells, no two may create an Instance of the same name. Without it the cell that has the deployment runs all
+	// Instances.
 	Assignment *WorkloadDeploymentAssignmentApplyConfiguration `json:"assignment,omitempty"`
 	// partition keeps Instances at an earlier template during a rollout. Without it all Instances get the template.
 	Partition *WorkloadDeploymentPartitionApplyConfiguration `json:"partition,omitempty"`
-	// surge is how many Instances run in addition to the desired ones during a rollout. It is set in projects only: the hub's copy asks for
-	// as many Instances more.
+	// surge is how many Instances run in addition to the desired ones during a rollout. It is set in projects only: the
+	// hub's copy asks for as many Instances more.
 	Surge *int32 `json:"surge,omitempty"`
 	// floor is the city's share of the Workload's disruption budget. Without it the Workload has no budget.
 	Floor *AvailabilityFloorApplyConfiguration `json:"floor,omitempty"`
-	// slices is how many InstanceSlices there are, which have the entries of the Instances that do not fit into the status. The hub
-	// sets it on its copy.
+	// slices is how many InstanceSlices there are, which have the entries of the Instances that do not fit into the
+	// status. The hub sets it on its copy.
 	Slices *int32 `json:"slices,omitempty"`
 }
 

@@ -17,34 +17,40 @@ import (
 type WorkloadDeploymentStatusApplyConfiguration struct {
 	// observedGeneration is the generation that this status is about.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// conditions are Available, Progressing and ReplicasReady, ScalingActive where an autoscaler decides how many Instances run,
-	// in a project ReferencedDataReady where the template names a ConfigMap or Secret, and Suspended while the project is suspended.
+	// conditions are Available, Progressing and ReplicasReady, ScalingActive where an autoscaler decides how many
+	// Instances run, in a project ReferencedDataReady where the template names a ConfigMap or Secret, and Suspended while
+	// the project is suspended.
 	Conditions                      []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	ReplicaCountsApplyConfiguration `json:",inline"`
-	// assignedReplicas is how many Instances the cells should run now: fewer than desired while they lack capacity. It is set in
-	// projects only.
+	// assignedReplicas is how many Instances the cells should run now: fewer than desired while they lack capacity. It is
+	// set in projects only.
 	AssignedReplicas *int32 `json:"assignedReplicas,omitempty"`
-	// floorSequence is the sequence of the floor that the hub divides among the cells of the city; 0: none. It is set in projects only.
+	// floorSequence is the sequence of the floor that the hub divides among the cells of the city; 0: none. It is set in
+	// projects only.
 	FloorSequence *int64 `json:"floorSequence,omitempty"`
-	// floorInForce is how many Instances voluntary disruptions leave Available in the city, by the floors that its cells have confirmed
-	// and the Instances that they report; 240000: there are no voluntary disruptions. It is set in projects only.
+	// floorInForce is how many Instances voluntary disruptions leave Available in the city, by the floors that its cells
+	// have confirmed and the Instances that they report; 240000: there are no voluntary disruptions. It is set in projects
+	// only.
 	FloorInForce *int32 `json:"floorInForce,omitempty"`
-	// floorAvailable is how many Available Instances the reports have that floorInForce is about. It is set in projects only.
+	// floorAvailable is how many Available Instances the reports have that floorInForce is about. It is set in projects
+	// only.
 	FloorAvailable *int32 `json:"floorAvailable,omitempty"`
-	// awaitingDisruption is how many Available Instances in the city a voluntary disruption waits for. It is set in projects only.
+	// awaitingDisruption is how many Available Instances in the city a voluntary disruption waits for. It is set in
+	// projects only.
 	AwaitingDisruption *int32 `json:"awaitingDisruption,omitempty"`
 	// lastProgressTime is when the Instances last made progress towards the spec. It is set in projects only, and not
 	// while the Instances match the spec.
 	LastProgressTime *metav1.Time `json:"lastProgressTime,omitempty"`
-	// suspended reports that the project is suspended: no Instance may run. Condition Suspended is True when all cells have confirmed
-	// it. It is set in projects only.
+	// suspended reports that the project is suspended: no Instance may run. Condition Suspended is True when all cells
+	// have confirmed it. It is set in projects only.
 	Suspended *bool `json:"suspended,omitempty"`
 	// selector selects the Pods of the Instances, for the autoscaler of the cell. It is set in cells only.
 	Selector *string `json:"selector,omitempty"`
-	// reports are the Instances in the cell, by index; on the hub one for each cell. They have one writer: as a map they would double
-	// in size, since API servers record the field manager of every entry.
+	// reports are the Instances in the cell, by index; on the hub one for each cell. They have one writer: as a map they
+	// would double in size, since API servers record the field manager of every entry.
 	Reports []InstanceReportApplyConfiguration `json:"reports,omitempty"`
-	// indices list all Instances in the cell, also the ones that reports leave out; on the hub and in projects for each cell.
+	// indices list all Instances in the cell, also the ones that reports leave out; on the hub and in projects for each
+	// cell.
 	Indices []CellIndicesApplyConfiguration `json:"indices,omitempty"`
 }
 

@@ -12,12 +12,14 @@ import (
 // WorkloadDisruptionApplyConfiguration represents a declarative configuration of the WorkloadDisruption type for use
 // with apply.
 //
-// WorkloadDisruption is the budget of a Workload for voluntary disruptions. Percentages are of the desired Instances in all cities.
+// WorkloadDisruption is the budget of a Workload for voluntary disruptions. Percentages are of the desired Instances in
+// all cities.
 type WorkloadDisruptionApplyConfiguration struct {
-	// minAvailable is how many Instances voluntary disruptions leave Available: a number, or a percentage that is rounded up.
-	MinAvailable *intstr.IntOrString `json:"minAvailable,omitempty"`
-	// maxUnavailable is how many Instances may be unavailable after a voluntary disruption: a number, or a percentage that is rounded
+	// minAvailable is how many Instances voluntary disruptions leave Available: a number, or a percentage that is rounded
 	// up.
+	MinAvailable *intstr.IntOrString `json:"minAvailable,omitempty"`
+	// maxUnavailable is how many Instances may be unavailable after a voluntary disruption: a number, or a percentage that
+	// is rounded up.
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
 }
 

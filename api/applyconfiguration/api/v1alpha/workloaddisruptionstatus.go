@@ -8,11 +8,11 @@ package v1alpha
 // WorkloadDisruptionStatusApplyConfiguration represents a declarative configuration of the WorkloadDisruptionStatus type for use
 // with apply.
 //
-// WorkloadDisruptionStatus is the division of a Workload's disruption budget among its deployments. It is written before a floor in a
-// deployment is.
+// WorkloadDisruptionStatus is the division of a Workload's disruption budget among its deployments. It is written
+// before a floor in a deployment is.
 type WorkloadDisruptionStatusApplyConfiguration struct {
-	// minAvailable is how many Instances voluntary disruptions leave Available in all cities together. Condition DisruptionBudget is
-	// True while that is in force.
+	// minAvailable is how many Instances voluntary disruptions leave Available in all cities together. Condition
+	// DisruptionBudget is True while that is in force.
 	MinAvailable *int32 `json:"minAvailable,omitempty"`
 	// sequence is the highest sequence of a floor so far.
 	Sequence *int64 `json:"sequence,omitempty"`

@@ -20,8 +20,8 @@ type WorkloadPlacementApplyConfiguration struct {
 	CityCodes []string `json:"cityCodes,omitempty"`
 	// locations name the locations instead of the cities.
 	Locations []PlacementLocationApplyConfiguration `json:"locations,omitempty"`
-	// locationSelector selects locations by their topology, such as topology.datum.net/city-code or topology.datum.net/region. Every
-	// location that is available gets Instances, also one that the project gets later.
+	// locationSelector selects locations by their topology, such as topology.datum.net/city-code or
+	// topology.datum.net/region. Every location that is available gets Instances, also one that the project gets later.
 	LocationSelector *v1.LabelSelectorApplyConfiguration `json:"locationSelector,omitempty"`
 	// scaleSettings is the scale in each of the cities.
 	ScaleSettings *HorizontalScaleSettingsApplyConfiguration `json:"scaleSettings,omitempty"`

@@ -10,8 +10,8 @@ package v1alpha
 //
 // WorkloadRevisionSpec is a template that a Workload has or had.
 type WorkloadRevisionSpecApplyConfiguration struct {
-	// revision is the number of the template: each change of a Workload's template has a higher number. A Workload that gets an earlier
-	// template again gives it a new number.
+	// revision is the number of the template: each change of a Workload's template has a higher number. A Workload that
+	// gets an earlier template again gives it a new number.
 	Revision *int64 `json:"revision,omitempty"`
 	// template of the Instances. It never changes.
 	Template *InstanceTemplateSpecApplyConfiguration `json:"template,omitempty"`

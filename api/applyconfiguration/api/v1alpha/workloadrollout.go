@@ -13,36 +13,38 @@ import (
 // WorkloadRolloutApplyConfiguration represents a declarative configuration of the WorkloadRollout type for use
 // with apply.
 //
-// WorkloadRollout controls the update of a Workload's Instances to a new template. Without it, one city is updated after another: in the
-// first city one Instance alone, then the others as maxUnavailable and the management policy allow.
+// WorkloadRollout controls the update of a Workload's Instances to a new template. Without it, one city is updated
+// after another: in the first city one Instance alone, then the others as maxUnavailable and the management policy
+// allow.
 type WorkloadRolloutApplyConfiguration struct {
 	// progressDeadlineSeconds is how long the Instances in a city may make no progress towards the spec before
 	// condition Progressing is False with reason ProgressDeadlineExceeded. Progress is a change of the spec, an
 	// Instance that becomes Available or gets the current template, and one of an earlier template that is deleted. The
 	// add-on continues after the deadline. Without the field it is 600.
 	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
-	// maxUnavailable limits the Instances that may be unavailable while a new template replaces an old one: a number, or a percentage
-	// that is rounded down, but at least 1. It holds in each cell, for the Instances that a deployment has there with policy Parallel,
-	// and over all cities, for all Instances of the Workload. Without it, it is 25%. OrderedReady replaces one after the other in each
-	// cell.
+	// maxUnavailable limits the Instances that may be unavailable while a new template replaces an old one: a number, or a
+	// percentage that is rounded down, but at least 1. It holds in each cell, for the Instances that a deployment has
+	// there with policy Parallel, and over all cities, for all Instances of the Workload. Without it, it is 25%.
+	// OrderedReady replaces one after the other in each cell.
 	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
-	// maxSurge is how many additional Instances run while a new template replaces an old one, over all cities: a number, or a percentage
-	// of all Instances that is rounded up. A city gets its additional Instances with the new template before any of its Instances is replaced,
-	// and loses them at the end. Without it, each city with a single Instance gets one, unless the template has onNodeLoss Wait; 0 disables it.
-	// Instances that metrics scale have none. If the additional Instances wait for quota or capacity for 30 seconds, the Instances of the
-	// city are replaced without them.
+	// maxSurge is how many additional Instances run while a new template replaces an old one, over all cities: a number,
+	// or a percentage of all Instances that is rounded up. A city gets its additional Instances with the new template
+	// before any of its Instances is replaced, and loses them at the end. Without it, each city with a single Instance
+	// gets one, unless the template has onNodeLoss Wait; 0 disables it. Instances that metrics scale have none. If the
+	// additional Instances wait for quota or capacity for 30 seconds, the Instances of the city are replaced without them.
 	MaxSurge *intstr.IntOrString `json:"maxSurge,omitempty"`
-	// cityOrder is the order in which cities get a new template. The first city is the canary. Other cities follow in the order of their
-	// codes.
+	// cityOrder is the order in which cities get a new template. The first city is the canary. Other cities follow in the
+	// order of their codes.
 	CityOrder []string `json:"cityOrder,omitempty"`
 	// citiesAtOnce is how many cities are updated at once after the first Instance. Without it, it is 1.
 	CitiesAtOnce *int32 `json:"citiesAtOnce,omitempty"`
-	// batch is how many Instances of the Workload get a new template at once after the first one: a number, or a percentage of all
-	// Instances that is rounded down, but at least 1. The next batch follows when these Instances are Available. Without it, a city
-	// is one batch.
+	// batch is how many Instances of the Workload get a new template at once after the first one: a number, or a
+	// percentage of all Instances that is rounded down, but at least 1. The next batch follows when these Instances are
+	// Available. Without it, a city is one batch.
 	Batch *intstr.IntOrString `json:"batch,omitempty"`
-	// pauseAfter pauses a rollout once that many Instances are Available with the new template: a number, a percentage of all Instances
-	// that is rounded up, or FirstCity for all Instances of the first city. `kubectl compute rollout resume` continues.
+	// pauseAfter pauses a rollout once that many Instances are Available with the new template: a number, a percentage of
+	// all Instances that is rounded up, or FirstCity for all Instances of the first city. `kubectl compute rollout resume`
+	// continues.
 	PauseAfter *intstr.IntOrString `json:"pauseAfter,omitempty"`
 	// paused stops rollouts: no further Instance gets a new template.
 	Paused *bool `json:"paused,omitempty"`

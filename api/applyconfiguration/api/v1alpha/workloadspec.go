@@ -16,11 +16,11 @@ type WorkloadSpecApplyConfiguration struct {
 	Placements []WorkloadPlacementApplyConfiguration `json:"placements,omitempty"`
 	// rollout controls the update of the Instances to a new template.
 	Rollout *WorkloadRolloutApplyConfiguration `json:"rollout,omitempty"`
-	// disruption limits how many Instances, in all cities together, voluntary disruptions may make unavailable: drains, evictions,
-	// rollouts and moves between cells.
+	// disruption limits how many Instances, in all cities together, voluntary disruptions may make unavailable: drains,
+	// evictions, rollouts and moves between cells.
 	Disruption *WorkloadDisruptionApplyConfiguration `json:"disruption,omitempty"`
-	// minReadySeconds is how long an Instance must be Ready, without a restart, before it is Available. It is less than the progress
-	// deadline. Without it, it is 0 if a container has a readiness probe, and otherwise 10.
+	// minReadySeconds is how long an Instance must be Ready, without a restart, before it is Available. It is less than
+	// the progress deadline. Without it, it is 0 if a container has a readiness probe, and otherwise 10.
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
 }
 

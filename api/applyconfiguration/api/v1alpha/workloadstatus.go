@@ -23,8 +23,8 @@ type WorkloadStatusApplyConfiguration struct {
 	// deployments is the number of WorkloadDeployments.
 	Deployments                     *int32 `json:"deployments,omitempty"`
 	ReplicaCountsApplyConfiguration `json:",inline"`
-	// suspended reports that the project is suspended: no Instance may run. The message of condition Available names the cells that
-	// have not confirmed it.
+	// suspended reports that the project is suspended: no Instance may run. The message of condition Available names the
+	// cells that have not confirmed it.
 	Suspended *bool `json:"suspended,omitempty"`
 	// lastProgressTime is when the Workload last made progress towards its spec. It is not set while the Instances
 	// match the spec.
