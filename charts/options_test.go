@@ -139,6 +139,7 @@ var hostCases = []optionCase{
 	{option: "limits.cityBytes", value: 134217728, object: host, query: args, want: `"--max-city-bytes=134217728"`},
 	{option: "limits.projectInstances", value: 0, object: host, query: args, want: `"--max-project-instances=0"`},
 	{option: "limits.projectBytes", value: 0, object: host, query: args, want: `"--max-project-bytes=0"`},
+	{option: "limits.projectDataBytes", value: 0, object: host, query: args, want: `"--max-project-data-bytes=0"`},
 	{option: "controllers.quota.enabled", value: true, object: host, query: args, want: `"--quota"`},
 	{
 		option: "controllers.quota.projectSelector", value: "quota=yes", with: set{"controllers.quota.enabled": true},

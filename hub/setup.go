@@ -99,6 +99,8 @@ type Options struct {
 	// AuditAfter is how long the path of a deployment to its cells may be broken before the cells' last report counts
 	// as unknown, and before the audit triggers a Karmada reconcile.
 	AuditAfter time.Duration
+	// MaxDataBytes bounds the bytes of all ConfigMaps and Secrets of a project that are copied to the hub. 0: no bound.
+	MaxDataBytes int
 	// Namespace is the namespace of the add-on's own objects on the hub.
 	Namespace string
 	// Clock gives conditions their transition times and measures how long a cell has been lost.
@@ -289,6 +291,7 @@ func Controllers() []Controller {
 			r := &references.Reconciler{
 				Projects: t.Options.Projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(), Clock: t.Options.Clock,
 				Owners: t.Options.Owners, Grants: projects.NewGrants(local.GetClient()), AuditInterval: t.Options.AuditInterval,
+				MaxBytes: t.Options.MaxDataBytes,
 			}
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},

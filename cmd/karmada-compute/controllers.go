@@ -85,6 +85,7 @@ func (a *app) setUp(p *planes, o hub.Options, projects *milo.Provider) (mcmanage
 	o.FailoverAfter, o.InventoryAfter, o.WithdrawAfter = a.options.hub.failoverAfter, a.options.hub.inventoryAfter,
 		a.options.milo.withdrawAfter
 	o.AuditInterval, o.AuditAfter = a.options.hub.auditInterval, a.options.hub.auditAfter
+	o.MaxDataBytes = a.options.hub.maxDataBytes
 	o.Refusals, o.Namespace = hub.NewRefusals(projects, metrics.Registry), a.options.hub.namespace
 	return mgr, a.builder.SetUpControllers(hub.Target{Manager: mgr, Options: o})
 }

@@ -50,6 +50,7 @@ type hubOptions struct {
 	deprecationGrace time.Duration
 	// auditInterval and auditAfter are for the audit of the paths to the cells.
 	auditInterval, auditAfter time.Duration
+	maxDataBytes              int
 }
 
 type miloOptions struct {
@@ -179,6 +180,9 @@ func (o *options) addFlags(groups *cliflag.NamedFlagSets) {
 	controllers.DurationVar(&o.hub.auditAfter, "audit-after", 20*time.Second,
 		"How long the path between a deployment and its cells may be broken before its Instances are shown as Unknown and the "+
 			"add-on triggers a Karmada reconcile. At least 1s.")
+	controllers.IntVar(&o.hub.maxDataBytes, "max-project-data-bytes", 40<<20,
+		"Maximum bytes of all ConfigMaps and Secrets that the Workloads of a project name, each counted once. An object that "+
+			"would exceed the limit is not copied to cells, and copies that exist may not grow. 0: no limit.")
 
 	webhooks := groups.FlagSet("webhooks")
 	webhooks.StringVar(&o.webhook.certDir, "webhook-cert-dir", "",
@@ -243,6 +247,7 @@ func (o *options) complete() error {
 		component.AtLeast("inventory-after", o.hub.inventoryAfter, time.Second),
 		component.AtLeast("audit-interval", o.hub.auditInterval, 10*time.Second),
 		component.AtLeast("audit-after", o.hub.auditAfter, time.Second),
+		component.AtLeast("max-project-data-bytes", o.hub.maxDataBytes, 0),
 	}
 	if o.hub.kubeconfig == "" {
 		mistakes = append(mistakes, errors.New("--kubeconfig: name the kubeconfig of the karmada-apiserver"))

@@ -57,6 +57,8 @@ type Reconciler struct {
 	// and compared again after this time plus up to half of it. 0: each reconcile lists them, and no reconcile follows
 	// without an event.
 	AuditInterval time.Duration
+	// MaxBytes bounds the bytes of all copies of a project on the hub. 0: no bound.
+	MaxBytes int
 	// Clock gives conditions their transition times.
 	Clock clock.PassiveClock
 

@@ -57,6 +57,10 @@ func (s *scope) copyMetadata(o *object) metav1.ObjectMeta {
 
 // writeCopy updates the copy to the present original.
 func (s *scope) writeCopy(ctx context.Context, o *object) error {
+	// First by the size that is known: an object that does not fit is not read each time.
+	if fits, err := s.fits(ctx, o); !fits {
+		return err
+	}
 	source, found, err := s.read(ctx, o)
 	if err != nil {
 		return err
@@ -64,6 +68,9 @@ func (s *scope) writeCopy(ctx context.Context, o *object) error {
 	// The original may have changed since it was checked; the condition shows its present state.
 	if o.finding = found; found.reason != "" {
 		return nil
+	}
+	if fits, err := s.fits(ctx, o); !fits {
+		return err
 	}
 	desired := desiredCopy(source, s.copyMetadata(o))
 	copied := newObject(o.Kind)
@@ -112,6 +119,7 @@ func (s *scope) applyCopy(ctx context.Context, desired client.Object) (client.Ob
 // settle records that a copy matches this version of its original.
 func (s *scope) settle(o *object, source, copied client.Object) {
 	s.sources.remember(o.item, check{source: version(source), finding: o.finding, copied: version(copied)})
+	s.sources.account.settle(s.namespace, o.item, contentOf(copied).size())
 }
 
 // deleteCopies deletes the copies that no deployment names any more, and the copies whose originals are gone: a user

@@ -84,7 +84,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 	}
 	// A failure of one object or deployment does not block the others.
 	var failed []error
-	for _, step := range []func(context.Context) error{s.checkSources, s.writeCopies, s.deleteCopies, s.writeConditions} {
+	for _, step := range []func(context.Context) error{s.checkSources, s.countCopies, s.writeCopies, s.deleteCopies, s.writeConditions} {
 		failed = append(failed, step(ctx))
 	}
 	if err := errors.Join(failed...); err != nil {

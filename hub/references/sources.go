@@ -39,6 +39,8 @@ type projectSources struct {
 	// listings are the last lists of hub namespaces, and changes the number of changes since.
 	listings map[string]listing
 	changes  map[string]int
+	// account counts the bytes of the copies.
+	account account
 }
 
 // check is the result of the last check of an object.
@@ -58,6 +60,7 @@ func newSources(e projects.Engagement) *projectSources {
 	return &projectSources{
 		Engagement: e, watched: map[string]cache.Informer{}, named: map[string]map[templates.DataObject]bool{}, checks: map[item]check{},
 		listings: map[string]listing{}, changes: map[string]int{},
+		account: account{held: map[string]map[item]int{}, counted: map[string]bool{}},
 	}
 }
 

@@ -51,6 +51,7 @@
 - --cell-failover-after={{ .cellFailoverAfter }}
 - --peer-bind-address={{ $.Values.host.bindAddress }}:9445
 - --project-sweep={{ $.Values.projects.sweep }}
+- --max-project-data-bytes={{ int64 $.Values.limits.projectDataBytes }}
 {{- end }}
 {{- end }}
 
