@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-logr/logr"
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -181,6 +182,18 @@ func (h *hub) cell(t *testing.T, city string) *clusterv1alpha1.Cluster {
 	}
 	t.Cleanup(func() { _ = h.admin.Delete(context.Background(), cell) })
 	return cell
+}
+
+// confirm labels the namespace of a cell's Works with a city, and returns it.
+func (h *hub) confirm(t *testing.T, cell *clusterv1alpha1.Cluster, city string) *corev1.Namespace {
+	t.Helper()
+	works := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+		Name: karmadanames.GenerateExecutionSpaceName(cell.Name), Labels: map[string]string{v1alpha.LabelTopologyCity: city},
+	}}
+	if err := h.admin.Create(t.Context(), works); err != nil {
+		t.Fatal(err)
+	}
+	return works
 }
 
 // eventually waits until check holds.

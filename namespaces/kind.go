@@ -182,7 +182,16 @@ func (p *Planes) watchPlaces(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("watch the namespaces of the hub: %w", err)
 	}
-	if _, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{UpdateFunc: func(before, after any) {
+	// The label of a city is on the namespaces of cells' Works, and confirms it.
+	confirms := func(namespace any) {
+		if cityOf(namespace) != "" {
+			changed("")
+		}
+	}
+	if _, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{AddFunc: confirms, UpdateFunc: func(before, after any) {
+		if cityOf(before) != cityOf(after) {
+			changed("")
+		}
 		was, isNamespace := before.(*corev1.Namespace)
 		is, ok := after.(*corev1.Namespace)
 		if isNamespace && ok && was.Annotations[v1alpha.AnnotationCities] != is.Annotations[v1alpha.AnnotationCities] {

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -43,13 +44,19 @@ func listLocations(ctx context.Context, hub client.Reader, project string, list 
 	if err := hub.List(ctx, &cells, client.HasLabels{v1alpha.LabelTopologyCity}); err != nil {
 		return fmt.Errorf("list the Clusters for their cities: %w", err)
 	}
+	// After the Clusters, as in the controllers.
+	confirmed, err := confirmedCities(ctx, hub)
+	if err != nil {
+		return err
+	}
 	var deployments v1alpha.WorkloadDeploymentList
 	if err := hub.List(ctx, &deployments, client.InNamespace(project)); err != nil {
 		return fmt.Errorf("list the WorkloadDeployments of namespace %s for their cities: %w", project, err)
 	}
 	var cities []string
 	for i := range cells.Items {
-		cities = append(cities, naming.CityLabel(cells.Items[i].Labels[v1alpha.LabelTopologyCity]))
+		cell := &cells.Items[i]
+		cities = append(cities, naming.ConfirmedCity(cityOf(cell), confirmed[karmadanames.GenerateExecutionSpaceName(cell.Name)]))
 	}
 	for i := range deployments.Items {
 		cities = append(cities, naming.CityLabel(deployments.Items[i].Spec.CityCode))
@@ -63,6 +70,21 @@ func listLocations(ctx context.Context, hub client.Reader, project string, list 
 		}
 	}
 	return nil
+}
+
+// confirmedCities are the cities of the labels of namespaces, by namespace.
+func confirmedCities(ctx context.Context, hub client.Reader) (map[string]string, error) {
+	var namespaces corev1.NamespaceList
+	if err := hub.List(ctx, &namespaces, client.HasLabels{v1alpha.LabelTopologyCity}, client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list the namespaces of cells for their confirmed cities: %w", err)
+	}
+	confirmed := make(map[string]string, len(namespaces.Items))
+	for i := range namespaces.Items {
+		if namespaces.Items[i].DeletionTimestamp.IsZero() {
+			confirmed[namespaces.Items[i].Name] = cityOf(&namespaces.Items[i])
+		}
+	}
+	return confirmed, nil
 }
 
 // citiesOf are the cities that the operator allows a project, in lower case. isLimited is false if all are allowed.

@@ -10,7 +10,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -204,6 +206,7 @@ func TestLocations(t *testing.T) {
 	h := newHub(t)
 	project := h.project(t)
 	cell := h.cell(t, "abc")
+	h.confirm(t, cell, "ABC")
 	h.deployment(t, project.Name, "web-main-xyz", "XYZ", nil)
 	live, err := h.Client(project.Name)
 	if err != nil {
@@ -238,6 +241,57 @@ func TestLocations(t *testing.T) {
 		all, err := milo.Locations{}.CityCodes(t.Context(), live)
 		return err == nil && !slices.Contains(all, "ABC") && slices.Contains(all, "XYZ")
 	})
+}
+
+// TestUnconfirmedCities: a Cluster opens a city when the namespace of its Works has the label of the same city, which
+// no agent of a cell can write.
+func TestUnconfirmedCities(t *testing.T) {
+	h := newHub(t)
+	project := h.project(t)
+	cell := h.cell(t, "eee")
+	h.confirm(t, h.cell(t, "fff"), "EEE")
+	live, err := h.Client(project.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plane, err := h.Cluster(project.Name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opened := make(chan struct{}, 100)
+	informer, err := plane.GetCache().GetInformer(t.Context(), &milo.LocationBinding{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	notice := toolscache.ResourceEventHandlerFuncs{UpdateFunc: func(any, any) { opened <- struct{}{} }}
+	if _, err := informer.AddEventHandler(notice); err != nil {
+		t.Fatal(err)
+	}
+	expect := func(when string, want bool) {
+		t.Helper()
+		for kind, reader := range map[string]client.Reader{"live": live, "cached": plane.GetCache()} {
+			eventually(t, kind+", "+when, func() bool {
+				all, err := milo.Locations{}.CityCodes(t.Context(), reader)
+				return err == nil && slices.Contains(all, "EEE") == want && !slices.Contains(all, "FFF")
+			})
+		}
+	}
+	eventually(t, "the Clusters are in the cache", func() bool {
+		return h.Planes.shared.GetCache().Get(t.Context(), client.ObjectKeyFromObject(cell), &clusterv1alpha1.Cluster{}) == nil
+	})
+	expect("unconfirmed", false)
+	for len(opened) > 0 {
+		<-opened
+	}
+	works := h.confirm(t, cell, "eee")
+	expect("confirmed", true)
+	select {
+	case <-opened:
+	case <-time.After(30 * time.Second):
+		t.Error("no event follows the confirmation")
+	}
+	h.change(t, works, func(n *corev1.Namespace) { n.Labels = nil })
+	expect("withdrawn", false)
 }
 
 // TestWatch: a namespace is a project from its label to its deletion, and for as long as it has objects that the add-on

@@ -91,7 +91,8 @@ func (h *confirmedHub) List(ctx context.Context, list client.ObjectList, options
 // hideUnconfirmed takes the label of a city that is not confirmed from a Cluster. The Cluster may share its labels with
 // a cache.
 func hideUnconfirmed(cluster *clusterv1alpha1.Cluster, confirmed map[string]string) {
-	if city := cityOf(cluster); city != "" && confirmed[karmadanames.GenerateExecutionSpaceName(cluster.Name)] != city {
+	city := cityOf(cluster)
+	if city != naming.ConfirmedCity(city, confirmed[karmadanames.GenerateExecutionSpaceName(cluster.Name)]) {
 		cluster.Labels = maps.Clone(cluster.Labels)
 		delete(cluster.Labels, v1alpha.LabelTopologyCity)
 	}

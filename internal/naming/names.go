@@ -46,6 +46,15 @@ func DeploymentName(workload, placement, cityCode string) string {
 // CityLabel is a city code as the value of LabelTopologyCity: in lower case.
 func CityLabel(cityCode string) string { return strings.ToLower(cityCode) }
 
+// ConfirmedCity is the city of a Cluster, by the label of the Cluster and by the label of the namespace of its Works,
+// which no agent of a cell can write. "": it is a cell of no city.
+func ConfirmedCity(cluster, works string) string {
+	if city := CityLabel(cluster); city == CityLabel(works) {
+		return city
+	}
+	return ""
+}
+
 // InstanceName is the name of the Instance of a deployment at an index.
 func InstanceName(deployment string, index int) string {
 	return deployment + "-" + strconv.Itoa(index)
