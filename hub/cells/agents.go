@@ -177,11 +177,16 @@ func agentCondition(cluster *clusterv1alpha1.Cluster, binding *workv1alpha2.Reso
 	return c
 }
 
-// parse decodes a cluster's report; a report that cannot be decoded counts as empty.
+// parse decodes a cluster's report; a report that no Deployment can have counts as empty.
 func parse(item workv1alpha2.AggregatedStatusItem) reported {
 	var r reported
-	if item.Status != nil && json.Unmarshal(item.Status.Raw, &r) != nil {
+	if item.Status != nil && json.Unmarshal(item.Status.Raw, &r) != nil || r.isNegative() {
 		return reported{}
 	}
 	return r
+}
+
+func (r *reported) isNegative() bool {
+	return min(r.Replicas, r.UpdatedReplicas, r.AvailableReplicas) < 0 ||
+		min(r.Generation, r.ObservedGeneration, r.ResourceTemplateGeneration) < 0
 }

@@ -5,6 +5,7 @@ package cells_test
 
 import (
 	"os"
+	"strings"
 	"testing"
 	"time"
 
@@ -50,7 +51,24 @@ var reporting = map[string]struct{ report, reason string }{
 	"rolling": {rolling, v1alpha.ReasonAgentOutdated},
 	"dead":    {dead, v1alpha.ReasonAgentNotReady}, "missing": {"", v1alpha.ReasonAgentMissing},
 	"invented": {invented, v1alpha.ReasonAgentOutdated}, "garbled": {`{"availableReplicas":"two"}`, v1alpha.ReasonAgentNotReady},
+	// What is no report of a Deployment says nothing, and nothing about other cells.
+	"negative":       {report(`"availableReplicas":-1`), v1alpha.ReasonAgentNotReady},
+	"all-negative":   {report(`"replicas":-9,"updatedReplicas":-9`), v1alpha.ReasonAgentNotReady},
+	"negative-age":   {report(`"generation":-9223372036854775808,"observedGeneration":-9`), v1alpha.ReasonAgentNotReady},
+	"too-many":       {report(`"availableReplicas":2147483648`), v1alpha.ReasonAgentNotReady},
+	"beyond-numbers": {report(`"resourceTemplateGeneration":9223372036854775808`), v1alpha.ReasonAgentNotReady},
+	"fraction":       {report(`"availableReplicas":0.5`), v1alpha.ReasonAgentNotReady},
+	"exponent":       {report(`"availableReplicas":1e300`), v1alpha.ReasonAgentNotReady},
+	"object":         {report(`"availableReplicas":{"a":[2]}`), v1alpha.ReasonAgentNotReady},
+	"null":           {report(`"availableReplicas":null`), v1alpha.ReasonAgentNotReady},
+	"boolean":        {report(`"generation":true`), v1alpha.ReasonAgentNotReady},
+	"empty":          {`{}`, v1alpha.ReasonAgentNotReady},
+	"later":          {report(`"resourceTemplateGeneration":9223372036854775807`), v1alpha.ReasonAgentOutdated},
+	"unobserved":     {report(`"generation":9223372036854775807`), v1alpha.ReasonAgentOutdated},
 }
+
+// report is the report of a current agent with other fields, which come last, so that they count.
+func report(fields string) string { return strings.TrimSuffix(current, "}") + "," + fields + "}" }
 
 func newFixture(t *testing.T) *fixture {
 	t.Helper()

@@ -28,9 +28,13 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// executionSpaceAfter is the delay before the namespace of a new cell's Works is looked for again: Karmada makes it at
-// once.
-const executionSpaceAfter = 2 * time.Second
+const (
+	// executionSpaceAfter is the delay before the namespace of a new cell's Works is looked for again: Karmada makes it at
+	// once.
+	executionSpaceAfter = 2 * time.Second
+	// agentsFor is how long agents count as present after they were found.
+	agentsFor = time.Minute
+)
 
 // Confirmations confirms the cities of Clusters while no agent can write Clusters, and maintains condition
 // ComputeCityConfirmed of the Clusters that an operator must confirm. Every replica runs it: it writes only what
@@ -42,6 +46,10 @@ type Confirmations struct {
 	Hub client.Client
 	// Clock gives conditions their transition times.
 	Clock clock.PassiveClock
+
+	// agentsUntil is until when agents count as present. A later event of their Clusters, which may have any rate, reads
+	// the hub only then. The controller has one worker.
+	agentsUntil time.Time
 }
 
 // Register adds the controller to a manager of the hub.
@@ -51,7 +59,7 @@ func (r *Confirmations) Register(mgr ctrl.Manager) error {
 		WatchesRawSource(Watch(r.Cities, func(_ context.Context, cell client.Object) []reconcile.Request {
 			return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(cell)}}
 		})).
-		WithOptions(controller.Options{NeedLeaderElection: new(false)}).
+		WithOptions(controller.Options{NeedLeaderElection: new(false), MaxConcurrentReconciles: 1}).
 		Complete(r)
 }
 
@@ -73,7 +81,7 @@ func (r *Confirmations) Reconcile(ctx context.Context, request reconcile.Request
 		return reconcile.Result{}, status.write(ctx, cluster, v1alpha.ConditionComputeCityConfirmed, nil)
 	}
 	// After the Cluster was read: the right to write it is older than an agent's Cluster.
-	agents, err := r.Cities.agentsWrite(ctx)
+	agents, err := r.agentsWrite(ctx)
 	switch {
 	case err != nil:
 		return reconcile.Result{}, err
@@ -82,8 +90,23 @@ func (r *Confirmations) Reconcile(ctx context.Context, request reconcile.Request
 	case city == "":
 		return reconcile.Result{}, status.write(ctx, cluster, v1alpha.ConditionComputeCityConfirmed, nil)
 	default:
-		return reconcile.Result{}, status.write(ctx, cluster, v1alpha.ConditionComputeCityConfirmed, unconfirmed(cluster, city))
+		return reconcile.Result{RequeueAfter: agentsFor},
+			status.write(ctx, cluster, v1alpha.ConditionComputeCityConfirmed, unconfirmed(cluster, city))
 	}
+}
+
+// agentsWrite reports whether agents may write Clusters. That they may is remembered: it withholds a confirmation. That
+// none may is not.
+func (r *Confirmations) agentsWrite(ctx context.Context) (bool, error) {
+	now := r.Clock.Now()
+	if now.Before(r.agentsUntil) {
+		return true, nil
+	}
+	agents, err := r.Cities.agentsWrite(ctx)
+	if agents {
+		r.agentsUntil = now.Add(agentsFor)
+	}
+	return agents, err
 }
 
 func unconfirmed(cluster *clusterv1alpha1.Cluster, city string) *metav1.Condition {

@@ -184,6 +184,46 @@ func TestAgents(t *testing.T) {
 	}
 }
 
+// TestEventsOfUnconfirmedClusters: an agent may write its Clusters at any rate. What it writes asks the hub once a
+// minute.
+func TestEventsOfUnconfirmedClusters(t *testing.T) {
+	c := newCities(t)
+	clock := testingclock.NewFakePassiveClock(time.Now())
+	c.r.Clock = clock
+	c.of(c.city)
+	registered := c.register(agent, "any")
+	first, second := c.Cell(t, c.city), c.Cell(t, c.city)
+	reads := func() int {
+		c.HubAPI.Calls()
+		for range 20 {
+			for _, cell := range []string{first.Name, second.Name} {
+				if _, err := c.r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKey{Name: cell}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		read := 0
+		for _, call := range c.HubAPI.Calls() {
+			if call.Kind == "ClusterRoleBindingList" || call.Kind == "ClusterList" {
+				read++
+			}
+		}
+		return read
+	}
+	if got := reads(); got > 2 {
+		t.Errorf("40 events cause %d lists", got)
+	}
+	if err := c.Client.Delete(t.Context(), registered); err != nil {
+		t.Fatal(err)
+	}
+	if c.condition(first.Name) == nil {
+		t.Error("a Cluster is confirmed beside an agent")
+	}
+	// The requests of the time after, whether there are events or not.
+	clock.SetTime(clock.Now().Add(time.Minute))
+	c.want("the last agent is gone", c.city, c.of(c.city, first.Name), first.Name)
+}
+
 // TestPullMode: an agent with a credential of another form shows by its Cluster.
 func TestPullMode(t *testing.T) {
 	c := newCities(t)
