@@ -13,6 +13,7 @@ import (
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -98,12 +99,17 @@ var kinds = map[schema.GroupVersion]map[string]meta.RESTScope{
 		v1alpha.KindWorkloadRevision: meta.RESTScopeNamespace, v1alpha.KindInstance: meta.RESTScopeNamespace,
 		v1alpha.KindInstanceSession: meta.RESTScopeNamespace, v1alpha.KindCell: meta.RESTScopeRoot,
 	},
-	version(workv1alpha1.GroupVersion):            {"Work": meta.RESTScopeNamespace},
-	version(workv1alpha2.GroupVersion):            {"ResourceBinding": meta.RESTScopeNamespace},
-	version(clusterv1alpha1.GroupVersion):         {"Cluster": meta.RESTScopeRoot},
-	miloProjects:                                  {"Project": meta.RESTScopeRoot},
-	{Version: "v1"}:                               {"Pod": meta.RESTScopeNamespace, "Event": meta.RESTScopeNamespace},
+	version(workv1alpha1.GroupVersion):    {"Work": meta.RESTScopeNamespace},
+	version(workv1alpha2.GroupVersion):    {"ResourceBinding": meta.RESTScopeNamespace},
+	version(clusterv1alpha1.GroupVersion): {"Cluster": meta.RESTScopeRoot},
+	miloProjects:                          {"Project": meta.RESTScopeRoot},
+	{Version: "v1"}: {
+		"Pod": meta.RESTScopeNamespace, "Event": meta.RESTScopeNamespace, "Namespace": meta.RESTScopeRoot,
+	},
 	{Group: "coordination.k8s.io", Version: "v1"}: {"Lease": meta.RESTScopeNamespace},
+	rbacv1.SchemeGroupVersion: {
+		"RoleBinding": meta.RESTScopeNamespace, "Role": meta.RESTScopeNamespace, "ClusterRole": meta.RESTScopeRoot,
+	},
 }
 
 func version(v metav1.GroupVersion) schema.GroupVersion {

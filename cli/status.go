@@ -37,7 +37,9 @@ func (c *command) statusCommand() *cobra.Command {
 		Short: "Show the replicas, cells and cities of the add-on, and the repairs of its audit",
 		Long: "Show the state of the add-on as the hub has it: its replicas and their projects, the cells with their agents " +
 			"and how far their reports are\n" +
-			"behind, the cities, and the objects for which the audit has triggered a Karmada reconcile.\n\n" +
+			"behind, the cities, and the objects for which the audit has triggered a Karmada reconcile. A warning names " +
+			"RoleBindings in projects that give\n" +
+			"rights to Karmada's kinds.\n\n" +
 			"It exits with 0 when replicas run and all cells and agents are ready, with 2 when not, and with 1 when it fails.",
 		Example:           "  karmadactl compute status",
 		Args:              cobra.NoArgs,
@@ -106,13 +108,20 @@ func readHub(ctx context.Context, hub client.Client, namespace string) (*view.Hu
 	if len(refused) == len(reads) {
 		return nil, nil, last
 	}
+	broad, err := reasons.BroadBindings(ctx, hub)
+	switch {
+	case apierrors.IsForbidden(err):
+		refused = append(refused, "rolebindings")
+	case err != nil:
+		return nil, nil, fmt.Errorf("read the roles of consumers on the hub: %w", err)
+	}
 	// Without Milo the hub has the originals, too.
 	deployments.Items = slices.DeleteFunc(deployments.Items, func(d v1alpha.WorkloadDeployment) bool {
 		return !naming.IsHubNamespace(d.Namespace)
 	})
 	return &view.HubObjects{
 		Leases: leases.Items, Clusters: clusters.Items, Deployments: deployments.Items, Bindings: bindings.Items,
-		Inventories: inventories.Items, Works: works.Items,
+		Inventories: inventories.Items, Works: works.Items, BroadBindings: broad,
 	}, refused, nil
 }
 
@@ -156,6 +165,9 @@ func (c *command) printStatus(f *view.Federation, refused []string) error {
 		if more := len(f.Repaired) - mostRepaired; more > 0 {
 			lines = append(lines, fmt.Sprintf("and %d more", more))
 		}
+	}
+	if len(f.BroadBindings) > 0 {
+		lines = append(lines, "", "warning: "+reasons.Clean(reasons.AboutBroadBindings(f.BroadBindings)))
 	}
 	if _, err := fmt.Fprintln(c.Streams.Out, strings.Join(lines, "\n")); err != nil {
 		return err

@@ -12,8 +12,11 @@ import (
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	"github.com/karmada-io/karmada/pkg/util/names"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
@@ -26,6 +29,22 @@ func (f *fixture) lease(holder string, renewed time.Time) {
 	f.create(&coordinationv1.Lease{
 		ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace.Name, Name: v1alpha.LeaseReplicaPrefix + holder},
 		Spec:       coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: &seconds, RenewTime: &at},
+	})
+}
+
+// bind binds a role in the namespace of the test, which becomes a project without Milo. A Role is created.
+func (f *fixture) bind(kind, role string, rules []rbacv1.PolicyRule) {
+	f.Helper()
+	project := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"`+v1alpha.LabelNamespaceProject+`":"true"}}}`))
+	if err := f.Client.Patch(f.Context(), f.Namespace.DeepCopy(), project); err != nil {
+		f.Fatal(err)
+	}
+	if kind == "Role" {
+		f.create(&rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace.Name, Name: role}, Rules: rules})
+	}
+	f.create(&rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace.Name, Name: role},
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: kind, Name: role},
 	})
 }
 
@@ -80,6 +99,16 @@ func TestStatus(t *testing.T) {
 	status(0, cell+" DFW True AgentReady 1 0")
 	f.want(f.karmadactl("status", "--system-namespace", f.Namespace.Name, "-o", "jsonpath={.replicas[0].projects}"), 0,
 		string(planes.ProjectName))
+
+	f.bind("ClusterRole", "edit", nil)
+	f.bind("ClusterRole", "karmada-compute-consumer", nil)
+	f.bind("Role", "reader", []rbacv1.PolicyRule{{APIGroups: []string{"work.karmada.io"}, Resources: []string{"works"}, Verbs: read}})
+	f.bind("Role", "writer", []rbacv1.PolicyRule{
+		{APIGroups: []string{"policy.karmada.io"}, Resources: []string{"*"}, Verbs: []string{"get", "create"}},
+	})
+	status(0, "warning: RoleBindings in projects give rights to Karmada's kinds: ", "; bind ClusterRole karmada-compute-consumer instead")
+	f.want(f.karmadactl("status", "--system-namespace", f.Namespace.Name, "-o", "jsonpath={.broadBindings}"), 0,
+		fmt.Sprintf(`["%[1]s/edit (edit)","%[1]s/writer (writer)"]`, f.Namespace.Name))
 
 	// Here the hub has the originals, too, as without Milo.
 	hub, _, err := readHub(t.Context(), f.Client, f.Namespace.Name)

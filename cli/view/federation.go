@@ -30,6 +30,8 @@ type Federation struct {
 	Cities   []City    `json:"cities"`
 	// Objects of Karmada whose reconciliation the audit has triggered, the last first.
 	Repaired []Repaired `json:"repaired,omitempty"`
+	// BroadBindings are the RoleBindings in projects that give rights to Karmada's kinds: namespace/name (role).
+	BroadBindings []string `json:"broadBindings,omitempty"`
 }
 
 // Replica is a replica that serves the hub.
@@ -87,11 +89,15 @@ type HubObjects struct {
 	// Inventories are the Works that carry Cells, and Works the metadata of all.
 	Inventories []workv1alpha1.Work
 	Works       []metav1.PartialObjectMetadata
+	// BroadBindings are from package remedies.
+	BroadBindings []string
 }
 
 // Summarize returns the summary.
 func Summarize(o *HubObjects, now time.Time) *Federation {
-	return &Federation{Replicas: replicas(o, now), Cells: cells(o, now), Cities: cities(o), Repaired: repaired(o)}
+	return &Federation{
+		Replicas: replicas(o, now), Cells: cells(o, now), Cities: cities(o), Repaired: repaired(o), BroadBindings: o.BroadBindings,
+	}
 }
 
 // Well reports whether a replica runs, and all cells and their agents are ready.

@@ -16,6 +16,18 @@ func Count[T ~int | ~int32](n T, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
+// shownNames is the maximum number of names in a message.
+const shownNames = 5
+
+// Some joins the first names, and the number of the others.
+func Some(names []string) string {
+	text := strings.Join(names[:min(shownNames, len(names))], ", ")
+	if more := len(names) - shownNames; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
 // Shorten truncates a message that is longer than limit, in bytes, between two characters.
 func Shorten(message string, limit int) string {
 	const ellipsis = "…"
