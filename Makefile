@@ -87,6 +87,7 @@ generate: $(CONTROLLER_GEN) $(CLIENT_GEN) $(CRD_REF_DOCS) ## Generate deepcopy f
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-webhook paths=./hub/access/webhooks/hub output:rbac:dir=hub/access/webhooks/hub
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-webhook paths=./hub/access/webhooks/project output:rbac:dir=hub/access/webhooks/project
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-sessions paths=./hub/access/sessions/hub output:rbac:dir=hub/access/sessions/hub
+	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-sessions-server paths=./hub/access/sessions/server output:rbac:dir=hub/access/sessions/server
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-sessions-streams paths=./hub/access/sessions/streams output:rbac:dir=hub/access/sessions/streams
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-sessions-project paths=./hub/access/sessions/project output:rbac:dir=hub/access/sessions/project
 	$(CONTROLLER_GEN) rbac:roleName=karmada-compute-project paths=./hub/access/project output:rbac:dir=hub/access/project

@@ -31,6 +31,7 @@ var sessionHostCases = []optionCase{
 		option: "sessions.exec", value: true, object: host, query: args, want: `"--feature-gates=InstanceExec=true"`,
 		with: set{"sessions.url": "https://sessions.example"},
 	},
+	{option: "sessions.separate", value: false, object: host, query: args, want: `"--session-streams=here"`, with: offered},
 	{
 		option: "sessions.url", value: "https://other.example", object: host, query: args,
 		want: `"--session-url=https://other.example"`, with: offered,
@@ -129,6 +130,68 @@ func TestSessionsNeedAURL(t *testing.T) {
 	_, err := charts.Render(map[string]any{"sessions": map[string]any{"logs": true}}, charts.Release{})
 	if err == nil || !strings.Contains(err.Error(), "sessions.url") {
 		t.Errorf("rendered: %v", err)
+	}
+}
+
+// TestSessionsApart: Pods of their own carry the streams. They have the credential of sessions alone for the hub, serve
+// no webhooks and run no controllers, and the Pods that admit have no port for clients.
+func TestSessionsApart(t *testing.T) {
+	const streams, ports = "Deployment/karmada-compute-sessions", "{.spec.template.spec.containers[0].ports[*].name}"
+	for name, with := range map[string]struct {
+		set   set
+		admit string
+		milo  string
+	}{
+		"beside the controllers": {set{}, host, "karmada-compute-milo"},
+		"beside the webhooks":    {separate, serve, "karmada-compute-webhook-milo"},
+		"without Milo":           {set{"projects.mode": "namespaces"}, host, ""},
+	} {
+		objects := render(t, parts["host"], offered, with.set)
+		got := query(t, objects, streams, args)
+		for _, want := range []string{
+			`"--controllers=-*"`, `"--webhooks="`, `"--session-streams=only"`, `"--feature-gates=InstanceLogs=true"`, `"--session-url=`,
+		} {
+			if !strings.Contains(got, want) {
+				t.Errorf("%s: the arguments lack %s: %s", name, want, got)
+			}
+		}
+		if got := query(t, objects, streams, ports); got != "sessions metrics health" {
+			t.Errorf("%s: the streams have the ports %s", name, got)
+		}
+		mounted := query(t, objects, streams, volumes)
+		if strings.Contains(mounted, `"karmada-compute-config"`) || strings.Contains(mounted, "webhook-config") ||
+			strings.Contains(mounted, "milo") != (with.milo != "") {
+			t.Errorf("%s: the streams mount %s", name, mounted)
+		}
+		if with.milo != "" && !strings.Contains(mounted, `"`+with.milo+`"`) {
+			t.Errorf("%s: the streams mount %s, want %s", name, mounted, with.milo)
+		}
+		if got := query(t, objects, with.admit, args); !strings.Contains(got, `"--session-streams=elsewhere"`) {
+			t.Errorf("%s: those who admit have the arguments %s", name, got)
+		}
+		if got := query(t, objects, with.admit, ports); strings.Contains(got, "sessions") {
+			t.Errorf("%s: those who admit have the ports %s", name, got)
+		}
+		if got := query(t, objects, sessionService, "{.spec.selector}"); !strings.Contains(got, `"compute.datumapis.com/sessions":"true"`) {
+			t.Errorf("%s: the Service selects %s", name, got)
+		}
+		for object, path := range map[string]string{
+			streams: "{.spec.template.metadata.labels}", "PodDisruptionBudget/karmada-compute-sessions": "{.spec.selector.matchLabels}",
+		} {
+			if got := query(t, objects, object, path); !strings.Contains(got, `"app.kubernetes.io/component":"sessions"`) {
+				t.Errorf("%s: %s has %s", name, object, got)
+			}
+		}
+		if got := query(t, objects, with.admit, "{.spec.template.metadata.labels}"); strings.Contains(got, "datumapis.com/sessions") {
+			t.Errorf("%s: the Service of streams selects those who admit: %s", name, got)
+		}
+	}
+	together := render(t, parts["host"], offered, set{"sessions.separate": false})
+	if got := query(t, together, host, ports); !strings.Contains(got, "sessions") {
+		t.Errorf("together: the ports are %s", got)
+	}
+	if got := query(t, together, host, "{.spec.template.metadata.labels}"); !strings.Contains(got, `"compute.datumapis.com/sessions":"true"`) {
+		t.Errorf("together: the labels are %s", got)
 	}
 }
 

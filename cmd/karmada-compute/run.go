@@ -85,7 +85,9 @@ func (a *app) AddFlags(groups *cliflag.NamedFlagSets) {
 }
 
 // Validate sets defaults and returns every mistake.
-func (a *app) Validate() error { return errors.Join(a.options.complete(), a.builder.Complete()) }
+func (a *app) Validate() error {
+	return errors.Join(a.options.complete(), a.builder.Complete(), a.checkStreams())
+}
 
 // interpreterName is the interpreter's name in --webhooks.
 const interpreterName = "interpreter"
@@ -237,7 +239,8 @@ func (a *app) run(ctx context.Context) error {
 		Certificates: access.certificates,
 		Paths:        access.paths,
 		Probe:        p.lookup.Probe,
-		Background:   inBackground(access.register, p.watch.Start, p.types.Start, p.startMarks(), serveSessions),
+		Background:   a.background(p, access, serveSessions),
+		Streams:      serveSessions != nil,
 		Registerer:   metrics.Registry,
 		Clock:        clock.RealClock{},
 		Log:          ctrl.Log.WithName("server"),
@@ -253,6 +256,15 @@ func (a *app) run(ctx context.Context) error {
 		access.exposed()
 	}
 	return s.Run(ctx)
+}
+
+// background runs what the process needs besides webhooks and controllers. A process that only carries streams asks the
+// hub and the projects for each stream, and watches nothing.
+func (a *app) background(p *planes, access *access, serveSessions func(context.Context) error) func(context.Context) error {
+	if a.onlyStreams() {
+		return inBackground(serveSessions)
+	}
+	return inBackground(access.register, p.watch.Start, p.types.Start, p.startMarks(), serveSessions)
 }
 
 // inBackground runs several functions until ctx ends, or one of them fails. A nil one is left out.

@@ -38,8 +38,7 @@ import (
 )
 
 const (
-	// sessionsName is the name of the webhook of InstanceSessions in --webhooks. Replicas that serve it serve the streams,
-	// too.
+	// sessionsName is the name of the webhook of InstanceSessions in --webhooks.
 	sessionsName = "sessions"
 	// sessionsEnd is how long commands and requests in flight may take when a replica ends. The shutdown delay is over by
 	// then.
@@ -48,11 +47,19 @@ const (
 	maxAnswerHeaders = 64 << 10
 )
 
+// Values of --session-streams.
+const (
+	streamsHere      = "here"
+	streamsElsewhere = "elsewhere"
+	streamsOnly      = "only"
+)
+
 // sessionOptions are the flags of InstanceSessions.
 type sessionOptions struct {
 	kubeconfig, namespace, url, address string
 	port, bytesPerSecond                int
 	idleTimeout                         time.Duration
+	streams                             string
 	limits                              sessions.Limits
 }
 
@@ -67,6 +74,9 @@ func (o *sessionOptions) addFlags(flags *pflag.FlagSet) {
 			"InstanceLogs and InstanceExec.")
 	flags.StringVar(&o.address, "session-bind-address", "",
 		"Address that the streams of InstanceSessions are served on. Default: all interfaces.")
+	flags.StringVar(&o.streams, "session-streams", streamsHere,
+		"Process that carries the streams of InstanceSessions. here: this one, if it serves webhook sessions. elsewhere: "+
+			"another one, and this one only admits InstanceSessions. only: this one, and it serves neither webhooks nor controllers.")
 	flags.IntVar(&o.port, "session-port", 9444, "Port that the streams of InstanceSessions are served on.")
 	flags.IntVar(&o.limits.PerUser, "max-user-sessions", 50, "Maximum number of InstanceSessions of a user in a project.")
 	flags.IntVar(&o.limits.PerProject, "max-project-sessions", 200, "Maximum number of InstanceSessions of a project.")
@@ -94,7 +104,13 @@ func (o *sessionOptions) check(features featuregate.FeatureGate) []error {
 	if o.port < 1 || o.port > 65535 {
 		mistakes = append(mistakes, fmt.Errorf("--session-port: %d is not a port from 1 to 65535", o.port))
 	}
+	if !slices.Contains([]string{streamsHere, streamsElsewhere, streamsOnly}, o.streams) {
+		mistakes = append(mistakes, fmt.Errorf("--session-streams: %q is not here, elsewhere or only", o.streams))
+	}
 	if !o.enabled(features) {
+		if o.streams == streamsOnly {
+			mistakes = append(mistakes, errors.New("--session-streams: only: enable feature gate InstanceLogs or InstanceExec"))
+		}
 		return mistakes
 	}
 	if o.kubeconfig == "" {
@@ -107,11 +123,23 @@ func (o *sessionOptions) check(features featuregate.FeatureGate) []error {
 	return mistakes
 }
 
-// serveSessions returns a function that serves the streams of sessions. It is nil if sessions are off.
+// onlyStreams reports whether the process carries streams, and nothing else.
+func (a *app) onlyStreams() bool { return a.options.sessions.streams == streamsOnly }
+
+// checkStreams returns an error if a process that only carries streams has other work.
+func (a *app) checkStreams() error {
+	if a.onlyStreams() && (len(a.builder.Webhooks()) > 0 || a.builder.Controllers()) {
+		return errors.New("--session-streams: only: set --webhooks= and --controllers=-*")
+	}
+	return nil
+}
+
+// serveSessions returns a function that serves the streams of sessions. It is nil if sessions are off, or another
+// process serves them.
 func (a *app) serveSessions(p *planes, access *access) (func(context.Context) error, error) {
 	o := &a.options.sessions
 	selected := slices.ContainsFunc(a.builder.Webhooks(), func(w server.Webhook) bool { return w.Name == sessionsName })
-	if !selected || !o.enabled(a.options.webhook.features) {
+	if !selected && !a.onlyStreams() || !o.enabled(a.options.webhook.features) {
 		return nil, nil
 	}
 	config, err := a.loadConfig(o.kubeconfig)
@@ -123,9 +151,17 @@ func (a *app) serveSessions(p *planes, access *access) (func(context.Context) er
 	mapper.Add(corev1.SchemeGroupVersion.WithKind("Namespace"), meta.RESTScopeRoot)
 	mapper.Add(v1alpha.GroupVersion.WithKind(v1alpha.KindWorkloadDeployment), meta.RESTScopeNamespace)
 	mapper.Add(schema.GroupVersion(clusterv1alpha1.GroupVersion).WithKind("Cluster"), meta.RESTScopeRoot)
-	hub, err := client.New(config, client.Options{Scheme: p.scheme, Mapper: mapper})
+	hub, err := client.NewWithWatch(config, client.Options{Scheme: p.scheme, Mapper: mapper})
 	if err != nil {
 		return nil, fmt.Errorf("make a client of sessions for the hub: %w", err)
+	}
+	grants := &sessions.Grants{Hub: hub, Namespace: o.namespace, Limits: o.limits, Clock: clock.RealClock{}}
+	if o.streams == streamsElsewhere {
+		a.sessions.Grants = sessionGrants{grants.Record}
+		return nil, nil
+	}
+	if a.onlyStreams() {
+		grants.Watched = hub
 	}
 	streams := rest.CopyConfig(config)
 	streams.Impersonate = rest.ImpersonationConfig{UserName: sessions.User}
@@ -138,8 +174,7 @@ func (a *app) serveSessions(p *planes, access *access) (func(context.Context) er
 		return nil, err
 	}
 	s, err := sessions.New(sessions.Options{
-		Grants:   &sessions.Grants{Hub: hub, Namespace: o.namespace, Limits: o.limits, Clock: clock.RealClock{}},
-		Projects: projects, Cells: cells, Hub: config.Host, BytesPerSecond: o.bytesPerSecond, IdleTimeout: o.idleTimeout,
+		Grants: grants, Projects: projects, Cells: cells, Hub: config.Host, BytesPerSecond: o.bytesPerSecond, IdleTimeout: o.idleTimeout,
 		Ports:       sessions.NewDialer(streams),
 		Address:     net.JoinHostPort(o.address, strconv.Itoa(o.port)),
 		Certificate: access.certificates.GetCertificate, URL: o.url, Bundle: optional(access.bundle), Delay: sessionsEnd,
@@ -148,7 +183,7 @@ func (a *app) serveSessions(p *planes, access *access) (func(context.Context) er
 	if err != nil {
 		return nil, err
 	}
-	a.sessions.Grants = sessionGrants{s}
+	a.sessions.Grants = sessionGrants{s.Grant}
 	return s.Run, nil
 }
 
@@ -182,11 +217,13 @@ func transportToCells(config *rest.Config) (http.RoundTripper, error) {
 }
 
 // sessionGrants implements webhook.SessionGrants.
-type sessionGrants struct{ server *sessions.Server }
+type sessionGrants struct {
+	record func(context.Context, *sessions.Grant) error
+}
 
 // Grant records a session.
 func (g sessionGrants) Grant(ctx context.Context, grant *webhook.SessionGrant) error {
-	err := g.server.Grant(ctx, &sessions.Grant{
+	err := g.record(ctx, &sessions.Grant{
 		Project: grant.Project.Name, ProjectUID: grant.Project.UID, Namespace: grant.Namespace, Name: grant.Name, UID: grant.UID,
 		User: grant.User, Spec: grant.Spec,
 	})

@@ -25,6 +25,13 @@ func TestSessionOptions(t *testing.T) {
 		"off":             {},
 		"without a value": {gates: "InstanceLogs=true", want: []string{"--session-kubeconfig", "--session-url"}},
 		"on":              {gates: "InstanceExec=true", arguments: []string{"--session-kubeconfig=a", "--session-url=https://a.example:9444"}},
+		"apart": {
+			gates: "InstanceExec=true", arguments: []string{
+				"--session-kubeconfig=a", "--session-url=https://a.example:9444", "--session-streams=only",
+			},
+		},
+		"apart, but off": {arguments: []string{"--session-streams=only"}, want: []string{"--session-streams"}},
+		"nowhere":        {arguments: []string{"--session-streams=nowhere"}, want: []string{"--session-streams"}},
 		"no HTTPS": {
 			gates: "InstanceExec=true", arguments: []string{"--session-kubeconfig=a", "--session-url=http://a.example"},
 			want: []string{"--session-url"},

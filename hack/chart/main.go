@@ -34,6 +34,7 @@ var copies = map[string]string{
 	"files/roles/webhook-hub.yaml":        "hub/access/webhooks/hub/role.yaml",
 	"files/roles/webhook-project.yaml":    "hub/access/webhooks/project/role.yaml",
 	"files/roles/sessions-hub.yaml":       "hub/access/sessions/hub/role.yaml",
+	"files/roles/sessions-server.yaml":    "hub/access/sessions/server/role.yaml",
 	"files/roles/sessions-streams.yaml":   "hub/access/sessions/streams/role.yaml",
 	"files/roles/sessions-project.yaml":   "hub/access/sessions/project/role.yaml",
 	"files/roles/project.yaml":            "hub/access/project/role.yaml",

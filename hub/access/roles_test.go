@@ -19,7 +19,8 @@ import (
 var files = []string{
 	"hub/role.yaml", "namespace/role.yaml", "project/role.yaml", "namespaces/role.yaml", "webhooks/hub/role.yaml",
 	"webhooks/project/role.yaml",
-	"sessions/hub/role.yaml", "sessions/streams/role.yaml", "sessions/project/role.yaml", "../../cell/access/role.yaml",
+	"sessions/hub/role.yaml", "sessions/server/role.yaml", "sessions/streams/role.yaml", "sessions/project/role.yaml",
+	"../../cell/access/role.yaml",
 	"consumers/consumer/role.yaml", "consumers/viewer/role.yaml",
 }
 

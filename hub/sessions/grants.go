@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"strings"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -81,6 +80,8 @@ var (
 type Grants struct {
 	// Hub reads and writes the hub, past any cache.
 	Hub client.Client
+	// Watched is a client of the hub for the grants that another process records. Nil: this process records them.
+	Watched client.WithWatch
 	// Namespace on the hub has the grants and nothing else.
 	Namespace string
 	// Limits are checked before a grant is recorded. Replicas that record at the same time may exceed them.
@@ -168,9 +169,7 @@ func (g *Grants) list(ctx context.Context) (map[types.UID]types.UID, error) {
 			return nil, fmt.Errorf("list the grants of sessions: %w", err)
 		}
 		for i := range page.Items {
-			name, isGrant := strings.CutPrefix(page.Items[i].Name, namePrefix)
-			project := types.UID(page.Items[i].Labels[v1alpha.LabelProjectUID])
-			if uid := types.UID(name); isGrant && isUID(uid) && project != "" {
+			if uid, project, isGrant := sessionOf(&page.Items[i]); isGrant {
 				found[uid] = project
 			}
 		}

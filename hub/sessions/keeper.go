@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"net/url"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -53,6 +54,11 @@ func (s *Server) Grant(ctx context.Context, grant *Grant) error {
 func (s *Server) keep(ctx context.Context) {
 	s.lanes.start(ctx)
 	defer s.lanes.stop()
+	if s.options.Grants.Watched != nil {
+		var watching sync.WaitGroup
+		watching.Go(func() { s.followGrants(ctx) })
+		defer watching.Wait()
+	}
 	ticker := s.options.Clock.NewTicker(sweepInterval)
 	defer ticker.Stop()
 	for ctx.Err() == nil {

@@ -82,6 +82,9 @@ type Server struct {
 	ControllersBegun func() bool
 	// Background runs as long as requests are served. Nil: nothing runs.
 	Background func(context.Context) error
+	// Streams reports that Background serves clients with the certificates, so that a server without webhooks needs them
+	// and shuts down as one with webhooks.
+	Streams bool
 	// Registerer registers the metrics.
 	Registerer prometheus.Registerer
 	// Clock is for timers and tickers.
@@ -173,7 +176,7 @@ func (s *Server) idle() bool {
 // certified returns an error while there is no serving certificate for webhooks, or callers without credentials are not
 // known.
 func (s *Server) certified() error {
-	if len(s.Webhooks) == 0 {
+	if len(s.Webhooks) == 0 && !s.Streams {
 		return nil
 	}
 	if _, err := s.Certificates.GetCertificate(&tls.ClientHelloInfo{}); err != nil || s.Paths == nil {
@@ -252,7 +255,7 @@ func (s *Server) serve(ctx context.Context, group *errgroup.Group, server *http.
 	if listener != nil && s.Paths != nil {
 		group.Go(func() error { return s.Paths.Start(ctx) })
 	}
-	if listener != nil || s.Options.Metrics != "0" {
+	if listener != nil || s.Streams || s.Options.Metrics != "0" {
 		group.Go(func() error { return s.Certificates.Start(ctx) })
 	}
 	if s.clientCA != nil {
@@ -282,13 +285,16 @@ func (s *Server) runControllers(ctx context.Context) error {
 
 // drain serves requests during the shutdown delay, and then sends callers elsewhere and waits for requests in flight.
 func (s *Server) drain(serving context.Context, server *http.Server, listener net.Listener) {
-	if len(s.Webhooks) == 0 || serving.Err() != nil {
+	if len(s.Webhooks) == 0 && !s.Streams || serving.Err() != nil {
 		return
 	}
 	s.Log.Info("Shutting down: not ready, still serving requests", "delay", s.Options.ShutdownDelay)
 	select {
 	case <-serving.Done():
 	case <-s.Clock.After(s.Options.ShutdownDelay):
+	}
+	if listener == nil {
+		return
 	}
 	finishing, cancel := context.WithTimeout(context.WithoutCancel(serving), finishTimeout)
 	defer cancel()

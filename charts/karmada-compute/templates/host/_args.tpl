@@ -1,4 +1,4 @@
-{{/* Arguments of the host's binary. Takes a list: root, and whether it runs controllers and webhooks. */}}
+{{/* Arguments of the host's binary. Takes a list: root, and whether it runs controllers, webhooks, and streams alone. */}}
 {{- define "karmada-compute.hostArgs" -}}
 {{- $root := index . 0 -}}
 {{- $bind := $root.Values.host.bindAddress -}}
@@ -31,8 +31,14 @@
 {{- end }}
 {{- if index . 2 }}
 {{- include "karmada-compute.webhookArgs" $root }}
+{{- include "karmada-compute.sessionArgs" (list $root (ternary "elsewhere" "here" $root.Values.sessions.separate)) }}
+{{- include "karmada-compute.featureArgs" $root }}
 {{- else }}
 - --webhooks=
+{{- if index . 3 }}
+{{- include "karmada-compute.sessionArgs" (list $root "only") }}
+{{- include "karmada-compute.featureArgs" $root }}
+{{- end }}
 {{- end }}
 {{- include "karmada-compute.serveArgs" $root }}
 {{- include "karmada-compute.args" (list $root "host") }}
@@ -82,11 +88,18 @@
 - --max-project-bytes={{ int64 .projectBytes }}
 {{- end }}
 - --interpreter-mode={{ .Values.interpreterMode }}
-{{- with .Values.sessions }}
+{{- end }}
+
+{{/* Arguments for sessions. Takes a list: root, and the process that carries the streams. */}}
+{{- define "karmada-compute.sessionArgs" -}}
+{{- $root := index . 0 }}
+{{- $streams := index . 1 }}
+{{- with $root.Values.sessions }}
 {{- if include "karmada-compute.sessions" $root }}
 {{- if not .url }}
 {{- fail "sessions.url: set the URL at which consumers reach Service karmada-compute-sessions" }}
 {{- end }}
+- --session-streams={{ $streams }}
 - --session-kubeconfig=/etc/karmada-compute/sessions/kubeconfig
 - --session-namespace={{ .namespace }}
 - --session-url={{ .url }}
@@ -101,6 +114,9 @@
 - --session-idle-timeout={{ .idleTimeout }}
 {{- end }}
 {{- end }}
+{{- end }}
+
+{{- define "karmada-compute.featureArgs" -}}
 {{- $features := deepCopy .Values.featureGates }}
 {{- if .Values.sessions.logs }}
 {{- $_ := set $features "InstanceLogs" true }}

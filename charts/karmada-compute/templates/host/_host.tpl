@@ -99,6 +99,25 @@ current-context: default
 {{- end }}
 {{- end }}
 
+{{/* The component whose credential for Milo a component has: Pods that carry streams have the one of the webhooks. Takes a list: root and
+component. */}}
+{{- define "karmada-compute.credentialOf" -}}
+{{- if ne (index . 1) "sessions" }}{{ index . 1 }}{{ else }}{{ ternary "webhook" "karmada-compute" (index . 0).Values.host.separateWebhooks }}{{ end }}
+{{- end }}
+
+{{/* The name of the Deployment of a component. */}}
+{{- define "karmada-compute.deploymentName" -}}
+{{ ternary . (printf "karmada-compute-%s" .) (eq . "karmada-compute") }}
+{{- end }}
+
+{{/* The components that run as Deployments, as a JSON list. */}}
+{{- define "karmada-compute.components" -}}
+{{- $components := list "karmada-compute" }}
+{{- if .Values.host.separateWebhooks }}{{ $components = append $components "webhook" }}{{ end }}
+{{- if and .Values.sessions.separate (include "karmada-compute.sessions" .) }}{{ $components = append $components "sessions" }}{{ end }}
+{{- toJson $components }}
+{{- end }}
+
 {{/* A Deployment. Takes a dict: root, component, and whether it runs controllers and webhooks. */}}
 {{- define "karmada-compute.deployment" -}}
 {{- $root := .root }}
@@ -107,13 +126,19 @@ current-context: default
 {{- $webhooks := .webhooks }}
 {{- $labels := dict }}
 {{- if $webhooks }}
-{{- $labels = dict "compute.datumapis.com/webhooks" "true" }}
+{{- $_ := set $labels "compute.datumapis.com/webhooks" "true" }}
+{{- end }}
+{{- $credential := include "karmada-compute.credentialOf" (list $root $component) }}
+{{- $offered := include "karmada-compute.sessions" $root }}
+{{- $streams := and $offered (eq $component (ternary "sessions" $credential $root.Values.sessions.separate)) (or $webhooks (eq $component "sessions")) }}
+{{- if $streams }}
+{{- $_ := set $labels "compute.datumapis.com/sessions" "true" }}
 {{- end }}
 {{- with $root.Values.host }}
 apiVersion: apps/v1
 kind: Deployment
 metadata:
-  name: {{ ternary "karmada-compute-webhook" "karmada-compute" (eq $component "webhook") }}
+  name: {{ include "karmada-compute.deploymentName" $component }}
   namespace: {{ $root.Release.Namespace }}
   {{- include "karmada-compute.metadata" (list $root $component .annotations) | nindent 2 }}
 spec:
@@ -131,7 +156,7 @@ spec:
       labels:
         {{- include "karmada-compute.podLabels" (list $root $component (merge $labels .podLabels)) | nindent 8 }}
       {{- $annotations := deepCopy .podAnnotations }}
-      {{- with printf "%s%s" (include "karmada-compute.kubeconfig" (list $root "hub" $component)) (include "karmada-compute.kubeconfig" (list $root "milo" $component)) }}
+      {{- with printf "%s%s" (include "karmada-compute.kubeconfig" (list $root "hub" $credential)) (include "karmada-compute.kubeconfig" (list $root "milo" $credential)) }}
       {{- /* A kubeconfig is read at the start: another one needs new Pods. */}}
       {{- $_ := set $annotations "compute.datumapis.com/access" (sha256sum . | trunc 16) }}
       {{- end }}
@@ -141,7 +166,7 @@ spec:
       {{- end }}
     spec:
       {{- include "karmada-compute.scheduling" . | nindent 6 }}
-      serviceAccountName: {{ ternary .serviceAccount.webhookName .serviceAccount.name (eq $component "webhook") }}
+      serviceAccountName: {{ ternary .serviceAccount.webhookName .serviceAccount.name (eq $credential "webhook") }}
       automountServiceAccountToken: false
       # Requests are served for the shutdown delay, and those in flight are finished (docs/decisions/0008-server.md).
       terminationGracePeriodSeconds: {{ add $root.Values.webhooks.shutdownDelaySeconds 35 }}
@@ -159,17 +184,17 @@ spec:
         image: {{ include "karmada-compute.image" (list $root $root.Values.image) }}
         imagePullPolicy: {{ $root.Values.image.pullPolicy }}
         args:
-        {{- include "karmada-compute.hostArgs" (list $root $controllers $webhooks) | nindent 8 }}
+        {{- include "karmada-compute.hostArgs" (list $root $controllers $webhooks $streams) | nindent 8 }}
         env:
         {{- include "karmada-compute.env" .extraEnv | nindent 8 }}
         ports:
         {{- if $webhooks }}
         - name: webhook
           containerPort: 9443
-        {{- if include "karmada-compute.sessions" $root }}
+        {{- end }}
+        {{- if $streams }}
         - name: sessions
           containerPort: 9444
-        {{- end }}
         {{- end }}
         {{- if $controllers }}
         - name: peers
@@ -188,15 +213,15 @@ spec:
           {{- include "karmada-compute.containerSecurity" $root | nindent 10 }}
         volumeMounts:
         {{- include "karmada-compute.volumeMounts" $root | nindent 8 }}
-        {{- if and $webhooks (include "karmada-compute.sessions" $root) }}
+        {{- if and $offered (or $webhooks $streams) }}
         - name: sessions
           mountPath: /etc/karmada-compute/sessions
           readOnly: true
         {{- end }}
       volumes:
       {{- include "karmada-compute.volumes" (list $root $component) | nindent 6 }}
-      {{- if and $webhooks (include "karmada-compute.sessions" $root) }}
-      # Only Pods that serve sessions have this credential.
+      {{- if and $offered (or $webhooks $streams) }}
+      # Only Pods that record or carry sessions have this credential.
       - name: sessions
         secret:
           secretName: {{ $root.Values.sessions.secret.name }}
@@ -270,7 +295,15 @@ topologySpreadConstraints:
   projected:
     defaultMode: 0440
     sources:
-    {{- include "karmada-compute.access" (list $root . $component) | nindent 4 }}
+    {{- if and (eq . "hub") (eq $component "sessions") }}
+    - secret:
+        name: {{ $root.Values.sessions.secret.name }}
+        items:
+        - key: {{ $root.Values.sessions.secret.key }}
+          path: kubeconfig
+    {{- else }}
+    {{- include "karmada-compute.access" (list $root . (include "karmada-compute.credentialOf" (list $root $component))) | nindent 4 }}
+    {{- end }}
 {{- end }}
 {{- if include "karmada-compute.certificates" $root }}
 - name: certificates

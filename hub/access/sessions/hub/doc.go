@@ -14,4 +14,4 @@ package hub
 // +kubebuilder:rbac:groups="",resources=users,resourceNames=karmada-compute-sessions,verbs=impersonate
 
 // The grants, in a namespace that has nothing else.
-// +kubebuilder:rbac:groups="",resources=configmaps,namespace=karmada-compute-sessions,verbs=get;list;create;patch;delete
+// +kubebuilder:rbac:groups="",resources=configmaps,namespace=karmada-compute-sessions,verbs=get;list;watch;create;patch;delete
