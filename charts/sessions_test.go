@@ -169,6 +169,11 @@ func TestSessionsApart(t *testing.T) {
 		if got := query(t, objects, with.admit, args); !strings.Contains(got, `"--session-streams=elsewhere"`) {
 			t.Errorf("%s: those who admit have the arguments %s", name, got)
 		}
+		isNamed := strings.Contains(query(t, objects, with.admit, args),
+			`"--session-users=system:serviceaccount:karmada-system:karmada-compute-sessions"`)
+		if isNamed != (with.milo == "") {
+			t.Errorf("%s: the user of the streams is named to those who admit: %t", name, isNamed)
+		}
 		if got := query(t, objects, with.admit, ports); strings.Contains(got, "sessions") {
 			t.Errorf("%s: those who admit have the ports %s", name, got)
 		}

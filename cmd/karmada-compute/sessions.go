@@ -60,6 +60,7 @@ type sessionOptions struct {
 	port, bytesPerSecond                int
 	idleTimeout                         time.Duration
 	streams                             string
+	users                               []string
 	limits                              sessions.Limits
 }
 
@@ -77,6 +78,10 @@ func (o *sessionOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.streams, "session-streams", streamsHere,
 		"Process that carries the streams of InstanceSessions. here: this one, if it serves webhook sessions. elsewhere: "+
 			"another one, and this one only admits InstanceSessions. only: this one, and it serves neither webhooks nor controllers.")
+	flags.StringSliceVar(&o.users, "session-users", nil,
+		"With --session-streams=elsewhere, users that Milo, or with --projects=namespaces the hub, authenticates the process "+
+			"as that carries the streams. They may write the status of InstanceSessions, as the add-on may. Needed if they are "+
+			"other users than this process.")
 	flags.IntVar(&o.port, "session-port", 9444, "Port that the streams of InstanceSessions are served on.")
 	flags.IntVar(&o.limits.PerUser, "max-user-sessions", 50, "Maximum number of InstanceSessions of a user in a project.")
 	flags.IntVar(&o.limits.PerProject, "max-project-sessions", 200, "Maximum number of InstanceSessions of a project.")
@@ -233,8 +238,8 @@ func (g sessionGrants) Grant(ctx context.Context, grant *webhook.SessionGrant) e
 	return err
 }
 
-// sessionWriters are the users that write the status of sessions: the controllers, and this process if it is another
-// user.
+// sessionWriters are the users that write the status of sessions: the controllers, and this process and the one of
+// --session-users if they are other users.
 func (a *app) sessionWriters(ctx context.Context) ([]string, error) {
 	users, err := a.users.get(ctx)
 	if err != nil {
@@ -244,7 +249,7 @@ func (a *app) sessionWriters(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(slices.Clone(users), self), nil
+	return slices.Concat(users, []string{self}, a.options.sessions.users), nil
 }
 
 // sessionProjects implements sessions.Projects.

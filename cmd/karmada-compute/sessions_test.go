@@ -64,3 +64,15 @@ func TestSessionOptions(t *testing.T) {
 		t.Error("sessions are on by default")
 	}
 }
+
+// TestWritersOfSessions: the process that carries streams may write the status of sessions, too.
+func TestWritersOfSessions(t *testing.T) {
+	a := newApp()
+	a.users.known.Store(&[]string{"controllers"})
+	a.users.own.Store(new("webhooks"))
+	a.options.sessions.users = []string{"streams"}
+	got, err := a.sessionWriters(t.Context())
+	if err != nil || !slices.Equal(got, []string{"controllers", "webhooks", "streams"}) {
+		t.Errorf("the writers are %v, %v", got, err)
+	}
+}

@@ -100,6 +100,15 @@
 {{- fail "sessions.url: set the URL at which consumers reach Service karmada-compute-sessions" }}
 {{- end }}
 - --session-streams={{ $streams }}
+{{- if and (eq $streams "elsewhere") (include "karmada-compute.namespaces" $root) }}
+{{- $users := list }}
+{{- range .subjects }}
+{{- if ne .kind "Group" }}
+{{- $users = append $users (include "karmada-compute.username" (list . $root.Values.hub.namespace)) }}
+{{- end }}
+{{- end }}
+- --session-users={{ join "," $users }}
+{{- end }}
 - --session-kubeconfig=/etc/karmada-compute/sessions/kubeconfig
 - --session-namespace={{ .namespace }}
 - --session-url={{ .url }}
