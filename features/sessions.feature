@@ -47,7 +47,7 @@ Feature: Sessions
     Then the command prints 20 more lines of the log, each once and in order
     When replica 0 is restarted
     Then the command prints 20 more lines of the log, each once and in order
-    When replica 1 is restarted
+    When the Pods that carry streams are restarted, one after the other
     Then the command prints 20 more lines of the log, each once and in order
     When the command is interrupted
     Then the command ends with exit code 130

@@ -26,6 +26,8 @@ const (
 	deploymentName = "karmada-compute"
 	// replicaLabels select the Pods of the Deployment: Pods that serve webhooks only are not among them.
 	replicaLabels = "app.kubernetes.io/name=karmada-compute,app.kubernetes.io/component=karmada-compute"
+	// streamLabels select the Pods that carry the streams of sessions.
+	streamLabels = "app.kubernetes.io/name=karmada-compute,app.kubernetes.io/component=sessions"
 	// hashLabel is a label of a Deployment's Pods. Pods that StartAlone creates do not have it.
 	hashLabel = "pod-template-hash"
 	// deletionCost marks the Pod that is deleted first when its Deployment is scaled down.
@@ -118,6 +120,39 @@ func (a *AddOn) Restart(ctx context.Context, i int) error {
 		return errors.Join(a.deletePod(ctx, before.pod, nil), a.find(ctx))
 	}
 	return fmt.Errorf("replica %d is not one of the Deployment: start it first", i)
+}
+
+// RestartStreams ends the Pods that carry the streams of sessions gracefully, one after the other, and waits until each
+// is replaced.
+func (a *AddOn) RestartStreams(ctx context.Context) error {
+	list := func(ctx context.Context) ([]corev1.Pod, error) {
+		pods, err := a.host.CoreV1().Pods(karmadaSystem).List(ctx, metav1.ListOptions{LabelSelector: streamLabels})
+		if err != nil {
+			return nil, err
+		}
+		return slices.DeleteFunc(pods.Items, func(pod corev1.Pod) bool { return pod.DeletionTimestamp != nil || !node.IsReady(&pod) }), nil
+	}
+	before, err := list(ctx)
+	if err == nil && len(before) == 0 {
+		err = errors.New("no Pod carries streams: offer sessions first")
+	}
+	if err != nil {
+		return err
+	}
+	for i := range before {
+		if err := a.deletePod(ctx, before[i].Name, nil); err != nil {
+			return err
+		}
+		if err := await(ctx, podInterval, func(ctx context.Context) error {
+			if now, err := list(ctx); err != nil || len(now) < len(before) {
+				return errors.Join(err, fmt.Errorf("%d of %d Pods carry streams", len(now), len(before)))
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // Kill ends replica i without warning. Its Deployment replaces it; Start waits for that. The error is ErrNotRunning if

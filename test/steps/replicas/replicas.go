@@ -51,6 +51,9 @@ func addReplicaSteps(sc world.Sentences) {
 			}
 			return err
 		})
+	sc.Step(`^the Pods that carry streams are restarted, one after the other$`, func(ctx context.Context) error {
+		return from(ctx).AddOn.RestartStreams(ctx)
+	})
 	sc.Step(`^every replica is started with "([^"]*)"$`, func(ctx context.Context, flag string) error {
 		s := from(ctx)
 		var starts errgroup.Group
