@@ -360,6 +360,19 @@ type WorkloadDisruptionStatus struct {
 	Floors []DeploymentFloor `json:"floors,omitempty"`
 }
 
+// FloorOf returns a copy of the floor of a deployment; nil: it has none. s may be nil.
+func (s *WorkloadDisruptionStatus) FloorOf(deployment string) *AvailabilityFloor {
+	if s == nil {
+		return nil
+	}
+	for i := range s.Floors {
+		if of := &s.Floors[i]; of.Deployment == deployment {
+			return of.AvailabilityFloor.DeepCopy()
+		}
+	}
+	return nil
+}
+
 // DeploymentFloor is the floor of one deployment.
 type DeploymentFloor struct {
 	// deployment is the name of the WorkloadDeployment.

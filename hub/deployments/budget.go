@@ -56,7 +56,7 @@ func (s *scope) divideBudget(ctx context.Context) error {
 		return apply.Status(ctx, s.client, FieldManager, s.workload)
 	}
 	for _, desired := range s.plan.deployments {
-		if floor := s.plannedFloor(desired.Name); floor != nil {
+		if floor := s.workload.Status.Disruption.FloorOf(desired.Name); floor != nil {
 			desired.Spec.Floor = &v1alpha.AvailabilityFloor{MinAvailable: floor.MinAvailable, Sequence: floor.Sequence}
 		}
 	}
@@ -89,7 +89,7 @@ func (s *scope) countBudget() {
 		if s.existing[desired.Name] == nil {
 			names = append(names, desired.Name)
 		}
-		s.shares.desired += desiredReplicas(desired, s.existing[desired.Name])
+		s.shares.desired += rollout.Desired(&desired.Spec.ScaleSettings, s.existing[desired.Name])
 	}
 	slices.Sort(names)
 	for _, name := range names {
@@ -98,13 +98,11 @@ func (s *scope) countBudget() {
 			// No finalizer holds it back any more: its Instances do not count.
 			continue
 		}
-		member := budget.Member{Floor: s.plannedFloor(name), Leaving: wanted[name] == nil}
+		member := budget.Member{Floor: s.workload.Status.Disruption.FloorOf(name), Leaving: wanted[name] == nil}
 		if existing != nil {
 			status := &existing.Status
 			member.Sequence, member.InForce, member.Awaiting = status.FloorSequence, status.FloorInForce, status.AwaitingDisruption
-			// The first count excludes Instances whose state is unknown, the second one Instances that a report counts
-			// too early.
-			member.Available = min(status.AvailableReplicas, status.FloorAvailable)
+			member.Available = rollout.Available(existing)
 			// A deployment whose template waits for another reason is not removed.
 			member.Leaving = member.Leaving && !s.plan.wants(existing)
 			member.Settled = s.isSettled(existing, wanted[name], member.Available)
@@ -117,52 +115,25 @@ func (s *scope) countBudget() {
 // isSettled reports whether all Instances of a deployment are Available, and no rollout replaces any. While a rollout
 // is paused, its city does not keep the tokens of the others.
 func (s *scope) isSettled(existing, desired *v1alpha.WorkloadDeployment, available int32) bool {
-	if desired == nil || existing.Status.ObservedGeneration != existing.Generation || available < desiredReplicas(desired, existing) {
+	if desired == nil || existing.Status.ObservedGeneration != existing.Generation ||
+		available < rollout.Desired(&desired.Spec.ScaleSettings, existing) {
 		return false
 	}
 	return s.rolling.result.Phase == rollout.Paused ||
 		existing.Spec.Partition == nil && desired.Spec.Partition == nil && existing.Spec.Surge == 0 && desired.Spec.Surge == 0
 }
 
-// readSlack writes into the state of the rollout how many Available Instances the budget lets be replaced.
-func (s *scope) readSlack(state *rollout.State) {
+// knownBudget is what the rollout knows of the disruption budget.
+func (s *scope) knownBudget() *rollout.Budget {
 	if s.workload.Spec.Disruption == nil {
-		return
-	}
-	s.countBudget()
-	available := int32(0)
-	for i := range s.shares.members {
-		available += s.shares.members[i].Available
-	}
-	state.NoSlack, state.Slack = available <= s.shares.minimum, int(max(0, available-s.shares.minimum))
-	for i := range state.Cities {
-		city := &state.Cities[i]
-		if at, found := slices.BinarySearch(s.shares.names, city.Name); found && s.shares.members[at].Floor != nil {
-			city.Slack = int(max(0, s.shares.members[at].Available-s.shares.members[at].Floor.MinAvailable))
-		}
-	}
-}
-
-// desiredReplicas returns how many Instances of a deployment should exist, which an autoscaler in the cells may decide.
-func desiredReplicas(desired, existing *v1alpha.WorkloadDeployment) int32 {
-	least := desired.Spec.DesiredReplicas()
-	if existing == nil || !desired.Spec.Autoscaled() {
-		return least
-	}
-	return max(least, min(existing.Status.DesiredReplicas, desired.Spec.ScaleSettings.MostReplicas()))
-}
-
-// plannedFloor returns the floor of a deployment in the stored plan; nil: it has none.
-func (s *scope) plannedFloor(name string) *v1alpha.AvailabilityFloor {
-	if s.workload.Status.Disruption == nil {
 		return nil
 	}
-	for i := range s.workload.Status.Disruption.Floors {
-		if of := &s.workload.Status.Disruption.Floors[i]; of.Deployment == name {
-			return of.AvailabilityFloor.DeepCopy()
-		}
+	s.countBudget()
+	known := &rollout.Budget{Minimum: s.shares.minimum, Available: map[string]int32{}}
+	for i, name := range s.shares.names {
+		known.Available[name] = s.shares.members[i].Available
 	}
-	return nil
+	return known
 }
 
 // newestFloor keeps the floor of a deployment if it is newer than the wanted one: the plan then comes from a stale
@@ -179,7 +150,7 @@ func (s *scope) mayRemove(existing *v1alpha.WorkloadDeployment) bool {
 	if s.workload.Spec.Disruption == nil || existing.Status.AvailableReplicas == 0 {
 		return true
 	}
-	floor := s.plannedFloor(existing.Name)
+	floor := s.workload.Status.Disruption.FloorOf(existing.Name)
 	return floor != nil && floor.MinAvailable == 0
 }
 

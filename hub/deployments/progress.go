@@ -55,7 +55,7 @@ func (s *scope) isOverdue(last metav1.Time) bool {
 // between two steps, or hub and cells disagree about what is newest. Then its deadline finds that.
 func (s *scope) addRolloutProgress(status *v1alpha.WorkloadStatus, progressing *metav1.Condition) {
 	before, last := &s.workload.Status, s.lastProgress(nil)
-	if len(s.rolling.result.Steps) > 0 || before.UpdatedReplicas < status.UpdatedReplicas ||
+	if len(s.rolling.result.Take) > 0 || before.UpdatedReplicas < status.UpdatedReplicas ||
 		before.UpdatedAvailableReplicas < status.UpdatedAvailableReplicas {
 		last = metav1.NewTime(s.Clock.Now()).Rfc3339Copy()
 	}

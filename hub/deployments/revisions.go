@@ -22,11 +22,11 @@ import (
 // recordRevision records the template of the Workload in its history, once per change of it: status.rollout stores the
 // number. A project that does not serve WorkloadRevisions has no history, and its rollouts are otherwise the same.
 func (s *scope) recordRevision(ctx context.Context) error {
-	if before := s.workload.Status.Rollout; before != nil && before.TemplateHash == s.rolling.written {
+	if before := s.workload.Status.Rollout; before != nil && before.TemplateHash == s.rolling.Written {
 		s.rolling.revision = before.Revision
 		return nil
 	}
-	if s.rolling.target != s.rolling.written {
+	if s.rolling.Target != s.rolling.Written {
 		return nil
 	}
 	if s.workload.Status.Rollout == nil && s.workload.Generation == 1 {
@@ -54,7 +54,7 @@ func (s *scope) recordRevision(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	own := s.revisionName(s.rolling.written)
+	own := s.revisionName(s.rolling.Written)
 	at := slices.IndexFunc(history, func(r v1alpha.WorkloadRevision) bool { return r.Name == own })
 	if s.rolling.revision = newest; at >= 0 && history[at].Spec.Revision == newest {
 		return nil
@@ -98,7 +98,7 @@ func (s *scope) revisions(ctx context.Context) ([]v1alpha.WorkloadRevision, erro
 
 // unrecorded returns the templates of deployments that are not in the history: they are older than the history.
 func (s *scope) unrecorded(history []v1alpha.WorkloadRevision) []*v1alpha.InstanceTemplateSpec {
-	known := map[string]bool{s.rolling.written: true}
+	known := map[string]bool{s.rolling.Written: true}
 	for i := range history {
 		known[history[i].Name] = true
 	}
@@ -141,7 +141,7 @@ func (s *scope) storeRevision(ctx context.Context, template *v1alpha.InstanceTem
 // pruneRevisions deletes the oldest revisions beyond the limit. history does not include the newest one. The last
 // complete template is kept: a failed rollout returns to it.
 func (s *scope) pruneRevisions(ctx context.Context, history []v1alpha.WorkloadRevision) error {
-	keep := []string{s.revisionName(s.rolling.written)}
+	keep := []string{s.revisionName(s.rolling.Written)}
 	if before := s.workload.Status.Rollout; before != nil && before.CompleteTemplateHash != "" {
 		keep = append(keep, s.revisionName(before.CompleteTemplateHash))
 	}
@@ -149,7 +149,7 @@ func (s *scope) pruneRevisions(ctx context.Context, history []v1alpha.WorkloadRe
 	left := s.workload.Spec.Rollout.HistoryLimit()
 	for i := range history {
 		revision := &history[i]
-		if revision.Name == s.revisionName(s.rolling.written) {
+		if revision.Name == s.revisionName(s.rolling.Written) {
 			continue
 		}
 		if left--; left >= 0 || slices.Contains(keep, revision.Name) {

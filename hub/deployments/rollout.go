@@ -29,9 +29,7 @@ const eventRollout = "RolloutStep"
 
 // rolling is the state of the rollout in one reconcile.
 type rolling struct {
-	// written is the hash of the Workload's template, and target the hash of the template that its Instances get: an
-	// undone rollout returns to the last complete template.
-	written, target string
+	rollout.Template
 	// revision is the number of the Workload's template; 0: unknown.
 	revision int64
 	// first: the template is the Workload's first one, and is not recorded yet.
@@ -40,7 +38,7 @@ type rolling struct {
 	blocked bool
 	// state and result are the input and the result of the decision, and cities the deployments of state in its order.
 	state  rollout.State
-	result rollout.Result
+	result rollout.Steps
 	cities []*v1alpha.WorkloadDeployment
 	// steps are messages about the steps of deployments, by their names.
 	steps map[string]string
@@ -48,27 +46,21 @@ type rolling struct {
 
 // chooseTemplate replaces in memory the template of a Workload whose rollout has failed and is undone.
 func (s *scope) chooseTemplate(ctx context.Context) error {
-	version, err := templates.VersionOf(&s.workload.Spec.Template)
+	chosen, err := rollout.TemplateOf(s.workload)
 	if err != nil {
 		return err
 	}
-	hash, before := version.Hash, s.workload.Status.Rollout
-	s.rolling = rolling{written: hash, target: hash, steps: map[string]string{}}
-	if before != nil {
-		// An earlier version recorded the hash of the text.
-		for _, recorded := range []*string{&before.TemplateHash, &before.CompleteTemplateHash, &before.FailedTemplateHash} {
-			*recorded = version.Current(*recorded)
-		}
-	}
-	if before == nil || before.FailedTemplateHash != hash || before.CompleteTemplateHash == "" || before.CompleteTemplateHash == hash {
+	s.rolling = rolling{Template: chosen, steps: map[string]string{}}
+	if chosen.Target == chosen.Written {
 		return nil
 	}
-	template, err := s.templateWithHash(ctx, before.CompleteTemplateHash)
+	template, err := s.templateWithHash(ctx, chosen.Target)
 	if err != nil || template == nil {
+		s.rolling.Target = chosen.Written
 		return err
 	}
 	s.workload.Spec.Template = *template.DeepCopy()
-	s.rolling.target, err = templates.Hash(template)
+	s.rolling.Target, err = templates.Hash(template)
 	return err
 }
 
@@ -90,12 +82,12 @@ func (s *scope) rollOut(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		s.rolling.blocked = s.rolling.blocked || hash != s.rolling.target
+		s.rolling.blocked = s.rolling.blocked || hash != s.rolling.Target
 	}
 	if err := s.decide(ctx); err != nil {
 		return err
 	}
-	if len(s.rolling.result.Steps) > 0 && len(s.missingNetworks) == 0 {
+	if len(s.rolling.result.Take) > 0 && len(s.missingNetworks) == 0 {
 		if err := s.refresh(ctx); err != nil {
 			return err
 		}
@@ -111,12 +103,37 @@ func (s *scope) rollOut(ctx context.Context) error {
 
 // decide reads the state of the rollout from the deployments, and takes the next steps.
 func (s *scope) decide(ctx context.Context) error {
-	state, cities, err := s.rolloutState(ctx)
+	objects := &rollout.Objects{
+		Workload: s.workload, Template: s.rolling.Template, Blocked: s.rolling.blocked, Budget: s.knownBudget(), Now: s.Clock.Now(),
+		Instance: func(name string) (*v1alpha.Instance, error) { return s.instance(ctx, name) },
+	}
+	for _, desired := range s.plan.deployments {
+		if existing := s.existing[desired.Name]; existing != nil && sameDeployment(existing, desired) {
+			objects.Deployments = append(objects.Deployments, rollout.Deployment{Existing: existing, Scale: desired.Spec.ScaleSettings})
+		}
+	}
+	read, err := rollout.Read(objects)
 	if err != nil {
 		return err
 	}
-	s.rolling.state, s.rolling.cities, s.rolling.result = state, cities, rollout.Next(&state)
+	s.rolling.state, s.rolling.cities, s.rolling.result = read.State, read.Deployments, rollout.Plan(&read.State)
+	if read.Again > 0 {
+		s.requeueAfter.AtMost(read.Again)
+	}
 	return nil
+}
+
+// instance returns an Instance of the Workload that is not Available; nil: it does not exist.
+func (s *scope) instance(ctx context.Context, name string) (*v1alpha.Instance, error) {
+	instance := &v1alpha.Instance{}
+	err := s.client.Get(ctx, client.ObjectKey{Namespace: s.workload.Namespace, Name: name}, instance)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("get Instance %s, which is not Available: %w", name, err)
+	}
+	return instance, nil
 }
 
 // refresh reads the Workload and its deployments from the API server. A Workload that has changed is reconciled again.
@@ -166,7 +183,7 @@ func (s *scope) assignTemplates() error {
 
 // stepOf returns the step of a deployment.
 func (s *scope) stepOf(desired *v1alpha.WorkloadDeployment) (rollout.Step, bool) {
-	for _, step := range s.rolling.result.Steps {
+	for _, step := range s.rolling.result.Take {
 		if s.rolling.cities[step.City].Name == desired.Name {
 			return step, true
 		}
@@ -176,7 +193,7 @@ func (s *scope) stepOf(desired *v1alpha.WorkloadDeployment) (rollout.Step, bool)
 
 // giveEarlier gives a new deployment the template of the others while that differs from the target.
 func (s *scope) giveEarlier(desired *v1alpha.WorkloadDeployment, hash string) {
-	if hash == s.rolling.target {
+	if hash == s.rolling.Target {
 		return
 	}
 	for _, other := range s.rolling.cities {
@@ -251,8 +268,8 @@ func isCautious(r *v1alpha.WorkloadRollout) bool {
 
 // describeStep is the note of the Event of a step.
 func (s *scope) describeStep(step rollout.Step, of *v1alpha.WorkloadDeployment) string {
-	template := "template " + s.rolling.target
-	if s.rolling.revision > 0 && s.rolling.target == s.rolling.written {
+	template := "template " + s.rolling.Target
+	if s.rolling.revision > 0 && s.rolling.Target == s.rolling.Written {
 		template = fmt.Sprintf("revision %d", s.rolling.revision)
 	}
 	deployment := fmt.Sprintf("deployment %s", of.Name)

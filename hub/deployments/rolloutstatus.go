@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/deployments/rollout"
@@ -30,10 +29,10 @@ func (s *scope) rolloutStatus() *v1alpha.WorkloadRolloutStatus {
 		before = &v1alpha.WorkloadRolloutStatus{}
 	}
 	status := &v1alpha.WorkloadRolloutStatus{
-		Revision: s.rolling.revision, TemplateHash: s.rolling.written, CompleteTemplateHash: before.CompleteTemplateHash,
+		Revision: s.rolling.revision, TemplateHash: s.rolling.Written, CompleteTemplateHash: before.CompleteTemplateHash,
 		Phase: v1alpha.RolloutPhase(result.Phase), Message: reasons.Shorten(result.Message, maxRolloutMessage),
 	}
-	if before.FailedTemplateHash == s.rolling.written {
+	if before.FailedTemplateHash == s.rolling.Written {
 		status.FailedTemplateHash = before.FailedTemplateHash
 	}
 	if result.City >= 0 && result.City < len(s.rolling.cities) {
@@ -46,9 +45,9 @@ func (s *scope) rolloutStatus() *v1alpha.WorkloadRolloutStatus {
 // endRollout decides whether the rollout, or its undo, is complete or has failed. before is the status before.
 func (s *scope) endRollout(status, before *v1alpha.WorkloadRolloutStatus) {
 	result := &s.rolling.result
-	again := before.TemplateHash == s.rolling.written && len(result.Steps) == 0 && rollout.Updated(&s.rolling.state)
+	again := before.TemplateHash == s.rolling.Written && len(result.Take) == 0 && rollout.Updated(&s.rolling.state)
 	complete := result.Phase == rollout.Complete && len(s.rolling.cities) > 0
-	if s.rolling.target != s.rolling.written {
+	if s.rolling.Target != s.rolling.Written {
 		status.Phase = v1alpha.RolloutUndoing
 		if complete || before.Phase == v1alpha.RolloutUndone && again {
 			status.Phase, status.City, status.Message = v1alpha.RolloutUndone, "",
@@ -60,7 +59,7 @@ func (s *scope) endRollout(status, before *v1alpha.WorkloadRolloutStatus) {
 	case complete || before.Phase == v1alpha.RolloutComplete && again:
 		// An Instance that fails later does not belong to the rollout.
 		status.Phase, status.City, status.Message = v1alpha.RolloutComplete, "", ""
-		status.CompleteTemplateHash = s.rolling.written
+		status.CompleteTemplateHash = s.rolling.Written
 	case result.Phase == rollout.Progressing && s.failed():
 		s.failRollout(status)
 	case result.Phase == rollout.Complete:
@@ -72,21 +71,21 @@ func (s *scope) endRollout(status, before *v1alpha.WorkloadRolloutStatus) {
 func (s *scope) failRollout(status *v1alpha.WorkloadRolloutStatus) {
 	status.Phase = v1alpha.RolloutFailed
 	if s.undoesTo(status.CompleteTemplateHash) {
-		status.FailedTemplateHash = s.rolling.written
+		status.FailedTemplateHash = s.rolling.Written
 	}
 }
 
 // undoesTo reports whether a rollout that fails is undone to the template with a hash.
 func (s *scope) undoesTo(hash string) bool {
 	r := s.workload.Spec.Rollout
-	return r != nil && r.OnFailure == v1alpha.RolloutUndo && hash != "" && hash != s.rolling.written
+	return r != nil && r.OnFailure == v1alpha.RolloutUndo && hash != "" && hash != s.rolling.Written
 }
 
 // failed reports whether a city that gets the template has made no progress for too long.
 func (s *scope) failed() bool {
 	return slices.ContainsFunc(s.rolling.cities, func(d *v1alpha.WorkloadDeployment) bool {
 		hash, err := templates.Hash(&d.Spec.Template)
-		return err == nil && hash == s.rolling.target && hasExceeded(d)
+		return err == nil && hash == s.rolling.Target && hasExceeded(d)
 	})
 }
 
@@ -94,7 +93,7 @@ func (s *scope) failed() bool {
 func (s *scope) countUpdated(deployment *v1alpha.WorkloadDeployment) v1alpha.ReplicaCounts {
 	counts := deployment.Status.ReplicaCounts
 	version, err := templates.VersionOf(&deployment.Spec.Template)
-	if err != nil || version.Hash != s.rolling.written || !countsTemplate(deployment, version) {
+	if err != nil || version.Hash != s.rolling.Written || !countsTemplate(deployment, version) {
 		counts.UpdatedReplicas, counts.UpdatedAvailableReplicas = 0, 0
 	}
 	return counts
@@ -148,21 +147,24 @@ func (s *scope) broken(ctx context.Context) (string, error) {
 	}
 	for i := range s.rolling.state.Cities {
 		city := &s.rolling.state.Cities[i]
-		if city.Template != s.rolling.target {
+		if city.Template != s.rolling.Target {
 			continue
 		}
 		for _, index := range city.Broken() {
-			instance := &v1alpha.Instance{}
-			key := client.ObjectKey{Namespace: s.workload.Namespace, Name: naming.InstanceName(city.Name, index)}
-			if err := s.client.Get(ctx, key, instance); client.IgnoreNotFound(err) != nil {
-				return "", fmt.Errorf("get Instance %s, which is not Available: %w", key.Name, err)
+			name := naming.InstanceName(city.Name, index)
+			instance, err := s.instance(ctx, name)
+			if err != nil {
+				return "", err
+			}
+			if instance == nil {
+				continue
 			}
 			ready := meta.FindStatusCondition(instance.Status.Conditions, v1alpha.ConditionReady)
 			if ready == nil || ready.Status == metav1.ConditionTrue {
 				continue
 			}
 			if remedy, known := reasons.Of(v1alpha.ConditionReady, ready.Reason); known && remedy.Rank >= reasons.RankCause {
-				return reasons.Shorten(fmt.Sprintf("%s: Instance %s: %s: %s. %s", city.Code, key.Name, ready.Reason, ready.Message,
+				return reasons.Shorten(fmt.Sprintf("%s: Instance %s: %s: %s. %s", city.Code, name, ready.Reason, ready.Message,
 					remedy.After(remedy.Normal+1).Do), maxRolloutMessage), nil
 			}
 		}

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/deployments/rollout"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -146,12 +147,12 @@ func TestSurgeWithoutCapacity(t *testing.T) {
 			if !strings.HasSuffix(waits, "/1+1 ORD 0/1") {
 				t.Fatalf("it waits with %s", waits)
 			}
-			f.clock.SetTime(testBegin.Add(surgePatience - time.Second))
+			f.clock.SetTime(testBegin.Add(rollout.SurgePatience - time.Second))
 			c.settle(t)
 			if got := c.state(t); got != waits {
 				t.Fatalf("too early it has %s", got)
 			}
-			f.clock.SetTime(testBegin.Add(surgePatience + time.Second))
+			f.clock.SetTime(testBegin.Add(rollout.SurgePatience + time.Second))
 			got := c.settle(t)
 			if got[len(got)-1] != "DFW 1/1 ORD 1/1" || f.phase(t) != v1alpha.RolloutComplete {
 				t.Errorf("it goes by %q, %s", got, f.phase(t))

@@ -110,17 +110,17 @@ func (w *world) state(r *replica) (rollout.State, []string) {
 // rollOut is the rollout in hub/deployments. Before a step it reads the API server.
 func (w *world) rollOut(r *replica) {
 	s, cities := w.state(r)
-	result := rollout.Next(&s)
-	if len(result.Steps) > 0 {
+	result := rollout.Plan(&s)
+	if len(result.Take) > 0 {
 		if w.workload.value.target != r.workload.value.target {
 			return
 		}
 		r.deployments = maps.Clone(w.deployments)
 		s, cities = w.state(r)
-		result = rollout.Next(&s)
+		result = rollout.Plan(&s)
 	}
 	w.misstep(&result)
-	for _, step := range result.Steps {
+	for _, step := range result.Take {
 		if w.killed() {
 			return
 		}

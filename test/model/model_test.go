@@ -248,14 +248,14 @@ func (w *world) misread(s *rollout.State) {
 }
 
 // misstep changes the steps of a rollout, as a hub with a mistake does.
-func (w *world) misstep(result *rollout.Result) {
-	for i := range result.Steps {
+func (w *world) misstep(result *rollout.Steps) {
+	for i := range result.Take {
 		if w.broken == "the partition is one too low" {
-			result.Steps[i].Index--
+			result.Take[i].Index--
 		}
 	}
 	if w.broken == "a partition is never removed" {
-		result.Steps = slices.DeleteFunc(result.Steps, func(step rollout.Step) bool { return step.Released })
+		result.Take = slices.DeleteFunc(result.Take, func(step rollout.Step) bool { return step.Released })
 	}
 }
 

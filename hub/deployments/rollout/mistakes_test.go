@@ -117,27 +117,27 @@ func TestTheSimulationFindsMistakes(t *testing.T) {
 		"all cities at once":         {input: func(s *State) { s.CitiesAtOnce, s.MaxUnavailable = 9, 9 }},
 		"the room of cells":          {input: eachCity(func(c *City) { c.Room = 0 }), output: nil},
 		"new Instances get the target": {
-			output: func(_ *State, r *Result) { r.Steps = slices.DeleteFunc(r.Steps, func(s Step) bool { return s.Held }) },
+			output: func(_ *State, r *Steps) { r.Take = slices.DeleteFunc(r.Take, func(s Step) bool { return s.Held }) },
 		},
-		"the stable template is lost":           {output: func(s *State, r *Result) { eachStep(r, func(step *Step) { step.Stable = s.Target }) }},
-		"the partition is one too low":          {output: func(_ *State, r *Result) { eachStep(r, func(step *Step) { step.Index-- }) }},
+		"the stable template is lost":           {output: func(s *State, r *Steps) { eachStep(r, func(step *Step) { step.Stable = s.Target }) }},
+		"the partition is one too low":          {output: func(_ *State, r *Steps) { eachStep(r, func(step *Step) { step.Index-- }) }},
 		"an additional Instance is not known":   {input: eachCity(func(c *City) { c.Surge = 0 })},
 		"additional Instances beyond the limit": {input: func(s *State) { s.MaxSurge = 9 }},
-		"an additional Instance is removed too early": {output: func(_ *State, r *Result) {
+		"an additional Instance is removed too early": {output: func(_ *State, r *Steps) {
 			eachStep(r, func(step *Step) {
 				if step.Released {
 					step.Surge = 0
 				}
 			})
 		}},
-		"an additional Instance is never removed": {output: func(s *State, r *Result) {
-			r.Steps = slices.DeleteFunc(r.Steps, func(step Step) bool { return step.Released && step.Surge < s.Cities[step.City].Surge })
+		"an additional Instance is never removed": {output: func(s *State, r *Steps) {
+			r.Take = slices.DeleteFunc(r.Take, func(step Step) bool { return step.Released && step.Surge < s.Cities[step.City].Surge })
 		}},
 		"no capacity for an additional Instance": {input: eachCity(func(c *City) { c.SurgeLate = false })},
 		"steps from a cache":                     {cached: true},
 		"healthy Instances are changed":          {restore: true},
-		"a partition is never removed": {output: func(_ *State, r *Result) {
-			r.Steps = slices.DeleteFunc(r.Steps, func(s Step) bool { return s.Released })
+		"a partition is never removed": {output: func(_ *State, r *Steps) {
+			r.Take = slices.DeleteFunc(r.Take, func(s Step) bool { return s.Released })
 		}},
 	}
 	for name, m := range mistakes {
@@ -159,8 +159,8 @@ func setAvailable(c *City) {
 	}
 }
 
-func eachStep(r *Result, change func(*Step)) {
-	for i := range r.Steps {
-		change(&r.Steps[i])
+func eachStep(r *Steps, change func(*Step)) {
+	for i := range r.Take {
+		change(&r.Take[i])
 	}
 }

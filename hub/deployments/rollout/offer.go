@@ -6,167 +6,255 @@ package rollout
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
-// offer holds the limits for a city.
-type offer struct {
-	*City
-	city     int
-	outdated []Instance
-	// spare is how many more Instances of the city may become unavailable, and extra how many do when its cells may
-	// replace all.
-	spare, extra int
-	// fits: its cells may replace all, also if the unavailable Instances only start and are Available by then.
-	fits bool
-	// waits: the city has an earlier template; returns: its partition has the target.
-	waits, returns bool
-	// broken: Instances without the target are unavailable; worst is the highest index of these.
-	broken bool
-	worst  int
+// SurgeSingle is the MaxSurge of Workloads that do not set it: each city with a single Instance gets an additional one.
+const SurgeSingle = -1
+
+// advance takes the next step of a city that has a partition, if its Instances with the target are Available.
+func (p *planner) advance(c *facts) {
+	switch {
+	case !c.Observed:
+		p.wait(c, NotReported, "its cells have not reported the last step")
+	case c.Surge > 0 && c.SurgeLate:
+		// Its cells cannot start the additional Instances: the others are replaced without them.
+		p.take(c, Step{Index: c.Partition.Index}, "")
+	case p.takesBack(c) || c.isStuck():
+		p.takeBack(c)
+	case c.pending > 0:
+		p.wait(c, NotAvailable, fmt.Sprintf("%d of its Instances with the new template are not Available", c.pending))
+	case c.awaitsSurge():
+		p.wait(c, AwaitsAdditional, "waits for an additional Instance")
+	case len(c.outdated) == 0 && c.Missing == 0 && len(c.Instances) > 0:
+		p.take(c, Step{Released: true, Surge: c.Surge}, "")
+	case p.pausing():
+	case p.awaitsFirst(c):
+		p.wait(c, AwaitsFirst, "waits for the first Instance with the new template, in another city")
+	default:
+		p.give(c)
+	}
 }
 
-func (d *decision) offer(city int) *offer {
-	c := &d.Cities[city]
-	o := &offer{City: c, city: city, outdated: d.outdated(c), waits: c.Template != d.Target}
-	unavailable := c.unavailable()
-	o.spare = d.left + d.cost(c) - c.lacking(unavailable)
-	most := min(c.Room, len(o.outdated)+unavailable)
-	o.extra = c.lacking(max(unavailable, most)) - c.lacking(unavailable)
-	o.fits = c.lacking(most) <= max(0, o.spare+c.lacking(unavailable))
-	o.worst, o.broken = highest(o.outdated, func(i Instance) bool { return !i.Available && !i.Held })
-	o.returns = c.Partition != nil && c.Partition.Template == d.Target
-	return o
+// takesBack reports whether a city has to wait for the repair of others: its cells have not begun to replace the
+// Instances that got the target.
+func (p *planner) takesBack(c *facts) bool {
+	return p.repairing && c.Surge == 0 && c.pending > 0 && c.unavailable == 0
+}
+
+// takeBack keeps the target from the Instances of a city that do not have it yet.
+func (p *planner) takeBack(c *facts) {
+	why := "an unavailable Instance with the earlier template holds up the others: it gets the new template first"
+	if p.repairing {
+		why = p.repair()
+	}
+	p.take(c, c.held(), why)
+}
+
+// awaitsFirst reports whether another city has the first Instance with the target, which is not Available yet: that
+// city was repaired before its turn.
+func (p *planner) awaitsFirst(c *facts) bool {
+	return !p.passed && slices.ContainsFunc(p.cities, func(other facts) bool {
+		return other.at != c.at && other.stage == partitioned && (!other.Observed || other.pending > 0)
+	})
+}
+
+// endSurge removes the additional Instances of a city once the others have the target and are Available, or if its
+// cells cannot start them.
+func (p *planner) endSurge(c *facts) {
+	kept := c.kept()
+	incomplete := func(i Instance) bool { return !i.Updated || !i.Available && !i.Held }
+	if c.Unserved || c.SurgeLate || c.Observed && len(kept) >= c.Desired && !slices.ContainsFunc(kept, incomplete) {
+		p.take(c, Step{Released: true}, "")
+	}
 }
 
 // give gives a city as many more Instances with the target as are allowed.
-func (d *decision) give(city int) {
-	o := d.offer(city)
-	d.left = o.spare
-	switch {
-	case o.waits && d.giveAdditional(o):
-	case !d.repairing:
-		d.giveMore(city, o)
-	case !o.broken || !d.takeOver(o) && !d.replaceBroken(o):
-		d.sayRepair(city)
+func (p *planner) give(c *facts) {
+	offered := p.offer(c)
+	p.left -= offered.cost
+	if offered.why != "" {
+		p.wait(c, offered.why, offered.message)
+		return
 	}
+	p.take(c, offered.step, "")
 }
 
-// giveMore gives a city, which needs no additional Instances, as many more with the target as the limits allow.
-func (d *decision) giveMore(city int, o *offer) {
-	whole := o.returns || d.passed() && d.Batch == 0 && !d.limited(len(o.outdated))
-	switch {
-	case whole && o.fits:
-		d.left -= o.extra
-		d.release(city)
-	case d.takeOver(o) || whole && d.replaceUnavailable(o) || d.replaceBroken(o):
-	case o.spare < 1:
-		d.say(city, fmt.Sprintf("waits: with one Instance more, %d would be unavailable, and maxUnavailable allows %d; "+
-			"repair them, or raise spec.rollout.maxUnavailable", d.MaxUnavailable-o.spare+1, d.MaxUnavailable))
-	case !d.passed():
-		d.left--
-		d.step(city, Step{Index: canary(o.City)})
-	case d.most() >= len(o.outdated):
-		d.left -= len(o.outdated)
-		d.release(city)
+// offered is a step, or the reason why there is none.
+type offered struct {
+	step Step
+	// cost is how many more Instances the step makes unavailable.
+	cost    int
+	why     Reason
+	message string
+}
+
+// offer returns what a city gets: the first that applies.
+func (p *planner) offer(c *facts) offered {
+	p.left += c.cost() - c.lacking(c.unavailable)
+	if step := p.additional(c); step != nil {
+		return offered{step: *step}
+	}
+	if p.repairing {
+		if found := p.correction(c, false); c.broken && found != nil {
+			return *found
+		}
+		return offered{why: Repair, message: p.repair()}
+	}
+
+	more := len(c.outdated)
+	whole := c.returns || p.passed && p.Batch == 0 && !p.limited(more)
+	if extra, fits := c.whole(p.left); whole && fits {
+		return offered{step: Step{Released: true, Surge: c.Surge}, cost: extra}
+	}
+	if found := p.correction(c, whole); found != nil {
+		return *found
+	}
+	if p.left < 1 {
+		return offered{why: Limit, message: fmt.Sprintf("waits: with one Instance more, %d would be unavailable, and maxUnavailable "+
+			"allows %d; repair them, or raise spec.rollout.maxUnavailable", p.MaxUnavailable-p.left+1, p.MaxUnavailable)}
+	}
+
+	switch most := p.most(); {
+	case !p.passed:
+		return offered{step: Step{Index: c.canary(), Surge: c.Surge}, cost: 1}
+	case most >= more:
+		return offered{step: Step{Released: true, Surge: c.Surge}, cost: more}
 	default:
-		most := d.most()
-		d.left -= most
-		d.step(city, Step{Index: o.outdated[len(o.outdated)-most].Index})
+		return offered{step: Step{Index: c.outdated[more-most].Index, Surge: c.Surge}, cost: most}
 	}
 }
 
-// takeOver gives the target to Instances that an earlier rollout was replacing. It reports whether there were any.
-func (d *decision) takeOver(o *offer) bool {
-	inFlight := o.waits && o.Partition != nil && o.Partition.Index < MaxIndex && o.pending() > 0
+// correction gives the target to Instances that are unavailable, or that an earlier rollout was replacing; nil: there
+// are none. whole: all Instances of the city may get it.
+func (p *planner) correction(c *facts, whole bool) *offered {
+	if index, cost, found := p.inFlight(c); found {
+		return &offered{step: Step{Index: index, Cautious: true, Surge: c.Surge}, cost: cost}
+	}
+	if index, cost, found := p.broken(c, whole); found {
+		return &offered{step: Step{Index: index, Cautious: true, Surge: c.Surge}, cost: cost}
+	}
+	return nil
+}
+
+// inFlight returns from which index on Instances get the target that an earlier rollout was replacing.
+func (p *planner) inFlight(c *facts) (index, cost int, found bool) {
 	switch {
-	case inFlight && !d.passed():
+	case c.stage != waiting:
+	case c.Partition != nil && c.Partition.Index < MaxIndex && c.pending > 0 && !p.passed:
 		// The highest is the canary. The others get their earlier template.
-		d.left -= max(0, o.pending()-o.unavailable())
-		d.step(o.city, Step{Index: o.replacing(), Cautious: true})
-	case o.waits && o.Partition == nil && o.Cells > 0 && o.unfinished() > 0:
+		return c.replacing(), c.behind(), true
+	case c.Partition == nil && c.Cells > 0 && c.unfinished > 0:
 		// Its cells may be replacing any of these Instances now: one at a time from here on.
-		d.left -= o.extra
-		index, _ := highest(o.Instances, func(i Instance) bool { return !i.Updated })
-		d.step(o.city, Step{Index: index, Cautious: true})
-	default:
-		return false
+		index, _ := highest(c.Instances, func(i Instance) bool { return !i.Updated })
+		cost, _ := c.whole(p.left)
+		return index, cost, true
 	}
-	return true
+	return 0, 0, false
 }
 
-// replaceBroken gives the target to an Instance that is unavailable. That is allowed regardless of the limit: a broken
-// template must not block its correction. It reports whether such an Instance exists.
-func (d *decision) replaceBroken(o *offer) bool {
+// broken returns from which index on Instances get the target that are unavailable. They are replaced at once,
+// regardless of the limit: a broken template must not block its correction.
+func (p *planner) broken(c *facts, whole bool) (index, cost int, found bool) {
 	switch {
-	case !d.passed() && o.Missing > 0 && (!o.Ordered || !o.broken):
-		d.step(o.city, Step{Index: missing(o.City), Cautious: true})
-	case o.returns && (o.broken || o.pending() > 0):
+	case whole && c.broken && !c.returns && p.left < 1:
+		// A report does not show whether Instances are broken or still start. Those that are Available by then, and Available
+		// ones with higher indices, are replaced one at a time.
+		return c.lowest(), 0, true
+	case !p.passed && c.createsNext():
+		return c.missing(), 0, true
+	case c.returns && (c.broken || c.pending > 0):
 		// Only these Instances have another template than the one that the city returns to.
-		d.left -= max(0, o.pending()-o.unavailable())
-		d.step(o.city, Step{Index: o.Partition.Index, Cautious: true})
-	case o.broken && (o.spare < 1 || d.repairing || o.Partition != nil && o.Partition.Index == MaxIndex || o.Cells < 2 && !d.passed()):
-		d.step(o.city, Step{Index: o.worst, Cautious: true})
-	default:
-		return false
+		return c.Partition.Index, c.behind(), true
+	case c.broken && p.isAlone(c):
+		return c.worst, 0, true
 	}
-	return true
+	return 0, 0, false
 }
 
-// replaceUnavailable gives the target to all Instances of a city that are unavailable, if they are more than the limit.
-// A report does not show whether they are broken or still start. Broken ones are replaced at the same time, regardless
-// of any limit. Instances that are Available by then, and Available ones with higher indices, are replaced one at a
-// time. It reports whether there are any.
-func (d *decision) replaceUnavailable(o *offer) bool {
-	lowest := slices.IndexFunc(o.outdated, func(i Instance) bool { return !i.Available && !i.Held })
-	if lowest < 0 || o.returns || o.spare >= 1 {
-		return false
+// isAlone reports whether only the unavailable Instances of a city may get the target now.
+func (p *planner) isAlone(c *facts) bool {
+	reset := c.Partition != nil && c.Partition.Index == MaxIndex
+	return p.left < 1 || p.repairing || reset || c.Cells < 2 && !p.passed
+}
+
+// additional gives a waiting city additional Instances, or gives the target to its additional Instances that do not
+// exist yet. They have the highest indices, and all others keep their template. nil: neither applies.
+func (p *planner) additional(c *facts) *Step {
+	if c.stage != waiting {
+		return nil
 	}
-	d.step(o.city, Step{Index: o.outdated[lowest].Index, Cautious: true})
-	return true
+	if surge := p.surge(c); surge > 0 {
+		return &Step{Index: c.Instances[len(c.Instances)-1].Index + 1, Surge: surge}
+	}
+	if !c.returns && c.awaitsSurge() && c.Partition != nil && c.isBelow() {
+		return &Step{Index: c.Partition.Index, Surge: c.Surge}
+	}
+	return nil
+}
+
+// surge is how many additional Instances a city gets before its Instances are replaced. A city where an Instance is
+// unavailable, or waits for quota, gets none: nothing is gained by it.
+func (p *planner) surge(c *facts) int {
+	most := p.surgeLimit(c)
+	switch {
+	case c.Surge > 0 || c.returns && c.isBelow() || !c.isWhole():
+		return 0
+	case !p.passed:
+		// The first Instance with the target is alone.
+		return min(most, 1)
+	case p.Batch > 0:
+		return min(most, p.Batch)
+	}
+	return most
+}
+
+// surgeLimit is how many additional Instances a city may have now.
+func (p *planner) surgeLimit(c *facts) int {
+	switch {
+	case c.NoSurge:
+		return 0
+	case p.MaxSurge == SurgeSingle && c.Desired == 1:
+		return 1
+	case p.MaxSurge == SurgeSingle:
+		return 0
+	}
+	left := p.MaxSurge
+	for i := range p.cities {
+		most := p.cities[i].Surge
+		for _, step := range p.steps.Take {
+			if step.City == i {
+				most = max(most, step.Surge)
+			}
+		}
+		left -= most
+	}
+	return max(0, min(c.Desired, left))
 }
 
 // limited reports whether the rollout pauses before so many more Instances have the target.
-func (d *decision) limited(more int) bool {
-	return d.PauseAfter > 0 && !d.Resumed && d.updatedAvailable()+more > d.PauseAfter
+func (p *planner) limited(more int) bool {
+	return p.PauseAfter > 0 && !p.Resumed && p.updated+more > p.PauseAfter
 }
 
 // most returns how many Instances may get the target at once.
-func (d *decision) most() int {
-	most := d.left
-	if d.Batch > 0 {
-		most = min(most, d.Batch)
+func (p *planner) most() int {
+	most := p.left
+	if p.Batch > 0 {
+		most = min(most, p.Batch)
 	}
-	if d.PauseAfter > 0 && !d.Resumed {
-		most = min(most, d.PauseAfter-d.updatedAvailable())
+	if p.PauseAfter > 0 && !p.Resumed {
+		most = min(most, p.PauseAfter-p.updated)
 	}
 	return max(1, most)
 }
 
-// canary returns the index of the first Instance of a city that gets the target: the highest one that does not wait for
-// quota.
-func canary(c *City) int {
-	if index, found := highest(c.Instances, func(i Instance) bool { return !i.Held }); found {
-		return index
+// repair says why a city waits for the repair of others.
+func (p *planner) repair() string {
+	if p.NoSlack {
+		return "waits: the disruption budget lets no Available Instance be replaced; the unavailable ones get the new template first"
 	}
-	if len(c.Instances) > 0 {
-		return c.Instances[len(c.Instances)-1].Index
-	}
-	return max(0, c.Desired+c.Surge-1)
+	return "waits: the slack of the disruption budget is in cities with unavailable Instances; these get the new template first"
 }
 
-// missing returns an index that is created next and can be the canary.
-func missing(c *City) int {
-	if c.Ordered && len(c.Instances) == 0 {
-		return 0
-	}
-	return max(canary(c), c.Desired+c.Surge-1)
-}
-
-func highest(instances []Instance, fits func(Instance) bool) (index int, found bool) {
-	for _, instance := range slices.Backward(instances) {
-		if fits(instance) {
-			return instance.Index, true
-		}
-	}
-	return 0, false
-}
+func list(names []string) string { return strings.Join(names, ", ") }

@@ -38,15 +38,15 @@ func TestStepWithoutReport(t *testing.T) {
 		"the cells may act on the step before":   {overtaken, 2, false},
 		"the limit allows what the cells may do": {overtaken, 3, true},
 	} {
-		result := Next(&State{
+		result := Plan(&State{
 			Target: "good", Proven: true, MaxUnavailable: test.maxUnavailable, CitiesAtOnce: 2, Batch: 1, Cities: []City{other, test.city},
 		})
 		starts := false
-		for _, step := range result.Steps {
+		for _, step := range result.Take {
 			starts = starts || step.City == 0
 		}
 		if starts != test.starts {
-			t.Errorf("%s: the steps are %+v: %s", name, result.Steps, result.Message)
+			t.Errorf("%s: the steps are %+v: %s", name, result.Take, result.Message)
 		}
 	}
 }

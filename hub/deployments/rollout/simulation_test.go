@@ -79,7 +79,7 @@ type instance struct {
 // mistake is a deliberate mistake in a rule.
 type mistake struct {
 	input  func(*State)
-	output func(*State, *Result)
+	output func(*State, *Steps)
 	// cached takes steps from a stale cache, and restore gives Instances below a partition their template back.
 	cached, restore bool
 }
@@ -267,14 +267,14 @@ func (w *world) view(stale bool) (State, []string) {
 
 // reconcile plays hub/deployments: if its cache, which may be stale, results in steps, it reads the API server. It may
 // be killed between two writes.
-func (w *world) reconcile(stale bool) Result {
+func (w *world) reconcile(stale bool) Steps {
 	s, names := w.view(stale)
 	result := w.next(&s)
-	if len(result.Steps) > 0 && !w.mistake.cached {
+	if len(result.Take) > 0 && !w.mistake.cached {
 		s, names = w.view(false)
 		result = w.next(&s)
 	}
-	for _, step := range result.Steps {
+	for _, step := range result.Take {
 		if stale && w.random.IntN(8) == 0 {
 			return result
 		}
@@ -286,12 +286,12 @@ func (w *world) reconcile(stale bool) Result {
 	return result
 }
 
-// next is Next with a mistake.
-func (w *world) next(s *State) Result {
+// next is Plan with a mistake.
+func (w *world) next(s *State) Steps {
 	if w.mistake.input != nil {
 		w.mistake.input(s)
 	}
-	result := Next(s)
+	result := Plan(s)
 	if w.mistake.output != nil {
 		w.mistake.output(s, &result)
 	}
@@ -312,7 +312,7 @@ func (w *world) write(c *city, step Step) {
 	w.log = append(w.log, fmt.Sprintf("%s: %+v of %s", c.name, step, next.template))
 }
 
-// scale changes the number of Instances of a city, with the partition that Next requests for it.
+// scale changes the number of Instances of a city, with the partition that Plan requests for it.
 func (w *world) scale(c *city) {
 	next := *c.newest()
 	before := next.replicas
@@ -321,7 +321,7 @@ func (w *world) scale(c *city) {
 	s := State{Target: w.target, Paused: true, Cities: []City{{
 		Name: c.name, Code: c.name, Template: next.template, Partition: next.partition, Grows: next.replicas > before, Surge: next.surge,
 	}}}
-	for _, step := range w.next(&s).Steps {
+	for _, step := range w.next(&s).Take {
 		next.partition = &Partition{Index: step.Index, Template: step.Stable}
 	}
 	c.stored = append(c.stored, next)

@@ -31,8 +31,8 @@ func TestInstancesThatStart(t *testing.T) {
 			Name: "b", Code: "b", Template: "before", Observed: true, Cells: 1, Room: test.room, Desired: 10, Instances: instances(test.available),
 		}
 		state := State{Target: "next", MaxUnavailable: 2, CitiesAtOnce: 1, Batch: test.batch, MaxSurge: 0, Cities: []City{first, second}}
-		if result := Next(&state); len(result.Steps) != 1 || result.Steps[0] != test.want {
-			t.Errorf("%s: the steps are %+v: %s", name, result.Steps, result.Message)
+		if result := Plan(&state); len(result.Take) != 1 || result.Take[0] != test.want {
+			t.Errorf("%s: the steps are %+v: %s", name, result.Take, result.Message)
 		}
 	}
 }

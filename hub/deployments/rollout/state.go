@@ -109,168 +109,26 @@ func Sort(cities []City, first []string) {
 	})
 }
 
-// stage is the progress of a city towards the target.
-type stage int
-
-const (
-	// waiting cities have an earlier template.
-	waiting stage = iota
-	// partitioned cities have the target for the Instances that their partition allows.
-	partitioned
-	// released cities have the target for all Instances, and complete ones are done.
-	released
-	complete
-)
-
-func (s *State) stage(c *City) stage {
-	switch {
-	case c.Template != s.Target:
-		return waiting
-	case c.Partition != nil:
-		return partitioned
-	case c.Surge > 0:
-		return released
-	case c.Unserved, c.Observed && len(c.Instances) > 0 && len(s.outdated(c)) == 0 && c.unavailable() == 0:
-		return complete
-	}
-	return released
-}
-
-// active reports whether Instances of a city may be changing to the target.
-func (s *State) active(c *City) bool {
-	at := s.stage(c)
-	return at == partitioned || at == released
-}
-
-// outdated returns the Instances of a city without the target.
-func (s *State) outdated(c *City) []Instance {
-	if c.Template != s.Target {
-		return c.Instances
-	}
-	return slices.DeleteFunc(slices.Clone(c.Instances), func(i Instance) bool { return i.Updated })
-}
-
-// passed reports whether the target has run: an Instance that has it is Available.
-func (s *State) passed() bool { return s.Proven || s.updatedAvailable() > 0 }
-
-// updatedAvailable returns how many Instances have the target and are Available.
-func (s *State) updatedAvailable() int {
-	count := 0
-	for i := range s.Cities {
-		if c := &s.Cities[i]; c.Template == s.Target {
-			for _, instance := range c.Instances {
-				if instance.Updated && instance.Available {
-					count++
-				}
-			}
-		}
-	}
-	return count
-}
-
-// unavailable returns how many Instances of a city are not Available. An Instance that waits for quota does not count:
-// it waits for its project.
-func (c *City) unavailable() int {
-	count := c.Missing
-	for _, instance := range c.Instances {
-		if !instance.Available && !instance.Held {
-			count++
-		}
-	}
-	return count
-}
-
-// pending returns how many Instances of a partitioned city are allowed to have the target and are not Available with
-// it.
-func (c *City) pending() int {
-	count, above := 0, 0
-	for _, instance := range c.Instances {
-		if instance.Index >= c.Partition.Index {
-			above++
-		}
-		switch {
-		case instance.Updated && (instance.Available || instance.Held):
-		case instance.Updated || instance.Index >= c.Partition.Index:
-			count++
-		}
-	}
-	return count + max(0, min(c.Missing, c.Desired+c.Surge-c.Partition.Index-above))
-}
-
-// replacing returns the highest index of an Instance that is allowed to have the template of the deployment and is not
-// Available with it.
-func (c *City) replacing() int {
-	if index, found := highest(c.Instances, func(i Instance) bool {
-		return i.Index >= c.Partition.Index && (!i.Updated || !i.Available && !i.Held)
-	}); found {
-		return index
-	}
-	return c.Partition.Index
-}
-
-// cost is how many Instances of a city are unavailable, or may be before its next report. Additional ones make up for
-// them. Until its cells have reported the last step, they may act on any before it, and a late report may show the
-// target where it no longer is.
-func (s *State) cost(c *City) int {
-	unavailable := c.unavailable()
-	most := unavailable
-	if c.Partition != nil {
-		most = max(most, c.pending())
-	}
-	if c.Cells > 0 && s.stage(c) != complete && (c.Partition == nil || !c.Observed) {
-		most = max(most, min(c.Room, c.unfinished()+unavailable))
-	}
-	return c.lacking(most)
-}
-
-// lacking is how many Instances a city lacks of the desired ones while so many are unavailable.
-func (c *City) lacking(unavailable int) int { return max(0, unavailable-c.Surge) }
-
-// unfinished is how many Instances of a city its cells may be about to replace.
-func (c *City) unfinished() int {
-	count := 0
-	for _, instance := range c.Instances {
-		if !c.Observed || !instance.Updated {
-			count++
-		}
-	}
-	return count
-}
-
 // Newcomer returns the template of a city that has no deployment yet: the target if no city has another template, else
 // the template of the next city in turn.
 func Newcomer(s *State) string {
 	for i := range s.Cities {
-		c := &s.Cities[i]
-		if at := s.stage(c); at != waiting && at != partitioned {
-			continue
+		if c := s.factsOf(i); c.stage == waiting || c.stage == partitioned {
+			return c.stable()
 		}
-		if c.Partition != nil {
-			return c.Partition.Template
-		}
-		return c.Template
 	}
 	return s.Target
 }
 
 // Unfinished reports whether a city waits for the target, or has it for some of its Instances.
 func Unfinished(s *State) bool {
-	return slices.ContainsFunc(s.Cities, func(c City) bool { return s.stage(&c) == waiting || s.stage(&c) == partitioned })
+	return slices.ContainsFunc(s.Cities, func(c City) bool {
+		at := c.stageTo(s.Target)
+		return at == waiting || at == partitioned
+	})
 }
 
 // Updated reports whether all Instances that exist have the target, available or not.
 func Updated(s *State) bool {
-	return !Unfinished(s) && !slices.ContainsFunc(s.Cities, func(c City) bool { return len(s.outdated(&c)) > 0 })
-}
-
-// Broken returns the indices of the Instances that have the template of the deployment, are not Available, and do not
-// wait for quota.
-func (c *City) Broken() []int {
-	var indices []int
-	for _, instance := range c.Instances {
-		if instance.Updated && !instance.Available && !instance.Held {
-			indices = append(indices, instance.Index)
-		}
-	}
-	return indices
+	return !Unfinished(s) && !slices.ContainsFunc(s.Cities, func(c City) bool { return len(c.withoutTarget(s.Target)) > 0 })
 }

@@ -18,24 +18,24 @@ func TestBrokenInstancesOfALaterCity(t *testing.T) {
 		Name: "b", Code: "b", Template: "broken", Partition: &Partition{Template: "good"}, Observed: true, Cells: 1, Room: 1, Desired: 2,
 		Instances: []Instance{{Index: 0, Updated: true}, {Index: 1, Updated: true}},
 	}
-	result := Next(&State{Target: "corrected", MaxUnavailable: 2, CitiesAtOnce: 1, Cities: []City{first, second}})
-	if len(result.Steps) != 1 || result.Steps[0].City != 1 {
-		t.Errorf("the steps are %+v: %s", result.Steps, result.Message)
+	result := Plan(&State{Target: "corrected", MaxUnavailable: 2, CitiesAtOnce: 1, Cities: []City{first, second}})
+	if len(result.Take) != 1 || result.Take[0].City != 1 {
+		t.Errorf("the steps are %+v: %s", result.Take, result.Message)
 	}
 	// While the limit lets the city in progress continue, the next one waits for its turn.
-	result = Next(&State{Target: "corrected", MaxUnavailable: 4, CitiesAtOnce: 1, Cities: []City{first, second}})
-	for _, step := range result.Steps {
+	result = Plan(&State{Target: "corrected", MaxUnavailable: 4, CitiesAtOnce: 1, Cities: []City{first, second}})
+	for _, step := range result.Take {
 		if step.City == 1 {
-			t.Errorf("the next city starts: %+v", result.Steps)
+			t.Errorf("the next city starts: %+v", result.Take)
 		}
 	}
 	// A city between them waits, and does not hold up the last one.
 	between := second
 	between.Name, between.Code = "aa", "aa"
 	between.Instances = []Instance{{Index: 0, Updated: true, Available: true}, {Index: 1, Updated: true, Available: true}}
-	result = Next(&State{Target: "corrected", MaxUnavailable: 2, CitiesAtOnce: 1, Cities: []City{first, between, second}})
-	if len(result.Steps) != 1 || result.Steps[0].City != 2 {
-		t.Errorf("behind a city that waits the steps are %+v: %s", result.Steps, result.Message)
+	result = Plan(&State{Target: "corrected", MaxUnavailable: 2, CitiesAtOnce: 1, Cities: []City{first, between, second}})
+	if len(result.Take) != 1 || result.Take[0].City != 2 {
+		t.Errorf("behind a city that waits the steps are %+v: %s", result.Take, result.Message)
 	}
 }
 
@@ -67,9 +67,8 @@ func TestUnavailableInstanceBelowThePartition(t *testing.T) {
 		"none is unavailable":                   {city(func(c *City) { c.Instances[1].Available = true }), none},
 		"one that waits for quota":              {city(func(c *City) { c.Instances[1].Held = true }), none},
 	} {
-		result := Next(&State{Target: "corrected", MaxUnavailable: 3, CitiesAtOnce: 1, Cities: []City{test.city}})
-		if steps := result.Steps; test.index == none && len(steps) > 0 ||
-			test.index != none && (len(steps) != 1 || steps[0].Index != test.index) {
+		result := Plan(&State{Target: "corrected", MaxUnavailable: 3, CitiesAtOnce: 1, Cities: []City{test.city}})
+		if steps := result.Take; test.index == none && len(steps) > 0 || test.index != none && (len(steps) != 1 || steps[0].Index != test.index) {
 			t.Errorf("%s: the steps are %+v: %s", name, steps, result.Message)
 		}
 	}
@@ -86,11 +85,11 @@ func TestSlackOfTheCityToRepair(t *testing.T) {
 	}
 	for name, test := range map[string]struct{ first, second, want int }{"there": {0, 1, 1}, "elsewhere": {1, 0, 0}, "in both": {1, 1, 0}} {
 		first.Slack, second.Slack = test.first, test.second
-		result := Next(&State{
+		result := Plan(&State{
 			Target: "corrected", MaxUnavailable: 3, CitiesAtOnce: 1, Slack: test.first + test.second, Cities: []City{first, second},
 		})
-		if len(result.Steps) == 0 || result.Steps[0].City != test.want {
-			t.Errorf("slack %s: the steps are %+v: %s", name, result.Steps, result.Message)
+		if len(result.Take) == 0 || result.Take[0].City != test.want {
+			t.Errorf("slack %s: the steps are %+v: %s", name, result.Take, result.Message)
 		}
 	}
 }
@@ -112,7 +111,7 @@ func TestWordsOfARepair(t *testing.T) {
 			Name: "b", Code: "b", Template: "good", Observed: true, Cells: 1, Room: 1, Desired: 2, Slack: slack,
 			Instances: []Instance{{Index: 0, Updated: true, Available: true}, {Index: 1, Updated: true}},
 		}
-		result := Next(&State{
+		result := Plan(&State{
 			Target: "corrected", MaxUnavailable: 1, CitiesAtOnce: 1, NoSlack: slack == 0, Slack: slack, Cities: []City{first, second},
 		})
 		if result.Message != want {
@@ -132,9 +131,9 @@ func TestTakingOverCounts(t *testing.T) {
 		}
 	}
 	cities := []City{of("a", true), of("b", false)}
-	result := Next(&State{Target: "good", Proven: true, MaxUnavailable: 1, CitiesAtOnce: 2, Batch: 1, Cities: cities})
-	if len(result.Steps) != 1 || result.Steps[0].City != 1 || !result.Steps[0].Cautious {
-		t.Errorf("the steps are %+v: %s", result.Steps, result.Message)
+	result := Plan(&State{Target: "good", Proven: true, MaxUnavailable: 1, CitiesAtOnce: 2, Batch: 1, Cities: cities})
+	if len(result.Take) != 1 || result.Take[0].City != 1 || !result.Take[0].Cautious {
+		t.Errorf("the steps are %+v: %s", result.Take, result.Message)
 	}
 }
 
@@ -185,8 +184,8 @@ func TestRepairWithoutSlack(t *testing.T) {
 		"after the repair it is the first city's turn":  {[]City{taken, whole("b"), repaired}, true, 0, 0},
 		"without an unavailable one, as with any slack": {[]City{whole("a"), whole("b"), whole("c")}, false, 0, 1},
 	} {
-		result := Next(&State{Target: "corrected", MaxUnavailable: 2, CitiesAtOnce: 1, NoSlack: !test.slack, Cities: test.cities})
-		switch steps := result.Steps; {
+		result := Plan(&State{Target: "corrected", MaxUnavailable: 2, CitiesAtOnce: 1, NoSlack: !test.slack, Cities: test.cities})
+		switch steps := result.Take; {
 		case test.city == none && len(steps) == 0:
 		case test.city != none && (len(steps) == 1 || test.slack && len(steps) > 1) && steps[0].City == test.city &&
 			(steps[0].Released || steps[0].Index == test.index):
