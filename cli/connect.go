@@ -102,6 +102,7 @@ var kinds = map[schema.GroupVersion]map[string]meta.RESTScope{
 	version(workv1alpha1.GroupVersion):    {"Work": meta.RESTScopeNamespace},
 	version(workv1alpha2.GroupVersion):    {"ResourceBinding": meta.RESTScopeNamespace},
 	version(clusterv1alpha1.GroupVersion): {"Cluster": meta.RESTScopeRoot},
+	locationBindings.GroupVersion():       {locationBindings.Kind: meta.RESTScopeRoot},
 	miloProjects:                          {"Project": meta.RESTScopeRoot},
 	{Version: "v1"}: {
 		"Pod": meta.RESTScopeNamespace, "Event": meta.RESTScopeNamespace, "Namespace": meta.RESTScopeRoot,

@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asCommand) != "" {
 		os.Exit(runAsCommand())
 	}
-	os.Exit(testenv.Main(m, testenv.Options{}))
+	os.Exit(testenv.Main(m, testenv.Options{CRDPaths: []string{"milo/crds/networking.datumapis.com_locationbindings.yaml"}}))
 }
 
 // now is the time in the tests: one minute after the events in them.

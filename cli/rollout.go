@@ -31,8 +31,8 @@ func (c *command) rolloutCommand() *cobra.Command {
 		Args:  cobra.NoArgs,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	parent.AddCommand(c.rolloutStatusCommand(), c.rolloutHistoryCommand(), c.rolloutUndoCommand(), c.restartCommand(),
-		c.pauseCommand("pause", "paused", true), c.pauseCommand("resume", "resumed", false))
+	parent.AddCommand(c.rolloutStatusCommand(), c.rolloutPlanCommand(), c.rolloutHistoryCommand(), c.rolloutUndoCommand(),
+		c.restartCommand(), c.pauseCommand("pause", "paused", true), c.pauseCommand("resume", "resumed", false))
 	return parent
 }
 

@@ -169,7 +169,8 @@ func (p *planner) queue(c *facts) Turn {
 	case len(active) > 0 && !p.passed:
 		return Turn{Queued, "waits for its turn: the first Instance with the new template is not Available yet, in " + list(active)}
 	case len(active) > 0 && len(active) >= max(1, p.CitiesAtOnce) && !p.holdsUp(c):
-		return Turn{Queued, "waits for its turn: spec.rollout.citiesAtOnce allows no more than " + list(active)}
+		return Turn{Queued, fmt.Sprintf("waits for its turn: spec.rollout.citiesAtOnce is %d, and the new template is on its way in %s",
+			max(1, p.CitiesAtOnce), list(active))}
 	case p.pausing():
 		return Turn{PauseReached, pauseReached}
 	}
