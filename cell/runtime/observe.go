@@ -4,6 +4,7 @@
 package runtime
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -17,6 +18,9 @@ import (
 // finding is why an Instance is not Ready.
 type finding struct{ reason, message string }
 
+// crashLoop is a kubelet's reason for a container that ends again and again.
+const crashLoop = "CrashLoopBackOff"
+
 // waitingReasons map a kubelet's reasons why a container does not start to the reasons of Ready on an Instance.
 var waitingReasons = map[string]string{
 	"ErrImagePull":               v1alpha.ReasonImageUnavailable,
@@ -26,7 +30,7 @@ var waitingReasons = map[string]string{
 	"ImageInspectError":          v1alpha.ReasonImageUnavailable,
 	"RegistryUnavailable":        v1alpha.ReasonImageUnavailable,
 	"SignatureValidationFailed":  v1alpha.ReasonImageUnavailable,
-	"CrashLoopBackOff":           v1alpha.ReasonInstanceCrashing,
+	crashLoop:                    v1alpha.ReasonInstanceCrashing,
 	"RunContainerError":          v1alpha.ReasonInstanceCrashing,
 	"CreateContainerConfigError": v1alpha.ReasonConfigurationError,
 	"CreateContainerError":       v1alpha.ReasonConfigurationError,
@@ -35,36 +39,35 @@ var waitingReasons = map[string]string{
 // lostAfter is how long a node may take to confirm that a Pod has stopped, after the Pod's grace period.
 const lostAfter = time.Minute
 
-// examine returns why the Instance of a Pod is not Ready; nil when it is.
+// examine returns why the Instance of a Pod is not Ready; nil when it is. The first reason counts.
 func examine(pod *corev1.Pod, now time.Time) *finding {
-	provisioning := func(message string) *finding { return &finding{v1alpha.ReasonProvisioning, message} }
-	if lost := examineNode(pod, now); lost != nil {
-		return lost
+	ends := cmp.Or(examineNode(pod, now), examineEnd(pod))
+	if ends != nil || podCondition(pod, corev1.PodReady).Status == corev1.ConditionTrue {
+		return ends
 	}
+	return cmp.Or(examineInit(pod), examineContainers(pod), examineProbes(pod).finding(now), examineStart(pod))
+}
+
+// examineEnd returns why a Pod ends or has ended; nil when it does not.
+func examineEnd(pod *corev1.Pod) *finding {
 	switch {
 	case !pod.DeletionTimestamp.IsZero():
-		return provisioning(withDetail("the Pod is being stopped", disruption(pod)))
+		return &finding{v1alpha.ReasonProvisioning, withDetail("the Pod is being stopped", disruption(pod))}
 	case finished(pod):
 		return ended(pod)
-	case podCondition(pod, corev1.PodReady).Status == corev1.ConditionTrue:
-		return nil
 	}
-	if trouble := examineInit(pod); trouble != nil {
-		return trouble
-	}
-	if trouble := examineContainers(pod); trouble != nil {
-		return trouble
-	}
-	if probing := examineProbes(pod); probing != nil {
-		return probing.finding(now)
-	}
-	if scheduled := podCondition(pod, corev1.PodScheduled); scheduled.Status == corev1.ConditionFalse {
+	return nil
+}
+
+// examineStart returns how far a Pod is that has no failure.
+func examineStart(pod *corev1.Pod) *finding {
+	switch {
+	case podCondition(pod, corev1.PodScheduled).Status == corev1.ConditionFalse:
 		return &finding{v1alpha.ReasonUnschedulable, unscheduled(pod)}
+	case pod.Spec.NodeName == "":
+		return &finding{v1alpha.ReasonProvisioning, "the Pod has no node yet"}
 	}
-	if pod.Spec.NodeName == "" {
-		return provisioning("the Pod has no node yet")
-	}
-	return provisioning(withDetail("the Pod is not ready", podCondition(pod, corev1.PodReady).Message))
+	return &finding{v1alpha.ReasonProvisioning, withDetail("the Pod is not ready", podCondition(pod, corev1.PodReady).Message)}
 }
 
 // unscheduled returns why a Pod has no node, in the words of the scheduler.
@@ -155,23 +158,22 @@ func examineContainers(pod *corev1.Pod) *finding {
 
 // examineContainer returns why a container does not run; nil if it runs or is about to.
 func examineContainer(pod *corev1.Pod, container *corev1.ContainerStatus) *finding {
-	if terminated := container.State.Terminated; terminated != nil {
-		return crashed(pod, container.Name, terminated)
+	waiting, terminated := container.State.Waiting, container.State.Terminated
+	if waiting != nil && waiting.Reason == crashLoop {
+		terminated = container.LastTerminationState.Terminated
 	}
-	waiting := container.State.Waiting
-	if waiting == nil || waitingReasons[waiting.Reason] == "" {
+	switch {
+	case terminated != nil:
+		return crashed(pod, container.Name, terminated)
+	case waiting == nil || waitingReasons[waiting.Reason] == "":
 		return nil
 	}
-	switch reason := waitingReasons[waiting.Reason]; {
-	case reason == v1alpha.ReasonImageUnavailable:
-		return &finding{
-			reason, withDetail(fmt.Sprintf("container %s: image %s cannot be pulled", container.Name, container.Image), pullError(waiting)),
-		}
-	case waiting.Reason == "CrashLoopBackOff" && container.LastTerminationState.Terminated != nil:
-		return crashed(pod, container.Name, container.LastTerminationState.Terminated)
-	default:
-		return &finding{reason, withDetail("container "+container.Name, waiting.Message)}
+
+	reason, message := waitingReasons[waiting.Reason], withDetail("container "+container.Name, waiting.Message)
+	if reason == v1alpha.ReasonImageUnavailable {
+		message = withDetail(fmt.Sprintf("container %s: image %s cannot be pulled", container.Name, container.Image), pullError(waiting))
 	}
+	return &finding{reason, message}
 }
 
 // crashed omits the number of restarts, which the status contains.

@@ -84,43 +84,63 @@ func sameStatus(existing *v1alpha.InstanceStatus, wanted *v1alpha.InstanceStatus
 		equality.Semantic.DeepEqual(existing.Containers, wanted.Containers)
 }
 
-func (o *observed) ready() metav1.Condition {
-	condition := metav1.Condition{Type: v1alpha.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonProvisioning}
-	switch {
-	case !o.instance.DeletionTimestamp.IsZero():
-		condition.Message = "the Instance is being deleted"
-		if lost := o.lost(); lost != nil {
-			condition.Reason, condition.Message = lost.reason, condition.Message+"; "+lost.message
-		}
-	case o.suspended && o.pod != nil:
-		condition.Reason, condition.Message = v1alpha.ReasonProjectSuspended, "the project is suspended; the Pod is being stopped"
-		if lost := o.lost(); lost != nil {
-			condition.Message = "the project is suspended; " + lost.message
-		}
-	case o.suspended:
-		condition.Reason, condition.Message = v1alpha.ReasonProjectSuspended, suspendedMessage
-	case o.earlier() && o.lost() == nil:
-		condition.Message = stoppedMessage
-	case o.pod != nil:
-		trouble := examine(o.pod, o.now)
-		if trouble == nil {
-			condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonAvailable
-			condition.Message = "the Pod is ready"
-			break
-		}
-		condition.Reason, condition.Message = trouble.reason, trouble.message
-		if trouble.reason == v1alpha.ReasonProbeFailing {
-			condition.Message = withDetail(condition.Message, o.probeError)
-		}
-	case len(o.instance.SchedulingGates()) > 0:
-		condition.Reason = v1alpha.ReasonSchedulingGatesPresent
-		condition.Message = o.waitingForGates()
-	case o.blocked != nil:
-		condition.Reason, condition.Message = o.blocked.reason, o.blocked.message
-	default:
-		condition.Message = "the Pod is being created"
+// conditionOf is a condition that is True with the reason and message of fine, or False with those of found.
+func conditionOf(conditionType string, found *finding, fine finding) metav1.Condition {
+	if found == nil {
+		return metav1.Condition{Type: conditionType, Status: metav1.ConditionTrue, Reason: fine.reason, Message: fine.message}
 	}
-	return condition
+	return metav1.Condition{Type: conditionType, Status: metav1.ConditionFalse, Reason: found.reason, Message: found.message}
+}
+
+func (o *observed) ready() metav1.Condition {
+	found := o.withdrawn()
+	switch {
+	case found != nil:
+	case o.pod != nil:
+		found = o.explainProbe(examine(o.pod, o.now))
+	default:
+		found = o.awaited()
+	}
+	return conditionOf(v1alpha.ConditionReady, found, finding{v1alpha.ReasonAvailable, "the Pod is ready"})
+}
+
+// withdrawn returns why an Instance is not Ready, whatever its Pod is like; nil: the Pod decides.
+func (o *observed) withdrawn() *finding {
+	lost := o.lost()
+	switch {
+	case !o.instance.DeletionTimestamp.IsZero() && lost != nil:
+		return &finding{lost.reason, "the Instance is being deleted; " + lost.message}
+	case !o.instance.DeletionTimestamp.IsZero():
+		return &finding{v1alpha.ReasonProvisioning, "the Instance is being deleted"}
+	case o.suspended && lost != nil:
+		return &finding{v1alpha.ReasonProjectSuspended, "the project is suspended; " + lost.message}
+	case o.suspended && o.pod != nil:
+		return &finding{v1alpha.ReasonProjectSuspended, "the project is suspended; the Pod is being stopped"}
+	case o.suspended:
+		return &finding{v1alpha.ReasonProjectSuspended, suspendedMessage}
+	case o.earlier() && lost == nil:
+		return &finding{v1alpha.ReasonProvisioning, stoppedMessage}
+	}
+	return nil
+}
+
+// awaited returns what the creation of the Pod waits for.
+func (o *observed) awaited() *finding {
+	switch {
+	case len(o.instance.SchedulingGates()) > 0:
+		return &finding{v1alpha.ReasonSchedulingGatesPresent, o.waitingForGates()}
+	case o.blocked != nil:
+		return o.blocked
+	}
+	return &finding{v1alpha.ReasonProvisioning, "the Pod is being created"}
+}
+
+// explainProbe adds to a probe that fails what its node says of it. found may be nil.
+func (o *observed) explainProbe(found *finding) *finding {
+	if found == nil || found.reason != v1alpha.ReasonProbeFailing {
+		return found
+	}
+	return &finding{found.reason, withDetail(found.message, o.probeError)}
 }
 
 // podTemplate is the hash of the template of the Pod. Pods of an early version have no label: they have the template of
@@ -146,54 +166,76 @@ func (o *observed) lost() *finding {
 }
 
 func (o *observed) programmed() metav1.Condition {
-	condition := metav1.Condition{
-		Type: v1alpha.ConditionProgrammed, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonProgrammingInProgress,
-	}
-	gates := o.instance.SchedulingGates()
+	found := &finding{v1alpha.ReasonProgrammingInProgress, stoppedMessage}
 	switch {
 	case o.earlier():
-		condition.Message = stoppedMessage
-	case o.pod != nil && o.pod.Spec.NodeName != "" && notHonoured(&o.instance.Spec) != "":
-		condition.Reason, condition.Message = v1alpha.ReasonFieldsNotHonoured, notHonoured(&o.instance.Spec)
-	case o.pod != nil && o.pod.Spec.NodeName != "":
-		condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonProgrammed
-		condition.Message = "the Pod has a node"
 	case o.pod != nil:
-		condition.Message = unscheduled(o.pod)
-	case o.suspended:
-		condition.Reason, condition.Message = v1alpha.ReasonProjectSuspended, suspendedMessage
-	case slices.Contains(gates, v1alpha.SchedulingGate{Name: v1alpha.GateQuota}):
-		condition.Reason, condition.Message = v1alpha.ReasonPendingQuota, o.waitingForGates()
-	case len(gates) > 0:
-		condition.Reason, condition.Message = v1alpha.ReasonPendingProgramming, o.waitingForGates()
-	case o.blocked != nil && o.blocked.reason != v1alpha.ReasonProvisioning:
-		condition.Reason, condition.Message = o.blocked.reason, o.blocked.message
+		found = o.placed()
 	default:
-		condition.Message = "there is no Pod yet"
+		found = o.unprogrammed()
 	}
-	return condition
+	return conditionOf(v1alpha.ConditionProgrammed, found, finding{v1alpha.ReasonProgrammed, "the Pod has a node"})
+}
+
+// placed returns why a Pod is not Programmed; nil: it is.
+func (o *observed) placed() *finding {
+	ignored := notHonoured(&o.instance.Spec)
+	switch {
+	case o.pod.Spec.NodeName == "":
+		return &finding{v1alpha.ReasonProgrammingInProgress, unscheduled(o.pod)}
+	case ignored != "":
+		return &finding{v1alpha.ReasonFieldsNotHonoured, ignored}
+	}
+	return nil
+}
+
+// unprogrammed returns why an Instance has no Pod.
+func (o *observed) unprogrammed() *finding {
+	gates := o.instance.SchedulingGates()
+	switch {
+	case o.suspended:
+		return &finding{v1alpha.ReasonProjectSuspended, suspendedMessage}
+	case slices.Contains(gates, v1alpha.SchedulingGate{Name: v1alpha.GateQuota}):
+		return &finding{v1alpha.ReasonPendingQuota, o.waitingForGates()}
+	case len(gates) > 0:
+		return &finding{v1alpha.ReasonPendingProgramming, o.waitingForGates()}
+	case o.blocked != nil && o.blocked.reason != v1alpha.ReasonProvisioning:
+		return o.blocked
+	}
+	return &finding{v1alpha.ReasonProgrammingInProgress, "there is no Pod yet"}
 }
 
 func (o *observed) available() metav1.Condition {
-	condition := metav1.Condition{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonStarting}
+	found := o.stopping()
+	switch {
+	case found != nil:
+	case o.pod == nil || examine(o.pod, o.now) != nil:
+		found = &finding{v1alpha.ReasonStarting, ""}
+	case o.untilAvailable() > 0:
+		found = &finding{
+			v1alpha.ReasonStarting,
+			fmt.Sprintf("the Pod is ready; the Instance is Available when it has been ready for %s", o.minReady),
+		}
+	}
+	return conditionOf(v1alpha.ConditionAvailable, found, finding{reason: v1alpha.ReasonAvailable})
+}
+
+// stopping returns why an Instance stops, or has stopped; nil: it starts or runs.
+func (o *observed) stopping() *finding {
 	switch {
 	case !o.instance.DeletionTimestamp.IsZero():
-		condition.Reason = v1alpha.ReasonStopping
+		return &finding{v1alpha.ReasonStopping, ""}
 	case o.suspended && o.pod != nil:
-		condition.Reason, condition.Message = v1alpha.ReasonStopping, "the project is suspended"
+		return &finding{v1alpha.ReasonStopping, "the project is suspended"}
 	case o.suspended:
 		// It confirms that no container of the Instance runs any more.
-		condition.Reason, condition.Message = v1alpha.ReasonProjectSuspended, suspendedMessage
+		return &finding{v1alpha.ReasonProjectSuspended, suspendedMessage}
 	case o.earlier():
-		condition.Reason, condition.Message = v1alpha.ReasonStopping, stoppedMessage
+		return &finding{v1alpha.ReasonStopping, stoppedMessage}
 	case o.pod != nil && finished(o.pod):
-		condition.Reason, condition.Message = v1alpha.ReasonStopped, fmt.Sprintf("the Pod has ended: %s", o.pod.Status.Phase)
-	case o.pod != nil && examine(o.pod, o.now) == nil && o.untilAvailable() > 0:
-		condition.Message = fmt.Sprintf("the Pod is ready; the Instance is Available when it has been ready for %s", o.minReady)
-	case o.pod != nil && examine(o.pod, o.now) == nil:
-		condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonAvailable
+		return &finding{v1alpha.ReasonStopped, fmt.Sprintf("the Pod has ended: %s", o.pod.Status.Phase)}
 	}
-	return condition
+	return nil
 }
 
 // untilAvailable is how long the Pod must still be ready before the Instance is Available. It is positive only while
