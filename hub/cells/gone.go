@@ -77,8 +77,6 @@ const (
 	goneFieldManager apply.FieldManager = "karmada-compute-forget"
 	// dropInterval is the delay before the Works of a cell are listed again: Karmada deletes them one after the other.
 	dropInterval = 5 * time.Second
-	// executionFinalizer holds a Work until Karmada has deleted the Work's objects from the cell.
-	executionFinalizer = "karmada.io/execution-controller"
 )
 
 var kindWork = schema.GroupVersionKind{Group: workv1alpha1.GroupName, Version: workv1alpha1.GroupVersion.Version, Kind: "Work"}
@@ -148,7 +146,7 @@ func (r *Gone) drop(ctx context.Context, work *metav1.PartialObjectMetadata, rea
 		}
 		return nil
 	}
-	if ready || !slices.Contains(work.Finalizers, executionFinalizer) {
+	if ready || !slices.Contains(work.Finalizers, ExecutionFinalizer) {
 		return nil
 	}
 	if err := r.release(ctx, work); err != nil {
@@ -160,7 +158,7 @@ func (r *Gone) drop(ctx context.Context, work *metav1.PartialObjectMetadata, rea
 
 // release removes Karmada's finalizer from a Work that is being deleted. It is no error if another client was faster.
 func (r *Gone) release(ctx context.Context, work client.Object) error {
-	err := apply.RemoveFinalizer(ctx, r.Hub, goneFieldManager, work, executionFinalizer)
+	err := apply.RemoveFinalizer(ctx, r.Hub, goneFieldManager, work, ExecutionFinalizer)
 	if apierrors.IsConflict(err) {
 		return nil
 	}

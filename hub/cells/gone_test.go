@@ -44,7 +44,7 @@ func (f *fixture) work(t *testing.T, name string, labels, annotations map[string
 	t.Helper()
 	return planes.Create(t, f.Planes, &workv1alpha1.Work{ObjectMeta: metav1.ObjectMeta{
 		Namespace: planes.ExecutionSpace(f.cell.Name), Name: name, Labels: labels, Annotations: annotations,
-		Finalizers: []string{executionFinalizer},
+		Finalizers: []string{ExecutionFinalizer},
 	}})
 }
 

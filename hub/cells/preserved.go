@@ -33,7 +33,7 @@ const partOf, thisProduct = "app.kubernetes.io/part-of", "karmada-compute"
 func isPreserved(object client.Object) bool {
 	work, ok := object.(*workv1alpha1.Work)
 	return ok && !work.DeletionTimestamp.IsZero() && ptr.Deref(work.Spec.PreserveResourcesOnDeletion, false) &&
-		slices.Contains(work.Finalizers, executionFinalizer)
+		slices.Contains(work.Finalizers, ExecutionFinalizer)
 }
 
 // TrimPreserved copies into a Work of a cache what tells that it is preserved, and nothing for other Works.

@@ -22,7 +22,7 @@ func (f *fixture) preserved(t *testing.T, name, product string, preserve bool) *
 	manifest := `{"apiVersion":"v1","kind":"ServiceAccount","metadata":{"name":"agent","labels":{"` + partOf + `":"` + product + `"}}}`
 	work := planes.Create(t, f.Planes, &workv1alpha1.Work{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: planes.ExecutionSpace(f.cell.Name), Name: name, Finalizers: []string{executionFinalizer},
+			Namespace: planes.ExecutionSpace(f.cell.Name), Name: name, Finalizers: []string{ExecutionFinalizer},
 		},
 		Spec: workv1alpha1.WorkSpec{
 			PreserveResourcesOnDeletion: &preserve,
@@ -83,7 +83,7 @@ func TestAPreservedWork(t *testing.T) {
 func TestTrimPreserved(t *testing.T) {
 	preserve, now := true, metav1.Now()
 	work := &workv1alpha1.Work{
-		ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &now, Finalizers: []string{executionFinalizer}},
+		ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: &now, Finalizers: []string{ExecutionFinalizer}},
 		Spec:       workv1alpha1.WorkSpec{PreserveResourcesOnDeletion: &preserve},
 	}
 	trimmed := &workv1alpha1.Work{}

@@ -23,13 +23,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
-const (
-	// executionFinalizer holds a Work until Karmada has deleted the Work's objects from the cell.
-	executionFinalizer = "karmada.io/execution-controller"
-	// labelManagedByKarmada is on every object that Karmada may change or delete in a cell.
-	labelManagedByKarmada = "karmada.io/managed"
-	kindNamespace         = "Namespace"
-)
+const kindNamespace = "Namespace"
 
 // cellWork carries the Cell to a cell.
 func cellWork(cell string, spec v1alpha.CellSpec) (*workv1alpha1.Work, error) {
@@ -74,7 +68,7 @@ func removalWork(cell string, entry *v1alpha.InventoryEntry) (*workv1alpha1.Work
 // refuses a Work.
 func namespaceManifest(cell, name string) map[string]any {
 	metadata := manifestMetadata(cell, types.NamespacedName{Name: name}, kindNamespace)
-	metadata["labels"] = map[string]string{labelManagedByKarmada: "true", projects.LabelPodSecurity: projects.PodSecurity}
+	metadata["labels"] = map[string]string{cells.LabelManagedByKarmada: "true", projects.LabelPodSecurity: projects.PodSecurity}
 	return map[string]any{"apiVersion": "v1", "kind": kindNamespace, "metadata": metadata}
 }
 
@@ -92,7 +86,7 @@ func newWork(cell, name string, manifest map[string]any, labels map[string]strin
 	}
 	return &workv1alpha1.Work{
 		ObjectMeta: metav1.ObjectMeta{
-			Name: name, Namespace: karmadanames.GenerateExecutionSpaceName(cell), Labels: labels, Finalizers: []string{executionFinalizer},
+			Name: name, Namespace: karmadanames.GenerateExecutionSpaceName(cell), Labels: labels, Finalizers: []string{cells.ExecutionFinalizer},
 		},
 		Spec: workv1alpha1.WorkSpec{Workload: workv1alpha1.WorkloadTemplate{
 			Manifests: []workv1alpha1.Manifest{{RawExtension: runtime.RawExtension{Raw: raw}}},
@@ -103,7 +97,7 @@ func newWork(cell, name string, manifest map[string]any, labels map[string]strin
 func manifestMetadata(cell string, object types.NamespacedName, kind string) map[string]any {
 	metadata := map[string]any{
 		"name":   object.Name,
-		"labels": map[string]string{labelManagedByKarmada: "true"},
+		"labels": map[string]string{cells.LabelManagedByKarmada: "true"},
 		"annotations": map[string]string{
 			workv1alpha2.WorkNamespaceAnnotation: karmadanames.GenerateExecutionSpaceName(cell),
 			workv1alpha2.WorkNameAnnotation:      karmadanames.GenerateWorkName(kind, object.Name, object.Namespace),

@@ -248,7 +248,10 @@ func (s *deploymentScope) auditSlices(ctx context.Context, row *path.Row) error 
 	if err != nil {
 		return err
 	}
-	findings := path.JudgeSlices(row, loaded)
+	var findings []path.Finding
+	for _, slice := range loaded {
+		findings = append(findings, path.Judge(slice)...)
+	}
 	if len(findings) == 0 {
 		s.Book.SetSlicesJudged(s.request, now)
 	}

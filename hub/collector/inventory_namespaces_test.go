@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
@@ -66,7 +67,7 @@ func (f *fixture) removesNamespace() bool {
 	if err := json.Unmarshal(work.Spec.Workload.Manifests[0].Raw, &object); err != nil {
 		f.t.Fatal(err)
 	}
-	if object.Kind != "Namespace" || object.Name != f.HubNamespace || object.Labels["karmada.io/managed"] != "true" ||
+	if object.Kind != "Namespace" || object.Name != f.HubNamespace || object.Labels[cells.LabelManagedByKarmada] != "true" ||
 		object.Labels["pod-security.kubernetes.io/enforce"] != "baseline" || work.Spec.SuspendDispatching == nil ||
 		!*work.Spec.SuspendDispatching {
 		f.t.Fatalf("the Work to delete is %+v with %+v", work.Spec.SuspendDispatching, object)

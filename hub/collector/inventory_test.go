@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/wire"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
@@ -28,13 +29,13 @@ func TestCellIsCarried(t *testing.T) {
 		t.Fatalf("writes %v, %v", writes, err)
 	}
 	work := planes.Get(t, f.Planes, f.cellWork().Namespace, f.cellWork().Name, &workv1alpha1.Work{})
-	if !slices.Contains(work.Finalizers, "karmada.io/execution-controller") ||
+	if !slices.Contains(work.Finalizers, cells.ExecutionFinalizer) ||
 		work.Labels[v1alpha.LabelInventory] != v1alpha.InventoryCell || len(work.Labels) != 1 {
 		t.Errorf("metadata %+v", work.ObjectMeta)
 	}
 	cell := f.report()
 	if cell.Name != wire.CellName(f.hub) || cell.Spec.HubUID != f.hub || cell.Spec.Cell != f.cell.Name ||
-		cell.Labels["karmada.io/managed"] != "true" {
+		cell.Labels[cells.LabelManagedByKarmada] != "true" {
 		t.Errorf("cell %+v", cell)
 	}
 	f.copied("web", f.cell.Name)

@@ -150,12 +150,15 @@ type Key struct {
 	Slice string
 }
 
-// Row holds the hub's objects on the path of one deployment.
+// Row holds the hub's objects on the path of one carried object: of a deployment, or of one of its slices.
 type Row struct {
+	// Subject is the deployment.
 	Subject
-	// Binding is the ResourceBinding of the copy, or of an earlier one; nil: none exists.
+	// Slice is the slice; nil: the path is the deployment's own.
+	Slice *Slice
+	// Binding is the ResourceBinding of the object, or of an earlier one; nil: none exists.
 	Binding *workv1alpha2.ResourceBinding
-	// Works are the Works of the deployment, by cell.
+	// Works are the Works of the object, by cell.
 	Works map[string]*workv1alpha1.Work
 	// Cells are the Clusters of the hub.
 	Cells cells.Cells

@@ -14,7 +14,6 @@ import (
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
@@ -24,16 +23,14 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// Slice holds the hub's objects on the path of one InstanceSlice of a deployment.
+// Slice is an InstanceSlice of a deployment.
 type Slice struct {
 	// Name of the slice.
 	Name string
 	// Object is the slice; nil: none exists.
 	Object *v1alpha.InstanceSlice
-	// Binding is the ResourceBinding of the slice, or of an earlier one; nil: none exists.
-	Binding *workv1alpha2.ResourceBinding
-	// Works are the Works of the slice, by cell.
-	Works map[string]*workv1alpha1.Work
+	// Deployment is the Row of its deployment.
+	Deployment *Row
 }
 
 // sliceDeployment is the field by which SliceIndex indexes.
@@ -75,11 +72,11 @@ func deploymentOfSlice(object client.Object) []string {
 
 // LoadSlices reads the paths of the slices of a deployment, and the leftovers of earlier slices. The cost grows with
 // the number of slices: do not call it for each change of an Instance. The hub's cache needs SliceIndex.
-func (w *Row) LoadSlices(ctx context.Context, hub client.Reader, name types.NamespacedName) ([]Slice, error) {
-	found := map[string]*Slice{}
-	of := func(slice string) *Slice {
+func (w *Row) LoadSlices(ctx context.Context, hub client.Reader, name types.NamespacedName) ([]*Row, error) {
+	found := map[string]*Row{}
+	of := func(slice string) *Row {
 		if found[slice] == nil {
-			found[slice] = &Slice{Name: slice, Works: map[string]*workv1alpha1.Work{}}
+			found[slice] = w.sliceRow(slice)
 		}
 		return found[slice]
 	}
@@ -91,130 +88,67 @@ func (w *Row) LoadSlices(ctx context.Context, hub client.Reader, name types.Name
 		}
 	}
 	for i := range objects.Items {
-		of(objects.Items[i].Name).Object = &objects.Items[i]
+		of(objects.Items[i].Name).Slice.Object = &objects.Items[i]
 	}
 	for i := range bindings.Items {
 		of(bindings.Items[i].Spec.Resource.Name).Binding = &bindings.Items[i]
 	}
-	var result []Slice
+	var rows []*Row
 	for _, slice := range slices.Sorted(maps.Keys(found)) {
-		if err := w.loadSliceWorks(ctx, hub, name.Namespace, found[slice]); err != nil {
+		if err := found[slice].loadSliceWorks(ctx, hub, name.Namespace); err != nil {
 			return nil, err
 		}
-		result = append(result, *found[slice])
+		rows = append(rows, found[slice])
 	}
-	return result, nil
+	return rows, nil
+}
+
+// sliceRow returns the Row of a slice of the deployment, without its objects.
+func (w *Row) sliceRow(name string) *Row {
+	return &Row{
+		Subject: w.Subject, Cells: w.Cells, Works: map[string]*workv1alpha1.Work{}, Slice: &Slice{Name: name, Deployment: w},
+	}
 }
 
 // loadSliceWorks reads the Works of a slice in the cells of the deployment.
-func (w *Row) loadSliceWorks(ctx context.Context, hub client.Reader, namespace string, slice *Slice) error {
-	if w.Binding == nil {
+func (w *Row) loadSliceWorks(ctx context.Context, hub client.Reader, namespace string) error {
+	if w.Slice.Deployment.Binding == nil {
 		return nil
 	}
-	for _, cell := range w.targets() {
+	for _, cell := range (slice{w}).targets() {
 		work := &workv1alpha1.Work{}
 		key := types.NamespacedName{
 			Namespace: karmadanames.GenerateExecutionSpaceName(cell),
-			Name:      karmadanames.GenerateWorkName(v1alpha.KindInstanceSlice, slice.Name, namespace),
+			Name:      karmadanames.GenerateWorkName(v1alpha.KindInstanceSlice, w.Slice.Name, namespace),
 		}
 		if err := hub.Get(ctx, key, work); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("get Work %s: %w", key, err)
 		} else if err == nil {
-			slice.Works[cell] = work
+			w.Works[cell] = work
 		}
 	}
 	return nil
 }
 
-// JudgeSlices returns the faults on the paths of slices, at most one of each slice. It returns none if Karmada is down,
-// because the paths of slices depend on it.
-func JudgeSlices(w *Row, all []Slice) []Finding {
-	if w.Karmada.Down {
-		return nil
-	}
+// judge returns the faults on the path of a slice. It returns none if Karmada is down, because the deployment's own
+// path shows that.
+func (s *Slice) judge(w *Row) []Finding {
+	of := s.Deployment
+	deployed := of.Copied != nil && of.Copied.DeletionTimestamp.IsZero() && of.Binding != nil
 	var findings []Finding
-	for i := range all {
-		slice := &all[i]
-		var fault *Finding
-		switch {
-		case slice.Object == nil:
-			fault = slice.leftover()
-		case w.Copied != nil && w.Copied.DeletionTimestamp.IsZero() && w.Binding != nil && slice.Object.DeletionTimestamp.IsZero():
-			fault = w.slice(slice)
+	switch {
+	case w.Karmada.Down:
+	case s.Object == nil || !s.Object.DeletionTimestamp.IsZero() || !deployed:
+		findings = w.leftovers(slice{w})
+	default:
+		if findings = appendFound(nil, w.binding(slice{w})); len(findings) == 0 {
+			findings = w.cells(slice{w})
 		}
-		if fault != nil {
-			fault.Slice = slice.Name
-			findings = append(findings, *fault)
-		}
+	}
+	for i := range findings {
+		findings[i].Slice = s.Name
 	}
 	return findings
-}
-
-// leftover judges the leftover objects of a slice that does not exist.
-func (s *Slice) leftover() *Finding {
-	if s.Binding == nil || !s.Binding.DeletionTimestamp.IsZero() {
-		return nil
-	}
-	return found(CopyGone, DeleteBinding, s.Binding,
-		fmt.Sprintf("InstanceSlice %s of the ResourceBinding no longer exists; the add-on deletes the ResourceBinding", s.Name))
-}
-
-// slice judges the path of a slice.
-func (w *Row) slice(s *Slice) *Finding {
-	if s.Binding == nil {
-		return found(BindingMissing, RefreshBinding, w.Binding,
-			fmt.Sprintf("Karmada has no ResourceBinding for InstanceSlice %s; retrying", s.Name))
-	}
-	if owner := controllerOf(s.Binding); owner != "" && owner != s.Object.UID {
-		return found(BindingOwnerGone, DeleteBinding, s.Binding,
-			fmt.Sprintf("the ResourceBinding belongs to an earlier InstanceSlice %s; the add-on deletes it so that Karmada creates another one",
-				s.Name))
-	}
-	if !s.Binding.DeletionTimestamp.IsZero() {
-		return found(BindingDeleting, RefreshBinding, s.Binding,
-			fmt.Sprintf("Karmada is deleting the ResourceBinding of InstanceSlice %s and then creates another one",
-				s.Name)).from(s.Binding.DeletionTimestamp.Time)
-	}
-	for _, cell := range w.targets() {
-		if !w.Cells.Ready(cell) {
-			continue
-		}
-		if fault := w.sliceInCell(s, cell); fault != nil {
-			return fault.in(cell)
-		}
-	}
-	return nil
-}
-
-// sliceInCell judges the path of a slice to a Ready cell, and back.
-func (w *Row) sliceInCell(s *Slice, cell string) *Finding {
-	work := s.Works[cell]
-	if work == nil {
-		return found(WorkMissing, RefreshBinding, s.Binding,
-			fmt.Sprintf("Karmada has no Work of InstanceSlice %s for the cell; retrying", s.Name))
-	}
-	applied := meta.FindStatusCondition(work.Status.Conditions, workv1alpha1.WorkApplied)
-	switch {
-	case !work.DeletionTimestamp.IsZero():
-		return found(WorkDeleting, ToggleWork, work, fmt.Sprintf("Karmada has not removed InstanceSlice %s from the cell; retrying", s.Name)).
-			from(w.readySince(cell, *work.DeletionTimestamp))
-	case applied == nil || applied.Status != metav1.ConditionTrue:
-		return found(WorkNotApplied, ToggleWork, work, fmt.Sprintf("Karmada has not written InstanceSlice %s into the cell", s.Name))
-	}
-	reported, collected := workSliceDigest(work), ""
-	for i := range s.Binding.Status.AggregatedStatus {
-		if item := &s.Binding.Status.AggregatedStatus[i]; item.ClusterName == cell {
-			collected = sliceDigest(item.Status)
-		}
-	}
-	switch {
-	case reported == "":
-		return found(ReportMissing, ToggleWork, work, fmt.Sprintf("the cell does not report in InstanceSlice %s", s.Name))
-	case reported != collected:
-		return found(StatusOutdated, RefreshBinding, s.Binding,
-			fmt.Sprintf("Karmada has not collected the cell's report in InstanceSlice %s", s.Name))
-	}
-	return nil
 }
 
 // sliceDigest returns a digest of the cell's report in a slice; "": no report.
@@ -250,7 +184,7 @@ func carriesSlice(work *workv1alpha1.Work) bool {
 		kind.Kind == v1alpha.KindInstanceSlice && kind.APIVersion == v1alpha.GroupVersion.String()
 }
 
-// trimSliceWork keeps the fields that JudgeSlices reads in the Work of a slice, and a digest of the report.
+// trimSliceWork keeps the fields that Judge reads in the Work of a slice, and a digest of the report.
 func trimSliceWork(work, trimmed *workv1alpha1.Work) {
 	trimmed.DeletionTimestamp = work.DeletionTimestamp
 	trimmed.Spec.Workload.Manifests = []workv1alpha1.Manifest{{RawExtension: runtime.RawExtension{

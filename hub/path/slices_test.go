@@ -21,14 +21,16 @@ func sliceReport(index int) string {
 	return fmt.Sprintf(`{"observedGeneration":1,"cell":"","states":[{"templateHash":"h"}],"instances":[{"index":%d,"state":0}]}`, index)
 }
 
-// newSlice returns a faultless slice of newRow, as in the cache.
-func newSlice(t *testing.T) Slice {
+// newSlice returns a faultless slice of a Row, as in the cache.
+func newSlice(t *testing.T, w *Row) *Row {
 	t.Helper()
-	slice := Slice{Name: "web-16", Object: &v1alpha.InstanceSlice{}, Works: map[string]*workv1alpha1.Work{}}
-	slice.Object.Namespace, slice.Object.Name, slice.Object.UID = "ns", "web-16", "slice"
+	slice := w.sliceRow("web-16")
+	object := &v1alpha.InstanceSlice{}
+	object.Namespace, object.Name, object.UID = "ns", "web-16", "slice"
+	slice.Slice.Object = object
 	kind := v1alpha.GroupVersion.WithKind(v1alpha.KindInstanceSlice)
 	binding := &workv1alpha2.ResourceBinding{}
-	binding.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(slice.Object, kind)}
+	binding.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(object, kind)}
 	binding.Spec.Resource = workv1alpha2.ObjectReference{APIVersion: v1alpha.GroupVersion.String(), Kind: kind.Kind, Name: "web-16"}
 	for index, cell := range []string{"a", "b"} {
 		work := &workv1alpha1.Work{}
@@ -51,33 +53,41 @@ func newSlice(t *testing.T) Slice {
 func TestJudgeSlices(t *testing.T) {
 	now := metav1.Now()
 	tests := map[string]struct {
-		change     func(*Row, *Slice)
+		change     func(w, s *Row)
 		wantFault  Fault
 		wantCell   string
 		wantRepair Repair
 	}{
-		"in order":                   {change: func(*Row, *Slice) {}},
-		"a cell is lost":             {change: func(w *Row, s *Slice) { w.Cells[0].Ready = false; delete(s.Works, "a") }},
-		"Karmada is down":            {change: func(w *Row, s *Slice) { w.Karmada = Karmada{Down: true}; s.Binding = nil }},
-		"no binding":                 {func(_ *Row, s *Slice) { s.Binding = nil }, BindingMissing, "", RefreshBinding},
-		"the binding of an earlier":  {func(_ *Row, s *Slice) { s.Object.UID = "another" }, BindingOwnerGone, "", DeleteBinding},
-		"a binding that goes":        {func(_ *Row, s *Slice) { s.Binding.DeletionTimestamp = &now }, BindingDeleting, "", RefreshBinding},
-		"what is left of one":        {func(_ *Row, s *Slice) { s.Object = nil }, CopyGone, "", DeleteBinding},
-		"what is left and goes":      {change: func(_ *Row, s *Slice) { s.Object, s.Binding.DeletionTimestamp = nil, &now }},
-		"left of a deployment":       {func(w *Row, s *Slice) { w.Copied, s.Object = nil, nil }, CopyGone, "", DeleteBinding},
-		"no Work":                    {func(_ *Row, s *Slice) { delete(s.Works, "b") }, WorkMissing, "b", RefreshBinding},
-		"a Work that should be gone": {func(_ *Row, s *Slice) { s.Works["a"].DeletionTimestamp = &now }, WorkDeleting, "a", ToggleWork},
-		"a Work that is not applied": {func(_ *Row, s *Slice) { s.Works["a"].Status.Conditions = nil }, WorkNotApplied, "a", ToggleWork},
-		"no report":                  {func(_ *Row, s *Slice) { s.Works["a"].Status.ManifestStatuses = nil }, ReportMissing, "a", ToggleWork},
-		"a report that is not collected": {func(_ *Row, s *Slice) {
+		"in order":                  {change: func(*Row, *Row) {}},
+		"a cell is lost":            {change: func(w, s *Row) { w.Cells[0].Ready = false; delete(s.Works, "a") }},
+		"Karmada is down":           {change: func(w, s *Row) { w.Karmada = Karmada{Down: true}; s.Binding = nil }},
+		"no binding":                {func(_, s *Row) { s.Binding = nil }, BindingMissing, "", RefreshBinding},
+		"the binding of an earlier": {func(_, s *Row) { s.Slice.Object.UID = "another" }, BindingOwnerGone, "", DeleteBinding},
+		"a binding that goes":       {func(_, s *Row) { s.Binding.DeletionTimestamp = &now }, BindingDeleting, "", RefreshBinding},
+		"what is left of one":       {func(_, s *Row) { s.Slice.Object = nil }, CopyGone, "", DeleteBinding},
+		"what is left and goes": {
+			func(_, s *Row) { s.Slice.Object, s.Binding.DeletionTimestamp = nil, &now }, BindingDeleting, "", RefreshBinding,
+		},
+		"one that goes": {change: func(_, s *Row) { s.Slice.Object.DeletionTimestamp = &now }},
+		"a Work that stays with one that goes": {func(_, s *Row) {
+			s.Slice.Object.DeletionTimestamp, s.Works["a"].DeletionTimestamp = &now, &now
+		}, WorkDeleting, "a", ToggleWork},
+		"left of a deployment":       {func(w, s *Row) { w.Copied, s.Slice.Object = nil, nil }, CopyGone, "", DeleteBinding},
+		"no Work":                    {func(_, s *Row) { delete(s.Works, "b") }, WorkMissing, "b", RefreshBinding},
+		"a Work that should be gone": {func(_, s *Row) { s.Works["a"].DeletionTimestamp = &now }, WorkDeleting, "a", ToggleWork},
+		"a Work that is not applied": {func(_, s *Row) { s.Works["a"].Status.Conditions = nil }, WorkNotApplied, "a", ToggleWork},
+		"no report":                  {func(_, s *Row) { s.Works["a"].Status.ManifestStatuses = nil }, ReportMissing, "a", ToggleWork},
+		"a report that is not collected": {func(_, s *Row) {
 			s.Binding.Status.AggregatedStatus[1].Status = raw(sliceReport(7))
 		}, StatusOutdated, "b", RefreshBinding},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			w, slice := newRow(t), newSlice(t)
-			test.change(w, &slice)
-			got := JudgeSlices(w, []Slice{slice})
+			w := newRow(t)
+			slice := newSlice(t, w)
+			test.change(w, slice)
+			slice.Subject, slice.Cells = w.Subject, w.Cells
+			got := Judge(slice)
 			if test.wantFault == "" {
 				if len(got) > 0 {
 					t.Errorf("got %+v", got)
@@ -94,7 +104,7 @@ func TestJudgeSlices(t *testing.T) {
 
 // TestTrimWorkOfSlice: the trimmed report is short, and passes through the transform unchanged.
 func TestTrimWorkOfSlice(t *testing.T) {
-	work := newSlice(t).Works["a"]
+	work := newSlice(t, newRow(t)).Works["a"]
 	before, again := workSliceDigest(work), trimmed(t, work)
 	if after := workSliceDigest(again); before == "" || after != before || len(work.Status.ManifestStatuses[0].Status.Raw) > 20 {
 		t.Errorf("digest %q became %q", before, after)

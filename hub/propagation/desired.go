@@ -19,17 +19,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
-
-// executionFinalizer holds a Work until Karmada has deleted the Work's objects from the cell. Karmada honours it on any
-// Work and sets it only on its own ones.
-const executionFinalizer = "karmada.io/execution-controller"
-
-// labelManagedByKarmada is on every object that Karmada may delete in a cell. Karmada sets it on the manifests of its
-// own Works, but not of other Works.
-const labelManagedByKarmada = "karmada.io/managed"
 
 // desiredCopy returns the copy on the hub with this UID.
 func (s *scope) desiredCopy(hub types.UID) *v1alpha.WorkloadDeployment {
@@ -85,7 +78,7 @@ func (s *scope) desiredNamespaceWork(cell string, hub types.UID) (*workv1alpha1.
 	// The labels are on the Work as well, where a difference is detected: Works of an earlier version get them.
 	labels[projects.LabelPodSecurity], labels[v1alpha.LabelHub] = projects.PodSecurity, string(hub)
 	manifest.Labels, manifest.Annotations = maps.Clone(labels), maps.Clone(annotations)
-	manifest.Labels[labelManagedByKarmada] = "true"
+	manifest.Labels[cells.LabelManagedByKarmada] = "true"
 	manifest.Annotations[workv1alpha2.WorkNamespaceAnnotation], manifest.Annotations[workv1alpha2.WorkNameAnnotation] = space, name
 	raw, err := json.Marshal(manifest)
 	if err != nil {
@@ -99,7 +92,7 @@ func (s *scope) desiredNamespaceWork(cell string, hub types.UID) (*workv1alpha1.
 			Namespace:       space,
 			Labels:          labels,
 			Annotations:     annotations,
-			Finalizers:      []string{executionFinalizer},
+			Finalizers:      []string{cells.ExecutionFinalizer},
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "v1", Kind: "Namespace", Name: s.hubNamespace, UID: s.hubNamespaceUID}},
 		},
 		Spec: workv1alpha1.WorkSpec{

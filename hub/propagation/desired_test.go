@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
@@ -77,7 +78,7 @@ func TestDesiredNamespaceWork(t *testing.T) {
 		work.Labels[v1alpha.LabelTopologyCity] != "dfw" {
 		t.Errorf("metadata is %+v", work.ObjectMeta)
 	}
-	if !slices.Contains(work.Finalizers, "karmada.io/execution-controller") {
+	if !slices.Contains(work.Finalizers, cells.ExecutionFinalizer) {
 		t.Errorf("finalizers are %v", work.Finalizers)
 	}
 	if len(work.OwnerReferences) != 1 || work.OwnerReferences[0].UID != "ns-uid" {
@@ -87,7 +88,7 @@ func TestDesiredNamespaceWork(t *testing.T) {
 	if err := json.Unmarshal(work.Spec.Workload.Manifests[0].Raw, &namespace); err != nil {
 		t.Fatal(err)
 	}
-	if namespace.Name != "ns-1" || namespace.Labels["karmada.io/managed"] != "true" ||
+	if namespace.Name != "ns-1" || namespace.Labels[cells.LabelManagedByKarmada] != "true" ||
 		namespace.Labels["pod-security.kubernetes.io/enforce"] != "baseline" || work.Labels["pod-security.kubernetes.io/enforce"] != "baseline" {
 		t.Errorf("manifest is %+v", namespace.ObjectMeta)
 	}

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -25,7 +26,7 @@ func TestARemovalIsTakenOver(t *testing.T) {
 			f := newFixture(t)
 			removal := f.workIn(f.cell)
 			removal.Labels = map[string]string{v1alpha.LabelInventory: v1alpha.InventoryRemoval, v1alpha.LabelHubNamespace: f.HubNamespace}
-			removal.Finalizers = []string{executionFinalizer}
+			removal.Finalizers = []string{cells.ExecutionFinalizer}
 			removal.Spec.SuspendDispatching = new(true)
 			planes.Create(t, f.Planes, removal)
 			if deleted {

@@ -13,6 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
 // Call is a request that a controller makes.
@@ -35,6 +37,7 @@ type Plane struct {
 	mu     sync.Mutex
 	calls  []Call
 	before func(Call) error
+	faults *testenv.Faults
 	// indexes are by field.
 	indexes map[string]client.IndexerFunc
 }
@@ -92,7 +95,25 @@ func (p *Plane) do(call Call, send func() error) error {
 			return err
 		}
 	}
-	return send()
+	p.mu.Lock()
+	faults := p.faults
+	p.mu.Unlock()
+	if faults == nil || !call.isWrite() {
+		return send()
+	}
+	return faults.Do(call.Verb+" "+call.Kind+" "+call.Name, send)
+}
+
+// Through lets the writes of the controller pass through faults.
+func (p *Plane) Through(faults *testenv.Faults) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.faults = faults
+}
+
+// isWrite reports whether a call writes. Reviews are questions.
+func (c Call) isWrite() bool {
+	return c.Verb != "get" && c.Verb != "list" && !strings.HasSuffix(c.Kind, "Review")
 }
 
 func (p *Plane) call(verb string, obj client.Object) Call {
@@ -137,11 +158,9 @@ func (p *Plane) Once(verb, kind string, f func() error) {
 	})
 }
 
-// Writes returns the write requests since the last call, and resets them. Reviews are questions.
+// Writes returns the write requests since the last call, and resets them.
 func (p *Plane) Writes() []Call {
-	return slices.DeleteFunc(p.Calls(), func(call Call) bool {
-		return call.Verb == "get" || call.Verb == "list" || strings.HasSuffix(call.Kind, "Review")
-	})
+	return slices.DeleteFunc(p.Calls(), func(call Call) bool { return !call.isWrite() })
 }
 
 // Calls returns the requests since the last call, and resets them.

@@ -158,8 +158,8 @@ func (p *planner) inFlight(c *facts) (index, cost int, found bool) {
 func (p *planner) broken(c *facts, whole bool) (index, cost int, found bool) {
 	switch {
 	case whole && c.broken && !c.returns && p.left < 1:
-		// A report does not show whether Instances are broken or still start. Those that are Available by then, and Available
-		// ones with higher indices, are replaced one at a time.
+		// A report does not show whether Instances are broken or still start. Instances that are Available by then,
+		// and Available ones with higher indices, are replaced one at a time.
 		return c.lowest(), 0, true
 	case !p.passed && c.createsNext():
 		return c.missing(), 0, true

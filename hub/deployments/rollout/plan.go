@@ -169,7 +169,7 @@ func (p *planner) queue(c *facts) Turn {
 	case len(active) > 0 && !p.passed:
 		return Turn{Queued, "waits for its turn: the first Instance with the new template is not Available yet, in " + list(active)}
 	case len(active) > 0 && len(active) >= max(1, p.CitiesAtOnce) && !p.holdsUp(c):
-		return Turn{Queued, fmt.Sprintf("waits for its turn: spec.rollout.citiesAtOnce is %d, and the new template is on its way in %s",
+		return Turn{Queued, fmt.Sprintf("waits for its turn: spec.rollout.citiesAtOnce is %d, and %s gets the new template now",
 			max(1, p.CitiesAtOnce), list(active))}
 	case p.pausing():
 		return Turn{PauseReached, pauseReached}
@@ -219,7 +219,7 @@ func (p *planner) take(c *facts, step Step, message string) {
 	p.wait(c, StepTaken, message)
 }
 
-// wait records what a city waits for. The first one is what the rollout waits for.
+// wait records the reason why a city waits. The rollout shows the first one.
 func (p *planner) wait(c *facts, reason Reason, message string) {
 	p.steps.Turns[c.at] = Turn{reason, message}
 	if p.steps.City < 0 {

@@ -47,7 +47,7 @@ type Deployment struct {
 	Scale v1alpha.HorizontalScaleSettings
 }
 
-// Budget is what is known of the disruption budget of a Workload.
+// Budget holds the known facts of a Workload's disruption budget.
 type Budget struct {
 	// Minimum is how many Instances must stay Available, and Available is how many are, by deployment.
 	Minimum   int32
@@ -128,7 +128,7 @@ func Read(o *Objects) (Reading, error) {
 	return r, nil
 }
 
-// readSpec reads what the Workload wants of its rollout, of total Instances.
+// readSpec reads the settings of the rollout, for total Instances.
 func (s *State) readSpec(o *Objects, total int) {
 	spec := o.Workload.Spec.Rollout
 	s.Target, s.Paused, s.CitiesAtOnce, s.MaxSurge = o.Target, o.Blocked, 1, SurgeSingle

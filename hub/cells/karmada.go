@@ -1,0 +1,14 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cells
+
+// Constants of Karmada's Works.
+const (
+	// ExecutionFinalizer holds a Work until Karmada has deleted the Work's objects from the cell. Karmada honours it on
+	// any Work and sets it only on its own ones.
+	ExecutionFinalizer = "karmada.io/execution-controller"
+	// LabelManagedByKarmada is on every object that Karmada may change or delete in a cell. Karmada sets it on the
+	// manifests of its own Works, but not of other Works.
+	LabelManagedByKarmada = "karmada.io/managed"
+)

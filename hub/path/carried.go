@@ -1,0 +1,237 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package path
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// carried is an object on the hub that Karmada carries to cells: the copy of a deployment, or one of its slices. It
+// answers the questions that differ between them; all others are answered here, once.
+type carried interface {
+	// String names the object in messages.
+	String() string
+	// exists reports whether the hub has the object.
+	exists() bool
+	// unbound is the finding of an object without a binding.
+	unbound() *Finding
+	// misbound is the finding of a binding that belongs to an earlier object, or that Karmada's scheduler has overlooked.
+	misbound() *Finding
+	// targets are the cells that need the object.
+	targets() []string
+	// outdated is the finding of a Work that does not carry the object as it is.
+	outdated(cell string, work *workv1alpha1.Work) *Finding
+	// away is the finding of a cell that does not answer; the deployment's own path shows it.
+	away(cell string) *Finding
+	// report judges whether the cell's report is about the object, and was collected.
+	report(cell string, work *workv1alpha1.Work) *Finding
+}
+
+// binding judges whether the binding belongs to the object.
+func (w *Row) binding(of carried) *Finding {
+	switch b := w.Binding; {
+	case b == nil:
+		return of.unbound()
+	case !b.DeletionTimestamp.IsZero():
+		return found(BindingDeleting, RefreshBinding, b,
+			fmt.Sprintf("Karmada is deleting the ResourceBinding of %s and then creates another one", of)).
+			from(b.DeletionTimestamp.Time)
+	}
+	return of.misbound()
+}
+
+// cells judges the path to each cell, and back.
+func (w *Row) cells(of carried) []Finding {
+	var findings []Finding
+	for _, cell := range of.targets() {
+		findings = appendFound(findings, w.cell(of, cell))
+	}
+	return findings
+}
+
+func (w *Row) cell(of carried, name string) *Finding {
+	away := of.away(name)
+	if away != nil && away.Fault == CellNotReady || !w.Cells.Ready(name) {
+		return away
+	}
+	work := w.Works[name]
+	if work == nil {
+		return found(WorkMissing, RefreshBinding, w.Binding, fmt.Sprintf("Karmada has no Work of %s for the cell; retrying", of)).in(name)
+	}
+	return cmp.Or(w.work(of, name, work), away, of.report(name, work))
+}
+
+// work judges whether the Work of a Ready cell carries the present object and was applied.
+func (w *Row) work(of carried, cell string, work *workv1alpha1.Work) *Finding {
+	if !work.DeletionTimestamp.IsZero() {
+		return w.workDeleting(of, cell, work)
+	}
+	if outdated := of.outdated(cell, work); outdated != nil {
+		return outdated
+	}
+	applied := meta.FindStatusCondition(work.Status.Conditions, workv1alpha1.WorkApplied)
+	switch {
+	case applied == nil:
+		return found(WorkNotApplied, ToggleWork, work, fmt.Sprintf("Karmada has not written %s into the cell", of)).in(cell)
+	case applied.Status != metav1.ConditionTrue:
+		message := fmt.Sprintf("Karmada cannot write %s into the cell", of)
+		if applied.Message != "" {
+			message += ": " + applied.Message
+		}
+		return found(WorkNotApplied, ToggleWork, work, message).in(cell).from(w.readySince(cell, applied.LastTransitionTime))
+	}
+	return nil
+}
+
+// workDeleting is the finding of a Work that is being deleted although its cell is Ready.
+func (w *Row) workDeleting(of carried, cell string, work *workv1alpha1.Work) *Finding {
+	return found(WorkDeleting, ToggleWork, work, fmt.Sprintf("Karmada has not removed %s from the cell; retrying", of)).in(cell).
+		from(w.readySince(cell, *work.DeletionTimestamp))
+}
+
+// leftovers returns findings for the Works and the binding of an object that does not exist or is being deleted: for
+// deletions that do not end, and for objects of one that does not exist. The controller checks at the API servers
+// whether these may be deleted.
+func (w *Row) leftovers(of carried) []Finding {
+	var findings []Finding
+	switch {
+	case w.Binding == nil:
+	case !w.Binding.DeletionTimestamp.IsZero():
+		findings = append(findings, *found(BindingDeleting, RefreshBinding, w.Binding,
+			fmt.Sprintf("Karmada has not deleted the ResourceBinding of %s; retrying", of)).from(w.Binding.DeletionTimestamp.Time))
+	case !of.exists():
+		findings = append(findings, *found(CopyGone, DeleteBinding, w.Binding,
+			fmt.Sprintf("%s of the ResourceBinding no longer exists; the add-on deletes the ResourceBinding and its objects in cells", of)))
+	}
+	for _, cell := range slices.Sorted(maps.Keys(w.Works)) {
+		switch work := w.Works[cell]; {
+		case !work.DeletionTimestamp.IsZero() && w.Cells.Ready(cell):
+			findings = append(findings, *w.workDeleting(of, cell, work))
+		case work.DeletionTimestamp.IsZero() && !of.exists() && w.Binding == nil:
+			findings = append(findings, *found(CopyGone, DeleteWork, work,
+				fmt.Sprintf("%s of the Work no longer exists; the add-on deletes the Work and its objects in the cell", of)).in(cell))
+		}
+	}
+	return findings
+}
+
+// deployment is the copy of a deployment as a carried object.
+type deployment struct{ *Row }
+
+func (deployment) String() string { return "the deployment" }
+
+func (d deployment) exists() bool { return d.Copied != nil }
+
+func (d deployment) away(cell string) *Finding { return d.reach(cell) }
+
+func (d deployment) unbound() *Finding {
+	return found(BindingMissing, TouchCopy, d.Copied,
+		"Karmada has no ResourceBinding for the deployment; the add-on touches the hub's copy so that Karmada creates one")
+}
+
+func (d deployment) misbound() *Finding {
+	switch {
+	case !d.owned() && d.ofAnotherWorkload():
+		return found(BindingOwnerGone, DeleteBinding, d.Binding,
+			"the ResourceBinding and the running Instances belong to an earlier Workload of this name; the add-on deletes them")
+	case !d.owned():
+		return found(BindingOwnerGone, AdoptBinding, d.Binding,
+			"the ResourceBinding belongs to an earlier copy of the deployment, so Karmada does not change it; the add-on makes "+
+				"the current copy its owner")
+	case d.unscheduled():
+		return found(NotScheduled, RefreshBinding, d.Binding, "Karmada has neither scheduled the deployment nor reported a reason; rescheduling")
+	}
+	return nil
+}
+
+func (d deployment) outdated(cell string, work *workv1alpha1.Work) *Finding {
+	m, _ := manifestOf(work)
+	generation := m.templateGeneration()
+	switch {
+	case m.Metadata.Annotations.TemplateUID != string(d.Copied.UID) || generation < d.Copied.Generation:
+		return found(WorkOutdated, RefreshBinding, d.Binding, fmt.Sprintf(
+			"Karmada has not sent generation %d of the hub's copy to the cell; its Work has generation %d", d.Copied.Generation,
+			generation)).in(cell)
+	case generation == d.Copied.Generation && m.Spec != digestOf(&d.Copied.Spec) && !overridden(work):
+		return found(WorkEdited, RefreshBinding, d.Binding, "the Work differs from the hub's copy: it was edited by hand; retrying").in(cell)
+	}
+	return nil
+}
+
+func (d deployment) report(cell string, work *workv1alpha1.Work) *Finding {
+	m, _ := manifestOf(work)
+	reported, collected := report(work), ReportOf(d.Binding, cell)
+	switch {
+	case reported == nil:
+		return found(ReportMissing, TouchCopy, d.Copied, "the cell does not report on the deployment").in(cell)
+	case reported.ResourceTemplateGeneration < m.templateGeneration():
+		return found(ReportOutdated, ToggleWork, work,
+			fmt.Sprintf("the cell reports on generation %d of the hub's copy; its Work has generation %d",
+				reported.ResourceTemplateGeneration, m.templateGeneration())).in(cell)
+	case reported.ObservedGeneration < reported.Generation:
+		return &Finding{
+			Fault: ReportOutdated, Cell: cell,
+			Message: "the agent of the cell has not acted on the newest generation; see Deployment karmada-compute-cell in the cell",
+		}
+	case reported.LacksFields():
+		return found(WorkNotApplied, ToggleWork, work,
+			"the CRD or the agent of the cell is older than the hub and lacks fields of the deployment; sending it again").in(cell)
+	case collected == nil || collected.Numbers() != reported.Numbers():
+		return found(StatusOutdated, RefreshBinding, d.Binding, "Karmada has not collected the cell's report").in(cell)
+	}
+	return nil
+}
+
+// slice is an InstanceSlice as a carried object.
+type slice struct{ *Row }
+
+func (s slice) String() string { return v1alpha.KindInstanceSlice + " " + s.Slice.Name }
+
+func (s slice) exists() bool { return s.Slice.Object != nil }
+
+// away is nil: the deployment's own path shows cells that do not answer.
+func (slice) away(string) *Finding { return nil }
+
+// targets are the cells of the deployment: Karmada sends its slices there.
+func (s slice) targets() []string { return s.Slice.Deployment.targets() }
+
+func (s slice) unbound() *Finding {
+	return found(BindingMissing, RefreshBinding, s.Slice.Deployment.Binding, fmt.Sprintf("Karmada has no ResourceBinding for %s; retrying", s))
+}
+
+func (s slice) misbound() *Finding {
+	if owner := controllerOf(s.Binding); owner == "" || owner == s.Slice.Object.UID {
+		return nil
+	}
+	return found(BindingOwnerGone, DeleteBinding, s.Binding,
+		fmt.Sprintf("the ResourceBinding belongs to an earlier %s; the add-on deletes it so that Karmada creates another one", s))
+}
+
+// outdated is nil: the cell fills a slice, and the hub changes no field of it.
+func (slice) outdated(string, *workv1alpha1.Work) *Finding { return nil }
+
+func (s slice) report(cell string, work *workv1alpha1.Work) *Finding {
+	reported, collected := workSliceDigest(work), ""
+	for i := range s.Binding.Status.AggregatedStatus {
+		if item := &s.Binding.Status.AggregatedStatus[i]; item.ClusterName == cell {
+			collected = sliceDigest(item.Status)
+		}
+	}
+	switch {
+	case reported == "":
+		return found(ReportMissing, ToggleWork, work, fmt.Sprintf("the cell does not report in %s", s)).in(cell)
+	case reported != collected:
+		return found(StatusOutdated, RefreshBinding, s.Binding, fmt.Sprintf("Karmada has not collected the cell's report in %s", s)).in(cell)
+	}
+	return nil
+}
