@@ -42,7 +42,7 @@ func newLife(t *testing.T, faults *testenv.Faults) *life {
 // settle lets the agent and the node of the cell act until some time has passed.
 func (l *life) settle() {
 	l.t.Helper()
-	for range 4 {
+	for range 2 {
 		l.each(l.deployments, "web")
 		l.each(l.instances, "web-0")
 		if pod := l.storedPod("web-0"); pod != nil && pod.DeletionTimestamp.IsZero() && pod.Status.Phase != corev1.PodRunning {
@@ -81,7 +81,7 @@ func (l *life) wantRunning() {
 		l.t.Errorf("the Instance has status %+v", instance.Status)
 	}
 	status := deployment.Status
-	if status.ObservedGeneration != deployment.Generation || status.ReadyReplicas != 1 || status.UpdatedReplicas != 1 {
+	if status.ObservedGeneration != deployment.Generation || status.ReadyReplicas != 1 || status.CurrentReplicas != 1 {
 		l.t.Errorf("reported is %+v of generation %d, want %d", status.ReplicaCounts, status.ObservedGeneration, deployment.Generation)
 	}
 }
