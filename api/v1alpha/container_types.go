@@ -94,11 +94,12 @@ func (c *SandboxContainer) IsSidecar() bool {
 
 // ContainerResourceRequirements are the resources of one container.
 type ContainerResourceRequirements struct {
-	// limits that the container may not exceed.
+	// limits that the container may not exceed. As in a Pod, 0 is no limit.
 	// +optional
 	Limits corev1.ResourceList `json:"limits,omitempty"`
 
-	// requests that are reserved for the container. A resource with a limit is reserved up to its limit.
+	// requests that are reserved for the container. A resource with a limit is reserved up to its limit. Without a limit
+	// the container may use what the other containers leave of the size of the Instance.
 	// +optional
 	Requests corev1.ResourceList `json:"requests,omitempty"`
 }

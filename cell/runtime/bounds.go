@@ -4,6 +4,8 @@
 package runtime
 
 import (
+	"maps"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -28,11 +30,7 @@ func leastRequests() corev1.ResourceList {
 
 // dropZeroLimits drops limits of zero, which Kubernetes takes for no limit.
 func dropZeroLimits(limits corev1.ResourceList) {
-	for _, name := range bounded {
-		if limit, limited := limits[name]; limited && limit.Sign() <= 0 {
-			delete(limits, name)
-		}
-	}
+	maps.DeleteFunc(limits, func(_ corev1.ResourceName, limit resource.Quantity) bool { return limit.Sign() <= 0 })
 }
 
 // boundContainers sets a limit and a request for the containers of a Pod without them: containers to which the others

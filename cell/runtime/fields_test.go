@@ -115,8 +115,9 @@ func TestVolumesOfAPod(t *testing.T) {
 	volumes := settings.desiredVolumes([]v1alpha.InstanceVolume{
 		empty("", nil), empty("Memory", nil), empty("", new(resource.MustParse("1Gi"))),
 		{InstanceVolumeSource: v1alpha.InstanceVolumeSource{ConfigMap: modes}},
+		empty("", new(resource.MustParse("0"))), empty("Memory", new(resource.MustParse("0"))),
 	})
-	for i, want := range []string{"10Gi", "", "1Gi"} {
+	for i, want := range map[int]string{0: "10Gi", 1: "", 2: "1Gi", 4: "10Gi", 5: ""} {
 		got := ""
 		if limit := volumes[i].EmptyDir.SizeLimit; limit != nil {
 			got = limit.String()

@@ -45,10 +45,6 @@ func limitRunning(containers []sizedContainer, name corev1.ResourceName, total r
 	for _, container := range containers {
 		limit := container.ownRequest(name)[name].DeepCopy()
 		limit.Add(rest)
-		if limit.Cmp(total) > 0 {
-			// A limit of zero, which Kubernetes takes for no limit, hid the request.
-			limit = total.DeepCopy()
-		}
 		limitTo(container.Container, name, limit)
 	}
 }

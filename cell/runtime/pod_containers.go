@@ -69,14 +69,14 @@ func desiredPort(port v1alpha.NamedPort) corev1.ContainerPort {
 	return result
 }
 
-// desiredVolumes are the volumes of a Pod. An emptyDir without a size may take as much of the disk as a container.
+// desiredVolumes are the volumes of a Pod. An emptyDir without a size, or with size zero, which is none for Kubernetes,
+// may take as much of the disk as a container.
 func (s *Settings) desiredVolumes(volumes []v1alpha.InstanceVolume) []corev1.Volume {
 	var result []corev1.Volume
 	for i := range volumes {
 		volume := volumes[i].DeepCopy()
-		if empty := volume.EmptyDir; empty != nil && empty.SizeLimit == nil && empty.Medium == corev1.StorageMediumDefault &&
-			!s.EphemeralStorage.IsZero() {
-			empty.SizeLimit = new(s.EphemeralStorage.DeepCopy())
+		if empty := volume.EmptyDir; empty != nil {
+			s.boundEmptyDir(empty)
 		}
 		result = append(result, corev1.Volume{
 			Name:         volume.Name,
@@ -84,6 +84,15 @@ func (s *Settings) desiredVolumes(volumes []v1alpha.InstanceVolume) []corev1.Vol
 		})
 	}
 	return result
+}
+
+func (s *Settings) boundEmptyDir(of *corev1.EmptyDirVolumeSource) {
+	if of.SizeLimit != nil && of.SizeLimit.Sign() <= 0 {
+		of.SizeLimit = nil
+	}
+	if of.SizeLimit == nil && of.Medium == corev1.StorageMediumDefault && !s.EphemeralStorage.IsZero() {
+		of.SizeLimit = new(s.EphemeralStorage.DeepCopy())
+	}
 }
 
 // runningContainers are the containers of a Pod and its sidecars, each with its container in the template.

@@ -203,7 +203,7 @@ func TestPodsAreLimited(t *testing.T) {
 			list("1", "2Gi"),
 		},
 		"all request": {
-			[]v1alpha.SandboxContainer{requesting(list("250m", "1Gi"))}, list("1", "2Gi"), []corev1.ResourceList{list("250m", "1Gi")}, nil,
+			[]v1alpha.SandboxContainer{requesting(list("250m", "1Gi"))}, list("1", "2Gi"), []corev1.ResourceList{list("1", "2Gi")}, nil,
 		},
 		"the first takes all of it": {
 			[]v1alpha.SandboxContainer{limited(list("1", "2Gi")), silent},

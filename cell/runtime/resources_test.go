@@ -82,6 +82,33 @@ func TestPodRequestsTheSizeOfTheInstance(t *testing.T) {
 	}
 }
 
+// TestARequestIsNoLimit: as in Kubernetes, a container with a request and no limit may take more: what the size of the
+// Instance leaves. A limit of zero is none.
+func TestARequestIsNoLimit(t *testing.T) {
+	for name, of := range map[string]v1alpha.ContainerResourceRequirements{
+		"a request alone": {Requests: list("", "20Mi")}, "a limit of zero": {Requests: list("", "20Mi"), Limits: list("", "0")},
+		"a request of zero": {Requests: list("0", "0")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			of.Requests["ephemeral-storage"], of.Limits = resource.Quantity{}, orEmpty(of.Limits)
+			of.Limits["ephemeral-storage"] = resource.Quantity{}
+			instance := sandbox(v1alpha.SandboxContainer{Name: "c", Image: "i", Resources: &of})
+			instance.Spec.Controller.InstanceTypeResources = list("1", "400Mi")
+			pod := desiredPod(instance, &Settings{EphemeralStorage: resource.MustParse("1Gi")})
+			got := pod.Spec.Containers[0].Resources
+			want := corev1.ResourceList{
+				"cpu": resource.MustParse("1"), "memory": resource.MustParse("400Mi"), "ephemeral-storage": resource.MustParse("1Gi"),
+			}
+			if !equality.Semantic.DeepEqual(got.Limits, want) {
+				t.Errorf("the container is limited to %v, want %v", got.Limits, want)
+			}
+			if memory := got.Requests.Memory(); memory.Cmp(resource.MustParse("400Mi")) != 0 {
+				t.Errorf("the container requests %s, and the Instance takes 400Mi", memory)
+			}
+		})
+	}
+}
+
 // withoutLeast returns the requests other than the least request, which a container without requests gets.
 func withoutLeast(list corev1.ResourceList) corev1.ResourceList {
 	var result corev1.ResourceList

@@ -136,20 +136,22 @@ func (s *Settings) secure(spec *corev1.PodSpec, sandbox *v1alpha.SandboxRuntime)
 	}
 }
 
-// boundDisk limits the local disk of a container. It sets no request: Kubernetes would use the limit as the request,
-// and no node could run many Pods.
+// boundDisk limits the local disk of a container without a limit of its own. Without a request, it sets one of zero:
+// Kubernetes would use the limit as the request, and no node could run many Pods.
 func (s *Settings) boundDisk(resources *corev1.ResourceRequirements) {
 	if s.EphemeralStorage.IsZero() {
 		return
 	}
-	_, requested := resources.Requests[corev1.ResourceEphemeralStorage]
-	_, limited := resources.Limits[corev1.ResourceEphemeralStorage]
-	if requested || limited {
+	if _, limited := resources.Limits[corev1.ResourceEphemeralStorage]; limited {
 		return
 	}
 	resources.Requests, resources.Limits = orEmpty(resources.Requests), orEmpty(resources.Limits)
-	resources.Requests[corev1.ResourceEphemeralStorage] = resource.Quantity{}
-	resources.Limits[corev1.ResourceEphemeralStorage] = s.EphemeralStorage.DeepCopy()
+	limit, request := s.EphemeralStorage.DeepCopy(), resources.Requests[corev1.ResourceEphemeralStorage]
+	if request.Cmp(limit) > 0 {
+		limit = request.DeepCopy()
+	}
+	resources.Requests[corev1.ResourceEphemeralStorage] = request
+	resources.Limits[corev1.ResourceEphemeralStorage] = limit
 }
 
 func orEmpty(list corev1.ResourceList) corev1.ResourceList {

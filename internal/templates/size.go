@@ -18,9 +18,10 @@ import (
 // containers of the Pod together request it (Containers). typeResources are the resources of the instance type as
 // recorded in the deployment (WorkloadDeploymentSpec.InstanceTypeResources), not the type's current resources.
 //
-// A container takes its limit of a resource, else its request. If every container has either, the size is their sum. If
-// some have neither, the size is the request of the Instance, else of its instance type, but at least the sum of the
-// other containers. A resource that none of them names is not in the size. The caller may change the result.
+// A container takes its limit of a resource, else at least its request. If every container has a limit, the size is
+// their sum. If some have none, the size is the request of the Instance, else of its instance type, but at least the
+// sum of what the containers take: a request is no limit. A resource that nothing names is not in the size. The caller
+// may change the result.
 //
 // Sidecars are part of the sum: a sidecar that names nothing takes nothing. Any other init container runs alone with
 // the sidecars before it, and the size is at least their sum, as Kubernetes counts it.
@@ -33,7 +34,7 @@ func InstanceSize(spec *v1alpha.InstanceSpec, typeResources corev1.ResourceList)
 		return size
 	}
 	for name, total := range sumContainers(sandbox) {
-		if named, ok := size[name]; total.named && (!ok || total.containers == len(sandbox.Containers) || named.Cmp(total.sum) < 0) {
+		if named, ok := size[name]; total.named && (!ok || total.limited == len(sandbox.Containers) || named.Cmp(total.sum) < 0) {
 			size[name] = total.sum
 		}
 		if named, ok := size[name]; total.begins != nil && (!ok || named.Cmp(*total.begins) < 0) {
@@ -44,8 +45,8 @@ func InstanceSize(spec *v1alpha.InstanceSpec, typeResources corev1.ResourceList)
 }
 
 // Containers are the sizes of the containers of a sandbox, in their order. With the sidecars they add up to Instance,
-// unless the init containers take more: the first container that does not name a resource takes the rest of it. The
-// caller may change the result.
+// unless the init containers take more: the first container that does not name a resource takes the rest of it, else
+// the first one without a limit. The caller may change the result.
 func ContainersSize(spec *v1alpha.InstanceSpec, typeResources corev1.ResourceList) []corev1.ResourceList {
 	sandbox := spec.Runtime.Sandbox
 	if sandbox == nil {
@@ -63,15 +64,24 @@ func ContainersSize(spec *v1alpha.InstanceSpec, typeResources corev1.ResourceLis
 		subtract(rest, sizes[i])
 	}
 	for name, quantity := range rest {
-		silent := slices.IndexFunc(sizes, func(size corev1.ResourceList) bool {
-			_, named := size[name]
-			return !named
-		})
-		if quantity.Sign() > 0 && silent >= 0 {
-			sizes[silent][name] = quantity
+		if takes := takesRest(sandbox, sizes, name); quantity.Sign() > 0 && takes >= 0 {
+			quantity.Add(sizes[takes][name])
+			sizes[takes][name] = quantity
 		}
 	}
 	return sizes
+}
+
+// takesRest returns the index of the container that takes the rest of a resource; -1 if all have a limit.
+func takesRest(sandbox *v1alpha.SandboxRuntime, sizes []corev1.ResourceList, name corev1.ResourceName) int {
+	silent := slices.IndexFunc(sizes, func(size corev1.ResourceList) bool {
+		_, named := size[name]
+		return !named
+	})
+	if silent >= 0 {
+		return silent
+	}
+	return slices.IndexFunc(sandbox.Containers, func(container v1alpha.SandboxContainer) bool { return !isLimited(&container, name) })
 }
 
 // subtract takes each quantity of taken from the same resource of list.
@@ -87,9 +97,9 @@ func subtract(list, taken corev1.ResourceList) {
 type containerSum struct {
 	// sum is the amount that the containers and the sidecars take together.
 	sum resource.Quantity
-	// named reports whether any of them names the resource, and containers is how many of the containers do.
-	named      bool
-	containers int
+	// named reports whether any of them names the resource, and limited is how many of the containers have a limit.
+	named   bool
+	limited int
 	// sidecars is the amount that the sidecars so far take.
 	sidecars resource.Quantity
 	// begins is the highest amount that an init container takes with the sidecars before it; nil if none names the
@@ -104,7 +114,9 @@ func sumContainers(sandbox *v1alpha.SandboxRuntime) map[corev1.ResourceName]cont
 			soFar := sums[name]
 			soFar.sum.Add(quantity)
 			soFar.named = true
-			soFar.containers++
+			if isLimited(&sandbox.Containers[i], name) {
+				soFar.limited++
+			}
 			sums[name] = soFar
 		}
 	}
@@ -128,14 +140,30 @@ func sumContainers(sandbox *v1alpha.SandboxRuntime) map[corev1.ResourceName]cont
 	return sums
 }
 
-// Container is the limit of a container of each resource, else its request. The caller may change it.
+// Container is the limit of a container of each resource, else its request. As in Kubernetes, an amount of zero is
+// none. The caller may change it.
 func ContainerSize(c *v1alpha.SandboxContainer) corev1.ResourceList {
 	size := corev1.ResourceList{}
-	if c.Resources != nil {
-		maps.Copy(size, c.Resources.Requests.DeepCopy())
-		maps.Copy(size, c.Resources.Limits.DeepCopy())
+	if c.Resources == nil {
+		return size
+	}
+	for _, list := range []corev1.ResourceList{c.Resources.Requests, c.Resources.Limits} {
+		for name, quantity := range list {
+			if !quantity.IsZero() {
+				size[name] = quantity.DeepCopy()
+			}
+		}
 	}
 	return size
+}
+
+// isLimited reports whether a container has a limit of a resource.
+func isLimited(c *v1alpha.SandboxContainer, name corev1.ResourceName) bool {
+	if c.Resources == nil {
+		return false
+	}
+	limit := c.Resources.Limits[name]
+	return !limit.IsZero()
 }
 
 // QuotaGrants reports whether the quota of the deployment lets the Instance at an index start in this size: no quota is

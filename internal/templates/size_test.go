@@ -85,6 +85,27 @@ func TestSize(t *testing.T) {
 			containers: []v1alpha.SandboxContainer{silent, sized(nil, resources("example.com/gpu", "1"))},
 			want:       resources("example.com/gpu", "1"), wantContainers: []corev1.ResourceList{nil, resources("example.com/gpu", "1")},
 		},
+		"a request is no limit: the container has the rest of the type, too": {
+			containers: []v1alpha.SandboxContainer{sized(nil, resources("memory", "20Mi"))}, typeResources: resources("cpu", "1", "memory", "400Mi"),
+			want: resources("cpu", "1", "memory", "400Mi"), wantContainers: []corev1.ResourceList{resources("cpu", "1", "memory", "400Mi")},
+		},
+		"the rest goes to the first of several without a limit": {
+			containers: []v1alpha.SandboxContainer{
+				sized(resources("memory", "100Mi"), nil), sized(nil, resources("memory", "20Mi")), sized(nil, resources("memory", "30Mi")),
+			},
+			typeResources:  resources("memory", "400Mi"),
+			want:           resources("memory", "400Mi"),
+			wantContainers: []corev1.ResourceList{resources("memory", "100Mi"), resources("memory", "270Mi"), resources("memory", "30Mi")},
+		},
+		"requests that are more than the type": {
+			containers: []v1alpha.SandboxContainer{sized(nil, resources("cpu", "3"))}, typeResources: resources("cpu", "1"),
+			want: resources("cpu", "3"), wantContainers: []corev1.ResourceList{resources("cpu", "3")},
+		},
+		"an amount of zero is none": {
+			containers:    []v1alpha.SandboxContainer{sized(resources("cpu", "0", "example.com/gpu", "0"), resources("cpu", "250m", "memory", "0"))},
+			typeResources: resources("cpu", "1", "memory", "2Gi"),
+			want:          resources("cpu", "1", "memory", "2Gi"), wantContainers: []corev1.ResourceList{resources("cpu", "1", "memory", "2Gi")},
+		},
 		"no sandbox": {typeResources: resources("cpu", "1", "memory", "2Gi"), want: resources("cpu", "1", "memory", "2Gi")},
 	}
 	for name, test := range tests {
@@ -142,15 +163,15 @@ func checkContainer(t *testing.T, container *v1alpha.SandboxContainer, size core
 		return
 	}
 	for name, limit := range container.Resources.Limits {
-		if got := size[name]; got.Cmp(limit) != 0 {
+		if got := size[name]; !limit.IsZero() && got.Cmp(limit) != 0 {
 			t.Errorf("a container takes %s of %s, its limit is %s", got.String(), name, limit.String())
 		}
 	}
 	for name, request := range container.Resources.Requests {
-		if _, limited := container.Resources.Limits[name]; limited {
+		if limit := container.Resources.Limits[name]; !limit.IsZero() {
 			continue
 		}
-		if got := size[name]; got.Cmp(request) != 0 {
+		if got := size[name]; got.Cmp(request) < 0 {
 			t.Errorf("a container takes %s of %s, it requests %s", got.String(), name, request.String())
 		}
 	}

@@ -27,12 +27,12 @@ local function quantity(of, member)
   return value
 end
 
--- instance_size is internal/templates.InstanceSize: of each resource the sum over the containers where all of them name it. Where some do
--- not, it is the request of the Instance, else what is recorded of its instance type, but at least the sum of the others. Sidecars add
--- to the sum, and the size is at least what an init container takes with the sidecars before it.
+-- instance_size is internal/templates.InstanceSize: of each resource the sum over the containers where all of them have a limit. Where some have
+-- none, it is the request of the Instance, else what is recorded of its instance type, but at least the sum. Sidecars add to the sum, and
+-- the size is at least what an init container takes with the sidecars before it. An amount of zero is none.
 local function instance_size(spec, type_resources)
   local runtime = object(spec, "runtime")
-  local size, sums, named, sidecars, begins = {}, {}, {}, {}, {}
+  local size, sums, limited, sidecars, begins = {}, {}, {}, {}, {}
   for _, of in ipairs({type_resources, object(object(runtime, "resources"), "requests")}) do
     for name in pairs(of) do
       size[name] = kube.resourceAdd(quantity(of, name))
@@ -45,9 +45,16 @@ local function instance_size(spec, type_resources)
     local begin = i - #containers
     local container = begin > 0 and object(init, begin) or object(containers, i)
     local resources, taken = object(container, "resources"), {}
-    for _, of in ipairs({object(resources, "requests"), object(resources, "limits")}) do
+    for _, part in ipairs({"requests", "limits"}) do
+      local of = object(resources, part)
       for name in pairs(of) do
-        taken[name] = quantity(of, name)
+        local value = quantity(of, name)
+        if kube.resourceAdd(value) ~= "0" then
+          taken[name] = value
+          if part == "limits" and begin <= 0 then
+            limited[name] = (limited[name] or 0) + 1
+          end
+        end
       end
     end
     local sidecar = pointer(container, "restartPolicy") == "Always"
@@ -59,8 +66,6 @@ local function instance_size(spec, type_resources)
         table.insert(sums[name], value)
         if begin > 0 then
           table.insert(sidecars[name], value)
-        else
-          named[name] = (named[name] or 0) + 1
         end
       end
     end
@@ -75,7 +80,7 @@ local function instance_size(spec, type_resources)
   for name, values in pairs(sums) do
     if values[1] then
       -- In one call, so that the sum has the format of the first quantity.
-      raise(name, kube.resourceAdd(unpack(values)), (named[name] or 0) == #containers)
+      raise(name, kube.resourceAdd(unpack(values)), (limited[name] or 0) == #containers)
     end
     for _, value in ipairs(begins[name]) do
       raise(name, value)
