@@ -162,7 +162,7 @@ type SandboxRuntime struct {
 	// Without it it is 30.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
-	// +kubebuilder:validation:Maximum=600
+	// +kubebuilder:validation:XValidation:rule="self <= 600",message="must be at most 600: rollouts and drained nodes wait for it; docs/reference/template-fields.md has the differences to a Pod"
 	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
 
 	// securityContext restricts all containers. A cell restricts them further, whatever the template says.

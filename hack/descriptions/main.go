@@ -3,7 +3,8 @@
 
 // Command descriptions adds to the CRDs in the folder of its argument what controller-gen leaves out: the descriptions
 // of the fields of metadata in a template, which `kubectl explain` shows, the field metadata.name, where a rule of the
-// kind names it as its fieldPath, and bounds of lists, maps and strings.
+// kind names it as its fieldPath, and bounds of lists, maps and strings. A Workload takes quantities that are numbers,
+// too, as a Pod does.
 package main
 
 import (
@@ -71,6 +72,7 @@ func describe(content []byte) ([]byte, error) {
 	find(&document, missing)
 	boundVersions(&document, missing)
 	lines := strings.Split(string(content), "\n")
+	takeNumbers(&document, lines)
 	for index := len(lines); index > 0; index-- {
 		first := lines[index-1]
 		indent := first[:len(first)-len(strings.TrimLeft(first, " "))]

@@ -81,7 +81,7 @@ func takesRest(sandbox *v1alpha.SandboxRuntime, sizes []corev1.ResourceList, nam
 	if silent >= 0 {
 		return silent
 	}
-	return slices.IndexFunc(sandbox.Containers, func(container v1alpha.SandboxContainer) bool { return !isLimited(&container, name) })
+	return slices.IndexFunc(sandbox.Containers, func(container v1alpha.SandboxContainer) bool { return !IsLimited(&container, name) })
 }
 
 // subtract takes each quantity of taken from the same resource of list.
@@ -114,7 +114,7 @@ func sumContainers(sandbox *v1alpha.SandboxRuntime) map[corev1.ResourceName]cont
 			soFar := sums[name]
 			soFar.sum.Add(quantity)
 			soFar.named = true
-			if isLimited(&sandbox.Containers[i], name) {
+			if IsLimited(&sandbox.Containers[i], name) {
 				soFar.limited++
 			}
 			sums[name] = soFar
@@ -157,8 +157,8 @@ func ContainerSize(c *v1alpha.SandboxContainer) corev1.ResourceList {
 	return size
 }
 
-// isLimited reports whether a container has a limit of a resource.
-func isLimited(c *v1alpha.SandboxContainer, name corev1.ResourceName) bool {
+// IsLimited reports whether a container has a limit of a resource. A limit of zero is none.
+func IsLimited(c *v1alpha.SandboxContainer, name corev1.ResourceName) bool {
 	if c.Resources == nil {
 		return false
 	}

@@ -25,7 +25,6 @@ type sandboxRules struct {
 	volumes *volumes
 	// all are the names of the sandbox's containers, and names the containers validated so far.
 	all, names sets.Set[string]
-	ports      *portRules
 }
 
 func (p *problems) sandbox(at place, sandbox *v1alpha.SandboxRuntime, volumes *volumes) {
@@ -33,7 +32,7 @@ func (p *problems) sandbox(at place, sandbox *v1alpha.SandboxRuntime, volumes *v
 	if len(sandbox.Containers) == 0 {
 		p.required(containers, "must have at least one container")
 	}
-	rules := &sandboxRules{sandbox: sandbox, volumes: volumes, all: sets.New[string](), names: sets.New[string](), ports: newPortRules()}
+	rules := &sandboxRules{sandbox: sandbox, volumes: volumes, all: sets.New[string](), names: sets.New[string]()}
 	for _, container := range sandbox.AllContainers() {
 		rules.all.Insert(container.Name)
 	}
@@ -76,7 +75,7 @@ func (p *problems) container(at place, container *v1alpha.SandboxContainer, rule
 	p.containerResources(at.child("resources"), container.Resources)
 	p.containerSecurity(at.child("securityContext"), container.SecurityContext, rules.sandbox.SecurityContext)
 	p.mounts(at.child("volumeAttachments"), container.VolumeAttachments, rules.volumes)
-	rules.ports.check(p, at.child("ports"), container.Ports)
+	p.ports(at.child("ports"), container.Ports)
 }
 
 // initContainer validates the fields that only a sidecar may have: any other init container ends before a probe could
@@ -110,7 +109,7 @@ func (p *problems) workingDir(at place, text string) {
 		return
 	}
 	if !path.IsAbs(text) {
-		p.invalid(at, text, "must be absolute")
+		p.invalid(at, text, "must be absolute: a runtime starts no container in another folder"+fieldsPage)
 	}
 	p.text(at, text)
 }
@@ -296,7 +295,7 @@ func (p *problems) valueFrom(at place, source *corev1.EnvVarSource, containers s
 	}
 	if source.FileKeyRef != nil {
 		p.forbidden(at.child("fileKeyRef"), source.FileKeyRef.String(),
-			"no cell supports it; use one of configMapKeyRef, secretKeyRef, fieldRef and resourceFieldRef")
+			"no cell supports it; use one of configMapKeyRef, secretKeyRef, fieldRef and resourceFieldRef"+fieldsPage)
 	}
 	if set == 0 && source.FileKeyRef == nil {
 		p.required(at, oneSource)
@@ -321,7 +320,7 @@ func (p *problems) fieldRef(at place, ref *corev1.ObjectFieldSelector) {
 		p.messages(at, key, validation.IsQualifiedName(key))
 	case name == templates.FieldAnnotations && key != v1alpha.AnnotationProjectName && !templates.IsPlainAnnotation(key):
 		p.invalid(at, ref.FieldPath, "must name an annotation without a domain, or "+v1alpha.AnnotationProjectName+
-			": not every cell has others on Pods; set the value itself")
+			": not every cell has others on Pods; set the value itself"+fieldsPage)
 	}
 }
 

@@ -53,8 +53,8 @@ func TestInitContainers(t *testing.T) {
 		}), []string{initPath + "volumeAttachments[0].name " + notFound}},
 		{"the port of a container", nil, with(func(c *v1alpha.SandboxContainer) {
 			policy(c, "Always")
-			c.Ports = []v1alpha.NamedPort{{Name: "other", Port: 80}}
-		}), []string{initPath + "ports[0].port " + duplicate}},
+			c.Ports = []v1alpha.NamedPort{{Name: "http", Port: 80}}
+		}), nil},
 		{"limits with a sidecar are the size", nil, func(w *v1alpha.Workload) {
 			with(func(c *v1alpha.SandboxContainer) {
 				policy(c, "Always")
@@ -212,8 +212,9 @@ func TestMountsAndFolders(t *testing.T) {
 			"emptyDir of huge pages", nil, empty(corev1.EmptyDirVolumeSource{Medium: "HugePages"}),
 			[]string{volumePath + "[2].emptyDir.medium " + unsupported},
 		},
+		{"emptyDir of no size", nil, empty(corev1.EmptyDirVolumeSource{SizeLimit: quantity("0")}), nil},
 		{
-			"emptyDir of no size", nil, empty(corev1.EmptyDirVolumeSource{SizeLimit: quantity("0")}),
+			"emptyDir of a negative size", nil, empty(corev1.EmptyDirVolumeSource{SizeLimit: quantity("-1")}),
 			[]string{volumePath + "[2].emptyDir.sizeLimit " + invalid},
 		},
 		{

@@ -21,35 +21,24 @@ import (
 // maxInterfaces is how many network interfaces a cell gives an Instance.
 const maxInterfaces = 1
 
-// portRules finds duplicate ports in one network: the containers of a sandbox share theirs.
-type portRules struct {
-	names, numbers sets.Set[string]
-}
-
-func newPortRules() *portRules {
-	return &portRules{names: sets.New[string](), numbers: sets.New[string]()}
-}
-
-func (r *portRules) check(p *problems, at place, ports []v1alpha.NamedPort) {
+// ports validates the ports of a container or a virtual machine. As in a Pod, names are unique there, and a number may
+// appear twice: portWarnings has such numbers, and names that several containers have.
+func (p *problems) ports(at place, ports []v1alpha.NamedPort) {
+	names := sets.New[string]()
 	for i := range ports {
 		port := &ports[i]
 		item := at.item(i, port.Name)
 		p.portName(item.child("name"), port.Name)
-		p.unique(item.child("name"), r.names, port.Name)
+		p.unique(item.child("name"), names, port.Name)
 		p.protocol(item.child("protocol"), port.Protocol)
-		if messages := validation.IsValidPortNum(int(port.Port)); len(messages) > 0 {
-			p.invalid(item.child("port"), port.Port, messages[0])
-			continue
-		}
-		number := fmt.Sprintf("%d/%s", port.Port, ptr.Deref(port.Protocol, corev1.ProtocolTCP))
-		p.unique(item.child("port"), r.numbers, number)
+		p.messages(item.child("port"), fmt.Sprint(port.Port), validation.IsValidPortNum(int(port.Port)))
 	}
 }
 
 // portName requires a name that a port of a Pod may have.
 func (p *problems) portName(at place, name string) {
 	if name == "" {
-		p.required(at, "must name the port")
+		p.required(at, "must name the port: ports are merged by name"+fieldsPage)
 		return
 	}
 	p.messages(at, name, validation.IsValidPortName(name))

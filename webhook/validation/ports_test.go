@@ -4,6 +4,7 @@
 package validation
 
 import (
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -42,27 +43,39 @@ func TestPorts(t *testing.T) {
 			"same name", nil, set(v1alpha.NamedPort{Name: "a", Port: 1}, v1alpha.NamedPort{Name: "a", Port: 2}),
 			[]string{containerPath + "ports[1].name " + duplicate},
 		},
-		{
-			"same number", nil, set(v1alpha.NamedPort{Name: "a", Port: 1}, v1alpha.NamedPort{Name: "b", Port: 1, Protocol: tcp}),
-			[]string{containerPath + "ports[1].port " + duplicate},
-		},
+		{"same number", nil, set(v1alpha.NamedPort{Name: "a", Port: 1}, v1alpha.NamedPort{Name: "b", Port: 1, Protocol: tcp}), nil},
 		{
 			"same number, other protocol", nil, set(v1alpha.NamedPort{Name: "a", Port: 1},
 				v1alpha.NamedPort{Name: "b", Port: 1, Protocol: udp}), nil,
 		},
 		{"another container", nil, other(v1alpha.NamedPort{Name: "b", Port: 81}), nil},
-		{
-			"same name in another container", nil, other(v1alpha.NamedPort{Name: "http", Port: 81}),
-			[]string{sandboxPath + "containers[1].ports[0].name " + duplicate},
-		},
-		{
-			"same number in another container", nil, other(v1alpha.NamedPort{Name: "b", Port: 80}),
-			[]string{sandboxPath + "containers[1].ports[0].port " + duplicate},
-		},
-		{"same number in a virtual machine", machine, func(w *v1alpha.Workload) {
-			vm(w).Ports = append(vm(w).Ports, v1alpha.NamedPort{Name: "b", Port: 22})
-		}, []string{machinePath + "ports[1].port " + duplicate}},
+		{"same name in another container", nil, other(v1alpha.NamedPort{Name: "http", Port: 81}), nil},
+		{"same number in another container", nil, other(v1alpha.NamedPort{Name: "b", Port: 80}), nil},
+		{"same name in a virtual machine", machine, func(w *v1alpha.Workload) {
+			vm(w).Ports = append(vm(w).Ports, v1alpha.NamedPort{Name: "ssh", Port: 23})
+		}, []string{machinePath + "ports[1].name " + duplicate}},
 	})
+}
+
+// TestPortWarnings: as for a Pod, a name or a number that another port has is a warning.
+func TestPortWarnings(t *testing.T) {
+	w := sandbox()
+	addContainer(w, v1alpha.SandboxContainer{Name: "b", Image: "docker.io/b:1", Ports: []v1alpha.NamedPort{
+		{Name: "http", Port: 81}, {Name: "dns", Port: 80, Protocol: new(corev1.ProtocolUDP)},
+		{Name: "web", Port: 80, Protocol: new(corev1.ProtocolTCP)},
+	}})
+	w.Spec.Template.Spec.Runtime.Sandbox.InitContainers = []v1alpha.SandboxContainer{
+		{Name: "i", Image: "docker.io/i:1", Ports: []v1alpha.NamedPort{{Name: "http", Port: 80}}},
+	}
+	want := []string{
+		sandboxPath + `containers[1].ports[0].name: port "http" is also in ` + sandboxPath +
+			"containers[0].ports[0]: network policies that name it mean the first one",
+		sandboxPath + "containers[1].ports[2].port: 80/TCP is also in " + sandboxPath +
+			"containers[0].ports[0]: the containers of an Instance share one network",
+	}
+	if got := Warnings(w); !slices.Equal(got, want) {
+		t.Errorf("got %q\nwant %q", got, want)
+	}
 }
 
 func TestNetworkInterfaces(t *testing.T) {

@@ -48,7 +48,7 @@ func (p *problems) stopping(at place, probe *corev1.Probe) {
 	if probe.SuccessThreshold > 1 {
 		p.invalid(at.child("successThreshold"), probe.SuccessThreshold, "must be 1")
 	}
-	within(p, at.child("terminationGracePeriodSeconds"), probe.TerminationGracePeriodSeconds, 1, maxGrace)
+	bounded(p, at.child("terminationGracePeriodSeconds"), probe.TerminationGracePeriodSeconds, 1, maxGrace)
 }
 
 // probe validates one probe. A number of 0 stands for the default, as in a Pod.
@@ -56,11 +56,11 @@ func (p *problems) probe(at place, probe *corev1.Probe, container *v1alpha.Sandb
 	if probe == nil {
 		return
 	}
-	within(p, at.child("initialDelaySeconds"), &probe.InitialDelaySeconds, 0, maxProbeSeconds)
-	within(p, at.child("timeoutSeconds"), &probe.TimeoutSeconds, 0, maxProbeSeconds)
-	within(p, at.child("periodSeconds"), &probe.PeriodSeconds, 0, maxProbeSeconds)
-	within(p, at.child("successThreshold"), &probe.SuccessThreshold, 0, maxThreshold)
-	within(p, at.child("failureThreshold"), &probe.FailureThreshold, 0, maxThreshold)
+	bounded(p, at.child("initialDelaySeconds"), &probe.InitialDelaySeconds, 0, maxProbeSeconds)
+	bounded(p, at.child("timeoutSeconds"), &probe.TimeoutSeconds, 0, maxProbeSeconds)
+	bounded(p, at.child("periodSeconds"), &probe.PeriodSeconds, 0, maxProbeSeconds)
+	bounded(p, at.child("successThreshold"), &probe.SuccessThreshold, 0, maxThreshold)
+	bounded(p, at.child("failureThreshold"), &probe.FailureThreshold, 0, maxThreshold)
 	const one = "must have exactly one of exec, httpGet, tcpSocket and grpc"
 	set := 0
 	if probe.Exec != nil {
@@ -89,6 +89,16 @@ func (p *problems) probe(at place, probe *corev1.Probe, container *v1alpha.Sandb
 	}
 }
 
+// fieldsPage ends the problems of fields that a Pod may have otherwise.
+const fieldsPage = "; docs/reference/template-fields.md has the differences to a Pod"
+
+// bounded requires a number from least to most, if there is one, where a Pod has no such bound.
+func bounded[T int32 | int64](p *problems, at place, value *T, least, most T) {
+	if value != nil && (*value < least || *value > most) {
+		p.invalid(at, *value, validation.InclusiveRangeError(int(least), int(most))+fieldsPage)
+	}
+}
+
 // within requires a number from least to most, if there is one.
 func within[T int32 | int64](p *problems, at place, value *T, least, most T) {
 	if value != nil && (*value < least || *value > most) {
@@ -107,7 +117,8 @@ func (p *problems) exec(at place, action *corev1.ExecAction) {
 		bytes += len(argument)
 	}
 	if len(action.Command) > maxCommand || bytes > maxCommandBytes {
-		p.invalid(at, len(action.Command), fmt.Sprintf("has %d items of %d bytes together, and may have %d of %d; put a script into the image",
+		p.invalid(at, len(action.Command), fmt.Sprintf("has %d items of %d bytes together, and may have %d of %d; put a script into the image"+
+			fieldsPage,
 			len(action.Command), bytes, maxCommand, maxCommandBytes))
 	}
 	p.arguments(at, action.Command)
@@ -132,7 +143,7 @@ func (p *problems) httpGet(at place, action *corev1.HTTPGetAction, container *v1
 // noHost refuses another host than the Instance: the node would send requests there on behalf of a consumer.
 func (p *problems) noHost(at place, host string) {
 	if host != "" {
-		p.forbidden(at, host, "a node probes the Instance itself only; for a virtual host set the header Host in httpHeaders")
+		p.forbidden(at, host, "a node probes the Instance itself only; for a virtual host set the header Host in httpHeaders"+fieldsPage)
 	}
 }
 
@@ -160,7 +171,7 @@ func (p *problems) lifecycle(at place, container *v1alpha.SandboxContainer, grac
 		return
 	}
 	if signal := container.Lifecycle.StopSignal; signal != nil {
-		p.forbidden(at.child("stopSignal"), *signal, "not every cell supports it; set STOPSIGNAL in the image, or use preStop")
+		p.forbidden(at.child("stopSignal"), *signal, "not every cell supports it; set STOPSIGNAL in the image, or use preStop"+fieldsPage)
 	}
 	p.handler(at.child("postStart"), container.Lifecycle.PostStart, container, grace)
 	p.handler(at.child("preStop"), container.Lifecycle.PreStop, container, grace)
@@ -201,6 +212,6 @@ func (p *problems) handler(at place, handler *corev1.LifecycleHandler, container
 // gracePeriod validates how long an Instance may take to stop.
 func (p *problems) gracePeriod(at place, seconds *int64) {
 	if seconds != nil && (*seconds < 0 || *seconds > maxGrace) {
-		p.invalid(at, *seconds, validation.InclusiveRangeError(0, maxGrace)+": rollouts and drained nodes wait for it")
+		p.invalid(at, *seconds, validation.InclusiveRangeError(0, maxGrace)+": rollouts and drained nodes wait for it"+fieldsPage)
 	}
 }

@@ -20,8 +20,8 @@ func (p *problems) containerResources(at place, resources *v1alpha.ContainerReso
 	if resources == nil {
 		return
 	}
-	p.sizes(at.child("limits"), resources.Limits)
-	p.sizes(at.child("requests"), resources.Requests)
+	p.amountsOf(at.child("limits"), resources.Limits)
+	p.amountsOf(at.child("requests"), resources.Requests)
 	for _, name := range slices.Sorted(maps.Keys(resources.Requests)) {
 		request := resources.Requests[name].DeepCopy()
 		limit, limited := resources.Limits[name]
@@ -48,10 +48,7 @@ func (p *problems) limitsSum(at place, requests corev1.ResourceList, sandbox *v1
 // limited reports whether all containers have a limit of a resource.
 func limited(name corev1.ResourceName, sandbox *v1alpha.SandboxRuntime) bool {
 	for i := range sandbox.Containers {
-		if sandbox.Containers[i].Resources == nil {
-			return false
-		}
-		if _, ok := sandbox.Containers[i].Resources.Limits[name]; !ok {
+		if !templates.IsLimited(&sandbox.Containers[i], name) {
 			return false
 		}
 	}
@@ -109,14 +106,25 @@ func (p *problems) counted(at place, quantity resource.Quantity) bool {
 // number of 64 bits then, in which Kubernetes and Karmada count.
 const mostAmount = 1 << 50
 
-// sizes requires the amounts of resources that a container or an Instance asks for to be positive and at most
-// mostAmount.
+// sizes requires the amounts of resources that an Instance asks for to be positive and at most mostAmount.
 func (p *problems) sizes(at place, list corev1.ResourceList) {
 	p.quantities(at, list)
+	p.atMost(at, list)
+}
+
+// amountsOf requires the amounts of a container to be at most mostAmount. An amount of zero is none, as in a Pod.
+func (p *problems) amountsOf(at place, list corev1.ResourceList) {
+	for _, name := range slices.Sorted(maps.Keys(list)) {
+		p.notNegative(at.entry(string(name)), list[name])
+	}
+	p.atMost(at, list)
+}
+
+func (p *problems) atMost(at place, list corev1.ResourceList) {
 	most := resource.NewQuantity(mostAmount, resource.BinarySI)
 	for _, name := range slices.Sorted(maps.Keys(list)) {
 		if amount := list[name].DeepCopy(); countable(amount) && amount.Cmp(*most) > 0 {
-			p.invalid(at.entry(string(name)), amount.String(), "must be at most "+most.String())
+			p.invalid(at.entry(string(name)), amount.String(), "must be at most "+most.String()+fieldsPage)
 		}
 	}
 }
@@ -125,6 +133,12 @@ func (p *problems) quantities(at place, list corev1.ResourceList) {
 	for _, name := range slices.Sorted(maps.Keys(list)) {
 		item := at.entry(string(name))
 		p.positive(item, list[name])
+	}
+}
+
+func (p *problems) notNegative(at place, quantity resource.Quantity) {
+	if p.counted(at, quantity) && quantity.Sign() < 0 {
+		p.invalid(at, quantity.String(), "must not be negative")
 	}
 }
 

@@ -113,7 +113,7 @@ func (p *problems) virtualMachine(at place, machine *v1alpha.VirtualMachineRunti
 			p.machineDisk(item, attachment, volume, i == 0)
 		}
 	}
-	newPortRules().check(p, at.child("ports"), machine.Ports)
+	p.ports(at.child("ports"), machine.Ports)
 }
 
 // machineDisk validates the disk that a virtual machine attaches.

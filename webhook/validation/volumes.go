@@ -80,7 +80,7 @@ func (p *problems) emptyDir(at place, source *corev1.EmptyDirVolumeSource) {
 		p.unsupported(at.child("medium"), string(source.Medium), string(corev1.StorageMediumMemory))
 	}
 	if source.SizeLimit != nil {
-		p.positive(at.child("sizeLimit"), *source.SizeLimit)
+		p.notNegative(at.child("sizeLimit"), *source.SizeLimit)
 	}
 }
 
@@ -196,7 +196,7 @@ func (p *problems) unattached(at place, list []v1alpha.InstanceVolume, volumes *
 	for i := range list {
 		name := list[i].Name
 		if len(validation.IsDNS1123Label(name)) == 0 && !volumes.attached.Has(name) {
-			p.invalid(at.item(i, name).child("name"), name, "must be attached")
+			p.invalid(at.item(i, name).child("name"), name, "must be attached: attach it to a container, or remove it"+fieldsPage)
 		}
 	}
 }

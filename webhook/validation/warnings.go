@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
@@ -21,6 +22,7 @@ func Warnings(workload *v1alpha.Workload) []string {
 	var warnings []string
 	if sandbox := workload.Spec.Template.Spec.Runtime.Sandbox; sandbox != nil {
 		path := field.NewPath("spec", "template", "spec", "runtime", "sandbox")
+		ports := &seenPorts{names: map[string]string{}, numbers: map[string]string{}}
 		for i, container := range sandbox.AllContainers() {
 			at := path.Child("containers").Index(i)
 			if init := i - len(sandbox.Containers); init >= 0 {
@@ -28,6 +30,9 @@ func Warnings(workload *v1alpha.Workload) []string {
 			}
 			warnings = append(warnings, imageWarnings(at.Child("image"), container.Image)...)
 			warnings = append(warnings, probeWarnings(at, container, sandbox)...)
+			if i < len(sandbox.Containers) || container.IsSidecar() {
+				warnings = append(warnings, ports.warnings(at, container)...)
+			}
 		}
 	}
 	warnings = append(warnings, annotationWarnings(&workload.Spec.Template)...)
@@ -79,6 +84,34 @@ func withoutEffect(field string, keys []string, effect string) []string {
 		text += fmt.Sprintf(" and %d more", more)
 	}
 	return []string{fmt.Sprintf("spec.template.metadata.%s: %s: %s", field, text, effect)}
+}
+
+// seenPorts are the places of the first ports with a name and with a number, in the containers of an Instance so far.
+type seenPorts struct {
+	names, numbers map[string]string
+}
+
+// warnings name the ports of a container that have the name of a port of another container, or the number of another
+// port.
+func (s *seenPorts) warnings(path *field.Path, container *v1alpha.SandboxContainer) []string {
+	var warnings []string
+	for i, port := range container.Ports {
+		at := path.Child("ports").Index(i)
+		if first, taken := s.names[port.Name]; taken {
+			warnings = append(warnings, fmt.Sprintf("%s: port %q is also in %s: network policies that name it mean the first one",
+				at.Child("name"), shorten(port.Name), first))
+		} else {
+			s.names[port.Name] = at.String()
+		}
+		number := fmt.Sprintf("%d/%s", port.Port, ptr.Deref(port.Protocol, corev1.ProtocolTCP))
+		if first, taken := s.numbers[number]; taken {
+			warnings = append(warnings, fmt.Sprintf("%s: %s is also in %s: the containers of an Instance share one network",
+				at.Child("port"), number, first))
+		} else {
+			s.numbers[number] = at.String()
+		}
+	}
+	return warnings
 }
 
 // probeWarnings name the probed ports that no container names: the probe of a port on which no process listens never

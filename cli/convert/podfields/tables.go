@@ -28,6 +28,7 @@ const (
 	noStorage = "cells attach configMap, secret and emptyDir volumes"
 	noDevice  = "cells attach no devices"
 	noIDs     = "Instances have no identity in their cell, and no token"
+	waits     = "rollouts and drained nodes wait for it"
 	profiles  = "cells set the profiles that keep Instances apart"
 )
 
@@ -59,13 +60,13 @@ func (f fields) and(others ...fields) fields {
 // reference.
 var Tables = []Table{
 	table[corev1.PodSpec](fields{
-		"volumes":                       at(volumes),
+		"volumes":                       but(volumes, "each is attached by a container"),
 		"initContainers":                at(sandbox + ".initContainers[]"),
 		"containers":                    at(containers),
 		"restartPolicy":                 only("containers are always restarted; a job is no Workload", corev1.RestartPolicyAlways),
-		"terminationGracePeriodSeconds": but(sandbox+".terminationGracePeriodSeconds", "at most 600"),
+		"terminationGracePeriodSeconds": but(sandbox+".terminationGracePeriodSeconds", "at most 600: "+waits),
 		"securityContext":               at(sandbox + ".securityContext"),
-		"imagePullSecrets":              at(sandbox + ".imagePullSecrets[]"),
+		"imagePullSecrets":              but(sandbox+".imagePullSecrets[]", "each name once"),
 		"ephemeralContainers":           no("they are added to a running Pod, and are no part of a template"),
 		"activeDeadlineSeconds":         no("Instances have no deadline"),
 		"dnsPolicy":                     only(named, corev1.DNSClusterFirst),
@@ -95,10 +96,10 @@ var Tables = []Table{
 		"image":                    at(containers + ".image"),
 		"command":                  at(containers + ".command"),
 		"args":                     at(containers + ".args"),
-		"workingDir":               but(containers+".workingDir", "absolute"),
+		"workingDir":               but(containers+".workingDir", "absolute: a runtime starts no container in another folder"),
 		"ports":                    at(containers + ".ports[]"),
 		"envFrom":                  at(containers + ".envFrom"),
-		"env":                      at(containers + ".env[]"),
+		"env":                      but(containers+".env[]", "each name once: the API server merges variables by name"),
 		"resources":                at(containers + ".resources"),
 		"restartPolicy":            but(sandbox+".initContainers[].restartPolicy", "only Always, of an init container: a sidecar"),
 		"volumeMounts":             at(containers + ".volumeAttachments[]"),
@@ -117,7 +118,7 @@ var Tables = []Table{
 		},
 	}.and(each("Instances have no console", "stdin", "stdinOnce", "tty"))),
 	table[corev1.ContainerPort](fields{
-		"name":          at(containers + ".ports[].name"),
+		"name":          but(containers+".ports[].name", "required: the API server merges ports by name"),
 		"containerPort": at(containers + ".ports[].port"),
 		"protocol":      at(containers + ".ports[].protocol"),
 	}.and(each(shared, "hostPort", "hostIP"))),
@@ -133,27 +134,30 @@ var Tables = []Table{
 		"fileKeyRef":       no("not every cell supports it"),
 	}),
 	table[corev1.ResourceRequirements](fields{
-		"limits": at(containers + ".resources.limits"), "requests": at(containers + ".resources.requests"), "claims": no(noDevice),
+		"limits": but(containers+".resources.limits", "at most 1Pi; together at most the instance type, or runtime.resources.requests"),
+		"requests": but(containers+".resources.requests",
+			"at most 1Pi; without a limit a container may take what the others leave of the size of the Instance"),
+		"claims": no(noDevice),
 	}),
 	table[corev1.VolumeMount](fields{
 		"name":              at(containers + ".volumeAttachments[].name"),
 		"readOnly":          at(containers + ".volumeAttachments[].readOnly"),
-		"mountPath":         at(containers + ".volumeAttachments[].mountPath"),
+		"mountPath":         but(containers+".volumeAttachments[].mountPath", "absolute, without .."),
 		"subPath":           at(containers + ".volumeAttachments[].subPath"),
 		"subPathExpr":       no("use subPath; an Instance's own values are in variables"),
 		"recursiveReadOnly": only("volumes of Instances have no mounts below them", corev1.RecursiveReadOnlyDisabled),
 		"mountPropagation":  only(shared, corev1.MountPropagationNone),
 	}),
 	table[corev1.Probe](fields{
-		"exec":      but(containers+".readinessProbe.exec", "a command of at most 64 items and 16 KiB"),
+		"exec":      but(containers+".readinessProbe.exec", "a command of at most 64 items and 16 KiB: nodes run it every few seconds"),
 		"httpGet":   at(containers + ".readinessProbe.httpGet"),
 		"tcpSocket": at(containers + ".readinessProbe.tcpSocket"), "grpc": at(containers + ".readinessProbe.grpc"),
-		"initialDelaySeconds":           at(containers + ".readinessProbe.initialDelaySeconds"),
-		"timeoutSeconds":                at(containers + ".readinessProbe.timeoutSeconds"),
-		"periodSeconds":                 at(containers + ".readinessProbe.periodSeconds"),
-		"successThreshold":              at(containers + ".readinessProbe.successThreshold"),
-		"failureThreshold":              at(containers + ".readinessProbe.failureThreshold"),
-		"terminationGracePeriodSeconds": but(containers+".livenessProbe.terminationGracePeriodSeconds", "at most 600"),
+		"initialDelaySeconds":           but(containers+".readinessProbe.initialDelaySeconds", "at most 3600: "+waits),
+		"timeoutSeconds":                but(containers+".readinessProbe.timeoutSeconds", "at most 3600: "+waits),
+		"periodSeconds":                 but(containers+".readinessProbe.periodSeconds", "at most 3600: "+waits),
+		"successThreshold":              but(containers+".readinessProbe.successThreshold", "at most 1000: "+waits),
+		"failureThreshold":              but(containers+".readinessProbe.failureThreshold", "at most 1000: "+waits),
+		"terminationGracePeriodSeconds": but(containers+".livenessProbe.terminationGracePeriodSeconds", "at most 600: "+waits),
 	}),
 	table[corev1.HTTPGetAction](fields{
 		"path": at(containers + ".readinessProbe.httpGet.path"), "port": at(containers + ".readinessProbe.httpGet.port"),
