@@ -19,6 +19,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cli/convert/podfields"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/webhook/validation"
 )
 
 // Options holds the fields of a Workload that a Deployment does not have.
@@ -112,8 +113,8 @@ type conversion struct {
 	losses   []Loss
 	// podLabels are the labels of the Pods that it had.
 	podLabels map[string]string
-	// ports are the ports so far.
-	ports ports
+	// replicas is spec.replicas of the object.
+	replicas *int32
 	// graceOf is the grace period of the Instance, in seconds.
 	graceOf int64
 }
@@ -138,11 +139,13 @@ func (c *conversion) losef(path, format string, args ...any) {
 
 func (c *conversion) scale(replicas *int32) *v1alpha.HorizontalScaleSettings {
 	wanted := ptr.Deref(replicas, 1)
-	if wanted < 1 {
-		c.losef("spec.replicas", "a Workload runs at least 1 Instance in each city; it has 1")
-		wanted = 1
+	if wanted < validation.LeastReplicas {
+		c.losef("spec.replicas", "a Workload runs at least %d Instance in each city; it has %d", validation.LeastReplicas,
+			validation.LeastReplicas)
+		wanted = validation.LeastReplicas
 	}
-	if cities := len(c.Cities); cities > 1 {
+	c.replicas = replicas
+	if cities := len(c.Cities); cities > 1 && wanted > 0 {
 		c.losef("spec.replicas", "is the number in each of %d cities, %d in all", cities, int(wanted)*cities)
 	}
 	c.workload.Spec.Placements = []v1alpha.WorkloadPlacement{{
@@ -151,8 +154,11 @@ func (c *conversion) scale(replicas *int32) *v1alpha.HorizontalScaleSettings {
 	return &c.workload.Spec.Placements[0].ScaleSettings
 }
 
-// mostHistory is the largest number of revisions that a Workload keeps.
-const mostHistory = 50
+// Bounds of a Workload: the revisions that it keeps, and the seconds of minReadySeconds.
+const (
+	mostHistory = 50
+	maxMinReady = 3600
+)
 
 func (c *conversion) history(limit *int32) *int32 {
 	if limit == nil || *limit <= mostHistory {
@@ -186,6 +192,7 @@ func (c *conversion) maxSurge(most *intstr.IntOrString) *intstr.IntOrString {
 }
 
 func (c *conversion) rollout(rollout *v1alpha.WorkloadRollout, minReady int32) {
+	minReady = int32(c.atMost(int64(minReady), maxMinReady, "spec.minReadySeconds")) //nolint:gosec // at most the bound
 	if minReady > 0 {
 		c.workload.Spec.MinReadySeconds = &minReady
 	}
@@ -205,12 +212,13 @@ func (c *conversion) template(from *corev1.PodTemplateSpec) {
 	for _, loss := range dropTracking(kept) {
 		c.lose(podfields.Loss{Path: "spec.template." + loss.Path, Why: loss.Why})
 	}
+	if len(from.Finalizers) > 0 {
+		c.losef("spec.template.metadata.finalizers", "Instances have the finalizers of the add-on alone")
+	}
 	to.Labels, to.Annotations = kept.Labels, kept.Annotations
 	to.Spec.Runtime.Resources.InstanceType = c.InstanceType
 	to.Spec.NetworkInterfaces = []v1alpha.InstanceNetworkInterface{{Network: v1alpha.NetworkReference{Name: c.Network}}}
 	to.Spec.Runtime.Sandbox = c.sandbox(&from.Spec)
 	to.Spec.Volumes = c.volumes(from.Spec.Volumes, to.Spec.Runtime.Sandbox)
-	if c.InstanceType == "" {
-		to.Spec.Runtime.Resources.Requests = sizeOf(to.Spec.Runtime.Sandbox)
-	}
+	c.size(&to.Spec.Runtime)
 }

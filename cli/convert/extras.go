@@ -5,7 +5,9 @@ package convert
 
 import (
 	"fmt"
+	"slices"
 
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -23,28 +25,49 @@ func (m *manifests) addBudgets() {
 		if id.group != policyv1.GroupName || id.kind != "PodDisruptionBudget" {
 			continue
 		}
+		m.used[id] = true
 		budget := &policyv1.PodDisruptionBudget{}
-		if _, err := decode(object, budget); err != nil {
+		unknown, err := decode(object, budget)
+		if err != nil {
 			m.problem(object, err)
 			continue
 		}
+		object := describe(object.Unstructured)
 		selected := m.selected(id.namespace, budget.Spec.Selector)
-		if len(selected) != 1 || selected[0].workload.Spec.Disruption != nil {
+		switch {
+		case len(selected) == 0:
+			m.lose(object, "", "is not converted: it selects the Pods of no converted object")
+			continue
+		case len(selected) > 1:
+			m.lose(object, "", fmt.Sprintf("is not converted: it selects the Pods of %d converted objects; set spec.disruption of each Workload",
+				len(selected)))
+			continue
+		case selected[0].workload.Spec.Disruption != nil:
+			m.lose(object, "", "is not converted: another one has become spec.disruption of Workload "+selected[0].workload.Name)
 			continue
 		}
 		selected[0].workload.Spec.Disruption = &v1alpha.WorkloadDisruption{
 			MinAvailable: budget.Spec.MinAvailable, MaxUnavailable: budget.Spec.MaxUnavailable,
 		}
-		m.used[id] = true
+		m.unknown(object, unknown)
 		if len(m.Cities) > 1 {
-			m.lose(describe(object.Unstructured), "spec", fmt.Sprintf("counts the Instances in all %d cities together", len(m.Cities)))
+			m.lose(object, "spec", fmt.Sprintf("counts the Instances in all %d cities together", len(m.Cities)))
 		}
 		if budget.Spec.UnhealthyPodEvictionPolicy != nil {
-			m.lose(describe(object.Unstructured), "spec.unhealthyPodEvictionPolicy",
-				"an Instance that is not Ready may always be evicted while the budget holds")
+			m.lose(object, "spec.unhealthyPodEvictionPolicy", "an Instance that is not Ready may always be evicted while the budget holds")
 		}
 	}
 }
+
+// unknown lists the fields of an object that its type does not have.
+func (m *manifests) unknown(object string, fields []error) {
+	for _, field := range fields {
+		m.lose(object, "", field.Error()+noVersion)
+	}
+}
+
+// noVersion ends the loss of a field that no version of Kubernetes has.
+const noVersion = ": no version of Kubernetes that this program knows has it"
 
 // selected are the converted objects of a namespace whose Pods a selector matches.
 func (m *manifests) selected(namespace string, selector *metav1.LabelSelector) []*converted {
@@ -65,32 +88,78 @@ func (m *manifests) selected(namespace string, selector *metav1.LabelSelector) [
 func (m *manifests) addAutoscalers() {
 	for _, object := range m.objects {
 		id := m.identify(object)
-		if id.kind != "HorizontalPodAutoscaler" || object.GetAPIVersion() != autoscalingv2.SchemeGroupVersion.String() {
+		if id.group != autoscalingv2.GroupName || id.kind != "HorizontalPodAutoscaler" {
 			continue
 		}
-		scaler := &autoscalingv2.HorizontalPodAutoscaler{}
-		if _, err := decode(object, scaler); err != nil {
+		scaler, unknown, err := decodeAutoscaler(object)
+		if err != nil {
 			m.problem(object, err)
+			m.used[id] = true
 			continue
 		}
-		target := scaler.Spec.ScaleTargetRef
-		for _, c := range m.workloads {
-			if c.from.namespace == id.namespace && c.from.kind == target.Kind && c.from.name == target.Name {
-				m.used[id] = true
-				m.autoscale(c, scaler, describe(object.Unstructured))
-			}
+		object, target := describe(object.Unstructured), scaler.Spec.ScaleTargetRef
+		m.used[id] = true
+		found := slices.IndexFunc(m.workloads, func(c *converted) bool {
+			return c.from.namespace == id.namespace && c.from.kind == target.Kind && c.from.name == target.Name
+		})
+		switch {
+		case found < 0:
+			m.lose(object, "", fmt.Sprintf("is not converted: %s %s is no converted object", target.Kind, target.Name))
+			continue
+		case m.workloads[found].workload.Spec.Placements[0].ScaleSettings.MaxReplicas != nil:
+			m.lose(object, "", "is not converted: another one scales Workload "+m.workloads[found].workload.Name)
+			continue
 		}
+		m.unknown(object, unknown)
+		m.autoscale(m.workloads[found], scaler, object)
+	}
+}
+
+// decodeAutoscaler decodes the versions that manifests have.
+func decodeAutoscaler(object source) (*autoscalingv2.HorizontalPodAutoscaler, []error, error) {
+	scaler := &autoscalingv2.HorizontalPodAutoscaler{}
+	switch version := object.GetAPIVersion(); version {
+	case "autoscaling/v1":
+		earlier := &autoscalingv1.HorizontalPodAutoscaler{}
+		unknown, err := decode(object, earlier)
+		scaler.Spec = autoscalingv2.HorizontalPodAutoscalerSpec{
+			MinReplicas: earlier.Spec.MinReplicas, MaxReplicas: earlier.Spec.MaxReplicas,
+			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{
+				Kind: earlier.Spec.ScaleTargetRef.Kind, Name: earlier.Spec.ScaleTargetRef.Name,
+			},
+		}
+		if most := earlier.Spec.TargetCPUUtilizationPercentage; most != nil {
+			scaler.Spec.Metrics = []autoscalingv2.MetricSpec{{Type: autoscalingv2.ResourceMetricSourceType,
+				Resource: &autoscalingv2.ResourceMetricSource{
+					Name: corev1.ResourceCPU, Target: autoscalingv2.MetricTarget{AverageUtilization: most},
+				}}}
+		}
+		return scaler, unknown, err
+	case "autoscaling/v2", "autoscaling/v2beta2":
+		unknown, err := decode(object, scaler)
+		return scaler, unknown, err
+	default:
+		return nil, nil, fmt.Errorf("Kubernetes serves %s no more; write apiVersion autoscaling/v2", version)
 	}
 }
 
 func (m *manifests) autoscale(c *converted, from *autoscalingv2.HorizontalPodAutoscaler, object string) {
+	if c.replicas != nil && *c.replicas == 0 {
+		m.lose(object, "",
+			"is not converted: the object has replicas: 0, with which Kubernetes does not scale it; set maxReplicas and metrics of the Workload")
+		return
+	}
 	scale := &c.workload.Spec.Placements[0].ScaleSettings
 	var metrics []v1alpha.MetricSpec
 	for i, metric := range from.Spec.Metrics {
 		path := fmt.Sprintf("spec.metrics[%d]", i)
 		source := metric.Resource
-		if source == nil || source.Name != corev1.ResourceCPU && source.Name != corev1.ResourceMemory {
+		switch {
+		case source == nil || source.Name != corev1.ResourceCPU && source.Name != corev1.ResourceMemory:
 			m.lose(object, path, "Instances are scaled by their cpu and memory")
+			continue
+		case source.Target.AverageUtilization == nil && source.Target.AverageValue == nil:
+			m.lose(object, path, "Instances are scaled by averageUtilization or averageValue")
 			continue
 		}
 		metrics = append(metrics, metricOf(string(source.Name), v1alpha.MetricTarget{
@@ -102,6 +171,7 @@ func (m *manifests) autoscale(c *converted, from *autoscalingv2.HorizontalPodAut
 		metrics = []v1alpha.MetricSpec{metricOf("cpu", v1alpha.MetricTarget{AverageUtilization: new(int32(80))})}
 	}
 	if len(metrics) == 0 {
+		m.lose(object, "", "is not converted: it has no metric that Instances are scaled by; the Workload has a fixed number of Instances")
 		return
 	}
 	scale.MinReplicas = 1
@@ -109,6 +179,9 @@ func (m *manifests) autoscale(c *converted, from *autoscalingv2.HorizontalPodAut
 		scale.MinReplicas = max(1, *from.Spec.MinReplicas)
 	}
 	scale.MaxReplicas, scale.Metrics, scale.Behavior = new(max(scale.MinReplicas, from.Spec.MaxReplicas)), metrics, from.Spec.Behavior
+	if c.replicas != nil && *c.replicas != scale.MinReplicas {
+		c.losef("spec.replicas", "%s sets the number of Instances, and begins with %d", object, scale.MinReplicas)
+	}
 	if len(m.Cities) > 1 {
 		m.lose(object, "spec", "holds in each city by itself, for the Instances there")
 	}

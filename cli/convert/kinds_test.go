@@ -25,6 +25,8 @@ func TestKinds(t *testing.T) {
 		in string
 		// lost are parts of the lines, in their order. All lines are named.
 		lost []string
+		// problems are parts of the errors, in their order.
+		problems []string
 		// out are parts of the Workload in YAML.
 		out []string
 	}{
@@ -74,11 +76,11 @@ func TestKinds(t *testing.T) {
 				", ports: [{name: http, containerPort: 8080}, {name: m, containerPort: 1}]"), "}]}]",
 				"}]}, {name: b, image: b, ports: [{name: m, containerPort: 2}, {containerPort: 8080}], "+
 					"readinessProbe: {httpGet: {port: m}}}]", 1),
-			lost: []string{"containers[1].ports[0].name: another container has a port m"}, out: []string{"name: tcp-2", "port: 2\n"},
+			out: []string{"name: tcp-8080", "- name: m\n              port: 2\n"},
 		},
 		"a request without a limit": {
 			in:   deployment("", "", "", ", resources: {requests: {memory: 20Mi}}"),
-			lost: []string{"limits.memory: no container has more than the size of its Instance"}, out: []string{"memory: 20Mi"},
+			lost: []string{"containers: not every container has a limit of memory"}, out: []string{"memory: 20Mi"},
 		},
 		"larger than a type": {
 			in:  deployment("", "", "", ", resources: {limits: {cpu: '2', memory: 4Gi}}"),
@@ -116,7 +118,7 @@ func TestKinds(t *testing.T) {
 				"maxReplicas: 10, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, " +
 				"metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 70}}}]}}\n---\n" + deployment("", "",
 				"", ", resources: {requests: {cpu: 200m}}"),
-			lost: []string{"maxSurge: Instances that metrics scale"},
+			lost: []string{"not every container has a limit of cpu", "maxSurge: Instances that metrics scale"},
 			out:  []string{"disruption:\n    maxUnavailable: 1", "maxReplicas: 10", "averageUtilization: 70"},
 		},
 		"a budget of others": {
@@ -129,10 +131,8 @@ func TestKinds(t *testing.T) {
 				"metadata: {name: c}}\n---\n" +
 				"{apiVersion: v1, kind: Service, metadata: {name: db}}\n---\n" +
 				deployment("", "", "", ", env: [{name: URL, value: 'http://db:80'}, {name: OTHER, value: dbx}]"),
-			lost: []string{
-				"variable URL of container web names Service db", "DaemonSet d: is not converted", "CronJob c: is not converted",
-				"Service db: is not converted",
-			},
+			lost:     []string{"variable URL of container web names Service db", "Service db: is not converted"},
+			problems: []string{"DaemonSet d is not converted: a DaemonSet runs on each node", "CronJob c is not converted"},
 		},
 		"twice": {
 			in:   deployment("", ", replicas: 2", "", "") + "\n---\n" + deployment("", ", replicas: 3", "", ""),
@@ -146,8 +146,13 @@ func TestKinds(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			result, err := manifestsOf(c.in)
-			if err != nil || len(result.Problems) > 0 {
+			if err != nil || len(result.Problems) != len(c.problems) {
 				t.Fatal(err, result)
+			}
+			for i, want := range c.problems {
+				if got := result.Problems[i].Error(); !strings.Contains(got, want) {
+					t.Errorf("error %q, want %q", got, want)
+				}
 			}
 			checkKind(t, result, c.lost, c.out)
 			again, err := manifestsOf(c.in)

@@ -4,6 +4,7 @@
 package convert
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -19,28 +20,46 @@ import (
 var silent = []string{"kubectl.kubernetes.io/last-applied-configuration", "deployment.kubernetes.io/"}
 
 // tracking are labels and annotations by which tools know what they own: a tool would claim, and may prune, the
-// converted object. Prefixes end with a slash.
+// converted object. Prefixes end with a slash. Settings of the same tools are not among them.
 var tracking = map[string]string{
-	"argocd.argoproj.io/":                  "Argo CD",
-	"kustomize.toolkit.fluxcd.io/":         "Flux",
-	"helm.toolkit.fluxcd.io/":              "Flux",
-	"meta.helm.sh/":                        "Helm",
-	"helm.sh/":                             "Helm",
-	"objectset.rio.cattle.io/":             "Fleet",
-	"config.k8s.io/owning-inventory":       "kpt",
-	"config.kubernetes.io/":                "kpt",
-	"cli-utils.sigs.k8s.io/":               "kpt",
-	"applyset.kubernetes.io/part-of":       "kubectl",
-	"app.kubernetes.io/managed-by":         "another tool",
-	"app.kubernetes.io/instance-hash":      "another tool",
-	"karmada.io/":                          "Karmada",
-	"policy.karmada.io/":                   "Karmada",
-	"work.karmada.io/":                     "Karmada",
-	"resourcebinding.karmada.io/":          "Karmada",
-	"resourcetemplate.karmada.io/":         "Karmada",
-	"propagationpolicy.karmada.io/":        "Karmada",
-	"clusterpropagationpolicy.karmada.io/": "Karmada",
-	"compute.datumapis.com/":               "the add-on",
+	"argocd.argoproj.io/tracking-id":        "Argo CD",
+	"argocd.argoproj.io/instance":           "Argo CD",
+	"argocd.argoproj.io/installation-id":    "Argo CD",
+	"kustomize.toolkit.fluxcd.io/name":      "Flux",
+	"kustomize.toolkit.fluxcd.io/namespace": "Flux",
+	"kustomize.toolkit.fluxcd.io/checksum":  "Flux",
+	"helm.toolkit.fluxcd.io/name":           "Flux",
+	"helm.toolkit.fluxcd.io/namespace":      "Flux",
+	"fluxcd.io/sync-checksum":               "Flux",
+	"fluxcd.io/sync-gc-mark":                "Flux",
+	"meta.helm.sh/":                         "Helm",
+	managedBy:                               "",
+	"objectset.rio.cattle.io/":              "Fleet",
+	"kapp.k14s.io/app":                      "kapp",
+	"kapp.k14s.io/association":              "kapp",
+	"kapp.k14s.io/identity":                 "kapp",
+	"kluctl.io/discriminator":               "kluctl",
+	"skaffold.dev/run-id":                   "Skaffold",
+	"configmanagement.gke.io/":              "Config Sync",
+	"configsync.gke.io/":                    "Config Sync",
+	"config.k8s.io/owning-inventory":        "kpt",
+	"config.kubernetes.io/owning-inventory": "kpt",
+	"cli-utils.sigs.k8s.io/inventory-id":    "kpt",
+	"applyset.kubernetes.io/":               "kubectl",
+	"addonmanager.kubernetes.io/mode":       "the addon manager",
+	"compute.datumapis.com/":                "the add-on",
+}
+
+// managedBy is the label with the name of a tool.
+const managedBy = "app.kubernetes.io/managed-by"
+
+// trackerOf returns the tool that knows what it owns by a key.
+func trackerOf(key string) (tool string, found bool) {
+	if domain, _, _ := strings.Cut(key, "/"); domain == "karmada.io" || strings.HasSuffix(domain, ".karmada.io") {
+		return "Karmada", true
+	}
+	entry, found := keyOf(key, slices.Sorted(maps.Keys(tracking)))
+	return tracking[entry], found
 }
 
 // keyOf returns the entry of a list that a key is, or is in the domain of.
@@ -61,10 +80,11 @@ func dropTracking(object metav1.Object) []podfields.Loss {
 		for _, key := range slices.Sorted(maps.Keys(of)) {
 			if _, isSilent := keyOf(key, silent); isSilent {
 				delete(clean, key)
-			} else if entry, found := keyOf(key, slices.Collect(maps.Keys(tracking))); found {
+			} else if tool, found := trackerOf(key); found {
 				delete(clean, key)
-				losses = append(losses, podfields.Loss{Path: path + "[" + key + "]", Why: fmt.Sprintf(
-					"is dropped: by it %s knows what is its own", tracking[entry])})
+				losses = append(losses, podfields.Loss{
+					Path: path + "[" + key + "]", Why: fmt.Sprintf("is dropped: by it %s knows what is its own", cmp.Or(tool, of[key])),
+				})
 			}
 		}
 		if len(clean) == 0 {
@@ -83,14 +103,32 @@ func (c *conversion) metadata(from *metav1.ObjectMeta) {
 	to.Name, to.Namespace = workloadName(from.Name), from.Namespace
 	if to.Name != from.Name {
 		c.losef("metadata.name", "a Workload's name has no dots and at most %d characters; it is %s here",
-			validation.DNS1123LabelMaxLength, to.Name)
+			mostName, to.Name)
 	}
 	to.Labels, to.Annotations = from.Labels, from.Annotations
 	c.lose(dropTracking(to)...)
+	c.lose(dropOwners(from)...)
 }
+
+// dropOwners returns what is lost with the owners and the finalizers of an object: what refers to it by its UID does
+// not know the copy.
+func dropOwners(from metav1.Object) []podfields.Loss {
+	var losses []podfields.Loss
+	for i, owner := range from.GetOwnerReferences() {
+		losses = append(losses, podfields.Loss{Path: fmt.Sprintf("metadata.ownerReferences[%d]", i), Why: fmt.Sprintf(
+			"%s %s does not own the copy, and does not change or delete it", owner.Kind, owner.Name)})
+	}
+	if finalizers := from.GetFinalizers(); len(finalizers) > 0 {
+		losses = append(losses, podfields.Loss{Path: "metadata.finalizers", Why: "the controller that removes them does not know the copy"})
+	}
+	return losses
+}
+
+// mostName is the length of the longest name of a Workload.
+const mostName = validation.DNS1123LabelMaxLength
 
 // workloadName returns a DNS label for the name of an object, which may have dots and be longer.
 func workloadName(name string) string {
 	label := strings.ReplaceAll(name, ".", "-")
-	return strings.TrimRight(label[:min(len(label), validation.DNS1123LabelMaxLength)], "-")
+	return strings.TrimRight(label[:min(len(label), mostName)], "-")
 }

@@ -5,7 +5,6 @@ package convert
 
 import (
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -38,6 +37,8 @@ type manifests struct {
 	objects []source
 	// workloads are the converted objects, in their order.
 	workloads []*converted
+	// known are the identities of all objects.
+	known map[identity]bool
 	// named are the ConfigMaps and Secrets that Workloads name, and used the other objects that have become a part of one.
 	named, used map[identity]bool
 }
@@ -63,21 +64,38 @@ func Manifests(inputs []Input, o Options) (*Result, error) {
 			return nil, err
 		}
 	}
-	m := &manifests{Options: o, result: &Result{Problems: r.problems}, named: map[identity]bool{}, used: map[identity]bool{}}
+	m := &manifests{
+		Options: o, result: &Result{Problems: r.problems}, known: map[identity]bool{}, named: map[identity]bool{}, used: map[identity]bool{},
+	}
 	m.objects = m.last(r.objects)
 	for _, object := range m.objects {
-		m.convert(object)
+		m.known[m.identify(object)] = true
+	}
+	for _, object := range m.objects {
+		if err := m.refusal(object); err != nil {
+			m.problem(object, err)
+		} else {
+			m.convert(object)
+		}
 	}
 	if len(m.workloads) == 0 && len(m.result.Problems) == 0 {
-		return nil, errors.New("there is no Deployment and no StatefulSet of apps/v1 to convert")
+		m.result.Problems = append(m.result.Problems, errors.New("there is no Deployment and no StatefulSet of apps/v1 to convert"))
 	}
+	m.rename()
 	m.addBudgets()
 	m.addAutoscalers()
+	var missing []Loss
 	for _, workload := range m.workloads {
-		workload.finish(m.objects)
-		m.result.Losses = append(m.result.Losses, workload.losses...)
-		m.result.Losses = append(m.result.Losses, m.missing(workload)...)
+		missing = append(missing, m.missing(workload)...)
 	}
+	m.hosts()
+	for _, workload := range m.workloads {
+		if err := workload.finish(); err != nil {
+			return nil, err
+		}
+		m.result.Losses = append(m.result.Losses, workload.losses...)
+	}
+	m.result.Losses = append(m.result.Losses, missing...)
 	m.keepData()
 	for _, workload := range m.workloads {
 		m.result.Objects = append(m.result.Objects, workload.workload)
@@ -93,6 +111,10 @@ func (m *manifests) last(objects []source) []source {
 	}
 	var kept []source
 	for i, object := range objects {
+		if object.GetNamespace() != "" && m.Namespace != "" && object.GetNamespace() != m.Namespace {
+			m.problem(object, fmt.Errorf("it is in namespace %s, and --namespace is %s; leave out --namespace", object.GetNamespace(), m.Namespace))
+			continue
+		}
 		if object.GetName() != "" && index[m.identify(object)] != i {
 			m.lose(describe(object.Unstructured), "", "is in the input more than once; the last one is converted")
 			continue
@@ -151,7 +173,7 @@ func (m *manifests) convert(object source) {
 		return
 	}
 	for _, field := range unknown {
-		c.lose(podfields.Loss{Why: field.Error() + ": no version of Kubernetes that this program knows has it"})
+		c.lose(podfields.Loss{Why: field.Error() + noVersion})
 	}
 	c.workload.Namespace = cmp.Or(c.workload.Namespace, m.Namespace)
 	m.workloads = append(m.workloads, &converted{c, m.identify(object)})
@@ -183,7 +205,7 @@ func (m *manifests) missing(c *converted) []Loss {
 	for i, data := range append(needed, optional...) {
 		wanted := identity{kind: data.Kind, namespace: c.workload.Namespace, name: data.Name}
 		m.named[wanted] = true
-		if m.has(wanted) || i >= len(needed) {
+		if m.known[wanted] || i >= len(needed) {
 			continue
 		}
 		where := ""
@@ -197,15 +219,6 @@ func (m *manifests) missing(c *converted) []Loss {
 	return losses
 }
 
-func (m *manifests) has(wanted identity) bool {
-	for _, object := range m.objects {
-		if m.identify(object) == wanted {
-			return true
-		}
-	}
-	return false
-}
-
 // keepData adds the ConfigMaps and Secrets that Workloads name, and lists what has become of no Workload.
 func (m *manifests) keepData() {
 	for _, object := range m.objects {
@@ -216,37 +229,62 @@ func (m *manifests) keepData() {
 			if kept.GetNamespace() == "" && m.Namespace != "" {
 				kept.SetNamespace(m.Namespace)
 			}
-			for _, loss := range dropTracking(kept) {
+			for _, loss := range append(dropTracking(kept), dropOwners(object)...) {
 				m.lose(describe(object.Unstructured), loss.Path, loss.Why)
 			}
 			m.result.Objects = append(m.result.Objects, kept.Object)
-		case convertible(object.Unstructured) || m.used[id]:
+		case convertible(object.Unstructured) || m.used[id] || m.refusal(object) != nil:
+		case id.group == "" && (id.kind == "ConfigMap" || id.kind == "Secret"):
+			m.lose(describe(object.Unstructured), "", "is left out: no converted object in its namespace names it")
+		case otherKinds[id.kind] != "" && (!strings.Contains(id.group, ".") || strings.HasSuffix(id.group, ".k8s.io")):
+			m.lose(describe(object.Unstructured), "", otherKinds[id.kind])
 		default:
-			m.lose(describe(object.Unstructured), "", cmp.Or(otherKinds[id.kind],
-				"is not converted: no Workload stands for it, and no converted object in its namespace names it"))
+			m.lose(describe(object.Unstructured), "", "is not converted: a Workload has nothing that stands for "+object.GetAPIVersion())
 		}
 	}
 }
 
-// otherKinds has the reasons of kinds that have no place in a Workload.
+// running has the reasons of kinds that run Pods and cannot become a Workload.
+var running = map[string]string{
+	"DaemonSet":             "a DaemonSet runs on each node, and a Workload in cities",
+	"Job":                   "the containers of a Workload are always restarted",
+	"CronJob":               "the containers of a Workload are always restarted",
+	"Pod":                   "put it into a Deployment with one replica",
+	"ReplicaSet":            "convert its Deployment",
+	"ReplicationController": "write it as a Deployment",
+	"DeploymentConfig":      "write it as a Deployment",
+	"Rollout":               "write it as a Deployment; spec.rollout of a Workload has the steps",
+}
+
+// refusal is the reason why an object that runs Pods is not converted.
+func (m *manifests) refusal(object source) error {
+	group, kind := object.GroupVersionKind().Group, object.GetKind()
+	switch reason := running[kind]; {
+	case reason != "":
+		return errors.New(reason)
+	case (kind == "Deployment" || kind == "StatefulSet") && (group == "apps" || group == "extensions") && !convertible(object.Unstructured):
+		return fmt.Errorf("Kubernetes serves %s no more; write apiVersion apps/v1", object.GetAPIVersion())
+	default:
+		return nil
+	}
+}
+
+// otherKinds has the reasons of kinds of Kubernetes that have no place in a Workload.
 var otherKinds = map[string]string{
-	"DaemonSet":               "is not converted: a DaemonSet runs on each node, and a Workload in cities",
-	"Job":                     "is not converted: the containers of a Workload are always restarted",
-	"CronJob":                 "is not converted: the containers of a Workload are always restarted",
-	"Pod":                     "is not converted: put it into a Deployment with one replica",
-	"ReplicaSet":              "is not converted: convert its Deployment",
-	"Namespace":               "is not converted: the project has its namespaces",
-	"Service":                 "is not converted: a Workload has no Service; what reaches it by this name must be changed",
-	"Ingress":                 "is not converted: a Workload has no Service that it could name",
-	"ServiceAccount":          "is not converted: Instances have no identity in their cell, and no token",
-	"Role":                    "is not converted: Instances have no identity in their cell, and no token",
-	"RoleBinding":             "is not converted: Instances have no identity in their cell, and no token",
-	"ClusterRole":             "is not converted: Instances have no identity in their cell, and no token",
-	"ClusterRoleBinding":      "is not converted: Instances have no identity in their cell, and no token",
-	"PersistentVolumeClaim":   "is not converted: cells attach configMap, secret and emptyDir volumes",
-	"NetworkPolicy":           "is not converted: networkInterfaces[].networkPolicy of a Workload has ingress rules with addresses",
-	"PodDisruptionBudget":     "is not converted: it selects no converted object alone, or has a selector with expressions",
-	"HorizontalPodAutoscaler": "is not converted: it scales no converted object",
+	"Kustomization":         "is not converted: render it, and convert the output of kubectl kustomize",
+	"Namespace":             "is not converted: the project has its namespaces",
+	"Service":               "is not converted: a Workload has no Service; what reaches it by this name must be changed",
+	"Ingress":               "is not converted: a Workload has no Service that it could name",
+	"ServiceAccount":        "is not converted: Instances have no identity in their cell, and no token",
+	"Role":                  "is not converted: Instances have no identity in their cell, and no token",
+	"RoleBinding":           "is not converted: Instances have no identity in their cell, and no token",
+	"ClusterRole":           "is not converted: Instances have no identity in their cell, and no token",
+	"ClusterRoleBinding":    "is not converted: Instances have no identity in their cell, and no token",
+	"PersistentVolumeClaim": "is not converted: cells attach configMap, secret and emptyDir volumes",
+	"NetworkPolicy":         "is not converted: networkInterfaces[].networkPolicy of a Workload has ingress rules with addresses",
+	"IngressClass":          "is not converted: a Workload has no Service that an Ingress could name",
+	"CustomResourceDefinition": "is not converted: projects have the kinds of their platform alone; what the objects do in " +
+		"them is not known here",
 }
 
 // withoutServerFields returns an object without the fields that an API server sets.
@@ -267,15 +305,10 @@ func describe(object *unstructured.Unstructured) string {
 // Print prints the objects as YAML documents without a status, as a user would write them.
 func (r *Result) Print(out io.Writer) error {
 	for i, object := range r.Objects {
-		encoded, err := json.Marshal(object)
+		tree, err := treeOf(object)
 		if err != nil {
 			return err
 		}
-		tree := map[string]any{}
-		if err := json.Unmarshal(encoded, &tree); err != nil {
-			return err
-		}
-		delete(tree, "status")
 		text, err := yaml.Marshal(tree)
 		if err != nil {
 			return err

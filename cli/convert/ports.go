@@ -5,63 +5,45 @@ package convert
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// ports are the names and numbers that the ports of an Instance have so far: its containers share one network.
-type ports struct {
-	names map[string]bool
-	// byNumber are names by number and protocol.
-	byNumber map[string]string
-}
-
-// convertPorts gives a container its ports. Each has a name and a number of its own in the Instance: a second port with
-// a number is left out, and a second port with a name is named after its number. It returns the numbers of ports whose
-// names have changed.
-func (c *conversion) convertPorts(to *v1alpha.SandboxContainer, from []corev1.ContainerPort, path string) map[string]intstr.IntOrString {
-	if c.ports.names == nil {
-		c.ports = ports{names: map[string]bool{}, byNumber: map[string]string{}}
+// portsOf gives a port without a name the name of its protocol and number. A port that is written twice is one port.
+func portsOf(from []corev1.ContainerPort) []v1alpha.NamedPort {
+	names := map[string]bool{}
+	for _, port := range from {
+		names[port.Name] = true
 	}
-	renamed := map[string]intstr.IntOrString{}
+	var to []v1alpha.NamedPort
 	for i, port := range from {
-		path := fmt.Sprintf("%s.ports[%d]", path, i)
-		protocol := orTCP(port.Protocol)
-		number := fmt.Sprintf("%s-%d", strings.ToLower(string(protocol)), port.ContainerPort)
-		if other, taken := c.ports.byNumber[number]; taken {
-			renamed[port.Name] = intstr.FromInt32(port.ContainerPort)
-			if port.Name != "" && port.Name != other {
-				c.losef(path, "port %d/%s is port %s already", port.ContainerPort, protocol, other)
-			}
+		same := func(other corev1.ContainerPort) bool {
+			return other.ContainerPort == port.ContainerPort && orTCP(other.Protocol) == orTCP(port.Protocol) &&
+				(port.Name == "" || port.Name == other.Name)
+		}
+		if slices.ContainsFunc(from[:i], same) {
 			continue
 		}
 		named := v1alpha.NamedPort{Name: port.Name, Port: port.ContainerPort}
 		if port.Protocol != "" {
 			named.Protocol = new(port.Protocol)
 		}
-		if named.Name == "" || c.ports.names[named.Name] {
-			named.Name = number
+		for n := 1; named.Name == ""; n++ {
+			name := strings.ToLower(fmt.Sprintf("%s-%d", orTCP(port.Protocol), port.ContainerPort))
+			if n > 1 {
+				name = fmt.Sprintf("%s-%d", name, n)
+			}
+			if !names[name] {
+				named.Name, names[name] = name, true
+			}
 		}
-		if port.Name != "" && named.Name != port.Name {
-			renamed[port.Name] = intstr.FromInt32(port.ContainerPort)
-			c.losef(path+".name", "another container has a port %s; this one is %s here", port.Name, named.Name)
-		}
-		c.ports.names[named.Name], c.ports.byNumber[number] = true, named.Name
-		to.Ports = append(to.Ports, named)
+		to = append(to, named)
 	}
-	return renamed
-}
-
-// renamedPort returns the port of a probe, by number if its name has changed.
-func renamedPort(port intstr.IntOrString, renamed map[string]intstr.IntOrString) intstr.IntOrString {
-	if number, ok := renamed[port.StrVal]; ok && port.Type == intstr.String {
-		return number
-	}
-	return port
+	return to
 }
 
 func orTCP(protocol corev1.Protocol) corev1.Protocol {

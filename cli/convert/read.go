@@ -10,9 +10,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 )
@@ -76,7 +76,16 @@ func (r *reader) document(input string, text []byte) error {
 		// Braces may begin a document in YAML, too.
 	}
 	raw, err := yaml.YAMLToJSONStrict(text)
-	if err != nil {
+	if err != nil && bytes.Contains(text, []byte("<<:")) {
+		// A key that a merge key brings may be set again.
+		if merged, mergeErr := yaml.YAMLToJSON(text); mergeErr == nil {
+			raw, err = merged, nil
+		}
+	}
+	switch {
+	case err != nil && bytes.Contains(text, []byte("{{")):
+		return fmt.Errorf("is no YAML; render the chart first, with helm template: %w", err)
+	case err != nil:
 		return fmt.Errorf("is no YAML: %w", err)
 	}
 	var tree any
@@ -108,21 +117,34 @@ func jsonStream(text []byte) ([]map[string]any, error) {
 	}
 }
 
-// add adds an object, or each item of a List.
+// add adds an object, or each item of a List. An item that is no object is a problem, and the others are added.
 func (r *reader) add(input string, tree map[string]any) error {
 	object := &unstructured.Unstructured{Object: tree}
 	if object.GetKind() == "" || object.GetAPIVersion() == "" {
 		return errors.New("is no object: an object has apiVersion, kind and metadata")
 	}
-	if !object.IsList() {
+	items, isList := tree["items"].([]any)
+	if !isList || !strings.HasSuffix(object.GetKind(), "List") {
 		r.objects = append(r.objects, source{object, input})
 		return nil
 	}
-	return object.EachListItem(func(item runtime.Object) error {
-		typed, ok := item.(*unstructured.Unstructured)
-		if !ok {
-			return fmt.Errorf("has an item of a list that is no object: %T", item)
+	var problems []error
+	for i, item := range items {
+		if err := r.addItem(input, object, item); err != nil {
+			problems = append(problems, fmt.Errorf("items[%d]: %w", i, err))
 		}
-		return r.add(input, typed.Object)
-	})
+	}
+	return errors.Join(problems...)
+}
+
+// addItem adds an item of a list. In a list of one kind, as API servers return it, items have no kind of their own.
+func (r *reader) addItem(input string, list *unstructured.Unstructured, item any) error {
+	tree, isObject := item.(map[string]any)
+	if !isObject {
+		return errors.New("is no object: an object has apiVersion, kind and metadata")
+	}
+	if kind := strings.TrimSuffix(list.GetKind(), "List"); tree["kind"] == nil && kind != "" {
+		tree["kind"], tree["apiVersion"] = kind, list.GetAPIVersion()
+	}
+	return r.add(input, tree)
 }

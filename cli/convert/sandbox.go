@@ -8,8 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -31,7 +31,8 @@ func (c *conversion) sandbox(from *corev1.PodSpec) *v1alpha.SandboxRuntime {
 		}
 	}
 	for _, secret := range from.ImagePullSecrets {
-		if named := (v1alpha.ImagePullSecretReference{Name: secret.Name}); !slices.Contains(to.ImagePullSecrets, named) {
+		named := v1alpha.ImagePullSecretReference{Name: secret.Name}
+		if secret.Name != "" && !slices.Contains(to.ImagePullSecrets, named) {
 			to.ImagePullSecrets = append(to.ImagePullSecrets, named)
 		}
 	}
@@ -39,7 +40,6 @@ func (c *conversion) sandbox(from *corev1.PodSpec) *v1alpha.SandboxRuntime {
 	for i := range from.Volumes {
 		kept[from.Volumes[i].Name] = attachable(&from.Volumes[i])
 	}
-	// Ports of containers come first: a port of an init container gives way to theirs.
 	for i := range from.Containers {
 		path := fmt.Sprintf("%s.containers[%d]", podPath, i)
 		container := c.container(&from.Containers[i], path, kept)
@@ -52,12 +52,17 @@ func (c *conversion) sandbox(from *corev1.PodSpec) *v1alpha.SandboxRuntime {
 	for i := range from.InitContainers {
 		path := fmt.Sprintf("%s.initContainers[%d]", podPath, i)
 		to.InitContainers = append(to.InitContainers, c.container(&from.InitContainers[i], path, kept))
+		c.needsPrivileges(&from.InitContainers[i], from.SecurityContext, path)
 	}
 	return to
 }
 
-// maxGrace is the longest grace period of a Workload, in seconds.
-const maxGrace = 600
+// Bounds of a Workload, in seconds and in numbers of probes.
+const (
+	maxGrace        = 600
+	maxProbeSeconds = 3600
+	maxThreshold    = 1000
+)
 
 func (c *conversion) grace(seconds *int64) *int64 {
 	if seconds == nil {
@@ -83,11 +88,12 @@ func (c *conversion) container(from *corev1.Container, path string, kept map[str
 		Resources: c.resources(&from.Resources, path+".resources"),
 	}
 	c.pullPolicy(from, path)
-	renamed := c.convertPorts(&to, from.Ports, path)
-	to.ReadinessProbe = c.probe(from.ReadinessProbe, path+".readinessProbe", renamed)
-	to.LivenessProbe = c.probe(from.LivenessProbe, path+".livenessProbe", renamed)
-	to.StartupProbe = c.probe(from.StartupProbe, path+".startupProbe", renamed)
-	to.Lifecycle = c.lifecycle(from.Lifecycle, path+".lifecycle", renamed)
+	c.capabilities(from, path)
+	to.Ports = portsOf(from.Ports)
+	to.ReadinessProbe = c.probe(from.ReadinessProbe, path+".readinessProbe")
+	to.LivenessProbe = c.probe(from.LivenessProbe, path+".livenessProbe")
+	to.StartupProbe = c.probe(from.StartupProbe, path+".startupProbe")
+	to.Lifecycle = c.lifecycle(from.Lifecycle, path+".lifecycle")
 	if context := from.SecurityContext; context != nil {
 		wanted := v1alpha.ContainerSecurityContext{
 			RunAsUser: context.RunAsUser, RunAsGroup: context.RunAsGroup, RunAsNonRoot: context.RunAsNonRoot,
@@ -104,14 +110,14 @@ func (c *conversion) container(from *corev1.Container, path string, kept map[str
 			continue
 		}
 		to.VolumeAttachments = append(to.VolumeAttachments, v1alpha.VolumeAttachment{
-			Name: mount.Name, MountPath: new(mount.MountPath), ReadOnly: mount.ReadOnly, SubPath: mount.SubPath,
+			Name: mount.Name, MountPath: new(absolute(mount.MountPath)), ReadOnly: mount.ReadOnly, SubPath: mount.SubPath,
 		})
 	}
 	return to
 }
 
-// podIndex is the label by which Pods of a StatefulSet know their index.
-const podIndex = "apps.kubernetes.io/pod-index"
+// ofControllers are labels that controllers of Kubernetes set on Pods, and no Instance has.
+var ofControllers = []string{appsv1.DefaultDeploymentUniqueLabelKey, appsv1.ControllerRevisionHashLabelKey}
 
 // source converts the source of a variable. ok is false for a source that no cell has; its variable is left out.
 func (c *conversion) source(from *corev1.EnvVarSource, path string) (source *corev1.EnvVarSource, ok bool) {
@@ -130,7 +136,12 @@ func (c *conversion) source(from *corev1.EnvVarSource, path string) (source *cor
 			return nil, false
 		}
 	case to.FieldRef != nil:
-		to.FieldRef.FieldPath = strings.Replace(to.FieldRef.FieldPath, podIndex, v1alpha.LabelInstanceIndex, 1)
+		switch to.FieldRef.FieldPath {
+		case templates.FieldLabels + "['" + appsv1.PodIndexLabel + "']":
+			to.FieldRef.FieldPath = templates.FieldLabels + "['" + v1alpha.LabelInstanceIndex + "']"
+		case templates.FieldLabels + "['" + appsv1.StatefulSetPodNameLabel + "']":
+			to.FieldRef.FieldPath = templates.FieldName
+		}
 		field, key, known := templates.SplitFieldPath(to.FieldRef.FieldPath)
 		if !known || field == templates.FieldAnnotations && !templates.IsPlainAnnotation(key) && key != v1alpha.AnnotationProjectName {
 			c.lose(podfields.Loss{Path: path + ".fieldRef",
@@ -138,21 +149,37 @@ func (c *conversion) source(from *corev1.EnvVarSource, path string) (source *cor
 					", annotations without a domain"})
 			return nil, false
 		}
+		if _, tracked := trackerOf(key); field == templates.FieldLabels &&
+			(tracked && key != v1alpha.LabelInstanceIndex || slices.Contains(ofControllers, key)) {
+			c.losef(path+".fieldRef", "no Instance has label %s", key)
+			return nil, false
+		}
 	}
 	return to, true
 }
 
 // probe returns a probe of the Instance itself. The table lists a probe of another host.
-func (c *conversion) probe(from *corev1.Probe, path string, renamed map[string]intstr.IntOrString) *corev1.Probe {
+func (c *conversion) probe(from *corev1.Probe, path string) *corev1.Probe {
 	to := from.DeepCopy()
 	if to == nil {
 		return nil
 	}
 	if to.HTTPGet != nil {
-		to.HTTPGet.Host, to.HTTPGet.Port = "", renamedPort(to.HTTPGet.Port, renamed)
+		to.HTTPGet.Host = ""
 	}
 	if to.TCPSocket != nil {
-		to.TCPSocket.Host, to.TCPSocket.Port = "", renamedPort(to.TCPSocket.Port, renamed)
+		to.TCPSocket.Host = ""
+	}
+	for _, of := range []struct {
+		name  string
+		value *int32
+		bound int64
+	}{
+		{"initialDelaySeconds", &to.InitialDelaySeconds, maxProbeSeconds}, {"timeoutSeconds", &to.TimeoutSeconds, maxProbeSeconds},
+		{"periodSeconds", &to.PeriodSeconds, maxProbeSeconds}, {"successThreshold", &to.SuccessThreshold, maxThreshold},
+		{"failureThreshold", &to.FailureThreshold, maxThreshold},
+	} {
+		*of.value = int32(c.atMost(int64(*of.value), of.bound, path+"."+of.name)) //nolint:gosec // at most the bound
 	}
 	if grace := to.TerminationGracePeriodSeconds; grace != nil {
 		to.TerminationGracePeriodSeconds = new(c.atMost(*grace, maxGrace, path+".terminationGracePeriodSeconds"))
@@ -161,13 +188,13 @@ func (c *conversion) probe(from *corev1.Probe, path string, renamed map[string]i
 }
 
 // lifecycle converts the handlers that a Workload supports. The table lists the others.
-func (c *conversion) lifecycle(from *corev1.Lifecycle, path string, renamed map[string]intstr.IntOrString) *corev1.Lifecycle {
+func (c *conversion) lifecycle(from *corev1.Lifecycle, path string) *corev1.Lifecycle {
 	if from == nil {
 		return nil
 	}
 	to := &corev1.Lifecycle{
-		PostStart: c.handler(from.PostStart, path+".postStart", renamed),
-		PreStop:   c.handler(from.PreStop, path+".preStop", renamed),
+		PostStart: c.handler(from.PostStart, path+".postStart"),
+		PreStop:   c.handler(from.PreStop, path+".preStop"),
 	}
 	if *to == (corev1.Lifecycle{}) {
 		return nil
@@ -175,13 +202,13 @@ func (c *conversion) lifecycle(from *corev1.Lifecycle, path string, renamed map[
 	return to
 }
 
-func (c *conversion) handler(from *corev1.LifecycleHandler, path string, renamed map[string]intstr.IntOrString) *corev1.LifecycleHandler {
+func (c *conversion) handler(from *corev1.LifecycleHandler, path string) *corev1.LifecycleHandler {
 	if from == nil || from.TCPSocket != nil {
 		return nil
 	}
 	to := from.DeepCopy()
 	if to.HTTPGet != nil {
-		to.HTTPGet.Host, to.HTTPGet.Port = "", renamedPort(to.HTTPGet.Port, renamed)
+		to.HTTPGet.Host = ""
 	}
 	if to.Sleep != nil {
 		if to.Sleep.Seconds < 1 {
@@ -210,11 +237,44 @@ func (c *conversion) workingDir(from, path string) string {
 		return from
 	}
 	c.losef(path+".workingDir", "must be absolute; it is /%s here", from)
-	return "/" + from
+	return absolute(from)
 }
 
+// absolute returns a path as nodes take it: a relative one begins at the root.
+func absolute(path string) string {
+	if path == "" || strings.HasPrefix(path, "/") {
+		return path
+	}
+	return "/" + path
+}
+
+// capabilities lists the capabilities that a container adds. Cells drop all others anyway.
+func (c *conversion) capabilities(from *corev1.Container, path string) {
+	if context := from.SecurityContext; context != nil && context.Capabilities != nil && len(context.Capabilities.Add) > 0 {
+		c.losef(path+".securityContext.capabilities.add", "the operator of a cell decides which capabilities containers keep")
+	}
+}
+
+// needsPrivileges lists an init container that fails without the privileges that no cell gives it: the Instance does
+// not start then.
+func (c *conversion) needsPrivileges(from *corev1.Container, pod *corev1.PodSecurityContext, path string) {
+	context := ptr.Deref(from.SecurityContext, corev1.SecurityContext{})
+	user := context.RunAsUser
+	if user == nil && pod != nil {
+		user = pod.RunAsUser
+	}
+	switch {
+	case ptr.Deref(context.Privileged, false), context.Capabilities != nil && len(context.Capabilities.Add) > 0:
+		c.losef(path, "init container %s is not privileged; if it fails, the Instance does not start: remove it, or change it", from.Name)
+	case ptr.Deref(user, -1) == 0:
+		c.losef(path, "init container %s is user 0 without capabilities; if it fails, as chown does, the Instance does not "+
+			"start: remove it, or set fsGroup", from.Name)
+	}
+}
+
+// attachable reports whether cells attach a volume. One without a source is an emptyDir in Kubernetes.
 func attachable(volume *corev1.Volume) bool {
-	return volume.ConfigMap != nil || volume.Secret != nil || volume.EmptyDir != nil
+	return volume.VolumeSource == (corev1.VolumeSource{}) || volume.ConfigMap != nil || volume.Secret != nil || volume.EmptyDir != nil
 }
 
 // volumes converts the volumes that a container mounts.
@@ -230,13 +290,15 @@ func (c *conversion) volumes(from []corev1.Volume, sandbox *v1alpha.SandboxRunti
 		volume := from[i].DeepCopy()
 		switch {
 		case !attachable(volume):
-			// The table lists it.
+			if len(podfields.Losses(volume, "")) == 0 {
+				// The table lists all others.
+				c.losef(fmt.Sprintf("%s.volumes[%d]", podPath, i), "cells attach configMap, secret and emptyDir volumes")
+			}
 		case !mounted[volume.Name]:
 			c.losef(fmt.Sprintf("%s.volumes[%d]", podPath, i), "no container mounts it")
 		default:
-			if dir := volume.EmptyDir; dir != nil && dir.SizeLimit != nil && dir.SizeLimit.IsZero() {
-				// For Kubernetes, it is no limit.
-				dir.SizeLimit = nil
+			if volume.VolumeSource == (corev1.VolumeSource{}) {
+				volume.EmptyDir = &corev1.EmptyDirVolumeSource{}
 			}
 			to = append(to, v1alpha.InstanceVolume{Name: volume.Name, InstanceVolumeSource: v1alpha.InstanceVolumeSource{
 				ConfigMap: volume.ConfigMap, Secret: volume.Secret, EmptyDir: volume.EmptyDir,

@@ -4,17 +4,18 @@
 package convert
 
 import (
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// resources converts the resources of a container. Kubernetes ignores an amount of zero.
+// resources converts the resources of a container. Kubernetes ignores a device of amount zero.
 func (c *conversion) resources(from *corev1.ResourceRequirements, path string) *v1alpha.ContainerResourceRequirements {
 	to := &v1alpha.ContainerResourceRequirements{
 		Limits: c.amounts(from.Limits, path+".limits"), Requests: c.amounts(from.Requests, path+".requests"),
@@ -22,24 +23,21 @@ func (c *conversion) resources(from *corev1.ResourceRequirements, path string) *
 	if len(to.Limits)+len(to.Requests) == 0 {
 		return nil
 	}
-	for _, name := range slices.Sorted(maps.Keys(to.Requests)) {
-		if _, limited := to.Limits[name]; !limited && name == corev1.ResourceMemory {
-			c.losef(path+".limits."+string(name), "no container has more than the size of its Instance: without a limit it has "+
-				"its request and what the other containers leave; choose a size with --instance-type, or set a limit")
-		}
-	}
 	return to
 }
 
 func (c *conversion) amounts(from corev1.ResourceList, path string) corev1.ResourceList {
 	to := corev1.ResourceList{}
 	for _, name := range slices.Sorted(maps.Keys(from)) {
-		switch amount := from[name]; {
-		case amount.IsZero():
-		case name != corev1.ResourceCPU && name != corev1.ResourceMemory && name != corev1.ResourceEphemeralStorage:
-			c.losef(path+"."+string(name), "cells attach no devices; an instance type may name what the operator offers")
-		default:
+		amount := from[name]
+		switch {
+		case name == corev1.ResourceCPU || name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage:
 			to[name] = amount
+		case amount.IsZero():
+		case strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix):
+			c.losef(path+"."+string(name), "cells have no huge pages")
+		default:
+			c.losef(path+"."+string(name), "cells attach no devices; an instance type may name what the operator offers")
 		}
 	}
 	if len(to) == 0 {
@@ -48,18 +46,30 @@ func (c *conversion) amounts(from corev1.ResourceList, path string) corev1.Resou
 	return to
 }
 
-// sizeOf returns the size of an Instance in the resources that all of its containers name: the default type may be
-// smaller.
-func sizeOf(sandbox *v1alpha.SandboxRuntime) corev1.ResourceList {
-	sum := templates.InstanceSize(&v1alpha.InstanceSpec{Runtime: v1alpha.InstanceRuntimeSpec{Sandbox: sandbox}}, nil)
-	maps.DeleteFunc(sum, func(name corev1.ResourceName, _ resource.Quantity) bool {
-		return slices.ContainsFunc(sandbox.Containers, func(container v1alpha.SandboxContainer) bool {
-			_, names := templates.ContainerSize(&container)[name]
-			return !names
-		})
-	})
-	if len(sum) == 0 {
-		return nil
+// size gives the Instance the sum of its containers' limits, where all have one: its instance type may be smaller.
+// Otherwise the size is the type's, and what no container may exceed. The type is known to the project alone.
+func (c *conversion) size(runtime *v1alpha.InstanceRuntimeSpec) {
+	sum := templates.InstanceSize(&v1alpha.InstanceSpec{Runtime: v1alpha.InstanceRuntimeSpec{Sandbox: runtime.Sandbox}}, nil)
+	var open, least []string
+	for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+		amount, named := sum[name]
+		unlimited := func(container v1alpha.SandboxContainer) bool { return !templates.IsLimited(&container, name) }
+		switch {
+		case !named:
+		case slices.ContainsFunc(runtime.Sandbox.Containers, unlimited):
+			open = append(open, string(name))
+			least = append(least, fmt.Sprintf("%s %s", name, amount.String()))
+		case c.InstanceType == "":
+			if runtime.Resources.Requests == nil {
+				runtime.Resources.Requests = corev1.ResourceList{}
+			}
+			runtime.Resources.Requests[name] = amount
+		}
 	}
-	return sum
+	if len(open) > 0 && c.InstanceType == "" {
+		c.losef(podPath+".containers",
+			"not every container has a limit of %s: the Instance has the size of its instance type, and no container has more; "+
+				"if the default type has less than %s, choose another in --instance-type, or set spec.template.spec.runtime.resources.requests of %s",
+			strings.Join(open, " and "), strings.Join(least, " and "), strings.Join(open, " and "))
+	}
 }

@@ -20,11 +20,12 @@ func (c *conversion) variables(to *v1alpha.SandboxContainer, from []corev1.EnvVa
 	for i, variable := range from {
 		last[variable.Name] = i
 	}
-	var dropped []string
+	var dropped, set []string
 	for i, variable := range from {
 		path := fmt.Sprintf("%s.env[%d]", path, i)
 		if last[variable.Name] != i {
 			c.losef(path, "%s is set again, and the last value counts", variable.Name)
+			set = append(set, variable.Name)
 			continue
 		}
 		source, ok := c.source(variable.ValueFrom, path+".valueFrom")
@@ -33,16 +34,16 @@ func (c *conversion) variables(to *v1alpha.SandboxContainer, from []corev1.EnvVa
 			continue
 		}
 		if name, refers := refersTo(variable.Value, dropped); refers {
-			c.losef(path+".value", "refers to %s, which is not carried over: the text $(%s) stays", name, name)
+			c.losef(path+".value", "refers to %s, which is not carried over: the reference stays as it is written", name)
 			// What refers to this one contains that text, too.
 			dropped = append(dropped, variable.Name)
+		} else if name, refers := refersTo(variable.Value, set); refers {
+			c.losef(path+".value", "refers to the value that %s has before it is set again: write the value out", name)
 		}
+		set = slices.DeleteFunc(set, func(name string) bool { return name == variable.Name })
 		to.Env = append(to.Env, corev1.EnvVar{Name: variable.Name, Value: variable.Value, ValueFrom: source})
 	}
-	for _, list := range []struct {
-		name  string
-		texts []string
-	}{{"command", to.Command}, {"args", to.Args}} {
+	for _, list := range textsOf(to) {
 		for i, text := range list.texts {
 			if name, refers := refersTo(text, dropped); refers {
 				c.losef(fmt.Sprintf("%s.%s[%d]", path, list.name, i), "refers to %s, which is not carried over or contains what is not", name)
@@ -51,14 +52,51 @@ func (c *conversion) variables(to *v1alpha.SandboxContainer, from []corev1.EnvVa
 	}
 }
 
-// referencePattern finds the references to variables in a text; $$ is an escaped dollar sign.
-var referencePattern = regexp.MustCompile(`\$\$|\$\(([^()\s]+)\)`)
+// texts are a list of texts of a container, such as its arguments.
+type texts struct {
+	name  string
+	texts []string
+}
+
+// textsOf are the texts of a container that a runtime or a shell expands.
+func textsOf(of *v1alpha.SandboxContainer) []texts {
+	found := []texts{{"command", of.Command}, {"args", of.Args}}
+	add := func(name string, action *corev1.ExecAction) {
+		if action != nil {
+			found = append(found, texts{name + ".exec.command", action.Command})
+		}
+	}
+	for _, probe := range []struct {
+		name string
+		of   *corev1.Probe
+	}{{"readinessProbe", of.ReadinessProbe}, {"livenessProbe", of.LivenessProbe}, {"startupProbe", of.StartupProbe}} {
+		if probe.of != nil {
+			add(probe.name, probe.of.Exec)
+		}
+	}
+	if of.Lifecycle == nil {
+		return found
+	}
+	for _, handler := range []struct {
+		name string
+		of   *corev1.LifecycleHandler
+	}{{"lifecycle.postStart", of.Lifecycle.PostStart}, {"lifecycle.preStop", of.Lifecycle.PreStop}} {
+		if handler.of != nil {
+			add(handler.name, handler.of.Exec)
+		}
+	}
+	return found
+}
+
+// referencePattern finds the references to variables in a text, by Kubernetes and by a shell; $$ is an escaped dollar
+// sign.
+var referencePattern = regexp.MustCompile(`\$\$|\$\(([^()\s]+)\)|\$\{([A-Za-z_][A-Za-z0-9_]*)|\$([A-Za-z_][A-Za-z0-9_]*)`)
 
 // refersTo returns the first of some variables that a text refers to.
 func refersTo(text string, names []string) (name string, refers bool) {
 	for _, match := range referencePattern.FindAllStringSubmatch(text, -1) {
-		if slices.Contains(names, match[1]) {
-			return match[1], true
+		if name := match[1] + match[2] + match[3]; slices.Contains(names, name) {
+			return name, true
 		}
 	}
 	return "", false

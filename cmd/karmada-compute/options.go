@@ -214,7 +214,7 @@ func (o *options) addFlags(groups *cliflag.NamedFlagSets) {
 	webhooks.StringVar(&o.webhook.namespaces, "admission-namespace-selector", "",
 		"Label selector of the namespaces in projects whose objects admission reviews. --project-sweep finds the first "+
 			"Workload of a project that admission does not review. Default: all namespaces.")
-	webhooks.Int64Var(&o.webhook.bounds.TemplateBytes, "max-template-bytes", 64<<10,
+	webhooks.Int64Var(&o.webhook.bounds.TemplateBytes, "max-template-bytes", validation.TemplateBytes,
 		"Largest template of a Workload in bytes, encoded as JSON. Each Instance has a copy of it in its cell and in its "+
 			"project. Larger templates that are stored already may not grow. 0: no limit.")
 	webhooks.Int64Var(&o.webhook.bounds.CityBytes, "max-city-bytes", 64<<20,

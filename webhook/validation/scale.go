@@ -14,6 +14,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
+// LeastReplicas is how few Instances a placement may have in one city.
+const LeastReplicas = 1
+
 // maxReplicas is how many Instances a placement may have in one city.
 const maxReplicas = 5000
 
@@ -24,7 +27,7 @@ const (
 )
 
 func (p *problems) scale(at place, scale *v1alpha.HorizontalScaleSettings) {
-	within(p, at.child("minReplicas"), &scale.MinReplicas, 1, maxReplicas)
+	within(p, at.child("minReplicas"), &scale.MinReplicas, LeastReplicas, maxReplicas)
 	if scale.MaxReplicas != nil {
 		limit := *scale.MaxReplicas
 		item := at.child("maxReplicas")

@@ -17,6 +17,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
+// TemplateBytes is the default maximum of a template.
+const TemplateBytes = 64 << 10
+
 // Bounds are the maximum sizes of a Workload. Its template is copied into every Instance, in the cell and in the
 // project.
 type Bounds struct {

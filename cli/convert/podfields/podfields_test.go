@@ -101,8 +101,9 @@ func TestLosses(t *testing.T) {
 	pod := &corev1.PodSpec{
 		RestartPolicy: corev1.RestartPolicyAlways, SchedulerName: "default-scheduler", HostNetwork: true,
 		// Nothing is lost with an empty list or struct.
-		Affinity: &corev1.Affinity{}, HostAliases: []corev1.HostAlias{}, NodeSelector: map[string]string{},
+		Affinity: &corev1.Affinity{}, HostAliases: []corev1.HostAlias{},
 		Tolerations: []corev1.Toleration{{Key: "a"}}, AutomountServiceAccountToken: new(false), EnableServiceLinks: new(true),
+		NodeSelector: map[string]string{"kubernetes.io/os": "linux"}, SetHostnameAsFQDN: new(false), HostUsers: new(false),
 		Containers: []corev1.Container{{Name: "a", ImagePullPolicy: "Always"}, {
 			Name: "b", ReadinessProbe: &corev1.Probe{ProbeHandler: corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Host: "h", Path: "/"}}},
 			VolumeMounts: []corev1.VolumeMount{{Name: "c", SubPathExpr: "$(A)"}},
@@ -118,7 +119,7 @@ func TestLosses(t *testing.T) {
 	}
 	want := []string{
 		"spec.volumes[0].hostPath", "spec.containers[1].volumeMounts[0].subPathExpr",
-		"spec.containers[1].readinessProbe.httpGet.host", "spec.hostNetwork", "spec.tolerations", "spec.enableServiceLinks",
+		"spec.containers[1].readinessProbe.httpGet.host", "spec.hostNetwork", "spec.tolerations", "spec.hostUsers",
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("lost are %q\nwant %q", got, want)
