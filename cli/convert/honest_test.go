@@ -81,11 +81,17 @@ func place(path string) string {
 	return path
 }
 
+var (
+	amount       = regexp.MustCompile(`\.(limits|requests|sizeLimit|divisor)(\.|$)`)
+	unknownField = regexp.MustCompile(`unknown field "([^"]+)"`)
+)
+
 // text is a value as text: of equal quantities the same.
 func (l leaf) text() string {
-	amount := regexp.MustCompile(`\.(limits|requests|sizeLimit|divisor)(\.|$)`)
-	if quantity, err := resource.ParseQuantity(fmt.Sprint(l.value)); err == nil && amount.MatchString(l.path) {
-		return fmt.Sprint(quantity.AsApproximateFloat64())
+	if amount.MatchString(l.path) {
+		if quantity, err := resource.ParseQuantity(fmt.Sprint(l.value)); err == nil {
+			return fmt.Sprint(quantity.AsApproximateFloat64())
+		}
 	}
 	encoded, _ := json.Marshal(l.value)
 	return string(encoded)
@@ -117,14 +123,14 @@ var ofServer = regexp.MustCompile(`^(apiVersion|kind|status.*|spec\.selector.*|s
 
 // defaults are fields with their default values in Kubernetes, and fields whose values are judged together with others.
 var defaults = regexp.MustCompile(`^spec\.(strategy\.type="(RollingUpdate|Recreate)"|updateStrategy\.type="RollingUpdate"|podManagementPolicy="OrderedReady"|` +
-	`updateStrategy\.rollingUpdate\.partition=0|minReadySeconds=0|persistentVolumeClaimRetentionPolicy\.when\w+="Retain"|replicas=1|` +
+	`updateStrategy\.rollingUpdate\.partition=0|ordinals\.start=0|minReadySeconds=0|persistentVolumeClaimRetentionPolicy\.when\w+="Retain"|replicas=1|` +
 	`template\.spec\.(restartPolicy="Always"|dnsPolicy="ClusterFirst"|schedulerName="default-scheduler"|enableServiceLinks=(true|false)|` +
 	`automountServiceAccountToken=(true|false)|shareProcessNamespace=false|setHostnameAsFQDN=false|hostUsers=true|priority=0|preemptionPolicy="PreemptLowerPriority"|` +
 	`os\.name="linux"|nodeSelector\.kubernetes\.io/os="linux"|serviceAccount(Name)?="default"|host(Network|PID|IPC)=false|` +
 	`(containers\[\d+\]\.|initContainers\[\d+\]\.|)securityContext\.(privileged=false|allowPrivilegeEscalation=false|procMount="Default"|` +
-	`capabilities\.drop\[\d+\]=.*|seccompProfile\.type="RuntimeDefault"|appArmorProfile\.type="RuntimeDefault"|fsGroupChangePolicy=.*|supplementalGroupsPolicy="Merge")|` +
+	`capabilities\.drop\[\d+\]=.*|seccompProfile\.type="RuntimeDefault"|appArmorProfile\.type="RuntimeDefault"|fsGroupChangePolicy="\w+"|supplementalGroupsPolicy="Merge")|` +
 	`(initC|c)ontainers\[\d+\]\.(imagePullPolicy=.*|terminationMessagePath="/dev/termination-log"|terminationMessagePolicy="File"|ports\[\d+\]\.hostPort=0|` +
-	`.*\.initialDelaySeconds=0|resources\..*="?0"?|volumeMounts\[\d+\]\.(readOnly=false|recursiveReadOnly="Disabled"|mountPropagation="None")|` +
+	`.*\.initialDelaySeconds=0|lifecycle\..*\.sleep\.seconds=0|resources\..*="?0"?|volumeMounts\[\d+\]\.(readOnly=false|recursiveReadOnly="Disabled"|mountPropagation="None")|` +
 	`(env|ports)\[\d+\].*)))$`)
 
 // checkObject checks that each field of an object is in the Workloads or in the list, unless it is empty or a default,
@@ -175,7 +181,7 @@ var keyed = regexp.MustCompile(`^(.*\.(?:volumes|env)\[\d+\])\.name$`)
 func isListed(path string, losses []Loss) bool {
 	return slices.ContainsFunc(losses, func(loss Loss) bool {
 		of := loss.Path
-		if match := regexp.MustCompile(`unknown field "([^"]+)"`).FindStringSubmatch(loss.Why); match != nil {
+		if match := unknownField.FindStringSubmatch(loss.Why); match != nil {
 			of = match[1]
 		}
 		if of == "" || of == podPath+".containers" {

@@ -125,7 +125,9 @@ func lossesOfStruct(value reflect.Value, path string) []Loss {
 func isEmpty(value reflect.Value) bool {
 	switch value.Kind() {
 	case reflect.Pointer:
-		return value.IsNil() || value.Elem().Kind() == reflect.Struct && isEmpty(value.Elem())
+		// A number or a flag that is zero may ask for something.
+		kind := value.Type().Elem().Kind()
+		return value.IsNil() || (kind == reflect.Struct || kind == reflect.String) && isEmpty(value.Elem())
 	case reflect.Slice, reflect.Map:
 		return value.Len() == 0
 	case reflect.Struct:
