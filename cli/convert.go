@@ -25,7 +25,9 @@ func (c *command) convertCommand() *cobra.Command {
 		Short: "Convert Deployments and StatefulSets to Workloads",
 		Long: "Convert the Deployments and StatefulSets in a file to Workloads, and print them as YAML with the ConfigMaps and " +
 			"Secrets in the file that\n" +
-			"they name. Fields without an equivalent are listed on stderr. Nothing is sent to an API server.",
+			"they name. Fields without an equivalent are listed on stderr. Nothing is sent to an API server. The exit code is 1 " +
+			"if an object cannot\n" +
+			"be read, or runs Pods and cannot become a Workload, such as a DaemonSet; the others are converted.",
 		Example: c.examples("\n  %s convert -f deployment.yaml --city DFW | kubectl apply -f -"),
 		Args:    cobra.NoArgs,
 		RunE: c.run(func(context.Context, []string) error {
@@ -85,6 +87,9 @@ func (c *command) open(names []string) (inputs []convert.Input, closeAll func(),
 		if name == "-" {
 			inputs = append(inputs, convert.Input{Name: "stdin", Reader: c.Streams.In})
 			continue
+		}
+		if strings.HasPrefix(name, "http://") || strings.HasPrefix(name, "https://") {
+			return nil, closeAll, fmt.Errorf("%s is a URL, and nothing is downloaded here: curl -L %s | kubectl compute convert -f -", name, name)
 		}
 		paths := []string{name}
 		if info, err := os.Stat(name); err != nil {

@@ -38,7 +38,7 @@ func TestConvertCommand(t *testing.T) {
 	}
 	for want, args := range map[string][]string{
 		"--filename": {"--city", "DFW"}, "--city": {"-f", "-"}, "no such file": {"-f", "/does/not/exist", "--city", "DFW"},
-		"no Deployment": {"-f", "-", "--city", "DFW"},
+		"is a URL": {"-f", "https://example.com/a.yaml", "--city", "DFW"}, "no Deployment": {"-f", "-", "--city", "DFW"},
 	} {
 		if out, _, err := run("", args...); err == nil || !strings.Contains(err.Error(), want) || out != "" {
 			t.Errorf("%v: %v, want %q", args, err, want)

@@ -97,7 +97,8 @@ func TestManifestsThatCannotBeConverted(t *testing.T) {
 			"{}}}": "file: Deployment web is not converted: spec.template.spec.containers: " +
 			"it has no container",
 		"{apiVersion: apps/v1, kind: Deployment, spec: {template: {spec: {containers: [{name: a}]}}}}": "it has no name",
-		"{apiVersion: v1, kind: List, items: [1]}":                                                     "file, document 1: ",
+		"name: {{ .Values.name }}\n":               "file, document 1: is no YAML; render the chart first, with helm template",
+		"{apiVersion: v1, kind: List, items: [1]}": "file, document 1: ",
 		"{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: {spec: {containers: " +
 			"1}}}}": "file: Deployment web is not converted: ",
 	}
@@ -128,6 +129,7 @@ var defaultTrue = map[string]bool{"automountServiceAccountToken": true, "enableS
 func TestNothingIsLostSilently(t *testing.T) {
 	filler := randfill.NewWithSeed(1).NilChance(0).NumElements(1, 1).MaxDepth(12).Funcs(
 		func(i *intstr.IntOrString, _ randfill.Continue) { *i = intstr.FromInt32(80) },
+		func(m *corev1.MountPropagationMode, _ randfill.Continue) { *m = corev1.MountPropagationBidirectional },
 		func(p *corev1.ContainerRestartPolicy, _ randfill.Continue) { *p = corev1.ContainerRestartPolicyAlways },
 		func(s *string, _ randfill.Continue) { *s = "x" },
 		func(b *bool, _ randfill.Continue) { *b = true },
@@ -174,6 +176,42 @@ func TestNothingIsLostSilently(t *testing.T) {
 	check("volumeMounts", func(d *appsv1.Deployment) reflect.Value {
 		return reflect.ValueOf(&d.Spec.Template.Spec.Containers[0].VolumeMounts[0]).Elem()
 	})
+}
+
+// TestListsGoOn: an item that is no object costs itself, and the others are converted.
+func TestListsGoOn(t *testing.T) {
+	const good = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: good}, spec: {template: {spec: {containers: " +
+		"[{name: a, image: a}]}}}}"
+	result, err := manifestsOf("{apiVersion: v1, kind: List, items: [7, " + good + ", {kind: Service}]}")
+	if err != nil || len(result.Objects) != 1 {
+		t.Fatal(err, result)
+	}
+	problems := errors.Join(result.Problems...)
+	for _, want := range []string{"items[0]: is no object", "items[2]: is no object"} {
+		if problems == nil || !strings.Contains(problems.Error(), want) {
+			t.Errorf("errors %v, want %q", problems, want)
+		}
+	}
+}
+
+// TestTenMegabytes: a file of thousands of objects, and of a large one, is converted in a time that grows with its size
+// alone.
+func TestTenMegabytes(t *testing.T) {
+	var text strings.Builder
+	for i := range 4500 {
+		fmt.Fprintf(&text, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: conf-%d}\ndata: {a: %q}\n---\n", i, strings.Repeat("x", 1800))
+		fmt.Fprintf(&text, "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web-%d}\nspec: {template: {spec: {containers: "+
+			"[{name: a, image: 'registry.example.com/a:1', envFrom: [{configMapRef: {name: conf-%d}}]}]}}}\n---\n", i, i)
+		fmt.Fprintf(&text, "apiVersion: v1\nkind: Service\nmetadata: {name: service-%d}\nspec: {selector: {app: %q}}\n---\n",
+			i, strings.Repeat("y", 200))
+	}
+	if text.Len() < 10<<20 {
+		t.Fatalf("%d bytes", text.Len())
+	}
+	result, err := manifestsOf(text.String())
+	if err != nil || len(result.Objects) != 9000 || len(result.Problems) > 0 {
+		t.Errorf("%v: %d objects, %v", err, len(result.Objects), result.Problems)
+	}
 }
 
 func TestRollouts(t *testing.T) {

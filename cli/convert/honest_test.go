@@ -138,26 +138,47 @@ var defaults = regexp.MustCompile(`^spec\.(strategy\.type="(RollingUpdate|Recrea
 func checkObject(t *testing.T, object source, result *Result, out map[string]int) {
 	t.Helper()
 	var losses []Loss
+	var listed []string
 	for _, loss := range result.Losses {
 		if loss.Object == describe(object.Unstructured) {
 			losses = append(losses, loss)
+			listed = append(listed, listedPath(loss))
 		}
 	}
 	leaves := leavesOf(object.Object, "")
+	// lost are the fields that are not in the Workloads, and kept the others.
+	var lost, kept []leaf
 	for _, of := range leaves {
-		if ofServer.MatchString(of.path) || isEmptyLeaf(of) || isListed(of.path, losses) || isKept(of, out) {
+		if isEmptyLeaf(of) || isKept(of, out) {
+			kept = append(kept, of)
 			continue
 		}
-		// Variables and ports that are written twice, and ports without names, are in the Workload once.
+		lost = append(lost, of)
+		if ofServer.MatchString(of.path) || isListed(of.path, listed) {
+			continue
+		}
 		entry := of.path + "=" + of.text()
-		if defaults.MatchString(entry) && !(strings.Contains(of.path, ".env[") && !strings.Contains(of.path, "fieldRef")) {
-			continue
+		isVariable := strings.Contains(of.path, ".env[") && !strings.Contains(of.path, "fieldRef")
+		if isVariable || !defaults.MatchString(entry) {
+			t.Errorf("%s: %s is lost silently", describe(object.Unstructured), entry)
 		}
-		t.Errorf("%s: %s is lost silently", describe(object.Unstructured), entry)
 	}
-	for _, loss := range losses {
-		checkLoss(t, loss, leaves, out)
+	for i, loss := range losses {
+		if listed[i] != "" && !changed.MatchString(loss.Path) {
+			checkLoss(t, loss, lost, kept)
+		}
 	}
+}
+
+// listedPath is the field of a loss; "": of the whole object.
+func listedPath(loss Loss) string {
+	if match := unknownField.FindStringSubmatch(loss.Why); match != nil {
+		return match[1]
+	}
+	if loss.Path == podPath+".containers" {
+		return ""
+	}
+	return loss.Path
 }
 
 // isEmptyLeaf reports whether a field asks for nothing.
@@ -177,23 +198,22 @@ func isEmptyLeaf(of leaf) bool {
 // keyed is the name of a volume or of a variable.
 var keyed = regexp.MustCompile(`^(.*\.(?:volumes|env)\[\d+\])\.name$`)
 
-// isListed reports whether a loss is of a field or of what it is part of.
-func isListed(path string, losses []Loss) bool {
-	return slices.ContainsFunc(losses, func(loss Loss) bool {
-		of := loss.Path
-		if match := unknownField.FindStringSubmatch(loss.Why); match != nil {
-			of = match[1]
-		}
-		if of == "" || of == podPath+".containers" {
-			return false
-		}
-		if element := keyed.FindStringSubmatch(path); element != nil && strings.HasPrefix(of, element[1]+".") {
-			// The name of a volume or of a variable goes with its source.
-			return true
-		}
-		rest, isPart := strings.CutPrefix(path, of)
-		return isPart && (rest == "" || strings.ContainsAny(rest[:1], ".["))
+// isListed reports whether a field, or what it is part of, is in a list.
+func isListed(path string, listed []string) bool {
+	element := ""
+	if match := keyed.FindStringSubmatch(path); match != nil {
+		// The name of a volume or of a variable goes with its source.
+		element = match[1] + "."
+	}
+	return slices.ContainsFunc(listed, func(of string) bool {
+		return of != "" && (isPart(path, of) || element != "" && strings.HasPrefix(of, element))
 	})
+}
+
+// isPart reports whether a field is another one, or a part of it.
+func isPart(path, of string) bool {
+	rest, found := strings.CutPrefix(path, of)
+	return found && (rest == "" || strings.ContainsAny(rest[:1], ".["))
 }
 
 // isKept reports whether the Workloads have a field.
@@ -214,24 +234,15 @@ var changed = regexp.MustCompile(`^(metadata\.name|spec\.replicas|` + regexp.Quo
 	`\.(containers|(initContainers|containers)\[\d+\]|.*\.(env\[\d+\](\.value)?|(command|args)\[\d+\])))$`)
 
 // checkLoss checks that a listed field is not in the Workloads unchanged, and asks for something.
-func checkLoss(t *testing.T, loss Loss, leaves []leaf, out map[string]int) {
+func checkLoss(t *testing.T, loss Loss, lost, kept []leaf) {
 	t.Helper()
-	if loss.Path == "" || changed.MatchString(loss.Path) {
-		return
-	}
-	under, lost := 0, 0
-	for _, of := range leaves {
-		if !isListed(of.path, []Loss{loss}) {
-			continue
-		}
-		under++
+	under := func(of leaf) bool { return isPart(of.path, listedPath(loss)) }
+	asks := func(of leaf) bool {
 		entry := of.path + "=" + of.text()
-		isDefault := defaults.MatchString(entry) && !strings.Contains(entry, "ontainers[") && !strings.Contains(entry, "Retain")
-		if !isEmptyLeaf(of) && !isKept(of, out) && !isDefault {
-			lost++
-		}
+		return under(of) && (strings.Contains(entry, "ontainers[") || strings.Contains(entry, "Retain") || !defaults.MatchString(entry))
 	}
-	if under > 0 && lost == 0 {
+	if slices.ContainsFunc(kept, under) && !slices.ContainsFunc(lost, under) ||
+		slices.ContainsFunc(lost, under) && !slices.ContainsFunc(lost, asks) {
 		t.Errorf("listed, and not lost: %s", loss)
 	}
 }

@@ -212,6 +212,11 @@ func TestNamespaces(t *testing.T) {
 	if err != nil || len(result.Losses) > 0 || !strings.Contains(printed(t, result), "name: conf\n  namespace: prod") {
 		t.Errorf("%v, lost %v:\n%s", err, result.Losses, printed(t, result))
 	}
+	other, err := Manifests([]Input{{Name: "b", Reader: strings.NewReader(strings.ReplaceAll(web, "prod", "test") + "\n---\n" + web)}}, in)
+	if err != nil || len(other.Objects) != 1 || len(other.Problems) != 1 ||
+		!strings.Contains(other.Problems[0].Error(), "is in namespace test, and --namespace is prod") {
+		t.Errorf("another namespace: %v, %v", err, other.Problems)
+	}
 	result, err = manifestsOf(data + web)
 	if err != nil || len(result.Losses) != 2 || !strings.Contains(result.Losses[0].String(), "is not in the input in namespace prod") ||
 		!strings.Contains(result.Losses[1].String(), "no converted object in its namespace") {
