@@ -96,7 +96,7 @@ type HubObjects struct {
 // Summarize returns the summary.
 func Summarize(o *HubObjects, now time.Time) *Federation {
 	return &Federation{
-		Replicas: replicas(o, now), Cells: cells(o, now), Cities: cities(o), Repaired: repaired(o), BroadBindings: o.BroadBindings,
+		Replicas: replicas(o, now), Cells: cells(o, now), Cities: citiesOf(o), Repaired: repaired(o), BroadBindings: o.BroadBindings,
 	}
 }
 
@@ -250,7 +250,7 @@ func (o *HubObjects) inventoryOf(cell string) *int32 {
 	return nil
 }
 
-func cities(o *HubObjects) []City {
+func citiesOf(o *HubObjects) []City {
 	byName := map[string]*City{}
 	of := func(name string) *City {
 		name = strings.ToUpper(name)
