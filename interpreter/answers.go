@@ -124,11 +124,12 @@ func InterpretDependency(object *v1alpha.WorkloadDeployment) []configv1alpha1.De
 	return dependencies
 }
 
-// InterpretHealth reports whether all desired Instances of a deployment are Ready in its cell.
+// InterpretHealth reports whether all desired Instances of a deployment are Ready in its cell, and enough of them
+// Available.
 func InterpretHealth(observed *v1alpha.WorkloadDeployment) bool {
 	status := &observed.Status
 	return status.ObservedGeneration == observed.Generation &&
-		status.DesiredReplicas > 0 && status.ReadyReplicas >= status.DesiredReplicas &&
+		status.ReadyReplicas >= status.DesiredReplicas &&
 		meta.IsStatusConditionTrue(status.Conditions, v1alpha.ConditionAvailable)
 }
 

@@ -228,11 +228,11 @@ func TestInterpretHealth(t *testing.T) {
 		change func(*v1alpha.WorkloadDeployment)
 		want   bool
 	}{
-		"all Ready":       {change: func(*v1alpha.WorkloadDeployment) {}, want: true},
-		"one missing":     {change: func(d *v1alpha.WorkloadDeployment) { d.Status.ReadyReplicas = 1 }},
-		"not observed":    {change: func(d *v1alpha.WorkloadDeployment) { d.Status.ObservedGeneration = 3 }},
-		"not available":   {change: func(d *v1alpha.WorkloadDeployment) { d.Status.Conditions = nil }},
-		"nothing desired": {change: func(d *v1alpha.WorkloadDeployment) { d.Status.DesiredReplicas, d.Status.ReadyReplicas = 0, 0 }},
+		"all Ready":      {change: func(*v1alpha.WorkloadDeployment) {}, want: true},
+		"one missing":    {change: func(d *v1alpha.WorkloadDeployment) { d.Status.ReadyReplicas = 1 }},
+		"not observed":   {change: func(d *v1alpha.WorkloadDeployment) { d.Status.ObservedGeneration = 3 }},
+		"not available":  {change: func(d *v1alpha.WorkloadDeployment) { d.Status.Conditions = nil }},
+		"scaled to zero": {change: func(d *v1alpha.WorkloadDeployment) { d.Status.DesiredReplicas, d.Status.ReadyReplicas = 0, 0 }, want: true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

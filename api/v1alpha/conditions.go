@@ -5,8 +5,9 @@ package v1alpha
 
 // Condition types. The status types list the condition types of each kind.
 const (
-	// ConditionAvailable is True while at least one Instance is Available. An Instance is Available when it has been Ready
-	// for minReadySeconds.
+	// ConditionAvailable is True while enough Instances are Available: all that are wanted, but for as many as
+	// rollout.maxUnavailable and the disruption budget allow, and at least one. An Instance is Available when it has been
+	// Ready for minReadySeconds.
 	ConditionAvailable = "Available"
 	// ConditionProgressing is True while Instances are being created, replaced or deleted to match the spec. It is
 	// False when they match, and with reason ProgressDeadlineExceeded when there is no progress.
@@ -17,8 +18,12 @@ const (
 	ConditionDegraded = "Degraded"
 	// ConditionReplicasReady is True when every desired Instance is Ready.
 	ConditionReplicasReady = "ReplicasReady"
-	// ConditionReady is True while the Pod of an Instance is ready: its readiness probes succeed.
+	// ConditionReady is True while the Pod of an Instance is ready: its readiness probes succeed. On a Workload it is True
+	// while the Workload is Available and all its Instances match the newest spec. kstatus waits for it.
 	ConditionReady = "Ready"
+	// ConditionStalled, on a Workload, is True while the progress deadline is exceeded. It is absent otherwise. kstatus
+	// gives up at it.
+	ConditionStalled = "Stalled"
 	// ConditionProgrammed is True when the Pod of an Instance has a node.
 	ConditionProgrammed = "Programmed"
 	// ConditionQuotaGranted is True when the quota of an Instance is granted, or no quota is configured.
@@ -232,13 +237,15 @@ const (
 
 // Reasons of Available on a WorkloadDeployment.
 const (
-	// ReasonStableInstanceFound says that at least one Instance is Available.
+	// ReasonStableInstanceFound says that enough Instances are Available: all but as many as rollout.maxUnavailable
+	// allows, at least one.
 	ReasonStableInstanceFound = "StableInstanceFound"
-	// ReasonInstancesProvisioning says that no Instance is Available yet.
+	// ReasonInstancesProvisioning says that too few Instances are Available yet.
 	ReasonInstancesProvisioning = "InstancesProvisioning"
-	// ReasonQuotaNotGranted says that no Instance is Ready, and at least one waits for quota.
+	// ReasonQuotaNotGranted says that too few Instances are Available, and at least one waits for quota.
 	ReasonQuotaNotGranted = "QuotaNotGranted"
-	// ReasonReferencedDataNotReady says that no Instance is Ready, and at least one waits for a ConfigMap or Secret.
+	// ReasonReferencedDataNotReady says that too few Instances are Available, and at least one waits for a ConfigMap or
+	// Secret.
 	ReasonReferencedDataNotReady = "ReferencedDataNotReady"
 	// ReasonNoMatchingLocation says that the city has no location or no cell.
 	ReasonNoMatchingLocation = "NoMatchingLocation"
@@ -246,20 +253,32 @@ const (
 
 // Reasons of Available on a Workload and on its placements.
 const (
-	// ReasonAvailablePlacementFound says that at least one placement is available.
+	// ReasonAvailablePlacementFound says that enough Instances of the Workload are Available: all but as many as
+	// rollout.maxUnavailable and the disruption budget allow, at least one.
 	ReasonAvailablePlacementFound = "AvailablePlacementFound"
-	// ReasonNetworkProvisioning says that no Instance is Ready, and at least one waits for its network.
+	// ReasonNetworkProvisioning says that too few Instances are Available, and at least one waits for its network.
 	ReasonNetworkProvisioning = "NetworkProvisioning"
 	// ReasonNetworkNotFound says that the project does not have a network that the template names. Create it, or name
 	// another.
 	ReasonNetworkNotFound = "NetworkNotFound"
 	// ReasonNoAvailablePlacements says that no placement is available.
 	ReasonNoAvailablePlacements = "NoAvailablePlacements"
-	// ReasonAvailableDeploymentFound says that at least one deployment of the placement is available.
+	// ReasonAvailableDeploymentFound says that enough Instances of the placement are Available, counted as for the
+	// Workload.
 	ReasonAvailableDeploymentFound = "AvailableDeploymentFound"
+	// ReasonTooFewAvailable says that some Instances are Available, and too few of all that the cities want together.
+	ReasonTooFewAvailable = "TooFewAvailable"
 	// ReasonNoAvailableDeployments says that no deployment of the placement is available.
 	ReasonNoAvailableDeployments = "NoAvailableDeployments"
 )
+
+// ReasonScaledToZero says that no Instance is wanted: minReplicas is 0. It is a reason of Available=True on a
+// WorkloadDeployment, a placement and a Workload.
+const ReasonScaledToZero = "ScaledToZero"
+
+// ReasonNotSettled says that the Workload is not Available, or that the Instances do not match its newest spec. It is a
+// reason of Ready on a Workload, which is otherwise True because of Settled.
+const ReasonNotSettled = "NotSettled"
 
 // Reasons of Progressing and ReplicasReady.
 const (

@@ -228,8 +228,8 @@ type WorkloadStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions are Available and Progressing, Degraded during a rollout that fails, and InstanceTypeDeprecated and
-	// InstanceTypeDisabled when they apply.
+	// conditions are Available, Progressing and Ready, Degraded and Stalled during a rollout that fails, and
+	// InstanceTypeDeprecated and InstanceTypeDisabled when they apply.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

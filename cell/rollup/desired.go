@@ -74,7 +74,9 @@ func (s *summary) available() metav1.Condition {
 			reasons.Count(s.unlisted, "Instance is", "Instances are"))
 	}
 	switch {
-	case s.counts.AvailableReplicas > 0:
+	case s.scaledToZero:
+		condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonScaledToZero
+	case s.counts.AvailableReplicas >= s.needed:
 		condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonStableInstanceFound
 	case s.heldByQuota:
 		condition.Reason = v1alpha.ReasonQuotaNotGranted

@@ -129,6 +129,13 @@ func TestDesiredStatus(t *testing.T) {
 			[4]int32{2, 2, 2, 1},
 			"StableInstanceFound", false, false, "1 of 2",
 		},
+		"one of eight is Available": {
+			8, []v1alpha.Instance{instance("web-0", "h", "Available")}, [4]int32{1, 1, 8, 1}, "InstancesProvisioning", false, false, "1 of 8",
+		},
+		"none is wanted": {0, nil, [4]int32{}, "ScaledToZero", true, true, "0 of 0"},
+		"the last one is being deleted": {
+			0, []v1alpha.Instance{instance("web-0", "h", "Available", deleted)}, [4]int32{1, 0, 0, 0}, "ScaledToZero", false, true, "0 of 0",
+		},
 		"rolling": {
 			2,
 			[]v1alpha.Instance{instance("web-0", "old", "Available"), instance("web-1", "h", "Available")},
@@ -154,6 +161,7 @@ func TestDesiredStatus(t *testing.T) {
 			"StableInstanceFound", true, true, "",
 		},
 	}
+	isTrue := []string{v1alpha.ReasonStableInstanceFound, v1alpha.ReasonScaledToZero}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			d := deployment(test.replicas)
@@ -162,8 +170,7 @@ func TestDesiredStatus(t *testing.T) {
 				t.Errorf("counts %v, want %v", counts, test.wantCounts)
 			}
 			available := meta.FindStatusCondition(got.Conditions, v1alpha.ConditionAvailable)
-			if available.Reason != test.wantAvailable ||
-				(available.Status == metav1.ConditionTrue) != (test.wantAvailable == v1alpha.ReasonStableInstanceFound) ||
+			if available.Reason != test.wantAvailable || (available.Status == metav1.ConditionTrue) != slices.Contains(isTrue, available.Reason) ||
 				!strings.Contains(available.Message, test.wantMessage) {
 				t.Errorf("available %+v", available)
 			}

@@ -29,7 +29,7 @@ const (
 	lookInterval = 100 * time.Millisecond
 	// rolloutInterval is the minimum time between two reports of a deployment whose Instances are being replaced. The hub
 	// acts on the end of a step, which is reported at once. With many Instances that are not Available it is longer, as
-	// for a crowd (pace.CrowdShare): a report shows each of them in a state that passes, for which the project gets a
+	// for a crowd (coalesce.CrowdShare): a report shows each of them in a state that passes, for which the project gets a
 	// write.
 	rolloutInterval = time.Second
 )
@@ -44,11 +44,11 @@ type pacer struct {
 	starting *pace.Writes[types.NamespacedName]
 
 	mu      sync.Mutex
-	budgets map[types.NamespacedName]*budget
+	budgets map[types.NamespacedName]*allowance
 }
 
-// budget is the amount that a deployment may still report.
-type budget struct {
+// allowance is the amount that a deployment may still report.
+type allowance struct {
 	// bytes were left at this time. They are negative after a report that exceeded the budget.
 	bytes float64
 	at    time.Time
@@ -63,7 +63,7 @@ type budget struct {
 func newPacer(c clock.PassiveClock) *pacer {
 	return &pacer{
 		clock: c, passing: pace.NewWrites[types.NamespacedName](c), starting: pace.NewWrites[types.NamespacedName](c),
-		budgets: map[types.NamespacedName]*budget{},
+		budgets: map[types.NamespacedName]*allowance{},
 	}
 }
 
@@ -162,11 +162,11 @@ func (p *pacer) forget(deployment types.NamespacedName) {
 }
 
 // budget is the current budget of a deployment. p.mu is held.
-func (p *pacer) budget(deployment types.NamespacedName) *budget {
+func (p *pacer) budget(deployment types.NamespacedName) *allowance {
 	now := p.clock.Now()
 	b := p.budgets[deployment]
 	if b == nil {
-		b = &budget{bytes: burst, at: now}
+		b = &allowance{bytes: burst, at: now}
 		p.budgets[deployment] = b
 	}
 	b.bytes = min(burst, b.bytes+rate*max(0, now.Sub(b.at).Seconds()))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
+	"github.com/karmada-compute/karmada-compute/internal/budget"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
@@ -38,6 +39,10 @@ var severity = map[string]int{
 // summary is the state of all Instances of a deployment.
 type summary struct {
 	counts v1alpha.ReplicaCounts
+	// needed is how many Instances must be Available for condition Available.
+	needed int32
+	// scaledToZero reports that the deployment wants no Instance in any cell.
+	scaledToZero bool
 	// ordered are the Instances by index.
 	ordered []indexed
 	// readyWanted and availableWanted are how many of the desired Instances are Ready, and Available.
@@ -72,6 +77,8 @@ func newSummary(deployment *v1alpha.WorkloadDeployment, hash string, instances [
 	}
 	indices := naming.Desired(deployment)
 	s.counts.DesiredReplicas = int32(len(indices)) //nolint:gosec // at most a few thousand
+	s.needed = budget.Needed(s.counts.DesiredReplicas, deployment.Spec.Rollout, nil)
+	s.scaledToZero = deployment.Spec.ScaleSettings.MostReplicas() == 0
 	highest := -1
 	for _, one := range s.ordered {
 		instance := one.Instance

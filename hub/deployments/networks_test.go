@@ -45,7 +45,9 @@ func TestMissingNetwork(t *testing.T) {
 	f.networks.missing = nil
 	expect("the network appears", "web-main-dfw web-other-ord", "", "")
 
-	f.report(t, "web-main-dfw", report{reason: v1alpha.ReasonStableInstanceFound, ready: 2})
+	for _, name := range []string{"web-main-dfw", "web-other-ord"} {
+		f.report(t, name, report{reason: v1alpha.ReasonStableInstanceFound, ready: 2})
+	}
 	planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) {
 		w.Spec.Template.Spec.NetworkInterfaces[0].Network = v1alpha.NetworkReference{Namespace: "shared", Name: "later"}
 		w.Spec.Placements[0].ScaleSettings.MinReplicas = 3

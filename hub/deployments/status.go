@@ -64,10 +64,11 @@ func (s *scope) desiredStatus(ctx context.Context) (v1alpha.WorkloadStatus, erro
 	status := v1alpha.WorkloadStatus{ObservedGeneration: s.workload.Generation}
 	var worst *metav1.Condition
 	var unsettled []*v1alpha.WorkloadDeployment
-	anyAvailable := false
+	var all tally
 	for i := range s.workload.Spec.Placements {
 		name := s.workload.Spec.Placements[i].Name
-		placement := s.placementStatus(name)
+		placement, counted := s.placementStatus(&s.workload.Spec.Placements[i])
+		all.add(counted)
 		for _, deployment := range s.deploymentsOf(name) {
 			status.Deployments++
 			status.Suspended = status.Suspended || deployment.Status.Suspended
@@ -76,41 +77,26 @@ func (s *scope) desiredStatus(ctx context.Context) (v1alpha.WorkloadStatus, erro
 			}
 		}
 		available := meta.FindStatusCondition(placement.Conditions, v1alpha.ConditionAvailable)
-		if available.Status == metav1.ConditionTrue {
-			anyAvailable = true
-		} else if worse(available, worst) {
+		if available.Status != metav1.ConditionTrue && worse(available, worst) {
 			worst = available
 		}
 		status.ReplicaCounts = status.Add(placement.ReplicaCounts)
 		status.Placements = append(status.Placements, placement)
 	}
-	available, progressing := workloadAvailable(anyAvailable, worst, status.Placements), s.addProgress(&status, unsettled)
+	available, progressing := s.workloadAvailable(all, worst, status.Placements), s.addProgress(&status, unsettled)
 	s.addRollout(&status, &progressing)
 	degraded, err := s.degraded(ctx, status.Rollout)
 	if err != nil {
 		return status, err
 	}
-	wanted := slices.Concat([]metav1.Condition{available, progressing}, degraded, s.typeConditions())
+	summary := generic(&available, &progressing)
+	wanted := slices.Concat([]metav1.Condition{available, progressing}, summary, degraded, s.typeConditions())
 	status.Conditions = apply.MergedConditions(s.workload.Status.Conditions, s.stamp(), wanted...)
+	if len(summary) == 1 {
+		meta.RemoveStatusCondition(&status.Conditions, v1alpha.ConditionStalled)
+	}
 	s.addBudget(&status)
 	return status, nil
-}
-
-func workloadAvailable(anyAvailable bool, worst *metav1.Condition, placements []v1alpha.WorkloadPlacementStatus) metav1.Condition {
-	if !anyAvailable {
-		status, reason := metav1.ConditionFalse, v1alpha.ReasonNoAvailablePlacements
-		if worst != nil {
-			status = worst.Status
-			if len(placements) == 1 || ofAll(worst.Reason) {
-				reason = worst.Reason
-			}
-		}
-		return metav1.Condition{Type: v1alpha.ConditionAvailable, Status: status, Reason: reason, Message: describe(placements)}
-	}
-	return metav1.Condition{
-		Type: v1alpha.ConditionAvailable, Status: metav1.ConditionTrue,
-		Reason: v1alpha.ReasonAvailablePlacementFound, Message: describe(placements),
-	}
 }
 
 // ofAll reports whether a reason holds for all placements: its cause concerns the whole Workload.
@@ -148,36 +134,6 @@ func describe(placements []v1alpha.WorkloadPlacementStatus) string {
 	return strings.Join(messages, "; ")
 }
 
-func (s *scope) placementStatus(name string) v1alpha.WorkloadPlacementStatus {
-	result := v1alpha.WorkloadPlacementStatus{Name: name}
-	available := false
-	var worst *metav1.Condition
-	var silent []string
-	for _, deployment := range s.deploymentsOf(name) {
-		result.ReplicaCounts = result.Add(s.countUpdated(deployment))
-		condition := meta.FindStatusCondition(deployment.Status.Conditions, v1alpha.ConditionAvailable)
-		switch {
-		case condition == nil:
-			silent = append(silent, deployment.Spec.CityCode+": "+notReported)
-		case condition.Status == metav1.ConditionTrue:
-			available = true
-		case worse(condition, worst):
-			worst = withData(condition, deployment)
-		}
-	}
-	if worst != nil && worst.Reason == v1alpha.ReasonProjectSuspended {
-		worst = withUnconfirmed(worst, s.deploymentsOf(name))
-	}
-	var existing []metav1.Condition
-	for i := range s.workload.Status.Placements {
-		if s.workload.Status.Placements[i].Name == name {
-			existing = s.workload.Status.Placements[i].Conditions
-		}
-	}
-	result.Conditions = apply.MergedConditions(existing, s.stamp(), s.placementAvailable(name, available, worst, silent))
-	return result
-}
-
 // withData returns the condition with the message of ReferencedDataReady added, if missing data blocks the deployment.
 func withData(available *metav1.Condition, deployment *v1alpha.WorkloadDeployment) *metav1.Condition {
 	data := meta.FindStatusCondition(deployment.Status.Conditions, v1alpha.ConditionReferencedDataReady)
@@ -205,42 +161,6 @@ func withUnconfirmed(suspended *metav1.Condition, deployments []*v1alpha.Workloa
 	result := suspended.DeepCopy()
 	result.Message = strings.Join(messages, "; ")
 	return result
-}
-
-// placementAvailable returns the condition of a placement. worst is the worst condition of its deployments, and silent
-// are messages about deployments without conditions, which matter if no other deployment has a cause.
-func (s *scope) placementAvailable(name string, available bool, worst *metav1.Condition, silent []string) metav1.Condition {
-	condition := metav1.Condition{
-		Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonNoAvailableDeployments,
-	}
-	var messages []string
-	if worst != nil {
-		condition.Status, condition.Reason = worst.Status, worst.Reason
-		messages = append(messages, worst.Message)
-	} else if !available {
-		messages = append(messages, silent[:min(len(silent), mostCities)]...)
-	}
-	if missing := s.plan.missing[name]; len(missing) > 0 {
-		if worst == nil {
-			condition.Reason = v1alpha.ReasonNoMatchingLocation
-		}
-		messages = append(messages, missing...)
-	}
-	if reason := s.plan.unsized[name]; reason != "" && worst == nil {
-		condition.Reason = reason
-	}
-	messages = append(messages, s.plan.blocked[name]...)
-	if missing := s.describeMissingNetworks(); missing != "" {
-		if condition.Reason != v1alpha.ReasonProjectSuspended {
-			condition.Status, condition.Reason = metav1.ConditionFalse, v1alpha.ReasonNetworkNotFound
-		}
-		messages = append(messages, missing)
-	}
-	if available {
-		condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonAvailableDeploymentFound
-	}
-	condition.Message = strings.Join(messages, "; ")
-	return condition
 }
 
 // deploymentsOf returns the deployments of a placement that the Workload requests, by name.

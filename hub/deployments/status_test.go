@@ -47,7 +47,9 @@ func (f *fixture) report(t *testing.T, name string, r report) {
 		d.Status = v1alpha.WorkloadDeploymentStatus{
 			ObservedGeneration: d.Generation,
 			Suspended:          r.reason == v1alpha.ReasonProjectSuspended,
-			ReplicaCounts:      v1alpha.ReplicaCounts{Replicas: 2, CurrentReplicas: 2, DesiredReplicas: 2, ReadyReplicas: r.ready},
+			ReplicaCounts: v1alpha.ReplicaCounts{
+				Replicas: 2, CurrentReplicas: 2, DesiredReplicas: 2, ReadyReplicas: r.ready, AvailableReplicas: r.ready,
+			},
 			Conditions: []metav1.Condition{
 				condition(v1alpha.ConditionAvailable, r.reason == v1alpha.ReasonStableInstanceFound, r.reason, r.message),
 				condition(v1alpha.ConditionProgressing, r.rolling, v1alpha.ReasonRollingOut, ""),
@@ -133,7 +135,8 @@ func TestStatus(t *testing.T) {
 			reports: map[string]report{
 				"web-main-dfw": serving, "web-spare-ord": {reason: v1alpha.ReasonInstancesProvisioning, message: "0 of 2"},
 			},
-			wantReason: v1alpha.ReasonAvailablePlacementFound, wantMessage: "placement spare: 0 of 2", wantReady: 2, wantDeployments: 2,
+			wantReason: v1alpha.ReasonTooFewAvailable, wantMessage: "2 of 4 Instances are Available, 3 must be; placement spare: 0 of 2",
+			wantReady: 2, wantDeployments: 2,
 		},
 		"none serves": {
 			placements: "main DFW, spare ORD",
@@ -142,6 +145,21 @@ func TestStatus(t *testing.T) {
 				"web-spare-ord": {reason: v1alpha.ReasonInstancesProvisioning, message: "0 of 2"},
 			},
 			wantReason: v1alpha.ReasonNoAvailablePlacements, wantMessage: "placement main: no quota; placement spare: 0 of 2", wantDeployments: 2,
+		},
+		"one city of two serves": {
+			placements: "main DFW ORD",
+			reports:    map[string]report{"web-main-dfw": serving, "web-main-ord": {reason: v1alpha.ReasonInstancesProvisioning, message: "0 of 2"}},
+			wantReason: v1alpha.ReasonInstancesProvisioning, wantMessage: "2 of 4 Instances are Available, 3 must be; 0 of 2",
+			wantReady: 2, wantDeployments: 2,
+		},
+		"each city lacks one, and all together too many": {
+			placements: "main DFW ORD AMS", cities: "DFW ORD AMS",
+			reports: map[string]report{
+				"web-main-dfw": {reason: v1alpha.ReasonStableInstanceFound, ready: 1},
+				"web-main-ord": {reason: v1alpha.ReasonStableInstanceFound, ready: 1},
+				"web-main-ams": {reason: v1alpha.ReasonStableInstanceFound, ready: 1},
+			},
+			wantReason: v1alpha.ReasonTooFewAvailable, wantMessage: "3 of 6 Instances are Available, 5 must be", wantReady: 3, wantDeployments: 3,
 		},
 		"one rolls": {
 			placements: "main DFW ORD", reports: map[string]report{
@@ -163,8 +181,9 @@ func TestStatus(t *testing.T) {
 		},
 		"another city serves": {
 			placements: "main DFW AMS", cities: "DFW", reports: map[string]report{"web-main-dfw": serving},
-			wantReason:  v1alpha.ReasonAvailablePlacementFound,
-			wantMessage: "placement main: no available location for AMS; the project has locations for DFW", wantReady: 2, wantDeployments: 1,
+			wantReason: v1alpha.ReasonNoMatchingLocation,
+			wantMessage: "placement main: 2 of 4 Instances are Available, 3 must be; no available location for AMS; the project " +
+				"has locations for DFW", wantReady: 2, wantDeployments: 1,
 		},
 		"data is missing": {
 			placements: "main DFW", reports: map[string]report{"web-main-dfw": {
@@ -214,6 +233,36 @@ func TestStatus(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestWhatGenericToolsRead: kstatus and kubectl wait need Ready, which is True when nothing is left to do, and Stalled.
+func TestWhatGenericToolsRead(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW")
+	f.workload(t, "main DFW")
+	expect := func(when string, ready bool, stalled bool) {
+		t.Helper()
+		f.mustReconcile(t)
+		workload := f.readWorkload(t)
+		found := meta.FindStatusCondition(workload.Status.Conditions, v1alpha.ConditionReady)
+		if found == nil || (found.Status == metav1.ConditionTrue) != ready || found.ObservedGeneration != workload.Generation {
+			t.Errorf("%s: Ready is %+v", when, found)
+		}
+		if got := meta.FindStatusCondition(workload.Status.Conditions, v1alpha.ConditionStalled); (got != nil) != stalled {
+			t.Errorf("%s: Stalled is %+v", when, got)
+		}
+	}
+	expect("at first", false, false)
+	f.report(t, "web-main-dfw", report{reason: v1alpha.ReasonStableInstanceFound, ready: 1, rolling: true})
+	expect("Available, and an Instance is missing", false, false)
+	f.report(t, "web-main-dfw", report{reason: v1alpha.ReasonStableInstanceFound, ready: 2})
+	expect("settled", true, false)
+	f.report(t, "web-main-dfw", report{reason: v1alpha.ReasonStableInstanceFound, ready: 1, rolling: true})
+	f.mustReconcile(t)
+	f.clock.SetTime(f.clock.Now().Add(time.Hour))
+	expect("no progress", false, true)
+	f.report(t, "web-main-dfw", report{reason: v1alpha.ReasonStableInstanceFound, ready: 2})
+	expect("settled again", true, false)
 }
 
 // TestASurplusDeploymentDoesNotCount, even while its deletion is slow.

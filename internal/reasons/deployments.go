@@ -10,6 +10,7 @@ import (
 // deploymentRemedies are for the reasons of Workloads, WorkloadDeployments and Clusters; Instances share some of them.
 var deploymentRemedies = []Remedy{
 	{v1alpha.ReasonStableInstanceFound, RankWell, Forever, nobody(""), none, available},
+	{v1alpha.ReasonScaledToZero, RankWell, Forever, nobody(""), none, available},
 	{
 		v1alpha.ReasonInstancesProvisioning, RankSummary, start, nobody("The Instances start. If one cannot, the message " +
 			"has the cause."),
@@ -130,6 +131,12 @@ var deploymentRemedies = []Remedy{
 		consumer("Act on the cause that the conditions of the placements name."), available,
 	},
 	{
+		v1alpha.ReasonTooFewAvailable, RankSummary, start,
+		nobody("Instances start, or are being replaced: the message has their number, and the " +
+			"conditions of the WorkloadDeployments name what each waits for."),
+		consumer("Act on the cause that the conditions of the WorkloadDeployments name."), available,
+	},
+	{
 		v1alpha.ReasonNoAvailableDeployments, RankSummary, start, nobody("The WorkloadDeployments start: their conditions " +
 			"name what each waits for."),
 		consumer("Act on the cause that the conditions of the WorkloadDeployments name."), available,
@@ -144,7 +151,8 @@ var deploymentRemedies = []Remedy{
 		v1alpha.ReasonProgressDeadlineExceeded, RankSummary, atOnce,
 		consumer("Act on the cause that the message names, or restore the previous template. The rollout " +
 			"continues when the cause is gone."),
-		none, progress,
+		none,
+		[]string{v1alpha.ConditionProgressing, v1alpha.ConditionStalled},
 	},
 	{
 		v1alpha.ReasonRolloutPaused, RankStep, atOnce,
@@ -158,7 +166,11 @@ var deploymentRemedies = []Remedy{
 		[]string{v1alpha.ConditionDegraded},
 	},
 	{v1alpha.ReasonRolloutHealthy, RankWell, Forever, nobody(""), none, []string{v1alpha.ConditionDegraded}},
-	{v1alpha.ReasonSettled, RankWell, Forever, nobody(""), none, progress},
+	{v1alpha.ReasonSettled, RankWell, Forever, nobody(""), none, []string{v1alpha.ConditionProgressing, v1alpha.ConditionReady}},
+	{
+		v1alpha.ReasonNotSettled, RankSummary, start, nobody("Conditions Available and Progressing name what the Workload waits for."),
+		consumer("Act on the cause that conditions Available and Progressing name."), starts,
+	},
 	{v1alpha.ReasonAllReplicasReady, RankWell, Forever, nobody(""), none, []string{v1alpha.ConditionReplicasReady}},
 	{
 		v1alpha.ReasonReplicasNotReady, RankSummary, start, nobody("The Instances start. If one cannot, the message has " +

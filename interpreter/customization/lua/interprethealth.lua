@@ -12,5 +12,5 @@ function InterpretHealth(observedObj)
     end
   end
   return int64(status, "observedGeneration") == int64(object(observedObj, "metadata"), "generation")
-    and desired > 0 and int32(status, "readyReplicas") >= desired and available == "True"
+    and int32(status, "readyReplicas") >= desired and available == "True"
 end

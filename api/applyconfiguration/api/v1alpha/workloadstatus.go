@@ -17,7 +17,7 @@ import (
 type WorkloadStatusApplyConfiguration struct {
 	// observedGeneration is the generation that this status is about.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// conditions are Available and Progressing, Degraded during a rollout that fails, and InstanceTypeDeprecated and
+	// conditions are Available, Progressing and Ready, Degraded and Stalled during a rollout that fails, and InstanceTypeDeprecated and
 	// InstanceTypeDisabled when they apply.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// deployments is the number of WorkloadDeployments.
