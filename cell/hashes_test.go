@@ -23,17 +23,17 @@ func TestInstancesOfAnEarlierVersion(t *testing.T) {
 		}
 	})
 	version, err := templates.VersionOf(&deployment.Spec.Template)
-	if err != nil || version.Text == version.Hash {
+	if err != nil || len(version.Earlier) != 1 {
 		t.Fatalf("its hashes are %+v, %v", version, err)
 	}
 	for index := range 2 {
-		f.running(deployment, index, fromTemplate(version.Text))
+		f.running(deployment, index, fromTemplate(version.Earlier[0]))
 	}
 	f.reconcile(f.deployments(), "web")
 	f.wantInstances([]string{"web-0", "web-1", "web-2"}, nil)
 	for _, name := range []string{"web-0", "web-1", "web-2"} {
-		if got := f.storedInstance(name).TemplateHash(); got != version.Text {
-			t.Errorf("%s has template %s, want %s", name, got, version.Text)
+		if got := f.storedInstance(name).TemplateHash(); got != version.Earlier[0] {
+			t.Errorf("%s has template %s, want %s", name, got, version.Earlier[0])
 		}
 	}
 	if replaced := f.replaced(); len(replaced) > 0 {
@@ -41,7 +41,7 @@ func TestInstancesOfAnEarlierVersion(t *testing.T) {
 	}
 	f.rollUp()
 	status := f.storedDeployment().Status
-	if status.CurrentReplicas != 3 || !slices.Contains([]string{version.Text, version.Hash},
+	if status.CurrentReplicas != 3 || !slices.Contains([]string{version.Earlier[0], version.Hash},
 		status.Indices[0].TemplateHash) || status.Indices[0].Current != "0-2" {
 		t.Errorf("reported are %+v, %+v", status.ReplicaCounts, status.Indices)
 	}

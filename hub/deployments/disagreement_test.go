@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -46,6 +47,42 @@ func TestTheNotationOfAQuantityIsNoRollout(t *testing.T) {
 		if got := f.readDeployment(t, name); got.Spec.Partition != nil || got.Status.ObservedGeneration != got.Generation {
 			t.Errorf("%s: %+v", name, got.Spec.Partition)
 		}
+	}
+}
+
+// TestADefaultIsNoRollout: no deployment and no revision follows when a default is written, and a deployment that
+// changes for another reason keeps the text of its template.
+func TestADefaultIsNoRollout(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW")
+	c := f.cell()
+	workload := f.workload(t, "main DFW")
+	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) {
+		w.Spec.Template.Spec.Runtime.Sandbox.Containers[0].Ports = []v1alpha.NamedPort{{Name: "http", Port: 80}}
+	})
+	c.settle(t)
+	before, rollout := f.readDeployment(t, "web-main-dfw"), *f.readWorkload(t).Status.Rollout
+	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) {
+		sandbox := w.Spec.Template.Spec.Runtime.Sandbox
+		sandbox.TerminationGracePeriodSeconds = new(int64(30))
+		sandbox.Containers[0].Ports[0].Protocol = new(corev1.ProtocolTCP)
+		sandbox.Containers[0].SecurityContext = &v1alpha.ContainerSecurityContext{}
+		w.Spec.Template.Spec.NetworkInterfaces[0].Name = v1alpha.InterfaceName
+	})
+	c.settle(t)
+	after := f.readDeployment(t, "web-main-dfw")
+	if now := *f.readWorkload(t).Status.Rollout; after.Generation != before.Generation || now != rollout ||
+		rollout.Phase != v1alpha.RolloutComplete {
+		t.Errorf("the deployment has generation %d, before %d; the rollout is %+v, before %+v", after.Generation, before.Generation, now, rollout)
+	}
+	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Spec.Placements[0].ScaleSettings.MinReplicas = 3 })
+	c.settle(t)
+	after = f.readDeployment(t, "web-main-dfw")
+	if after.Spec.ScaleSettings.MinReplicas != 3 || !equality.Semantic.DeepEqual(after.Spec.Template, before.Spec.Template) {
+		t.Errorf("the deployment has %d replicas of %+v", after.Spec.ScaleSettings.MinReplicas, after.Spec.Template)
+	}
+	if got := f.revisions(t); len(got) != 1 {
+		t.Errorf("the revisions are %v", got)
 	}
 }
 

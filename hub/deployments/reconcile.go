@@ -19,6 +19,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/cities"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // Reconcile writes the deployments that a Workload requests, and summarizes their status in the Workload's.
@@ -139,6 +140,7 @@ func (s *scope) applyDeployment(ctx context.Context, desired *v1alpha.WorkloadDe
 		// Running Instances are not replaced by a template that names a missing network.
 		keepTemplates(existing, desired)
 	}
+	templates.Keep(&existing.Spec, &desired.Spec)
 	write := apply.Exact[*v1alpha.WorkloadDeployment]
 	if desired.Spec.Floor != nil || existing.Spec.Floor != nil {
 		write = apply.ExactVersion

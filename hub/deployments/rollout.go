@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -207,7 +206,7 @@ func (s *scope) giveEarlier(desired *v1alpha.WorkloadDeployment, hash string) {
 // keepTemplates leaves a deployment the templates that it has, and the limit of its step.
 func keepTemplates(existing, desired *v1alpha.WorkloadDeployment) {
 	kept := existing.Spec.DeepCopy()
-	if len(kept.InstanceTypeResources) > 0 || !equality.Semantic.DeepEqual(kept.Template, desired.Spec.Template) {
+	if len(kept.InstanceTypeResources) > 0 || !templates.Equalities.DeepEqual(kept.Template, desired.Spec.Template) {
 		desired.Spec.InstanceTypeResources = kept.InstanceTypeResources
 	}
 	desired.Spec.Template, desired.Spec.Partition, desired.Spec.Surge = kept.Template, kept.Partition, kept.Surge

@@ -22,7 +22,6 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/pace"
-	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
@@ -177,7 +176,7 @@ func (s *scope) applyInstances(ctx context.Context) error {
 }
 
 func (s *scope) applyReported(ctx context.Context) error {
-	version, err := templates.VersionOf(&s.deployment.Spec.Template)
+	version, err := s.version()
 	if err != nil {
 		return err
 	}

@@ -80,6 +80,7 @@ func independent(existing, desired *v1alpha.WorkloadDeployment) bool {
 // ensureCopy updates the hub's copy to the original in the project, and reverts other changes.
 func (s *scope) ensureCopy(ctx context.Context) error {
 	policies.Claim(s.desired, s.policy)
+	templates.Keep(&s.existing.Spec, &s.desired.Spec)
 	write := apply.Exact[*v1alpha.WorkloadDeployment]
 	if s.desired.Spec.Floor != nil || s.existing.Spec.Floor != nil {
 		write = apply.ExactVersion

@@ -13,12 +13,13 @@ import (
 	"reflect"
 	"slices"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
+
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // FieldManager is the field manager of one controller.
@@ -87,7 +88,7 @@ func exact[T client.Object](ctx context.Context, c client.Client, manager FieldM
 		}
 		return specOf(wanted)
 	}
-	if existing.GetUID() != "" && !MetadataDiffers(existing, desired) && equality.Semantic.DeepEqual(specOf(existing), wantedOf(existing)) {
+	if existing.GetUID() != "" && !MetadataDiffers(existing, desired) && templates.Equalities.DeepEqual(specOf(existing), wantedOf(existing)) {
 		return existing, nil
 	}
 	stored, err := object(ctx, c, manager, desired, of.version)
@@ -95,7 +96,7 @@ func exact[T client.Object](ctx context.Context, c client.Client, manager FieldM
 		return stored, err
 	}
 	wanted := wantedOf(stored)
-	if equality.Semantic.DeepEqual(specOf(stored), wanted) {
+	if templates.Equalities.DeepEqual(specOf(stored), wanted) {
 		return stored, nil
 	}
 	values := map[string]any{"/spec": wanted}

@@ -5,8 +5,11 @@ package templates
 
 import (
 	"reflect"
+	"strings"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/conversion"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
@@ -15,49 +18,118 @@ import (
 // So the usual notations (64Mi, 2Gi, 500M, 250m) are canonical already.
 const mebi = 1 << 20
 
-// canonical returns a template in the one text that all templates have that are semantically equal to it, as
-// equality.Semantic of apimachinery compares objects, by which internal/apply decides about writes. It reports whether
-// the text may differ.
-func canonical(template *v1alpha.InstanceTemplateSpec) (*v1alpha.InstanceTemplateSpec, bool) {
-	result := template.DeepCopy()
-	return result, normalize(reflect.ValueOf(result).Elem())
+// notation is how much of the text of a template does not count.
+type notation int
+
+// Notations, each with what the one before has.
+const (
+	// text has one spelling of instance types. The first versions of the add-on compared the text.
+	text notation = iota
+	// quantities has one notation of quantities, and no empty lists and maps. Later versions compared that.
+	quantities
+	// meaning has no defaults.
+	meaning
+)
+
+// copyable is a pointer to a value that can be copied.
+type copyable[T any] interface {
+	*T
+	DeepCopy() *T
 }
 
-// normalize makes a value canonical and reports whether it has changed it: quantities of one value have one notation,
-// and there are no empty lists and maps.
-func normalize(value reflect.Value) (changed bool) {
+// canonical returns a copy of a value in the text that all values have whose notation does not differ, and reports
+// whether its own text may differ.
+func canonical[T any, P copyable[T]](of P, n notation) (P, bool) {
+	result := P(of.DeepCopy())
+	return result, n.normalize(reflect.ValueOf(result).Elem())
+}
+
+// Equalities compares objects by their meaning: quantities by their values, templates and scale settings with defaults
+// as without them. It is the one definition of equal, beside the hash of a template, which agrees with it.
+var Equalities = equalities()
+
+func equalities() conversion.Equalities {
+	result := equality.Semantic.Copy()
+	err := result.AddFuncs(
+		func(a, b v1alpha.InstanceSpec) bool { return same(&a, &b) },
+		func(a, b v1alpha.HorizontalScaleSettings) bool { return same(&a, &b) },
+	)
+	if err != nil {
+		panic(err) // The functions have the form that AddFuncs wants.
+	}
+	return result
+}
+
+func same[T any, P copyable[T]](a, b P) bool {
+	if equality.Semantic.DeepEqual(a, b) {
+		return true
+	}
+	left, _ := canonical[T](a, meaning)
+	right, _ := canonical[T](b, meaning)
+	return equality.Semantic.DeepEqual(left, right)
+}
+
+// Keep leaves a deployment the text of the templates that it has, where the desired templates mean the same: Instances
+// of earlier versions of the add-on have the hash of that text.
+func Keep(existing, desired *v1alpha.WorkloadDeploymentSpec) {
+	keep(&existing.Template, &desired.Template)
+	if existing.Partition != nil && desired.Partition != nil {
+		keep(&existing.Partition.Template, &desired.Partition.Template)
+	}
+}
+
+func keep(existing, desired *v1alpha.InstanceTemplateSpec) {
+	if Equalities.DeepEqual(*existing, *desired) {
+		*desired = *existing.DeepCopy()
+	}
+}
+
+// normalize makes a value canonical and reports whether it has changed it.
+func (n notation) normalize(value reflect.Value) (changed bool) {
 	switch value.Kind() { //nolint:exhaustive // All others have one notation.
 	case reflect.Pointer:
-		return !value.IsNil() && normalize(value.Elem())
+		return !value.IsNil() && n.normalize(value.Elem())
 	case reflect.Struct:
-		return normalizeStruct(value)
+		return n.normalizeStruct(value)
 	case reflect.Slice:
 		for i := range value.Len() {
-			changed = normalize(value.Index(i)) || changed
+			changed = n.normalize(value.Index(i)) || changed
 		}
-		return dropEmpty(value) || changed
+		return n >= quantities && dropEmpty(value) || changed
 	case reflect.Map:
 		for _, key := range value.MapKeys() {
 			item := reflect.New(value.Type().Elem()).Elem()
 			item.Set(value.MapIndex(key))
-			if normalize(item) {
+			if n.normalize(item) {
 				value.SetMapIndex(key, item)
 				changed = true
 			}
 		}
-		return dropEmpty(value) || changed
+		return n >= quantities && dropEmpty(value) || changed
 	}
 	return changed
 }
 
-func normalizeStruct(value reflect.Value) (changed bool) {
+func (n notation) normalizeStruct(value reflect.Value) (changed bool) {
 	if quantity, ok := reflect.TypeAssert[*resource.Quantity](value.Addr()); ok {
-		return renote(quantity)
+		return n >= quantities && renote(quantity)
 	}
 	for _, field := range value.Fields() {
-		changed = field.CanSet() && normalize(field) || changed
+		changed = field.CanSet() && n.normalize(field) || changed
 	}
-	return changed
+	if resources, ok := reflect.TypeAssert[*v1alpha.InstanceRuntimeResources](value.Addr()); ok {
+		return respell(&resources.InstanceType) || changed
+	}
+	return n >= meaning && normalizeDefaults(value.Addr().Interface()) || changed
+}
+
+// respell gives the name of an instance type its older spelling, with a slash. Both spellings name the same type.
+func respell(instanceType *string) bool {
+	before := *instanceType
+	if name := v1alpha.InstanceTypeName(before); name != "" {
+		*instanceType = strings.Replace(name, "-", "/", 1)
+	}
+	return *instanceType != before
 }
 
 // dropEmpty replaces an empty list or map by none.

@@ -7,8 +7,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
@@ -21,31 +21,42 @@ func Hash(template *v1alpha.InstanceTemplateSpec) (string, error) {
 	return v.Hash, err
 }
 
-// Version identifies a template. Earlier versions of the add-on hashed its text: Instances that were created then keep
-// that hash, and are not replaced for it.
+// Version is a template as Instances have it: its hash, and the hashes that earlier versions of the add-on gave to
+// Instances.
 type Version struct {
 	// Hash is the hash of the meaning of the template.
 	Hash string
-	// Text is the hash of the text of the template, which earlier versions of the add-on gave to Instances.
-	Text string
+	// Earlier are the hashes of earlier versions that differ from it, the oldest first.
+	Earlier []string
 }
 
 // VersionOf returns the version of a template.
 func VersionOf(template *v1alpha.InstanceTemplateSpec) (Version, error) {
-	meaning, changed := canonical(template)
-	hash, err := hashText(meaning)
+	canon, changed := canonical(template, meaning)
+	hash, err := hashText(canon)
 	if err != nil || !changed {
-		return Version{Hash: hash, Text: hash}, err
+		return Version{Hash: hash}, err
 	}
-	text, err := hashText(template)
-	return Version{Hash: hash, Text: text}, err
+	v := Version{Hash: hash}
+	for _, n := range []notation{text, quantities} {
+		canon, _ := canonical(template, n)
+		earlier, err := hashText(canon)
+		if err != nil {
+			return Version{}, err
+		}
+		if earlier != hash && !slices.Contains(v.Earlier, earlier) {
+			v.Earlier = append(v.Earlier, earlier)
+		}
+	}
+	return v, nil
 }
 
-// Is reports whether a hash, of any version of the add-on, is the template's.
-func (v Version) Is(hash string) bool { return hash != "" && (hash == v.Hash || hash == v.Text) }
+// Is reports whether a hash is one of the template.
+func (v Version) Is(hash string) bool {
+	return hash != "" && (hash == v.Hash || slices.Contains(v.Earlier, hash))
+}
 
-// Current returns the hash of the meaning of a template with this hash: a hash of the text of v becomes the hash of its
-// meaning, and others stay.
+// Current returns the hash of the meaning for each hash of the template, and other hashes unchanged.
 func (v Version) Current(hash string) string {
 	if v.Is(hash) {
 		return v.Hash
@@ -53,12 +64,21 @@ func (v Version) Current(hash string) string {
 	return hash
 }
 
-// InUse returns the hash that Instances of the template have. existing are the hashes of the Instances that exist:
-// while one of them has the hash of the text, new ones get it as well, so that all Instances of a template have one
-// hash.
+// With returns the version with the earlier hashes of another text of the same template.
+func (v Version) With(other Version) Version {
+	if v.Hash == other.Hash {
+		v.Earlier = slices.Concat(v.Earlier, other.Earlier)
+	}
+	return v
+}
+
+// InUse returns the hash that new Instances get while there are these hashes: the same as the Instances that exist, so
+// that an update of the add-on replaces none.
 func (v Version) InUse(existing map[string]bool) string {
-	if existing[v.Text] {
-		return v.Text
+	for _, earlier := range v.Earlier {
+		if existing[earlier] {
+			return earlier
+		}
 	}
 	return v.Hash
 }
@@ -72,10 +92,6 @@ func hashText(template *v1alpha.InstanceTemplateSpec) (string, error) {
 	}{template.Labels, template.Annotations, template.Spec}
 	hashed.Spec.Location = nil
 	hashed.Spec.Controller = nil
-	// Both spellings name the same type: respelling it replaces nothing. The one with a slash is older.
-	if name := v1alpha.InstanceTypeName(hashed.Spec.Runtime.Resources.InstanceType); name != "" {
-		hashed.Spec.Runtime.Resources.InstanceType = strings.Replace(name, "-", "/", 1)
-	}
 	// JSON of Go structs and sorted maps is deterministic.
 	encoded, err := json.Marshal(hashed)
 	if err != nil {
