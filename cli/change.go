@@ -93,6 +93,8 @@ func (c *command) scaleCommand() *cobra.Command {
 		Example: c.examples(`
   # Three Instances in Dallas
   %s scale web --city DFW --replicas 3
+  # Stop all that runs, and keep the Workload
+  %s scale web --replicas 0
   # Only if it is two now
   %s scale web --placement texas --replicas 3 --current-replicas 2`),
 		Args:              oneArg("the name of a Workload"),
@@ -103,7 +105,7 @@ func (c *command) scaleCommand() *cobra.Command {
 	}
 	cmd.Flags().StringVar(&o.city, "city", "", "The city code, such as DFW.")
 	cmd.Flags().StringVar(&o.placement, "placement", "", "The name of the placement.")
-	cmd.Flags().Int32Var(&o.replicas, "replicas", 0, "Number of Instances, at least 1.")
+	cmd.Flags().Int32Var(&o.replicas, "replicas", 0, "Number of Instances. 0 stops the placement and keeps all of it.")
 	cmd.Flags().Int32Var(&o.current, "current-replicas", -1,
 		"Expected current number of Instances. If the number differs, nothing is changed. Negative: any number.")
 	_ = cmd.MarkFlagRequired("replicas")
@@ -117,8 +119,8 @@ func (o *scaling) apply(ctx context.Context, s *session, workload *v1alpha.Workl
 	if o.city != "" && o.placement != "" {
 		return errors.New("--city and --placement exclude each other: use one of them")
 	}
-	if o.replicas < 1 {
-		return errors.New("--replicas must be at least 1; to run nothing in a city, remove it from its placement")
+	if o.replicas < 0 {
+		return errors.New("--replicas must be at least 0")
 	}
 	placement, err := o.find(ctx, s, workload)
 	if err != nil {
@@ -127,6 +129,10 @@ func (o *scaling) apply(ctx context.Context, s *session, workload *v1alpha.Workl
 	scale := &placement.ScaleSettings
 	if o.current >= 0 && scale.MinReplicas != o.current {
 		return fmt.Errorf("placement %s asks for %d Instances, not %d: nothing is changed", placement.Name, scale.MinReplicas, o.current)
+	}
+	if scale.MaxReplicas != nil && o.replicas == 0 {
+		return fmt.Errorf("placement %s is scaled by metrics, which cannot start the first Instance; remove its maxReplicas "+
+			"and metrics to stop it", placement.Name)
 	}
 	if scale.MaxReplicas != nil && *scale.MaxReplicas < o.replicas {
 		return fmt.Errorf("placement %s is scaled by metrics up to %d Instances; raise its maxReplicas first", placement.Name, *scale.MaxReplicas)

@@ -27,6 +27,27 @@ Feature: Several cells in one city
     And cell "iad-1" has nothing of the namespace
     And cell "iad-2" has nothing of the namespace
 
+  @status @zero
+  Scenario: A placement is stopped and started again
+    Given project "south" may use DFW
+    When the consumer creates Workload "web" with
+      | placement | cities | replicas |
+      | main      | IAD    | 3        |
+      | other     | DFW    | 1        |
+    Then Workload "web" becomes available with 4 ready Instances
+    When the consumer patches workload "web" with [{"op":"replace","path":"/spec/placements/0/scaleSettings/minReplicas","value":0}]
+    Then Workload "web" becomes available with 1 ready Instances
+    And workload "web" has "status.placements[0].conditions[0].reason" "ScaledToZero"
+    And workloaddeployment "web-main-iad" has condition Available True because of "ScaledToZero"
+    And cells "iad-1, iad-2" run 0 Instances
+    When the consumer patches workload "web" with [{"op":"replace","path":"/spec/placements/1/scaleSettings/minReplicas","value":0},{"op":"add","path":"/spec/template/metadata","value":{"labels":{"version":"2"}}}]
+    Then Workload "web" becomes available with 0 ready Instances
+    And workload "web" has condition Available True because of "ScaledToZero"
+    And workload "web" has "status.rollout.phase" "Complete"
+    When the consumer patches workload "web" with [{"op":"replace","path":"/spec/placements/0/scaleSettings/minReplicas","value":3},{"op":"replace","path":"/spec/placements/1/scaleSettings/minReplicas","value":1}]
+    Then Workload "web" becomes available with 4 ready Instances
+    And cells "iad-1, iad-2" run 3 Instances, each at least 1, and none twice
+
   @status
   Scenario: The Instances of a large deployment in several cells
     When the consumer creates Workload "web" with

@@ -28,13 +28,18 @@ type report struct {
 // running. A field of a report that has a wrong type or range is ignored, here or by InterpretStatus, and condition
 // ReportValid names it and its cell; now is the time of a new one.
 //
-// If the deployment assigns Instances to cells, only the reports of these cells count. The reader decides which
-// Instances of a report count, with wire.Instances.
+// If the deployment assigns Instances to cells, only the reports of these cells count. If it wants no Instance, all
+// reports count: no cell is assigned one. The reader decides which Instances of a report count, with
+// cellreport.Instances.
 func AggregateStatus(
 	onHub *v1alpha.WorkloadDeployment, items []workv1alpha2.AggregatedStatusItem, now metav1.Time,
 ) *v1alpha.WorkloadDeploymentStatus {
-	if onHub.Spec.Assignment != nil {
-		items = assignedItems(onHub.Spec.Assignment, items)
+	assignment := onHub.Spec.Assignment
+	if onHub.Spec.ScaleSettings.Zero() {
+		assignment = nil
+	}
+	if assignment != nil {
+		items = assignedItems(assignment, items)
 	}
 	reports := decodeReports(items)
 	if len(items) > 0 && len(reports) == 0 {
@@ -42,7 +47,7 @@ func AggregateStatus(
 	}
 	result := &v1alpha.WorkloadDeploymentStatus{ObservedGeneration: observedGeneration(onHub, len(items), reports)}
 	for i := range reports {
-		result.ReplicaCounts = result.Add(boundCounts(reports[i].status.ReplicaCounts, mostInstances(onHub.Spec.Assignment, reports[i].cell)))
+		result.ReplicaCounts = result.Add(boundCounts(reports[i].status.ReplicaCounts, mostInstances(assignment, reports[i].cell)))
 		mergeConditions(result, reports[i], len(reports) > 1)
 	}
 	result.Reports, result.Indices = mergeReports(reports)

@@ -135,11 +135,12 @@ func InterpretHealth(observed *v1alpha.WorkloadDeployment) bool {
 
 // InterpretReplica returns the number of Instances of a deployment and the resources of each of them. The number is the
 // value that ReviseReplica sets, so that Karmada reads its own value back, else minReplicas. Requirements are nil if
-// the size is unknown.
+// the size is unknown, and without Instances: Karmada removes a deployment of no replicas with requirements from all
+// cells, and leaves one without requirements in them.
 func InterpretReplica(object *v1alpha.WorkloadDeployment) (int32, *workv1alpha2.ReplicaRequirements) {
 	replicas := object.Spec.StatedReplicas()
 	size := templates.InstanceSize(&object.Spec.Template.Spec, object.Spec.InstanceTypeResources)
-	if len(size) == 0 {
+	if len(size) == 0 || replicas == 0 {
 		return replicas, nil
 	}
 	return replicas, &workv1alpha2.ReplicaRequirements{ResourceRequest: size}

@@ -142,9 +142,8 @@ type NamedPort struct {
 	// +kubebuilder:validation:Maximum=65535
 	Port int32 `json:"port"`
 
-	// protocol is TCP, UDP or SCTP.
+	// protocol is TCP, UDP or SCTP. Without it, it is TCP.
 	// +optional
-	// +kubebuilder:default=TCP
 	// +kubebuilder:validation:Enum=TCP;UDP;SCTP
 	Protocol *corev1.Protocol `json:"protocol,omitempty"`
 }

@@ -64,9 +64,8 @@ type DiskTemplate struct {
 
 // DiskSpec is a disk.
 type DiskSpec struct {
-	// type of the disk.
+	// type of the disk. Without it, it is pd-standard.
 	// +optional
-	// +kubebuilder:default=pd-standard
 	// +kubebuilder:validation:Enum=pd-standard
 	Type string `json:"type,omitempty"`
 

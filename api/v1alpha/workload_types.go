@@ -101,11 +101,13 @@ const (
 
 // HorizontalScaleSettings is how many Instances run in one city.
 // +kubebuilder:validation:XValidation:rule="!has(self.maxReplicas) || self.maxReplicas >= self.minReplicas",message="must be at least minReplicas",fieldPath=".maxReplicas"
+// +kubebuilder:validation:XValidation:rule="!has(self.maxReplicas) || self.minReplicas > 0",message="must be at least 1 with maxReplicas, because no metric of an Instance can start the first one",fieldPath=".minReplicas"
 // +kubebuilder:validation:XValidation:rule="!has(self.maxReplicas) || (has(self.metrics) && size(self.metrics) > 0)",message="needs metrics to scale by",fieldPath=".maxReplicas"
 type HorizontalScaleSettings struct {
-	// minReplicas is the number of Instances that always run.
+	// minReplicas is the number of Instances that always run. 0 stops the placement: nothing of it runs or uses quota, and
+	// all of it is kept.
 	// +required
-	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=5000
 	MinReplicas int32 `json:"minReplicas"`
 
@@ -125,9 +127,8 @@ type HorizontalScaleSettings struct {
 	// +optional
 	Behavior *autoscalingv2.HorizontalPodAutoscalerBehavior `json:"behavior,omitempty"`
 
-	// instanceManagementPolicy is OrderedReady or Parallel.
+	// instanceManagementPolicy is OrderedReady or Parallel. Without it, it is OrderedReady.
 	// +optional
-	// +kubebuilder:default=OrderedReady
 	InstanceManagementPolicy InstanceManagementPolicy `json:"instanceManagementPolicy,omitempty"`
 }
 
@@ -138,6 +139,9 @@ func (s *HorizontalScaleSettings) MostReplicas() int32 {
 	}
 	return max(s.MinReplicas, *s.MaxReplicas, 0)
 }
+
+// Zero reports whether the settings want no Instance, now and later.
+func (s *HorizontalScaleSettings) Zero() bool { return s.MostReplicas() == 0 }
 
 // MetricSpec is a metric to scale by.
 type MetricSpec struct {

@@ -78,7 +78,7 @@ func newSummary(deployment *v1alpha.WorkloadDeployment, hash string, instances [
 	indices := naming.Desired(deployment)
 	s.counts.DesiredReplicas = int32(len(indices)) //nolint:gosec // at most a few thousand
 	s.needed = budget.Needed(s.counts.DesiredReplicas, deployment.Spec.Rollout, nil)
-	s.scaledToZero = deployment.Spec.ScaleSettings.MostReplicas() == 0
+	s.scaledToZero = deployment.Spec.ScaleSettings.Zero()
 	highest := -1
 	for _, one := range s.ordered {
 		instance := one.Instance

@@ -166,3 +166,22 @@ func unbounded(t *testing.T, path string, schema *apiextensionsv1.JSONSchemaProp
 		unbounded(t, path+"{}", schema.AdditionalProperties.Schema)
 	}
 }
+
+// TestNoDefaultsInLists: clients that compare an object with a manifest take a default in a list for a change.
+func TestNoDefaultsInLists(t *testing.T) {
+	var find func(path string, schema *apiextensionsv1.JSONSchemaProps, inList bool)
+	find = func(path string, schema *apiextensionsv1.JSONSchemaProps, inList bool) {
+		if inList && schema.Default != nil {
+			t.Errorf("%s has a default, in a list", path)
+		}
+		for name, field := range schema.Properties {
+			find(path+"."+name, &field, inList)
+		}
+		if schema.Items != nil && schema.Items.Schema != nil {
+			find(path+"[]", schema.Items.Schema, true)
+		}
+	}
+	for kind, crd := range crds(t) {
+		find(kind, crd.Spec.Versions[0].Schema.OpenAPIV3Schema, false)
+	}
+}

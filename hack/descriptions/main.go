@@ -4,7 +4,8 @@
 // Command descriptions adds to the CRDs in the folder of its argument what controller-gen leaves out: the descriptions
 // of the fields of metadata in a template, which `kubectl explain` shows, the field metadata.name, where a rule of the
 // kind names it as its fieldPath, and bounds of lists, maps and strings. A Workload takes quantities that are numbers,
-// too, as a Pod does.
+// too, as a Pod does. It removes defaults inside lists: kubectl apply and other clients that compare an object with a
+// manifest would report a change of the list forever. The code has these defaults.
 package main
 
 import (
@@ -71,11 +72,16 @@ func describe(content []byte) ([]byte, error) {
 	missing := map[int][]string{}
 	find(&document, missing)
 	boundVersions(&document, missing)
+	drop := map[int]bool{}
+	findDefaults(&document, false, drop)
 	lines := strings.Split(string(content), "\n")
 	takeNumbers(&document, lines)
 	for index := len(lines); index > 0; index-- {
 		first := lines[index-1]
 		indent := first[:len(first)-len(strings.TrimLeft(first, " "))]
+		if drop[index] {
+			lines = slices.Delete(lines, index-1, index)
+		}
 		for _, text := range slices.Backward(missing[index]) {
 			lines = slices.Insert(lines, index-1, indent+text)
 		}
@@ -108,6 +114,20 @@ func hasRuleOfName(schema *yaml.Node) bool {
 		path := value(rule, "fieldPath")
 		return path != nil && path.Value == ".metadata.name"
 	})
+}
+
+// findDefaults collects the lines of defaults of fields in lists.
+func findDefaults(node *yaml.Node, inList bool, drop map[int]bool) {
+	for i := 0; node.Kind == yaml.MappingNode && i+1 < len(node.Content); i += 2 {
+		key, child := node.Content[i], node.Content[i+1]
+		if inList && key.Value == "default" && child.Kind == yaml.ScalarNode {
+			drop[key.Line] = true
+		}
+		findDefaults(child, inList || key.Value == "items", drop)
+	}
+	for i := 0; node.Kind != yaml.MappingNode && i < len(node.Content); i++ {
+		findDefaults(node.Content[i], inList, drop)
+	}
 }
 
 func value(node *yaml.Node, key string) *yaml.Node {

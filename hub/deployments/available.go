@@ -60,23 +60,34 @@ func wanted(placement *v1alpha.WorkloadPlacement, deployment *v1alpha.WorkloadDe
 	return max(scale.MinReplicas, min(reportedDesired(deployment), scale.MostReplicas()))
 }
 
-// tallyOf counts the Instances of a placement. The state of those whose condition Available is Unknown is not known.
+// tallyOf counts the Instances of a placement. Surplus Instances of one city do not make up for another city.
 func (s *scope) tallyOf(placement *v1alpha.WorkloadPlacement) tally {
-	result := tally{running: placement.ScaleSettings.MostReplicas() > 0}
+	result := tally{running: !placement.ScaleSettings.Zero()}
 	byCity := map[string]*v1alpha.WorkloadDeployment{}
 	for _, deployment := range s.deploymentsOf(placement.Name) {
 		byCity[naming.CityLabel(deployment.Spec.CityCode)] = deployment
-		condition := meta.FindStatusCondition(deployment.Status.Conditions, v1alpha.ConditionAvailable)
-		if condition != nil && condition.Status != metav1.ConditionUnknown && condition.Reason != v1alpha.ReasonProjectSuspended {
-			result.available += deployment.Status.AvailableReplicas
-		}
 	}
 	for key := range s.plan.wanted {
 		if key[0] == placement.Name {
-			result.wanted += wanted(placement, byCity[key[1]])
+			count := wanted(placement, byCity[key[1]])
+			result.wanted += count
+			result.available += min(count, knownAvailable(byCity[key[1]]))
 		}
 	}
 	return result
+}
+
+// knownAvailable is how many Instances of a deployment are known to be Available. The state of those whose condition
+// Available is Unknown is not known.
+func knownAvailable(deployment *v1alpha.WorkloadDeployment) int32 {
+	if deployment == nil {
+		return 0
+	}
+	condition := meta.FindStatusCondition(deployment.Status.Conditions, v1alpha.ConditionAvailable)
+	if condition == nil || condition.Status == metav1.ConditionUnknown || condition.Reason == v1alpha.ReasonProjectSuspended {
+		return 0
+	}
+	return deployment.Status.AvailableReplicas
 }
 
 // workloadAvailable returns condition Available of the Workload. worst is the worst condition of its placements.

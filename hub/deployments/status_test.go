@@ -265,6 +265,46 @@ func TestWhatGenericToolsRead(t *testing.T) {
 	expect("settled again", true, false)
 }
 
+// TestScaledToZero: a Workload whose placements are all stopped is Available, and one that is stopped in part counts
+// the rest.
+func TestScaledToZero(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW ORD")
+	workload := f.workload(t, "main DFW", "other ORD")
+	f.mustReconcile(t)
+	expect := func(when, reason string, placements ...string) {
+		t.Helper()
+		f.mustReconcile(t)
+		status := f.readWorkload(t).Status
+		if got := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionAvailable); got.Reason != reason {
+			t.Errorf("%s: Available is %+v", when, got)
+		}
+		for i, reason := range placements {
+			if got := status.Placements[i].Conditions[0].Reason; got != reason {
+				t.Errorf("%s: placement %s has reason %s, want %s", when, status.Placements[i].Name, got, reason)
+			}
+		}
+	}
+	scale := func(replicas ...int32) {
+		planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) {
+			for i := range replicas {
+				w.Spec.Placements[i].ScaleSettings.MinReplicas = replicas[i]
+			}
+		})
+	}
+	scale(0, 2)
+	expect("the rest starts", v1alpha.ReasonNoAvailablePlacements, v1alpha.ReasonScaledToZero, v1alpha.ReasonNoAvailableDeployments)
+	f.report(t, "web-other-ord", report{reason: v1alpha.ReasonStableInstanceFound, ready: 2})
+	expect("the rest serves", v1alpha.ReasonAvailablePlacementFound, v1alpha.ReasonScaledToZero, v1alpha.ReasonAvailableDeploymentFound)
+	scale(0, 0)
+	expect("all is stopped", v1alpha.ReasonScaledToZero, v1alpha.ReasonScaledToZero, v1alpha.ReasonScaledToZero)
+	if got := f.names(t); got != "web-main-dfw web-other-ord" {
+		t.Errorf("the deployments are %q", got)
+	}
+	scale(1, 0)
+	expect("one is started", v1alpha.ReasonNoAvailablePlacements, v1alpha.ReasonNoAvailableDeployments, v1alpha.ReasonScaledToZero)
+}
+
 // TestASurplusDeploymentDoesNotCount, even while its deletion is slow.
 func TestASurplusDeploymentDoesNotCount(t *testing.T) {
 	t.Parallel()

@@ -17,7 +17,7 @@ import (
 func broken() *v1alpha.Workload {
 	w := sandbox()
 	w.Name = "Web"
-	scale(w).MinReplicas = 0
+	scale(w).MinReplicas = -1
 	scale(w).Metrics = cpuMetric(v1alpha.MetricTarget{Value: quantity("-1")})
 	container(w).Ports[0].Name = "longer-than-a-name-of-a-Pod"
 	w.Spec.Template.Spec.Runtime.Resources.Requests = resources("cpu", "0")
@@ -56,7 +56,7 @@ func TestRatchet(t *testing.T) {
 			runtime.Containers = append([]v1alpha.SandboxContainer{{Name: "new", Image: "docker.io/new:1"}}, runtime.Containers...)
 		}, nil},
 		"another wrong value": {func(w *v1alpha.Workload) {
-			scale(w).MinReplicas = -1
+			scale(w).MinReplicas = -2
 			container(w).Image = "no image either"
 			w.Spec.Template.Spec.Location.Name = "there"
 			container(w).VolumeAttachments[2].MountPath = new("")

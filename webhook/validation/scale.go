@@ -15,7 +15,7 @@ import (
 )
 
 // LeastReplicas is how few Instances a placement may have in one city.
-const LeastReplicas = 1
+const LeastReplicas = 0
 
 // maxReplicas is how many Instances a placement may have in one city.
 const maxReplicas = 5000

@@ -201,7 +201,7 @@ func (p *problems) unattached(at place, list []v1alpha.InstanceVolume, volumes *
 	}
 }
 
-// diskType is the only supported type of disk, and the schema's default.
+// diskType is the only supported type of disk, and the default.
 const diskType = "pd-standard"
 
 // Sizes of disks, in GiB.

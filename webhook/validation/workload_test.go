@@ -84,7 +84,12 @@ func TestScale(t *testing.T) {
 		}
 	}
 	checkRules(t, []rule{
-		{"minReplicas 0", nil, func(w *v1alpha.Workload) { scale(w).MinReplicas = 0 }, []string{scalePath + "minReplicas " + invalid}},
+		{"minReplicas 0", nil, func(w *v1alpha.Workload) { scale(w).MinReplicas = 0 }, nil},
+		{"minReplicas -1", nil, func(w *v1alpha.Workload) { scale(w).MinReplicas = -1 }, []string{scalePath + "minReplicas " + invalid}},
+		{
+			"metrics from 0", nil, func(w *v1alpha.Workload) { with(half)(w); scale(w).MinReplicas = 0 },
+			[]string{scalePath + "minReplicas " + invalid},
+		},
 		{"minReplicas 5000", nil, func(w *v1alpha.Workload) { scale(w).MinReplicas = 5000 }, nil},
 		{"minReplicas 5001", nil, func(w *v1alpha.Workload) { scale(w).MinReplicas = 5001 }, []string{scalePath + "minReplicas " + invalid}},
 		{"maxReplicas", nil, with(half), nil},
@@ -141,7 +146,7 @@ func TestAllProblemsAtOnce(t *testing.T) {
 	w := sandbox()
 	w.Name = "Web"
 	w.Spec.Placements[0].CityCodes = nil
-	scale(w).MinReplicas = 0
+	scale(w).MinReplicas = -1
 	container(w).Image = "no image"
 	container(w).Ports[0].Port = 0
 	volume(w, 2).Disk.Template.Spec.Resources.Requests = resources("storage", "9Gi")

@@ -79,11 +79,16 @@ func (c *City) stageTo(target string) stage {
 		return partitioned
 	case c.Surge > 0:
 		return released
-	case c.Unserved, c.Observed && len(c.Instances) > 0 && len(c.withoutTarget(target)) == 0 && c.countUnavailable() == 0:
+	case c.Unserved, c.Observed && c.stopped():
+		return complete
+	case c.Observed && len(c.Instances) > 0 && len(c.withoutTarget(target)) == 0 && c.countUnavailable() == 0:
 		return complete
 	}
 	return released
 }
+
+// stopped reports whether a city has no Instances, and is to have none.
+func (c *City) stopped() bool { return c.Desired == 0 && len(c.Instances) == 0 }
 
 // withoutTarget returns the Instances of a city without the target.
 func (c *City) withoutTarget(target string) []Instance {

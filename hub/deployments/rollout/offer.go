@@ -17,6 +17,8 @@ func (p *planner) advance(c *facts) {
 	switch {
 	case !c.Observed:
 		p.wait(c, NotReported, "its cells have not reported the last step")
+	case c.stopped():
+		p.take(c, Step{Released: true}, "")
 	case c.Surge > 0 && c.SurgeLate:
 		// Its cells cannot start the additional Instances: the others are replaced without them.
 		p.take(c, Step{Index: c.Partition.Index}, "")

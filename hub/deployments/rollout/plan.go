@@ -129,7 +129,7 @@ func (p *planner) begin(c *facts) bool {
 	}
 
 	switch {
-	case c.Unserved:
+	case c.Unserved, c.stopped():
 		p.take(c, Step{Released: true}, "")
 	case !c.Observed && c.Cells > 0:
 		p.wait(c, NotReported, "its cells have not reported the last change")

@@ -36,3 +36,31 @@ func TestInstancesThatStart(t *testing.T) {
 		}
 	}
 }
+
+// TestACityWithoutInstances gets the target at once, holds up no other city, and is complete when its cells have
+// reported.
+func TestACityWithoutInstances(t *testing.T) {
+	t.Parallel()
+	stopped := City{Name: "a", Code: "a", Template: "before", Observed: true, Cells: 1}
+	running := City{
+		Name: "b", Code: "b", Template: "next", Observed: true, Cells: 1, Room: 1, Desired: 1,
+		Instances: []Instance{{Updated: true, Available: true}},
+	}
+	state := State{Target: "next", MaxUnavailable: 1, CitiesAtOnce: 1, Cities: []City{stopped, running}}
+	if result := Plan(&state); len(result.Take) != 1 || result.Take[0] != (Step{Released: true}) {
+		t.Errorf("the steps are %+v: %s", result.Take, result.Message)
+	}
+	state.Cities[0].Partition = &Partition{Index: 1, Template: "before"}
+	state.Cities[0].Template = "next"
+	if result := Plan(&state); len(result.Take) != 1 || result.Take[0] != (Step{Released: true}) {
+		t.Errorf("with a partition the steps are %+v: %s", result.Take, result.Message)
+	}
+	state.Cities[0].Partition = nil
+	if result := Plan(&state); result.Phase != Complete {
+		t.Errorf("it ends in phase %s: %s", result.Phase, result.Message)
+	}
+	state.Cities[0].Observed = false
+	if result := Plan(&state); result.Phase != Progressing || len(result.Take) > 0 {
+		t.Errorf("before its report, it is in phase %s, with steps %+v", result.Phase, result.Steps)
+	}
+}

@@ -168,7 +168,13 @@ function AggregateStatus(desiredObj, statusItems)
   -- once for each of them.
   metadata.managedFields = nil
   local status = {}
-  local reports, missing = decode_reports(statusItems, spec.assignment and object(spec, "assignment"))
+  local scale = object(spec, "scaleSettings")
+  local assignment = spec.assignment and object(spec, "assignment")
+  -- Of a deployment that wants no Instance, all reports count: no cell is assigned one.
+  if math.max(int32(scale, "minReplicas"), pointer32(scale, "maxReplicas") or 0) <= 0 then
+    assignment = nil
+  end
+  local reports, missing = decode_reports(statusItems, assignment)
   if missing and #reports == 0 then
     status = read(ReflectedStatus, desiredObj, "status")
     status.generation, status.resourceTemplateGeneration = nil, nil
@@ -183,7 +189,7 @@ function AggregateStatus(desiredObj, statusItems)
       indices = merge(reports, "indices"),
     }
     for _, count in ipairs({"replicas", "currentReplicas", "desiredReplicas", "readyReplicas", "availableReplicas"}) do
-      status[count] = total(reports, spec.assignment, count)
+      status[count] = total(reports, assignment, count)
     end
     status.availableReplicas = status.availableReplicas ~= 0 and status.availableReplicas or nil
   end

@@ -8,5 +8,6 @@ function GetReplicas(obj)
   -- What Karmada cannot count is an error, also in the template that lower indices keep.
   local partition = object(spec, "partition")
   instance_size(object(object(partition, "template"), "spec"), object(partition, "instanceTypeResources"))
-  return replicas, next(size) and {resourceRequest = size}
+  -- Karmada removes a deployment of no replicas with requirements from all cells.
+  return replicas, replicas ~= 0 and next(size) and {resourceRequest = size} or nil
 end

@@ -10,7 +10,7 @@ package v1alpha
 //
 // DiskSpec is a disk.
 type DiskSpecApplyConfiguration struct {
-	// type of the disk.
+	// type of the disk. Without it, it is pd-standard.
 	Type *string `json:"type,omitempty"`
 	// resources hold the size as requests.storage.
 	Resources *DiskResourceRequirementsApplyConfiguration `json:"resources,omitempty"`

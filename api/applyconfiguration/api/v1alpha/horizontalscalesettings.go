@@ -15,7 +15,7 @@ import (
 //
 // HorizontalScaleSettings is how many Instances run in one city.
 type HorizontalScaleSettingsApplyConfiguration struct {
-	// minReplicas is the number of Instances that always run.
+	// minReplicas is the number of Instances that always run. 0 stops the placement: nothing of it runs or uses quota, and all of it is kept.
 	MinReplicas *int32 `json:"minReplicas,omitempty"`
 	// maxReplicas is the most Instances that scaling by metrics may reach.
 	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
@@ -24,7 +24,7 @@ type HorizontalScaleSettingsApplyConfiguration struct {
 	// behavior limits the speed of scaling by metrics, in each direction, as in autoscaling/v2. It needs
 	// metrics.
 	Behavior *v2.HorizontalPodAutoscalerBehavior `json:"behavior,omitempty"`
-	// instanceManagementPolicy is OrderedReady or Parallel.
+	// instanceManagementPolicy is OrderedReady or Parallel. Without it, it is OrderedReady.
 	InstanceManagementPolicy *apiv1alpha.InstanceManagementPolicy `json:"instanceManagementPolicy,omitempty"`
 }
 

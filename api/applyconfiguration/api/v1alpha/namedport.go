@@ -18,7 +18,7 @@ type NamedPortApplyConfiguration struct {
 	Name *string `json:"name,omitempty"`
 	// port number.
 	Port *int32 `json:"port,omitempty"`
-	// protocol is TCP, UDP or SCTP.
+	// protocol is TCP, UDP or SCTP. Without it, it is TCP.
 	Protocol *v1.Protocol `json:"protocol,omitempty"`
 }
 
