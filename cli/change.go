@@ -50,6 +50,7 @@ func (c *command) restartCommand() *cobra.Command {
 
 // change updates a Workload in its project and prints the result.
 func (c *command) change(ctx context.Context, name, done string, how func(context.Context, *session, *v1alpha.Workload) error) error {
+	name = bare(name)
 	s, err := c.connectToProject()
 	if err != nil {
 		return err

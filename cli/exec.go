@@ -81,6 +81,7 @@ func (c *command) attachCommand() *cobra.Command {
 
 // execute opens a session for a container of an Instance, and connects the streams of the command to it.
 func (c *command) execute(ctx context.Context, name string, o *executing, spec v1alpha.InstanceSessionSpec) error {
+	name = bare(name)
 	s, err := c.connectToProject()
 	if err != nil {
 		return err

@@ -93,12 +93,8 @@ func (c *command) explain(ctx context.Context, s *session, argument string, out 
 
 // resolve finds the object that an argument names: a Workload, or an Instance and its Workload.
 func (s *session) resolve(ctx context.Context, argument string) (workload, instance string, err error) {
-	kind, name, prefixed := strings.Cut(argument, "/")
-	if !prefixed {
-		kind, name = "", argument
-	}
-	isWorkload := slices.Contains([]string{"wl", "workload", "workloads"}, kind)
-	isInstance := slices.Contains([]string{"inst", "instance", "instances"}, kind)
+	kind, name, prefixed := typed(argument)
+	isWorkload, isInstance := slices.Contains(workloadKinds, kind), slices.Contains(instanceKinds, kind)
 	switch {
 	case name == "" || prefixed && !isWorkload && !isInstance:
 		return "", "", fmt.Errorf("%q is neither wl/NAME nor inst/NAME", argument)

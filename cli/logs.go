@@ -49,7 +49,7 @@ func (c *command) logsCommand() *cobra.Command {
   %s logs web-main-dfw-0 -c app --previous`),
 		Args:              oneArg("the name of an Instance or of a Workload"),
 		ValidArgsFunction: c.completeObjects,
-		RunE:              c.run(func(ctx context.Context, args []string) error { return c.logs(ctx, args[0], &o) }),
+		RunE:              c.run(func(ctx context.Context, args []string) error { return c.logs(ctx, bare(args[0]), &o) }),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.container, "container", "c", "", "Print the log of this container. Default: the first container.")
@@ -180,7 +180,7 @@ func (s *session) instances(ctx context.Context, name, city string) ([]v1alpha.I
 		return nil, err
 	}
 	var list v1alpha.InstanceList
-	selected := client.MatchingLabels{v1alpha.LabelWorkloadName: strings.TrimPrefix(name, "workload/")}
+	selected := client.MatchingLabels{v1alpha.LabelWorkloadName: name}
 	if err := s.project.Client.List(ctx, &list, client.InNamespace(s.namespace), selected); err != nil {
 		return nil, err
 	}
@@ -203,7 +203,12 @@ func inCity(city string) string {
 	return " in " + city
 }
 
-// containers returns the selected containers of an Instance: the one with the name, all, or the first.
+// annotationDefaultContainer is the annotation of a template that names the container of commands without a name, as
+// for a Pod.
+const annotationDefaultContainer = "kubectl.kubernetes.io/default-container"
+
+// containers returns the selected containers of an Instance: the one with the name, all, the one that the template
+// names, or the first.
 func (c *command) containers(instance *v1alpha.Instance, name string, all bool) ([]string, error) {
 	var names []string
 	if sandbox := instance.Spec.Runtime.Sandbox; sandbox != nil {
@@ -216,6 +221,8 @@ func (c *command) containers(instance *v1alpha.Instance, name string, all bool) 
 		return nil, fmt.Errorf("Instance %s has no containers", instance.Name)
 	case all:
 		return names, nil
+	case name == "" && slices.Contains(names, instance.Annotations[annotationDefaultContainer]):
+		return []string{instance.Annotations[annotationDefaultContainer]}, nil
 	case name == "":
 		if len(names) > 1 {
 			if _, err := fmt.Fprintf(c.Streams.ErrOut, "Defaulted container %q out of: %s\n", names[0], strings.Join(names, ", ")); err != nil {

@@ -49,7 +49,7 @@ func (c *command) portForwardCommand() *cobra.Command {
 			return nil
 		},
 		ValidArgsFunction: c.completeObjects,
-		RunE:              c.run(func(ctx context.Context, args []string) error { return c.portForward(ctx, args[0], args[1:], &o) }),
+		RunE:              c.run(func(ctx context.Context, args []string) error { return c.portForward(ctx, bare(args[0]), args[1:], &o) }),
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&o.addresses, "address", []string{"127.0.0.1"}, "Addresses of this machine to listen on.")

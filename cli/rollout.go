@@ -40,7 +40,7 @@ func (c *command) ofWorkload(use, short string, run func(ctx context.Context, na
 	return &cobra.Command{
 		Use: use + " WORKLOAD", Short: short, Args: oneArg("the name of a Workload"), ValidArgsFunction: c.completeWorkloads,
 		Example: c.examples("\n  %s rollout " + use + " web"),
-		RunE:    c.run(func(ctx context.Context, args []string) error { return run(ctx, args[0]) }),
+		RunE:    c.run(func(ctx context.Context, args []string) error { return run(ctx, bare(args[0])) }),
 	}
 }
 

@@ -154,7 +154,7 @@ func (c *command) onWorkload(out *output, do func(context.Context, *session, *vi
 		if err != nil {
 			return err
 		}
-		snapshot, err := s.read(ctx, args[0])
+		snapshot, err := s.read(ctx, bare(args[0]))
 		if err != nil {
 			return err
 		}

@@ -139,11 +139,6 @@ func (c *conversion) losef(path, format string, args ...any) {
 
 func (c *conversion) scale(replicas *int32) *v1alpha.HorizontalScaleSettings {
 	wanted := ptr.Deref(replicas, 1)
-	if wanted < validation.LeastReplicas {
-		c.losef("spec.replicas", "a Workload runs at least %d Instance in each city; it has %d", validation.LeastReplicas,
-			validation.LeastReplicas)
-		wanted = validation.LeastReplicas
-	}
 	c.replicas = replicas
 	if cities := len(c.Cities); cities > 1 && wanted > 0 {
 		c.losef("spec.replicas", "is the number in each of %d cities, %d in all", cities, int(wanted)*cities)

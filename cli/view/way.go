@@ -151,11 +151,14 @@ func (s *Snapshot) wayTo(d *v1alpha.WorkloadDeployment, instance *v1alpha.Instan
 
 // stop finds the end of the way. last is the Instance, which has the most specific conditions; nil without an Instance.
 func (w *Way) stop(last *Step) {
-	if last != nil && last.held() && last.Finding.urgent() {
+	if last != nil && last.held() && last.Finding.urgent() && w.causeOf(last) == nil {
 		w.Stop = last
 		return
 	}
 	w.Stop = w.deepest(last)
+	if cause := w.causeOf(last); cause != nil {
+		w.Stop = cause
+	}
 	if w.Stop != nil || last != nil || w.next == nil {
 		return
 	}
@@ -166,6 +169,21 @@ func (w *Way) stop(last *Step) {
 			return
 		}
 	}
+}
+
+// causeOf returns the step that has the cause of an Instance's condition: an object above it has the same condition
+// with a more specific reason. The cell knows only that data is not there, and the project that it is too large.
+func (w *Way) causeOf(last *Step) *Step {
+	if last == nil || !last.held() {
+		return nil
+	}
+	for _, step := range w.Steps {
+		if step != last && step.held() && step.Finding.Condition == last.Finding.Condition && step.Finding.rank > last.Finding.rank &&
+			step.Finding.Condition == v1alpha.ConditionReferencedDataReady {
+			return step
+		}
+	}
+	return nil
 }
 
 // deepest returns the last held step that requires an action, or else the last held step.

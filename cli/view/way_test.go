@@ -106,3 +106,36 @@ func TestTheWorkloadAsAWhole(t *testing.T) {
 		}
 	}
 }
+
+// TestDataThatIsTooLarge: the cell knows only that the data is not there, and the deployment why.
+func TestDataThatIsTooLarge(t *testing.T) {
+	const kind = v1alpha.ConditionReferencedDataReady
+	gates := condition(v1alpha.ConditionReady, "False", v1alpha.ReasonSchedulingGatesPresent, "")
+	for name, test := range map[string]struct {
+		deployment, instance metav1.Condition
+		want, kind           string
+	}{
+		"the cause is above": {
+			condition(kind, "False", v1alpha.ReasonSourceTooLarge, "big"),
+			condition(kind, "False", v1alpha.ReasonAwaitingPropagation, "not in the cell"),
+			v1alpha.ReasonSourceTooLarge, v1alpha.KindWorkloadDeployment,
+		},
+		"it is on its way": {
+			condition(kind, "False", v1alpha.ReasonAwaitingPropagation, ""),
+			condition(kind, "False", v1alpha.ReasonAwaitingPropagation, "not in the cell"),
+			v1alpha.ReasonAwaitingPropagation, v1alpha.KindInstance,
+		},
+	} {
+		since := metav1.NewTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+		test.deployment.LastTransitionTime, test.instance.LastTransitionTime, gates.LastTransitionTime = since, since, since
+		d := deployment("DFW", 0, 1, condition(v1alpha.ConditionReplicasReady, "False", v1alpha.ReasonReplicasNotReady, ""), test.deployment)
+		s := &Snapshot{
+			Workload: workload(0, 1), Deployments: []v1alpha.WorkloadDeployment{d},
+			Instances: []v1alpha.Instance{instance("DFW", 0, gates, test.instance)}, Now: since.Add(time.Hour),
+		}
+		ways := s.Ways()
+		if len(ways) != 1 || ways[0].Stop == nil || ways[0].Stop.Finding.Reason != test.want || ways[0].Stop.Kind != test.kind {
+			t.Errorf("%s: %+v", name, ways[0].Stop)
+		}
+	}
+}

@@ -25,3 +25,18 @@ func TestLabelWarnings(t *testing.T) {
 		t.Errorf("labels with domains: %q", got)
 	}
 }
+
+// TestDeviceWarnings: a device is admitted, because a cell may offer it, and named.
+func TestDeviceWarnings(t *testing.T) {
+	w := sandbox()
+	container(w).Resources = &v1alpha.ContainerResourceRequirements{Limits: resources("example.com/gpu", "1")}
+	if got := strings.Join(Warnings(w), "; "); !strings.Contains(got,
+		containerPath+"resources.limits[example.com/gpu]: the add-on attaches no devices") {
+		t.Errorf("the warnings are %q", got)
+	}
+	container(w).Resources.Limits = resources("cpu", "1")
+	w.Spec.Template.Annotations = map[string]string{annotationDefaultContainer: "app"}
+	if got := strings.Join(Warnings(w), "; "); strings.Contains(got, "devices") || strings.Contains(got, annotationDefaultContainer) {
+		t.Errorf("the warnings are %q", got)
+	}
+}

@@ -33,6 +33,7 @@ func Warnings(workload *v1alpha.Workload) []string {
 			if i < len(sandbox.Containers) || container.IsSidecar() {
 				warnings = append(warnings, ports.warnings(at, container)...)
 			}
+			warnings = append(warnings, deviceWarnings(at, container)...)
 		}
 	}
 	warnings = append(warnings, annotationWarnings(&workload.Spec.Template)...)
@@ -42,6 +43,25 @@ func Warnings(workload *v1alpha.Workload) []string {
 	return append(warnings, placementWarnings(workload.Spec.Placements)...)
 }
 
+// annotationDefaultContainer has an effect on commands: `kubectl compute logs` and `exec` read it.
+const annotationDefaultContainer = "kubectl.kubernetes.io/default-container"
+
+// deviceWarnings name the devices that a container asks for.
+func deviceWarnings(path *field.Path, container *v1alpha.SandboxContainer) []string {
+	if container.Resources == nil {
+		return nil
+	}
+	var warnings []string
+	for _, name := range slices.Sorted(maps.Keys(container.Resources.Limits)) {
+		domain, _, qualified := strings.Cut(string(name), "/")
+		if qualified && domain != "kubernetes.io" && !strings.HasSuffix(domain, ".kubernetes.io") {
+			warnings = append(warnings, fmt.Sprintf("%s: the add-on attaches no devices: Instances start only in cells whose nodes offer %s",
+				path.Child("resources", "limits").Key(shorten(string(name))), shorten(string(name))))
+		}
+	}
+	return warnings
+}
+
 // annotationWarnings name the annotations of a template that may have no effect on the Pods.
 func annotationWarnings(template *v1alpha.InstanceTemplateSpec) []string {
 	machine := template.Spec.Runtime.VirtualMachine != nil
@@ -49,7 +69,7 @@ func annotationWarnings(template *v1alpha.InstanceTemplateSpec) []string {
 	for _, key := range slices.Sorted(maps.Keys(template.Annotations)) {
 		onPods := !machine && templates.IsPlainAnnotation(key)
 		ofMachine := key == annotationSSHKeys && machine
-		if key != v1alpha.AnnotationRestartedAt && !ofMachine && !onPods {
+		if key != v1alpha.AnnotationRestartedAt && key != annotationDefaultContainer && !ofMachine && !onPods {
 			without = append(without, shorten(key))
 		}
 	}

@@ -61,6 +61,6 @@ func TestACityWithoutInstances(t *testing.T) {
 	}
 	state.Cities[0].Observed = false
 	if result := Plan(&state); result.Phase != Progressing || len(result.Take) > 0 {
-		t.Errorf("before its report, it is in phase %s, with steps %+v", result.Phase, result.Steps)
+		t.Errorf("before its report, it is in phase %s, with steps %+v", result.Phase, result.Take)
 	}
 }
