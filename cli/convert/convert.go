@@ -19,7 +19,6 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cli/convert/podfields"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
-	"github.com/karmada-compute/karmada-compute/webhook/validation"
 )
 
 // Options holds the fields of a Workload that a Deployment does not have.

@@ -14,6 +14,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/budget"
+	"github.com/karmada-compute/karmada-compute/hub/deployments/rollout"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
@@ -57,7 +58,7 @@ func wanted(placement *v1alpha.WorkloadPlacement, deployment *v1alpha.WorkloadDe
 	if deployment == nil {
 		return scale.MinReplicas
 	}
-	return max(scale.MinReplicas, min(reportedDesired(deployment), scale.MostReplicas()))
+	return max(scale.MinReplicas, min(rollout.ReportedDesired(deployment), scale.MostReplicas()))
 }
 
 // tallyOf counts the Instances of a placement. Surplus Instances of one city do not make up for another city.

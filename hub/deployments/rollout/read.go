@@ -176,7 +176,7 @@ func (r *Reading) city(o *Objects, d *Deployment) (City, error) {
 	city := City{
 		Name: existing.Name, Code: cmp.Or(existing.Spec.CityCode, naming.CityLabel(existing.Spec.CityCode)), Template: version.Hash,
 		Observed: status.ObservedGeneration == existing.Generation,
-		Desired:  int(max(desired.DesiredReplicas(), reportedDesired(existing))), Cells: len(status.Indices),
+		Desired:  int(max(desired.DesiredReplicas(), ReportedDesired(existing))), Cells: len(status.Indices),
 		Ordered:  d.Scale.InstanceManagementPolicy != v1alpha.Parallel,
 		Grows:    d.Scale.MinReplicas > existing.Spec.ScaleSettings.MinReplicas,
 		Unserved: isUnserved(existing), Unreachable: meta.IsStatusConditionFalse(status.Conditions, v1alpha.ConditionStatusCurrent),
@@ -222,8 +222,8 @@ func (c *City) addCell(spec *v1alpha.WorkloadRollout, cell *v1alpha.CellIndices,
 	}
 }
 
-// reportedDesired returns the number of Instances that an autoscaler wants.
-func reportedDesired(existing *v1alpha.WorkloadDeployment) int32 {
+// ReportedDesired returns the number of Instances that an autoscaler wants.
+func ReportedDesired(existing *v1alpha.WorkloadDeployment) int32 {
 	if !existing.Spec.Autoscaled() {
 		return 0
 	}
