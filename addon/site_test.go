@@ -165,6 +165,7 @@ func (s *site) control(ctx context.Context) {
 			}
 		}
 		s.roll(ctx, webhookServiceAccount)
+		s.roll(ctx, sessionsServiceAccount)
 		if !s.roll(ctx, Name) {
 			return false, nil
 		}

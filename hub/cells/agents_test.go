@@ -51,7 +51,7 @@ var reporting = map[string]struct{ report, reason string }{
 	"rolling": {rolling, v1alpha.ReasonAgentOutdated},
 	"dead":    {dead, v1alpha.ReasonAgentNotReady}, "missing": {"", v1alpha.ReasonAgentMissing},
 	"invented": {invented, v1alpha.ReasonAgentOutdated}, "garbled": {`{"availableReplicas":"two"}`, v1alpha.ReasonAgentNotReady},
-	// What is no report of a Deployment says nothing, and nothing about other cells.
+	// A report that no Deployment can have counts as empty.
 	"negative":       {report(`"availableReplicas":-1`), v1alpha.ReasonAgentNotReady},
 	"all-negative":   {report(`"replicas":-9,"updatedReplicas":-9`), v1alpha.ReasonAgentNotReady},
 	"negative-age":   {report(`"generation":-9223372036854775808,"observedGeneration":-9`), v1alpha.ReasonAgentNotReady},

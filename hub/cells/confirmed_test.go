@@ -184,8 +184,7 @@ func TestAgents(t *testing.T) {
 	}
 }
 
-// TestEventsOfUnconfirmedClusters: an agent may write its Clusters at any rate. What it writes asks the hub once a
-// minute.
+// TestEventsOfUnconfirmedClusters: an agent may write its Clusters at any rate. The hub is asked once a minute.
 func TestEventsOfUnconfirmedClusters(t *testing.T) {
 	c := newCities(t)
 	clock := testingclock.NewFakePassiveClock(time.Now())

@@ -122,8 +122,8 @@ func (s *scope) countCopies(context.Context) error {
 	return nil
 }
 
-// fits reports whether the copy of an object may have the size of the original. If not, its finding says so, and the
-// copy stays as it is.
+// fits reports whether the copy of an object may have the size of the original. If not, the object gets a finding, and
+// the copy stays as it is.
 func (s *scope) fits(ctx context.Context, o *object) (bool, error) {
 	if s.MaxBytes <= 0 {
 		return true, nil

@@ -23,7 +23,7 @@ func (f *fixture) bounded(most int) *account {
 }
 
 // TestBytesOfAProject: the ConfigMaps and Secrets of a project have a bound together, however many deployments name
-// them. What is copied stays and may shrink; what would exceed the bound is not copied, and a condition says why.
+// them. A copy stays and may shrink; an object that would exceed the bound is not copied, and a condition names it.
 func TestBytesOfAProject(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t).engage(t)

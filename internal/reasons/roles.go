@@ -53,7 +53,7 @@ func BroadBindings(ctx context.Context, hub client.Reader) ([]string, error) {
 	return broad, nil
 }
 
-// AboutBroadBindings is what an operator does about BroadBindings.
+// AboutBroadBindings is a warning about BroadBindings, with the action of the operator.
 func AboutBroadBindings(bindings []string) string {
 	return fmt.Sprintf("RoleBindings in projects give rights to Karmada's kinds: %s; "+
 		"bind ClusterRole karmada-compute-consumer instead, see docs/reference/security.md", Some(bindings))

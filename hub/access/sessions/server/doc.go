@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package server declares the rights on the hub that Pods which only carry the streams of InstanceSessions need besides
-// those of package hub; role.yaml is generated from it.
+// Package server declares the rights on the hub of Pods that only carry the streams of InstanceSessions, in addition to
+// package hub; role.yaml is generated from it.
 package server
 
 // The CA that signs the serving certificates, which the Pods of the webhooks create.
