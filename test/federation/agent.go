@@ -6,9 +6,13 @@ package federation
 import (
 	"context"
 	_ "embed" // the agent's roles
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Users of karmada-agents at the hub, as karmadactl register creates them: one
@@ -39,6 +43,34 @@ func (f *Federation) register(ctx context.Context, cell Cell) error {
 		return err
 	}
 	return f.welcome(ctx, cell)
+}
+
+// GrantAgent gives a user the rights of the agent of a Cluster, which need not exist, and returns the name of the user.
+func (f *Federation) GrantAgent(ctx context.Context, cluster string) (string, error) {
+	hub, err := f.plane(planeHub)
+	if err != nil {
+		return "", err
+	}
+	return agentUserPrefix + cluster, hub.applyFile(ctx, "agent.yaml", map[string]string{"cluster": cluster})
+}
+
+// WithdrawAgent takes the rights of GrantAgent back.
+func (f *Federation) WithdrawAgent(ctx context.Context, cluster string) error {
+	hub, err := f.plane(planeHub)
+	if err != nil {
+		return err
+	}
+	role, namespaces := "system:karmada:"+cluster+":agent", schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+	rbac := schema.GroupVersion{Group: "rbac.authorization.k8s.io", Version: "v1"}
+	var errs []error
+	for _, resource := range []string{"clusterrolebindings", "clusterroles"} {
+		errs = append(errs, hub.dynamic.Resource(rbac.WithResource(resource)).Delete(ctx, role, metav1.DeleteOptions{}))
+	}
+	for _, resource := range []string{"rolebindings", "roles"} {
+		secrets := hub.dynamic.Resource(rbac.WithResource(resource)).Namespace("karmada-cluster")
+		errs = append(errs, secrets.Delete(ctx, role+"-secret", metav1.DeleteOptions{}))
+	}
+	return errors.Join(append(errs, hub.dynamic.Resource(namespaces).Delete(ctx, "karmada-es-"+cluster, metav1.DeleteOptions{}))...)
 }
 
 // startAgent starts the karmada-agent of a cell in a network namespace from

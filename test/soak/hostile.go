@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net"
 	"slices"
 	"strings"
 	"sync"
@@ -68,6 +69,8 @@ type Hostile struct {
 	findings  []Finding
 	written   []written
 	peaks     map[string]Usage
+	// held are the open connections of a hostile neighbour.
+	held []net.Conn
 }
 
 // Finding is a violated invariant.
@@ -199,7 +202,12 @@ func (h *Hostile) noise(ctx context.Context) {
 func (h *Hostile) write(ctx context.Context, w Write) {
 	request, cancel := context.WithTimeout(ctx, requestTimeout)
 	defer cancel()
-	t := w.try(request, h.party)
+	var t *trial
+	if w.Verb == "connect" {
+		t = &trial{Write: w, err: h.dial(request, w)}
+	} else {
+		t = w.try(request, h.party)
+	}
 	if ctx.Err() != nil {
 		return
 	}
@@ -281,7 +289,7 @@ func (h *Hostile) heal(ctx context.Context) error {
 		h.findLeft("what a hostile party wrote does not heal", left, err)
 		return nil
 	}
-	if h.Party == PartyConsumer {
+	if h.Party.ownsProject() {
 		name := Name{h.Project, h.hostileNames()[0]}
 		h.want(name, &Wanted{Image: "docker.io/library/nginx:1", Placements: []Placement{{Name: "p0", Cities: h.Cities, Replicas: 1}}})
 		h.consumer.do(ctx, Operation{Verb: Create, Name: name, Wanted: h.consumer.wants(h.Project)[name.Workload]})

@@ -59,6 +59,12 @@ func (w Write) send(ctx context.Context, c client.Client) (*unstructured.Unstruc
 	switch w.Verb {
 	case "create":
 		return object, c.Create(ctx, object)
+	case "update":
+		if err := c.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
+			return object, err
+		}
+		overlay(object.Object, asFields(w.Body))
+		return object, c.Update(ctx, object)
 	case "delete":
 		return object, c.Delete(ctx, object, client.PropagationPolicy(w.Policy))
 	}
@@ -74,6 +80,18 @@ func (w Write) send(ctx context.Context, c client.Client) (*unstructured.Unstruc
 		return object, c.Patch(ctx, object, patch, manager)
 	}
 	return object, c.SubResource(w.Subresource).Patch(ctx, object, patch, manager)
+}
+
+// overlay replaces the fields of an object.
+func overlay(object, with fields) {
+	for name, value := range with {
+		inner, isFields := value.(fields)
+		if into, areFields := object[name].(fields); isFields && areFields {
+			overlay(into, inner)
+			continue
+		}
+		object[name] = value
+	}
 }
 
 // harmless reports whether an accepted write has changed nothing. The API server drops the fields that the schema does

@@ -48,7 +48,7 @@ var systemNamespaces = []string{"default", "kube-system", "karmada-system"}
 func (h *Hostile) snapshot(ctx context.Context) (snapshot, error) {
 	s := snapshot{}
 	projects := []string{h.Victim}
-	if h.Party == PartyCell {
+	if !h.Party.ownsProject() {
 		projects = h.Projects
 	}
 	for _, plane := range h.planes {

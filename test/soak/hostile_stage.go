@@ -15,6 +15,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -70,10 +71,13 @@ func (h *Hostile) arrange(ctx context.Context) error {
 			return err
 		}
 	}
-	if h.Party == PartyCell {
+	switch {
+	case h.Party == PartyCell:
 		return h.arrangeCell(ctx, foreign)
+	case h.Party.ownsProject():
+		return h.arrangeConsumer(ctx, foreign)
 	}
-	return h.arrangeConsumer(ctx, foreign)
+	return h.arrangeOnHub(ctx, foreign)
 }
 
 // foreign reads the names and UIDs of other parties' objects.
@@ -143,6 +147,9 @@ func (h *Hostile) addWorkload(ctx context.Context, project string) error {
 
 func (h *Hostile) arrangeConsumer(ctx context.Context, foreign dice) error {
 	plane := "project/" + h.Project
+	if h.Party == PartyRole && !h.collector.withoutMilo {
+		return errors.New("the role for consumers exists without Milo: run without it")
+	}
 	if err := h.collector.planes[plane].Create(ctx, h.everyRight()); err != nil {
 		return err
 	}
@@ -158,9 +165,12 @@ func (h *Hostile) arrangeConsumer(ctx context.Context, foreign dice) error {
 	return err
 }
 
-// everyRight returns the binding of all rights in the hostile project.
+// everyRight returns the binding of the hostile consumer in its project: all rights, or the role for consumers.
 func (h *Hostile) everyRight() client.Object {
 	role := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"}
+	if h.Party == PartyRole {
+		role.Name = consumerRole
+	}
 	subjects := []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: h.hostileUser()}}
 	if h.collector.withoutMilo {
 		return &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Namespace: h.Project, Name: h.hostileUser()}, RoleRef: role, Subjects: subjects}
@@ -207,8 +217,11 @@ func (h *Hostile) sent() []types.NamespacedName {
 
 // withdraw ends the noise: the party deletes the objects that only it can delete, and repairs its own part.
 func (h *Hostile) withdraw(ctx context.Context) error {
-	if h.Party == PartyCell {
+	switch {
+	case h.Party == PartyCell:
 		return h.deleteMadeUp(ctx)
+	case !h.Party.ownsProject():
+		return h.withdrawFromHub(ctx)
 	}
 	for _, name := range h.hostileNames() {
 		h.want(Name{h.Project, name}, nil)
@@ -219,12 +232,18 @@ func (h *Hostile) withdraw(ctx context.Context) error {
 		for _, kind := range []schema.GroupVersionKind{workloadKind, deploymentKind, instanceKind, sliceKind, configMapKind, secretKind} {
 			list := &unstructured.UnstructuredList{}
 			list.SetGroupVersionKind(kind)
-			if err := h.party.List(ctx, list, client.InNamespace(h.namespaceIn(h.Project))); err != nil {
+			// The role for consumers may not list all of these.
+			if err := h.party.List(ctx, list, client.InNamespace(h.namespaceIn(h.Project))); apierrors.IsForbidden(err) && h.Party == PartyRole {
+				continue
+			} else if err != nil {
 				return err
 			}
 			for i := range list.Items {
 				if list.Items[i].GetName() == "kube-root-ca.crt" {
 					continue
+				}
+				if h.Party == PartyRole && (kind == deploymentKind || kind == instanceKind) {
+					continue // they end with their Workload
 				}
 				left++
 				if err := h.release(ctx, &list.Items[i]); err != nil {

@@ -19,7 +19,7 @@ func testDice(seed uint64) *dice {
 }
 
 func drawn(seed uint64, party Party) []Write {
-	if party == partyTenant {
+	if party == partyNamespace {
 		n := &consumerNoise{
 			dice: testDice(seed), namespace: "default", names: []string{"h-0", "h-1"}, cities: []string{"DFW", "ORD"}, noLocations: true,
 		}
@@ -29,11 +29,23 @@ func drawn(seed uint64, party Party) []Write {
 	if party == PartyCell {
 		next = (&cellNoise{dice: testDice(seed), cell: "cell", sent: []types.NamespacedName{{Namespace: "ns-1", Name: "victim-p0-ord"}}}).next
 	}
+	onHub := hubNoise{
+		dice: testDice(seed), own: "own", made: "run", cities: []string{"DFW", "ORD"}, cells: []string{"dfw", "ord"},
+		shards: []string{v1alpha.LeaseShards},
+	}
+	switch party {
+	case PartyTenant:
+		next = onHub.tenant
+	case PartyAgent:
+		next = onHub.agent
+	case PartyNeighbour:
+		next = (&portNoise{dice: testDice(seed), ports: []string{"127.0.0.1:1", "127.0.0.1:2"}}).next
+	}
 	return draw(next)
 }
 
-// partyTenant is PartyConsumer in a project that is a namespace.
-const partyTenant Party = "tenant"
+// partyNamespace is PartyConsumer in a project that is a namespace.
+const partyNamespace Party = "namespace"
 
 func draw(next func() Write) []Write {
 	writes := make([]Write, 1000)
@@ -45,7 +57,7 @@ func draw(next func() Write) []Write {
 
 // TestNoiseIsRepeatable: a seed draws one sequence of writes, and another seed another one.
 func TestNoiseIsRepeatable(t *testing.T) {
-	for _, party := range []Party{PartyConsumer, PartyCell} {
+	for _, party := range []Party{PartyConsumer, PartyCell, PartyTenant, PartyAgent, PartyNeighbour} {
 		if !reflect.DeepEqual(drawn(7, party), drawn(7, party)) {
 			t.Errorf("%s: the same seed has drawn other writes", party)
 		}
@@ -67,12 +79,25 @@ func TestNoiseHasEverything(t *testing.T) {
 			`"requests":{"cpu":"0","memory":"0"}`, "nvidia.com/gpu", `"replicas":5000`,
 			`"compute.datumapis.com/federation-namespace":"n-1"`, hostileFinalizer, "ownerReferences",
 		},
-		partyTenant: {"create Workload", v1alpha.AnnotationCities, "patch Namespace"},
+		partyNamespace: {"create Workload", v1alpha.AnnotationCities, "patch Namespace"},
 		PartyCell: {
 			"patch WorkloadDeployment/status", "patch InstanceSlice/status", "patch Cell/status", "create Instance",
 			"delete Instance", "patch Instance/status", "delete Pod",
 			"patch Pod/status", "create WorkloadDeployment", "delete WorkloadDeployment", "patch ConfigMap", `"replicas":-5`,
 			`"existing":"0-9999,0-9999,`,
+		},
+		PartyTenant: {
+			"create Namespace/ ns-", "create Namespace/ made-up-run-0", "patch Namespace/ own", "patch Namespace/ n-1",
+			"create ResourceBinding", "CustomResourceDefinition",
+			"create WorkloadDeployment", "create PropagationPolicy", v1alpha.LabelProjectUID,
+		},
+		PartyAgent: {
+			"create Lease/ karmada-compute-replica-made-up-run-1", "update Lease/ " + v1alpha.LeaseShards,
+			`"leaseDurationSeconds":2000000000`, "create Cluster/ made-up-run-2",
+			"create Work", "patch Namespace/ karmada-es-made-up-run", "patch Secret/ dfw",
+		},
+		PartyNeighbour: {
+			"connect / 127.0.0.1:2", `"sends":""`, "Authorization: Bearer", "Content-Length: 1000000000", `"tls":true`, `"tls":false`,
 		},
 	} {
 		all := strings.Builder{}

@@ -21,7 +21,7 @@ type fields = map[string]any
 
 // Write is one write of a hostile party.
 type Write struct {
-	// Verb is create, patch (a JSON merge patch) or delete.
+	// Verb is create, update, patch (a JSON merge patch), delete, or connect, to the address in Name.
 	Verb string
 	Kind schema.GroupVersionKind
 	// Subresource is status or scale; empty: the object.

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -21,12 +22,16 @@ import (
 )
 
 func hostileCommand() *cobra.Command {
-	run := hostileRun{parties: []string{string(soak.PartyConsumer), string(soak.PartyCell)}}
+	run := hostileRun{parties: []string{
+		string(soak.PartyConsumer), string(soak.PartyCell), string(soak.PartyRole), string(soak.PartyTenant),
+		string(soak.PartyAgent), string(soak.PartyNeighbour),
+	}}
 	cmd := &cobra.Command{
 		Use:   "hostile",
-		Short: "Write at random, on a new federation, all that a hostile consumer and a hostile cell may, and compare what is not theirs",
+		Short: "Write at random, on a new federation, all that hostile parties may, and compare what is not theirs",
 		Long: `Write at random, on a new federation, all that a consumer may who has every right in a project, and then all that an administrator of a
-cell may. It fails when something changes that is not the party's, when a process takes too much memory, and when the party's own objects do not
+cell may, a consumer with the role of the documentation (without Milo), a user who may create namespaces on the hub, the agent of a cell in pull
+mode, and a neighbour who may only connect. It fails when something changes that is not the party's, when a process takes too much memory, and when the party's own objects do not
 recover. The seed decides all writes.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -35,6 +40,7 @@ recover. The seed decides all writes.`,
 			run.soak.Projects = []string{"hostile", "victim"}
 			if !run.withoutMilo {
 				run.args = soak.QuotaArgs
+				run.parties = slices.DeleteFunc(run.parties, func(party string) bool { return soak.Party(party) == soak.PartyRole })
 			}
 			return run.run(ctx, cmd.OutOrStdout(), run.on)
 		},
