@@ -5,14 +5,13 @@ package runtime
 
 import (
 	"encoding/json"
-	"fmt"
 	"runtime"
-	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
 const (
@@ -27,15 +26,11 @@ const (
 // TestMemoryAtTheBound: an agent holds all Instances of a project that uses its maximum, twice over, with their Pods.
 func TestMemoryAtTheBound(t *testing.T) {
 	const sample = 60
-	for name, env := range map[string][]corev1.EnvVar{
-		"one value":       {{Name: "A", Value: strings.Repeat("x", templateBytes)}},
-		"many variables":  variables(templateBytes, "x"),
-		"empty variables": variables(templateBytes, ""),
-	} {
+	for name, env := range testenv.Shapes(templateBytes) {
 		instance := sandbox(v1alpha.SandboxContainer{Name: "app", Env: env})
 		encodedInstance, encodedPod := encode(t, instance), encode(t, desiredPod(instance, &Settings{}))
 		cached := make([]any, 0, 2*sample)
-		used := heap(func() {
+		used := testenv.Heap(func() {
 			for range sample {
 				decoded, pod := &v1alpha.Instance{}, &corev1.Pod{}
 				trimmed, err := TrimPod(decode(t, encodedPod, pod))
@@ -55,19 +50,6 @@ func TestMemoryAtTheBound(t *testing.T) {
 	}
 }
 
-// variables are as many variables as fit into a template.
-func variables(size int, value string) (all []corev1.EnvVar) {
-	for n := 0; size > 0; n++ {
-		variable := corev1.EnvVar{Name: fmt.Sprintf("E%d", n), Value: value}
-		all = append(all, variable)
-		size -= len(`{"name":""},`) + len(variable.Name)
-		if value != "" {
-			size -= len(`,"value":""`) + len(value)
-		}
-	}
-	return all
-}
-
 func encode(t *testing.T, object any) []byte {
 	t.Helper()
 	encoded, err := json.Marshal(object)
@@ -83,17 +65,6 @@ func decode(t *testing.T, encoded []byte, into any) any {
 		t.Fatal(err)
 	}
 	return into
-}
-
-// heap is how many bytes are reachable after a function that were not before.
-func heap(do func()) uint64 {
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	do()
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	return after.HeapAlloc - before.HeapAlloc
 }
 
 // TestTrimPod: what explains the state of a Pod stays.
