@@ -21,7 +21,7 @@ type portNoise struct {
 	ports []string
 }
 
-// next draws a connection. Its body is what the neighbour sends, over TLS or not.
+// next draws a connection. Its body has the text that the neighbour sends, over TLS or not.
 func (n *portNoise) next() Write {
 	random := make([]byte, 64)
 	for i := range random {

@@ -16,24 +16,23 @@ import (
 
 // addHostileSteps adds the sentences about parties that write at random.
 func addHostileSteps(sc world.Sentences) {
-	sc.Step(`^a hostile (consumer|cell "[^"]*") writes at random for (\d+) seconds beside project "([^"]*)", seed (\d+)$`,
-		func(ctx context.Context, party string, seconds int, victim string, seed int) error {
-			s := from(ctx)
-			victim = s.Expand(victim)
-			if !s.Federation.WithoutMilo() { // otherwise the victim is a namespace that the scenario has created
-				if err := projects.In(s.Scenario).AddNamespace(ctx, victim); err != nil {
-					return err
-				}
+	sc.Step(`^a hostile (consumer|role|tenant|agent|neighbour|cell "[^"]*") writes at random for (\d+) seconds beside project "([^"]*)", seed (\d+)$`, func(ctx context.Context, party string, seconds int, victim string, seed int) error {
+		s := from(ctx)
+		victim = s.Expand(victim)
+		if !s.Federation.WithoutMilo() { // otherwise the victim is a namespace that the scenario has created
+			if err := projects.In(s.Scenario).AddNamespace(ctx, victim); err != nil {
+				return err
 			}
-			party, cell, _ := strings.Cut(party, " ")
-			return s.hostile(ctx, &soak.Hostile{
-				//nolint:gosec // a number in a scenario
-				Soak: &soak.Soak{
-					Options: soak.Options{Seed: uint64(seed), Duration: time.Duration(seconds) * time.Second, Pace: 100 * time.Millisecond},
-				},
-				Party: soak.Party(party), Cell: strings.Trim(cell, `"`), Project: s.Project, Victim: victim,
-			})
+		}
+		party, cell, _ := strings.Cut(party, " ")
+		return s.hostile(ctx, &soak.Hostile{
+			//nolint:gosec // a number in a scenario
+			Soak: &soak.Soak{
+				Options: soak.Options{Seed: uint64(seed), Duration: time.Duration(seconds) * time.Second, Pace: 100 * time.Millisecond},
+			},
+			Party: soak.Party(party), Cell: strings.Trim(cell, `"`), Project: s.Project, Victim: victim,
 		})
+	})
 }
 
 // hostile runs the noise in the scenario's namespaces and in its reserved cells.
