@@ -40,6 +40,8 @@ recover. The seed decides all writes.`,
 			run.soak.Projects = []string{"hostile", "victim"}
 			if !run.withoutMilo {
 				run.args = soak.QuotaArgs
+			}
+			if !run.withoutMilo && !cmd.Flags().Changed("parties") {
 				run.parties = slices.DeleteFunc(run.parties, func(party string) bool { return soak.Party(party) == soak.PartyRole })
 			}
 			return run.run(ctx, cmd.OutOrStdout(), run.on)
