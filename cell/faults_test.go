@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -42,12 +41,15 @@ func newLife(t *testing.T, faults *testenv.Faults) *life {
 // settle lets the agent and the node of the cell act until some time has passed.
 func (l *life) settle() {
 	l.t.Helper()
-	for range 2 {
-		l.each(l.deployments, "web")
+	l.each(l.deployments, "web")
+	l.each(l.instances, "web-0")
+	if pod := l.storedPod("web-0"); pod == nil {
+		// The Pod of the earlier template has ended.
 		l.each(l.instances, "web-0")
-		if pod := l.storedPod("web-0"); pod != nil && pod.DeletionTimestamp.IsZero() && pod.Status.Phase != corev1.PodRunning {
-			l.setPod(pod, readyAt(now.Add(-time.Minute)))
-		}
+	}
+	l.setPod(l.storedPod("web-0"), readyAt(now.Add(-time.Minute)))
+	l.clock.SetTime(l.clock.Now().Add(time.Minute))
+	for range 2 {
 		l.each(l.instances, "web-0")
 		l.each(l.reports, "web")
 		l.clock.SetTime(l.clock.Now().Add(time.Minute))

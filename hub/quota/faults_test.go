@@ -25,11 +25,17 @@ func TestQuotaWithAFault(t *testing.T) {
 		f.Project.Through(faults)
 		f.Hub.Through(faults)
 		f.allow(t, 5)
+		running := []wire.Instance{{Name: "web-0"}, {Name: "web-1"}}
 		granted := func(want ...int) {
 			t.Helper()
 			err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
 				faults.Reconcile(t, func() error { return f.reconcile(t) })
 				f.count(t)
+				// The cells report each version of the copy.
+				planes.ChangeStatus(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
+					d.Status.ObservedGeneration = d.Generation
+					planes.SetReport(t, d, "dfw", running...)
+				})
 				quota := f.copied(t).Spec.Quota
 				return quota != nil && slices.Equal(naming.OfRanges(quota.Granted), want) && len(f.claimed(t)) == len(want), nil
 			})
@@ -41,10 +47,7 @@ func TestQuotaWithAFault(t *testing.T) {
 		planes.Change(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
 			d.Spec.Assignment, d.Spec.ScaleSettings.MinReplicas = assignment(0), 1
 		})
-		planes.ChangeStatus(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
-			d.Status.ObservedGeneration = d.Generation
-			planes.SetReport(t, d, "dfw", wire.Instance{Name: "web-0"})
-		})
+		running = running[:1]
 		granted(0)
 	})
 }

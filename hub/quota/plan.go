@@ -21,6 +21,8 @@ type denial struct{ reason, message string }
 type situation struct {
 	// wanted are the indices of the Instances that need quota, ascending.
 	wanted []int
+	// current are the indices that are granted in the copy.
+	current []int
 	// requests are the amounts that each of them claims.
 	requests []quota.Request
 	// claims are the existing claims, by index.
@@ -78,12 +80,16 @@ func makePlan(s *situation) plan {
 	return p
 }
 
-// release releases the claim of an Instance that is not wanted, when no cell may run it any more.
+// release releases the claim of an Instance that is not wanted, when no cell may run it any more. A grant that was
+// revoked stays so while the claim cannot be deleted: granting it again would change the copy, and then wait for the
+// cells again.
 func (p *plan) release(s *situation, index int, c claimed) {
+	busy := c.state == granted && s.busy(index)
 	switch {
 	case c.state == ending:
-	case c.state == granted && s.busy(index):
+	case busy && slices.Contains(s.current, index):
 		p.granted = append(p.granted, index)
+	case busy:
 	default:
 		p.remove = append(p.remove, c.claim)
 	}

@@ -64,6 +64,7 @@ func TestMakePlan(t *testing.T) {
 		wanted  []int
 		claims  map[int]claimed
 		busy    bool
+		revoked bool
 		started map[int]bool
 		rolled  map[int]bool
 		ordered bool
@@ -109,9 +110,7 @@ func TestMakePlan(t *testing.T) {
 		"it was denied a moment ago": {
 			wanted: []int{0}, denials: map[int]denial{0: exceeded}, waiting: true, want: "[] [] [] [] [0]", wantMessage: "earlier",
 		},
-		"it is time to claim again": {
-			wanted: []int{0}, denials: map[int]denial{0: exceeded}, budget: left(1), want: "[] [] [0] [] []",
-		},
+		"it is time to claim again": {wanted: []int{0}, denials: map[int]denial{0: exceeded}, budget: left(1), want: "[] [] [0] [] []"},
 		"again, and nothing is left": {
 			wanted: []int{0}, denials: map[int]denial{0: exceeded}, budget: left(0), want: "[] [] [] [] [0]", wantMessage: "0 of 10 are left",
 		},
@@ -121,8 +120,11 @@ func TestMakePlan(t *testing.T) {
 		},
 		"a claim that is being deleted": {wanted: []int{0}, claims: map[int]claimed{0: in(ending, 0)}, want: "[] [] [] [] []"},
 		"scaled down, and it runs":      {claims: map[int]claimed{1: in(granted, 1)}, busy: true, want: "[1] [] [] [] []"},
-		"scaled down, and it is gone":   {claims: map[int]claimed{1: in(granted, 1)}, want: "[] [1] [] [] []"},
-		"scaled down before an answer":  {claims: map[int]claimed{1: in(pending, 1)}, busy: true, want: "[] [1] [] [] []"},
+		"scaled down, and its claim could not be deleted": {
+			claims: map[int]claimed{1: in(granted, 1)}, busy: true, revoked: true, want: "[] [] [] [] []",
+		},
+		"scaled down, and it is gone":  {claims: map[int]claimed{1: in(granted, 1)}, want: "[] [1] [] [] []"},
+		"scaled down before an answer": {claims: map[int]claimed{1: in(pending, 1)}, busy: true, want: "[] [1] [] [] []"},
 		"an Instance shrinks": {
 			wanted: []int{0}, claims: map[int]claimed{0: holding(0, 2000)}, started: set(0), want: "[0] [] [] [] []",
 		},
@@ -162,8 +164,12 @@ func TestMakePlan(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
+			var current []int
+			if !test.revoked {
+				current = slices.Collect(maps.Keys(test.claims))
+			}
 			p := makePlan(&situation{
-				wanted: test.wanted, requests: asks, claims: test.claims, busy: func(int) bool { return test.busy },
+				current: current, wanted: test.wanted, requests: asks, claims: test.claims, busy: func(int) bool { return test.busy },
 				started: test.started, rolled: test.rolled, cell: func(int) string { return "dfw" }, ordered: test.ordered,
 				denials: test.denials, due: !test.waiting, budget: func() *budget { return test.budget },
 			})

@@ -187,7 +187,8 @@ func (s *scope) makePlan(ctx context.Context) error {
 	}
 	earlier, facts := s.memory.of(s.request), wire.FactsOf(s.copied)
 	situation := &situation{
-		wanted: wantedIndices(s.copied), requests: requestsFor(templates.SizeOfDeployment(s.copied)), claims: s.found,
+		wanted: wantedIndices(s.copied), current: naming.OfRanges(s.copied.Spec.Quota.Granted),
+		requests: requestsFor(templates.SizeOfDeployment(s.copied)), claims: s.found,
 		ordered: s.copied.Spec.ScaleSettings.InstanceManagementPolicy != v1alpha.Parallel,
 		denials: earlier.denials, due: earlier.due(s.Clock.Now()),
 		busy:    func(index int) bool { return mayRun(s.copied, facts, index) },
