@@ -19,61 +19,54 @@ import (
 // ErrFault is the error of a request that Faults has failed.
 var ErrFault = errors.New("the connection is broken")
 
-// Faults lets one write of a controller fail. It is safe for concurrent use.
+// Faults lets two writes of a controller fail: one is lost, and of the next one, which most often repeats it, the
+// answer is lost. It is safe for concurrent use.
 type Faults struct {
 	mu sync.Mutex
-	// number is the number of the write that fails; late: the API server has executed it.
-	number int
-	late   bool
-	// seen is how many writes there were, and failed the one that failed; "": none yet.
-	seen   int
-	failed string
+	// number is the number of the first write that fails, and seen is how many writes there were.
+	number, seen int
+	failed       []string
 }
 
-// EachWriteFails runs a test again and again, with one write that fails: in each run another one, once before the API
-// server has it, and once after that, so that the answer alone is lost. The test makes its reconciler with a client of
-// faults, reconciles with Reconcile, which goes on with the same reconciler, and then checks what it would check
-// without any fault. It ends with a run without a fault.
+// EachWriteFails runs a test again and again, and in each run another write fails. The test makes its reconciler with a
+// client of faults, reconciles with Reconcile, which goes on with the same reconciler, and then checks what it would
+// check without any fault. It ends with a run without a fault.
 func EachWriteFails(t *testing.T, test func(t *testing.T, faults *Faults)) {
 	t.Helper()
-	for _, late := range []bool{false, true} {
-		for number, more := 1, true; more; number++ {
-			faults := &Faults{number: number, late: late}
-			name := fmt.Sprintf("write %d", number)
-			if late {
-				name = fmt.Sprintf("answer of write %d", number)
-			}
-			// The outer one ends when the test has, also if that runs beside others.
-			t.Run(name, func(t *testing.T) {
-				t.Run("fails", func(t *testing.T) {
-					t.Cleanup(func() {
-						if t.Failed() {
-							t.Logf("the write that fails is: %s", faults.Failed())
-						}
-					})
-					test(t, faults)
+	for number, more := 1, true; more; number++ {
+		faults := &Faults{number: number}
+		// The outer one ends when the test has, also if that runs beside others.
+		t.Run(fmt.Sprintf("write %d", number), func(t *testing.T) {
+			t.Run("fails", func(t *testing.T) {
+				t.Cleanup(func() {
+					if t.Failed() {
+						t.Logf("the writes that fail are: %s", faults.Failed())
+					}
 				})
+				test(t, faults)
 			})
-			if more = faults.Failed() != ""; !more && number == 1 {
-				t.Error("the test makes no write through faults")
-			}
+		})
+		if more = faults.Failed() != ""; !more && number == 1 {
+			t.Error("the test makes no write through faults")
 		}
 	}
 }
 
-// Failed returns the write that has failed; "": none yet.
+// Failed returns the writes that have failed; "": none yet.
 func (f *Faults) Failed() string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.failed
+	return strings.Join(f.failed, ", ")
 }
 
-// Reconcile calls a reconcile, and calls it again if it fails because of the write that fails.
+// Reconcile calls a reconcile, and calls it again while it fails because of a write that fails.
 func (f *Faults) Reconcile(t *testing.T, reconcile func() error) {
 	t.Helper()
 	err := reconcile()
-	if errors.Is(err, ErrFault) {
-		err = reconcile()
+	for range 2 {
+		if errors.Is(err, ErrFault) {
+			err = reconcile()
+		}
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -84,16 +77,17 @@ func (f *Faults) Reconcile(t *testing.T, reconcile func() error) {
 func (f *Faults) Do(what string, send func() error) error {
 	f.mu.Lock()
 	f.seen++
-	fails := f.seen == f.number
-	if fails {
-		f.failed = what
+	lost, late := f.seen == f.number, f.seen == f.number+1
+	switch {
+	case lost:
+		f.failed = append(f.failed, what)
+	case late:
+		f.failed = append(f.failed, "the answer of "+what)
 	}
 	f.mu.Unlock()
-	if !fails {
-		return send()
-	}
-	if f.late {
-		if err := send(); err != nil {
+
+	if !lost {
+		if err := send(); err != nil || !late {
 			return err
 		}
 	}
