@@ -10,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -30,12 +31,12 @@ func TestTheQuestionsOutliveAProcess(t *testing.T) {
 			t.Parallel()
 			f := newNamespacesFixture(t)
 			began := f.clock.Now()
-			for range answersNeeded - 1 {
+			for range ownership.AnswersNeeded - 1 {
 				f.clock.SetTime(f.clock.Now().Add(f.reconcile(t)))
 				between(t, f)
 			}
 			f.reconcile(t)
-			if !f.isDeleted(t, f.copied) || f.roster.asked != answersNeeded {
+			if !f.isDeleted(t, f.copied) || f.roster.asked != ownership.AnswersNeeded {
 				t.Errorf("after %v and %d answers nothing is withdrawn", f.clock.Since(began), f.roster.asked)
 			}
 		})
@@ -54,7 +55,7 @@ func TestAnOldRecordProvesNothing(t *testing.T) {
 	} {
 		f := newNamespacesFixture(t)
 		planes.Change(t, f.Planes, f.namespace(), func(n *corev1.Namespace) { n.Annotations[v1alpha.AnnotationAbsent] = record })
-		for range answersNeeded - 1 {
+		for range ownership.AnswersNeeded - 1 {
 			f.clock.SetTime(f.clock.Now().Add(f.reconcile(t)))
 			if f.isDeleted(t, f.copied) {
 				t.Errorf("record %q counts", record)

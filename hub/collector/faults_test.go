@@ -4,11 +4,15 @@
 package collector
 
 import (
+	"errors"
 	"testing"
 	"time"
 
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/testenv"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
@@ -48,4 +52,31 @@ func TestRepairWithAFault(t *testing.T) {
 			t.Error("the leftover binding stays")
 		}
 	})
+}
+
+// TestAnAnswerWhoseRecordIsNotRemoved: Milo has the project after all, and the record of its earlier answers cannot be
+// removed. They are not in a row with later ones.
+func TestAnAnswerWhoseRecordIsNotRemoved(t *testing.T) {
+	t.Parallel()
+	f := newNamespacesFixture(t)
+	f.doubt(t)
+	f.roster.exists = oldUID
+	f.Hub.Before(func(call planes.Call) error {
+		if call.Verb == "patch" && call.Kind == "Namespace" {
+			return testenv.ErrFault
+		}
+		return nil
+	})
+	request := reconcile.Request{NamespacedName: types.NamespacedName{Name: f.HubNamespace}}
+	if _, err := f.reconciler.Reconcile(t.Context(), request); !errors.Is(err, testenv.ErrFault) {
+		t.Fatalf("the removal of the record has answer %v", err)
+	}
+	f.Hub.Before(nil)
+	f.roster.exists = ""
+	for range ownership.AnswersNeeded - 1 {
+		f.clock.SetTime(f.clock.Now().Add(f.reconcile(t)))
+		if f.isDeleted(t, f.copied) {
+			t.Fatal("it is withdrawn although Milo had the project between two answers")
+		}
+	}
 }

@@ -5,7 +5,6 @@ package collector
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -36,8 +35,6 @@ const (
 	recheck = 5 * time.Minute
 	// questionsPerSecond bounds the questions to Milo's root about projects that the watch does not know.
 	questionsPerSecond = 5
-	// answersNeeded is how many answers that a project does not exist are needed in a row.
-	answersNeeded = 3
 )
 
 // NamespacesOptions configure Namespaces.
@@ -66,10 +63,9 @@ type Namespaces struct {
 	questions flowcontrol.PassiveRateLimiter
 	withdrawn prometheus.Counter
 
-	// mu guards doubts: the hub namespaces whose project is absent according to Milo. Their annotations have them for the
-	// next process.
-	mu     sync.Mutex
-	doubts map[string]*doubt
+	// patience counts the answers that the project of a hub namespace does not exist. Annotations have them for the next
+	// process.
+	patience *ownership.Patience
 }
 
 // NewNamespaces returns Namespaces, and registers its metrics.
@@ -77,7 +73,7 @@ func NewNamespaces(o NamespacesOptions) *Namespaces {
 	r := &Namespaces{
 		NamespacesOptions: o,
 		questions:         flowcontrol.NewTokenBucketPassiveRateLimiter(questionsPerSecond, 2*questionsPerSecond),
-		doubts:            map[string]*doubt{},
+		patience:          ownership.NewPatience(o.After, o.Clock),
 		withdrawn: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "karmada_compute_projects_withdrawn_total",
 			Help: "Hub namespaces whose contents were withdrawn because their project no longer exists.",
@@ -86,12 +82,12 @@ func NewNamespaces(o NamespacesOptions) *Namespaces {
 	left := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "karmada_compute_projects_gone",
 		Help: "Hub namespaces of this replica whose project does not exist and that are not withdrawn yet.",
-	}, func() float64 { return float64(r.inDoubt()) })
+	}, func() float64 { doubted, _ := r.patience.Counts(); return float64(doubted) })
 	held := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "karmada_compute_projects_held",
 		Help: "Hub namespaces of this replica whose project does not exist and whose withdrawal waits for an operator, because " +
 			"so many projects are gone that the API server of the projects itself is in doubt.",
-	}, func() float64 { return float64(r.heldBack()) })
+	}, func() float64 { _, held := r.patience.Counts(); return float64(held) })
 	o.Registerer.MustRegister(r.withdrawn, left, held)
 	return r
 }

@@ -46,21 +46,21 @@ func later(after time.Duration) reconcile.Result {
 func (r *Namespaces) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	s := &namespaceScope{Namespaces: r, namespace: &corev1.Namespace{}}
 	if err := r.Hub.Get(ctx, request.NamespacedName, s.namespace); err != nil {
-		r.forget(request.Name)
+		r.patience.Forget(request.Name)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	s.project, s.uid = projects.NameOf(s.namespace).String(), types.UID(s.namespace.Labels[v1alpha.LabelProjectUID])
 	if s.project == "" || !projects.IsHubNamespace(s.namespace) || !s.namespace.DeletionTimestamp.IsZero() ||
 		!r.Projects.Owns(naming.ProjectKey(s.project)) {
 		// The replica that engages the project checks its hub namespaces.
-		r.forget(request.Name)
+		r.patience.Forget(request.Name)
 		return reconcile.Result{}, nil
 	}
 	if r.Projects.Knows(s.project, s.uid) {
 		return later(recheck), s.dropDoubt(ctx)
 	}
-	s.recallDoubt()
-	if rest := r.pause(request.Name); rest > 0 {
+	r.patience.Recall(request.Name, s.namespace.Annotations[v1alpha.AnnotationAbsent])
+	if rest := r.patience.Rest(request.Name); rest > 0 {
 		return reconcile.Result{RequeueAfter: rest}, nil
 	}
 	return s.ask(ctx)
@@ -79,7 +79,7 @@ func (s *namespaceScope) ask(ctx context.Context) (reconcile.Result, error) {
 	if answer.Verdict != ownership.Gone && answer.Held == "" {
 		return later(recheck), s.dropDoubt(ctx)
 	}
-	rest, isFirst := s.count(s.namespace.Name)
+	rest, isFirst := s.patience.Count(s.namespace.Name)
 	if err := s.recordDoubt(ctx); err != nil {
 		return reconcile.Result{}, err
 	}
@@ -101,106 +101,13 @@ func (s *namespaceScope) ask(ctx context.Context) (reconcile.Result, error) {
 // held returns why nothing is withdrawn although Milo has reported the project as absent often enough; "": it is
 // withdrawn.
 func (s *namespaceScope) held(brake string) string {
-	s.hold(s.namespace.Name, false)
+	s.patience.Hold(s.namespace.Name, false)
 	switch s.namespace.Annotations[v1alpha.AnnotationKeep] {
 	case "true":
 		return "the hub namespace is annotated to be kept"
 	case "false":
 		return ""
 	}
-	s.hold(s.namespace.Name, brake != "")
+	s.patience.Hold(s.namespace.Name, brake != "")
 	return brake
-}
-
-// doubt records Milo's answers that the project of a hub namespace is absent.
-type doubt struct {
-	// since is when Milo first answered so, last when an answer was last counted, and answers the number of counted
-	// answers.
-	since, last time.Time
-	answers     int
-	// withdrawing: enough answers were counted, and the deletion has begun.
-	withdrawing bool
-	// held: the withdrawal waits for an operator.
-	held bool
-}
-
-// interval returns the time between two answers that count: they are spread over After.
-func (r *Namespaces) interval() time.Duration { return r.After / (answersNeeded - 1) }
-
-// pause returns how long Milo need not be asked about a hub namespace.
-func (r *Namespaces) pause(namespace string) time.Duration {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	d := r.doubts[namespace]
-	if d == nil || d.withdrawing || d.answers >= answersNeeded {
-		return 0
-	}
-	return d.last.Add(r.interval()).Sub(r.Clock.Now())
-}
-
-// count counts an answer of Milo that the project of a hub namespace does not exist. It returns how long to wait for
-// the next answer, 0 if there were enough, and whether this is the first one.
-func (r *Namespaces) count(namespace string) (wait time.Duration, isFirst bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	now := r.Clock.Now()
-	d := r.doubts[namespace]
-	if d == nil {
-		r.doubts[namespace] = &doubt{since: now, last: now, answers: 1}
-		return r.interval(), true
-	}
-	d.last = now
-	d.answers++
-	if rest := d.since.Add(r.After).Sub(now); d.answers < answersNeeded || rest > 0 {
-		return max(r.interval()/2, rest), false
-	}
-	return 0, false
-}
-
-// begin records that the withdrawal begins, and reports whether it had not begun yet.
-func (r *Namespaces) begin(namespace string) (isFirst bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	d := r.doubts[namespace]
-	if d == nil || d.withdrawing {
-		return false
-	}
-	d.withdrawing = true
-	return true
-}
-
-// hold records whether the withdrawal of a hub namespace waits for an operator.
-func (r *Namespaces) hold(namespace string, held bool) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if d := r.doubts[namespace]; d != nil {
-		d.held = held
-	}
-}
-
-// heldBack returns the number of hub namespaces whose withdrawal waits for an operator.
-func (r *Namespaces) heldBack() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	count := 0
-	for _, d := range r.doubts {
-		if d.held {
-			count++
-		}
-	}
-	return count
-}
-
-// forget forgets the answers about a hub namespace, so that the questions begin again.
-func (r *Namespaces) forget(namespace string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.doubts, namespace)
-}
-
-// inDoubt returns the number of hub namespaces in doubt.
-func (r *Namespaces) inDoubt() int {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return len(r.doubts)
 }

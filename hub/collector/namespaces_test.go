@@ -161,10 +161,17 @@ func (f *namespacesFixture) reconcile(t *testing.T) time.Duration {
 	return result.RequeueAfter
 }
 
+func (f *namespacesFixture) inDoubt() int {
+	doubted, _ := f.reconciler.patience.Counts()
+	return doubted
+}
+
+func (f *namespacesFixture) heldBack() int { _, held := f.reconciler.patience.Counts(); return held }
+
 // doubt reconciles for as long as Milo must report the project as gone, less the last answer.
 func (f *namespacesFixture) doubt(t *testing.T) {
 	t.Helper()
-	for range answersNeeded - 1 {
+	for range ownership.AnswersNeeded - 1 {
 		f.clock.SetTime(f.clock.Now().Add(f.reconcile(t)))
 	}
 }
@@ -184,11 +191,11 @@ func TestWithdrawal(t *testing.T) {
 	}
 	began := f.clock.Now()
 	f.doubt(t)
-	if f.isDeleted(t, f.copied) || f.reconciler.inDoubt() != 1 {
+	if f.isDeleted(t, f.copied) || f.inDoubt() != 1 {
 		t.Fatal("it is withdrawn too early, or is not in doubt")
 	}
 	f.reconcile(t)
-	if took := f.clock.Since(began); took < after || f.roster.asked != answersNeeded || !f.isDeleted(t, f.copied) {
+	if took := f.clock.Since(began); took < after || f.roster.asked != ownership.AnswersNeeded || !f.isDeleted(t, f.copied) {
 		t.Fatalf("after %v and %d answers nothing is withdrawn", took, f.roster.asked)
 	}
 	if wait := f.reconcile(t); wait == 0 {
@@ -199,8 +206,8 @@ func TestWithdrawal(t *testing.T) {
 	f.reconcile(t)
 	f.wantDeleted(t, map[client.Object]bool{f.namespace(): true, secret: true, work: true, theirs: false})
 	f.reconcile(t)
-	if n := testutil.ToFloat64(f.reconciler.withdrawn); n != 1 || f.reconciler.inDoubt() != 0 {
-		t.Errorf("%v withdrawals are counted, %d are in doubt", n, f.reconciler.inDoubt())
+	if n := testutil.ToFloat64(f.reconciler.withdrawn); n != 1 || f.inDoubt() != 0 {
+		t.Errorf("%v withdrawals are counted, %d are in doubt", n, f.inDoubt())
 	}
 }
 
@@ -228,7 +235,7 @@ func TestNoProjectIsWithdrawnOnAGuess(t *testing.T) {
 			test.between(t, f)
 			f.reconcile(t)
 			f.roster.err, f.roster.exists, f.roster.knows, f.roster.lost = nil, "", "", false
-			for range answersNeeded - 1 {
+			for range ownership.AnswersNeeded - 1 {
 				f.clock.SetTime(f.clock.Now().Add(f.reconcile(t)))
 			}
 			if f.isDeleted(t, f.copied) {
@@ -258,7 +265,7 @@ func TestEventsAreNoAnswers(t *testing.T) {
 	}
 	f.roster.knows = oldUID
 	f.reconcile(t)
-	if f.roster.asked != 1 || f.reconciler.inDoubt() != 0 {
+	if f.roster.asked != 1 || f.inDoubt() != 0 {
 		t.Error("Milo is asked about a project that the watch knows")
 	}
 }
@@ -311,17 +318,17 @@ func TestMiloIsInDoubt(t *testing.T) {
 	f.brake.reason = "it is another one"
 	f.doubt(t)
 	f.reconcile(t)
-	if f.isDeleted(t, f.copied) || f.reconciler.heldBack() != 1 {
+	if f.isDeleted(t, f.copied) || f.heldBack() != 1 {
 		t.Fatal("it is withdrawn, or not counted as held")
 	}
 	f.brake = brake{err: errAway}
-	if f.reconcile(t); f.isDeleted(t, f.copied) || f.reconciler.heldBack() != 1 {
+	if f.reconcile(t); f.isDeleted(t, f.copied) || f.heldBack() != 1 {
 		t.Fatal("without an answer it is withdrawn, or not counted as held")
 	}
 	f.brake = brake{reason: "it is another one"}
 	planes.Change(t, f.Planes, f.namespace(), func(n *corev1.Namespace) { n.Annotations[v1alpha.AnnotationKeep] = "false" })
 	f.reconcile(t)
-	if !f.isDeleted(t, f.copied) || f.reconciler.heldBack() != 0 {
+	if !f.isDeleted(t, f.copied) || f.heldBack() != 0 {
 		t.Error("an operator's word does not count")
 	}
 }
@@ -337,7 +344,7 @@ func TestMiloIsReleased(t *testing.T) {
 	}
 	f.brake.reason = ""
 	f.reconcile(t)
-	if !f.isDeleted(t, f.copied) || f.reconciler.heldBack() != 0 {
+	if !f.isDeleted(t, f.copied) || f.heldBack() != 0 {
 		t.Error("it is not withdrawn, or still counted as held")
 	}
 }
@@ -366,7 +373,7 @@ func TestAForeignNamespaceStays(t *testing.T) {
 	planes.Create(t, f.Planes, f.namespace())
 	f.mark(t, f.namespace(), oldUID)
 	f.copied = f.addCopy(t, "web", oldUID)
-	for range answersNeeded + 2 {
+	for range ownership.AnswersNeeded + 2 {
 		f.clock.SetTime(f.clock.Now().Add(withdrawAfter))
 		f.reconcile(t)
 	}

@@ -39,7 +39,7 @@ func originOf(namespace *corev1.Namespace) projects.Origin {
 // withdraw deletes the leftover objects of the project: first the copies, then the objects that they needed, and the
 // namespace last. A later project of the name has a hub namespace of its own.
 func (s *namespaceScope) withdraw(ctx context.Context) (reconcile.Result, error) {
-	if s.begin(s.namespace.Name) {
+	if s.patience.Begin(s.namespace.Name) {
 		log.FromContext(ctx).Info("Withdrawing what a project left on the hub", "project", s.project, "uid", s.uid)
 	}
 	var copies v1alpha.WorkloadDeploymentList
