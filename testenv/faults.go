@@ -29,7 +29,7 @@ type Faults struct {
 }
 
 // EachWriteFails runs a test again and again, and in each run another write fails. The test makes its reconciler with a
-// client of faults, reconciles with Reconcile, which goes on with the same reconciler, and then checks what it would
+// client of faults, reconciles with Reconcile, which continues with the same reconciler, and then checks what it would
 // check without any fault. It ends with a run without a fault.
 func EachWriteFails(t *testing.T, test func(t *testing.T, faults *Faults)) {
 	t.Helper()

@@ -158,7 +158,7 @@ func (s *Snapshot) choose(locations []cities.Location, unread error) chosen {
 	return result
 }
 
-// budget is what the objects say of the disruption budget; nil: the Workload has none.
+// budget returns the disruption budget as the objects show it; nil: the Workload has none.
 func (s *Snapshot) budget(deployments []rollout.Deployment) *rollout.Budget {
 	if s.Workload.Spec.Disruption == nil {
 		return nil

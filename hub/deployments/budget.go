@@ -123,7 +123,7 @@ func (s *scope) isSettled(existing, desired *v1alpha.WorkloadDeployment, availab
 		existing.Spec.Partition == nil && desired.Spec.Partition == nil && existing.Spec.Surge == 0 && desired.Spec.Surge == 0
 }
 
-// knownBudget is what the rollout knows of the disruption budget.
+// knownBudget returns the disruption budget for the rollout.
 func (s *scope) knownBudget() *rollout.Budget {
 	if s.workload.Spec.Disruption == nil {
 		return nil

@@ -160,7 +160,7 @@ func (c *facts) stable() string {
 // held keeps the target from the Instances of a city that do not have it yet.
 func (c *facts) held() Step { return Step{Held: true, Index: MaxIndex, Surge: c.Surge} }
 
-// progress says how far a city is whose Instances all get the target.
+// progress describes the progress of a city whose Instances all get the target.
 func (c *facts) progress() string {
 	return fmt.Sprintf("%d of %d Instances have the new template, %d are not Available",
 		min(len(c.Instances)-len(c.outdated), c.Desired), c.Desired, c.unavailable)
