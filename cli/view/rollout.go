@@ -19,7 +19,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// Rollout is what the planner of the hub would do next, from what the user may read.
+// Rollout holds the next steps of the planner of the hub, planned from the objects that the user may read.
 type Rollout struct {
 	Workload string `json:"workload"`
 	// Phase of the rollout, and Message about what it waits for.
@@ -27,7 +27,7 @@ type Rollout struct {
 	Message string `json:"message,omitempty"`
 	// Cities in the order of the rollout.
 	Cities []CityTurn `json:"cities"`
-	// Unknown is what the user may not read, and what the plan takes for granted instead.
+	// Unknown lists the objects that the user may not read, and the assumptions of the plan about them.
 	Unknown []string `json:"unknown,omitempty"`
 }
 
@@ -59,8 +59,8 @@ const (
 	reasonRemoved    = "Removed"
 )
 
-// Rollout plans the rollout of the Workload. locations are those of the project; unread is the reason why they are
-// unknown.
+// Rollout plans the rollout of the Workload. locations are the locations of the project; unread is the reason why they
+// are unknown.
 func (s *Snapshot) Rollout(locations []cities.Location, unread error) (*Rollout, error) {
 	if s.Workload == nil {
 		return nil, fmt.Errorf("workload %s is deleted", s.Name)
@@ -199,7 +199,7 @@ func (s *Snapshot) instance(name string) (*v1alpha.Instance, error) {
 	return &s.Instances[at], nil
 }
 
-// unknown is what the plan takes for granted.
+// unknown lists the assumptions of the plan.
 func (s *Snapshot) unknown(unread error) []string {
 	var unknown []string
 	if unread != nil {
