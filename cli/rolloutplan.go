@@ -31,8 +31,8 @@ func (c *command) rolloutPlanCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "plan WORKLOAD",
 		Short: "Show the next steps of the rollout, and why other cities wait",
-		Long: "Show the steps that the hub would take next, and for each other city the reason why it takes none. The plan is made by the\n" +
-			"planner of the hub, from the objects that you may read: what they do not show is listed at the end.",
+		Long: "Show the steps that the hub would take next, and for each other city the reason why it takes none. The planner\n" +
+			"of the hub plans from the objects that you may read; the end of the output lists what they do not show.",
 		Example: c.examples(`
   # What does the rollout of Workload web wait for?
   %s rollout plan web

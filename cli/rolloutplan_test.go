@@ -105,12 +105,12 @@ func TestRolloutPlan(t *testing.T) {
 	f.golden("rolloutplan.yaml", encoded.out)
 	f.want(f.kubectl(consumer, "rollout", "plan", "web", "-o", "words"), 1, "unable to match a printer")
 
-	// A paused rollout has no steps, and says so for each city.
+	// A paused rollout has no steps in any city.
 	w.Spec.Rollout = &v1alpha.WorkloadRollout{Paused: true}
 	f.change(w)
 	f.golden("rolloutplan-paused.txt", f.kubectl(consumer, "rollout", "plan", "web").out)
 
-	// What a user may not read is unknown.
+	// Objects that a user may not read are unknown.
 	least := f.user(may(read, "workloads", "workloaddeployments"))
 	f.want(f.kubectl(least, "rollout", "plan", "web"), 0, "DFW", "IAD", "unknown: the locations of the project",
 		"unknown: whether additional Instances")

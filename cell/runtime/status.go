@@ -135,7 +135,7 @@ func (o *observed) awaited() *finding {
 	return &finding{v1alpha.ReasonProvisioning, "the Pod is being created"}
 }
 
-// explainProbe adds to a probe that fails what its node says of it. found may be nil.
+// explainProbe adds the node's message to a probe that fails. found may be nil.
 func (o *observed) explainProbe(found *finding) *finding {
 	if found == nil || found.reason != v1alpha.ReasonProbeFailing {
 		return found

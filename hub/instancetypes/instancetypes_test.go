@@ -242,6 +242,27 @@ func TestTypesAreOffered(t *testing.T) {
 	}
 }
 
+// TestATypeThatIsOfferedAgain: a copy that was created again just before its deletion stays.
+func TestATypeThatIsOfferedAgain(t *testing.T) {
+	p := planes.New(t)
+	deleteAll(t, p)
+	catalogue := newCatalogue(t, p)
+	reconciler := &Reconciler{Projects: p, Types: catalogue}
+	catalogue.remember([]v1alpha.InstanceType{*newType("a", "1")}, nil)
+	planes.Create(t, p, newType("b", "1"))
+	p.Project.Once("delete", "InstanceType", func() error {
+		planes.Delete(t, p, newType("b", "1"))
+		planes.Create(t, p, newType("b", "2"))
+		return nil
+	})
+	if _, err := reconciler.Reconcile(t.Context(), mcreconcile.Request{ClusterName: planes.ProjectName}); err == nil {
+		t.Error("the conflict is not retried")
+	}
+	if !planes.Exists(t, p, newType("b", "2")) {
+		t.Error("the later copy is deleted")
+	}
+}
+
 // visits are of one project that no replica has engaged.
 type visits struct {
 	offer func(ctx context.Context, project string, c client.Client) error

@@ -74,7 +74,7 @@ func offer(ctx context.Context, project client.Client, offered, types []v1alpha.
 		if v1alpha.FindInstanceType(types, offered[i].Name) != nil {
 			continue
 		}
-		if err := project.Delete(ctx, &offered[i]); client.IgnoreNotFound(err) != nil {
+		if err := project.Delete(ctx, &offered[i], client.Preconditions{UID: &offered[i].UID}); client.IgnoreNotFound(err) != nil {
 			failures = append(failures, fmt.Errorf("delete instance type %s of the project: %w", offered[i].Name, err))
 		}
 	}

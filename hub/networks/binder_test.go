@@ -232,3 +232,22 @@ func TestLocationsAreNotServed(t *testing.T) {
 		t.Errorf("there are %v", stored)
 	}
 }
+
+// TestReleaseOfALaterBinding: a NetworkBinding that was created again just before its deletion stays.
+func TestReleaseOfALaterBinding(t *testing.T) {
+	b := newBinding(t)
+	b.serve()
+	b.bind(false, "default")
+	later := bindingOf(b.deployment, networking.NetworkReference{Name: "default"}, "dfw-1")
+	b.Project.Once("delete", networking.KindNetworkBinding, func() error {
+		planes.Delete(t, b.Planes, b.stored()["default@dfw-1"])
+		planes.Create(t, b.Planes, later)
+		return nil
+	})
+	if err := b.binder.Release(t.Context(), b.project(), b.deployment); !apierrors.IsConflict(err) {
+		t.Errorf("the release is %v", err)
+	}
+	if stored := b.stored(); len(stored) != 1 || stored["default@dfw-1"].UID != later.UID {
+		t.Errorf("in the end there are %v", stored)
+	}
+}
