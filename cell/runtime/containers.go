@@ -30,7 +30,7 @@ func containerStatuses(pod *corev1.Pod) []v1alpha.InstanceContainerStatus {
 	return result
 }
 
-// lastTermination is how a container ended last; nil: it has not ended.
+// lastTermination returns the last termination of a container; nil: it has not ended.
 func lastTermination(container *corev1.ContainerStatus) *v1alpha.ContainerTermination {
 	last := cmp.Or(container.State.Terminated, container.LastTerminationState.Terminated)
 	if last == nil {

@@ -84,7 +84,8 @@ func sameStatus(existing *v1alpha.InstanceStatus, wanted *v1alpha.InstanceStatus
 		equality.Semantic.DeepEqual(existing.Containers, wanted.Containers)
 }
 
-// conditionOf is a condition that is True with the reason and message of fine, or False with those of found.
+// conditionOf returns a condition: True with the reason and message of fine, or False with the reason and message of
+// found.
 func conditionOf(conditionType string, found *finding, fine finding) metav1.Condition {
 	if found == nil {
 		return metav1.Condition{Type: conditionType, Status: metav1.ConditionTrue, Reason: fine.reason, Message: fine.message}
