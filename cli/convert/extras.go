@@ -11,10 +11,13 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // addBudgets makes each PodDisruptionBudget that selects the Pods of one converted object its Workload's
@@ -162,6 +165,7 @@ func (m *manifests) autoscale(c *converted, from *autoscalingv2.HorizontalPodAut
 			m.lose(object, path, "Instances are scaled by averageUtilization or averageValue")
 			continue
 		}
+		m.baseOf(c, object, path, source)
 		metrics = append(metrics, metricOf(string(source.Name), v1alpha.MetricTarget{
 			AverageUtilization: source.Target.AverageUtilization, AverageValue: source.Target.AverageValue,
 		}))
@@ -188,7 +192,50 @@ func (m *manifests) autoscale(c *converted, from *autoscalingv2.HorizontalPodAut
 	if rollout := c.workload.Spec.Rollout; rollout != nil && rollout.MaxSurge != nil {
 		c.losef("spec.strategy.rollingUpdate.maxSurge", "Instances that metrics scale have no additional Instances during a rollout")
 		rollout.MaxSurge = nil
+		if equality.Semantic.DeepEqual(*rollout, v1alpha.WorkloadRollout{}) {
+			c.workload.Spec.Rollout = nil
+		}
 	}
+}
+
+// baseOf lists a use in percent that counts from another amount: Instances request what they may use, and Pods often
+// less.
+func (m *manifests) baseOf(c *converted, object, path string, of *autoscalingv2.ResourceMetricSource) {
+	if of.Target.AverageUtilization == nil {
+		return
+	}
+	sandbox := c.workload.Spec.Template.Spec.Runtime.Sandbox
+	var requests resource.Quantity
+	same := true
+	for i := range sandbox.Containers {
+		container := &sandbox.Containers[i]
+		request, requested := requestOf(container, of.Name)
+		if !requested {
+			// Kubernetes does not scale such Pods by percent.
+			return
+		}
+		same = same && templates.IsLimited(container, of.Name) && request.Cmp(templates.ContainerSize(container)[of.Name]) == 0
+		requests.Add(request)
+	}
+	if same {
+		return
+	}
+	use := resource.NewMilliQuantity(requests.MilliValue()/100*int64(*of.Target.AverageUtilization), requests.Format)
+	m.lose(object, path,
+		fmt.Sprintf("counts from the size of an Instance, and not from the requests of its containers; averageValue %s is the same use",
+			use.String()))
+}
+
+// requestOf is the request of a container, for which Kubernetes takes the limit if there is none.
+func requestOf(container *v1alpha.SandboxContainer, name corev1.ResourceName) (resource.Quantity, bool) {
+	if container.Resources == nil {
+		return resource.Quantity{}, false
+	}
+	request, found := container.Resources.Requests[name]
+	if !found {
+		request, found = container.Resources.Limits[name]
+	}
+	return request.DeepCopy(), found
 }
 
 func metricOf(resource string, target v1alpha.MetricTarget) v1alpha.MetricSpec {

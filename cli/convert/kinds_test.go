@@ -118,8 +118,11 @@ func TestKinds(t *testing.T) {
 				"maxReplicas: 10, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}, " +
 				"metrics: [{type: Resource, resource: {name: cpu, target: {type: Utilization, averageUtilization: 70}}}]}}\n---\n" + deployment("", "",
 				"", ", resources: {requests: {cpu: 200m}}"),
-			lost: []string{"not every container has a limit of cpu", "maxSurge: Instances that metrics scale"},
-			out:  []string{"disruption:\n    maxUnavailable: 1", "maxReplicas: 10", "averageUtilization: 70"},
+			lost: []string{
+				"averageValue 140m is the same use", "not every container has a limit of cpu", "maxSurge: Instances that metrics scale",
+			}, out: []string{
+				"disruption:\n    maxUnavailable: 1", "maxReplicas: 10", "averageUtilization: 70",
+			},
 		},
 		"a budget of others": {
 			in: "{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: b}, spec: {maxUnavailable: 1, selector: " +
