@@ -47,6 +47,7 @@ Feature: Commands of the documentation
     And the commands of page "docs/runbooks/quota.md" print the output that the page shows
     And the commands of page "docs/runbooks/sessions.md" print the output that the page shows
     And the commands of page "docs/runbooks/status-lag.md" print the output that the page shows
+    And the commands of page "docs/how-to/convert.md" print the output that the page shows
     And the commands of page "docs/how-to/command.md" print the output that the page shows
     And the commands of page "docs/how-to/drain.md" print the output that the page shows
     And the commands of page "docs/how-to/rollouts.md" print the output that the page shows

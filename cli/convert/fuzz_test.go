@@ -87,8 +87,10 @@ func filler(data []byte) *randfill.Filler {
 		oneOf(corev1.MountPropagationNone, corev1.MountPropagationHostToContainer),
 		oneOf(corev1.RecursiveReadOnlyDisabled, corev1.RecursiveReadOnlyEnabled),
 		oneOf(corev1.DefaultProcMount, corev1.UnmaskedProcMount), oneOf(corev1.PreemptLowerPriority, corev1.PreemptNever),
-		oneOf(corev1.SeccompProfileTypeRuntimeDefault, corev1.SeccompProfileTypeUnconfined),
-		oneOf(corev1.AppArmorProfileTypeRuntimeDefault, corev1.AppArmorProfileTypeUnconfined),
+		oneOf(corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault},
+			corev1.SeccompProfile{Type: corev1.SeccompProfileTypeUnconfined}),
+		oneOf(corev1.AppArmorProfile{Type: corev1.AppArmorProfileTypeRuntimeDefault},
+			corev1.AppArmorProfile{Type: corev1.AppArmorProfileTypeUnconfined}),
 		single[corev1.EnvVarSource], single[corev1.ProbeHandler], single[corev1.LifecycleHandler], single[corev1.VolumeSource],
 		func(variable *corev1.EnvVar, c randfill.Continue) {
 			*variable = corev1.EnvVar{}
