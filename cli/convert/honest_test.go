@@ -229,7 +229,7 @@ func isKept(of leaf, out map[string]int) bool {
 	return out[place(of.path)+"="+of.text()] > 0
 }
 
-// changed are fields that are kept and mean something else: their losses say what.
+// changed are fields that are kept and mean something else.
 var changed = regexp.MustCompile(`^(metadata\.name|spec\.replicas|` + regexp.QuoteMeta(podPath) +
 	`\.(containers|(initContainers|containers)\[\d+\]|.*\.(env\[\d+\](\.value)?|(command|args)\[\d+\])))$`)
 

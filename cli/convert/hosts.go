@@ -34,7 +34,7 @@ func (m *manifests) goneHosts() *goneHosts {
 var (
 	// inCluster is a name in the domain of a cluster.
 	inCluster = regexp.MustCompile(`\b([a-z0-9][-a-z0-9]*(?:\.[a-z0-9][-a-z0-9]*)*)\.svc\b`)
-	// label is a name that may be a host, with the text around it that may say so.
+	// label is a name that may be a host, with the text before and after it.
 	label = regexp.MustCompile(`(//|@|[^-._a-zA-Z0-9]|^)([a-z0-9](?:[-a-z0-9]*[a-z0-9])?)(:[0-9]|\.|[^-_a-zA-Z0-9]|$)`)
 	// ofHost is the name of a variable or of an argument whose value is a host.
 	ofHost = regexp.MustCompile(`(?i)host|addr|url|uri|server|endpoint|broker|upstream|target|peer|join|seed|node|svc|service|dns|dsn`)
@@ -66,7 +66,7 @@ func (g *goneHosts) in(text, called string) (what string, found bool) {
 		case pod != name && g.sets[pod]:
 			return "Pod " + name, true
 		}
-		// What ends this name may begin the next one.
+		// The end of this name may begin the next one.
 		rest = rest[match[5]:]
 	}
 }
