@@ -14,13 +14,15 @@ import (
 
 // goneHosts are the hosts that a cluster has and no cell.
 type goneHosts struct {
-	// services are names of Services, and sets names of StatefulSets, whose Pods have an index.
-	services, sets map[string]bool
+	// services are names of Services, sets names of StatefulSets, whose Pods have an index, and namespaces the namespaces
+	// of all objects.
+	services, sets, namespaces map[string]bool
 }
 
 func (m *manifests) goneHosts() *goneHosts {
-	gone := &goneHosts{services: map[string]bool{}, sets: map[string]bool{}}
+	gone := &goneHosts{services: map[string]bool{}, sets: map[string]bool{}, namespaces: map[string]bool{"default": true}}
 	for _, object := range m.objects {
+		gone.namespaces[m.identify(object).namespace] = true
 		switch {
 		case object.GetKind() == "Service" && object.GetAPIVersion() == "v1":
 			gone.services[object.GetName()] = true
@@ -34,10 +36,14 @@ func (m *manifests) goneHosts() *goneHosts {
 var (
 	// inCluster is a name in the domain of a cluster.
 	inCluster = regexp.MustCompile(`\b([a-z0-9][-a-z0-9]*(?:\.[a-z0-9][-a-z0-9]*)*)\.svc\b`)
-	// label is a name that may be a host, with the text before and after it.
-	label = regexp.MustCompile(`(//|@|[^-._a-zA-Z0-9]|^)([a-z0-9](?:[-a-z0-9]*[a-z0-9])?)(:[0-9]|\.|[^-_a-zA-Z0-9]|$)`)
-	// ofHost is the name of a variable or of an argument whose value is a host.
-	ofHost = regexp.MustCompile(`(?i)host|addr|url|uri|server|endpoint|broker|upstream|target|peer|join|seed|node|svc|service|dns|dsn`)
+	// word is a name that may be a host.
+	word = regexp.MustCompile(`[-._a-zA-Z0-9]+`)
+	// beforeHost and afterHost are texts before and after a host: the rest of a URL, a port, and programs that connect to
+	// one.
+	beforeHost = regexp.MustCompile(`(//|@|\b(nslookup|ping|dig|curl|wget|nc|telnet|getent hosts)(\s+-\S*)*\s+)$`)
+	afterHost  = regexp.MustCompile(`^(:[0-9]| [0-9]{2,5}\b)`)
+	// ofHost is the name of a variable, or an argument, whose value is a host.
+	ofHost = regexp.MustCompile(`(?i)host|addr|url|uri|server|endpoint|broker|upstream|target|peer|join|seed|node|svc|service|dns|dsn|leader`)
 )
 
 // in returns the host that a text names, if it is gone. called is the name of the text, such as the name of a variable:
@@ -49,26 +55,31 @@ func (g *goneHosts) in(text, called string) (what string, found bool) {
 	if len(g.services)+len(g.sets) == 0 {
 		return "", false
 	}
-	for rest := text; ; {
-		match := label.FindStringSubmatchIndex(rest)
-		if match == nil {
-			return "", false
+	for _, at := range word.FindAllStringIndex(text, -1) {
+		labels := strings.Split(strings.Trim(text[at[0]:at[1]], "-."), ".")
+		if g.isPod(labels[0]) {
+			return "Pod " + labels[0], true
 		}
-		before, name, after := rest[match[2]:match[3]], rest[match[4]:match[5]], rest[match[6]:match[7]]
-		isHost := before == "//" || before == "@" || strings.HasPrefix(after, ":") || called != "" && after != "." && ofHost.MatchString(called)
-		pod := name
-		if dash := strings.LastIndex(name, "-"); dash > 0 && strings.Trim(name[dash+1:], "0123456789") == "" {
-			pod = name[:dash]
+		if !g.services[labels[0]] || len(labels) > 2 || len(labels) == 2 && !g.namespaces[labels[1]] {
+			continue
 		}
-		switch {
-		case g.services[name] && isHost:
-			return "Service " + name, true
-		case pod != name && g.sets[pod]:
-			return "Pod " + name, true
+		const near = 64
+		before, after := text[max(0, at[0]-near):at[0]], text[at[1]:min(len(text), at[1]+near)]
+		if strings.HasSuffix(before, "/") && !strings.HasSuffix(before, "//") {
+			// A part of a path, such as the one of an image.
+			continue
 		}
-		// The end of this name may begin the next one.
-		rest = rest[match[5]:]
+		if len(labels) == 2 || ofHost.MatchString(called) || beforeHost.MatchString(before) || afterHost.MatchString(after) {
+			return "Service " + labels[0], true
+		}
 	}
+	return "", false
+}
+
+// isPod reports whether a name is the name of a StatefulSet with an index.
+func (g *goneHosts) isPod(name string) bool {
+	dash := strings.LastIndex(name, "-")
+	return dash > 0 && dash < len(name)-1 && strings.Trim(name[dash+1:], "0123456789") == "" && g.sets[name[:dash]]
 }
 
 // hosts lists the texts of Workloads, and of the data that they name, with the name of a Service or of a Pod that no
