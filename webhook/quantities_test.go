@@ -56,9 +56,12 @@ func TestNumbersAreQuantities(t *testing.T) {
 	}
 	wrong := numbers(t, namespace)
 	wrong.SetName("wrong")
-	containers := wrong.Object["spec"].(map[string]any)["template"].(map[string]any)["spec"].(map[string]any)["runtime"].(map[string]any)["sandbox"].(map[string]any)["containers"].([]any)
+	sandbox := []string{"spec", "template", "spec", "runtime", "sandbox"}
 	for _, value := range []any{true, map[string]any{}, []any{}, "much"} {
-		containers[0].(map[string]any)["resources"] = map[string]any{"limits": map[string]any{"cpu": value}}
+		container := map[string]any{"name": "app", "image": "a", "resources": map[string]any{"limits": map[string]any{"cpu": value}}}
+		if err := unstructured.SetNestedField(wrong.Object, []any{container}, append(sandbox, "containers")...); err != nil {
+			t.Fatal(err)
+		}
 		if err := admin.Create(t.Context(), wrong.DeepCopy()); err == nil || !strings.Contains(err.Error(), "limits.cpu") {
 			t.Errorf("%v: %v", value, err)
 		}

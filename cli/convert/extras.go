@@ -42,8 +42,8 @@ func (m *manifests) addBudgets() {
 			m.lose(object, "", "is not converted: it selects the Pods of no converted object")
 			continue
 		case len(selected) > 1:
-			m.lose(object, "", fmt.Sprintf("is not converted: it selects the Pods of %d converted objects; set spec.disruption of each Workload",
-				len(selected)))
+			m.lose(object, "", fmt.Sprintf("is not converted: it selects the Pods of %d converted objects; "+
+				"set spec.disruption of each Workload", len(selected)))
 			continue
 		case selected[0].workload.Spec.Disruption != nil:
 			m.lose(object, "", "is not converted: another one has become spec.disruption of Workload "+selected[0].workload.Name)
@@ -127,15 +127,13 @@ func decodeAutoscaler(object source) (*autoscalingv2.HorizontalPodAutoscaler, []
 		unknown, err := decode(object, earlier)
 		scaler.Spec = autoscalingv2.HorizontalPodAutoscalerSpec{
 			MinReplicas: earlier.Spec.MinReplicas, MaxReplicas: earlier.Spec.MaxReplicas,
-			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference{
-				Kind: earlier.Spec.ScaleTargetRef.Kind, Name: earlier.Spec.ScaleTargetRef.Name,
-			},
+			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference(earlier.Spec.ScaleTargetRef),
 		}
 		if most := earlier.Spec.TargetCPUUtilizationPercentage; most != nil {
-			scaler.Spec.Metrics = []autoscalingv2.MetricSpec{{Type: autoscalingv2.ResourceMetricSourceType,
-				Resource: &autoscalingv2.ResourceMetricSource{
-					Name: corev1.ResourceCPU, Target: autoscalingv2.MetricTarget{AverageUtilization: most},
-				}}}
+			target := autoscalingv2.MetricTarget{AverageUtilization: most}
+			scaler.Spec.Metrics = []autoscalingv2.MetricSpec{{
+				Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{Name: corev1.ResourceCPU, Target: target},
+			}}
 		}
 		return scaler, unknown, err
 	case "autoscaling/v2", "autoscaling/v2beta2":
@@ -148,8 +146,8 @@ func decodeAutoscaler(object source) (*autoscalingv2.HorizontalPodAutoscaler, []
 
 func (m *manifests) autoscale(c *converted, from *autoscalingv2.HorizontalPodAutoscaler, object string) {
 	if c.replicas != nil && *c.replicas == 0 {
-		m.lose(object, "",
-			"is not converted: the object has replicas: 0, with which Kubernetes does not scale it; set maxReplicas and metrics of the Workload")
+		m.lose(object, "", "is not converted: the object has replicas: 0, with which Kubernetes does not scale it; "+
+			"set maxReplicas and metrics of the Workload")
 		return
 	}
 	scale := &c.workload.Spec.Placements[0].ScaleSettings
@@ -175,7 +173,8 @@ func (m *manifests) autoscale(c *converted, from *autoscalingv2.HorizontalPodAut
 		metrics = []v1alpha.MetricSpec{metricOf("cpu", v1alpha.MetricTarget{AverageUtilization: new(int32(80))})}
 	}
 	if len(metrics) == 0 {
-		m.lose(object, "", "is not converted: it has no metric that Instances are scaled by; the Workload has a fixed number of Instances")
+		m.lose(object, "", "is not converted: it has no metric that Instances are scaled by; "+
+			"the Workload has a fixed number of Instances")
 		return
 	}
 	scale.MinReplicas = 1
@@ -221,9 +220,8 @@ func (m *manifests) baseOf(c *converted, object, path string, of *autoscalingv2.
 		return
 	}
 	use := resource.NewMilliQuantity(requests.MilliValue()/100*int64(*of.Target.AverageUtilization), requests.Format)
-	m.lose(object, path,
-		fmt.Sprintf("counts from the size of an Instance, and not from the requests of its containers; averageValue %s is the same use",
-			use.String()))
+	m.lose(object, path, fmt.Sprintf("counts from the size of an Instance, and not from the requests of its containers; "+
+		"averageValue %s is the same use", use.String()))
 }
 
 // requestOf is the request of a container, for which Kubernetes takes the limit if there is none.

@@ -22,8 +22,8 @@ import (
 
 // finish lists what must be edited before an API server takes the Workload, by its schema and by admission's own rules.
 func (c *converted) finish() error {
-	problems := append(validation.Workload(c.workload, nil),
-		validation.Size(c.workload, nil, validation.Bounds{TemplateBytes: validation.TemplateBytes})...)
+	bounds := validation.Bounds{TemplateBytes: validation.TemplateBytes}
+	problems := append(validation.Workload(c.workload, nil), validation.Size(c.workload, nil, bounds)...)
 	refused := map[string]bool{}
 	for _, problem := range problems {
 		refused[problem.Field] = true
@@ -40,9 +40,8 @@ func (c *converted) finish() error {
 	for _, problem := range validate.NewSchemaValidator(schema, nil, "", strfmt.Default).Validate(tree).Errors {
 		path, why, _ := strings.Cut(problem.Error(), " in body ")
 		if !refused[path] {
-			c.losses = append(c.losses, c.edit(&field.Error{
-				Type: field.ErrorTypeInvalid, Field: path, BadValue: field.OmitValueType{}, Detail: why,
-			}))
+			invalid := &field.Error{Type: field.ErrorTypeInvalid, Field: path, BadValue: field.OmitValueType{}, Detail: why}
+			c.losses = append(c.losses, c.edit(invalid))
 		}
 	}
 	return nil

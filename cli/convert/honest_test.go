@@ -237,8 +237,12 @@ var changed = regexp.MustCompile(`^(metadata\.name|spec\.replicas|` + regexp.Quo
 func checkLoss(t *testing.T, loss Loss, lost, kept []leaf) {
 	t.Helper()
 	under := func(of leaf) bool { return isPart(of.path, listedPath(loss)) }
-	if slices.ContainsFunc(kept, func(of leaf) bool { return under(of) && strings.HasPrefix(of.path, listedPath(loss)+"[") }) {
-		// A list with an item asks for something, whatever the item says.
+	item := listedPath(loss) + "["
+	if strings.HasSuffix(loss.Path, ".nodeSelector") {
+		item = loss.Path + "."
+	}
+	if slices.ContainsFunc(kept, func(of leaf) bool { return strings.HasPrefix(of.path, item) }) {
+		// A list with an item asks for something, and so does a label of nodes without a value.
 		return
 	}
 	asks := func(of leaf) bool {

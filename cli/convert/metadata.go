@@ -82,9 +82,8 @@ func dropTracking(object metav1.Object) []podfields.Loss {
 				delete(clean, key)
 			} else if tool, found := trackerOf(key); found {
 				delete(clean, key)
-				losses = append(losses, podfields.Loss{
-					Path: path + "[" + key + "]", Why: fmt.Sprintf("is dropped: by it %s knows what is its own", cmp.Or(tool, of[key])),
-				})
+				why := fmt.Sprintf("is dropped: by it %s knows what is its own", cmp.Or(tool, of[key]))
+				losses = append(losses, podfields.Loss{Path: path + "[" + key + "]", Why: why})
 			}
 		}
 		if len(clean) == 0 {

@@ -65,7 +65,8 @@ func Manifests(inputs []Input, o Options) (*Result, error) {
 		}
 	}
 	m := &manifests{
-		Options: o, result: &Result{Problems: r.problems}, known: map[identity]bool{}, named: map[identity]bool{}, used: map[identity]bool{},
+		Options: o, result: &Result{Problems: r.problems},
+		known: map[identity]bool{}, named: map[identity]bool{}, used: map[identity]bool{},
 	}
 	m.objects = m.last(r.objects)
 	for _, object := range m.objects {
@@ -112,7 +113,8 @@ func (m *manifests) last(objects []source) []source {
 	var kept []source
 	for i, object := range objects {
 		if object.GetNamespace() != "" && m.Namespace != "" && object.GetNamespace() != m.Namespace {
-			m.problem(object, fmt.Errorf("it is in namespace %s, and --namespace is %s; leave out --namespace", object.GetNamespace(), m.Namespace))
+			m.problem(object, fmt.Errorf("it is in namespace %s, and --namespace is %s; leave out --namespace",
+				object.GetNamespace(), m.Namespace))
 			continue
 		}
 		if object.GetName() != "" && index[m.identify(object)] != i {
@@ -138,8 +140,8 @@ func (m *manifests) lose(object, path, why string) {
 }
 
 func convertible(object *unstructured.Unstructured) bool {
-	return object.GetAPIVersion() == appsv1.SchemeGroupVersion.String() &&
-		(object.GetKind() == "Deployment" || object.GetKind() == "StatefulSet")
+	kind := object.GetKind()
+	return object.GetAPIVersion() == appsv1.SchemeGroupVersion.String() && (kind == "Deployment" || kind == "StatefulSet")
 }
 
 // convert converts one object, unless it is of another kind.
@@ -271,20 +273,19 @@ func (m *manifests) refusal(object source) error {
 
 // otherKinds has the reasons of kinds of Kubernetes that have no place in a Workload.
 var otherKinds = map[string]string{
-	"Kustomization":         "is not converted: render it, and convert the output of kubectl kustomize",
-	"Namespace":             "is not converted: the project has its namespaces",
-	"Service":               "is not converted: a Workload has no Service; what reaches it by this name must be changed",
-	"Ingress":               "is not converted: a Workload has no Service that it could name",
-	"ServiceAccount":        "is not converted: Instances have no identity in their cell, and no token",
-	"Role":                  "is not converted: Instances have no identity in their cell, and no token",
-	"RoleBinding":           "is not converted: Instances have no identity in their cell, and no token",
-	"ClusterRole":           "is not converted: Instances have no identity in their cell, and no token",
-	"ClusterRoleBinding":    "is not converted: Instances have no identity in their cell, and no token",
-	"PersistentVolumeClaim": "is not converted: cells attach configMap, secret and emptyDir volumes",
-	"NetworkPolicy":         "is not converted: networkInterfaces[].networkPolicy of a Workload has ingress rules with addresses",
-	"IngressClass":          "is not converted: a Workload has no Service that an Ingress could name",
-	"CustomResourceDefinition": "is not converted: projects have the kinds of their platform alone; what the objects do in " +
-		"them is not known here",
+	"Kustomization":            "is not converted: render it, and convert the output of kubectl kustomize",
+	"Namespace":                "is not converted: the project has its namespaces",
+	"Service":                  "is not converted: a Workload has no Service; what reaches it by this name must be changed",
+	"Ingress":                  "is not converted: a Workload has no Service that it could name",
+	"ServiceAccount":           "is not converted: Instances have no identity in their cell, and no token",
+	"Role":                     "is not converted: Instances have no identity in their cell, and no token",
+	"RoleBinding":              "is not converted: Instances have no identity in their cell, and no token",
+	"ClusterRole":              "is not converted: Instances have no identity in their cell, and no token",
+	"ClusterRoleBinding":       "is not converted: Instances have no identity in their cell, and no token",
+	"PersistentVolumeClaim":    "is not converted: cells attach configMap, secret and emptyDir volumes",
+	"NetworkPolicy":            "is not converted: networkInterfaces[].networkPolicy of a Workload has ingress rules with addresses",
+	"IngressClass":             "is not converted: a Workload has no Service that an Ingress could name",
+	"CustomResourceDefinition": "is not converted: projects have the kinds of their platform alone",
 }
 
 // withoutServerFields returns an object without the fields that an API server sets.

@@ -22,8 +22,8 @@ func portsOf(from []corev1.ContainerPort) []v1alpha.NamedPort {
 	var to []v1alpha.NamedPort
 	for i, port := range from {
 		same := func(other corev1.ContainerPort) bool {
-			return other.ContainerPort == port.ContainerPort && orTCP(other.Protocol) == orTCP(port.Protocol) &&
-				(port.Name == "" || port.Name == other.Name)
+			sameNumber := other.ContainerPort == port.ContainerPort && orTCP(other.Protocol) == orTCP(port.Protocol)
+			return sameNumber && (port.Name == "" || port.Name == other.Name)
 		}
 		if slices.ContainsFunc(from[:i], same) {
 			continue

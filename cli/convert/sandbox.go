@@ -149,8 +149,9 @@ func (c *conversion) source(from *corev1.EnvVarSource, path string) (source *cor
 					", annotations without a domain"})
 			return nil, false
 		}
-		if _, tracked := trackerOf(key); field == templates.FieldLabels &&
-			(tracked && key != v1alpha.LabelInstanceIndex || slices.Contains(ofControllers, key)) {
+		_, tracked := trackerOf(key)
+		gone := tracked && key != v1alpha.LabelInstanceIndex || slices.Contains(ofControllers, key)
+		if field == templates.FieldLabels && gone {
 			c.losef(path+".fieldRef", "no Instance has label %s", key)
 			return nil, false
 		}
@@ -267,8 +268,8 @@ func (c *conversion) needsPrivileges(from *corev1.Container, pod *corev1.PodSecu
 	case ptr.Deref(context.Privileged, false), context.Capabilities != nil && len(context.Capabilities.Add) > 0:
 		c.losef(path, "init container %s is not privileged; if it fails, the Instance does not start: remove it, or change it", from.Name)
 	case ptr.Deref(user, -1) == 0:
-		c.losef(path, "init container %s is user 0 without capabilities; if it fails, as chown does, the Instance does not "+
-			"start: remove it, or set fsGroup", from.Name)
+		c.losef(path, "init container %s is user 0 without capabilities; if it fails, as chown does, the Instance does not start: "+
+			"remove it, or set fsGroup", from.Name)
 	}
 }
 

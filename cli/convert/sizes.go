@@ -67,9 +67,9 @@ func (c *conversion) size(runtime *v1alpha.InstanceRuntimeSpec) {
 		}
 	}
 	if len(open) > 0 && c.InstanceType == "" {
-		c.losef(podPath+".containers",
-			"not every container has a limit of %s: the Instance has the size of its instance type, and no container has more; "+
-				"if the default type has less than %s, choose another in --instance-type, or set spec.template.spec.runtime.resources.requests of %s",
-			strings.Join(open, " and "), strings.Join(least, " and "), strings.Join(open, " and "))
+		names := strings.Join(open, " and ")
+		c.losef(podPath+".containers", "not every container has a limit of %s: the Instance has the size of its instance type, "+
+			"and no container has more; if the default type has less than %s, choose another in --instance-type, "+
+			"or set spec.template.spec.runtime.resources.requests of %s", names, strings.Join(least, " and "), names)
 	}
 }

@@ -37,8 +37,8 @@ func (h *withoutMilo) conversions(namespace string) {
 		for shape := range strings.SplitSeq(rest, "\n# == ") {
 			shapes++
 			name, text, _ := strings.Cut(shape, "\n")
-			result, err := convert.Manifests([]convert.Input{{Name: file, Reader: strings.NewReader(text)}},
-				convert.Options{Cities: []string{h.city}, Network: "default"})
+			inputs := []convert.Input{{Name: file, Reader: strings.NewReader(text)}}
+			result, err := convert.Manifests(inputs, convert.Options{Cities: []string{h.city}, Network: "default"})
 			if err != nil {
 				h.Fatal(err)
 			}

@@ -14,7 +14,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// LeastReplicas is how few Instances a placement may have in one city.
+// LeastReplicas is the least number of Instances of a placement in one city.
 const LeastReplicas = 0
 
 // maxReplicas is how many Instances a placement may have in one city.
