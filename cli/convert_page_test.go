@@ -22,7 +22,7 @@ func TestConvertPage(t *testing.T) {
 	}
 	folder := t.TempDir()
 	plugin := fmt.Sprintf("#!/bin/sh\nshift\n%s=true exec %q \"$@\"\n", asCommand, os.Args[0])
-	if err := os.WriteFile(filepath.Join(folder, "kubectl"), []byte(plugin), 0o700); err != nil { //nolint:gosec // the shell executes it
+	if err := os.WriteFile(filepath.Join(folder, "kubectl"), []byte(plugin), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	blocks := regexp.MustCompile("(?ms)^```sh\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?").FindAllStringSubmatch(string(page), -1)
@@ -32,7 +32,7 @@ func TestConvertPage(t *testing.T) {
 			continue
 		}
 		run++
-		command := exec.CommandContext(t.Context(), "bash", "-ec", block[1]) //nolint:gosec // the commands of the page
+		command := exec.CommandContext(t.Context(), "bash", "-ec", block[1])
 		command.Dir = folder
 		command.Env = append(os.Environ(), "PATH="+folder+string(os.PathListSeparator)+os.Getenv("PATH"))
 		if printed, err := command.CombinedOutput(); err != nil || string(printed) != block[2] {

@@ -149,7 +149,7 @@ func TestNothingIsLostSilently(t *testing.T) {
 			d := base()
 			value := into(d).FieldByIndex(field.Index)
 			filler.Fill(value.Addr().Interface())
-			if flag, isFlag := value.Interface().(*bool); isFlag && of == "spec" && defaultTrue[field.Name] {
+			if flag, isFlag := reflect.TypeAssert[*bool](value); isFlag && of == "spec" && defaultTrue[field.Name] {
 				// true is the default of Kubernetes.
 				*flag = field.Name == "hostUsers" && !*flag
 				if field.Name != "hostUsers" {

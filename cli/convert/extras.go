@@ -150,28 +150,7 @@ func (m *manifests) autoscale(c *converted, from *autoscalingv2.HorizontalPodAut
 			"set maxReplicas and metrics of the Workload")
 		return
 	}
-	scale := &c.workload.Spec.Placements[0].ScaleSettings
-	var metrics []v1alpha.MetricSpec
-	for i, metric := range from.Spec.Metrics {
-		path := fmt.Sprintf("spec.metrics[%d]", i)
-		source := metric.Resource
-		switch {
-		case source == nil || source.Name != corev1.ResourceCPU && source.Name != corev1.ResourceMemory:
-			m.lose(object, path, "Instances are scaled by their cpu and memory")
-			continue
-		case source.Target.AverageUtilization == nil && source.Target.AverageValue == nil:
-			m.lose(object, path, "Instances are scaled by averageUtilization or averageValue")
-			continue
-		}
-		m.baseOf(c, object, path, source)
-		metrics = append(metrics, metricOf(string(source.Name), v1alpha.MetricTarget{
-			AverageUtilization: source.Target.AverageUtilization, AverageValue: source.Target.AverageValue,
-		}))
-	}
-	if len(from.Spec.Metrics) == 0 {
-		// The default of Kubernetes.
-		metrics = []v1alpha.MetricSpec{metricOf("cpu", v1alpha.MetricTarget{AverageUtilization: new(int32(80))})}
-	}
+	scale, metrics := &c.workload.Spec.Placements[0].ScaleSettings, m.metricsOf(c, from, object)
 	if len(metrics) == 0 {
 		m.lose(object, "", "is not converted: it has no metric that Instances are scaled by; "+
 			"the Workload has a fixed number of Instances")
@@ -195,6 +174,32 @@ func (m *manifests) autoscale(c *converted, from *autoscalingv2.HorizontalPodAut
 			c.workload.Spec.Rollout = nil
 		}
 	}
+}
+
+// metricsOf returns the metrics that Instances are scaled by, and lists the others.
+func (m *manifests) metricsOf(c *converted, from *autoscalingv2.HorizontalPodAutoscaler, object string) []v1alpha.MetricSpec {
+	var metrics []v1alpha.MetricSpec
+	for i, metric := range from.Spec.Metrics {
+		path := fmt.Sprintf("spec.metrics[%d]", i)
+		source := metric.Resource
+		switch {
+		case source == nil || source.Name != corev1.ResourceCPU && source.Name != corev1.ResourceMemory:
+			m.lose(object, path, "Instances are scaled by their cpu and memory")
+			continue
+		case source.Target.AverageUtilization == nil && source.Target.AverageValue == nil:
+			m.lose(object, path, "Instances are scaled by averageUtilization or averageValue")
+			continue
+		}
+		m.baseOf(c, object, path, source)
+		metrics = append(metrics, metricOf(string(source.Name), v1alpha.MetricTarget{
+			AverageUtilization: source.Target.AverageUtilization, AverageValue: source.Target.AverageValue,
+		}))
+	}
+	if len(from.Spec.Metrics) == 0 {
+		// The default of Kubernetes.
+		metrics = []v1alpha.MetricSpec{metricOf("cpu", v1alpha.MetricTarget{AverageUtilization: new(int32(80))})}
+	}
+	return metrics
 }
 
 // baseOf lists a use in percent that counts from another amount: Instances request what they may use, and Pods often

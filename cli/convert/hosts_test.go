@@ -27,9 +27,15 @@ func TestHosts(t *testing.T) {
 		{"ring-0.ring,ring-1.ring", "", "Pod ring-0"},
 		{"db-12", "", "Pod db-12"},
 		// These name no host, or another one.
-		{"db", "MODE", ""}, {"--role=api", "--role=api", ""}, {"https://api.example.com/v1", "API_URL", ""},
-		{"dbx:80", "", ""}, {"/db/x", "", ""},
-		{"my-api:80", "", ""}, {"db-0-x", "", ""}, {"ring-a", "", ""}, {"registry.example.com/api:1", "", ""},
+		{"db", "MODE", ""},
+		{"--role=api", "--role=api", ""},
+		{"https://api.example.com/v1", "API_URL", ""},
+		{"dbx:80", "", ""},
+		{"/db/x", "", ""},
+		{"my-api:80", "", ""},
+		{"db-0-x", "", ""},
+		{"ring-a", "", ""},
+		{"registry.example.com/api:1", "", ""},
 	} {
 		if got, _ := gone.in(c.text, c.called); got != c.want {
 			t.Errorf("%q of %q names %q, want %q", c.text, c.called, got, c.want)

@@ -136,27 +136,32 @@ func (c *conversion) source(from *corev1.EnvVarSource, path string) (source *cor
 			return nil, false
 		}
 	case to.FieldRef != nil:
-		switch to.FieldRef.FieldPath {
-		case templates.FieldLabels + "['" + appsv1.PodIndexLabel + "']":
-			to.FieldRef.FieldPath = templates.FieldLabels + "['" + v1alpha.LabelInstanceIndex + "']"
-		case templates.FieldLabels + "['" + appsv1.StatefulSetPodNameLabel + "']":
-			to.FieldRef.FieldPath = templates.FieldName
-		}
-		field, key, known := templates.SplitFieldPath(to.FieldRef.FieldPath)
-		if !known || field == templates.FieldAnnotations && !templates.IsPlainAnnotation(key) && key != v1alpha.AnnotationProjectName {
-			c.lose(podfields.Loss{Path: path + ".fieldRef",
-				Why: to.FieldRef.FieldPath + ": supported are " + strings.Join(templates.FieldPaths, ", ") +
-					", annotations without a domain"})
-			return nil, false
-		}
-		_, tracked := trackerOf(key)
-		gone := tracked && key != v1alpha.LabelInstanceIndex || slices.Contains(ofControllers, key)
-		if field == templates.FieldLabels && gone {
-			c.losef(path+".fieldRef", "no Instance has label %s", key)
-			return nil, false
-		}
+		return to, c.fieldRef(to.FieldRef, path+".fieldRef")
 	}
 	return to, true
+}
+
+// fieldRef names a field as an Instance has it. It returns false for a field that no cell has.
+func (c *conversion) fieldRef(ref *corev1.ObjectFieldSelector, path string) bool {
+	switch ref.FieldPath {
+	case templates.FieldLabels + "['" + appsv1.PodIndexLabel + "']":
+		ref.FieldPath = templates.FieldLabels + "['" + v1alpha.LabelInstanceIndex + "']"
+	case templates.FieldLabels + "['" + appsv1.StatefulSetPodNameLabel + "']":
+		ref.FieldPath = templates.FieldName
+	}
+	field, key, known := templates.SplitFieldPath(ref.FieldPath)
+	if !known || field == templates.FieldAnnotations && !templates.IsPlainAnnotation(key) && key != v1alpha.AnnotationProjectName {
+		c.lose(podfields.Loss{Path: path, Why: ref.FieldPath + ": supported are " + strings.Join(templates.FieldPaths, ", ") +
+			", annotations without a domain"})
+		return false
+	}
+	_, tracked := trackerOf(key)
+	gone := tracked && key != v1alpha.LabelInstanceIndex || slices.Contains(ofControllers, key)
+	if field == templates.FieldLabels && gone {
+		c.losef(path, "no Instance has label %s", key)
+		return false
+	}
+	return true
 }
 
 // probe returns a probe of the Instance itself. The table lists a probe of another host.
@@ -176,8 +181,10 @@ func (c *conversion) probe(from *corev1.Probe, path string) *corev1.Probe {
 		value *int32
 		bound int64
 	}{
-		{"initialDelaySeconds", &to.InitialDelaySeconds, maxProbeSeconds}, {"timeoutSeconds", &to.TimeoutSeconds, maxProbeSeconds},
-		{"periodSeconds", &to.PeriodSeconds, maxProbeSeconds}, {"successThreshold", &to.SuccessThreshold, maxThreshold},
+		{"initialDelaySeconds", &to.InitialDelaySeconds, maxProbeSeconds},
+		{"timeoutSeconds", &to.TimeoutSeconds, maxProbeSeconds},
+		{"periodSeconds", &to.PeriodSeconds, maxProbeSeconds},
+		{"successThreshold", &to.SuccessThreshold, maxThreshold},
 		{"failureThreshold", &to.FailureThreshold, maxThreshold},
 	} {
 		*of.value = int32(c.atMost(int64(*of.value), of.bound, path+"."+of.name)) //nolint:gosec // at most the bound
