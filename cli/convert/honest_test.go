@@ -237,11 +237,11 @@ var changed = regexp.MustCompile(`^(metadata\.name|spec\.replicas|` + regexp.Quo
 func checkLoss(t *testing.T, loss Loss, lost, kept []leaf) {
 	t.Helper()
 	under := func(of leaf) bool { return isPart(of.path, listedPath(loss)) }
-	item := listedPath(loss) + "["
-	if strings.HasSuffix(loss.Path, ".nodeSelector") {
-		item = loss.Path + "."
+	hasItem := func(of leaf) bool {
+		rest, isUnder := strings.CutPrefix(of.path, listedPath(loss))
+		return isUnder && (strings.Contains(rest, "[") || strings.HasSuffix(loss.Path, ".nodeSelector") && rest != "")
 	}
-	if slices.ContainsFunc(kept, func(of leaf) bool { return strings.HasPrefix(of.path, item) }) {
+	if slices.ContainsFunc(kept, hasItem) {
 		// A list with an item asks for something, and so does a label of nodes without a value.
 		return
 	}
