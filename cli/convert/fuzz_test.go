@@ -92,6 +92,16 @@ func filler(data []byte) *randfill.Filler {
 		oneOf(corev1.AppArmorProfile{Type: corev1.AppArmorProfileTypeRuntimeDefault},
 			corev1.AppArmorProfile{Type: corev1.AppArmorProfileTypeUnconfined}),
 		single[corev1.EnvVarSource], single[corev1.ProbeHandler], single[corev1.LifecycleHandler], single[corev1.VolumeSource],
+		func(ref *corev1.ObjectFieldSelector, c randfill.Continue) {
+			paths := []string{
+				"metadata.name", "status.podIP", "status.hostIP", "spec.nodeName", "metadata.labels['app']", "metadata.annotations['x.example.com/a']",
+			}
+			*ref = corev1.ObjectFieldSelector{FieldPath: paths[c.Intn(len(paths))]}
+		},
+		func(ref *corev1.ResourceFieldSelector, c randfill.Continue) {
+			resources := []string{"limits.cpu", "requests.memory", "limits.ephemeral-storage"}
+			*ref = corev1.ResourceFieldSelector{Resource: resources[c.Intn(len(resources))]}
+		},
 		func(variable *corev1.EnvVar, c randfill.Continue) {
 			*variable = corev1.EnvVar{}
 			c.Fill(&variable.Name)

@@ -237,13 +237,23 @@ func (m *manifests) keepData() {
 			m.result.Objects = append(m.result.Objects, kept.Object)
 		case convertible(object.Unstructured) || m.used[id] || m.refusal(object) != nil:
 		case id.group == "" && (id.kind == "ConfigMap" || id.kind == "Secret"):
-			m.lose(describe(object.Unstructured), "", "is left out: no converted object in its namespace names it")
+			m.lose(describe(object.Unstructured), "", "is left out: no converted object in its namespace names it"+m.inOther(id))
 		case otherKinds[id.kind] != "" && (!strings.Contains(id.group, ".") || strings.HasSuffix(id.group, ".k8s.io")):
 			m.lose(describe(object.Unstructured), "", otherKinds[id.kind])
 		default:
 			m.lose(describe(object.Unstructured), "", "is not converted: a Workload has nothing that stands for "+object.GetAPIVersion())
 		}
 	}
+}
+
+// inOther is the advice about data without a namespace that an object in another namespace names.
+func (m *manifests) inOther(id identity) string {
+	for other := range m.named {
+		if id.namespace == "" && other.kind == id.kind && other.name == id.name {
+			return "; name its namespace in --namespace"
+		}
+	}
+	return ""
 }
 
 // running has the reasons of kinds that run Pods and cannot become a Workload.

@@ -14,9 +14,6 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// LeastReplicas is the least number of Instances of a placement in one city.
-const LeastReplicas = 0
-
 // maxReplicas is how many Instances a placement may have in one city.
 const maxReplicas = 5000
 
@@ -27,7 +24,7 @@ const (
 )
 
 func (p *problems) scale(at place, scale *v1alpha.HorizontalScaleSettings) {
-	within(p, at.child("minReplicas"), &scale.MinReplicas, LeastReplicas, maxReplicas)
+	within(p, at.child("minReplicas"), &scale.MinReplicas, 0, maxReplicas)
 	if scale.MaxReplicas != nil {
 		limit := *scale.MaxReplicas
 		item := at.child("maxReplicas")
