@@ -7,7 +7,6 @@ package convert
 import (
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
