@@ -34,6 +34,7 @@ spec:
   template:
     spec:
       runtime:
+        resources: {}
         sandbox:
           containers:
           - name: app
@@ -45,7 +46,7 @@ spec:
             - {name: KEY, valueFrom: {configMapKeyRef: {name: settings, key: key}}}
             readinessProbe: {grpc: {port: 8080}}
             livenessProbe: {httpGet: {port: 8080}}
-            resources: {limits: {cpu: 0.5, memory: "67108864"}}
+            resources: {limits: {cpu: 500m, memory: "67108864"}}
             volumeAttachments: [{name: settings, mountPath: /settings}]
       networkInterfaces: [{network: {name: default}}]
       volumes: [{name: settings, configMap: {name: settings}}]

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -55,6 +56,7 @@ func (c *command) change(ctx context.Context, name, done string, how func(contex
 	if err != nil {
 		return err
 	}
+	var before, after []metav1.ManagedFieldsEntry
 	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		workload := &v1alpha.Workload{}
 		if err := s.project.Client.Get(ctx, s.key(name), workload); err != nil {
@@ -63,17 +65,21 @@ func (c *command) change(ctx context.Context, name, done string, how func(contex
 		if workload.DeletionTimestamp != nil {
 			return fmt.Errorf("workload %s is being deleted", name)
 		}
-		before := workload.DeepCopy()
+		original := workload.DeepCopy()
 		if err := how(ctx, s, workload); err != nil {
 			return err
 		}
-		return s.project.Client.Patch(ctx, workload, client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{}), fieldManager)
+		err := s.project.Client.Patch(ctx, workload, client.MergeFromWithOptions(original, client.MergeFromWithOptimisticLock{}), fieldManager)
+		before, after = original.ManagedFields, workload.ManagedFields
+		return err
 	})
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(c.Streams.Out, "workload.compute.datumapis.com/%s %s\n", name, done)
-	return err
+	if _, err = fmt.Fprintf(c.Streams.Out, "workload.compute.datumapis.com/%s %s\n", name, done); err != nil {
+		return err
+	}
+	return c.tellOwners(before, after)
 }
 
 // scaling holds the flags of scale.
