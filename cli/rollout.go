@@ -124,8 +124,19 @@ func rolloutMessage(workload *v1alpha.Workload) (message string, done bool, err 
 	return fmt.Sprintf("Waiting for workload %q rollout to finish: %s", workload.Name, of), false, nil
 }
 
+// pastTemplate is an entry of the history of a Workload.
+type pastTemplate struct {
+	Revision int64  `json:"revision"`
+	Template string `json:"template"`
+	Images   string `json:"images"`
+}
+
 func (c *command) rolloutHistoryCommand() *cobra.Command {
-	return c.ofWorkload("history", "List the templates that a Workload has had", func(ctx context.Context, name string) error {
+	var out *output
+	cmd := c.ofWorkload("history", "List the templates that a Workload has had", func(ctx context.Context, name string) error {
+		if err := out.check(); err != nil {
+			return err
+		}
 		s, workload, err := c.withProject(ctx, name)
 		if err != nil {
 			return err
@@ -134,17 +145,30 @@ func (c *command) rolloutHistoryCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		out := tabwriter.NewWriter(c.Streams.Out, 0, 0, 3, ' ', 0)
-		_, _ = fmt.Fprintf(out, "workload.compute.datumapis.com/%s\nREVISION\tTEMPLATE\tIMAGES\n", name)
-		for i := range history {
-			hash, err := templates.Hash(&history[i].Spec.Template)
-			if err != nil {
-				return err
-			}
-			_, _ = fmt.Fprintf(out, "%d\t%s\t%s\n", history[i].Spec.Revision, hash, imagesOf(&history[i].Spec.Template))
-		}
-		return out.Flush()
+		return c.printHistory(name, history, out)
 	})
+	out = newOutput(cmd)
+	return cmd
+}
+
+func (c *command) printHistory(name string, history []v1alpha.WorkloadRevision, out *output) error {
+	past := make([]pastTemplate, 0, len(history))
+	for i := range history {
+		hash, err := templates.Hash(&history[i].Spec.Template)
+		if err != nil {
+			return err
+		}
+		past = append(past, pastTemplate{history[i].Spec.Revision, hash, imagesOf(&history[i].Spec.Template)})
+	}
+	if !out.isText() {
+		return out.print(c.data, "RolloutHistory", map[string]any{"workload": name, "revisions": past})
+	}
+	table := tabwriter.NewWriter(c.Streams.Out, 0, 0, 3, ' ', 0)
+	_, _ = fmt.Fprintf(table, "workload.compute.datumapis.com/%s\nREVISION\tTEMPLATE\tIMAGES\n", name)
+	for _, one := range past {
+		_, _ = fmt.Fprintf(table, "%d\t%s\t%s\n", one.Revision, one.Template, one.Images)
+	}
+	return table.Flush()
 }
 
 func imagesOf(template *v1alpha.InstanceTemplateSpec) string {

@@ -61,6 +61,7 @@ func TestRolloutHistoryAndUndo(t *testing.T) {
 	}
 	consumer := f.user(may([]string{"patch", "get"}, "workloads"), may(read, "workloadrevisions"))
 	f.want(f.kubectl(consumer, "rollout", "history", "web"), 0, "REVISION TEMPLATE IMAGES", "nginx:1", "nginx:2")
+	f.want(f.kubectl(consumer, "rollout", "history", "workload/web", "-o", "jsonpath={.workload} {.revisions[*].revision}"), 0, "web 1 2 3")
 	for _, undo := range []struct {
 		args  []string
 		code  int
