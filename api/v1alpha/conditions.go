@@ -22,7 +22,7 @@ const (
 	// while the Workload is Available and all its Instances match the newest spec. kstatus waits for it.
 	ConditionReady = "Ready"
 	// ConditionStalled, on a Workload, is True while the progress deadline is exceeded. It is absent otherwise. kstatus
-	// gives up at it.
+	// fails at it.
 	ConditionStalled = "Stalled"
 	// ConditionProgrammed is True when the Pod of an Instance has a node.
 	ConditionProgrammed = "Programmed"

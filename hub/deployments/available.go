@@ -128,8 +128,8 @@ func notEmpty(messages ...string) []string {
 	return result
 }
 
-// generic returns the conditions that tools read of objects of any kind: kstatus waits until Ready is True, and gives
-// up while Stalled is. Stalled exists only then.
+// generic returns the conditions that tools read of objects of any kind: kstatus waits until Ready is True, and fails
+// while Stalled is. Stalled exists only then.
 func generic(available, progressing *metav1.Condition) []metav1.Condition {
 	ready := metav1.Condition{
 		Type: v1alpha.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonNotSettled,

@@ -14,7 +14,7 @@ import (
 )
 
 // TestNoTrackingOfTheParent: tools find what they have applied by labels and annotations, and prune what Git does not
-// have. The objects that are made from a Workload have none of its own.
+// have. Objects that are created for a Workload have none of its own.
 func TestNoTrackingOfTheParent(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "DFW")
