@@ -133,70 +133,63 @@ func TestSessionsNeedAURL(t *testing.T) {
 	}
 }
 
+// streamPods is the Deployment of the Pods that carry streams, and ports queries the ports of a Deployment.
+const streamPods, ports = "Deployment/karmada-compute-sessions", "{.spec.template.spec.containers[0].ports[*].name}"
+
 // TestSessionsApart: Pods of their own carry the streams. They have the credential of sessions alone for the hub, serve
 // no webhooks and run no controllers, and the Pods that admit have no port for clients.
 func TestSessionsApart(t *testing.T) {
-	const streams, ports = "Deployment/karmada-compute-sessions", "{.spec.template.spec.containers[0].ports[*].name}"
+	const labels, own = "{.spec.template.metadata.labels}", `"app.kubernetes.io/component":"sessions"`
+	const user = `"--session-users=system:serviceaccount:karmada-system:karmada-compute-sessions"`
 	for name, with := range map[string]struct {
-		set   set
-		admit string
-		milo  string
+		set                   set
+		admit                 string
+		mounted, missing, arg []string
 	}{
-		"beside the controllers": {set{}, host, "karmada-compute-milo"},
-		"beside the webhooks":    {separate, serve, "karmada-compute-webhook-milo"},
-		"without Milo":           {set{"projects.mode": "namespaces"}, host, ""},
+		"beside the controllers": {set{}, host, []string{`"karmada-compute-milo"`}, nil, nil},
+		"beside the webhooks":    {separate, serve, []string{`"karmada-compute-webhook-milo"`}, []string{`"karmada-compute-milo"`}, nil},
+		"without Milo":           {set{"projects.mode": "namespaces"}, host, nil, []string{"milo"}, []string{user}},
 	} {
-		objects := render(t, parts["host"], offered, with.set)
-		got := query(t, objects, streams, args)
-		for _, want := range []string{
-			`"--controllers=-*"`, `"--webhooks="`, `"--session-streams=only"`, `"--feature-gates=InstanceLogs=true"`, `"--session-url=`,
-		} {
-			if !strings.Contains(got, want) {
-				t.Errorf("%s: the arguments lack %s: %s", name, want, got)
+		t.Run(name, func(t *testing.T) {
+			objects := render(t, parts["host"], offered, with.set)
+			has := func(object, path string, wanted ...string) {
+				t.Helper()
+				contains(t, query(t, objects, object, path), object+" "+path, wanted...)
 			}
-		}
-		if got := query(t, objects, streams, ports); got != "sessions metrics health" {
-			t.Errorf("%s: the streams have the ports %s", name, got)
-		}
-		mounted := query(t, objects, streams, volumes)
-		if strings.Contains(mounted, `"karmada-compute-config"`) || strings.Contains(mounted, "webhook-config") ||
-			strings.Contains(mounted, "milo") != (with.milo != "") {
-			t.Errorf("%s: the streams mount %s", name, mounted)
-		}
-		if with.milo != "" && !strings.Contains(mounted, `"`+with.milo+`"`) {
-			t.Errorf("%s: the streams mount %s, want %s", name, mounted, with.milo)
-		}
-		if got := query(t, objects, with.admit, args); !strings.Contains(got, `"--session-streams=elsewhere"`) {
-			t.Errorf("%s: those who admit have the arguments %s", name, got)
-		}
-		isNamed := strings.Contains(query(t, objects, with.admit, args),
-			`"--session-users=system:serviceaccount:karmada-system:karmada-compute-sessions"`)
-		if isNamed != (with.milo == "") {
-			t.Errorf("%s: the user of the streams is named to those who admit: %t", name, isNamed)
-		}
-		if got := query(t, objects, with.admit, ports); strings.Contains(got, "sessions") {
-			t.Errorf("%s: those who admit have the ports %s", name, got)
-		}
-		if got := query(t, objects, sessionService, "{.spec.selector}"); !strings.Contains(got, `"compute.datumapis.com/sessions":"true"`) {
-			t.Errorf("%s: the Service selects %s", name, got)
-		}
-		for object, path := range map[string]string{
-			streams: "{.spec.template.metadata.labels}", "PodDisruptionBudget/karmada-compute-sessions": "{.spec.selector.matchLabels}",
-		} {
-			if got := query(t, objects, object, path); !strings.Contains(got, `"app.kubernetes.io/component":"sessions"`) {
-				t.Errorf("%s: %s has %s", name, object, got)
+			lacks := func(object, path string, words ...string) {
+				t.Helper()
+				for _, word := range words {
+					if got := query(t, objects, object, path); strings.Contains(got, word) {
+						t.Errorf("%s %s has %s: %s", object, path, word, got)
+					}
+				}
 			}
-		}
-		if got := query(t, objects, with.admit, "{.spec.template.metadata.labels}"); strings.Contains(got, "datumapis.com/sessions") {
-			t.Errorf("%s: the Service of streams selects those who admit: %s", name, got)
-		}
+			has(streamPods, args, `"--controllers=-*"`, `"--webhooks="`, `"--session-streams=only"`,
+				`"--feature-gates=InstanceLogs=true"`, `"--session-url=`)
+			has(streamPods, ports, "sessions metrics health")
+			has(streamPods, volumes, with.mounted...)
+			lacks(streamPods, volumes, append(with.missing, `"karmada-compute-config"`, "webhook-config")...)
+			lacks(streamPods, ports, "webhook", "peers")
+			has(with.admit, args, append(with.arg, `"--session-streams=elsewhere"`)...)
+			lacks(with.admit, ports, "sessions")
+			lacks(with.admit, labels, "datumapis.com/sessions")
+			has(sessionService, "{.spec.selector}", `"compute.datumapis.com/sessions":"true"`)
+			has(streamPods, labels, own, `"compute.datumapis.com/sessions":"true"`)
+			has("PodDisruptionBudget/karmada-compute-sessions", "{.spec.selector.matchLabels}", own)
+		})
 	}
 	together := render(t, parts["host"], offered, set{"sessions.separate": false})
-	if got := query(t, together, host, ports); !strings.Contains(got, "sessions") {
-		t.Errorf("together: the ports are %s", got)
-	}
-	if got := query(t, together, host, "{.spec.template.metadata.labels}"); !strings.Contains(got, `"compute.datumapis.com/sessions":"true"`) {
-		t.Errorf("together: the labels are %s", got)
+	contains(t, query(t, together, host, ports), "the ports", "sessions")
+	contains(t, query(t, together, host, labels), "the labels", `"compute.datumapis.com/sessions":"true"`)
+}
+
+// contains checks that a text has all words.
+func contains(t *testing.T, text, what string, words ...string) {
+	t.Helper()
+	for _, word := range words {
+		if !strings.Contains(text, word) {
+			t.Errorf("%s lacks %s: %s", what, word, text)
+		}
 	}
 }
 
