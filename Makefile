@@ -226,7 +226,7 @@ soak: ## Kill processes of a federation while Workloads change, and compare all 
 	@go run ./hack/federation soak $(if $(FAULTS),--faults=$(FAULTS)) $(if $(SEED),--seed=$(SEED)) $(if $(DURATION),--duration=$(DURATION)) $(ARGS)
 
 .PHONY: hostile
-hostile: ## Have hostile parties (consumers, a cell, a tenant and an agent of the hub, a neighbour) write at random all that they may, and compare what is not theirs. SEED=1, DURATION=5m, PROJECTS=namespaces without Milo, ARGS=--help for more.
+hostile: ## Have hostile parties (consumers, a cell, a user and an agent of the hub, a neighbour) write at random all that they may, and compare what is not theirs. SEED=1, DURATION=5m, PROJECTS=namespaces without Milo, ARGS=--help for more.
 	@go run ./hack/federation hostile $(if $(SEED),--seed=$(SEED)) $(if $(DURATION),--duration=$(DURATION)) $(if $(filter namespaces,$(PROJECTS)),--without-milo) $(ARGS)
 
 ##@ Local federation

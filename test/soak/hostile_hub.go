@@ -24,8 +24,8 @@ import (
 const (
 	// PartyRole has the role for consumers in its project, which is a namespace of the hub.
 	PartyRole Party = "role"
-	// PartyTenant may create namespaces on the hub, and has role admin in one.
-	PartyTenant Party = "tenant"
+	// PartyUser may create namespaces on the hub, and has role admin in one.
+	PartyUser Party = "user"
 	// PartyAgent has the rights of the agent of a cell in pull mode.
 	PartyAgent Party = "agent"
 	// PartyNeighbour has no credential, and connects to the ports of the add-on.
@@ -52,8 +52,8 @@ type hubNoise struct {
 	cities, cells, shards []string
 }
 
-// tenant draws a write of a user who may create namespaces.
-func (n *hubNoise) tenant() Write {
+// user draws a write of a user who may create namespaces.
+func (n *hubNoise) user() Write {
 	label := pick(n.dice, ourLabels...)
 	stolen := fields{"metadata": fields{"labels": fields{
 		label: n.value(), v1alpha.LabelProjectUID: pick(n.dice, n.foreign...), v1alpha.LabelManagedBy: "karmada-compute",
@@ -125,7 +125,7 @@ func (n *hubNoise) agent() Write {
 	default:
 		return Write{
 			Verb: "patch", Kind: secretKind, Namespace: "karmada-cluster", Name: pick(n.dice, n.cells...), MustFail: true,
-			Body: fields{"data": fields{"token": "dG9rZW4="}},
+			Body: fields{"data": fields{"ca": "eA=="}},
 		}
 	}
 }
@@ -142,14 +142,14 @@ func (h *Hostile) arrangeOnHub(ctx context.Context, foreign dice) error {
 		noise.cells = append(noise.cells, cell.Name)
 	}
 	user := h.hostileUser()
-	switch h.Party {
-	case PartyTenant:
-		for _, object := range h.tenantRights() {
+	switch {
+	case h.Party == PartyUser:
+		for _, object := range h.userRights() {
 			if err := h.collector.planes[hubPlane].Create(ctx, object); client.IgnoreAlreadyExists(err) != nil {
 				return err
 			}
 		}
-	case PartyAgent:
+	case h.Party == PartyAgent:
 		var err error
 		if user, err = h.Federation.GrantAgent(ctx, h.hostileUser()); err != nil {
 			return err
@@ -163,14 +163,14 @@ func (h *Hostile) arrangeOnHub(ctx context.Context, foreign dice) error {
 		d, drawn := foreign, noise
 		d.Rand, drawn.dice = newRandom(h.Seed, 10+worker), &d
 		return map[Party]func() Write{
-			PartyTenant: drawn.tenant, PartyAgent: drawn.agent, PartyNeighbour: (&portNoise{dice: &d, ports: h.ports(ctx)}).next,
+			PartyUser: drawn.user, PartyAgent: drawn.agent, PartyNeighbour: (&portNoise{dice: &d, ports: h.ports(ctx)}).next,
 		}[h.Party]
 	}
 	return nil
 }
 
-// tenantRights are the rights of a user who may create namespaces, and is the administrator of one.
-func (h *Hostile) tenantRights() []client.Object {
+// userRights are the rights of a user who may create namespaces, and is the administrator of one.
+func (h *Hostile) userRights() []client.Object {
 	name := h.hostileUser()
 	subjects := []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: name}}
 	role := func(name string) rbacv1.RoleRef {
@@ -195,12 +195,12 @@ func (h *Hostile) withdrawFromHub(ctx context.Context) error {
 	h.closeConnections()
 	hub := h.collector.planes[hubPlane]
 	var errs []error
-	switch h.Party {
-	case PartyTenant:
-		for _, object := range h.tenantRights() {
+	switch {
+	case h.Party == PartyUser:
+		for _, object := range h.userRights() {
 			errs = append(errs, client.IgnoreNotFound(hub.Delete(ctx, object)))
 		}
-	case PartyAgent:
+	case h.Party == PartyAgent:
 		errs = append(errs, h.removeClusters(ctx), h.Federation.WithdrawAgent(ctx, h.hostileUser()))
 	}
 	return errors.Join(errs...)

@@ -25,7 +25,7 @@ type portNoise struct {
 func (n *portNoise) next() Write {
 	random := make([]byte, 64)
 	for i := range random {
-		random[i] = byte(n.IntN(256))
+		random[i] = byte(n.IntN(256)) //nolint:gosec // less than 256
 	}
 	request := "GET " + pick(n.dice, "/metrics", "/healthz", "/validate-workloads", "/sessions/a/b/c/d",
 		"/../"+n.value()) + " HTTP/1.1\r\nHost: x\r\n"
@@ -59,7 +59,7 @@ func (h *Hostile) dial(ctx context.Context, w Write) error {
 		return err
 	}
 	h.holdConnection(conn)
-	var out net.Conn = conn
+	out := conn
 	_ = conn.SetDeadline(time.Now().Add(time.Second))
 	if w.Body["tls"] == true {
 		out = tls.Client(conn, &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS13}) //nolint:gosec // a stranger

@@ -15,7 +15,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -228,34 +227,40 @@ func (h *Hostile) withdraw(ctx context.Context) error {
 	}
 	deadline := h.Clock.Now().Add(h.Patience)
 	for h.Clock.Now().Before(deadline) {
-		left := 0
-		for _, kind := range []schema.GroupVersionKind{workloadKind, deploymentKind, instanceKind, sliceKind, configMapKind, secretKind} {
-			list := &unstructured.UnstructuredList{}
-			list.SetGroupVersionKind(kind)
-			// The role for consumers may not list all of these.
-			if err := h.party.List(ctx, list, client.InNamespace(h.namespaceIn(h.Project))); apierrors.IsForbidden(err) && h.Party == PartyRole {
-				continue
-			} else if err != nil {
-				return err
-			}
-			for i := range list.Items {
-				if list.Items[i].GetName() == "kube-root-ca.crt" {
-					continue
-				}
-				if h.Party == PartyRole && (kind == deploymentKind || kind == instanceKind) {
-					continue // they end with their Workload
-				}
-				left++
-				if err := h.release(ctx, &list.Items[i]); err != nil {
-					h.printf("%v", err)
-				}
-			}
+		left, err := h.releaseAll(ctx)
+		if err != nil {
+			return err
 		}
 		if left == 0 || !sleepUntil(ctx, h.Clock, h.Clock.Now().Add(checkInterval)) {
 			break
 		}
 	}
 	return nil // what is left is found by the comparison
+}
+
+// releaseAll deletes the objects of the hostile project that its party may delete, and returns their number.
+func (h *Hostile) releaseAll(ctx context.Context) (left int, err error) {
+	kinds := []schema.GroupVersionKind{workloadKind, deploymentKind, instanceKind, sliceKind, configMapKind, secretKind}
+	if h.Party == PartyRole {
+		kinds = []schema.GroupVersionKind{workloadKind, configMapKind, secretKind}
+	}
+	for _, kind := range kinds {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(kind)
+		if err := h.party.List(ctx, list, client.InNamespace(h.namespaceIn(h.Project))); err != nil {
+			return 0, err
+		}
+		for i := range list.Items {
+			if list.Items[i].GetName() == "kube-root-ca.crt" {
+				continue
+			}
+			left++
+			if err := h.release(ctx, &list.Items[i]); err != nil {
+				h.printf("%v", err)
+			}
+		}
+	}
+	return left, nil
 }
 
 // release deletes an object of the hostile project, and removes the finalizers that its party has added.

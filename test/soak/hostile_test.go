@@ -33,12 +33,12 @@ func drawn(seed uint64, party Party) []Write {
 		dice: testDice(seed), own: "own", made: "run", cities: []string{"DFW", "ORD"}, cells: []string{"dfw", "ord"},
 		shards: []string{v1alpha.LeaseShards},
 	}
-	switch party {
-	case PartyTenant:
-		next = onHub.tenant
-	case PartyAgent:
+	switch {
+	case party == PartyUser:
+		next = onHub.user
+	case party == PartyAgent:
 		next = onHub.agent
-	case PartyNeighbour:
+	case party == PartyNeighbour:
 		next = (&portNoise{dice: testDice(seed), ports: []string{"127.0.0.1:1", "127.0.0.1:2"}}).next
 	}
 	return draw(next)
@@ -57,7 +57,7 @@ func draw(next func() Write) []Write {
 
 // TestNoiseIsRepeatable: a seed draws one sequence of writes, and another seed another one.
 func TestNoiseIsRepeatable(t *testing.T) {
-	for _, party := range []Party{PartyConsumer, PartyCell, PartyTenant, PartyAgent, PartyNeighbour} {
+	for _, party := range []Party{PartyConsumer, PartyCell, PartyUser, PartyAgent, PartyNeighbour} {
 		if !reflect.DeepEqual(drawn(7, party), drawn(7, party)) {
 			t.Errorf("%s: the same seed has drawn other writes", party)
 		}
@@ -86,7 +86,7 @@ func TestNoiseHasEverything(t *testing.T) {
 			"patch Pod/status", "create WorkloadDeployment", "delete WorkloadDeployment", "patch ConfigMap", `"replicas":-5`,
 			`"existing":"0-9999,0-9999,`,
 		},
-		PartyTenant: {
+		PartyUser: {
 			"create Namespace/ ns-", "create Namespace/ made-up-run-0", "patch Namespace/ own", "patch Namespace/ n-1",
 			"create ResourceBinding", "CustomResourceDefinition",
 			"create WorkloadDeployment", "create PropagationPolicy", v1alpha.LabelProjectUID,

@@ -23,7 +23,7 @@ import (
 
 func hostileCommand() *cobra.Command {
 	run := hostileRun{parties: []string{
-		string(soak.PartyConsumer), string(soak.PartyCell), string(soak.PartyRole), string(soak.PartyTenant),
+		string(soak.PartyConsumer), string(soak.PartyCell), string(soak.PartyRole), string(soak.PartyUser),
 		string(soak.PartyAgent), string(soak.PartyNeighbour),
 	}}
 	cmd := &cobra.Command{

@@ -16,7 +16,7 @@ import (
 
 // addHostileSteps adds the sentences about parties that write at random.
 func addHostileSteps(sc world.Sentences) {
-	sc.Step(`^a hostile (consumer|role|tenant|agent|neighbour|cell "[^"]*") writes at random for (\d+) seconds beside project "([^"]*)", seed (\d+)$`, func(ctx context.Context, party string, seconds int, victim string, seed int) error {
+	sc.Step(`^a hostile (consumer|role|user|agent|neighbour|cell "[^"]*") writes at random for (\d+) seconds beside project "([^"]*)", seed (\d+)$`, func(ctx context.Context, party string, seconds int, victim string, seed int) error {
 		s := from(ctx)
 		victim = s.Expand(victim)
 		if !s.Federation.WithoutMilo() { // otherwise the victim is a namespace that the scenario has created
