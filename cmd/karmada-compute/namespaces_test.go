@@ -239,7 +239,7 @@ func startWithoutMilo(t *testing.T) *withoutMilo {
 	t.Helper()
 	p := testplanes.New(t)
 	h := &withoutMilo{T: t, admin: p.Client, config: p.Config(), city: testplanes.City()}
-	p.Cell(t, h.city)
+	cell := p.Cell(t, h.city)
 	h.applyChart("controllers")
 	h.limited = newLimited(t, p.Config(), "controllers")
 	port, health := strconv.Itoa(testenv.FreePort(t)), testenv.FreeAddress(t)
@@ -259,6 +259,15 @@ func startWithoutMilo(t *testing.T) *withoutMilo {
 			return nil
 		}
 		return errors.Join(errors.New("admission is not registered"), err)
+	})
+	// Projects may use a city when the replica has confirmed the cell.
+	eventually(t, func() error {
+		works := &corev1.Namespace{}
+		err := h.admin.Get(t.Context(), client.ObjectKey{Name: testplanes.ExecutionSpace(cell.Name)}, works)
+		if err == nil && works.Labels[v1alpha.LabelTopologyCity] == "" {
+			return errors.New("the city of the cell is not confirmed")
+		}
+		return err
 	})
 	return h
 }
