@@ -260,7 +260,10 @@ func startWithoutMilo(t *testing.T) *withoutMilo {
 		}
 		return errors.Join(errors.New("admission is not registered"), err)
 	})
-	// Projects may use a city when the replica has confirmed the cell.
+	// The replica creates the first type, and projects may use a city when it has confirmed the cell.
+	eventually(t, func() error {
+		return h.admin.Get(t.Context(), client.ObjectKey{Name: "datumcloud-d1-standard-2"}, &v1alpha.InstanceType{})
+	})
 	eventually(t, func() error {
 		works := &corev1.Namespace{}
 		err := h.admin.Get(t.Context(), client.ObjectKey{Name: testplanes.ExecutionSpace(cell.Name)}, works)
