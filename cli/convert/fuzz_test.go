@@ -92,6 +92,12 @@ func filler(data []byte) *randfill.Filler {
 		oneOf(corev1.AppArmorProfile{Type: corev1.AppArmorProfileTypeRuntimeDefault},
 			corev1.AppArmorProfile{Type: corev1.AppArmorProfileTypeUnconfined}),
 		single[corev1.EnvVarSource], single[corev1.ProbeHandler], single[corev1.LifecycleHandler], single[corev1.VolumeSource],
+		func(action *corev1.TCPSocketAction, c randfill.Continue) {
+			*action = corev1.TCPSocketAction{Port: intstr.FromInt32(80)}
+			if c.Bool() {
+				action.Host = "web"
+			}
+		},
 		func(ref *corev1.ObjectFieldSelector, c randfill.Continue) {
 			paths := []string{
 				"metadata.name", "status.podIP", "status.hostIP", "spec.nodeName", "metadata.labels['app']", "metadata.annotations['x.example.com/a']",
