@@ -128,7 +128,7 @@ func documented(t *testing.T) []string {
 	workload := regexp.MustCompile("(?ms)^apiVersion: compute.datumapis.com/v1alpha\nkind: Workload\n.*?(^EOF$|^END$|^---$|^```$|\\z)")
 	var found []string
 	read := func(path string) error {
-		content, err := os.ReadFile(path) //nolint:gosec // a file of the repository
+		content, err := os.ReadFile(path)
 		for _, document := range workload.FindAllString(string(content), -1) {
 			if strings.Contains(document, "template:") && strings.Contains(document, "placements:") {
 				found = append(found, strings.TrimRight(document, "EOFND`-\n"))

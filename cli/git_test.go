@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
@@ -41,8 +42,8 @@ func (f *fixture) fromGit(manifest string) []string {
 	if err == nil {
 		return nil
 	}
-	status, ok := err.(apierrors.APIStatus) //nolint:errorlint // the client returns it as it is
-	if !ok || !apierrors.IsConflict(err) {
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) || !apierrors.IsConflict(err) {
 		f.Fatal(err)
 	}
 	var fields []string

@@ -11,6 +11,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/kustomize/api/krusty"
+	"sigs.k8s.io/kustomize/api/resmap"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 	"sigs.k8s.io/yaml"
 
@@ -70,25 +71,7 @@ spec:
 
 // TestKustomize: with the configuration of the documentation, kustomize treats a Workload as it treats a Deployment.
 func TestKustomize(t *testing.T) {
-	folder := t.TempDir()
-	write := func(name, content string) {
-		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("kustomization.yaml", kustomization)
-	write("workload.yaml", kustomized)
-	for _, name := range []string{"workload-config.yaml", "workload-schema.json"} {
-		content, err := os.ReadFile("../docs/how-to/kustomize/" + name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		write(name, string(content))
-	}
-	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder)
-	if err != nil {
-		t.Fatal(err)
-	}
+	built := kustomize(t)
 	w, names := &v1alpha.Workload{}, map[string]string{}
 	for _, resource := range built.Resources() {
 		names[resource.GetKind()] = resource.GetName()
@@ -129,4 +112,29 @@ func TestKustomize(t *testing.T) {
 	if replicas := w.Spec.Placements[0].ScaleSettings.MinReplicas; replicas != 5 {
 		t.Errorf("%d replicas", replicas)
 	}
+}
+
+// kustomize builds the kustomization with the configuration of the documentation.
+func kustomize(t *testing.T) resmap.ResMap {
+	t.Helper()
+	folder := t.TempDir()
+	write := func(name, content string) {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("kustomization.yaml", kustomization)
+	write("workload.yaml", kustomized)
+	for _, name := range []string{"workload-config.yaml", "workload-schema.json"} {
+		content, err := os.ReadFile("../docs/how-to/kustomize/" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(name, string(content))
+	}
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return built
 }
