@@ -276,7 +276,7 @@ const (
 // WorkloadDeployment, a placement and a Workload.
 const ReasonScaledToZero = "ScaledToZero"
 
-// ReasonNotSettled says that the Workload is not Available, or that the Instances do not match its newest spec. It is a
+// ReasonNotSettled says that the Workload is not Available, or its Instances do not match its newest spec. It is a
 // reason of Ready on a Workload, which is otherwise True because of Settled.
 const ReasonNotSettled = "NotSettled"
 
