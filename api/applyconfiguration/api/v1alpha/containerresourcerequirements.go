@@ -16,8 +16,8 @@ import (
 type ContainerResourceRequirementsApplyConfiguration struct {
 	// limits that the container may not exceed. As in a Pod, 0 is no limit.
 	Limits *v1.ResourceList `json:"limits,omitempty"`
-	// requests that are reserved for the container. A resource with a limit is reserved up to its limit. Without a limit the container may
-	// use what the other containers leave of the size of the Instance.
+	// requests that are reserved for the container. A resource with a limit is reserved up to its limit. Without a limit
+	// the container may use what the other containers leave of the size of the Instance.
 	Requests *v1.ResourceList `json:"requests,omitempty"`
 }
 

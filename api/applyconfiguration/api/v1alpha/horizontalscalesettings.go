@@ -15,7 +15,8 @@ import (
 //
 // HorizontalScaleSettings is how many Instances run in one city.
 type HorizontalScaleSettingsApplyConfiguration struct {
-	// minReplicas is the number of Instances that always run. 0 stops the placement: nothing of it runs or uses quota, and all of it is kept.
+	// minReplicas is the number of Instances that always run. 0 stops the placement: nothing of it runs or uses quota, and
+	// all of it is kept.
 	MinReplicas *int32 `json:"minReplicas,omitempty"`
 	// maxReplicas is the most Instances that scaling by metrics may reach.
 	MaxReplicas *int32 `json:"maxReplicas,omitempty"`
