@@ -142,18 +142,19 @@ func (h *Hostile) arrangeOnHub(ctx context.Context, foreign dice) error {
 		noise.cells = append(noise.cells, cell.Name)
 	}
 	user := h.hostileUser()
-	switch {
-	case h.Party == PartyUser:
+	switch h.Party {
+	case PartyUser:
 		for _, object := range h.userRights() {
 			if err := h.collector.planes[hubPlane].Create(ctx, object); client.IgnoreAlreadyExists(err) != nil {
 				return err
 			}
 		}
-	case h.Party == PartyAgent:
+	case PartyAgent:
 		var err error
 		if user, err = h.Federation.GrantAgent(ctx, h.hostileUser()); err != nil {
 			return err
 		}
+	default: // a neighbour has no rights
 	}
 	var err error
 	if h.party, err = NewClient(h.Federation, hubPlane, user); err != nil {
@@ -195,13 +196,14 @@ func (h *Hostile) withdrawFromHub(ctx context.Context) error {
 	h.closeConnections()
 	hub := h.collector.planes[hubPlane]
 	var errs []error
-	switch {
-	case h.Party == PartyUser:
+	switch h.Party {
+	case PartyUser:
 		for _, object := range h.userRights() {
 			errs = append(errs, client.IgnoreNotFound(hub.Delete(ctx, object)))
 		}
-	case h.Party == PartyAgent:
+	case PartyAgent:
 		errs = append(errs, h.removeClusters(ctx), h.Federation.WithdrawAgent(ctx, h.hostileUser()))
+	default: // a neighbour has made nothing
 	}
 	return errors.Join(errs...)
 }

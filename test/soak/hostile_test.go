@@ -33,13 +33,14 @@ func drawn(seed uint64, party Party) []Write {
 		dice: testDice(seed), own: "own", made: "run", cities: []string{"DFW", "ORD"}, cells: []string{"dfw", "ord"},
 		shards: []string{v1alpha.LeaseShards},
 	}
-	switch {
-	case party == PartyUser:
+	switch party {
+	case PartyUser:
 		next = onHub.user
-	case party == PartyAgent:
+	case PartyAgent:
 		next = onHub.agent
-	case party == PartyNeighbour:
+	case PartyNeighbour:
 		next = (&portNoise{dice: testDice(seed), ports: []string{"127.0.0.1:1", "127.0.0.1:2"}}).next
+	default:
 	}
 	return draw(next)
 }
