@@ -99,7 +99,7 @@ func fromStatefulSet(from *appsv1.StatefulSet, o Options) *conversion {
 
 // withoutSurge leaves a single Instance alone while it is replaced: its Pods never ran beside each other.
 func withoutSurge(rollout *v1alpha.WorkloadRollout, scale *v1alpha.HorizontalScaleSettings) {
-	if scale.MinReplicas == 1 {
+	if scale.MinReplicas <= 1 {
 		rollout.MaxSurge = new(intstr.FromInt32(0))
 	}
 }
