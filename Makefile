@@ -19,7 +19,7 @@ PROSE := README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md $(wildcard docs/
 # the comments alone.
 SPEAKING := addon api cell cli cmd/internal cmd/karmada-compute cmd/karmada-compute-cell hub internal interpreter milo namespaces policies webhook
 COMMENTED := charts cmd/karmadactl cmd/kubectl-compute hack test testenv
-TEST_TIMEOUT ?= 40m
+TEST_TIMEOUT ?= 60m
 FUZZTIME ?= 1m
 COUNT ?= 1
 VERSION ?= v0.0.0-devel
