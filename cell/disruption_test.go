@@ -329,7 +329,8 @@ func TestProtection(t *testing.T) {
 			r := f.runtime()
 			r.Client = interceptor.NewClient(f.cached, interceptor.Funcs{
 				SubResourceApply: func(ctx context.Context, c client.Client, name string, obj applyConfiguration,
-					opts ...client.SubResourceApplyOption) error {
+					opts ...client.SubResourceApplyOption,
+				) error {
 					if got := f.storedPod("web-0").Labels[v1alpha.LabelProtected] != ""; got != test.want {
 						t.Errorf("before the status is written the Pod is protected: %t", got)
 					}

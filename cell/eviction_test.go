@@ -26,11 +26,13 @@ func TestEviction(t *testing.T) {
 		reason string
 	}{
 		"in the status of the Pod": {
-			corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: limit}, "",
+			corev1.PodStatus{Phase: corev1.PodFailed, Reason: "Evicted", Message: limit},
+			"",
 			"the Pod has ended and is being replaced: Evicted: " + limit, v1alpha.ReasonEvicted,
 		},
 		"in the Event": {
-			corev1.PodStatus{Phase: corev1.PodSucceeded}, "Evicted",
+			corev1.PodStatus{Phase: corev1.PodSucceeded},
+			"Evicted",
 			"the Pod has ended and is being replaced: Evicted: " + limit, v1alpha.ReasonEvicted,
 		},
 		"in no Event": {

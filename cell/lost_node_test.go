@@ -30,7 +30,8 @@ func TestLostNode(t *testing.T) {
 		"by default":                {"", evicted, 10 * time.Second, "another Pod"},
 		"before it may be restored": {"", evicted, 8 * time.Second, "the same Pod"},
 		"that heard of the eviction": {
-			"", []corev1.PodCondition{{Type: corev1.ContainersReady, Status: corev1.ConditionFalse}, evicted[1], evicted[2]},
+			"",
+			[]corev1.PodCondition{{Type: corev1.ContainersReady, Status: corev1.ConditionFalse}, evicted[1], evicted[2]},
 			30 * time.Second, "the same Pod",
 		},
 		"for which it waits": {v1alpha.NodeLossWait, evicted, time.Hour, "the same Pod"},

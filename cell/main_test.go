@@ -169,7 +169,8 @@ func (f *fixture) beforeWrites(before func(verb string) error) client.Client {
 			return c.Patch(ctx, obj, patch, opts...)
 		},
 		SubResourceApply: func(ctx context.Context, c client.Client, name string, obj applyConfiguration,
-			opts ...client.SubResourceApplyOption) error {
+			opts ...client.SubResourceApplyOption,
+		) error {
 			if err := before(name); err != nil {
 				return err
 			}

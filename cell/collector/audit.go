@@ -31,7 +31,7 @@ const countInterval = 3 * time.Minute
 // batch is how many strays one pass handles at most.
 const batch = 50
 
-// Options configure an Auditor.
+// AuditorOptions configure an Auditor.
 type AuditorOptions struct {
 	// Client reads from the cache.
 	Client client.Reader
@@ -60,7 +60,7 @@ type Auditor struct {
 	counted time.Time
 }
 
-// New returns an Auditor and registers its metric.
+// NewAuditor returns an Auditor and registers its metric.
 func NewAuditor(o AuditorOptions) *Auditor {
 	empty := prometheus.NewGauge(prometheus.GaugeOpts{
 		Name: "karmada_compute_cell_empty_namespaces",

@@ -43,7 +43,7 @@ type Keeper struct {
 	count    *prometheus.CounterVec
 }
 
-// Options configure a Keeper.
+// KeeperOptions configure a Keeper.
 type KeeperOptions struct {
 	// Client writes to the cell.
 	Client client.Client
@@ -55,7 +55,7 @@ type KeeperOptions struct {
 	Registerer prometheus.Registerer
 }
 
-// New returns a Keeper and registers its metric.
+// NewKeeper returns a Keeper and registers its metric.
 func NewKeeper(o KeeperOptions) *Keeper {
 	count := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "karmada_compute_cell_strays_total",

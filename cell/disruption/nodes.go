@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 )
 
-// Transform drops the parts of a Node that this package does not read: a Node has some 20 KiB, and a cell thousands of
+// NodeTransform drops the parts of a Node that this package does not read: a Node has some 20 KiB, and a cell thousands of
 // them.
 func NodeTransform() toolscache.TransformFunc {
 	return func(object any) (any, error) {
@@ -33,7 +33,7 @@ func NodeTransform() toolscache.TransformFunc {
 	}
 }
 
-// Cordoned are the names of the Nodes that take no Pods, and how many others there are.
+// CordonedNodes are the names of the Nodes that take no Pods, and how many others there are.
 func CordonedNodes(ctx context.Context, reader client.Reader) (cordoned map[string]bool, schedulable int, err error) {
 	var list corev1.NodeList
 	if err := reader.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {

@@ -80,7 +80,10 @@ func TestDesiredStatus(t *testing.T) {
 			"StableInstanceFound", true, true, "2 of 2 Instances are Ready",
 		},
 		"one without conditions": {
-			1, []v1alpha.Instance{instance("web-0", "h", "")}, [4]int32{1, 1, 1, 0}, "InstancesProvisioning", false, false,
+			1,
+			[]v1alpha.Instance{instance("web-0", "h", "")},
+			[4]int32{1, 1, 1, 0},
+			"InstancesProvisioning", false, false,
 			"web-0 has not been reconciled",
 		},
 		"the worst is named, not the first": {
@@ -116,11 +119,15 @@ func TestDesiredStatus(t *testing.T) {
 			"StableInstanceFound", false, false, "Instance web-1: SchedulingGatesPresent",
 		},
 		"held by quota": {
-			1, []v1alpha.Instance{instance("web-0", "h", "SchedulingGatesPresent", held)}, [4]int32{1, 1, 1, 0},
+			1,
+			[]v1alpha.Instance{instance("web-0", "h", "SchedulingGatesPresent", held)},
+			[4]int32{1, 1, 1, 0},
 			"QuotaNotGranted", false, false, "SchedulingGatesPresent",
 		},
 		"a gate without its condition is no refusal": {
-			1, []v1alpha.Instance{instance("web-0", "h", "SchedulingGatesPresent", justMade)}, [4]int32{1, 1, 1, 0},
+			1,
+			[]v1alpha.Instance{instance("web-0", "h", "SchedulingGatesPresent", justMade)},
+			[4]int32{1, 1, 1, 0},
 			"InstancesProvisioning", false, false, "",
 		},
 		"available with one held by quota": {

@@ -22,7 +22,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/watch"
 )
 
-// Missing are the objects that Instances of a deployment with this spec wait for. An object that the hub did not send
+// MissingData are the objects that Instances of a deployment with this spec wait for. An object that the hub did not send
 // does not count: it may hold anything. Nor does an object of another project, which an earlier project of the name may
 // have left: an Instance waits until such an object is gone, even if it is optional. The reader is a cache of metadata
 // that contains only objects that the hub sent.
@@ -45,10 +45,10 @@ func MissingData(
 	return missing, nil
 }
 
-// Specs lists the objects in a namespace that a controller reconciles, with the spec of each.
+// DataSpecs lists the objects in a namespace that a controller reconciles, with the spec of each.
 type DataSpecs func(ctx context.Context, namespace string) (map[types.NamespacedName]*v1alpha.InstanceSpec, error)
 
-// Watch enqueues the objects of specs that name a ConfigMap or Secret when it is created or deleted, or becomes another
+// WatchData enqueues the objects of specs that name a ConfigMap or Secret when it is created or deleted, or becomes another
 // project's. Its content does not matter to them.
 func WatchData(b *builder.Builder, specs DataSpecs) *builder.Builder {
 	for _, kind := range []string{templates.KindConfigMap, templates.KindSecret} {

@@ -193,8 +193,10 @@ func TestPodsAreLimited(t *testing.T) {
 	}{
 		"one that says nothing": {[]v1alpha.SandboxContainer{silent}, list("1", "2Gi"), []corev1.ResourceList{list("1", "2Gi")}, nil},
 		"two that say nothing": {
-			[]v1alpha.SandboxContainer{silent, silent}, list("1", "2Gi"),
-			[]corev1.ResourceList{list("1", "2Gi"), list("1", "2Gi")}, list("1", "2Gi"),
+			[]v1alpha.SandboxContainer{silent, silent},
+			list("1", "2Gi"),
+			[]corev1.ResourceList{list("1", "2Gi"), list("1", "2Gi")},
+			list("1", "2Gi"),
 		},
 		"one that requests": {
 			[]v1alpha.SandboxContainer{requesting(list("250m", "")), silent},

@@ -97,6 +97,19 @@ func isOfBindings(rule rbacv1.PolicyRule) bool {
 
 func isKarmadas(group string) bool { return strings.HasSuffix(group, "karmada.io") }
 
+// ownNames returns the names that a rule of a sensitive resource may have.
+func ownNames(file, resource string) (names []string, sensitive bool) {
+	if file == "sessions/server/role.yaml" && resource == "secrets" {
+		return []string{"karmada-compute-webhook-ca"}, true
+	}
+	names, sensitive = map[string][]string{
+		"secrets": {"karmada-compute-webhook-ca", "karmada-compute-webhook-path"},
+		"resourceinterpreterwebhookconfigurations": {"karmada-compute"},
+		"validatingwebhookconfigurations":          {"karmada-compute"},
+	}[resource]
+	return names, sensitive
+}
+
 func checkRule(t *testing.T, file, namespace string, rule rbacv1.PolicyRule) {
 	t.Helper()
 	for _, words := range [][]string{rule.Verbs, rule.Resources, rule.APIGroups} {
@@ -112,11 +125,6 @@ func checkRule(t *testing.T, file, namespace string, rule rbacv1.PolicyRule) {
 	if slices.Contains(rule.APIGroups, rbacv1.GroupName) || slices.Contains(rule.Resources, "serviceaccounts/token") {
 		t.Errorf("%s: %+v", file, rule)
 	}
-	own := map[string][]string{
-		"secrets": {"karmada-compute-webhook-ca", "karmada-compute-webhook-path"},
-		"resourceinterpreterwebhookconfigurations": {"karmada-compute"},
-		"validatingwebhookconfigurations":          {"karmada-compute"},
-	}
 	for _, resource := range rule.Resources {
 		if namespace == "" && (resource == "secrets" || resource == "configmaps") {
 			if !slices.Equal(slices.Sorted(slices.Values(rule.Verbs)), ofData[file]) {
@@ -124,11 +132,8 @@ func checkRule(t *testing.T, file, namespace string, rule rbacv1.PolicyRule) {
 			}
 			continue
 		}
-		names, sensitive := own[resource]
+		names, sensitive := ownNames(file, resource)
 		// RBAC cannot restrict a creation by name.
-		if file == "sessions/server/role.yaml" {
-			names = []string{"karmada-compute-webhook-ca"}
-		}
 		if sensitive && !slices.Equal(rule.Verbs, []string{"create"}) && !slices.Equal(rule.ResourceNames, names) {
 			t.Errorf("%s: %s other than %s in %+v", file, resource, names, rule)
 		}

@@ -58,12 +58,15 @@ func TestLocationsComeAndGo(t *testing.T) {
 		{"a selector of the same city keeps what runs", inRegion("us"), "DFW", nil, "web-main-dfw", ""},
 		{"a location comes", nil, "DFW ORD", nil, "web-main-dfw web-main-ord", ""},
 		{
-			"one that is not available comes", nil, "DFW ORD", []cities.Location{unavailable}, "web-main-dfw web-main-ord",
+			"one that is not available comes", nil, "DFW ORD",
+			[]cities.Location{unavailable},
+			"web-main-dfw web-main-ord",
 			"location syd-1 in SYD is not available",
 		},
 		{"it becomes available", nil, "DFW ORD", []cities.Location{sydney}, "web-main-dfw web-main-ord web-main-syd", ""},
 		{
-			"it is not available any more, and what runs stays", nil, "DFW ORD", []cities.Location{unavailable},
+			"it is not available any more, and what runs stays", nil, "DFW ORD",
+			[]cities.Location{unavailable},
 			"web-main-dfw web-main-ord web-main-syd", "location syd-1 in SYD is not available",
 		},
 		{"a location goes", nil, "DFW", []cities.Location{sydney}, "web-main-dfw web-main-syd", ""},
@@ -73,7 +76,8 @@ func TestLocationsComeAndGo(t *testing.T) {
 		{"it is not named any more", atLocations("dfw-1"), "DFW", nil, "web-main-dfw", ""},
 		{
 			"another location of the city comes, and what runs stays", nil, "DFW",
-			[]cities.Location{{Name: "dfw-2", City: "DFW"}}, "web-main-dfw", "city DFW has location dfw-2 too",
+			[]cities.Location{{Name: "dfw-2", City: "DFW"}},
+			"web-main-dfw", "city DFW has location dfw-2 too",
 		},
 		{"a region that nothing is in", inRegion("ap"), "DFW", nil, "", "no location of the project matches"},
 	} {

@@ -20,7 +20,7 @@ type Stamp struct {
 	Now time.Time
 }
 
-// Stamped returns wanted with the generation of the stamp. A condition keeps the transition time that it has in
+// StampedConditions returns wanted with the generation of the stamp. A condition keeps the transition time that it has in
 // existing while its status is the same and that time is not zero. existing is not changed, and conditions of other
 // types are not returned.
 func StampedConditions(existing []metav1.Condition, stamp Stamp, wanted ...metav1.Condition) []metav1.Condition {
@@ -40,7 +40,7 @@ func StampedConditions(existing []metav1.Condition, stamp Stamp, wanted ...metav
 	return result
 }
 
-// Merged returns existing with wanted in it, stamped as by Stamped: conditions of other types stay, a condition of the
+// MergedConditions returns existing with wanted in it, stamped as by StampedConditions: conditions of other types stay, a condition of the
 // same type is replaced in its place, and new ones follow in their order. existing is not changed.
 func MergedConditions(existing []metav1.Condition, stamp Stamp, wanted ...metav1.Condition) []metav1.Condition {
 	result := slices.Clone(existing)
@@ -54,7 +54,7 @@ func MergedConditions(existing []metav1.Condition, stamp Stamp, wanted ...metav1
 	return result
 }
 
-// Include reports whether every condition of wanted is in existing with all its fields. The order does not count.
+// IncludeConditions reports whether every condition of wanted is in existing with all its fields. The order does not count.
 func IncludeConditions(existing, wanted []metav1.Condition) bool {
 	return !slices.ContainsFunc(wanted, func(condition metav1.Condition) bool {
 		found := meta.FindStatusCondition(existing, condition.Type)

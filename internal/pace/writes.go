@@ -35,12 +35,12 @@ type Writes[K comparable] struct {
 	cleaned time.Time
 }
 
-// New returns Writes without a delayed write.
+// NewWrites returns Writes without a delayed write.
 func NewWrites[K comparable](c clock.PassiveClock) *Writes[K] {
 	return &Writes[K]{clock: c, since: map[K]time.Time{}, cleaned: c.Now()}
 }
 
-// NewGrouped returns Writes without a delayed write, whose limit grows with the number of waiting objects of a group:
+// NewGroupedWrites returns Writes without a delayed write, whose limit grows with the number of waiting objects of a group:
 // about ten transient states of a group are written in a second.
 func NewGroupedWrites[K comparable](c clock.PassiveClock, group func(K) string) *Writes[K] {
 	w := NewWrites[K](c)

@@ -14,7 +14,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// Instance is the amount of each resource that one Instance takes. Karmada reserves it, quota counts it, and the
+// InstanceSize is the amount of each resource that one Instance takes. Karmada reserves it, quota counts it, and the
 // containers of the Pod together request it (Containers). typeResources are the resources of the instance type as
 // recorded in the deployment (WorkloadDeploymentSpec.InstanceTypeResources), not the type's current resources.
 //
@@ -44,7 +44,7 @@ func InstanceSize(spec *v1alpha.InstanceSpec, typeResources corev1.ResourceList)
 	return size
 }
 
-// Containers are the sizes of the containers of a sandbox, in their order. With the sidecars they add up to Instance,
+// ContainersSize are the sizes of the containers of a sandbox, in their order. With the sidecars they add up to Instance,
 // unless the init containers take more: the first container that does not name a resource takes the rest of it, else
 // the first one without a limit. The caller may change the result.
 func ContainersSize(spec *v1alpha.InstanceSpec, typeResources corev1.ResourceList) []corev1.ResourceList {
@@ -140,7 +140,7 @@ func sumContainers(sandbox *v1alpha.SandboxRuntime) map[corev1.ResourceName]cont
 	return sums
 }
 
-// Container is the limit of a container of each resource, else its request. As in Kubernetes, an amount of zero is
+// ContainerSize is the limit of a container of each resource, else its request. As in Kubernetes, an amount of zero is
 // none. The caller may change it.
 func ContainerSize(c *v1alpha.SandboxContainer) corev1.ResourceList {
 	size := corev1.ResourceList{}
@@ -190,7 +190,7 @@ func QuotaWithheld(d *v1alpha.WorkloadDeployment, index int) *v1alpha.QuotaWithh
 	return nil
 }
 
-// OfDeployment is the size of the Instances of the deployment.
+// SizeOfDeployment is the size of the Instances of the deployment.
 func SizeOfDeployment(d *v1alpha.WorkloadDeployment) v1alpha.QuotaSize {
 	size := quotaSize(InstanceSize(&d.Spec.Template.Spec, d.Spec.InstanceTypeResources))
 	if p := d.Spec.Partition; p != nil {
@@ -201,7 +201,7 @@ func SizeOfDeployment(d *v1alpha.WorkloadDeployment) v1alpha.QuotaSize {
 	return size
 }
 
-// OfInstance is the size of the Instance, with the resources of its instance type as recorded at its creation.
+// SizeOfInstance is the size of the Instance, with the resources of its instance type as recorded at its creation.
 func SizeOfInstance(i *v1alpha.Instance) v1alpha.QuotaSize {
 	var typeResources corev1.ResourceList
 	if i.Spec.Controller != nil {

@@ -67,15 +67,18 @@ func newPlane(c client.WithWatch) *Plane {
 			return p.do(applied("apply", obj), func() error { return c.Apply(ctx, obj, opts...) })
 		},
 		SubResourceApply: func(ctx context.Context, c client.Client, name string, obj runtime.ApplyConfiguration,
-			opts ...client.SubResourceApplyOption) error {
+			opts ...client.SubResourceApplyOption,
+		) error {
 			return p.do(applied("apply "+name, obj), func() error { return c.SubResource(name).Apply(ctx, obj, opts...) })
 		},
 		SubResourceUpdate: func(ctx context.Context, c client.Client, name string, obj client.Object,
-			opts ...client.SubResourceUpdateOption) error {
+			opts ...client.SubResourceUpdateOption,
+		) error {
 			return p.do(p.call("update "+name, obj), func() error { return c.SubResource(name).Update(ctx, obj, opts...) })
 		},
 		SubResourcePatch: func(ctx context.Context, c client.Client, name string, obj client.Object, patch client.Patch,
-			opts ...client.SubResourcePatchOption) error {
+			opts ...client.SubResourcePatchOption,
+		) error {
 			return p.do(p.call("patch "+name, obj), func() error { return c.SubResource(name).Patch(ctx, obj, patch, opts...) })
 		},
 	})
