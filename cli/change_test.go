@@ -65,11 +65,15 @@ func TestScale(t *testing.T) {
 		{"no city", []string{"--replicas", "3"}, 1, "texas, both, metered, selected", nil},
 		{"too many for the autoscaler", []string{"--city", "IAD", "--replicas", "5"}, 1, "raise its maxReplicas", nil},
 		{
-			"another number than expected", []string{"--city", "DFW", "--replicas", "1", "--current-replicas", "2"}, 1,
+			"another number than expected",
+			[]string{"--city", "DFW", "--replicas", "1", "--current-replicas", "2"},
+			1,
 			"asks for 3 Instances, not 2", nil,
 		},
 		{
-			"the expected number", []string{"--city", "DFW", "--replicas", "1", "--current-replicas", "3"}, 0, "web scaled",
+			"the expected number",
+			[]string{"--city", "DFW", "--replicas", "1", "--current-replicas", "3"},
+			0, "web scaled",
 			map[string]int32{"texas": 1},
 		},
 		{"none", []string{"--city", "DFW", "--replicas", "0"}, 0, "web scaled", map[string]int32{"texas": 0}},

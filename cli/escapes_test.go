@@ -66,7 +66,8 @@ func TestEscapes(t *testing.T) {
 		"events":  {{"web"}, {"web", "-o", "json"}}, "restart": {{"web"}}, "scale": {{"web", "--replicas=2"}},
 		"convert":        {{"-f", manifest, "--city=DFW"}},
 		"rollout status": {{"web", "--watch=false"}}, "rollout history": {{"web"}, {"web", "--revision=1"}}, "rollout undo": {{"web"}},
-		"rollout restart": {{"web"}}, "rollout plan": {{"web"}, {"web", "-o", "json"}}, "set image": {{"web", "web=nginx:2"}, {"web", "db=nginx:2"}},
+		"rollout restart": {{"web"}}, "rollout plan": {{"web"}, {"web", "-o", "json"}},
+		"set image":     {{"web", "web=nginx:2"}, {"web", "db=nginx:2"}},
 		"rollout pause": {{"web"}}, "rollout resume": {{"web"}}, "status": {{"--system-namespace", f.Namespace.Name}},
 	}
 	for _, name := range leaves(newCommand(&command{

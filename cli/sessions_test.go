@@ -210,10 +210,12 @@ func TestLogsThatAreCutOff(t *testing.T) {
 
 // openCommand opens the streams of a command as an API server does, or none.
 func openCommand(w http.ResponseWriter, r *http.Request) ([]io.ReadWriteCloser, *wsstream.Conn) {
-	connection := wsstream.NewConn(map[string]wsstream.ChannelProtocolConfig{remotecommand.StreamProtocolV5Name: {Binary: true,
+	connection := wsstream.NewConn(map[string]wsstream.ChannelProtocolConfig{remotecommand.StreamProtocolV5Name: {
+		Binary: true,
 		Channels: []wsstream.ChannelType{
 			wsstream.ReadChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.ReadChannel,
-		}}})
+		},
+	}})
 	_, streams, err := connection.Open(w, r)
 	if err != nil {
 		return nil, nil
@@ -233,10 +235,12 @@ func TestExec(t *testing.T) {
 		defer func() { _ = connection.Close() }()
 		fmt.Fprintf(streams[1], "%s runs %v", pod(r), r.URL.Query()["command"])
 		fmt.Fprint(streams[2], "an error of it")
-		status := metav1.Status{Status: metav1.StatusFailure, Reason: remotecommand.NonZeroExitCodeReason,
+		status := metav1.Status{
+			Status: metav1.StatusFailure, Reason: remotecommand.NonZeroExitCodeReason,
 			Message: "exit code 7", Details: &metav1.StatusDetails{
 				Causes: []metav1.StatusCause{{Type: remotecommand.ExitCodeCauseType, Message: "7"}},
-			}}
+			},
+		}
 		if r.URL.Path[strings.LastIndexByte(r.URL.Path, '/'):] == "/attach" {
 			status = metav1.Status{Status: metav1.StatusSuccess}
 		}

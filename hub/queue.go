@@ -35,7 +35,8 @@ func newProjectQueue(
 	limit int,
 ) func(string, workqueue.TypedRateLimiter[mcreconcile.Request]) workqueue.TypedRateLimitingInterface[mcreconcile.Request] {
 	return func(controller string,
-		limiter workqueue.TypedRateLimiter[mcreconcile.Request]) workqueue.TypedRateLimitingInterface[mcreconcile.Request] {
+		limiter workqueue.TypedRateLimiter[mcreconcile.Request],
+	) workqueue.TypedRateLimitingInterface[mcreconcile.Request] {
 		return &projectQueue{
 			PriorityQueue: priorityqueue.New(controller, func(o *priorityqueue.Opts[mcreconcile.Request]) { o.RateLimiter = limiter }),
 			limit:         limit,

@@ -51,13 +51,15 @@ func TestWhoseFault(t *testing.T) {
 			s := newServer(t)
 			var down error
 			var dialer net.Dialer
-			lookup, err := milo.NewLookup(milo.LookupOptions{Root: &rest.Config{Host: s.URL + "/base",
+			lookup, err := milo.NewLookup(milo.LookupOptions{Root: &rest.Config{
+				Host: s.URL + "/base",
 				Dial: func(ctx context.Context, network, address string) (net.Conn, error) {
 					if down != nil {
 						return nil, &net.OpError{Op: "dial", Net: network, Err: down}
 					}
 					return dialer.DialContext(ctx, network, address)
-				}}})
+				},
+			}})
 			if err != nil {
 				t.Fatal(err)
 			}

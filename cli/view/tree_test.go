@@ -142,10 +142,12 @@ func TestTreeLines(t *testing.T) {
 			},
 		},
 		"Instances are sorted by index": {
-			tree: Snapshot{Workload: workload(0, 0), Deployments: []v1alpha.WorkloadDeployment{deployment("DFW", 0, 0)},
+			tree: Snapshot{
+				Workload: workload(0, 0), Deployments: []v1alpha.WorkloadDeployment{deployment("DFW", 0, 0)},
 				Instances: []v1alpha.Instance{
 					instance("DFW", 10), instance("DFW", 9),
-				}},
+				},
+			},
 			want: []string{
 				"Workload web           0/0 Ready",
 				"└─ DFW  web-main-dfw   0/0 Ready",

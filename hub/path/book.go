@@ -137,7 +137,8 @@ func (b *Book) OfSlices(deployment mcreconcile.Request) []Finding {
 // Source returns a source of requests for deployments whose slices have other lasting findings than before.
 func (b *Book) Source() source.TypedSource[mcreconcile.Request] {
 	return source.TypedFunc[mcreconcile.Request](func(_ context.Context,
-		queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]) error {
+		queue workqueue.TypedRateLimitingInterface[mcreconcile.Request],
+	) error {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		b.queue = queue

@@ -213,7 +213,8 @@ func TestReportsWithFaults(t *testing.T) {
 		},
 		"the copy's generation": {
 			`{"generation":2,"observedGeneration":2,"resourceTemplateGeneration":"5","indices":[{"existing":"0"}]}`,
-			[6]int64{2, 2, 0, 0, 0, 0}, true,
+			[6]int64{2, 2, 0, 0, 0, 0},
+			true,
 		},
 	} {
 		// A report of several cells has its indices; the report of one has none.

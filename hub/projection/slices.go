@@ -140,7 +140,8 @@ func newShared() *shared {
 // source returns a source of requests for all slices of deployments whose known state changes.
 func (d *shared) source() source.TypedSource[mcreconcile.Request] {
 	return source.TypedFunc[mcreconcile.Request](func(_ context.Context,
-		queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]) error {
+		queue workqueue.TypedRateLimitingInterface[mcreconcile.Request],
+	) error {
 		d.mu.Lock()
 		defer d.mu.Unlock()
 		d.queue = queue

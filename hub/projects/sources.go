@@ -24,7 +24,8 @@ import (
 // with a function that takes the name of such a project and returns at once.
 func Changes(engaged Engaged, subscribe func(func(project string))) source.TypedSource[mcreconcile.Request] {
 	return source.TypedFunc[mcreconcile.Request](func(ctx context.Context,
-		queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]) error {
+		queue workqueue.TypedRateLimitingInterface[mcreconcile.Request],
+	) error {
 		Follow(ctx, subscribe, func(project string) {
 			for _, request := range deploymentsOf(ctx, engaged, multicluster.ClusterName(project)) {
 				queue.Add(request)
@@ -96,7 +97,8 @@ type Sweep struct {
 // Source returns a source of the requests that the sweep finds.
 func (s Sweep) Source() source.TypedSource[mcreconcile.Request] {
 	return source.TypedFunc[mcreconcile.Request](func(ctx context.Context,
-		queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]) error {
+		queue workqueue.TypedRateLimitingInterface[mcreconcile.Request],
+	) error {
 		go wait.JitterUntilWithContext(ctx, func(ctx context.Context) {
 			requests, err := s.Find(ctx)
 			if err != nil {

@@ -49,7 +49,8 @@ type stored[V any] struct {
 // that was running when the last engagement ended may have changed the old value since.
 func (s *Store[V]) ForCluster(project multicluster.ClusterName, cl cluster.Cluster) (source.TypedSource[mcreconcile.Request], bool, error) {
 	return source.TypedFunc[mcreconcile.Request](func(ctx context.Context,
-		queue workqueue.TypedRateLimitingInterface[mcreconcile.Request]) error {
+		queue workqueue.TypedRateLimitingInterface[mcreconcile.Request],
+	) error {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.drop(project)

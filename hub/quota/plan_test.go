@@ -235,7 +235,8 @@ func TestWantedIndices(t *testing.T) {
 		},
 		"an autoscaler has used it": {
 			&v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{scaling("a", 2, 0, 1, 2, 3)}}, 2,
-			[]string{"web-0", "web-2"}, []int{0, 1, 2},
+			[]string{"web-0", "web-2"},
+			[]int{0, 1, 2},
 		},
 		"autoscalers in two cells": {
 			&v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{scaling("a", 1, 0, 2, 3), scaling("b", 1, 1, 4)}}, 2, nil, []int{

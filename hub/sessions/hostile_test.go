@@ -68,7 +68,8 @@ func TestLostCell(t *testing.T) {
 	}
 	released := make(chan struct{})
 	f := newFixture(t, http.HandlerFunc(func(w http.ResponseWriter,
-		r *http.Request) {
+		r *http.Request,
+	) {
 		cells[r.URL.Query().Get("container")](w, r)
 	}), func(o *Options) {
 		o.Ports = func(*url.URL) (httpstream.Dialer, error) { return stuck{released}, nil }

@@ -150,9 +150,11 @@ func review(ctx context.Context, projects Projects, grant *Grant) error {
 	case err != nil:
 		return fmt.Errorf("review the permission of user %q: %w", grant.User.Username, err)
 	case !allowed:
-		return &ending{reason: v1alpha.ReasonSessionRevoked,
+		return &ending{
+			reason: v1alpha.ReasonSessionRevoked,
 			message: fmt.Sprintf("user %q may not %s instances/%s %s any more", grant.User.Username, verb,
-				subresource, grant.Spec.InstanceRef.Name)}
+				subresource, grant.Spec.InstanceRef.Name),
+		}
 	}
 	return nil
 }

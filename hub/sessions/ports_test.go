@@ -140,8 +140,11 @@ func TestPorts(t *testing.T) {
 		return response, connection, bufio.NewReader(connection)
 	}
 	for _, c := range []struct{ port, upgrade string }{
-		{"22", TunnelProtocol}, {"", TunnelProtocol}, {fmt.Sprint(port), "websocket"},
-		{fmt.Sprintf("%d&port=22", closed+1), TunnelProtocol}, {"4294967297", TunnelProtocol},
+		{"22", TunnelProtocol},
+		{"", TunnelProtocol},
+		{fmt.Sprint(port), "websocket"},
+		{fmt.Sprintf("%d&port=22", closed+1), TunnelProtocol},
+		{"4294967297", TunnelProtocol},
 	} {
 		if response, _, _ := tunnel(c.port, c.upgrade); response.StatusCode != http.StatusBadRequest {
 			t.Errorf("%+v: %d", c, response.StatusCode)

@@ -35,10 +35,12 @@ func (c *chatty) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		c.print(w)
 		return
 	}
-	connection := wsstream.NewConn(map[string]wsstream.ChannelProtocolConfig{remotecommand.StreamProtocolV5Name: {Binary: true,
+	connection := wsstream.NewConn(map[string]wsstream.ChannelProtocolConfig{remotecommand.StreamProtocolV5Name: {
+		Binary: true,
 		Channels: []wsstream.ChannelType{
 			wsstream.ReadChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.ReadChannel,
-		}}})
+		},
+	}})
 	_, streams, err := connection.Open(w, r)
 	if err != nil {
 		return

@@ -28,10 +28,12 @@ import (
 // commands answers like an API server: with an output, and an outcome.
 func commands(outcome string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		connection := wsstream.NewConn(map[string]wsstream.ChannelProtocolConfig{remotecommand.StreamProtocolV5Name: {Binary: true,
+		connection := wsstream.NewConn(map[string]wsstream.ChannelProtocolConfig{remotecommand.StreamProtocolV5Name: {
+			Binary: true,
 			Channels: []wsstream.ChannelType{
 				wsstream.ReadChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.WriteChannel, wsstream.ReadChannel,
-			}}})
+			},
+		}})
 		_, streams, err := connection.Open(w, r)
 		if err != nil {
 			return

@@ -57,7 +57,8 @@ func TestChoose(t *testing.T) {
 	}{
 		"cities, in any case": {v1alpha.WorkloadPlacement{CityCodes: []string{"ord", "DFW"}}, both, "ORD DFW", "", false, ""},
 		"a city without a location": {
-			v1alpha.WorkloadPlacement{CityCodes: []string{"DFW", "xyz"}}, both, "DFW", "XYZ", false,
+			v1alpha.WorkloadPlacement{CityCodes: []string{"DFW", "xyz"}},
+			both, "DFW", "XYZ", false,
 			"no available location for XYZ; the project has locations for DFW, LHR, ORD",
 		},
 		"a city that is not available": {

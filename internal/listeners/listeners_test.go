@@ -170,7 +170,8 @@ func TestSteps(t *testing.T) {
 		"nothing is sent":         {short, roomy, "", ""},
 		"headers that do not end": {time.Minute, Timeouts{Header: short, Body: time.Minute, Idle: time.Minute}, "GET / HTTP/1.1\r\nHost:", ""},
 		"a body that does not come": {
-			time.Minute, Timeouts{Header: time.Minute, Body: short, Idle: time.Minute},
+			time.Minute,
+			Timeouts{Header: time.Minute, Body: short, Idle: time.Minute},
 			"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\na", "408",
 		},
 		"no second request": {

@@ -94,11 +94,14 @@ var deploymentRemedies = []Remedy{
 		[]string{v1alpha.ConditionDisruptionBudget},
 	},
 
-	{v1alpha.ReasonProjectSuspended, RankCause, atOnce,
-		consumer("Ask an operator to resume the project: all of it then starts again."), none, []string{
+	{
+		v1alpha.ReasonProjectSuspended, RankCause, atOnce,
+		consumer("Ask an operator to resume the project: all of it then starts again."), none,
+		[]string{
 			v1alpha.ConditionReady, v1alpha.ConditionAvailable, v1alpha.ConditionProgrammed, v1alpha.ConditionReplicasReady,
 			v1alpha.ConditionProgressing, v1alpha.ConditionSuspended,
-		}},
+		},
+	},
 	{
 		v1alpha.ReasonSuspending, RankStep, minutes, nobody("The cells stop the Instances."),
 		operator("Check the Pods in the cells that the message names: they do not stop."),

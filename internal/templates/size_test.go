@@ -243,7 +243,9 @@ func TestSizeWithInitContainers(t *testing.T) {
 			list{silent}, list{sidecar(cpu("250m"))}, resources("cpu", "1"), resources("cpu", "1"), []corev1.ResourceList{resources("cpu", "750m")},
 		},
 		"a silent sidecar takes nothing": {
-			list{cpu("250m")}, list{sidecar(silent)}, resources("cpu", "1"), resources("cpu", "250m"),
+			list{cpu("250m")},
+			list{sidecar(silent)},
+			resources("cpu", "1"), resources("cpu", "250m"),
 			[]corev1.ResourceList{resources("cpu", "250m")},
 		},
 		"an init container after a sidecar": {

@@ -101,7 +101,11 @@ func TestReportedIsRobust(t *testing.T) {
 	report := v1alpha.InstanceReport{
 		States: []v1alpha.InstanceState{{TemplateHash: "h", Conditions: []v1alpha.StateCondition{{Type: "Ready"}, {Type: "Available"}}}},
 		Instances: []v1alpha.InstanceEntry{
-			{Index: -1}, {Index: 0, State: 1}, {Index: 1, State: -1}, {Index: 2}, {Index: 3, Since: "2026-01-01T00:00:00Z x"},
+			{Index: -1},
+			{Index: 0, State: 1},
+			{Index: 1, State: -1},
+			{Index: 2},
+			{Index: 3, Since: "2026-01-01T00:00:00Z x"},
 			{Index: 4, Since: "2026-01-01T00:00:00Z +1 +2"},
 		},
 	}
@@ -180,10 +184,12 @@ func TestHealthyInstancesReportNoContainers(t *testing.T) {
 // TestReportedContainersHaveNames: the names are the keys of the list in an Instance. An API server would refuse one
 // without a name, or two with the same.
 func TestReportedContainersHaveNames(t *testing.T) {
-	report := v1alpha.InstanceReport{States: []v1alpha.InstanceState{{}},
+	report := v1alpha.InstanceReport{
+		States: []v1alpha.InstanceState{{}},
 		Instances: []v1alpha.InstanceEntry{{Containers: []v1alpha.ContainerEntry{
 			{Name: "web", FinishedAt: "soon"}, {Name: ""}, {Name: "web", RestartCount: 9},
-		}}}}
+		}}},
+	}
 	got := wire.Reported(&report, "web")[0].Containers
 	if want := []v1alpha.InstanceContainerStatus{{Name: "web"}}; cmp.Diff(want, got) != "" {
 		t.Errorf("got %+v", got)

@@ -44,7 +44,8 @@ func TestStartTime(t *testing.T) {
 		t.Fatal(err)
 	}
 	pod := await("it does not become ready", func(pod *corev1.Pod,
-		err error) bool {
+		err error,
+	) bool {
 		return err == nil && conditionOf(pod, corev1.PodReady) != nil
 	})
 	// Times have the precision of a second.

@@ -78,11 +78,13 @@ func (n *hubNoise) user() Write {
 	case 5:
 		return Write{Verb: "create", Kind: deploymentKind, Namespace: n.own, Name: n.madeUpName(), Body: n.madeUp("x"), MustFail: true}
 	default:
-		return Write{Verb: "create", Kind: policyKind, Namespace: pick(n.dice, n.namespaces...), Name: n.madeUpName(),
+		return Write{
+			Verb: "create", Kind: policyKind, Namespace: pick(n.dice, n.namespaces...), Name: n.madeUpName(),
 			MustFail: true, Body: fields{"spec": fields{
 				"resourceSelectors": []any{fields{"apiVersion": "v1", "kind": "Secret"}},
 				"placement":         fields{"clusterAffinity": fields{"clusterNames": []any{pick(n.dice, n.cells...)}}},
-			}}}
+			}},
+		}
 	}
 }
 
@@ -110,14 +112,16 @@ func (n *hubNoise) agent() Write {
 			"spec":     fields{"syncMode": "Pull", "apiEndpoint": "https://127.0.0.1:1"},
 		}}
 	case 3:
-		return Write{Verb: "create", Kind: workKind, Namespace: "karmada-es-" + pick(n.dice, n.cells...),
+		return Write{
+			Verb: "create", Kind: workKind, Namespace: "karmada-es-" + pick(n.dice, n.cells...),
 			Name: n.madeUpName(), MustFail: true, Body: fields{
 				"spec": fields{
 					"workload": fields{
 						"manifests": []any{fields{"apiVersion": "v1", "kind": "Namespace", "metadata": fields{"name": pick(n.dice, n.namespaces...)}}},
 					},
 				},
-			}}
+			},
+		}
 	case 4:
 		return Write{Verb: "patch", Kind: namespaceKind, Name: "karmada-es-" + n.madeUpName(), MustFail: true, Body: fields{
 			"metadata": fields{"labels": fields{v1alpha.LabelTopologyCity: strings.ToLower(pick(n.dice, n.cities...))}},

@@ -197,10 +197,12 @@ func (d *dice) report() fields {
 			}}}
 		}),
 		"instances": many(d, 500, func() fields {
-			return fields{"index": d.number(), "state": d.number(),
+			return fields{
+				"index": d.number(), "state": d.number(),
 				"since": pick(d, "", "2026-01-01T00:00:00Z +0 +3", "x", strings.Repeat("+9 ", 300)), "networkInterfaces": []any{
 					fields{"assignments": fields{"networkIP": pick(d, "10.0.0.1", strings.Repeat("1", 300)), "externalIP": "256.256.256.256"}},
-				}}
+				},
+			}
 		}),
 	}
 }

@@ -100,13 +100,19 @@ func TestAdvance(t *testing.T) {
 	}{
 		"nothing there": {p, State[string]{}, 0, State[string]{Current: made, CurrentSince: epoch}, "created the first", ""},
 		"young": {
-			p, State[string]{Current: a, CurrentSince: epoch.Add(1 - lifetime)}, 0,
-			State[string]{Current: a, CurrentSince: epoch.Add(1 - lifetime)}, "", "",
+			p,
+			State[string]{Current: a, CurrentSince: epoch.Add(1 - lifetime)},
+			0,
+			State[string]{Current: a, CurrentSince: epoch.Add(1 - lifetime)},
+			"", "",
 		},
 		"of unknown age": {p, State[string]{Current: a}, 0, State[string]{Current: a, CurrentSince: epoch}, "age", ""},
 		"old": {
-			p, State[string]{Current: a, CurrentSince: old}, 0,
-			State[string]{Current: a, CurrentSince: old, Next: made, NextSince: epoch}, "created the next", CauseDue,
+			p,
+			State[string]{Current: a, CurrentSince: old},
+			0,
+			State[string]{Current: a, CurrentSince: old, Next: made, NextSince: epoch},
+			"created the next", CauseDue,
 		},
 		"old, and replaced on request only": {
 			manual, State[string]{Current: a, CurrentSince: old}, 0, State[string]{Current: a, CurrentSince: old}, "", "",
@@ -140,8 +146,11 @@ func TestAdvance(t *testing.T) {
 			"created the next", "left",
 		},
 		"exposed too early": {
-			p, State[string]{Current: a, CurrentSince: young, Exposed: "left"}, 0,
-			State[string]{Current: a, CurrentSince: young, Exposed: "left"}, "", "",
+			p,
+			State[string]{Current: a, CurrentSince: young, Exposed: "left"},
+			0,
+			State[string]{Current: a, CurrentSince: young, Exposed: "left"},
+			"", "",
 		},
 		"exposed while it is replaced": {
 			p,
@@ -158,8 +167,11 @@ func TestAdvance(t *testing.T) {
 			"", "",
 		},
 		"the next one is of unknown age": {
-			p, State[string]{Current: a, CurrentSince: old, Next: b}, 0,
-			State[string]{Current: a, CurrentSince: old, Next: b, NextSince: epoch}, "again", "",
+			p,
+			State[string]{Current: a, CurrentSince: old, Next: b},
+			0,
+			State[string]{Current: a, CurrentSince: old, Next: b, NextSince: epoch},
+			"again", "",
 		},
 		"every replica has read it": {
 			p,
@@ -176,8 +188,11 @@ func TestAdvance(t *testing.T) {
 			"", "",
 		},
 		"registered nowhere": {
-			p, State[string]{Current: b, CurrentSince: young, Previous: a}, RegisteredMissing,
-			State[string]{Current: b, CurrentSince: young, Previous: a}, "", "",
+			p,
+			State[string]{Current: b, CurrentSince: young, Previous: a},
+			RegisteredMissing,
+			State[string]{Current: b, CurrentSince: young, Previous: a},
+			"", "",
 		},
 		"unknown where it is registered": {
 			p,

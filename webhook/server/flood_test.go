@@ -44,7 +44,8 @@ func TestFlood(t *testing.T) {
 		{"metrics", metrics, 32, flood.Options{Connections: 3000}, scrape},
 		{
 			"probes", strings.TrimPrefix(r.health, "http://"), 32,
-			flood.Options{Connections: 3000, Request: "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"}, probe,
+			flood.Options{Connections: 3000, Request: "GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n"},
+			probe,
 		},
 	} {
 		t.Run(c.port, func(t *testing.T) {

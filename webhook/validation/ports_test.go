@@ -61,7 +61,8 @@ func TestPorts(t *testing.T) {
 func TestPortWarnings(t *testing.T) {
 	w := sandbox()
 	addContainer(w, v1alpha.SandboxContainer{Name: "b", Image: "docker.io/b:1", Ports: []v1alpha.NamedPort{
-		{Name: "http", Port: 81}, {Name: "dns", Port: 80, Protocol: new(corev1.ProtocolUDP)},
+		{Name: "http", Port: 81},
+		{Name: "dns", Port: 80, Protocol: new(corev1.ProtocolUDP)},
 		{Name: "web", Port: 80, Protocol: new(corev1.ProtocolTCP)},
 	}})
 	w.Spec.Template.Spec.Runtime.Sandbox.InitContainers = []v1alpha.SandboxContainer{

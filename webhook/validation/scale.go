@@ -34,6 +34,10 @@ func (p *problems) scale(at place, scale *v1alpha.HorizontalScaleSettings) {
 		if limit > maxReplicas {
 			p.invalid(item, limit, validation.InclusiveRangeError(1, maxReplicas))
 		}
+		if scale.MinReplicas == 0 {
+			p.invalid(at.child("minReplicas"), 0, "must be at least 1 with maxReplicas, because no metric of an Instance can "+
+				"start the first one; remove maxReplicas and metrics to stop the placement")
+		}
 		if len(scale.Metrics) == 0 {
 			p.invalid(item, limit, "may be set only with metrics")
 		}

@@ -32,7 +32,9 @@ type extraCell struct {
 func newExtraCells() map[string]*extraCell {
 	cells := map[string]*extraCell{}
 	for _, cell := range []federation.Cell{
-		{Name: "iad-1", City: "IAD"}, {Name: "iad-2", City: "IAD"}, {Name: "lhr", City: "LHR", Pull: true},
+		{Name: "iad-1", City: "IAD"},
+		{Name: "iad-2", City: "IAD"},
+		{Name: "lhr", City: "LHR", Pull: true},
 		{Name: ContainersCell, City: "HOU", Containers: 2},
 	} {
 		cells[cell.Name] = &extraCell{Cell: cell, taken: make(turns, 1)}

@@ -67,12 +67,14 @@ func (s *Scenario) WatchCounts(project string) {
 			history.Workload(time.Now(), w)
 		}
 	}})
-	c.follow(&following{client: plane, list: &v1alpha.WorkloadDeploymentList{}, namespace: in.Namespace,
+	c.follow(&following{
+		client: plane, list: &v1alpha.WorkloadDeploymentList{}, namespace: in.Namespace,
 		see: func(object runtime.Object, deleted bool) {
 			if d, ok := object.(*v1alpha.WorkloadDeployment); ok {
 				history.Deployment(time.Now(), d, deleted)
 			}
-		}})
+		},
+	})
 	s.watchCells()
 }
 

@@ -81,7 +81,8 @@ func TestAdvance(t *testing.T) {
 		},
 		"leaves may be valid": {state{Current: young, Previous: old, CurrentSince: ago(7 * day)}, rotation.RegisteredUnknown, "", ""},
 		"leaves are gone": {
-			state{Current: young, Previous: old, CurrentSince: ago(7*day + time.Second)}, rotation.RegisteredUnknown,
+			state{Current: young, Previous: old, CurrentSince: ago(7*day + time.Second)},
+			rotation.RegisteredUnknown,
 			"deleted the previous", "young - -",
 		},
 		"previous expired": {
