@@ -33,9 +33,9 @@ Feature: Schema
       | a name that is no DNS label  | {"metadata":{"name":"a.b"}}                                                                                                                                                                    | must be a DNS label                                   |
 
   @core
-  Scenario: Valid values are accepted, and absent fields get their defaults
+  Scenario: Valid values are accepted, and nothing is added to lists
     When the consumer tries to create the sample Workload with {"spec":{"placements":[{"name":"a","cityCodes":["DFW"],"scaleSettings":{"minReplicas":1,"maxReplicas":2,"metrics":[{"resource":{"name":"cpu","target":{"averageValue":"500m"}}}]}}],"template":{"spec":{"runtime":{"sandbox":{"containers":[{"name":"a","image":"docker.io/library/nginx:1.27","ports":[{"name":"http","port":80}]}]}}}}}}
     Then that is not refused
     And workload "web" in the project has
-      | spec.placements[?(@.name=='a')].scaleSettings.instanceManagementPolicy | OrderedReady |
-      | spec.template.spec.runtime.sandbox.containers[0].ports[0].protocol     | TCP          |
+      | spec.placements[?(@.name=='a')].scaleSettings             | {"maxReplicas":2,"metrics":[{"resource":{"name":"cpu","target":{"averageValue":"500m"}}}],"minReplicas":1} |
+      | spec.template.spec.runtime.sandbox.containers[0].ports[0] | {"name":"http","port":80}                                                                                  |
