@@ -289,3 +289,38 @@ func TestErrors(t *testing.T) {
 		t.Errorf("of a project that is not engaged: %v", err)
 	}
 }
+
+// TestAnIndexOfNoCell: a cell reports an Instance whose index is assigned to no cell. One that the project has is
+// leaving, and is shown until it is gone; one that the project never had is the cell's invention.
+func TestAnIndexOfNoCell(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	name := func(index int) string { return naming.InstanceName(f.original.Name, index) }
+	report := func(indices ...int) {
+		t.Helper()
+		var reported []wire.Instance
+		for _, index := range indices {
+			reported = append(reported, instance(name(index), f.hash, metav1.ConditionTrue))
+		}
+		planes.ChangeStatus(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
+			planes.SetReport(t, d, f.cell.Name, reported...)
+		})
+		f.deliver(t, &f.copied.Status)
+		f.mustReconcile(t)
+	}
+	f.report(t, instance(name(0), f.hash, metav1.ConditionTrue), instance(name(1), f.hash, metav1.ConditionTrue))
+	f.mustReconcile(t)
+
+	report(0, 1, 7)
+	if f.exists(t, name(7)) {
+		t.Error("the cell has added an Instance to the project")
+	}
+
+	planes.Change(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
+		d.Spec.Assignment.Cells[0].Indices = naming.Ranges([]int{0})
+	})
+	report(0, 1)
+	if !f.exists(t, name(1)) {
+		t.Error("an Instance that its cell still has is not shown")
+	}
+}

@@ -194,6 +194,9 @@ func (s *scope) applyReported(ctx context.Context) error {
 func (s *scope) applyInstance(ctx context.Context, reported *wire.Instance, hash string) error {
 	existing := s.existing[reported.Name]
 	if existing == nil {
+		if !s.isAssigned(reported.Name) {
+			return nil
+		}
 		existing = &v1alpha.Instance{}
 	}
 	if !existing.DeletionTimestamp.IsZero() {
@@ -216,6 +219,14 @@ func (s *scope) applyInstance(ctx context.Context, reported *wire.Instance, hash
 	}
 	s.measureLag(before, status.Conditions)
 	return nil
+}
+
+// isAssigned reports whether the index of an Instance is assigned to a cell, or to be released by one. Other indices are
+// of Instances that are being deleted: the project has them already, or the cell has invented them.
+func (s *scope) isAssigned(instance string) bool {
+	assignment := s.copied.Spec.Assignment
+	index, _ := naming.InstanceIndex(s.deployment.Name, instance)
+	return assignment == nil || assignment.Owner(index) != "" || assignment.Releaser(index) != ""
 }
 
 // deleteSurplus deletes the projections of Instances that no cell reports any more, except for Instances in slices.
