@@ -143,7 +143,7 @@ func (o *options) check() error {
 		mistakes = append(mistakes, fmt.Errorf("--compute-replicas: %d is less than 1", o.replicas))
 	}
 	if !slices.Contains(interpreterModes, o.interpreterMode) {
-		mistakes = append(mistakes, fmt.Errorf("--compute-interpreter-mode: %q is none of %s", o.interpreterMode,
+		mistakes = append(mistakes, fmt.Errorf("--compute-interpreter-mode: %q is not one of %s", o.interpreterMode,
 			strings.Join(interpreterModes, ", ")))
 	}
 	for flag, image := range map[string]string{"compute-image": o.image, "compute-cell-image": o.cellImage} {
@@ -167,7 +167,7 @@ func (o *options) checkWebhooks(values map[string]any) error {
 func (o *options) checkDisable() error {
 	choices := []string{workloadsRefuse, workloadsKeep, workloadsDelete}
 	if !slices.Contains(choices, o.workloads) {
-		return fmt.Errorf("--compute-workloads: %q is none of %s", o.workloads, strings.Join(choices, ", "))
+		return fmt.Errorf("--compute-workloads: %q is not one of %s", o.workloads, strings.Join(choices, ", "))
 	}
 	return nil
 }

@@ -51,7 +51,7 @@ func sameEntry(entries []metav1.ManagedFieldsEntry, of *metav1.ManagedFieldsEntr
 	return nil
 }
 
-// fieldsOf returns the fields of an entry. Fields that cannot be read are none.
+// fieldsOf returns the fields of an entry. Fields that cannot be read are left out.
 func fieldsOf(entry *metav1.ManagedFieldsEntry) *fieldpath.Set {
 	set := &fieldpath.Set{}
 	if entry == nil || entry.FieldsV1 == nil || set.FromJSON(bytes.NewReader(entry.FieldsV1.Raw)) != nil {

@@ -101,7 +101,7 @@ func TestHandlerRefuses(t *testing.T) {
 		change    func(*configv1alpha1.ResourceInterpreterRequest)
 		want      string
 	}{
-		"an object that is none": {
+		"no object": {
 			operation: "InterpretReplica", change: func(r *configv1alpha1.ResourceInterpreterRequest) { r.Object.Raw = []byte(`7`) },
 			want: "decode the WorkloadDeployment",
 		},

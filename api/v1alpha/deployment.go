@@ -95,3 +95,37 @@ func (s *WorkloadDeploymentSpec) Templates() []*InstanceTemplateSpec {
 	}
 	return []*InstanceTemplateSpec{&s.Template, &s.Partition.Template}
 }
+
+// DesiredReplicas is how many Instances should exist: the replicas that an autoscaler has set, clamped to minReplicas
+// and maxReplicas, else minReplicas.
+func (s *WorkloadDeploymentSpec) DesiredReplicas() int32 {
+	least := s.ScaleSettings.MinReplicas
+	if s.Replicas == nil {
+		return least
+	}
+	most := least
+	if s.ScaleSettings.MaxReplicas != nil {
+		most = *s.ScaleSettings.MaxReplicas
+	}
+	return max(least, min(most, *s.Replicas))
+}
+
+// StatedReplicas is the number of Instances in the spec, which Karmada divides among the cells of a city.
+func (s *WorkloadDeploymentSpec) StatedReplicas() int32 {
+	if s.Replicas != nil {
+		return *s.Replicas
+	}
+	return s.ScaleSettings.MinReplicas
+}
+
+// Autoscaled reports whether an autoscaler in the cell decides how many Instances run.
+func (s *WorkloadDeploymentSpec) Autoscaled() bool {
+	scale := &s.ScaleSettings
+	return scale.MaxReplicas != nil && *scale.MaxReplicas > scale.MinReplicas &&
+		slices.ContainsFunc(scale.Metrics, func(m MetricSpec) bool { return m.Resource.PerInstance() })
+}
+
+// Fits reports whether an Instance of this size may start where quota is granted for one of that size.
+func (s QuotaSize) Fits(granted QuotaSize) bool {
+	return s.VCPUs <= granted.VCPUs && s.Memory <= granted.Memory
+}

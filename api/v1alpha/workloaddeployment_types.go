@@ -4,8 +4,6 @@
 package v1alpha
 
 import (
-	"slices"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -264,35 +262,6 @@ type QuotaWithheld struct {
 	Indices []IndexRange `json:"indices,omitempty"`
 }
 
-// DesiredReplicas is how many Instances should exist: the replicas that an autoscaler has set, clamped to minReplicas
-// and maxReplicas, else minReplicas.
-func (s *WorkloadDeploymentSpec) DesiredReplicas() int32 {
-	least := s.ScaleSettings.MinReplicas
-	if s.Replicas == nil {
-		return least
-	}
-	most := least
-	if s.ScaleSettings.MaxReplicas != nil {
-		most = *s.ScaleSettings.MaxReplicas
-	}
-	return max(least, min(most, *s.Replicas))
-}
-
-// StatedReplicas is the number of Instances in the spec, which Karmada divides among the cells of a city.
-func (s *WorkloadDeploymentSpec) StatedReplicas() int32 {
-	if s.Replicas != nil {
-		return *s.Replicas
-	}
-	return s.ScaleSettings.MinReplicas
-}
-
-// Autoscaled reports whether an autoscaler in the cell decides how many Instances run.
-func (s *WorkloadDeploymentSpec) Autoscaled() bool {
-	scale := &s.ScaleSettings
-	return scale.MaxReplicas != nil && *scale.MaxReplicas > scale.MinReplicas &&
-		slices.ContainsFunc(scale.Metrics, func(m MetricSpec) bool { return m.Resource.PerInstance() })
-}
-
 // WorkloadDeploymentStatus is the report of the city's cells.
 type WorkloadDeploymentStatus struct {
 	// observedGeneration is the generation that this status is about.
@@ -396,9 +365,4 @@ type WorkloadDeploymentList struct {
 	metav1.TypeMeta `json:",inline"`
 	metav1.ListMeta `json:"metadata,omitempty"`
 	Items           []WorkloadDeployment `json:"items"`
-}
-
-// Fits reports whether an Instance of this size may start where quota is granted for one of that size.
-func (s QuotaSize) Fits(granted QuotaSize) bool {
-	return s.VCPUs <= granted.VCPUs && s.Memory <= granted.Memory
 }

@@ -69,7 +69,7 @@ func desiredPort(port v1alpha.NamedPort) corev1.ContainerPort {
 	return result
 }
 
-// desiredVolumes are the volumes of a Pod. An emptyDir without a size, or with size zero, which is none for Kubernetes,
+// desiredVolumes are the volumes of a Pod. An emptyDir without a size, or with size zero, which does not count for Kubernetes,
 // may take as much of the disk as a container.
 func (s *Settings) desiredVolumes(volumes []v1alpha.InstanceVolume) []corev1.Volume {
 	var result []corev1.Volume

@@ -83,7 +83,7 @@ func TestPodRequestsTheSizeOfTheInstance(t *testing.T) {
 }
 
 // TestARequestIsNoLimit: as in Kubernetes, a container with a request and no limit may take more: what the size of the
-// Instance leaves. A limit of zero is none.
+// Instance leaves. A limit of zero does not count.
 func TestARequestIsNoLimit(t *testing.T) {
 	for name, of := range map[string]v1alpha.ContainerResourceRequirements{
 		"a request alone": {Requests: list("", "20Mi")}, "a limit of zero": {Requests: list("", "20Mi"), Limits: list("", "0")},

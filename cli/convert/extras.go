@@ -229,7 +229,7 @@ func (m *manifests) baseOf(c *converted, object, path string, of *autoscalingv2.
 		"averageValue %s is the same use", use.String()))
 }
 
-// requestOf is the request of a container, for which Kubernetes takes the limit if there is none.
+// requestOf is the request of a container, or its limit, which Kubernetes takes without a request.
 func requestOf(container *v1alpha.SandboxContainer, name corev1.ResourceName) (resource.Quantity, bool) {
 	if container.Resources == nil {
 		return resource.Quantity{}, false

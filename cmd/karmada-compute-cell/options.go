@@ -147,7 +147,7 @@ func (o *podOptions) settings() (runtime.Settings, error) {
 	var mistakes []error
 	for _, capability := range o.capabilities {
 		if !slices.Contains(baseline, capability) {
-			mistakes = append(mistakes, fmt.Errorf("--capabilities: %q is none of %s", capability, strings.Join(baseline, ", ")))
+			mistakes = append(mistakes, fmt.Errorf("--capabilities: %q is not one of %s", capability, strings.Join(baseline, ", ")))
 		}
 		settings.Capabilities = append(settings.Capabilities, corev1.Capability(capability))
 	}

@@ -337,7 +337,7 @@ func (o *webhookOptions) check() []error {
 		"interpreter-mode": {o.interpreter, []string{interpreterWebhook, interpreterCustomization}},
 	} {
 		if !slices.Contains(choice.of, choice.value) {
-			mistakes = append(mistakes, fmt.Errorf("--%s: %q is none of %s", flag, choice.value, strings.Join(choice.of, ", ")))
+			mistakes = append(mistakes, fmt.Errorf("--%s: %q is not one of %s", flag, choice.value, strings.Join(choice.of, ", ")))
 		}
 	}
 	if _, err := metav1.ParseToLabelSelector(o.namespaces); err != nil {

@@ -157,7 +157,7 @@ func ContainerSize(c *v1alpha.SandboxContainer) corev1.ResourceList {
 	return size
 }
 
-// IsLimited reports whether a container has a limit of a resource. A limit of zero is none.
+// IsLimited reports whether a container has a limit of a resource. A limit of zero does not count.
 func IsLimited(c *v1alpha.SandboxContainer, name corev1.ResourceName) bool {
 	if c.Resources == nil {
 		return false

@@ -101,7 +101,7 @@ func TestSize(t *testing.T) {
 			containers: []v1alpha.SandboxContainer{sized(nil, resources("cpu", "3"))}, typeResources: resources("cpu", "1"),
 			want: resources("cpu", "3"), wantContainers: []corev1.ResourceList{resources("cpu", "3")},
 		},
-		"an amount of zero is none": {
+		"an amount of zero does not count": {
 			containers:    []v1alpha.SandboxContainer{sized(resources("cpu", "0", "example.com/gpu", "0"), resources("cpu", "250m", "memory", "0"))},
 			typeResources: resources("cpu", "1", "memory", "2Gi"),
 			want:          resources("cpu", "1", "memory", "2Gi"), wantContainers: []corev1.ResourceList{resources("cpu", "1", "memory", "2Gi")},

@@ -24,7 +24,8 @@
 //     takes one until the Leases of all running replicas name the new record.
 //  6. Replicas that reach each other find a killed one earlier. A replica that has a witness, which is a replica that has accepted its
 //     ping, stops its shards also when it has for some time no answer that no replica has asked it to renew its Lease. A
-//     witness that hears no ping asks for that, refuses pings, and may go by a shorter time in rule 3 from then on (docs/decisions/0063-failover.md).
+//     witness that hears no ping asks for that, refuses pings, and may go by a shorter time in rule 3 from then on
+//     (docs/decisions/0063-failover.md).
 //
 // Others may write Leases, too, where the policies of the hub are missing (docs/decisions/0064-shared-hub.md). A Lease
 // lasts at most as long as the reader's own. Where pings are sent, only replicas that have answered one take part in

@@ -167,7 +167,7 @@ func TestResources(t *testing.T) {
 		{"a limit of zero below a request", nil, func(w *v1alpha.Workload) {
 			container(w).Resources = &v1alpha.ContainerResourceRequirements{Requests: resources("cpu", "1"), Limits: resources("cpu", "0")}
 		}, []string{containerPath + "resources.requests[cpu] " + invalid}},
-		{"a limit of zero is none of the size", nil, size(one, limited("cpu", "0"), limited("cpu", "250m")), nil},
+		{"a limit of zero is no part of the size", nil, size(one, limited("cpu", "0"), limited("cpu", "250m")), nil},
 		{"the most", nil, func(w *v1alpha.Workload) { container(w).Resources = limited("example.com/gpu", "1Pi") }, nil},
 		{"beyond the most", nil, func(w *v1alpha.Workload) {
 			w.Spec.Template.Spec.Runtime.Resources.Requests = resources("memory", "9223372036854775807")

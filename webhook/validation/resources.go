@@ -112,7 +112,7 @@ func (p *problems) sizes(at place, list corev1.ResourceList) {
 	p.atMost(at, list)
 }
 
-// amountsOf requires the amounts of a container to be at most mostAmount. An amount of zero is none, as in a Pod.
+// amountsOf requires the amounts of a container to be at most mostAmount. An amount of zero does not count, as in a Pod.
 func (p *problems) amountsOf(at place, list corev1.ResourceList) {
 	for _, name := range slices.Sorted(maps.Keys(list)) {
 		p.notNegative(at.entry(string(name)), list[name])

@@ -82,7 +82,7 @@ func (p *planner) give(c *facts) {
 	p.take(c, offered.step, "")
 }
 
-// offered is a step, or the reason why there is none.
+// offered is a step, or the reason against a step.
 type offered struct {
 	step Step
 	// cost is how many more Instances the step makes unavailable.
@@ -127,8 +127,8 @@ func (p *planner) offer(c *facts) offered {
 	}
 }
 
-// correction gives the target to Instances that are unavailable, or that an earlier rollout was replacing; nil: there
-// are none. whole: all Instances of the city may get it.
+// correction gives the target to Instances that are unavailable, or that an earlier rollout was replacing; nil without
+// such Instances. whole: all Instances of the city may get it.
 func (p *planner) correction(c *facts, whole bool) *offered {
 	if index, cost, found := p.inFlight(c); found {
 		return &offered{step: Step{Index: index, Cautious: true, Surge: c.Surge}, cost: cost}

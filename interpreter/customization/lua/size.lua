@@ -29,7 +29,7 @@ end
 
 -- instance_size is internal/templates.InstanceSize: of each resource the sum over the containers where all of them have a limit. Where some have
 -- none, it is the request of the Instance, else what is recorded of its instance type, but at least the sum. Sidecars add to the sum, and
--- the size is at least what an init container takes with the sidecars before it. An amount of zero is none.
+-- the size is at least what an init container takes with the sidecars before it. An amount of zero does not count.
 local function instance_size(spec, type_resources)
   local runtime = object(spec, "runtime")
   local size, sums, limited, sidecars, begins = {}, {}, {}, {}, {}
