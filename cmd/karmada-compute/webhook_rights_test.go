@@ -55,46 +55,45 @@ func TestWebhooksNeedNoMoreRights(t *testing.T) {
 		eventually(t, func() error { return p.Client.Get(t.Context(), client.ObjectKeyFromObject(created), created) })
 	}
 	const marks = "GET /api/v1/namespaces/karmada-system/configmaps 200"
-	eventually(t, func() error {
-		if asked := hub.asked(); !slices.Contains(asked, marks) {
-			return fmt.Errorf("it does not watch the marks of projects: %q", asked)
-		}
-		return nil
-	})
-	for _, request := range hub.asked() {
-		if strings.HasSuffix(request, " 403") {
-			t.Errorf("the hub refuses %s", request)
-		}
-	}
+	hub.allowsAll(t, marks)
 }
 
 // applyWebhookRoles grants a user the chart's roles of Pods that serve webhooks only.
 func applyWebhookRoles(t *testing.T, c client.Client, user string) {
 	t.Helper()
-	objects, err := charts.Render(map[string]any{
+	applied := applyRoles(t, c, []string{"karmada-system"}, map[string]any{
 		"host": map[string]any{"enabled": false, "separateWebhooks": true},
 		"hub":  map[string]any{"enabled": true, "webhookSubjects": []any{map[string]any{"kind": "User", "name": user}}},
-	}, charts.Release{})
+	}, func(object client.Object) bool { return object.GetName() == "karmada-compute-webhook" })
+	if applied != 4 {
+		t.Fatalf("%d roles and bindings of the webhooks were applied", applied)
+	}
+}
+
+// applyRoles creates namespaces, and the objects of the chart with these values that are wanted. It returns their number.
+func applyRoles(t *testing.T, c client.Client, namespaces []string, values map[string]any, wanted func(client.Object) bool) int {
+	t.Helper()
+	objects, err := charts.Render(values, charts.Release{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "karmada-system"}}
-	if err := client.IgnoreAlreadyExists(c.Create(t.Context(), namespace)); err != nil {
-		t.Fatal(err)
+	for _, name := range namespaces {
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		if err := client.IgnoreAlreadyExists(c.Create(t.Context(), namespace)); err != nil {
+			t.Fatal(err)
+		}
 	}
-	roles := 0
+	applied := 0
 	for _, object := range objects {
-		if object.GetName() != "karmada-compute-webhook" {
+		if !wanted(object) {
 			continue
 		}
 		if err := c.Create(t.Context(), object); err != nil {
 			t.Fatal(err)
 		}
-		roles++
+		applied++
 	}
-	if roles != 4 {
-		t.Fatalf("%d roles and bindings of the webhooks were applied", roles)
-	}
+	return applied
 }
 
 // limited is an API server with the permissions of a user, which records its requests.
@@ -133,6 +132,22 @@ func newLimited(t *testing.T, config *rest.Config, user string) *limited {
 	t.Cleanup(server.CloseClientConnections)
 	l.url = server.URL
 	return l
+}
+
+// allowsAll waits for a request, and fails if the API server has refused any.
+func (l *limited) allowsAll(t *testing.T, awaited string) {
+	t.Helper()
+	eventually(t, func() error {
+		if asked := l.asked(); !slices.Contains(asked, awaited) {
+			return fmt.Errorf("there is no request %q: %q", awaited, asked)
+		}
+		return nil
+	})
+	for _, request := range l.asked() {
+		if strings.HasSuffix(request, " 403") {
+			t.Errorf("the hub refuses %s", request)
+		}
+	}
 }
 
 func (l *limited) asked() []string {
