@@ -12,7 +12,8 @@ Feature: Bad input
       | extra     | QQQ      | 1        |
     Then that is refused with "spec.placements[0].cityCodes[1]: Unsupported value: \"XYZ\""
     And that is refused with "spec.placements[1].cityCodes[0]: Unsupported value: \"QQQ\""
-    And that is refused with "supported values: \"DFW\", \"ORD\""
+    And that is refused with "supported values: \"DFW\", "
+    And that is refused with ", \"ORD\""
 
   Scenario: A Workload outside of any project
     When a user at Milo who claims nothing tries to create a Workload
