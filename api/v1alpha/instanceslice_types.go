@@ -28,6 +28,10 @@ type InstanceSliceStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
+	// sequence differs in a report from the one in the report before it, as in the status of a WorkloadDeployment.
+	// +optional
+	Sequence int64 `json:"sequence,omitempty"`
+
 	InstanceReport `json:",inline"`
 }
 

@@ -278,6 +278,11 @@ type WorkloadDeploymentStatus struct {
 
 	ReplicaCounts `json:",inline"`
 
+	// sequence differs in a report from the one in the report before it. Whoever carries reports to the hub then finds a
+	// difference, although a state has returned before the last report of it was read. It is set in cells only.
+	// +optional
+	Sequence int64 `json:"sequence,omitempty"`
+
 	// assignedReplicas is how many Instances the cells should run now: fewer than desired while they lack capacity. It is
 	// set in projects only.
 	// +optional

@@ -67,6 +67,18 @@ func sameStatus(existing, wanted *v1alpha.WorkloadDeploymentStatus) bool {
 		equality.Semantic.DeepEqual(existing.Reports, wanted.Reports) && equality.Semantic.DeepEqual(existing.Indices, wanted.Indices)
 }
 
+// maxSequence is the largest number that every reader of a report, Lua included, reads exactly.
+const maxSequence = 1<<53 - 1
+
+// next is the sequence of the report after one with this sequence. Another writer may have changed that one to anything:
+// the time leads away from every sequence that was used before.
+func next(sequence int64, now time.Time) int64 {
+	if sequence < 0 || sequence >= maxSequence {
+		sequence = 0
+	}
+	return max(sequence+1, now.UnixMilli())
+}
+
 func (s *summary) available() metav1.Condition {
 	condition := metav1.Condition{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse, Message: s.describe()}
 	if s.unlisted > 0 {

@@ -106,6 +106,7 @@ func (s *scope) write(ctx context.Context) error {
 	if !confirms && s.summarizesSlices() && !s.pace.rollingOut(key) && s.sumsWait(key, status) {
 		return nil
 	}
+	status.Sequence = next(s.deployment.Status.Sequence, s.clock.Now())
 	encoded, err := json.Marshal(status)
 	if err != nil {
 		return fmt.Errorf("encode the status: %w", err)

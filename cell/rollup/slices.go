@@ -156,23 +156,26 @@ func (s *scope) outdatedSlices() []outdatedSlice {
 			after[number] = now
 			continue
 		}
-		wanted := v1alpha.InstanceSliceStatus{ObservedGeneration: slice.Generation, InstanceReport: s.reports.Slice(number)}
+		wanted := v1alpha.InstanceSliceStatus{
+			ObservedGeneration: slice.Generation, Sequence: slice.Status.Sequence, InstanceReport: s.reports.Slice(number),
+		}
 		if equality.Semantic.DeepEqual(slice.Status, wanted) {
 			after[number] = now
 			s.pace.starting.Done(client.ObjectKeyFromObject(slice))
 			continue
 		}
-		next := outdatedSlice{InstanceSlice: &v1alpha.InstanceSlice{
+		wanted.Sequence = next(wanted.Sequence, s.clock.Now())
+		late := outdatedSlice{InstanceSlice: &v1alpha.InstanceSlice{
 			ObjectMeta: metav1.ObjectMeta{Namespace: slice.Namespace, Name: slice.Name, ResourceVersion: slice.ResourceVersion},
 			Status:     wanted,
 		}}
-		next.first = slice.Status.ObservedGeneration == 0
+		late.first = slice.Status.ObservedGeneration == 0
 		// A new slice will have Instances soon.
-		if next.first && len(wanted.Instances) == 0 || s.reports.starting(number, s.clock.Now()) &&
+		if late.first && len(wanted.Instances) == 0 || s.reports.starting(number, s.clock.Now()) &&
 			!lost(&slice.Status.InstanceReport, &wanted.InstanceReport) {
-			next.starting, next.wait = true, s.pace.starting.WaitAtMost(client.ObjectKeyFromObject(slice), startLimit)
+			late.starting, late.wait = true, s.pace.starting.WaitAtMost(client.ObjectKeyFromObject(slice), startLimit)
 		}
-		outdated = append(outdated, next)
+		outdated = append(outdated, late)
 	}
 	slices.SortStableFunc(outdated, func(a, b outdatedSlice) int { return cmp.Compare(rank(a.starting), rank(b.starting)) })
 	return outdated

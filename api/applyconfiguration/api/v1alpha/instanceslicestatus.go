@@ -12,7 +12,9 @@ package v1alpha
 type InstanceSliceStatusApplyConfiguration struct {
 	// observedGeneration is the generation of the slice. It is 0 until the cell has reported: then the slice says nothing
 	// about its Instances.
-	ObservedGeneration               *int64 `json:"observedGeneration,omitempty"`
+	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
+	// sequence differs in a report from the one in the report before it, as in the status of a WorkloadDeployment.
+	Sequence                         *int64 `json:"sequence,omitempty"`
 	InstanceReportApplyConfiguration `json:",inline"`
 }
 
@@ -27,6 +29,14 @@ func InstanceSliceStatus() *InstanceSliceStatusApplyConfiguration {
 // If called multiple times, the ObservedGeneration field is set to the value of the last call.
 func (b *InstanceSliceStatusApplyConfiguration) WithObservedGeneration(value int64) *InstanceSliceStatusApplyConfiguration {
 	b.ObservedGeneration = &value
+	return b
+}
+
+// WithSequence sets the Sequence field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Sequence field is set to the value of the last call.
+func (b *InstanceSliceStatusApplyConfiguration) WithSequence(value int64) *InstanceSliceStatusApplyConfiguration {
+	b.Sequence = &value
 	return b
 }
 

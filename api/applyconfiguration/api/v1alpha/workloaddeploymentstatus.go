@@ -22,6 +22,9 @@ type WorkloadDeploymentStatusApplyConfiguration struct {
 	// the project is suspended.
 	Conditions                      []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	ReplicaCountsApplyConfiguration `json:",inline"`
+	// sequence differs in a report from the one in the report before it. Whoever carries reports to the hub then finds a
+	// difference, although a state has returned before the last report of it was read. It is set in cells only.
+	Sequence *int64 `json:"sequence,omitempty"`
 	// assignedReplicas is how many Instances the cells should run now: fewer than desired while they lack capacity. It is
 	// set in projects only.
 	AssignedReplicas *int32 `json:"assignedReplicas,omitempty"`
@@ -134,6 +137,14 @@ func (b *WorkloadDeploymentStatusApplyConfiguration) WithUpdatedReplicas(value i
 // If called multiple times, the UpdatedAvailableReplicas field is set to the value of the last call.
 func (b *WorkloadDeploymentStatusApplyConfiguration) WithUpdatedAvailableReplicas(value int32) *WorkloadDeploymentStatusApplyConfiguration {
 	b.ReplicaCountsApplyConfiguration.UpdatedAvailableReplicas = &value
+	return b
+}
+
+// WithSequence sets the Sequence field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Sequence field is set to the value of the last call.
+func (b *WorkloadDeploymentStatusApplyConfiguration) WithSequence(value int64) *WorkloadDeploymentStatusApplyConfiguration {
+	b.Sequence = &value
 	return b
 }
 
