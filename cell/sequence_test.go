@@ -13,8 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/interpreter"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
+	"github.com/karmada-compute/karmada-compute/interpreter"
 )
 
 // TestNoReportIsRepeated: a state that returns is not the same report again. Karmada compares a report with the one in
@@ -33,7 +34,7 @@ func TestNoReportIsRepeated(t *testing.T) {
 			}
 			f.create(slice)
 			f.rollUp()
-			reported := func() *interpreter.ReflectedStatus {
+			reported := func() *wire.ReflectedStatus {
 				status, err := interpreter.InterpretStatus(f.storedDeployment())
 				if err != nil {
 					t.Fatal(err)

@@ -379,7 +379,7 @@ func CacheOptions() (cache.Options, error) {
 	return cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
-			&v1alpha.WorkloadDeployment{}:       fromProject,
+			&v1alpha.WorkloadDeployment{}:       {Label: fromProject.Label, Transform: path.TrimCopy},
 			&v1alpha.InstanceSlice{}:            fromProject,
 			&corev1.Namespace{}:                 fromProject,
 			&workv1alpha1.Work{}:                {Transform: path.TrimWork},

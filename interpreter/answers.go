@@ -81,6 +81,20 @@ func answerAggregation(object *v1alpha.WorkloadDeployment, request *karmadainter
 	return patchStatus(request.Object.Raw, AggregateStatus(object, request.AggregatedStatus, metav1.Now()))
 }
 
+// AggregateStatus is the status of the object on the hub, from the reports of its cells, as wire.AggregateStatus is.
+func AggregateStatus(
+	onHub *v1alpha.WorkloadDeployment, items []workv1alpha2.AggregatedStatusItem, now metav1.Time,
+) *v1alpha.WorkloadDeploymentStatus {
+	reported := make([]wire.CellStatus, len(items))
+	for i := range items {
+		reported[i].Cell = items[i].ClusterName
+		if items[i].Status != nil {
+			reported[i].Report = wire.DecodeReport(items[i].Status.Raw)
+		}
+	}
+	return wire.AggregateStatus(onHub, reported, now)
+}
+
 func answerHealth(object *v1alpha.WorkloadDeployment, _ *karmadainterpreter.Request) karmadainterpreter.Response {
 	response := karmadainterpreter.Succeeded("")
 	response.Healthy = new(InterpretHealth(object))
@@ -146,21 +160,6 @@ func InterpretReplica(object *v1alpha.WorkloadDeployment) (int32, *workv1alpha2.
 	return replicas, &workv1alpha2.ReplicaRequirements{ResourceRequest: size}
 }
 
-// ReflectedStatus is the status that Karmada copies from a cell to the hub, with the generations that it refers to.
-type ReflectedStatus struct {
-	v1alpha.WorkloadDeploymentStatus `json:",inline"`
-
-	// Generation of the object in the cell.
-	Generation int64 `json:"generation"`
-	// ResourceTemplateGeneration is the generation of the object on the hub from which Karmada wrote the object in the
-	// cell.
-	ResourceTemplateGeneration int64 `json:"resourceTemplateGeneration"`
-}
-
-// MaxInstances is the most Instances that a report may have. Karmada writes all of it three times for each change, and
-// reads it back in one request of at most a MiB.
-const MaxInstances = 1000
-
 // DecodeObserved decodes the object in a cell. A field of its status that has a wrong type or range is ignored, and
 // condition ReportValid names it. Its time is always the same: the hub has the time of its own condition.
 func DecodeObserved(raw []byte) (*v1alpha.WorkloadDeployment, error) {
@@ -169,7 +168,7 @@ func DecodeObserved(raw []byte) (*v1alpha.WorkloadDeployment, error) {
 	if err == nil || json.Unmarshal(raw, &tree) != nil || tree["status"] == nil {
 		return observed, err
 	}
-	status, faults := wire.Report[v1alpha.WorkloadDeploymentStatus](tree["status"], lists)
+	status, faults := wire.Report[v1alpha.WorkloadDeploymentStatus](tree["status"], wire.ReportLists)
 	delete(tree, "status")
 	// Raw messages always encode.
 	rest, _ := json.Marshal(tree)
@@ -180,8 +179,8 @@ func DecodeObserved(raw []byte) (*v1alpha.WorkloadDeployment, error) {
 	if since.IsZero() {
 		since = metav1.Unix(0, 0)
 	}
-	if message := ignored(faults); message != "" {
-		status.Conditions = slices.Insert(status.Conditions, 0, *invalid(message, since))
+	if message := faults.Ignored(); message != "" {
+		status.Conditions = slices.Insert(status.Conditions, 0, *wire.InvalidReport(message, since))
 	}
 	observed.Status = status
 	return observed, nil
@@ -189,13 +188,13 @@ func DecodeObserved(raw []byte) (*v1alpha.WorkloadDeployment, error) {
 
 // InterpretStatus is the part of the object in a cell that is copied to the hub, truncated to a bounded size. It fails
 // when Karmada's annotation with the generation is invalid.
-func InterpretStatus(observed *v1alpha.WorkloadDeployment) (*ReflectedStatus, error) {
-	reflected := &ReflectedStatus{WorkloadDeploymentStatus: *observed.Status.DeepCopy(), Generation: observed.Generation}
+func InterpretStatus(observed *v1alpha.WorkloadDeployment) (*wire.ReflectedStatus, error) {
+	reflected := &wire.ReflectedStatus{WorkloadDeploymentStatus: *observed.Status.DeepCopy(), Generation: observed.Generation}
 	// Only the autoscaler of the cell reads it.
 	reflected.Selector = ""
 	// Only projects have these.
 	reflected.LastProgressTime, reflected.Suspended, reflected.AssignedReplicas = nil, false, 0
-	reflected.ReplicaCounts = withoutProject(reflected.ReplicaCounts)
+	reflected.ReplicaCounts = wire.WithoutProject(reflected.ReplicaCounts)
 	if text, set := observed.Annotations[workv1alpha2.ResourceTemplateGenerationAnnotationKey]; set {
 		generation, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
@@ -203,7 +202,7 @@ func InterpretStatus(observed *v1alpha.WorkloadDeployment) (*ReflectedStatus, er
 		}
 		reflected.ResourceTemplateGeneration = generation
 	}
-	bound(&reflected.WorkloadDeploymentStatus)
+	wire.Bound(&reflected.WorkloadDeploymentStatus)
 	return reflected, nil
 }
 

@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/randfill"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/interpreter"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // Random cases are biased towards likely errors: few names, so that they collide, and generations that are too low or
@@ -178,7 +178,7 @@ func (g *generator) items(t testing.TB) []workv1alpha2.AggregatedStatusItem {
 		case g.one(10):
 			item.Status = &runtime.RawExtension{Raw: []byte(pick(g, []string{`null`, `7`, `"all is well"`, `true`, `["x"]`, `{}`}))}
 		default:
-			var status interpreter.ReflectedStatus
+			var status wire.ReflectedStatus
 			g.filler.Fill(&status)
 			tree := map[string]any{"status": g.warp(asTree(t, status), "", false)}
 			if g.one(15) {

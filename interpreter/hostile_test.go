@@ -15,7 +15,7 @@ import (
 	apiruntime "k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/interpreter"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // FuzzAggregateStatus aggregates the reports of cells, in Go and in Lua: both agree, in memory that the length of the
@@ -96,7 +96,7 @@ func checkBounds(t *testing.T, by, path string, value any) {
 			checkBounds(t, by, path+"."+member, below)
 		}
 	case []any:
-		if len(value) > interpreter.MaxInstances {
+		if len(value) > wire.MaxInstances {
 			t.Fatalf("%s: %s has %d entries", by, path, len(value))
 		}
 		for _, below := range value {
@@ -106,9 +106,9 @@ func checkBounds(t *testing.T, by, path string, value any) {
 		most := v1alpha.MaxMessage
 		switch {
 		case strings.HasPrefix(path, "status.indices."):
-			most = interpreter.IndicesText.Most
+			most = wire.IndicesText.Most
 		case strings.HasSuffix(path, ".since"):
-			most = interpreter.SinceText.Most
+			most = wire.SinceText.Most
 		case path == "status.conditions.message":
 			most += len("cell a: ")
 		}
@@ -127,9 +127,9 @@ func TestLongReports(t *testing.T) {
 		entry  string
 		want   int
 	}{
-		"entries": {`{"reports":[{"instances":[` + strings.Repeat(`{"since":"0"},`, 5000) + `7]}]}`, `"since":"0"`, interpreter.MaxInstances},
+		"entries": {`{"reports":[{"instances":[` + strings.Repeat(`{"since":"0"},`, 5000) + `7]}]}`, `"since":"0"`, wire.MaxInstances},
 		"containers": {
-			`{"replicas":"x","reports":[{"instances":[` + strings.Repeat(containers+",", 600) + `{}]}]}`, `"name":"a"`, interpreter.MaxOfType,
+			`{"replicas":"x","reports":[{"instances":[` + strings.Repeat(containers+",", 600) + `{}]}]}`, `"name":"a"`, wire.MaxOfType,
 		},
 	} {
 		c := &golden{Object: json.RawMessage(`{"metadata":{"generation":4}}`), Items: []workv1alpha2.AggregatedStatusItem{

@@ -33,7 +33,7 @@ func onHub() *v1alpha.WorkloadDeployment {
 // from is the item of a cell with Instances at these indices, and this number of Ready Instances.
 func from(t *testing.T, cell string, templateGeneration int64, ready int32, indices ...int) workv1alpha2.AggregatedStatusItem {
 	t.Helper()
-	status := interpreter.ReflectedStatus{Generation: 7, ResourceTemplateGeneration: templateGeneration}
+	status := wire.ReflectedStatus{Generation: 7, ResourceTemplateGeneration: templateGeneration}
 	status.ObservedGeneration = 7
 	status.Replicas, status.DesiredReplicas, status.ReadyReplicas = int32(len(indices)), int32(len(indices)), ready
 	available := metav1.Condition{

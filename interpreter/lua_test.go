@@ -25,7 +25,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/interpreter"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 	"github.com/karmada-compute/karmada-compute/interpreter/customization"
 )
 
@@ -114,7 +114,7 @@ func kept(t testing.TB, operation configv1alpha1.InterpreterOperation, value any
 	members, _ := plain(t, value).(map[string]any)
 	switch operation {
 	case configv1alpha1.InterpreterOperationInterpretStatus:
-		return answer{"typed": typed(t, members["status"], &interpreter.ReflectedStatus{}), "raw": withoutEmpty(members)}
+		return answer{"typed": typed(t, members["status"], &wire.ReflectedStatus{}), "raw": withoutEmpty(members)}
 	case configv1alpha1.InterpreterOperationAggregateStatus:
 		object, _ := members["object"].(map[string]any)
 		status := typed(t, object["status"], &v1alpha.WorkloadDeploymentStatus{})

@@ -15,7 +15,6 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/wire"
-	"github.com/karmada-compute/karmada-compute/interpreter"
 )
 
 // constants returns Lua with names and limits of the Go packages.
@@ -34,32 +33,32 @@ func constants() string {
 		{"slice_api_version", v1alpha.GroupVersion.String()},
 		{"slice_kind", v1alpha.KindInstanceSlice},
 		{"deployment_uid_label", v1alpha.LabelDeploymentUID},
-		{"max_instances", interpreter.MaxInstances},
-		{"max_index", interpreter.MaxIndex},
-		{"max_of_type", interpreter.MaxOfType},
+		{"max_instances", wire.MaxInstances},
+		{"max_index", wire.MaxIndex},
+		{"max_of_type", wire.MaxOfType},
 		{"max_named", wire.MaxNamed},
-		{"max_word", interpreter.MaxWord},
+		{"max_word", wire.MaxWord},
 		{"max_message", v1alpha.MaxMessage},
 		{"template_generation_annotation", workv1alpha2.ResourceTemplateGenerationAnnotationKey},
 	} {
 		fmt.Fprintf(&out, "local %s = %#v\n\n", constant.name, constant.value)
 	}
 	var entries []string
-	for _, list := range slices.Sorted(maps.Keys(interpreter.MaxEntries)) {
-		entries = append(entries, fmt.Sprintf("%s = %d", list, interpreter.MaxEntries[list]))
+	for _, list := range slices.Sorted(maps.Keys(wire.MaxLists)) {
+		entries = append(entries, fmt.Sprintf("%s = %d", list, wire.MaxLists[list]))
 	}
 	fmt.Fprintf(&out, "local max_entries = {%s}\n\n", strings.Join(entries, ", "))
 	for _, text := range []struct {
 		name  string
-		value interpreter.Text
+		value wire.Text
 	}{
-		{"hash_text", interpreter.HashText},
-		{"gate_text", interpreter.GateText},
-		{"address_text", interpreter.AddressText},
-		{"since_text", interpreter.SinceText},
-		{"name_text", interpreter.NameText},
-		{"image_text", interpreter.ImageText},
-		{"indices_text", interpreter.IndicesText},
+		{"hash_text", wire.HashText},
+		{"gate_text", wire.GateText},
+		{"address_text", wire.AddressText},
+		{"since_text", wire.SinceText},
+		{"name_text", wire.NameText},
+		{"image_text", wire.ImageText},
+		{"indices_text", wire.IndicesText},
 	} {
 		// A pattern that finds a character that the text may not contain.
 		others := strings.Join(strings.Split(text.value.Other, ""), "%")
@@ -72,7 +71,7 @@ func constants() string {
 func statusTypes() string {
 	types := luaTypes{written: map[string]reflect.Type{}}
 	types.write(reflect.TypeFor[v1alpha.WorkloadDeploymentStatus]())
-	types.write(reflect.TypeFor[interpreter.ReflectedStatus]())
+	types.write(reflect.TypeFor[wire.ReflectedStatus]())
 	return types.out.String()
 }
 

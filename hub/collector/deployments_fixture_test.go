@@ -98,7 +98,7 @@ func (f *deploymentsFixture) owners() *ownership.Owners {
 // settle plays Karmada: it propagates the copy to the cell and collects the cell's report.
 func (f *deploymentsFixture) settle(t *testing.T) {
 	t.Helper()
-	planes.ChangeStatus(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
+	planes.ChangeReports(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
 		d.Status.ObservedGeneration, d.Status.ReplicaCounts = d.Generation, v1alpha.ReplicaCounts{Replicas: 2, ReadyReplicas: 2}
 	})
 	f.Deliver(t, f.copied, map[string]*v1alpha.WorkloadDeploymentStatus{f.cell.Name: &f.copied.Status})

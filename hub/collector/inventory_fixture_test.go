@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 
@@ -105,9 +106,6 @@ func (f *fixture) copied(name string, cells ...string) *v1alpha.WorkloadDeployme
 	copied.Namespace = f.HubNamespace
 	copied.Labels[v1alpha.LabelHub] = string(f.hub)
 	planes.Create(f.t, f.Planes, copied)
-	planes.ChangeStatus(f.t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) {
-		d.Status.ObservedGeneration, d.Status.ReadyReplicas = d.Generation, 2
-	})
 	binding := &workv1alpha2.ResourceBinding{ObjectMeta: metav1.ObjectMeta{
 		Namespace: f.HubNamespace, Name: karmadanames.GenerateBindingName(v1alpha.KindWorkloadDeployment, name),
 	}}
@@ -118,6 +116,11 @@ func (f *fixture) copied(name string, cells ...string) *v1alpha.WorkloadDeployme
 		binding.Spec.Clusters = append(binding.Spec.Clusters, workv1alpha2.TargetCluster{Name: cell})
 	}
 	planes.Create(f.t, f.Planes, binding)
+	if !slices.Contains(cells, f.cell.Name) {
+		planes.ChangeReports(f.t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) {
+			d.Status.ObservedGeneration, d.Status.ReadyReplicas = d.Generation, 2
+		})
+	}
 	return copied
 }
 

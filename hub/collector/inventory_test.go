@@ -132,13 +132,13 @@ func TestUnexpected(t *testing.T) {
 		"the deployment does not run in full elsewhere": {
 			given: func(f *fixture) {
 				f.original("web")
-				planes.ChangeStatus(f.t, f.Planes, f.copied("web", "another"), func(d *v1alpha.WorkloadDeployment) { d.Status.ReadyReplicas = 1 })
+				planes.ChangeReports(f.t, f.Planes, f.copied("web", "another"), func(d *v1alpha.WorkloadDeployment) { d.Status.ReadyReplicas = 1 })
 			},
 		},
 		"what runs elsewhere is of an earlier generation": {
 			given: func(f *fixture) {
 				f.original("web")
-				planes.ChangeStatus(f.t, f.Planes, f.copied("web", "another"), func(d *v1alpha.WorkloadDeployment) { d.Status.ObservedGeneration = 0 })
+				planes.ChangeReports(f.t, f.Planes, f.copied("web", "another"), func(d *v1alpha.WorkloadDeployment) { d.Status.ObservedGeneration = 0 })
 			},
 		},
 		"the cell still has indices": {
@@ -150,7 +150,7 @@ func TestUnexpected(t *testing.T) {
 						Cells: []v1alpha.CellAssignment{{Name: f.cell.Name, Indices: naming.Ranges([]int{0})}},
 					}
 				})
-				planes.ChangeStatus(f.t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) { d.Status.ObservedGeneration = d.Generation })
+				planes.ChangeReports(f.t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) { d.Status.ObservedGeneration = d.Generation })
 			},
 		},
 		"the cell only has indices to release, for which this must go": {
@@ -159,10 +159,14 @@ func TestUnexpected(t *testing.T) {
 				copied := f.copied("web", "another")
 				planes.Change(f.t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) {
 					d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{
-						Cells: []v1alpha.CellAssignment{{Name: f.cell.Name, Releasing: naming.Ranges([]int{0})}},
+						Cells: []v1alpha.CellAssignment{
+							{Name: f.cell.Name, Releasing: naming.Ranges([]int{0})}, {Name: "another", Indices: naming.Ranges([]int{1, 2})},
+						},
 					}
 				})
-				planes.ChangeStatus(f.t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) { d.Status.ObservedGeneration = d.Generation })
+				planes.ChangeReports(f.t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) {
+					d.Status.ObservedGeneration, d.Status.Indices = d.Generation, []v1alpha.CellIndices{{Cell: "another", Existing: "1-2"}}
+				})
 			},
 			wantRemoved: true,
 		},

@@ -131,7 +131,11 @@ func (i *Inventory) settledElsewhere(ctx context.Context, cell string, key types
 	}
 	// A cell that must release indices waits for this.
 	assigned := copied.Spec.Assignment != nil && len(naming.Assigned(copied.Spec.Assignment, cell)) > 0
-	status := &copied.Status
+	reports, err := path.ReadReports(ctx, i.APIReader, copied)
+	if err != nil {
+		return false, err
+	}
+	status := reports.Status()
 	return copied.DeletionTimestamp.IsZero() && !assigned && status.ObservedGeneration == copied.Generation &&
 		status.ReadyReplicas >= copied.Spec.DesiredReplicas(), nil
 }

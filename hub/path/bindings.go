@@ -6,8 +6,8 @@ package path
 import (
 	"context"
 	"fmt"
-	"slices"
 
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -24,7 +24,6 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
-	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // GetBinding returns the ResourceBinding of a copy, or nil before Karmada has created it.
@@ -92,25 +91,10 @@ func RefusalChanged() predicate.Predicate {
 	return onUpdate(func(before, after *workv1alpha2.ResourceBinding) bool { return Refusal(before) != Refusal(after) })
 }
 
-// DivisionChanged drops deletions, and updates that change neither the number of Instances of each cell nor, in divided
-// bindings, the indices that the cells report. Bindings must come trimmed out of the cache.
+// DivisionChanged drops deletions, and updates that do not change the number of Instances of each cell.
 func DivisionChanged() predicate.Predicate {
 	return onUpdate(func(before, after *workv1alpha2.ResourceBinding) bool {
-		return !equality.Semantic.DeepEqual(before.Spec.Clusters, after.Spec.Clusters) ||
-			(hasIndices(before) || hasIndices(after)) && !sameDivision(before.Status.AggregatedStatus, after.Status.AggregatedStatus)
-	})
-}
-
-// sameDivision reports whether the cells report the same indices and generations. The number of Ready Instances does
-// not count.
-func sameDivision(before, after []workv1alpha2.AggregatedStatusItem) bool {
-	return slices.EqualFunc(before, after, func(a, b workv1alpha2.AggregatedStatusItem) bool {
-		if a.ClusterName != b.ClusterName || sameRaw(a.Status, b.Status) {
-			return a.ClusterName == b.ClusterName
-		}
-		x, y := DecodeReport(a.Status), DecodeReport(b.Status)
-		return x != nil && y != nil && x.Generation == y.Generation && x.ObservedGeneration == y.ObservedGeneration &&
-			x.ResourceTemplateGeneration == y.ResourceTemplateGeneration && slices.Equal(x.Indices, y.Indices)
+		return !equality.Semantic.DeepEqual(before.Spec.Clusters, after.Spec.Clusters)
 	})
 }
 
@@ -126,25 +110,37 @@ func onUpdate(changed func(before, after *workv1alpha2.ResourceBinding) bool) pr
 	}
 }
 
-// SliceReports returns the cells' reports in a slice of a copy. It returns none before Karmada has a ResourceBinding of
-// this very slice, or if the slice belongs to another copy. It omits cells whose agent has not written the slice.
+// SliceReports returns the cells' reports in a slice of a copy, from the Works that carry this very slice. It returns none
+// if the slice belongs to another copy. It omits cells whose agent has not written the slice.
 func SliceReports(
 	ctx context.Context, hub client.Reader, copied *v1alpha.WorkloadDeployment, number int,
 ) ([]v1alpha.InstanceReport, error) {
+	slice := &v1alpha.InstanceSlice{}
 	name := types.NamespacedName{Namespace: copied.Namespace, Name: naming.SliceName(copied.Name, number)}
-	slice, binding := &v1alpha.InstanceSlice{}, &workv1alpha2.ResourceBinding{}
 	if err := hub.Get(ctx, name, slice); err != nil {
 		return nil, ignoreNotFound(err, "get the InstanceSlice of the hub's copy")
 	}
-	name.Name = karmadanames.GenerateBindingName(v1alpha.KindInstanceSlice, name.Name)
-	if err := hub.Get(ctx, name, binding); err != nil {
-		return nil, ignoreNotFound(err, "get the ResourceBinding of an InstanceSlice")
-	}
-	owner := metav1.GetControllerOfNoCopy(binding)
-	if owner == nil || owner.UID != slice.UID || len(slice.OwnerReferences) == 0 || slice.OwnerReferences[0].UID != copied.UID {
+	if len(slice.OwnerReferences) == 0 || slice.OwnerReferences[0].UID != copied.UID {
 		return nil, nil
 	}
-	return decodeSlices(binding.Status.AggregatedStatus), nil
+	binding, err := GetBinding(ctx, hub, client.ObjectKeyFromObject(copied))
+	if err != nil {
+		return nil, err
+	}
+	var reports []v1alpha.InstanceReport
+	for _, cell := range cellsOf(copied, binding) {
+		work := &workv1alpha1.Work{}
+		if err := hub.Get(ctx, sliceWork(cell, name), work); client.IgnoreNotFound(err) != nil {
+			return nil, fmt.Errorf("get the Work of an InstanceSlice: %w", err)
+		}
+		if sliceUIDOf(work) != slice.UID {
+			continue
+		}
+		if report, ok := sliceReport(cell, work); ok {
+			reports = append(reports, report)
+		}
+	}
+	return reports, nil
 }
 
 func ignoreNotFound(err error, doing string) error {
@@ -152,21 +148,6 @@ func ignoreNotFound(err error, doing string) error {
 		return nil
 	}
 	return fmt.Errorf("%s: %w", doing, err)
-}
-
-// decodeSlices returns the reports of cells, each with the name of its cell. It skips reports that cannot be decoded or
-// that no agent has written.
-func decodeSlices(items []workv1alpha2.AggregatedStatusItem) []v1alpha.InstanceReport {
-	var reports []v1alpha.InstanceReport
-	for i := range items {
-		if items[i].Status == nil {
-			continue
-		}
-		if report, ok := wire.DecodeSlice(items[i].ClusterName, items[i].Status.Raw); ok {
-			reports = append(reports, report)
-		}
-	}
-	return reports
 }
 
 // OfSliceBinding requests a slice that a ResourceBinding binds, by its name in the namespace of the project. It
@@ -177,21 +158,8 @@ func OfSliceBinding(hub client.Reader) func(context.Context, client.Object) []mc
 		if !ok || !isOf(binding, v1alpha.KindInstanceSlice) {
 			return nil
 		}
-		return requestBound(ctx, hub, binding)
+		return requestCopied(ctx, hub, types.NamespacedName{Namespace: binding.Namespace, Name: binding.Spec.Resource.Name})
 	}
-}
-
-// SliceReportChanged drops updates of bindings that do not change the cells' reports.
-func SliceReportChanged() predicate.Predicate {
-	return onUpdate(func(before, after *workv1alpha2.ResourceBinding) bool {
-		return !sameItems(before.Status.AggregatedStatus, after.Status.AggregatedStatus) || controllerOf(before) != controllerOf(after)
-	})
-}
-
-func sameItems(before, after []workv1alpha2.AggregatedStatusItem) bool {
-	return slices.EqualFunc(before, after, func(a, b workv1alpha2.AggregatedStatusItem) bool {
-		return a.ClusterName == b.ClusterName && sameRaw(a.Status, b.Status)
-	})
 }
 
 func controllerOf(binding *workv1alpha2.ResourceBinding) types.UID {
@@ -201,14 +169,9 @@ func controllerOf(binding *workv1alpha2.ResourceBinding) types.UID {
 	return ""
 }
 
-// trimSlice keeps the target cells and the cells' reports in the binding of a slice.
+// trimSlice keeps the owner in the binding of a slice.
 func trimSlice(binding, trimmed *workv1alpha2.ResourceBinding) {
 	trimOwner(binding, trimmed)
 	trimmed.Spec = workv1alpha2.ResourceBindingSpec{Resource: binding.Spec.Resource, RequiredBy: binding.Spec.RequiredBy}
 	trimmed.Spec.Resource.ResourceVersion = ""
-	for i := range binding.Status.AggregatedStatus {
-		item := &binding.Status.AggregatedStatus[i]
-		trimmed.Status.AggregatedStatus = append(trimmed.Status.AggregatedStatus,
-			workv1alpha2.AggregatedStatusItem{ClusterName: item.ClusterName, Status: item.Status})
-	}
 }

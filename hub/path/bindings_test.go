@@ -43,12 +43,11 @@ func TestPredicates(t *testing.T) {
 		}, false, false},
 		"another binding of the name": {func(b *workv1alpha2.ResourceBinding) { b.UID = "another" }, true, true},
 		"other replicas":              {func(b *workv1alpha2.ResourceBinding) { b.Spec.Clusters[0].Replicas = 2 }, false, true},
-		"what the only cell reports": {
-			func(b *workv1alpha2.ResourceBinding) { b.Status = reporting(map[string]string{"a": "{}"}).Status }, false, false,
+		"what a cell reports": {
+			func(b *workv1alpha2.ResourceBinding) {
+				b.Status.AggregatedStatus = []workv1alpha2.AggregatedStatusItem{{ClusterName: "a"}}
+			}, false, false,
 		},
-		"a report where Instances are divided": {func(b *workv1alpha2.ResourceBinding) {
-			b.Spec.Placement, b.Status = divided, reporting(map[string]string{"a": "{}"}).Status
-		}, false, true},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -63,24 +62,6 @@ func TestPredicates(t *testing.T) {
 				t.Errorf("DivisionChanged: %t", got)
 			}
 		})
-	}
-	for name, test := range map[string]struct {
-		after string
-		want  bool
-	}{
-		"the same":        {`{"generation":1,"indices":[{"existing":"1"}]}`, false},
-		"one more ready":  {`{"generation":1,"readyReplicas":1,"indices":[{"existing":"1"}]}`, false},
-		"an Instance":     {`{"generation":1}`, true},
-		"a generation":    {`{"generation":2,"indices":[{"existing":"1"}]}`, true},
-		"what is garbled": {`garbled`, true},
-	} {
-		update := event.UpdateEvent{
-			ObjectOld: reporting(map[string]string{"a": `{"generation":1,"indices":[{"existing":"1"}]}`, "b": "{}"}),
-			ObjectNew: reporting(map[string]string{"a": test.after, "b": "{}"}),
-		}
-		if got := DivisionChanged().Update(update); got != test.want {
-			t.Errorf("where two cells report, %s changed: %t", name, got)
-		}
 	}
 	if DivisionChanged().Delete(event.DeleteEvent{Object: newBinding("a")}) ||
 		!DivisionChanged().Create(event.CreateEvent{Object: newBinding("a")}) {

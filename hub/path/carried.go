@@ -33,7 +33,7 @@ type carried interface {
 	outdated(cell string, work *workv1alpha1.Work) *Finding
 	// away is the finding of a cell that does not answer; the deployment's own path shows it.
 	away(cell string) *Finding
-	// report judges whether the cell's report is about the object, and was collected.
+	// report judges whether the cell's report is about the object.
 	report(cell string, work *workv1alpha1.Work) *Finding
 }
 
@@ -170,7 +170,7 @@ func (d deployment) outdated(cell string, work *workv1alpha1.Work) *Finding {
 
 func (d deployment) report(cell string, work *workv1alpha1.Work) *Finding {
 	m, _ := manifestOf(work)
-	reported, collected := report(work), ReportOf(d.Binding, cell)
+	reported := report(work)
 	switch {
 	case reported == nil:
 		return found(ReportMissing, TouchCopy, d.Copied, "the cell does not report on the deployment").in(cell)
@@ -186,8 +186,6 @@ func (d deployment) report(cell string, work *workv1alpha1.Work) *Finding {
 	case reported.LacksFields():
 		return found(WorkNotApplied, ToggleWork, work,
 			"the CRD or the agent of the cell is older than the hub and lacks fields of the deployment; sending it again").in(cell)
-	case collected == nil || collected.Numbers() != reported.Numbers():
-		return found(StatusOutdated, RefreshBinding, d.Binding, "Karmada has not collected the cell's report").in(cell)
 	}
 	return nil
 }
@@ -221,17 +219,8 @@ func (s slice) misbound() *Finding {
 func (slice) outdated(string, *workv1alpha1.Work) *Finding { return nil }
 
 func (s slice) report(cell string, work *workv1alpha1.Work) *Finding {
-	reported, collected := workSliceDigest(work), ""
-	for i := range s.Binding.Status.AggregatedStatus {
-		if item := &s.Binding.Status.AggregatedStatus[i]; item.ClusterName == cell {
-			collected = sliceDigest(item.Status)
-		}
-	}
-	switch {
-	case reported == "":
+	if _, reported := sliceReport(cell, work); !reported {
 		return found(ReportMissing, ToggleWork, work, fmt.Sprintf("the cell does not report in %s", s)).in(cell)
-	case reported != collected:
-		return found(StatusOutdated, RefreshBinding, s.Binding, fmt.Sprintf("Karmada has not collected the cell's report in %s", s)).in(cell)
 	}
 	return nil
 }

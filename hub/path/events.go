@@ -13,8 +13,8 @@ import (
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 	mcbuilder "sigs.k8s.io/multicluster-runtime/pkg/builder"
 	mchandler "sigs.k8s.io/multicluster-runtime/pkg/handler"
@@ -56,7 +57,7 @@ func (e *Events) Watch(b *mcbuilder.Builder) *mcbuilder.Builder {
 	onHub := []mcbuilder.WatchesOption{mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false)}
 	return b.
 		Watches(&workv1alpha2.ResourceBinding{}, e.handle(e.OfBinding, bindingChange), onHub...).
-		Watches(&workv1alpha1.Work{}, e.handle(ofWork, workChange), onHub...).
+		Watches(&workv1alpha1.Work{}, e.handle(OfWork, workChange), onHub...).
 		Watches(&clusterv1alpha1.Cluster{}, projects.OnHubEvent(e.ofCluster), append(onHub, mcbuilder.WithPredicates(cells.HealthChanged()))...).
 		WatchesRawSource(source.TypedFunc[mcreconcile.Request](func(ctx context.Context, q queue) error {
 			e.Karmada.Subscribe(func() {
@@ -110,7 +111,8 @@ func (e *Events) handle(
 	}
 }
 
-func ofWork(_ context.Context, object client.Object) []mcreconcile.Request {
+// OfWork requests the original of the copy that a Work carries.
+func OfWork(_ context.Context, object client.Object) []mcreconcile.Request {
 	work, ok := object.(*workv1alpha1.Work)
 	if !ok {
 		return nil
@@ -129,19 +131,19 @@ func (e *Events) OfBinding(ctx context.Context, object client.Object) []mcreconc
 	if !ok || binding.Spec.Resource.Kind != v1alpha.KindWorkloadDeployment {
 		return nil
 	}
-	return requestBound(ctx, e.Hub, binding)
+	return requestCopied(ctx, e.Hub, types.NamespacedName{Namespace: binding.Namespace, Name: binding.Spec.Resource.Name})
 }
 
-// requestBound requests what a binding binds, by its name in the namespace of the project. It requests nothing if the
-// hub namespace is not in the cache: then the namespace is being deleted, or the own event of the bound object follows.
-func requestBound(ctx context.Context, hub client.Reader, binding *workv1alpha2.ResourceBinding) []mcreconcile.Request {
+// requestCopied requests an object in a hub namespace by its name in the namespace of the project. It requests nothing if
+// the hub namespace is not in the cache: then the namespace is being deleted, or the own event of the object follows.
+func requestCopied(ctx context.Context, hub client.Reader, copied types.NamespacedName) []mcreconcile.Request {
 	namespace := &corev1.Namespace{}
-	if err := hub.Get(ctx, types.NamespacedName{Name: binding.Namespace}, namespace); err != nil {
+	if err := hub.Get(ctx, types.NamespacedName{Name: copied.Namespace}, namespace); err != nil {
 		return nil
 	}
 	requests := projects.NamespaceOfCopy(ctx, namespace)
 	for i := range requests {
-		requests[i].NamespacedName = types.NamespacedName{Namespace: requests[i].Name, Name: binding.Spec.Resource.Name}
+		requests[i].NamespacedName = types.NamespacedName{Namespace: requests[i].Name, Name: copied.Name}
 	}
 	return requests
 }
@@ -185,15 +187,13 @@ func workChange(before, after client.Object) change {
 	sameManifests := slices.EqualFunc(old.Spec.Workload.Manifests, now.Spec.Workload.Manifests, func(a, b workv1alpha1.Manifest) bool {
 		return bytes.Equal(a.Raw, b.Raw)
 	})
-	sameReport := slices.EqualFunc(old.Status.ManifestStatuses, now.Status.ManifestStatuses, func(a, b workv1alpha1.ManifestStatus) bool {
-		return sameRaw(a.Status, b.Status)
-	})
 	switch {
-	case old.UID != now.UID || old.DeletionTimestamp.IsZero() != now.DeletionTimestamp.IsZero() || applied(old) && !applied(now):
+	case old.UID != now.UID || old.DeletionTimestamp.IsZero() != now.DeletionTimestamp.IsZero() || applied(old) && !applied(now),
+		!sameStatuses(old, now):
 		return changed
 	case !applied(old) && applied(now):
 		return proceeded
-	case !sameManifests || !sameReport:
+	case !sameManifests:
 		return reported
 	}
 	return nothing
@@ -210,12 +210,30 @@ func bindingChange(before, after client.Object) change {
 	case old.UID != now.UID || old.DeletionTimestamp.IsZero() != now.DeletionTimestamp.IsZero(),
 		controllerOf(old) != controllerOf(now) || old.Spec.Resource.UID != now.Spec.Resource.UID:
 		return changed
-	case !slices.Equal(old.Spec.Clusters, now.Spec.Clusters) || !sameItems(old.Status.AggregatedStatus, now.Status.AggregatedStatus):
+	case !slices.Equal(old.Spec.Clusters, now.Spec.Clusters):
 		return reported
 	}
 	return nothing
 }
 
-func sameRaw(a, b *runtime.RawExtension) bool {
-	return a == b || a != nil && b != nil && bytes.Equal(a.Raw, b.Raw)
+// sameStatuses reports whether two versions of a Work, trimmed, have the same report.
+func sameStatuses(before, after *workv1alpha1.Work) bool {
+	return equality.Semantic.DeepEqual(before.Status.ManifestStatuses, after.Status.ManifestStatuses)
+}
+
+// ReportChanged drops updates of Works in whose reports nothing has changed that counts. Neither report is nil in a call
+// of same.
+func ReportChanged(same func(before, after *Report) bool) predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, isWork := e.ObjectOld.(*workv1alpha1.Work)
+		after, stillIs := e.ObjectNew.(*workv1alpha1.Work)
+		if !isWork || !stillIs {
+			return false
+		}
+		x, y := report(before), report(after)
+		if x == nil || y == nil {
+			return x != y
+		}
+		return before.UID != after.UID || !same(x, y)
+	}}
 }

@@ -48,8 +48,6 @@ const (
 	// ReportOutdated: a cell reports on an earlier copy than the one in its Work, or its agent has not acted on the
 	// copy.
 	ReportOutdated Fault = "ReportOutdated"
-	// StatusOutdated: Karmada has not collected the report of a cell.
-	StatusOutdated Fault = "StatusOutdated"
 	// DivisionOutdated: Karmada divides another number of Instances among the cells than the copy requests.
 	DivisionOutdated Fault = "DivisionOutdated"
 	// AssignmentOutdated: the copy assigns its cells other numbers of Instances than Karmada divides.
@@ -71,7 +69,7 @@ func (f Fault) Reason() string {
 		CellNotReady: v1alpha.ReasonCellNotReady, AgentNotReady: v1alpha.ReasonAgentNotReady,
 		WorkMissing: v1alpha.ReasonNotApplied, WorkDeleting: v1alpha.ReasonNotApplied, WorkEdited: v1alpha.ReasonNotApplied,
 		WorkNotApplied: v1alpha.ReasonNotApplied,
-		WorkOutdated:   v1alpha.ReasonReportOutdated, ReportOutdated: v1alpha.ReasonReportOutdated, StatusOutdated: v1alpha.ReasonReportOutdated,
+		WorkOutdated:   v1alpha.ReasonReportOutdated, ReportOutdated: v1alpha.ReasonReportOutdated,
 		ReportMissing: v1alpha.ReasonNoReport, CopyMissing: v1alpha.ReasonNotPropagated,
 	}[f]
 }
@@ -86,8 +84,7 @@ const (
 	NoRepair Repair = iota
 	// TouchCopy annotates the copy: Karmada propagates the copy to the cells again.
 	TouchCopy
-	// RefreshBinding records the present copy in the binding's spec.resource: Karmada recreates its Works and collects
-	// its status again.
+	// RefreshBinding records the present copy in the binding's spec.resource: Karmada recreates its Works.
 	RefreshBinding
 	// AdoptBinding transfers the binding, with its running Instances, to the present copy.
 	AdoptBinding

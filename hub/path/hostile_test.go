@@ -9,10 +9,10 @@ import (
 	"strings"
 	"testing"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 // FuzzReport reads a cell's report: the length of the report bounds the memory, and the kept part is not longer than
@@ -31,18 +31,16 @@ func FuzzReport(f *testing.F) {
 	} {
 		f.Add([]byte(report))
 	}
-	copied := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web", Generation: 5}}
 	f.Fuzz(func(t *testing.T, raw []byte) {
-		binding := reporting(map[string]string{"a": string(raw), "b": ""})
+		copied := reporting(t, nil).copied
+		work := planes.WorkOf(t, copied, "a")
+		work.Status.ManifestStatuses = []workv1alpha1.ManifestStatus{{Status: &runtime.RawExtension{Raw: raw}}}
 		var before, after goruntime.MemStats
-		var kept any
 		goruntime.ReadMemStats(&before)
-		trimmed, err := TrimBinding(binding)
-		if err != nil {
-			t.Fatal(err)
-		}
-		kept = trimmed
-		released := !MayRun(binding, copied, "a", 1)
+		kept := trimmed(t, work)
+		reports := ReportsIn(copied, newBinding("a"), map[string]*workv1alpha1.Work{"a": kept})
+		released := !reports.MayRun("a", 1)
+		_ = reports.Status()
 		goruntime.ReadMemStats(&after)
 		goruntime.KeepAlive(kept)
 		const perByte, constant = 256, 1 << 20
@@ -83,16 +81,16 @@ func proves(raw []byte) bool {
 
 // TestReportTooLarge: a report that is larger than any agent's confirms nothing.
 func TestReportTooLarge(t *testing.T) {
-	copied := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web", Generation: 5}}
 	const current = `{"generation":2,"observedGeneration":2,"resourceTemplateGeneration":5`
 	for name, report := range map[string]string{
 		"indices twice": current + `,"indices":[{"existing":"0"},{"existing":"2"}]}`,
 		"a long text":   current + `,"indices":[{"existing":"` + strings.Repeat("0,", 20000) + `"}]}`,
+		"a long report": current + `,"selector":"` + strings.Repeat("0", maxReport) + `","indices":[{"existing":"0"}]}`,
 	} {
-		if !MayRun(trimBinding(t, reporting(map[string]string{"a": report, "b": ""})), copied, "a", 1) {
+		if !reporting(t, map[string]string{"a": report, "b": ""}).MayRun("a", 1) {
 			t.Errorf("%s: the index is released", name)
 		}
-		if DecodeReport(&runtime.RawExtension{Raw: []byte(report)}) != nil {
+		if read := DecodeReport(&runtime.RawExtension{Raw: []byte(report)}); read != nil && len(read.Indices) > 0 {
 			t.Errorf("%s: it is read", name)
 		}
 	}

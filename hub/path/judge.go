@@ -47,11 +47,7 @@ func judge(w *Row) []Finding {
 		// Karmada cannot repair lost cells, and they are known for certain.
 		return append([]Finding{*fault}, w.lostCells()...)
 	}
-	findings := w.cells(deployment{w})
-	if len(findings) == 0 {
-		findings = appendFound(findings, w.aggregation())
-	}
-	findings = appendFound(findings, w.division())
+	findings := appendFound(w.cells(deployment{w}), w.division())
 	return slices.Concat(findings, w.orphans(), w.lostLeavers())
 }
 
@@ -151,31 +147,6 @@ func (w *Row) readySince(name string, at metav1.Time) time.Time {
 	return at.Time
 }
 
-// aggregation judges whether the status of the copy matches the reports of all its cells. A Ready cell that the binding
-// does not name has no Instance to report once its report is gone.
-func (w *Row) aggregation() *Finding {
-	var ready int32
-	reports := 0
-	owners := w.owners()
-	for _, cell := range owners {
-		reported := ReportOf(w.Binding, cell)
-		if reported == nil && (w.leaves(cell) || !names(w.Binding, cell) && w.Cells.Ready(cell)) {
-			continue
-		}
-		if reported == nil || reported.ResourceTemplateGeneration != w.Copied.Generation || reported.ObservedGeneration != reported.Generation {
-			return nil
-		}
-		ready += reported.ReadyReplicas
-		reports++
-	}
-	// Without a report, no generation was observed.
-	observed := reports == 0 || w.Copied.Status.ObservedGeneration == w.Copied.Generation
-	if len(owners) == 0 || observed && w.Copied.Status.ReadyReplicas == ready {
-		return nil
-	}
-	return found(StatusOutdated, RefreshBinding, w.Binding, "Karmada has not aggregated the reports of the cells")
-}
-
 // division judges whether Karmada divides the Instances that the copy requests, and the copy assigns them as Karmada
 // divides them. Instances that Karmada refuses to divide are no fault of the path.
 func (w *Row) division() *Finding {
@@ -220,23 +191,6 @@ func (w *Row) assigned(cell string) int32 {
 		}
 	}
 	return count
-}
-
-// leaves reports whether a cell has only indices to release: Karmada drops its report with its Work.
-func (w *Row) leaves(cell string) bool {
-	return w.Copied.Spec.Assignment != nil && len(naming.Assigned(w.Copied.Spec.Assignment, cell)) == 0
-}
-
-// owners returns the cells whose reports make up the status of the copy.
-func (w *Row) owners() []string {
-	if w.Copied.Spec.Assignment == nil {
-		return w.targets()
-	}
-	var cells []string
-	for i := range w.Copied.Spec.Assignment.Cells {
-		cells = append(cells, w.Copied.Spec.Assignment.Cells[i].Name)
-	}
-	return cells
 }
 
 // orphans returns findings for the Works of Ready cells that the binding does not name.

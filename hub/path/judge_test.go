@@ -92,7 +92,6 @@ func newRow(t *testing.T) *Row {
 		{Name: "a", Indices: naming.Ranges([]int{0, 1})}, {Name: "b", Indices: naming.Ranges([]int{2, 3})},
 	}}
 	copied.Spec.Replicas = new(int32(4))
-	copied.Status.ObservedGeneration, copied.Status.ReadyReplicas = 7, 2
 	w := &Row{Subject: Subject{Copied: copied}, Works: map[string]*workv1alpha1.Work{}}
 	binding := planes.BindingOf(copied)
 	binding.Spec.Placement = &policyv1alpha1.Placement{ReplicaScheduling: &policyv1alpha1.ReplicaSchedulingStrategy{
@@ -100,8 +99,6 @@ func newRow(t *testing.T) *Row {
 	}}
 	for _, cell := range []string{"a", "b"} {
 		binding.Spec.Clusters = append(binding.Spec.Clusters, workv1alpha2.TargetCluster{Name: cell, Replicas: 2})
-		binding.Status.AggregatedStatus = append(binding.Status.AggregatedStatus,
-			workv1alpha2.AggregatedStatusItem{ClusterName: cell, Status: raw(report7)})
 		work := planes.WorkOf(t, copied, cell)
 		work.Status.Conditions = []metav1.Condition{{Type: workv1alpha1.WorkApplied, Status: metav1.ConditionTrue}}
 		work.Status.ManifestStatuses = []workv1alpha1.ManifestStatus{{Status: raw(report7)}}
@@ -177,19 +174,6 @@ func TestJudge(t *testing.T) {
 				w.Binding.Spec.Clusters, w.Works = nil, nil
 				w.schedule(metav1.ConditionTrue)
 			}, want: []string{"NotScheduled//2"},
-		},
-		"a binding that names no cell, and a status that counts Instances": {
-			change: func(_ *testing.T, w *Row) {
-				w.Binding.Spec.Clusters, w.Works, w.Binding.Status.AggregatedStatus = nil, nil, nil
-				w.schedule(metav1.ConditionFalse)
-			}, want: []string{"StatusOutdated//2"},
-		},
-		"a binding that names no cell, and a status that counts none": {
-			change: func(_ *testing.T, w *Row) {
-				w.Binding.Spec.Clusters, w.Works, w.Binding.Status.AggregatedStatus = nil, nil, nil
-				w.Copied.Status.ObservedGeneration, w.Copied.Status.ReadyReplicas = 6, 0
-				w.schedule(metav1.ConditionFalse)
-			},
 		},
 		"a binding that nothing is to run for": {
 			change: func(_ *testing.T, w *Row) {
@@ -276,18 +260,9 @@ func TestJudge(t *testing.T) {
 		},
 		"a report of a cell that lacks fields": {
 			change: func(_ *testing.T, w *Row) {
-				lacking := strings.Replace(report7, "{", `{"conditions":[{"type":"SpecReceived","status":"False"}],`, 1)
+				lacking := strings.Replace(report7, "{", `{"conditions":[{"type":"SpecReceived","status":"False","reason":"Test","lastTransitionTime":"2026-01-01T00:00:00Z"}],`, 1)
 				w.Works["a"].Status.ManifestStatuses[0].Status = raw(lacking)
 			}, want: []string{"WorkNotApplied/a/5"}, wantSays: "lacks fields",
-		},
-		"a report that was not collected": {
-			change: func(_ *testing.T, w *Row) { w.Binding.Status.AggregatedStatus[0].Status = raw("{}") }, want: []string{"StatusOutdated/a/2"},
-		},
-		"reports that were not summed up": {
-			change: func(_ *testing.T, w *Row) { w.Copied.Status.ReadyReplicas = 1 }, want: []string{"StatusOutdated//2"},
-		},
-		"a generation that was not summed up": {
-			change: func(_ *testing.T, w *Row) { w.Copied.Status.ObservedGeneration = 6 }, want: []string{"StatusOutdated//2"},
 		},
 		"a division of another number": {
 			change: func(_ *testing.T, w *Row) { w.Binding.Spec.Clusters[1].Replicas = 1 },
@@ -302,7 +277,6 @@ func TestJudge(t *testing.T) {
 		"a division that is not assigned": {
 			change: func(t *testing.T, w *Row) {
 				w.Copied.Spec.Assignment.Cells = w.Copied.Spec.Assignment.Cells[:1]
-				w.Copied.Status.ReadyReplicas = 1
 				workAnew(t, w)
 			}, want: []string{"AssignmentOutdated//1"},
 		},

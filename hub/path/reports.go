@@ -4,179 +4,33 @@
 package path
 
 import (
-	"encoding/json"
+	"context"
+	"fmt"
+	"maps"
 	"slices"
 
-	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
-// Report is the part of a cell's report that the controllers read. The fields are the interpreter's.
-type Report struct {
-	// Generation is the generation of the deployment in the cell, and ObservedGeneration the one that its agent has
-	// acted on.
-	Generation         int64 `json:"generation,omitempty"`
-	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// ResourceTemplateGeneration is the generation of the copy that the deployment in the cell was written from.
-	ResourceTemplateGeneration int64 `json:"resourceTemplateGeneration,omitempty"`
-	// Replicas and ReadyReplicas are the numbers of Instances that exist, and that are Ready.
-	Replicas      int32 `json:"replicas,omitempty"`
-	ReadyReplicas int32 `json:"readyReplicas,omitempty"`
-	// Conditions hold Suspended, while the project is suspended, and SpecReceived, while the cell lacks fields.
-	Conditions []ReportedCondition `json:"conditions,omitempty"`
-	// Indices are the indices of existing Instances. A trimmed report has them only if the binding divides them among
-	// cells.
-	Indices []ReportedIndices `json:"indices,omitempty"`
-}
+// Report is a cell's report of a copy, as Karmada keeps it in the Work for the cell. It is shared with the cache and must
+// not be changed.
+type Report struct{ wire.CellReport }
 
-// ReportedIndices are the indices of Instances in a Report.
-type ReportedIndices struct {
-	// Existing are the indices that exist, in the format of naming.Parse.
-	Existing string `json:"existing,omitempty"`
-}
-
-// ReportedCondition is a condition in a Report.
-type ReportedCondition struct {
-	// Type of the condition.
-	Type string `json:"type"`
-	// Status of the condition.
-	Status metav1.ConditionStatus `json:"status"`
-}
-
-// Suspended reports whether the cell confirms that nothing of the deployment runs there, because its project is
-// suspended.
-func (r *Report) Suspended() bool {
-	return slices.Contains(r.Conditions, ReportedCondition{v1alpha.ConditionSuspended, metav1.ConditionTrue})
-}
-
-// LacksFields reports whether the cell lacks fields of the deployment.
-func (r *Report) LacksFields() bool {
-	return slices.Contains(r.Conditions, ReportedCondition{v1alpha.ConditionSpecReceived, metav1.ConditionFalse})
-}
-
-// Numbers returns the report without the indices, comparable with ==. A confirmed suspension counts 1, and missing
-// fields 2.
-func (r *Report) Numbers() [6]int64 {
-	var says int64
-	if r.Suspended() {
-		says++
-	}
-	if r.LacksFields() {
-		says += 2
-	}
-	return [6]int64{r.Generation, r.ObservedGeneration, r.ResourceTemplateGeneration, int64(r.Replicas), int64(r.ReadyReplicas), says}
-}
-
-// divided is the placement of every trimmed binding that divides its replicas. All share it.
-var divided = &policyv1alpha1.Placement{
-	ReplicaScheduling: &policyv1alpha1.ReplicaSchedulingStrategy{ReplicaSchedulingType: policyv1alpha1.ReplicaSchedulingTypeDivided},
-}
-
-// TrimBinding is a cache transform that keeps the parts of a ResourceBinding that the controllers read. Whole ones
-// would hold the status of every deployment in memory a second time.
-func TrimBinding(object any) (any, error) {
-	binding, ok := object.(*workv1alpha2.ResourceBinding)
-	if !ok {
-		return object, nil
-	}
-	trimmed := &workv1alpha2.ResourceBinding{ObjectMeta: metav1.ObjectMeta{
-		Namespace: binding.Namespace, Name: binding.Name, UID: binding.UID, ResourceVersion: binding.ResourceVersion,
-	}}
-	switch {
-	case client.ObjectKeyFromObject(binding) == cells.Binding:
-		trimmed.Spec = workv1alpha2.ResourceBindingSpec{Resource: binding.Spec.Resource, Clusters: binding.Spec.Clusters}
-		trimmed.Status.AggregatedStatus = binding.Status.AggregatedStatus
-	case isOf(binding, v1alpha.KindWorkloadDeployment):
-		trimOurs(binding, trimmed)
-	case isOf(binding, v1alpha.KindInstanceSlice):
-		trimSlice(binding, trimmed)
-	case IsOfData(binding):
-		trimmed.DeletionTimestamp, trimmed.Spec.Resource = binding.DeletionTimestamp, binding.Spec.Resource
-	}
-	return trimmed, nil
-}
-
-// trimOurs keeps the target cells, the owner and the cells' reports in the binding of a WorkloadDeployment.
-func trimOurs(binding, trimmed *workv1alpha2.ResourceBinding) {
-	trimOwner(binding, trimmed)
-	trimmed.Spec = workv1alpha2.ResourceBindingSpec{Resource: binding.Spec.Resource, Clusters: binding.Spec.Clusters}
-	trimmed.Spec.Resource.ResourceVersion = ""
-	for i := range binding.Spec.GracefulEvictionTasks {
-		trimmed.Spec.GracefulEvictionTasks = append(trimmed.Spec.GracefulEvictionTasks,
-			workv1alpha2.GracefulEvictionTask{FromCluster: binding.Spec.GracefulEvictionTasks[i].FromCluster})
-	}
-	if IsDivided(binding) {
-		trimmed.Spec.Placement = divided
-	}
-	for _, condition := range binding.Status.Conditions {
-		if condition.Type == workv1alpha2.Scheduled {
-			trimmed.Status.Conditions = []metav1.Condition{condition}
-		}
-	}
-	trimmed.Status.SchedulerObservedAffinityName = binding.Status.SchedulerObservedAffinityName
-	trimmed.Status.AggregatedStatus = trimReports(binding.Status.AggregatedStatus, hasIndices(binding))
-}
-
-// trimOwner keeps the owner of a binding, and the time of its deletion.
-func trimOwner(binding, trimmed *workv1alpha2.ResourceBinding) {
-	trimmed.DeletionTimestamp = binding.DeletionTimestamp
-	if owner := metav1.GetControllerOfNoCopy(binding); owner != nil {
-		trimmed.OwnerReferences = []metav1.OwnerReference{{UID: owner.UID, Controller: owner.Controller}}
-	}
-}
-
-// IsDivided reports whether the replicas of a binding, trimmed or not, are divided among several cells.
-func IsDivided(binding *workv1alpha2.ResourceBinding) bool {
-	placement := binding.Spec.Placement
-	return placement != nil && placement.ReplicaSchedulingType() == policyv1alpha1.ReplicaSchedulingTypeDivided
-}
-
-// hasIndices reports whether the reports of a binding, trimmed or not, have the indices of Instances. In a binding that
-// is not divided, no cell waits for another to release an index.
-func hasIndices(binding *workv1alpha2.ResourceBinding) bool {
-	return IsDivided(binding) || len(binding.Status.AggregatedStatus) > 1
-}
-
-// trimReports drops a report that cannot be decoded: it confirms nothing.
-func trimReports(items []workv1alpha2.AggregatedStatusItem, indices bool) []workv1alpha2.AggregatedStatusItem {
-	var result []workv1alpha2.AggregatedStatusItem
-	for i := range items {
-		result = append(result, workv1alpha2.AggregatedStatusItem{
-			ClusterName: items[i].ClusterName, Applied: items[i].Applied, Status: TrimReport(items[i].Status, indices),
-		})
-	}
-	return result
-}
-
-// TrimReport reduces a cell's status to a Report, with or without the indices of Instances. It returns nil if the
-// status is no report.
-func TrimReport(status *runtime.RawExtension, indices bool) *runtime.RawExtension {
-	read := decodeNumbers
-	if indices {
-		read = DecodeReport
-	}
-	decoded := read(status)
-	if decoded == nil {
-		return nil
-	}
-	// Numbers and strings always encode.
-	raw, _ := json.Marshal(decoded)
-	return &runtime.RawExtension{Raw: raw}
-}
-
-// maxIndices is the longest list of indices, as text, that an agent reports.
-const maxIndices = 32768
-
-// lists bounds the lists of a report with faults. Two lists of indices are one more than an agent reports.
-var lists = wire.Lists{Most: 64, Named: map[string]int{"indices": 2}, OfType: 64}
+// maxReport is the longest report that is read, in bytes. Reports of agents are a few KiB; the longest are of Instances
+// that all have failed in different ways.
+const maxReport = 512 << 10
 
 // Numbers in place of generations that cannot be read. They equal no other generation, so that they confirm nothing.
 const (
@@ -187,106 +41,189 @@ const (
 // DecodeReport decodes a cell's report; nil: it is no report. A field of a wrong type costs that field and no other, as
 // in the interpreter. A report larger than an agent writes confirms nothing.
 func DecodeReport(status *runtime.RawExtension) *Report {
-	decoded := &Report{}
-	if !unmarshal(status, decoded) {
-		decoded = repaired(status)
-	}
-	if decoded == nil || len(decoded.Indices) > 1 || len(decoded.Indices) == 1 && len(decoded.Indices[0].Existing) > maxIndices {
+	if status == nil {
 		return nil
 	}
-	return decoded.trimmed()
-}
-
-// decodeNumbers is DecodeReport without the indices, which are most of a report: they are only skipped.
-func decodeNumbers(status *runtime.RawExtension) *Report {
-	decoded := &struct {
-		*Report
-		Indices skipped `json:"indices"`
-	}{Report: &Report{}}
-	if !unmarshal(status, decoded) {
-		decoded.Report = repaired(status)
+	if decoded, ok := status.Object.(*Report); ok {
+		return decoded
 	}
-	if decoded.Report == nil {
+	if len(status.Raw) > maxReport {
 		return nil
 	}
-	decoded.Report.Indices = nil
-	return decoded.trimmed()
-}
-
-// repaired decodes a report that has fields of wrong types; nil: it is no report.
-func repaired(status *runtime.RawExtension) *Report {
-	if isEmpty(status) {
+	decoded := wire.DecodeReport(status.Raw)
+	if decoded == nil || decoded.Faults[wire.WholeStatus] || decoded.Cut {
 		return nil
 	}
-	decoded, faults := wire.Report[Report](status.Raw, lists)
-	if faults[wire.WholeStatus] {
-		return nil
-	}
-	if faults["generation"] {
+	if decoded.Faults["generation"] {
 		decoded.Generation = noGeneration
 	}
-	if faults["observedGeneration"] {
+	if decoded.Faults["observedGeneration"] {
 		decoded.ObservedGeneration = noObservedGeneration
 	}
-	if faults["indices.existing"] {
-		decoded.Indices = nil
-	}
-	return &decoded
+	return &Report{*decoded}
 }
 
-// trimmed returns the report with the conditions that the controllers read, one of each type.
-func (r *Report) trimmed() *Report {
-	var kept []ReportedCondition
-	for _, condition := range r.Conditions {
-		read := condition.Type == v1alpha.ConditionSuspended || condition.Type == v1alpha.ConditionSpecReceived
-		if read && !slices.ContainsFunc(kept, func(c ReportedCondition) bool { return c.Type == condition.Type }) {
-			kept = append(kept, condition)
+// GetObjectKind returns an empty kind: a report is an object only so that a Work in the cache can have it, decoded once.
+func (*Report) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
+
+// DeepCopyObject returns a copy.
+func (r *Report) DeepCopyObject() runtime.Object {
+	copied := *r
+	copied.WorkloadDeploymentStatus = *r.WorkloadDeploymentStatus.DeepCopy()
+	copied.Faults = maps.Clone(r.Faults)
+	return &copied
+}
+
+// Suspended reports whether the cell confirms that nothing of the deployment runs there, because its project is
+// suspended.
+func (r *Report) Suspended() bool {
+	return meta.IsStatusConditionTrue(r.Conditions, v1alpha.ConditionSuspended)
+}
+
+// LacksFields reports whether the cell lacks fields of the deployment.
+func (r *Report) LacksFields() bool {
+	return meta.IsStatusConditionFalse(r.Conditions, v1alpha.ConditionSpecReceived)
+}
+
+// Facts are the facts about the Instances of the cell.
+func (r *Report) Facts() v1alpha.CellIndices {
+	if len(r.Indices) == 0 {
+		return v1alpha.CellIndices{}
+	}
+	return r.Indices[0]
+}
+
+// SameGenerations reports whether two reports are about the same generations of the copy and of the deployment in the
+// cell.
+func (r *Report) SameGenerations(other *Report) bool {
+	return r.Generation == other.Generation && r.ObservedGeneration == other.ObservedGeneration &&
+		r.ResourceTemplateGeneration == other.ResourceTemplateGeneration
+}
+
+// actsOn reports whether the agent of the cell has acted on the present copy.
+func (r *Report) actsOn(copied *v1alpha.WorkloadDeployment) bool {
+	return r.ResourceTemplateGeneration == copied.Generation && r.ObservedGeneration == r.Generation
+}
+
+// Reports are the reports of the cells of a copy, from the Works that Karmada keeps for them. Karmada also writes them
+// into the binding and, aggregated, into the status of the copy, which takes two more writes and can fail for all cells
+// because of one: nothing reads these.
+type Reports struct {
+	// Binding is the binding of the copy; nil before Karmada has created it.
+	Binding *workv1alpha2.ResourceBinding
+
+	copied *v1alpha.WorkloadDeployment
+	// works are the Works that carry the copy, by cell.
+	works map[string]*workv1alpha1.Work
+	// sent: a cell has, or may have, the deployment, of this copy or of an earlier one.
+	sent bool
+}
+
+// ReadReports reads the reports of the cells that a copy assigns Instances to, and that Karmada has bound it to. hub may
+// be a cache, or an API server.
+func ReadReports(ctx context.Context, hub client.Reader, copied *v1alpha.WorkloadDeployment) (*Reports, error) {
+	binding, err := GetBinding(ctx, hub, client.ObjectKeyFromObject(copied))
+	if err != nil {
+		return nil, err
+	}
+	works := map[string]*workv1alpha1.Work{}
+	for _, cell := range cellsOf(copied, binding) {
+		work := &workv1alpha1.Work{}
+		key := types.NamespacedName{
+			Namespace: karmadanames.GenerateExecutionSpaceName(cell),
+			Name:      karmadanames.GenerateWorkName(v1alpha.KindWorkloadDeployment, copied.Name, copied.Namespace),
+		}
+		if err := hub.Get(ctx, key, work); client.IgnoreNotFound(err) != nil {
+			return nil, fmt.Errorf("get Work %s: %w", key, err)
+		} else if err == nil {
+			works[cell] = work
 		}
 	}
-	r.Conditions = kept
+	return ReportsIn(copied, binding, works), nil
+}
+
+// ReportsIn returns the reports on a copy in Works, which have its name, by cell. binding may be nil.
+func ReportsIn(
+	copied *v1alpha.WorkloadDeployment, binding *workv1alpha2.ResourceBinding, works map[string]*workv1alpha1.Work,
+) *Reports {
+	r := &Reports{Binding: binding, copied: copied, works: map[string]*workv1alpha1.Work{}, sent: len(works) > 0}
+	for cell, work := range works {
+		if carries(work, copied) {
+			r.works[cell] = work
+		}
+	}
 	return r
 }
 
-// skipped is JSON that is not decoded.
-type skipped struct{}
-
-// UnmarshalJSON ignores its input.
-func (*skipped) UnmarshalJSON([]byte) error { return nil }
-
-func isEmpty(status *runtime.RawExtension) bool {
-	return status == nil || len(status.Raw) == 0 || string(status.Raw) == "null"
+// cellsOf returns the cells of the assignment and of the binding, which may be nil, sorted.
+func cellsOf(copied *v1alpha.WorkloadDeployment, binding *workv1alpha2.ResourceBinding) []string {
+	var names []string
+	if copied.Spec.Assignment != nil {
+		for i := range copied.Spec.Assignment.Cells {
+			names = append(names, copied.Spec.Assignment.Cells[i].Name)
+		}
+	}
+	if binding != nil {
+		for i := range binding.Spec.Clusters {
+			names = append(names, binding.Spec.Clusters[i].Name)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
 }
 
-func unmarshal(status *runtime.RawExtension, into any) bool {
-	return !isEmpty(status) && json.Unmarshal(status.Raw, into) == nil
+// carries reports whether Karmada has made a Work from this very copy, and keeps it: the reports in other Works of the
+// name are about an earlier copy, and in a Work that is being deleted about a deployment that the cell is losing.
+func carries(work *workv1alpha1.Work, copied *v1alpha.WorkloadDeployment) bool {
+	m, ours := manifestOf(work)
+	return ours && work.DeletionTimestamp.IsZero() && m.Metadata.Annotations.TemplateUID == string(copied.UID)
+}
+
+// Report returns the report of a cell on the present copy; nil: it has none.
+func (w *Row) Report(cell string) *Report {
+	if work := w.Works[cell]; work != nil && w.Copied != nil && carries(work, w.Copied) {
+		return report(work)
+	}
+	return nil
+}
+
+// Of returns the report of a cell; nil: it has not reported.
+func (r *Reports) Of(cell string) *Report {
+	if work := r.works[cell]; work != nil {
+		return report(work)
+	}
+	return nil
+}
+
+// Status is the status that the cells report together. It is empty, without a generation, while no cell has reported:
+// this is no evidence about Instances, unless Karmada has removed the deployment from all cells.
+func (r *Reports) Status() v1alpha.WorkloadDeploymentStatus {
+	onHub := *r.copied
+	onHub.Status = v1alpha.WorkloadDeploymentStatus{}
+	var items []wire.CellStatus
+	for _, cell := range slices.Sorted(maps.Keys(r.works)) {
+		item := wire.CellStatus{Cell: cell}
+		if found := r.Of(cell); found != nil {
+			item.Report = &found.CellReport
+		}
+		items = append(items, item)
+	}
+	return *wire.AggregateStatus(&onHub, items, metav1.Time{})
+}
+
+// Nowhere reports whether Karmada has removed the deployment from all cells, because its scheduler has found none.
+func (r *Reports) Nowhere() bool {
+	return r.Binding != nil && len(r.Binding.Spec.Clusters) == 0 && !r.sent && Refusal(r.Binding) != "" &&
+		r.Binding.Spec.Resource.UID == r.copied.UID
 }
 
 // MayRun reports whether a cell may still run the Instance at an index that the assignment has removed from it. The
 // cell may until it reports that it has acted on the newest copy and has no such Instance: a report without indices is
-// no proof. binding may be nil.
-func MayRun(binding *workv1alpha2.ResourceBinding, copied *v1alpha.WorkloadDeployment, cell string, index int) bool {
-	found := ReportOf(binding, cell)
-	if found == nil || !hasIndices(binding) || len(found.Indices) == 0 ||
-		found.ResourceTemplateGeneration != copied.Generation || found.ObservedGeneration != found.Generation {
+// no proof.
+func (r *Reports) MayRun(cell string, index int) bool {
+	found := r.Of(cell)
+	if found == nil || len(found.Indices) == 0 || !found.actsOn(r.copied) {
 		return true
 	}
-	return found.has(index)
-}
-
-// has reports whether the cell has the Instance at an index.
-func (r *Report) has(index int) bool {
-	return slices.ContainsFunc(r.Indices, func(of ReportedIndices) bool { return naming.Contains(of.Existing, index) })
-}
-
-// ReportOf returns a cell's report of a deployment, or nil. binding may be nil.
-func ReportOf(binding *workv1alpha2.ResourceBinding, cell string) *Report {
-	if binding == nil {
-		return nil
-	}
-	for i := range binding.Status.AggregatedStatus {
-		if binding.Status.AggregatedStatus[i].ClusterName == cell {
-			return DecodeReport(binding.Status.AggregatedStatus[i].Status)
-		}
-	}
-	return nil
+	return naming.Contains(found.Indices[0].Existing, index)
 }

@@ -4,9 +4,7 @@
 package path
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -15,12 +13,15 @@ import (
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // Slice is an InstanceSlice of a deployment.
@@ -117,10 +118,7 @@ func (w *Row) loadSliceWorks(ctx context.Context, hub client.Reader, namespace s
 	}
 	for _, cell := range (slice{w}).targets() {
 		work := &workv1alpha1.Work{}
-		key := types.NamespacedName{
-			Namespace: karmadanames.GenerateExecutionSpaceName(cell),
-			Name:      karmadanames.GenerateWorkName(v1alpha.KindInstanceSlice, w.Slice.Name, namespace),
-		}
+		key := sliceWork(cell, types.NamespacedName{Namespace: namespace, Name: w.Slice.Name})
 		if err := hub.Get(ctx, key, work); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("get Work %s: %w", key, err)
 		} else if err == nil {
@@ -151,52 +149,75 @@ func (s *Slice) judge(w *Row) []Finding {
 	return findings
 }
 
-// sliceDigest returns a digest of the cell's report in a slice; "": no report.
-func sliceDigest(status *runtime.RawExtension) string {
-	read := &v1alpha.InstanceSliceStatus{}
-	if status == nil || json.Unmarshal(status.Raw, read) != nil || read.ObservedGeneration == 0 {
-		return ""
+// sliceWork is the name of Karmada's Work of a slice for a cell.
+func sliceWork(cell string, slice types.NamespacedName) types.NamespacedName {
+	return types.NamespacedName{
+		Namespace: karmadanames.GenerateExecutionSpaceName(cell),
+		Name:      karmadanames.GenerateWorkName(v1alpha.KindInstanceSlice, slice.Name, slice.Namespace),
 	}
-	// The value was decoded from JSON, so it encodes.
-	encoded, _ := json.Marshal(read)
-	return hashOf(encoded)
 }
 
-// workSliceDigest returns the digest of the report that Karmada has collected into the Work of a slice, trimmed or not.
-func workSliceDigest(work *workv1alpha1.Work) string {
+// sliceReport returns the report of a cell in the Work of a slice; false: its agent has not written any.
+func sliceReport(cell string, work *workv1alpha1.Work) (v1alpha.InstanceReport, bool) {
 	if len(work.Status.ManifestStatuses) == 0 || work.Status.ManifestStatuses[0].Status == nil {
+		return v1alpha.InstanceReport{}, false
+	}
+	return wire.DecodeSlice(cell, work.Status.ManifestStatuses[0].Status.Raw)
+}
+
+// sliceOf returns the manifest of the Work of a slice, trimmed or not.
+func sliceOf(work *workv1alpha1.Work) (manifest, bool) {
+	return manifestOfKind(work, v1alpha.KindInstanceSlice)
+}
+
+// sliceUIDOf returns the UID of the slice that a Work was made from; "": it carries none.
+func sliceUIDOf(work *workv1alpha1.Work) types.UID {
+	m, ours := sliceOf(work)
+	if !ours {
 		return ""
 	}
-	var digest string
-	if json.Unmarshal(work.Status.ManifestStatuses[0].Status.Raw, &digest) == nil {
-		return digest
-	}
-	return sliceDigest(work.Status.ManifestStatuses[0].Status)
+	return types.UID(m.Metadata.Annotations.TemplateUID)
 }
 
-// carriesSlice reports whether the manifest of a Work is an InstanceSlice.
-func carriesSlice(work *workv1alpha1.Work) bool {
-	if len(work.Spec.Workload.Manifests) != 1 {
-		return false
+// OfSliceWork requests the slice that a Work carries, by its name in the namespace of the project. It requests nothing if
+// the Work carries another kind.
+func OfSliceWork(hub client.Reader) func(context.Context, client.Object) []mcreconcile.Request {
+	return func(ctx context.Context, changed client.Object) []mcreconcile.Request {
+		work, ok := changed.(*workv1alpha1.Work)
+		if !ok {
+			return nil
+		}
+		m, ours := sliceOf(work)
+		if !ours {
+			return nil
+		}
+		return requestCopied(ctx, hub, types.NamespacedName{Namespace: m.Metadata.Namespace, Name: m.Metadata.Name})
 	}
-	raw, kind := work.Spec.Workload.Manifests[0].Raw, metav1.TypeMeta{}
-	return bytes.Contains(raw, []byte(v1alpha.KindInstanceSlice)) && json.Unmarshal(raw, &kind) == nil &&
-		kind.Kind == v1alpha.KindInstanceSlice && kind.APIVersion == v1alpha.GroupVersion.String()
 }
 
-// trimSliceWork keeps the fields that Judge reads in the Work of a slice, and a digest of the report.
-func trimSliceWork(work, trimmed *workv1alpha1.Work) {
+// SliceReportChanged drops updates of Works that change neither the report of the cell nor the slice that it is about.
+func SliceReportChanged() predicate.Predicate {
+	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
+		before, isWork := e.ObjectOld.(*workv1alpha1.Work)
+		after, stillIs := e.ObjectNew.(*workv1alpha1.Work)
+		return isWork && stillIs && (!sameStatuses(before, after) || sliceUIDOf(before) != sliceUIDOf(after))
+	}}
+}
+
+// trimSliceWork keeps the fields that Judge reads in the Work of a slice, and the report.
+func trimSliceWork(work, trimmed *workv1alpha1.Work, m *manifest) {
 	trimmed.DeletionTimestamp = work.DeletionTimestamp
-	trimmed.Spec.Workload.Manifests = []workv1alpha1.Manifest{{RawExtension: runtime.RawExtension{
-		Raw: fmt.Appendf(nil, `{"apiVersion":%q,"kind":%q}`, v1alpha.GroupVersion.String(), v1alpha.KindInstanceSlice),
-	}}}
+	trimManifest(trimmed, m)
 	for _, condition := range work.Status.Conditions {
 		if condition.Type == workv1alpha1.WorkApplied {
 			condition.Message = ""
 			trimmed.Status.Conditions = []metav1.Condition{condition}
 		}
 	}
-	if digest := workSliceDigest(work); digest != "" {
-		trimmed.Status.ManifestStatuses = []workv1alpha1.ManifestStatus{{Status: &runtime.RawExtension{Raw: fmt.Appendf(nil, "%q", digest)}}}
+	if len(work.Status.ManifestStatuses) == 0 || work.Status.ManifestStatuses[0].Status == nil {
+		return
+	}
+	if status := work.Status.ManifestStatuses[0].Status; len(status.Raw) <= maxReport {
+		trimmed.Status.ManifestStatuses = []workv1alpha1.ManifestStatus{{Status: status}}
 	}
 }

@@ -12,12 +12,13 @@ import (
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// sliceReport returns the report of a cell in a slice with one Instance.
-func sliceReport(index int) string {
+// sliceStatus returns the report of a cell in a slice with one Instance.
+func sliceStatus(index int) string {
 	return fmt.Sprintf(`{"observedGeneration":1,"cell":"","states":[{"templateHash":"h"}],"instances":[{"index":%d,"state":0}]}`, index)
 }
 
@@ -35,12 +36,10 @@ func newSlice(t *testing.T, w *Row) *Row {
 	for index, cell := range []string{"a", "b"} {
 		work := &workv1alpha1.Work{}
 		work.Spec.Workload.Manifests = []workv1alpha1.Manifest{{RawExtension: *raw(
-			`{"apiVersion":"compute.datumapis.com/v1alpha","kind":"InstanceSlice","metadata":{"ownerReferences":[{"kind":"WorkloadDeployment"}]}}`)}}
+			`{"apiVersion":"compute.datumapis.com/v1alpha","kind":"InstanceSlice","metadata":{"namespace":"ns","name":"web-16","annotations":{"resourcetemplate.karmada.io/uid":"slice"}}}`)}}
 		work.Status.Conditions = []metav1.Condition{{Type: workv1alpha1.WorkApplied, Status: metav1.ConditionTrue, Message: "long"}}
-		work.Status.ManifestStatuses = []workv1alpha1.ManifestStatus{{Status: raw(sliceReport(index))}}
+		work.Status.ManifestStatuses = []workv1alpha1.ManifestStatus{{Status: raw(sliceStatus(index))}}
 		slice.Works[cell] = trimmed(t, work)
-		binding.Status.AggregatedStatus = append(binding.Status.AggregatedStatus,
-			workv1alpha2.AggregatedStatusItem{ClusterName: cell, Status: raw(sliceReport(index))})
 	}
 	kept, err := TrimBinding(binding)
 	if err != nil {
@@ -77,9 +76,6 @@ func TestJudgeSlices(t *testing.T) {
 		"a Work that should be gone": {func(_, s *Row) { s.Works["a"].DeletionTimestamp = &now }, WorkDeleting, "a", ToggleWork},
 		"a Work that is not applied": {func(_, s *Row) { s.Works["a"].Status.Conditions = nil }, WorkNotApplied, "a", ToggleWork},
 		"no report":                  {func(_, s *Row) { s.Works["a"].Status.ManifestStatuses = nil }, ReportMissing, "a", ToggleWork},
-		"a report that is not collected": {func(_, s *Row) {
-			s.Binding.Status.AggregatedStatus[1].Status = raw(sliceReport(7))
-		}, StatusOutdated, "b", RefreshBinding},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -102,15 +98,36 @@ func TestJudgeSlices(t *testing.T) {
 	}
 }
 
-// TestTrimWorkOfSlice: the trimmed report is short, and passes through the transform unchanged.
+// TestTrimWorkOfSlice: the cache keeps the report and the slice that it is about, and TrimWork leaves what it has trimmed.
 func TestTrimWorkOfSlice(t *testing.T) {
 	work := newSlice(t, newRow(t)).Works["a"]
-	before, again := workSliceDigest(work), trimmed(t, work)
-	if after := workSliceDigest(again); before == "" || after != before || len(work.Status.ManifestStatuses[0].Status.Raw) > 20 {
-		t.Errorf("digest %q became %q", before, after)
+	for _, kept := range []*workv1alpha1.Work{work, trimmed(t, work)} {
+		if report, ok := sliceReport("a", kept); !ok || report.Cell != "a" || len(report.Instances) != 1 || sliceUIDOf(kept) != "slice" {
+			t.Errorf("the report is %+v, of slice %s", report, sliceUIDOf(kept))
+		}
+		if _, ours := SourceOf(kept); ours || kept.Status.Conditions[0].Message != "" {
+			t.Errorf("kept %+v", kept)
+		}
 	}
-	if _, ours := SourceOf(work); ours || work.Status.Conditions[0].Message != "" {
-		t.Errorf("kept %+v", work)
+}
+
+func TestSliceReportChanged(t *testing.T) {
+	before := newSlice(t, newRow(t)).Works["a"]
+	for name, test := range map[string]struct {
+		change func(*workv1alpha1.Work)
+		want   bool
+	}{
+		"nothing":             {func(*workv1alpha1.Work) {}, false},
+		"that it was applied": {func(w *workv1alpha1.Work) { w.Status.Conditions = nil }, false},
+		"the report":          {func(w *workv1alpha1.Work) { w.Status.ManifestStatuses[0].Status = raw(sliceStatus(7)) }, true},
+		"no report":           {func(w *workv1alpha1.Work) { w.Status.ManifestStatuses = nil }, true},
+		"another slice":       {func(w *workv1alpha1.Work) { w.Spec.Workload.Manifests = nil }, true},
+	} {
+		after := before.DeepCopy()
+		test.change(after)
+		if got := SliceReportChanged().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after}); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
 	}
 }
 

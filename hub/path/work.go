@@ -89,16 +89,20 @@ type annotations struct {
 
 // manifestOf returns the manifest of a Work, trimmed or not, if it is a WorkloadDeployment.
 func manifestOf(work *workv1alpha1.Work) (manifest, bool) {
+	return manifestOfKind(work, v1alpha.KindWorkloadDeployment)
+}
+
+func manifestOfKind(work *workv1alpha1.Work, kind string) (manifest, bool) {
 	var m manifest
 	if len(work.Spec.Workload.Manifests) != 1 {
 		return m, false
 	}
 	raw := work.Spec.Workload.Manifests[0].Raw
 	// Most Works of a hub are not the add-on's, and decoding is expensive.
-	if !bytes.Contains(raw, []byte(v1alpha.KindWorkloadDeployment)) || json.Unmarshal(raw, &m) != nil {
+	if !bytes.Contains(raw, []byte(kind)) || json.Unmarshal(raw, &m) != nil {
 		return m, false
 	}
-	return m, m.Kind == v1alpha.KindWorkloadDeployment && m.APIVersion == v1alpha.GroupVersion.String()
+	return m, m.Kind == kind && m.APIVersion == v1alpha.GroupVersion.String()
 }
 
 // TrimWork is a cache transform that keeps of the Work of a WorkloadDeployment what Judge reads, of others next to
@@ -118,8 +122,9 @@ func TrimWork(object any) (any, error) {
 	m, ours := manifestOf(work)
 	if !ours {
 		cells.TrimPreserved(work, trimmed)
-		if carriesSlice(work) {
-			trimSliceWork(work, trimmed)
+		if m, isSlice := sliceOf(work); isSlice {
+			m.Spec = ""
+			trimSliceWork(work, trimmed, &m)
 		}
 		return trimmed, nil
 	}
@@ -131,19 +136,24 @@ func TrimWork(object any) (any, error) {
 	if overridden(work) {
 		trimmed.Annotations[util.AppliedOverrides] = work.Annotations[util.AppliedOverrides]
 	}
-	// Strings always encode.
-	raw, _ := json.Marshal(m)
-	trimmed.Spec.Workload.Manifests = []workv1alpha1.Manifest{{RawExtension: runtime.RawExtension{Raw: raw}}}
+	trimManifest(trimmed, &m)
 	for _, condition := range work.Status.Conditions {
 		if condition.Type == workv1alpha1.WorkApplied {
 			condition.Message = reasons.Shorten(condition.Message, v1alpha.MaxMessage)
 			trimmed.Status.Conditions = []metav1.Condition{condition}
 		}
 	}
-	if len(work.Status.ManifestStatuses) > 0 {
-		trimmed.Status.ManifestStatuses = []workv1alpha1.ManifestStatus{{Status: TrimReport(work.Status.ManifestStatuses[0].Status, false)}}
+	if read := report(work); read != nil {
+		trimmed.Status.ManifestStatuses = []workv1alpha1.ManifestStatus{{Status: &runtime.RawExtension{Object: read}}}
 	}
 	return trimmed, nil
+}
+
+// trimManifest keeps the manifest that Judge reads.
+func trimManifest(trimmed *workv1alpha1.Work, m *manifest) {
+	// Strings always encode.
+	raw, _ := json.Marshal(m)
+	trimmed.Spec.Workload.Manifests = []workv1alpha1.Manifest{{RawExtension: runtime.RawExtension{Raw: raw}}}
 }
 
 // Source identifies the origin of the deployment in a Work.

@@ -38,7 +38,7 @@ func TestFloorInForce(t *testing.T) {
 				d.Spec.Assignment.Cells[0].Floor = &test.floor
 			})
 			f.report(t, instance("web-0", f.hash, metav1.ConditionTrue), instance("web-1", f.hash, metav1.ConditionTrue))
-			planes.ChangeStatus(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
+			planes.ChangeReports(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
 				d.Status.Indices[0].FloorSequence, d.Status.Indices[0].Available, d.Status.Indices[0].AwaitingDisruption = test.sequence, 2, 1
 			})
 			f.mustReconcile(t)

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -94,6 +95,9 @@ func (s *scope) desiredStatus(served bool, refusal string) v1alpha.WorkloadDeplo
 		// The cells count the additional Instances of a rollout.
 		status.DesiredReplicas = min(status.DesiredReplicas, s.deployment.Spec.DesiredReplicas())
 	}
+	if valid := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionReportValid); valid != nil {
+		s.set(&status, *valid, s.Clock.Now())
+	}
 	if len(status.Conditions) > 0 && (served || status.ReadyReplicas > 0) {
 		s.addShortfall(&status, refusal)
 		return status
@@ -124,10 +128,10 @@ func (s *scope) desiredStatus(served bool, refusal string) v1alpha.WorkloadDeplo
 	return status
 }
 
-// hasReport reports whether the copy has a status. A recreated copy has none at first, and is no evidence about the
-// Instances of its deployment. A copy whose Instances are assigned to no cell has only a generation.
+// hasReport reports whether a cell has reported on the copy, or Karmada has removed it from all cells. Nothing else is
+// evidence about the Instances of the deployment.
 func (s *scope) hasReport() bool {
-	return len(s.copied.Status.Conditions) > 0 || s.copied.Status.ObservedGeneration > 0
+	return s.nowhere || len(s.copied.Status.Conditions) > 0 || s.copied.Status.ObservedGeneration > 0
 }
 
 // observedGeneration returns the generation of the original that the cells have acted on. It does not change until they

@@ -135,13 +135,13 @@ func TestDoubt(t *testing.T) {
 				})
 			}, wantReason: v1alpha.ReasonNotApplied,
 		},
-		"a report that was not collected": {
+		"a Work that lost its report": {
 			interrupt: func(t *testing.T, f *fixture) {
 				t.Helper()
 				planes.ChangeStatus(t, f.Planes, planes.WorkOf(t, f.copied, f.cell.Name), func(w *workv1alpha1.Work) {
-					w.Status.ManifestStatuses[0].Status = planes.Report(t, f.copied, &v1alpha.WorkloadDeploymentStatus{})
+					w.Status.ManifestStatuses = nil
 				})
-			}, wantReason: v1alpha.ReasonReportOutdated,
+			}, wantReason: v1alpha.ReasonNoReport,
 		},
 	}
 	for name, test := range tests {
@@ -194,8 +194,6 @@ func TestDoubtOfOneCell(t *testing.T) {
 		}
 	})
 	f.serve(t)
-	one := &v1alpha.WorkloadDeploymentStatus{ReplicaCounts: v1alpha.ReplicaCounts{Replicas: 1, ReadyReplicas: 1}}
-	f.Deliver(t, f.copied, map[string]*v1alpha.WorkloadDeploymentStatus{f.cell.Name: one, second.Name: one})
 	f.SetReady(t, second, metav1.ConditionUnknown, f.now())
 	f.mustReconcile(t)
 	for name, want := range map[string]metav1.ConditionStatus{"web-0": metav1.ConditionTrue, "web-1": metav1.ConditionUnknown} {
@@ -220,7 +218,7 @@ func TestNothingIsAssigned(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.serve(t)
-	planes.ChangeStatus(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
+	planes.ChangeReports(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
 		d.Status = v1alpha.WorkloadDeploymentStatus{ObservedGeneration: d.Status.ObservedGeneration}
 	})
 	f.mustReconcile(t)

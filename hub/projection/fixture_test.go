@@ -110,7 +110,8 @@ func instance(name, hash string, ready metav1.ConditionStatus) wire.Instance {
 // report plays the cells: they report these Instances, and a deployment that serves and is settled.
 func (f *fixture) report(t *testing.T, instances ...wire.Instance) {
 	t.Helper()
-	planes.ChangeStatus(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
+	f.deliver(t, nil)
+	planes.ChangeReports(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
 		count := int32(len(instances))
 		d.Status = v1alpha.WorkloadDeploymentStatus{
 			ObservedGeneration: d.Generation,
@@ -129,13 +130,16 @@ func (f *fixture) report(t *testing.T, instances ...wire.Instance) {
 			planes.SetReport(t, d, cell.Name, of...)
 		}
 	})
-	f.deliver(t, &f.copied.Status)
 }
 
 // deliver plays Karmada and the cell: the copy reaches the cell, which reports this status; nil: no report.
 func (f *fixture) deliver(t *testing.T, status *v1alpha.WorkloadDeploymentStatus) {
 	t.Helper()
-	f.Deliver(t, f.copied, map[string]*v1alpha.WorkloadDeploymentStatus{f.cell.Name: status})
+	reports := map[string]*v1alpha.WorkloadDeploymentStatus{f.cell.Name: status}
+	for i := range f.copied.Spec.Assignment.Cells {
+		reports[f.copied.Spec.Assignment.Cells[i].Name] = status
+	}
+	f.Deliver(t, f.copied, reports)
 }
 
 func (f *fixture) request() mcreconcile.Request {

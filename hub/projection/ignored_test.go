@@ -18,11 +18,10 @@ func TestIgnored(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	f.report(t, f.instances(t, 0)...)
-	planes.ChangeStatus(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
+	planes.ChangeReports(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
 		d.Status.Reports[0].Instances = append(d.Status.Reports[0].Instances,
 			v1alpha.InstanceEntry{Index: 0}, v1alpha.InstanceEntry{Index: 9000}, v1alpha.InstanceEntry{Index: 9001})
 	})
-	f.deliver(t, &f.copied.Status)
 	f.mustReconcile(t)
 	cell := f.copied.Status.Reports[0].Cell
 	for cause, want := range map[wire.IgnoredCause]float64{

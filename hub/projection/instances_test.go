@@ -302,10 +302,9 @@ func TestAnIndexOfNoCell(t *testing.T) {
 		for _, index := range indices {
 			reported = append(reported, instance(name(index), f.hash, metav1.ConditionTrue))
 		}
-		planes.ChangeStatus(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
+		planes.ChangeReports(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
 			planes.SetReport(t, d, f.cell.Name, reported...)
 		})
-		f.deliver(t, &f.copied.Status)
 		f.mustReconcile(t)
 	}
 	f.report(t, instance(name(0), f.hash, metav1.ConditionTrue), instance(name(1), f.hash, metav1.ConditionTrue))

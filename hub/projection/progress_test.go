@@ -22,12 +22,11 @@ const stuck = "1 of 2 Instances have the current template, 0 are being deleted; 
 func (f *fixture) roll(t *testing.T, current, ready int32) {
 	t.Helper()
 	f.report(t, instance("web-0", f.hash, metav1.ConditionTrue), instance("web-1", f.hash, metav1.ConditionTrue))
-	planes.ChangeStatus(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
+	planes.ChangeReports(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
 		d.Status.ReplicaCounts = v1alpha.ReplicaCounts{Replicas: 2, CurrentReplicas: current, DesiredReplicas: 2, ReadyReplicas: ready}
 		*meta.FindStatusCondition(d.Status.Conditions, v1alpha.ConditionProgressing) = condition(v1alpha.ConditionProgressing, "True",
 			v1alpha.ReasonRollingOut, stuck)
 	})
-	f.deliver(t, &f.copied.Status)
 }
 
 // expectProgress reconciles, and checks condition Progressing and the time of the last progress.
@@ -93,8 +92,7 @@ func TestCrashLoopIsNoProgress(t *testing.T) {
 		f.expectProgress(t, "in a crash loop", v1alpha.ReasonRollingOut, start)
 		f.pass(time.Minute)
 	}
-	planes.ChangeStatus(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) { d.Status.AvailableReplicas = 1 })
-	f.deliver(t, &f.copied.Status)
+	planes.ChangeReports(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) { d.Status.AvailableReplicas = 1 })
 	f.expectProgress(t, "with one that is Available", v1alpha.ReasonRollingOut, f.clock.Now())
 }
 

@@ -45,8 +45,7 @@ func (f *fixture) measured(t *testing.T, histogram string) (count uint64, second
 func (f *fixture) available(t *testing.T, status metav1.ConditionStatus) {
 	t.Helper()
 	f.report(t, instance("web-0", f.hash, status), instance("web-1", f.hash, status))
-	planes.ChangeStatus(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) { d.Status.Conditions[0].Status = status })
-	f.deliver(t, &f.copied.Status)
+	planes.ChangeReports(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) { d.Status.Conditions[0].Status = status })
 	f.mustReconcile(t)
 }
 

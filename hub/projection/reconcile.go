@@ -32,8 +32,12 @@ type scope struct {
 	cluster    cluster.Cluster
 	project    client.Client
 	deployment *v1alpha.WorkloadDeployment
-	// copied is the deployment on the hub.
+	// copied is the deployment on the hub, with the status that its cells report in their Works.
 	copied *v1alpha.WorkloadDeployment
+	// nowhere: Karmada has removed the deployment from all cells, so that none of its Instances runs.
+	nowhere bool
+	// recalled are the cells without a report of which the project shows an earlier one.
+	recalled map[string]bool
 	// existing are the projected Instances in the scope of this reconcile, by name.
 	existing map[string]*v1alpha.Instance
 	// reported are the Instances that its cells report.
@@ -120,7 +124,7 @@ func (s *scope) load(ctx context.Context) (bool, error) {
 	case !s.copied.DeletionTimestamp.IsZero():
 		return s.withoutCopy(hubNamespace), nil
 	}
-	return true, nil
+	return true, s.readReports(ctx)
 }
 
 // loadInstances reads the projected Instances whose entries are in the status of the copy. It reads all projected
@@ -236,6 +240,9 @@ func (s *scope) deleteSurplus(ctx context.Context) error {
 	}
 	facts := sync.OnceValue(func() map[int]wire.Facts { return wire.FactsOf(s.copied) })
 	return s.settleOthers(ctx, func(index int) bool {
+		if s.isRecalled(index) {
+			return false
+		}
 		number, sliced := naming.SliceOf(index)
 		if !sliced || s.dropped {
 			return true

@@ -8,7 +8,7 @@ import (
 	"encoding/json"
 	"sync"
 
-	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
@@ -35,7 +35,7 @@ func (r *Reconciler) registerSlices(
 	onHub := []mcbuilder.WatchesOption{mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false)}
 	return mcbuilder.ControllerManagedBy(mgr).
 		Named("projection-slices").
-		Watches(&workv1alpha2.ResourceBinding{}, projects.OnHubEvent(path.OfSliceBinding(r.Hub)),
+		Watches(&workv1alpha1.Work{}, projects.OnHubEvent(path.OfSliceWork(r.Hub)),
 			append(onHub, mcbuilder.WithPredicates(path.SliceReportChanged()))...).
 		Watches(&v1alpha.InstanceSlice{}, projects.OnHubEvent(projects.OfCopy), onHub...).
 		// An Instance that was edited or deleted by hand is restored.
@@ -74,7 +74,7 @@ func (r *Reconciler) ReconcileSlice(ctx context.Context, request mcreconcile.Req
 }
 
 // projectSlice shows the Instances of a slice. The Instances of a cell that has not reported in it remain as they are
-// shown. A copy without a status was just created, and does not know yet how many slices it needs.
+// shown. A copy on which no cell has reported was just created, and does not know yet how many slices it needs.
 func (s *scope) projectSlice(ctx context.Context, number int) error {
 	reports, err := path.SliceReports(ctx, s.Hub, s.copied, number)
 	if err != nil {

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
-	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -42,28 +40,15 @@ func (f *fixture) sliced(t *testing.T, last int32) {
 	}
 }
 
-// reportSlice plays Karmada, which collects this report of the cell in a slice.
+// reportSlice plays Karmada, which collects this report of the cell in the Work of a slice.
 func (f *fixture) reportSlice(t *testing.T, number int, observed int64, instances ...wire.Instance) {
 	t.Helper()
 	slice := planes.Get(t, f.Planes, f.HubNamespace, naming.SliceName("web", number), &v1alpha.InstanceSlice{})
-	binding := &workv1alpha2.ResourceBinding{
-		ObjectMeta: metav1.ObjectMeta{
-			Namespace: f.HubNamespace, Name: karmadanames.GenerateBindingName(v1alpha.KindInstanceSlice, slice.Name),
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(slice, v1alpha.GroupVersion.WithKind(v1alpha.KindInstanceSlice))},
-		},
-		Spec: workv1alpha2.ResourceBindingSpec{Resource: workv1alpha2.ObjectReference{
-			APIVersion: v1alpha.GroupVersion.String(), Kind: v1alpha.KindInstanceSlice, Namespace: f.HubNamespace, Name: slice.Name, UID: slice.UID,
-		}},
-	}
-	status := v1alpha.InstanceSliceStatus{ObservedGeneration: observed, InstanceReport: wire.New("web", instances)}
-	raw, err := json.Marshal(status)
+	raw, err := json.Marshal(v1alpha.InstanceSliceStatus{ObservedGeneration: observed, InstanceReport: wire.New("web", instances)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	planes.Ensure(t, f.Planes, binding, func(*workv1alpha2.ResourceBinding) {})
-	planes.ChangeStatus(t, f.Planes, binding, func(b *workv1alpha2.ResourceBinding) {
-		b.Status.AggregatedStatus = []workv1alpha2.AggregatedStatusItem{{ClusterName: f.cell.Name, Status: &runtime.RawExtension{Raw: raw}}}
-	})
+	f.DeliverSlice(t, slice, map[string]*runtime.RawExtension{f.cell.Name: {Raw: raw}})
 }
 
 // mustReconcileSlice reconciles a slice and returns its reads of the project's Instances, and its writes.
@@ -190,7 +175,7 @@ func TestASliceOfANewCopy(t *testing.T) {
 	planes.Change(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
 		d.Spec.Assignment, d.Spec.Slices = &v1alpha.WorkloadDeploymentAssignment{}, 0
 	})
-	planes.ChangeStatus(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) { d.Status = v1alpha.WorkloadDeploymentStatus{} })
+	planes.ChangeReports(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) { d.Status = v1alpha.WorkloadDeploymentStatus{} })
 	f.mustReconcileSlice(t, 0)
 	shown := planes.Get(t, f.Planes, f.Namespace.Name, "web-16", &v1alpha.Instance{})
 	if got := meta.FindStatusCondition(shown.Status.Conditions, v1alpha.ConditionReady); got == nil || got.Status != metav1.ConditionUnknown {

@@ -68,7 +68,7 @@ func TestStatus(t *testing.T) {
 			set: func(t *testing.T, f *fixture) {
 				t.Helper()
 				f.report(t, instance("web-0", f.hash, "False"))
-				planes.ChangeStatus(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) { d.Status.ReadyReplicas = 0 })
+				planes.ChangeReports(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) { d.Status.ReadyReplicas = 0 })
 			}, city: "NONE",
 			wantReason: v1alpha.ReasonNoMatchingLocation, wantAvailable: "no cell serves NONE", wantProgresses: true, wantDesired: 2,
 			wantObserved: true,

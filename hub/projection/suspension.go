@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
@@ -74,7 +73,7 @@ func (s *scope) endSuspension(status *v1alpha.WorkloadDeploymentStatus) {
 func (s *scope) unconfirmed() (cells []string, stopping int) {
 	for _, name := range s.concerned() {
 		cell, exists := s.row.Cells.Find(name)
-		reported := path.ReportOf(s.row.Binding, name)
+		reported := s.row.Report(name)
 		current := reported != nil && reported.ResourceTemplateGeneration == s.copied.Generation &&
 			reported.ObservedGeneration == reported.Generation
 		why := "has not reported yet"

@@ -29,7 +29,7 @@ func (f *fixture) suspend(t *testing.T, suspended bool) {
 // confirm plays a cell that is stopping the Instances, or reports that nothing runs any more.
 func (f *fixture) confirm(t *testing.T, stopped metav1.ConditionStatus) {
 	t.Helper()
-	planes.ChangeStatus(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
+	planes.ChangeReports(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
 		d.Status.ObservedGeneration, d.Status.ReadyReplicas = d.Generation, 0
 		d.Status.Conditions = []metav1.Condition{
 			condition(v1alpha.ConditionAvailable, metav1.ConditionFalse, v1alpha.ReasonProjectSuspended, "in the cell"),
@@ -38,7 +38,6 @@ func (f *fixture) confirm(t *testing.T, stopped metav1.ConditionStatus) {
 			condition(v1alpha.ConditionSuspended, stopped, v1alpha.ReasonProjectSuspended, "in the cell"),
 		}
 	})
-	f.deliver(t, &f.copied.Status)
 }
 
 func TestSuspension(t *testing.T) {

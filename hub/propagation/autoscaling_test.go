@@ -25,7 +25,7 @@ func TestAutoscalingWhileTheHubIsAway(t *testing.T) {
 		}}}
 	})
 	report := func(count int32, existing string) {
-		planes.ChangeStatus(t, f.Planes, f.copied(), func(d *v1alpha.WorkloadDeployment) {
+		planes.ChangeReports(t, f.Planes, f.copied(), func(d *v1alpha.WorkloadDeployment) {
 			d.Status.ReplicaCounts = v1alpha.ReplicaCounts{Replicas: count, DesiredReplicas: count, ReadyReplicas: count}
 			d.Status.Indices = []v1alpha.CellIndices{{Cell: f.cell.Name, Existing: existing, Ready: existing}}
 		})

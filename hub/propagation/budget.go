@@ -4,11 +4,9 @@
 package propagation
 
 import (
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
-
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/cells"
+	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/internal/budget"
 )
 
@@ -51,24 +49,10 @@ func (s *scope) cityFloor(existing *v1alpha.WorkloadDeployment) *v1alpha.Availab
 	return budget.Newest(existing.Spec.Floor, wanted).DeepCopy()
 }
 
-// floorsReported drops updates of copies that do not change the cells' reports of their floors.
-func floorsReported() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		before, isCopy := e.ObjectOld.(*v1alpha.WorkloadDeployment)
-		after, stillIs := e.ObjectNew.(*v1alpha.WorkloadDeployment)
-		if !isCopy || !stillIs || after.Spec.Floor == nil {
-			return false
-		}
-		if len(before.Status.Indices) != len(after.Status.Indices) {
-			return true
-		}
-		for i := range after.Status.Indices {
-			old, now := &before.Status.Indices[i], &after.Status.Indices[i]
-			if old.Cell != now.Cell || old.FloorSequence != now.FloorSequence || old.Available != now.Available ||
-				old.AwaitingDisruption != now.AwaitingDisruption {
-				return true
-			}
-		}
-		return false
-	}}
+// sameReport reports whether a cell reports the same Instances and floor as before. How many of them are Ready does not
+// count.
+func sameReport(before, after *path.Report) bool {
+	a, b := before.Facts(), after.Facts()
+	return before.SameGenerations(after) && a.Existing == b.Existing &&
+		a.FloorSequence == b.FloorSequence && a.Available == b.Available && a.AwaitingDisruption == b.AwaitingDisruption
 }

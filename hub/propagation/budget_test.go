@@ -11,9 +11,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/internal/budget"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
@@ -36,7 +36,7 @@ func inTwoCells(t *testing.T, floor *v1alpha.AvailabilityFloor) (f *fixture, sec
 func (f *fixture) report(t *testing.T, available map[string]int32, awaiting ...string) {
 	t.Helper()
 	copied := read(t, f, f.copied())
-	planes.ChangeStatus(t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) {
+	planes.ChangeReports(t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) {
 		d.Status.Indices = nil
 		for i := range d.Spec.Assignment.Cells {
 			cell := &d.Spec.Assignment.Cells[i]
@@ -227,26 +227,33 @@ func TestFloorsOfTwoReplicas(t *testing.T) {
 	}
 }
 
-func TestFloorsReported(t *testing.T) {
+// TestSameReport: of a report counts what the controller divides by, and not how many Instances are Ready.
+func TestSameReport(t *testing.T) {
 	t.Parallel()
-	with := func(report v1alpha.CellIndices) *v1alpha.WorkloadDeployment {
-		d := &v1alpha.WorkloadDeployment{}
-		d.Spec.Floor = &v1alpha.AvailabilityFloor{}
-		d.Status.Indices = []v1alpha.CellIndices{report}
-		return d
+	of := func(facts v1alpha.CellIndices) *path.Report {
+		r := &path.Report{}
+		r.Indices = []v1alpha.CellIndices{facts}
+		return r
 	}
-	before := v1alpha.CellIndices{Cell: "a", FloorSequence: 1, Available: 2}
+	before := of(v1alpha.CellIndices{Existing: "0-1", FloorSequence: 1, Available: 2})
 	for name, test := range map[string]struct {
 		after v1alpha.CellIndices
 		want  bool
 	}{
-		"nothing":     {v1alpha.CellIndices{Cell: "a", FloorSequence: 1, Available: 2, Ready: "0"}, false},
-		"a floor":     {v1alpha.CellIndices{Cell: "a", FloorSequence: 2, Available: 2}, true},
-		"an Instance": {v1alpha.CellIndices{Cell: "a", FloorSequence: 1, Available: 1}, true},
-		"a drain":     {v1alpha.CellIndices{Cell: "a", FloorSequence: 1, Available: 2, AwaitingDisruption: 1}, true},
+		"nothing":      {v1alpha.CellIndices{Existing: "0-1", FloorSequence: 1, Available: 2, Ready: "0"}, true},
+		"a floor":      {v1alpha.CellIndices{Existing: "0-1", FloorSequence: 2, Available: 2}, false},
+		"an Instance":  {v1alpha.CellIndices{Existing: "0-1", FloorSequence: 1, Available: 1}, false},
+		"a drain":      {v1alpha.CellIndices{Existing: "0-1", FloorSequence: 1, Available: 2, AwaitingDisruption: 1}, false},
+		"another one":  {v1alpha.CellIndices{Existing: "0-2", FloorSequence: 1, Available: 2}, false},
+		"no Instances": {v1alpha.CellIndices{}, false},
 	} {
-		if got := floorsReported().Update(event.UpdateEvent{ObjectOld: with(before), ObjectNew: with(test.after)}); got != test.want {
+		if got := sameReport(before, of(test.after)); got != test.want {
 			t.Errorf("%s: %t", name, got)
 		}
+	}
+	later := of(before.Indices[0])
+	later.ObservedGeneration = 2
+	if sameReport(before, later) {
+		t.Error("a generation that was acted on does not count")
 	}
 }

@@ -96,7 +96,9 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		For(&v1alpha.WorkloadDeployment{}, mcbuilder.WithPredicates(concernsCopy())).
 		// A copy that was edited or deleted by hand is restored, and a finalizer waits for the deletion of the copy.
 		Watches(&v1alpha.WorkloadDeployment{}, projects.OnHubEvent(projects.OfCopy),
-			onHub(predicate.Or(watch.IgnoreStatusUpdates(), slicesChanged(), floorsReported()))...).
+			onHub(watch.IgnoreStatusUpdates())...).
+		// Cells report which Instances they have, and which floors they apply.
+		Watches(&workv1alpha1.Work{}, projects.OnHubEvent(path.OfWork), onHub(path.ReportChanged(sameReport))...).
 		// So are its slices.
 		Watches(&v1alpha.InstanceSlice{}, projects.OnHubEvent(ofSlice), onHub(watch.IgnoreStatusUpdates(), watch.IgnoreCreations())...).
 		// The objects that the copies need are restored too, and the deletion of a hub namespace ends a wait.
@@ -108,8 +110,7 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 			onHub(predicate.Or(watch.OnlyDeletions(), carriedChanged()))...).
 		// A cell that joins a city needs the namespaces of that city, and a lost cell may have to be released.
 		Watches(&clusterv1alpha1.Cluster{}, projects.OnHubEvent(r.originalsOfCity), onHub(cells.Changed())...).
-		// Karmada's scheduler sets the number of Instances of each cell, or finds no cell, and cells report which ones they
-		// have released.
+		// Karmada's scheduler sets the number of Instances of each cell, or finds no cell.
 		Watches(&workv1alpha2.ResourceBinding{}, projects.OnHubEvent(path.OfDeploymentBinding(r.Hub)),
 			onHub(predicate.Or(path.DivisionChanged(), path.RefusalChanged()))...).
 		// The cells stop the Instances of a suspended project, and start them again.

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
@@ -36,6 +37,10 @@ func (s *scope) decideCopy(ctx context.Context) error {
 	if existing == nil {
 		existing = &v1alpha.WorkloadDeployment{}
 	}
+	reports, err := s.readReports(ctx, existing)
+	if err != nil {
+		return err
+	}
 	switch owner := existing.Labels[v1alpha.LabelDeploymentUID]; {
 	case !existing.DeletionTimestamp.IsZero():
 		s.blocked = true
@@ -44,7 +49,7 @@ func (s *scope) decideCopy(ctx context.Context) error {
 		// It is the copy of an earlier deployment of this name, whose finalizer was removed by force.
 		return s.deleteAndWait(ctx, existing)
 	}
-	if desired.Spec.Assignment, err = s.assignment(ctx, existing); err != nil {
+	if desired.Spec.Assignment, err = s.assignment(ctx, existing, reports); err != nil {
 		return err
 	}
 	s.divideFloor(existing, desired)
@@ -68,6 +73,20 @@ func (s *scope) decideCopy(ctx context.Context) error {
 	}
 	s.existing, s.desired = existing, desired
 	return nil
+}
+
+// readReports reads the reports of the cells on the present copy, and gives it the status that they report.
+func (s *scope) readReports(ctx context.Context, existing *v1alpha.WorkloadDeployment) (*path.Reports, error) {
+	copied := existing
+	if copied.UID == "" {
+		copied = copied.DeepCopy()
+		copied.Namespace, copied.Name = s.hubNamespace, s.deployment.Name
+	}
+	reports, err := path.ReadReports(ctx, s.Hub, copied)
+	if err == nil {
+		existing.Status = reports.Status()
+	}
+	return reports, err
 }
 
 // independent reports whether the policy without dependencies propagates the copy. A copy that has had dependencies, or

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -101,6 +102,8 @@ type world struct {
 	copied  *v1alpha.WorkloadDeployment
 	binding *workv1alpha2.ResourceBinding
 	cells   map[string]*cellWorld
+	// works are the Works with the collected reports, by cell.
+	works map[string]*workv1alpha1.Work
 }
 
 type cellWorld struct {
@@ -120,7 +123,7 @@ type cellWorld struct {
 func newWorld(random *rand.Rand, cells ...string) *world {
 	w := &world{
 		random: random, now: time.Now(), cells: map[string]*cellWorld{}, binding: &workv1alpha2.ResourceBinding{},
-		copied: &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: "ns-1", Name: "web", Generation: 1}},
+		copied: &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: "ns-1", Name: "web", UID: "copy", Generation: 1}},
 	}
 	w.copied.Spec.Assignment = assigned()
 	w.binding.Spec.Placement = &policyv1alpha1.Placement{
@@ -192,19 +195,28 @@ func (w *world) act(name string, c *cellWorld) {
 	})
 }
 
-// collect plays Karmada's aggregation of the reports: it skips the Works that are being deleted.
+// collect plays Karmada, which collects the reports into the Works.
 func (w *world) collect() {
-	w.binding.Status.AggregatedStatus = nil
-	for _, name := range slices.Sorted(maps.Keys(w.cells)) {
-		if c := w.cells[name]; c.work != nil && !c.deleting {
-			item := workv1alpha2.AggregatedStatusItem{ClusterName: name}
-			if c.report != "" {
-				item.Status = &runtime.RawExtension{Raw: []byte(c.report)}
-			}
-			w.binding.Status.AggregatedStatus = append(w.binding.Status.AggregatedStatus, item)
+	w.works = map[string]*workv1alpha1.Work{}
+	for name, c := range w.cells {
+		if c.work == nil {
+			continue
 		}
+		work := &workv1alpha1.Work{}
+		if c.deleting {
+			work.DeletionTimestamp = &metav1.Time{Time: w.now}
+		}
+		work.Spec.Workload.Manifests = []workv1alpha1.Manifest{{RawExtension: runtime.RawExtension{Raw: manifest}}}
+		if c.report != "" {
+			work.Status.ManifestStatuses = []workv1alpha1.ManifestStatus{{Status: &runtime.RawExtension{Raw: []byte(c.report)}}}
+		}
+		w.works[name] = work
 	}
 }
+
+// manifest is what a Work carries.
+var manifest = []byte(`{"apiVersion":"compute.datumapis.com/v1alpha","kind":"WorkloadDeployment",` +
+	`"metadata":{"annotations":{"resourcetemplate.karmada.io/uid":"copy"}}}`)
 
 // ask plays hub/collector.
 func (w *world) ask() {
@@ -237,7 +249,7 @@ func (w *world) assign(t *testing.T) {
 	}
 	next := assign(division{
 		current: w.copied.Spec.Assignment, shares: shares, gone: leave.gone, now: w.now,
-		runs: func(cell string, index int) bool { return path.MayRun(w.binding, w.copied, cell, index) },
+		runs: path.ReportsIn(w.copied, w.binding, w.works).MayRun,
 	})
 	for cell, n := range shares {
 		if got := naming.Assigned(next, cell); len(got) != n {

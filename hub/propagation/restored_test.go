@@ -45,7 +45,7 @@ func TestHubRestoredDuringARollout(t *testing.T) {
 		d.Spec, d.Annotations = *backup.Spec.DeepCopy(), backup.Annotations
 	})
 	// Its cell works with the floor of the time before the restore.
-	planes.ChangeStatus(t, f.Planes, read(t, f, f.copied()), func(d *v1alpha.WorkloadDeployment) {
+	planes.ChangeReports(t, f.Planes, read(t, f, f.copied()), func(d *v1alpha.WorkloadDeployment) {
 		d.Status.Indices = []v1alpha.CellIndices{{Cell: f.cell.Name, FloorSequence: before, Available: 2}}
 	})
 	f.Hub.Calls()

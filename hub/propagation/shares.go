@@ -9,22 +9,18 @@ import (
 	"slices"
 
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/path"
 )
 
 // assignment returns the next assignment of the copy. existing is the present copy, or an empty one.
-func (s *scope) assignment(ctx context.Context, existing *v1alpha.WorkloadDeployment) (*v1alpha.WorkloadDeploymentAssignment, error) {
-	binding, err := path.GetBinding(ctx, s.Hub, types.NamespacedName{Namespace: s.hubNamespace, Name: s.deployment.Name})
-	if err != nil {
-		return nil, err
-	}
+func (s *scope) assignment(
+	ctx context.Context, existing *v1alpha.WorkloadDeployment, reports *path.Reports,
+) (*v1alpha.WorkloadDeploymentAssignment, error) {
+	binding := reports.Binding
 	shares := s.shares(binding)
-	if removed, err := s.removed(ctx, binding, existing); err != nil {
-		return nil, err
-	} else if removed {
+	if s.removed(binding) {
 		shares = map[string]int{}
 	}
 	if shares == nil {
@@ -41,8 +37,7 @@ func (s *scope) assignment(ctx context.Context, existing *v1alpha.WorkloadDeploy
 	result := assign(division{
 		current: existing.Spec.Assignment, shares: s.withRoom(shares), surge: s.surge(existing.Spec.Assignment, shares),
 		alone: s.alone(existing.Spec.Assignment, shares),
-		runs:  func(cell string, index int) bool { return path.MayRun(binding, existing, cell, index) },
-		gone:  leave.gone, now: s.Clock.Now(),
+		runs:  reports.MayRun, gone: leave.gone, now: s.Clock.Now(),
 	})
 	if slices.ContainsFunc(result.Cells, func(c v1alpha.CellAssignment) bool { return c.IsLeaving() }) {
 		s.requeueAfter.AtMost(leavingRequeue)
@@ -122,23 +117,8 @@ func (s *scope) shares(binding *workv1alpha2.ResourceBinding) map[string]int {
 	return shares
 }
 
-// removed reports whether Karmada removes the deployment from all cells: its scheduler has found none. Only a change of
-// the copy lets Karmada aggregate again, without the reports of these cells. The only cell of a city gets its Instances
-// without a decision of the scheduler: there, only a status that still counts Instances after their Work is gone must
-// be aggregated again.
-func (s *scope) removed(ctx context.Context, binding *workv1alpha2.ResourceBinding, existing *v1alpha.WorkloadDeployment) (bool, error) {
-	if binding == nil || len(binding.Spec.Clusters) > 0 || path.Refusal(binding) == "" {
-		return false, nil
-	}
-	if len(s.cells) != 1 {
-		return true, nil
-	}
-	if !s.cells[0].Ready || existing.Status.Replicas == 0 {
-		return false, nil
-	}
-	sent, err := s.hasWork(ctx, s.cells[0].Name)
-	if sent {
-		s.requeueAfter.AtMost(leavingRequeue)
-	}
-	return !sent, err
+// removed reports whether Karmada removes the deployment from all cells: its scheduler has found none. The only cell of a
+// city gets its Instances without a decision of the scheduler.
+func (s *scope) removed(binding *workv1alpha2.ResourceBinding) bool {
+	return binding != nil && len(binding.Spec.Clusters) == 0 && path.Refusal(binding) != "" && len(s.cells) != 1
 }

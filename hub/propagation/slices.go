@@ -12,9 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/log"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -22,7 +20,6 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
-	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // slicesFor returns how many slices a deployment with this assignment needs: for Instances that always run, Instances
@@ -125,16 +122,4 @@ func ofSlice(ctx context.Context, slice client.Object) []mcreconcile.Request {
 		requests[i].NamespacedName = types.NamespacedName{Namespace: requests[i].Namespace, Name: deployment}
 	}
 	return requests
-}
-
-// slicesChanged drops updates of copies that do not change the number of slices that they need.
-func slicesChanged() predicate.Predicate {
-	needed := func(copied *v1alpha.WorkloadDeployment) int32 {
-		return slicesFor(nil, wire.Highest(copied), naming.MaxSlices)
-	}
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		before, isCopy := e.ObjectOld.(*v1alpha.WorkloadDeployment)
-		after, stillIs := e.ObjectNew.(*v1alpha.WorkloadDeployment)
-		return isCopy && stillIs && needed(before) != needed(after)
-	}}
 }

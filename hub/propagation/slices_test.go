@@ -9,7 +9,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
@@ -85,7 +84,7 @@ func TestSlices(t *testing.T) {
 		}
 	}
 	report := func(existing string) {
-		planes.ChangeStatus(t, f.Planes, f.copied(), func(d *v1alpha.WorkloadDeployment) {
+		planes.ChangeReports(t, f.Planes, f.copied(), func(d *v1alpha.WorkloadDeployment) {
 			d.Status.Indices = []v1alpha.CellIndices{{Cell: f.cell.Name, Existing: existing}}
 		})
 		f.mustReconcile(t, "web")
@@ -110,18 +109,8 @@ func TestSlices(t *testing.T) {
 	expect("when they are gone")
 }
 
-// TestSliceEvents: a report passes the filter only if it changes the number of slices.
+// TestSliceEvents: a slice requests its deployment.
 func TestSliceEvents(t *testing.T) {
-	of := func(existing string) *v1alpha.WorkloadDeployment {
-		d := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web"}}
-		d.Status.Indices = []v1alpha.CellIndices{{Existing: existing}}
-		return d
-	}
-	for after, want := range map[string]bool{"0-16": false, "0-47": false, "0-48": true, "0-3": true, "": true} {
-		if got := slicesChanged().Update(event.UpdateEvent{ObjectOld: of("0-20"), ObjectNew: of(after)}); got != want {
-			t.Errorf("from 0-20 to %s: %t", after, got)
-		}
-	}
 	slice := &v1alpha.InstanceSlice{ObjectMeta: metav1.ObjectMeta{
 		Name: "web-48", Labels: map[string]string{v1alpha.LabelProjectNamespace: "default"},
 		Annotations: map[string]string{v1alpha.AnnotationProjectName: "p"},

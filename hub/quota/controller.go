@@ -5,20 +5,19 @@ package quota
 
 import (
 	"context"
-	"slices"
 
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	"github.com/prometheus/client_golang/prometheus"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	mcbuilder "sigs.k8s.io/multicluster-runtime/pkg/builder"
 	mccontroller "sigs.k8s.io/multicluster-runtime/pkg/controller"
 	mcmanager "sigs.k8s.io/multicluster-runtime/pkg/manager"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/watch"
@@ -77,7 +76,10 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		// reports show which ones are gone.
 		Watches(&v1alpha.WorkloadDeployment{}, projects.OnHubEvent(projects.OfCopy),
 			mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false),
-			mcbuilder.WithPredicates(predicate.Or(watch.IgnoreStatusUpdates(), reportChanged()))).
+			mcbuilder.WithPredicates(watch.IgnoreStatusUpdates())).
+		Watches(&workv1alpha1.Work{}, projects.OnHubEvent(path.OfWork),
+			mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false),
+			mcbuilder.WithPredicates(path.ReportChanged(sameReport))).
 		WithOptions(options).
 		Build(wrap(r.Reconcile))
 	if err != nil {
@@ -87,21 +89,10 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 	return built.MultiClusterWatch(&r.claims)
 }
 
-// reportChanged drops updates of copies without a quota, and updates in which cells report the same Instances as
-// before.
-func reportChanged() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		before, isDeployment := e.ObjectOld.(*v1alpha.WorkloadDeployment)
-		after, alsoOne := e.ObjectNew.(*v1alpha.WorkloadDeployment)
-		return isDeployment && alsoOne && after.Spec.Quota != nil && !sameReport(before, after)
-	}}
-}
-
-// sameReport compares strings: parsing the indices of thousands of Instances at every change would cost more than the
-// reconcile.
-func sameReport(before, after *v1alpha.WorkloadDeployment) bool {
-	return before.Status.ObservedGeneration == after.Status.ObservedGeneration &&
-		slices.EqualFunc(before.Status.Indices, after.Status.Indices, func(a, b v1alpha.CellIndices) bool {
-			return a.Cell == b.Cell && a.Existing == b.Existing && a.Held == b.Held && a.TemplateHash == b.TemplateHash && a.Current == b.Current
-		})
+// sameReport reports whether a cell reports the same Instances as before. It compares strings: parsing the indices of
+// thousands of Instances at every change would cost more than the reconcile.
+func sameReport(before, after *path.Report) bool {
+	a, b := before.Facts(), after.Facts()
+	return before.SameGenerations(after) &&
+		a.Existing == b.Existing && a.Held == b.Held && a.TemplateHash == b.TemplateHash && a.Current == b.Current
 }

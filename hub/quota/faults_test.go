@@ -32,7 +32,7 @@ func TestQuotaWithAFault(t *testing.T) {
 				faults.Reconcile(t, func() error { return f.reconcile(t) })
 				f.count(t)
 				// The cells report each version of the copy.
-				planes.ChangeStatus(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
+				planes.ChangeReports(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
 					d.Status.ObservedGeneration = d.Generation
 					planes.SetReport(t, d, "dfw", running...)
 				})

@@ -22,6 +22,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
@@ -52,7 +53,7 @@ type scope struct {
 	projectAPI  client.Reader
 	watched     *projectClaims
 	events      record.EventRecorder
-	// deployment is the deployment in the project, and copied its copy on the hub.
+	// deployment is the deployment in the project, and copied its copy on the hub, with the status that its cells report.
 	deployment, copied *v1alpha.WorkloadDeployment
 	// found are the claims of the deployment, by index.
 	found        map[int]claimed
@@ -118,8 +119,15 @@ func (s *scope) load(ctx context.Context) (bool, error) {
 	if err := s.Hub.Get(ctx, types.NamespacedName{Namespace: hubNamespace, Name: s.deployment.Name}, s.copied); err != nil {
 		return false, client.IgnoreNotFound(err)
 	}
-	return s.copied.Spec.Quota != nil && s.copied.DeletionTimestamp.IsZero() &&
-		s.copied.Labels[v1alpha.LabelDeploymentUID] == string(s.deployment.UID), nil
+	if s.copied.Spec.Quota == nil || !s.copied.DeletionTimestamp.IsZero() ||
+		s.copied.Labels[v1alpha.LabelDeploymentUID] != string(s.deployment.UID) {
+		return false, nil
+	}
+	reports, err := path.ReadReports(ctx, s.Hub, s.copied)
+	if err == nil {
+		s.copied.Status = reports.Status()
+	}
+	return true, err
 }
 
 // findClaims reads the claims, from the cache unless the cache may be behind.

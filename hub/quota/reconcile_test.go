@@ -106,7 +106,7 @@ func TestScaleDown(t *testing.T) {
 		d.Spec.Assignment, d.Spec.ScaleSettings.MinReplicas = assignment(0), 1
 	})
 	f.becomes(t, []int{0, 1}, "", nil)
-	planes.ChangeStatus(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
+	planes.ChangeReports(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
 		d.Status.ObservedGeneration = d.Generation
 		planes.SetReport(t, d, "dfw", wire.Instance{Name: "web-0"})
 	})
@@ -258,7 +258,7 @@ func TestALargerTemplate(t *testing.T) {
 	f.allow(t, 1)
 	f.becomes(t, []int{0}, "", nil)
 	claim := planes.Get(t, f.Planes, f.Namespace.Name, "instance-web-0", &quota.ResourceClaim{})
-	planes.ChangeStatus(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
+	planes.ChangeReports(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
 		planes.SetReport(t, d, "dfw", wire.Instance{Name: "web-0", TemplateHash: "earlier"})
 	})
 	planes.Change(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
@@ -355,7 +355,7 @@ func (f *fixture) scale(t *testing.T, indices []int) {
 // report plays the cell, which reports that it runs these indices.
 func (f *fixture) report(t *testing.T, indices []int) {
 	t.Helper()
-	planes.ChangeStatus(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
+	planes.ChangeReports(t, f.Planes, f.copied(t), func(d *v1alpha.WorkloadDeployment) {
 		d.Status.ObservedGeneration = d.Generation
 		var instances []wire.Instance
 		for _, index := range indices {

@@ -24,7 +24,7 @@ func (f *fixture) report(t *testing.T, name string, ready metav1.ConditionStatus
 	t.Helper()
 	copied := f.Deployment(name, "")
 	copied.Namespace = f.HubNamespace
-	planes.ChangeStatus(t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) {
+	planes.ChangeReports(t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) {
 		hash, err := templates.Hash(&d.Spec.Template)
 		if err != nil {
 			t.Fatal(err)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"time"
 
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -73,9 +74,11 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		Named("references").
 		// The templates of the deployments name the objects.
 		Watches(&v1alpha.WorkloadDeployment{}, namespaceInProject, mcbuilder.WithPredicates(watch.IgnoreStatusUpdates(), concernsData())).
-		// The hub's deployments own the copies, and their status holds the cells' reports.
+		// The hub's deployments own the copies.
 		Watches(&v1alpha.WorkloadDeployment{}, projects.OnHubEvent(projects.NamespaceOfCopy),
-			append(onHub, mcbuilder.WithPredicates(predicate.Or(watch.IgnoreStatusUpdates(), reportChanged()), concernsData()))...).
+			append(onHub, mcbuilder.WithPredicates(watch.IgnoreStatusUpdates(), concernsData()))...).
+		// Cells report which data has reached them.
+		Watches(&workv1alpha1.Work{}, projects.OnHubEvent(ofWork), append(onHub, mcbuilder.WithPredicates(path.ReportChanged(sameData)))...).
 		// Copies that were edited or deleted by hand are restored. Karmada's binding of a copy records the version of
 		// the copy.
 		Watches(&workv1alpha2.ResourceBinding{}, projects.OnHubEvent(r.ofBinding), append(onHub, mcbuilder.WithPredicates(copyChanged()))...).
@@ -114,14 +117,26 @@ func concernsData() predicate.Predicate {
 	return filter
 }
 
-// reportChanged drops updates of deployments that do not change the cells' reports about data: their status changes for
-// many other reasons.
-func reportChanged() predicate.Predicate {
-	return predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		before, isDeployment := e.ObjectOld.(*v1alpha.WorkloadDeployment)
-		after, alsoOne := e.ObjectNew.(*v1alpha.WorkloadDeployment)
-		return isDeployment && alsoOne && reportOf(before) != reportOf(after)
-	}}
+// sameData reports whether a cell reports the same about data as before. Most report nothing.
+func sameData(before, after *path.Report) bool {
+	a, b := before.Facts(), after.Facts()
+	if a.DataReady == "" && a.DataMissing == "" && b.DataReady == "" && b.DataMissing == "" {
+		return true
+	}
+	return (a.DataReady == "") == (b.DataReady == "") && a.DataMissing == b.DataMissing && a.TemplateHash == b.TemplateHash
+}
+
+// ofWork requests the project's namespace of the deployment that a Work carries.
+func ofWork(_ context.Context, object client.Object) []mcreconcile.Request {
+	work, ok := object.(*workv1alpha1.Work)
+	if !ok {
+		return nil
+	}
+	source, ours := path.SourceOf(work)
+	if !ours {
+		return nil
+	}
+	return []mcreconcile.Request{request(multicluster.ClusterName(source.Project), source.Original.Namespace)}
 }
 
 // ofBinding requests the project's namespace of the binding's copy, and marks its copies to be listed again.

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/path"
 )
 
 func TestErrorsSayNothingOfContent(t *testing.T) {
@@ -35,23 +36,28 @@ func TestErrorsSayNothingOfContent(t *testing.T) {
 	}
 }
 
-func TestReportChanged(t *testing.T) {
-	before := reporting(t, map[int]metav1.ConditionStatus{0: "False"})
-	after := reporting(t, map[int]metav1.ConditionStatus{0: "True"})
-	same := before.DeepCopy()
-	same.Status.Replicas = 7
-	if !passes(before, after) || passes(before, same) {
-		t.Error("exactly what changes what is said of data counts")
+// TestSameData: of a report counts only what it says of data.
+func TestSameData(t *testing.T) {
+	of := func(facts v1alpha.CellIndices) *path.Report {
+		r := &path.Report{}
+		r.Indices = []v1alpha.CellIndices{facts}
+		return r
 	}
-	after.Spec.Template = v1alpha.InstanceTemplateSpec{}
-	before.Spec.Template = v1alpha.InstanceTemplateSpec{}
-	if passes(before, after) {
-		t.Error("a template that names nothing has no such report")
+	before := v1alpha.CellIndices{TemplateHash: "one", DataReady: "0"}
+	for name, test := range map[string]struct {
+		before, after v1alpha.CellIndices
+		want          bool
+	}{
+		"more Instances have it":      {before, v1alpha.CellIndices{TemplateHash: "one", DataReady: "0-1", Ready: "0"}, true},
+		"no Instance has it any more": {before, v1alpha.CellIndices{TemplateHash: "one"}, false},
+		"it is missing":               {before, v1alpha.CellIndices{TemplateHash: "one", DataReady: "0", DataMissing: "app"}, false},
+		"another template":            {before, v1alpha.CellIndices{TemplateHash: "two", DataReady: "0"}, false},
+		"nothing of data":             {v1alpha.CellIndices{TemplateHash: "one"}, v1alpha.CellIndices{TemplateHash: "two"}, true},
+	} {
+		if got := sameData(of(test.before), of(test.after)); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
 	}
-}
-
-func passes(before, after *v1alpha.WorkloadDeployment) bool {
-	return reportChanged().Update(event.UpdateEvent{ObjectOld: before, ObjectNew: after})
 }
 
 // TestConcernsData: most deployments name no data, and their events must not read all deployments of a namespace.

@@ -19,6 +19,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/pace"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
@@ -166,9 +167,15 @@ func (s *scope) loadDeployment(ctx context.Context, d *deployment) error {
 	case err != nil:
 		return fmt.Errorf("get the hub's copy of deployment %s: %w", d.original.Name, err)
 	}
-	if copied.DeletionTimestamp.IsZero() && copied.Labels[v1alpha.LabelDeploymentUID] == string(d.original.UID) {
-		d.copied = copied
+	if !copied.DeletionTimestamp.IsZero() || copied.Labels[v1alpha.LabelDeploymentUID] != string(d.original.UID) {
+		return nil
 	}
+	reports, err := path.ReadReports(ctx, s.Hub, copied)
+	if err != nil {
+		return err
+	}
+	copied.Status = reports.Status()
+	d.copied = copied
 	return nil
 }
 

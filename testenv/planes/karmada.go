@@ -5,6 +5,7 @@ package planes
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -81,7 +82,7 @@ func (p *Planes) Deliver(t testing.TB, copied *v1alpha.WorkloadDeployment, cells
 		binding.Spec.Clusters = append(binding.Spec.Clusters, workv1alpha2.TargetCluster{Name: cell})
 		report := Report(t, copied, cells[cell])
 		reports = append(reports, workv1alpha2.AggregatedStatusItem{ClusterName: cell, Applied: true, Status: report})
-		p.carryOut(t, WorkOf(t, copied, cell), report)
+		p.CarryOut(t, WorkOf(t, copied, cell), report)
 	}
 	desired := binding.DeepCopy()
 	Ensure(t, p, binding, func(b *workv1alpha2.ResourceBinding) {
@@ -90,8 +91,26 @@ func (p *Planes) Deliver(t testing.TB, copied *v1alpha.WorkloadDeployment, cells
 	ChangeStatus(t, p, binding, func(b *workv1alpha2.ResourceBinding) { b.Status.AggregatedStatus = reports })
 }
 
-// carryOut creates a Work that is applied and reported on.
-func (p *Planes) carryOut(t testing.TB, work *workv1alpha1.Work, report *runtime.RawExtension) {
+// DeliverSlice propagates a slice to cells as Karmada does, with these reports of them.
+func (p *Planes) DeliverSlice(t testing.TB, slice *v1alpha.InstanceSlice, reports map[string]*runtime.RawExtension) {
+	t.Helper()
+	for cell, report := range reports {
+		manifest := fmt.Appendf(nil, `{"apiVersion":%q,"kind":%q,"metadata":{"namespace":%q,"name":%q,"annotations":{%q:%q}},"spec":{}}`,
+			v1alpha.GroupVersion.String(), v1alpha.KindInstanceSlice, slice.Namespace, slice.Name,
+			workv1alpha2.ResourceTemplateUIDAnnotation, slice.UID)
+		p.CarryOut(t, &workv1alpha1.Work{
+			ObjectMeta: metav1.ObjectMeta{
+				Namespace: ExecutionSpace(cell), Name: karmadanames.GenerateWorkName(v1alpha.KindInstanceSlice, slice.Name, slice.Namespace),
+			},
+			Spec: workv1alpha1.WorkSpec{Workload: workv1alpha1.WorkloadTemplate{
+				Manifests: []workv1alpha1.Manifest{{RawExtension: runtime.RawExtension{Raw: manifest}}},
+			}},
+		}, report)
+	}
+}
+
+// CarryOut creates a Work that is applied and reported on.
+func (p *Planes) CarryOut(t testing.TB, work *workv1alpha1.Work, report *runtime.RawExtension) {
 	t.Helper()
 	desired := work.DeepCopy()
 	Ensure(t, p, work, func(w *workv1alpha1.Work) { w.Spec = desired.Spec })

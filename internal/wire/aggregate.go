@@ -1,26 +1,60 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package interpreter
+package wire
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
-	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
-// report is the status that one cell reports.
-type report struct {
-	cell   string
-	status ReflectedStatus
-	faults wire.Faults
+// ReflectedStatus is the status that Karmada copies from a cell to the hub, with the generations that it refers to.
+type ReflectedStatus struct {
+	v1alpha.WorkloadDeploymentStatus `json:",inline"`
+
+	// Generation of the object in the cell.
+	Generation int64 `json:"generation"`
+	// ResourceTemplateGeneration is the generation of the object on the hub from which Karmada wrote the object in the
+	// cell.
+	ResourceTemplateGeneration int64 `json:"resourceTemplateGeneration"`
+}
+
+// CellReport is the report of a cell, bounded, and the faults for which fields of it were ignored.
+type CellReport struct {
+	ReflectedStatus
+	Faults Faults
+	// Cut says that the report had more than one entry of indices, and lost the others.
+	Cut bool
+}
+
+// DecodeReport decodes a cell's report, and bounds it. A field of a wrong type costs that field and no other. It returns
+// nil for a cell that has not reported.
+func DecodeReport(raw []byte) *CellReport {
+	if len(raw) == 0 || string(raw) == "null" {
+		return nil
+	}
+	status, faults := ReflectedStatus{}, Faults(nil)
+	// Looking for faults costs several times as much, and an agent makes none.
+	if utiljson.Unmarshal(raw, &status) != nil {
+		status, faults = Report[ReflectedStatus](raw, ReportLists)
+	}
+	cut := len(status.Indices) > 1
+	Bound(&status.WorkloadDeploymentStatus)
+	return &CellReport{ReflectedStatus: status, Faults: faults, Cut: cut}
+}
+
+// CellStatus is the report of one cell that Karmada has the object in.
+type CellStatus struct {
+	Cell string
+	// Report is nil if the cell has not reported.
+	Report *CellReport
 }
 
 // AggregateStatus is the status of the object on the hub, from the reports of its cells. While no cell has reported,
@@ -30,9 +64,9 @@ type report struct {
 //
 // If the deployment assigns Instances to cells, only the reports of these cells count. If it wants no Instance, all
 // reports count: no cell is assigned one. The reader decides which Instances of a report count, with
-// cellreport.Instances.
+// Instances.
 func AggregateStatus(
-	onHub *v1alpha.WorkloadDeployment, items []workv1alpha2.AggregatedStatusItem, now metav1.Time,
+	onHub *v1alpha.WorkloadDeployment, items []CellStatus, now metav1.Time,
 ) *v1alpha.WorkloadDeploymentStatus {
 	assignment := onHub.Spec.Assignment
 	if onHub.Spec.ScaleSettings.Zero() {
@@ -41,13 +75,13 @@ func AggregateStatus(
 	if assignment != nil {
 		items = assignedItems(assignment, items)
 	}
-	reports := decodeReports(items)
+	reports := reportedBy(items)
 	if len(items) > 0 && len(reports) == 0 {
 		return onHub.Status.DeepCopy()
 	}
 	result := &v1alpha.WorkloadDeploymentStatus{ObservedGeneration: observedGeneration(onHub, len(items), reports)}
 	for i := range reports {
-		result.ReplicaCounts = result.Add(boundCounts(reports[i].status.ReplicaCounts, mostInstances(assignment, reports[i].cell)))
+		result.ReplicaCounts = result.Add(boundCounts(reports[i].Report.ReplicaCounts, mostInstances(assignment, reports[i].Cell)))
 		mergeConditions(result, reports[i], len(reports) > 1)
 	}
 	result.Reports, result.Indices = mergeReports(reports)
@@ -81,13 +115,13 @@ func mostInstances(assignment *v1alpha.WorkloadDeploymentAssignment, cell string
 
 // assignedItems are the items of the cells of an assignment. A cell that Karmada has no item for has not reported.
 func assignedItems(
-	assignment *v1alpha.WorkloadDeploymentAssignment, items []workv1alpha2.AggregatedStatusItem,
-) []workv1alpha2.AggregatedStatusItem {
-	var assigned []workv1alpha2.AggregatedStatusItem
+	assignment *v1alpha.WorkloadDeploymentAssignment, items []CellStatus,
+) []CellStatus {
+	var assigned []CellStatus
 	reported := map[string]bool{}
 	for i := range items {
-		if assignment.Names(items[i].ClusterName) {
-			reported[items[i].ClusterName] = true
+		if assignment.Names(items[i].Cell) {
+			reported[items[i].Cell] = true
 			assigned = append(assigned, items[i])
 		}
 	}
@@ -95,7 +129,7 @@ func assignedItems(
 		// A cell that only has indices to release has no report once Karmada has removed the deployment there.
 		if name := assignment.Cells[i].Name; !reported[name] && len(assignment.Cells[i].Indices) > 0 {
 			reported[name] = true
-			assigned = append(assigned, workv1alpha2.AggregatedStatusItem{ClusterName: name})
+			assigned = append(assigned, CellStatus{Cell: name})
 		}
 	}
 	return assigned
@@ -104,7 +138,7 @@ func assignedItems(
 // observedGeneration is the highest generation of the object on the hub that every cell has observed. For a cell that
 // has not reported, that has not yet observed its own object, or that reports a generation which the object does not
 // have, it is the previous one.
-func observedGeneration(onHub *v1alpha.WorkloadDeployment, cells int, reports []report) int64 {
+func observedGeneration(onHub *v1alpha.WorkloadDeployment, cells int, reports []CellStatus) int64 {
 	known := onHub.Status.ObservedGeneration
 	if cells == 0 {
 		return known
@@ -114,8 +148,8 @@ func observedGeneration(onHub *v1alpha.WorkloadDeployment, cells int, reports []
 		lowest = min(lowest, known)
 	}
 	for i := range reports {
-		observed := reports[i].status.ResourceTemplateGeneration
-		if observed < 1 || observed > onHub.Generation || reports[i].status.ObservedGeneration != reports[i].status.Generation {
+		observed := reports[i].Report.ResourceTemplateGeneration
+		if observed < 1 || observed > onHub.Generation || reports[i].Report.ObservedGeneration != reports[i].Report.Generation {
 			observed = known
 		}
 		lowest = min(lowest, observed)
@@ -124,39 +158,31 @@ func observedGeneration(onHub *v1alpha.WorkloadDeployment, cells int, reports []
 }
 
 // mergeReports are the reports of all cells, each with the name of its cell.
-func mergeReports(reports []report) (entries []v1alpha.InstanceReport, indices []v1alpha.CellIndices) {
+func mergeReports(reports []CellStatus) (entries []v1alpha.InstanceReport, indices []v1alpha.CellIndices) {
 	for i := range reports {
-		for _, of := range reports[i].status.Reports {
-			of.Cell = reports[i].cell
+		for _, of := range reports[i].Report.Reports {
+			of.Cell = reports[i].Cell
 			entries = append(entries, of)
 		}
-		for _, of := range reports[i].status.Indices {
-			of.Cell = reports[i].cell
+		for _, of := range reports[i].Report.Indices {
+			of.Cell = reports[i].Cell
 			indices = append(indices, of)
 		}
 	}
 	return entries, indices
 }
 
-func decodeReports(items []workv1alpha2.AggregatedStatusItem) []report {
-	var reports []report
-	for i := range items {
-		if items[i].Status == nil || len(items[i].Status.Raw) == 0 || string(items[i].Status.Raw) == "null" {
-			// The cell has not reported yet.
-			continue
-		}
-		status, faults := wire.Report[ReflectedStatus](items[i].Status.Raw, lists)
-		bound(&status.WorkloadDeploymentStatus)
-		reports = append(reports, report{cell: items[i].ClusterName, status: status, faults: faults})
-	}
-	slices.SortStableFunc(reports, func(a, b report) int { return strings.Compare(a.cell, b.cell) })
+// reportedBy are the items with a report, by the names of their cells.
+func reportedBy(items []CellStatus) []CellStatus {
+	reports := slices.DeleteFunc(slices.Clone(items), func(item CellStatus) bool { return item.Report == nil })
+	slices.SortStableFunc(reports, func(a, b CellStatus) int { return strings.Compare(a.Cell, b.Cell) })
 	return reports
 }
 
 // reportValid is the condition about the first report with faults; nil: no report has faults. It keeps its time while a
 // report has any.
-func reportValid(onHub *v1alpha.WorkloadDeployment, reports []report, now metav1.Time) *metav1.Condition {
-	first := slices.IndexFunc(reports, func(r report) bool { return r.ignored() != "" })
+func reportValid(onHub *v1alpha.WorkloadDeployment, reports []CellStatus, now metav1.Time) *metav1.Condition {
+	first := slices.IndexFunc(reports, func(r CellStatus) bool { return r.ignored() != "" })
 	if first < 0 {
 		return nil
 	}
@@ -165,31 +191,32 @@ func reportValid(onHub *v1alpha.WorkloadDeployment, reports []report, now metav1
 	if before != nil && !before.LastTransitionTime.IsZero() {
 		since = before.LastTransitionTime
 	}
-	return invalid(fmt.Sprintf("cell %s: %s", reports[first].cell, reports[first].ignored()), since)
+	return InvalidReport(fmt.Sprintf("cell %s: %s", reports[first].Cell, reports[first].ignored()), since)
 }
 
 // ignored is the message about the faults of a report, or about the faults that the cell itself has found; "": no
 // faults.
-func (r *report) ignored() string {
-	if message := ignored(r.faults); message != "" {
+func (r *CellStatus) ignored() string {
+	if message := r.Report.Faults.Ignored(); message != "" {
 		return message
 	}
-	stated := meta.FindStatusCondition(r.status.Conditions, v1alpha.ConditionReportValid)
+	stated := meta.FindStatusCondition(r.Report.Conditions, v1alpha.ConditionReportValid)
 	if stated != nil && stated.Status == metav1.ConditionFalse {
 		return stated.Message
 	}
 	return ""
 }
 
-// ignored is the message about faults; "" without any.
-func ignored(faults wire.Faults) string {
-	if len(faults) == 0 {
+// Ignored is the message about the faults of a report; "" without any.
+func (f Faults) Ignored() string {
+	if len(f) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("fields of its report have a wrong type or range and are ignored: %s", faults)
+	return fmt.Sprintf("fields of its report have a wrong type or range and are ignored: %s", f)
 }
 
-func invalid(message string, since metav1.Time) *metav1.Condition {
+// InvalidReport is the condition about fields of a report that are ignored.
+func InvalidReport(message string, since metav1.Time) *metav1.Condition {
 	return &metav1.Condition{
 		Type: v1alpha.ConditionReportValid, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonReportFieldsIgnored,
 		LastTransitionTime: since, Message: message,
@@ -198,14 +225,14 @@ func invalid(message string, since metav1.Time) *metav1.Condition {
 
 // mergeConditions replaces conditions of result that are better than the report's. With several cells, the messages
 // name the cell.
-func mergeConditions(result *v1alpha.WorkloadDeploymentStatus, from report, several bool) {
-	for _, condition := range from.status.Conditions {
+func mergeConditions(result *v1alpha.WorkloadDeploymentStatus, from CellStatus, several bool) {
+	for _, condition := range from.Report.Conditions {
 		if condition.Type == v1alpha.ConditionReportValid {
 			// The hub has one condition about all reports.
 			continue
 		}
 		if several {
-			condition.Message = strings.TrimSuffix(fmt.Sprintf("cell %s: %s", from.cell, condition.Message), ": ")
+			condition.Message = strings.TrimSuffix(fmt.Sprintf("cell %s: %s", from.Cell, condition.Message), ": ")
 		}
 		index := slices.IndexFunc(result.Conditions, func(c metav1.Condition) bool { return c.Type == condition.Type })
 		switch {

@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package interpreter
+package wire
 
 import (
 	"slices"
@@ -12,7 +12,6 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
-	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // The longest lists of a report: of an object, a state or an Instance.
@@ -23,17 +22,22 @@ const (
 	MaxContainers = 48
 )
 
+// MaxInstances is the most Instances that a report may have. Karmada writes all of it three times for each change, and
+// reads it back in one request of at most a MiB.
+const MaxInstances = 1000
+
 // MaxOfType is how many entries of one type all lists of a report may have together. Entries beyond, and beyond
-// MaxEntries, are not read.
+// MaxLists, are not read.
 const MaxOfType = 4 * MaxInstances
 
-// MaxEntries are the longest lists of a report by their names. Other lists have MaxInstances.
-var MaxEntries = map[string]int{
+// MaxLists are the longest lists of a report by their names. Other lists have MaxInstances.
+var MaxLists = map[string]int{
 	"conditions": MaxConditions, "schedulingGates": MaxGates, "networkInterfaces": MaxInterfaces, "containers": MaxContainers,
 	"reports": 1, "indices": 1,
 }
 
-var lists = wire.Lists{Most: MaxInstances, Named: MaxEntries, OfType: MaxOfType}
+// ReportLists bounds the lists of a report that has faults.
+var ReportLists = Lists{Most: MaxInstances, Named: MaxLists, OfType: MaxOfType}
 
 // MaxWord is the longest type or reason of a condition, in bytes. Both are letters and digits, and begin with a letter.
 const MaxWord = 128
@@ -77,10 +81,10 @@ func isWord(text string) bool {
 	return text != "" && Text{Most: MaxWord}.Fits(text) && isLetter(rune(text[0]))
 }
 
-// bound truncates a cell's report to a bounded size, and drops content that no agent reports. A cell has one report.
+// Bound truncates a cell's report to a bounded size, and drops content that no agent reports. A cell has one report.
 // AggregateStatus bounds it again: if Karmada's agent runs in the cell, the report has not been bounded before. One
 // condition that the hub's API server refuses would keep the reports of all cells out of the status.
-func bound(status *v1alpha.WorkloadDeploymentStatus) {
+func Bound(status *v1alpha.WorkloadDeploymentStatus) {
 	status.Conditions = boundConditions(status.Conditions)
 	status.Reports = first(status.Reports, 1)
 	for i := range status.Reports {
@@ -107,11 +111,11 @@ func boundCounts(counts v1alpha.ReplicaCounts, most int32) v1alpha.ReplicaCounts
 	} {
 		*count = max(0, min(*count, most))
 	}
-	return withoutProject(counts)
+	return WithoutProject(counts)
 }
 
-// withoutProject returns counts without the counts that only projects have.
-func withoutProject(counts v1alpha.ReplicaCounts) v1alpha.ReplicaCounts {
+// WithoutProject returns counts without the counts that only projects have.
+func WithoutProject(counts v1alpha.ReplicaCounts) v1alpha.ReplicaCounts {
 	counts.UpdatedReplicas, counts.UpdatedAvailableReplicas = 0, 0
 	return counts
 }

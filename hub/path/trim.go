@@ -1,0 +1,86 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package path
+
+import (
+	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
+)
+
+// divided is the placement of every trimmed binding that divides its replicas. All share it.
+var divided = &policyv1alpha1.Placement{
+	ReplicaScheduling: &policyv1alpha1.ReplicaSchedulingStrategy{ReplicaSchedulingType: policyv1alpha1.ReplicaSchedulingTypeDivided},
+}
+
+// TrimBinding is a cache transform that keeps the parts of a ResourceBinding that the controllers read. Whole ones
+// would hold the status of every deployment in memory a second time.
+func TrimBinding(object any) (any, error) {
+	binding, ok := object.(*workv1alpha2.ResourceBinding)
+	if !ok {
+		return object, nil
+	}
+	trimmed := &workv1alpha2.ResourceBinding{ObjectMeta: metav1.ObjectMeta{
+		Namespace: binding.Namespace, Name: binding.Name, UID: binding.UID, ResourceVersion: binding.ResourceVersion,
+	}}
+	switch {
+	case client.ObjectKeyFromObject(binding) == cells.Binding:
+		trimmed.Spec = workv1alpha2.ResourceBindingSpec{Resource: binding.Spec.Resource, Clusters: binding.Spec.Clusters}
+		trimmed.Status.AggregatedStatus = binding.Status.AggregatedStatus
+	case isOf(binding, v1alpha.KindWorkloadDeployment):
+		trimOurs(binding, trimmed)
+	case isOf(binding, v1alpha.KindInstanceSlice):
+		trimSlice(binding, trimmed)
+	case IsOfData(binding):
+		trimmed.DeletionTimestamp, trimmed.Spec.Resource = binding.DeletionTimestamp, binding.Spec.Resource
+	}
+	return trimmed, nil
+}
+
+// trimOurs keeps the target cells and the owner in the binding of a WorkloadDeployment.
+func trimOurs(binding, trimmed *workv1alpha2.ResourceBinding) {
+	trimOwner(binding, trimmed)
+	trimmed.Spec = workv1alpha2.ResourceBindingSpec{Resource: binding.Spec.Resource, Clusters: binding.Spec.Clusters}
+	trimmed.Spec.Resource.ResourceVersion = ""
+	for i := range binding.Spec.GracefulEvictionTasks {
+		trimmed.Spec.GracefulEvictionTasks = append(trimmed.Spec.GracefulEvictionTasks,
+			workv1alpha2.GracefulEvictionTask{FromCluster: binding.Spec.GracefulEvictionTasks[i].FromCluster})
+	}
+	if IsDivided(binding) {
+		trimmed.Spec.Placement = divided
+	}
+	for _, condition := range binding.Status.Conditions {
+		if condition.Type == workv1alpha2.Scheduled {
+			trimmed.Status.Conditions = []metav1.Condition{condition}
+		}
+	}
+	trimmed.Status.SchedulerObservedAffinityName = binding.Status.SchedulerObservedAffinityName
+}
+
+// trimOwner keeps the owner of a binding, and the time of its deletion.
+func trimOwner(binding, trimmed *workv1alpha2.ResourceBinding) {
+	trimmed.DeletionTimestamp = binding.DeletionTimestamp
+	if owner := metav1.GetControllerOfNoCopy(binding); owner != nil {
+		trimmed.OwnerReferences = []metav1.OwnerReference{{UID: owner.UID, Controller: owner.Controller}}
+	}
+}
+
+// IsDivided reports whether the replicas of a binding, trimmed or not, are divided among several cells.
+func IsDivided(binding *workv1alpha2.ResourceBinding) bool {
+	placement := binding.Spec.Placement
+	return placement != nil && placement.ReplicaSchedulingType() == policyv1alpha1.ReplicaSchedulingTypeDivided
+}
+
+// TrimCopy is a cache transform that drops the status of a copy: the reports in the Works are read instead of what Karmada
+// has aggregated of them.
+func TrimCopy(object any) (any, error) {
+	if copied, ok := object.(*v1alpha.WorkloadDeployment); ok {
+		copied.ManagedFields, copied.Status = nil, v1alpha.WorkloadDeploymentStatus{}
+	}
+	return object, nil
+}
