@@ -38,7 +38,7 @@ type InstanceSliceStatus struct {
 // InstanceSlice has the entries of some of the Instances of a large WorkloadDeployment, so that a change of one of them
 // costs the same however many there are. Only the add-on writes it: the hub makes it beside its copy of the deployment,
 // Karmada brings it to the cells of that one, and the agent in each of them writes its status. The hub reads that where
-// Karmada collects it, in the status of the ResourceBinding: the slice on the hub has none.
+// Karmada collects it, in the Work for each cell: the slice on the hub has none.
 //
 // +genclient
 // +kubebuilder:object:root=true
