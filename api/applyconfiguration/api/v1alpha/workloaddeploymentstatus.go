@@ -22,8 +22,8 @@ type WorkloadDeploymentStatusApplyConfiguration struct {
 	// the project is suspended.
 	Conditions                      []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	ReplicaCountsApplyConfiguration `json:",inline"`
-	// sequence differs in a report from the one in the report before it. Whoever carries reports to the hub then finds a
-	// difference, although a state has returned before the last report of it was read. It is set in cells only.
+	// sequence differs in a report from the one in the report before it. Karmada, which carries reports to the hub, then
+	// finds a difference even if a state returns before Karmada has read the last report of it. It is set in cells only.
 	Sequence *int64 `json:"sequence,omitempty"`
 	// assignedReplicas is how many Instances the cells should run now: fewer than desired while they lack capacity. It is
 	// set in projects only.
