@@ -36,7 +36,7 @@ func TestErrorsSayNothingOfContent(t *testing.T) {
 	}
 }
 
-// TestSameData: of a report counts only what it says of data.
+// TestSameData: of a report counts only what it reports about data.
 func TestSameData(t *testing.T) {
 	of := func(facts v1alpha.CellIndices) *path.Report {
 		r := &path.Report{}
