@@ -153,6 +153,11 @@ const ReasonProjectSuspended = "ProjectSuspended"
 // WorkloadDeployment and a reason of Ready and Programmed on an Instance.
 const ReasonFieldsMissing = "FieldsMissing"
 
+// ReasonFieldsOverridden says that an override policy has changed fields of the deployment that the hub counts on, such
+// as the indices of Instances. The cell starts nothing new, and what runs continues. It is a reason of SpecReceived on a
+// WorkloadDeployment and of Ready on an Instance.
+const ReasonFieldsOverridden = "FieldsOverridden"
+
 // ReasonReportFieldsIgnored says that fields of a cell's report have a wrong type or range. They are ignored, and the
 // rest of the report counts. It is the reason of ReportValid on a WorkloadDeployment.
 const ReasonReportFieldsIgnored = "ReportFieldsIgnored"

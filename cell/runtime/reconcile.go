@@ -84,9 +84,13 @@ func (s *scope) findDeployment(ctx context.Context) (err error) {
 }
 
 // liftGates determines the requirements that the Instance waits for, and lifts the gates whose requirements are met. If
-// the Instance is being deleted, or its deployment lacks fields, the last finding stays.
+// the Instance is being deleted, or its deployment is not as the hub has sent it, the last finding stays.
 func (s *scope) liftGates(ctx context.Context) (err error) {
-	if s.deployment == nil || !s.instance.DeletionTimestamp.IsZero() || len(templates.MissingFields(s.deployment)) > 0 {
+	if s.deployment == nil || !s.instance.DeletionTimestamp.IsZero() {
+		s.found = keptGates(s.instance)
+		return nil
+	}
+	if refused := templates.RefusalOf(s.deployment); refused.Any() {
 		s.found = keptGates(s.instance)
 		return nil
 	}

@@ -66,6 +66,10 @@ func (s *scope) decideCopy(ctx context.Context) error {
 	if requires := templates.Requires(&desired.Spec); requires != "" {
 		desired.Annotations[v1alpha.AnnotationRequires] = requires
 	}
+	// What the cells get may differ from it: an override policy may change templates.
+	if desired.Annotations[v1alpha.AnnotationIntended], err = templates.Intended(&desired.Spec); err != nil {
+		return err
+	}
 	s.existing, s.desired = existing, desired
 	return nil
 }

@@ -120,6 +120,12 @@ var deploymentRemedies = []Remedy{
 		[]string{v1alpha.ConditionSpecReceived, v1alpha.ConditionReady, v1alpha.ConditionProgrammed},
 	},
 	{
+		v1alpha.ReasonFieldsOverridden, RankCause, atOnce, operator("Remove the fields that the message names from the OverridePolicy or " +
+			"ClusterOverridePolicy: it may change the template only. Karmada then sends the deployment again, and the cell starts the Instances."),
+		none,
+		[]string{v1alpha.ConditionSpecReceived, v1alpha.ConditionReady, v1alpha.ConditionProgrammed},
+	},
+	{
 		v1alpha.ReasonReportFieldsIgnored, RankCause, atOnce, operator("Upgrade the agent of the cell that the message names, and find out " +
 			"who else writes the status of WorkloadDeployments in the cell or of its Works on the hub."),
 		none,
