@@ -232,8 +232,8 @@ func TestOverriddenBelowThePartition(t *testing.T) {
 	}
 }
 
-// TestFieldsOverridden: an override of a field that the hub counts on is refused by name, whatever it is. What runs
-// continues, and nothing is created, deleted or let start.
+// TestFieldsOverridden: an override of a field that the hub counts on is refused by name, whatever it is. Pods keep
+// running, and no Instance is created, deleted or let start.
 func TestFieldsOverridden(t *testing.T) {
 	for name, c := range map[string]struct {
 		field    string

@@ -10,7 +10,7 @@ import (
 )
 
 // Templates are the templates of a deployment by the hashes that its Instances have. An override policy may have changed
-// a template on its way to the cell: the hash of an Instance then has two parts, the template that the hub has sent and
+// a template for the cell: the hash of an Instance then has two parts, the template that the hub has sent and
 // the one that runs (templates.NameOf). The cell replaces Instances by the whole hash, and reports the first part.
 type Templates struct {
 	// Hash is the hash of new Instances, and Earlier the hash of new ones below the partition; "" without a partition.

@@ -13,8 +13,8 @@ import (
 )
 
 // facts are the indices of all Instances of a deployment, grouped by the states that the hub needs. The Instances are
-// ordered by index. A template is what the hub has sent: it does not count that an override policy has changed it, and
-// that the cell still replaces Instances for that.
+// ordered by index. An override policy that has changed a template does not count, nor do the Instances that the cell
+// still replaces for that.
 func facts(of *owned.Templates, ordered []indexed) v1alpha.CellIndices {
 	result := v1alpha.CellIndices{TemplateHash: of.Sent}
 	var existing, ready, available, held, current, dataReady []int

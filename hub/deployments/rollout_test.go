@@ -306,8 +306,8 @@ func TestOnFailureUndo(t *testing.T) {
 	}
 }
 
-// TestSilenceIsNoFailure: a template is not undone because nothing is heard from a city. What a cell refuses is no
-// silence.
+// TestSilenceIsNoFailure: a template is not undone because nothing is heard from a city. A refusal by a
+// cell is no silence.
 func TestSilenceIsNoFailure(t *testing.T) {
 	t.Parallel()
 	for reason, want := range map[string]v1alpha.RolloutPhase{

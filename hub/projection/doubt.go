@@ -246,7 +246,7 @@ func (s *scope) addCurrent(status *v1alpha.WorkloadDeploymentStatus) {
 	}
 }
 
-// overrides names the override policies that change the deployment on its way to its cells; "": none.
+// overrides names the override policies that change the deployment for its cells; "": none.
 func (s *scope) overrides() string {
 	var changes []string
 	for _, cell := range slices.Sorted(maps.Keys(s.row.Works)) {

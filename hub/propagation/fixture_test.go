@@ -119,7 +119,7 @@ func (f *fixture) mustReconcile(t *testing.T, name string) []planes.Call {
 	return writes
 }
 
-// wantAcceptedByCells checks that a copy, as the hub stores it, is what its annotation is about.
+// wantAcceptedByCells checks that the annotation of a copy has the hashes of the copy as the hub stores it.
 func (f *fixture) wantAcceptedByCells(t *testing.T, name string) {
 	t.Helper()
 	copied := &v1alpha.WorkloadDeployment{}

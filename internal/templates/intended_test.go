@@ -102,8 +102,8 @@ func TestIntendedOfOthers(t *testing.T) {
 	}
 }
 
-// TestNameOf: the name of a template in a cell tells what runs from what the hub has sent, and Instances that run it
-// already are not replaced.
+// TestNameOf: the name of a template in a cell has a part for the template that the hub has sent and one for the template
+// that runs. Instances that run it already are not replaced.
 func TestNameOf(t *testing.T) {
 	v := Version{Hash: "new", Earlier: []string{"text"}}
 	for _, c := range []struct {
