@@ -139,6 +139,8 @@ const (
 	ReasonNodeLost = "NodeLost"
 	// ReasonConfigurationError says that the Instance cannot run until its template is corrected.
 	ReasonConfigurationError = "ConfigurationError"
+	// ReasonCellQuotaExceeded says that a ResourceQuota of the cell, which is not the project's quota, refuses the Pod.
+	ReasonCellQuotaExceeded = "CellQuotaExceeded"
 	// ReasonAvailable says that the Instance is ready. It is a reason of Available on an Instance as well.
 	ReasonAvailable = "Available"
 )
@@ -329,6 +331,9 @@ const (
 	ReasonAgentReady = "AgentReady"
 	// ReasonAgentMissing says that Karmada has not brought the agent to the cell.
 	ReasonAgentMissing = "AgentMissing"
+	// ReasonAgentAPIMissing says that the cell does not serve the API of the agent: the cell was rebuilt under its name, or
+	// its CRDs were deleted. The last report of the agent is about the cell before.
+	ReasonAgentAPIMissing = "AgentAPIMissing"
 	// ReasonAgentOutdated says that the agent runs another template than the hub has, or is being updated.
 	ReasonAgentOutdated = "AgentOutdated"
 )
@@ -343,6 +348,8 @@ const (
 
 // Reasons of ComputeCityConfirmed on a Cluster.
 const (
+	// ReasonCityInvalid says that the label of the Cluster has a value that no Workload can name as a city.
+	ReasonCityInvalid = "CityInvalid"
 	// ReasonCityUnconfirmed says that the namespace of the cell's Works on the hub does not have the label of the
 	// Cluster's city.
 	ReasonCityUnconfirmed = "CityUnconfirmed"

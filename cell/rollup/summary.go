@@ -33,6 +33,7 @@ var severity = map[string]int{
 	v1alpha.ReasonImageUnavailable:       4,
 	v1alpha.ReasonRuntimeClassNotServed:  5,
 	v1alpha.ReasonConfigurationError:     5,
+	v1alpha.ReasonCellQuotaExceeded:      5,
 	v1alpha.ReasonFieldsMissing:          6,
 	v1alpha.ReasonFieldsOverridden:       6,
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -181,7 +182,7 @@ func (s *scope) createPod(ctx context.Context) error {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		// The Instance is deleted with its namespace.
 	case apierrors.IsInvalid(err), apierrors.IsForbidden(err):
-		s.blocked = &finding{v1alpha.ReasonConfigurationError, "the cell refuses the Pod: " + err.Error()}
+		s.blocked = refusal(err)
 		// Only another template corrects an invalid Pod, and it arrives as another Instance.
 		if apierrors.IsForbidden(err) {
 			s.RequeueAfter.AtMost(forbiddenRequeue)
@@ -190,6 +191,16 @@ func (s *scope) createPod(ctx context.Context) error {
 		return fmt.Errorf("create Pod %s: %w", client.ObjectKeyFromObject(pod), err)
 	}
 	return nil
+}
+
+// refusal is the finding of a Pod that the API server refuses. A ResourceQuota is the cell's, and no template corrects
+// that it is exceeded.
+func refusal(err error) *finding {
+	reason := v1alpha.ReasonConfigurationError
+	if apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota: ") {
+		reason = v1alpha.ReasonCellQuotaExceeded
+	}
+	return &finding{reason, "the cell refuses the Pod: " + err.Error()}
 }
 
 // confirmTemplate asks the API server whether an Instance that had a Pod of its template still has that template: the
@@ -361,7 +372,7 @@ func (s *scope) patience() time.Duration {
 // recorded are the reasons of Ready that are recorded as Events. Reasons that a crash loop changes every few seconds
 // are not.
 var recorded = []string{
-	v1alpha.ReasonConfigurationError, v1alpha.ReasonRuntimeClassNotServed, v1alpha.ReasonImageUnavailable,
+	v1alpha.ReasonConfigurationError, v1alpha.ReasonCellQuotaExceeded, v1alpha.ReasonRuntimeClassNotServed, v1alpha.ReasonImageUnavailable,
 	v1alpha.ReasonEvicted, v1alpha.ReasonNodeLost,
 }
 

@@ -209,6 +209,12 @@ var deploymentRemedies = []Remedy{
 		none, current,
 	},
 	{
+		v1alpha.ReasonAgentAPIMissing, RankCause, atOnce,
+		operator("If the cell was rebuilt under its name, restart karmada-controller-manager, and the karmada-agent of a cell in pull mode: " +
+			"Karmada then writes all objects into the cell again."),
+		none, agent,
+	},
+	{
 		v1alpha.ReasonAgentNotReady, RankCause, atOnce,
 		operator("Restore the agent in the cell: Deployment karmada-compute-cell in namespace " +
 			"karmada-compute-system. Instances in the cell keep running."),
@@ -262,6 +268,11 @@ var deploymentRemedies = []Remedy{
 		v1alpha.ReasonCityUnconfirmed, RankCause, atOnce,
 		operator("If the Cluster belongs to this city, label the namespace as the message says. If you do not know the Cluster, " +
 			"delete it: an agent of another cell may have made it."),
+		none, confirmed,
+	},
+	{
+		v1alpha.ReasonCityInvalid, RankCause, atOnce,
+		operator("Give the Cluster a label with a city code that a Workload can name: at most 16 letters, digits and hyphens, such as DFW."),
 		none, confirmed,
 	},
 	{v1alpha.ReasonAgentReady, RankWell, Forever, nobody(""), none, agent},

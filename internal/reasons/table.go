@@ -109,6 +109,12 @@ var instanceRemedies = []Remedy{
 		none, starts,
 	},
 	{
+		v1alpha.ReasonCellQuotaExceeded, RankCause, atOnce,
+		operator("Raise the ResourceQuota that the message names in the namespace of the cell, or remove it."),
+		none,
+		[]string{v1alpha.ConditionReady, v1alpha.ConditionProgrammed},
+	},
+	{
 		v1alpha.ReasonConfigurationError, RankCause, atOnce,
 		consumer("Correct the field of the template that the message names."),
 		none,

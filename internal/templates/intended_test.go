@@ -129,8 +129,10 @@ func TestNameOf(t *testing.T) {
 			t.Errorf("sent as %q beside %v it is %q, want %q", c.sent, c.existing, got, c.want)
 		}
 	}
-	if got := fmt.Sprintf("%s %s %t %s %s %t", Sent("a-b"), Content("a-b"), IsOverridden("a-b"), Sent("a"), Content("a"), IsOverridden("a")); got != "a b true a a false" {
-		t.Errorf("the parts are %s", got)
+	for hash, want := range map[string]string{"a-b": "a b true", "a": "a a false"} {
+		if got := fmt.Sprintf("%s %s %t", Sent(hash), Content(hash), IsOverridden(hash)); got != want {
+			t.Errorf("the parts of %s are %s, want %s", hash, got, want)
+		}
 	}
 	if r := (&Refusal{Overridden: slices.Repeat([]string{"assignment"}, 1000)}).Message(); len(r) > v1alpha.MaxMessage {
 		t.Errorf("the message has %d bytes", len(r))
