@@ -240,5 +240,10 @@ var instanceRemedies = []Remedy{
 		consumer("Use another type or name of object: the message names the refused object."),
 		none, data,
 	},
+	{
+		v1alpha.ReasonReferencedDataTaken, RankCause, atOnce,
+		operator("Exclude the hub namespaces of projects from the resourceSelectors of the policy that the message names: it sends data of projects to its own cells."),
+		none, data,
+	},
 	{v1alpha.ReasonReferencedDataPresent, RankWell, Forever, nobody(""), none, data},
 }
