@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package owned finds the Instances that a WorkloadDeployment controls and the WorkloadDeployment of an Instance, in
-// the cache.
+// the cache, and names the templates of a WorkloadDeployment.
 package owned
 
 import (
