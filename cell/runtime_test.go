@@ -135,7 +135,7 @@ func TestRuntimeReconcile(t *testing.T) {
 				f.forbid("pods")
 				f.instance(f.deployment(1), 0)
 			},
-			wantReady: "-" + v1alpha.ReasonConfigurationError, wantEvent: "Warning ConfigurationError the cell refuses the Pod",
+			wantReady: "-" + v1alpha.ReasonCellQuotaExceeded, wantEvent: "Warning CellQuotaExceeded the cell refuses the Pod",
 			wantRequeue: 30 * time.Second,
 		},
 		"a namespace that is being deleted is not reported": {

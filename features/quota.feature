@@ -1,3 +1,4 @@
+@quota
 Feature: Quota
   Where quota is configured, an Instance starts only when its project's quota is granted, and holds a claim exactly as long as it
   exists.

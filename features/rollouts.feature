@@ -38,6 +38,59 @@ Feature: Roll out a template
     And every instance in the project has "spec.runtime.sandbox.containers[0].image" "docker.io/library/nginx:1.28"
     And workload "web" has condition Degraded False because of "RolloutHealthy"
 
+  @override
+  Scenario: Override policies of an operator, before and during a rollout
+    When an operator creates on the hub
+      """
+      apiVersion: policy.karmada.io/v1alpha1
+      kind: ClusterOverridePolicy
+      metadata: {name: "mirror-${hubNamespace}"}
+      spec:
+        resourceSelectors:
+        - {apiVersion: compute.datumapis.com/v1alpha, kind: WorkloadDeployment, namespace: "${hubNamespace}"}
+        overrideRules:
+        - targetCluster: {clusterNames: [dfw]}
+          overriders:
+            imageOverrider:
+            - predicate: {path: /spec/template/spec/runtime/sandbox/containers/0/image}
+              component: Registry
+              operator: replace
+              value: mirror.dfw.example
+      """
+    Then every instance in cell "dfw" has "spec.runtime.sandbox.containers[0].image" matching "^mirror.dfw.example/"
+    And workload "web" has "status.availableReplicas" "4"
+    And workload "web" still has "status.updatedReplicas" "4"
+    And workload "web" still has "status.rollout.phase" "Complete"
+    And workloaddeployment "web-main-dfw" has condition StatusCurrent True because of "Reported", saying "mirror-"
+    When the consumer patches workload "web" with {"spec":{"template":{"spec":{"runtime":{"sandbox":{"containers":[{"name":"app","image":"docker.io/library/nginx:1.28"}]}}}}}}
+    Then workload "web" has "status.rollout.revision" "2"
+    And workload "web" has "status.rollout.phase" "Complete"
+    And workload "web" has "status.updatedAvailableReplicas" "4"
+    And every instance in cell "dfw" still has "spec.runtime.sandbox.containers[0].image" "mirror.dfw.example/library/nginx:1.28"
+    And every instance in cell "ord" still has "spec.runtime.sandbox.containers[0].image" "docker.io/library/nginx:1.28"
+    When an operator creates on the hub
+      """
+      apiVersion: policy.karmada.io/v1alpha1
+      kind: ClusterOverridePolicy
+      metadata: {name: "replicas-${hubNamespace}"}
+      spec:
+        resourceSelectors:
+        - {apiVersion: compute.datumapis.com/v1alpha, kind: WorkloadDeployment, namespace: "${hubNamespace}"}
+        overrideRules:
+        - targetCluster: {clusterNames: [ord]}
+          overriders:
+            plaintext:
+            - {path: /spec/scaleSettings/minReplicas, operator: replace, value: 5}
+      """
+    Then workloaddeployment "web-main-ord" has condition SpecReceived False because of "FieldsOverridden", saying "spec.scaleSettings"
+    And workload "web" still has "status.availableReplicas" "4"
+    When an operator deletes clusteroverridepolicy "replicas-${hubNamespace}" on the hub
+    And an operator deletes clusteroverridepolicy "mirror-${hubNamespace}" on the hub
+    Then every instance in cell "dfw" has "spec.runtime.sandbox.containers[0].image" "docker.io/library/nginx:1.28"
+    And workload "web" has "status.availableReplicas" "4"
+    And workload "web" still has "status.rollout.phase" "Complete"
+    And workloaddeployment "web-main-ord" has no condition SpecReceived
+
   @core
   Scenario: An undo leaves healthy Instances alone
     Given "metadata.uid" of pod "web-main-ord-1" in cell "ord" is remembered as "ORD"

@@ -139,6 +139,8 @@ const (
 	ReasonNodeLost = "NodeLost"
 	// ReasonConfigurationError says that the Instance cannot run until its template is corrected.
 	ReasonConfigurationError = "ConfigurationError"
+	// ReasonCellQuotaExceeded says that a ResourceQuota of the cell, which is not the project's quota, refuses the Pod.
+	ReasonCellQuotaExceeded = "CellQuotaExceeded"
 	// ReasonAvailable says that the Instance is ready. It is a reason of Available on an Instance as well.
 	ReasonAvailable = "Available"
 )
@@ -152,6 +154,11 @@ const ReasonProjectSuspended = "ProjectSuspended"
 // that the hub has set. The cell starts nothing new, and what runs continues. It is the reason of SpecReceived on a
 // WorkloadDeployment and a reason of Ready and Programmed on an Instance.
 const ReasonFieldsMissing = "FieldsMissing"
+
+// ReasonFieldsOverridden says that an override policy has changed fields of the deployment that the hub counts on, such
+// as the indices of Instances. The cell starts nothing new, and what runs continues. It is a reason of SpecReceived on a
+// WorkloadDeployment and of Ready on an Instance.
+const ReasonFieldsOverridden = "FieldsOverridden"
 
 // ReasonReportFieldsIgnored says that fields of a cell's report have a wrong type or range. They are ignored, and the
 // rest of the report counts. It is the reason of ReportValid on a WorkloadDeployment.
@@ -231,6 +238,8 @@ const (
 	ReasonSourceTooLarge = "SourceTooLarge"
 	// ReasonSourceRefused says that an object has a type or a name that the add-on does not propagate to cells.
 	ReasonSourceRefused = "SourceRefused"
+	// ReasonReferencedDataTaken says that the data is in the cell, and that a policy of another party propagates it, too.
+	ReasonReferencedDataTaken = "TakenByPolicy"
 	// ReasonReferencedDataPresent says that the data is in the cell.
 	ReasonReferencedDataPresent = "Ready"
 )
@@ -324,6 +333,9 @@ const (
 	ReasonAgentReady = "AgentReady"
 	// ReasonAgentMissing says that Karmada has not brought the agent to the cell.
 	ReasonAgentMissing = "AgentMissing"
+	// ReasonAgentAPIMissing says that the cell does not serve the API of the agent: the cell was rebuilt under its name, or
+	// its CRDs were deleted. The last report of the agent is about the cell before.
+	ReasonAgentAPIMissing = "AgentAPIMissing"
 	// ReasonAgentOutdated says that the agent runs another template than the hub has, or is being updated.
 	ReasonAgentOutdated = "AgentOutdated"
 )
@@ -338,6 +350,8 @@ const (
 
 // Reasons of ComputeCityConfirmed on a Cluster.
 const (
+	// ReasonCityInvalid says that the label of the Cluster has a value that no Workload can name as a city.
+	ReasonCityInvalid = "CityInvalid"
 	// ReasonCityUnconfirmed says that the namespace of the cell's Works on the hub does not have the label of the
 	// Cluster's city.
 	ReasonCityUnconfirmed = "CityUnconfirmed"

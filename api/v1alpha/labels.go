@@ -166,6 +166,14 @@ const (
 // word; it keeps annotations. A cell that lacks a field that is named here starts nothing new.
 const AnnotationRequires = "compute.datumapis.com/requires"
 
+// AnnotationIntended is the annotation that has, on the hub's copy, the hashes of its templates and of the fields that
+// the hub counts on, as "name=hash" separated by commas. An override policy may change the templates for a cell:
+// rollouts go by the hashes here. A cell that has other values of the other fields starts nothing new.
+const AnnotationIntended = "compute.datumapis.com/intended"
+
+// AnnotationIntendedQuota is the annotation that has, on the hub's copy, the hash of its quota.
+const AnnotationIntendedQuota = "compute.datumapis.com/intended-quota"
+
 // MiloRecordName is the name of the ConfigMap on the hub that records the identity of Milo.
 const MiloRecordName = "karmada-compute-milo"
 

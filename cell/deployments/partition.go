@@ -39,13 +39,13 @@ func isBelow(deployment *v1alpha.WorkloadDeployment, index int) bool {
 	return deployment.Spec.Partition != nil && index < int(deployment.Spec.Partition.Index)
 }
 
-func (s *scope) hashTemplates(context.Context) (err error) {
-	existing := owned.TemplateHashes(s.instances)
-	if s.versions.hash, err = existing.Of(&s.deployment.Spec.Template); err != nil || s.deployment.Spec.Partition == nil {
+func (s *scope) nameTemplates(context.Context) error {
+	of, err := owned.TemplatesOf(s.deployment, s.instances)
+	if err != nil {
 		return err
 	}
-	s.versions.earlier, err = existing.Of(&s.deployment.Spec.Partition.Template)
-	return err
+	s.versions.hash, s.versions.earlier = of.Hash, of.Earlier
+	return nil
 }
 
 func (s *scope) findMissingData(ctx context.Context) (err error) {

@@ -71,7 +71,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if proved, err := s.isCopy(ctx); err != nil || !proved {
 		return reconcile.Result{RequeueAfter: unprovenRequeue}, err
 	}
-	return s.Run(ctx, s.listInstances, s.hashTemplates, s.findMissingData, s.makePlan, s.stopEarlierPods, s.removeInstances, s.createInstances)
+	return s.Run(ctx, s.listInstances, s.nameTemplates, s.findMissingData, s.makePlan, s.stopEarlierPods, s.removeInstances, s.createInstances)
 }
 
 func (s *scope) listInstances(ctx context.Context) (err error) {
@@ -80,9 +80,10 @@ func (s *scope) listInstances(ctx context.Context) (err error) {
 }
 
 func (s *scope) makePlan(ctx context.Context) error {
-	if missing := templates.MissingFields(s.deployment); len(missing) > 0 {
+	if refused := templates.RefusalOf(s.deployment); refused.Any() {
 		// The Instances to run are not known. Running Instances continue.
-		log.FromContext(ctx).Info("The cell lacks fields of the deployment; nothing is created or deleted", "missing", missing)
+		log.FromContext(ctx).Info("The deployment is not as the hub has sent it; nothing is created or deleted",
+			"missing", refused.Missing, "overridden", refused.Overridden)
 		return nil
 	}
 	s.plan = makePlan(newTarget(s.deployment, &s.versions, s.Clock.Now()), s.instances)

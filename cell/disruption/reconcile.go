@@ -71,9 +71,10 @@ func (s *scope) refresh(ctx context.Context) error {
 }
 
 // idle reports whether the budget stays unchanged: it is deleted with its deployment, and if the API server of the cell
-// has dropped fields of the deployment, its floor is not known.
+// has dropped fields of the deployment, or an override policy has changed them, its floor is not known.
 func (s *scope) idle() bool {
-	return !s.deployment.DeletionTimestamp.IsZero() || owned.Floor(s.deployment) == nil && len(templates.MissingFields(s.deployment)) > 0
+	refused := templates.RefusalOf(s.deployment)
+	return !s.deployment.DeletionTimestamp.IsZero() || owned.Floor(s.deployment) == nil && refused.Any() || len(refused.Overridden) > 0
 }
 
 // correct reports whether the budget is the desired one.

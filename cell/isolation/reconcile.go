@@ -62,14 +62,15 @@ func (s *scope) findTemplates(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	found, existing := map[string]bool{}, owned.TemplateHashes(instances)
-	for _, template := range s.deployment.Spec.Templates() {
-		hash, err := existing.Of(template)
-		if err != nil {
-			return err
-		}
-		s.want(hash, &template.Spec)
-		found[hash] = true
+	of, err := owned.TemplatesOf(s.deployment, instances)
+	if err != nil {
+		return err
+	}
+	found := map[string]bool{of.Hash: true}
+	s.want(of.Hash, &s.deployment.Spec.Template.Spec)
+	if partition := s.deployment.Spec.Partition; partition != nil && !found[of.Earlier] {
+		found[of.Earlier] = true
+		s.want(of.Earlier, &partition.Template.Spec)
 	}
 	for i := range instances {
 		if hash := instances[i].TemplateHash(); !found[hash] {

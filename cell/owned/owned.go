@@ -2,12 +2,13 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package owned finds the Instances that a WorkloadDeployment controls and the WorkloadDeployment of an Instance, in
-// the cache.
+// the cache, and names the templates of a WorkloadDeployment.
 package owned
 
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,11 +51,14 @@ func Instances(ctx context.Context, reader client.Reader, deployment *v1alpha.Wo
 	return found.Items, nil
 }
 
-// SpecChanged drops updates of WorkloadDeployments that change neither the spec nor the list of fields that the hub
-// requires.
+// SpecChanged drops updates of WorkloadDeployments that change neither the spec nor what the hub has written about the
+// spec.
 func SpecChanged() predicate.Predicate {
+	about := []string{v1alpha.AnnotationRequires, v1alpha.AnnotationIntended, v1alpha.AnnotationIntendedQuota}
 	return predicate.Or(watch.GenerationChanged(), predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
-		return e.ObjectOld.GetAnnotations()[v1alpha.AnnotationRequires] != e.ObjectNew.GetAnnotations()[v1alpha.AnnotationRequires]
+		return slices.ContainsFunc(about, func(key string) bool {
+			return e.ObjectOld.GetAnnotations()[key] != e.ObjectNew.GetAnnotations()[key]
+		})
 	}})
 }
 

@@ -89,7 +89,7 @@ func TestAwaitingDisruption(t *testing.T) {
 		one.Status.Conditions = []metav1.Condition{{Type: v1alpha.ConditionReady, Status: metav1.ConditionTrue}}
 		instances = append(instances, one)
 	}
-	s := newSummary(d, hash, instances)
+	s := newSummary(d, named(hash), instances)
 	// Index 2 gets the new template, and index 4 is not wanted.
 	if got := s.awaiting(d, nil); got != 2 {
 		t.Errorf("%d wait for a disruption", got)

@@ -13,12 +13,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 var now = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// named are the templates of a deployment whose Instances have a hash.
+func named(hash string) *owned.Templates { return &owned.Templates{Hash: hash, Sent: hash} }
 
 func deployment(replicas int32) *v1alpha.WorkloadDeployment {
 	d := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: "web", Generation: 3}}
@@ -172,7 +176,7 @@ func TestDesiredStatus(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			d := deployment(test.replicas)
-			got := desiredStatus(d, newSummary(d, "h", test.instances), apply.Stamp{Generation: d.Generation, Now: now})
+			got := desiredStatus(d, newSummary(d, named("h"), test.instances), apply.Stamp{Generation: d.Generation, Now: now})
 			if counts := [4]int32{got.Replicas, got.CurrentReplicas, got.DesiredReplicas, got.ReadyReplicas}; counts != test.wantCounts {
 				t.Errorf("counts %v, want %v", counts, test.wantCounts)
 			}
@@ -216,7 +220,7 @@ func TestProgressing(t *testing.T) {
 			"1 of 2 Instances have the current template, 1 is being deleted; Instance web-1: NodeLost: about web-1",
 		},
 	} {
-		got := desiredStatus(d, newSummary(d, "h", test.instances), apply.Stamp{Now: now})
+		got := desiredStatus(d, newSummary(d, named("h"), test.instances), apply.Stamp{Now: now})
 		if progressing := meta.FindStatusCondition(got.Conditions, v1alpha.ConditionProgressing); progressing.Message != test.want {
 			t.Errorf("%s: got %q, want %q", name, progressing.Message, test.want)
 		}
@@ -234,7 +238,7 @@ func TestReportedInstances(t *testing.T) {
 		running, instance("web-2", "old", "SchedulingGatesPresent", held), instance("web-x", "h", "Available"),
 		instance("web-0", "h", "", deleted),
 	}
-	status := desiredStatus(d, newSummary(d, "h", all), apply.Stamp{Now: now})
+	status := desiredStatus(d, newSummary(d, named("h"), all), apply.Stamp{Now: now})
 	d.Status.Reports = status.Reports
 	got := wire.Instances(d)
 	var names []string
@@ -292,7 +296,7 @@ func TestSlices(t *testing.T) {
 func TestSameStatus(t *testing.T) {
 	d := deployment(2)
 	all := []v1alpha.Instance{instance("web-0", "h", "Available"), instance("web-1", "h", "Available")}
-	wanted := desiredStatus(d, newSummary(d, "h", all), apply.Stamp{Generation: 3, Now: now})
+	wanted := desiredStatus(d, newSummary(d, named("h"), all), apply.Stamp{Generation: 3, Now: now})
 	tests := map[string]struct {
 		change func(*v1alpha.WorkloadDeploymentStatus)
 		want   bool

@@ -13,9 +13,10 @@ import (
 )
 
 // facts are the indices of all Instances of a deployment, grouped by the states that the hub needs. The Instances are
-// ordered by index. hash is the hash of the deployment's template.
-func facts(hash string, ordered []indexed) v1alpha.CellIndices {
-	result := v1alpha.CellIndices{TemplateHash: hash}
+// ordered by index. An override policy that has changed a template does not count, nor do the Instances that the cell
+// still replaces for that.
+func facts(of *owned.Templates, ordered []indexed) v1alpha.CellIndices {
+	result := v1alpha.CellIndices{TemplateHash: of.Sent}
 	var existing, ready, available, held, current, dataReady []int
 	for _, one := range ordered {
 		index, instance := one.index, one.Instance
@@ -29,7 +30,7 @@ func facts(hash string, ordered []indexed) v1alpha.CellIndices {
 		if hasGate(instance, v1alpha.GateQuota) {
 			held = append(held, index)
 		}
-		if instance.TemplateHash() != hash {
+		if of.Reported(instance.TemplateHash()) != of.Sent {
 			continue
 		}
 		current = append(current, index)

@@ -43,11 +43,14 @@ func (r *Reports) Slice(number int) v1alpha.InstanceReport {
 	return r.summary.report(r.deployment, naming.SliceRange(number))
 }
 
-// Version differs when the report in a slice may differ: it consists of the resource versions of its Instances. It
+// Version differs when the report in a slice may differ: it consists of the templates that the
+// hub has sent and the resource versions of its Instances. It
 // costs much less than the report.
 func (r *Reports) Version(number int) string {
-	within := naming.SliceRange(number)
+	within, of := naming.SliceRange(number), r.summary.templates
 	var version strings.Builder
+	// The same Instances have another template if the hub calls theirs so.
+	version.WriteString(of.Sent + " " + of.SentEarlier + " ")
 	for _, one := range r.summary.within(within.First, within.Last) {
 		version.WriteString(strconv.Itoa(one.index))
 		version.WriteByte('@')
@@ -72,15 +75,15 @@ func (s *summary) report(deployment string, within v1alpha.IndexRange) v1alpha.I
 	instances := s.within(within.First, within.Last)
 	reported := make([]wire.Instance, 0, len(instances))
 	for _, one := range instances {
-		reported = append(reported, reportedInstance(one.Instance))
+		reported = append(reported, s.reported(one.Instance))
 	}
 	return wire.New(deployment, reported)
 }
 
-func reportedInstance(instance *v1alpha.Instance) wire.Instance {
+func (s *summary) reported(instance *v1alpha.Instance) wire.Instance {
 	reported := wire.Instance{
 		Name:            instance.Name,
-		TemplateHash:    instance.TemplateHash(),
+		TemplateHash:    s.templates.Reported(instance.TemplateHash()),
 		SchedulingGates: instance.SchedulingGates(),
 		// Without conditions of the present template nothing is reported as Ready. A Pod that still ends its requests keeps
 		// its address.
@@ -91,7 +94,7 @@ func reportedInstance(instance *v1alpha.Instance) wire.Instance {
 		Containers:        instance.Status.Containers,
 	}
 	if instance.Status.Controller != nil {
-		reported.ObservedTemplateHash = instance.Status.Controller.ObservedTemplateHash
+		reported.ObservedTemplateHash = s.templates.Reported(instance.Status.Controller.ObservedTemplateHash)
 	}
 	return reported
 }

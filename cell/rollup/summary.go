@@ -33,7 +33,9 @@ var severity = map[string]int{
 	v1alpha.ReasonImageUnavailable:       4,
 	v1alpha.ReasonRuntimeClassNotServed:  5,
 	v1alpha.ReasonConfigurationError:     5,
+	v1alpha.ReasonCellQuotaExceeded:      5,
 	v1alpha.ReasonFieldsMissing:          6,
+	v1alpha.ReasonFieldsOverridden:       6,
 }
 
 // summary is the state of all Instances of a deployment.
@@ -65,15 +67,18 @@ type summary struct {
 	unlisted int
 	// facts are the indices of the Instances by their state.
 	facts v1alpha.CellIndices
-	// missing are the fields of the deployment that the cell lacks.
-	missing []string
+	// templates are the templates of the deployment.
+	templates *owned.Templates
+	// refused are the fields of the deployment that are not as the hub has sent them.
+	refused templates.Refusal
 	// worst is the reason why the Instance that most needs a user is not Ready; "" if all are Ready.
 	worst string
 }
 
-func newSummary(deployment *v1alpha.WorkloadDeployment, hash string, instances []v1alpha.Instance) *summary {
+func newSummary(deployment *v1alpha.WorkloadDeployment, of *owned.Templates, instances []v1alpha.Instance) *summary {
 	s := &summary{
-		ordered: byIndex(deployment.Name, instances), suspended: deployment.Spec.Suspended, missing: templates.MissingFields(deployment),
+		ordered: byIndex(deployment.Name, instances), suspended: deployment.Spec.Suspended, templates: of,
+		refused: templates.RefusalOf(deployment),
 	}
 	indices := naming.Desired(deployment)
 	s.counts.DesiredReplicas = int32(len(indices)) //nolint:gosec // at most a few thousand
@@ -83,7 +88,7 @@ func newSummary(deployment *v1alpha.WorkloadDeployment, hash string, instances [
 	for _, one := range s.ordered {
 		instance := one.Instance
 		_, wanted := slices.BinarySearch(indices, one.index)
-		s.count(instance, wanted, isCurrent(deployment, one, hash))
+		s.count(instance, wanted, isCurrent(deployment, one, of.Hash))
 		if networks := deployment.Spec.Networks; networks != nil && !networks.Ready && hasGate(instance, v1alpha.GateNetwork) {
 			s.awaitedNetworks = networks.Message
 		}
@@ -91,9 +96,9 @@ func newSummary(deployment *v1alpha.WorkloadDeployment, hash string, instances [
 			highest, s.worst = rank, message
 		}
 	}
-	s.facts = facts(hash, s.ordered)
-	if len(s.missing) > 0 {
-		s.worst = templates.MissingMessage(s.missing)
+	s.facts = facts(of, s.ordered)
+	if s.refused.Any() {
+		s.worst = s.refused.Message()
 	}
 	if s.worst == "" && s.counts.Replicas < s.counts.DesiredReplicas {
 		s.worst = reasons.Count(s.counts.DesiredReplicas-s.counts.Replicas, "Instance is", "Instances are") + " not created yet"
@@ -114,7 +119,7 @@ func (s *summary) awaiting(deployment *v1alpha.WorkloadDeployment, cordoned map[
 	wanted := naming.Desired(deployment)
 	for _, one := range s.ordered {
 		_, found := slices.BinarySearch(wanted, one.index)
-		if owned.Available(one.Instance) && (!found || !isCurrent(deployment, one, s.facts.TemplateHash) || cordoned[one.Name]) {
+		if owned.Available(one.Instance) && (!found || !isCurrent(deployment, one, s.templates.Hash) || cordoned[one.Name]) {
 			count++
 		}
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
-	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // conditions are the deployment's conditions.
@@ -20,10 +19,9 @@ func (s *summary) conditions() []metav1.Condition {
 	if s.suspended {
 		result = s.suspendedConditions()
 	}
-	if len(s.missing) > 0 {
+	if s.refused.Any() {
 		result = append(result, metav1.Condition{
-			Type: v1alpha.ConditionSpecReceived, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonFieldsMissing,
-			Message: templates.MissingMessage(s.missing),
+			Type: v1alpha.ConditionSpecReceived, Status: metav1.ConditionFalse, Reason: s.refused.Reason(), Message: s.refused.Message(),
 		})
 	}
 	return result

@@ -50,7 +50,7 @@ func TestSuspended(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			d := deployment(2)
 			d.Spec.Suspended = true
-			got := desiredStatus(d, newSummary(d, "h", test.instances), apply.Stamp{Generation: d.Generation, Now: now})
+			got := desiredStatus(d, newSummary(d, named("h"), test.instances), apply.Stamp{Generation: d.Generation, Now: now})
 			if suspended := meta.FindStatusCondition(got.Conditions, v1alpha.ConditionSuspended); suspended.Status != test.wantStopped ||
 				!strings.Contains(suspended.Message, test.wantMessage) {
 				t.Errorf("got %+v", suspended)
@@ -64,7 +64,7 @@ func TestSuspended(t *testing.T) {
 			}
 		})
 	}
-	if got := desiredStatus(deployment(1), newSummary(deployment(1), "h", nil),
+	if got := desiredStatus(deployment(1), newSummary(deployment(1), named("h"), nil),
 		apply.Stamp{Now: now}); meta.FindStatusCondition(got.Conditions, v1alpha.ConditionSuspended) != nil {
 		t.Error("a project that is not suspended has the condition")
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -84,9 +85,13 @@ func (s *scope) findDeployment(ctx context.Context) (err error) {
 }
 
 // liftGates determines the requirements that the Instance waits for, and lifts the gates whose requirements are met. If
-// the Instance is being deleted, or its deployment lacks fields, the last finding stays.
+// the Instance is being deleted, or its deployment is not as the hub has sent it, the last finding stays.
 func (s *scope) liftGates(ctx context.Context) (err error) {
-	if s.deployment == nil || !s.instance.DeletionTimestamp.IsZero() || len(templates.MissingFields(s.deployment)) > 0 {
+	if s.deployment == nil || !s.instance.DeletionTimestamp.IsZero() {
+		s.found = keptGates(s.instance)
+		return nil
+	}
+	if refused := templates.RefusalOf(s.deployment); refused.Any() {
 		s.found = keptGates(s.instance)
 		return nil
 	}
@@ -177,7 +182,7 @@ func (s *scope) createPod(ctx context.Context) error {
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		// The Instance is deleted with its namespace.
 	case apierrors.IsInvalid(err), apierrors.IsForbidden(err):
-		s.blocked = &finding{v1alpha.ReasonConfigurationError, "the cell refuses the Pod: " + err.Error()}
+		s.blocked = refusal(err)
 		// Only another template corrects an invalid Pod, and it arrives as another Instance.
 		if apierrors.IsForbidden(err) {
 			s.RequeueAfter.AtMost(forbiddenRequeue)
@@ -186,6 +191,16 @@ func (s *scope) createPod(ctx context.Context) error {
 		return fmt.Errorf("create Pod %s: %w", client.ObjectKeyFromObject(pod), err)
 	}
 	return nil
+}
+
+// refusal is the finding of a Pod that the API server refuses. A ResourceQuota is the cell's, and no template corrects
+// that it is exceeded.
+func refusal(err error) *finding {
+	reason := v1alpha.ReasonConfigurationError
+	if apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota: ") {
+		reason = v1alpha.ReasonCellQuotaExceeded
+	}
+	return &finding{reason, "the cell refuses the Pod: " + err.Error()}
 }
 
 // confirmTemplate asks the API server whether an Instance that had a Pod of its template still has that template: the
@@ -357,7 +372,7 @@ func (s *scope) patience() time.Duration {
 // recorded are the reasons of Ready that are recorded as Events. Reasons that a crash loop changes every few seconds
 // are not.
 var recorded = []string{
-	v1alpha.ReasonConfigurationError, v1alpha.ReasonRuntimeClassNotServed, v1alpha.ReasonImageUnavailable,
+	v1alpha.ReasonConfigurationError, v1alpha.ReasonCellQuotaExceeded, v1alpha.ReasonRuntimeClassNotServed, v1alpha.ReasonImageUnavailable,
 	v1alpha.ReasonEvicted, v1alpha.ReasonNodeLost,
 }
 

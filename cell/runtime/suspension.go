@@ -6,7 +6,6 @@ package runtime
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,10 +20,12 @@ import (
 func (s *scope) findSuspension(context.Context) error {
 	switch {
 	case s.deployment != nil:
-		s.suspended = s.deployment.Spec.Suspended
-		if missing := templates.MissingFields(s.deployment); slices.Contains(missing, "suspended") {
-			s.blocked = &finding{v1alpha.ReasonFieldsMissing, templates.MissingMessage(missing)}
+		refused := templates.RefusalOf(s.deployment)
+		if refused.Of("suspended") {
+			s.blocked = &finding{refused.Reason(), refused.Message()}
+			return nil
 		}
+		s.suspended = s.deployment.Spec.Suspended
 	case metav1.GetControllerOfNoCopy(s.instance) != nil:
 		s.blocked = &finding{v1alpha.ReasonProvisioning, "waiting for the WorkloadDeployment of the Instance"}
 	}

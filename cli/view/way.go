@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	"github.com/karmada-io/karmada/pkg/util/names"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -280,7 +281,8 @@ func (s *Snapshot) hubSteps(d *v1alpha.WorkloadDeployment, instance string) []*S
 		} else {
 			step.State = StateMissing
 		}
-		steps = append(steps, step.settled(), s.clusterStep(cell))
+		step.settled().override(onHub.Works[cell])
+		steps = append(steps, step, s.clusterStep(cell))
 	}
 	return steps
 }
@@ -291,6 +293,16 @@ func (s *Step) settled() *Step {
 		s.State = StateNotReady
 	}
 	return s
+}
+
+// override names the override policies that have changed a Work that is ok.
+func (s *Step) override(work *workv1alpha1.Work) {
+	if work == nil || s.State != StateOK {
+		return
+	}
+	if policies := path.OverridesOf(work); len(policies) > 0 {
+		s.State = "overridden by " + strings.Join(policies, ", ")
+	}
 }
 
 func (s *Snapshot) copyStep(d *v1alpha.WorkloadDeployment, onHub *OnHub) *Step {
@@ -316,6 +328,9 @@ func (s *Snapshot) bindingStep(onHub *OnHub, name string) *Step {
 		step.Finding = findingOf(condition, moment{now: s.Now})
 		step.Finding.Actor, step.Finding.rank = reasons.ActorOperator, reasons.RankCause
 		step.Finding.Do = "Add capacity to the cells of the city. Or the consumer asks for fewer or smaller Instances."
+		if strings.Contains(condition.Message, "untolerated taint") {
+			step.Finding.Do = "Remove the taint of the Cluster that the message names, for example with karmadactl uncordon."
+		}
 	}
 	return step.settled()
 }

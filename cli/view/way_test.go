@@ -11,6 +11,7 @@ import (
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	"github.com/karmada-io/karmada/pkg/util"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -136,6 +137,30 @@ func TestDataThatIsTooLarge(t *testing.T) {
 		ways := s.Ways()
 		if len(ways) != 1 || ways[0].Stop == nil || ways[0].Stop.Finding.Reason != test.want || ways[0].Stop.Kind != test.kind {
 			t.Errorf("%s: %+v", name, ways[0].Stop)
+		}
+	}
+}
+
+// TestAWorkNamesItsOverrides: explain shows which policies have changed what a cell has got.
+func TestAWorkNamesItsOverrides(t *testing.T) {
+	work := &workv1alpha1.Work{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{
+		util.AppliedClusterOverrides: `[{"policyName":"mirror","overriders":{}}]`, util.AppliedOverrides: `[{"policyName":"theirs"}]`,
+	}}}
+	step := &Step{State: StateOK}
+	step.override(work)
+	if want := "overridden by mirror, theirs"; step.State != want {
+		t.Errorf("the Work is %q, want %q", step.State, want)
+	}
+	for name, c := range map[string]struct {
+		work  *workv1alpha1.Work
+		state string
+	}{
+		"none": {nil, StateMissing}, "without overrides": {&workv1alpha1.Work{}, StateOK}, "with a fault": {work, StateNotReady},
+	} {
+		step := &Step{State: c.state}
+		step.override(c.work)
+		if step.State != c.state {
+			t.Errorf("a Work that is %s is %q, want %q", name, step.State, c.state)
 		}
 	}
 }

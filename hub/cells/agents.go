@@ -7,12 +7,14 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	"github.com/prometheus/client_golang/prometheus"
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -160,6 +162,10 @@ func agentCondition(cluster *clusterv1alpha1.Cluster, binding *workv1alpha2.Reso
 	case own == nil:
 		c.Reason = v1alpha.ReasonAgentMissing
 		c.Message = "Karmada has not brought the agent of karmada-compute here; see ResourceBinding " + Binding.String()
+	case !servesAPI(cluster):
+		c.Reason = v1alpha.ReasonAgentAPIMissing
+		c.Message = fmt.Sprintf("the cell does not serve %s: it was rebuilt under its name, or the CRDs of karmada-compute were deleted there; "+
+			"the last report is about the cell before", v1alpha.GroupVersion)
 	case own.AvailableReplicas == 0:
 		c.Reason = v1alpha.ReasonAgentNotReady
 		c.Message = fmt.Sprintf("no replica of the agent is available; see Deployment karmada-compute-cell in namespace %s of the cell",
@@ -175,6 +181,18 @@ func agentCondition(cluster *clusterv1alpha1.Cluster, binding *workv1alpha2.Reso
 		c.Status, c.Reason, c.Message = metav1.ConditionTrue, v1alpha.ReasonAgentReady, "the agent of karmada-compute is available and current"
 	}
 	return c
+}
+
+// servesAPI reports whether a cell serves the API of the agent. Karmada asks the cell for its APIs every few seconds,
+// while its watches of a cell that was rebuilt under its name stay silent. An incomplete answer proves nothing.
+func servesAPI(cluster *clusterv1alpha1.Cluster) bool {
+	status := &cluster.Status
+	if !meta.IsStatusConditionTrue(status.Conditions, clusterv1alpha1.ClusterConditionCompleteAPIEnablements) || len(status.APIEnablements) == 0 {
+		return true
+	}
+	return slices.ContainsFunc(status.APIEnablements, func(api clusterv1alpha1.APIEnablement) bool {
+		return api.GroupVersion == v1alpha.GroupVersion.String()
+	})
 }
 
 // parse decodes a cluster's report; a report that no Deployment can have counts as empty.

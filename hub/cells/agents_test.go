@@ -117,6 +117,44 @@ func (f *fixture) reconcile(name string) *metav1.Condition {
 	return meta.FindStatusCondition(found.Status.Conditions, v1alpha.ConditionComputeAgentReady)
 }
 
+// rebuild checks that a cell that was rebuilt under its name is not Ready by the report of the cell before, although
+// nothing else changes. Only a complete list of its APIs proves that.
+func (f *fixture) rebuild() {
+	t := f.t
+	t.Helper()
+	serves := func(complete metav1.ConditionStatus, groups ...string) {
+		planes.ChangeStatus(t, f.Planes, &clusterv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "current"}}, func(c *clusterv1alpha1.Cluster) {
+			c.Status.APIEnablements = nil
+			for _, group := range groups {
+				c.Status.APIEnablements = append(c.Status.APIEnablements, clusterv1alpha1.APIEnablement{GroupVersion: group})
+			}
+			meta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{
+				Type: clusterv1alpha1.ClusterConditionCompleteAPIEnablements, Status: complete, Reason: "Test",
+			})
+		})
+	}
+	for _, step := range []struct {
+		complete metav1.ConditionStatus
+		groups   []string
+		reason   string
+	}{
+		{metav1.ConditionTrue, []string{"v1", v1alpha.GroupVersion.String()}, v1alpha.ReasonAgentReady},
+		{metav1.ConditionFalse, []string{"v1"}, v1alpha.ReasonAgentReady},
+		{metav1.ConditionTrue, nil, v1alpha.ReasonAgentReady},
+		{metav1.ConditionTrue, []string{"v1"}, v1alpha.ReasonAgentAPIMissing},
+		{metav1.ConditionTrue, []string{"v1", v1alpha.GroupVersion.String()}, v1alpha.ReasonAgentReady},
+	} {
+		serves(step.complete, step.groups...)
+		if c := f.reconcile("current"); c == nil || c.Reason != step.reason {
+			t.Errorf("with APIs %v, complete: %s, it is %+v, want %s", step.groups, step.complete, c, step.reason)
+		}
+		found := planes.Get(t, f.Planes, "", "current", &clusterv1alpha1.Cluster{})
+		if cell := cells.NewCell(found); cell.Agent.Down != (step.reason != v1alpha.ReasonAgentReady) {
+			t.Errorf("with APIs %v the state of its Instances is known: %t", step.groups, !cell.Agent.Down)
+		}
+	}
+}
+
 func TestReconcile(t *testing.T) {
 	f := newFixture(t)
 	if c := f.reconcile("current"); c != nil {
@@ -137,6 +175,7 @@ func TestReconcile(t *testing.T) {
 			t.Errorf("%s: the metric is %v", name, got)
 		}
 	}
+	f.rebuild()
 	f.Hub.Writes()
 	f.reconcile("current")
 	if writes := f.Hub.Writes(); len(writes) > 0 {

@@ -79,7 +79,8 @@ func NewCell(cluster *clusterv1alpha1.Cluster) Cell {
 	}
 	cell.Cordoned = meta.IsStatusConditionFalse(cluster.Status.Conditions, v1alpha.ConditionComputeNodesSchedulable)
 	if condition := meta.FindStatusCondition(cluster.Status.Conditions, v1alpha.ConditionComputeAgentReady); condition != nil {
-		if condition.Reason == v1alpha.ReasonAgentMissing || condition.Reason == v1alpha.ReasonAgentNotReady {
+		down := []string{v1alpha.ReasonAgentMissing, v1alpha.ReasonAgentNotReady, v1alpha.ReasonAgentAPIMissing}
+		if slices.Contains(down, condition.Reason) {
 			cell.Agent = Agent{Down: true, Since: condition.LastTransitionTime.Time, Message: condition.Message}
 		}
 	}

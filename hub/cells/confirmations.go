@@ -4,6 +4,7 @@
 package cells
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"time"
@@ -26,6 +27,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 const (
@@ -78,7 +80,7 @@ func (r *Confirmations) Reconcile(ctx context.Context, request reconcile.Request
 	}
 	city, status := cityOf(cluster), conditions{r.Hub, r.Clock}
 	if confirmed[karmadanames.GenerateExecutionSpaceName(cluster.Name)] == city {
-		return reconcile.Result{}, status.write(ctx, cluster, v1alpha.ConditionComputeCityConfirmed, nil)
+		return reconcile.Result{}, status.write(ctx, cluster, v1alpha.ConditionComputeCityConfirmed, invalidCity(cluster))
 	}
 	// After the Cluster was read: the right to write it is older than an agent's Cluster.
 	agents, err := r.agentsWrite(ctx)
@@ -88,10 +90,10 @@ func (r *Confirmations) Reconcile(ctx context.Context, request reconcile.Request
 	case !agents:
 		return reconcile.Result{RequeueAfter: executionSpaceAfter}, r.Cities.confirm(ctx, cluster.Name, city, false)
 	case city == "":
-		return reconcile.Result{}, status.write(ctx, cluster, v1alpha.ConditionComputeCityConfirmed, nil)
+		return reconcile.Result{}, status.write(ctx, cluster, v1alpha.ConditionComputeCityConfirmed, invalidCity(cluster))
 	default:
-		return reconcile.Result{RequeueAfter: agentsFor},
-			status.write(ctx, cluster, v1alpha.ConditionComputeCityConfirmed, unconfirmed(cluster, city))
+		return reconcile.Result{RequeueAfter: agentsFor}, status.write(ctx, cluster, v1alpha.ConditionComputeCityConfirmed,
+			cmp.Or(invalidCity(cluster), unconfirmed(cluster, city)))
 	}
 }
 
@@ -107,6 +109,20 @@ func (r *Confirmations) agentsWrite(ctx context.Context) (bool, error) {
 		r.agentsUntil = now.Add(agentsFor)
 	}
 	return agents, err
+}
+
+// invalidCity is the condition of a Cluster with a label that no Workload can name as a city; nil for all others.
+func invalidCity(cluster *clusterv1alpha1.Cluster) *metav1.Condition {
+	city, labelled := cluster.Labels[v1alpha.LabelTopologyCity]
+	if !labelled || naming.IsCity(city) {
+		return nil
+	}
+	return &metav1.Condition{
+		Type: v1alpha.ConditionComputeCityConfirmed, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonCityInvalid,
+		ObservedGeneration: cluster.Generation,
+		Message: fmt.Sprintf("no Workload can name city %q of label %s; a city code has at most 16 letters, digits and hyphens",
+			city, v1alpha.LabelTopologyCity),
+	}
 }
 
 func unconfirmed(cluster *clusterv1alpha1.Cluster, city string) *metav1.Condition {

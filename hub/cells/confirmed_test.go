@@ -151,6 +151,30 @@ func TestPushModeAlone(t *testing.T) {
 	}
 }
 
+// TestInvalidCities: a label that no Workload can name as a city gives the Cluster a condition, confirmed or not.
+func TestInvalidCities(t *testing.T) {
+	c := newCities(t)
+	cell := c.Cell(t, c.city)
+	for _, agents := range []bool{false, true} {
+		if agents {
+			c.register(agent, "any")
+		}
+		for value, invalid := range map[string]bool{
+			"": true, "FRA_1": true, "fra.1": true, "frankfurt-am-main-west": true, "FRA-1": false, "f": false,
+		} {
+			planes.Change(t, c.Planes, cell, func(o *clusterv1alpha1.Cluster) { o.Labels[v1alpha.LabelTopologyCity] = value })
+			if agents {
+				label(c, c.space(cell.Name), value)
+			}
+			c.of(value, cell.Name, cell.Name)
+			condition := c.condition(cell.Name)
+			if got := condition != nil && condition.Status == metav1.ConditionFalse && condition.Reason == v1alpha.ReasonCityInvalid; got != invalid {
+				t.Errorf("with label %q, agents: %t, the condition is %+v", value, agents, condition)
+			}
+		}
+	}
+}
+
 // TestAgents: an agent makes no Cluster a cell of a city, an operator does.
 func TestAgents(t *testing.T) {
 	for name, subject := range map[string]rbacv1.Subject{

@@ -33,6 +33,8 @@ type cell struct {
 	full string
 	// suspended says that the project is suspended: all Instances are stopped, and none is created or replaced.
 	suspended bool
+	// lost is the city whose cells have no contact: they neither act nor report.
+	lost string
 }
 
 func (f *fixture) cell() *cell { return &cell{f: f, templates: map[string]string{}} }
@@ -56,6 +58,9 @@ func (c *cell) run(t *testing.T) {
 	progressed := metav1.NewTime(testBegin)
 	for i := range list.Items {
 		d := &list.Items[i]
+		if d.Spec.CityCode == c.lost {
+			continue
+		}
 		newest := hashOf(t, &d.Spec.Template)
 		var existing, available, current, held []int
 		assigned := d.Spec.DesiredReplicas() + d.Spec.Surge
@@ -298,6 +303,49 @@ func TestOnFailureUndo(t *testing.T) {
 	}
 	if image := f.readWorkload(t).Spec.Template.Spec.Runtime.Sandbox.Containers[0].Image; image != "registry.example/app:broken" {
 		t.Errorf("the Workload's image is %s", image)
+	}
+}
+
+// TestSilenceIsNoFailure: a template is not undone because nothing is heard from a city. A refusal by a
+// cell is no silence.
+func TestSilenceIsNoFailure(t *testing.T) {
+	t.Parallel()
+	for reason, want := range map[string]v1alpha.RolloutPhase{
+		v1alpha.ReasonCellNotReady: v1alpha.RolloutProgressing, v1alpha.ReasonKarmadaNotRunning: v1alpha.RolloutProgressing,
+		v1alpha.ReasonReportOutdated: v1alpha.RolloutProgressing, v1alpha.ReasonNotApplied: v1alpha.RolloutUndoing,
+	} {
+		t.Run(reason, func(t *testing.T) {
+			t.Parallel()
+			f, c := rolledOut(t)
+			f.rolls(t, func(r *v1alpha.WorkloadRollout) { r.OnFailure = v1alpha.RolloutUndo })
+			c.settle(t)
+			conditions := func(current metav1.Condition, progressing string) {
+				current.Type = v1alpha.ConditionStatusCurrent
+				planes.ChangeStatus(t, f.Planes, f.readDeployment(t, "web-main-dfw"), func(d *v1alpha.WorkloadDeployment) {
+					meta.SetStatusCondition(&d.Status.Conditions, current)
+					meta.SetStatusCondition(&d.Status.Conditions, metav1.Condition{
+						Type: v1alpha.ConditionProgressing, Status: metav1.ConditionFalse, Reason: progressing,
+					})
+				})
+			}
+			c.lost = "DFW"
+			f.image(t, "registry.example/app:2")
+			c.settle(t)
+			conditions(metav1.Condition{Status: metav1.ConditionFalse, Reason: reason}, v1alpha.ReasonProgressDeadlineExceeded)
+			c.settle(t)
+			if got := f.phase(t); got != want {
+				t.Fatalf("without a report of DFW it is %s, want %s", got, want)
+			}
+			if want == v1alpha.RolloutUndoing {
+				return
+			}
+			c.lost = ""
+			conditions(metav1.Condition{Status: metav1.ConditionTrue, Reason: v1alpha.ReasonReported}, v1alpha.ReasonSettled)
+			c.settle(t)
+			if got := c.state(t); got != "DFW 2/2 ORD 2/2" || f.phase(t) != v1alpha.RolloutComplete {
+				t.Errorf("after its report it ends with %s, %s", got, f.phase(t))
+			}
+		})
 	}
 }
 

@@ -85,8 +85,15 @@ func (s *scope) undoesTo(hash string) bool {
 func (s *scope) failed() bool {
 	return slices.ContainsFunc(s.rolling.cities, func(d *v1alpha.WorkloadDeployment) bool {
 		hash, err := templates.Hash(&d.Spec.Template)
-		return err == nil && hash == s.rolling.Target && hasExceeded(d)
+		return err == nil && hash == s.rolling.Target && hasExceeded(d) && !isSilent(d)
 	})
+}
+
+// isSilent reports whether nothing is known about the cells of a deployment, because the path from one of them is
+// broken. That is no failure of the template. If the cell refuses the deployment, that is known.
+func isSilent(d *v1alpha.WorkloadDeployment) bool {
+	current := meta.FindStatusCondition(d.Status.Conditions, v1alpha.ConditionStatusCurrent)
+	return current != nil && current.Status == metav1.ConditionFalse && current.Reason != v1alpha.ReasonNotApplied
 }
 
 // countUpdated leaves out of the counts of a deployment the Instances that are not of the Workload's newest template.

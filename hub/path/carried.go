@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -182,6 +183,12 @@ func (d deployment) report(cell string, work *workv1alpha1.Work) *Finding {
 		return &Finding{
 			Fault: ReportOutdated, Cell: cell,
 			Message: "the agent of the cell has not acted on the newest generation; see Deployment karmada-compute-cell in the cell",
+		}
+	case reported.LacksFields() && overridden(work):
+		return &Finding{
+			Fault: WorkNotApplied, Cell: cell,
+			Message: fmt.Sprintf("the cell starts nothing new: override policy %s changes fields of the deployment that the hub counts on; "+
+				"see condition SpecReceived of the deployment", strings.Join(OverridesOf(work), ", ")),
 		}
 	case reported.LacksFields():
 		return found(WorkNotApplied, ToggleWork, work,

@@ -226,8 +226,27 @@ func TestJudge(t *testing.T) {
 		"a Work that an operator's policy overrides": {
 			change: func(t *testing.T, w *Row) {
 				editWork(t, w, `"minReplicas":3`)
-				w.Works["a"].Annotations = map[string]string{util.AppliedOverrides: `[{"policyName":"theirs"}]`}
+				w.Works["a"].Annotations = map[string]string{util.AppliedOverrides: `[{"policyName":"theirs","overriders":{}}]`}
 			},
+		},
+		"a Work that an operator's policy for all namespaces overrides": {
+			change: func(t *testing.T, w *Row) {
+				editWork(t, w, `"minReplicas":3`)
+				w.Works["a"].Annotations = map[string]string{util.AppliedClusterOverrides: `[{"policyName":"theirs","overriders":{}}]`}
+			},
+		},
+		"a Work that no policy overrides any more": {
+			change: func(t *testing.T, w *Row) {
+				editWork(t, w, `"minReplicas":3`)
+				w.Works["a"].Annotations = map[string]string{util.AppliedClusterOverrides: "null", util.AppliedOverrides: "[]"}
+			}, want: []string{"WorkEdited/a/2"},
+		},
+		"a cell that refuses what a policy overrides": {
+			change: func(_ *testing.T, w *Row) {
+				w.Works["a"].Annotations = map[string]string{util.AppliedClusterOverrides: `[{"policyName":"theirs"}]`}
+				w.Works["a"].Status.ManifestStatuses[0].Status = raw(strings.Replace(report7, `{`,
+					`{"conditions":[{"type":"SpecReceived","status":"False"}],`, 1))
+			}, want: []string{"WorkNotApplied/a/0"}, wantSays: "override policy theirs",
 		},
 		"Works of an earlier copy": {
 			change: func(_ *testing.T, w *Row) {

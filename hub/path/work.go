@@ -133,8 +133,12 @@ func TrimWork(object any) (any, error) {
 	for _, key := range []string{workv1alpha2.ResourceBindingNamespaceAnnotationKey, workv1alpha2.ResourceBindingNameAnnotationKey} {
 		trimmed.Annotations[key] = work.Annotations[key]
 	}
-	if overridden(work) {
-		trimmed.Annotations[util.AppliedOverrides] = work.Annotations[util.AppliedOverrides]
+	for _, key := range appliedOverrides {
+		if policies := policiesIn(work.Annotations[key]); len(policies) > 0 {
+			// Strings always encode.
+			names, _ := json.Marshal(policies)
+			trimmed.Annotations[key] = string(names)
+		}
 	}
 	trimManifest(trimmed, &m)
 	for _, condition := range work.Status.Conditions {
@@ -190,10 +194,37 @@ func (m *manifest) templateGeneration() int64 {
 	return generation
 }
 
+// appliedOverrides are the annotations of a Work with the override policies that have changed its manifest.
+var appliedOverrides = []string{util.AppliedClusterOverrides, util.AppliedOverrides}
+
+// policy is an override policy in one of these annotations.
+type policy struct {
+	Name string `json:"policyName"`
+}
+
+// maxPolicies is how many override policies of a Work are kept.
+const maxPolicies = 8
+
+func policiesIn(annotation string) []policy {
+	var policies []policy
+	if annotation == "" || json.Unmarshal([]byte(annotation), &policies) != nil {
+		return nil
+	}
+	return policies[:min(len(policies), maxPolicies)]
+}
+
 // overridden reports whether an override policy of the operator has changed the manifest.
-func overridden(work *workv1alpha1.Work) bool {
-	applied := work.Annotations[util.AppliedOverrides]
-	return applied != "" && applied != "null" && applied != "[]"
+func overridden(work *workv1alpha1.Work) bool { return len(OverridesOf(work)) > 0 }
+
+// OverridesOf returns the names of the override policies that have changed the manifest of a Work.
+func OverridesOf(work *workv1alpha1.Work) []string {
+	var names []string
+	for _, key := range appliedOverrides {
+		for _, policy := range policiesIn(work.Annotations[key]) {
+			names = append(names, policy.Name)
+		}
+	}
+	return names
 }
 
 // report returns the report that Karmada has collected into a Work, or nil.

@@ -241,9 +241,23 @@ func (s *scope) addCurrent(status *v1alpha.WorkloadDeploymentStatus) {
 		}, s.Clock.Now())
 	default:
 		s.set(status, metav1.Condition{
-			Type: v1alpha.ConditionStatusCurrent, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonReported,
+			Type: v1alpha.ConditionStatusCurrent, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonReported, Message: s.overrides(),
 		}, s.Clock.Now())
 	}
+}
+
+// overrides names the override policies that change the deployment for its cells; "": none.
+func (s *scope) overrides() string {
+	var changes []string
+	for _, cell := range slices.Sorted(maps.Keys(s.row.Works)) {
+		if policies := path.OverridesOf(s.row.Works[cell]); len(policies) > 0 {
+			changes = append(changes, fmt.Sprintf("for cell %s by %s", cell, strings.Join(policies, ", ")))
+		}
+	}
+	if len(changes) == 0 {
+		return ""
+	}
+	return reasons.Shorten("override policies of the operator change the deployment: "+strings.Join(changes, "; "), v1alpha.MaxMessage)
 }
 
 // set sets a condition, which keeps its transition time in the project while its status does not change.

@@ -11,6 +11,8 @@ import (
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	"github.com/karmada-io/karmada/pkg/util"
+	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -283,4 +285,27 @@ func TestKarmadaIsDown(t *testing.T) {
 	f.reconciler.Karmada.Poll(t.Context())
 	f.mustReconcile(t)
 	f.expectCurrent(t, before)
+}
+
+// TestOverridesAreNamed: the project shows which policies of the operator change what the cells get.
+func TestOverridesAreNamed(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.serve(t)
+	message := func() string {
+		f.mustReconcile(t)
+		return meta.FindStatusCondition(f.readOriginal(t).Status.Conditions, v1alpha.ConditionStatusCurrent).Message
+	}
+	if got := message(); got != "" {
+		t.Errorf("without a policy it says %q", got)
+	}
+	work := &workv1alpha1.Work{}
+	work = planes.Get(t, f.Planes, karmadanames.GenerateExecutionSpaceName(f.cell.Name),
+		karmadanames.GenerateWorkName(v1alpha.KindWorkloadDeployment, f.copied.Name, f.copied.Namespace), work)
+	planes.Change(t, f.Planes, work, func(w *workv1alpha1.Work) {
+		w.Annotations[util.AppliedClusterOverrides] = `[{"policyName":"mirror","overriders":{}}]`
+	})
+	if got, want := message(), "override policies of the operator change the deployment: for cell "+f.cell.Name+" by mirror"; got != want {
+		t.Errorf("it says %q, want %q", got, want)
+	}
 }

@@ -59,7 +59,7 @@ func (s *scope) isStuck() bool {
 func (s *scope) lastProgress(status *v1alpha.WorkloadDeploymentStatus) metav1.Time {
 	before := &s.deployment.Status
 	old, now := before.ReplicaCounts, status.ReplicaCounts
-	progressed := before.LastProgressTime == nil || before.ObservedGeneration != status.ObservedGeneration ||
+	progressed := before.LastProgressTime == nil || before.ObservedGeneration != status.ObservedGeneration || s.isHeardAgain() ||
 		old.DesiredReplicas != now.DesiredReplicas || old.CurrentReplicas < now.CurrentReplicas ||
 		old.AvailableReplicas < now.AvailableReplicas ||
 		old.Replicas-old.CurrentReplicas > now.Replicas-now.CurrentReplicas
@@ -67,6 +67,12 @@ func (s *scope) lastProgress(status *v1alpha.WorkloadDeploymentStatus) metav1.Ti
 		return *before.LastProgressTime
 	}
 	return metav1.NewTime(s.Clock.Now()).Rfc3339Copy()
+}
+
+// isHeardAgain reports whether the path to and from the cells is no longer broken. What they did meanwhile is not known:
+// the deadline begins again.
+func (s *scope) isHeardAgain() bool {
+	return len(s.findings) == 0 && meta.IsStatusConditionFalse(s.deployment.Status.Conditions, v1alpha.ConditionStatusCurrent)
 }
 
 // waitsFor returns the obstacle: a broken path first, since it makes the report outdated.

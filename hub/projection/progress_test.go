@@ -132,6 +132,26 @@ func TestNoProgressWithoutItsCell(t *testing.T) {
 	f.expectProgress(t, "at the deadline", v1alpha.ReasonProgressDeadlineExceeded, start)
 }
 
+// TestTheDeadlineBeginsWithTheContact: what a cell did while nothing was heard of it is not known. A deadline that has
+// passed meanwhile begins again.
+func TestTheDeadlineBeginsWithTheContact(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.serve(t)
+	f.expectProgress(t, "settled", v1alpha.ReasonSettled, time.Time{})
+	f.roll(t, 1, 1)
+	start := f.clock.Now()
+	f.expectProgress(t, "at the start", v1alpha.ReasonRollingOut, start)
+	f.SetReady(t, f.cell, metav1.ConditionUnknown, f.now())
+	f.pass(time.Hour)
+	f.expectProgress(t, "without contact", v1alpha.ReasonProgressDeadlineExceeded, start)
+	f.SetReady(t, f.cell, metav1.ConditionTrue, f.now())
+	back := f.clock.Now()
+	f.expectProgress(t, "with contact again", v1alpha.ReasonRollingOut, back)
+	f.pass(10 * time.Minute)
+	f.expectProgress(t, "at the deadline", v1alpha.ReasonProgressDeadlineExceeded, back)
+}
+
 // TestASuspendedProjectHasNoDeadline: no Instance can start there.
 func TestASuspendedProjectHasNoDeadline(t *testing.T) {
 	t.Parallel()

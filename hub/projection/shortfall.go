@@ -44,7 +44,12 @@ func (s *scope) addShortfall(status *v1alpha.WorkloadDeploymentStatus, refusal s
 	slices.SortFunc(status.Conditions, func(a, b metav1.Condition) int { return strings.Compare(a.Type, b.Type) })
 }
 
+// noRoom describes why Karmada has scheduled no Instance. A taint, as of karmadactl cordon, is not a lack of capacity.
 func (s *scope) noRoom(refusal string) string {
+	if strings.Contains(refusal, "untolerated taint") {
+		return fmt.Sprintf("the cells of %s take no new Instances: %s; an operator removes the taint, for example with karmadactl uncordon",
+			s.deployment.Spec.CityCode, strings.TrimSuffix(refusal, "."))
+	}
 	return fmt.Sprintf("the cells of %s do not have enough capacity: %s; ask for fewer or smaller Instances",
 		s.deployment.Spec.CityCode, strings.TrimSuffix(refusal, "."))
 }

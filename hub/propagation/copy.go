@@ -68,11 +68,17 @@ func (s *scope) decideCopy(ctx context.Context) error {
 	if independent(existing, desired) {
 		desired.Labels[v1alpha.LabelDependencies] = v1alpha.DependenciesNone
 	}
-	if requires := templates.Requires(&desired.Spec); requires != "" {
-		desired.Annotations[v1alpha.AnnotationRequires] = requires
-	}
 	s.existing, s.desired = existing, desired
-	return nil
+	return describe(desired)
+}
+
+// describe annotates a copy for its cells, which may get less than its spec, or another template.
+func describe(copied *v1alpha.WorkloadDeployment) (err error) {
+	if requires := templates.Requires(&copied.Spec); requires != "" {
+		copied.Annotations[v1alpha.AnnotationRequires] = requires
+	}
+	copied.Annotations[v1alpha.AnnotationIntended], err = templates.Intended(&copied.Spec)
+	return err
 }
 
 // readReports reads the reports of the cells on the present copy, and gives it the status that they report.

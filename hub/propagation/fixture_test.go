@@ -26,6 +26,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/policies"
 	"github.com/karmada-compute/karmada-compute/testenv"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
@@ -113,7 +114,22 @@ func (f *fixture) mustReconcile(t *testing.T, name string) []planes.Call {
 	if _, err := f.reconciler.Reconcile(t.Context(), f.request(name)); err != nil {
 		t.Fatal(err)
 	}
-	return append(f.Project.Writes(), f.Hub.Writes()...)
+	writes := append(f.Project.Writes(), f.Hub.Writes()...)
+	f.wantAcceptedByCells(t, name)
+	return writes
+}
+
+// wantAcceptedByCells checks that the annotation of a copy has the hashes of the copy as the hub stores it.
+func (f *fixture) wantAcceptedByCells(t *testing.T, name string) {
+	t.Helper()
+	copied := &v1alpha.WorkloadDeployment{}
+	err := f.Client.Get(t.Context(), client.ObjectKey{Namespace: f.HubNamespace, Name: name}, copied)
+	if client.IgnoreNotFound(err) != nil {
+		t.Fatal(err)
+	}
+	if overridden := templates.OverriddenFields(copied); len(overridden) > 0 {
+		t.Errorf("a cell would refuse spec.%v of the copy", overridden)
+	}
 }
 
 // mustLookAgain reconciles a deployment that waits for a deletion, whose event may be lost.

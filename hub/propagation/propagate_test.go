@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
@@ -87,6 +88,35 @@ func TestTheCopyNamesWhatItRequires(t *testing.T) {
 	f.mustReconcile(t, "web")
 	if got := read(t, f, f.copied()); got.Annotations[v1alpha.AnnotationRequires] != "assignment,suspended" {
 		t.Errorf("of a suspended project the annotations are %v", got.Annotations)
+	}
+}
+
+// TestTheCopySaysWhatTheHubIntends: a cell compares with it what override policies make of the copy.
+func TestTheCopySaysWhatTheHubIntends(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	planes.Change(t, f.Planes, f.original, func(d *v1alpha.WorkloadDeployment) {
+		d.Spec.Partition = &v1alpha.WorkloadDeploymentPartition{Index: 1, Template: *d.Spec.Template.DeepCopy()}
+		d.Spec.Template.Spec.Runtime.Sandbox.Containers[0].Image = "example.com/next"
+		d.Spec.Floor = &v1alpha.AvailabilityFloor{MinAvailable: 1, Sequence: 3}
+		d.Spec.MinReadySeconds = new(int32(5))
+		d.Spec.Rollout = &v1alpha.WorkloadRollout{MaxUnavailable: new(intstr.FromString("25%"))}
+	})
+	f.mustReconcile(t, "web")
+	copied := read(t, f, f.copied())
+	template, earlier := templates.IntendedHashes(copied)
+	for _, c := range []struct {
+		of   *v1alpha.InstanceTemplateSpec
+		hash string
+	}{{&copied.Spec.Template, template}, {&copied.Spec.Partition.Template, earlier}} {
+		if want, err := templates.Hash(c.of); err != nil || c.hash != want {
+			t.Errorf("of a template it has %q, want %q, %v", c.hash, want, err)
+		}
+	}
+	copied.Spec.Assignment.Cells[0].Indices = nil
+	copied.Spec.Floor.MinAvailable = 0
+	if got := templates.OverriddenFields(copied); !slices.Equal(got, []string{"assignment", "floor"}) {
+		t.Errorf("a cell refuses %v", got)
 	}
 }
 

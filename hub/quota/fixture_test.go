@@ -27,6 +27,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/milo/quota"
 	"github.com/karmada-compute/karmada-compute/testenv"
 	"github.com/karmada-compute/karmada-compute/testenv/ledger"
@@ -72,6 +73,7 @@ func newFixture(t *testing.T, indices ...int) *fixture {
 	copied := &v1alpha.WorkloadDeployment{
 		ObjectMeta: metav1.ObjectMeta{
 			Namespace: f.HubNamespace, Name: "web", Labels: map[string]string{v1alpha.LabelDeploymentUID: string(f.original.UID)},
+			Annotations: map[string]string{v1alpha.AnnotationProjectName: planes.ProjectName.String()},
 		},
 		Spec: *f.original.Spec.DeepCopy(),
 	}
@@ -159,9 +161,14 @@ func (f *fixture) reconcile(t *testing.T) error {
 	return err
 }
 
+// copied returns the copy. Its quota is always the one that its annotation is about.
 func (f *fixture) copied(t *testing.T) *v1alpha.WorkloadDeployment {
 	t.Helper()
-	return planes.Get(t, f.Planes, f.HubNamespace, "web", &v1alpha.WorkloadDeployment{})
+	copied := planes.Get(t, f.Planes, f.HubNamespace, "web", &v1alpha.WorkloadDeployment{})
+	if overridden := templates.OverriddenFields(copied); len(overridden) > 0 {
+		t.Errorf("a cell would refuse spec.%v of the copy", overridden)
+	}
+	return copied
 }
 
 // claimed returns the names of the claims.

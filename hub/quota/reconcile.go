@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -352,7 +353,13 @@ func (s *scope) gathering() time.Duration {
 }
 
 func (s *scope) replace(ctx context.Context, desired *v1alpha.WorkloadDeploymentQuota) error {
-	err := apply.Replace(ctx, s.Hub, FieldManager, s.copied, map[string]any{"/spec/quota": desired})
+	intended, err := templates.IntendedQuota(desired)
+	if err != nil {
+		return err
+	}
+	err = apply.Replace(ctx, s.Hub, FieldManager, s.copied, map[string]any{
+		"/spec/quota": desired, "/metadata/annotations/" + strings.ReplaceAll(v1alpha.AnnotationIntendedQuota, "/", "~1"): intended,
+	})
 	if apierrors.IsNotFound(err) {
 		return nil
 	}

@@ -156,11 +156,13 @@ func TestAConsumerWritesClaims(t *testing.T) {
 			claim := planes.Get(t, f.Planes, f.Namespace.Name, "instance-web-0", &quota.ResourceClaim{})
 			before := claim.UID
 			tamper(t, f, claim)
+			// The cache may not have the edit yet.
+			f.until(t, func() bool {
+				made := &quota.ResourceClaim{}
+				err := f.Client.Get(t.Context(), client.ObjectKeyFromObject(claim), made)
+				return err == nil && made.UID != before && covers(allocated(made), asks)
+			})
 			f.becomes(t, []int{0}, "", nil)
-			made := planes.Get(t, f.Planes, f.Namespace.Name, "instance-web-0", &quota.ResourceClaim{})
-			if made.UID == before || !covers(allocated(made), asks) {
-				t.Errorf("the claim is %+v", made)
-			}
 		})
 	}
 	t.Run("one of the consumer's own is in the way", func(t *testing.T) {

@@ -5,9 +5,12 @@ package references
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -73,6 +76,37 @@ func TestCondition(t *testing.T) {
 	planes.Change(t, f.Planes, original, func(d *v1alpha.WorkloadDeployment) { d.Spec.Template = planes.Template("registry.example/app:1") })
 	f.mustReconcile(t)
 	f.wantReason(t, "web", "")
+}
+
+// TestDataTakenByAPolicy: a policy of others that claims a copy is named, and so is the end of its claim. The data stays
+// ready.
+func TestDataTakenByAPolicy(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t).engage(t)
+	f.deploy(t, "web", templateNaming([]string{"app"}, nil))
+	f.mustReconcile(t)
+	planes.Create(t, f.Planes, f.app())
+	f.await(t, f.app())
+	f.mustReconcile(t)
+	f.report(t, "web", metav1.ConditionTrue)
+	f.mustReconcile(t)
+	for version, step := range map[string]struct{ key, reason, message string }{
+		"1": {policyv1alpha1.ClusterPropagationPolicyAnnotation, v1alpha.ReasonReferencedDataTaken, "ClusterPropagationPolicy greedy propagates ConfigMap app, too"},
+		"2": {policyv1alpha1.PropagationPolicyNameAnnotation, v1alpha.ReasonReferencedDataTaken, "PropagationPolicy greedy propagates ConfigMap app, too"},
+		"3": {"another.example.com/annotation", v1alpha.ReasonReferencedDataPresent, "every ConfigMap and Secret"},
+	} {
+		planes.Change(t, f.Planes, f.appOnHub(t), func(c *corev1.ConfigMap) {
+			delete(c.Annotations, policyv1alpha1.ClusterPropagationPolicyAnnotation)
+			delete(c.Annotations, policyv1alpha1.PropagationPolicyNameAnnotation)
+			c.Annotations[step.key] = "greedy"
+		})
+		f.reconciler.ofBinding(t.Context(), bindingOf(t, f.HubNamespace, version))
+		f.mustReconcile(t)
+		got := f.condition(t, "web")
+		if got == nil || got.Status != metav1.ConditionTrue || got.Reason != step.reason || !strings.HasPrefix(got.Message, step.message) {
+			t.Errorf("claimed by %s it is %+v", step.key, got)
+		}
+	}
 }
 
 // TestConditionsOfOthersStay: projection writes the rest of the status.

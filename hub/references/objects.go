@@ -53,6 +53,8 @@ type object struct {
 	wanted bool
 	// unknown: the object could not be read in this reconcile.
 	unknown bool
+	// claimedBy is the policy of another party that propagates the copy; "": none does.
+	claimedBy string
 	finding
 }
 

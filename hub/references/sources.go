@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -212,6 +213,9 @@ func (s *scope) loadCopies(ctx context.Context) error {
 		}
 		maps.Copy(s.copies, last.copies)
 	}
+	for i, o := range s.objects {
+		o.claimedBy = claimOf(s.copies[i])
+	}
 	return nil
 }
 
@@ -238,4 +242,5 @@ func (s *scope) listCopies(ctx context.Context, hubNamespace string) (map[item]*
 }
 
 // trim drops the unused metadata.
-var trim = watch.StripAnnotations(v1alpha.AnnotationProjectName)
+var trim = watch.StripAnnotations(v1alpha.AnnotationProjectName,
+	policyv1alpha1.PropagationPolicyNameAnnotation, policyv1alpha1.ClusterPropagationPolicyAnnotation)

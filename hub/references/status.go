@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -85,8 +86,38 @@ func desiredCondition(d *deployment, objects map[item]*object) metav1.Condition 
 	default:
 		condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonReferencedDataPresent
 		condition.Message = "every ConfigMap and Secret that the template names is in the cell"
+		if taken := d.taken(objects); taken != "" {
+			condition.Reason, condition.Message = v1alpha.ReasonReferencedDataTaken, taken
+		}
 	}
 	return condition
+}
+
+// taken describes the copies of a deployment's data that policies of others propagate; "": none. Karmada propagates the
+// add-on's copies with the deployments that name them: no policy claims them.
+func (d *deployment) taken(objects map[item]*object) string {
+	var messages []string
+	for _, o := range inOrder(d.of(objects)) {
+		if o.claimedBy != "" {
+			messages = append(messages, fmt.Sprintf("%s propagates %s %s, too: it may be in cells where no deployment needs it",
+				o.claimedBy, o.Kind, o.Name))
+		}
+	}
+	return bounded(messages)
+}
+
+// claimOf returns the policy that claims a copy; "": none.
+func claimOf(copied *metav1.PartialObjectMetadata) string {
+	if copied == nil {
+		return ""
+	}
+	if name := copied.Annotations[policyv1alpha1.PropagationPolicyNameAnnotation]; name != "" {
+		return "PropagationPolicy " + name
+	}
+	if name := copied.Annotations[policyv1alpha1.ClusterPropagationPolicyAnnotation]; name != "" {
+		return "ClusterPropagationPolicy " + name
+	}
+	return ""
 }
 
 // isUnknown reports whether an object that a deployment names could not be read in this reconcile.

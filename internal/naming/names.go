@@ -46,6 +46,12 @@ func DeploymentName(workload, placement, cityCode string) string {
 // CityLabel is a city code as the value of LabelTopologyCity: in lower case.
 func CityLabel(cityCode string) string { return strings.ToLower(cityCode) }
 
+// cityPattern is the pattern of the city codes of a Workload, in lower case.
+var cityPattern = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]{0,14}[a-z0-9])?$`)
+
+// IsCity reports whether a Workload can name a city by this value of LabelTopologyCity.
+func IsCity(label string) bool { return cityPattern.MatchString(CityLabel(label)) }
+
 // ConfirmedCity is the city of a Cluster, by the label of the Cluster and by the label of the namespace of its Works,
 // which no agent of a cell can write. "": it is a cell of no city.
 func ConfirmedCity(cluster, works string) string {

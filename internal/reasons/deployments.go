@@ -120,6 +120,12 @@ var deploymentRemedies = []Remedy{
 		[]string{v1alpha.ConditionSpecReceived, v1alpha.ConditionReady, v1alpha.ConditionProgrammed},
 	},
 	{
+		v1alpha.ReasonFieldsOverridden, RankCause, atOnce, operator("Remove the fields that the message names from the OverridePolicy or " +
+			"ClusterOverridePolicy: it may change the template only. Karmada then sends the deployment again, and the cell starts the Instances."),
+		none,
+		[]string{v1alpha.ConditionSpecReceived, v1alpha.ConditionReady, v1alpha.ConditionProgrammed},
+	},
+	{
 		v1alpha.ReasonReportFieldsIgnored, RankCause, atOnce, operator("Upgrade the agent of the cell that the message names, and find out " +
 			"who else writes the status of WorkloadDeployments in the cell or of its Works on the hub."),
 		none,
@@ -203,6 +209,12 @@ var deploymentRemedies = []Remedy{
 		none, current,
 	},
 	{
+		v1alpha.ReasonAgentAPIMissing, RankCause, atOnce,
+		operator("If the cell was rebuilt under its name, restart karmada-controller-manager, and the karmada-agent of a cell in pull mode: " +
+			"Karmada then writes all objects into the cell again."),
+		none, agent,
+	},
+	{
 		v1alpha.ReasonAgentNotReady, RankCause, atOnce,
 		operator("Restore the agent in the cell: Deployment karmada-compute-cell in namespace " +
 			"karmada-compute-system. Instances in the cell keep running."),
@@ -256,6 +268,11 @@ var deploymentRemedies = []Remedy{
 		v1alpha.ReasonCityUnconfirmed, RankCause, atOnce,
 		operator("If the Cluster belongs to this city, label the namespace as the message says. If you do not know the Cluster, " +
 			"delete it: an agent of another cell may have made it."),
+		none, confirmed,
+	},
+	{
+		v1alpha.ReasonCityInvalid, RankCause, atOnce,
+		operator("Give the Cluster a label with a city code that a Workload can name: at most 16 letters, digits and hyphens, such as DFW."),
 		none, confirmed,
 	},
 	{v1alpha.ReasonAgentReady, RankWell, Forever, nobody(""), none, agent},

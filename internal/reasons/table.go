@@ -109,6 +109,12 @@ var instanceRemedies = []Remedy{
 		none, starts,
 	},
 	{
+		v1alpha.ReasonCellQuotaExceeded, RankCause, atOnce,
+		operator("Raise the ResourceQuota that the message names in the namespace of the cell, or remove it."),
+		none,
+		[]string{v1alpha.ConditionReady, v1alpha.ConditionProgrammed},
+	},
+	{
 		v1alpha.ReasonConfigurationError, RankCause, atOnce,
 		consumer("Correct the field of the template that the message names."),
 		none,
@@ -232,6 +238,11 @@ var instanceRemedies = []Remedy{
 	{
 		v1alpha.ReasonSourceRefused, RankCause, atOnce,
 		consumer("Use another type or name of object: the message names the refused object."),
+		none, data,
+	},
+	{
+		v1alpha.ReasonReferencedDataTaken, RankCause, atOnce,
+		operator("Exclude the hub namespaces of projects from the resourceSelectors of the policy that the message names: it sends data of projects to its own cells."),
 		none, data,
 	},
 	{v1alpha.ReasonReferencedDataPresent, RankWell, Forever, nobody(""), none, data},

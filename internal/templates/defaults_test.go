@@ -141,7 +141,7 @@ func TestDefaultsAreNotChanges(t *testing.T) {
 			t.Errorf("%s: another value does not change the template", name)
 		}
 		before, err := templates.VersionOf(written)
-		if err != nil || !before.Is(before.Hash) || before.InUse(map[string]bool{"x": true}) != before.Hash {
+		if err != nil || !before.Is(before.Hash) || before.NameOf("", map[string]bool{"x": true}) != before.Hash {
 			t.Errorf("%s: its version is %+v, %v", name, before, err)
 		}
 	}

@@ -51,8 +51,9 @@ func VersionOf(template *v1alpha.InstanceTemplateSpec) (Version, error) {
 	return v, nil
 }
 
-// Is reports whether a hash is one of the template.
+// Is reports whether a hash is one of the template. Of an Instance's hash, the template that it runs counts.
 func (v Version) Is(hash string) bool {
+	hash = Content(hash)
 	return hash != "" && (hash == v.Hash || slices.Contains(v.Earlier, hash))
 }
 
@@ -72,17 +73,6 @@ func (v Version) With(other Version) Version {
 	return v
 }
 
-// InUse returns the hash that new Instances get while there are these hashes: the same as the Instances that exist, so
-// that an update of the add-on replaces none.
-func (v Version) InUse(existing map[string]bool) string {
-	for _, earlier := range v.Earlier {
-		if existing[earlier] {
-			return earlier
-		}
-	}
-	return v.Hash
-}
-
 // hashText is a hash of the text of a template.
 func hashText(template *v1alpha.InstanceTemplateSpec) (string, error) {
 	hashed := struct {
@@ -97,8 +87,12 @@ func hashText(template *v1alpha.InstanceTemplateSpec) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("encode the template to hash it: %w", err)
 	}
+	return hashOf(encoded), nil
+}
+
+func hashOf(encoded []byte) string {
 	hasher := fnv.New64a()
 	// Writing to a hash.Hash never returns an error.
 	_, _ = hasher.Write(encoded)
-	return strconv.FormatUint(hasher.Sum64(), 36), nil
+	return strconv.FormatUint(hasher.Sum64(), 36)
 }

@@ -115,10 +115,10 @@ func TestHashesOfEarlierVersions(t *testing.T) {
 		if usual := quantities[0] != "33554432"; (v.Hash == earlier) != usual || !v.Is(earlier) || v.Current(earlier) != v.Hash {
 			t.Errorf("%v: the hash is %s, earlier %s", quantities, v.Hash, earlier)
 		}
-		if got := v.InUse(map[string]bool{earlier: true}); got != earlier {
+		if got := v.NameOf("", map[string]bool{earlier: true}); got != earlier {
 			t.Errorf("%v: with an Instance of before, new ones get %s", quantities, got)
 		}
-		if got := v.InUse(map[string]bool{"other": true}); got != v.Hash {
+		if got := v.NameOf("", map[string]bool{"other": true}); got != v.Hash {
 			t.Errorf("%v: without one, new ones get %s", quantities, got)
 		}
 		if v.Is("") || v.Is("other") || v.Current("other") != "other" {

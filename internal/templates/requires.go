@@ -112,9 +112,42 @@ func MissingFields(d *v1alpha.WorkloadDeployment) []string {
 	return slices.Compact(missing)
 }
 
-// MissingMessage is the reason why a cell that lacks fields starts no new Instances.
-func MissingMessage(missing []string) string {
-	return reasons.Shorten(fmt.Sprintf("the cell starts nothing new: it lacks spec.%s of the deployment; upgrade the CRDs "+
-		"and the agent in the cell",
-		strings.Join(missing, ", spec.")), v1alpha.MaxMessage)
+// Refusal is why a cell starts nothing new for a deployment: its spec is not the one that the hub has sent.
+type Refusal struct {
+	// Missing are the fields that the hub has set and the cell lacks, and Overridden the fields with another value.
+	Missing, Overridden []string
+}
+
+// RefusalOf compares the spec of a deployment in a cell with what the hub has written about it.
+func RefusalOf(d *v1alpha.WorkloadDeployment) Refusal {
+	r := Refusal{Missing: MissingFields(d)}
+	r.Overridden = slices.DeleteFunc(OverriddenFields(d), func(name string) bool { return slices.Contains(r.Missing, name) })
+	return r
+}
+
+// Any reports whether a field is not as the hub has sent it.
+func (r *Refusal) Any() bool { return len(r.Missing)+len(r.Overridden) > 0 }
+
+// Of reports whether a field is not as the hub has sent it.
+func (r *Refusal) Of(name string) bool {
+	return slices.Contains(r.Missing, name) || slices.Contains(r.Overridden, name)
+}
+
+// Reason is the reason of conditions.
+func (r *Refusal) Reason() string {
+	if len(r.Missing) == 0 && len(r.Overridden) > 0 {
+		return v1alpha.ReasonFieldsOverridden
+	}
+	return v1alpha.ReasonFieldsMissing
+}
+
+// Message describes the fields and the remedy.
+func (r *Refusal) Message() string {
+	message := fmt.Sprintf("the cell starts nothing new: it lacks spec.%s of the deployment; upgrade the CRDs and the agent in the cell",
+		strings.Join(r.Missing, ", spec."))
+	if r.Reason() == v1alpha.ReasonFieldsOverridden {
+		message = fmt.Sprintf("the cell starts nothing new: spec.%s of the deployment is not what the hub has sent; remove the field from "+
+			"the OverridePolicy or ClusterOverridePolicy, which may change the template only", strings.Join(r.Overridden, ", spec."))
+	}
+	return reasons.Shorten(message, v1alpha.MaxMessage)
 }

@@ -46,7 +46,7 @@ func TestMissingFields(t *testing.T) {
 	}
 	d := &v1alpha.WorkloadDeployment{}
 	d.Annotations = map[string]string{v1alpha.AnnotationRequires: strings.Repeat("x,", 100000)}
-	if message := MissingMessage(MissingFields(d)); len(message) > v1alpha.MaxMessage {
+	if message := (&Refusal{Missing: MissingFields(d)}).Message(); len(message) > v1alpha.MaxMessage {
 		t.Errorf("a message has %d bytes", len(message))
 	}
 }
