@@ -307,7 +307,10 @@ type Workload struct {
 
 	// +required
 	Spec WorkloadSpec `json:"spec"`
+	// A Workload that no controller has seen yet has a status: tools would take one without for complete.
+	//
 	// +optional
+	// +kubebuilder:default:={"observedGeneration":-1}
 	Status WorkloadStatus `json:"status,omitempty"`
 }
 

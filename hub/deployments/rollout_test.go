@@ -33,6 +33,8 @@ type cell struct {
 	full string
 	// suspended says that the project is suspended: all Instances are stopped, and none is created or replaced.
 	suspended bool
+	// tells adds conditions to the reports; nil: none.
+	tells func(*v1alpha.WorkloadDeployment)
 }
 
 func (f *fixture) cell() *cell { return &cell{f: f, templates: map[string]string{}} }
@@ -97,6 +99,9 @@ func (c *cell) run(t *testing.T) {
 				AvailableIndices: naming.Format(available), Held: naming.Format(held),
 				Current: naming.Format(current), TemplateHash: newest,
 			}}
+			if c.tells != nil {
+				c.tells(d)
+			}
 		})
 	}
 }
