@@ -26,8 +26,10 @@ type InstanceSpec struct {
 	// +required
 	Runtime InstanceRuntimeSpec `json:"runtime"`
 
-	// networkInterfaces are the networks that the Instance is attached to.
-	// +required
+	// networkInterfaces are the networks that the Instance is attached to. Without it, there is one interface, in network
+	// default.
+	// +optional
+	// +kubebuilder:default={{network: {name: "default"}}}
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8
@@ -106,8 +108,8 @@ type SchedulingGate struct {
 // InstanceRuntimeSpec is the size of an Instance and exactly one runtime.
 // +kubebuilder:validation:ExactlyOneOf=sandbox;virtualMachine
 type InstanceRuntimeSpec struct {
-	// resources is the size.
-	// +required
+	// resources is the size. Default: the size of the default instance type of the operator.
+	// +optional
 	Resources InstanceRuntimeResources `json:"resources"`
 
 	// class is the runtime that isolates the Instance, a class that the platform offers. Default: the default of the cell.
