@@ -20,24 +20,31 @@ import (
 func (c *command) treeCommand() *cobra.Command {
 	var watch bool
 	cmd := &cobra.Command{
-		Use:   "tree WORKLOAD",
-		Short: "Show a Workload, its deployments and Instances, and their faults",
+		Use:   "tree [WORKLOAD]",
+		Short: "Show a Workload, its deployments and Instances, and their faults; without a name list the Workloads",
 		Example: c.examples(`
   # What there is of Workload web
   %s tree web
   # Follow it as it changes
   %s tree web -w`),
-		Args:              oneArg("the name of a Workload"),
+		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: c.completeWorkloads,
 	}
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "Show the tree again after each change, until Ctrl-C.")
 	out := newOutput(cmd)
-	cmd.RunE = c.onWorkload(out, func(ctx context.Context, s *session, snapshot *view.Snapshot) error {
+	one := c.onWorkload(out, func(ctx context.Context, s *session, snapshot *view.Snapshot) error {
 		if watch {
 			return c.follow(ctx, s, snapshot, out)
 		}
 		return c.printTree(snapshot, out)
 	})
+	all := c.run(func(ctx context.Context, _ []string) error { return c.list(ctx, &listing{watch: watch, out: out}) })
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return all(cmd, args)
+		}
+		return one(cmd, args)
+	}
 	return cmd
 }
 

@@ -308,13 +308,13 @@ type InstanceControllerStatus struct {
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=inst,categories=compute
+// +kubebuilder:printcolumn:name="City",type=string,JSONPath=`.metadata.labels.compute\.datumapis\.com/city-code`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="Network IP",type=string,JSONPath=`.status.networkInterfaces[0].assignments.networkIP`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Restarts",type=integer,priority=1,JSONPath=`.status.restarts`
 // +kubebuilder:printcolumn:name="External IP",type=string,priority=1,JSONPath=`.status.networkInterfaces[0].assignments.externalIP`
-// +kubebuilder:printcolumn:name="City",type=string,priority=1,JSONPath=`.metadata.labels.compute\.datumapis\.com/city-code`
 // +kubebuilder:printcolumn:name="Quota",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="QuotaGranted")].reason`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 type Instance struct {

@@ -14,7 +14,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
-// seen is a Workload that tools look at, and what its cells tell.
+// seen is a Workload that tools read, and the state of its cells.
 type seen struct {
 	*cell
 	// late says that Instances that do not start exceed the progress deadline.

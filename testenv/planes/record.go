@@ -18,8 +18,8 @@ import (
 // recordTime is written instead of the times of the API server.
 const recordTime = "2026-01-01T00:00:00Z"
 
-// Record compares an object as the API server shows it with a recorded one. UPDATE=1 writes the record. What differs
-// between two runs is left out, or replaced by names.
+// Record compares an object as the API server shows it with a recorded one. UPDATE=1 writes the record. Values
+// that differ between two runs are left out, or replaced by names.
 func Record(t testing.TB, p *Planes, obj client.Object, file string, names *strings.Replacer) {
 	t.Helper()
 	gvk, err := apiutil.GVKForObject(obj, p.Client.Scheme())

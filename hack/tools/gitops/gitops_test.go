@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package gitops tests what tools make of Workloads and WorkloadDeployments, by their own libraries: kstatus, the health
-// checks of Flux, and Lua as Argo CD runs it. The objects are what the controllers' tests record, and the snippets are the
-// ones of the documentation. It is a separate module, so that the product does not depend on these libraries.
+// checks of Flux, and Lua as Argo CD runs it. The controllers' tests record the objects, and the documentation has the
+// snippets. It is a separate module, so that the product does not depend on these libraries.
 package gitops
 
 import (
@@ -30,7 +30,7 @@ const (
 	deployments = repository + "hub/projection/testdata/seen/"
 )
 
-// verdict is what each tool says about an object.
+// verdict holds the answer of each tool about an object.
 type verdict struct{ kstatus, flux, argo string }
 
 var (
@@ -53,7 +53,7 @@ func TestWorkloads(t *testing.T) {
 	})
 }
 
-// TestWorkloadDeployments: Argo CD shows them below a Workload. Other tools do not look at what they did not apply.
+// TestWorkloadDeployments: Argo CD shows them below a Workload. Other tools read only objects that they have applied.
 func TestWorkloadDeployments(t *testing.T) {
 	check(t, deployments, map[string]verdict{
 		"created": {argo: "Progressing"}, "starting": {argo: "Progressing"}, "image-not-pulled": {argo: "Progressing"},
@@ -177,7 +177,7 @@ func argo(t *testing.T, object *unstructured.Unstructured) string {
 	return health.Status
 }
 
-// health is what a health check of Argo CD returns.
+// health is the result of a health check of Argo CD.
 type health struct{ Status, Message string }
 
 // runLua runs a health check with the libraries of Lua that Argo CD opens: no others, as string.
