@@ -240,7 +240,8 @@ var hostCases = []optionCase{
 		object: "ConfigMap/mine", query: "{.metadata.namespace}", want: "karmada-system",
 	},
 	{
-		option: "host.topologySpreadConstraints", value: []any{map[string]any{"topologyKey": "rack", "maxSkew": 2, "whenUnsatisfiable": "DoNotSchedule"}},
+		option: "host.topologySpreadConstraints",
+		value:  []any{map[string]any{"topologyKey": "rack", "maxSkew": 2, "whenUnsatisfiable": "DoNotSchedule"}},
 		object: host, query: pod, want: `"maxSkew":2,"topologyKey":"rack","whenUnsatisfiable":"DoNotSchedule"`,
 	},
 	{

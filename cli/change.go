@@ -89,7 +89,8 @@ func (c *command) tellChange(original, changed *v1alpha.Workload, done string) e
 			return err
 		}
 	}
-	if _, err := fmt.Fprintf(c.Streams.Out, "%sworkload.compute.datumapis.com/%s %s%s\n", shown, changed.Name, done, c.trial.suffix()); err != nil {
+	line := fmt.Sprintf("workload.compute.datumapis.com/%s %s%s", changed.Name, done, c.trial.suffix())
+	if _, err := fmt.Fprintln(c.Streams.Out, shown+line); err != nil {
 		return err
 	}
 	return c.tellOwners(original.ManagedFields, changed.ManagedFields)

@@ -48,13 +48,7 @@ func TestExamples(t *testing.T) {
 				continue
 			}
 			workloads++
-			interfaces, _, err := unstructured.NestedSlice(object.Object, "spec", "template", "spec", "networkInterfaces")
-			if err != nil || len(interfaces) != 1 {
-				t.Fatalf("%s has network interfaces %v, %v", file, interfaces, err)
-			}
-			if name, _, err := unstructured.NestedString(interfaces[0].(map[string]any), "network", "name"); err != nil || name != "default" {
-				t.Errorf("%s is in network %q, %v", file, name, err)
-			}
+			inDefaultNetwork(t, file, object)
 		}
 		if workloads != 1 {
 			t.Errorf("%s has %d Workloads", file, workloads)
@@ -68,6 +62,18 @@ func TestExamples(t *testing.T) {
 		if err := h.as("alice").Create(t.Context(), object, client.DryRunAll); !apierrors.IsInvalid(err) {
 			t.Errorf("an Instance without a network interface: %v", err)
 		}
+	}
+}
+
+// inDefaultNetwork verifies that a Workload has one interface, in network default.
+func inDefaultNetwork(t *testing.T, file string, workload *unstructured.Unstructured) {
+	t.Helper()
+	interfaces, _, err := unstructured.NestedSlice(workload.Object, "spec", "template", "spec", "networkInterfaces")
+	if err != nil || len(interfaces) != 1 {
+		t.Fatalf("%s has network interfaces %v, %v", file, interfaces, err)
+	}
+	if name, _, err := unstructured.NestedString(interfaces[0].(map[string]any), "network", "name"); err != nil || name != "default" {
+		t.Errorf("%s is in network %q, %v", file, name, err)
 	}
 }
 

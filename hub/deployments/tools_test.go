@@ -120,7 +120,9 @@ func (s *seen) scale(t *testing.T, replicas int32) {
 // TestWhatToolsSeeOfARollout records a rollout that stops, one that is undone, and one that is paused.
 func TestWhatToolsSeeOfARollout(t *testing.T) {
 	t.Parallel()
-	for name, policy := range map[string]v1alpha.RolloutFailurePolicy{"rollout-failed": v1alpha.RolloutPause, "rollout-undone": v1alpha.RolloutUndo} {
+	for name, policy := range map[string]v1alpha.RolloutFailurePolicy{
+		"rollout-failed": v1alpha.RolloutPause, "rollout-undone": v1alpha.RolloutUndo,
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			s := newSeen(t)

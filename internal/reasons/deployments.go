@@ -170,7 +170,8 @@ var deploymentRemedies = []Remedy{
 	},
 	{
 		v1alpha.ReasonRolloutUndone, RankSummary, atOnce,
-		consumer("Correct the template: condition Degraded or the Events name what has failed. Applying the same template again starts no rollout."),
+		consumer("Correct the template: condition Degraded or the Events name what has failed. Applying the same template again " +
+			"starts no rollout."),
 		none,
 		[]string{v1alpha.ConditionReady, v1alpha.ConditionStalled},
 	},

@@ -45,14 +45,14 @@ func Record(t testing.TB, p *Planes, obj client.Object, file string, names *stri
 	}
 	got := names.Replace(string(encoded))
 	if os.Getenv("UPDATE") != "" {
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(file), 0o750); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want, err := os.ReadFile(file)
+	want, err := os.ReadFile(file) //nolint:gosec // The record is in the folder of the test.
 	if err != nil {
 		t.Fatal(err)
 	}
