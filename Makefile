@@ -13,7 +13,7 @@ VALE := $(BIN)/vale
 COSIGN := $(BIN)/cosign
 # PROSE are the pages that the prose linter reads. The reference has the help of flags and metrics, the texts of reasons, and the
 # doc comments of the API.
-PROSE := README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md $(wildcard docs/*.md) docs/how-to docs/runbooks docs/tutorial docs/reference \
+PROSE := README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md ROADMAP.md SECURITY.md $(wildcard docs/*.md) docs/how-to docs/runbooks docs/tutorial docs/reference \
 	$(filter-out docs/decisions/README.md,$(wildcard docs/decisions/*.md)) charts/karmada-compute/README.md charts/karmada-compute/templates/NOTES.txt
 # SPEAKING have the texts that users see: errors, conditions, events, log lines. Of the folders in COMMENTED, and of tests, the prose linter reads
 # the comments alone.
@@ -29,7 +29,7 @@ OUT ?= $(BIN)/images
 RELEASE ?= $(BIN)/release
 REGISTRY ?= ghcr.io/karmada-compute
 # MODULES are the modules beside the product's whose sources the linters check.
-MODULES := api test hack/tools/images
+MODULES := api test hack/tools/gitops hack/tools/images
 # API is the path of the module of the types, BOILERPLATE the header of its generated files.
 API := github.com/karmada-compute/karmada-compute/api
 BOILERPLATE := $(CURDIR)/hack/boilerplate.go.txt
@@ -172,6 +172,7 @@ unit: rules lua ## Run unit tests, reconcilers against a real kube-apiserver amo
 	go test -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -vet=off -timeout $(TEST_TIMEOUT) ./...
 	go test -C api -vet=off ./...
 	go test -C test -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -vet=off -timeout $(TEST_TIMEOUT) $$(go list -C test ./... | grep -v /features)
+	go test -C hack/tools/gitops -vet=off ./...
 	go test -C hack/tools/helm -count=1 -timeout $(TEST_TIMEOUT) ./...
 	go test -C hack/tools/images -count=1 -timeout $(TEST_TIMEOUT) ./...
 	go test -C hack/tools/prose -count=1 -timeout $(TEST_TIMEOUT) ./...

@@ -226,7 +226,9 @@ func (o *options) setMode(values map[string]any) error {
 	case mode == modeMilo && o.miloKubeconfig == "" && !o.dryRun:
 		return errors.New("--milo-kubeconfig: name the kubeconfig of Milo's root that karmada-compute is to use, or remove the " +
 			"value projects.mode=milo")
-	case !isSet && o.miloKubeconfig == "":
+	case !isSet && o.miloKubeconfig != "":
+		merge(values, nested([]string{"projects", "mode"}, modeMilo))
+	case !isSet:
 		merge(values, nested([]string{"projects", "mode"}, modeNamespaces))
 	}
 	return nil

@@ -57,6 +57,8 @@ func TestFlagsWinOverFiles(t *testing.T) {
 	want := map[string]any{
 		"host":  map[string]any{"replicas": 3, "extraArgs": []any{"-v=4"}},
 		"image": map[string]any{"registry": "example.com", "repository": "c", "tag": "v2"},
+
+		"projects": map[string]any{"mode": "milo"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)

@@ -171,6 +171,10 @@ func (s *session) apply(ctx context.Context, key string, object *unstructured.Un
 func (s *session) render(part string) ([]*unstructured.Unstructured, error) {
 	values := map[string]any{}
 	merge(values, s.values)
+	if !isWithoutMilo(values) {
+		// The chart's own default is namespaces. `disable` has no values, and knows the mode from what is installed.
+		merge(values, nested([]string{"projects", "mode"}, modeMilo))
+	}
 	for _, other := range []string{onHost, onHub, atMilo} {
 		merge(values, nested([]string{other, "enabled"}, other == part))
 	}

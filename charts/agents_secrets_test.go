@@ -20,7 +20,7 @@ func TestNothingSecretReachesEveryCluster(t *testing.T) {
 	if secret, policies := selected(t, objects); len(secret) > 0 || policies == 0 {
 		t.Errorf("%d policies select %v", policies, secret)
 	}
-	pulled, _ := selected(t, render(t, parts["hub"], set{"agents.image.pullSecrets": []any{"mine"}}))
+	pulled, _ := selected(t, render(t, parts["hub"], set{"agents.imagePullSecrets": pullSecret}))
 	if !slices.Equal(pulled, []string{"Secret mine"}) {
 		t.Errorf("with a pull Secret, the policies select %v", pulled)
 	}

@@ -19,7 +19,7 @@ type set map[string]any
 
 // values builds the map that Helm takes.
 func values(sets ...set) map[string]any {
-	result := map[string]any{}
+	result := map[string]any{"projects": map[string]any{"mode": "milo"}}
 	for _, one := range sets {
 		for key, value := range one {
 			in := result

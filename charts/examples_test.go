@@ -44,11 +44,19 @@ func examples(t *testing.T) map[string]map[string]any {
 	return result
 }
 
+// partsOf are the parts of an example: without Milo there is none at Milo.
+func partsOf(example map[string]any) []string {
+	if projects, _ := example["projects"].(map[string]any); projects["mode"] != "milo" {
+		return []string{"host", "hub"}
+	}
+	return []string{"host", "hub", "milo"}
+}
+
 // partOf are an example's values for one of the parts.
 func partOf(example map[string]any, part string) map[string]any {
-	return chartutil.MergeTables(values(set{
-		"host.enabled": part == "host", "hub.enabled": part == "hub", "milo.enabled": part == "milo",
-	}), example)
+	enabled := values(set{"host.enabled": part == "host", "hub.enabled": part == "hub", "milo.enabled": part == "milo"})
+	delete(enabled, "projects")
+	return chartutil.MergeTables(enabled, example)
 }
 
 // renderExample returns the objects of an example in a part.
@@ -64,7 +72,7 @@ func renderExample(t *testing.T, example map[string]any, part string) []*unstruc
 // TestLint: helm lint has no warning about the chart with the values of every example in every part.
 func TestLint(t *testing.T) {
 	for name, example := range examples(t) {
-		for part := range parts {
+		for _, part := range partsOf(example) {
 			t.Run(name+"/"+part, func(t *testing.T) {
 				linted := lint.AllWithKubeVersion("karmada-compute", partOf(example, part), "karmada-system",
 					&chartutil.KubeVersion{Version: "v1.35.0", Major: "1", Minor: "35"})
@@ -81,6 +89,17 @@ func TestLint(t *testing.T) {
 // TestExamplesAreWhatTheySay: each example fulfils its purpose.
 func TestExamplesAreWhatTheySay(t *testing.T) {
 	all := examples(t)
+	// The example describes the Secret that its Pods read.
+	described, err := charts.FS.ReadFile("karmada-compute/examples/namespaces.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	secret := query(t, renderExample(t, all["namespaces.yaml"], "host"), host, "{.spec.template.spec.volumes[0].projected.sources[0].secret}")
+	for _, name := range []string{"karmada-compute-config", "karmada.config"} {
+		if !strings.Contains(secret, `"`+name+`"`) || !strings.Contains(string(described), name) {
+			t.Errorf("the Pods read Secret %s, and the example does not describe %s", secret, name)
+		}
+	}
 	for _, c := range []struct{ example, part, object, query, want string }{
 		{"beside-karmada.yaml", "host", host, args, "--webhook-url=https://karmada-compute-webhook.karmada-system.svc:443"},
 		{"beside-karmada.yaml", "host", host, args, "--client-ca-file="},
@@ -92,6 +111,10 @@ func TestExamplesAreWhatTheySay(t *testing.T) {
 		{"many-cells.yaml", "hub", "ClusterOverridePolicy/karmada-compute-cell-fra", "{.spec}", "node-role.kubernetes.io/control-plane"},
 		{"many-cells.yaml", "host", host, args, "--interpreter-mode=customization"},
 		{"many-cells.yaml", "host", overview, "{.metadata.annotations}", "grafana_folder"},
+		{"namespaces.yaml", "host", host, args, "--projects=namespaces"},
+		{"namespaces.yaml", "host", host, volumes, `"name":"karmada-compute-config"`},
+		{"namespaces.yaml", "host", host, args, "--webhook-url=https://karmada-compute-webhook.karmada-system.svc:443"},
+		{"namespaces.yaml", "hub", "ClusterRole/karmada-compute-consumer", "{.kind}", "ClusterRole"},
 		{"one-cluster.yaml", "host", host, "{.spec.replicas}", "1"},
 		{"one-cluster.yaml", "hub", agent, "{.spec.replicas}", "1"},
 		{"outside-any-cluster.yaml", "hub", "ClusterRoleBinding/karmada-compute-hub", "{.subjects[0].kind}", "User"},

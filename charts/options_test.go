@@ -111,14 +111,14 @@ var hostCases = []optionCase{
 		option: "image.registry", value: "registry.example:5000",
 		object: host, query: container, want: `"registry.example:5000/karmada-compute/karmada-compute:`,
 	},
-	{option: "image.repository", value: "mine/compute", object: host, query: container, want: `"image":"mine/compute:`},
-	{option: "image.tag", value: "v9", object: host, query: container, want: `"image":"karmada-compute/karmada-compute:v9"`},
+	{option: "image.repository", value: "mine/compute", object: host, query: container, want: `"image":"ghcr.io/mine/compute:`},
+	{option: "image.tag", value: "v9", object: host, query: container, want: `"image":"ghcr.io/karmada-compute/karmada-compute:v9"`},
 	{
 		option: "image.digest", value: "sha256:" + strings.Repeat("ab", 32),
-		object: host, query: container, want: `"image":"karmada-compute/karmada-compute@sha256:abab`,
+		object: host, query: container, want: `"image":"ghcr.io/karmada-compute/karmada-compute@sha256:abab`,
 	},
 	{option: "image.pullPolicy", value: "Always", object: host, query: container, want: `"imagePullPolicy":"Always"`},
-	{option: "image.pullSecrets", value: []any{"mine"}, object: host, query: "{.spec.template.spec.imagePullSecrets[*].name}", want: "mine"},
+	{option: "imagePullSecrets", value: pullSecret, object: host, query: "{.spec.template.spec.imagePullSecrets[*].name}", want: "mine"},
 	{option: "commonLabels", value: other, object: service, query: "{.metadata.labels}", want: "example.com/team"},
 	{option: "commonLabels", value: other, object: host, query: "{.spec.template.metadata.labels}", want: "example.com/team"},
 	{option: "commonAnnotations", value: other, object: service, query: "{.metadata.annotations}", want: "example.com/team"},
@@ -214,11 +214,38 @@ var hostCases = []optionCase{
 		object: host, query: pod, want: `"podAntiAffinity":{"requiredDuringSchedulingIgnoredDuringExecution":[{`,
 	},
 	{
-		option: "host.topologySpread", value: []any{map[string]any{"topologyKey": "rack", "maxSkew": 2, "whenUnsatisfiable": "DoNotSchedule"}},
+		option: "host.affinity", value: map[string]any{"nodeAffinity": map[string]any{}},
+		object: host, query: "{.spec.template.spec.affinity}", want: `{"nodeAffinity":{}}`,
+	},
+	{
+		option: "host.extraVolumes", value: []any{map[string]any{"name": "mine", "emptyDir": map[string]any{}}},
+		object: host, query: volumes, want: `{"emptyDir":{},"name":"mine"}`,
+	},
+	{
+		option: "host.extraVolumeMounts", value: []any{map[string]any{"name": "mine", "mountPath": "/mine"}},
+		object: host, query: container, want: `{"mountPath":"/mine","name":"mine"}`,
+	},
+	{
+		option: "host.podSecurityContext", value: map[string]any{"fsGroup": 7},
+		object: host, query: "{.spec.template.spec.securityContext}", want: `"fsGroup":7,"runAsGroup":65532`,
+	},
+	{
+		option: "host.securityContext", value: map[string]any{"runAsUser": 7},
+		object: host, query: container, want: `"readOnlyRootFilesystem":true,"runAsUser":7`,
+	},
+	{
+		option: "host.extraObjects", value: []any{map[string]any{
+			"apiVersion": "v1", "kind": "ConfigMap", "metadata": map[string]any{"name": "mine", "namespace": "{{ .Release.Namespace }}"},
+		}},
+		object: "ConfigMap/mine", query: "{.metadata.namespace}", want: "karmada-system",
+	},
+	{
+		option: "host.topologySpreadConstraints",
+		value:  []any{map[string]any{"topologyKey": "rack", "maxSkew": 2, "whenUnsatisfiable": "DoNotSchedule"}},
 		object: host, query: pod, want: `"maxSkew":2,"topologyKey":"rack","whenUnsatisfiable":"DoNotSchedule"`,
 	},
 	{
-		option: "host.topologySpread", value: []any{}, object: host,
+		option: "host.topologySpreadConstraints", value: []any{}, object: host,
 		query: "spread: {.spec.template.spec.topologySpreadConstraints}.", want: "spread: .",
 	},
 	{option: "host.priorityClassName", value: "mine", object: host, query: pod, want: `"priorityClassName":"mine"`},
@@ -263,5 +290,7 @@ var hostCases = []optionCase{
 		object: host, query: args, want: `"--feature-gates=NetworkAccessReview=false,ReferencedDataAccessReview=true"`,
 	},
 }
+
+var pullSecret = []any{map[string]any{"name": "mine"}}
 
 var peers = []any{map[string]any{"ipBlock": map[string]any{"cidr": "10.0.0.0/8"}}}

@@ -98,11 +98,13 @@ func TestMistakesAreNamed(t *testing.T) {
 		mistakes["at '/"+strings.ReplaceAll(option.Key, ".", "/")+"'"] = set{option.Key: wrong}
 	}
 	maps.Copy(mistakes, map[string]set{
-		"at '/admission/mode': value must be one of":              {"admission.mode": "fail"},
-		"at '/webhooks/url': 'http://a' does not match":           {"webhooks.url": "http://a"},
-		"at '/controllers/leaseDuration': '15' does not match":    {"controllers.leaseDuration": "15"},
-		"at '/host/tolerations/0': additional properties 'kye'":   {"host.tolerations": []any{map[string]any{"kye": "a"}}},
-		"at '/host/topologySpread/0': missing property 'topology": {"host.topologySpread": []any{map[string]any{"maxSkew": 1}}},
+		"at '/admission/mode': value must be one of":            {"admission.mode": "fail"},
+		"at '/webhooks/url': 'http://a' does not match":         {"webhooks.url": "http://a"},
+		"at '/controllers/leaseDuration': '15' does not match":  {"controllers.leaseDuration": "15"},
+		"at '/host/tolerations/0': additional properties 'kye'": {"host.tolerations": []any{map[string]any{"kye": "a"}}},
+		"at '/host/topologySpreadConstraints/0': missing property 'topology": {
+			"host.topologySpreadConstraints": []any{map[string]any{"maxSkew": 1}},
+		},
 		"at '/agents/overrides/0': missing property 'city'": {
 			"agents.overrides": []any{map[string]any{"imageRegistry": "a", "extraArgs": []any{}}},
 		},

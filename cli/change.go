@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -24,7 +23,7 @@ import (
 const fieldManager = client.FieldOwner("kubectl-compute")
 
 func (c *command) restartCommand() *cobra.Command {
-	return &cobra.Command{
+	return c.compared(&cobra.Command{
 		Use:   "restart WORKLOAD",
 		Short: "Replace all Instances of a Workload, in the order of its rollout",
 		Long: "Replace all Instances of a Workload, as `kubectl rollout restart` does: one after the other in each city, or where\n" +
@@ -46,17 +45,20 @@ func (c *command) restartCommand() *cobra.Command {
 				return nil
 			})
 		}),
-	}
+	})
 }
 
 // change updates a Workload in its project and prints the result.
 func (c *command) change(ctx context.Context, name, done string, how func(context.Context, *session, *v1alpha.Workload) error) error {
+	if err := c.trial.check(); err != nil {
+		return err
+	}
 	name = bare(name)
 	s, err := c.connectToProject()
 	if err != nil {
 		return err
 	}
-	var before, after []metav1.ManagedFieldsEntry
+	var original, changed *v1alpha.Workload
 	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		workload := &v1alpha.Workload{}
 		if err := s.project.Client.Get(ctx, s.key(name), workload); err != nil {
@@ -65,21 +67,33 @@ func (c *command) change(ctx context.Context, name, done string, how func(contex
 		if workload.DeletionTimestamp != nil {
 			return fmt.Errorf("workload %s is being deleted", name)
 		}
-		original := workload.DeepCopy()
-		if err := how(ctx, s, workload); err != nil {
+		original, changed = workload.DeepCopy(), workload
+		if err := how(ctx, s, workload); err != nil || !c.trial.isSent() {
 			return err
 		}
-		err := s.project.Client.Patch(ctx, workload, client.MergeFromWithOptions(original, client.MergeFromWithOptimisticLock{}), fieldManager)
-		before, after = original.ManagedFields, workload.ManagedFields
-		return err
+		patch := client.MergeFromWithOptions(original, client.MergeFromWithOptimisticLock{})
+		return s.project.Client.Patch(ctx, workload, patch, c.trial.patchOptions(fieldManager)...)
 	})
 	if err != nil {
 		return err
 	}
-	if _, err = fmt.Fprintf(c.Streams.Out, "workload.compute.datumapis.com/%s %s\n", name, done); err != nil {
+	return c.tellChange(original, changed, done)
+}
+
+// tellChange prints what has been done to a Workload.
+func (c *command) tellChange(original, changed *v1alpha.Workload, done string) error {
+	shown := ""
+	if c.trial.diff {
+		var err error
+		if shown, err = differences(original, changed); err != nil {
+			return err
+		}
+	}
+	line := fmt.Sprintf("workload.compute.datumapis.com/%s %s%s", changed.Name, done, c.trial.suffix())
+	if _, err := fmt.Fprintln(c.Streams.Out, shown+line); err != nil {
 		return err
 	}
-	return c.tellOwners(before, after)
+	return c.tellOwners(original.ManagedFields, changed.ManagedFields)
 }
 
 // scaling holds the flags of scale.
@@ -116,7 +130,7 @@ func (c *command) scaleCommand() *cobra.Command {
 	cmd.Flags().Int32Var(&o.current, "current-replicas", -1,
 		"Expected current number of Instances. If the number differs, nothing is changed. Negative: any number.")
 	_ = cmd.MarkFlagRequired("replicas")
-	return cmd
+	return c.compared(cmd)
 }
 
 // apply sets the scale of the selected placement.

@@ -61,9 +61,10 @@ func TestEscapes(t *testing.T) {
 	}
 	calls := map[string][][]string{
 		"list":    {{}, {"-A", "-o", "wide"}, {"-o", "json"}},
-		"tree":    {{"web"}, {"web", "-o", "wide"}, {"web", "-o", "json"}, {"web", "-o", "jsonpath={}"}},
+		"run":     {{"second", "--image=nginx", "--city=DFW"}, {"third", "--image=nginx", "--city=DFW", "-o", "yaml"}},
+		"tree":    {{}, {"web"}, {"web", "-o", "wide"}, {"web", "-o", "json"}, {"web", "-o", "jsonpath={}"}},
 		"explain": {{"web"}, {d.Name + "-1"}, {"web", "-o", "yaml"}},
-		"events":  {{"web"}, {"web", "-o", "json"}}, "restart": {{"web"}}, "scale": {{"web", "--replicas=2"}},
+		"events":  {{"web"}, {"web", "-o", "json"}}, "restart": {{"web"}}, "scale": {{"web", "--replicas=2"}, {"web", "--replicas=3", "--diff"}},
 		"convert":        {{"-f", manifest, "--city=DFW"}},
 		"rollout status": {{"web", "--watch=false"}}, "rollout history": {{"web"}, {"web", "--revision=1"}}, "rollout undo": {{"web"}},
 		"rollout restart": {{"web"}}, "rollout plan": {{"web"}, {"web", "-o", "json"}},

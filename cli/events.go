@@ -211,7 +211,7 @@ func (p *eventPrinter) print(events []corev1.Event) error {
 // deleted. It compares lists of events and does not rely on the events of a watch: after a lost watch no event is
 // missed or printed twice.
 func (c *command) followEvents(ctx context.Context, s *session, first *view.Snapshot, out *output) error {
-	w, err := c.watchWorkload(ctx, s, first)
+	w, err := c.watchWorkload(ctx, s, first, false)
 	if err != nil {
 		return err
 	}

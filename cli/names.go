@@ -12,7 +12,7 @@ import (
 
 // The kinds that an argument TYPE/NAME may name.
 var (
-	workloadKinds = []string{"wl", "workload", "workloads"}
+	workloadKinds = []string{"wl", "cwl", "workload", "workloads"}
 	instanceKinds = []string{"inst", "instance", "instances"}
 )
 

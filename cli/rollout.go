@@ -211,7 +211,7 @@ func (c *command) rolloutUndoCommand() *cobra.Command {
 		})
 	})
 	cmd.Flags().Int64Var(&wanted, "to-revision", 0, "The revision to roll back to; 0 is the one before the current one.")
-	return cmd
+	return c.compared(cmd)
 }
 
 // earlier returns the wanted revision, or the newest one whose template differs from the Workload's.
@@ -245,11 +245,11 @@ func (c *command) pauseCommand(use, done string, paused bool) *cobra.Command {
 	if paused {
 		short = "Pause the rollout: no further Instance gets the template"
 	}
-	return c.ofWorkload(use, short, func(ctx context.Context, name string) error {
+	return c.compared(c.ofWorkload(use, short, func(ctx context.Context, name string) error {
 		return c.change(ctx, name, done, func(_ context.Context, _ *session, workload *v1alpha.Workload) error {
 			return setPaused(workload, paused)
 		})
-	})
+	}))
 }
 
 // setPaused pauses or resumes the rollout of a Workload.

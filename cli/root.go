@@ -65,6 +65,8 @@ type command struct {
 	// project and miloKubeconfig are flags for operators.
 	project        string
 	miloKubeconfig string
+	// trial has the flags of commands that change something.
+	trial trial
 	// cellConfig is replaced by tests: their API servers do not have Karmada's proxy.
 	cellConfig func(hub *rest.Config, cell string) *rest.Config
 }
@@ -91,8 +93,8 @@ func newCommand(c *command) *cobra.Command {
 	root.SetIn(c.Streams.In)
 	root.SetOut(c.Streams.Out)
 	root.SetErr(c.Streams.ErrOut)
-	root.AddCommand(c.listCommand(), c.treeCommand(), c.explainCommand(), c.eventsCommand(), c.restartCommand(), c.scaleCommand(),
-		c.setCommand(), c.rolloutCommand(), c.convertCommand(), c.logsCommand(), c.execCommand(), c.attachCommand(), c.portForwardCommand())
+	root.AddCommand(c.runCommand(), c.listCommand(), c.treeCommand(), c.explainCommand(), c.eventsCommand(), c.restartCommand(),
+		c.scaleCommand(), c.setCommand(), c.rolloutCommand(), c.convertCommand(), c.logsCommand(), c.execCommand(), c.attachCommand(), c.portForwardCommand())
 	if !c.Operator {
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl compute"}
 		c.Flags.AddFlags(root.PersistentFlags())

@@ -26,7 +26,7 @@ func (c *command) setCommand() *cobra.Command {
 }
 
 func (c *command) setImageCommand() *cobra.Command {
-	return &cobra.Command{
+	return c.compared(&cobra.Command{
 		Use:   "image WORKLOAD CONTAINER=IMAGE...",
 		Short: "Change the images of containers, which rolls out",
 		Long: "Change the images of containers and init containers. The new template rolls out as any other: `rollout status` follows it,\n" +
@@ -51,7 +51,7 @@ func (c *command) setImageCommand() *cobra.Command {
 				return setImages(workload, images)
 			})
 		}),
-	}
+	})
 }
 
 // everyContainer stands for all containers, as in kubectl set image.

@@ -18,34 +18,42 @@ import (
 )
 
 func (c *command) treeCommand() *cobra.Command {
-	var watch bool
+	var watch, all bool
 	cmd := &cobra.Command{
-		Use:   "tree WORKLOAD",
-		Short: "Show a Workload, its deployments and Instances, and their faults",
+		Use:   "tree [WORKLOAD]",
+		Short: "Show a Workload, its deployments and Instances, and their faults; without a name list the Workloads",
 		Example: c.examples(`
   # What there is of Workload web
   %s tree web
   # Follow it as it changes
   %s tree web -w`),
-		Args:              oneArg("the name of a Workload"),
+		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: c.completeWorkloads,
 	}
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "Show the tree again after each change, until Ctrl-C.")
+	cmd.Flags().BoolVar(&all, "all", false, "Show each Instance. Otherwise, of more than 10 in a city or cell, equal neighbours share a line.")
 	out := newOutput(cmd)
-	cmd.RunE = c.onWorkload(out, func(ctx context.Context, s *session, snapshot *view.Snapshot) error {
+	one := c.onWorkload(out, func(ctx context.Context, s *session, snapshot *view.Snapshot) error {
 		if watch {
-			return c.follow(ctx, s, snapshot, out)
+			return c.follow(ctx, s, snapshot, following{out, all})
 		}
-		return c.printTree(snapshot, out)
+		return c.printTree(snapshot, out, all)
 	})
+	listed := c.run(func(ctx context.Context, _ []string) error { return c.list(ctx, &listing{watch: watch, out: out}) })
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return listed(cmd, args)
+		}
+		return one(cmd, args)
+	}
 	return cmd
 }
 
-func (c *command) printTree(s *view.Snapshot, out *output) error {
+func (c *command) printTree(s *view.Snapshot, out *output, all bool) error {
 	if !out.isText() {
 		return out.print(c.data, "WorkloadTree", s.Tree())
 	}
-	layout := view.Layout{Wide: out.isWide()}
+	layout := view.Layout{Wide: out.isWide(), All: all}
 	if size := terminal.SizeOf(c.raw.Out); size != nil && !layout.Wide {
 		layout.Columns, _ = size()
 	}
@@ -64,12 +72,19 @@ func (c *command) tellHidden(s *view.Snapshot) error {
 	return nil
 }
 
+// following holds the flags of tree --watch.
+type following struct {
+	out *output
+	all bool
+}
+
 // follow shows the tree until the user ends it. In a format for programs each state is an object.
-func (c *command) follow(ctx context.Context, s *session, first *view.Snapshot, out *output) error {
+func (c *command) follow(ctx context.Context, s *session, first *view.Snapshot, o following) error {
+	out := o.out
 	if err := errors.Join(c.tellHidden(first), c.tellSuspension(first)); err != nil {
 		return err
 	}
-	w, err := c.watchWorkload(ctx, s, first)
+	w, err := c.watchWorkload(ctx, s, first, o.all)
 	if err != nil {
 		return err
 	}
@@ -89,9 +104,9 @@ func (c *command) follow(ctx context.Context, s *session, first *view.Snapshot, 
 	})
 }
 
-func (c *command) watchWorkload(ctx context.Context, s *session, first *view.Snapshot) (*live.Watch, error) {
+func (c *command) watchWorkload(ctx context.Context, s *session, first *view.Snapshot, all bool) (*live.Watch, error) {
 	return live.Start(ctx, live.Options{
-		Project: s.project, Hub: s.hub, ProjectName: s.projectName, Key: s.key(first.Name), Now: c.Clock.Now,
+		Project: s.project, Hub: s.hub, ProjectName: s.projectName, Key: s.key(first.Name), Now: c.Clock.Now, All: all,
 	}, first.Hidden)
 }
 

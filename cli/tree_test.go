@@ -46,7 +46,7 @@ func TestTree(t *testing.T) {
 	f.want(f.kubectl(f.Config(), "tree", "web", "-o", "yaml"), 0, "kind: WorkloadTree",
 		"apiVersion: cli.compute.datumapis.com/v1alpha", "city: DFW")
 	f.want(f.kubectl(f.Config(), "tree", "web", "-o", "nonsense"), 1, "nonsense")
-	f.want(f.kubectl(f.Config(), "tree"), 1, "the name of a Workload")
+	f.want(f.kubectl(f.Config(), "explain"), 1, "explain takes")
 }
 
 // squeeze replaces repeated blanks by one.

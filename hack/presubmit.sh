@@ -21,7 +21,7 @@ in_module() {
 		local folder=${file%/*} module=.
 		[[ $file == */* ]] || folder=.
 		folder=${folder%%/testdata*}
-		for nested in api test hack/tools/images; do
+		for nested in api test hack/tools/gitops hack/tools/images; do
 			[[ $folder == "$nested" || $folder == "$nested"/* ]] && module=$nested
 		done
 		[ "$module" = "$1" ] && compgen -G "$folder/*.go" >/dev/null && echo "./$(realpath --relative-to="$1" "$folder")"

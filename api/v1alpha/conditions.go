@@ -21,8 +21,8 @@ const (
 	// ConditionReady is True while the Pod of an Instance is ready: its readiness probes succeed. On a Workload it is True
 	// while the Workload is Available and all its Instances match the newest spec. kstatus waits for it.
 	ConditionReady = "Ready"
-	// ConditionStalled, on a Workload, is True while the progress deadline is exceeded. It is absent otherwise. kstatus
-	// fails at it.
+	// ConditionStalled, on a Workload, is True while the progress deadline is exceeded, and while the rollout of the newest
+	// template is undone because it has failed. It is absent otherwise. kstatus fails at it.
 	ConditionStalled = "Stalled"
 	// ConditionProgrammed is True when the Pod of an Instance has a node.
 	ConditionProgrammed = "Programmed"
@@ -288,6 +288,10 @@ const ReasonScaledToZero = "ScaledToZero"
 // ReasonNotSettled says that the Workload is not Available, or its Instances do not match its newest spec. It is a
 // reason of Ready on a Workload, which is otherwise True because of Settled.
 const ReasonNotSettled = "NotSettled"
+
+// ReasonRolloutUndone says that the rollout of the newest template has failed and is undone: Instances have the last
+// complete template, and no further Instance gets the newest one. It is a reason of Ready and Stalled on a Workload.
+const ReasonRolloutUndone = "RolloutUndone"
 
 // Reasons of Progressing and ReplicasReady.
 const (

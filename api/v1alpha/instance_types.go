@@ -26,8 +26,10 @@ type InstanceSpec struct {
 	// +required
 	Runtime InstanceRuntimeSpec `json:"runtime"`
 
-	// networkInterfaces are the networks that the Instance is attached to.
-	// +required
+	// networkInterfaces are the networks that the Instance is attached to. Without it, there is one interface, in network
+	// default.
+	// +optional
+	// +kubebuilder:default={{network: {name: "default"}}}
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=8
@@ -106,8 +108,8 @@ type SchedulingGate struct {
 // InstanceRuntimeSpec is the size of an Instance and exactly one runtime.
 // +kubebuilder:validation:ExactlyOneOf=sandbox;virtualMachine
 type InstanceRuntimeSpec struct {
-	// resources is the size.
-	// +required
+	// resources is the size. Default: the size of the default instance type of the operator.
+	// +optional
 	Resources InstanceRuntimeResources `json:"resources"`
 
 	// class is the runtime that isolates the Instance, a class that the platform offers. Default: the default of the cell.
@@ -306,13 +308,13 @@ type InstanceControllerStatus struct {
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
 // +kubebuilder:resource:shortName=inst,categories=compute
+// +kubebuilder:printcolumn:name="City",type=string,JSONPath=`.metadata.labels.compute\.datumapis\.com/city-code`
 // +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
 // +kubebuilder:printcolumn:name="Network IP",type=string,JSONPath=`.status.networkInterfaces[0].assignments.networkIP`
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 // +kubebuilder:printcolumn:name="Restarts",type=integer,priority=1,JSONPath=`.status.restarts`
 // +kubebuilder:printcolumn:name="External IP",type=string,priority=1,JSONPath=`.status.networkInterfaces[0].assignments.externalIP`
-// +kubebuilder:printcolumn:name="City",type=string,priority=1,JSONPath=`.metadata.labels.compute\.datumapis\.com/city-code`
 // +kubebuilder:printcolumn:name="Quota",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="QuotaGranted")].reason`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Ready")].message`
 type Instance struct {

@@ -290,7 +290,7 @@ type WorkloadPlacementStatus struct {
 // +genclient
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:shortName=wl,categories=compute
+// +kubebuilder:resource:shortName={wl,cwl},categories=compute
 // +kubebuilder:printcolumn:name="Ready",type=integer,JSONPath=`.status.readyReplicas`
 // +kubebuilder:printcolumn:name="Desired",type=integer,JSONPath=`.status.desiredReplicas`
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Available")].reason`
@@ -307,7 +307,10 @@ type Workload struct {
 
 	// +required
 	Spec WorkloadSpec `json:"spec"`
+	// A Workload that no controller has seen yet has a status: tools would take one without for complete.
+	//
 	// +optional
+	// +kubebuilder:default:={"observedGeneration":-1}
 	Status WorkloadStatus `json:"status,omitempty"`
 }
 

@@ -57,6 +57,8 @@ type Options struct {
 	Key types.NamespacedName
 	// Now is the clock.
 	Now func() time.Time
+	// All shows each Instance, also where many are equal.
+	All bool
 }
 
 // Watch keeps the objects of one Workload in caches. Kinds that the user may not list are requested each time, and left
@@ -262,7 +264,7 @@ func (w *Watch) Follow(
 	defer screen.End()
 	err = w.Each(ctx, func(s *view.Snapshot) (bool, error) {
 		last = s
-		screen.Show(w.lines(s, view.Layout{Columns: max(screen.Columns()-indent, 0), Wide: wide}))
+		screen.Show(w.lines(s, view.Layout{Columns: max(screen.Columns()-indent, 0), Wide: wide, All: w.options.All}))
 		return done(s), screen.Err()
 	})
 	return last, err

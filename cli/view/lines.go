@@ -20,6 +20,8 @@ type Layout struct {
 	Columns int
 	// Wide adds the action that the user must take, the actor, and the start.
 	Wide bool
+	// All gives each Instance a line of its own, also where many are equal.
+	All bool
 }
 
 // row is a Node with the lines of its branch.
@@ -32,6 +34,9 @@ type row struct {
 // Lines renders a tree: the columns are name, state, reason, and address or message. A message that does not fit is
 // wrapped below its object; in a terminal that is too narrow for the reasons, the reasons are wrapped as well.
 func (n *Node) Lines(l Layout) []string {
+	if !l.All {
+		n = n.grouped()
+	}
 	rows := n.rows("", "")
 	heads := make([][]string, len(rows))
 	for i := range rows {

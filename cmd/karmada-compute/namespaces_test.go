@@ -228,6 +228,7 @@ func (h *withoutMilo) suspends(project *corev1.Namespace, copied types.Namespace
 // withoutMilo is a replica and the hub.
 type withoutMilo struct {
 	*testing.T
+	planes  *testplanes.Planes
 	admin   client.Client
 	config  *rest.Config
 	limited *limited
@@ -238,7 +239,7 @@ type withoutMilo struct {
 func startWithoutMilo(t *testing.T) *withoutMilo {
 	t.Helper()
 	p := testplanes.New(t)
-	h := &withoutMilo{T: t, admin: p.Client, config: p.Config(), city: testplanes.City()}
+	h := &withoutMilo{T: t, planes: p, admin: p.Client, config: p.Config(), city: testplanes.City()}
 	cell := p.Cell(t, h.city)
 	h.applyChart("controllers")
 	h.limited = newLimited(t, p.Config(), "controllers")

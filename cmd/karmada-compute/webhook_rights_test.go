@@ -62,6 +62,8 @@ func TestWebhooksNeedNoMoreRights(t *testing.T) {
 func applyWebhookRoles(t *testing.T, c client.Client, user string) {
 	t.Helper()
 	applied := applyRoles(t, c, []string{"karmada-system"}, map[string]any{
+		"projects": map[string]any{"mode": "milo"},
+
 		"host": map[string]any{"enabled": false, "separateWebhooks": true},
 		"hub":  map[string]any{"enabled": true, "webhookSubjects": []any{map[string]any{"kind": "User", "name": user}}},
 	}, func(object client.Object) bool { return object.GetName() == "karmada-compute-webhook" })

@@ -129,21 +129,26 @@ func notEmpty(messages ...string) []string {
 }
 
 // generic returns the conditions that tools read of objects of any kind: kstatus waits until Ready is True, and fails
-// while Stalled is. Stalled exists only then.
-func generic(available, progressing *metav1.Condition) []metav1.Condition {
+// while Stalled is. Stalled exists only then. After an undo no Instance has the newest template, and none will.
+func generic(available, progressing *metav1.Condition, rollout *v1alpha.WorkloadRolloutStatus) []metav1.Condition {
 	ready := metav1.Condition{
 		Type: v1alpha.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonNotSettled,
 		Message: "conditions Available and Progressing have the cause",
 	}
-	if available.Status == metav1.ConditionTrue && isSettled(progressing) {
+	stalled := metav1.Condition{
+		Type: v1alpha.ConditionStalled, Status: metav1.ConditionTrue, Reason: progressing.Reason, Message: progressing.Message,
+	}
+	switch {
+	case rollout.Phase == v1alpha.RolloutUndoing || rollout.Phase == v1alpha.RolloutUndone:
+		ready.Reason, ready.Message = v1alpha.ReasonRolloutUndone, rollout.Message
+		stalled.Reason, stalled.Message = ready.Reason, ready.Message
+		return []metav1.Condition{ready, stalled}
+	case progressing.Reason == v1alpha.ReasonProgressDeadlineExceeded:
+		return []metav1.Condition{ready, stalled}
+	case available.Status == metav1.ConditionTrue && isSettled(progressing):
 		ready.Status, ready.Reason, ready.Message = metav1.ConditionTrue, v1alpha.ReasonSettled, ""
 	}
-	if progressing.Reason != v1alpha.ReasonProgressDeadlineExceeded {
-		return []metav1.Condition{ready}
-	}
-	return []metav1.Condition{ready, {
-		Type: v1alpha.ConditionStalled, Status: metav1.ConditionTrue, Reason: progressing.Reason, Message: "condition Progressing has the cause",
-	}}
+	return []metav1.Condition{ready}
 }
 
 func (s *scope) placementStatus(placement *v1alpha.WorkloadPlacement) (v1alpha.WorkloadPlacementStatus, tally) {

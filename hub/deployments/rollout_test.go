@@ -35,6 +35,8 @@ type cell struct {
 	suspended bool
 	// lost is the city whose cells have no contact: they neither act nor report.
 	lost string
+	// tells adds conditions to the reports; nil: none.
+	tells func(*v1alpha.WorkloadDeployment)
 }
 
 func (f *fixture) cell() *cell { return &cell{f: f, templates: map[string]string{}} }
@@ -102,6 +104,9 @@ func (c *cell) run(t *testing.T) {
 				AvailableIndices: naming.Format(available), Held: naming.Format(held),
 				Current: naming.Format(current), TemplateHash: newest,
 			}}
+			if c.tells != nil {
+				c.tells(d)
+			}
 		})
 	}
 }

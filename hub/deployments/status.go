@@ -89,7 +89,7 @@ func (s *scope) desiredStatus(ctx context.Context) (v1alpha.WorkloadStatus, erro
 	if err != nil {
 		return status, err
 	}
-	summary := generic(&available, &progressing)
+	summary := generic(&available, &progressing, status.Rollout)
 	wanted := slices.Concat([]metav1.Condition{available, progressing}, summary, degraded, s.typeConditions())
 	status.Conditions = apply.MergedConditions(s.workload.Status.Conditions, s.stamp(), wanted...)
 	if len(summary) == 1 {

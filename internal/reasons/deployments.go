@@ -174,6 +174,13 @@ var deploymentRemedies = []Remedy{
 		none,
 		[]string{v1alpha.ConditionDegraded},
 	},
+	{
+		v1alpha.ReasonRolloutUndone, RankSummary, atOnce,
+		consumer("Correct the template: condition Degraded or the Events name what has failed. Applying the same template again " +
+			"starts no rollout."),
+		none,
+		[]string{v1alpha.ConditionReady, v1alpha.ConditionStalled},
+	},
 	{v1alpha.ReasonRolloutHealthy, RankWell, Forever, nobody(""), none, []string{v1alpha.ConditionDegraded}},
 	{v1alpha.ReasonSettled, RankWell, Forever, nobody(""), none, []string{v1alpha.ConditionProgressing, v1alpha.ConditionReady}},
 	{

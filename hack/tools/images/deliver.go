@@ -27,7 +27,7 @@ const (
 )
 
 // local is the repository of images that are not pushed: the chart's default.
-const local = "karmada-compute"
+const local = "ghcr.io/karmada-compute"
 
 // tag is the name of an image. Pushed images need a registry: one is not made up.
 func (o *options) tag(c component) (name.Tag, error) {

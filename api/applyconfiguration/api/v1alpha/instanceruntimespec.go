@@ -10,7 +10,7 @@ package v1alpha
 //
 // InstanceRuntimeSpec is the size of an Instance and exactly one runtime.
 type InstanceRuntimeSpecApplyConfiguration struct {
-	// resources is the size.
+	// resources is the size. Default: the size of the default instance type of the operator.
 	Resources *InstanceRuntimeResourcesApplyConfiguration `json:"resources,omitempty"`
 	// class is the runtime that isolates the Instance, a class that the platform offers. Default: the default of the cell.
 	Class *string `json:"class,omitempty"`

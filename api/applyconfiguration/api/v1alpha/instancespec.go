@@ -16,7 +16,8 @@ import (
 type InstanceSpecApplyConfiguration struct {
 	// runtime are the containers or the virtual machine, and their size.
 	Runtime *InstanceRuntimeSpecApplyConfiguration `json:"runtime,omitempty"`
-	// networkInterfaces are the networks that the Instance is attached to.
+	// networkInterfaces are the networks that the Instance is attached to. Without it, there is one interface, in network
+	// default.
 	NetworkInterfaces []InstanceNetworkInterfaceApplyConfiguration `json:"networkInterfaces,omitempty"`
 	// volumes that containers or the virtual machine attach.
 	Volumes []InstanceVolumeApplyConfiguration `json:"volumes,omitempty"`

@@ -18,8 +18,9 @@ import (
 type WorkloadApplyConfiguration struct {
 	v1.TypeMetaApplyConfiguration    `json:",inline"`
 	*v1.ObjectMetaApplyConfiguration `json:"metadata,omitempty"`
-	Spec                             *WorkloadSpecApplyConfiguration   `json:"spec,omitempty"`
-	Status                           *WorkloadStatusApplyConfiguration `json:"status,omitempty"`
+	Spec                             *WorkloadSpecApplyConfiguration `json:"spec,omitempty"`
+	// A Workload that no controller has seen yet has a status: tools would take one without for complete.
+	Status *WorkloadStatusApplyConfiguration `json:"status,omitempty"`
 }
 
 // Workload constructs a declarative configuration of the Workload type for use with

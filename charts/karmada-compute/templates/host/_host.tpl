@@ -170,14 +170,12 @@ spec:
       automountServiceAccountToken: false
       # Requests are served for the shutdown delay, and those in flight are finished (docs/decisions/0008-server.md).
       terminationGracePeriodSeconds: {{ add $root.Values.webhooks.shutdownDelaySeconds 35 }}
-      {{- with $root.Values.image.pullSecrets }}
+      {{- with $root.Values.imagePullSecrets }}
       imagePullSecrets:
-      {{- range . }}
-      - name: {{ . }}
-      {{- end }}
+        {{- toYaml . | nindent 8 }}
       {{- end }}
       securityContext:
-        {{- include "karmada-compute.podSecurity" $root | nindent 8 }}
+        {{- mustMergeOverwrite (include "karmada-compute.podSecurity" $root | fromYaml) (deepCopy .podSecurityContext) | toYaml | nindent 8 }}
       {{- include "karmada-compute.spread" (list $root $component) | nindent 6 }}
       containers:
       - name: karmada-compute
@@ -210,9 +208,12 @@ spec:
         resources:
           {{- toYaml .resources | nindent 10 }}
         securityContext:
-          {{- include "karmada-compute.containerSecurity" $root | nindent 10 }}
+          {{- mustMergeOverwrite (include "karmada-compute.containerSecurity" $root | fromYaml) (deepCopy .securityContext) | toYaml | nindent 10 }}
         volumeMounts:
         {{- include "karmada-compute.volumeMounts" $root | nindent 8 }}
+        {{- with .extraVolumeMounts }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
         {{- if and $offered (or $webhooks $streams) }}
         - name: sessions
           mountPath: /etc/karmada-compute/sessions
@@ -220,6 +221,9 @@ spec:
         {{- end }}
       volumes:
       {{- include "karmada-compute.volumes" (list $root $component) | nindent 6 }}
+      {{- with .extraVolumes }}
+      {{- toYaml . | nindent 6 }}
+      {{- end }}
       {{- if and $offered (or $webhooks $streams) }}
       # Only Pods that record or carry sessions have this credential.
       - name: sessions
@@ -253,6 +257,9 @@ tolerations:
 {{- $selector := include "karmada-compute.selector" . -}}
 {{- with (index . 0).Values.host -}}
 affinity:
+{{- if .affinity }}
+  {{- toYaml .affinity | nindent 2 }}
+{{- else }}
   podAntiAffinity:
     {{- if eq .antiAffinity "required" }}
     requiredDuringSchedulingIgnoredDuringExecution:
@@ -271,7 +278,8 @@ affinity:
             {{- $selector | nindent 12 }}
         matchLabelKeys: [pod-template-hash]
     {{- end }}
-{{- with .topologySpread }}
+{{- end }}
+{{- with .topologySpreadConstraints }}
 topologySpreadConstraints:
 {{- range . }}
 - topologyKey: {{ .topologyKey }}

@@ -40,7 +40,7 @@ func StampChart(folder string, about *About) error {
 		return err
 	}
 	if err := replaceLines(filepath.Join(folder, "values.yaml"), "",
-		replacement{`(?m)^( +)registry: ""$`, "${1}registry: " + registry, 2},
+		replacement{`(?m)^( +)registry: ghcr.io$`, "${1}registry: " + registry, 2},
 		replacement{`(?m)^( +)repository: karmada-compute/karmada-compute(-cell)?$`, "${1}repository: " + prefix + "/karmada-compute${2}", 2},
 	); err != nil {
 		return err
