@@ -90,6 +90,8 @@ func TestNamespaces(t *testing.T) {
 	h.boundary(original, copied)
 	h.namespaceLabels(project, other)
 	h.conversions(other.Name)
+	h.scalers(web)
+	h.restores()
 	h.suspends(project, copied)
 	if err := h.admin.Delete(t.Context(), web); err != nil {
 		t.Fatal(err)
