@@ -89,7 +89,7 @@ func (s *scope) storeFirst(ctx context.Context, status *v1alpha.WorkloadStatus) 
 	return err
 }
 
-// revisions returns the Workload's revisions, and those of an earlier Workload of its name that have no owner: a
+// revisions returns the revisions of the Workload, and revisions of an earlier one of its name without an owner: a
 // restore from a backup has created them again.
 func (s *scope) revisions(ctx context.Context) (own, orphans []v1alpha.WorkloadRevision, err error) {
 	var list v1alpha.WorkloadRevisionList

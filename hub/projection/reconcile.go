@@ -34,7 +34,7 @@ type scope struct {
 	deployment *v1alpha.WorkloadDeployment
 	// copied is the deployment on the hub.
 	copied *v1alpha.WorkloadDeployment
-	// existing are the projected Instances in the scope of this reconcile, by name. orphans are those of an earlier
+	// existing are the projected Instances in the scope of this reconcile, by name. orphans are Instances of an earlier
 	// deployment that have no owner.
 	existing map[string]*v1alpha.Instance
 	orphans  []*v1alpha.Instance

@@ -126,7 +126,7 @@ func TestOrphanedInstances(t *testing.T) {
 }
 
 // TestRestoredInstances: Instances of an earlier deployment that a restore has created again, without an owner, are not
-// shown beside those of the present one.
+// shown beside the Instances of the present one.
 func TestRestoredInstances(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
