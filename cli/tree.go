@@ -31,7 +31,7 @@ func (c *command) treeCommand() *cobra.Command {
 		ValidArgsFunction: c.completeWorkloads,
 	}
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "Show the tree again after each change, until Ctrl-C.")
-	out := newOutput(cmd)
+	out := newNamesOutput(cmd)
 	cmd.RunE = c.onWorkload(out, func(ctx context.Context, s *session, snapshot *view.Snapshot) error {
 		if watch {
 			return c.follow(ctx, s, snapshot, out)
