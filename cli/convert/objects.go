@@ -168,7 +168,7 @@ func (m *manifests) convert(object source) {
 		m.problem(object, err)
 		return
 	case object.GetName() == "":
-		m.problem(object, errors.New("it has no name"))
+		m.problem(object, errors.New("it has no name, and a Workload is applied by its name"))
 		return
 	case len(c.workload.Spec.Template.Spec.Runtime.Sandbox.Containers) == 0:
 		m.problem(object, errors.New("spec.template.spec.containers: it has no container"))
@@ -276,9 +276,17 @@ func (m *manifests) refusal(object source) error {
 		return errors.New(reason)
 	case (kind == "Deployment" || kind == "StatefulSet") && (group == "apps" || group == "extensions") && !convertible(object.Unstructured):
 		return fmt.Errorf("Kubernetes serves %s no more; write apiVersion apps/v1", object.GetAPIVersion())
+	case !convertible(object.Unstructured) && hasPods(object.Unstructured):
+		return fmt.Errorf("it runs Pods by a controller of %s; write it as a Deployment", object.GetAPIVersion())
 	default:
 		return nil
 	}
+}
+
+// hasPods reports whether an object has the template of a Pod, whatever its kind is.
+func hasPods(object *unstructured.Unstructured) bool {
+	containers, found, err := unstructured.NestedSlice(object.Object, "spec", "template", "spec", "containers")
+	return err == nil && found && len(containers) > 0
 }
 
 // otherKinds has the reasons of kinds of Kubernetes that have no place in a Workload.
@@ -295,6 +303,8 @@ var otherKinds = map[string]string{
 	"PersistentVolumeClaim":    "is not converted: cells attach configMap, secret and emptyDir volumes",
 	"NetworkPolicy":            "is not converted: networkInterfaces[].networkPolicy of a Workload has ingress rules with addresses",
 	"IngressClass":             "is not converted: a Workload has no Service that an Ingress could name",
+	"ResourceQuota":            "is not converted: the operator of the platform sets the project's quota",
+	"LimitRange":               "is not converted: the instance type has the size of containers without limits",
 	"CustomResourceDefinition": "is not converted: projects have the kinds of their platform alone",
 }
 
@@ -310,7 +320,7 @@ func withoutServerFields(object *unstructured.Unstructured) *unstructured.Unstru
 }
 
 func describe(object *unstructured.Unstructured) string {
-	return object.GetKind() + " " + object.GetName()
+	return object.GetKind() + " " + cmp.Or(object.GetName(), object.GetGenerateName())
 }
 
 // Print prints the objects as YAML documents without a status, as a user would write them.

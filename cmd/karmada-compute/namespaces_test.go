@@ -249,7 +249,7 @@ func startWithoutMilo(t *testing.T) *withoutMilo {
 		"--projects=namespaces", "--kubeconfig="+kubeconfigOf(t, h.limited.url), "--controllers=*", "--webhooks=workloads,owned",
 		"--webhook-bind-address=127.0.0.1", "--webhook-port="+port, "--webhook-url=https://127.0.0.1:"+port, "--replica-name=namespaces",
 		"--metrics-bind-address=0", "--peer-bind-address=0", "--health-probe-bind-address="+health,
-		"--shutdown-delay-duration=0", "--lease-duration=3s",
+		"--shutdown-delay-duration=0",
 	)
 	r := &replica{client: &http.Client{}}
 	eventually(t, func() error { _, err := r.do(t.Context(), http.MethodGet, "http://"+health+"/readyz", nil); return err })
