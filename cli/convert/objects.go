@@ -12,7 +12,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	sigsjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
 	"github.com/karmada-compute/karmada-compute/cli/convert/podfields"
@@ -185,19 +184,6 @@ func (m *manifests) convert(object source) {
 func (m *manifests) problem(object source, err error) {
 	m.result.Problems = append(m.result.Problems,
 		fmt.Errorf("%s: %s is not converted: %w", object.input, describe(object.Unstructured), err))
-}
-
-// decode decodes an object. Fields of the status that the type does not have are of no interest; the others are
-// returned.
-func decode(object source, into any) (unknown []error, err error) {
-	tree := object.DeepCopy()
-	delete(tree.Object, "status")
-	unstructured.RemoveNestedField(tree.Object, "metadata", "managedFields")
-	raw, err := tree.MarshalJSON()
-	if err != nil {
-		return nil, err
-	}
-	return sigsjson.UnmarshalStrict(raw, into, sigsjson.DisallowUnknownFields)
 }
 
 // missing notes the ConfigMaps and Secrets that a Workload names, and returns a Loss for each that no input contains.
