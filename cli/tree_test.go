@@ -124,8 +124,9 @@ func TestTreeOnHub(t *testing.T) {
 	r := f.karmadactl("tree", "web", "--project", "north")
 	f.want(r, 0, "Project north", "Workload web", "DFW web-texas-dfw 1/2 Ready", "cell dfw-1 1/1 Ready",
 		"cell dfw-2 0/1 Ready", "web-texas-dfw-1 not Ready QuotaExceeded")
-	if r := f.karmadactl("tree", "web", "--project", "north", "-o", "name"); strings.Contains(r.out, "north") || strings.Count(r.out, "\n") != 4 {
-		t.Errorf("the names of the project's objects are %s", r.out)
+	if names := f.karmadactl("tree", "web", "--project", "north", "-o", "name").out; strings.Contains(names, "north") ||
+		strings.Count(names, "\n") != 4 {
+		t.Errorf("the names of the project's objects are %s", names)
 	}
 	f.want(f.karmadactl("tree", "web", "--project", "south"), 1, "not found")
 	f.want(f.karmadactl("tree", "web"), 1, "--project is required")

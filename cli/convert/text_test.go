@@ -19,7 +19,10 @@ func TestTextIsKept(t *testing.T) {
 			"  kind: ConfigMap\n  apiVersion: v1\n  metadata: {name: conf}\n  data: {a: one}\n", "one",
 		},
 		"Windows": {"\ufeffkind: ConfigMap\r\napiVersion: v1\r\nmetadata: {name: conf}\r\ndata:\r\n  a: |\r\n    one\r\n", "one\n"},
-		"JSON":    {"\n  {\"kind\": \"ConfigMap\", \"apiVersion\": \"v1\", \"metadata\": {\"name\": \"conf\"}, \"data\": {\"a\": \" one\\n\"}}\n", " one\n"},
+		"JSON": {
+			"\n  {\"kind\": \"ConfigMap\", \"apiVersion\": \"v1\", \"metadata\": {\"name\": \"conf\"}, \"data\": {\"a\": \" one\\n\"}}\n",
+			" one\n",
+		},
 	} {
 		for order, in := range map[string]string{"first": test.in + "---\n" + user, "last": user + "\n---\n" + test.in} {
 			result, err := manifestsOf(in)

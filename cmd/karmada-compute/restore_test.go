@@ -24,7 +24,9 @@ import (
 func (h *withoutMilo) restores() {
 	h.Helper()
 	project := h.namespace("backed-up", "true")
-	settings := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: project.Name, Name: "settings"}, Data: map[string]string{"mode": "a"}}
+	settings := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: project.Name, Name: "settings"}, Data: map[string]string{"mode": "a"},
+	}
 	web := h.workload(project.Name, h.city)
 	web.Spec.Template.Spec.Runtime.Sandbox.Containers[0].EnvFrom = []corev1.EnvFromSource{
 		{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: settings.Name}}},
@@ -89,7 +91,7 @@ func (h *withoutMilo) backup(project *corev1.Namespace) []client.Object {
 // instead. With an odd seed they pass, as while the add-on's admission was not registered.
 func (h *withoutMilo) restore(seed uint64, project *corev1.Namespace, saved []client.Object) {
 	h.Helper()
-	random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // A test.
+	random := rand.New(rand.NewPCG(seed, 1))
 	for _, i := range random.Perm(len(saved)) {
 		object, user, owned := saved[i].DeepCopyObject().(client.Object), "carol", false
 		switch object.(type) {

@@ -62,7 +62,7 @@ func (f *fixture) backup(t *testing.T) []client.Object {
 func TestRestoredInAnyOrder(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(4) {
-		random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // A test.
+		random := rand.New(rand.NewPCG(seed, 1))
 		f := newFixture(t, "DFW ORD")
 		c := f.cell()
 		f.workload(t, "main DFW ORD")

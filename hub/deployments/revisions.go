@@ -34,13 +34,10 @@ func (s *scope) recordRevision(ctx context.Context) error {
 		s.rolling.revision, s.rolling.first = 1, true
 		return nil
 	}
-	history, orphans, err := s.revisions(ctx)
+	history, err := s.ownRevisions(ctx)
 	if isGone(err) {
 		logNoHistory(ctx, err)
 		return nil
-	}
-	if err == nil {
-		err = s.deleteRevisions(ctx, orphans)
 	}
 	if err != nil {
 		return err
@@ -89,15 +86,16 @@ func (s *scope) storeFirst(ctx context.Context, status *v1alpha.WorkloadStatus) 
 	return err
 }
 
-// revisions returns the revisions of the Workload, and revisions of an earlier one of its name without an owner: a
-// restore from a backup has created them again.
-func (s *scope) revisions(ctx context.Context) (own, orphans []v1alpha.WorkloadRevision, err error) {
+// ownRevisions returns the Workload's revisions. It deletes revisions of an earlier Workload of its name that have no
+// owner: a restore from a backup has created them again.
+func (s *scope) ownRevisions(ctx context.Context) ([]v1alpha.WorkloadRevision, error) {
 	var list v1alpha.WorkloadRevisionList
-	err = s.project.GetAPIReader().List(ctx, &list, client.InNamespace(s.workload.Namespace),
+	err := s.project.GetAPIReader().List(ctx, &list, client.InNamespace(s.workload.Namespace),
 		client.MatchingLabels{v1alpha.LabelWorkloadName: s.workload.Name})
 	if err != nil {
-		return nil, nil, fmt.Errorf("list the Workload's revisions: %w", err)
+		return nil, fmt.Errorf("list the Workload's revisions: %w", err)
 	}
+	var own, orphans []v1alpha.WorkloadRevision
 	for i := range list.Items {
 		switch revision := list.Items[i]; {
 		case revision.Labels[v1alpha.LabelWorkloadUID] == string(s.workload.UID):
@@ -106,7 +104,7 @@ func (s *scope) revisions(ctx context.Context) (own, orphans []v1alpha.WorkloadR
 			orphans = append(orphans, revision)
 		}
 	}
-	return own, orphans, nil
+	return own, s.deleteRevisions(ctx, orphans)
 }
 
 // unrecorded returns the templates of deployments that are not in the history: they are older than the history.
