@@ -146,7 +146,7 @@ func (e *example) files(t *testing.T) []string {
 				strings.Contains(file, "/files/dashboards/") || strings.Contains(file, "/examples/") {
 				return nil
 			}
-			content, err := os.ReadFile(path) //nolint:gosec // A file of the repository.
+			content, err := os.ReadFile(path)
 			if e.names.Match(content) {
 				found = append(found, file)
 			}
