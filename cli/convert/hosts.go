@@ -78,7 +78,8 @@ func (g *goneHosts) in(text, called string) (what string, found bool) {
 	return "", false
 }
 
-// ofService is a variable that Kubernetes sets in every container for a Service of its namespace.
+// ofService is a variable that Kubernetes sets in every container for a Service of its namespace. Instances have these of
+// the API server alone.
 var ofService = regexp.MustCompile(`^(.+?)_(?:SERVICE_HOST|SERVICE_PORT|PORT)(?:_.*)?$`)
 
 // of returns what in, or by, finds in a text of a container. Data that gives a container variables may have any names.
@@ -98,7 +99,7 @@ func (g *goneHosts) by(text string, set map[string]string) (what string, found b
 			continue
 		}
 		service := strings.ToLower(strings.ReplaceAll(parts[1], "_", "-"))
-		if g.services[service] || service == "kubernetes" {
+		if g.services[service] {
 			return "Service " + service + " by variable " + name, true
 		}
 	}
