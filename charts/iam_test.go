@@ -158,8 +158,8 @@ func permissionsOf(t *testing.T, objects []*unstructured.Unstructured) map[strin
 // forConsumers reports whether a permission reads, or writes an object that consumers write.
 func forConsumers(permission string) bool {
 	resource, verb, _ := strings.Cut(strings.TrimPrefix(permission, "compute.datumapis.com/"), ".")
-	return slices.Contains([]string{"get", "list", "watch"}, verb) || resource == "workloads" || resource == "instancesessions" ||
-		strings.HasPrefix(resource, "instances/")
+	return slices.Contains([]string{"get", "list", "watch"}, verb) ||
+		slices.Contains([]string{"workloads", "workloads/scale", "instancesessions"}, resource) || strings.HasPrefix(resource, "instances/")
 }
 
 // checkInherited checks that the roles which others inherit exist.

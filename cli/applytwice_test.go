@@ -19,6 +19,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/kubectl/pkg/cmd/apply"
 	"k8s.io/kubectl/pkg/cmd/diff"
+	"k8s.io/kubectl/pkg/cmd/scale"
 	"k8s.io/kubectl/pkg/cmd/util"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -91,7 +92,7 @@ func TestAppliedTwiceNothingChanges(t *testing.T) {
 	}
 }
 
-// kubectlItself calls kubectl apply or diff, and returns what it prints.
+// kubectlItself calls kubectl apply, diff or scale, and returns what it prints.
 func (f *fixture) kubectlItself(args ...string) string {
 	f.Helper()
 	out := &buffer{}
@@ -105,7 +106,7 @@ func (f *fixture) kubectlItself(args ...string) string {
 	})
 	defer util.DefaultBehaviorOnFatal()
 	root := &cobra.Command{Use: "kubectl"}
-	root.AddCommand(apply.NewCmdApply("kubectl", factory, streams), diff.NewCmdDiff(factory, streams))
+	root.AddCommand(apply.NewCmdApply("kubectl", factory, streams), diff.NewCmdDiff(factory, streams), scale.NewCmdScale(factory, streams))
 	root.SetArgs(args)
 	if err := root.ExecuteContext(f.Context()); err != nil {
 		f.Fatal(err)

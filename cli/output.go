@@ -18,15 +18,28 @@ import (
 // outputVersion is the version of what -o json and -o yaml print.
 const outputVersion = "cli.compute.datumapis.com/v1alpha"
 
-const formatWide = "wide"
+const (
+	formatWide = "wide"
+	formatName = "name"
+)
+
+// named is a value with the names of objects, as `kubectl get -o name` prints them.
+type named interface{ Names() []string }
 
 // output is the flag -o, with the formats of kubectl.
 type output struct {
 	flags *genericclioptions.PrintFlags
+	// names: the values that the command prints have names of objects.
+	names bool
 }
 
-func newOutput(cmd *cobra.Command) *output {
-	o := &output{flags: genericclioptions.NewPrintFlags("")}
+func newOutput(cmd *cobra.Command) *output { return addOutput(cmd, &output{}) }
+
+// newNamesOutput also has format name: what the command prints is named.
+func newNamesOutput(cmd *cobra.Command) *output { return addOutput(cmd, &output{names: true}) }
+
+func addOutput(cmd *cobra.Command, o *output) *output {
+	o.flags = genericclioptions.NewPrintFlags("")
 	o.flags.AddFlags(cmd)
 	flag := cmd.Flags().Lookup("output")
 	flag.Usage = fmt.Sprintf("Output format. One of: (%s).", strings.Join(o.formats(), ", "))
@@ -39,8 +52,7 @@ func newOutput(cmd *cobra.Command) *output {
 }
 
 func (o *output) formats() []string {
-	// The output has no object whose name could be printed.
-	formats := slices.DeleteFunc(o.flags.AllowedFormats(), func(format string) bool { return format == "name" })
+	formats := slices.DeleteFunc(o.flags.AllowedFormats(), func(format string) bool { return format == formatName && !o.names })
 	return append(formats, formatWide)
 }
 
@@ -48,6 +60,9 @@ func (o *output) formats() []string {
 func (o *output) check() error {
 	if o.isText() {
 		return nil
+	}
+	if *o.flags.OutputFormat == formatName && !o.names {
+		return genericclioptions.NoCompatiblePrinterError{OutputFormat: o.flags.OutputFormat, AllowedFormats: o.formats()}
 	}
 	if _, err := o.flags.ToPrinter(); err != nil {
 		return fmt.Errorf("%w,%s", err, formatWide)
@@ -62,6 +77,10 @@ func (o *output) isText() bool { return *o.flags.OutputFormat == "" || o.isWide(
 
 // print prints a value in the format of the flag, as an object of a kind of its own.
 func (o *output) print(out io.Writer, kind string, value any) error {
+	if list, ok := value.(named); ok && *o.flags.OutputFormat == formatName {
+		_, err := fmt.Fprintln(out, strings.Join(list.Names(), "\n"))
+		return err
+	}
 	encoded, err := json.Marshal(value)
 	if err != nil {
 		return err

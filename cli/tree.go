@@ -32,7 +32,7 @@ func (c *command) treeCommand() *cobra.Command {
 	}
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "Show the tree again after each change, until Ctrl-C.")
 	cmd.Flags().BoolVar(&all, "all", false, "Show each Instance. Otherwise, of more than 10 in a city or cell, equal neighbours share a line.")
-	out := newOutput(cmd)
+	out := newNamesOutput(cmd)
 	one := c.onWorkload(out, func(ctx context.Context, s *session, snapshot *view.Snapshot) error {
 		if watch {
 			return c.follow(ctx, s, snapshot, following{out, all})

@@ -46,6 +46,15 @@ func TestTree(t *testing.T) {
 	f.want(f.kubectl(f.Config(), "tree", "web", "-o", "yaml"), 0, "kind: WorkloadTree",
 		"apiVersion: cli.compute.datumapis.com/v1alpha", "city: DFW")
 	f.want(f.kubectl(f.Config(), "tree", "web", "-o", "nonsense"), 1, "nonsense")
+	names := f.kubectl(f.Config(), "tree", "web", "-o", "name")
+	if names.code != 0 || names.out != "workload.compute.datumapis.com/web\nworkloaddeployment.compute.datumapis.com/web-texas-dfw\n"+
+		"instance.compute.datumapis.com/web-texas-dfw-0\ninstance.compute.datumapis.com/web-texas-dfw-1\n" {
+		t.Errorf("the names are %v %s", names.err, names.out)
+	}
+	// Commands take what is printed.
+	f.want(f.kubectl(f.Config(), "explain", strings.Fields(names.out)[2]), 0)
+	// A command that shows no objects by name lists its formats.
+	f.want(f.kubectl(f.Config(), "explain", "web", "-o", "name"), 1, "json", "wide")
 	f.want(f.kubectl(f.Config(), "explain"), 1, "explain takes")
 }
 
@@ -115,6 +124,10 @@ func TestTreeOnHub(t *testing.T) {
 	r := f.karmadactl("tree", "web", "--project", "north")
 	f.want(r, 0, "Project north", "Workload web", "DFW web-texas-dfw 1/2 Ready", "cell dfw-1 1/1 Ready",
 		"cell dfw-2 0/1 Ready", "web-texas-dfw-1 not Ready QuotaExceeded")
+	if names := f.karmadactl("tree", "web", "--project", "north", "-o", "name").out; strings.Contains(names, "north") ||
+		strings.Count(names, "\n") != 4 {
+		t.Errorf("the names of the project's objects are %s", names)
+	}
 	f.want(f.karmadactl("tree", "web", "--project", "south"), 1, "not found")
 	f.want(f.karmadactl("tree", "web"), 1, "--project is required")
 }

@@ -132,6 +132,7 @@ func start(ctx context.Context, o Options, printf func(string, ...any)) (*rest.C
 		CRDs:                     o.CRDs,
 		ErrorIfCRDPathMissing:    true,
 		ControlPlaneStartTimeout: patience, ControlPlaneStopTimeout: patience,
+		CRDInstallOptions: envtest.CRDInstallOptions{MaxTime: patience},
 	}
 	// Milo's control planes serve only core v1 Events, so a controller that uses the other API fails its tests.
 	e.ControlPlane.GetAPIServer().Configure().Append("runtime-config", "events.k8s.io/v1=false")

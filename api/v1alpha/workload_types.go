@@ -38,6 +38,12 @@ type WorkloadSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3600
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
+
+	// replicas cannot be set, because each placement has its own number: scaleSettings.minReplicas. The field exists so
+	// that kubectl scale and manifests that set it get an error with the command that scales the Workload.
+	// +optional
+	// +kubebuilder:validation:XValidation:rule="false",message="a Workload has a number of Instances for each placement: run kubectl compute scale NAME --replicas=N, or set spec.placements[].scaleSettings.minReplicas"
+	Replicas *int32 `json:"replicas,omitempty"`
 }
 
 // WorkloadPlacement is a set of cities and the scale in each of them.
@@ -290,6 +296,7 @@ type WorkloadPlacementStatus struct {
 // +genclient
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
+// +kubebuilder:subresource:scale:specpath=.spec.replicas,statuspath=.status.replicas
 // +kubebuilder:resource:shortName={wl,cwl},categories=compute
 // +kubebuilder:printcolumn:name="Ready",type=integer,JSONPath=`.status.readyReplicas`
 // +kubebuilder:printcolumn:name="Desired",type=integer,JSONPath=`.status.desiredReplicas`

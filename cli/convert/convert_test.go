@@ -92,7 +92,7 @@ func TestManifestsThatCannotBeConverted(t *testing.T) {
 		"[1, 2]":     "file, document 1: is no object",
 		"kind: A":    "file, document 1: is no object",
 		"{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web}, spec: {replicas: " +
-			"many}}": "file: StatefulSet web is not converted: ",
+			"many}}": "file: StatefulSet web is not converted: spec.replicas is a string, and must be a whole number; remove the quotes",
 		"{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: " +
 			"{}}}": "file: Deployment web is not converted: spec.template.spec.containers: " +
 			"it has no container",
@@ -100,7 +100,9 @@ func TestManifestsThatCannotBeConverted(t *testing.T) {
 		"name: {{ .Values.name }}\n":               "file, document 1: is no YAML; render the chart first, with helm template",
 		"{apiVersion: v1, kind: List, items: [1]}": "file, document 1: ",
 		"{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: {spec: {containers: " +
-			"1}}}}": "file: Deployment web is not converted: ",
+			"1}}}}": "file: Deployment web is not converted: spec.template.spec.containers is a number, and must be a list; begin each item with -",
+		deployment("", "", "", ", env: [{name: A, value: 1}]"): "spec.template.spec.containers.env.value is a number, and must be a text; put it in quotes",
+		deployment("", "", "", ", args: [yes]"):                "spec.template.spec.containers.args is a bool, and must be a text; put it in quotes",
 	}
 	for text, want := range tests {
 		result, err := manifestsOf(text + good)

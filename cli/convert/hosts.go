@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
 // goneHosts are the hosts that a cluster has and no cell.
@@ -76,6 +78,34 @@ func (g *goneHosts) in(text, called string) (what string, found bool) {
 	return "", false
 }
 
+// ofService is a variable that Kubernetes sets in every container for a Service of its namespace. Instances have these of
+// the API server alone.
+var ofService = regexp.MustCompile(`^(.+?)_(?:SERVICE_HOST|SERVICE_PORT|PORT)(?:_.*)?$`)
+
+// of returns what in, or by, finds in a text of a container. Data that gives a container variables may have any names.
+func (g *goneHosts) of(container *v1alpha.SandboxContainer, text, called string, set map[string]string) (what string, found bool) {
+	if what, found = g.in(text, called); found || len(container.EnvFrom) > 0 {
+		return what, found
+	}
+	return g.by(text, set)
+}
+
+// by returns the Service to whose variables a text refers, if it is gone. A container may have set the variable itself.
+func (g *goneHosts) by(text string, set map[string]string) (what string, found bool) {
+	for _, match := range referencePattern.FindAllStringSubmatch(text, -1) {
+		name := match[1] + match[2] + match[3]
+		parts := ofService.FindStringSubmatch(name)
+		if _, own := set[name]; own || parts == nil {
+			continue
+		}
+		service := strings.ToLower(strings.ReplaceAll(parts[1], "_", "-"))
+		if g.services[service] {
+			return "Service " + service + " by variable " + name, true
+		}
+	}
+	return "", false
+}
+
 // isPod reports whether a name is the name of a StatefulSet with an index.
 func (g *goneHosts) isPod(name string) bool {
 	dash := strings.LastIndex(name, "-")
@@ -91,14 +121,14 @@ func (m *manifests) hosts() {
 			values := map[string]string{}
 			for _, variable := range container.Env {
 				values[variable.Name] = expand(variable.Value, values)
-				if what, found := gone.in(values[variable.Name], variable.Name); found {
+				if what, found := gone.of(container, values[variable.Name], variable.Name, values); found {
 					c.losef("", "variable %s of container %s names %s, which no cell has", variable.Name, container.Name, what)
 				}
 			}
 			for _, list := range textsOf(container) {
 				for i, text := range list.texts {
 					text = expand(text, values)
-					if what, found := gone.in(text, text); found {
+					if what, found := gone.of(container, text, text, values); found {
 						c.losef("", "%s[%d] of container %s names %s, which no cell has", list.name, i, container.Name, what)
 					}
 				}

@@ -35,6 +35,17 @@ func TestKinds(t *testing.T) {
 			", affinity: {}, tolerations: [], nodeSelector: {}, hostAliases: [], topologySpreadConstraints: [], "+
 				"securityContext: {sysctls: [], supplementalGroups: [], seLinuxOptions: {}}",
 			", securityContext: {capabilities: {drop: [all]}, seLinuxOptions: {}}")},
+		"variables of a Service": {
+			in: deployment("", "", "", ", args: ['$(DB_MAIN_SERVICE_HOST)', '$$(DB_MAIN_PORT)', '$(OWN_PORT)', "+
+				"'echo ${DB_MAIN_PORT} ${KUBERNETES_SERVICE_HOST}'], "+
+				"env: [{name: OWN_PORT, value: '80'}, {name: U, value: 'tcp://$(DB_MAIN_PORT_5432_TCP_ADDR)'}]") +
+				"\n---\n{apiVersion: v1, kind: Service, metadata: {name: db-main}}\n---\n{apiVersion: v1, kind: Service, metadata: {name: own}}",
+			lost: []string{
+				"variable U of container web names Service db-main by variable DB_MAIN_PORT_5432_TCP_ADDR, which no cell has",
+				"args[0] of container web names Service db-main by variable DB_MAIN_SERVICE_HOST, which no cell has",
+				"args[3] of container web names Service db-main by variable DB_MAIN_PORT", "Service db-main: is not", "Service own: is not",
+			},
+		},
 		"pull policy of the tag latest": {in: strings.ReplaceAll(deployment("", "", "", ", imagePullPolicy: Always"), "web:1", "web:latest")},
 		"another pull policy": {
 			in: deployment("", "", "", ", imagePullPolicy: Always"), lost: []string{"imagePullPolicy: cells use the default, IfNotPresent"},

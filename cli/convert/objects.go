@@ -12,7 +12,6 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	sigsjson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 
 	"github.com/karmada-compute/karmada-compute/cli/convert/podfields"
@@ -168,7 +167,7 @@ func (m *manifests) convert(object source) {
 		m.problem(object, err)
 		return
 	case object.GetName() == "":
-		m.problem(object, errors.New("it has no name"))
+		m.problem(object, errors.New("it has no name, and a Workload is applied by its name"))
 		return
 	case len(c.workload.Spec.Template.Spec.Runtime.Sandbox.Containers) == 0:
 		m.problem(object, errors.New("spec.template.spec.containers: it has no container"))
@@ -185,19 +184,6 @@ func (m *manifests) convert(object source) {
 func (m *manifests) problem(object source, err error) {
 	m.result.Problems = append(m.result.Problems,
 		fmt.Errorf("%s: %s is not converted: %w", object.input, describe(object.Unstructured), err))
-}
-
-// decode decodes an object. Fields of the status that the type does not have are of no interest; the others are
-// returned.
-func decode(object source, into any) (unknown []error, err error) {
-	tree := object.DeepCopy()
-	delete(tree.Object, "status")
-	unstructured.RemoveNestedField(tree.Object, "metadata", "managedFields")
-	raw, err := tree.MarshalJSON()
-	if err != nil {
-		return nil, err
-	}
-	return sigsjson.UnmarshalStrict(raw, into, sigsjson.DisallowUnknownFields)
 }
 
 // missing notes the ConfigMaps and Secrets that a Workload names, and returns a Loss for each that no input contains.
@@ -276,9 +262,17 @@ func (m *manifests) refusal(object source) error {
 		return errors.New(reason)
 	case (kind == "Deployment" || kind == "StatefulSet") && (group == "apps" || group == "extensions") && !convertible(object.Unstructured):
 		return fmt.Errorf("Kubernetes serves %s no more; write apiVersion apps/v1", object.GetAPIVersion())
+	case !convertible(object.Unstructured) && hasPods(object.Unstructured):
+		return fmt.Errorf("it runs Pods by a controller of %s; write it as a Deployment", object.GetAPIVersion())
 	default:
 		return nil
 	}
+}
+
+// hasPods reports whether an object has the template of a Pod, whatever its kind is.
+func hasPods(object *unstructured.Unstructured) bool {
+	containers, found, err := unstructured.NestedSlice(object.Object, "spec", "template", "spec", "containers")
+	return err == nil && found && len(containers) > 0
 }
 
 // otherKinds has the reasons of kinds of Kubernetes that have no place in a Workload.
@@ -295,6 +289,8 @@ var otherKinds = map[string]string{
 	"PersistentVolumeClaim":    "is not converted: cells attach configMap, secret and emptyDir volumes",
 	"NetworkPolicy":            "is not converted: networkInterfaces[].networkPolicy of a Workload has ingress rules with addresses",
 	"IngressClass":             "is not converted: a Workload has no Service that an Ingress could name",
+	"ResourceQuota":            "is not converted: the operator of the platform sets the project's quota",
+	"LimitRange":               "is not converted: the instance type has the size of containers without limits",
 	"CustomResourceDefinition": "is not converted: projects have the kinds of their platform alone",
 }
 
@@ -310,7 +306,7 @@ func withoutServerFields(object *unstructured.Unstructured) *unstructured.Unstru
 }
 
 func describe(object *unstructured.Unstructured) string {
-	return object.GetKind() + " " + object.GetName()
+	return object.GetKind() + " " + cmp.Or(object.GetName(), object.GetGenerateName())
 }
 
 // Print prints the objects as YAML documents without a status, as a user would write them.

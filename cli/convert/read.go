@@ -63,9 +63,10 @@ func (r *reader) read(in Input) error {
 
 // document adds the objects of a YAML document, or of a stream of JSON.
 func (r *reader) document(input string, text []byte) error {
-	text = bytes.TrimSpace(bytes.TrimPrefix(text, []byte("\ufeff")))
-	if len(text) > 0 && text[0] == '{' {
-		if objects, err := jsonStream(text); err == nil {
+	// White space belongs to the document: the indentation of its first line, and the last line end of its last text.
+	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	if stream := bytes.TrimSpace(text); len(stream) > 0 && stream[0] == '{' {
+		if objects, err := jsonStream(stream); err == nil {
 			for _, object := range objects {
 				if err := r.add(input, object); err != nil {
 					return err

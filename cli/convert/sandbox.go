@@ -223,6 +223,10 @@ func (c *conversion) handler(from *corev1.LifecycleHandler, path string) *corev1
 			// It does nothing.
 			return nil
 		}
+		if c.graceOf < 1 {
+			c.losef(path+".sleep", "a grace period of 0 leaves no time for it")
+			return nil
+		}
 		to.Sleep.Seconds = c.atMost(to.Sleep.Seconds, min(maxGrace, c.graceOf), path+".sleep.seconds")
 	}
 	return to

@@ -57,6 +57,21 @@ type Node struct {
 	Children   []*Node            `json:"children,omitempty"`
 }
 
+// Names returns the names of the project's objects in the tree, as `kubectl get -o name` prints them.
+func (n *Node) Names() []string {
+	var names []string
+	switch n.Kind {
+	case v1alpha.KindWorkload, v1alpha.KindWorkloadDeployment, v1alpha.KindInstance:
+		if n.State != StateGone {
+			names = append(names, strings.ToLower(n.Kind)+"."+v1alpha.GroupVersion.Group+"/"+n.Name)
+		}
+	}
+	for _, child := range n.Children {
+		names = append(names, child.Names()...)
+	}
+	return names
+}
+
 // hasTemplates reports whether Instances have different templates.
 func (s *Snapshot) hasTemplates() bool {
 	first := ""

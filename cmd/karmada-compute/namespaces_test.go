@@ -90,6 +90,8 @@ func TestNamespaces(t *testing.T) {
 	h.boundary(original, copied)
 	h.namespaceLabels(project, other)
 	h.conversions(other.Name)
+	h.scalers(web)
+	h.restores()
 	h.suspends(project, copied)
 	if err := h.admin.Delete(t.Context(), web); err != nil {
 		t.Fatal(err)
@@ -248,7 +250,7 @@ func startWithoutMilo(t *testing.T) *withoutMilo {
 		"--projects=namespaces", "--kubeconfig="+kubeconfigOf(t, h.limited.url), "--controllers=*", "--webhooks=workloads,owned",
 		"--webhook-bind-address=127.0.0.1", "--webhook-port="+port, "--webhook-url=https://127.0.0.1:"+port, "--replica-name=namespaces",
 		"--metrics-bind-address=0", "--peer-bind-address=0", "--health-probe-bind-address="+health,
-		"--shutdown-delay-duration=0", "--lease-duration=3s",
+		"--shutdown-delay-duration=0",
 	)
 	r := &replica{client: &http.Client{}}
 	eventually(t, func() error { _, err := r.do(t.Context(), http.MethodGet, "http://"+health+"/readyz", nil); return err })

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -183,5 +184,51 @@ func TestNoDefaultsInLists(t *testing.T) {
 	}
 	for kind, crd := range crds(t) {
 		find(kind, crd.Spec.Versions[0].Schema.OpenAPIV3Schema, false)
+	}
+}
+
+// keysOfLists are the keys of the lists of a Workload that are maps (docs/decisions/0089-keys-of-lists.md).
+var keysOfLists = map[string]string{
+	".placements": "name", ".placements[].cityCodes": "set", ".placements[].locations": "name",
+	".template.spec.controller.schedulingGates": "name", ".template.spec.volumes": "name",
+	".template.spec.runtime.sandbox.imagePullSecrets":         "name",
+	".template.spec.runtime.sandbox.containers":               "name",
+	".template.spec.runtime.sandbox.containers[].env":         "name",
+	".template.spec.runtime.sandbox.containers[].ports":       "name",
+	".template.spec.runtime.sandbox.initContainers":           "name",
+	".template.spec.runtime.sandbox.initContainers[].env":     "name",
+	".template.spec.runtime.sandbox.initContainers[].ports":   "name",
+	".template.spec.runtime.virtualMachine.ports":             "name",
+	".template.spec.runtime.virtualMachine.volumeAttachments": "name",
+}
+
+// TestKeysOfLists: a list of a Workload is a map where people's tools merge it, and one value otherwise.
+func TestKeysOfLists(t *testing.T) {
+	got := map[string]string{}
+	var find func(path string, schema *apiextensionsv1.JSONSchemaProps)
+	find = func(path string, schema *apiextensionsv1.JSONSchemaProps) {
+		switch kind := schema.XListType; {
+		case schema.Type != "array":
+		case kind == nil:
+			// Kubernetes' own metadata, in templates.
+			if !strings.HasSuffix(path, ".metadata.finalizers") {
+				t.Errorf("list %s has no listType", path)
+			}
+		case *kind == "set":
+			got[path] = "set"
+		case *kind == "map":
+			got[path] = strings.Join(schema.XListMapKeys, " ")
+		}
+		for name, field := range schema.Properties {
+			find(path+"."+name, &field)
+		}
+		if schema.Items != nil {
+			find(path+"[]", schema.Items.Schema)
+		}
+	}
+	spec := crds(t)[v1alpha.KindWorkload].Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
+	find("", &spec)
+	if !maps.Equal(got, keysOfLists) {
+		t.Errorf("lists that are maps are %v, want %v", got, keysOfLists)
 	}
 }

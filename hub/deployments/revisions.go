@@ -34,7 +34,7 @@ func (s *scope) recordRevision(ctx context.Context) error {
 		s.rolling.revision, s.rolling.first = 1, true
 		return nil
 	}
-	history, err := s.revisions(ctx)
+	history, err := s.ownRevisions(ctx)
 	if isGone(err) {
 		logNoHistory(ctx, err)
 		return nil
@@ -86,14 +86,25 @@ func (s *scope) storeFirst(ctx context.Context, status *v1alpha.WorkloadStatus) 
 	return err
 }
 
-func (s *scope) revisions(ctx context.Context) ([]v1alpha.WorkloadRevision, error) {
+// ownRevisions returns the Workload's revisions. It deletes revisions of an earlier Workload of its name that have no
+// owner: a restore from a backup has created them again.
+func (s *scope) ownRevisions(ctx context.Context) ([]v1alpha.WorkloadRevision, error) {
 	var list v1alpha.WorkloadRevisionList
 	err := s.project.GetAPIReader().List(ctx, &list, client.InNamespace(s.workload.Namespace),
-		client.MatchingLabels{v1alpha.LabelWorkloadUID: string(s.workload.UID)})
+		client.MatchingLabels{v1alpha.LabelWorkloadName: s.workload.Name})
 	if err != nil {
 		return nil, fmt.Errorf("list the Workload's revisions: %w", err)
 	}
-	return list.Items, nil
+	var own, orphans []v1alpha.WorkloadRevision
+	for i := range list.Items {
+		switch revision := list.Items[i]; {
+		case revision.Labels[v1alpha.LabelWorkloadUID] == string(s.workload.UID):
+			own = append(own, revision)
+		case len(revision.OwnerReferences) == 0 && revision.Name != s.revisionName(s.rolling.Written):
+			orphans = append(orphans, revision)
+		}
+	}
+	return own, s.deleteRevisions(ctx, orphans)
 }
 
 // unrecorded returns the templates of deployments that are not in the history: they are older than the history.
@@ -147,14 +158,22 @@ func (s *scope) pruneRevisions(ctx context.Context, history []v1alpha.WorkloadRe
 	}
 	slices.SortFunc(history, func(a, b v1alpha.WorkloadRevision) int { return cmp.Compare(b.Spec.Revision, a.Spec.Revision) })
 	left := s.workload.Spec.Rollout.HistoryLimit()
+	var surplus []v1alpha.WorkloadRevision
 	for i := range history {
 		revision := &history[i]
 		if revision.Name == s.revisionName(s.rolling.Written) {
 			continue
 		}
-		if left--; left >= 0 || slices.Contains(keep, revision.Name) {
-			continue
+		if left--; left < 0 && !slices.Contains(keep, revision.Name) {
+			surplus = append(surplus, *revision)
 		}
+	}
+	return s.deleteRevisions(ctx, surplus)
+}
+
+func (s *scope) deleteRevisions(ctx context.Context, revisions []v1alpha.WorkloadRevision) error {
+	for i := range revisions {
+		revision := &revisions[i]
 		if err := s.client.Delete(ctx, revision, client.Preconditions{UID: &revision.UID}); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("delete revision %s: %w", revision.Name, err)
 		}

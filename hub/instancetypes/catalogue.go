@@ -87,8 +87,9 @@ type Catalogue struct {
 	// err is the error of the last read.
 	err     error
 	changed []func()
-	// unrecorded is why deprecations could not be recorded at the last attempt.
-	unrecorded string
+	// unrecorded is why deprecations could not be recorded at the last attempt, and unmade why the first type was not
+	// created.
+	unrecorded, unmade string
 }
 
 // NewCatalogue returns a Catalogue. It sends no request.
@@ -169,16 +170,8 @@ func (c *Catalogue) OnChange(f func()) {
 func (c *Catalogue) Start(ctx context.Context) error {
 	ticker := c.options.Clock.NewTicker(interval)
 	defer ticker.Stop()
-	made := false
-	for {
-		types, err := c.Fresh(ctx)
-		if err == nil && !made {
-			made = true
-			c.makeFirst(ctx, types)
-		}
-		if err == nil {
-			c.recordDeprecations(ctx, types)
-		}
+	for made := false; ; {
+		made = c.tend(ctx, made)
 		select {
 		case <-ctx.Done():
 			return nil
@@ -187,20 +180,38 @@ func (c *Catalogue) Start(ctx context.Context) error {
 	}
 }
 
-// makeFirst creates the first type if none exists.
-func (c *Catalogue) makeFirst(ctx context.Context, types []v1alpha.InstanceType) {
+// tend reads the types, creates the first one unless that is done, and records deprecations. It reports whether the
+// first type needs no further attempt: an operator may delete it.
+func (c *Catalogue) tend(ctx context.Context, made bool) bool {
+	types, err := c.Fresh(ctx)
+	if err != nil {
+		return made
+	}
+	if !made {
+		made = c.makeFirst(ctx, types)
+	}
+	c.recordDeprecations(ctx, types)
+	return made
+}
+
+// makeFirst creates the first type if none exists, and reports whether the hub has a type.
+func (c *Catalogue) makeFirst(ctx context.Context, types []v1alpha.InstanceType) bool {
 	if len(types) > 0 {
-		return
+		return true
 	}
 	first := First()
 	err := c.options.Hub.Create(ctx, first)
 	if err != nil && !apierrors.IsAlreadyExists(err) {
-		c.options.Log.Error(err, "The hub has no instance type, and the default one cannot be created: create one", "type", first.Name)
-		return
+		if text := err.Error(); text != c.unmade {
+			c.unmade = text
+			c.options.Log.Error(err, "The hub has no instance type, and the default one cannot be created: create one", "type", first.Name)
+		}
+		return false
 	}
 	if _, err := c.Fresh(ctx); err != nil {
 		c.options.Log.Error(err, "The instance types are read again later")
 	}
+	return true
 }
 
 func (c *Catalogue) known() ([]v1alpha.InstanceType, error) {

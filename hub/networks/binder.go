@@ -248,11 +248,12 @@ func (b *Binder) release(ctx context.Context, project projects.Project, d *v1alp
 		if slices.Contains(keep, bindings.Items[i].Name) {
 			continue
 		}
+		// Also if the answer of the deletion is lost.
+		b.answers.Remove(bound{project.UID, client.ObjectKeyFromObject(&bindings.Items[i])})
 		if err := project.GetClient().Delete(ctx, &bindings.Items[i],
 			client.Preconditions{UID: &bindings.Items[i].UID}); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("delete NetworkBinding %s: %w", bindings.Items[i].Name, err)
 		}
-		b.answers.Remove(bound{project.UID, client.ObjectKeyFromObject(&bindings.Items[i])})
 	}
 	return nil
 }

@@ -38,8 +38,10 @@ type scope struct {
 	nowhere bool
 	// recalled are the cells without a report of which the project shows an earlier one.
 	recalled map[string]bool
-	// existing are the projected Instances in the scope of this reconcile, by name.
+	// existing are the projected Instances in the scope of this reconcile, by name. orphans are Instances of an earlier
+	// deployment that have no owner.
 	existing map[string]*v1alpha.Instance
+	orphans  []*v1alpha.Instance
 	// reported are the Instances that its cells report.
 	reported []wire.Instance
 	// onHub is the copy on the hub, even if it belongs to another deployment; nil: none exists.
@@ -81,6 +83,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 		r.shared.forget(request)
 		r.Passing.Done(request)
 		if err == nil {
+			err = s.findOrphans(ctx)
+		}
+		if err == nil {
 			err = s.deleteOrphans(ctx)
 		}
 		return reconcile.Result{}, err
@@ -88,7 +93,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 	s.reported = wire.Instances(s.copied)
 	r.Ignored.count(s.copied, s.copied.Status.Reports, allIndices)
 	for _, step := range []func(context.Context) error{
-		s.judge, s.dropGone, s.loadInstances, s.applyInstances, s.deleteSurplus, s.writeStatus,
+		s.judge, s.dropGone, s.loadInstances, s.deleteOrphans, s.applyInstances, s.deleteSurplus, s.writeStatus,
 	} {
 		if err := step(ctx); err != nil {
 			return reconcile.Result{}, err
@@ -135,11 +140,20 @@ func (s *scope) loadInstances(ctx context.Context) error {
 	}
 	instances, err := s.listInstances(ctx)
 	for i := range instances {
-		if instances[i].Labels[v1alpha.LabelDeploymentUID] == string(s.deployment.UID) {
-			s.existing[instances[i].Name] = &instances[i]
-		}
+		s.sort(&instances[i])
 	}
 	return err
+}
+
+// sort adds an Instance to existing or orphans. The garbage collector deletes Instances of an earlier deployment that
+// have an owner.
+func (s *scope) sort(instance *v1alpha.Instance) {
+	switch {
+	case instance.Labels[v1alpha.LabelDeploymentUID] == string(s.deployment.UID):
+		s.existing[instance.Name] = instance
+	case len(instance.OwnerReferences) == 0:
+		s.orphans = append(s.orphans, instance)
+	}
 }
 
 // listInstances reads the projected Instances of all deployments of this name.
@@ -160,8 +174,8 @@ func (s *scope) getInstances(ctx context.Context, within v1alpha.IndexRange) err
 		case apierrors.IsNotFound(err):
 		case err != nil:
 			return fmt.Errorf("get the projection of Instance %s: %w", key.Name, err)
-		case instance.Labels[v1alpha.LabelDeploymentUID] == string(s.deployment.UID):
-			s.existing[key.Name] = instance
+		default:
+			s.sort(instance)
 		}
 	}
 	return nil

@@ -86,6 +86,9 @@ func (s *scope) projectSlice(ctx context.Context, number int) error {
 	if err := s.getInstances(ctx, within); err != nil {
 		return err
 	}
+	if err := s.deleteOrphans(ctx); err != nil {
+		return err
+	}
 	if err := s.applyReported(ctx); err != nil {
 		return err
 	}

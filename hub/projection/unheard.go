@@ -45,19 +45,25 @@ func (s *scope) unheard(existing *v1alpha.Instance) []metav1.Condition {
 	})
 }
 
-// deleteOrphans deletes the projected Instances that have lost their owner reference, as after a deletion with
+// findOrphans finds all projected Instances that have lost their owner reference, as after a deletion with
 // --cascade=orphan, if their deployment is being deleted or does not exist. The garbage collector deletes the others.
-func (s *scope) deleteOrphans(ctx context.Context) error {
+func (s *scope) findOrphans(ctx context.Context) error {
 	if s.deployment.UID != "" && s.deployment.DeletionTimestamp.IsZero() {
 		return nil
 	}
 	instances, err := s.listInstances(ctx)
-	if err != nil {
-		return err
-	}
 	for i := range instances {
-		orphan := &instances[i]
-		if len(orphan.OwnerReferences) > 0 || !orphan.DeletionTimestamp.IsZero() {
+		if len(instances[i].OwnerReferences) == 0 {
+			s.orphans = append(s.orphans, &instances[i])
+		}
+	}
+	return err
+}
+
+// deleteOrphans deletes the orphans that were found. A restore from a backup creates Instances without an owner, too.
+func (s *scope) deleteOrphans(ctx context.Context) error {
+	for _, orphan := range s.orphans {
+		if !orphan.DeletionTimestamp.IsZero() {
 			continue
 		}
 		if err := s.project.Delete(ctx, orphan, client.Preconditions{UID: &orphan.UID}); client.IgnoreNotFound(err) != nil {

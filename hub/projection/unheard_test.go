@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -122,6 +123,48 @@ func TestOrphanedInstances(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestRestoredInstances: Instances of an earlier deployment that a restore has created again, without an owner, are not
+// shown beside the Instances of the present one.
+func TestRestoredInstances(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.sliced(t, 20)
+	restored := func(indices ...int) {
+		for _, index := range indices {
+			instance := &v1alpha.Instance{ObjectMeta: metav1.ObjectMeta{
+				Namespace: f.Namespace.Name, Name: naming.InstanceName("web", index),
+				Labels: map[string]string{v1alpha.LabelDeploymentName: "web", v1alpha.LabelDeploymentUID: "of-an-earlier-one"},
+			}, Spec: planes.Template("registry.example/app:1").Spec}
+			planes.Create(t, f.Planes, instance)
+			if got := whoShows(planes.ProjectName, instance, false); len(got) != 1 || got[0] != f.request() {
+				t.Errorf("the Instance requeues %v", got)
+			}
+		}
+	}
+	restored(0, 7, 16, 30)
+	f.report(t, f.instances(t, 0, 1)...)
+	f.mustReconcile(t)
+	f.reportSlice(t, 0, 1, f.instances(t, 16, 17)...)
+	f.mustReconcileSlice(t, 0)
+	present := func(when string) {
+		t.Helper()
+		for name, want := range map[string]bool{"web-0": true, "web-1": true, "web-7": false, "web-16": true, "web-17": true, "web-30": false} {
+			if exists := f.exists(t, name); exists != want {
+				t.Errorf("%s: %s exists: %t", when, name, exists)
+			}
+			if want && f.readInstance(t, name).Labels[v1alpha.LabelDeploymentUID] != string(f.original.UID) {
+				t.Errorf("%s: %s is still of the earlier deployment", when, name)
+			}
+		}
+	}
+	present("restored first")
+
+	restored(7, 30)
+	f.mustReconcile(t)
+	f.mustReconcileSlice(t, 0)
+	present("restored last")
 }
 
 // TestTheCopyOfSlicesIsGone: the state of the Instances in slices is unknown, too.

@@ -64,6 +64,101 @@ func TestArchitectureNamesEveryPackage(t *testing.T) {
 	}
 }
 
+// example is something that exists, and that a recipe has made: the files of these folders that name it are files of the
+// recipe.
+type example struct {
+	recipe string
+	names  *regexp.Regexp
+	// folders are searched. beside are files that name the example for another reason.
+	folders, beside []string
+}
+
+var examples = []example{
+	{
+		recipe: "A field of the template that must reach the Pod", names: regexp.MustCompile(`\b(WorkingDir|SubPath|RunAsNonRoot)\b`),
+		folders: []string{"api/v1alpha", "cell", "cli", "internal", "webhook"},
+	},
+	{
+		recipe: "A field of the template that must reach the Pod", names: regexp.MustCompile(`\b(EnvFrom|PullSecrets)\b`),
+		folders: []string{"internal"},
+	},
+	{
+		recipe: "A reason of a condition", names: regexp.MustCompile(`\bReasonCreateContainerConfigError\b|\bReasonScaledToZero\b`),
+		folders: []string{"api/v1alpha", "internal"},
+	},
+	{
+		recipe: "A flag", names: regexp.MustCompile(`"(project-idle-after|instance-type-deprecation-grace)"`),
+		folders: []string{"cmd", "hub", "webhook"},
+	},
+	{
+		recipe: "A value of the chart", names: regexp.MustCompile(`\bkubeAPIQPS\b`), folders: []string{"charts"},
+	},
+	{
+		recipe: "A controller", names: regexp.MustCompile(`isolation\.(Reconciler|FieldManager|New)`), folders: []string{"cell", "cmd"},
+		beside: []string{"cell/runtime/reconcile.go"},
+	},
+	{
+		recipe: "A metric", names: regexp.MustCompile(`karmada_compute_cell_agent_ready`), folders: []string{"charts", "hack"},
+		// The cells to choose from.
+		beside: []string{"hack/dashboards/grafana.go"},
+	},
+}
+
+// TestRecipesAreComplete follows examples through the tree.
+func TestRecipesAreComplete(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join(repository, "docs", "recipes.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, one := range examples {
+		_, section, found := strings.Cut(string(content), "\n## "+one.recipe+"\n")
+		if !found {
+			t.Errorf("there is no recipe %q", one.recipe)
+			continue
+		}
+		section, _, _ = strings.Cut(section, "\n## ")
+		files := one.files(t)
+		if len(files) == 0 {
+			t.Errorf("no file names the example of %q: choose another one", one.recipe)
+		}
+		for _, file := range files {
+			named := slices.ContainsFunc(code.FindAllStringSubmatch(section, -1), func(match []string) bool {
+				return file == match[1] || strings.HasPrefix(file, match[1]+"/")
+			})
+			if !named && !slices.Contains(one.beside, file) {
+				t.Errorf("recipe %q does not have %s, which names its example", one.recipe, file)
+			}
+		}
+	}
+}
+
+// files returns the files that name the example. Tests and generated files follow the others.
+func (e *example) files(t *testing.T) []string {
+	t.Helper()
+	var found []string
+	for _, folder := range e.folders {
+		err := filepath.WalkDir(filepath.Join(repository, folder), func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			file := strings.TrimPrefix(filepath.ToSlash(path), repository+"/")
+			if strings.HasSuffix(file, "_test.go") || strings.Contains(file, "zz_generated") || strings.Contains(file, "/testdata/") ||
+				strings.Contains(file, "/files/dashboards/") || strings.Contains(file, "/examples/") {
+				return nil
+			}
+			content, err := os.ReadFile(path)
+			if e.names.Match(content) {
+				found = append(found, file)
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return found
+}
+
 // paths returns the words with a slash that a page sets in code.
 func paths(t *testing.T, page string) []string {
 	t.Helper()
