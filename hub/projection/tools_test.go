@@ -48,9 +48,8 @@ func TestWhatToolsSee(t *testing.T) {
 func (f *fixture) failsToPull(t *testing.T) {
 	t.Helper()
 	f.roll(t, 2, 0)
-	planes.ChangeStatus(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
+	planes.ChangeReports(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
 		*meta.FindStatusCondition(d.Status.Conditions, v1alpha.ConditionAvailable) = condition(v1alpha.ConditionAvailable, metav1.ConditionFalse,
 			v1alpha.ReasonImageUnavailable, "0 of 2 Instances are Available: registry.example/app:1: not found")
 	})
-	f.deliver(t, &f.copied.Status)
 }
