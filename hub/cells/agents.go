@@ -187,7 +187,8 @@ func agentCondition(cluster *clusterv1alpha1.Cluster, binding *workv1alpha2.Reso
 // while its watches of a cell that was rebuilt under its name stay silent. An incomplete answer proves nothing.
 func servesAPI(cluster *clusterv1alpha1.Cluster) bool {
 	status := &cluster.Status
-	if !meta.IsStatusConditionTrue(status.Conditions, clusterv1alpha1.ClusterConditionCompleteAPIEnablements) || len(status.APIEnablements) == 0 {
+	complete := meta.IsStatusConditionTrue(status.Conditions, clusterv1alpha1.ClusterConditionCompleteAPIEnablements)
+	if !complete || len(status.APIEnablements) == 0 {
 		return true
 	}
 	return slices.ContainsFunc(status.APIEnablements, func(api clusterv1alpha1.APIEnablement) bool {

@@ -123,7 +123,7 @@ func (f *fixture) rebuild() {
 	t := f.t
 	t.Helper()
 	serves := func(complete metav1.ConditionStatus, groups ...string) {
-		planes.ChangeStatus(t, f.Planes, &clusterv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: "current"}}, func(c *clusterv1alpha1.Cluster) {
+		planes.ChangeStatus(t, f.Planes, cluster("current", "DFW"), func(c *clusterv1alpha1.Cluster) {
 			c.Status.APIEnablements = nil
 			for _, group := range groups {
 				c.Status.APIEnablements = append(c.Status.APIEnablements, clusterv1alpha1.APIEnablement{GroupVersion: group})

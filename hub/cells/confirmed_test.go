@@ -168,7 +168,8 @@ func TestInvalidCities(t *testing.T) {
 			}
 			c.of(value, cell.Name, cell.Name)
 			condition := c.condition(cell.Name)
-			if got := condition != nil && condition.Status == metav1.ConditionFalse && condition.Reason == v1alpha.ReasonCityInvalid; got != invalid {
+			got := condition != nil && condition.Status == metav1.ConditionFalse && condition.Reason == v1alpha.ReasonCityInvalid
+			if got != invalid {
 				t.Errorf("with label %q, agents: %t, the condition is %+v", value, agents, condition)
 			}
 		}

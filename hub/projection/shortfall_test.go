@@ -48,8 +48,8 @@ func TestShortfall(t *testing.T) {
 		"only an autoscaler has room": {assigned: []int{0, 1, 2, 3}, least: new(int32(2)), want: "1 Instance is not assigned"},
 		"no room":                     {assigned: []int{0}, refusal: "0/2 clusters.", want: "not have enough capacity: 0/2 clusters; ask"},
 		"a cordoned cell": {
-			assigned: []int{0}, refusal: "0/1 clusters are available: 1 cluster(s) had untolerated taint {cluster.karmada.io/unschedulable: }.",
-			want: "take no new Instances: 0/1 clusters are available: 1 cluster(s) had untolerated taint {cluster.karmada.io/unschedulable: }; an operator",
+			assigned: []int{0}, refusal: "0/1 clusters: 1 cluster(s) had untolerated taint {unschedulable: }.",
+			want: "take no new Instances: 0/1 clusters: 1 cluster(s) had untolerated taint {unschedulable: }; an operator",
 		},
 		"a refusal that is no loss": {assigned: []int{0, 1, 2}, refusal: "old"},
 	} {

@@ -90,9 +90,10 @@ func TestDataTakenByAPolicy(t *testing.T) {
 	f.mustReconcile(t)
 	f.report(t, "web", metav1.ConditionTrue)
 	f.mustReconcile(t)
+	const taken = v1alpha.ReasonReferencedDataTaken
 	for version, step := range map[string]struct{ key, reason, message string }{
-		"1": {policyv1alpha1.ClusterPropagationPolicyAnnotation, v1alpha.ReasonReferencedDataTaken, "ClusterPropagationPolicy greedy propagates ConfigMap app, too"},
-		"2": {policyv1alpha1.PropagationPolicyNameAnnotation, v1alpha.ReasonReferencedDataTaken, "PropagationPolicy greedy propagates ConfigMap app, too"},
+		"1": {policyv1alpha1.ClusterPropagationPolicyAnnotation, taken, "ClusterPropagationPolicy greedy propagates ConfigMap app, too"},
+		"2": {policyv1alpha1.PropagationPolicyNameAnnotation, taken, "PropagationPolicy greedy propagates ConfigMap app, too"},
 		"3": {"another.example.com/annotation", v1alpha.ReasonReferencedDataPresent, "every ConfigMap and Secret"},
 	} {
 		planes.Change(t, f.Planes, f.appOnHub(t), func(c *corev1.ConfigMap) {

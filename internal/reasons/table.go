@@ -242,7 +242,8 @@ var instanceRemedies = []Remedy{
 	},
 	{
 		v1alpha.ReasonReferencedDataTaken, RankCause, atOnce,
-		operator("Exclude the hub namespaces of projects from the resourceSelectors of the policy that the message names: it sends data of projects to its own cells."),
+		operator("Exclude the hub namespaces of projects from the resourceSelectors of the policy that the message names: it sends data " +
+			"of projects to its own cells."),
 		none, data,
 	},
 	{v1alpha.ReasonReferencedDataPresent, RankWell, Forever, nobody(""), none, data},
