@@ -101,8 +101,8 @@ func TestManifestsThatCannotBeConverted(t *testing.T) {
 		"{apiVersion: v1, kind: List, items: [1]}": "file, document 1: ",
 		"{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: {spec: {containers: " +
 			"1}}}}": "file: Deployment web is not converted: spec.template.spec.containers is a number, and must be a list; begin each item with -",
-		deployment("", "", "", ", env: [{name: A, value: 1}]"): "spec.template.spec.containers.env.value is a number, and must be a text; put it in quotes",
-		deployment("", "", "", ", args: [yes]"):                "spec.template.spec.containers.args is a bool, and must be a text; put it in quotes",
+		deployment("", "", "", ", env: [{name: A, value: 1}]"): "containers.env.value is a number, and must be a text; put it in quotes",
+		deployment("", "", "", ", args: [yes]"):                "containers.args is a bool, and must be a text; put it in quotes",
 	}
 	for text, want := range tests {
 		result, err := manifestsOf(text + good)
