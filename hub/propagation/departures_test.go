@@ -214,7 +214,7 @@ func (w *world) collect() {
 	}
 }
 
-// manifest is what a Work carries.
+// manifest is the manifest of each Work.
 var manifest = []byte(`{"apiVersion":"compute.datumapis.com/v1alpha","kind":"WorkloadDeployment",` +
 	`"metadata":{"annotations":{"resourcetemplate.karmada.io/uid":"copy"}}}`)
 
