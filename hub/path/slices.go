@@ -170,7 +170,7 @@ func sliceOf(work *workv1alpha1.Work) (manifest, bool) {
 	return manifestOfKind(work, v1alpha.KindInstanceSlice)
 }
 
-// sliceUIDOf returns the UID of the slice that a Work carries; "": it carries none.
+// sliceUIDOf returns the UID of the slice that a Work carries, or "" without one.
 func sliceUIDOf(work *workv1alpha1.Work) types.UID {
 	m, ours := sliceOf(work)
 	if !ours {
