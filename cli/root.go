@@ -94,7 +94,8 @@ func newCommand(c *command) *cobra.Command {
 	root.SetOut(c.Streams.Out)
 	root.SetErr(c.Streams.ErrOut)
 	root.AddCommand(c.runCommand(), c.listCommand(), c.treeCommand(), c.explainCommand(), c.eventsCommand(), c.restartCommand(),
-		c.scaleCommand(), c.setCommand(), c.rolloutCommand(), c.convertCommand(), c.logsCommand(), c.execCommand(), c.attachCommand(), c.portForwardCommand())
+		c.scaleCommand(), c.setCommand(), c.rolloutCommand(), c.convertCommand(), c.logsCommand(), c.execCommand(), c.attachCommand(),
+		c.portForwardCommand())
 	if !c.Operator {
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl compute"}
 		c.Flags.AddFlags(root.PersistentFlags())
