@@ -14,8 +14,6 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
-	"github.com/karmada-compute/karmada-compute/internal/wire"
-	"github.com/karmada-compute/karmada-compute/interpreter"
 )
 
 // TestNoReportIsRepeated: a state that returns is not the same report again. Karmada compares a report with the one in
@@ -34,13 +32,9 @@ func TestNoReportIsRepeated(t *testing.T) {
 			}
 			f.create(slice)
 			f.rollUp()
-			reported := func() *wire.ReflectedStatus {
-				status, err := interpreter.InterpretStatus(f.storedDeployment())
-				if err != nil {
-					t.Fatal(err)
-				}
+			reported := func() *v1alpha.WorkloadDeploymentStatus {
 				f.get(slice, slice.Name)
-				return status
+				return &f.storedDeployment().Status
 			}
 			first := reported()
 			firstOfSlice := slice.Status.DeepCopy()

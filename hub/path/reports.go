@@ -69,7 +69,7 @@ func (*Report) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind
 // DeepCopyObject returns a copy.
 func (r *Report) DeepCopyObject() runtime.Object {
 	copied := *r
-	copied.WorkloadDeploymentStatus = *r.WorkloadDeploymentStatus.DeepCopy()
+	copied.WorkloadDeploymentStatus = *r.DeepCopy()
 	copied.Faults = maps.Clone(r.Faults)
 	return &copied
 }
