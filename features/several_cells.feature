@@ -29,7 +29,6 @@ Feature: Several cells in one city
 
   @status @zero
   Scenario: A placement is stopped and started again
-    Given project "south" may use DFW
     When the consumer creates Workload "web" with
       | placement | cities | replicas |
       | main      | IAD    | 3        |

@@ -69,6 +69,9 @@ func addProjectSteps(sc world.Sentences) {
 	sc.Step(`^project "([^"]*)" may (no longer )?use ([A-Z]+)$`, func(ctx context.Context, project, no, city string) error {
 		s := from(ctx)
 		project = s.Expand(project)
+		if world.IsShared(project, city) {
+			return fmt.Errorf("every scenario uses %s in project %q: this one would take it away at its end; remove the line", city, project)
+		}
 		if no != "" {
 			return s.Made.Now(ctx, city+" in "+project)
 		}

@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -40,6 +41,14 @@ const waiting = 3
 
 // sharedProjects are the projects that scenarios share.
 var sharedProjects = []string{"north", "south"}
+
+// sharedCities are the cities that every shared project may use, in every scenario.
+var sharedCities = []string{"DFW", "ORD"}
+
+// IsShared reports whether scenarios share a city in a project: none of them may take it away.
+func IsShared(project, city string) bool {
+	return slices.Contains(sharedProjects, project) && slices.Contains(sharedCities, city)
+}
 
 // World is the federation that all scenarios share. It is safe for concurrent use.
 type World struct {
@@ -132,7 +141,7 @@ func (w *World) prepare(ctx context.Context, mode string) error {
 	if mode == ModeNamespaces {
 		return nil
 	}
-	return w.Federation.Equip(ctx, sharedProjects, []string{"DFW", "ORD"})
+	return w.Federation.Equip(ctx, sharedProjects, sharedCities)
 }
 
 // AddOnUsers are the users of the add-on in all planes.
