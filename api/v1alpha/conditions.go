@@ -238,7 +238,7 @@ const (
 	ReasonSourceTooLarge = "SourceTooLarge"
 	// ReasonSourceRefused says that an object has a type or a name that the add-on does not propagate to cells.
 	ReasonSourceRefused = "SourceRefused"
-	// ReasonReferencedDataTaken says that the data is in the cell, and that a policy of another party propagates it, too.
+	// ReasonReferencedDataTaken says that the data is in the cell, but a policy of another party propagates it, too.
 	ReasonReferencedDataTaken = "TakenByPolicy"
 	// ReasonReferencedDataPresent says that the data is in the cell.
 	ReasonReferencedDataPresent = "Ready"

@@ -42,7 +42,7 @@ func crds(t *testing.T) map[string]*apiextensionsv1.CustomResourceDefinition {
 
 func TestShortNames(t *testing.T) {
 	want := map[string][]string{
-		v1alpha.KindWorkload: {"wl"}, v1alpha.KindWorkloadDeployment: {"wd"}, v1alpha.KindInstance: {"inst"},
+		v1alpha.KindWorkload: {"wl", "cwl"}, v1alpha.KindWorkloadDeployment: {"wd"}, v1alpha.KindInstance: {"inst"},
 		v1alpha.KindInstanceSlice: {"islice"}, "InstanceType": {"itype"}, v1alpha.KindCell: {"ccell"}, v1alpha.KindInstanceSession: {"isess"},
 		v1alpha.KindWorkloadRevision: {"wlrev"},
 	}
@@ -64,6 +64,7 @@ func TestColumns(t *testing.T) {
 	const name, padding, terminal = 20, 3, 80
 	widths := map[string]int{
 		".metadata.creationTimestamp": len("4h59m"), ".spec.cityCode": len("DFW"), ".spec.cell": 20,
+		`.metadata.labels.compute\.datumapis\.com/city-code`: len("DFW"),
 		`.status.conditions[?(@.type=="Available")].reason`:  longestReason(v1alpha.ConditionAvailable),
 		`.status.conditions[?(@.type=="Ready")].reason`:      longestReason(v1alpha.ConditionReady),
 		`.status.conditions[?(@.type=="Ready")].status`:      len("Unknown"),

@@ -245,7 +245,7 @@ func TestJudge(t *testing.T) {
 			change: func(_ *testing.T, w *Row) {
 				w.Works["a"].Annotations = map[string]string{util.AppliedClusterOverrides: `[{"policyName":"theirs"}]`}
 				w.Works["a"].Status.ManifestStatuses[0].Status = raw(strings.Replace(report7, `{`,
-					`{"conditions":[{"type":"SpecReceived","status":"False"}],`, 1))
+					`{"conditions":[{"type":"SpecReceived","status":"False","reason":"Test","lastTransitionTime":"2026-01-01T00:00:00Z"}],`, 1))
 			}, want: []string{"WorkNotApplied/a/0"}, wantSays: "override policy theirs",
 		},
 		"Works of an earlier copy": {
