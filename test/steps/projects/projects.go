@@ -70,7 +70,7 @@ func addProjectSteps(sc world.Sentences) {
 		s := from(ctx)
 		project = s.Expand(project)
 		if world.IsShared(project, city) {
-			return fmt.Errorf("every scenario uses %s in project %q: this one would take it away at its end; remove the line", city, project)
+			return fmt.Errorf("every scenario uses %s in project %q: this one would remove it at its end; delete the line", city, project)
 		}
 		if no != "" {
 			return s.Made.Now(ctx, city+" in "+project)

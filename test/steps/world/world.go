@@ -45,7 +45,7 @@ var sharedProjects = []string{"north", "south"}
 // sharedCities are the cities that every shared project may use, in every scenario.
 var sharedCities = []string{"DFW", "ORD"}
 
-// IsShared reports whether scenarios share a city in a project: none of them may take it away.
+// IsShared reports whether scenarios share a city in a project: no scenario may remove it.
 func IsShared(project, city string) bool {
 	return slices.Contains(sharedProjects, project) && slices.Contains(sharedCities, city)
 }
