@@ -156,8 +156,9 @@ func TestAConsumerWritesClaims(t *testing.T) {
 			claim := planes.Get(t, f.Planes, f.Namespace.Name, "instance-web-0", &quota.ResourceClaim{})
 			before := claim.UID
 			tamper(t, f, claim)
-			// The cache may not have the edit yet.
+			// The cache may not have the edit yet, nor Milo's answer to it.
 			f.until(t, func() bool {
+				f.count(t)
 				made := &quota.ResourceClaim{}
 				err := f.Client.Get(t.Context(), client.ObjectKeyFromObject(claim), made)
 				return err == nil && made.UID != before && covers(allocated(made), asks)
