@@ -121,8 +121,19 @@ func grant(namespace, name, role, user string) *rbacv1.RoleBinding {
 func setUpHub(t *testing.T, user string, sets ...set) {
 	t.Helper()
 	admin := clientOf(t, "")
-	// Without Milo the add-on has more rights, since projects are on the hub.
-	apply(t, admin, render(t, append([]set{{"projects.mode": "milo"}}, append(sets, parts["hub"])...)...))
+	// Without Milo the add-on has more rights, since projects are on the hub: TestApply grants them, too.
+	var bindings rbacv1.ClusterRoleBindingList
+	if err := admin.List(t.Context(), &bindings); err != nil {
+		t.Fatal(err)
+	}
+	for i := range bindings.Items {
+		if strings.HasPrefix(bindings.Items[i].Name, "karmada-compute") {
+			if err := admin.Delete(t.Context(), &bindings.Items[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	apply(t, admin, render(t, append(sets, parts["hub"])...))
 	for _, name := range []string{karmadas, cellSpace, likeSpace, "default"} {
 		ensureNamespace(t, admin, name)
 	}

@@ -219,7 +219,7 @@ func TestSessionsWithoutMilo(t *testing.T) {
 
 // TestStolenSessionCredential verifies what the credential of sessions can do on the hub, with the roles of the chart.
 func TestStolenSessionCredential(t *testing.T) {
-	apply(t, clientOf(t, ""), render(t, parts["hub"], offered, set{"projects.mode": "milo"}))
+	apply(t, clientOf(t, ""), render(t, parts["hub"], offered))
 	c := clientOf(t, "system:serviceaccount:karmada-system:karmada-compute-sessions")
 	attributes := func(verb, group, resource, subresource, namespace string) authorizationv1.ResourceAttributes {
 		return authorizationv1.ResourceAttributes{Verb: verb, Group: group, Resource: resource, Subresource: subresource, Namespace: namespace}
@@ -260,7 +260,7 @@ func TestStolenSessionCredential(t *testing.T) {
 
 // TestUserOfStreams verifies that the user as which streams are requested may do only that.
 func TestUserOfStreams(t *testing.T) {
-	apply(t, clientOf(t, ""), render(t, parts["hub"], offered, set{"projects.mode": "milo"}))
+	apply(t, clientOf(t, ""), render(t, parts["hub"], offered))
 	c := clientOf(t, "karmada-compute-sessions")
 	const cluster = "cluster.karmada.io"
 	attributes := func(verb, group, resource, subresource string) authorizationv1.ResourceAttributes {
