@@ -26,8 +26,9 @@ func (s *scope) readReports(ctx context.Context) error {
 	return nil
 }
 
-// recall adds to the status what the project shows of assigned cells without a report. Karmada is making their Works
-// again, and their Instances run on: they stay as they are shown until the fault on the path has lasted.
+// recall adds to the status what the project shows of cells with Instances of their own, but without a report. Karmada is
+// making their Works again, and their Instances run on: they stay as they are shown until the fault on the path has
+// lasted. A cell that only has indices to release has no report once Karmada has removed its Work.
 func (s *scope) recall(reports *path.Reports) {
 	shown, assignment := &s.deployment.Status, s.copied.Spec.Assignment
 	if assignment == nil || s.nowhere {
@@ -38,7 +39,7 @@ func (s *scope) recall(reports *path.Reports) {
 	for i := range assignment.Cells {
 		cell := assignment.Cells[i].Name
 		at := slices.IndexFunc(shown.Indices, func(of v1alpha.CellIndices) bool { return of.Cell == cell })
-		if at < 0 || reports.Of(cell) != nil {
+		if at < 0 || len(assignment.Cells[i].Indices) == 0 || reports.Of(cell) != nil {
 			continue
 		}
 		s.recalled[cell] = true

@@ -83,3 +83,24 @@ func TestKarmadaFindsNoCell(t *testing.T) {
 		t.Errorf("Instances are shown that run nowhere: %+v", status)
 	}
 }
+
+// TestAWorkOfACellThatLeaves: the Instances of a cell that has none of its own any more are not shown once Karmada has
+// deleted its Work, although their Pods may still end.
+func TestAWorkOfACellThatLeaves(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	second := f.Cell(t, f.city)
+	assign := func(leaving v1alpha.CellAssignment) {
+		planes.Change(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
+			d.Spec.Assignment.Cells = []v1alpha.CellAssignment{{Name: f.cell.Name, Indices: naming.Ranges([]int{0})}, leaving}
+		})
+	}
+	assign(v1alpha.CellAssignment{Name: second.Name, Indices: naming.Ranges([]int{1})})
+	f.serve(t)
+	assign(v1alpha.CellAssignment{Name: second.Name, Releasing: naming.Ranges([]int{1}), LeavingSince: new(metav1.NowMicro())})
+	f.loseWork(t, second.Name)
+	f.mustReconcile(t)
+	if status := f.readOriginal(t).Status; !f.exists(t, "web-0") || f.exists(t, "web-1") || status.Replicas != 1 {
+		t.Errorf("not exactly the Instance of the other cell is shown: %+v", status)
+	}
+}
