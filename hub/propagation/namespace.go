@@ -134,15 +134,15 @@ func (s *scope) ensureNamespaceWork(ctx context.Context, cell string, hub types.
 	return existing, nil
 }
 
-// carries reports whether a Work carries what a desired one does, and nothing else. Karmada adds metadata to manifests;
-// another policy that selects namespaces replaces them.
+// carries reports whether a Work carries the namespaces that a desired one does, and nothing else. Karmada adds metadata
+// to manifests, and removes their empty status; another policy that selects namespaces replaces them.
 func carries(existing, desired *workv1alpha1.Work) bool {
 	stored, wanted := existing.Spec.Workload.Manifests, desired.Spec.Workload.Manifests
 	if len(stored) != len(wanted) || ptr.Deref(existing.Spec.SuspendDispatching, false) {
 		return false
 	}
 	for i := range wanted {
-		var has, needs map[string]any
+		var has, needs corev1.Namespace
 		if json.Unmarshal(stored[i].Raw, &has) != nil || json.Unmarshal(wanted[i].Raw, &needs) != nil ||
 			!equality.Semantic.DeepDerivative(needs, has) {
 			return false

@@ -8,8 +8,10 @@ import (
 	"testing"
 
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	"github.com/karmada-io/karmada/pkg/resourceinterpreter/default/native/prune"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -18,7 +20,7 @@ import (
 )
 
 // TestTheNamespaceOfACellIsRestored: Pod security and the label of the hub return when another writer replaces what the
-// Work of a namespace carries. Karmada's own additions to the manifest stay, and cost no write.
+// Work of a namespace carries. Karmada's own additions to the manifest stay, and cost no write, and nor does what it removes.
 func TestTheNamespaceOfACellIsRestored(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -38,6 +40,25 @@ func TestTheNamespaceOfACellIsRestored(t *testing.T) {
 	carry(func(namespace *corev1.Namespace) { namespace.Annotations["work.karmada.io/added"] = "by Karmada" })
 	if writes := f.mustReconcile(t, "web"); len(writes) > 0 {
 		t.Errorf("what Karmada adds is written over: %v", writes)
+	}
+	planes.Change(t, f.Planes, f.work(), func(work *workv1alpha1.Work) {
+		manifest := &work.Spec.Workload.Manifests[0]
+		stored := &unstructured.Unstructured{}
+		if err := json.Unmarshal(manifest.Raw, stored); err != nil {
+			t.Fatal(err)
+		}
+		// Karmada's webhook does this to every Work.
+		if err := prune.RemoveIrrelevantFields(stored); err != nil {
+			t.Fatal(err)
+		}
+		raw, err := stored.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		manifest.Raw = raw
+	})
+	if writes := f.mustReconcile(t, "web"); len(writes) > 0 {
+		t.Errorf("what Karmada removes is written again: %v", writes)
 	}
 	for name, change := range map[string]func(*corev1.Namespace){
 		"without labels":        func(namespace *corev1.Namespace) { namespace.Labels = nil },
