@@ -98,6 +98,16 @@ func hashes(t *testing.T) (first, second string) {
 	return first, second
 }
 
+// runsTwo creates a deployment of which two Instances run.
+func (f *fixture) runsTwo() {
+	f.t.Helper()
+	deployment := f.deployment(2, halfAtOnce, func(d *v1alpha.WorkloadDeployment) { sent(f.t, d) })
+	for index := range 2 {
+		f.running(deployment, index)
+	}
+	f.onNode("node", "web-0", "web-1")
+}
+
 func unchanged(*v1alpha.WorkloadDeployment) {}
 
 // TestOverriddenImage: an override that is added, changed or removed rolls out in the cell within its limits. The hub
@@ -105,11 +115,7 @@ func unchanged(*v1alpha.WorkloadDeployment) {}
 func TestOverriddenImage(t *testing.T) {
 	f := newFixture(t)
 	first, second := hashes(t)
-	deployment := f.deployment(2, halfAtOnce, func(d *v1alpha.WorkloadDeployment) { sent(t, d) })
-	for index := range 2 {
-		f.running(deployment, index)
-	}
-	f.onNode("node", "web-0", "web-1")
+	f.runsTwo()
 	f.wantSent(first, "0-1")
 
 	for _, step := range []struct {
@@ -153,11 +159,7 @@ func TestOverriddenImage(t *testing.T) {
 func TestOverriddenDuringARollout(t *testing.T) {
 	f := newFixture(t)
 	first, second := hashes(t)
-	deployment := f.deployment(2, halfAtOnce, func(d *v1alpha.WorkloadDeployment) { sent(t, d) })
-	for index := range 2 {
-		f.running(deployment, index)
-	}
-	f.onNode("node", "web-0", "web-1")
+	f.runsTwo()
 	f.send(unchanged, mirror("fra.example.com"))
 	f.reconcile(f.deployments(), "web")
 	f.wantSent(first, "0-1")

@@ -44,7 +44,7 @@ func examples(t *testing.T) map[string]map[string]any {
 	return result
 }
 
-// partsOf are the parts of an example: without Milo there is none at Milo.
+// partsOf are the parts of an example: without Milo no part is installed at Milo.
 func partsOf(example map[string]any) []string {
 	if projects, _ := example["projects"].(map[string]any); projects["mode"] != "milo" {
 		return []string{"host", "hub"}

@@ -49,7 +49,7 @@ func TestOneNameOfEachImage(t *testing.T) {
 		for _, name := range references.FindAllString(string(content), -1) {
 			found++
 			if !known[name] && !strings.HasPrefix(name, elsewhere) {
-				t.Errorf("%s names %s, which is none of %v", file, name, known)
+				t.Errorf("%s names %s, want one of %v", file, name, known)
 			}
 		}
 	}

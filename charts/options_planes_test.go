@@ -398,7 +398,10 @@ var agentCases = func() []optionCase {
 			object: agent, query: container, want: `"registry.example/karmada-compute/karmada-compute-cell:`,
 		},
 		{option: "agents.image.repository", value: "mine/cell", object: agent, query: container, want: `"image":"ghcr.io/mine/cell:`},
-		{option: "agents.image.tag", value: "v9", object: agent, query: container, want: `"image":"ghcr.io/karmada-compute/karmada-compute-cell:v9"`},
+		{
+			option: "agents.image.tag", value: "v9", object: agent, query: container,
+			want: `"image":"ghcr.io/karmada-compute/karmada-compute-cell:v9"`,
+		},
 		{
 			option: "agents.image.digest", value: "sha256:" + strings.Repeat("ab", 32),
 			object: agent, query: container, want: `"image":"ghcr.io/karmada-compute/karmada-compute-cell@sha256:abab`,

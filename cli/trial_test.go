@@ -40,7 +40,7 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// TestDiff: a change is shown as a diff of what a user writes, and nothing is shown of a change that is none.
+// TestDiff: a change is shown as a diff of what a user writes, and a request that changes nothing has no diff.
 func TestDiff(t *testing.T) {
 	f := newFixture(t)
 	w := f.workload(placement("texas", 2, "DFW"))

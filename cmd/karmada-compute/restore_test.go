@@ -16,6 +16,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	testplanes "github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 // restores backs a project up, and restores it into other projects in random orders, as a program such as Velero does:
@@ -77,12 +78,7 @@ func (h *withoutMilo) backup(project *corev1.Namespace) []client.Object {
 	}
 	saved := []client.Object{&settings.Items[0], &workloads.Items[0], deployment, &revisions.Items[0], instance}
 	for _, object := range saved {
-		object.SetUID("")
-		object.SetResourceVersion("")
-		object.SetGeneration(0)
-		object.SetCreationTimestamp(metav1.Time{})
-		object.SetManagedFields(nil)
-		object.SetOwnerReferences(nil)
+		testplanes.BackUp(object)
 	}
 	return saved
 }

@@ -47,12 +47,7 @@ func (f *fixture) backup(t *testing.T) []client.Object {
 			t.Fatal(err)
 		}
 		planes.Delete(t, f.Planes, ended)
-		object.SetUID("")
-		object.SetResourceVersion("")
-		object.SetGeneration(0)
-		object.SetCreationTimestamp(metav1.Time{})
-		object.SetManagedFields(nil)
-		object.SetOwnerReferences(nil)
+		planes.BackUp(object)
 	}
 	return objects
 }

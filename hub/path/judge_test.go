@@ -28,6 +28,12 @@ const report7 = `{"generation":2,"observedGeneration":2,"resourceTemplateGenerat
 
 func raw(report string) *runtime.RawExtension { return &runtime.RawExtension{Raw: []byte(report)} }
 
+// lackingFields is report7 of a cell that lacks fields of the deployment.
+func lackingFields() *runtime.RawExtension {
+	const condition = `"conditions":[{"type":"SpecReceived","status":"False","reason":"Test","lastTransitionTime":"2026-01-01T00:00:00Z"}]`
+	return raw(strings.Replace(report7, "{", "{"+condition+",", 1))
+}
+
 // editWork replaces minReplicas in the cell's Work with a field.
 func editWork(t *testing.T, w *Row, field string) {
 	t.Helper()
@@ -244,8 +250,7 @@ func TestJudge(t *testing.T) {
 		"a cell that refuses what a policy overrides": {
 			change: func(_ *testing.T, w *Row) {
 				w.Works["a"].Annotations = map[string]string{util.AppliedClusterOverrides: `[{"policyName":"theirs"}]`}
-				w.Works["a"].Status.ManifestStatuses[0].Status = raw(strings.Replace(report7, `{`,
-					`{"conditions":[{"type":"SpecReceived","status":"False","reason":"Test","lastTransitionTime":"2026-01-01T00:00:00Z"}],`, 1))
+				w.Works["a"].Status.ManifestStatuses[0].Status = lackingFields()
 			}, want: []string{"WorkNotApplied/a/0"}, wantSays: "override policy theirs",
 		},
 		"Works of an earlier copy": {
@@ -279,8 +284,7 @@ func TestJudge(t *testing.T) {
 		},
 		"a report of a cell that lacks fields": {
 			change: func(_ *testing.T, w *Row) {
-				lacking := strings.Replace(report7, "{", `{"conditions":[{"type":"SpecReceived","status":"False","reason":"Test","lastTransitionTime":"2026-01-01T00:00:00Z"}],`, 1)
-				w.Works["a"].Status.ManifestStatuses[0].Status = raw(lacking)
+				w.Works["a"].Status.ManifestStatuses[0].Status = lackingFields()
 			}, want: []string{"WorkNotApplied/a/5"}, wantSays: "lacks fields",
 		},
 		"a division of another number": {

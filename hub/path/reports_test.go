@@ -222,9 +222,11 @@ func TestReportsWithFaults(t *testing.T) {
 		"conditions": {
 			current + `,"replicas":1,"conditions":[7],"indices":[{"existing":"0"}]}`, [5]int64{2, 2, 5, 1, 0}, false,
 		},
-		"one text of a condition": {`{"replicas":1,"conditions":[{"type":7},{"type":"Suspended","status":"True"}]}`, [5]int64{0, 0, 0, 1, 0}, true},
-		"indices":                 {current + `,"indices":[7]}`, [5]int64{2, 2, 5, 0, 0}, true},
-		"an index text":           {current + `,"indices":[{"existing":7}]}`, [5]int64{2, 2, 5, 0, 0}, true},
+		"one text of a condition": {
+			`{"replicas":1,"conditions":[{"type":7},{"type":"Suspended","status":"True"}]}`, [5]int64{0, 0, 0, 1, 0}, true,
+		},
+		"indices":       {current + `,"indices":[7]}`, [5]int64{2, 2, 5, 0, 0}, true},
+		"an index text": {current + `,"indices":[{"existing":7}]}`, [5]int64{2, 2, 5, 0, 0}, true},
 		"a generation": {
 			`{"generation":"2",` + of + `,"readyReplicas":1,"indices":[{"existing":"0"}]}`, [5]int64{-1, 0, 5, 0, 1}, true,
 		},

@@ -35,8 +35,8 @@ func newSlice(t *testing.T, w *Row) *Row {
 	binding.Spec.Resource = workv1alpha2.ObjectReference{APIVersion: v1alpha.GroupVersion.String(), Kind: kind.Kind, Name: "web-16"}
 	for index, cell := range []string{"a", "b"} {
 		work := &workv1alpha1.Work{}
-		work.Spec.Workload.Manifests = []workv1alpha1.Manifest{{RawExtension: *raw(
-			`{"apiVersion":"compute.datumapis.com/v1alpha","kind":"InstanceSlice","metadata":{"namespace":"ns","name":"web-16","annotations":{"resourcetemplate.karmada.io/uid":"slice"}}}`)}}
+		work.Spec.Workload.Manifests = []workv1alpha1.Manifest{{RawExtension: *raw(`{"apiVersion":"compute.datumapis.com/v1alpha",` +
+			`"kind":"InstanceSlice","metadata":{"namespace":"ns","name":"web-16","annotations":{"resourcetemplate.karmada.io/uid":"slice"}}}`)}}
 		work.Status.Conditions = []metav1.Condition{{Type: workv1alpha1.WorkApplied, Status: metav1.ConditionTrue, Message: "long"}}
 		work.Status.ManifestStatuses = []workv1alpha1.ManifestStatus{{Status: raw(sliceStatus(index))}}
 		slice.Works[cell] = trimmed(t, work)

@@ -185,10 +185,9 @@ func TestDoubt(t *testing.T) {
 	}
 }
 
-// TestDoubtOfOneCell: the reports of other cells are not affected.
-func TestDoubtOfOneCell(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t)
+// serveInTwoCells assigns one Instance to another cell, which it returns. Both run.
+func (f *fixture) serveInTwoCells(t *testing.T) *clusterv1alpha1.Cluster {
+	t.Helper()
 	second := f.Cell(t, f.city)
 	planes.Change(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
 		d.Spec.Assignment.Cells = []v1alpha.CellAssignment{
@@ -196,6 +195,14 @@ func TestDoubtOfOneCell(t *testing.T) {
 		}
 	})
 	f.serve(t)
+	return second
+}
+
+// TestDoubtOfOneCell: the reports of other cells are not affected.
+func TestDoubtOfOneCell(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	second := f.serveInTwoCells(t)
 	f.SetReady(t, second, metav1.ConditionUnknown, f.now())
 	f.mustReconcile(t)
 	for name, want := range map[string]metav1.ConditionStatus{"web-0": metav1.ConditionTrue, "web-1": metav1.ConditionUnknown} {

@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -29,13 +28,7 @@ func (f *fixture) loseWork(t *testing.T, cell string) {
 func TestAWorkThatIsMadeAgain(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	second := f.Cell(t, f.city)
-	planes.Change(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
-		d.Spec.Assignment.Cells = []v1alpha.CellAssignment{
-			{Name: f.cell.Name, Indices: naming.Ranges([]int{0})}, {Name: second.Name, Indices: naming.Ranges([]int{1})},
-		}
-	})
-	f.serve(t)
+	second := f.serveInTwoCells(t)
 	ready := func(name string) metav1.ConditionStatus {
 		t.Helper()
 		return meta.FindStatusCondition(f.readInstance(t, name).Status.Conditions, v1alpha.ConditionReady).Status
@@ -89,15 +82,11 @@ func TestKarmadaFindsNoCell(t *testing.T) {
 func TestAWorkOfACellThatLeaves(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
-	second := f.Cell(t, f.city)
-	assign := func(leaving v1alpha.CellAssignment) {
-		planes.Change(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
-			d.Spec.Assignment.Cells = []v1alpha.CellAssignment{{Name: f.cell.Name, Indices: naming.Ranges([]int{0})}, leaving}
-		})
-	}
-	assign(v1alpha.CellAssignment{Name: second.Name, Indices: naming.Ranges([]int{1})})
-	f.serve(t)
-	assign(v1alpha.CellAssignment{Name: second.Name, Releasing: naming.Ranges([]int{1}), LeavingSince: new(metav1.NowMicro())})
+	second := f.serveInTwoCells(t)
+	planes.Change(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
+		leaving := &d.Spec.Assignment.Cells[1]
+		leaving.Indices, leaving.Releasing, leaving.LeavingSince = nil, leaving.Indices, new(metav1.NowMicro())
+	})
 	f.loseWork(t, second.Name)
 	f.mustReconcile(t)
 	if status := f.readOriginal(t).Status; !f.exists(t, "web-0") || f.exists(t, "web-1") || status.Replicas != 1 {

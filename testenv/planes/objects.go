@@ -143,3 +143,13 @@ func Delete(t testing.TB, p *Planes, obj client.Object) {
 		t.Fatal(err)
 	}
 }
+
+// BackUp gives an object the metadata that a backup keeps: its owners were of the time before.
+func BackUp(object client.Object) {
+	object.SetUID("")
+	object.SetResourceVersion("")
+	object.SetGeneration(0)
+	object.SetCreationTimestamp(metav1.Time{})
+	object.SetManagedFields(nil)
+	object.SetOwnerReferences(nil)
+}
