@@ -20,7 +20,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrllog "sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/charts"
@@ -240,6 +242,8 @@ type withoutMilo struct {
 // startWithoutMilo starts a replica with the chart's roles, and waits until its admission is registered.
 func startWithoutMilo(t *testing.T) *withoutMilo {
 	t.Helper()
+	// The replica's log is part of the output of a failed test.
+	ctrllog.SetLogger(klog.NewKlogr())
 	p := testplanes.New(t)
 	h := &withoutMilo{T: t, planes: p, admin: p.Client, config: p.Config(), city: testplanes.City()}
 	cell := p.Cell(t, h.city)

@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -132,7 +133,7 @@ func (h *withoutMilo) runs(project *corev1.Namespace) types.UID {
 				deployments.Items, instances.Items, revisions.Items)
 		}
 		if err := h.admin.Get(h.Context(), client.ObjectKey{Namespace: hub, Name: deployments.Items[0].Name}, copied); err != nil {
-			return err
+			return errors.Join(err, h.endNamespace(hub))
 		}
 		if copied.Labels[v1alpha.LabelDeploymentUID] != string(deployments.Items[0].UID) {
 			return errors.New("the copy on the hub is of another deployment")
@@ -140,4 +141,28 @@ func (h *withoutMilo) runs(project *corev1.Namespace) types.UID {
 		return h.admin.Get(h.Context(), client.ObjectKey{Namespace: hub, Name: "settings"}, &corev1.ConfigMap{})
 	})
 	return copied.UID
+}
+
+// endNamespace ends a hub namespace that is being deleted, and the Works that carry it, as Kubernetes' namespace
+// controller and Karmada would, which do not run here. A restored deployment that has a copy before its Workload exists
+// is withdrawn with its hub namespace.
+func (h *withoutMilo) endNamespace(name string) error {
+	var works workv1alpha1.WorkList
+	if err := h.admin.List(h.Context(), &works, client.MatchingLabels{v1alpha.LabelHubNamespace: name}); err != nil {
+		return err
+	}
+	for i := range works.Items {
+		if work := &works.Items[i]; !work.DeletionTimestamp.IsZero() {
+			work.Finalizers = nil
+			if err := h.admin.Update(h.Context(), work); client.IgnoreNotFound(err) != nil {
+				return err
+			}
+		}
+	}
+	namespace := &corev1.Namespace{}
+	if err := h.admin.Get(h.Context(), client.ObjectKey{Name: name}, namespace); err != nil || namespace.DeletionTimestamp.IsZero() {
+		return client.IgnoreNotFound(err)
+	}
+	namespace.Spec.Finalizers = nil
+	return h.admin.SubResource("finalize").Update(h.Context(), namespace)
 }

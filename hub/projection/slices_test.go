@@ -127,7 +127,7 @@ func TestASliceThatSaysNothing(t *testing.T) {
 		"the agent has not written it": func(t *testing.T, f *fixture) { t.Helper(); f.reportSlice(t, 0, 0) },
 		"the slice was made again": func(t *testing.T, f *fixture) {
 			t.Helper()
-			// What the earlier slice says last is about the earlier slice.
+			// The last report belongs to the earlier slice.
 			f.reportSlice(t, 0, 1)
 			planes.Delete(t, f.Planes, planes.Get(t, f.Planes, f.HubNamespace, "web-16", &v1alpha.InstanceSlice{}))
 			f.sliced(t, 60)
