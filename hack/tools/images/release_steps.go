@@ -134,8 +134,7 @@ func (r *releasing) pack(c component, platform *v1.Platform, binary string, lice
 	if err != nil {
 		return err
 	}
-	archive, err := dist.TarGz(r.about.Created, dist.File{Name: c.name, Mode: 0o755, Content: content},
-		dist.File{Name: "LICENSE", Mode: 0o644, Content: license})
+	archive, err := dist.Command(r.about.Created, c.name, content, license)
 	if err != nil {
 		return err
 	}

@@ -46,3 +46,13 @@ func TarGz(modified time.Time, files ...File) ([]byte, error) {
 	}
 	return out.Bytes(), nil
 }
+
+// Command returns the archive of a command: its binary, the licence and, for the plugin, the executable that completes
+// its arguments.
+func Command(modified time.Time, name string, binary, license []byte) ([]byte, error) {
+	files := []File{{Name: name, Mode: 0o755, Content: binary}, {Name: "LICENSE", Mode: 0o644, Content: license}}
+	if name == PluginBinary {
+		files = append(files, File{Name: PluginCompletion, Mode: 0o755, Content: pluginCompletion})
+	}
+	return TarGz(modified, files...)
+}

@@ -9,11 +9,13 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,6 +36,52 @@ func about() *About {
 		Version: "v1.2.3", Commit: "c0ffee", Created: time.Date(2026, 1, 2, 3, 4, 5, 6, time.FixedZone("", 3600)), Repository: url,
 		Downloads: url + "/v1.2.3", Registry: "registry.example.com/compute",
 		Images: map[string]string{"karmada-compute": "sha256:aa", "karmada-compute-cell": "sha256:bb"},
+	}
+}
+
+// TestCompletion: an archive of the plugin, and no other, has the executable that kubectl runs to complete its arguments,
+// as the page writes it.
+func TestCompletion(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(repository, "docs", "how-to", "command.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if script := "cat > " + PluginCompletion + " <<'END'\n" + string(pluginCompletion) + "END\n"; !strings.Contains(string(page), script) {
+		t.Errorf("the page on the command has another script than the archive: %s", pluginCompletion)
+	}
+	for name, completes := range map[string]bool{PluginBinary: true, "karmadactl-compute": false} {
+		archive, err := Command(about().Created, name, []byte("binary"), []byte("text"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []string{"LICENSE 644", name + " 755"}
+		if completes {
+			want = append(want, PluginCompletion+" 755")
+		}
+		slices.Sort(want)
+		if got := entries(t, archive); !slices.Equal(got, want) {
+			t.Errorf("%s has %q, want %q", name, got, want)
+		}
+	}
+}
+
+// entries returns the names and modes of the files in an archive.
+func entries(t *testing.T, archive []byte) []string {
+	t.Helper()
+	uncompressed, err := gzip.NewReader(bytes.NewReader(archive))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for reader := tar.NewReader(uncompressed); ; {
+		header, err := reader.Next()
+		if errors.Is(err, io.EOF) {
+			return found
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, fmt.Sprintf("%s %o", header.Name, header.Mode))
 	}
 }
 

@@ -4,6 +4,7 @@
 package dist
 
 import (
+	_ "embed" // the script for completion
 	"fmt"
 	"strings"
 
@@ -15,6 +16,13 @@ const (
 	Plugin       = "compute"
 	PluginBinary = "kubectl-compute"
 )
+
+// PluginCompletion is the executable that kubectl runs to complete the plugin's arguments, from $PATH. It is beside the
+// plugin in its archives.
+const PluginCompletion = "kubectl_complete-compute"
+
+//go:embed kubectl_complete-compute
+var pluginCompletion []byte
 
 // ArchiveSuffix is the suffix of archives.
 const ArchiveSuffix = ".tar.gz"

@@ -1,8 +1,15 @@
 {{- define "gvDetails" -}}
 {{- $gv := . -}}
-{{ range $gv.SortedKinds }}
+{{- $yours := list "Workload" "Instance" "InstanceType" "InstanceSession" "WorkloadDeployment" "WorkloadRevision" -}}
+{{ range $yours }}
 - {{ $gv.TypeForKind . | markdownRenderTypeLink }}
 {{- end }}
-{{ range $gv.SortedKinds }}{{ template "type" ($gv.TypeForKind .) }}{{ end }}
+
+The add-on alone writes these between the hub and its cells:
+{{ range $gv.SortedKinds }}{{ if not (has . $yours) }}
+- {{ $gv.TypeForKind . | markdownRenderTypeLink }}
+{{- end }}{{ end }}
+{{ range $yours }}{{ template "type" ($gv.TypeForKind .) }}{{ end }}
+{{- range $gv.SortedKinds }}{{ if not (has . $yours) }}{{ template "type" ($gv.TypeForKind .) }}{{ end }}{{ end }}
 {{- range $gv.SortedTypes }}{{ if not .GVK }}{{ template "type" . }}{{ end }}{{ end }}
 {{- end -}}
