@@ -32,6 +32,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/terminal"
 	"github.com/karmada-compute/karmada-compute/cli/view"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
@@ -62,6 +63,9 @@ type command struct {
 	raw genericiooptions.IOStreams
 	// data is for formats that programs read.
 	data io.Writer
+	// painter colours the text for people, as flag color tells.
+	painter *terminal.Painter
+	color   string
 	// project and miloKubeconfig are flags for operators.
 	project        string
 	miloKubeconfig string
@@ -76,7 +80,8 @@ func New(o Options) *cobra.Command { return newCommand(&command{Options: o, cell
 
 func newCommand(c *command) *cobra.Command {
 	c.raw, c.data = c.Streams, reasons.EscapeWriter(c.Streams.Out)
-	c.Streams.Out, c.Streams.ErrOut = reasons.CleanWriter(c.raw.Out), reasons.CleanWriter(c.raw.ErrOut)
+	c.painter = &terminal.Painter{Out: c.raw.Out}
+	c.Streams.Out, c.Streams.ErrOut = reasons.CleanWriter(c.painter), reasons.CleanWriter(c.raw.ErrOut)
 	root := &cobra.Command{
 		Use:           c.Use,
 		Short:         "See and change Workloads and where they run",
@@ -85,9 +90,11 @@ func newCommand(c *command) *cobra.Command {
 		SilenceErrors: true,
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-		PersistentPreRun: func(*cobra.Command, []string) {
+		PersistentPreRunE: func(*cobra.Command, []string) (err error) {
 			// The command itself reports the errors that client-go's informers log.
 			log.SetLogger(logr.Discard())
+			c.painter.On, err = terminal.HasColor(c.color, c.raw.Out)
+			return err
 		},
 	}
 	root.SetIn(c.Streams.In)
@@ -99,6 +106,7 @@ func newCommand(c *command) *cobra.Command {
 	if !c.Operator {
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl compute"}
 		c.Flags.AddFlags(root.PersistentFlags())
+		c.addColor(root, root.PersistentFlags())
 		return root
 	}
 	root.AddCommand(c.statusCommand())
@@ -106,6 +114,7 @@ func newCommand(c *command) *cobra.Command {
 		// karmadactl does not show the flags of a command's parents.
 		for _, leaf := range append(cmd.Commands(), cmd) {
 			c.addOperatorFlags(leaf.Flags())
+			c.addColor(leaf, leaf.Flags())
 		}
 	}
 	return root
@@ -118,6 +127,12 @@ func (c *command) about() string {
 			"read as well; without it what the hub has of it is shown."
 	}
 	return "--kubeconfig leads to your project. Objects that you may not read are left out."
+}
+
+func (c *command) addColor(cmd *cobra.Command, flags *pflag.FlagSet) {
+	flags.StringVar(&c.color, "color", terminal.ColorAuto, "Colour of states. One of: ("+strings.Join(terminal.ColorChoices(), ", ")+
+		"). auto is colour on a terminal, unless NO_COLOR is set.")
+	_ = cmd.RegisterFlagCompletionFunc("color", cobra.FixedCompletions(terminal.ColorChoices(), cobra.ShellCompDirectiveNoFileComp))
 }
 
 func (c *command) addOperatorFlags(flags *pflag.FlagSet) {

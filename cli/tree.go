@@ -89,7 +89,7 @@ func (c *command) follow(ctx context.Context, s *session, first *view.Snapshot, 
 		return err
 	}
 	if out.isText() {
-		screen := terminal.New(terminal.Options{Out: c.raw.Out, Size: terminal.SizeOf(c.raw.Out), Now: c.Clock.Now})
+		screen := terminal.New(terminal.Options{Out: c.painter, Size: terminal.SizeOf(c.raw.Out), Now: c.Clock.Now})
 		_, err = w.Follow(ctx, screen, out.isWide(), (*view.Snapshot).Gone)
 		return err
 	}

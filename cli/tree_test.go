@@ -46,6 +46,13 @@ func TestTree(t *testing.T) {
 	f.want(f.kubectl(f.Config(), "tree", "web", "-o", "yaml"), 0, "kind: WorkloadTree",
 		"apiVersion: cli.compute.datumapis.com/v1alpha", "city: DFW")
 	f.want(f.kubectl(f.Config(), "tree", "web", "-o", "nonsense"), 1, "nonsense")
+	f.want(f.kubectl(f.Config(), "tree", "web", "--color=always"), 0, "\x1b[32mReady\x1b[0m", "\x1b[31mnot Ready\x1b[0m")
+	f.want(f.kubectl(f.Config(), "tree", "web", "--color=on"), 1, "--color", "auto, always, never")
+	for _, format := range []string{"json", "yaml", "name"} {
+		if r := f.kubectl(f.Config(), "tree", "web", "--color=always", "-o", format); r.code != 0 || strings.Contains(r.out, "\x1b") {
+			t.Errorf("programs that read format %s get colours: %q, %v", format, r.out, r.err)
+		}
+	}
 	names := f.kubectl(f.Config(), "tree", "web", "-o", "name")
 	if names.code != 0 || names.out != "workload.compute.datumapis.com/web\nworkloaddeployment.compute.datumapis.com/web-texas-dfw\n"+
 		"instance.compute.datumapis.com/web-texas-dfw-0\ninstance.compute.datumapis.com/web-texas-dfw-1\n" {

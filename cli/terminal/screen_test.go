@@ -104,6 +104,22 @@ func TestAlign(t *testing.T) {
 	}
 }
 
+// TestWidth: columns are aligned, and lines cut, by what a terminal shows, in every locale.
+func TestWidth(t *testing.T) {
+	t.Setenv("LC_ALL", "ja_JP.UTF-8")
+	for line, want := range map[string]int{"├─ web": 6, "日本": 4, "e\u0301": 1, "": 0} {
+		if got := Width(line); got != want {
+			t.Errorf("%q has %d columns, want %d", line, got, want)
+		}
+	}
+	if got := Align([][]string{{"日本", "1"}, {"web", "2"}}); !slices.Equal(got, []string{"日本  1", "web   2"}) {
+		t.Errorf("got %q", got)
+	}
+	if got := Cut("日本語", 5); got != "日本…" {
+		t.Errorf("got %q", got)
+	}
+}
+
 func TestWrap(t *testing.T) {
 	cases := map[string]struct {
 		text    string

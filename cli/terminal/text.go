@@ -5,13 +5,19 @@ package terminal
 
 import (
 	"strings"
-	"unicode/utf8"
 
+	"github.com/mattn/go-runewidth"
 	"github.com/mitchellh/go-wordwrap"
 )
 
 // columnGap is the number of spaces between two columns.
 const columnGap = 2
+
+// widths counts the columns of a terminal. The branches of a tree have one column each, in every locale.
+var widths = &runewidth.Condition{StrictEmojiNeutral: true}
+
+// Width returns how many columns a terminal needs for a line: a wide character has two, and a combining one none.
+func Width(line string) int { return widths.StringWidth(line) }
 
 // Align pads all columns but the last to the same width in every row.
 func Align(rows [][]string) []string { return new(Columns).Align(rows) }
@@ -26,7 +32,7 @@ func (c *Columns) Align(rows [][]string) []string {
 			if i == len(c.widths) {
 				c.widths = append(c.widths, 0)
 			}
-			c.widths[i] = max(c.widths[i], utf8.RuneCountInString(cell))
+			c.widths[i] = max(c.widths[i], Width(cell))
 		}
 	}
 	lines := make([]string, 0, len(rows))
@@ -34,7 +40,7 @@ func (c *Columns) Align(rows [][]string) []string {
 		var line strings.Builder
 		for i, cell := range row {
 			line.WriteString(cell)
-			line.WriteString(strings.Repeat(" ", c.widths[i]-utf8.RuneCountInString(cell)+columnGap))
+			line.WriteString(strings.Repeat(" ", c.widths[i]-Width(cell)+columnGap))
 		}
 		lines = append(lines, strings.TrimRight(line.String(), " "))
 	}
@@ -46,8 +52,8 @@ func Indent(lines []string) string { return "  " + strings.Join(lines, "\n  ") }
 
 // Cut shortens a line to this number of columns. 0 means no limit.
 func Cut(line string, columns int) string {
-	if runes := []rune(line); columns > 0 && len(runes) > columns {
-		return string(runes[:columns-1]) + "…"
+	if columns > 0 {
+		return widths.Truncate(line, columns, "…")
 	}
 	return line
 }

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cli/terminal"
@@ -43,7 +42,7 @@ func (n *Node) Lines(l Layout) []string {
 		heads[i] = []string{rows[i].branch + rows[i].node.title(), rows[i].node.State, rows[i].node.Reason}
 	}
 	narrow := l.Columns > 0 && slices.ContainsFunc(terminal.Align(heads),
-		func(line string) bool { return utf8.RuneCountInString(line) > l.Columns })
+		func(line string) bool { return terminal.Width(line) > l.Columns })
 	if narrow {
 		for i := range heads {
 			heads[i] = heads[i][:2]
@@ -57,7 +56,7 @@ func (n *Node) Lines(l Layout) []string {
 		switch {
 		case message == "" && !narrow:
 			lines = append(lines, head)
-		case !narrow && (l.Columns == 0 || utf8.RuneCountInString(full[i]) <= l.Columns):
+		case !narrow && (l.Columns == 0 || terminal.Width(full[i]) <= l.Columns):
 			lines = append(lines, full[i])
 		default:
 			lines = append(lines, head)
@@ -68,7 +67,7 @@ func (n *Node) Lines(l Layout) []string {
 		}
 		indent := rows[i].below
 		for _, text := range below {
-			for _, line := range terminal.Wrap(text, max(l.Columns-utf8.RuneCountInString(indent), min(l.Columns, 10))) {
+			for _, line := range terminal.Wrap(text, max(l.Columns-terminal.Width(indent), min(l.Columns, 10))) {
 				lines = append(lines, indent+line)
 			}
 		}
