@@ -2,8 +2,8 @@
 # Copyright The karmada-compute Authors.
 # SPDX-License-Identifier: Apache-2.0
 #
-# Fails when the product, its tests and the federation's binaries compile different versions of a module, and when generated files
-# differ from what `make generate` makes in a copy of the tree.
+# Fails when git has a large file, when the product, its tests and the federation's binaries compile different versions of a
+# module, and when generated files differ from what `make generate` makes in a copy of the tree.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -22,6 +22,12 @@ for module in test hack/tools/federation; do
 		exit 1
 	fi
 done
+
+large=$(cd "$root" && git ls-files -z | xargs -0 sh -c 'find "$@" -maxdepth 0 -size +2048' sh 2>/dev/null || true)
+if [ -n "$large" ]; then
+	echo "git has files of more than 1 MiB, which stay in its history for ever; remove them and their commit: $large" >&2
+	exit 1
+fi
 
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
