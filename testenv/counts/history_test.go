@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // plane is the history of Workload web with a deployment in two cells.
@@ -42,6 +43,15 @@ func (p *plane) workload(c v1alpha.ReplicaCounts) {
 func (p *plane) instance(cell, name string, ready metav1.ConditionStatus) {
 	i := &v1alpha.Instance{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1alpha.LabelDeploymentName: "web-dfw"}}}
 	i.Status.Conditions = []metav1.Condition{{Type: v1alpha.ConditionReady, Status: ready}}
+	p.Instance(p.now, cell, i, false)
+}
+
+// overridden is an Instance with the template of the deployments, which an override policy has changed in the cell.
+func (p *plane) overridden(cell, name string) {
+	sent, _ := templates.Hash(&v1alpha.InstanceTemplateSpec{})
+	i := &v1alpha.Instance{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1alpha.LabelDeploymentName: "web-dfw"}}}
+	i.Spec.Controller = &v1alpha.InstanceController{TemplateHash: sent + "-changed"}
+	i.Status.Conditions = []metav1.Condition{{Type: v1alpha.ConditionReady, Status: metav1.ConditionTrue}}
 	p.Instance(p.now, cell, i, false)
 }
 
@@ -118,6 +128,12 @@ func TestHistory(t *testing.T) {
 			p.deployment("web-dfw", 2, v1alpha.ReplicaCounts{Replicas: 1, ReadyReplicas: 2})
 		}},
 		"the newest template": {want: "updatedReplicas is 1, and it was 0", then: func(p *plane) {
+			c := countsOf(2, 2)
+			c.UpdatedReplicas = 1
+			p.deployment("web-dfw", 2, c)
+		}},
+		"the newest template, as an override policy has changed it": {then: func(p *plane) {
+			p.overridden("a", "web-dfw-0")
 			c := countsOf(2, 2)
 			c.UpdatedReplicas = 1
 			p.deployment("web-dfw", 2, c)

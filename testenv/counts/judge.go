@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 func seenOf(i *v1alpha.Instance) seen {
@@ -22,7 +23,8 @@ func seenOf(i *v1alpha.Instance) seen {
 		i.Status.Controller.ObservedTemplateHash != i.TemplateHash()
 	ready := i.DeletionTimestamp.IsZero() && !earlier && meta.IsStatusConditionTrue(i.Status.Conditions, v1alpha.ConditionReady)
 	return seen{
-		deployment: i.Labels[v1alpha.LabelDeploymentName], hash: i.TemplateHash(), ready: ready,
+		// Counts go by what the hub has sent, whatever an override policy has changed.
+		deployment: i.Labels[v1alpha.LabelDeploymentName], hash: templates.Sent(i.TemplateHash()), ready: ready,
 		available: ready && !meta.IsStatusConditionFalse(i.Status.Conditions, v1alpha.ConditionAvailable),
 	}
 }
