@@ -105,7 +105,7 @@ func TestService(t *testing.T) {
 	// It is as it should be: nothing is written.
 	f.reconcile(f.services(f.readOnly()), "web")
 
-	// What is edited by hand is restored, without a new address.
+	// An edit by hand is reverted, without a new address.
 	edited := got.DeepCopy()
 	edited.Spec.Selector["app"] = "other"
 	edited.Spec.SessionAffinity = corev1.ServiceAffinityClientIP
@@ -145,7 +145,8 @@ func TestServiceOfSeveralDeployments(t *testing.T) {
 	f.changeDeployment(func(d *v1alpha.WorkloadDeployment) { d.Spec.Service = nil })
 	f.remove(&v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: "web-a"}})
 	f.reconcile(f.services(), "web")
-	if got = f.service(); got == nil || got.Spec.Ports[0].Port != 85 || len(got.OwnerReferences) != 1 || got.OwnerReferences[0].UID != last.UID {
+	if got = f.service(); got == nil || got.Spec.Ports[0].Port != 85 || len(got.OwnerReferences) != 1 ||
+		got.OwnerReferences[0].UID != last.UID {
 		t.Fatalf("Service %+v", got)
 	}
 	f.wantProgrammed("web", "")

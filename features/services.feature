@@ -45,7 +45,10 @@ Feature: Workloads reach each other by name in a city
     And every endpointslice in cell "dfw" has "endpoints[?(@.targetRef.name=='api-main-dfw-0')].hostname" "api-main-dfw-0"
     And none of the Instances in cell "dfw" was replaced
 
-    # A Service of the cell's operator keeps its name, and the Workload says so.
+    When user "federation" tries to patch service "api" in cell "dfw" with {"spec":{"sessionAffinity":"ClientIP"}}
+    Then that is refused with "change Workload api in its project instead"
+
+    # A Service of the cell's operator keeps its name, which is the reason of the Workload's condition.
     When an operator creates in cell "dfw"
       """
       apiVersion: v1

@@ -109,7 +109,7 @@ func (s *scope) write(ctx context.Context, desired *corev1.Service) error {
 }
 
 // change replaces what differs from the desired Service. It is no server-side apply: only a creation can refuse a name
-// that others have, and what a manager has created, its later apply does not remove.
+// that others have, and a later apply does not remove the fields that the creation has set.
 func (s *scope) change(ctx context.Context, desired *corev1.Service) error {
 	keepAddresses(s.existing, desired)
 	owned := len(s.existing.OwnerReferences) == len(desired.OwnerReferences) && !apply.MetadataDiffers(s.existing, desired)

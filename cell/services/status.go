@@ -43,7 +43,8 @@ func (s *scope) reportOn(ctx context.Context, deployment *v1alpha.WorkloadDeploy
 		return nil
 	}
 	before := meta.FindStatusCondition(present, v1alpha.ConditionServiceProgrammed)
-	if before != nil && before.Status == s.programmed.Status && before.Reason == s.programmed.Reason && before.Message == s.programmed.Message {
+	if before != nil && before.Status == s.programmed.Status && before.Reason == s.programmed.Reason &&
+		before.Message == s.programmed.Message {
 		// A new generation alone is no change: the hub gives all conditions the generation of the report.
 		return nil
 	}

@@ -51,7 +51,7 @@ func TestServiceInDeployments(t *testing.T) {
 	}
 	_, deployment = change(func(w *v1alpha.Workload) { w.Spec.MinReadySeconds = new(int32(3)) })
 	if deployment.Spec.MinReadySeconds == nil || deployment.Spec.ServiceGeneration != first.ServiceGeneration {
-		t.Errorf("another change makes the service one of generation %d, from %d", deployment.Spec.ServiceGeneration, first.ServiceGeneration)
+		t.Errorf("another change makes generation %d of the service %d", first.ServiceGeneration, deployment.Spec.ServiceGeneration)
 	}
 	_, deployment = change(func(w *v1alpha.Workload) { w.Spec.Service.Ports[0].Port = 81 })
 	dfw := f.readDeployment(t, "web-main-dfw")
@@ -80,6 +80,7 @@ func TestServiceProgrammed(t *testing.T) {
 		}
 		return d
 	}
+	list := func(deployments ...*v1alpha.WorkloadDeployment) []*v1alpha.WorkloadDeployment { return deployments }
 	fine, silent := of("fine", metav1.ConditionTrue, v1alpha.ReasonServiceProgrammed), of("silent", "", "")
 	taken := of("taken", metav1.ConditionFalse, v1alpha.ReasonServiceNameTaken)
 	stopped := of("stopped", "", "")
@@ -90,11 +91,11 @@ func TestServiceProgrammed(t *testing.T) {
 		reason      string
 		message     string
 	}{
-		"no deployment":            {nil, metav1.ConditionUnknown, v1alpha.ReasonServicePending, "not reported"},
-		"all":                      {[]*v1alpha.WorkloadDeployment{fine, fine}, metav1.ConditionTrue, v1alpha.ReasonServiceProgrammed, ""},
-		"one that is silent":       {[]*v1alpha.WorkloadDeployment{fine, silent}, metav1.ConditionUnknown, v1alpha.ReasonServicePending, "silent"},
-		"a fault":                  {[]*v1alpha.WorkloadDeployment{silent, taken}, metav1.ConditionFalse, v1alpha.ReasonServiceNameTaken, "taken: message"},
-		"one that has no Instance": {[]*v1alpha.WorkloadDeployment{fine, stopped}, metav1.ConditionTrue, v1alpha.ReasonServiceProgrammed, ""},
+		"no deployment":      {nil, metav1.ConditionUnknown, v1alpha.ReasonServicePending, "not reported"},
+		"all":                {list(fine, fine), metav1.ConditionTrue, v1alpha.ReasonServiceProgrammed, ""},
+		"one is silent":      {list(fine, silent), metav1.ConditionUnknown, v1alpha.ReasonServicePending, "silent"},
+		"a fault":            {list(silent, taken), metav1.ConditionFalse, v1alpha.ReasonServiceNameTaken, "taken: message"},
+		"one is scaled to 0": {list(fine, stopped), metav1.ConditionTrue, v1alpha.ReasonServiceProgrammed, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := serviceProgrammed(test.deployments)

@@ -111,32 +111,41 @@ func TestServiceOfAnUpdate(t *testing.T) {
 }
 
 func TestServiceWarnings(t *testing.T) {
-	own := networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{}}
-	block := networkingv1.NetworkPolicyPeer{IPBlock: &networkingv1.IPBlock{CIDR: "192.0.2.0/24"}}
-	ports := func(port intstr.IntOrString) []networkingv1.NetworkPolicyPort {
-		return []networkingv1.NetworkPolicyPort{{Port: &port}}
+	number := func(n int32) *intstr.IntOrString { return new(intstr.FromInt32(n)) }
+	named := new(intstr.FromString("http"))
+	policy := func(rules ...networkingv1.NetworkPolicyIngressRule) *v1alpha.InterfaceNetworkPolicy {
+		return &v1alpha.InterfaceNetworkPolicy{Ingress: rules}
 	}
+	from := func(peer networkingv1.NetworkPolicyPeer) networkingv1.NetworkPolicyIngressRule {
+		return networkingv1.NetworkPolicyIngressRule{From: []networkingv1.NetworkPolicyPeer{peer}}
+	}
+	to := func(port networkingv1.NetworkPolicyPort) networkingv1.NetworkPolicyIngressRule {
+		return networkingv1.NetworkPolicyIngressRule{Ports: []networkingv1.NetworkPolicyPort{port}}
+	}
+	own := from(networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{}})
+	block := from(networkingv1.NetworkPolicyPeer{IPBlock: &networkingv1.IPBlock{CIDR: "192.0.2.0/24"}})
 	const undeclared, refused = "spec.service.ports[0].targetPort: no container has port", "spec.service.ports[0]: networkPolicy"
 	for name, test := range map[string]struct {
 		policy *v1alpha.InterfaceNetworkPolicy
-		target intstr.IntOrString
+		target *intstr.IntOrString
 		want   []string
 	}{
-		"no policy":            {nil, intstr.FromInt32(80), nil},
-		"a port of no name":    {nil, intstr.FromInt32(81), []string{undeclared}},
-		"no rules":             {&v1alpha.InterfaceNetworkPolicy{}, intstr.FromInt32(80), []string{refused}},
-		"a block of addresses": {&v1alpha.InterfaceNetworkPolicy{Ingress: []networkingv1.NetworkPolicyIngressRule{{From: []networkingv1.NetworkPolicyPeer{block}}}}, intstr.FromString("http"), []string{refused}},
-		"the network":          {&v1alpha.InterfaceNetworkPolicy{Ingress: []networkingv1.NetworkPolicyIngressRule{{From: []networkingv1.NetworkPolicyPeer{own}}}}, intstr.FromString("http"), nil},
-		"everything by name":   {&v1alpha.InterfaceNetworkPolicy{Ingress: []networkingv1.NetworkPolicyIngressRule{{Ports: ports(intstr.FromString("http"))}}}, intstr.FromInt32(80), nil},
-		"another port":         {&v1alpha.InterfaceNetworkPolicy{Ingress: []networkingv1.NetworkPolicyIngressRule{{Ports: ports(intstr.FromInt32(90))}}}, intstr.FromInt32(80), []string{refused}},
-		"a range": {&v1alpha.InterfaceNetworkPolicy{Ingress: []networkingv1.NetworkPolicyIngressRule{{Ports: []networkingv1.NetworkPolicyPort{{
-			Port: new(intstr.FromInt32(1)), EndPort: new(int32(80)),
-		}}}}}, intstr.FromInt32(80), nil},
+		"no policy":            {nil, number(80), nil},
+		"a port of no name":    {nil, number(81), []string{undeclared}},
+		"no rules":             {policy(), number(80), []string{refused}},
+		"a block of addresses": {policy(block), named, []string{refused}},
+		"the network":          {policy(block, own), named, nil},
+		"everything by name":   {policy(to(networkingv1.NetworkPolicyPort{Port: named})), number(80), nil},
+		"another port":         {policy(to(networkingv1.NetworkPolicyPort{Port: number(90)})), number(80), []string{refused}},
+		"a range":              {policy(to(networkingv1.NetworkPolicyPort{Port: number(1), EndPort: new(int32(80))})), number(80), nil},
+		"another protocol": {
+			policy(to(networkingv1.NetworkPolicyPort{Protocol: new(corev1.ProtocolUDP)})), number(80), []string{refused},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := sandbox()
 			w.Spec.Template.Spec.NetworkInterfaces[0].NetworkPolicy = test.policy
-			served(v1alpha.ServicePort{Port: 8080, TargetPort: &test.target})(w)
+			served(v1alpha.ServicePort{Port: 8080, TargetPort: test.target})(w)
 			got := serviceWarnings(&w.Spec)
 			if !slices.EqualFunc(got, test.want, strings.HasPrefix) {
 				t.Errorf("warnings %q, want %q", got, test.want)
