@@ -88,9 +88,12 @@ func TestService(t *testing.T) {
 		t.Fatal("there is no Service")
 	}
 	if got.Spec.Type != corev1.ServiceTypeClusterIP || got.Spec.ClusterIP == "" || got.Spec.ClusterIP == corev1.ClusterIPNone ||
-		got.Spec.PublishNotReadyAddresses || len(got.Spec.Ports) != 1 || got.Spec.Ports[0].Protocol != corev1.ProtocolTCP ||
-		got.Spec.Ports[0].Port != 80 || got.Spec.Ports[0].TargetPort != intstr.FromInt32(8080) {
+		got.Spec.PublishNotReadyAddresses {
 		t.Errorf("spec %+v", got.Spec)
+	}
+	if want := (corev1.ServicePort{Port: 80, TargetPort: intstr.FromInt32(8080), Protocol: corev1.ProtocolTCP}); len(got.Spec.Ports) != 1 ||
+		got.Spec.Ports[0] != want {
+		t.Errorf("ports %+v", got.Spec.Ports)
 	}
 	var owners []types.UID
 	for _, owner := range got.OwnerReferences {
@@ -101,11 +104,16 @@ func TestService(t *testing.T) {
 	}
 	f.wantProgrammed("web", v1alpha.ReasonServiceProgrammed)
 	f.wantProgrammed("web-other", v1alpha.ReasonServiceProgrammed)
+}
 
-	// It is as it should be: nothing is written.
+// TestServiceIsRestored: a Service that is as it should be costs no write, and an edit by hand is reverted without a new
+// address.
+func TestServiceIsRestored(t *testing.T) {
+	f := newFixture(t)
+	f.deployment(1, serving(1, 80))
+	f.reconcile(f.services(), "web")
 	f.reconcile(f.services(f.readOnly()), "web")
-
-	// An edit by hand is reverted, without a new address.
+	got := f.service()
 	edited := got.DeepCopy()
 	edited.Spec.Selector["app"] = "other"
 	edited.Spec.SessionAffinity = corev1.ServiceAffinityClientIP

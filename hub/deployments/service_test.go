@@ -43,13 +43,13 @@ func TestServiceInDeployments(t *testing.T) {
 	}
 
 	before, _ := change(func(*v1alpha.Workload) {})
-	after, deployment := change(func(w *v1alpha.Workload) {
+	after, _ := change(func(w *v1alpha.Workload) {
 		w.Spec.Service.Ports[0].Protocol, w.Spec.Service.Ports[0].TargetPort = new(corev1.ProtocolTCP), new(intstr.FromInt32(80))
 	})
 	if strings.Join(before, " ") != strings.Join(after, " ") {
 		t.Error("a default that is written changes the deployments")
 	}
-	_, deployment = change(func(w *v1alpha.Workload) { w.Spec.MinReadySeconds = new(int32(3)) })
+	_, deployment := change(func(w *v1alpha.Workload) { w.Spec.MinReadySeconds = new(int32(3)) })
 	if deployment.Spec.MinReadySeconds == nil || deployment.Spec.ServiceGeneration != first.ServiceGeneration {
 		t.Errorf("another change makes generation %d of the service %d", first.ServiceGeneration, deployment.Spec.ServiceGeneration)
 	}
