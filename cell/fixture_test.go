@@ -52,7 +52,7 @@ func selected(item runtime.Object, object metav1.Object) bool {
 	switch item.(type) {
 	case *corev1.Pod:
 		return object.GetLabels()[v1alpha.LabelDeploymentName] != ""
-	case *networkingv1.NetworkPolicy:
+	case *networkingv1.NetworkPolicy, *corev1.Service:
 		return object.GetLabels()[v1alpha.LabelManagedBy] == v1alpha.ManagedByCell
 	case *metav1.PartialObjectMetadata:
 		return object.GetLabels()[v1alpha.LabelProject] != ""

@@ -211,6 +211,7 @@ func (f *fixture) sync() {
 		func() client.ObjectList { return &corev1.PodList{} },
 		func() client.ObjectList { return &autoscalingv2.HorizontalPodAutoscalerList{} },
 		func() client.ObjectList { return &networkingv1.NetworkPolicyList{} },
+		func() client.ObjectList { return &corev1.ServiceList{} },
 		func() client.ObjectList { return &policyv1.PodDisruptionBudgetList{} },
 		func() client.ObjectList { return metadataList(templates.KindConfigMap) },
 		func() client.ObjectList { return metadataList(templates.KindSecret) },

@@ -11,6 +11,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -184,6 +185,66 @@ func TestNetworksAreApart(t *testing.T) {
 	} {
 		if got := f.reaches(pods[test.from], pods[test.to], test.port); got != test.want {
 			t.Errorf("%s reaches port %d of %s: %t, want %t", test.from, test.port, test.to, got, test.want)
+		}
+	}
+}
+
+// TestServicesAreApart: a Service leads to Pods of its own Workload alone, and admits no connection that the network or
+// the policy of the template does not.
+func TestServicesAreApart(t *testing.T) {
+	f := newFixture(t)
+	shop, stranger := f.place("north", "shop"), f.place("south", "shop")
+	own := networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{}}
+	of := func(workload string) change {
+		return func(d *v1alpha.WorkloadDeployment) {
+			serving(1, 80)(d)
+			d.Spec.WorkloadRef = v1alpha.WorkloadReference{Name: workload, UID: types.UID(workload + "-" + d.Namespace)}
+		}
+	}
+	api := shop.start("api", of("api"))
+	web := shop.start("web", of("web"))
+	blue := shop.start("blue", of("blue"), in("blue", ""))
+	closed := shop.start("closed", of("closed"), restricting())
+	open := shop.start("open", of("open"), restricting(networkingv1.NetworkPolicyIngressRule{
+		From: []networkingv1.NetworkPolicyPeer{own}, Ports: []networkingv1.NetworkPolicyPort{{Port: new(intstr.FromInt32(8080))}},
+	}))
+	theirs := stranger.start("api", of("api"))
+	for _, of := range []*place{shop, stranger} {
+		for _, name := range []string{"api", "web", "blue", "closed", "open"} {
+			of.reconcile(of.services(), name)
+		}
+	}
+
+	for _, test := range []struct {
+		name     string
+		from, to *corev1.Pod
+		port     int32
+		want     bool
+	}{
+		{"Workloads of a project", web, api, 8080, true},
+		{"the other way", api, web, 8080, true},
+		{"a port that the template opens", web, open, 8080, true},
+		{"a port that it does not open", web, open, 9090, false},
+		{"a template that opens none", web, closed, 8080, false},
+		{"another network", blue, api, 8080, false},
+		{"another project", theirs, api, 8080, false},
+		{"another project, the other way", api, theirs, 8080, false},
+		{"another project, an open port", theirs, open, 8080, false},
+	} {
+		if got := f.reaches(test.from, test.to, test.port); got != test.want {
+			t.Errorf("%s: reaches %t, want %t", test.name, got, test.want)
+		}
+	}
+	for pod, workload := range map[*corev1.Pod]string{api: "api", web: "web", theirs: "api"} {
+		service := &corev1.Service{}
+		if err := f.direct.Get(t.Context(), client.ObjectKey{Namespace: pod.Namespace, Name: workload}, service); err != nil {
+			t.Fatal(err)
+		}
+		selector := labels.SelectorFromSet(service.Spec.Selector)
+		for _, other := range []*corev1.Pod{api, web, blue, closed, open, theirs} {
+			if got := selector.Matches(labels.Set(other.Labels)); got != (other == pod) {
+				t.Errorf("Service %s in %s selects Pod %s in %s: %t", workload, pod.Namespace, other.Name, other.Namespace, got)
+			}
 		}
 	}
 }

@@ -32,6 +32,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/cell/rollup"
 	"github.com/karmada-compute/karmada-compute/cell/runtime"
+	"github.com/karmada-compute/karmada-compute/cell/services"
 	"github.com/karmada-compute/karmada-compute/cell/sessions"
 	"github.com/karmada-compute/karmada-compute/internal/watch"
 )
@@ -60,7 +61,7 @@ const confirmAfter = 20 * time.Second
 const reconcileTimeout = time.Minute
 
 // CacheOptions limit the cache to the objects that the controllers read: Pods of Instances, autoscalers and budgets of
-// deployments, the cordons of Nodes, their own NetworkPolicies, and namespaces, ConfigMaps and Secrets that the hub has
+// deployments, the cordons of Nodes, their own NetworkPolicies and Services, and namespaces, ConfigMaps and Secrets that the hub has
 // sent.
 func CacheOptions() (cache.Options, error) {
 	ofDeployment, err := labels.NewRequirement(v1alpha.LabelDeploymentName, selection.Exists, nil)
@@ -84,6 +85,7 @@ func CacheOptions() (cache.Options, error) {
 			&autoscalingv2.HorizontalPodAutoscaler{}: {Label: labels.NewSelector().Add(*ofDeployment)},
 			&policyv1.PodDisruptionBudget{}:          {Label: labels.NewSelector().Add(*ofDeployment)},
 			&networkingv1.NetworkPolicy{}:            {Label: own},
+			&corev1.Service{}:                        {Label: own},
 			&corev1.Node{}:                           {Transform: disruption.NodeTransform()},
 			// It is read only where sessions are turned on.
 			&rbacv1.RoleBinding{}: {Field: fields.OneTermEqualSelector("metadata.name", sessions.Name)},
@@ -124,6 +126,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		&disruption.Reconciler{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Clock: o.Clock},
 		&autoscaler.Reconciler{Client: mgr.GetClient()},
 		&isolation.Reconciler{Client: mgr.GetClient()},
+		&services.Reconciler{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Clock: o.Clock},
 		&sessions.Reconciler{Client: mgr.GetClient(), Users: o.SessionUsers},
 		&runtime.Reconciler{
 			Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Strays: keeper, Recorder: recorder, Settings: o.Runtime,

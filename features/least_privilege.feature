@@ -13,6 +13,10 @@ Feature: Least privilege
       | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | patch  | poddisruptionbudgets.policy/status               |
       | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may     | patch  | workloaddeployments.compute.datumapis.com/status |
       | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | patch  | workloaddeployments.compute.datumapis.com        |
+      | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may     | create | services                                         |
+      | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | update | services                                         |
+      | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | patch  | services/status                                  |
+      | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | create | endpointslices.discovery.k8s.io                  |
       | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may     | list   | secrets                                          |
       | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | get    | secrets                                          |
       | cell/dfw      | system:serviceaccount:karmada-compute-system:karmada-compute-cell | may not | create | secrets                                          |

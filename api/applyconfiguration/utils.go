@@ -153,6 +153,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha.SandboxSecurityContextApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("SchedulingGate"):
 		return &apiv1alpha.SchedulingGateApplyConfiguration{}
+	case v1alpha.SchemeGroupVersion.WithKind("ServicePort"):
+		return &apiv1alpha.ServicePortApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("SessionInstanceReference"):
 		return &apiv1alpha.SessionInstanceReferenceApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("SessionLogOptions"):
@@ -197,6 +199,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha.WorkloadRolloutApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("WorkloadRolloutStatus"):
 		return &apiv1alpha.WorkloadRolloutStatusApplyConfiguration{}
+	case v1alpha.SchemeGroupVersion.WithKind("WorkloadService"):
+		return &apiv1alpha.WorkloadServiceApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("WorkloadSpec"):
 		return &apiv1alpha.WorkloadSpecApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("WorkloadStatus"):

@@ -48,6 +48,9 @@ const (
 	// gets these metrics. Its reasons are the reasons of Kubernetes' HorizontalPodAutoscaler, and
 	// ReasonAutoscalerStarting.
 	ConditionScalingActive = "ScalingActive"
+	// ConditionServiceProgrammed, on a WorkloadDeployment and a Workload with spec.service, is True while every cell has the
+	// Service. The condition is absent without spec.service.
+	ConditionServiceProgrammed = "ServiceProgrammed"
 	// ConditionInstanceTypeDeprecated, on a Workload, is True when the instance type that it names is Deprecated. It is
 	// missing or False otherwise.
 	ConditionInstanceTypeDeprecated = "InstanceTypeDeprecated"
@@ -90,6 +93,20 @@ const (
 // ReasonAutoscalerStarting says that the autoscaler of the cell has not read the metrics yet. It is a reason of
 // ScalingActive=Unknown.
 const ReasonAutoscalerStarting = "AutoscalerStarting"
+
+// Reasons of ServiceProgrammed.
+const (
+	// ReasonServiceProgrammed says that the cells have the Service.
+	ReasonServiceProgrammed = "ServiceProgrammed"
+	// ReasonServicePending says that a cell has not reported on the Service yet. It is a reason of
+	// ServiceProgrammed=Unknown on a Workload.
+	ReasonServicePending = "ServicePending"
+	// ReasonServiceNameTaken says that the namespace in a cell has a Service with the name of the Workload that the add-on
+	// did not create. The add-on leaves it unchanged.
+	ReasonServiceNameTaken = "ServiceNameTaken"
+	// ReasonServiceRefused says that a cell refuses the Service. The message has the answer of its API server.
+	ReasonServiceRefused = "ServiceRefused"
+)
 
 // Reasons of StatusCurrent, and of Ready=Unknown on an Instance.
 const (

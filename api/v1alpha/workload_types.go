@@ -39,6 +39,12 @@ type WorkloadSpec struct {
 	// +kubebuilder:validation:Maximum=3600
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
 
+	// service gives the Instances one name in each cell, so that Workloads of a project reach each other by name in a
+	// city. Without it, Instances have addresses and no name. A change of it replaces no Instance, and applies in all
+	// cities at once.
+	// +optional
+	Service *WorkloadService `json:"service,omitempty"`
+
 	// replicas cannot be set, because each placement has its own number: scaleSettings.minReplicas. The field exists so
 	// that kubectl scale and manifests that set it get an error with the command that scales the Workload.
 	// +optional
@@ -238,8 +244,8 @@ type WorkloadStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
-	// conditions are Available, Progressing and Ready, Degraded and Stalled during a rollout that fails, and
-	// InstanceTypeDeprecated and InstanceTypeDisabled when they apply.
+	// conditions are Available, Progressing and Ready, Degraded and Stalled during a rollout that fails, ServiceProgrammed
+	// with spec.service, and InstanceTypeDeprecated and InstanceTypeDisabled when they apply.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -308,6 +314,7 @@ type WorkloadPlacementStatus struct {
 // +kubebuilder:printcolumn:name="Up-to-date",type=integer,priority=1,JSONPath=`.status.updatedReplicas`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Available")].message`
 // +kubebuilder:validation:XValidation:rule="self.metadata.name.size() <= 63 && self.metadata.name.matches('^[a-z0-9]([-a-z0-9]*[a-z0-9])?$')",message="must be a DNS label: at most 63 lower-case letters, digits and '-'",fieldPath=".metadata.name"
+// +kubebuilder:validation:XValidation:rule="!has(self.spec.service) || self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="must begin with a letter, as the name of a Service does, because spec.service is set",fieldPath=".metadata.name"
 type Workload struct {
 	metav1.TypeMeta   `json:",inline"`
 	metav1.ObjectMeta `json:"metadata,omitempty"`

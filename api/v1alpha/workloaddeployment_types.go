@@ -60,6 +60,16 @@ type WorkloadDeploymentSpec struct {
 	// +kubebuilder:validation:Maximum=3600
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
 
+	// service is a copy of the Workload's service, with its defaults written.
+	// +optional
+	Service *WorkloadService `json:"service,omitempty"`
+
+	// serviceGeneration is the generation of the Workload that changed its service last, as far as this deployment knows.
+	// All deployments of a Workload in a cell have one Service: the highest generation counts.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	ServiceGeneration int64 `json:"serviceGeneration,omitempty"`
+
 	// replicas is set by an autoscaler in the cell. Without it minReplicas run.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
@@ -269,8 +279,8 @@ type WorkloadDeploymentStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// conditions are Available, Progressing and ReplicasReady, ScalingActive where an autoscaler decides how many
-	// Instances run, in a project ReferencedDataReady where the template names a ConfigMap or Secret, and Suspended while
-	// the project is suspended.
+	// Instances run, ServiceProgrammed with spec.service, in a project ReferencedDataReady where the template names a
+	// ConfigMap or Secret, and Suspended while the project is suspended.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

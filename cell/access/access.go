@@ -36,6 +36,9 @@ package access
 // NetworkPolicies isolate the projects from each other.
 // +kubebuilder:rbac:groups=networking.k8s.io,resources=networkpolicies,verbs=create;delete;get;list;patch;watch
 
+// Services give the Instances of a Workload a name. A Service of others is only read, and only when it has the name.
+// +kubebuilder:rbac:groups="",resources=services,verbs=create;delete;get;list;patch;watch
+
 // Autoscalers of WorkloadDeployments that are scaled by metrics.
 // +kubebuilder:rbac:groups=autoscaling,resources=horizontalpodautoscalers,verbs=create;delete;get;list;patch;watch
 

@@ -8,8 +8,10 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // desiredPod is the Pod of a sandbox Instance. After the creation, only the labels that preparePod adds are changed.
@@ -40,6 +42,7 @@ func desiredPod(instance *v1alpha.Instance, settings *Settings) *corev1.Pod {
 			EnableServiceLinks:            new(false),
 		},
 	}
+	pod.Spec.Hostname, pod.Spec.Subdomain = podNames(instance)
 	for _, secret := range sandbox.ImagePullSecrets {
 		pod.Spec.ImagePullSecrets = append(pod.Spec.ImagePullSecrets, corev1.LocalObjectReference{Name: secret.Name})
 	}
@@ -50,6 +53,16 @@ func desiredPod(instance *v1alpha.Instance, settings *Settings) *corev1.Pod {
 	pod.Spec.Tolerations = settings.nodeLossTolerations(&instance.Spec)
 	pod.Spec.TopologySpreadConstraints = spreadConstraints(labels[v1alpha.LabelDeploymentName])
 	return pod
+}
+
+// podNames are the names of a Pod in DNS: a headless Service with the name of the Workload gives the Pod the name
+// <hostname>.<subdomain>. They cannot be added to a Pod later, so that every Pod has them, with and without a Service.
+func podNames(instance *v1alpha.Instance) (hostname, subdomain string) {
+	hostname, subdomain = naming.Shorten(instance.Name), instance.Labels[v1alpha.LabelWorkloadName]
+	if len(validation.IsDNS1123Label(hostname)) > 0 || len(validation.IsDNS1123Label(subdomain)) > 0 {
+		return "", ""
+	}
+	return hostname, subdomain
 }
 
 // typeResources are the resources of the instance type as recorded in the Instance.

@@ -29,7 +29,7 @@ func TestExamples(t *testing.T) {
 	}
 	project := h.namespace("examples", "true")
 	files, err := filepath.Glob("../../examples/*.yaml")
-	if err != nil || len(files) != 8 {
+	if err != nil || len(files) != 9 {
 		t.Fatalf("%d examples, %v", len(files), err)
 	}
 	for _, file := range files {

@@ -12,6 +12,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/cities"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // plan holds the desired deployments of a Workload, and the obstacles to others.
@@ -122,6 +123,9 @@ func buildDeployment(workload *v1alpha.Workload, placement *v1alpha.WorkloadPlac
 	}
 	if seconds := workload.Spec.MinReadySeconds; seconds != nil {
 		deployment.Spec.MinReadySeconds = new(*seconds)
+	}
+	if service := templates.CompleteService(workload.Spec.Service); service != nil {
+		deployment.Spec.Service, deployment.Spec.ServiceGeneration = service, workload.Generation
 	}
 	return deployment
 }

@@ -135,6 +135,7 @@ func (s *scope) applyDeployment(ctx context.Context, desired *v1alpha.WorkloadDe
 	default:
 		keepForHub(existing, desired)
 		newestFloor(existing, desired)
+		keepService(existing, desired)
 	}
 	if len(s.missingNetworks) > 0 {
 		// Running Instances are not replaced by a template that names a missing network.

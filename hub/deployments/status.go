@@ -96,6 +96,7 @@ func (s *scope) desiredStatus(ctx context.Context) (v1alpha.WorkloadStatus, erro
 		meta.RemoveStatusCondition(&status.Conditions, v1alpha.ConditionStalled)
 	}
 	s.addBudget(&status)
+	s.addService(&status)
 	return status, nil
 }
 

@@ -94,6 +94,25 @@ var deploymentRemedies = []Remedy{
 		[]string{v1alpha.ConditionDisruptionBudget},
 	},
 
+	{v1alpha.ReasonServiceProgrammed, RankWell, Forever, nobody(""), none, service},
+	{
+		v1alpha.ReasonServicePending, RankStep, minutes, nobody("The cells create the Service."),
+		operator("Check the cells of the deployments that the message names: they are not reachable, or their agents are old or down."),
+		service,
+	},
+	{
+		v1alpha.ReasonServiceNameTaken, RankCause, atOnce,
+		operator("Delete the Service that the message names in the cell, or rename it. Or the consumer creates the Workload under another " +
+			"name. The agent creates its Service within a minute."),
+		none, service,
+	},
+	{
+		v1alpha.ReasonServiceRefused, RankCause, atOnce,
+		operator("Correct what the API server of the cell names in the message, such as a ResourceQuota for Services or an admission " +
+			"policy. The agent tries again every 30 seconds."),
+		none, service,
+	},
+
 	{
 		v1alpha.ReasonProjectSuspended, RankCause, atOnce,
 		consumer("Ask an operator to resume the project: all of it then starts again."), none,

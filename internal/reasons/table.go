@@ -24,6 +24,7 @@ var (
 	confirmed  = []string{v1alpha.ConditionComputeCityConfirmed}
 	forgotten  = []string{v1alpha.ConditionComputeForgotten}
 	scaling    = []string{v1alpha.ConditionScalingActive}
+	service    = []string{v1alpha.ConditionServiceProgrammed}
 )
 
 // Normal durations.

@@ -38,6 +38,7 @@ var sealed = map[string]func(*v1alpha.WorkloadDeploymentSpec) any{
 	},
 	"rollout":       func(s *v1alpha.WorkloadDeploymentSpec) any { return s.Rollout },
 	"scaleSettings": func(s *v1alpha.WorkloadDeploymentSpec) any { return s.ScaleSettings },
+	"service":       func(s *v1alpha.WorkloadDeploymentSpec) any { return s.Service },
 	"slices":        func(s *v1alpha.WorkloadDeploymentSpec) any { return s.Slices },
 	"suspended":     func(s *v1alpha.WorkloadDeploymentSpec) any { return s.Suspended },
 	"workloadRef":   func(s *v1alpha.WorkloadDeploymentSpec) any { return s.WorkloadRef },

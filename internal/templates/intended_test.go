@@ -32,6 +32,7 @@ func sealedDeployment(t *testing.T) *v1alpha.WorkloadDeployment {
 			LeavingSince: &metav1.MicroTime{Time: time.Date(2026, 1, 1, 12, 0, 0, 123456789, time.FixedZone("here", 3600))},
 		}}},
 		Partition: &v1alpha.WorkloadDeploymentPartition{Index: 3},
+		Service:   &v1alpha.WorkloadService{Ports: []v1alpha.ServicePort{{Port: 80, TargetPort: new(intstr.FromString("http"))}}},
 	}
 	intended, err := Intended(&d.Spec)
 	if err != nil {
@@ -68,6 +69,7 @@ func TestOverriddenFields(t *testing.T) {
 		"partition.index": func(s *v1alpha.WorkloadDeploymentSpec) { s.Partition.Index = 0 },
 		"rollout":         func(s *v1alpha.WorkloadDeploymentSpec) { s.Rollout.MaxUnavailable = nil },
 		"scaleSettings":   func(s *v1alpha.WorkloadDeploymentSpec) { s.ScaleSettings.MaxReplicas = new(int32(9)) },
+		"service":         func(s *v1alpha.WorkloadDeploymentSpec) { s.Service.Ports[0].Port = 81 },
 		"slices":          func(s *v1alpha.WorkloadDeploymentSpec) { s.Slices = 0 },
 		"suspended":       func(s *v1alpha.WorkloadDeploymentSpec) { s.Suspended = false },
 		"workloadRef":     func(s *v1alpha.WorkloadDeploymentSpec) { s.WorkloadRef.UID = "other" },

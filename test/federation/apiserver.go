@@ -190,6 +190,7 @@ var formerControllers = map[string]string{
 	"replicaset-controller": "replicaset", "statefulset-controller": "statefulset", "node-lifecycle-controller": "nodelifecycle",
 	"pod-garbage-collector-controller": "podgc", "horizontal-pod-autoscaler-controller": "horizontalpodautoscaling",
 	"disruption-controller":                    "disruption",
+	"endpointslice-controller":                 "endpointslice",
 	"root-ca-certificate-publisher-controller": "root-ca-cert-publisher",
 }
 

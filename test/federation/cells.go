@@ -99,6 +99,7 @@ func (f *Federation) startCellControllerManager(ctx context.Context, cell Cell) 
 		"serviceaccount-token-controller", "serviceaccount-controller", "clusterrole-aggregation-controller",
 		"deployment-controller", "replicaset-controller", "node-lifecycle-controller", "taint-eviction-controller",
 		"pod-garbage-collector-controller", "horizontal-pod-autoscaler-controller", "disruption-controller",
+		"endpointslice-controller",
 	}, cell.Controllers...)
 	if f.state.Host {
 		controllers = append(controllers, "root-ca-certificate-publisher-controller")

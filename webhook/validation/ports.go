@@ -6,6 +6,7 @@ package validation
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -77,17 +78,22 @@ func (p *problems) networkInterfaces(at place, interfaces []v1alpha.InstanceNetw
 	}
 }
 
-// portNames are the names of the ports that an Instance has, each with its protocol.
-func portNames(runtime *v1alpha.InstanceRuntimeSpec) sets.Set[string] {
+// portsOf are the ports that an Instance has.
+func portsOf(runtime *v1alpha.InstanceRuntimeSpec) []v1alpha.NamedPort {
 	var ports []v1alpha.NamedPort
 	if runtime.VirtualMachine != nil {
-		ports = runtime.VirtualMachine.Ports
+		ports = slices.Clone(runtime.VirtualMachine.Ports)
 	}
 	for _, container := range runtime.Sandbox.Running() {
 		ports = append(ports, container.Ports...)
 	}
+	return ports
+}
+
+// portNames are the names of the ports that an Instance has, each with its protocol.
+func portNames(runtime *v1alpha.InstanceRuntimeSpec) sets.Set[string] {
 	names := sets.New[string]()
-	for _, port := range ports {
+	for _, port := range portsOf(runtime) {
 		names.Insert(port.Name + "/" + string(ptr.Deref(port.Protocol, corev1.ProtocolTCP)))
 	}
 	return names

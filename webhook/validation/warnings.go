@@ -40,6 +40,7 @@ func Warnings(workload *v1alpha.Workload) []string {
 	warnings = append(warnings, labelWarnings(&workload.Spec.Template)...)
 	warnings = append(warnings, disruptionWarning(workload)...)
 	warnings = append(warnings, surgeWarnings(&workload.Spec)...)
+	warnings = append(warnings, serviceWarnings(&workload.Spec)...)
 	return append(warnings, placementWarnings(workload.Spec.Placements)...)
 }
 

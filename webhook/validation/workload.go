@@ -46,6 +46,7 @@ func check(workload *v1alpha.Workload) *problems {
 	p.rollout(spec.child("rollout"), &workload.Spec)
 	p.disruption(spec.child("disruption"), workload.Spec.Disruption)
 	p.minReadySeconds(spec.child("minReadySeconds"), &workload.Spec)
+	p.service(spec.child("service"), workload)
 	return p
 }
 

@@ -243,7 +243,7 @@ var Tables = []Table{
 		"updateStrategy":       at("spec.rollout"),
 		"minReadySeconds":      but("spec.minReadySeconds", "at most 3600"),
 		"revisionHistoryLimit": but("spec.rollout.revisionHistoryLimit", "at most 50"),
-		"serviceName":          no("Instances have no Service; their addresses are in status.networkInterfaces"),
+		"serviceName":          no("set spec.service with headless: true; the Service has the name of the Workload"),
 		"volumeClaimTemplates": no(noStorage),
 		"persistentVolumeClaimRetentionPolicy": only(noStorage, appsv1.StatefulSetPersistentVolumeClaimRetentionPolicy{
 			WhenDeleted: appsv1.RetainPersistentVolumeClaimRetentionPolicyType, WhenScaled: appsv1.RetainPersistentVolumeClaimRetentionPolicyType,

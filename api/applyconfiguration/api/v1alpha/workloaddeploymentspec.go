@@ -34,6 +34,11 @@ type WorkloadDeploymentSpecApplyConfiguration struct {
 	Rollout *WorkloadRolloutApplyConfiguration `json:"rollout,omitempty"`
 	// minReadySeconds is a copy of the Workload's minReadySeconds.
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
+	// service is a copy of the Workload's service, with its defaults written.
+	Service *WorkloadServiceApplyConfiguration `json:"service,omitempty"`
+	// serviceGeneration is the generation of the Workload that changed its service last, as far as this deployment knows.
+	// All deployments of a Workload in a cell have one Service: the highest generation counts.
+	ServiceGeneration *int64 `json:"serviceGeneration,omitempty"`
 	// replicas is set by an autoscaler in the cell. Without it minReplicas run.
 	Replicas *int32 `json:"replicas,omitempty"`
 	// quota is the grant for this deployment. An Instance starts when its index is granted here. Without it no quota is
@@ -128,6 +133,22 @@ func (b *WorkloadDeploymentSpecApplyConfiguration) WithRollout(value *WorkloadRo
 // If called multiple times, the MinReadySeconds field is set to the value of the last call.
 func (b *WorkloadDeploymentSpecApplyConfiguration) WithMinReadySeconds(value int32) *WorkloadDeploymentSpecApplyConfiguration {
 	b.MinReadySeconds = &value
+	return b
+}
+
+// WithService sets the Service field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Service field is set to the value of the last call.
+func (b *WorkloadDeploymentSpecApplyConfiguration) WithService(value *WorkloadServiceApplyConfiguration) *WorkloadDeploymentSpecApplyConfiguration {
+	b.Service = value
+	return b
+}
+
+// WithServiceGeneration sets the ServiceGeneration field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the ServiceGeneration field is set to the value of the last call.
+func (b *WorkloadDeploymentSpecApplyConfiguration) WithServiceGeneration(value int64) *WorkloadDeploymentSpecApplyConfiguration {
+	b.ServiceGeneration = &value
 	return b
 }
 

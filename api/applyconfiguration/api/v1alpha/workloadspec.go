@@ -22,6 +22,10 @@ type WorkloadSpecApplyConfiguration struct {
 	// minReadySeconds is how long an Instance must be Ready, without a restart, before it is Available. It is less than
 	// the progress deadline. Without it, it is 0 if a container has a readiness probe, and otherwise 10.
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
+	// service gives the Instances one name in each cell, so that Workloads of a project reach each other by name in a
+	// city. Without it, Instances have addresses and no name. A change of it replaces no Instance, and applies in all
+	// cities at once.
+	Service *WorkloadServiceApplyConfiguration `json:"service,omitempty"`
 	// replicas cannot be set, because each placement has its own number: scaleSettings.minReplicas. The field exists so
 	// that kubectl scale and manifests that set it get an error with the command that scales the Workload.
 	Replicas *int32 `json:"replicas,omitempty"`
@@ -75,6 +79,14 @@ func (b *WorkloadSpecApplyConfiguration) WithDisruption(value *WorkloadDisruptio
 // If called multiple times, the MinReadySeconds field is set to the value of the last call.
 func (b *WorkloadSpecApplyConfiguration) WithMinReadySeconds(value int32) *WorkloadSpecApplyConfiguration {
 	b.MinReadySeconds = &value
+	return b
+}
+
+// WithService sets the Service field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Service field is set to the value of the last call.
+func (b *WorkloadSpecApplyConfiguration) WithService(value *WorkloadServiceApplyConfiguration) *WorkloadSpecApplyConfiguration {
+	b.Service = value
 	return b
 }
 

@@ -17,8 +17,8 @@ import (
 type WorkloadStatusApplyConfiguration struct {
 	// observedGeneration is the generation that this status is about.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// conditions are Available, Progressing and Ready, Degraded and Stalled during a rollout that fails, and
-	// InstanceTypeDeprecated and InstanceTypeDisabled when they apply.
+	// conditions are Available, Progressing and Ready, Degraded and Stalled during a rollout that fails, ServiceProgrammed
+	// with spec.service, and InstanceTypeDeprecated and InstanceTypeDisabled when they apply.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// deployments is the number of WorkloadDeployments.
 	Deployments                     *int32 `json:"deployments,omitempty"`

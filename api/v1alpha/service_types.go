@@ -1,0 +1,66 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// WorkloadService gives the Instances of a Workload one name in each cell: a Service that is named as the Workload. Its
+// fields have the names, the meaning and the defaults that they have in a Service of Kubernetes.
+// +kubebuilder:validation:XValidation:rule="has(self.headless) && self.headless || has(self.ports) && size(self.ports) > 0",message="must have at least one port unless headless is true",fieldPath=".ports",reason=FieldValueRequired
+// +kubebuilder:validation:XValidation:rule="!has(self.ports) || size(self.ports) < 2 || self.ports.all(p, has(p.name))",message="each of several ports must have a name",fieldPath=".ports",reason=FieldValueRequired
+// +kubebuilder:validation:XValidation:rule="!has(self.ports) || self.ports.all(p, !has(p.name) || self.ports.exists_one(q, has(q.name) && q.name == p.name))",message="two ports must not have the same name",fieldPath=".ports",reason=FieldValueDuplicate
+// +kubebuilder:validation:XValidation:rule="!has(self.ports) || self.ports.all(p, self.ports.exists_one(q, q.port == p.port && (has(q.protocol) ? q.protocol : 'TCP') == (has(p.protocol) ? p.protocol : 'TCP')))",message="two ports must not have the same number and protocol",fieldPath=".ports",reason=FieldValueDuplicate
+type WorkloadService struct {
+	// ports of the Service. Only a headless Service may have none.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	Ports []ServicePort `json:"ports,omitempty"`
+
+	// headless gives the Service no address: its name has the addresses of all Instances, and each Instance has a name of
+	// its own, <instance>.<workload>, as the Pods of a StatefulSet. Without it, it is false.
+	// +optional
+	Headless bool `json:"headless,omitempty"`
+
+	// publishNotReadyAddresses lets the Service have Instances that are not Ready, too: for peers that find each other
+	// before they are Ready. Without it, it is false.
+	// +optional
+	PublishNotReadyAddresses bool `json:"publishNotReadyAddresses,omitempty"`
+}
+
+// ServicePort is a port of the Service of a Workload.
+type ServicePort struct {
+	// name of the port. Each of several ports has a name of its own.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	Name string `json:"name,omitempty"`
+
+	// port of the Service.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	Port int32 `json:"port"`
+
+	// targetPort is the port of the Instances: its number, or its name in the template. Without it, it is the number of
+	// port.
+	// +optional
+	// +kubebuilder:validation:XIntOrString
+	TargetPort *intstr.IntOrString `json:"targetPort,omitempty"`
+
+	// protocol is TCP, UDP or SCTP. Without it, it is TCP.
+	// +optional
+	// +kubebuilder:validation:Enum=TCP;UDP;SCTP
+	Protocol *corev1.Protocol `json:"protocol,omitempty"`
+
+	// appProtocol is the protocol of the application, such as http or kubernetes.io/h2c, for gateways and service meshes.
+	// +optional
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=317
+	AppProtocol *string `json:"appProtocol,omitempty"`
+}

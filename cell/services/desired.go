@@ -1,0 +1,116 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package services
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
+)
+
+// ownLabel is on every Service that the agent creates. The cache selects by it.
+func ownLabel() map[string]string {
+	return map[string]string{v1alpha.LabelManagedBy: v1alpha.ManagedByCell}
+}
+
+// isOwn reports whether the agent created a Service.
+func isOwn(service metav1.Object) bool {
+	return service.GetLabels()[v1alpha.LabelManagedBy] == v1alpha.ManagedByCell
+}
+
+// served are the deployments of one Workload that have a service, by name. Of Workloads of one name, of which all but
+// one are being deleted, it is the newest. A deployment that is being deleted counts only while no other has a service:
+// the Service is there until the last of them is gone.
+func served(deployments []v1alpha.WorkloadDeployment) []*v1alpha.WorkloadDeployment {
+	var live, leaving []*v1alpha.WorkloadDeployment
+	for i := range deployments {
+		switch deployment := &deployments[i]; {
+		case deployment.Spec.Service == nil:
+		case deployment.DeletionTimestamp.IsZero():
+			live = append(live, deployment)
+		default:
+			leaving = append(leaving, deployment)
+		}
+	}
+	if len(live) == 0 {
+		live = leaving
+	}
+	if len(live) == 0 {
+		return nil
+	}
+	workload := newestWorkload(live)
+	result := slices.DeleteFunc(live, func(d *v1alpha.WorkloadDeployment) bool { return d.Spec.WorkloadRef.UID != workload })
+	slices.SortFunc(result, func(a, b *v1alpha.WorkloadDeployment) int { return strings.Compare(a.Name, b.Name) })
+	return result
+}
+
+// newestWorkload is the Workload of the deployment that was created last.
+func newestWorkload(deployments []*v1alpha.WorkloadDeployment) types.UID {
+	newest := slices.MaxFunc(deployments, func(a, b *v1alpha.WorkloadDeployment) int {
+		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time),
+			cmp.Compare(a.Spec.WorkloadRef.UID, b.Spec.WorkloadRef.UID))
+	})
+	return newest.Spec.WorkloadRef.UID
+}
+
+// current is the deployment with the newest service: the hub may have sent a change to some deployments only. Of equal
+// generations, the first name counts.
+func current(of []*v1alpha.WorkloadDeployment) *v1alpha.WorkloadDeployment {
+	return slices.MaxFunc(of, func(a, b *v1alpha.WorkloadDeployment) int {
+		return cmp.Or(cmp.Compare(a.Spec.ServiceGeneration, b.Spec.ServiceGeneration), strings.Compare(b.Name, a.Name))
+	})
+}
+
+// desiredService is the Service of deployments of one Workload. They own it together, so that Kubernetes deletes it with
+// the last of them, also while the agent is down.
+func desiredService(of []*v1alpha.WorkloadDeployment) *corev1.Service {
+	newest := current(of)
+	wanted := templates.CompleteService(newest.Spec.Service)
+	service := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: newest.Namespace, Name: newest.Spec.WorkloadRef.Name, Labels: ownLabel(),
+		},
+		Spec: corev1.ServiceSpec{
+			Type:     corev1.ServiceTypeClusterIP,
+			Selector: map[string]string{v1alpha.LabelWorkloadUID: string(newest.Spec.WorkloadRef.UID)},
+
+			PublishNotReadyAddresses: wanted.PublishNotReadyAddresses,
+
+			// The defaults that an API server stores.
+			SessionAffinity:       corev1.ServiceAffinityNone,
+			InternalTrafficPolicy: new(corev1.ServiceInternalTrafficPolicyCluster),
+		},
+	}
+	service.Labels[v1alpha.LabelWorkloadUID] = string(newest.Spec.WorkloadRef.UID)
+	service.Labels[v1alpha.LabelWorkloadName] = newest.Spec.WorkloadRef.Name
+	if wanted.Headless {
+		service.Spec.ClusterIP = corev1.ClusterIPNone
+	}
+	for i := range wanted.Ports {
+		port := &wanted.Ports[i]
+		service.Spec.Ports = append(service.Spec.Ports, corev1.ServicePort{
+			Name: port.Name, Port: port.Port, TargetPort: *port.TargetPort, Protocol: *port.Protocol, AppProtocol: port.AppProtocol,
+		})
+	}
+	for _, deployment := range of {
+		service.OwnerReferences = append(service.OwnerReferences, deployment.OwnerReference())
+	}
+	return service
+}
+
+// keepAddresses copies the addresses that the cell gave a Service to the wanted one.
+func keepAddresses(stored, wanted *corev1.Service) {
+	wanted.Spec.ClusterIP, wanted.Spec.ClusterIPs = stored.Spec.ClusterIP, stored.Spec.ClusterIPs
+	wanted.Spec.IPFamilies, wanted.Spec.IPFamilyPolicy = stored.Spec.IPFamilies, stored.Spec.IPFamilyPolicy
+}
+
+// isHeadless reports whether a Service has no address. It has one, or none, for as long as it exists.
+func isHeadless(service *corev1.Service) bool { return service.Spec.ClusterIP == corev1.ClusterIPNone }

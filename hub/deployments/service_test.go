@@ -1,0 +1,107 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package deployments
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+// TestServiceInDeployments: a change of the service reaches every deployment at once, with a higher generation. Other
+// changes and written defaults leave it as it is.
+func TestServiceInDeployments(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW ORD")
+	f.requeues = true
+	workload := f.workload(t, "main DFW", "other ORD")
+	change := func(mutate func(*v1alpha.Workload)) (versions []string, last *v1alpha.WorkloadDeployment) {
+		t.Helper()
+		planes.Change(t, f.Planes, workload, mutate)
+		f.mustReconcile(t)
+		for _, name := range []string{"web-main-dfw", "web-other-ord"} {
+			last = f.readDeployment(t, name)
+			versions = append(versions, last.ResourceVersion)
+		}
+		return versions, last
+	}
+	change(func(w *v1alpha.Workload) {
+		w.Spec.Service = &v1alpha.WorkloadService{Ports: []v1alpha.ServicePort{{Port: 80}}}
+	})
+	first := f.readDeployment(t, "web-main-dfw").Spec
+	if first.Service == nil || first.ServiceGeneration == 0 || *first.Service.Ports[0].Protocol != corev1.ProtocolTCP ||
+		*first.Service.Ports[0].TargetPort != intstr.FromInt32(80) {
+		t.Fatalf("service %+v of generation %d", first.Service, first.ServiceGeneration)
+	}
+
+	before, _ := change(func(*v1alpha.Workload) {})
+	after, _ := change(func(w *v1alpha.Workload) {
+		w.Spec.Service.Ports[0].Protocol, w.Spec.Service.Ports[0].TargetPort = new(corev1.ProtocolTCP), new(intstr.FromInt32(80))
+	})
+	if strings.Join(before, " ") != strings.Join(after, " ") {
+		t.Error("a default that is written changes the deployments")
+	}
+	_, deployment := change(func(w *v1alpha.Workload) { w.Spec.MinReadySeconds = new(int32(3)) })
+	if deployment.Spec.MinReadySeconds == nil || deployment.Spec.ServiceGeneration != first.ServiceGeneration {
+		t.Errorf("another change makes generation %d of the service %d", first.ServiceGeneration, deployment.Spec.ServiceGeneration)
+	}
+	_, deployment = change(func(w *v1alpha.Workload) { w.Spec.Service.Ports[0].Port = 81 })
+	dfw := f.readDeployment(t, "web-main-dfw")
+	if deployment.Spec.ServiceGeneration <= first.ServiceGeneration || dfw.Spec.ServiceGeneration != deployment.Spec.ServiceGeneration ||
+		dfw.Spec.Service.Ports[0].Port != 81 || dfw.Spec.Partition != nil {
+		t.Errorf("after a change in DFW %+v of generation %d, in ORD of %d", dfw.Spec.Service, dfw.Spec.ServiceGeneration,
+			deployment.Spec.ServiceGeneration)
+	}
+	if _, deployment = change(func(w *v1alpha.Workload) { w.Spec.Service = nil }); deployment.Spec.Service != nil {
+		t.Errorf("the service stays: %+v", deployment.Spec.Service)
+	}
+	if found := meta.FindStatusCondition(f.readWorkload(t).Status.Conditions, v1alpha.ConditionServiceProgrammed); found != nil {
+		t.Errorf("the Workload has %+v without a service", found)
+	}
+}
+
+// TestServiceProgrammed: a fault in one city comes before a city that has not reported yet.
+func TestServiceProgrammed(t *testing.T) {
+	of := func(name string, status metav1.ConditionStatus, reason string) *v1alpha.WorkloadDeployment {
+		d := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Name: name}}
+		d.Spec.ScaleSettings.MinReplicas = 1
+		if reason != "" {
+			d.Status.Conditions = []metav1.Condition{{
+				Type: v1alpha.ConditionServiceProgrammed, Status: status, Reason: reason, Message: "message of " + name,
+			}}
+		}
+		return d
+	}
+	list := func(deployments ...*v1alpha.WorkloadDeployment) []*v1alpha.WorkloadDeployment { return deployments }
+	fine, silent := of("fine", metav1.ConditionTrue, v1alpha.ReasonServiceProgrammed), of("silent", "", "")
+	taken := of("taken", metav1.ConditionFalse, v1alpha.ReasonServiceNameTaken)
+	stopped := of("stopped", "", "")
+	stopped.Spec.ScaleSettings.MinReplicas = 0
+	for name, test := range map[string]struct {
+		deployments []*v1alpha.WorkloadDeployment
+		status      metav1.ConditionStatus
+		reason      string
+		message     string
+	}{
+		"no deployment":      {nil, metav1.ConditionUnknown, v1alpha.ReasonServicePending, "not reported"},
+		"all":                {list(fine, fine), metav1.ConditionTrue, v1alpha.ReasonServiceProgrammed, ""},
+		"one is silent":      {list(fine, silent), metav1.ConditionUnknown, v1alpha.ReasonServicePending, "silent"},
+		"a fault":            {list(silent, taken), metav1.ConditionFalse, v1alpha.ReasonServiceNameTaken, "taken: message"},
+		"one is scaled to 0": {list(fine, stopped), metav1.ConditionTrue, v1alpha.ReasonServiceProgrammed, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := serviceProgrammed(test.deployments)
+			if got.Status != test.status || got.Reason != test.reason || !strings.Contains(got.Message, test.message) {
+				t.Errorf("got %+v", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,200 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/sets"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/utils/ptr"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
+)
+
+// maxServicePorts is the most ports of a Service.
+const maxServicePorts = 32
+
+// service validates the service of a Workload as Kubernetes validates a Service.
+func (p *problems) service(at place, workload *v1alpha.Workload) {
+	service := workload.Spec.Service
+	if service == nil {
+		return
+	}
+	p.serviceName(place{}.child("metadata"), workload)
+	ports := at.child("ports")
+	if len(service.Ports) == 0 && !service.Headless {
+		p.required(ports, "must have at least one port unless headless is true")
+	}
+	if len(service.Ports) > maxServicePorts {
+		p.add(ports, len(service.Ports), field.TooMany(ports.path, len(service.Ports), maxServicePorts))
+	}
+	named := portNames(&workload.Spec.Template.Spec.Runtime)
+	names, numbers := sets.New[string](), sets.New[string]()
+	for i := range service.Ports {
+		port := &service.Ports[i]
+		item := ports.item(i, port.Name)
+		if port.Name == "" && len(service.Ports) > 1 {
+			p.required(item.child("name"), "each of several ports must have a name")
+		}
+		p.unique(item.child("name"), names, port.Name)
+		p.unique(item.child("port"), numbers, fmt.Sprintf("%d/%s", port.Port, ptr.Deref(port.Protocol, corev1.ProtocolTCP)))
+		p.servicePort(item, port, named)
+	}
+}
+
+// serviceName requires a Workload name that a Service may have.
+func (p *problems) serviceName(at place, workload *v1alpha.Workload) {
+	const detail = "must begin with a letter, because spec.service gives a Service this name: remove spec.service, or create the Workload " +
+		"under another name"
+	at, name := at.child("name"), workload.Name
+	if name == "" && workload.GenerateName != "" {
+		at, name = place{}.child("metadata", "generateName"), workload.GenerateName
+	}
+	if name != "" && name[0] >= '0' && name[0] <= '9' {
+		p.invalid(at, name, detail)
+	}
+}
+
+// servicePort validates one port of a service for Instances whose ports have these names.
+func (p *problems) servicePort(at place, port *v1alpha.ServicePort, named sets.Set[string]) {
+	if port.Name != "" {
+		p.messages(at.child("name"), port.Name, validation.IsDNS1123Label(port.Name))
+	}
+	p.messages(at.child("port"), fmt.Sprint(port.Port), validation.IsValidPortNum(int(port.Port)))
+	p.protocol(at.child("protocol"), port.Protocol)
+	if port.AppProtocol != nil {
+		p.messages(at.child("appProtocol"), *port.AppProtocol, validation.IsQualifiedName(*port.AppProtocol))
+	}
+	target := at.child("targetPort")
+	switch {
+	case port.TargetPort == nil, *port.TargetPort == intstr.FromInt32(0), *port.TargetPort == intstr.FromString(""):
+		// As in a Service of Kubernetes, these mean the number of port.
+	case port.TargetPort.Type == intstr.Int:
+		p.messages(target, port.TargetPort.String(), validation.IsValidPortNum(port.TargetPort.IntValue()))
+	default:
+		name, protocol := port.TargetPort.StrVal, ptr.Deref(port.Protocol, corev1.ProtocolTCP)
+		messages := validation.IsValidPortName(name)
+		p.messages(target, name, messages)
+		if len(messages) == 0 && !named.Has(name+"/"+string(protocol)) {
+			p.add(target, name, noSuchPort(target, name, protocol))
+		}
+	}
+}
+
+func noSuchPort(at place, name string, protocol corev1.Protocol) *field.Error {
+	problem := field.NotFound(at.path, shown(name))
+	problem.Detail = fmt.Sprintf("no container of the template has a %s port of this name", protocol)
+	return problem
+}
+
+// serviceWarnings name the ports of a service that no Instance may be reached at: no container names the port, or the
+// network policy of the template does not admit the Instances of its network there.
+func serviceWarnings(spec *v1alpha.WorkloadSpec) []string {
+	service := templates.CompleteService(spec.Service)
+	if service == nil {
+		return nil
+	}
+	declared := declaredPorts(&spec.Template.Spec.Runtime)
+	var warnings []string
+	for i := range service.Ports {
+		port := &service.Ports[i]
+		at := field.NewPath("spec", "service", "ports").Index(i)
+		targets := targetsOf(port, declared)
+		if port.TargetPort.Type == intstr.Int && !declares(declared, port) {
+			warnings = append(warnings, fmt.Sprintf("%s: no container has port %d/%s in ports: connections fail unless one listens there",
+				at.Child("targetPort"), port.TargetPort.IntVal, *port.Protocol))
+		}
+		for _, target := range targets {
+			if !admitsNetwork(&spec.Template.Spec, declared, target) {
+				warnings = append(warnings, fmt.Sprintf("%s: networkPolicy of the template does not let Instances of its network connect to "+
+					"port %d/%s: add a rule with from: [{podSelector: {}}]", at, target.Port, *target.Protocol))
+			}
+		}
+	}
+	return warnings
+}
+
+// declaredPorts are the ports of the template, with their protocols.
+func declaredPorts(runtime *v1alpha.InstanceRuntimeSpec) []v1alpha.NamedPort {
+	ports := portsOf(runtime)
+	for i := range ports {
+		ports[i].Protocol = new(ptr.Deref(ports[i].Protocol, corev1.ProtocolTCP))
+	}
+	return ports
+}
+
+func declares(declared []v1alpha.NamedPort, port *v1alpha.ServicePort) bool {
+	for _, one := range declared {
+		if one.Port == port.TargetPort.IntVal && *one.Protocol == *port.Protocol {
+			return true
+		}
+	}
+	return false
+}
+
+// targetsOf are the ports of an Instance to which a port of the service leads.
+func targetsOf(port *v1alpha.ServicePort, declared []v1alpha.NamedPort) []v1alpha.NamedPort {
+	if port.TargetPort.Type == intstr.Int {
+		return []v1alpha.NamedPort{{Port: port.TargetPort.IntVal, Protocol: port.Protocol}}
+	}
+	for _, one := range declared {
+		if one.Name == port.TargetPort.StrVal && *one.Protocol == *port.Protocol {
+			return []v1alpha.NamedPort{one}
+		}
+	}
+	return nil
+}
+
+// admitsNetwork reports whether a template lets the Instances of its network connect to a port. Without a policy it
+// does. A block of addresses is for peers outside of the network.
+func admitsNetwork(spec *v1alpha.InstanceSpec, declared []v1alpha.NamedPort, port v1alpha.NamedPort) bool {
+	if len(spec.NetworkInterfaces) == 0 || spec.NetworkInterfaces[0].NetworkPolicy == nil {
+		return true
+	}
+	for i := range spec.NetworkInterfaces[0].NetworkPolicy.Ingress {
+		rule := &spec.NetworkInterfaces[0].NetworkPolicy.Ingress[i]
+		own := len(rule.From) == 0
+		for j := range rule.From {
+			own = own || v1alpha.IsOwnNetwork(&rule.From[j])
+		}
+		if own && admitsPort(rule.Ports, declared, port) {
+			return true
+		}
+	}
+	return false
+}
+
+// admitsPort reports whether the ports of a rule have a port.
+func admitsPort(ports []networkingv1.NetworkPolicyPort, declared []v1alpha.NamedPort, port v1alpha.NamedPort) bool {
+	if len(ports) == 0 {
+		return true
+	}
+	for i := range ports {
+		one := &ports[i]
+		if ptr.Deref(one.Protocol, corev1.ProtocolTCP) != *port.Protocol {
+			continue
+		}
+		switch {
+		case one.Port == nil:
+			return true
+		case one.Port.Type == intstr.Int:
+			if last := ptr.Deref(one.EndPort, one.Port.IntVal); port.Port >= one.Port.IntVal && port.Port <= last {
+				return true
+			}
+		default:
+			for _, named := range declared {
+				if named.Name == one.Port.StrVal && named.Port == port.Port && *named.Protocol == *port.Protocol {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,155 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package validation
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+func served(ports ...v1alpha.ServicePort) func(*v1alpha.Workload) {
+	return func(w *v1alpha.Workload) { w.Spec.Service = &v1alpha.WorkloadService{Ports: ports} }
+}
+
+func TestService(t *testing.T) {
+	const port, second = "spec.service.ports[0].", "spec.service.ports[1]."
+	number := func(n int32) *intstr.IntOrString { return new(intstr.FromInt32(n)) }
+	name := func(s string) *intstr.IntOrString { return new(intstr.FromString(s)) }
+	udp := new(corev1.ProtocolUDP)
+	checkRules(t, []rule{
+		{"a port", nil, served(v1alpha.ServicePort{Port: 80}), nil},
+		{"a number that no container names", nil, served(v1alpha.ServicePort{Port: 80, TargetPort: number(9999)}), nil},
+		{"a named target", nil, served(v1alpha.ServicePort{Port: 8080, TargetPort: name("http")}), nil},
+		{"a named target of a machine", machine, served(v1alpha.ServicePort{Port: 22, TargetPort: name("ssh")}), nil},
+		{
+			"TCP and UDP of one number", nil,
+			served(v1alpha.ServicePort{Name: "dns", Port: 53}, v1alpha.ServicePort{Name: "dns-udp", Port: 53, Protocol: udp}), nil,
+		},
+		{"an application protocol", nil, served(v1alpha.ServicePort{Port: 80, AppProtocol: new("kubernetes.io/h2c")}), nil},
+		{"headless without ports", nil, func(w *v1alpha.Workload) { w.Spec.Service = &v1alpha.WorkloadService{Headless: true} }, nil},
+
+		{"no ports", nil, served(), []string{"spec.service.ports " + required}},
+		{"port 0", nil, served(v1alpha.ServicePort{}), []string{port + "port " + invalid}},
+		{"port 65536", nil, served(v1alpha.ServicePort{Port: 65536}), []string{port + "port " + invalid}},
+		{"target 0, which is no target", nil, served(v1alpha.ServicePort{Port: 80, TargetPort: number(0)}), nil},
+		{"target 65536", nil, served(v1alpha.ServicePort{Port: 80, TargetPort: number(65536)}), []string{port + "targetPort " + invalid}},
+		{"an empty target", nil, served(v1alpha.ServicePort{Port: 80, TargetPort: name("")}), nil},
+		{
+			"a target that no port may have", nil, served(v1alpha.ServicePort{Port: 80, TargetPort: name("a_b")}),
+			[]string{port + "targetPort " + invalid},
+		},
+		{
+			"a target that no container has", nil, served(v1alpha.ServicePort{Port: 80, TargetPort: name("gone")}),
+			[]string{port + "targetPort " + notFound},
+		},
+		{
+			"a target of another protocol", nil, served(v1alpha.ServicePort{Port: 80, TargetPort: name("http"), Protocol: udp}),
+			[]string{port + "targetPort " + notFound},
+		},
+		{
+			"a protocol", nil, served(v1alpha.ServicePort{Port: 80, Protocol: new(corev1.Protocol("ICMP"))}),
+			[]string{port + "protocol " + unsupported},
+		},
+		{"a name", nil, served(v1alpha.ServicePort{Name: "A", Port: 80}), []string{port + "name " + invalid}},
+		{
+			"an application protocol with a space", nil, served(v1alpha.ServicePort{Port: 80, AppProtocol: new("h 2")}),
+			[]string{port + "appProtocol " + invalid},
+		},
+		{
+			"several ports, one without a name", nil, served(v1alpha.ServicePort{Name: "a", Port: 80}, v1alpha.ServicePort{Port: 81}),
+			[]string{second + "name " + required},
+		},
+		{
+			"one name twice", nil, served(v1alpha.ServicePort{Name: "a", Port: 80}, v1alpha.ServicePort{Name: "a", Port: 81}),
+			[]string{second + "name " + duplicate},
+		},
+		{
+			"one number twice", nil,
+			served(v1alpha.ServicePort{Name: "a", Port: 80, Protocol: new(corev1.ProtocolTCP)}, v1alpha.ServicePort{Name: "b", Port: 80}),
+			[]string{second + "port " + duplicate},
+		},
+		{"33 ports", nil, func(w *v1alpha.Workload) {
+			var ports []v1alpha.ServicePort
+			for i := range int32(33) {
+				ports = append(ports, v1alpha.ServicePort{Name: fmt.Sprintf("p%d", i), Port: 80 + i})
+			}
+			served(ports...)(w)
+		}, []string{"spec.service.ports " + tooMany}},
+		{"a Workload that begins with a digit", nil, func(w *v1alpha.Workload) {
+			w.Name = "1web"
+			served(v1alpha.ServicePort{Port: 80})(w)
+		}, []string{"metadata.name " + invalid}},
+		{"a name that is generated", nil, func(w *v1alpha.Workload) {
+			w.Name, w.GenerateName = "", "1web-"
+			served(v1alpha.ServicePort{Port: 80})(w)
+		}, []string{"metadata.generateName " + invalid}},
+	})
+}
+
+// TestServiceOfAnUpdate: a Workload whose name is no Service's keeps working, and gets no service.
+func TestServiceOfAnUpdate(t *testing.T) {
+	before := sandbox()
+	before.Name = "1web"
+	after := before.DeepCopy()
+	after.Spec.MinReadySeconds = new(int32(3))
+	wantProblems(t, Workload(after, before))
+	served(v1alpha.ServicePort{Port: 80})(after)
+	wantProblems(t, Workload(after, before), "metadata.name "+invalid)
+	if got := Workload(after, before)[0].Error(); !strings.Contains(got, "remove spec.service") {
+		t.Errorf("the error has no remedy: %s", got)
+	}
+}
+
+func TestServiceWarnings(t *testing.T) {
+	number := func(n int32) *intstr.IntOrString { return new(intstr.FromInt32(n)) }
+	named := new(intstr.FromString("http"))
+	policy := func(rules ...networkingv1.NetworkPolicyIngressRule) *v1alpha.InterfaceNetworkPolicy {
+		return &v1alpha.InterfaceNetworkPolicy{Ingress: rules}
+	}
+	from := func(peer networkingv1.NetworkPolicyPeer) networkingv1.NetworkPolicyIngressRule {
+		return networkingv1.NetworkPolicyIngressRule{From: []networkingv1.NetworkPolicyPeer{peer}}
+	}
+	to := func(port networkingv1.NetworkPolicyPort) networkingv1.NetworkPolicyIngressRule {
+		return networkingv1.NetworkPolicyIngressRule{Ports: []networkingv1.NetworkPolicyPort{port}}
+	}
+	own := from(networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{}})
+	block := from(networkingv1.NetworkPolicyPeer{IPBlock: &networkingv1.IPBlock{CIDR: "192.0.2.0/24"}})
+	const undeclared, refused = "spec.service.ports[0].targetPort: no container has port", "spec.service.ports[0]: networkPolicy"
+	for name, test := range map[string]struct {
+		policy *v1alpha.InterfaceNetworkPolicy
+		target *intstr.IntOrString
+		want   []string
+	}{
+		"no policy":            {nil, number(80), nil},
+		"a port of no name":    {nil, number(81), []string{undeclared}},
+		"no rules":             {policy(), number(80), []string{refused}},
+		"a block of addresses": {policy(block), named, []string{refused}},
+		"the network":          {policy(block, own), named, nil},
+		"everything by name":   {policy(to(networkingv1.NetworkPolicyPort{Port: named})), number(80), nil},
+		"another port":         {policy(to(networkingv1.NetworkPolicyPort{Port: number(90)})), number(80), []string{refused}},
+		"a range":              {policy(to(networkingv1.NetworkPolicyPort{Port: number(1), EndPort: new(int32(80))})), number(80), nil},
+		"another protocol": {
+			policy(to(networkingv1.NetworkPolicyPort{Protocol: new(corev1.ProtocolUDP)})), number(80), []string{refused},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := sandbox()
+			w.Spec.Template.Spec.NetworkInterfaces[0].NetworkPolicy = test.policy
+			served(v1alpha.ServicePort{Port: 8080, TargetPort: test.target})(w)
+			got := serviceWarnings(&w.Spec)
+			if !slices.EqualFunc(got, test.want, strings.HasPrefix) {
+				t.Errorf("warnings %q, want %q", got, test.want)
+			}
+		})
+	}
+}
