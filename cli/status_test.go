@@ -167,6 +167,6 @@ func TestStatusOfCellsThatKarmadaEmpties(t *testing.T) {
 		"-> remove it, or use NoSchedule",
 		"warning: 1 deployment leaves cell "+cell+" since 3m", "changes have no effect there until Karmada has ended the eviction",
 		unnamed+": CityInvalid: ", "-> Give the Cluster a label")
-	f.want(f.karmadactl("status", "--system-namespace", f.Namespace.Name, "-o", "jsonpath={.evictions[0]}"), 0,
+	f.want(f.karmadactl("status", "--system-namespace", f.Namespace.Name, "-o", "jsonpath={.evictions[0]}"), exitNotReady,
 		`"noExecute":["maintenance=disk"]`, `"leaving":1`)
 }

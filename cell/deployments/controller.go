@@ -53,7 +53,7 @@ type Reconciler struct {
 	created created
 	// stopped are the Pods that were stopped for another template, by their UIDs.
 	stopped created
-	// answers are what the cell says about the templates of Instances that are to be replaced.
+	// answers has the cell's answers about the templates that Instances must get.
 	answers answers
 }
 

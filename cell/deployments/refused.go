@@ -25,7 +25,7 @@ import (
 // trialFor is how long an answer of the cell about a template counts: a rollout asks once, and not for each Instance.
 const trialFor = time.Minute
 
-// answer is what the cell says about the Pods of a template.
+// answer is the answer of the cell about the Pods of a template.
 type answer struct {
 	// refusal is nil if the cell accepts them.
 	refusal *runtime.Refusal

@@ -11,7 +11,7 @@ import (
 	componentresource "k8s.io/component-helpers/resource"
 )
 
-// exceeded is what an API server tells about a ResourceQuota that refuses a Pod, of the resources that it lacks.
+// exceeded has the numbers by which an API server explains that a ResourceQuota refuses a Pod.
 type exceeded struct{ requested, used, limited corev1.ResourceList }
 
 // parseExceeded reads "exceeded quota: NAME, requested: pods=1, used: pods=2, limited: pods=2".
