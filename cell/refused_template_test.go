@@ -187,33 +187,46 @@ func TestRefusedTemplate(t *testing.T) {
 					t.Errorf("it asks again after %s", result.RequeueAfter)
 				}
 			}
-			if got := f.replaced(); len(got) > 0 || f.image("web-1") != "example.com/app" || asked.Load() != 1 {
-				t.Fatalf("%v are replaced after %d dry runs", got, asked.Load())
-			}
-			for _, name := range []string{"web-0", "web-1"} {
-				if pod := f.storedPod(name); pod == nil || !pod.DeletionTimestamp.IsZero() {
-					t.Errorf("Pod %s is stopped", name)
-				}
-			}
+			f.wantKept(asked)
 			got := f.templateAccepted()
 			if got == nil || got.Status != metav1.ConditionFalse || got.Reason != test.reason ||
 				!strings.Contains(got.Message, "Instance web-1") || !strings.Contains(got.Message, test.message) {
 				t.Fatalf("the condition is %+v", got)
 			}
-
 			f.releases()
-			f.clock.SetTime(now.Add(time.Minute))
-			if result := f.reconcile(r, "web"); result.RequeueAfter != time.Second {
-				t.Errorf("it replaces Instances after %s", result.RequeueAfter)
-			}
-			f.reconcile(r, "web")
-			if got := f.replaced(); !slices.Equal(got, []string{"web-1"}) || asked.Load() != 2 {
-				t.Errorf("%v are replaced after %d dry runs", got, asked.Load())
-			}
-			if got := f.templateAccepted(); got != nil {
-				t.Errorf("the condition is %+v", got)
-			}
+			f.wantContinued(r, asked)
 		})
+	}
+}
+
+// wantKept wants both Instances to run on after one dry run.
+func (f *fixture) wantKept(asked *atomic.Int32) {
+	t := f.t
+	t.Helper()
+	if got := f.replaced(); len(got) > 0 || f.image("web-1") != "example.com/app" || asked.Load() != 1 {
+		t.Fatalf("%v are replaced after %d dry runs", got, asked.Load())
+	}
+	for _, name := range []string{"web-0", "web-1"} {
+		if pod := f.storedPod(name); pod == nil || !pod.DeletionTimestamp.IsZero() {
+			t.Errorf("Pod %s is stopped", name)
+		}
+	}
+}
+
+// wantContinued wants a minute later, after another dry run, an Instance to be replaced.
+func (f *fixture) wantContinued(r *deployments.Reconciler, asked *atomic.Int32) {
+	t := f.t
+	t.Helper()
+	f.clock.SetTime(now.Add(time.Minute))
+	if result := f.reconcile(r, "web"); result.RequeueAfter != time.Second {
+		t.Errorf("it replaces Instances after %s", result.RequeueAfter)
+	}
+	f.reconcile(r, "web")
+	if got := f.replaced(); !slices.Equal(got, []string{"web-1"}) || asked.Load() != 2 {
+		t.Errorf("%v are replaced after %d dry runs", got, asked.Load())
+	}
+	if got := f.templateAccepted(); got != nil {
+		t.Errorf("the condition is %+v", got)
 	}
 }
 

@@ -156,7 +156,9 @@ func TestStatusOfCellsThatKarmadaEmpties(t *testing.T) {
 			Namespace: f.HubNamespace, Name: names.GenerateBindingName(v1alpha.KindWorkloadDeployment, d.Name),
 		},
 		Spec: workv1alpha2.ResourceBindingSpec{
-			GracefulEvictionTasks: []workv1alpha2.GracefulEvictionTask{{FromCluster: cell, Producer: "TaintManager", Reason: "TaintUntolerated", CreationTimestamp: &began}},
+			GracefulEvictionTasks: []workv1alpha2.GracefulEvictionTask{{
+				FromCluster: cell, Producer: "TaintManager", Reason: "TaintUntolerated", CreationTimestamp: &began,
+			}},
 			Resource: workv1alpha2.ObjectReference{
 				APIVersion: v1alpha.GroupVersion.String(), Kind: v1alpha.KindWorkloadDeployment, Namespace: f.HubNamespace, Name: onHub.Name,
 			},

@@ -215,7 +215,8 @@ func nextToRoll(t *target, s *slots) *v1alpha.Instance {
 func outdated(t *target, instance *v1alpha.Instance) bool {
 	index, _ := naming.InstanceIndex(t.name, instance.Name)
 	workload := instance.Labels[v1alpha.LabelWorkloadUID]
-	return instance.TemplateHash() != t.hashAt(index) && (!t.keptAt(instance) || !owned.Ready(instance)) || workload != "" && workload != t.workload
+	another := instance.TemplateHash() != t.hashAt(index) && (!t.keptAt(instance) || !owned.Ready(instance))
+	return another || workload != "" && workload != t.workload
 }
 
 // keptAt reports whether an Instance is below the partition of a rollout.

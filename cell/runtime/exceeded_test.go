@@ -24,9 +24,12 @@ func TestExceededQuota(t *testing.T) {
 		without        bool
 		invalid, noPod bool
 	}{
-		"its number":               {message: begin + "requested: pods=1, used: pods=3, limited: pods=3", without: true},
-		"its number, counted":      {message: begin + "requested: count/pods=1, used: count/pods=3, limited: count/pods=3", without: true},
-		"its requests":             {message: begin + "requested: cpu=500m,requests.memory=1Gi, used: cpu=1,requests.memory=2Gi, limited: cpu=1,requests.memory=2Gi", without: true},
+		"its number":          {message: begin + "requested: pods=1, used: pods=3, limited: pods=3", without: true},
+		"its number, counted": {message: begin + "requested: count/pods=1, used: count/pods=3, limited: count/pods=3", without: true},
+		"its requests": {
+			message: begin + "requested: cpu=500m,requests.memory=1Gi, used: cpu=1,requests.memory=2Gi, limited: cpu=1,requests.memory=2Gi",
+			without: true,
+		},
 		"its limits":               {message: begin + "requested: limits.cpu=2, used: limits.cpu=2, limited: limits.cpu=2", without: true},
 		"more than its share":      {message: begin + "requested: limits.cpu=3, used: limits.cpu=2, limited: limits.cpu=2"},
 		"one of two resources":     {message: begin + "requested: limits.cpu=2,pods=1, used: limits.cpu=3,pods=1, limited: limits.cpu=2,pods=1"},
