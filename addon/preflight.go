@@ -198,7 +198,9 @@ func (s *session) checkKarmadaVersion(ctx context.Context, f *findings) {
 		}
 		container := deployment.Spec.Template.Spec.Containers[0]
 		checkVersion(f, container.Image)
-		checkRate(f, append(container.Command, container.Args...))
+		args := slices.Concat(container.Command, container.Args)
+		checkRate(f, args)
+		checkEvictions(f, args)
 		return
 	}
 	f.warn("namespace %s of the host has no Deployment karmada-controller-manager, so Karmada's version and API rate are "+

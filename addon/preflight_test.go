@@ -111,3 +111,31 @@ func TestRollout(t *testing.T) {
 		}
 	}
 }
+
+// TestEvictionsByTaint: Karmada's evictions count no budget.
+func TestEvictionsByTaint(t *testing.T) {
+	const gate, on = "--feature-gates=Foo=true,Failover=true", "--enable-no-execute-taint-eviction"
+	for name, test := range map[string]struct {
+		args []string
+		want string
+	}{
+		"off":                  {},
+		"without the gate":     {args: []string{on}},
+		"the gate alone":       {args: []string{gate}},
+		"off by a value":       {args: []string{gate, on + "=false"}},
+		"on":                   {args: []string{gate, on}, want: "after 10m (--graceful-eviction-timeout)"},
+		"on by a value":        {args: []string{on + "=true", gate}, want: "docs/reference/failover.md#noexecute-taints"},
+		"with another timeout": {args: []string{gate, on, "--graceful-eviction-timeout=2h"}, want: "after 2h (--graceful-eviction-timeout)"},
+		"without any delay": {
+			args: []string{gate, on, "--no-execute-taint-eviction-purge-mode=Directly"},
+			want: "at once (--no-execute-taint-eviction-purge-mode=Directly)",
+		},
+	} {
+		f := &findings{}
+		checkEvictions(f, test.args)
+		text := strings.Join(f.warnings, "")
+		if (text == "") != (test.want == "") || !strings.Contains(text, test.want) {
+			t.Errorf("%s: %q, want %q", name, text, test.want)
+		}
+	}
+}

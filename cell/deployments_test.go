@@ -27,6 +27,7 @@ func (f *fixture) deployments() *deployments.Reconciler {
 	return &deployments.Reconciler{
 		Client: f.cached, APIReader: f.direct, Strays: f.strays(), Recorder: f.recorder, Clock: f.clock,
 		External: (&runtime.Settings{ExternalClasses: []string{class}}).External,
+		Trial:    &runtime.Trial{Client: f.cached, APIReader: f.direct},
 	}
 }
 

@@ -122,6 +122,7 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		&deployments.Reconciler{
 			Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Strays: keeper, Evictor: evictor, Recorder: recorder, Clock: o.Clock,
 			External: o.Runtime.External,
+			Trial:    &runtime.Trial{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Settings: o.Runtime},
 		},
 		&disruption.Reconciler{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Clock: o.Clock},
 		&autoscaler.Reconciler{Client: mgr.GetClient()},

@@ -169,6 +169,12 @@ func (c *command) printStatus(f *view.Federation, refused []string) error {
 	if len(f.BroadBindings) > 0 {
 		lines = append(lines, "", "warning: "+reasons.Clean(reasons.AboutBroadBindings(f.BroadBindings)))
 	}
+	for i := range f.Evictions {
+		lines = append(lines, "")
+		for _, warning := range f.Evictions[i].Warnings(now) {
+			lines = append(lines, reasons.Clean(warning))
+		}
+	}
 	if _, err := fmt.Fprintln(c.Streams.Out, strings.Join(lines, "\n")); err != nil {
 		return err
 	}

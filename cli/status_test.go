@@ -12,6 +12,7 @@ import (
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	"github.com/karmada-io/karmada/pkg/util/names"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -124,4 +125,50 @@ func TestStatus(t *testing.T) {
 	f.want(f.call(call{config: f.user(), operator: true}, "status"), 1, "forbidden")
 	some := f.user(may(read, "workloaddeployments"))
 	f.want(f.call(call{config: some, operator: true}, "status"), 1, "forbidden") // its rights are in one namespace
+}
+
+// TestStatusOfCellsThatKarmadaEmpties: a NoExecute taint, and deployments that leave a cell because of one, are named
+// with the action. A label that is no city is a fault.
+func TestStatusOfCellsThatKarmadaEmpties(t *testing.T) {
+	f := newFixture(t)
+	f.lease("a", now)
+	_, d := f.scene()
+	onHub := f.copied(d)
+	cell, unnamed := "cell-of-"+f.Namespace.Name, "unnamed-of-"+f.Namespace.Name
+	for name, city := range map[string]string{cell: "dfw", unnamed: ""} {
+		cluster := &clusterv1alpha1.Cluster{
+			ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{v1alpha.LabelTopologyCity: city}},
+			Spec: clusterv1alpha1.ClusterSpec{Taints: []corev1.Taint{
+				{Key: "maintenance", Value: "disk", Effect: corev1.TaintEffectNoExecute}, {Key: "cordoned", Effect: corev1.TaintEffectNoSchedule},
+			}},
+		}
+		f.create(cluster)
+		cluster.Status.Conditions = []metav1.Condition{is(clusterv1alpha1.ClusterConditionReady, metav1.ConditionTrue, "ClusterReady", "")}
+		if city == "" {
+			cluster.Status.Conditions = append(cluster.Status.Conditions,
+				is(v1alpha.ConditionComputeCityConfirmed, metav1.ConditionFalse, v1alpha.ReasonCityInvalid, `label "" is no city`))
+		}
+		f.update(cluster)
+	}
+	began := metav1.NewTime(now.Add(-3 * time.Minute))
+	f.create(&workv1alpha2.ResourceBinding{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: f.HubNamespace, Name: names.GenerateBindingName(v1alpha.KindWorkloadDeployment, d.Name),
+		},
+		Spec: workv1alpha2.ResourceBindingSpec{
+			GracefulEvictionTasks: []workv1alpha2.GracefulEvictionTask{{
+				FromCluster: cell, Producer: "TaintManager", Reason: "TaintUntolerated", CreationTimestamp: &began,
+			}},
+			Resource: workv1alpha2.ObjectReference{
+				APIVersion: v1alpha.GroupVersion.String(), Kind: v1alpha.KindWorkloadDeployment, Namespace: f.HubNamespace, Name: onHub.Name,
+			},
+		},
+	})
+	f.want(f.karmadactl("status", "--system-namespace", f.Namespace.Name), exitNotReady,
+		"warning: cell "+cell+" has the NoExecute taint maintenance=disk", "Karmada removes its deployments without a disruption budget",
+		"-> remove it, or use NoSchedule",
+		"warning: 1 deployment leaves cell "+cell+" since 3m", "changes have no effect there until Karmada has ended the eviction",
+		unnamed+": CityInvalid: ", "-> Give the Cluster a label")
+	f.want(f.karmadactl("status", "--system-namespace", f.Namespace.Name, "-o", "jsonpath={.evictions[0]}"), exitNotReady,
+		`"noExecute":["maintenance=disk"]`, `"leaving":1`)
 }

@@ -37,6 +37,9 @@ const (
 	// ConditionSpecReceived, on a WorkloadDeployment, is False while a cell lacks fields of its spec. The condition is
 	// absent otherwise.
 	ConditionSpecReceived = "SpecReceived"
+	// ConditionTemplateAccepted, on a WorkloadDeployment, is False while a cell would refuse the Pods of its template, so
+	// that Instances keep running with the earlier one. The condition is absent otherwise.
+	ConditionTemplateAccepted = "TemplateAccepted"
 	// ConditionReportValid, on a WorkloadDeployment, is False while fields of a cell's report have a wrong type or range.
 	// The condition is absent otherwise.
 	ConditionReportValid = "ReportValid"
@@ -158,6 +161,9 @@ const (
 	ReasonConfigurationError = "ConfigurationError"
 	// ReasonCellQuotaExceeded says that a ResourceQuota of the cell, which is not the project's quota, refuses the Pod.
 	ReasonCellQuotaExceeded = "CellQuotaExceeded"
+	// ReasonPodRefused says that the admission of the cell refuses the Pod: its Pod security, a LimitRange, a policy or a
+	// webhook, or a webhook that does not answer.
+	ReasonPodRefused = "PodRefused"
 	// ReasonAvailable says that the Instance is ready. It is a reason of Available on an Instance as well.
 	ReasonAvailable = "Available"
 )

@@ -174,6 +174,10 @@ const AnnotationIntended = "compute.datumapis.com/intended"
 // AnnotationIntendedQuota is the annotation that has, on the hub's copy, the hash of its quota.
 const AnnotationIntendedQuota = "compute.datumapis.com/intended-quota"
 
+// AnnotationRefused is the annotation that the agent of a cell writes on an Instance that keeps its template because the
+// cell refuses the Pod of the next one: the hash of that template, the reason and the message, separated by spaces.
+const AnnotationRefused = "compute.datumapis.com/refused"
+
 // MiloRecordName is the name of the ConfigMap on the hub that records the identity of Milo.
 const MiloRecordName = "karmada-compute-milo"
 

@@ -175,19 +175,22 @@ func (r *WorkloadRollout) PauseAfterOf(instances int) (after int, first bool) {
 
 // ForDeployments returns the part of its rollout that a Workload's deployments get; nil if that is empty. r may be nil.
 func (r *WorkloadRollout) ForDeployments() *WorkloadRollout {
-	if r == nil || r.MaxUnavailable == nil && r.ProgressDeadlineSeconds == nil {
+	if r == nil || r.MaxUnavailable == nil && r.ProgressDeadlineSeconds == nil && r.Batch == nil {
 		return nil
 	}
 	copied := r.DeepCopy()
-	return &WorkloadRollout{MaxUnavailable: copied.MaxUnavailable, ProgressDeadlineSeconds: copied.ProgressDeadlineSeconds}
+	return &WorkloadRollout{
+		MaxUnavailable: copied.MaxUnavailable, ProgressDeadlineSeconds: copied.ProgressDeadlineSeconds, Batch: copied.Batch,
+	}
 }
 
 // ForCells returns the part of a rollout that cells need; nil if they need none of it. r may be nil.
 func (r *WorkloadRollout) ForCells() *WorkloadRollout {
-	if r == nil || r.MaxUnavailable == nil {
+	if r == nil || r.MaxUnavailable == nil && r.Batch == nil {
 		return nil
 	}
-	return &WorkloadRollout{MaxUnavailable: new(*r.MaxUnavailable)}
+	copied := r.DeepCopy()
+	return &WorkloadRollout{MaxUnavailable: copied.MaxUnavailable, Batch: copied.Batch}
 }
 
 // AnnotationRolloutResumed is the annotation by which a consumer continues a rollout that has paused at pauseAfter: its

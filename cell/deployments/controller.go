@@ -43,6 +43,8 @@ type Reconciler struct {
 	Evictor *disruption.Evictor
 	// External reports whether another runtime runs the Instances of a template. They never change.
 	External func(*v1alpha.InstanceSpec) bool
+	// Trial asks the cell whether it accepts the next Pod of an Instance, before the Instance is stopped.
+	Trial *runtime.Trial
 	// Recorder records Events about Instances that the cell refuses.
 	Recorder record.EventRecorder
 	// Clock measures how long a created Instance is awaited in the cache.
@@ -51,6 +53,8 @@ type Reconciler struct {
 	created created
 	// stopped are the Pods that were stopped for another template, by their UIDs.
 	stopped created
+	// answers has the cell's answers about the templates that Instances must get.
+	answers answers
 }
 
 // Register adds the controller to a manager.

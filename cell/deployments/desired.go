@@ -47,7 +47,11 @@ func newTarget(deployment *v1alpha.WorkloadDeployment, of *versions, now time.Ti
 		suspended: deployment.Spec.Suspended,
 
 		maxUnavailable: deployment.Spec.Rollout.Unavailable(len(indices)),
-		lapse:          func(instance *v1alpha.Instance) time.Duration { return lapse(instance, now) },
+		batch:          deployment.Spec.Rollout.BatchOf(len(indices)),
+		overridden: func(instance *v1alpha.Instance) bool {
+			return of.sent != "" && templates.Sent(instance.TemplateHash()) == of.sent
+		},
+		lapse: func(instance *v1alpha.Instance) time.Duration { return lapse(instance, now) },
 		startable: func(name string) bool {
 			index, _ := naming.InstanceIndex(deployment.Name, name)
 			return len(of.missingAt(deployment, index)) == 0 && templates.QuotaGrants(deployment, index, size)

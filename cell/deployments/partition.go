@@ -13,9 +13,9 @@ import (
 )
 
 // versions are the hashes of the templates of a deployment, and the data that they need and that is not in the cell.
-// Instances below the partition have the earlier one.
+// Instances below the partition have the earlier one. The template that the hub has sent has the hash sent.
 type versions struct {
-	hash, earlier               string
+	hash, earlier, sent         string
 	missing, missingWithEarlier []templates.DataObject
 }
 
@@ -44,7 +44,7 @@ func (s *scope) nameTemplates(context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.versions.hash, s.versions.earlier = of.Hash, of.Earlier
+	s.versions.hash, s.versions.earlier, s.versions.sent = of.Hash, of.Earlier, of.Sent
 	return nil
 }
 

@@ -31,6 +31,11 @@ type target struct {
 	parallel bool
 	// maxUnavailable is how many Instances may be unavailable while parallel ones are replaced.
 	maxUnavailable int
+	// overridden reports whether an Instance that must be replaced has the template that the hub has sent, and another
+	// one only by an override policy.
+	overridden func(instance *v1alpha.Instance) bool
+	// batch is how many Instances a changed override replaces at once after the first one; 0: maxUnavailable is the limit.
+	batch int
 	// suspended reports that the project is suspended: no Instance is created or replaced.
 	suspended bool
 	// lapse is how much longer an Instance that has just ceased to be Ready may become Ready again by itself; 0: it is
@@ -141,7 +146,7 @@ func parallelPlan(t *target, s *slots) plan {
 			left--
 		}
 	}
-	for _, instance := range slices.Backward(available) {
+	for _, instance := range slices.Backward(inBatch(t, s, available)) {
 		if left--; left >= 0 {
 			p.remove = append(p.remove, instance)
 		}
@@ -210,7 +215,14 @@ func nextToRoll(t *target, s *slots) *v1alpha.Instance {
 func outdated(t *target, instance *v1alpha.Instance) bool {
 	index, _ := naming.InstanceIndex(t.name, instance.Name)
 	workload := instance.Labels[v1alpha.LabelWorkloadUID]
-	return instance.TemplateHash() != t.hashAt(index) && (!t.kept(index) || !owned.Ready(instance)) || workload != "" && workload != t.workload
+	another := instance.TemplateHash() != t.hashAt(index) && (!t.keptAt(instance) || !owned.Ready(instance))
+	return another || workload != "" && workload != t.workload
+}
+
+// keptAt reports whether an Instance is below the partition of a rollout.
+func (t *target) keptAt(instance *v1alpha.Instance) bool {
+	index, _ := naming.InstanceIndex(t.name, instance.Name)
+	return t.kept(index)
 }
 
 func deleting(instance *v1alpha.Instance) bool { return !instance.DeletionTimestamp.IsZero() }

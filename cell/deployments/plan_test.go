@@ -62,7 +62,10 @@ type planCase struct {
 	// unavailable is how many may be; 0: the default.
 	unavailable int
 	// partition is the lowest index that gets template B; the others get A.
-	partition  int
+	partition int
+	// overridden reports that template B is template A with an override, and batch how many it may replace at once.
+	overridden bool
+	batch      int
 	wantCreate []int
 	wantRemove []string
 }
@@ -94,6 +97,7 @@ func checkPlans(t *testing.T, parallel bool, tests map[string]planCase) {
 				name: "web", indices: test.wanted(), hashAt: test.hashAt,
 				kept: func(index int) bool { return index < test.partition }, workload: "now", parallel: parallel, suspended: test.suspended,
 				maxUnavailable: unavailable,
+				overridden:     func(*v1alpha.Instance) bool { return test.overridden }, batch: test.batch,
 				lapse: func(instance *v1alpha.Instance) time.Duration {
 					if slices.Contains(test.lapsed, instance.Name) {
 						return time.Second
@@ -241,6 +245,34 @@ func TestParallelPlan(t *testing.T) {
 			replicas: 2, instances: "web-0:A+ web-1:A-", held: []string{"web-0", "web-1"}, wantRemove: []string{"web-1"},
 		},
 		"what is deleted is left to end": {replicas: 2, instances: "web-0:A+x web-1:B+ web-2:B+x"},
+
+		"an override begins with one": {
+			replicas: 4, unavailable: 2, overridden: true, instances: "web-0:A+ web-1:A+ web-2:A+ web-3:A+", wantRemove: []string{"web-3"},
+		},
+		"an override waits for the first": {
+			replicas: 4, unavailable: 2, overridden: true, instances: "web-0:A+ web-1:A+ web-2:A+ web-3:B-",
+		},
+		"an override goes on within its limit": {
+			replicas: 4, unavailable: 2, overridden: true, instances: "web-0:A+ web-1:A+ web-2:A+ web-3:B+", wantRemove: []string{"web-1", "web-2"},
+		},
+		"an override goes on in batches": {
+			replicas: 5, unavailable: 3, overridden: true, batch: 2, instances: "web-0:A+ web-1:A+ web-2:A+ web-3:A+ web-4:B+",
+			wantRemove: []string{"web-2", "web-3"},
+		},
+		"an override waits for its batch": {
+			replicas: 5, unavailable: 3, overridden: true, batch: 2, instances: "web-0:A+ web-1:A+ web-2:B- web-3:B+ web-4:B+",
+		},
+		"an override does not wait for one that quota holds": {
+			replicas: 4, unavailable: 2, overridden: true, instances: "web-0:A+ web-1:A+ web-2:A+ web-3:B-", held: []string{"web-3"},
+			wantRemove: []string{"web-2"},
+		},
+		"an override replaces what is broken at once": {
+			replicas: 4, overridden: true, instances: "web-0:A+ web-1:A+ web-2:A- web-3:A-", wantRemove: []string{"web-2", "web-3"},
+		},
+		"an override is not known below the partition": {
+			replicas: 4, unavailable: 2, overridden: true, partition: 2, instances: "web-0:A+ web-1:A+ web-2:A+ web-3:A+",
+			wantRemove: []string{"web-3"},
+		},
 	})
 }
 

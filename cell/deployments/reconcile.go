@@ -62,6 +62,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err := r.Client.Get(ctx, request.NamespacedName, s.deployment); err != nil {
 		r.created.forget(request.NamespacedName)
 		r.stopped.forget(request.NamespacedName)
+		r.answers.forget(request.NamespacedName)
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if !s.deployment.DeletionTimestamp.IsZero() {

@@ -35,7 +35,7 @@ func (s *scope) removable(ctx context.Context) ([]*v1alpha.Instance, error) {
 		}
 		removable = append(removable, instance)
 	}
-	return removable, nil
+	return s.accepted(ctx, removable)
 }
 
 // wanted reports whether the index of an Instance is one that the deployment wants.

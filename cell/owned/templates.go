@@ -4,6 +4,8 @@
 package owned
 
 import (
+	"maps"
+
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
@@ -45,7 +47,8 @@ func TemplatesOf(deployment *v1alpha.WorkloadDeployment, instances []v1alpha.Ins
 	}
 	if kept := t.keptBelow(deployment, instances); kept != nil {
 		partition.Template = v1alpha.InstanceTemplateSpec{ObjectMeta: partition.Template.ObjectMeta, Spec: *kept.Spec.DeepCopy()}
-		partition.Template.Labels, partition.Template.Annotations = kept.Labels, kept.Annotations
+		partition.Template.Labels, partition.Template.Annotations = kept.Labels, maps.Clone(kept.Annotations)
+		delete(partition.Template.Annotations, v1alpha.AnnotationRefused)
 		partition.Template.Spec.Location, partition.Template.Spec.Controller = nil, nil
 		t.Earlier, t.earlier = kept.TemplateHash(), templates.Version{Hash: templates.Content(kept.TemplateHash())}
 		return t, nil
@@ -80,6 +83,14 @@ func (t *Templates) keptBelow(deployment *v1alpha.WorkloadDeployment, instances 
 		}
 	}
 	return kept
+}
+
+// HashAt is the hash of new Instances at an index.
+func (t *Templates) HashAt(deployment *v1alpha.WorkloadDeployment, index int) string {
+	if p := deployment.Spec.Partition; p != nil && index < int(p.Index) {
+		return t.Earlier
+	}
+	return t.Hash
 }
 
 // Reported returns, for the hash of an Instance, the hash of its template as the hub has sent it.

@@ -34,6 +34,7 @@ var severity = map[string]int{
 	v1alpha.ReasonRuntimeClassNotServed:  5,
 	v1alpha.ReasonConfigurationError:     5,
 	v1alpha.ReasonCellQuotaExceeded:      5,
+	v1alpha.ReasonPodRefused:             5,
 	v1alpha.ReasonFieldsMissing:          6,
 	v1alpha.ReasonFieldsOverridden:       6,
 }
@@ -71,6 +72,8 @@ type summary struct {
 	templates *owned.Templates
 	// refused are the fields of the deployment that are not as the hub has sent them.
 	refused templates.Refusal
+	// unaccepted is condition TemplateAccepted; nil if the cell refuses no template that an Instance is to get.
+	unaccepted *metav1.Condition
 	// worst is the reason why the Instance that most needs a user is not Ready; "" if all are Ready.
 	worst string
 }
@@ -95,15 +98,29 @@ func newSummary(deployment *v1alpha.WorkloadDeployment, of *owned.Templates, ins
 		if rank, message := trouble(instance); rank > highest && message != "" {
 			highest, s.worst = rank, message
 		}
+		s.findRefusal(instance, of.HashAt(deployment, one.index))
 	}
 	s.facts = facts(of, s.ordered)
 	if s.refused.Any() {
 		s.worst = s.refused.Message()
 	}
+	if s.worst == "" && s.unaccepted != nil {
+		s.worst = s.unaccepted.Reason + ": " + s.unaccepted.Message
+	}
 	if s.worst == "" && s.counts.Replicas < s.counts.DesiredReplicas {
 		s.worst = reasons.Count(s.counts.DesiredReplicas-s.counts.Replicas, "Instance is", "Instances are") + " not created yet"
 	}
 	return s
+}
+
+// findRefusal finds the note on an Instance that the cell refuses the template with this hash.
+func (s *summary) findRefusal(instance *v1alpha.Instance, hash string) {
+	if reason, message := owned.Refused(instance, hash); reason != "" && s.unaccepted == nil {
+		s.unaccepted = &metav1.Condition{
+			Type: v1alpha.ConditionTemplateAccepted, Status: metav1.ConditionFalse, Reason: reason,
+			Message: fmt.Sprintf("Instance %s keeps its template: %s", instance.Name, message),
+		}
+	}
 }
 
 // isCurrent reports whether an Instance has the template that it should have now. hash is the hash of the deployment's

@@ -24,6 +24,9 @@ func (s *summary) conditions() []metav1.Condition {
 			Type: v1alpha.ConditionSpecReceived, Status: metav1.ConditionFalse, Reason: s.refused.Reason(), Message: s.refused.Message(),
 		})
 	}
+	if s.unaccepted != nil && !s.suspended {
+		result = append(result, *s.unaccepted)
+	}
 	return result
 }
 

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -181,26 +180,16 @@ func (s *scope) createPod(ctx context.Context) error {
 		return s.findHolder(ctx)
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
 		// The Instance is deleted with its namespace.
-	case apierrors.IsInvalid(err), apierrors.IsForbidden(err):
-		s.blocked = refusal(err)
+	default:
+		if s.blocked = refusal(err); s.blocked == nil {
+			return fmt.Errorf("create Pod %s: %w", client.ObjectKeyFromObject(pod), err)
+		}
 		// Only another template corrects an invalid Pod, and it arrives as another Instance.
-		if apierrors.IsForbidden(err) {
+		if s.blocked.reason != v1alpha.ReasonConfigurationError {
 			s.RequeueAfter.AtMost(forbiddenRequeue)
 		}
-	default:
-		return fmt.Errorf("create Pod %s: %w", client.ObjectKeyFromObject(pod), err)
 	}
 	return nil
-}
-
-// refusal is the finding of a Pod that the API server refuses. A ResourceQuota is the cell's, and no template corrects
-// that it is exceeded.
-func refusal(err error) *finding {
-	reason := v1alpha.ReasonConfigurationError
-	if apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota: ") {
-		reason = v1alpha.ReasonCellQuotaExceeded
-	}
-	return &finding{reason, "the cell refuses the Pod: " + err.Error()}
 }
 
 // confirmTemplate asks the API server whether an Instance that had a Pod of its template still has that template: the
@@ -229,10 +218,15 @@ func (s *scope) preparePod(ctx context.Context) (*corev1.Pod, error) {
 	if err := isolation.EnsureNamespacePolicy(ctx, s.Client, s.deployment); err != nil {
 		return nil, err
 	}
-	pod := desiredPod(sized(s.instance, s.deployment), &s.Settings)
-	resolveFields(&pod.Spec, s.instance, s.deployment)
-	maps.Copy(pod.Labels, isolation.PodLabels(s.deployment, s.instance))
-	return pod, nil
+	return newPod(s.deployment, s.instance, &s.Settings), nil
+}
+
+// newPod is the Pod of an Instance as it is created.
+func newPod(deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Instance, settings *Settings) *corev1.Pod {
+	pod := desiredPod(sized(instance, deployment), settings)
+	resolveFields(&pod.Spec, instance, deployment)
+	maps.Copy(pod.Labels, isolation.PodLabels(deployment, instance))
+	return pod
 }
 
 // sized returns an Instance with the size of its type. An Instance that was created before sizes were recorded gets its
@@ -372,8 +366,8 @@ func (s *scope) patience() time.Duration {
 // recorded are the reasons of Ready that are recorded as Events. Reasons that a crash loop changes every few seconds
 // are not.
 var recorded = []string{
-	v1alpha.ReasonConfigurationError, v1alpha.ReasonCellQuotaExceeded, v1alpha.ReasonRuntimeClassNotServed, v1alpha.ReasonImageUnavailable,
-	v1alpha.ReasonEvicted, v1alpha.ReasonNodeLost,
+	v1alpha.ReasonConfigurationError, v1alpha.ReasonCellQuotaExceeded, v1alpha.ReasonPodRefused, v1alpha.ReasonRuntimeClassNotServed,
+	v1alpha.ReasonImageUnavailable, v1alpha.ReasonEvicted, v1alpha.ReasonNodeLost,
 }
 
 // recordTrouble records an Event when the reason of Ready becomes one that a user must act on.

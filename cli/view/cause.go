@@ -23,7 +23,7 @@ var (
 		v1alpha.ConditionDisruptionBudget, v1alpha.ConditionServiceProgrammed,
 	}
 	deployConditions = []string{
-		v1alpha.ConditionReplicasReady, v1alpha.ConditionSuspended, v1alpha.ConditionSpecReceived,
+		v1alpha.ConditionReplicasReady, v1alpha.ConditionSuspended, v1alpha.ConditionSpecReceived, v1alpha.ConditionTemplateAccepted,
 		v1alpha.ConditionStatusCurrent, v1alpha.ConditionReferencedDataReady,
 		v1alpha.ConditionAvailable, v1alpha.ConditionScalingActive, v1alpha.ConditionServiceProgrammed, v1alpha.ConditionProgressing,
 	}

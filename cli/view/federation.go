@@ -32,6 +32,8 @@ type Federation struct {
 	Repaired []Repaired `json:"repaired,omitempty"`
 	// BroadBindings are the RoleBindings in projects that give rights to Karmada's kinds: namespace/name (role).
 	BroadBindings []string `json:"broadBindings,omitempty"`
+	// Evictions are the cells that Karmada empties, or would empty, because of taints.
+	Evictions []Eviction `json:"evictions,omitempty"`
 }
 
 // Replica is a replica that serves the hub.
@@ -97,6 +99,7 @@ type HubObjects struct {
 func Summarize(o *HubObjects, now time.Time) *Federation {
 	return &Federation{
 		Replicas: replicas(o, now), Cells: cells(o, now), Cities: citiesOf(o), Repaired: repaired(o), BroadBindings: o.BroadBindings,
+		Evictions: evictions(o),
 	}
 }
 
@@ -180,10 +183,12 @@ func cells(o *HubObjects, now time.Time) []Cell {
 	result := make([]Cell, 0, len(o.Clusters))
 	for i := range o.Clusters {
 		cluster := &o.Clusters[i]
-		cell := Cell{Name: cluster.Name, City: strings.ToUpper(cluster.Labels[v1alpha.LabelTopologyCity])}
-		if cell.City == "" {
+		city, labelled := cluster.Labels[v1alpha.LabelTopologyCity]
+		if !labelled {
 			continue
 		}
+		// A label without a value is a fault of the Cluster.
+		cell := Cell{Name: cluster.Name, City: strings.ToUpper(city)}
 		cell.Ready = meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1alpha1.ClusterConditionReady)
 		if agent := meta.FindStatusCondition(cluster.Status.Conditions, v1alpha.ConditionComputeAgentReady); agent != nil {
 			cell.Agent = agent.Reason

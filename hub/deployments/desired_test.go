@@ -79,9 +79,11 @@ func TestBuildDeployment(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 	workload.Spec.MinReadySeconds = new(int32(5))
-	workload.Spec.Rollout = &v1alpha.WorkloadRollout{MaxUnavailable: new(intstr.FromString("50%"))}
+	workload.Spec.Rollout = &v1alpha.WorkloadRollout{
+		MaxUnavailable: new(intstr.FromString("50%")), Batch: new(intstr.FromInt32(2)), Paused: true,
+	}
 	got := buildDeployment(workload, placement, "DFW").Spec
-	if *got.MinReadySeconds != 5 || got.Rollout.MaxUnavailable.StrVal != "50%" {
+	if *got.MinReadySeconds != 5 || got.Rollout.MaxUnavailable.StrVal != "50%" || got.Rollout.Batch.IntVal != 2 || got.Rollout.Paused {
 		t.Errorf("got %+v", got)
 	}
 	if *got.MinReadySeconds = 6; *workload.Spec.MinReadySeconds != 5 {

@@ -133,13 +133,17 @@ func TestMaxSurge(t *testing.T) {
 // TestSurgeWithoutCapacity: after some time the Instances are replaced without additional ones.
 func TestSurgeWithoutCapacity(t *testing.T) {
 	t.Parallel()
-	for _, lacking := range []string{"the cell", "quota", "a node"} {
+	for _, lacking := range []string{"the cell", "quota", "a node", "the quota of the cell"} {
 		t.Run(lacking, func(t *testing.T) {
 			t.Parallel()
 			f, c := single(t, nil)
 			f.requeues, c.full = true, lacking
+			reason := v1alpha.ReasonUnschedulable
+			if lacking == "the quota of the cell" {
+				reason = v1alpha.ReasonCellQuotaExceeded
+			}
 			for _, name := range []string{"web-main-dfw-1", "web-main-ord-1"} {
-				f.unschedulable(t, name)
+				f.notStarted(t, name, reason)
 			}
 			f.image(t, "registry.example/app:2")
 			c.settle(t)
@@ -161,8 +165,8 @@ func TestSurgeWithoutCapacity(t *testing.T) {
 	}
 }
 
-// unschedulable shows an Instance for which there is no node.
-func (f *fixture) unschedulable(t *testing.T, name string) {
+// notStarted shows an Instance that has no node, or no Pod, for a reason.
+func (f *fixture) notStarted(t *testing.T, name, reason string) {
 	t.Helper()
 	instance := &v1alpha.Instance{
 		ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace.Name, Name: name}, Spec: planes.Template("registry.example/app:2").Spec,
@@ -170,7 +174,7 @@ func (f *fixture) unschedulable(t *testing.T, name string) {
 	planes.Create(t, f.Planes, instance)
 	planes.ChangeStatus(t, f.Planes, instance, func(i *v1alpha.Instance) {
 		i.Status.Conditions = []metav1.Condition{{
-			Type: v1alpha.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonUnschedulable,
+			Type: v1alpha.ConditionReady, Status: metav1.ConditionFalse, Reason: reason,
 			LastTransitionTime: metav1.NewTime(testBegin),
 		}}
 	})

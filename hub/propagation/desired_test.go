@@ -58,6 +58,10 @@ func TestTheCopyHasNoRollout(t *testing.T) {
 	if got := s.desiredCopy("hub-uid"); got.Spec.Rollout != nil || s.deployment.Spec.Rollout == nil {
 		t.Errorf("the copy has %+v, the original %+v", got.Spec.Rollout, s.deployment.Spec.Rollout)
 	}
+	s.deployment.Spec.Rollout.Batch = new(intstr.FromInt32(3))
+	if got := s.desiredCopy("hub-uid").Spec.Rollout; got == nil || got.Batch == nil || got.Batch.IntVal != 3 {
+		t.Errorf("the copy has %+v; the cell paces a changed override by the batch", got)
+	}
 	s.deployment.Spec.Rollout.MaxUnavailable, s.deployment.Spec.MinReadySeconds = new(intstr.FromInt32(2)), new(int32(5))
 	got := s.desiredCopy("hub-uid").Spec
 	if got.Rollout == nil || got.Rollout.MaxUnavailable.IntVal != 2 || got.Rollout.ProgressDeadlineSeconds != nil ||

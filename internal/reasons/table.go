@@ -17,6 +17,7 @@ var (
 	available  = []string{v1alpha.ConditionAvailable}
 	programmed = []string{v1alpha.ConditionProgrammed}
 	data       = []string{v1alpha.ConditionReferencedDataReady}
+	refusals   = []string{v1alpha.ConditionReady, v1alpha.ConditionProgrammed, v1alpha.ConditionTemplateAccepted}
 	quota      = []string{v1alpha.ConditionQuotaGranted}
 	progress   = []string{v1alpha.ConditionProgressing}
 	agent      = []string{v1alpha.ConditionComputeAgentReady}
@@ -112,14 +113,18 @@ var instanceRemedies = []Remedy{
 	{
 		v1alpha.ReasonCellQuotaExceeded, RankCause, atOnce,
 		operator("Raise the ResourceQuota that the message names in the namespace of the cell, or remove it."),
-		none,
-		[]string{v1alpha.ConditionReady, v1alpha.ConditionProgrammed},
+		none, refusals,
+	},
+	{
+		v1alpha.ReasonPodRefused, RankCause, atOnce,
+		operator("Let the policy, LimitRange or webhook of the cell that the message names accept the Pod, or restore a webhook that does not " +
+			"answer. Or the consumer changes the field of the template that the message names."),
+		none, refusals,
 	},
 	{
 		v1alpha.ReasonConfigurationError, RankCause, atOnce,
 		consumer("Correct the field of the template that the message names."),
-		none,
-		[]string{v1alpha.ConditionReady, v1alpha.ConditionProgrammed},
+		none, refusals,
 	},
 
 	{
@@ -164,8 +169,7 @@ var instanceRemedies = []Remedy{
 		v1alpha.ReasonRuntimeClassNotServed, RankCause, atOnce,
 		consumer("Choose a runtime.class that the cells of the city serve, or omit it: the message names the " +
 			"classes. Or the operator adds the class to a cell."),
-		none,
-		[]string{v1alpha.ConditionReady, v1alpha.ConditionProgrammed},
+		none, refusals,
 	},
 
 	{v1alpha.ReasonQuotaAvailable, RankWell, Forever, nobody(""), none, quota},

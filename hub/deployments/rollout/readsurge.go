@@ -4,6 +4,7 @@
 package rollout
 
 import (
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -62,7 +63,10 @@ func (r *Reading) isSurgeLate(o *Objects, city *City, existing *v1alpha.Workload
 	return rest <= 0, nil
 }
 
-// awaitsCapacity reports whether an Instance waits for quota or for a node.
+// full are the reasons of Ready on an Instance that its cell has no capacity for.
+var full = []string{v1alpha.ReasonUnschedulable, v1alpha.ReasonCellQuotaExceeded}
+
+// awaitsCapacity reports whether an Instance waits for quota, of the project or of the cell, or for a node.
 func (o *Objects) awaitsCapacity(city *City, of Instance) (bool, error) {
 	if of.Available || of.Held {
 		return of.Held, nil
@@ -72,5 +76,5 @@ func (o *Objects) awaitsCapacity(city *City, of Instance) (bool, error) {
 		return false, err
 	}
 	ready := meta.FindStatusCondition(instance.Status.Conditions, v1alpha.ConditionReady)
-	return ready != nil && ready.Reason == v1alpha.ReasonUnschedulable, nil
+	return ready != nil && slices.Contains(full, ready.Reason), nil
 }
