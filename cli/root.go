@@ -99,6 +99,7 @@ func newCommand(c *command) *cobra.Command {
 	if !c.Operator {
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl compute"}
 		c.Flags.AddFlags(root.PersistentFlags())
+		root.AddCommand(c.uiCommand())
 		return root
 	}
 	root.AddCommand(c.statusCommand())
