@@ -157,6 +157,12 @@ func (b *board) start(ctx context.Context, disconnect context.CancelFunc) (*conn
 	if err != nil {
 		return nil, err
 	}
+	// Started here, and not by the first page: a page must not wait for an API server.
+	if _, err := watch.Events(ctx, s.project, s.namespace); apierrors.IsForbidden(err) {
+		hidden[eventsOfProject] = err
+	} else if err != nil {
+		return nil, fmt.Errorf("watch events: %w", err)
+	}
 	return &connected{session: s, ctx: ctx, watch: watch, hidden: hidden, facts: factsOf(ctx, s, first)}, nil
 }
 

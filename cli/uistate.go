@@ -47,7 +47,7 @@ func (c *connected) state(name string) (*page.State, error) {
 	if err != nil {
 		return nil, err
 	}
-	result.Workload = c.workload(snapshot)
+	result.Workload = page.WorkloadOf(snapshot, c.facts.locations, c.facts.unread)
 	result.Workload.Events = events
 	result.Hidden = snapshot.HiddenKinds()
 	return result, nil
@@ -62,42 +62,16 @@ func (c *connected) snapshot(name string) (*view.Snapshot, error) {
 	return snapshot, err
 }
 
-// workload returns what `explain`, `rollout plan` and `tree` show of a Workload.
-func (c *connected) workload(s *view.Snapshot) *page.Workload {
-	ways := s.Ways()
-	result := &page.Workload{
-		Name: s.Name, Gone: s.Gone(), Tree: s.Tree().Compact(), Summary: summary(s, ways, shown{}), Verdicts: page.ShortVerdicts(view.Verdicts(ways)),
-	}
-	if result.Gone {
-		result.Summary, result.Verdicts = (&view.NotFoundError{Namespace: s.Namespace, Name: s.Name}).Error(), nil
-	}
-	if s.Workload == nil {
-		return result
-	}
-	plan, err := s.Rollout(c.facts.locations, c.facts.unread)
-	if err != nil {
-		result.NoRollout = err.Error()
-		return result
-	}
-	result.Rollout = plan
-	return result
-}
-
 // lastEvents returns the last events of a Workload, the newest first; none if the user may not read events.
 func (c *connected) lastEvents(s *view.Snapshot) ([]page.Event, error) {
 	if refused := c.hidden[eventsOfProject]; refused != nil {
 		s.Hidden[eventsOfProject] = refused
 		return nil, nil
 	}
-	// A watch of events ends with the connection, and not with the request that starts it.
 	reader := func(_ context.Context, plane *live.Plane, namespace string) (client.Reader, error) {
 		return c.watch.Events(c.ctx, plane, namespace)
 	}
 	events, err := c.events(c.ctx, newSubjects(s), reader)
-	if apierrors.IsForbidden(err) {
-		c.hidden[eventsOfProject] = err
-		return nil, nil
-	}
 	if err != nil {
 		return nil, err
 	}

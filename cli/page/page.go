@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/cli/view"
+	"github.com/karmada-compute/karmada-compute/internal/cities"
 )
 
 // Source is what the page shows. It is safe for concurrent use.
@@ -90,8 +91,29 @@ const (
 	MostInstances = 200
 )
 
-// ShortVerdicts returns the first verdicts, with few names.
-func ShortVerdicts(verdicts []view.Verdict) []Verdict {
+// WorkloadOf returns what `explain`, `rollout plan` and `tree` show of a Workload. locations are the locations of the
+// project; unread is the reason why they are unknown.
+func WorkloadOf(s *view.Snapshot, locations []cities.Location, unread error) *Workload {
+	result := &Workload{Name: s.Name, Gone: s.Gone(), Tree: s.Tree().Compact()}
+	if result.Gone {
+		result.Summary = (&view.NotFoundError{Namespace: s.Namespace, Name: s.Name}).Error()
+		return result
+	}
+	result.Summary, result.Verdicts = s.Summary(), shortVerdicts(view.Verdicts(s.Ways()))
+	if s.Workload == nil {
+		return result
+	}
+	plan, err := s.Rollout(locations, unread)
+	if err != nil {
+		result.NoRollout = err.Error()
+		return result
+	}
+	result.Rollout = plan
+	return result
+}
+
+// shortVerdicts returns the first verdicts, with few names.
+func shortVerdicts(verdicts []view.Verdict) []Verdict {
 	var result []Verdict
 	for _, verdict := range verdicts[:min(len(verdicts), MostVerdicts)] {
 		short, more := verdict.Short()

@@ -49,7 +49,8 @@ function rollout(one) {
       el('meter', { min: 0, max: Math.max(plan.budget.available, plan.budget.minAvailable, 1), low: plan.budget.minAvailable,
         value: plan.budget.available, 'aria-label': 'Available Instances' })) : null,
     el('ol', null, plan.cities.map(turn)),
-    (plan.unknown ?? []).map((text) => el('p', { class: 'quiet' }, `unknown: ${text}`)));
+    plan.unknown ? el('details', { class: 'quiet' }, el('summary', null, 'What the plan does not know'),
+      plan.unknown.map((text) => el('p', null, text))) : null);
 }
 
 function turn(one) {
