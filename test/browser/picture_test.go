@@ -15,7 +15,7 @@ import (
 )
 
 // mostColours is the number of colours in a picture of the documentation. Most others are edges of letters.
-const mostColours = 64
+const mostColours = 200
 
 // fewColours returns a picture with its most frequent colours, which is a third as large.
 func fewColours(content []byte) ([]byte, error) {
