@@ -122,19 +122,7 @@ func TestUI(t *testing.T) {
 		t.Errorf("the cities are %+v", in)
 	}
 	u.version = ""
-	one := u.next("web").Workload
-	if one.Summary != "Workload web: 1 of 2 Instances are Ready." || len(one.Tree.Children) != 1 || len(one.Tree.Children[0].Children) != 2 {
-		t.Errorf("got %+v", one)
-	}
-	if len(one.Verdicts) != 1 || one.Verdicts[0].Stop.Finding.Reason != v1alpha.ReasonQuotaExceeded || one.Verdicts[0].Stop.Finding.Do == "" {
-		t.Errorf("the verdicts are %+v", one.Verdicts)
-	}
-	if one.Rollout == nil || len(one.Rollout.Cities) != 1 || one.Rollout.Cities[0].Instances != 2 {
-		t.Errorf("the rollout is %+v, %s", one.Rollout, one.NoRollout)
-	}
-	if len(one.Events) != 1 || one.Events[0].Object != "workload/web" || one.Events[0].Message != "an event of web" {
-		t.Errorf("the events are %+v", one.Events)
-	}
+	u.shows(u.next("web").Workload)
 
 	f.instance(d, 2, ready)
 	u.until("web", func(s *page.State) bool { return len(s.Workload.Tree.Children[0].Children) == 3 })
@@ -148,6 +136,23 @@ func TestUI(t *testing.T) {
 		t.Errorf("a Workload that does not exist is %+v", got)
 	}
 	f.want(stop(), exitInterrupted, "Ctrl-C stops the page")
+}
+
+// shows checks the detail of the Workload of the scene.
+func (u *ui) shows(one *page.Workload) {
+	u.Helper()
+	if one.Summary != "Workload web: 1 of 2 Instances are Ready." || len(one.Tree.Children) != 1 || len(one.Tree.Children[0].Children) != 2 {
+		u.Errorf("got %+v", one)
+	}
+	if len(one.Verdicts) != 1 || one.Verdicts[0].Stop.Finding.Reason != v1alpha.ReasonQuotaExceeded || one.Verdicts[0].Stop.Finding.Do == "" {
+		u.Errorf("the verdicts are %+v", one.Verdicts)
+	}
+	if one.Rollout == nil || len(one.Rollout.Cities) != 1 || one.Rollout.Cities[0].Instances != 2 {
+		u.Errorf("the rollout is %+v, %s", one.Rollout, one.NoRollout)
+	}
+	if len(one.Events) != 1 || one.Events[0].Object != "workload/web" || one.Events[0].Message != "an event of web" {
+		u.Errorf("the events are %+v", one.Events)
+	}
 }
 
 // TestUIWithoutRights: what the user may not read is left out and named; without any right the page has the refusal.
@@ -200,8 +205,9 @@ func TestUIRecovers(t *testing.T) {
 	u, stop := f.startUI(&rest.Config{Host: server.URL})
 	defer stop()
 	expired := func(s *page.State) bool { return s.Problem != nil }
-	if state := u.until("", expired); state.Loaded || !strings.Contains(state.Problem.Message, "expired") || !strings.Contains(state.Problem.Do, "Sign in again") {
-		t.Errorf("got %+v", state.Problem)
+	first := u.until("", expired)
+	if first.Loaded || !strings.Contains(first.Problem.Message, "expired") || !strings.Contains(first.Problem.Do, "Sign in again") {
+		t.Errorf("got %+v", first.Problem)
 	}
 	refuse.Store(false)
 	recovered := func(s *page.State) bool { return s.Problem == nil && s.Workload != nil }
@@ -213,9 +219,12 @@ func TestUIRecovers(t *testing.T) {
 	refuse.Store(false)
 	u.until("web", recovered)
 	server.CloseClientConnections()
-	server.Listener.Close()
-	if state := u.until("web", expired); !strings.Contains(state.Problem.Message, "refused") || !strings.Contains(state.Problem.Do, "network") {
-		t.Errorf("got %+v", state.Problem)
+	if err := server.Listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	unreached := u.until("web", expired).Problem
+	if !strings.Contains(unreached.Message, "refused") || !strings.Contains(unreached.Do, "network") {
+		t.Errorf("got %+v", unreached)
 	}
 }
 

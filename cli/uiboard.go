@@ -26,10 +26,10 @@ import (
 const (
 	// boardPace is the least time between two states that a page gets.
 	boardPace = time.Second
-	// boardCheck is how often a board finds out whether its API server answers. A watch alone does not show that it is
+	// boardCheck is the interval at which a board checks whether its API server answers. A watch alone does not show that it is
 	// silent because its server is.
 	boardCheck = 5 * time.Second
-	// boardFacts is how often it reads what is not watched.
+	// boardFacts is the interval at which it reads the objects that are not watched.
 	boardFacts = 30 * time.Second
 	// boardTimeout bounds the requests of a check, and the start of watches.
 	boardTimeout = 10 * time.Second
@@ -58,17 +58,17 @@ type board struct {
 
 var _ page.Source = &board{}
 
-// connected is what a board has while it is connected.
+// connected holds the connection of a board, and the objects that it reads over it.
 type connected struct {
 	*session
 	// ctx ends with the connection.
-	ctx    context.Context //nolint:containedctx // watches of events start when a page asks for them
+	ctx    context.Context
 	watch  *live.Watch
 	hidden map[string]error
 	facts  facts
 }
 
-// facts are what is not watched.
+// facts hold the state that is not watched.
 type facts struct {
 	locations  []cities.Location
 	unread     error

@@ -64,7 +64,7 @@ func (c *connected) snapshot(name string) (*view.Snapshot, error) {
 
 // lastEvents returns the last events of a Workload, the newest first; none if the user may not read events.
 func (c *connected) lastEvents(s *view.Snapshot) ([]page.Event, error) {
-	if refused := c.hidden[eventsOfProject]; refused != nil {
+	if refused, hidden := c.hidden[eventsOfProject]; hidden {
 		s.Hidden[eventsOfProject] = refused
 		return nil, nil
 	}

@@ -21,7 +21,9 @@ func Hidden(ctx context.Context, o Options) (map[string]error, error) {
 		name string
 		list client.ObjectList
 	}{
-		{"workloads", &v1alpha.WorkloadList{}}, {"workloaddeployments", &v1alpha.WorkloadDeploymentList{}}, {"instances", &v1alpha.InstanceList{}},
+		{"workloads", &v1alpha.WorkloadList{}},
+		{"workloaddeployments", &v1alpha.WorkloadDeploymentList{}},
+		{"instances", &v1alpha.InstanceList{}},
 	}
 	for _, kind := range kinds {
 		err := o.Project.Client.List(ctx, kind.list, client.InNamespace(o.Key.Namespace), client.Limit(1))

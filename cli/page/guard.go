@@ -14,8 +14,8 @@ import (
 // headers of every answer. Scripts and styles are files of this origin alone; the page can be in no frame, sends
 // nothing to others, and cannot turn text into markup: Trusted Types make the browser refuse it.
 var headers = map[string]string{
-	"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; " +
-		"form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
+	"Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+		"base-uri 'none'; form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
 	"X-Frame-Options":              "DENY",
 	"X-Content-Type-Options":       "nosniff",
 	"Referrer-Policy":              "no-referrer",
@@ -56,7 +56,7 @@ func (g *guard) check(r *http.Request) (path string, refused *refusal) {
 	token, path, _ := strings.Cut(strings.TrimPrefix(r.URL.Path, "/"), "/")
 	switch {
 	case !slices.Contains(g.hosts, r.Host):
-		return "", &refusal{http.StatusForbidden, "the page is served under the address that was printed alone; a tunnel needs the same port on both sides"}
+		return "", &refusal{http.StatusForbidden, "open the address that the command has printed; a tunnel needs the same port on both sides"}
 	case origin != "" && !slices.Contains(g.origins, origin),
 		(site == "cross-site" || site == "same-site") && !opens:
 		return "", &refusal{http.StatusForbidden, "other sites may not read the page"}

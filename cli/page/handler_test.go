@@ -18,7 +18,10 @@ import (
 	"github.com/karmada-compute/karmada-compute/cli/view"
 )
 
-const token = "WRITTENBYNOBODY"
+const (
+	token = "WRITTENBYNOBODY"
+	below = "/" + token
+)
 
 // source is a state that tests set.
 type source struct {
@@ -84,45 +87,46 @@ func TestGuard(t *testing.T) {
 	header := func(name, value string) func(*http.Request) {
 		return func(r *http.Request) { r.Header.Set(name, value) }
 	}
+	withBody := func(r *http.Request) { r.ContentLength = 1 }
 	host := func(value string) func(*http.Request) { return func(r *http.Request) { r.Host = value } }
 	cases := map[string]struct {
 		path   string
 		change func(*http.Request)
 		want   int
 	}{
-		"opened":                   {path: "/" + token + "/", want: http.StatusOK},
-		"by its other name":        {path: "/" + token + "/", change: host("localhost:8001"), want: http.StatusOK},
-		"its own request":          {path: "/" + token + "/state", change: header("Origin", "http://127.0.0.1:8001"), want: http.StatusOK},
+		"opened":                   {path: below + "/", want: http.StatusOK},
+		"by its other name":        {path: below + "/", change: host("localhost:8001"), want: http.StatusOK},
+		"its own request":          {path: below + "/state", change: header("Origin", "http://127.0.0.1:8001"), want: http.StatusOK},
 		"no token":                 {path: "/", want: http.StatusNotFound},
 		"no token, a file":         {path: "/app.js", want: http.StatusNotFound},
 		"another token":            {path: "/" + strings.ToLower(token) + "/", want: http.StatusNotFound},
 		"the beginning of a token": {path: "/" + token[:5] + "/state", want: http.StatusNotFound},
 		"a longer token":           {path: "/" + token + "A/state", want: http.StatusNotFound},
-		"DNS rebinding":            {path: "/" + token + "/state", change: host("attacker.example:8001"), want: http.StatusForbidden},
-		"rebinding of a suffix":    {path: "/" + token + "/state", change: host("127.0.0.1.attacker.example:8001"), want: http.StatusForbidden},
-		"another port":             {path: "/" + token + "/state", change: host("127.0.0.1:8002"), want: http.StatusForbidden},
-		"no host":                  {path: "/" + token + "/state", change: host(""), want: http.StatusForbidden},
-		"another site":             {path: "/" + token + "/state", change: header("Origin", "http://attacker.example"), want: http.StatusForbidden},
-		"another page here":        {path: "/" + token + "/state", change: header("Origin", "http://127.0.0.1:9000"), want: http.StatusForbidden},
-		"a file of another site":   {path: "/" + token + "/state", change: header("Origin", "null"), want: http.StatusForbidden},
-		"a script of another site": {path: "/" + token + "/app.js", change: header("Sec-Fetch-Site", "cross-site"), want: http.StatusForbidden},
-		"an image on another port": {path: "/" + token + "/icon.svg", change: header("Sec-Fetch-Site", "same-site"), want: http.StatusForbidden},
-		"a link elsewhere": {path: "/" + token + "/", want: http.StatusOK, change: func(r *http.Request) {
+		"DNS rebinding":            {path: below + "/state", change: host("attacker.example:8001"), want: http.StatusForbidden},
+		"rebinding of a suffix":    {path: below + "/state", change: host("127.0.0.1.attacker.example:8001"), want: http.StatusForbidden},
+		"another port":             {path: below + "/state", change: host("127.0.0.1:8002"), want: http.StatusForbidden},
+		"no host":                  {path: below + "/state", change: host(""), want: http.StatusForbidden},
+		"another site":             {path: below + "/state", change: header("Origin", "http://attacker.example"), want: http.StatusForbidden},
+		"another page here":        {path: below + "/state", change: header("Origin", "http://127.0.0.1:9000"), want: http.StatusForbidden},
+		"a file of another site":   {path: below + "/state", change: header("Origin", "null"), want: http.StatusForbidden},
+		"a script of another site": {path: below + "/app.js", change: header("Sec-Fetch-Site", "cross-site"), want: http.StatusForbidden},
+		"an image on another port": {path: below + "/icon.svg", change: header("Sec-Fetch-Site", "same-site"), want: http.StatusForbidden},
+		"a link elsewhere": {path: below + "/", want: http.StatusOK, change: func(r *http.Request) {
 			r.Header.Set("Sec-Fetch-Site", "cross-site")
 			r.Header.Set("Sec-Fetch-Mode", "navigate")
 			r.Header.Set("Sec-Fetch-Dest", "document")
 		}},
-		"a frame elsewhere": {path: "/" + token + "/", want: http.StatusForbidden, change: func(r *http.Request) {
+		"a frame elsewhere": {path: below + "/", want: http.StatusForbidden, change: func(r *http.Request) {
 			r.Header.Set("Sec-Fetch-Site", "cross-site")
 			r.Header.Set("Sec-Fetch-Mode", "navigate")
 			r.Header.Set("Sec-Fetch-Dest", "iframe")
 		}},
-		"a body":                {path: "/" + token + "/state", change: func(r *http.Request) { r.ContentLength = 1 }, want: http.StatusMethodNotAllowed},
-		"outside of the assets": {path: "/" + token + "/../page.go", want: http.StatusNotFound},
-		"an unknown file":       {path: "/" + token + "/none.js", want: http.StatusNotFound},
-		"the folder":            {path: "/" + token + "/assets", want: http.StatusNotFound},
-		"a long parameter":      {path: "/" + token + "/state?workload=" + strings.Repeat("a", 254), want: http.StatusBadRequest},
-		"a parameter twice":     {path: "/" + token + "/state?workload=a&workload=b", want: http.StatusBadRequest},
+		"a body":                {path: below + "/state", change: withBody, want: http.StatusMethodNotAllowed},
+		"outside of the assets": {path: below + "/../page.go", want: http.StatusNotFound},
+		"an unknown file":       {path: below + "/none.js", want: http.StatusNotFound},
+		"the folder":            {path: below + "/assets", want: http.StatusNotFound},
+		"a long parameter":      {path: below + "/state?workload=" + strings.Repeat("a", 254), want: http.StatusBadRequest},
+		"a parameter twice":     {path: below + "/state?workload=a&workload=b", want: http.StatusBadRequest},
 	}
 	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "CONNECT"} {
 		cases[method] = struct {
@@ -153,10 +157,12 @@ func TestGuard(t *testing.T) {
 	}
 }
 
-// TestPolicy: the headers that keep the page apart are what the decision says.
+// TestPolicy: the policy permits files of the page alone, and no markup from text.
 func TestPolicy(t *testing.T) {
 	policy := headers["Content-Security-Policy"]
-	for _, want := range []string{"default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'", "require-trusted-types-for 'script'"} {
+	for _, want := range []string{
+		"default-src 'none'", "script-src 'self'", "style-src 'self'", "frame-ancestors 'none'", "require-trusted-types-for 'script'",
+	} {
 		if !strings.Contains(policy, want) {
 			t.Errorf("%q is missing in %s", want, policy)
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/cities"
 )
 
-// Source is what the page shows. It is safe for concurrent use.
+// Source provides the state that the page shows. It is safe for concurrent use.
 type Source interface {
 	// State returns the present state, with one Workload in detail; name "" is none. It answers without waiting for an
 	// API server that does not answer: the state has the problem.
@@ -28,7 +28,7 @@ type Source interface {
 	Changed() <-chan struct{}
 }
 
-// State is what the page shows.
+// State is the content of the page.
 type State struct {
 	Project   string `json:"project,omitempty"`
 	Namespace string `json:"namespace"`

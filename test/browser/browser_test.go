@@ -52,7 +52,7 @@ type browser struct {
 	ctx context.Context
 
 	mu sync.Mutex
-	// errors are what the browser has refused or could not do, and expected are parts of the ones that a test causes.
+	// errors are the errors of the page and the refusals of the browser, and expected are parts of the ones that a test causes.
 	errors, expected []string
 }
 

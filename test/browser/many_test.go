@@ -36,7 +36,8 @@ func newFleet(perCity int, cities ...string) *fleet {
 	}}
 	all := int32(perCity * len(cities))
 	w.Status.ReplicaCounts = v1alpha.ReplicaCounts{Replicas: all, DesiredReplicas: all, ReadyReplicas: all}
-	f := &fleet{snapshot: &view.Snapshot{Namespace: "shop", Name: "web", Workload: w, Hidden: map[string]error{}}, changed: make(chan struct{})}
+	snapshot := &view.Snapshot{Namespace: "shop", Name: "web", Workload: w, Hidden: map[string]error{}}
+	f := &fleet{snapshot: snapshot, changed: make(chan struct{})}
 	for _, city := range cities {
 		name := naming.DeploymentName("web", "main", city)
 		d := v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(name)}}
@@ -134,7 +135,8 @@ func TestMany(t *testing.T) {
 	b.run(chromedp.Click(`[data-more]`))
 	b.shows(".tree", "web-main-fra-199 Ready", "Show more of 800")
 
-	f.report("web-main-fra-500", is(v1alpha.ConditionReady, metav1.ConditionFalse, v1alpha.ReasonImageUnavailable, "the registry refuses the image"))
+	refused := is(v1alpha.ConditionReady, metav1.ConditionFalse, v1alpha.ReasonImageUnavailable, "the registry refuses the image")
+	f.report("web-main-fra-500", refused)
 	b.shows(".verdict", "Instance web-main-fra-500")
 	b.shows(".tree", "web-main-fra-0 to -499", "web-main-fra-500 not Ready ImageUnavailable", "web-main-fra-501 to -999")
 }

@@ -68,7 +68,8 @@ func (p *project) must(err error) {
 
 func is(conditionType string, status metav1.ConditionStatus, reason, message string) metav1.Condition {
 	return metav1.Condition{
-		Type: conditionType, Status: status, Reason: reason, Message: message, LastTransitionTime: metav1.NewTime(time.Now().Add(-5 * time.Minute)),
+		Type: conditionType, Status: status, Reason: reason, Message: message,
+		LastTransitionTime: metav1.NewTime(time.Now().Add(-5 * time.Minute)),
 	}
 }
 
@@ -147,7 +148,9 @@ func (p *project) report(i *v1alpha.Instance, state metav1.Condition) error {
 	index := 0
 	_, _ = fmt.Sscanf(i.Labels[v1alpha.LabelInstanceIndex], "%d", &index)
 	address := fmt.Sprintf("10.0.%d.%d", index/250, index%250+1)
-	i.Status.NetworkInterfaces = []v1alpha.InstanceNetworkInterfaceStatus{{Assignments: v1alpha.InstanceNetworkAssignments{NetworkIP: &address}}}
+	i.Status.NetworkInterfaces = []v1alpha.InstanceNetworkInterfaceStatus{
+		{Assignments: v1alpha.InstanceNetworkAssignments{NetworkIP: &address}},
+	}
 	return p.Status().Update(p.Context(), i)
 }
 
@@ -186,7 +189,8 @@ func (p *project) sumUp(w *v1alpha.Workload, d *v1alpha.WorkloadDeployment, cond
 
 	desired, ready := d.Spec.DesiredReplicas(), int32(len(available))
 	d.Status.ReplicaCounts = v1alpha.ReplicaCounts{
-		Replicas: int32(len(existing)), DesiredReplicas: desired, CurrentReplicas: int32(len(current)), ReadyReplicas: ready, AvailableReplicas: ready,
+		Replicas: int32(len(existing)), DesiredReplicas: desired, CurrentReplicas: int32(len(current)),
+		ReadyReplicas: ready, AvailableReplicas: ready,
 	}
 	d.Status.FloorAvailable, d.Status.AssignedReplicas, d.Status.ObservedGeneration = ready, desired, d.Generation
 	d.Status.Indices = []v1alpha.CellIndices{{

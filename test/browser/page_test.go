@@ -114,7 +114,7 @@ func (p *project) advance(d *v1alpha.WorkloadDeployment, w *v1alpha.Workload, co
 	p.sumUp(w, d)
 }
 
-// TestBrokenTemplate: the cause has its reason, who acts, and how. What a cell writes stays text.
+// TestBrokenTemplate: the cause has its reason, who acts, and how. Markup from a cell stays text.
 func TestBrokenTemplate(t *testing.T) {
 	p := newProject(t)
 	w, cities := p.running("web", 2, "DFW", "ORD")
@@ -128,14 +128,16 @@ func TestBrokenTemplate(t *testing.T) {
 
 	b := open(t, testenv.Config(t), p.namespace)
 	b.run(chromedp.Click(`a[href="#web"]`))
-	b.shows(".verdict.bad", v1alpha.ReasonImageUnavailable, "Instance web-main-dfw-0 (project)", "the registry refuses the image <img src=x", "Consumer: ")
+	b.shows(".verdict.bad", v1alpha.ReasonImageUnavailable, "Instance web-main-dfw-0 (project)", "Consumer: ",
+		"the registry refuses the image <img src=x")
 	b.shows(".events", "<script>document.title='taken'</script>")
 	b.until("document.querySelectorAll('main img, main script').length === 0 && document.title.startsWith('web')")
 
 	// The path to the Instance, by keyboard.
 	b.run(chromedp.Focus(`[data-path="web-main-dfw-0"]`))
 	b.press(kb.Enter)
-	b.shows("dialog[open]", "Path to web-main-dfw-0", "project Workload web 3/4 Ready", "project Instance web-main-dfw-0 not Ready", v1alpha.ReasonImageUnavailable)
+	b.shows("dialog[open]", "Path to web-main-dfw-0", "project Workload web 3/4 Ready", "project Instance web-main-dfw-0 not Ready",
+		v1alpha.ReasonImageUnavailable)
 	b.press(kb.Escape)
 	b.until("!document.querySelector('dialog').open && document.activeElement.dataset.path === 'web-main-dfw-0'")
 
@@ -166,7 +168,7 @@ func TestLostCell(t *testing.T) {
 	b.shows(".workloads tbody tr", "2/4", "0/2")
 }
 
-// TestExpiredCredential: the page says so and keeps what it has, and continues by itself after a new login.
+// TestExpiredCredential: the page shows the cause and the last state, and continues by itself after a new login.
 func TestExpiredCredential(t *testing.T) {
 	p := newProject(t)
 	p.running("web", 1, "DFW")
