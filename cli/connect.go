@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -40,13 +41,15 @@ type session struct {
 }
 
 // connect connects to the control planes that the flags name.
-func (c *command) connect() (*session, error) {
-	config, err := c.Flags.ToRESTConfig()
+func (c *command) connect() (*session, error) { return c.connectBy(c.Flags) }
+
+func (c *command) connectBy(flags *genericclioptions.ConfigFlags) (*session, error) {
+	config, err := flags.ToRESTConfig()
 	if err != nil {
 		return nil, err
 	}
 	s := &session{projectName: c.project, now: c.Clock.Now}
-	if s.namespace, _, err = c.Flags.ToRawKubeConfigLoader().Namespace(); err != nil {
+	if s.namespace, _, err = flags.ToRawKubeConfigLoader().Namespace(); err != nil {
 		return nil, err
 	}
 	if !c.Operator {

@@ -54,6 +54,12 @@ func (c *command) eventsCommand() *cobra.Command {
 	return cmd
 }
 
+const (
+	// eventsOf begins the names of events in the kinds that a user may not read.
+	eventsOf        = "events of "
+	eventsOfProject = eventsOf + "the project"
+)
+
 // eventReader returns a reader for the events in a namespace of a plane.
 type eventReader func(ctx context.Context, plane *live.Plane, namespace string) (client.Reader, error)
 
@@ -83,7 +89,7 @@ func (s *session) events(ctx context.Context, of *subjects, reader eventReader) 
 			list, err := eventsIn(ctx, in.plane, namespace, reader)
 			if apierrors.IsForbidden(err) {
 				refused = err
-				of.snapshot.Hidden["events of "+in.name] = err
+				of.snapshot.Hidden[eventsOf+in.name] = err
 				continue
 			}
 			if err != nil {

@@ -199,14 +199,11 @@ func (c *command) printExplanation(s *view.Snapshot, ways []*view.Way, verdicts 
 }
 
 func summary(s *view.Snapshot, ways []*view.Way, how shown) string {
-	if how.instance {
-		if ways[0].Stop == nil {
-			return "Instance " + ways[0].Name + " is Ready."
-		}
-		return "Instance " + ways[0].Name + " is not Ready."
+	if !how.instance {
+		return s.Summary()
 	}
-	if s.IsDeleting() {
-		return fmt.Sprintf("Workload %s is being deleted; %d of its Instances are left.", s.Name, len(s.Instances))
+	if ways[0].Stop == nil {
+		return "Instance " + ways[0].Name + " is Ready."
 	}
-	return fmt.Sprintf("Workload %s: %d of %d Instances are Ready.", s.Name, s.Ready(), max(s.Desired(), len(s.Instances)))
+	return "Instance " + ways[0].Name + " is not Ready."
 }

@@ -114,27 +114,7 @@ func (o *listing) nothing(s *session) string {
 
 // overviews reads the selected Workloads, in the order in which they are shown.
 func (c *command) overviews(ctx context.Context, s *session, options []client.ListOption) ([]view.Overview, error) {
-	workloads := &v1alpha.WorkloadList{}
-	if err := s.project.Client.List(ctx, workloads, options...); err != nil {
-		return nil, err
-	}
-	deployments := &v1alpha.WorkloadDeploymentList{}
-	if len(workloads.Items) > 0 {
-		// The labels are the Workloads': their deployments may have others.
-		within := slices.DeleteFunc(slices.Clone(options), func(option client.ListOption) bool {
-			_, selects := option.(client.MatchingLabelsSelector)
-			return selects
-		})
-		if err := s.project.Client.List(ctx, deployments, within...); err != nil {
-			return nil, err
-		}
-	}
-	result := make([]view.Overview, 0, len(workloads.Items))
-	for i := range workloads.Items {
-		result = append(result, view.OverviewOf(&workloads.Items[i], deployments.Items, c.Clock.Now()))
-	}
-	slices.SortFunc(result, view.CompareOverviews)
-	return result, nil
+	return view.ReadOverviews(ctx, s.project.Client, c.Clock.Now(), options...)
 }
 
 // watchOverviews prints what changes, until the user ends it.

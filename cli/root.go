@@ -107,6 +107,7 @@ func newCommand(c *command) *cobra.Command {
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl compute"}
 		c.Flags.AddFlags(root.PersistentFlags())
 		c.addColor(root, root.PersistentFlags())
+		root.AddCommand(c.uiCommand())
 		return root
 	}
 	root.AddCommand(c.statusCommand())

@@ -46,20 +46,26 @@ func (s *session) addSuspension(ctx context.Context, snapshot *view.Snapshot) {
 	if s.project == nil || snapshot.Workload == nil || snapshot.ShowsSuspension() {
 		return
 	}
+	if suspension := s.suspension(ctx, snapshot.Workload); suspension != nil {
+		snapshot.Suspend(*suspension)
+	}
+}
+
+// suspension returns the suspension of the project, if it is suspended and that can be found out. It may write a
+// Workload, without a change and as a dry run.
+func (s *session) suspension(ctx context.Context, workload *v1alpha.Workload) *view.Suspension {
 	root, project, ok := rootOf(s.project.Config)
 	if !ok {
-		return
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, suspensionTimeout)
 	defer cancel()
 	suspension, err := suspensionAt(ctx, root, project)
 	if err != nil {
-		suspension = refusalOf(s.project.Client.Patch(ctx, snapshot.Workload.DeepCopy(),
+		suspension = refusalOf(s.project.Client.Patch(ctx, workload.DeepCopy(),
 			client.RawPatch(types.MergePatchType, []byte("{}")), client.DryRunAll))
 	}
-	if suspension != nil {
-		snapshot.Suspend(*suspension)
-	}
+	return suspension
 }
 
 // rootOf returns the configuration of Milo's root, and the name of the project that a configuration is for.

@@ -53,7 +53,7 @@ type Options struct {
 	Project, Hub *Plane
 	// ProjectName selects the copies of the project on the hub.
 	ProjectName string
-	// Key of the Workload.
+	// Key of the Workload. Without a name all Workloads of the namespace are watched.
 	Key types.NamespacedName
 	// Now is the clock.
 	Now func() time.Time
@@ -61,7 +61,7 @@ type Options struct {
 	All bool
 }
 
-// Watch keeps the objects of one Workload in caches. Kinds that the user may not list are requested each time, and left
+// Watch keeps the objects of one Workload, or of all Workloads in a namespace, in caches. Kinds that the user may not list are requested each time, and left
 // out.
 type Watch struct {
 	options Options
@@ -102,18 +102,19 @@ func Start(ctx context.Context, o Options, hidden map[string]error) (*Watch, err
 func (w *Watch) projectKinds(hidden map[string]error) map[client.Object]ctrlcache.ByObject {
 	inNamespace := map[string]ctrlcache.Config{w.options.Key.Namespace: {}}
 	kinds := map[client.Object]ctrlcache.ByObject{}
+	name, ofWorkload := fields.Everything(), labels.Everything()
+	if w.options.Key.Name != "" {
+		name = fields.OneTermEqualSelector("metadata.name", w.options.Key.Name)
+		ofWorkload = labels.SelectorFromSet(labels.Set{v1alpha.LabelWorkloadName: w.options.Key.Name})
+	}
 	if hidden["workloads"] == nil {
-		kinds[&v1alpha.Workload{}] = ctrlcache.ByObject{
-			Namespaces: inNamespace, Field: fields.OneTermEqualSelector("metadata.name", w.options.Key.Name),
-		}
+		kinds[&v1alpha.Workload{}] = ctrlcache.ByObject{Namespaces: inNamespace, Field: name}
 	}
 	if hidden["workloaddeployments"] == nil {
 		kinds[&v1alpha.WorkloadDeployment{}] = ctrlcache.ByObject{Namespaces: inNamespace}
 	}
 	if hidden["instances"] == nil {
-		kinds[&v1alpha.Instance{}] = ctrlcache.ByObject{
-			Namespaces: inNamespace, Label: labels.SelectorFromSet(labels.Set{v1alpha.LabelWorkloadName: w.options.Key.Name}),
-		}
+		kinds[&v1alpha.Instance{}] = ctrlcache.ByObject{Namespaces: inNamespace, Label: ofWorkload}
 	}
 	return kinds
 }
@@ -193,6 +194,13 @@ func (w *Watch) failed(_ context.Context, _ *cache.Reflector, err error) {
 // Failed records that an object could not be read. Problem returns the error until the API servers answer again.
 func (w *Watch) Failed(ctx context.Context, err error) { w.failed(ctx, nil, err) }
 
+// Err returns why the state may be outdated, or nil.
+func (w *Watch) Err() error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.problem
+}
+
 // Problem returns the reason why the shown state may be outdated, or "".
 func (w *Watch) Problem() string {
 	w.mu.Lock()
@@ -228,9 +236,17 @@ func (w *Watch) check(ctx context.Context) {
 	w.mu.Unlock()
 }
 
+// Planes returns the watched planes: what is watched is read from caches.
+func (w *Watch) Planes() view.Planes { return w.planes }
+
 // Snapshot returns the present state.
 func (w *Watch) Snapshot(ctx context.Context) (*view.Snapshot, error) {
-	snapshot, err := view.Read(ctx, w.planes, w.options.Key)
+	return w.SnapshotOf(ctx, w.options.Key.Name)
+}
+
+// SnapshotOf returns the present state of one of several watched Workloads.
+func (w *Watch) SnapshotOf(ctx context.Context, name string) (*view.Snapshot, error) {
+	snapshot, err := view.Read(ctx, w.planes, types.NamespacedName{Namespace: w.options.Key.Namespace, Name: name})
 	if err != nil {
 		return nil, err
 	}

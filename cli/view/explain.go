@@ -22,6 +22,14 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
+// Summary returns a sentence about the Workload.
+func (s *Snapshot) Summary() string {
+	if s.IsDeleting() {
+		return fmt.Sprintf("Workload %s is being deleted; %d of its Instances are left.", s.Name, len(s.Instances))
+	}
+	return fmt.Sprintf("Workload %s: %d of %d Instances are Ready.", s.Name, s.Ready(), max(s.Desired(), len(s.Instances)))
+}
+
 // Verdict is a reason and the step at which it stops ways.
 type Verdict struct {
 	// Stop is the step of the first way.

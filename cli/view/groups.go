@@ -45,6 +45,7 @@ func groupOf(instances []*Node) *Node {
 	result := *first
 	result.Name = fmt.Sprintf("%s to %s", first.Name, last.Name[strings.LastIndex(last.Name, "-"):])
 	result.Address = fmt.Sprintf("%d Instances", len(instances))
+	result.Instances, result.First = len(instances), first.Name
 	return &result
 }
 

@@ -5,11 +5,13 @@ package view
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
@@ -20,6 +22,8 @@ type Overview struct {
 	Name      string `json:"name"`
 	// Cities are the codes of the cities that have a deployment, in the order of the alphabet.
 	Cities []string `json:"cities,omitempty"`
+	// Deployments are its deployments, in the order of cities and names.
+	Deployments []CityOverview `json:"deployments,omitempty"`
 	// Ready and Desired are numbers of Instances.
 	Ready   int32 `json:"ready"`
 	Desired int32 `json:"desired"`
@@ -32,6 +36,42 @@ type Overview struct {
 	// Images are the images of the containers, in their order.
 	Images  []string    `json:"images,omitempty"`
 	Created metav1.Time `json:"created"`
+}
+
+// CityOverview has the columns of a deployment in a list.
+type CityOverview struct {
+	City string `json:"city"`
+	Name string `json:"name"`
+	// State, Ready, Desired and Reason are the ones of its Node.
+	State   string `json:"state"`
+	Ready   int32  `json:"ready"`
+	Desired int32  `json:"desired"`
+	Reason  string `json:"reason,omitempty"`
+}
+
+// ReadOverviews reads the Workloads that the options select, in the order in which they are shown.
+func ReadOverviews(ctx context.Context, project client.Reader, now time.Time, options ...client.ListOption) ([]Overview, error) {
+	workloads := &v1alpha.WorkloadList{}
+	if err := project.List(ctx, workloads, options...); err != nil {
+		return nil, err
+	}
+	deployments := &v1alpha.WorkloadDeploymentList{}
+	if len(workloads.Items) > 0 {
+		// The labels are the Workloads': their deployments may have others.
+		within := slices.DeleteFunc(slices.Clone(options), func(option client.ListOption) bool {
+			_, selects := option.(client.MatchingLabelsSelector)
+			return selects
+		})
+		if err := project.List(ctx, deployments, within...); err != nil {
+			return nil, err
+		}
+	}
+	result := make([]Overview, 0, len(workloads.Items))
+	for i := range workloads.Items {
+		result = append(result, OverviewOf(&workloads.Items[i], deployments.Items, now))
+	}
+	slices.SortFunc(result, CompareOverviews)
+	return result, nil
 }
 
 // OverviewOf returns the overview of a Workload, from its deployments among all. It changes neither.
@@ -52,6 +92,9 @@ func OverviewOf(workload *v1alpha.Workload, all []v1alpha.WorkloadDeployment, no
 	}
 	for _, city := range tree.Children {
 		o.Cities = append(o.Cities, city.City)
+		o.Deployments = append(o.Deployments, CityOverview{
+			City: city.City, Name: city.Name, State: city.State, Ready: *city.Ready, Desired: *city.Desired, Reason: city.Reason,
+		})
 		if city.Finding != nil && (o.Finding == nil || city.Finding.over(o.Finding)) {
 			o.Finding, o.Reason = city.Finding, city.Finding.Reason
 		}

@@ -77,12 +77,15 @@ func (s *Snapshot) visible(resource string, err error) (bool, error) {
 	switch {
 	case err == nil:
 		return true, nil
-	case apierrors.IsForbidden(err), isKindNotServed(err):
+	case IsHidden(err):
 		s.Hidden[resource] = err
 		return false, nil
 	}
 	return false, fmt.Errorf("read %s: %w", resource, err)
 }
+
+// IsHidden reports whether an error says that the user may not read a kind, or that the API server does not serve it.
+func IsHidden(err error) bool { return apierrors.IsForbidden(err) || isKindNotServed(err) }
 
 // isKindNotServed distinguishes a kind that the API server does not have from an object that does not exist.
 func isKindNotServed(err error) bool {

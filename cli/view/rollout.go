@@ -25,19 +25,31 @@ type Rollout struct {
 	// Phase of the rollout, and Message about what it waits for.
 	Phase   string `json:"phase"`
 	Message string `json:"message,omitempty"`
+	// Budget is the disruption budget; nil: the Workload has none.
+	Budget *RolloutBudget `json:"budget,omitempty"`
 	// Cities in the order of the rollout.
 	Cities []CityTurn `json:"cities"`
 	// Unknown lists the objects that the user may not read, and the assumptions of the plan about them.
 	Unknown []string `json:"unknown,omitempty"`
 }
 
+// RolloutBudget is a disruption budget over all cities.
+type RolloutBudget struct {
+	// MinAvailable is how many Instances must stay Available, and Available is how many count as Available.
+	MinAvailable int32 `json:"minAvailable"`
+	Available    int32 `json:"available"`
+}
+
 // CityTurn is the next step of a city, or the reason why it takes none.
 type CityTurn struct {
-	City       string    `json:"city"`
-	Deployment string    `json:"deployment"`
-	Step       *CityStep `json:"step,omitempty"`
-	Reason     string    `json:"reason"`
-	Message    string    `json:"message"`
+	City       string `json:"city"`
+	Deployment string `json:"deployment"`
+	// Updated is how many of its Instances have the template that the rollout brings.
+	Updated   int       `json:"updatedInstances"`
+	Instances int       `json:"instances"`
+	Step      *CityStep `json:"step,omitempty"`
+	Reason    string    `json:"reason"`
+	Message   string    `json:"message"`
 }
 
 // CityStep is a step of a city.
@@ -83,7 +95,9 @@ func (s *Snapshot) Rollout(locations []cities.Location, unread error) (*Rollout,
 		return nil, err
 	}
 	steps := rollout.Plan(&read.State)
-	result := &Rollout{Workload: s.Name, Phase: string(steps.Phase), Message: steps.Message, Unknown: s.unknown(unread)}
+	result := &Rollout{
+		Workload: s.Name, Phase: string(steps.Phase), Message: steps.Message, Unknown: s.unknown(unread), Budget: budgetOf(objects.Budget),
+	}
 	for i, turn := range steps.Turns {
 		city := &read.State.Cities[i]
 		result.Cities = append(result.Cities, CityTurn{
@@ -100,7 +114,24 @@ func (s *Snapshot) Rollout(locations []cities.Location, unread error) (*Rollout,
 		}
 	}
 	result.Cities = append(result.Cities, chosen.others...)
+	s.countUpdated(result.Cities, template.Target)
 	return result, nil
+}
+
+// countUpdated counts the Instances of cities, and the ones with the template that the rollout brings.
+func (s *Snapshot) countUpdated(turns []CityTurn, target string) {
+	for i := range turns {
+		at := slices.IndexFunc(s.Deployments, func(d v1alpha.WorkloadDeployment) bool { return d.Name == turns[i].Deployment })
+		if at < 0 {
+			continue
+		}
+		for _, instance := range s.InstancesOf(&s.Deployments[at]) {
+			turns[i].Instances++
+			if instance.TemplateHash() == target {
+				turns[i].Updated++
+			}
+		}
+	}
 }
 
 func stepOf(steps []rollout.Step, city int) *CityStep {
@@ -174,6 +205,17 @@ func (s *Snapshot) budget(deployments []rollout.Deployment) *rollout.Budget {
 	}
 	known.Minimum = budget.Minimum(s.Workload.Spec.Disruption, desired)
 	return known
+}
+
+func budgetOf(known *rollout.Budget) *RolloutBudget {
+	if known == nil {
+		return nil
+	}
+	result := &RolloutBudget{MinAvailable: known.Minimum}
+	for _, available := range known.Available {
+		result.Available += available
+	}
+	return result
 }
 
 // isBlocked reports whether the template names an instance type that is not usable, and deployments keep an earlier one

@@ -43,6 +43,9 @@ type Node struct {
 	Desired *int32 `json:"desired,omitempty"`
 	// Reason of the most important condition.
 	Reason string `json:"reason,omitempty"`
+	// Instances is how many Instances the node is for, from the one with name First on; 0: the node is one object.
+	Instances int    `json:"instances,omitempty"`
+	First     string `json:"first,omitempty"`
 	// Address of an Instance.
 	Address string `json:"address,omitempty"`
 	// Template of an Instance, while the Instances of the Workload have different ones: revision and number if it is the

@@ -1,0 +1,138 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Asks for each next state, and shows it.
+import { age, el, show } from './dom.js';
+import { workloads } from './workloads.js';
+import { path, workload } from './workload.js';
+
+const retry = 2000;
+const refresh = 5000;
+const mostPages = 25;
+
+const byId = (id) => document.getElementById(id);
+const selected = () => decodeURIComponent(location.hash.slice(1));
+
+let state = { namespace: '', loaded: false };
+let version = '';
+let lost = null;
+let asking = new AbortController();
+// expanded has the Instances of the groups that the user has opened, by the name of the first one.
+const expanded = new Map();
+
+function render() {
+  const problem = lost ?? state.problem;
+  document.title = [selected(), state.namespace, 'karmada-compute'].filter(Boolean).join(' · ');
+  show(byId('where'), [state.project ? `project ${state.project}` : '', state.namespace ? `namespace ${state.namespace}` : ''].filter(Boolean).join(', '));
+  show(byId('status'), problem ? `not updated since ${new Date(problem.since).toLocaleTimeString()} (${age(problem.since)})` : state.loaded ? 'live' : 'connecting');
+  byId('status').className = problem ? 'bad' : state.loaded ? 'good' : 'busy';
+  show(byId('problem'), problem ? [el('p', null, el('strong', null, problem.message)), el('p', null, problem.do)] : [],
+    state.hidden?.length ? el('p', { class: 'quiet' }, `left out, since you may not read it: ${state.hidden.join(', ')}`) : null);
+  show(byId('workloads'), workloads(state, selected()));
+  const detail = state.workload?.name === selected() ? state.workload : null;
+  show(byId('workload'), detail ? el('article', { 'data-key': detail.name, 'aria-labelledby': 'title' }, workload(detail, expanded)) : null);
+}
+
+async function get(what, parameters, signal) {
+  const response = await fetch(`${what}?${new URLSearchParams(parameters)}`, { signal, cache: 'no-store' });
+  if (response.status === 204) return null;
+  if (!response.ok) throw new Error(`the command answers with ${response.status}: ${await response.text()}`);
+  return response.json();
+}
+
+// follow asks for the state after the shown one, without an end.
+async function follow() {
+  for (;;) {
+    asking = new AbortController();
+    const { signal } = asking;
+    try {
+      const answer = await get('state', { workload: selected(), after: version }, signal);
+      lost = null;
+      if (answer) {
+        ({ version, state } = answer);
+        await reload();
+      }
+      render();
+    } catch (problem) {
+      if (signal.aborted) continue;
+      lost ??= { message: 'The command that serves this page has ended, or does not answer.', since: new Date(),
+        do: 'Start it again, and open the address that it prints.' };
+      lost.detail = String(problem);
+      render();
+      await new Promise((resolve) => setTimeout(resolve, retry));
+    }
+  }
+}
+
+// load loads the Instances of a group, page by page.
+async function load(first, count) {
+  let nodes = [];
+  for (let pages = 0; nodes.length < count && pages < mostPages; pages++) {
+    const { instances } = await get('instances', { workload: selected(), first: nodes.at(-1)?.name ?? first });
+    const next = (instances ?? []).slice(nodes.length === 0 ? 0 : 1);
+    if (next.length === 0) break;
+    nodes = nodes.concat(next);
+  }
+  return nodes.slice(0, count);
+}
+
+// reload loads what the user has opened again: it may have changed.
+async function reload() {
+  for (const [first, open] of expanded) {
+    const nodes = await load(first, open.wanted);
+    if (nodes.length === 0) expanded.delete(first);
+    else if (expanded.has(first)) expanded.set(first, { ...open, nodes });
+  }
+}
+
+const pageOf = 100;
+
+async function toggle(first, count) {
+  if (expanded.has(first)) {
+    expanded.delete(first);
+  } else {
+    const wanted = Math.min(count, pageOf);
+    expanded.set(first, { count, wanted, nodes: await load(first, wanted) });
+  }
+  render();
+}
+
+async function more(first) {
+  const open = expanded.get(first);
+  const wanted = Math.min(open.count, open.wanted + pageOf);
+  expanded.set(first, { ...open, wanted, nodes: await load(first, wanted) });
+  render();
+}
+
+async function openPath(instance) {
+  const { way } = await get('way', { workload: selected(), instance });
+  const dialog = byId('path');
+  show(dialog.firstElementChild, way ? path(way) : [el('h2', { id: 'path-title' }, `${instance} does not exist any more`),
+    el('form', { method: 'dialog' }, el('button', { autofocus: true }, 'Close'))]);
+  if (!dialog.open) dialog.showModal();
+}
+
+document.addEventListener('click', (event) => {
+  const target = event.target.closest('button, a');
+  if (!target) return;
+  const { group, count, more: next, path: instance, skip } = target.dataset;
+  // A failed request is shown by the next one of follow.
+  const ignore = () => {};
+  if (group) toggle(group, Number(count)).catch(ignore);
+  if (next) more(next).catch(ignore);
+  if (instance) openPath(instance).catch(ignore);
+  if (skip !== undefined) {
+    event.preventDefault();
+    byId('main').focus();
+  }
+});
+
+addEventListener('hashchange', () => {
+  version = '';
+  expanded.clear();
+  asking.abort();
+  render();
+});
+
+setInterval(render, refresh); // ages
+follow();

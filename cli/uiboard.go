@@ -1,0 +1,315 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/live"
+	"github.com/karmada-compute/karmada-compute/cli/page"
+	"github.com/karmada-compute/karmada-compute/cli/view"
+	"github.com/karmada-compute/karmada-compute/internal/cities"
+)
+
+const (
+	// boardPace is the least time between two states that a page gets.
+	boardPace = time.Second
+	// boardCheck is the interval at which a board checks whether its API server answers. A watch alone does not show that it is
+	// silent because its server is.
+	boardCheck = 5 * time.Second
+	// boardFacts is the interval at which it reads the objects that are not watched.
+	boardFacts = 30 * time.Second
+	// boardTimeout bounds the requests of a check, and the start of watches.
+	boardTimeout = 10 * time.Second
+	// boardRetry is how long a board waits before it connects again.
+	boardRetry = 2 * time.Second
+	// mostKept is the number of Workloads whose state a board keeps.
+	mostKept = 8
+)
+
+// board is the source of the page: the Workloads of a namespace, from watches. When the API server does not answer, or
+// does not accept the credential any more, it reads the kubeconfig and connects again, and shows the last state until
+// then.
+type board struct {
+	*command
+
+	mu sync.Mutex
+	// connected is nil while the board is not connected.
+	connected *connected
+	problem   *page.Problem
+	// states are the last states, by the Workload that they have in detail. fresh are the ones of the present moment.
+	states map[string]*page.State
+	fresh  map[string]bool
+	// changed is closed with the next change.
+	changed chan struct{}
+}
+
+var _ page.Source = &board{}
+
+// connected holds the connection of a board, and the objects that it reads over it.
+type connected struct {
+	*session
+	// ctx ends with the connection.
+	ctx    context.Context
+	watch  *live.Watch
+	hidden map[string]error
+	facts  facts
+}
+
+// facts hold the state that is not watched.
+type facts struct {
+	locations  []cities.Location
+	unread     error
+	suspension *view.Suspension
+}
+
+func newBoard(c *command) *board {
+	return &board{command: c, states: map[string]*page.State{}, fresh: map[string]bool{}, changed: make(chan struct{})}
+}
+
+// run keeps the board connected until ctx ends.
+func (b *board) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		err := b.follow(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		b.lose(err)
+		select {
+		case <-ctx.Done():
+		case <-time.After(boardRetry):
+		}
+	}
+}
+
+// follow connects, and publishes changes until the connection breaks.
+func (b *board) follow(ctx context.Context) error {
+	ctx, disconnect := context.WithCancel(ctx)
+	defer disconnect()
+	now, err := b.start(ctx, disconnect)
+	if err != nil {
+		return err
+	}
+	b.publish(now)
+
+	checked, asked := time.Now(), time.Now()
+	for {
+		if err := now.watch.Wait(ctx); err != nil {
+			return err
+		}
+		if err := now.watch.Err(); err != nil && !apierrors.IsForbidden(err) {
+			return err
+		}
+		if time.Since(checked) >= boardCheck {
+			first, err := b.check(ctx, now.session)
+			if err != nil {
+				return err
+			}
+			checked = time.Now()
+			if time.Since(asked) >= boardFacts {
+				next := *now
+				next.facts, asked = factsOf(ctx, now.session, first), time.Now()
+				now = &next
+			}
+		}
+		b.publish(now)
+		select {
+		case <-ctx.Done():
+		case <-time.After(boardPace):
+		}
+	}
+}
+
+// start connects with the kubeconfig as it is now, and starts watches.
+func (b *board) start(ctx context.Context, disconnect context.CancelFunc) (*connected, error) {
+	s, err := b.connectBy(unread(b.Flags))
+	if err != nil {
+		return nil, err
+	}
+	// Caches wait for API servers without an end.
+	late := time.AfterFunc(boardTimeout+boardCheck, disconnect)
+	defer late.Stop()
+	o := live.Options{Project: s.project, Hub: s.hub, ProjectName: s.projectName, Key: s.key(""), Now: b.Clock.Now}
+	hidden, err := live.Hidden(ctx, o)
+	switch {
+	case view.IsHidden(err) && !apierrors.IsForbidden(err):
+		return nil, errNotServed
+	case err != nil:
+		return nil, err
+	}
+	first, err := b.check(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	watch, err := live.Start(ctx, o, hidden)
+	if err != nil {
+		return nil, err
+	}
+	// Started here, and not by the first page: a page must not wait for an API server.
+	if _, err := watch.Events(ctx, s.project, s.namespace); apierrors.IsForbidden(err) {
+		hidden[eventsOfProject] = err
+	} else if err != nil {
+		return nil, fmt.Errorf("watch events: %w", err)
+	}
+	return &connected{session: s, ctx: ctx, watch: watch, hidden: hidden, facts: factsOf(ctx, s, first)}, nil
+}
+
+// check returns an error if the API server does not answer, and otherwise a Workload; nil: there is none to be seen.
+func (b *board) check(ctx context.Context, s *session) (*v1alpha.Workload, error) {
+	ctx, cancel := context.WithTimeout(ctx, boardTimeout)
+	defer cancel()
+	list := &v1alpha.WorkloadList{}
+	err := s.project.Client.List(ctx, list, client.InNamespace(s.namespace), client.Limit(1))
+	switch {
+	case view.IsHidden(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("list workloads: %w", err)
+	case len(list.Items) == 0:
+		return nil, nil
+	}
+	return &list.Items[0], nil
+}
+
+// factsOf reads what is not watched. workload may be nil.
+func factsOf(ctx context.Context, s *session, workload *v1alpha.Workload) facts {
+	ctx, cancel := context.WithTimeout(ctx, boardTimeout)
+	defer cancel()
+	found := facts{}
+	found.locations, found.unread = readLocations(ctx, s.project.Client)
+	if workload != nil {
+		found.suspension = s.suspension(ctx, workload)
+	}
+	return found
+}
+
+// publish tells the page that there may be another state.
+func (b *board) publish(now *connected) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.connected, b.problem = now, nil
+	b.wake()
+}
+
+// lose records why the board is not connected.
+func (b *board) lose(err error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.connected = nil
+	problem := problemOf(err, b.Clock.Now())
+	if b.problem != nil {
+		problem.Since = b.problem.Since
+	}
+	b.problem = problem
+	b.wake()
+}
+
+// wake ends the wait of pages. The caller holds the lock.
+func (b *board) wake() {
+	clear(b.fresh)
+	close(b.changed)
+	b.changed = make(chan struct{})
+}
+
+// Changed implements page.Source.
+func (b *board) Changed() <-chan struct{} {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.changed
+}
+
+// State implements page.Source.
+func (b *board) State(_ context.Context, name string) *page.State {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.fresh[name] {
+		return b.states[name]
+	}
+	problem := b.problem
+	if b.connected != nil {
+		state, err := b.connected.state(name)
+		if err == nil {
+			b.keep(name, state)
+			return state
+		}
+		problem = problemOf(err, b.Clock.Now())
+	}
+	shown := page.State{}
+	for _, kept := range []string{name, ""} {
+		if last := b.states[kept]; last != nil {
+			shown = *last
+			break
+		}
+	}
+	shown.Problem = problem
+	return &shown
+}
+
+// keep keeps a state. The caller holds the lock.
+func (b *board) keep(name string, state *page.State) {
+	if len(b.states) >= mostKept {
+		maps.DeleteFunc(b.states, func(kept string, _ *page.State) bool { return !b.fresh[kept] })
+	}
+	if len(b.states) < mostKept || b.states[name] != nil {
+		b.states[name], b.fresh[name] = state, true
+	}
+}
+
+// Instances implements page.Source.
+func (b *board) Instances(_ context.Context, workload, first string) []*view.Node {
+	snapshot := b.snapshot(workload)
+	if snapshot == nil {
+		return nil
+	}
+	return snapshot.Tree().From(first, page.MostInstances)
+}
+
+// Way implements page.Source.
+func (b *board) Way(_ context.Context, workload, instance string) *view.Way {
+	snapshot := b.snapshot(workload)
+	if snapshot == nil {
+		return nil
+	}
+	return snapshot.WayTo(instance)
+}
+
+// snapshot returns the present state of a Workload; nil: it is not known at present.
+func (b *board) snapshot(workload string) *view.Snapshot {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.connected == nil || workload == "" {
+		return nil
+	}
+	snapshot, err := b.connected.snapshot(workload)
+	if err != nil {
+		return nil
+	}
+	return snapshot
+}
+
+// unread returns the flags without the kubeconfig that they have read: it may have another credential since.
+func unread(flags *genericclioptions.ConfigFlags) *genericclioptions.ConfigFlags {
+	result := genericclioptions.NewConfigFlags(false)
+	from, to := reflect.ValueOf(flags).Elem(), reflect.ValueOf(result).Elem()
+	for i := range from.NumField() {
+		if from.Type().Field(i).IsExported() {
+			to.Field(i).Set(from.Field(i))
+		}
+	}
+	return result
+}
+
+// errNotServed is the problem of a kubeconfig that leads elsewhere.
+var errNotServed = errors.New("the API server does not serve Workloads; does the kubeconfig lead to the project?")
