@@ -177,8 +177,8 @@ func (s *scope) dropNotes(ctx context.Context) error {
 		if hash == s.versions.hashAt(s.deployment, index) && hash != instance.TemplateHash() && (!known || given.refusal != nil) {
 			continue
 		}
-		if err := s.writeNote(ctx, instance, ""); err != nil {
-			return client.IgnoreNotFound(err)
+		if err := s.writeNote(ctx, instance, ""); client.IgnoreNotFound(err) != nil {
+			return err
 		}
 	}
 	return nil
