@@ -30,6 +30,7 @@ func TestLimitsPage(t *testing.T) {
 		"init containers and sidecars of an Instance": mostItems(t, sandbox+"initContainers"),
 
 		"volumes of an Instance":              mostItems(t, "spec template spec volumes"),
+		"ports of the Service of a Workload":  mostItems(t, "spec service ports"),
 		"network interfaces of an Instance":   maxInterfaces,
 		"seconds for the stop of an Instance": maxGrace,
 		"seconds of `minReadySeconds`":        maxMinReady,
