@@ -169,14 +169,14 @@ Feature: Without Milo
     Then namespace "${hubNamespace}" in cell "dfw" still has "metadata.labels.pod-security\.kubernetes\.io/enforce" "baseline"
     And cell "ord" has nothing of the namespace
 
-  Scenario: A rollout stops at a broken Instance, the command names it, and an undo ends it
+  Scenario: A rollout stops at a template that a cell refuses, the command names it, and an undo ends it
     Given a namespace of the hub that is a project
     And Workload "web" runs with
       | placement | cities   | replicas |
       | main      | DFW, ORD | 2        |
     When the consumer patches workload "web" with {"spec":{"template":{"spec":{"runtime":{"class":"nowhere"}}}}}
-    Then workload "web" has condition Degraded True because of "RolloutBlocked", saying "DFW: Instance web-main-dfw-1: RuntimeClassNotServed"
-    And workload "web" still has "status.availableReplicas" "3"
+    Then workload "web" has condition Degraded True because of "RolloutBlocked", saying "DFW: RuntimeClassNotServed: Instance web-main-dfw-1 keeps its template"
+    And workload "web" still has "status.availableReplicas" "4"
     When the consumer runs "kubectl compute tree web"
     Then the command has ended with exit code 0
     And the command prints "web-main-dfw-1"

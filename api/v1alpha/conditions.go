@@ -337,8 +337,8 @@ const ReasonRolloutPaused = "RolloutPaused"
 
 // Reasons of Degraded on a Workload.
 const (
-	// ReasonRolloutBlocked says that an Instance that got the template of a rollout cannot become Available. No further
-	// Instance gets the template.
+	// ReasonRolloutBlocked says that an Instance that got the template of a rollout cannot become Available, or that a cell
+	// refuses the template. No further Instance gets it.
 	ReasonRolloutBlocked = "RolloutBlocked"
 	// ReasonRolloutHealthy says that no Instance blocks a rollout.
 	ReasonRolloutHealthy = "RolloutHealthy"

@@ -126,7 +126,7 @@ func (s *scope) addRollout(status *v1alpha.WorkloadStatus, progressing *metav1.C
 }
 
 // degraded returns condition Degraded: True while an Instance that got the template of a rollout cannot become
-// Available. A Workload that has never had such an Instance does not have the condition. An Instance that ceases to be
+// Available, and while a cell refuses that template. A Workload that has never had such an Instance does not have the condition. An Instance that ceases to be
 // Available without a rollout, as in a drain, does not degrade it.
 func (s *scope) degraded(ctx context.Context, now *v1alpha.WorkloadRolloutStatus) ([]metav1.Condition, error) {
 	condition := metav1.Condition{Type: v1alpha.ConditionDegraded, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonRolloutHealthy}
@@ -146,8 +146,8 @@ func (s *scope) degraded(ctx context.Context, now *v1alpha.WorkloadRolloutStatus
 	return []metav1.Condition{condition}, nil
 }
 
-// broken returns the first Instance with the template of the rollout that cannot become Available, its reason and the
-// remedy; "": none.
+// broken returns the first Instance with the template of the rollout that cannot become Available, or the refusal of a
+// cell to start one, the reason and the remedy; "": none.
 func (s *scope) broken(ctx context.Context) (string, error) {
 	if s.rolling.result.Phase == rollout.Complete {
 		return "", nil
@@ -156,6 +156,9 @@ func (s *scope) broken(ctx context.Context) (string, error) {
 		city := &s.rolling.state.Cities[i]
 		if city.Template != s.rolling.Target {
 			continue
+		}
+		if message := refusal(s.rolling.cities[i]); message != "" {
+			return reasons.Shorten(city.Code+": "+message, maxRolloutMessage), nil
 		}
 		for _, index := range city.Broken() {
 			name := naming.InstanceName(city.Name, index)
@@ -177,6 +180,17 @@ func (s *scope) broken(ctx context.Context) (string, error) {
 		}
 	}
 	return "", nil
+}
+
+// refusal returns why a cell of a deployment refuses its template, and the remedy; "": it does not. A report on an earlier
+// generation is about an earlier template.
+func refusal(d *v1alpha.WorkloadDeployment) string {
+	accepted := meta.FindStatusCondition(d.Status.Conditions, v1alpha.ConditionTemplateAccepted)
+	if accepted == nil || accepted.Status != metav1.ConditionFalse || accepted.ObservedGeneration != d.Generation {
+		return ""
+	}
+	remedy, _ := reasons.Of(v1alpha.ConditionTemplateAccepted, accepted.Reason)
+	return fmt.Sprintf("%s: %s. %s", accepted.Reason, accepted.Message, remedy.After(remedy.Normal+1).Do)
 }
 
 // tellOfRollout records an event when the phase of the rollout changes, and when an Instance cannot become Available.
