@@ -32,10 +32,10 @@ Feature: Ready follows the consumer's probe
 
   # The project shows within the drain of 10 seconds that an Instance stops, also on a busy machine.
   Scenario Outline: A rollout fails no request
-    When the consumer creates Workload "web" of <instances> in HOU with container {"args":["--drain=10s"],"readinessProbe":{"httpGet":{"path":"/ready","port":8080},"periodSeconds":1,"timeoutSeconds":5}}
+    When the consumer creates Workload "web" of <instances> in HOU with container {"args":["--drain=20s"],"readinessProbe":{"httpGet":{"path":"/ready","port":8080},"periodSeconds":1,"timeoutSeconds":5}}
     Then Workload "web" becomes available with <instances> ready Instances
     When a client sends a request to Workload "web" every 50 ms
-    And the consumer patches workload "web" with {"spec":{"placements":[{"name":"main","cityCodes":["HOU"],"scaleSettings":{"minReplicas":<instances>,"instanceManagementPolicy":"<policy>"}}],"template":{"spec":{"runtime":{"sandbox":{"containers":[{"name":"app","image":"karmada-compute.test/image:v1","args":["--drain=10s","--log=1h"],"readinessProbe":{"httpGet":{"path":"/ready","port":8080},"periodSeconds":1,"timeoutSeconds":5}}]}}}}}}
+    And the consumer patches workload "web" with {"spec":{"placements":[{"name":"main","cityCodes":["HOU"],"scaleSettings":{"minReplicas":<instances>,"instanceManagementPolicy":"<policy>"}}],"template":{"spec":{"runtime":{"sandbox":{"containers":[{"name":"app","image":"karmada-compute.test/image:v1","args":["--drain=20s","--log=1h"],"readinessProbe":{"httpGet":{"path":"/ready","port":8080},"periodSeconds":1,"timeoutSeconds":5}}]}}}}}}
     Then Workload "web" becomes available with <instances> ready Instances
     And the client has sent at least 50 requests, and none has failed
 
