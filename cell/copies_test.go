@@ -7,12 +7,21 @@ import (
 	"context"
 	"testing"
 
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/autoscaler"
+	"github.com/karmada-compute/karmada-compute/cell/isolation"
+	"github.com/karmada-compute/karmada-compute/cell/sessions"
 	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
@@ -31,7 +40,12 @@ func TestOnlyCopiesRun(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := newFixture(t)
-			f.deployment(1, func(d *v1alpha.WorkloadDeployment) { change(f, d) })
+			f.deployment(1, func(d *v1alpha.WorkloadDeployment) {
+				d.Spec.Service = &v1alpha.WorkloadService{Ports: []v1alpha.ServicePort{{Port: 80}}}
+				autoscaled(3)(d)
+				change(f, d)
+			})
+			f.wantUntouched()
 			if rest := f.reconcile(f.deployments(), "web").RequeueAfter; rest == 0 {
 				t.Error("the deployment is not checked again")
 			}
@@ -42,10 +56,16 @@ func TestOnlyCopiesRun(t *testing.T) {
 	}
 	t.Run("a label that is lost for a moment", func(t *testing.T) {
 		f := newFixture(t)
-		f.deployment(1)
+		f.deployment(1, serving(1, 80))
 		f.reconcile(f.deployments(), "web")
+		services := f.services()
+		f.reconcile(services, "web")
 		f.labelHub(f.namespace, "")
 		f.reconcile(f.deployments(), "web")
+		f.reconcile(services, "web")
+		if err := f.direct.Get(t.Context(), client.ObjectKey{Namespace: f.namespace, Name: "web"}, &corev1.Service{}); err != nil {
+			t.Errorf("without the label the Service is gone: %v", err)
+		}
 		if present, _ := f.instances(); len(present) != 1 {
 			t.Errorf("without the label Instances %v are left", present)
 		}
@@ -61,6 +81,31 @@ func TestOnlyCopiesRun(t *testing.T) {
 			t.Errorf("with the label again Instances %v run", present)
 		}
 	})
+}
+
+// wantUntouched verifies that no controller changes the namespace of a deployment: a NetworkPolicy would cut all Pods of
+// a namespace of others off.
+func (f *fixture) wantUntouched() {
+	f.t.Helper()
+	for name, r := range map[string]reconcile.Reconciler{
+		"isolation": &isolation.Reconciler{Client: f.cached}, "autoscaler": &autoscaler.Reconciler{Client: f.cached},
+		"sessions": &sessions.Reconciler{Client: f.cached, Users: []string{"streams"}}, "disruption": f.disruption(), "services": f.services(),
+	} {
+		if rest := f.reconcile(r, "web").RequeueAfter; rest == 0 {
+			f.t.Errorf("%s does not check the deployment again", name)
+		}
+	}
+	for _, list := range []client.ObjectList{
+		&networkingv1.NetworkPolicyList{}, &autoscalingv2.HorizontalPodAutoscalerList{}, &rbacv1.RoleBindingList{},
+		&policyv1.PodDisruptionBudgetList{}, &corev1.ServiceList{},
+	} {
+		if err := f.direct.List(f.t.Context(), list, client.InNamespace(f.namespace)); err != nil {
+			f.t.Fatal(err)
+		}
+		if count := meta.LenList(list); count > 0 {
+			f.t.Errorf("the namespace has %d objects of %T", count, list)
+		}
+	}
 }
 
 // labelHub gives a namespace the label of a hub, or takes it off, and waits until the cache has that.

@@ -17,7 +17,6 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/isolation"
-	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
 // place is a namespace of a project in the cell.
@@ -30,12 +29,16 @@ type place struct {
 func (f *fixture) place(projectUID, projectNamespace string) *place {
 	f.t.Helper()
 	own := *f
-	namespace := testenv.Namespace(f.t, f.direct, "cell")
-	own.namespace = namespace.Name
+	own.namespace = hubNamespace(f.t, f.direct)
 	// The UIDs of projects are of this test alone: the tests share a cell.
 	p := &place{fixture: &own, projectUID: projectUID + "-" + f.namespace, projectNamespace: projectNamespace}
-	namespace.Labels = map[string]string{v1alpha.LabelProjectUID: p.projectUID}
+	namespace := &corev1.Namespace{}
+	if err := f.direct.Get(f.t.Context(), client.ObjectKey{Name: own.namespace}, namespace); err != nil {
+		f.t.Fatal(err)
+	}
+	namespace.Labels[v1alpha.LabelProjectUID] = p.projectUID
 	p.update(namespace)
+	p.awaitNamespace(own.namespace, hubOfCopies)
 	return p
 }
 
@@ -60,7 +63,7 @@ func (p *place) named(name string, changes ...change) *v1alpha.Instance {
 	p.t.Helper()
 	changes = append(changes, func(d *v1alpha.WorkloadDeployment) {
 		d.Name = name
-		d.Labels = map[string]string{v1alpha.LabelProjectUID: p.projectUID, v1alpha.LabelProjectNamespace: p.projectNamespace}
+		d.Labels[v1alpha.LabelProjectUID], d.Labels[v1alpha.LabelProjectNamespace] = p.projectUID, p.projectNamespace
 	})
 	return p.instance(p.deployment(1, changes...), 0)
 }

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/pace"
@@ -61,6 +62,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if !s.deployment.DeletionTimestamp.IsZero() {
 		// The autoscaler is deleted with it, by its owner reference.
 		return reconcile.Result{}, nil
+	}
+	if proved, err := owned.IsCopy(ctx, r.Client, s.deployment); err != nil || !proved {
+		return reconcile.Result{RequeueAfter: owned.UnprovenRequeue}, err
 	}
 	return s.Run(ctx, s.load, s.keep)
 }

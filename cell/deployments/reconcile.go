@@ -29,8 +29,6 @@ const (
 	// forbiddenRequeue is the time until an Instance that the cell forbids is created again: a ResourceQuota, for example,
 	// may be raised.
 	forbiddenRequeue = time.Minute
-	// unprovenRequeue is the time until a deployment is checked again that the cell cannot prove to be a copy of the hub.
-	unprovenRequeue = 15 * time.Second
 	// batch is the maximum number of Instances that one reconcile creates or deletes, since its time is limited. The next
 	// reconcile follows after batchRequeue.
 	batch        = 100
@@ -69,8 +67,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		// Its Instances and their Pods are deleted with it, by their owner references.
 		return reconcile.Result{}, nil
 	}
-	if proved, err := s.isCopy(ctx); err != nil || !proved {
-		return reconcile.Result{RequeueAfter: unprovenRequeue}, err
+	if proved, err := owned.IsCopy(ctx, r.Client, s.deployment); err != nil || !proved {
+		log.FromContext(ctx).Info("The deployment is not proved to be a copy of the hub: it or its namespace lacks the label of the hub; "+
+			"nothing is created or deleted", "label", v1alpha.LabelHub, "hub", s.deployment.Labels[v1alpha.LabelHub])
+		return reconcile.Result{RequeueAfter: owned.UnprovenRequeue}, err
 	}
 	return s.Run(ctx, s.listInstances, s.nameTemplates, s.findMissingData, s.makePlan, s.stopEarlierPods, s.removeInstances, s.createInstances)
 }

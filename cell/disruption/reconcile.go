@@ -46,6 +46,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err := s.read(ctx, r.Client, request.NamespacedName); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
+	if proved, err := owned.IsCopy(ctx, r.Client, s.deployment); err != nil || !proved {
+		return reconcile.Result{RequeueAfter: owned.UnprovenRequeue}, err
+	}
 	if correct, err := s.correct(ctx); err != nil || correct {
 		return s.RequeueAfter.Result(), err
 	}

@@ -43,6 +43,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if !s.deployment.DeletionTimestamp.IsZero() {
 		return reconcile.Result{}, nil
 	}
+	if proved, err := owned.IsCopy(ctx, r.Client, s.deployment); err != nil || !proved {
+		return reconcile.Result{RequeueAfter: owned.UnprovenRequeue}, err
+	}
 	return s.Run(ctx, s.findTemplates, s.ensureTemplatePolicies, s.ensureNamespacePolicy, s.deleteSurplus)
 }
 

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/pace"
 )
@@ -31,9 +32,11 @@ type scope struct {
 	*Reconciler
 	pace.Runner
 	key client.ObjectKey
-	// deployments are all deployments of Workloads of this name, and served the ones that have the Service.
+	// deployments are all copies of deployments of Workloads of this name, and served the ones that have the Service.
 	deployments []v1alpha.WorkloadDeployment
 	served      []*v1alpha.WorkloadDeployment
+	// unproven: another deployment is not proved to be a copy of the hub.
+	unproven bool
 	// existing is the Service that the agent created, or an empty one.
 	existing *corev1.Service
 	// programmed is the condition of the deployments that have the Service; nil: it is not known yet.
@@ -52,8 +55,18 @@ func (s *scope) load(ctx context.Context) error {
 		return fmt.Errorf("list the WorkloadDeployments of namespace %s: %w", s.key.Namespace, err)
 	}
 	for i := range list.Items {
-		if list.Items[i].Spec.WorkloadRef.Name == s.key.Name {
+		if list.Items[i].Spec.WorkloadRef.Name != s.key.Name {
+			continue
+		}
+		proved, err := owned.IsCopy(ctx, s.Client, &list.Items[i])
+		switch {
+		case err != nil:
+			return err
+		case proved:
 			s.deployments = append(s.deployments, list.Items[i])
+		default:
+			s.unproven = true
+			s.RequeueAfter.AtMost(owned.UnprovenRequeue)
 		}
 	}
 	s.served = served(s.deployments)
@@ -65,6 +78,10 @@ func (s *scope) load(ctx context.Context) error {
 
 // keep writes or deletes the Service, and finds its condition.
 func (s *scope) keep(ctx context.Context) error {
+	if len(s.served) == 0 && s.unproven {
+		// A copy may have lost its labels for a moment.
+		return nil
+	}
 	if len(s.served) == 0 {
 		return s.remove(ctx)
 	}

@@ -19,8 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
-	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/pace"
 	"github.com/karmada-compute/karmada-compute/internal/watch"
 )
@@ -65,9 +65,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err := r.Client.Get(ctx, request.NamespacedName, deployment); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	// A deployment in any other namespace of the cell opens nothing there.
-	if !deployment.DeletionTimestamp.IsZero() || !naming.IsHubNamespace(request.Namespace) {
+	if !deployment.DeletionTimestamp.IsZero() {
 		return reconcile.Result{}, nil
+	}
+	if proved, err := owned.IsCopy(ctx, r.Client, deployment); err != nil || !proved {
+		return reconcile.Result{RequeueAfter: owned.UnprovenRequeue}, err
 	}
 	wanted, stored := r.desired(request.Namespace), &rbacv1.RoleBinding{}
 	err := r.Client.Get(ctx, client.ObjectKeyFromObject(wanted), stored)
