@@ -36,12 +36,15 @@ var sealed = map[string]func(*v1alpha.WorkloadDeploymentSpec) any{
 		}
 		return s.Partition.Index
 	},
-	"rollout":       func(s *v1alpha.WorkloadDeploymentSpec) any { return s.Rollout },
-	"scaleSettings": func(s *v1alpha.WorkloadDeploymentSpec) any { return s.ScaleSettings },
-	"service":       func(s *v1alpha.WorkloadDeploymentSpec) any { return s.Service },
-	"slices":        func(s *v1alpha.WorkloadDeploymentSpec) any { return s.Slices },
-	"suspended":     func(s *v1alpha.WorkloadDeploymentSpec) any { return s.Suspended },
-	"workloadRef":   func(s *v1alpha.WorkloadDeploymentSpec) any { return s.WorkloadRef },
+	"placementName":     func(s *v1alpha.WorkloadDeploymentSpec) any { return s.PlacementName },
+	"rollout":           func(s *v1alpha.WorkloadDeploymentSpec) any { return s.Rollout },
+	"scaleSettings":     func(s *v1alpha.WorkloadDeploymentSpec) any { return s.ScaleSettings },
+	"service":           func(s *v1alpha.WorkloadDeploymentSpec) any { return s.Service },
+	"serviceGeneration": func(s *v1alpha.WorkloadDeploymentSpec) any { return s.ServiceGeneration },
+	"slices":            func(s *v1alpha.WorkloadDeploymentSpec) any { return s.Slices },
+	"surge":             func(s *v1alpha.WorkloadDeploymentSpec) any { return s.Surge },
+	"suspended":         func(s *v1alpha.WorkloadDeploymentSpec) any { return s.Suspended },
+	"workloadRef":       func(s *v1alpha.WorkloadDeploymentSpec) any { return s.WorkloadRef },
 }
 
 // nothing are the texts of fields that are not set.

@@ -6,6 +6,7 @@ package templates
 import (
 	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -60,19 +61,22 @@ func TestOverriddenFields(t *testing.T) {
 		t.Errorf("of what the hub has sent %v are refused", got)
 	}
 	for field, override := range map[string]func(*v1alpha.WorkloadDeploymentSpec){
-		"":                func(s *v1alpha.WorkloadDeploymentSpec) { s.Replicas = new(int32(1)) },
-		"assignment":      func(s *v1alpha.WorkloadDeploymentSpec) { s.Assignment.Cells[0].Indices[0].Last = 5 },
-		"cityCode":        func(s *v1alpha.WorkloadDeploymentSpec) { s.CityCode = "ORD" },
-		"floor":           func(s *v1alpha.WorkloadDeploymentSpec) { s.Floor = nil },
-		"minReadySeconds": func(s *v1alpha.WorkloadDeploymentSpec) { s.MinReadySeconds = nil },
-		"networks":        func(s *v1alpha.WorkloadDeploymentSpec) { s.Networks = nil },
-		"partition.index": func(s *v1alpha.WorkloadDeploymentSpec) { s.Partition.Index = 0 },
-		"rollout":         func(s *v1alpha.WorkloadDeploymentSpec) { s.Rollout.MaxUnavailable = nil },
-		"scaleSettings":   func(s *v1alpha.WorkloadDeploymentSpec) { s.ScaleSettings.MaxReplicas = new(int32(9)) },
-		"service":         func(s *v1alpha.WorkloadDeploymentSpec) { s.Service.Ports[0].Port = 81 },
-		"slices":          func(s *v1alpha.WorkloadDeploymentSpec) { s.Slices = 0 },
-		"suspended":       func(s *v1alpha.WorkloadDeploymentSpec) { s.Suspended = false },
-		"workloadRef":     func(s *v1alpha.WorkloadDeploymentSpec) { s.WorkloadRef.UID = "other" },
+		"":                  func(s *v1alpha.WorkloadDeploymentSpec) { s.Replicas = new(int32(1)) },
+		"assignment":        func(s *v1alpha.WorkloadDeploymentSpec) { s.Assignment.Cells[0].Indices[0].Last = 5 },
+		"cityCode":          func(s *v1alpha.WorkloadDeploymentSpec) { s.CityCode = "ORD" },
+		"floor":             func(s *v1alpha.WorkloadDeploymentSpec) { s.Floor = nil },
+		"minReadySeconds":   func(s *v1alpha.WorkloadDeploymentSpec) { s.MinReadySeconds = nil },
+		"networks":          func(s *v1alpha.WorkloadDeploymentSpec) { s.Networks = nil },
+		"partition.index":   func(s *v1alpha.WorkloadDeploymentSpec) { s.Partition.Index = 0 },
+		"placementName":     func(s *v1alpha.WorkloadDeploymentSpec) { s.PlacementName = "other" },
+		"rollout":           func(s *v1alpha.WorkloadDeploymentSpec) { s.Rollout.MaxUnavailable = nil },
+		"scaleSettings":     func(s *v1alpha.WorkloadDeploymentSpec) { s.ScaleSettings.MaxReplicas = new(int32(9)) },
+		"service":           func(s *v1alpha.WorkloadDeploymentSpec) { s.Service.Ports[0].Port = 81 },
+		"serviceGeneration": func(s *v1alpha.WorkloadDeploymentSpec) { s.ServiceGeneration++ },
+		"slices":            func(s *v1alpha.WorkloadDeploymentSpec) { s.Slices = 0 },
+		"surge":             func(s *v1alpha.WorkloadDeploymentSpec) { s.Surge = 1 },
+		"suspended":         func(s *v1alpha.WorkloadDeploymentSpec) { s.Suspended = false },
+		"workloadRef":       func(s *v1alpha.WorkloadDeploymentSpec) { s.WorkloadRef.UID = "other" },
 	} {
 		changed := arrived()
 		override(&changed.Spec)
@@ -83,6 +87,20 @@ func TestOverriddenFields(t *testing.T) {
 	for name := range sealed {
 		if !strings.Contains(d.Annotations[v1alpha.AnnotationIntended], name+"=") {
 			t.Errorf("%s is not compared", name)
+		}
+	}
+}
+
+// TestEveryFieldIsSealed: a field of the spec that an override policy may change is named here.
+func TestEveryFieldIsSealed(t *testing.T) {
+	open := []string{"instanceTypeResources", "quota", "replicas", "template"}
+	for field := range reflect.TypeFor[v1alpha.WorkloadDeploymentSpec]().Fields() {
+		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
+		if name == "partition" {
+			name = "partition.index"
+		}
+		if _, isSealed := sealed[name]; isSealed == slices.Contains(open, name) {
+			t.Errorf("spec.%s is sealed: %t", name, isSealed)
 		}
 	}
 }
