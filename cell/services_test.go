@@ -44,7 +44,7 @@ func called(name string) change { return func(d *v1alpha.WorkloadDeployment) { d
 
 func headless(d *v1alpha.WorkloadDeployment) { d.Spec.Service.Headless = true }
 
-// service is the Service web; nil if there is none.
+// service is the Service web; nil: it does not exist.
 func (f *fixture) service() *corev1.Service {
 	f.t.Helper()
 	service := &corev1.Service{}
@@ -58,7 +58,7 @@ func (f *fixture) service() *corev1.Service {
 	return service
 }
 
-// wantProgrammed checks condition ServiceProgrammed of a deployment: "" is none.
+// wantProgrammed checks condition ServiceProgrammed of a deployment; "": it is absent.
 func (f *fixture) wantProgrammed(deployment, reason string) {
 	f.t.Helper()
 	stored := &v1alpha.WorkloadDeployment{}

@@ -61,8 +61,8 @@ const confirmAfter = 20 * time.Second
 const reconcileTimeout = time.Minute
 
 // CacheOptions limit the cache to the objects that the controllers read: Pods of Instances, autoscalers and budgets of
-// deployments, the cordons of Nodes, their own NetworkPolicies and Services, and namespaces, ConfigMaps and Secrets that the hub has
-// sent.
+// deployments, the cordons of Nodes, their own NetworkPolicies and Services, and namespaces, ConfigMaps and Secrets that
+// the hub has sent.
 func CacheOptions() (cache.Options, error) {
 	ofDeployment, err := labels.NewRequirement(v1alpha.LabelDeploymentName, selection.Exists, nil)
 	if err != nil {

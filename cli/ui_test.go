@@ -194,7 +194,8 @@ func TestUIRecovers(t *testing.T) {
 		if refuse.Load() {
 			w.Header().Set("Content-Type", "application/json")
 			w.WriteHeader(http.StatusUnauthorized)
-			_, _ = fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"Unauthorized","reason":"Unauthorized","code":401}`)
+			_, _ = fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"Unauthorized",`+
+				`"reason":"Unauthorized","code":401}`)
 			return
 		}
 		proxy.ServeHTTP(w, r)

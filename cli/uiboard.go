@@ -166,7 +166,7 @@ func (b *board) start(ctx context.Context, disconnect context.CancelFunc) (*conn
 	return &connected{session: s, ctx: ctx, watch: watch, hidden: hidden, facts: factsOf(ctx, s, first)}, nil
 }
 
-// check returns an error if the API server does not answer, and otherwise a Workload; nil: there is none to be seen.
+// check returns an error if the API server does not answer, and otherwise a Workload; nil: there is no Workload to be seen.
 func (b *board) check(ctx context.Context, s *session) (*v1alpha.Workload, error) {
 	ctx, cancel := context.WithTimeout(ctx, boardTimeout)
 	defer cancel()

@@ -61,8 +61,8 @@ type Options struct {
 	All bool
 }
 
-// Watch keeps the objects of one Workload, or of all Workloads in a namespace, in caches. Kinds that the user may not list are requested each time, and left
-// out.
+// Watch keeps the objects of one Workload, or of all Workloads in a namespace, in caches. Kinds that the user may not
+// list are requested each time, and left out.
 type Watch struct {
 	options Options
 	planes  view.Planes

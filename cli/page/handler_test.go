@@ -174,7 +174,8 @@ func TestPolicy(t *testing.T) {
 
 // TestFilesNeverMakeMarkup: no script turns text into markup or code, and no page has a script or a style of its own.
 func TestFilesNeverMakeMarkup(t *testing.T) {
-	sinks := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|DOMParser|srcdoc|setAttribute\('on|javascript:`)
+	sinks := regexp.MustCompile(`innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function|DOMParser|srcdoc|` +
+		`setAttribute\('on|javascript:`)
 	inline := regexp.MustCompile(`<script(?:[^>]*)>[^<]|<style|\sstyle=|\son\w+=|https?://`)
 	files, err := fs.Glob(assets, "assets/*")
 	if err != nil || len(files) < 6 {

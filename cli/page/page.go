@@ -17,7 +17,7 @@ import (
 
 // Source provides the state that the page shows. It is safe for concurrent use.
 type Source interface {
-	// State returns the present state, with one Workload in detail; name "" is none. It answers without waiting for an
+	// State returns the present state, with one Workload in detail, unless name is "". It answers without waiting for an
 	// API server that does not answer: the state has the problem.
 	State(ctx context.Context, name string) *State
 	// Instances returns a bounded number of Instances of a Workload, from the one with a name on.

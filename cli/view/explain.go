@@ -23,7 +23,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
-// Summary returns a sentence about the Workload.
+// Summary returns a sentence about the Workload, and a second line while its rollout is blocked.
 func (s *Snapshot) Summary() string {
 	if s.IsDeleting() {
 		return fmt.Sprintf("Workload %s is being deleted; %d of its Instances are left.", s.Name, len(s.Instances))

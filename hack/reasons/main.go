@@ -24,7 +24,9 @@ import (
 const reference = "docs/reference/reasons.md"
 
 // constants are the files with the reasons.
-var constants = []string{"api/v1alpha/conditions.go", "api/v1alpha/session_conditions.go"}
+var constants = []string{
+	"api/v1alpha/conditions.go", "api/v1alpha/cluster_conditions.go", "api/v1alpha/session_conditions.go",
+}
 
 const head = `# Reasons
 

@@ -126,8 +126,8 @@ func (s *scope) addRollout(status *v1alpha.WorkloadStatus, progressing *metav1.C
 }
 
 // degraded returns condition Degraded: True while an Instance that got the template of a rollout cannot become
-// Available, and while a cell refuses that template. A Workload that has never had such an Instance does not have the condition. An Instance that ceases to be
-// Available without a rollout, as in a drain, does not degrade it.
+// Available, and while a cell refuses that template. A Workload that has never had either does not have the condition.
+// An Instance that ceases to be Available without a rollout, as in a drain, does not degrade it.
 func (s *scope) degraded(ctx context.Context, now *v1alpha.WorkloadRolloutStatus) ([]metav1.Condition, error) {
 	condition := metav1.Condition{Type: v1alpha.ConditionDegraded, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonRolloutHealthy}
 	message := ""

@@ -29,7 +29,8 @@ const faint = `(() => {
     return [255, 255, 255];
   };
   return [...document.querySelectorAll('body *')]
-    .filter((element) => element.checkVisibility() && [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim()))
+    .filter((element) => element.checkVisibility())
+    .filter((element) => [...element.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim()))
     .map((element) => {
       const [a, b] = [light(colour(getComputedStyle(element).color)), light(behind(element))];
       return { text: element.innerText, ratio: (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05) };
