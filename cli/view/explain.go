@@ -12,7 +12,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -23,21 +22,12 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
-// Summary returns a sentence about the Workload, and a second line while its rollout is blocked.
+// Summary returns a sentence about the Workload.
 func (s *Snapshot) Summary() string {
 	if s.IsDeleting() {
 		return fmt.Sprintf("Workload %s is being deleted; %d of its Instances are left.", s.Name, len(s.Instances))
 	}
-	summary := fmt.Sprintf("Workload %s: %d of %d Instances are Ready.", s.Name, s.Ready(), max(s.Desired(), len(s.Instances)))
-	if s.Workload == nil {
-		return summary
-	}
-	// All Instances are Ready while a cell refuses the next template.
-	degraded := meta.FindStatusCondition(s.Workload.Status.Conditions, v1alpha.ConditionDegraded)
-	if degraded != nil && degraded.Status == metav1.ConditionTrue {
-		summary += "\nIts rollout is blocked: " + degraded.Message
-	}
-	return summary
+	return fmt.Sprintf("Workload %s: %d of %d Instances are Ready.", s.Name, s.Ready(), max(s.Desired(), len(s.Instances)))
 }
 
 // Verdict is a reason and the step at which it stops ways.

@@ -69,8 +69,8 @@ type Way struct {
 	now time.Time
 }
 
-// Ways returns the ways of all Instances, of each deployment that lacks Instances, and of a Workload without
-// deployments. While nothing else is wrong, a Workload that is being deleted, or whose progress deadline has passed,
+// Ways returns the ways of all Instances, of each deployment that lacks Instances or whose template a cell refuses, and
+// of a Workload without deployments. While nothing else is wrong, a Workload that is being deleted, or whose progress deadline has passed,
 // has a way, too.
 func (s *Snapshot) Ways() []*Way {
 	var ways []*Way
@@ -83,8 +83,12 @@ func (s *Snapshot) Ways() []*Way {
 			held = held || way.Stop != nil
 			ways = append(ways, way)
 		}
-		if !held && (len(instances) == 0 || len(instances) < int(d.Spec.DesiredReplicas())) {
+		switch refused := refusalOf(d, s.Now); {
+		case held:
+		case len(instances) == 0, len(instances) < int(d.Spec.DesiredReplicas()):
 			ways = append(ways, s.wayTo(d, nil))
+		case refused != nil:
+			ways = append(ways, stopsAt(refused, s.Now))
 		}
 	}
 	if len(ways) == 0 {
@@ -98,9 +102,8 @@ func (s *Snapshot) Ways() []*Way {
 		way.stop(nil)
 		ways = append(ways, way)
 	}
-	if found := s.workloadFinding(); found != nil && !slices.ContainsFunc(ways, func(w *Way) bool { return w.Stop != nil }) {
-		step := &Step{Plane: planeProject, Kind: v1alpha.KindWorkload, Namespace: s.Namespace, Name: s.Name, State: StateNotReady, Finding: found}
-		ways = append(ways, &Way{Kind: v1alpha.KindWorkload, Name: s.Name, Steps: []*Step{step}, Stop: step, now: s.Now})
+	if step := s.faultOfAll(); step != nil && !slices.ContainsFunc(ways, func(w *Way) bool { return w.Stop != nil }) {
+		ways = append(ways, stopsAt(step, s.Now))
 	}
 	return ways
 }

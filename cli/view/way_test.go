@@ -65,8 +65,8 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// TestTheWorkloadAsAWhole: all Instances are Ready, and explain still reports a deletion that does not end, and a
-// rollout past its deadline.
+// TestTheWorkloadAsAWhole: all Instances are Ready, and explain still reports a deletion that does not end, a rollout
+// past its deadline, and a template that a cell refuses.
 func TestTheWorkloadAsAWhole(t *testing.T) {
 	ready := condition(v1alpha.ConditionReady, "True", v1alpha.ReasonAvailable, "")
 	settled := condition(v1alpha.ConditionReplicasReady, "True", v1alpha.ReasonAllReplicasReady, "")
@@ -74,6 +74,7 @@ func TestTheWorkloadAsAWhole(t *testing.T) {
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	for name, test := range map[string]struct {
 		change func(*v1alpha.Workload)
+		status []metav1.Condition
 		want   string
 		urgent bool
 	}{
@@ -90,12 +91,18 @@ func TestTheWorkloadAsAWhole(t *testing.T) {
 					condition(v1alpha.ConditionProgressing, "False", v1alpha.ReasonProgressDeadlineExceeded, "no progress"))
 			}, want: v1alpha.ReasonProgressDeadlineExceeded, urgent: true,
 		},
+		"a cell refuses the next template": {
+			change: func(*v1alpha.Workload) {}, status: []metav1.Condition{
+				condition(v1alpha.ConditionTemplateAccepted, "False", v1alpha.ReasonRuntimeClassNotServed, "web-main-dfw-0 keeps its template"),
+			}, want: v1alpha.ReasonRuntimeClassNotServed, urgent: true,
+		},
 	} {
 		w := workload(1, 1, available)
 		test.change(w)
 		s := &Snapshot{
 			Namespace: "default", Name: w.Name, Workload: w, Now: now,
-			Deployments: []v1alpha.WorkloadDeployment{deployment("DFW", 1, 1, settled)}, Instances: []v1alpha.Instance{instance("DFW", 0, ready)},
+			Deployments: []v1alpha.WorkloadDeployment{deployment("DFW", 1, 1, append(test.status, settled)...)},
+			Instances:   []v1alpha.Instance{instance("DFW", 0, ready)},
 		}
 		verdicts := Verdicts(s.Ways())
 		got, urgent := "", false

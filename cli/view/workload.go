@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
@@ -18,6 +19,17 @@ const deletesWithin = 2 * time.Minute
 // IsDeleting reports whether the Workload is being deleted.
 func (s *Snapshot) IsDeleting() bool {
 	return s.Workload != nil && !s.Workload.DeletionTimestamp.IsZero()
+}
+
+// faultOfAll returns the step of a Workload with a fault as a whole; nil: it has none.
+func (s *Snapshot) faultOfAll() *Step {
+	found := s.workloadFinding()
+	if found == nil {
+		return nil
+	}
+	return &Step{
+		Plane: planeProject, Kind: v1alpha.KindWorkload, Namespace: s.Namespace, Name: s.Name, State: StateNotReady, Finding: found,
+	}
 }
 
 // workloadFinding returns the fault of the Workload as a whole although all of its Instances are Ready, or nil: it is
@@ -43,4 +55,22 @@ func (s *Snapshot) workloadFinding() *Finding {
 		return nil
 	}
 	return findingOf(progressing, at(s.Now, conditions))
+}
+
+// stopsAt returns a Way that ends at the object of a step, whatever the Instances do.
+func stopsAt(step *Step, now time.Time) *Way {
+	return &Way{Kind: step.Kind, Name: step.Name, Steps: []*Step{step}, Stop: step, now: now}
+}
+
+// refusalOf returns the step of a deployment whose template a cell refuses although all Instances are Ready: they keep
+// the earlier one. It is nil otherwise.
+func refusalOf(d *v1alpha.WorkloadDeployment, now time.Time) *Step {
+	accepted := meta.FindStatusCondition(d.Status.Conditions, v1alpha.ConditionTemplateAccepted)
+	if accepted == nil || accepted.Status != metav1.ConditionFalse {
+		return nil
+	}
+	return &Step{
+		Plane: planeProject, Kind: v1alpha.KindWorkloadDeployment, Namespace: d.Namespace, Name: d.Name, State: deploymentNode(d, now).State,
+		Finding: findingOf(accepted, at(now, d.Status.Conditions)),
+	}
 }
