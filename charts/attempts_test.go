@@ -159,6 +159,7 @@ var allowed = map[string]attempt{
 	"nudge a Work of Karmada":    patch(workNamed("of-a-copy"), `{"metadata":{"annotations":{"a":"b"}},"spec":{"suspendDispatching":false}}`),
 	"delete a Work of Karmada":   remove(workNamed("of-a-copy")),
 	"let go of its own Work":     patch(workNamed("own"), `{"metadata":{"finalizers":null}}`),
+	"label its own Work again":   patch(workNamed("unlabelled"), `{"metadata":{"labels":{"meta.datumapis.com/upstream-cluster-name":"cluster-north"}}}`),
 	"let go of an agent's Work":  patch(workNamed("preserved"), `{"metadata":{"finalizers":null}}`),
 	"deploy in a hub namespace":  create(deploymentIn(ownSpace)),
 	"propagate existing objects": create(propagationIn(ownSpace)),

@@ -304,6 +304,10 @@ func (h *withoutMilo) applyChart(user string) {
 			object.GetNamespace() != "" && object.GetNamespace() != namespace.Name {
 			continue
 		}
+		// The planes have the policy of an installation with Milo.
+		if err := client.IgnoreNotFound(h.admin.Delete(h.Context(), object)); err != nil {
+			h.Fatal(err)
+		}
 		if err := h.admin.Create(h.Context(), object); err != nil {
 			h.Fatal(err)
 		}

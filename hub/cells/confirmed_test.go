@@ -41,6 +41,7 @@ type cities struct {
 func newCities(t *testing.T) *cities {
 	t.Helper()
 	p := planes.New(t)
+	p.LiftLimits()
 	c := &cities{Planes: p, t: t, city: planes.City()}
 	c.r = &cells.Confirmations{Hub: p.Hub, Clock: testingclock.NewFakePassiveClock(time.Now())}
 	c.start()

@@ -62,6 +62,7 @@ func TestGoneWithAFault(t *testing.T) {
 func TestConfirmationsWithAFault(t *testing.T) {
 	testenv.EachWriteFails(t, func(t *testing.T, faults *testenv.Faults) {
 		p := planes.New(t)
+		p.LiftLimits()
 		p.Hub.Through(faults)
 		cell := p.Cell(t, planes.City())
 		space := testenv.Namespace(t, p.Client, "cities").Name

@@ -34,7 +34,9 @@ func newFixture(t *testing.T) *fixture {
 	f := &fixture{Planes: planes.New(t)}
 	f.reconciler = &Gone{Hub: f.Hub, APIReader: f.HubAPI, Clock: testclock.NewFakePassiveClock(time.Now())}
 	f.cell = f.Cell(t, planes.City())
-	f.ofNamespace = f.work(t, "namespace", map[string]string{v1alpha.LabelHubNamespace: f.HubNamespace}, nil)
+	f.ofNamespace = f.work(t, "namespace", map[string]string{
+		v1alpha.LabelHubNamespace: f.HubNamespace, v1alpha.LabelProject: "cluster-north",
+	}, nil)
 	f.ours = f.work(t, "deployment", nil, map[string]string{workv1alpha2.ResourceBindingNamespaceAnnotationKey: f.HubNamespace})
 	f.other = f.work(t, "other", nil, map[string]string{workv1alpha2.ResourceBindingNamespaceAnnotationKey: "default"})
 	return f

@@ -201,7 +201,9 @@ func (f *fixture) removed(name string) bool {
 func (f *fixture) madeByKarmada(name string) *workv1alpha1.Work {
 	f.t.Helper()
 	work := f.work(name)
-	work.Annotations = map[string]string{workv1alpha2.ResourceBindingNameAnnotationKey: name}
+	work.Annotations = map[string]string{
+		workv1alpha2.ResourceBindingNamespaceAnnotationKey: f.HubNamespace, workv1alpha2.ResourceBindingNameAnnotationKey: name,
+	}
 	work.Spec.SuspendDispatching = new(false)
 	work.Spec.Workload.Manifests = []workv1alpha1.Manifest{
 		{

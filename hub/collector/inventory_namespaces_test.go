@@ -33,7 +33,9 @@ func (f *fixture) city() string { return strings.ToUpper(f.cell.Labels[v1alpha.L
 func (f *fixture) carried() *workv1alpha1.Work {
 	f.t.Helper()
 	work := f.namespaceWork()
-	work.Labels = map[string]string{v1alpha.LabelHubNamespace: f.HubNamespace, v1alpha.LabelHub: string(f.hub)}
+	work.Labels = map[string]string{
+		v1alpha.LabelHubNamespace: f.HubNamespace, v1alpha.LabelHub: string(f.hub), v1alpha.LabelProject: "cluster-north",
+	}
 	work.Spec.Workload.Manifests = []workv1alpha1.Manifest{
 		{RawExtension: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"Namespace"}`)}},
 	}

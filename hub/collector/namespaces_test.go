@@ -181,8 +181,10 @@ func TestWithdrawal(t *testing.T) {
 	t.Parallel()
 	f := newNamespacesFixture(t)
 	policy := policies.CityPolicy(f.HubNamespace, policies.City{Code: f.city})
+	cell := f.Cell(t, f.city)
 	work := &workv1alpha1.Work{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "default", Name: f.HubNamespace, Labels: map[string]string{v1alpha.LabelHubNamespace: f.HubNamespace},
+		Namespace: planes.ExecutionSpace(cell.Name), Name: f.HubNamespace,
+		Labels: map[string]string{v1alpha.LabelHubNamespace: f.HubNamespace, v1alpha.LabelProject: "cluster-north"},
 	}}
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: f.HubNamespace, Name: "password", Labels: f.origin(oldUID).Labels()}}
 	theirs := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: f.HubNamespace, Name: "theirs"}}

@@ -31,7 +31,8 @@ func newRepairFixture(t *testing.T) *repairFixture {
 	t.Helper()
 	f := &repairFixture{Planes: planes.New(t), clock: testclock.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))}
 	f.repairer = NewRepairer(f.Hub, f.clock, prometheus.NewRegistry())
-	f.object = planes.Create(t, f.Planes, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace.Name, Name: "web"}})
+	f.EnsureHubNamespace(t)
+	f.object = planes.Create(t, f.Planes, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: f.HubNamespace, Name: "web"}})
 	return f
 }
 

@@ -51,6 +51,7 @@ type fixture struct {
 func newFixture(t *testing.T, count, missing int) *fixture {
 	t.Helper()
 	f := &fixture{Planes: planes.New(t), t: t, milo: &milo{identity: "milo", has: map[types.UID]bool{}}}
+	f.LiftLimits()
 	f.clock = testingclock.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	f.brake = f.replica()
 	for i := range count {

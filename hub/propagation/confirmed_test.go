@@ -24,6 +24,7 @@ import (
 // whether the city has another cell or none.
 func TestCityOfAnAgent(t *testing.T) {
 	f := newFixture(t)
+	f.LiftLimits()
 	cities := &cells.Cities{Namespaces: f.HubAPI, APIReader: f.HubAPI, Writer: f.Hub, Namespace: f.Namespace.Name}
 	confirmations := &cells.Confirmations{Cities: cities, Hub: f.Hub, Clock: f.clock}
 	f.reconciler.Hub = cities.Hub(f.Hub)

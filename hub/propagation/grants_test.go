@@ -69,7 +69,7 @@ func (f *fixture) checkGrant(t *testing.T) {
 	t.Helper()
 	got := planes.Get(t, f.Planes, f.HubNamespace, projects.GrantName, &rbacv1.RoleBinding{})
 	if got.RoleRef.Kind != "ClusterRole" || got.RoleRef.Name != projects.GrantRole || len(got.Subjects) != 1 ||
-		got.Subjects[0].Name != "admin" {
+		got.Subjects[0].Name != planes.AddOn {
 		t.Errorf("it is %+v to %+v", got.RoleRef, got.Subjects)
 	}
 }

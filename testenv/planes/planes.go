@@ -71,7 +71,7 @@ func New(t testing.TB) *Planes {
 	if shared.err != nil {
 		t.Fatal(shared.err)
 	}
-	p := &Planes{Hub: newPlane(shared.client), HubAPI: newPlane(shared.client), Project: newPlane(shared.client), Client: shared.client}
+	p := &Planes{Hub: newPlane(shared.onHub), HubAPI: newPlane(shared.onHub), Project: newPlane(shared.client), Client: shared.client}
 	p.Namespace = testenv.Namespace(t, p.Client, "project")
 	p.HubNamespace = naming.HubNamespace(string(ProjectUID), string(p.Namespace.UID))
 	p.cluster = &projectCluster{Cluster: shared.cluster, client: p.Project}
@@ -133,8 +133,10 @@ func (r *recorder) Eventf(about runtime.Object, kind, reason, message string, ar
 
 // connection is to the kube-apiserver of the package under test.
 type connection struct {
-	once    sync.Once
-	client  client.WithWatch
+	once   sync.Once
+	client client.WithWatch
+	// onHub is the controllers' client of the hub.
+	onHub   client.WithWatch
 	cluster cluster.Cluster
 	err     error
 }
@@ -161,6 +163,9 @@ func (s *connection) start(t testing.TB) error {
 	scheme := testenv.Scheme(t, v1alpha.AddToScheme, quota.AddToScheme, networking.AddToScheme, policyv1alpha1.Install,
 		workv1alpha1.Install, workv1alpha2.Install, clusterv1alpha1.Install)
 	if s.client, err = client.NewWithWatch(config, client.Options{Scheme: scheme}); err != nil {
+		return err
+	}
+	if s.onHub, err = s.limited(config); err != nil {
 		return err
 	}
 	s.cluster, err = cluster.New(config, func(o *cluster.Options) { o.Scheme = scheme })
