@@ -38,7 +38,7 @@ func (s *connection) limited(config *rest.Config) (client.WithWatch, error) {
 	return c, awaitLimits(c)
 }
 
-// LiftLimits gives the controller every right on the hub, in tests whose namespace stands for that of the add-on, which
+// LiftLimits gives the controller every right on the hub, in tests whose namespace plays karmada-system, which
 // the policy names.
 func (p *Planes) LiftLimits() {
 	for _, plane := range []**Plane{&p.Hub, &p.HubAPI} {
