@@ -139,6 +139,16 @@ Feature: Several cells in one city
     When Workload "web" is scaled to 3 and settles
     Then cells "iad-1, iad-2" run 3 Instances, each at least 1, and none twice
 
+  Scenario: Instances without room are scheduled when a cell has room again
+    Given cells "iad-1, iad-2" are full
+    When the consumer creates Workload "web" with
+      | placement | cities | replicas |
+      | main      | IAD    | 12       |
+    Then workloaddeployment "web-main-iad" has condition ReplicasReady False, saying "tried again when a cell has more room"
+    When cells "iad-1, iad-2" are no longer full
+    Then Workload "web" becomes available with 12 ready Instances
+    And cells "iad-1, iad-2" run 12 Instances, each at least 1, and none twice
+
   Scenario: Instances of a removed cell are deleted
     Given cell "iad-2" does not serve the city
     And Workload "web" runs with

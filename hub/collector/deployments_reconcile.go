@@ -68,6 +68,7 @@ func (r *Deployments) Reconcile(ctx context.Context, request mcreconcile.Request
 	}
 	if !found {
 		r.Book.Forget(request)
+		r.rooms.forget(request)
 		return s.requeueAfter.Result(), nil
 	}
 	row, err := path.Load(ctx, r.Hub, path.Subject{Name: s.copyName, Original: s.deployment, Copied: s.copied, Karmada: r.Karmada.State()})
@@ -82,6 +83,9 @@ func (r *Deployments) Reconcile(ctx context.Context, request mcreconcile.Request
 		if err := s.auditSlices(ctx, row); err != nil {
 			return reconcile.Result{}, err
 		}
+	}
+	if err := s.retry(ctx, row); err != nil {
+		return reconcile.Result{}, err
 	}
 	if s.deployment != nil {
 		s.requeueAfter.AtMost(wait.Jitter(r.Interval*4/5, 0.5))

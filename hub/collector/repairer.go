@@ -51,7 +51,7 @@ type Repairer struct {
 // NewRepairer returns a Repairer that writes to the hub, and registers its metrics.
 func NewRepairer(hub client.Client, c clock.PassiveClock, registerer prometheus.Registerer) *Repairer {
 	m := &Repairer{
-		hub: hub, clock: c, budget: newBudget(c), history: newHistory(c),
+		hub: hub, clock: c, budget: newBudget(c, perSecond, burst), history: newHistory(c),
 		repaired: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "karmada_compute_repairs_total",
 			Help: "Repairs on the hub that trigger a Karmada reconcile of an object, by kind of the object and by fault.",
@@ -239,7 +239,8 @@ const (
 )
 
 // budget divides the repairs equally among the cells that need any: a cell with thousands of faults delays no other
-// cell. A cell alone has the whole budget. It is safe for concurrent use.
+// cell. A cell alone has the whole budget. Another budget divides the tries to schedule again among projects. It is safe
+// for concurrent use.
 type budget struct {
 	clock clock.PassiveClock
 
@@ -256,7 +257,7 @@ type share struct {
 	asked time.Time
 }
 
-func newBudget(c clock.PassiveClock) *budget {
+func newBudget(c clock.PassiveClock, perSecond rate.Limit, burst int) *budget {
 	return &budget{clock: c, all: rate.NewLimiter(perSecond, burst), cells: map[string]*share{}}
 }
 
@@ -268,19 +269,24 @@ func (b *budget) take(cell string) (wait time.Duration) {
 	now := b.clock.Now()
 	s := b.shareOf(cell, now)
 	count := len(b.cells)
-	s.limiter.SetLimitAt(now, rate.Limit(perSecond)/rate.Limit(count))
+	s.limiter.SetLimitAt(now, b.all.Limit()/rate.Limit(count))
 	// At once, a cell gets its share of the remaining repairs. Saved repairs of one cell must not delay another when
 	// few remain.
 	left := b.all.TokensAt(now)
 	s.limiter.SetBurstAt(now, max(1, int(left)/count))
 	if left < 1 {
-		return time.Second / perSecond
+		return b.pause(1)
 	}
 	if !s.limiter.AllowN(now, 1) {
-		return time.Duration(count) * time.Second / perSecond
+		return b.pause(count)
 	}
 	b.all.AllowN(now, 1)
 	return 0
+}
+
+// pause is how long count actions take.
+func (b *budget) pause(count int) time.Duration {
+	return time.Duration(float64(count) * float64(time.Second) / float64(b.all.Limit()))
 }
 
 // shareOf returns the share of a cell, and ends the shares of cells that no longer ask. b.mu is held.
@@ -292,7 +298,7 @@ func (b *budget) shareOf(cell string, now time.Time) *share {
 	}
 	s := b.cells[cell]
 	if s == nil {
-		s = &share{limiter: rate.NewLimiter(perSecond, burst)}
+		s = &share{limiter: rate.NewLimiter(b.all.Limit(), b.all.Burst())}
 		b.cells[cell] = s
 	}
 	s.asked = now

@@ -50,8 +50,8 @@ func (s *scope) noRoom(refusal string) string {
 		return fmt.Sprintf("the cells of %s take no new Instances: %s; an operator removes the taint, for example with karmadactl uncordon",
 			s.deployment.Spec.CityCode, strings.TrimSuffix(refusal, "."))
 	}
-	return fmt.Sprintf("the cells of %s do not have enough capacity: %s; ask for fewer or smaller Instances",
-		s.deployment.Spec.CityCode, strings.TrimSuffix(refusal, "."))
+	return fmt.Sprintf("the cells of %s do not have enough capacity: %s; ask for fewer or smaller Instances; "+
+		"it is tried again when a cell has more room", s.deployment.Spec.CityCode, strings.TrimSuffix(refusal, "."))
 }
 
 // assigned returns how many Instances are assigned to cells, without the Instances that only an autoscaler may request.

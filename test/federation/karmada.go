@@ -74,7 +74,9 @@ func (f *Federation) startHub(ctx context.Context) error {
 		}, clusterHealth, f.state.ClusterHealth)...)
 	})
 	group.Go(func() error {
-		return f.startKarmadaController(groupCtx, "karmada-scheduler", "--enable-scheduler-estimator=false")
+		// Karmada 1.19 has this queue by default: it tries a deployment that found no room again after five minutes.
+		return f.startKarmadaController(groupCtx, "karmada-scheduler", "--enable-scheduler-estimator=false",
+			"--feature-gates=PriorityBasedScheduling=true")
 	})
 	return group.Wait()
 }

@@ -38,6 +38,18 @@ func addRoomSteps(sc world.Sentences) {
 	sc.Step(`^cell "([^"]*)" has a quarter of the capacity of cell "([^"]*)"$`, func(ctx context.Context, small, large string) error {
 		return from(ctx).shrink(ctx, small, large)
 	})
+	sc.Step(`^cells "([^"]*)" are (full|no longer full)$`, func(ctx context.Context, cells, what string) error {
+		var problems []error
+		for _, cell := range world.SplitNames(cells) {
+			if what == "full" {
+				problems = append(problems, from(ctx).resize(ctx, cell, nothing))
+				continue
+			}
+			// Instances may start before Karmada reports the room: nothing is waited for.
+			problems = append(problems, from(ctx).resizeNodes(ctx, cell, 1))
+		}
+		return errors.Join(problems...)
+	})
 }
 
 // forgetCell declares a cell as permanently lost.
@@ -86,11 +98,19 @@ func (s Steps) moveCell(ctx context.Context, cell, city string) error {
 
 // shrink gives the nodes of a cell a quarter of the capacity of another cell's nodes, and waits until Karmada knows.
 func (s Steps) shrink(ctx context.Context, small, large string) error {
-	s.Made.Add("the nodes of cell "+small, func(ctx context.Context) error { return s.resizeNodes(ctx, small, 1) })
-	if err := s.resizeNodes(ctx, small, 4); err != nil {
+	return errors.Join(s.resize(ctx, small, 4), s.Known(ctx, large, 1))
+}
+
+// nothing divides the capacity of a node until no Instance fits.
+const nothing = 1000
+
+// resize divides the capacity of the nodes of a cell until the end of the scenario, and waits until Karmada knows.
+func (s Steps) resize(ctx context.Context, cell string, divisor int64) error {
+	s.Made.Add("the nodes of cell "+cell, func(ctx context.Context) error { return s.resizeNodes(ctx, cell, 1) })
+	if err := s.resizeNodes(ctx, cell, divisor); err != nil {
 		return err
 	}
-	return errors.Join(s.Known(ctx, small, 4), s.Known(ctx, large, 1))
+	return s.Known(ctx, cell, divisor)
 }
 
 // resizeNodes sets the capacity of the nodes of a cell to their full capacity, divided by divisor.

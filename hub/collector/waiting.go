@@ -1,0 +1,195 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/cluster"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	mcbuilder "sigs.k8s.io/multicluster-runtime/pkg/builder"
+	mchandler "sigs.k8s.io/multicluster-runtime/pkg/handler"
+	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/hub/cells"
+	"github.com/karmada-compute/karmada-compute/hub/path"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+)
+
+const (
+	// schedulerLag is the delay before a deployment is scheduled again: Karmada's scheduler has its own cache of Clusters.
+	schedulerLag = time.Second
+	// triesPerSecond and triesAtOnce bound the deployments that are scheduled again, of all projects together. Projects
+	// share them equally.
+	triesPerSecond = 10
+	triesAtOnce    = 50
+)
+
+// rooms records which deployments found no room in their city, and when a cell of each city last got more. It is safe
+// for concurrent use. It is in memory: a replica that starts tries every waiting deployment once.
+type rooms struct {
+	clock  clock.PassiveClock
+	budget *budget
+	start  time.Time
+
+	mu sync.Mutex
+	// grown is when a cell of a city last got more room.
+	grown map[string]time.Time
+	// waiting are the deployments that found no room.
+	waiting map[mcreconcile.Request]waiting
+}
+
+type waiting struct {
+	city string
+	// tried is when the add-on last had the deployment scheduled; zero: never.
+	tried time.Time
+}
+
+func newRooms(c clock.PassiveClock) *rooms {
+	return &rooms{
+		clock: c, budget: newBudget(c, triesPerSecond, triesAtOnce), start: c.Now(),
+		grown: map[string]time.Time{}, waiting: map[mcreconcile.Request]waiting{},
+	}
+}
+
+// due reports whether the city of a deployment has got more room since Karmada last looked for some, and records that
+// the deployment waits.
+func (r *rooms) due(request mcreconcile.Request, city string, refused time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w := r.waiting[request]
+	w.city = city
+	r.waiting[request] = w
+	grown, known := r.grown[city]
+	if !known {
+		grown = r.start
+	}
+	return grown.After(refused) && grown.After(w.tried)
+}
+
+func (r *rooms) tried(request mcreconcile.Request) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w := r.waiting[request]
+	w.tried = r.clock.Now()
+	r.waiting[request] = w
+}
+
+func (r *rooms) forget(request mcreconcile.Request) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.waiting, request)
+}
+
+// grow records that a cell of a city has more room, and returns the deployments that wait for it.
+func (r *rooms) grow(city string) []mcreconcile.Request {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.grown[city] = r.clock.Now()
+	var requests []mcreconcile.Request
+	for request, w := range r.waiting {
+		if w.city == city {
+			requests = append(requests, request)
+		}
+	}
+	return requests
+}
+
+// watchRoom adds the watch of Clusters that get more room.
+func (r *Deployments) watchRoom(b *mcbuilder.Builder) *mcbuilder.Builder {
+	return b.Watches(&clusterv1alpha1.Cluster{}, mchandler.EventHandlerFunc(
+		func(multicluster.ClusterName, cluster.Cluster) mchandler.EventHandler {
+			return handler.TypedFuncs[client.Object, mcreconcile.Request]{
+				UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q workqueue.TypedRateLimitingInterface[mcreconcile.Request]) {
+					before, isCluster := e.ObjectOld.(*clusterv1alpha1.Cluster)
+					after, stillIs := e.ObjectNew.(*clusterv1alpha1.Cluster)
+					if isCluster && stillIs && hasMoreRoom(before, after) {
+						r.roomIn(ctx, cells.NewCell(after).City, q)
+					}
+				},
+			}
+		}), mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false))
+}
+
+// roomIn requests the deployments that wait for room in a city.
+func (r *Deployments) roomIn(ctx context.Context, city string, q workqueue.TypedRateLimitingInterface[mcreconcile.Request]) {
+	if city == "" {
+		return
+	}
+	for _, request := range r.rooms.grow(city) {
+		if _, err := r.Projects.Get(ctx, request.ClusterName); err != nil {
+			r.rooms.forget(request) // Another replica has the project.
+			continue
+		}
+		q.AddAfter(request, schedulerLag)
+	}
+}
+
+// hasMoreRoom reports whether a Cluster can run more than before: it is Ready again, has come to its city, or has more
+// of a resource free. Karmada's scheduler reacts to the labels of a Cluster and to its spec alone.
+func hasMoreRoom(before, after *clusterv1alpha1.Cluster) bool {
+	was, is := cells.NewCell(before), cells.NewCell(after)
+	if !is.Ready || is.Gone {
+		return false
+	}
+	if !was.Ready || was.City != is.City || was.Cordoned && !is.Cordoned {
+		return true
+	}
+	least := free(before)
+	for name, more := range free(after) {
+		if more.Cmp(least[name]) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// free returns how much of each resource a Cluster has that no Pod has been given.
+func free(c *clusterv1alpha1.Cluster) map[corev1.ResourceName]resource.Quantity {
+	summary, rest := c.Status.ResourceSummary, map[corev1.ResourceName]resource.Quantity{}
+	if summary == nil {
+		return rest
+	}
+	for name, quantity := range summary.Allocatable {
+		left := quantity.DeepCopy()
+		left.Sub(summary.Allocated[name])
+		left.Sub(summary.Allocating[name])
+		rest[name] = left
+	}
+	return rest
+}
+
+// retry has Karmada schedule a deployment that found no room, once after each time that a cell of its city got more.
+// Karmada retries by itself as well, after pauses of up to a quarter of an hour.
+func (s *deploymentScope) retry(ctx context.Context, row *path.Row) error {
+	if s.deployment == nil || s.copied == nil || path.Refusal(row.Binding) == "" {
+		s.rooms.forget(s.request)
+		return nil
+	}
+	refused := meta.FindStatusCondition(row.Binding.Status.Conditions, workv1alpha2.Scheduled).LastTransitionTime
+	city := naming.CityLabel(s.copied.Spec.CityCode)
+	if !s.rooms.due(s.request, city, refused.Time) {
+		return nil
+	}
+	if wait := s.rooms.budget.take(s.request.ClusterName.String()); wait > 0 {
+		s.requeueAfter.AtMost(wait)
+		return nil
+	}
+	s.rooms.tried(s.request)
+	log.FromContext(ctx).V(1).Info("A cell of the city has more room: the deployment is scheduled again", "city", city)
+	return s.refreshBinding(ctx, row.Binding)
+}

@@ -1,0 +1,166 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package collector
+
+import (
+	"testing"
+	"time"
+
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/util/workqueue"
+	testingclock "k8s.io/utils/clock/testing"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+// refuse plays Karmada's scheduler, which finds no room for more Instances and leaves those that run.
+func (f *deploymentsFixture) refuse(t *testing.T) {
+	t.Helper()
+	planes.ChangeStatus(t, f.Planes, f.binding(t), func(b *workv1alpha2.ResourceBinding) {
+		b.Status.Conditions = []metav1.Condition{{
+			Type: workv1alpha2.Scheduled, Status: metav1.ConditionFalse, Reason: workv1alpha2.BindingReasonUnschedulable,
+			Message: "0/1 clusters are available", LastTransitionTime: metav1.NewTime(f.clock.Now()),
+		}}
+	})
+}
+
+// grow plays the Cluster of a city, which gets more room, and returns how many deployments wait for it.
+func (f *deploymentsFixture) grow(t *testing.T, city string) int {
+	t.Helper()
+	q := workqueue.NewTypedRateLimitingQueueWithConfig(workqueue.DefaultTypedControllerRateLimiter[mcreconcile.Request](),
+		workqueue.TypedRateLimitingQueueConfig[mcreconcile.Request]{Clock: testingclock.NewFakeClock(f.clock.Now())})
+	defer q.ShutDown()
+	f.reconciler.roomIn(t.Context(), city, q)
+	return len(f.reconciler.rooms.waiting)
+}
+
+// TestWaitingForRoom: a deployment that found no room is scheduled again once after each growth of its city, and what
+// runs is not touched.
+func TestWaitingForRoom(t *testing.T) {
+	f := newDeploymentsFixture(t)
+	city := naming.CityLabel(f.copied.Spec.CityCode)
+	f.pass(time.Minute)
+	f.refuse(t)
+	before := f.binding(t)
+	wantTries := func(what string, want int64) {
+		t.Helper()
+		if _, writes := f.audit(t); int64(len(writes)) != want {
+			t.Errorf("%s: %v", what, writes)
+		}
+		after := f.binding(t)
+		if after.Generation != before.Generation+want || len(after.Spec.Clusters) != len(before.Spec.Clusters) {
+			t.Errorf("%s: generation %d after %d, cells %v", what, after.Generation, before.Generation, after.Spec.Clusters)
+		}
+		before = after
+	}
+	wantTries("at the refusal", 0)
+	f.pass(time.Minute)
+	wantTries("without more room", 0)
+	f.grow(t, "elsewhere")
+	wantTries("more room in another city", 0)
+	f.grow(t, city)
+	wantTries("more room", 1)
+	wantTries("the same room again", 0)
+	f.pass(time.Second)
+	f.grow(t, city)
+	wantTries("still more room", 1)
+
+	f.settle(t)
+	planes.ChangeStatus(t, f.Planes, f.binding(t), func(b *workv1alpha2.ResourceBinding) {
+		b.Status.Conditions[0].Status = metav1.ConditionTrue
+	})
+	f.audit(t)
+	if left := f.grow(t, city); left > 0 {
+		t.Errorf("%d deployments wait that have room", left)
+	}
+}
+
+// TestWaitingInAnEarlierReplica: a replica that starts does not know what it has missed, and tries once.
+func TestWaitingInAnEarlierReplica(t *testing.T) {
+	f := newDeploymentsFixture(t)
+	f.refuse(t)
+	f.pass(time.Minute)
+	f.reconciler.rooms = newRooms(f.clock)
+	for want := 1; want >= 0; want-- {
+		if _, writes := f.audit(t); len(writes) != want {
+			t.Errorf("it writes %v, want %d", writes, want)
+		}
+	}
+}
+
+// TestTriesAreShared: a project with thousands of deployments that wait delays no other project.
+func TestTriesAreShared(t *testing.T) {
+	clock := testingclock.NewFakePassiveClock(time.Now())
+	r := newRooms(clock)
+	tries := map[string]int{}
+	for range 60 {
+		for range 500 {
+			if r.budget.take("large") == 0 {
+				tries["large"]++
+			}
+		}
+		if r.budget.take("small") == 0 {
+			tries["small"]++
+		}
+		clock.SetTime(clock.Now().Add(time.Second))
+	}
+	if tries["small"] < 55 || tries["large"] > triesAtOnce+60*triesPerSecond {
+		t.Errorf("tries in a minute: %v", tries)
+	}
+}
+
+func TestHasMoreRoom(t *testing.T) {
+	cell := func(change func(*clusterv1alpha1.Cluster)) *clusterv1alpha1.Cluster {
+		c := &clusterv1alpha1.Cluster{
+			ObjectMeta: metav1.ObjectMeta{Name: "dfw", Labels: map[string]string{v1alpha.LabelTopologyCity: "dfw"}},
+			Status: clusterv1alpha1.ClusterStatus{
+				Conditions: []metav1.Condition{{Type: clusterv1alpha1.ClusterConditionReady, Status: metav1.ConditionTrue}},
+				ResourceSummary: &clusterv1alpha1.ResourceSummary{
+					Allocatable: corev1.ResourceList{"cpu": resource.MustParse("8"), "pods": resource.MustParse("110")},
+					Allocated:   corev1.ResourceList{"cpu": resource.MustParse("6"), "pods": resource.MustParse("10")},
+					Allocating:  corev1.ResourceList{"cpu": resource.MustParse("1")},
+				},
+			},
+		}
+		change(c)
+		return c
+	}
+	same := func(*clusterv1alpha1.Cluster) {}
+	lost := func(c *clusterv1alpha1.Cluster) { c.Status.Conditions[0].Status = metav1.ConditionFalse }
+	for name, test := range map[string]struct {
+		before, after func(*clusterv1alpha1.Cluster)
+		want          bool
+	}{
+		"nothing": {same, same, false},
+		"a node joins": {same, func(c *clusterv1alpha1.Cluster) {
+			c.Status.ResourceSummary.Allocatable["cpu"] = resource.MustParse("16")
+		}, true},
+		"a Pod ends": {same, func(c *clusterv1alpha1.Cluster) {
+			c.Status.ResourceSummary.Allocated["cpu"] = resource.MustParse("5500m")
+		}, true},
+		"a Pod comes": {same, func(c *clusterv1alpha1.Cluster) { c.Status.ResourceSummary.Allocated["cpu"] = resource.MustParse("7") }, false},
+		"a Pod gets a node": {same, func(c *clusterv1alpha1.Cluster) {
+			c.Status.ResourceSummary.Allocated["cpu"], c.Status.ResourceSummary.Allocating = resource.MustParse("7"), nil
+		}, false},
+		"a new resource": {same, func(c *clusterv1alpha1.Cluster) {
+			c.Status.ResourceSummary.Allocatable["nvidia.com/gpu"] = resource.MustParse("1")
+		}, true},
+		"the first report":   {func(c *clusterv1alpha1.Cluster) { c.Status.ResourceSummary = nil }, same, true},
+		"no report any more": {same, func(c *clusterv1alpha1.Cluster) { c.Status.ResourceSummary = nil }, false},
+		"it returns":         {lost, same, true},
+		"it is lost":         {same, lost, false},
+		"it comes to a city": {func(c *clusterv1alpha1.Cluster) { c.Labels = nil }, same, true},
+	} {
+		if got := hasMoreRoom(cell(test.before), cell(test.after)); got != test.want {
+			t.Errorf("%s: %t", name, got)
+		}
+	}
+}
