@@ -139,13 +139,13 @@ Feature: Several cells in one city
     When Workload "web" is scaled to 3 and settles
     Then cells "iad-1, iad-2" run 3 Instances, each at least 1, and none twice
 
-  Scenario: Instances without room are scheduled when a cell has room again
-    Given cells "iad-1, iad-2" are full
+  Scenario: Instances that no cell has capacity for are scheduled when one has more
+    Given cells "iad-1, iad-2" have almost no capacity
     When the consumer creates Workload "web" with
       | placement | cities | replicas |
       | main      | IAD    | 12       |
     Then workloaddeployment "web-main-iad" has condition ReplicasReady False, saying "tried again when a cell has more room"
-    When cells "iad-1, iad-2" are no longer full
+    When cells "iad-1, iad-2" have all their capacity
     Then Workload "web" becomes available with 12 ready Instances
     And cells "iad-1, iad-2" run 12 Instances, each at least 1, and none twice
 

@@ -173,7 +173,7 @@ func free(c *clusterv1alpha1.Cluster) map[corev1.ResourceName]resource.Quantity 
 	return rest
 }
 
-// retry has Karmada schedule a deployment that found no room, once after each time that a cell of its city got more.
+// retry triggers another scheduling of a deployment that found no room, once after each growth of its city.
 // Karmada retries by itself as well, after pauses of up to a quarter of an hour.
 func (s *deploymentScope) retry(ctx context.Context, row *path.Row) error {
 	if s.deployment == nil || s.copied == nil || path.Refusal(row.Binding) == "" {

@@ -21,7 +21,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
-// refuse plays Karmada's scheduler, which finds no room for more Instances and leaves those that run.
+// refuse plays Karmada's scheduler, which finds no room for more Instances.
 func (f *deploymentsFixture) refuse(t *testing.T) {
 	t.Helper()
 	planes.ChangeStatus(t, f.Planes, f.binding(t), func(b *workv1alpha2.ResourceBinding) {

@@ -38,11 +38,11 @@ func addRoomSteps(sc world.Sentences) {
 	sc.Step(`^cell "([^"]*)" has a quarter of the capacity of cell "([^"]*)"$`, func(ctx context.Context, small, large string) error {
 		return from(ctx).shrink(ctx, small, large)
 	})
-	sc.Step(`^cells "([^"]*)" are (full|no longer full)$`, func(ctx context.Context, cells, what string) error {
+	sc.Step(`^cells "([^"]*)" have (almost no|all their) capacity$`, func(ctx context.Context, cells, how string) error {
 		var problems []error
 		for _, cell := range world.SplitNames(cells) {
-			if what == "full" {
-				problems = append(problems, from(ctx).resize(ctx, cell, nothing))
+			if how == "almost no" {
+				problems = append(problems, from(ctx).resize(ctx, cell, almostAll))
 				continue
 			}
 			// Instances may start before Karmada reports the room: nothing is waited for.
@@ -101,8 +101,8 @@ func (s Steps) shrink(ctx context.Context, small, large string) error {
 	return errors.Join(s.resize(ctx, small, 4), s.Known(ctx, large, 1))
 }
 
-// nothing divides the capacity of a node until no Instance fits.
-const nothing = 1000
+// almostAll divides the capacity of a node so that one CPU is left, which is no Instance of the default type.
+const almostAll = 32
 
 // resize divides the capacity of the nodes of a cell until the end of the scenario, and waits until Karmada knows.
 func (s Steps) resize(ctx context.Context, cell string, divisor int64) error {
