@@ -144,7 +144,7 @@ Feature: Several cells in one city
     When the consumer creates Workload "web" with
       | placement | cities | replicas |
       | main      | IAD    | 12       |
-    Then workloaddeployment "web-main-iad" has condition ReplicasReady False, saying "tried again when a cell has more room"
+    Then workloaddeployment "web-main-iad" has condition Available False, saying "tried again when a cell has more room"
     When cells "iad-1, iad-2" have all their capacity
     Then Workload "web" becomes available with 12 ready Instances
     And cells "iad-1, iad-2" run 12 Instances, each at least 1, and none twice

@@ -101,7 +101,7 @@ func (s Steps) shrink(ctx context.Context, small, large string) error {
 	return errors.Join(s.resize(ctx, small, 4), s.Known(ctx, large, 1))
 }
 
-// almostAll divides the capacity of a node so that one CPU is left, which is no Instance of the default type.
+// almostAll divides the capacity of a node so that one Instance fits at most.
 const almostAll = 32
 
 // resize divides the capacity of the nodes of a cell until the end of the scenario, and waits until Karmada knows.
