@@ -71,26 +71,31 @@ func (r *Deployments) Reconcile(ctx context.Context, request mcreconcile.Request
 		r.rooms.forget(request)
 		return s.requeueAfter.Result(), nil
 	}
-	row, err := path.Load(ctx, r.Hub, path.Subject{Name: s.copyName, Original: s.deployment, Copied: s.copied, Karmada: r.Karmada.State()})
-	if err != nil {
-		return reconcile.Result{}, err
-	}
-	judged := path.Judge(row)
-	if err := s.putRight(ctx, path.OwnPath, judged); err != nil {
-		return reconcile.Result{}, err
-	}
-	if len(judged) == 0 {
-		if err := s.auditSlices(ctx, row); err != nil {
-			return reconcile.Result{}, err
-		}
-	}
-	if err := s.retry(ctx, row); err != nil {
+	if err := s.audit(ctx); err != nil {
 		return reconcile.Result{}, err
 	}
 	if s.deployment != nil {
 		s.requeueAfter.AtMost(wait.Jitter(r.Interval*4/5, 0.5))
 	}
 	return s.requeueAfter.Result(), nil
+}
+
+// audit judges the path of the deployment, and of its slices when it has no fault.
+func (s *deploymentScope) audit(ctx context.Context) error {
+	row, err := path.Load(ctx, s.Hub, path.Subject{Name: s.copyName, Original: s.deployment, Copied: s.copied, Karmada: s.Karmada.State()})
+	if err != nil {
+		return err
+	}
+	judged := path.Judge(row)
+	if err := s.putRight(ctx, path.OwnPath, judged); err != nil {
+		return err
+	}
+	if len(judged) == 0 {
+		if err := s.auditSlices(ctx, row); err != nil {
+			return err
+		}
+	}
+	return s.retry(ctx, row)
 }
 
 // withdraw deletes the copy, unless its original may exist.

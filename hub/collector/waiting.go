@@ -111,7 +111,7 @@ func (r *rooms) grow(city string) []mcreconcile.Request {
 
 // watchRoom adds the watch of Clusters that get more room.
 func (r *Deployments) watchRoom(b *mcbuilder.Builder) *mcbuilder.Builder {
-	return b.Watches(&clusterv1alpha1.Cluster{}, mchandler.EventHandlerFunc(
+	return b.Watches(&clusterv1alpha1.Cluster{},
 		func(multicluster.ClusterName, cluster.Cluster) mchandler.EventHandler {
 			return handler.TypedFuncs[client.Object, mcreconcile.Request]{
 				UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q workqueue.TypedRateLimitingInterface[mcreconcile.Request]) {
@@ -122,7 +122,7 @@ func (r *Deployments) watchRoom(b *mcbuilder.Builder) *mcbuilder.Builder {
 					}
 				},
 			}
-		}), mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false))
+		}, mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false))
 }
 
 // roomIn requests the deployments that wait for room in a city.
