@@ -112,6 +112,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		"at '/agents/overrides/0': missing property 'city'": {
 			"agents.overrides": []any{map[string]any{"imageRegistry": "a", "extraArgs": []any{}}},
 		},
+		"missing property 'projects'":                                 {"projects": nil},
 		"at '/hub/subjects': minItems: got 0, want 1":                 {"hub.subjects": []any{}},
 		"access.hub.kubeconfig and access.hub.token.server":           {"access.hub.kubeconfig": "a", "access.hub.token.server": "https://a"},
 		"profiling: profiles are served beside the metrics; set host": {"profiling": true, "host.metrics.enabled": false},

@@ -14,15 +14,16 @@ import (
 )
 
 const (
-	// hubPace is the least time between two reads of the hub by the page, and hubShare how much longer than a read the pause after
-	// it is: a large hub is read less often.
+	// hubPace is the least time between two reads of the hub by the page, and hubShare how much longer than a read the
+	// pause after it is: a large hub is read less often.
 	hubPace  = 10 * time.Second
 	hubShare = 10
 	// hubTimeout bounds one read.
 	hubTimeout = time.Minute
 )
 
-// begin starts to read: the project, and for operators the hub. Without --milo-kubeconfig an operator reaches no project.
+// begin starts to read the project, and for operators the hub. Without --milo-kubeconfig an operator reaches no
+// project.
 func (b *board) begin(ctx context.Context, namespace string) {
 	b.federationAlone = b.Operator && b.miloKubeconfig == ""
 	if b.Operator {

@@ -22,7 +22,8 @@ import (
 )
 
 const (
-	// versionTimeout bounds the request for the server's version, and mostOpenAPI its answer. The kinds of the add-on have 0.5 MB.
+	// versionTimeout bounds the request for the server's version, and mostOpenAPI its answer. The kinds of the add-on
+	// have 0.5 MB.
 	versionTimeout = 5 * time.Second
 	mostOpenAPI    = 8 << 20
 )
@@ -42,8 +43,9 @@ func (c *command) versionCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Print the version of this program, and the release at the server",
-		Long: "Print the version of this program, and the release whose kinds are installed at the server of your kubeconfig. Every user\n" +
-			"of the server may read it. If the server does not answer within 5 s, a line says so, and the exit code stays 0.",
+		Long: "Print the version of this program, and the release whose kinds are installed at the server of your kubeconfig.\n" +
+			"Every user of the server may read it. If the server does not answer within 5 s, a line on stderr has\n" +
+			"the reason, and the exit code stays 0.",
 		Example:           "  " + strings.TrimSuffix(c.examples("%s"), " --project north") + " version -o json",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -88,8 +90,8 @@ func (c *command) printVersions(found *versions, format string) error {
 	}
 }
 
-// serverVersion returns the release whose kinds the server has. Its OpenAPI is what every authenticated user may read, in a project
-// of Milo as on a hub.
+// serverVersion returns the release whose kinds the server has. Every authenticated user may read the OpenAPI, in a
+// project of Milo as on a hub.
 func (c *command) serverVersion(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
@@ -101,7 +103,11 @@ func (c *command) serverVersion(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	content, err := getBounded(ctx, asked, below(config, "openapi/v3/apis", v1alpha.GroupVersion.String()).Host)
+	base, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		return "", err
+	}
+	content, err := getBounded(ctx, asked, base.JoinPath("openapi/v3/apis", v1alpha.GroupVersion.String()).String())
 	if err != nil {
 		return "", tell(ctx, err)
 	}
@@ -110,7 +116,7 @@ func (c *command) serverVersion(ctx context.Context) (string, error) {
 
 // getBounded returns the answer to a GET, if it has no more than mostOpenAPI bytes.
 func getBounded(ctx context.Context, asked *http.Client, url string) ([]byte, error) {
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, strings.TrimSuffix(url, "/"), http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
 		return nil, err
 	}
@@ -158,5 +164,6 @@ func releaseOf(content []byte) (string, error) {
 			}
 		}
 	}
-	return "", errors.New("its kinds do not name their release; it is older than this program, or its kinds were not installed by the chart")
+	return "", errors.New("its kinds do not name their release: it is older than this program, or the chart has not " +
+		"installed them")
 }

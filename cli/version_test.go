@@ -28,9 +28,17 @@ import (
 func TestVersionOfTheServer(t *testing.T) {
 	f := newFixture(t)
 	nobody := f.user()
-	if r := f.kubectl(nobody, "version"); r.err != nil || !strings.Contains(r.errOut, "unknown: its kinds do not name their release") {
-		t.Errorf("kinds without a release: %+v", r)
+	last := result{}
+	until := func(fits func() bool) {
+		t.Helper()
+		if err := wait.PollUntilContextTimeout(f.Context(), 100*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+			last = f.kubectl(nobody, "version")
+			return fits(), nil
+		}); err != nil {
+			t.Fatalf("%v: %+v", err, last)
+		}
 	}
+	until(func() bool { return strings.Contains(last.errOut, "unknown: its kinds do not name their release") })
 
 	crd := &unstructured.Unstructured{}
 	crd.SetGroupVersionKind(apiextensionsv1.SchemeGroupVersion.WithKind("CustomResourceDefinition"))
@@ -40,13 +48,7 @@ func TestVersionOfTheServer(t *testing.T) {
 	if err := f.Client.Patch(f.Context(), crd, client.RawPatch(types.JSONPatchType, []byte(patch))); err != nil {
 		t.Fatal(err)
 	}
-	last := result{}
-	if err := wait.PollUntilContextTimeout(f.Context(), 100*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
-		last = f.kubectl(nobody, "version")
-		return strings.Contains(last.out, "\nserver v0.9.1\n"), nil
-	}); err != nil {
-		t.Fatalf("%v: %+v", err, last)
-	}
+	until(func() bool { return strings.Contains(last.out, "\nserver v0.9.1\n") })
 
 	found := versions{}
 	if r := f.kubectl(nobody, "version", "-o", "json"); json.Unmarshal([]byte(r.out), &found) != nil || found.ServerVersion != "v0.9.1" {
@@ -60,9 +62,9 @@ func TestVersionOfTheServer(t *testing.T) {
 // TestVersionWithoutAServer: a server that cannot be asked, or that answers with something else, is a line and no error.
 func TestVersionWithoutAServer(t *testing.T) {
 	answers := map[string]http.HandlerFunc{
-		"leads to the project": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) },
-		"401 Unauthorized":     func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) },
-		"is no JSON":           func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) },
+		"lead to the project": func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNotFound) },
+		"401 Unauthorized":    func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusUnauthorized) },
+		"is no JSON":          func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("<html>")) },
 		"more than 8388608 bytes": func(w http.ResponseWriter, _ *http.Request) {
 			_, _ = w.Write([]byte(strings.Repeat(" ", mostOpenAPI+1)))
 		},

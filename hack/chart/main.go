@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // chart writes the generated files of the chart: copies of CRDs, roles and webhook configurations, so that there is one
-// source of each, and from values.yaml the schema of the values, and their table in its README. Run it after the other generators, from the root of the
-// repository.
+// source of each, and from values.yaml the schema of the values, and their table in its README. Run it after the other
+// generators, from the root of the repository.
 package main
 
 import (

@@ -29,7 +29,8 @@ type constraints struct {
 //go:embed constraints.yaml
 var constraintsFile []byte
 
-// writeSchema generates the schema of the values. Helm and editors validate values with it; editors show the descriptions.
+// writeSchema generates the schema of the values. Helm and editors validate values with it, and editors show the
+// descriptions.
 func writeSchema(file string) error {
 	rules := constraints{}
 	if err := yaml.UnmarshalStrict(constraintsFile, &rules); err != nil {
@@ -51,8 +52,8 @@ func writeSchema(file string) error {
 	return os.WriteFile(file, append(content, '\n'), 0o600) //nolint:gosec // It is the chart's schema.
 }
 
-// schemaOf returns the schema of values.yaml. Every group refuses other keys, and requires its own: Helm takes null for the
-// removal of a default.
+// schemaOf returns the schema of values.yaml. Every group refuses other keys, and requires its own: Helm takes null for
+// the removal of a default.
 func (c *constraints) schemaOf(options []charts.Option, groups []charts.Option) (schema, error) {
 	root := object("")
 	root["$schema"] = "https://json-schema.org/draft/2020-12/schema"

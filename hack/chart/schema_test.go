@@ -12,7 +12,8 @@ import (
 
 var site = []charts.Option{{Key: "site", Comment: "Site."}}
 
-// TestSchemaOf: a value has the type of its default, the longest rule counts, and a group refuses other keys and the lack of its own.
+// TestSchemaOf: a value has the type of its default, the longest rule counts, and a group refuses other keys and the
+// lack of its own.
 func TestSchemaOf(t *testing.T) {
 	rules := constraints{Values: map[string]schema{
 		"name": {"maxLength": 3}, "site.name": {"maxLength": 5}, "list": {"type": "array"},
@@ -41,10 +42,11 @@ func TestSchemaOf(t *testing.T) {
 // TestRulesAndValuesBelongTogether: a value that needs a rule, and a rule without a value, are errors that name it.
 func TestRulesAndValuesBelongTogether(t *testing.T) {
 	rules := constraints{Values: map[string]schema{"name": {}}}
-	if _, err := rules.schemaOf([]charts.Option{{Key: "site.list", Default: `[]`}}, site); err == nil || !strings.Contains(err.Error(), "site.list") {
-		t.Errorf("a list without a rule: %v", err)
-	}
-	if _, err := rules.schemaOf([]charts.Option{{Key: "site.on", Default: `true`}}, site); err == nil || !strings.Contains(err.Error(), `"name"`) {
-		t.Errorf("a rule without a value: %v", err)
+	for want, option := range map[string]charts.Option{
+		"site.list: a list": {Key: "site.list", Default: `[]`}, `ends in ["name"]`: {Key: "site.on", Default: `true`},
+	} {
+		if _, err := rules.schemaOf([]charts.Option{option}, site); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v", option.Key, err)
+		}
 	}
 }

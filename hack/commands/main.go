@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command commands writes the reference pages of kubectl compute and karmadactl compute with cobra's own generator, one page for
-// each: docs/reference/kubectl-compute.md and docs/reference/karmadactl-compute.md.
+// Command commands writes the reference pages of kubectl compute and karmadactl compute with cobra's own generator, one
+// page for each: docs/reference/kubectl-compute.md and docs/reference/karmadactl-compute.md.
 package main
 
 import (
@@ -74,7 +74,7 @@ func page(root *cobra.Command) ([]byte, error) {
 // file is a link of cobra's generator to a page for one command.
 var file = regexp.MustCompile(`\]\(([^)]+)\.md\)`)
 
-// write writes a command, and the commands below it. Each has the flags of its own: those of the root are with the root.
+// write writes a command, and the commands below it. The flags of the root are with the root alone.
 func write(out *bytes.Buffer, command *cobra.Command) error {
 	text := &strings.Builder{}
 	if err := doc.GenMarkdown(command, text); err != nil {

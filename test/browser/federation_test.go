@@ -39,11 +39,13 @@ func openHub(t *testing.T, state *page.State) *browser {
 	return visit(t, server.URL+"/token/")
 }
 
-// TestHub: an operator sees cells with their faults and what to do, cities, replicas and repairs, how old they are, and no Workloads.
+// TestHub: an operator sees cells with their faults and the action, cities, replicas and repairs, their age, and no
+// Workloads.
 func TestHub(t *testing.T) {
 	now := time.Now()
 	found := &page.Federation{
-		Read: now.Add(-3 * time.Minute), Problem: &page.Problem{Message: "the API server does not answer", Do: "Check the network.", Since: now},
+		Read:     now.Add(-3 * time.Minute),
+		Problem:  &page.Problem{Message: "the API server does not answer", Do: "Check the network.", Since: now},
 		Replicas: []page.Replica{{Name: "a", Running: true, Renewed: metav1.NewTime(now), Shards: 16, Projects: 2}},
 		Cells: []view.Cell{
 			{Name: "dfw", City: "DFW", Ready: true, Agent: "AgentNotReady", Deployments: 4, Behind: 3, Finding: &view.Finding{

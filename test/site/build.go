@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package site builds the documentation as a site of static files with a search. The pages are the Markdown files as they are, so that
-// they are read on the site as on GitHub, with the same anchors.
+// Package site builds the documentation as a site of static files with a search. The pages are the Markdown files as
+// they are, so that the site has the anchors and links of GitHub.
 package site
 
 import (
@@ -21,7 +21,7 @@ import (
 // Repository is where links lead that are not to pages.
 const Repository = "https://github.com/karmada-compute/karmada-compute"
 
-// folders hold pages; only the ones at the root are not searched in depth.
+// folders hold pages; of the root only its own files are pages.
 var folders = []string{".", "docs", "charts/karmada-compute"}
 
 //go:embed theme

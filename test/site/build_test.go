@@ -65,8 +65,8 @@ func (s *built) leads(from, link string) bool {
 	return exists && (!hasAnchor || s.anchors[target][anchor])
 }
 
-// TestSite: every link in the site leads to a page and a section, every reason has a section, and so have the pages that remedies
-// and messages name.
+// TestSite: every link in the site leads to a page and a section, every reason has an anchor, and the pages that
+// remedies and messages name exist.
 func TestSite(t *testing.T) {
 	s := build(t)
 	links := 0
@@ -127,7 +127,7 @@ func TestSearchIndex(t *testing.T) {
 	for _, entry := range entries {
 		titles[entry.Title] = true
 		if !s.leads("index.html", entry.Link) || entry.Page == "" || len(entry.Text) > longestText {
-			t.Errorf("%+v", entry)
+			t.Errorf("%s of page %q, with %d bytes", entry.Link, entry.Page, len(entry.Text))
 		}
 	}
 	for _, want := range []string{"QuotaExceeded", "kubectl compute explain", "See it as a page"} {

@@ -116,7 +116,7 @@ func (r *rendering) add(words string) {
 		return
 	}
 	entry := &r.page.entries[len(r.page.entries)-1]
-	if room := longestText - len(entry.Text); room > 0 {
+	if room := longestText - len(entry.Text) - len(" "); room > 0 {
 		entry.Text = strings.TrimSpace(entry.Text + " " + strings.ToValidUTF8(words[:min(len(words), room)], ""))
 	}
 }
@@ -160,7 +160,9 @@ func (r *rendering) image(destination string) error {
 	return r.write(name, content)
 }
 
-func isElsewhere(link string) bool { return strings.Contains(link, "://") || strings.HasPrefix(link, "mailto:") }
+func isElsewhere(link string) bool {
+	return strings.Contains(link, "://") || strings.HasPrefix(link, "mailto:")
+}
 
 // relative returns the path from one page to another.
 func relative(from, to string) string {
