@@ -52,7 +52,7 @@ type board struct {
 	// states are the last states, by the Workload that they have in detail. fresh are the ones of the present moment.
 	states map[string]*page.State
 	fresh  map[string]bool
-	// federation is what was last read of the hub; nil: it is not read. federationAlone: no project is read beside it.
+	// federation is the last read of the hub; nil: the hub is not read. federationAlone: no project is read.
 	federation      *page.Federation
 	federationAlone bool
 	// changed is closed with the next change.

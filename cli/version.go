@@ -31,7 +31,7 @@ const (
 // release is the end of a kind's description, as the chart writes it into the CRD.
 var release = regexp.MustCompile(`Installed by karmada-compute (v?[0-9A-Za-z][0-9A-Za-z.+_-]{0,127})\.$`)
 
-// versions is what `version -o json` prints: the build of this program, and the release at the server.
+// versions holds the build of this program and the release at the server, as `version -o json` prints them.
 type versions struct {
 	apimachineryversion.Info
 	// ServerVersion is empty if the server cannot be asked.

@@ -20,7 +20,7 @@ const (
 	MostWarnings = 50
 )
 
-// Federation is what an operator sees of the hub.
+// Federation is an operator's view of the hub.
 type Federation struct {
 	// Read is when the hub was read.
 	Read time.Time `json:"read"`

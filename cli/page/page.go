@@ -42,7 +42,7 @@ type State struct {
 	Workloads []view.Overview `json:"workloads,omitempty"`
 	Omitted   int             `json:"omitted,omitempty"`
 	Workload  *Workload       `json:"workload,omitempty"`
-	// Federation is what an operator sees of the hub.
+	// Federation is an operator's view of the hub.
 	Federation *Federation `json:"federation,omitempty"`
 }
 

@@ -134,7 +134,7 @@ type page struct {
 	entries []Entry
 }
 
-// content is what the template gets.
+// content holds the values of the template.
 type content struct {
 	Title string
 	// Root leads from the page to the root of the site.
