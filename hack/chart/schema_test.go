@@ -19,8 +19,11 @@ func TestSchemaOf(t *testing.T) {
 		"name": {"maxLength": 3}, "site.name": {"maxLength": 5}, "list": {"type": "array"},
 	}}
 	root, err := rules.schemaOf([]charts.Option{
-		{Key: "name", Default: `""`}, {Key: "site.name", Default: `"a"`, Comment: "Name."}, {Key: "site.list", Default: `[]`},
-		{Key: "site.on", Default: `true`}, {Key: "site.count", Default: `1`},
+		{Key: "name", Default: `""`},
+		{Key: "site.name", Default: `"a"`, Comment: "Name."},
+		{Key: "site.list", Default: `[]`},
+		{Key: "site.on", Default: `true`},
+		{Key: "site.count", Default: `1`},
 	}, site)
 	if err != nil {
 		t.Fatal(err)
