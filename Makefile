@@ -25,6 +25,7 @@ COUNT ?= 1
 VERSION ?= v0.0.0-devel
 PLATFORMS ?= linux/amd64,linux/arm64
 OUT ?= $(BIN)/images
+SITE ?= $(BIN)/site
 # RELEASE is the folder of a release, REGISTRY what users pull its images and chart from.
 RELEASE ?= $(BIN)/release
 REGISTRY ?= ghcr.io/karmada-compute
@@ -102,6 +103,7 @@ generate: $(CONTROLLER_GEN) $(CLIENT_GEN) $(CRD_REF_DOCS) ## Generate deepcopy f
 	go run ./hack/reasons
 	go run ./hack/metrics
 	go run ./hack/flags
+	go run ./hack/commands
 	go run ./hack/fields
 	$(CRD_REF_DOCS) --log-level=ERROR --renderer=markdown --source-path=api/v1alpha --max-depth=30 --output-path=docs/reference/api.md \
 		--config=hack/tools/reference/config.yaml --templates-dir=hack/tools/reference/templates
@@ -197,6 +199,11 @@ CORE = go test -C test -count=1 -timeout $(TEST_TIMEOUT) -v ./features -args --o
 docs: ## Run the commands of pages on the federation of `make up`, and compare what they print. PAGES='docs/tutorial/*.md' selects some.
 	go test -C test -count=1 ./docs
 	go run -C test ./cmd/docs $(addprefix ../,$(or $(PAGES),docs/tutorial/first-workload.md))
+
+.PHONY: site
+site: ## Build the documentation as a site with a search into SITE=bin/site. Any web server serves the folder.
+	go run -C test ./cmd/site .. $(abspath $(SITE))
+	@echo "The site is in $(SITE). To read it: python3 -m http.server --directory $(SITE) --bind 127.0.0.1"
 
 .PHONY: bench
 bench: ## Measure admission, creation, and the interpreter's operations, on an idle machine. Results: docs/benchmarks.md.

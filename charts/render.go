@@ -147,9 +147,9 @@ type Option struct {
 	Comment string
 }
 
-// Options returns the options in the order of values.yaml, and the keys of the groups that they are in. A map is a
+// Options returns the options in the order of values.yaml, and the groups that they are in, which have no defaults. A map is a
 // group of options if its keys have comments, and otherwise one option.
-func Options() (options []Option, groups []string, err error) {
+func Options() (options, groups []Option, err error) {
 	content, err := FS.ReadFile(Name + "/values.yaml")
 	if err != nil {
 		return nil, nil, fmt.Errorf("read the embedded values: %w", err)
@@ -167,7 +167,7 @@ func Options() (options []Option, groups []string, err error) {
 
 type walk struct {
 	options []Option
-	groups  []string
+	groups  []Option
 }
 
 // group adds the options of a map, whose content is a list of keys and values in turn.
@@ -176,7 +176,7 @@ func (w *walk) group(prefix string, node *yaml.Node) error {
 		name, value := node.Content[i], node.Content[i+1]
 		key := prefix + name.Value
 		if value.Kind == yaml.MappingNode && len(value.Content) > 0 && value.Content[0].HeadComment != "" {
-			w.groups = append(w.groups, key)
+			w.groups = append(w.groups, Option{Key: key, Comment: oneLine(name.HeadComment)})
 			if err := w.group(key+".", value); err != nil {
 				return err
 			}
@@ -190,10 +190,18 @@ func (w *walk) group(prefix string, node *yaml.Node) error {
 		if err != nil {
 			return fmt.Errorf("encode the default of %s: %w", key, err)
 		}
-		comment := strings.ReplaceAll(strings.ReplaceAll(name.HeadComment, "\n# ", " "), "\n#", "")
-		w.options = append(w.options, Option{Key: key, Default: string(asJSON), Comment: strings.TrimPrefix(comment, "# ")})
+		w.options = append(w.options, Option{Key: key, Default: string(asJSON), Comment: oneLine(name.HeadComment)})
 	}
 	return nil
+}
+
+// oneLine returns the text of the last comment before a key. Comments before it, such as the head of the file, end with an empty line.
+func oneLine(comment string) string {
+	if i := strings.LastIndex(comment, "\n\n"); i >= 0 {
+		comment = comment[i+2:]
+	}
+	comment = strings.ReplaceAll(strings.ReplaceAll(comment, "\n# ", " "), "\n#", "")
+	return strings.TrimPrefix(comment, "# ")
 }
 
 // FS has the folder karmada-compute with the chart.

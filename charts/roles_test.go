@@ -62,6 +62,7 @@ func TestGeneratedObjects(t *testing.T) {
 		for _, file := range sources[part] {
 			for _, want := range documents(t, file) {
 				generated[id(want)] = true
+				addRelease(t, want)
 				got := find(objects, id(want))
 				if got == nil {
 					t.Fatalf("%s has no %s of %s", part, id(want), file)
@@ -91,6 +92,29 @@ func TestGeneratedObjects(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// addRelease adds the release to the descriptions of the kinds that `kubectl compute version` reads.
+func addRelease(t *testing.T, crd *unstructured.Unstructured) {
+	t.Helper()
+	if crd.GetName() != "workloads.compute.datumapis.com" && crd.GetName() != "workloaddeployments.compute.datumapis.com" {
+		return
+	}
+	chart, err := charts.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	versions, _, err := unstructured.NestedSlice(crd.Object, "spec", "versions")
+	if err != nil || len(versions) == 0 {
+		t.Fatalf("%s has %d versions: %v", id(crd), len(versions), err)
+	}
+	for _, version := range versions {
+		schema := version.(map[string]any)["schema"].(map[string]any)["openAPIV3Schema"].(map[string]any)
+		schema["description"] = schema["description"].(string) + "\n\nInstalled by karmada-compute " + chart.Metadata.AppVersion + "."
+	}
+	if err := unstructured.SetNestedSlice(crd.Object, versions, "spec", "versions"); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -62,7 +62,11 @@ func TestSchemaAndValuesHaveTheSameKeys(t *testing.T) {
 			t.Errorf("%s is not in values.schema.json", option.Key)
 		}
 	}
-	for _, group := range append(groups, "") {
+	keys := []string{""}
+	for _, group := range groups {
+		keys = append(keys, group.Key)
+	}
+	for _, group := range keys {
 		prefix, entry := "", root
 		if group != "" {
 			prefix, entry = group+".", root.at(group)
@@ -72,7 +76,7 @@ func TestSchemaAndValuesHaveTheSameKeys(t *testing.T) {
 		}
 		properties, _ := entry["properties"].(map[string]any)
 		for _, name := range slices.Sorted(maps.Keys(properties)) {
-			if key := prefix + name; !known[key] && !slices.Contains(groups, key) {
+			if key := prefix + name; !known[key] && !slices.Contains(keys, key) {
 				t.Errorf("%s is not in values.yaml", key)
 			}
 		}
@@ -87,7 +91,7 @@ func TestMistakesAreNamed(t *testing.T) {
 	}
 	mistakes := map[string]set{}
 	for _, group := range groups {
-		mistakes["at '/"+strings.ReplaceAll(group, ".", "/")+"': additional properties 'typo' not allowed"] = set{group + ".typo": 1}
+		mistakes["at '/"+strings.ReplaceAll(group.Key, ".", "/")+"': additional properties 'typo' not allowed"] = set{group.Key + ".typo": 1}
 	}
 	mistakes["additional properties 'typo' not allowed"] = set{"typo": 1}
 	for _, option := range options {
@@ -108,6 +112,7 @@ func TestMistakesAreNamed(t *testing.T) {
 		"at '/agents/overrides/0': missing property 'city'": {
 			"agents.overrides": []any{map[string]any{"imageRegistry": "a", "extraArgs": []any{}}},
 		},
+		"missing property 'projects'":                                 {"projects": nil},
 		"at '/hub/subjects': minItems: got 0, want 1":                 {"hub.subjects": []any{}},
 		"access.hub.kubeconfig and access.hub.token.server":           {"access.hub.kubeconfig": "a", "access.hub.token.server": "https://a"},
 		"profiling: profiles are served beside the metrics; set host": {"profiling": true, "host.metrics.enabled": false},

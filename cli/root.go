@@ -22,6 +22,7 @@ import (
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	apimachineryversion "k8s.io/apimachinery/pkg/version"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
@@ -52,6 +53,8 @@ type Options struct {
 	Streams genericiooptions.IOStreams
 	// Clock is the clock for ages and for the time of a restart.
 	Clock clock.PassiveClock
+	// Version is the build of the program.
+	Version apimachineryversion.Info
 }
 
 // command holds the state that the subcommands share.
@@ -102,12 +105,12 @@ func newCommand(c *command) *cobra.Command {
 	root.SetErr(c.Streams.ErrOut)
 	root.AddCommand(c.runCommand(), c.listCommand(), c.treeCommand(), c.explainCommand(), c.eventsCommand(), c.restartCommand(),
 		c.scaleCommand(), c.setCommand(), c.rolloutCommand(), c.convertCommand(), c.logsCommand(), c.execCommand(), c.attachCommand(),
-		c.portForwardCommand())
+		c.portForwardCommand(), c.uiCommand(),
+		c.versionCommand())
 	if !c.Operator {
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl compute"}
 		c.Flags.AddFlags(root.PersistentFlags())
 		c.addColor(root, root.PersistentFlags())
-		root.AddCommand(c.uiCommand())
 		return root
 	}
 	root.AddCommand(c.statusCommand())

@@ -33,7 +33,7 @@ var pageBounds = listeners.Bounds{Unproved: 16, PerSource: 16, Proved: 32, First
 var pageTimeouts = listeners.Timeouts{Header: 30 * time.Second, Answer: pageWait + 30*time.Second, Idle: time.Minute}
 
 func (c *command) uiCommand() *cobra.Command {
-	port := 0
+	port, namespace := 0, ""
 	cmd := &cobra.Command{
 		Use:   "ui",
 		Short: "Serve a page on this machine with Workloads, cities, Instances, rollouts and events, as they change",
@@ -49,12 +49,25 @@ func (c *command) uiCommand() *cobra.Command {
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	cmd.Flags().IntVar(&port, "port", 0, "The port of the page at 127.0.0.1. 0: a free one.")
-	cmd.RunE = c.run(func(ctx context.Context, _ []string) error { return c.serveUI(ctx, port) })
+	if c.Operator {
+		cmd.Short = "Serve a page on this machine with the replicas, cells, cities and repairs of the add-on, and a project"
+		cmd.Long = "Serve a read-only page at an address of this machine, until Ctrl-C. It reads with the credential of your kubeconfig and\n" +
+			"shows what `status` shows, every 10 s or, if the hub is large, less often, with the time of the read. With --project and\n" +
+			"--milo-kubeconfig it also shows the Workloads of the project in a namespace, as they change. The printed address has a\n" +
+			"random token: with it, every user of this machine sees what you may see."
+		cmd.Example = "  # Open the address that is printed\n  karmadactl compute ui"
+		cmd.Flags().StringVar(&namespace, "system-namespace", "karmada-system", "The namespace of the add-on's Leases on the hub.")
+	}
+	cmd.RunE = c.run(func(ctx context.Context, _ []string) error { return c.serveUI(ctx, port, namespace) })
 	return cmd
 }
 
-// serveUI serves the page until ctx ends.
-func (c *command) serveUI(ctx context.Context, port int) error {
+// serveUI serves the page until ctx ends. namespace is the add-on's on the hub, for operators.
+func (c *command) serveUI(ctx context.Context, port int, namespace string) error {
+	if c.Operator && (c.project == "") != (c.miloKubeconfig == "") {
+		return errors.New("--project and --milo-kubeconfig belong together; without Milo, `kubectl compute ui` with the kubeconfig of the " +
+			"hub and --namespace=<project> shows a project")
+	}
 	listener, err := listeners.Listen(ctx, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), pageBounds)
 	switch {
 	case errors.Is(err, syscall.EADDRINUSE):
@@ -76,7 +89,7 @@ func (c *command) serveUI(ctx context.Context, port int) error {
 	if _, err := fmt.Fprintln(c.Streams.ErrOut, "Open the address in a browser on this machine. Ctrl-C stops the page."); err != nil {
 		return errors.Join(err, listener.Close())
 	}
-	go board.run(ctx)
+	board.begin(ctx, namespace)
 	if err := listeners.Serve(ctx, server, listener, pageFinish); err != nil {
 		return err
 	}

@@ -52,6 +52,9 @@ type board struct {
 	// states are the last states, by the Workload that they have in detail. fresh are the ones of the present moment.
 	states map[string]*page.State
 	fresh  map[string]bool
+	// federation is the last read of the hub; nil: the hub is not read. federationAlone: no project is read.
+	federation      *page.Federation
+	federationAlone bool
 	// changed is closed with the next change.
 	changed chan struct{}
 }
@@ -234,6 +237,11 @@ func (b *board) Changed() <-chan struct{} {
 func (b *board) State(_ context.Context, name string) *page.State {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	return b.withFederation(b.ofProject(name))
+}
+
+// ofProject returns the state of the project. The caller holds the lock.
+func (b *board) ofProject(name string) *page.State {
 	if b.fresh[name] {
 		return b.states[name]
 	}

@@ -32,7 +32,7 @@ fi
 copy=$(mktemp -d)
 trap 'rm -rf "$copy"' EXIT
 generated=(api milo hub/access cell/access interpreter/customization
-	charts/karmada-compute/files charts/karmada-compute/README.md docs/reference)
+	charts/karmada-compute/files charts/karmada-compute/README.md charts/karmada-compute/values.schema.json docs/reference)
 tools=(bin/controller-gen bin/client-gen bin/crd-ref-docs)
 make --no-print-directory -C "$root" "${tools[@]}"
 mkdir "$copy/tree"

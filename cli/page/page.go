@@ -42,6 +42,8 @@ type State struct {
 	Workloads []view.Overview `json:"workloads,omitempty"`
 	Omitted   int             `json:"omitted,omitempty"`
 	Workload  *Workload       `json:"workload,omitempty"`
+	// Federation is an operator's view of the hub.
+	Federation *Federation `json:"federation,omitempty"`
 }
 
 // Problem is why the state is not read.

@@ -21,6 +21,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/addon"
 	"github.com/karmada-compute/karmada-compute/cli"
+	"github.com/karmada-compute/karmada-compute/cmd/internal/component"
 )
 
 func main() {
@@ -36,6 +37,7 @@ func main() {
 	command.AddCommand(cli.New(cli.Options{
 		Use: "compute", Flags: options.DefaultConfigFlags, Operator: true,
 		Streams: genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}, Clock: clock.RealClock{},
+		Version: component.Version(),
 	}))
 	cli.CleanErrors(os.Stderr, os.Exit)
 	if err := componentcli.RunNoErrOutput(command); err != nil {

@@ -28,7 +28,9 @@ func main() {
 }
 
 func command(streams genericiooptions.IOStreams) *cobra.Command {
-	root := cli.New(cli.Options{Use: name, Flags: genericclioptions.NewConfigFlags(true), Streams: streams, Clock: clock.RealClock{}})
+	root := cli.New(cli.Options{
+		Use: name, Flags: genericclioptions.NewConfigFlags(true), Streams: streams, Clock: clock.RealClock{}, Version: component.Version(),
+	})
 	component.AddVersion(root, name)
 	return root
 }

@@ -40,6 +40,9 @@ func TestVersion(t *testing.T) {
 			t.Errorf("%v: %q, %v", args, out, err)
 		}
 	}
+	if out, err := run(t, "version", "--client"); err != nil || strings.Count(out, "\n") != 1 {
+		t.Errorf("without a request: %q, %v", out, err)
+	}
 	if _, err := run(t, "version", "-o", "yaml"); err == nil || !strings.Contains(err.Error(), "--output") {
 		t.Errorf("an unknown format is answered with %v", err)
 	}

@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // chart writes the generated files of the chart: copies of CRDs, roles and webhook configurations, so that there is one
-// source of each, and the table of values in its README. Run it after the other generators, from the root of the
-// repository.
+// source of each, and from values.yaml the schema of the values, and their table in its README. Run it after the other
+// generators, from the root of the repository.
 package main
 
 import (
@@ -70,6 +70,9 @@ func generate() error {
 		if err := os.WriteFile(target, content, 0o600); err != nil { //nolint:gosec // The targets are in the map above.
 			return err
 		}
+	}
+	if err := writeSchema(filepath.Join(folder, "values.schema.json")); err != nil {
+		return err
 	}
 	return writeTable(filepath.Join(folder, "README.md"))
 }

@@ -1,8 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Command flags writes the reference of all flags: of both binaries, from what they say with --help; of the addon and
-// of the command compute, from their own flag sets.
+// Command flags writes the reference of the flags of both binaries, from what they say with --help, and of the addon, from its own
+// flag sets. The command compute has pages of its own.
 package main
 
 import (
@@ -15,25 +15,24 @@ import (
 	"strings"
 
 	"github.com/karmada-io/karmada/pkg/karmadactl"
-	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/utils/clock"
 
 	"github.com/karmada-compute/karmada-compute/addon"
-	"github.com/karmada-compute/karmada-compute/cli"
 )
 
 const reference = "docs/reference/flags.md"
 
 const head = `# Flags
 
-Generated from the code: the flags of both binaries, of the addon, and of the command ` + "`compute`" + `. The chart sets the flags of the
+Generated from the code: the flags of both binaries and of the addon. The chart sets the flags of the
 binaries with its [values](../../charts/karmada-compute/README.md#values), and with ` + "`host.extraArgs`" + ` and ` +
 	"`agents.extraArgs`" + ` for flags
 without a value of their own.
 `
+
+// commands leads to the pages that cobra generates.
+const commands = "\n## compute\n\nThe commands have pages of their own: [kubectl compute](kubectl-compute.md) for consumers, and\n" +
+	"[karmadactl compute](karmadactl-compute.md) for operators.\n"
 
 func main() {
 	if err := run(context.Background()); err != nil {
@@ -53,7 +52,7 @@ func run(ctx context.Context) error {
 	if err := writeAddon(out); err != nil {
 		return err
 	}
-	writeCommands(out)
+	out.WriteString(commands)
 	return os.WriteFile(reference, []byte(out.String()), 0o644) //nolint:gosec // not a secret
 }
 
@@ -152,34 +151,4 @@ func writeAddon(out *strings.Builder) error {
 		rows(out, verbs[verb], func(flag *pflag.Flag) bool { return !karmadas[verb+flag.Name] })
 	}
 	return nil
-}
-
-// writeCommands writes the command compute, as operators have it: consumers have all of it but status and --project.
-func writeCommands(out *strings.Builder) {
-	own := genericclioptions.NewConfigFlags(true)
-	command := cli.New(cli.Options{
-		Use: "compute", Flags: own, Operator: true,
-		Streams: genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &bytes.Buffer{}, ErrOut: &bytes.Buffer{}}, Clock: clock.RealClock{},
-	})
-	clients := pflag.NewFlagSet("", pflag.ContinueOnError)
-	own.AddFlags(clients)
-	isOurs := func(flag *pflag.Flag) bool { return flag.Name != "help" && clients.Lookup(flag.Name) == nil }
-	out.WriteString("\n## compute\n\n`kubectl compute` for consumers, `karmadactl compute` for operators. Only `karmadactl " +
-		"compute` has `status` and\n" +
-		"the flags that name a project. Both have kubectl's flags for clients, such as `--kubeconfig` and `--namespace`.\n")
-	for _, sub := range command.Commands() {
-		if sub.IsAvailableCommand() && sub.Name() != "help" && sub.Name() != "completion" {
-			writeCommand(out, sub, isOurs)
-		}
-	}
-}
-
-func writeCommand(out *strings.Builder, command *cobra.Command, wanted func(*pflag.Flag) bool) {
-	fmt.Fprintf(out, "\n### compute %s\n\n`compute %s`: %s.\n", command.Name(), command.Use, command.Short)
-	has := false
-	command.LocalNonPersistentFlags().VisitAll(func(flag *pflag.Flag) { has = has || wanted(flag) && !flag.Hidden })
-	if has {
-		out.WriteString("\n")
-		rows(out, command.LocalNonPersistentFlags(), wanted)
-	}
 }

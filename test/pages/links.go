@@ -49,23 +49,23 @@ func parseDocument(source []byte) *Document {
 		case *ast.Image:
 			document.Links = append(document.Links, string(node.Destination))
 		case *ast.Heading:
-			document.addAnchor(words(node, source, true))
+			Anchor(Words(node, source, true), document.Anchors)
 		}
-		if holdsText(node) {
-			document.Prose = append(document.Prose, words(node, source, false))
+		if HoldsText(node) {
+			document.Prose = append(document.Prose, Words(node, source, false))
 		}
 		return ast.WalkContinue, nil
 	})
 	return document
 }
 
-// holdsText reports whether a block contains text, and no other blocks.
-func holdsText(node ast.Node) bool {
+// HoldsText reports whether a block contains text, and no other blocks.
+func HoldsText(node ast.Node) bool {
 	return node.Type() == ast.TypeBlock && node.FirstChild() != nil && node.FirstChild().Type() == ast.TypeInline
 }
 
-// words returns the text of a block, and optionally the code in it.
-func words(block ast.Node, source []byte, code bool) string {
+// Words returns the text of a block, and optionally the code in it.
+func Words(block ast.Node, source []byte, code bool) string {
 	var found strings.Builder
 	// The walker returns no error.
 	_ = ast.Walk(block, func(node ast.Node, entering bool) (ast.WalkStatus, error) {
@@ -85,14 +85,15 @@ func words(block ast.Node, source []byte, code bool) string {
 
 var notInAnchor = regexp.MustCompile(`[^\p{L}\p{N}_\- ]`)
 
-// addAnchor adds the anchor of a heading, as GitHub generates it.
-func (d *Document) addAnchor(heading string) {
+// Anchor returns the anchor of a heading, as GitHub generates it, and adds it to the anchors of the document that are taken.
+func Anchor(heading string, taken map[string]bool) string {
 	anchor := strings.ReplaceAll(notInAnchor.ReplaceAllString(strings.ToLower(heading), ""), " ", "-")
 	unique := anchor
-	for i := 1; d.Anchors[unique]; i++ {
+	for i := 1; taken[unique]; i++ {
 		unique = fmt.Sprintf("%s-%d", anchor, i)
 	}
-	d.Anchors[unique] = true
+	taken[unique] = true
+	return unique
 }
 
 // BrokenLinks returns the links of a document that lead to no file or heading of the repository. Links to other sites

@@ -3,6 +3,7 @@
 
 // Asks for each next state, and shows it.
 import { age, el, show } from './dom.js';
+import { federation } from './federation.js';
 import { workloads } from './workloads.js';
 import { path, workload } from './workload.js';
 
@@ -28,7 +29,9 @@ function render() {
   byId('status').className = problem ? 'bad' : state.loaded ? 'good' : 'busy';
   show(byId('problem'), problem ? [el('p', null, el('strong', null, problem.message)), el('p', null, problem.do)] : [],
     state.hidden?.length ? el('p', { class: 'quiet' }, `left out, since you may not read it: ${state.hidden.join(', ')}`) : null);
-  show(byId('workloads'), workloads(state, selected()));
+  show(byId('federation'), federation(state.federation));
+  // An operator's page without a project has no Workloads.
+  show(byId('workloads'), state.namespace || !state.federation ? workloads(state, selected()) : null);
   const detail = state.workload?.name === selected() ? state.workload : null;
   show(byId('workload'), detail ? el('article', { 'data-key': detail.name, 'aria-labelledby': 'title' }, workload(detail, expanded)) : null);
 }

@@ -127,7 +127,7 @@ func (v *versionFlag) print(out io.Writer, name string, info apimachineryversion
 	return err
 }
 
-// AddVersion adds the flag --version and the command version to the root command of a program that has subcommands.
+// AddVersion adds the flag --version to the root command of a program that has subcommands.
 func AddVersion(root *cobra.Command, name string) {
 	var wanted versionFlag
 	wanted.addFlag(root.Flags())
@@ -138,22 +138,4 @@ func AddVersion(root *cobra.Command, name string) {
 		}
 		return wanted.print(command.OutOrStdout(), name, Version())
 	}
-	var output string
-	command := &cobra.Command{
-		Use: "version", Short: "Print the version of this program", Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
-		Long:    "Print the version of this program. It sends no request.",
-		Example: "  " + root.DisplayName() + " version -o json",
-		RunE: func(command *cobra.Command, _ []string) error {
-			format := versionFlag(versionTrue)
-			if output != "" {
-				if output != versionJSON && output != versionRaw {
-					return fmt.Errorf("--output: %q is neither %s nor %s", output, versionJSON, versionRaw)
-				}
-				format = versionFlag(output)
-			}
-			return format.print(command.OutOrStdout(), name, Version())
-		},
-	}
-	command.Flags().StringVarP(&output, "output", "o", "", "Output format: json, raw. Default: one line.")
-	root.AddCommand(command)
 }

@@ -263,9 +263,11 @@ func (d *demo) explainKept() error {
 			return err
 		}
 	}
-	d.screen.Line("\nTry:")
-	d.screen.Line("  kubectl --kubeconfig %s get compute", paths[project])
-	d.screen.Line("  go run ./cmd/kubectl-compute --kubeconfig %s tree web -w", paths[project])
+	// The machine may have no kubectl: env gives the shell one, with the command compute.
+	d.screen.Line("\nTry, in this folder:")
+	d.screen.Line(`  eval "$(go run ./hack/federation env --folder %s --project %s)"`, d.folder, projectName)
+	d.screen.Line("  kubectl get compute")
+	d.screen.Line("  kubectl compute tree web -w")
 	d.screen.Line("  kubectl --kubeconfig %s get propagationpolicies -A", paths["hub"])
 	d.screen.Line("  %s", d.downCommand())
 	return nil

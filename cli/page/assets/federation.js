@@ -1,0 +1,56 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Shows an operator the replicas, cells, cities and repairs on the hub, and how old they are.
+import { age, el, scroller } from './dom.js';
+import { sign } from './workloads.js';
+
+export function federation(hub) {
+  if (!hub) return [];
+  const read = new Date(hub.read).getFullYear() > 1;
+  return [
+    el('h2', null, 'Hub'),
+    el('p', { class: 'quiet freshness' }, sign(hub.problem ? 'bad' : hub.well ? 'good' : 'busy'),
+      read ? ` read ${age(hub.read)} ago` : ' not read yet', hub.problem ? `, and not since: ${hub.problem.message}` : '',
+      hub.omitted ? `; ${hub.omitted} rows are left out, `: '', hub.omitted ? el('code', null, 'karmadactl compute status') : null, hub.omitted ? ' has all' : ''),
+    hub.problem ? el('p', { class: 'remedy' }, hub.problem.do) : null,
+    hub.hidden?.length ? el('p', { class: 'quiet' }, `left out, since you may not read it: ${hub.hidden.join(', ')}`) : null,
+    (hub.warnings ?? []).map((warning) => el('p', { class: 'verdict busy' }, warning)),
+    (hub.cells ?? []).filter((cell) => cell.finding).map(fault),
+    read ? tables(hub) : null,
+  ];
+}
+
+function tables(hub) {
+  return [
+    table('cells', ['Cell', 'City', 'Ready', 'Agent', 'Deployments', 'Behind'], (hub.cells ?? []).map((cell) => [
+      cell.name, cell.city, state(cell.ready), [sign(cell.finding ? 'bad' : 'good'), ` ${cell.agent ?? 'unknown'}`], cell.deployments,
+      [cell.behind > 0 ? sign('busy') : null, ` ${cell.behind}`],
+    ])),
+    table('cities', ['City', 'Cells ready', 'Deployments', 'Instances ready'], (hub.cities ?? []).map((city) => [
+      city.name, `${city.readyCells}/${city.cells}`, city.deployments, [sign(city.ready >= city.desired ? 'good' : 'busy'), ` ${city.ready}/${city.desired}`],
+    ])),
+    table('replicas', ['Replica', 'Running', 'Renewed', 'Shards', 'Projects'], (hub.replicas ?? []).map((replica) => [
+      replica.name, state(replica.running), `${age(replica.renewed)} ago`, replica.shards, replica.projects,
+    ])),
+    table('repairs', ['Repaired', 'Namespace', 'Name', 'Ago'], (hub.repaired ?? []).map((one) => [one.kind, one.namespace, one.name, age(one.at)])),
+  ];
+}
+
+// fault shows what is wrong with a cell, and what to do.
+function fault(cell) {
+  return el('section', { class: 'verdict bad', 'data-key': cell.name },
+    el('h3', null, `${cell.name}: ${cell.finding.reason}`),
+    cell.finding.message ? el('p', null, cell.finding.message) : null,
+    cell.finding.do ? el('p', { class: 'remedy' }, cell.finding.do) : null);
+}
+
+const state = (good) => [sign(good ? 'good' : 'bad'), good ? ' yes' : ' no'];
+
+function table(name, heads, rows) {
+  if (rows.length === 0) return null;
+  return scroller(`${heads[0]} table`, el('table', { class: name },
+    el('thead', null, el('tr', null, heads.map((head) => el('th', { scope: 'col' }, head)))),
+    el('tbody', null, rows.map((row) => el('tr', { 'data-key': row.slice(0, 3).join(' ') },
+      row.map((value, i) => el(i === 0 ? 'th' : 'td', i === 0 ? { scope: 'row' } : { class: 'number' }, typeof value === 'number' ? String(value) : value)))))));
+}

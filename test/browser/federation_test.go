@@ -1,0 +1,69 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package browser
+
+import (
+	"context"
+	"net"
+	"net/http/httptest"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/cli/page"
+	"github.com/karmada-compute/karmada-compute/cli/view"
+)
+
+// hub is a source with one state: the tests of package cli read it from a real API server.
+type hub struct{ state *page.State }
+
+func (h hub) State(context.Context, string) *page.State            { return h.state }
+func (hub) Instances(context.Context, string, string) []*view.Node { return nil }
+func (hub) Way(context.Context, string, string) *view.Way          { return nil }
+func (hub) Changed() <-chan struct{}                               { return nil }
+
+// openHub opens the operator's page with a state.
+func openHub(t *testing.T, state *page.State) *browser {
+	t.Helper()
+	chromium(t)
+	server := httptest.NewUnstartedServer(nil)
+	_, port, err := net.SplitHostPort(server.Listener.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	server.Config.Handler = page.New(page.Options{Source: hub{state}, Token: "token", Port: port, Wait: time.Second})
+	server.Start()
+	t.Cleanup(server.Close)
+	return visit(t, server.URL+"/token/")
+}
+
+// TestHub: an operator sees cells with their faults and the action, cities, replicas and repairs, their age, and no
+// Workloads.
+func TestHub(t *testing.T) {
+	now := time.Now()
+	found := &page.Federation{
+		Read:     now.Add(-3 * time.Minute),
+		Problem:  &page.Problem{Message: "the API server does not answer", Do: "Check the network.", Since: now},
+		Replicas: []page.Replica{{Name: "a", Running: true, Renewed: metav1.NewTime(now), Shards: 16, Projects: 2}},
+		Cells: []view.Cell{
+			{Name: "dfw", City: "DFW", Ready: true, Agent: "AgentNotReady", Deployments: 4, Behind: 3, Finding: &view.Finding{
+				Reason: "AgentNotReady", Message: "no replica <img src=x>", Do: "See Deployment karmada-compute-cell.",
+			}},
+			{Name: "ord", City: "ORD", Ready: true, Agent: "AgentReady", Deployments: 2},
+		},
+		Cities:   []view.City{{Name: "DFW", Cells: 1, ReadyCells: 1, Deployments: 4, Ready: 5, Desired: 8}},
+		Repaired: []view.Repaired{{Kind: "ResourceBinding", Namespace: "ns-a", Name: "web-main-dfw", At: metav1.NewTime(now.Add(-time.Hour))}},
+		Omitted:  7,
+	}
+	b := openHub(t, &page.State{Loaded: true, Federation: found})
+	b.shows("#federation .freshness", "read 3m ago, and not since: the API server does not answer", "7 rows are left out")
+	b.shows("#federation .verdict", "dfw: AgentNotReady", "no replica <img src=x>", "See Deployment karmada-compute-cell.")
+	b.shows(".cells tbody tr", "dfw DFW ✓ yes ✕ AgentNotReady 4")
+	b.shows(".cities", "1/1 4", "5/8")
+	b.shows(".replicas", "a ✓ yes", "16 2")
+	b.shows(".repairs", "ResourceBinding ns-a web-main-dfw 60m")
+	b.until("document.querySelector('#workloads').childElementCount === 0")
+	b.until("document.querySelectorAll('img').length === 0")
+}
