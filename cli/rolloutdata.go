@@ -5,6 +5,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,7 +33,8 @@ func changedData(before, after []v1alpha.DataVersion) []string {
 }
 
 // holdData lets a Workload be started with the data of an earlier revision, as long as the objects in the project do not
-// change. What the project has now is known from the status of the Workload, from the undo before this one, or from the object.
+// change. The present content in the project is known from the status of the Workload, from the undo before this one, or from the
+// object.
 func holdData(ctx context.Context, s *session, workload *v1alpha.Workload, data []v1alpha.DataVersion) error {
 	before := templates.ParseHolds(workload.Annotations[v1alpha.AnnotationRolloutData])
 	holds := map[templates.DataObject]templates.Hold{}
@@ -53,7 +55,12 @@ func holdData(ctx context.Context, s *session, workload *v1alpha.Workload, data 
 			holds[object] = templates.Hold{Held: wanted.Hash, Newest: newest}
 		}
 	}
-	if text := templates.FormatHolds(holds); text != "" {
+	text := templates.FormatHolds(holds)
+	if len(text) > templates.MaxHolds {
+		return fmt.Errorf("the revision has other data in %d ConfigMaps and Secrets, which are too many to hold; write the earlier content "+
+			"into them instead", len(holds))
+	}
+	if text != "" {
 		if workload.Annotations == nil {
 			workload.Annotations = map[string]string{}
 		}

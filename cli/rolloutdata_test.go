@@ -25,7 +25,9 @@ func TestDataInHistoryAndUndo(t *testing.T) {
 		}}
 	}
 	const first, second, third = "1111111111111111", "2222222222222222", "3333333333333333"
-	app := func(hash string) v1alpha.DataVersion { return v1alpha.DataVersion{Kind: "ConfigMap", Name: "app", Hash: hash} }
+	app := func(hash string) v1alpha.DataVersion {
+		return v1alpha.DataVersion{Kind: "ConfigMap", Name: "app", Hash: hash}
+	}
 	former := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "former"}, Data: map[string]string{"a": "b"}}
 	f.create(former)
 	for number, data := range [][]v1alpha.DataVersion{

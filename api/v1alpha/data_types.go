@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// DataChangePolicy is what a change of a ConfigMap or Secret does.
+// DataChangePolicy is the effect of a change of a ConfigMap or Secret.
 // +kubebuilder:validation:Enum=InPlace;Rollout
 type DataChangePolicy string
 
@@ -21,7 +21,7 @@ const (
 	DataRollout DataChangePolicy = "Rollout"
 )
 
-// OnDataChange is what a change of the ConfigMaps and Secrets that a template names does.
+// OnDataChange is the effect of changes of the ConfigMaps and Secrets that a template names.
 type OnDataChange struct {
 	// policy is InPlace or Rollout. With Rollout, the content of the ConfigMaps and Secrets that the containers name is
 	// part of the revision: Instances are started with an immutable snapshot of it, a change of it is rolled out, and an
@@ -74,7 +74,7 @@ type DataVersion struct {
 	Name string `json:"name"`
 
 	// hash of the content; 0000000000000000: an optional object that does not exist. The hash of a Secret depends on its
-	// UID: without access to the Secret, nobody can try values.
+	// UID, so that values cannot be tried without access to the Secret.
 	// +required
 	// +kubebuilder:validation:Pattern=`^[0-9a-v]{16}$`
 	Hash string `json:"hash"`

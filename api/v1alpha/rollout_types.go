@@ -100,8 +100,8 @@ type WorkloadRollout struct {
 	// +kubebuilder:validation:Maximum=50
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
 
-	// onDataChange is what a change of a ConfigMap or Secret that the template names does. Without it, each cell gets the
-	// new content at once, as in Kubernetes.
+	// onDataChange makes changes of the ConfigMaps and Secrets that the template names a rollout. Without it, each cell gets
+	// the new content at once, as in Kubernetes.
 	// +optional
 	OnDataChange *OnDataChange `json:"onDataChange,omitempty"`
 }

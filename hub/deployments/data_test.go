@@ -159,7 +159,7 @@ func TestBadDataIsUndone(t *testing.T) {
 }
 
 // TestATemplateWaitsForItsData: a template that names an object that is not read is no target yet. The earlier one is
-// scaled and goes on meanwhile, and tools see that the newest generation is not observed.
+// scaled and continues meanwhile, and tools see that the newest generation is not observed.
 func TestATemplateWaitsForItsData(t *testing.T) {
 	t.Parallel()
 	f, c := runsWithData(t)
@@ -202,7 +202,7 @@ func TestAStepNeedsTheNewestData(t *testing.T) {
 	stale.Status.Data.Objects[0].Hash = red
 	s := &scope{Reconciler: f.reconciler, request: f.request(), workload: stale, project: project}
 	if err := s.refresh(t.Context()); err != nil || !s.rewritten {
-		t.Errorf("it goes on with other data: %t, %v", !s.rewritten, err)
+		t.Errorf("it continues with other data: %t, %v", !s.rewritten, err)
 	}
 }
 

@@ -131,8 +131,8 @@ func bytesOf(copied *metav1.PartialObjectMetadata) int {
 	return min(max(bytes, 0), maxObject)
 }
 
-// ownSnapshots makes all deployments of a Workload on the hub the owners of its snapshots: the history of a Workload
-// outlives the deployment of a city.
+// ownSnapshots sets the owners of snapshots: all deployments of their Workloads on the hub, because the history of a
+// Workload outlives the deployment of a city.
 func (s *scope) ownSnapshots(context.Context) error {
 	for _, o := range s.objects {
 		if _, ok := templates.ParseSnapshot(o.DataObject); !ok {

@@ -17,21 +17,18 @@ type Hold struct {
 	Held, Newest string
 }
 
-// maxHolds bounds the annotation that is read, in bytes: a consumer writes it.
-const maxHolds = 32 << 10
+// MaxHolds bounds the annotation that is read, in bytes: a consumer writes it, and the caches of projects drop a longer one.
+const MaxHolds = 1 << 10
 
 var holdPattern = regexp.MustCompile(`^(ConfigMap|Secret)/([a-z0-9][-.a-z0-9]{0,252}):([0-9a-v]{16}):([0-9a-v]{16})$`)
 
 // ParseHolds reads the value of annotation rollout-data. It leaves out entries that have another form.
 func ParseHolds(text string) map[DataObject]Hold {
 	result := map[DataObject]Hold{}
-	if len(text) > maxHolds {
+	if len(text) > MaxHolds {
 		return result
 	}
 	for entry := range strings.SplitSeq(text, ",") {
-		if len(result) == MaxRollingData {
-			break
-		}
 		if parts := holdPattern.FindStringSubmatch(entry); parts != nil {
 			result[DataObject{parts[1], parts[2]}] = Hold{Held: parts[3], Newest: parts[4]}
 		}

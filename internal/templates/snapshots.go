@@ -56,7 +56,7 @@ func ParseSnapshot(of DataObject) (version v1alpha.DataVersion, ok bool) {
 func HashConfigMap(of *corev1.ConfigMap) string { return hashData("", of.Data, of.BinaryData) }
 
 // HashSecret returns the hash of the content of a Secret. It appears where its readers are not the readers of the Secret:
-// its key is the UID, which only these can read, so that nobody else can try contents.
+// its key is the UID, which only these can read, so that other readers cannot try contents.
 func HashSecret(of *corev1.Secret) string { return hashData(string(of.UID), nil, of.Data) }
 
 func hashData(key string, text map[string]string, binary map[string][]byte) string {

@@ -40,7 +40,7 @@ func TestLimitsPage(t *testing.T) {
 
 		"ConfigMaps and Secrets that roll out with a Workload": templates.MaxRollingData,
 
-		"bytes of a name":                     int64(validation.DNS1123LabelMaxLength),
+		"bytes of a name": int64(validation.DNS1123LabelMaxLength),
 	}
 	for name, limit := range rows {
 		if !strings.Contains(string(page), fmt.Sprintf("\n| %s | %d |\n", name, limit)) {

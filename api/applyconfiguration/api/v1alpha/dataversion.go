@@ -15,7 +15,7 @@ type DataVersionApplyConfiguration struct {
 	// name of the object in the project.
 	Name *string `json:"name,omitempty"`
 	// hash of the content; 0000000000000000: an optional object that does not exist. The hash of a Secret depends on its
-	// UID: without access to the Secret, nobody can try values.
+	// UID, so that values cannot be tried without access to the Secret.
 	Hash *string `json:"hash,omitempty"`
 }
 

@@ -12,7 +12,7 @@ import (
 // OnDataChangeApplyConfiguration represents a declarative configuration of the OnDataChange type for use
 // with apply.
 //
-// OnDataChange is what a change of the ConfigMaps and Secrets that a template names does.
+// OnDataChange is the effect of changes of the ConfigMaps and Secrets that a template names.
 type OnDataChangeApplyConfiguration struct {
 	// policy is InPlace or Rollout. With Rollout, the content of the ConfigMaps and Secrets that the containers name is
 	// part of the revision: Instances are started with an immutable snapshot of it, a change of it is rolled out, and an

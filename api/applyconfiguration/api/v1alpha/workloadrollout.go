@@ -52,8 +52,8 @@ type WorkloadRolloutApplyConfiguration struct {
 	OnFailure *apiv1alpha.RolloutFailurePolicy `json:"onFailure,omitempty"`
 	// revisionHistoryLimit is how many earlier templates are kept as WorkloadRevisions. Without it, it is 10.
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
-	// onDataChange is what a change of a ConfigMap or Secret that the template names does. Without it, each cell gets the
-	// new content at once, as in Kubernetes.
+	// onDataChange makes changes of the ConfigMaps and Secrets that the template names a rollout. Without it, each cell gets
+	// the new content at once, as in Kubernetes.
 	OnDataChange *OnDataChangeApplyConfiguration `json:"onDataChange,omitempty"`
 }
 
