@@ -26,7 +26,7 @@ func (s *scope) recordRevision(ctx context.Context) error {
 		s.rolling.revision = before.Revision
 		return nil
 	}
-	if s.rolling.Target != s.rolling.Written || len(s.unread) > 0 {
+	if !s.isRecordable() {
 		return nil
 	}
 	if s.workload.Status.Rollout == nil && s.workload.Generation == 1 {
@@ -64,6 +64,11 @@ func (s *scope) recordRevision(ctx context.Context) error {
 		return err
 	}
 	return s.pruneRevisions(ctx, history)
+}
+
+// isRecordable reports whether the Workload has its own template in memory, with its data.
+func (s *scope) isRecordable() bool {
+	return s.rolling.Target == s.rolling.Written && len(s.unread) == 0
 }
 
 func logNoHistory(ctx context.Context, answer error) {

@@ -211,7 +211,8 @@ func TestDataThatChangesOften(t *testing.T) {
 	if got := f.web(t).Status.Data.Objects; !slices.Equal(got, first) {
 		t.Errorf("within the interval it is started with %v", got)
 	}
-	f.wantCurrent(t, v1alpha.ReasonDataWaits, "ConfigMap app changed again within 30 s: the newest content rolls out from 2026-01-01T00:00:30Z on")
+	f.wantCurrent(t, v1alpha.ReasonDataWaits,
+		"ConfigMap app changed again within 30 s: the newest content rolls out from 2026-01-01T00:00:30Z on")
 	if slices.Contains(f.snapshots(t), "two") {
 		t.Error("there is a snapshot of a content that was never taken")
 	}

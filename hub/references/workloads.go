@@ -88,7 +88,8 @@ func (s *scope) choose(ctx context.Context, w *workload, newest map[templates.Da
 		now, err := s.newest(ctx, object)
 		if err != nil {
 			w.unknown = true
-			failed = append(failed, fmt.Errorf("read %s %s in namespace %s of the project: %w", object.Kind, object.Name, s.namespace, withoutContent(err)))
+			failed = append(failed, fmt.Errorf("read %s %s in namespace %s of the project: %w",
+				object.Kind, object.Name, s.namespace, withoutContent(err)))
 		} else if now.version != "" {
 			newest[object] = now
 		}
@@ -156,8 +157,8 @@ func (w *workload) condition() metav1.Condition {
 		result.Reason, result.Message = v1alpha.ReasonResolving, "the data could not be read; the add-on tries again"
 	case len(w.waits) > 0:
 		taken := w.data.TakenTime.Add(time.Duration(w.data.IntervalSeconds) * time.Second).UTC().Format(time.RFC3339)
-		result.Reason, result.Message = v1alpha.ReasonDataWaits, fmt.Sprintf("%s changed again within %d s: the newest content rolls out from %s on",
-			bounded(w.waits), w.data.IntervalSeconds, taken)
+		result.Reason, result.Message = v1alpha.ReasonDataWaits, fmt.Sprintf(
+			"%s changed again within %d s: the newest content rolls out from %s on", bounded(w.waits), w.data.IntervalSeconds, taken)
 	case len(w.held) > 0:
 		result.Reason, result.Message = v1alpha.ReasonDataHeld, fmt.Sprintf("an undo holds %s; change the object in the project, or "+
 			"remove annotation %s of the Workload to roll out its content", bounded(w.held), v1alpha.AnnotationRolloutData)

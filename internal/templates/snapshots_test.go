@@ -28,7 +28,9 @@ func withData() *v1alpha.InstanceTemplateSpec {
 		Name: "app", Image: "one",
 		Env: []corev1.EnvVar{
 			{Name: "A", Value: "a"},
-			{Name: "B", ValueFrom: &corev1.EnvVarSource{ConfigMapKeyRef: &corev1.ConfigMapKeySelector{LocalObjectReference: app, Optional: new(true)}}},
+			{Name: "B", ValueFrom: &corev1.EnvVarSource{
+				ConfigMapKeyRef: &corev1.ConfigMapKeySelector{LocalObjectReference: app, Optional: new(true)},
+			}},
 			{Name: "C", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: db}}},
 		},
 		EnvFrom: []corev1.EnvFromSource{
@@ -86,6 +88,7 @@ func TestParseSnapshot(t *testing.T) {
 
 func TestRollingData(t *testing.T) {
 	app, db := templates.DataObject{Kind: "ConfigMap", Name: "app"}, templates.DataObject{Kind: "Secret", Name: "db"}
+	const rolls = v1alpha.DataRollout
 	for name, test := range map[string]struct {
 		of   *v1alpha.OnDataChange
 		want map[templates.DataObject]bool
@@ -93,9 +96,9 @@ func TestRollingData(t *testing.T) {
 		"nothing said":    {nil, nil},
 		"in place":        {&v1alpha.OnDataChange{Policy: v1alpha.DataInPlace}, nil},
 		"all":             {&v1alpha.OnDataChange{Policy: v1alpha.DataRollout}, map[templates.DataObject]bool{app: false, db: false}},
-		"the ConfigMap":   {&v1alpha.OnDataChange{Policy: v1alpha.DataRollout, ConfigMaps: []string{"app"}}, map[templates.DataObject]bool{app: false}},
-		"the Secret":      {&v1alpha.OnDataChange{Policy: v1alpha.DataRollout, Secrets: []string{"db"}}, map[templates.DataObject]bool{db: false}},
-		"of another kind": {&v1alpha.OnDataChange{Policy: v1alpha.DataRollout, Secrets: []string{"app"}}, map[templates.DataObject]bool{}},
+		"the ConfigMap":   {&v1alpha.OnDataChange{Policy: rolls, ConfigMaps: []string{"app"}}, map[templates.DataObject]bool{app: false}},
+		"the Secret":      {&v1alpha.OnDataChange{Policy: rolls, Secrets: []string{"db"}}, map[templates.DataObject]bool{db: false}},
+		"of another kind": {&v1alpha.OnDataChange{Policy: rolls, Secrets: []string{"app"}}, map[templates.DataObject]bool{}},
 	} {
 		if got := templates.RollingData(&v1alpha.WorkloadRollout{OnDataChange: test.of}, withData()); !maps.Equal(got, test.want) {
 			t.Errorf("%s: got %v", name, got)
@@ -132,8 +135,8 @@ func TestTheHashOfData(t *testing.T) {
 	}
 	other := secret("b")
 	other.UID = "another"
-	if templates.HashSecret(secret("b")) != templates.HashSecret(secret("b")) || templates.HashSecret(secret("b")) == templates.HashSecret(other) ||
-		templates.HashSecret(secret("b")) == templates.HashSecret(secret("c")) {
+	if templates.HashSecret(secret("b")) != templates.HashSecret(secret("b")) ||
+		templates.HashSecret(secret("b")) == templates.HashSecret(other) || templates.HashSecret(secret("b")) == templates.HashSecret(secret("c")) {
 		t.Error("the hash of a Secret does not depend on its UID and its data alone")
 	}
 }

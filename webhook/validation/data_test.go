@@ -32,36 +32,41 @@ func TestOnDataChange(t *testing.T) {
 	for i := range templates.MaxRollingData + 1 {
 		many = append(many, "app-"+strings.Repeat("x", i))
 	}
-	const at = "spec.rollout.onDataChange"
+	const at, rolls = "spec.rollout.onDataChange", v1alpha.DataRollout
 	for name, test := range map[string]struct {
 		names []string
 		of    v1alpha.OnDataChange
 		// field and detail are of the only problem; "": there is none.
 		field, detail string
 	}{
-		"all":            {[]string{"app"}, v1alpha.OnDataChange{Policy: v1alpha.DataRollout}, "", ""},
+		"all":            {[]string{"app"}, v1alpha.OnDataChange{Policy: rolls}, "", ""},
 		"in place":       {[]string{"app", long}, v1alpha.OnDataChange{Policy: v1alpha.DataInPlace}, "", ""},
-		"by name":        {[]string{"app", long}, v1alpha.OnDataChange{Policy: v1alpha.DataRollout, ConfigMaps: []string{"app"}}, "", ""},
+		"by name":        {[]string{"app", long}, v1alpha.OnDataChange{Policy: rolls, ConfigMaps: []string{"app"}}, "", ""},
 		"no policy":      {nil, v1alpha.OnDataChange{}, at + ".policy", "supported values"},
 		"another policy": {nil, v1alpha.OnDataChange{Policy: "Restart"}, at + ".policy", "supported values"},
 		"a name without effect": {
-			[]string{"app"}, v1alpha.OnDataChange{Policy: v1alpha.DataInPlace, ConfigMaps: []string{"app"}}, at, "set policy Rollout, or remove the names",
+			[]string{"app"},
+			v1alpha.OnDataChange{Policy: v1alpha.DataInPlace, ConfigMaps: []string{"app"}},
+			at,
+			"set policy Rollout, or remove the names",
 		},
 		"not named": {
-			[]string{"app"}, v1alpha.OnDataChange{Policy: v1alpha.DataRollout, ConfigMaps: []string{"app", "apps"}}, at + ".configMaps[1]",
+			[]string{"app"},
+			v1alpha.OnDataChange{Policy: rolls, ConfigMaps: []string{"app", "apps"}},
+			at + ".configMaps[1]",
 			"no container or volume of spec.template names this ConfigMap",
 		},
 		"of another kind": {
-			[]string{"app"}, v1alpha.OnDataChange{Policy: v1alpha.DataRollout, Secrets: []string{"app"}}, at + ".secrets[0]", "names this Secret",
+			[]string{"app"}, v1alpha.OnDataChange{Policy: rolls, Secrets: []string{"app"}}, at + ".secrets[0]", "names this Secret",
 		},
 		"for pulls alone": {
-			[]string{"app"}, v1alpha.OnDataChange{Policy: v1alpha.DataRollout, Secrets: []string{"registry"}}, at + ".secrets[0]", "names this Secret",
+			[]string{"app"}, v1alpha.OnDataChange{Policy: rolls, Secrets: []string{"registry"}}, at + ".secrets[0]", "names this Secret",
 		},
 		"twice": {
-			[]string{"app"}, v1alpha.OnDataChange{Policy: v1alpha.DataRollout, ConfigMaps: []string{"app", "app"}}, at + ".configMaps[1]", "Duplicate value",
+			[]string{"app"}, v1alpha.OnDataChange{Policy: rolls, ConfigMaps: []string{"app", "app"}}, at + ".configMaps[1]", "Duplicate value",
 		},
-		"a long name": {[]string{long}, v1alpha.OnDataChange{Policy: v1alpha.DataRollout}, at, "may have at most 227 bytes"},
-		"too many":    {many, v1alpha.OnDataChange{Policy: v1alpha.DataRollout}, at, "at most 64 ConfigMaps and Secrets"},
+		"a long name": {[]string{long}, v1alpha.OnDataChange{Policy: rolls}, at, "may have at most 227 bytes"},
+		"too many":    {many, v1alpha.OnDataChange{Policy: rolls}, at, "at most 64 ConfigMaps and Secrets"},
 	} {
 		spec := naming(test.names...)
 		spec.Rollout.OnDataChange = &test.of
