@@ -140,6 +140,7 @@ var allowed = map[string]attempt{
 	"read a copy":                get(secret(ownSpace, "copy")),
 	"list copies":                list(&corev1.SecretList{}, client.InNamespace(ownSpace)),
 	"write a copy":               create(labelled(configMap(ownSpace, "app"))),
+	"write a snapshot":           create(labelled(configMap(ownSpace, "app.snapshot-0123456789abcdef"))),
 	"delete a copy":              remove(secret(ownSpace, "copy")),
 	"create a hub namespace":     create(labelled(namespace("ns-00000000-0000-4000-8000-000000000009"))),
 	"confirm the city of a cell": patch(namespace(cellSpace), `{"metadata":{"labels":{"topology.datum.net/city-code":"dfw"}}}`),

@@ -109,6 +109,7 @@ var kinds = map[schema.GroupVersion]map[string]meta.RESTScope{
 	miloProjects:                          {"Project": meta.RESTScopeRoot},
 	{Version: "v1"}: {
 		"Pod": meta.RESTScopeNamespace, "Event": meta.RESTScopeNamespace, "Namespace": meta.RESTScopeRoot,
+		"ConfigMap": meta.RESTScopeNamespace, "Secret": meta.RESTScopeNamespace,
 	},
 	{Group: "coordination.k8s.io", Version: "v1"}: {"Lease": meta.RESTScopeNamespace},
 	rbacv1.SchemeGroupVersion: {

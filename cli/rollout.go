@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -129,6 +130,10 @@ type pastTemplate struct {
 	Revision int64  `json:"revision"`
 	Template string `json:"template"`
 	Images   string `json:"images"`
+	// Data are the objects that its Instances are started with, if a change of data is a rollout, and Changed the ones that
+	// differ from the revision before.
+	Data    []v1alpha.DataVersion `json:"data,omitempty"`
+	Changed []string              `json:"changedData,omitempty"`
 }
 
 func (c *command) rolloutHistoryCommand() *cobra.Command {
@@ -154,19 +159,33 @@ func (c *command) rolloutHistoryCommand() *cobra.Command {
 func (c *command) printHistory(name string, history []v1alpha.WorkloadRevision, out *output) error {
 	past := make([]pastTemplate, 0, len(history))
 	for i := range history {
-		hash, err := templates.Hash(&history[i].Spec.Template)
+		revision := &history[i].Spec
+		hash, err := templates.Hash(startedWith(&history[i]))
 		if err != nil {
 			return err
 		}
-		past = append(past, pastTemplate{history[i].Spec.Revision, hash, imagesOf(&history[i].Spec.Template)})
+		one := pastTemplate{Revision: revision.Revision, Template: hash, Images: imagesOf(&revision.Template), Data: revision.Data}
+		if i > 0 {
+			one.Changed = changedData(history[i-1].Spec.Data, revision.Data)
+		}
+		past = append(past, one)
 	}
 	if !out.isText() {
 		return out.print(c.data, "RolloutHistory", map[string]any{"workload": name, "revisions": past})
 	}
+	title, withData := "REVISION\tTEMPLATE\tIMAGES", slices.ContainsFunc(past, func(p pastTemplate) bool { return len(p.Data) > 0 })
+	if withData {
+		title += "\tCHANGED DATA"
+	}
 	table := tabwriter.NewWriter(c.Streams.Out, 0, 0, 3, ' ', 0)
-	_, _ = fmt.Fprintf(table, "workload.compute.datumapis.com/%s\nREVISION\tTEMPLATE\tIMAGES\n", name)
-	for _, one := range past {
-		_, _ = fmt.Fprintf(table, "%d\t%s\t%s\n", one.Revision, one.Template, one.Images)
+	_, _ = fmt.Fprintf(table, "workload.compute.datumapis.com/%s\n%s\n", name, title)
+	for i := range past {
+		one := &past[i]
+		line := fmt.Sprintf("%d\t%s\t%s", one.Revision, one.Template, one.Images)
+		if withData {
+			line += "\t" + cmp.Or(strings.Join(one.Changed, ","), "-")
+		}
+		_, _ = fmt.Fprintln(table, line)
 	}
 	return table.Flush()
 }
@@ -207,7 +226,7 @@ func (c *command) rolloutUndoCommand() *cobra.Command {
 				return err
 			}
 			workload.Spec.Template = revision.Spec.Template
-			return nil
+			return holdData(ctx, s, workload, revision.Spec.Data)
 		})
 	})
 	cmd.Flags().Int64Var(&wanted, "to-revision", 0, "The revision to roll back to; 0 is the one before the current one.")
@@ -216,13 +235,14 @@ func (c *command) rolloutUndoCommand() *cobra.Command {
 
 // earlier returns the wanted revision, or the newest one whose template differs from the Workload's.
 func earlier(history []v1alpha.WorkloadRevision, workload *v1alpha.Workload, wanted int64) (*v1alpha.WorkloadRevision, error) {
-	current, err := templates.Hash(&workload.Spec.Template)
+	started, _ := templates.StartedWith(workload)
+	current, err := templates.Hash(started)
 	if err != nil {
 		return nil, err
 	}
 	for i := range slices.Backward(history) {
 		revision := &history[i]
-		hash, err := templates.Hash(&revision.Spec.Template)
+		hash, err := templates.Hash(startedWith(revision))
 		switch {
 		case err != nil:
 			return nil, err

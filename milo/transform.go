@@ -22,4 +22,4 @@ func TrimOriginal(obj any) (any, error) {
 
 var stripManagedFields = cache.TransformStripManagedFields()
 
-var stripWorkload = watch.StripAnnotations(v1alpha.AnnotationRolloutResumed)
+var stripWorkload = watch.StripAnnotations(v1alpha.AnnotationRolloutResumed, v1alpha.AnnotationRolloutData)

@@ -18,11 +18,13 @@ import (
 // TestTrimOriginal: of the metadata that consumers write, a cache has what the controllers read, in a bounded size.
 func TestTrimOriginal(t *testing.T) {
 	long := strings.Repeat("x", 250_000)
-	for resumed, want := range map[string]map[string]string{"5d8f": {v1alpha.AnnotationRolloutResumed: "5d8f"}, long: {}} {
+	for resumed, want := range map[string]map[string]string{
+		"5d8f": {v1alpha.AnnotationRolloutResumed: "5d8f", v1alpha.AnnotationRolloutData: "5d8f"}, long: {},
+	} {
 		workload := &v1alpha.Workload{ObjectMeta: metav1.ObjectMeta{
 			Name: "web", UID: "uid", Generation: 3, Finalizers: []string{"f"}, Labels: map[string]string{"a": "b"},
 			OwnerReferences: []metav1.OwnerReference{{Name: "owner"}},
-			Annotations:     map[string]string{v1alpha.AnnotationRolloutResumed: resumed, "pad": long},
+			Annotations:     map[string]string{v1alpha.AnnotationRolloutResumed: resumed, v1alpha.AnnotationRolloutData: resumed, "pad": long},
 		}}
 		workload.Spec.Template.Labels = map[string]string{"app": "web"}
 		if _, err := milo.TrimOriginal(workload); err != nil {

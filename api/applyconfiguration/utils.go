@@ -39,6 +39,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha.ContainerSecurityContextApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("ContainerTermination"):
 		return &apiv1alpha.ContainerTerminationApplyConfiguration{}
+	case v1alpha.SchemeGroupVersion.WithKind("DataVersion"):
+		return &apiv1alpha.DataVersionApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("DeploymentFloor"):
 		return &apiv1alpha.DeploymentFloorApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("DiskPopulator"):
@@ -133,6 +135,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha.NamedPortApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("NetworkReference"):
 		return &apiv1alpha.NetworkReferenceApplyConfiguration{}
+	case v1alpha.SchemeGroupVersion.WithKind("OnDataChange"):
+		return &apiv1alpha.OnDataChangeApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("PendingFloor"):
 		return &apiv1alpha.PendingFloorApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("PlacementLocation"):
@@ -167,6 +171,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha.VolumeAttachmentApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("Workload"):
 		return &apiv1alpha.WorkloadApplyConfiguration{}
+	case v1alpha.SchemeGroupVersion.WithKind("WorkloadDataStatus"):
+		return &apiv1alpha.WorkloadDataStatusApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("WorkloadDeployment"):
 		return &apiv1alpha.WorkloadDeploymentApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("WorkloadDeploymentAssignment"):

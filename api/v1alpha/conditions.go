@@ -31,6 +31,9 @@ const (
 	// ConditionReferencedDataReady is True when every ConfigMap and Secret that the template needs is in the cell.
 	// WorkloadDeployments and Instances whose template names none do not have it.
 	ConditionReferencedDataReady = "ReferencedDataReady"
+	// ConditionDataCurrent, on a Workload with policy Rollout of spec.rollout.onDataChange, is True while Instances are
+	// started with the newest data of the project. The condition is absent otherwise.
+	ConditionDataCurrent = "DataCurrent"
 	// ConditionSuspended, on a WorkloadDeployment of a suspended project, is True when every cell has confirmed that the
 	// Instances are stopped. The condition is absent while the project is not suspended.
 	ConditionSuspended = "Suspended"
@@ -265,6 +268,18 @@ const (
 	ReasonReferencedDataTaken = "TakenByPolicy"
 	// ReasonReferencedDataPresent says that the data is in the cell.
 	ReasonReferencedDataPresent = "Ready"
+)
+
+// Reasons of DataCurrent. The reasons of ReferencedDataReady about the sources are its reasons, too.
+const (
+	// ReasonNewestData says that Instances are started with the newest data of the project.
+	ReasonNewestData = "NewestData"
+	// ReasonDataWaits says that the data changes often: a newer content is taken later, so that the rollout can proceed.
+	ReasonDataWaits = "NewerDataWaits"
+	// ReasonDataHeld says that an undo holds the data: the content in the project differs from it.
+	ReasonDataHeld = "DataHeld"
+	// ReasonSnapshotGone says that the data of an earlier revision is no longer kept.
+	ReasonSnapshotGone = "SnapshotGone"
 )
 
 // Reasons of Available on a WorkloadDeployment.

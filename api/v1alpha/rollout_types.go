@@ -99,6 +99,11 @@ type WorkloadRollout struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=50
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
+
+	// onDataChange makes changes of the ConfigMaps and Secrets that the template names a rollout. Without it, each cell gets
+	// the new content at once, as in Kubernetes.
+	// +optional
+	OnDataChange *OnDataChange `json:"onDataChange,omitempty"`
 }
 
 // defaultProgressDeadline and defaultHistoryLimit are the defaults of Kubernetes' Deployments.
@@ -193,6 +198,11 @@ func (r *WorkloadRollout) ForCells() *WorkloadRollout {
 	return &WorkloadRollout{MaxUnavailable: copied.MaxUnavailable, Batch: copied.Batch}
 }
 
+// RollsOutData reports whether a change of data is a rollout. r may be nil.
+func (r *WorkloadRollout) RollsOutData() bool {
+	return r != nil && r.OnDataChange != nil && r.OnDataChange.Policy == DataRollout
+}
+
 // AnnotationRolloutResumed is the annotation by which a consumer continues a rollout that has paused at pauseAfter: its
 // value is status.rollout.templateHash of the Workload.
 const AnnotationRolloutResumed = "compute.datumapis.com/rollout-resumed"
@@ -263,6 +273,12 @@ type WorkloadRevisionSpec struct {
 	// template of the Instances. It never changes.
 	// +required
 	Template InstanceTemplateSpec `json:"template"`
+
+	// data are the ConfigMaps and Secrets that the Instances are started with, if a change of them is a rollout.
+	// +optional
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	Data []DataVersion `json:"data,omitempty"`
 }
 
 // WorkloadRevision is an entry in the history of a Workload. Only the add-on writes it.

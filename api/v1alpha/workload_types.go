@@ -245,7 +245,8 @@ type WorkloadStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// conditions are Available, Progressing and Ready, Degraded and Stalled during a rollout that fails, ServiceProgrammed
-	// with spec.service, and InstanceTypeDeprecated and InstanceTypeDisabled when they apply.
+	// with spec.service, DataCurrent with policy Rollout of spec.rollout.onDataChange, and InstanceTypeDeprecated and
+	// InstanceTypeDisabled when they apply.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -270,6 +271,11 @@ type WorkloadStatus struct {
 	// rollout is the state of the rollout of the template.
 	// +optional
 	Rollout *WorkloadRolloutStatus `json:"rollout,omitempty"`
+
+	// data is the data that Instances are started with. It is set with policy Rollout of spec.rollout.onDataChange, and
+	// may be newer than what runs while the rollout of the data is not complete.
+	// +optional
+	Data *WorkloadDataStatus `json:"data,omitempty"`
 
 	// disruption is the division of the disruption budget among the deployments. Without it the Workload has no budget.
 	// +optional

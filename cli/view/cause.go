@@ -20,7 +20,7 @@ import (
 var (
 	workloadConditions = []string{
 		v1alpha.ConditionAvailable, v1alpha.ConditionInstanceTypeDisabled, v1alpha.ConditionInstanceTypeDeprecated, v1alpha.ConditionProgressing,
-		v1alpha.ConditionDisruptionBudget, v1alpha.ConditionServiceProgrammed,
+		v1alpha.ConditionDisruptionBudget, v1alpha.ConditionServiceProgrammed, v1alpha.ConditionDataCurrent,
 	}
 	deployConditions = []string{
 		v1alpha.ConditionReplicasReady, v1alpha.ConditionSuspended, v1alpha.ConditionSpecReceived, v1alpha.ConditionTemplateAccepted,

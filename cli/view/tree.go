@@ -16,6 +16,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // States of a Node.
@@ -51,6 +52,8 @@ type Node struct {
 	// Template of an Instance, while the Instances of the Workload have different ones: revision and number if it is the
 	// newest, else its hash.
 	Template string `json:"template,omitempty"`
+	// Data are the ConfigMaps and Secrets that an Instance was started with, if a change of data is a rollout.
+	Data []v1alpha.DataVersion `json:"data,omitempty"`
 	// Restarts counts the restarts of the containers of an Instance.
 	Restarts int32 `json:"restarts,omitempty"`
 	// Finding is the cause of a fault; nil when all is well.
@@ -157,6 +160,7 @@ func instanceNode(instance *v1alpha.Instance, now time.Time) *Node {
 	}
 	node.judge(conditions, instanceConditions, now)
 	node.Restarts = instance.Status.Restarts
+	_, node.Data = templates.WithoutSnapshots(&v1alpha.InstanceTemplateSpec{Spec: instance.Spec})
 	if node.State == StateReady {
 		node.Address = address(instance)
 	}

@@ -221,9 +221,12 @@ func (s *scope) addObstacles(name string, condition *metav1.Condition, known boo
 	if s.describeMissingNetworks() != "" && condition.Reason != v1alpha.ReasonProjectSuspended {
 		condition.Status, condition.Reason = metav1.ConditionFalse, v1alpha.ReasonNetworkNotFound
 	}
+	if s.noData && !known {
+		condition.Reason = v1alpha.ReasonReferencedDataNotReady
+	}
 }
 
 // obstacles describes why a placement lacks deployments.
 func (s *scope) obstacles(name string) []string {
-	return slices.Concat(s.plan.missing[name], s.plan.blocked[name], notEmpty(s.describeMissingNetworks()))
+	return slices.Concat(s.plan.missing[name], s.plan.blocked[name], notEmpty(s.describeMissingNetworks(), s.describeUnread()))
 }

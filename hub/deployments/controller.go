@@ -27,6 +27,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/pace"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // FieldManager is the field manager of this controller.
@@ -148,6 +149,10 @@ type scope struct {
 	// there.
 	project         projects.Project
 	missingNetworks []types.NamespacedName
+	// unread are the objects that the template names and whose content is part of the revision, but not read yet. noData:
+	// there is no earlier template to continue with.
+	unread []templates.DataObject
+	noData bool
 	// rolling is the state of the rollout of the template.
 	rolling      rolling
 	requeueAfter pace.After

@@ -24,16 +24,13 @@ const mostCities = 3
 // its network is missing, or hub and cells disagree about what is newest.
 func (s *scope) addProgress(status *v1alpha.WorkloadStatus, unsettled []*v1alpha.WorkloadDeployment) metav1.Condition {
 	condition := metav1.Condition{Type: v1alpha.ConditionProgressing, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonSettled}
-	if len(unsettled) == 0 && len(s.missingNetworks) == 0 {
+	if len(unsettled) == 0 && len(s.missingNetworks)+len(s.unread) == 0 {
 		return condition
 	}
 	last := s.lastProgress(unsettled)
 	status.LastProgressTime = &last
 	condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonRollingOut
-	var messages []string
-	if len(s.missingNetworks) > 0 {
-		messages = append(messages, s.describeMissingNetworks())
-	}
+	messages := notEmpty(s.describeMissingNetworks(), s.describeUnread())
 	// A suspended project may wait for a cell for any time.
 	if !status.Suspended && s.isOverdue(last) || slices.ContainsFunc(unsettled, hasExceeded) {
 		condition.Status, condition.Reason = metav1.ConditionFalse, v1alpha.ReasonProgressDeadlineExceeded

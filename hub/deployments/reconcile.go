@@ -117,7 +117,7 @@ func (s *scope) applyDeployment(ctx context.Context, desired *v1alpha.WorkloadDe
 	existing := &v1alpha.WorkloadDeployment{}
 	switch err := s.client.Get(ctx, client.ObjectKeyFromObject(desired), existing); {
 	case apierrors.IsNotFound(err):
-		if len(s.missingNetworks) > 0 {
+		if s.isHeld() {
 			return nil
 		}
 		if err := s.prepareForHub(ctx, desired); err != nil {
@@ -137,8 +137,8 @@ func (s *scope) applyDeployment(ctx context.Context, desired *v1alpha.WorkloadDe
 		newestFloor(existing, desired)
 		keepService(existing, desired)
 	}
-	if len(s.missingNetworks) > 0 {
-		// Running Instances are not replaced by a template that names a missing network.
+	if s.isHeld() {
+		// Running Instances are not replaced by a template that names a missing network, or data that is not read.
 		keepTemplates(existing, desired)
 	}
 	templates.Keep(&existing.Spec, &desired.Spec)

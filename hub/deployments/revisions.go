@@ -26,7 +26,7 @@ func (s *scope) recordRevision(ctx context.Context) error {
 		s.rolling.revision = before.Revision
 		return nil
 	}
-	if s.rolling.Target != s.rolling.Written {
+	if !s.isRecordable() {
 		return nil
 	}
 	if s.workload.Status.Rollout == nil && s.workload.Generation == 1 {
@@ -64,6 +64,11 @@ func (s *scope) recordRevision(ctx context.Context) error {
 		return err
 	}
 	return s.pruneRevisions(ctx, history)
+}
+
+// isRecordable reports whether the Workload has its own template in memory, with its data.
+func (s *scope) isRecordable() bool {
+	return s.rolling.Target == s.rolling.Written && len(s.unread) == 0
 }
 
 func logNoHistory(ctx context.Context, answer error) {
@@ -139,12 +144,13 @@ func (s *scope) storeRevision(ctx context.Context, template *v1alpha.InstanceTem
 	if err != nil {
 		return err
 	}
+	written, data := templates.WithoutSnapshots(template)
 	_, err = apply.Object(ctx, s.client, FieldManager, &v1alpha.WorkloadRevision{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: s.revisionName(hash), Namespace: s.workload.Namespace, OwnerReferences: []metav1.OwnerReference{s.workload.ControllerReference()},
 			Labels: map[string]string{v1alpha.LabelWorkloadUID: string(s.workload.UID), v1alpha.LabelWorkloadName: s.workload.Name},
 		},
-		Spec: v1alpha.WorkloadRevisionSpec{Revision: number, Template: *template.DeepCopy()},
+		Spec: v1alpha.WorkloadRevisionSpec{Revision: number, Template: *written, Data: data},
 	})
 	return err
 }
@@ -193,5 +199,5 @@ func (s *scope) revisionWithHash(ctx context.Context, hash string) (*v1alpha.Ins
 	case revision.Labels[v1alpha.LabelWorkloadUID] != string(s.workload.UID):
 		return nil, nil
 	}
-	return &revision.Spec.Template, nil
+	return templates.WithSnapshots(&revision.Spec.Template, revision.Spec.Data), nil
 }

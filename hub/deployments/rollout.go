@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -43,19 +44,37 @@ type rolling struct {
 	steps map[string]string
 }
 
-// chooseTemplate replaces in memory the template of a Workload whose rollout has failed and is undone.
+// chooseTemplate replaces in memory the template of a Workload by the one that its Instances get: with the snapshots of
+// its data, the earlier one while its data is not read yet, and the last complete one after a rollout that is undone.
 func (s *scope) chooseTemplate(ctx context.Context) error {
 	chosen, err := rollout.TemplateOf(s.workload)
 	if err != nil {
 		return err
 	}
 	s.rolling = rolling{Template: chosen, steps: map[string]string{}}
+	started, unread := templates.StartedWith(s.workload)
+	if s.unread = unread; len(unread) > 0 {
+		return s.chooseEarlier(ctx)
+	}
+	s.workload.Spec.Template = *started.DeepCopy()
 	if chosen.Target == chosen.Written {
 		return nil
 	}
 	template, err := s.templateWithHash(ctx, chosen.Target)
 	if err != nil || template == nil {
 		s.rolling.Target = chosen.Written
+		return err
+	}
+	s.workload.Spec.Template = *template.DeepCopy()
+	s.rolling.Target, err = templates.Hash(template)
+	return err
+}
+
+// chooseEarlier lets the earlier template continue while the data of the newest one is not read yet. Without an earlier
+// one no deployment is created.
+func (s *scope) chooseEarlier(ctx context.Context) error {
+	template, err := s.templateWithHash(ctx, s.rolling.Target)
+	if s.noData = template == nil; err != nil || s.noData {
 		return err
 	}
 	s.workload.Spec.Template = *template.DeepCopy()
@@ -86,7 +105,7 @@ func (s *scope) rollOut(ctx context.Context) error {
 	if err := s.decide(ctx); err != nil {
 		return err
 	}
-	if len(s.rolling.result.Take) > 0 && len(s.missingNetworks) == 0 {
+	if len(s.rolling.result.Take) > 0 && !s.isHeld() {
 		if err := s.refresh(ctx); err != nil {
 			return err
 		}
@@ -142,7 +161,8 @@ func (s *scope) refresh(ctx context.Context) error {
 	if err := reader.Get(ctx, s.request.NamespacedName, workload); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("get the Workload before a step of its rollout: %w", err)
 	}
-	if workload.UID != s.workload.UID || workload.Generation != s.workload.Generation {
+	if workload.UID != s.workload.UID || workload.Generation != s.workload.Generation ||
+		!equality.Semantic.DeepEqual(workload.Status.Data, s.workload.Status.Data) {
 		s.rewritten = true
 		s.requeueAfter.AtMost(behindCache)
 		return nil
@@ -170,7 +190,7 @@ func (s *scope) assignTemplates() error {
 			continue
 		}
 		step, found := s.stepOf(desired)
-		if len(s.missingNetworks) > 0 || !found {
+		if s.isHeld() || !found {
 			keepTemplates(existing, desired)
 		} else if err := s.take(step, existing, desired); err != nil {
 			return err

@@ -153,7 +153,8 @@ func (c *cell) settle(t *testing.T) []string {
 // state returns how many Instances of each city have the Workload's template.
 func (c *cell) state(t *testing.T) string {
 	t.Helper()
-	wanted := hashOf(t, &c.f.readWorkload(t).Spec.Template)
+	started, _ := templates.StartedWith(c.f.readWorkload(t))
+	wanted := hashOf(t, started)
 	var list v1alpha.WorkloadDeploymentList
 	if err := c.f.Client.List(t.Context(), &list, client.InNamespace(c.f.Namespace.Name)); err != nil {
 		t.Fatal(err)

@@ -44,10 +44,11 @@ func (s *scope) writeStatus(ctx context.Context) error {
 		return err
 	}
 	next := s.workload.DeepCopy()
-	next.Status = status
+	next.Status = withoutData(&status)
 	if err := apply.Status(ctx, s.client, FieldManager, next); err != nil {
 		return err
 	}
+	next.Status = status
 	s.Passing.Done(s.request)
 	// The Events are about the change that is written now: a retry would repeat the ones of a change that was not.
 	s.warnOfMissing(status)
@@ -61,7 +62,11 @@ func (s *scope) writeStatus(ctx context.Context) error {
 
 // desiredStatus summarizes the deployments' status.
 func (s *scope) desiredStatus(ctx context.Context) (v1alpha.WorkloadStatus, error) {
-	status := v1alpha.WorkloadStatus{ObservedGeneration: s.workload.Generation}
+	status := v1alpha.WorkloadStatus{ObservedGeneration: s.workload.Generation, Data: s.workload.Status.Data}
+	if len(s.unread) > 0 {
+		// No Instance gets the newest template yet.
+		status.ObservedGeneration = min(status.ObservedGeneration, s.workload.Status.ObservedGeneration)
+	}
 	var worst *metav1.Condition
 	var unsettled []*v1alpha.WorkloadDeployment
 	var all tally

@@ -110,8 +110,8 @@ func (a *account) end(namespace string) {
 // countCopies counts the copies of the namespace that are on the hub.
 func (s *scope) countCopies(context.Context) error {
 	copies, known := map[item]int{}, true
-	for i := range s.copies {
-		if copies[i] = 0; s.objects[i] != nil {
+	for i, copied := range s.copies {
+		if copies[i] = bytesOf(copied); s.objects[i] != nil {
 			copies[i], known = s.objects[i].bytes, known && !s.objects[i].unknown
 		}
 	}

@@ -74,6 +74,8 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 		Named("references").
 		// The templates of the deployments name the objects.
 		Watches(&v1alpha.WorkloadDeployment{}, namespaceInProject, mcbuilder.WithPredicates(watch.IgnoreStatusUpdates(), concernsData())).
+		// Data may be part of the revisions of a Workload.
+		Watches(&v1alpha.Workload{}, namespaceInProject, mcbuilder.WithPredicates(watch.IgnoreStatusUpdates(), concernsRevisions())).
 		// The hub's deployments own the copies.
 		Watches(&v1alpha.WorkloadDeployment{}, projects.OnHubEvent(projects.NamespaceOfCopy),
 			append(onHub, mcbuilder.WithPredicates(watch.IgnoreStatusUpdates(), concernsData()))...).
@@ -111,6 +113,17 @@ func concernsData() predicate.Predicate {
 		d, isDeployment := obj.(*v1alpha.WorkloadDeployment)
 		return isDeployment && (len(namedBy(d.Spec.Templates())) > 0 ||
 			meta.FindStatusCondition(d.Status.Conditions, v1alpha.ConditionReferencedDataReady) != nil)
+	}
+	filter := predicate.NewPredicateFuncs(concerns)
+	filter.UpdateFunc = func(e event.UpdateEvent) bool { return concerns(e.ObjectOld) || concerns(e.ObjectNew) }
+	return filter
+}
+
+// concernsRevisions drops events of Workloads whose data is not part of their revisions, and was not before.
+func concernsRevisions() predicate.Predicate {
+	concerns := func(obj client.Object) bool {
+		w, isWorkload := obj.(*v1alpha.Workload)
+		return isWorkload && rollsData(w)
 	}
 	filter := predicate.NewPredicateFuncs(concerns)
 	filter.UpdateFunc = func(e event.UpdateEvent) bool { return concerns(e.ObjectOld) || concerns(e.ObjectNew) }

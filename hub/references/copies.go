@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -32,7 +33,7 @@ func (s *scope) writeCopies(ctx context.Context) error {
 			continue
 		}
 		var err error
-		if !s.isSettled(o) {
+		if o.present = s.isSettled(o); !o.present {
 			err = s.writeCopy(ctx, o)
 		}
 		if err != nil {
@@ -46,17 +47,27 @@ func (s *scope) writeCopies(ctx context.Context) error {
 func (s *scope) isSettled(o *object) bool {
 	copied := s.copies[o.item]
 	desired := &metav1.PartialObjectMetadata{ObjectMeta: s.copyMetadata(o)}
+	if isSnapshot(copied) {
+		return sameMetadata(copied, desired)
+	}
 	return copied != nil && s.sources.lastCheck(o.item).copied == version(copied) && sameMetadata(copied, desired)
 }
 
 func (s *scope) copyMetadata(o *object) metav1.ObjectMeta {
-	return metav1.ObjectMeta{
+	result := metav1.ObjectMeta{
 		Namespace: o.hubNamespace, Name: o.Name, Labels: s.origin.Labels(), Annotations: s.origin.Annotations(), OwnerReferences: o.owners,
 	}
+	if _, ok := templates.ParseSnapshot(o.DataObject); ok {
+		result.Labels[v1alpha.LabelSnapshot] = strconv.Itoa(o.bytes)
+	}
+	return result
 }
 
 // writeCopy updates the copy to the present original.
 func (s *scope) writeCopy(ctx context.Context, o *object) error {
+	if of, ok := templates.ParseSnapshot(o.DataObject); ok {
+		return s.writeSnapshot(ctx, o, of)
+	}
 	// First by the size that is known: an object that does not fit is not read each time.
 	if fits, err := s.fits(ctx, o); !fits {
 		return err

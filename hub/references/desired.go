@@ -77,6 +77,22 @@ func desiredCopy(source client.Object, metadata metav1.ObjectMeta) client.Object
 	return &corev1.ConfigMap{ObjectMeta: metadata, Data: held.text, BinaryData: held.binary}
 }
 
+// immutable returns the copy as a snapshot.
+func immutable(copied client.Object) client.Object {
+	switch copied := copied.(type) {
+	case *corev1.ConfigMap:
+		copied.Immutable = new(true)
+	case *corev1.Secret:
+		copied.Immutable = new(true)
+	}
+	return copied
+}
+
+func isImmutable(copied client.Object) bool {
+	held := contentOf(copied)
+	return held.immutable != nil && *held.immutable
+}
+
 // sameMetadata reports whether a copy has the desired labels and annotations, and exactly the desired deployments as
 // owners.
 func sameMetadata(copied, desired client.Object) bool {
@@ -97,7 +113,7 @@ func sameCopy(copied, desired client.Object) bool {
 // mustBeRecreated reports whether no update can turn the copy into the desired one.
 func mustBeRecreated(copied, desired client.Object) bool {
 	before, after := contentOf(copied), contentOf(desired)
-	sealed := before.immutable != nil && *before.immutable && !before.sameData(after)
+	sealed := isImmutable(copied) && !before.sameData(after)
 	return sealed || before.secretType != after.secretType
 }
 

@@ -41,6 +41,8 @@ type fixture struct {
 	queue      workqueue.TypedRateLimitingInterface[mcreconcile.Request]
 	// gone: Milo does not have the project.
 	gone bool
+	// revisions is how many revisions the history has had.
+	revisions int
 }
 
 func newFixture(t *testing.T) *fixture {

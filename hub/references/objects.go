@@ -5,6 +5,7 @@ package references
 
 import (
 	"iter"
+	"maps"
 	"slices"
 	"strings"
 
@@ -53,6 +54,10 @@ type object struct {
 	wanted bool
 	// unknown: the object could not be read in this reconcile.
 	unknown bool
+	// workloads are the UIDs of the Workloads that need it, if it is a snapshot, and present: it is on the hub as it should
+	// be.
+	workloads []types.UID
+	present   bool
 	// claimedBy is the policy of another party that propagates the copy; "": none does.
 	claimedBy string
 	finding
@@ -90,6 +95,7 @@ func collect(deployments []*deployment) map[item]*object {
 			if d.copied != nil {
 				objects[key].owners = append(objects[key].owners, d.copied.OwnerReference())
 			}
+			objects[key].workloads = append(objects[key].workloads, types.UID(d.original.Labels[v1alpha.LabelWorkloadUID]))
 		}
 	}
 	for _, o := range objects {
@@ -115,18 +121,33 @@ func (d *deployment) of(objects map[item]*object) iter.Seq[*object] {
 }
 
 // fit leaves out the data that only the earlier template of a rollout names, if the data of both templates exceeds the
-// limit: the earlier template must not block the data of the newest one.
+// limit: the earlier template must not block the data of the newest one. Its snapshots stay.
 func (d *deployment) fit(objects map[item]*object) {
-	if d.original.Spec.Partition != nil && d.together(objects) > maxTogether {
-		d.named = namedBy([]*v1alpha.InstanceTemplateSpec{&d.original.Spec.Template})
+	if d.original.Spec.Partition == nil || d.together(objects) <= maxTogether {
+		return
 	}
+	newest := d.newest()
+	maps.DeleteFunc(d.named, func(one templates.DataObject, _ bool) bool {
+		_, isNewest := newest[one]
+		_, isSnapshot := templates.ParseSnapshot(one)
+		return !isNewest && !isSnapshot
+	})
 }
 
-// together returns the size in bytes of the objects that a deployment names.
+// newest maps the objects that the newest template names to whether Instances need them.
+func (d *deployment) newest() map[templates.DataObject]bool {
+	return namedBy([]*v1alpha.InstanceTemplateSpec{&d.original.Spec.Template})
+}
+
+// together returns the size in bytes of the objects that a deployment names. Snapshots of the earlier template do not
+// count: the newest data may be as large as the earlier one.
 func (d *deployment) together(objects map[item]*object) int {
-	sum := 0
+	sum, newest := 0, d.newest()
 	for o := range d.of(objects) {
-		sum += o.bytes
+		_, isNewest := newest[o.DataObject]
+		if _, isSnapshot := templates.ParseSnapshot(o.DataObject); isNewest || !isSnapshot {
+			sum += o.bytes
+		}
 	}
 	return sum
 }

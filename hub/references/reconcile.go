@@ -49,7 +49,9 @@ type scope struct {
 	sources   *projectSources
 	// deployments are the deployments of the namespace.
 	deployments []*deployment
-	// objects are the objects that the deployments name.
+	// workloads are the Workloads of the namespace whose data is part of their revisions, or was.
+	workloads []*workload
+	// objects are the objects that the deployments name, and the snapshots that their Workloads need.
 	objects map[item]*object
 	// hubNamespaces are the namespaces of the copies of the namespace's deployments.
 	hubNamespaces map[string]bool
@@ -78,20 +80,24 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 		s.requeueAfter.AtMost(engageRetry)
 		return s.requeueAfter.Result(), nil
 	}
-	for _, step := range []func(context.Context) error{s.load, s.loadCopies, s.expectSources} {
+	for _, step := range []func(context.Context) error{
+		s.loadWorkloads, s.load, s.loadCopies, s.expectSources, s.chooseData, s.keepHistory, s.ownSnapshots,
+	} {
 		if err := step(ctx); err != nil || s.unconfirmed {
 			return s.requeueAfter.Result(), err
 		}
 	}
 	// A failure of one object or deployment does not block the others.
 	var failed []error
-	for _, step := range []func(context.Context) error{s.checkSources, s.countCopies, s.writeCopies, s.deleteCopies, s.writeConditions} {
+	for _, step := range []func(context.Context) error{
+		s.checkSources, s.countCopies, s.writeCopies, s.deleteCopies, s.writeConditions, s.writeData,
+	} {
 		failed = append(failed, step(ctx))
 	}
 	if err := errors.Join(failed...); err != nil {
 		return reconcile.Result{}, err
 	}
-	if len(s.objects) > 0 && r.AuditInterval > 0 {
+	if len(s.objects)+len(s.workloads) > 0 && r.AuditInterval > 0 {
 		s.requeueAfter.AtMost(wait.Jitter(r.AuditInterval, 0.5))
 	}
 	return s.requeueAfter.Result(), nil
@@ -115,8 +121,8 @@ func (s *scope) load(ctx context.Context) error {
 		}
 		// Instances of a deployment that is being deleted may need its data until they are gone. hub/propagation
 		// deletes its copy, and the garbage collector the objects that only this copy owns. A deployment that names no
-		// data owns no copies.
-		if original.DeletionTimestamp.IsZero() && len(d.named) > 0 {
+		// data owns no copies, except for snapshots of its Workload.
+		if original.DeletionTimestamp.IsZero() && (len(d.named) > 0 || s.rollsData(original)) {
 			if err := s.loadDeployment(ctx, d); err != nil {
 				return err
 			}
@@ -185,6 +191,11 @@ func (s *scope) expectSources(context.Context) error {
 	for i := range s.objects {
 		named[i.DataObject] = true
 	}
+	for _, w := range s.workloads {
+		for one := range w.rolling {
+			named[one] = true
+		}
+	}
 	for hubNamespace := range s.hubNamespaces {
 		s.sources.forgetChecks(hubNamespace, s.objects)
 	}
@@ -219,6 +230,9 @@ func (s *scope) checkSources(ctx context.Context) error {
 
 // check reads the contents of an object only if its version differs from the last one that was checked.
 func (s *scope) check(ctx context.Context, o *object) (finding, error) {
+	if of, ok := templates.ParseSnapshot(o.DataObject); ok {
+		return s.checkSnapshot(ctx, o, of)
+	}
 	reader := s.sources.reader(o.Kind)
 	if reader == nil {
 		s.requeueAfter.AtMost(unwatchedRetry)

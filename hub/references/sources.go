@@ -37,6 +37,8 @@ type projectSources struct {
 	named map[string]map[templates.DataObject]bool
 	// checks are the last checks, by object.
 	checks map[item]check
+	// newest are the newest contents of the objects that are part of revisions, by namespace.
+	newest map[string]map[templates.DataObject]contentHash
 	// listings are the last lists of hub namespaces, and changes the number of changes since.
 	listings map[string]listing
 	changes  map[string]int
@@ -60,7 +62,7 @@ func version(obj client.Object) string { return string(obj.GetUID()) + "/" + obj
 func newSources(e projects.Engagement) *projectSources {
 	return &projectSources{
 		Engagement: e, watched: map[string]cache.Informer{}, named: map[string]map[templates.DataObject]bool{}, checks: map[item]check{},
-		listings: map[string]listing{}, changes: map[string]int{},
+		newest: map[string]map[templates.DataObject]contentHash{}, listings: map[string]listing{}, changes: map[string]int{},
 		account: account{held: map[string]map[item]int{}, counted: map[string]bool{}},
 	}
 }
@@ -160,6 +162,22 @@ func (p *projectSources) forgetChecks(hubNamespace string, keep map[item]*object
 		if i.hubNamespace == hubNamespace && keep[i] == nil {
 			delete(p.checks, i)
 		}
+	}
+}
+
+// lastNewest returns the newest content of an object that was read last.
+func (p *projectSources) lastNewest(namespace string, of templates.DataObject) contentHash {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.newest[namespace][of]
+}
+
+// rememberNewest replaces the newest contents of the objects of a namespace.
+func (p *projectSources) rememberNewest(namespace string, newest map[templates.DataObject]contentHash) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if delete(p.newest, namespace); len(newest) > 0 {
+		p.newest[namespace] = newest
 	}
 }
 

@@ -171,7 +171,10 @@ func TestSourcesThatAreNotCopied(t *testing.T) {
 // mayDo returns the rights of the add-on in a project, except for Secrets.
 func mayDo(secrets ...string) []rbacv1.PolicyRule {
 	rules := []rbacv1.PolicyRule{
-		{APIGroups: []string{"compute.datumapis.com"}, Resources: []string{"workloaddeployments"}, Verbs: []string{"get", "list", "watch"}},
+		{
+			APIGroups: []string{"compute.datumapis.com"}, Resources: []string{"workloaddeployments", "workloads"},
+			Verbs: []string{"get", "list", "watch"},
+		},
 		{APIGroups: []string{"compute.datumapis.com"}, Resources: []string{"workloaddeployments/status"}, Verbs: []string{"patch"}},
 		{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "list", "watch"}},
 	}

@@ -28,7 +28,7 @@ const maxMessage = 1024
 // reasons are the reasons of findings by priority: of several findings, the one whose reason comes first gives the
 // condition its reason.
 var reasons = []string{
-	v1alpha.ReasonSourceNotFound, v1alpha.ReasonSourceTooLarge, v1alpha.ReasonSourceRefused,
+	v1alpha.ReasonSnapshotGone, v1alpha.ReasonSourceNotFound, v1alpha.ReasonSourceTooLarge, v1alpha.ReasonSourceRefused,
 	v1alpha.ReasonSourceUnauthorized, v1alpha.ReasonResolving,
 }
 

@@ -119,6 +119,16 @@ func Conditions(ctx context.Context, c client.Client, manager FieldManager, obj 
 	return status(ctx, c, manager, obj, map[string]any{"conditions": list})
 }
 
+// StatusFields applies these fields of the status of obj and leaves the rest of it alone. Fields that the manager applied
+// before and that are not given are removed. It fails with a conflict as Status does.
+func StatusFields[T any](ctx context.Context, c client.Client, manager FieldManager, obj client.Object, fields T) error {
+	value, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&fields)
+	if err != nil {
+		return fmt.Errorf("encode fields of a status: %w", err)
+	}
+	return status(ctx, c, manager, obj, value)
+}
+
 func status(ctx context.Context, c client.Client, manager FieldManager, of client.Object, value any) error {
 	applied := &unstructured.Unstructured{Object: map[string]any{"status": value}}
 	gvk, err := apiutil.GVKForObject(of, c.Scheme())

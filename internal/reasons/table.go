@@ -12,20 +12,22 @@ import (
 
 // Conditions that share reasons.
 var (
-	starts     = []string{v1alpha.ConditionReady}
-	current    = []string{v1alpha.ConditionStatusCurrent, v1alpha.ConditionReady, v1alpha.ConditionAvailable, v1alpha.ConditionReplicasReady}
-	available  = []string{v1alpha.ConditionAvailable}
-	programmed = []string{v1alpha.ConditionProgrammed}
-	data       = []string{v1alpha.ConditionReferencedDataReady}
-	refusals   = []string{v1alpha.ConditionReady, v1alpha.ConditionProgrammed, v1alpha.ConditionTemplateAccepted}
-	quota      = []string{v1alpha.ConditionQuotaGranted}
-	progress   = []string{v1alpha.ConditionProgressing}
-	agent      = []string{v1alpha.ConditionComputeAgentReady}
-	cordoned   = []string{v1alpha.ConditionComputeNodesSchedulable}
-	confirmed  = []string{v1alpha.ConditionComputeCityConfirmed}
-	forgotten  = []string{v1alpha.ConditionComputeForgotten}
-	scaling    = []string{v1alpha.ConditionScalingActive}
-	service    = []string{v1alpha.ConditionServiceProgrammed}
+	starts      = []string{v1alpha.ConditionReady}
+	current     = []string{v1alpha.ConditionStatusCurrent, v1alpha.ConditionReady, v1alpha.ConditionAvailable, v1alpha.ConditionReplicasReady}
+	available   = []string{v1alpha.ConditionAvailable}
+	programmed  = []string{v1alpha.ConditionProgrammed}
+	data        = []string{v1alpha.ConditionReferencedDataReady}
+	dataSources = []string{v1alpha.ConditionReferencedDataReady, v1alpha.ConditionDataCurrent}
+	newestData  = []string{v1alpha.ConditionDataCurrent}
+	refusals    = []string{v1alpha.ConditionReady, v1alpha.ConditionProgrammed, v1alpha.ConditionTemplateAccepted}
+	quota       = []string{v1alpha.ConditionQuotaGranted}
+	progress    = []string{v1alpha.ConditionProgressing}
+	agent       = []string{v1alpha.ConditionComputeAgentReady}
+	cordoned    = []string{v1alpha.ConditionComputeNodesSchedulable}
+	confirmed   = []string{v1alpha.ConditionComputeCityConfirmed}
+	forgotten   = []string{v1alpha.ConditionComputeForgotten}
+	scaling     = []string{v1alpha.ConditionScalingActive}
+	service     = []string{v1alpha.ConditionServiceProgrammed}
 )
 
 // Normal durations.
@@ -217,7 +219,7 @@ var instanceRemedies = []Remedy{
 
 	{
 		v1alpha.ReasonResolving, RankStep, seconds, nobody("The add-on reads the data from the project."),
-		operator("Check the logs of karmada-compute: the data is not read from the project."), data,
+		operator("Check the logs of karmada-compute: the data is not read from the project."), dataSources,
 	},
 	{
 		v1alpha.ReasonAwaitingPropagation, RankStep, seconds, nobody("Karmada propagates the data to the cell."),
@@ -228,22 +230,22 @@ var instanceRemedies = []Remedy{
 	{
 		v1alpha.ReasonSourceNotFound, RankCause, atOnce,
 		consumer("Create the ConfigMap or Secret that the message names, or remove it from the template."),
-		none, data,
+		none, dataSources,
 	},
 	{
 		v1alpha.ReasonSourceUnauthorized, RankCause, atOnce,
 		operator("Grant the add-on access to the object in the project: see the roles of the chart for projects."),
-		none, data,
+		none, dataSources,
 	},
 	{
 		v1alpha.ReasonSourceTooLarge, RankCause, atOnce,
 		consumer("Reduce the data to at most 256 KiB for each object and 1 MiB in all, or put it into the image."),
-		none, data,
+		none, dataSources,
 	},
 	{
 		v1alpha.ReasonSourceRefused, RankCause, atOnce,
 		consumer("Use another type or name of object: the message names the refused object."),
-		none, data,
+		none, dataSources,
 	},
 	{
 		v1alpha.ReasonReferencedDataTaken, RankCause, atOnce,
@@ -251,5 +253,20 @@ var instanceRemedies = []Remedy{
 			"of projects to its own cells."),
 		none, data,
 	},
+	{
+		v1alpha.ReasonSnapshotGone, RankCause, atOnce,
+		consumer("Write the content that the message names into the ConfigMap or Secret, or roll back to another revision."),
+		none, dataSources,
+	},
+	{
+		v1alpha.ReasonDataHeld, RankCause, atOnce,
+		consumer("Correct the ConfigMap or Secret that the message names: the new content rolls out. To roll out the present content, " +
+			"remove annotation compute.datumapis.com/rollout-data of the Workload."),
+		none, newestData,
+	},
+	{
+		v1alpha.ReasonDataWaits, RankStep, Forever, nobody("The newest content rolls out at the time in the message."), none, newestData,
+	},
+	{v1alpha.ReasonNewestData, RankWell, Forever, nobody(""), none, newestData},
 	{v1alpha.ReasonReferencedDataPresent, RankWell, Forever, nobody(""), none, data},
 }

@@ -12,6 +12,8 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/yaml"
+
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // TestLimitsPage: the page has the numbers of admission and of the schema.
@@ -35,7 +37,10 @@ func TestLimitsPage(t *testing.T) {
 		"seconds for the stop of an Instance": maxGrace,
 		"seconds of `minReadySeconds`":        maxMinReady,
 		"recorded revisions of a Workload":    maxHistory,
-		"bytes of a name":                     int64(validation.DNS1123LabelMaxLength),
+
+		"ConfigMaps and Secrets that roll out with a Workload": templates.MaxRollingData,
+
+		"bytes of a name": int64(validation.DNS1123LabelMaxLength),
 	}
 	for name, limit := range rows {
 		if !strings.Contains(string(page), fmt.Sprintf("\n| %s | %d |\n", name, limit)) {

@@ -36,6 +36,7 @@ func (p *problems) rollout(at place, spec *v1alpha.WorkloadSpec) {
 	within(p, at.child("revisionHistoryLimit"), rollout.RevisionHistoryLimit, 0, maxHistory)
 	p.onFailure(at.child("onFailure"), rollout.OnFailure)
 	p.cityOrder(at.child("cityOrder"), spec)
+	p.onDataChange(at.child("onDataChange"), spec)
 }
 
 // amounts checks the numbers and percentages of Instances.

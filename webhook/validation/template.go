@@ -38,6 +38,7 @@ func (p *problems) template(at place, template *v1alpha.InstanceTemplateSpec) {
 		p.forbidden(at.child("controller"), *spec.Controller, "is set by the add-on")
 	}
 	volumes := p.volumes(at.child("volumes"), spec.Volumes)
+	p.dataNames(at, spec)
 	p.runtime(at.child("runtime"), &spec.Runtime, volumes)
 	p.unattached(at.child("volumes"), spec.Volumes, volumes)
 	p.networkInterfaces(at.child("networkInterfaces"), spec.NetworkInterfaces, &spec.Runtime)

@@ -79,10 +79,14 @@ type Reading struct {
 	Again time.Duration
 }
 
-// TemplateOf returns the template of a Workload and its target. In memory it replaces the hashes of a text in
-// status.rollout, which an earlier version recorded.
+// TemplateOf returns the template of a Workload, with its data, and its target. In memory it replaces the hashes of a text
+// in status.rollout, which an earlier version recorded.
 func TemplateOf(workload *v1alpha.Workload) (Template, error) {
-	version, err := templates.VersionOf(&workload.Spec.Template)
+	started, unread := templates.StartedWith(workload)
+	if len(unread) > 0 {
+		return unreadTemplate(workload.Status.Rollout), nil
+	}
+	version, err := templates.VersionOf(started)
 	result := Template{Written: version.Hash, Target: version.Hash}
 	before := workload.Status.Rollout
 	if err != nil || before == nil {
@@ -95,6 +99,19 @@ func TemplateOf(workload *v1alpha.Workload) (Template, error) {
 		result.Target = before.CompleteTemplateHash
 	}
 	return result, nil
+}
+
+// unreadTemplate is the template of a Workload whose newest template names data that is not read yet: the earlier one, if
+// there is one.
+func unreadTemplate(before *v1alpha.WorkloadRolloutStatus) Template {
+	if before == nil {
+		return Template{}
+	}
+	result := Template{Written: before.TemplateHash, Target: before.TemplateHash}
+	if before.FailedTemplateHash == before.TemplateHash && before.CompleteTemplateHash != "" {
+		result.Target = before.CompleteTemplateHash
+	}
+	return result
 }
 
 // Read returns the state of the rollout as the deployments have it.

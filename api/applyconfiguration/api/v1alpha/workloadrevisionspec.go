@@ -15,6 +15,8 @@ type WorkloadRevisionSpecApplyConfiguration struct {
 	Revision *int64 `json:"revision,omitempty"`
 	// template of the Instances. It never changes.
 	Template *InstanceTemplateSpecApplyConfiguration `json:"template,omitempty"`
+	// data are the ConfigMaps and Secrets that the Instances are started with, if a change of them is a rollout.
+	Data []DataVersionApplyConfiguration `json:"data,omitempty"`
 }
 
 // WorkloadRevisionSpecApplyConfiguration constructs a declarative configuration of the WorkloadRevisionSpec type for use with
@@ -36,5 +38,18 @@ func (b *WorkloadRevisionSpecApplyConfiguration) WithRevision(value int64) *Work
 // If called multiple times, the Template field is set to the value of the last call.
 func (b *WorkloadRevisionSpecApplyConfiguration) WithTemplate(value *InstanceTemplateSpecApplyConfiguration) *WorkloadRevisionSpecApplyConfiguration {
 	b.Template = value
+	return b
+}
+
+// WithData adds the given value to the Data field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Data field.
+func (b *WorkloadRevisionSpecApplyConfiguration) WithData(values ...*DataVersionApplyConfiguration) *WorkloadRevisionSpecApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithData")
+		}
+		b.Data = append(b.Data, *values[i])
+	}
 	return b
 }

@@ -52,6 +52,9 @@ type WorkloadRolloutApplyConfiguration struct {
 	OnFailure *apiv1alpha.RolloutFailurePolicy `json:"onFailure,omitempty"`
 	// revisionHistoryLimit is how many earlier templates are kept as WorkloadRevisions. Without it, it is 10.
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
+	// onDataChange makes changes of the ConfigMaps and Secrets that the template names a rollout. Without it, each cell gets
+	// the new content at once, as in Kubernetes.
+	OnDataChange *OnDataChangeApplyConfiguration `json:"onDataChange,omitempty"`
 }
 
 // WorkloadRolloutApplyConfiguration constructs a declarative configuration of the WorkloadRollout type for use with
@@ -139,5 +142,13 @@ func (b *WorkloadRolloutApplyConfiguration) WithOnFailure(value apiv1alpha.Rollo
 // If called multiple times, the RevisionHistoryLimit field is set to the value of the last call.
 func (b *WorkloadRolloutApplyConfiguration) WithRevisionHistoryLimit(value int32) *WorkloadRolloutApplyConfiguration {
 	b.RevisionHistoryLimit = &value
+	return b
+}
+
+// WithOnDataChange sets the OnDataChange field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the OnDataChange field is set to the value of the last call.
+func (b *WorkloadRolloutApplyConfiguration) WithOnDataChange(value *OnDataChangeApplyConfiguration) *WorkloadRolloutApplyConfiguration {
+	b.OnDataChange = value
 	return b
 }

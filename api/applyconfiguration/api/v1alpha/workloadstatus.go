@@ -18,7 +18,8 @@ type WorkloadStatusApplyConfiguration struct {
 	// observedGeneration is the generation that this status is about.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 	// conditions are Available, Progressing and Ready, Degraded and Stalled during a rollout that fails, ServiceProgrammed
-	// with spec.service, and InstanceTypeDeprecated and InstanceTypeDisabled when they apply.
+	// with spec.service, DataCurrent with policy Rollout of spec.rollout.onDataChange, and InstanceTypeDeprecated and
+	// InstanceTypeDisabled when they apply.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// deployments is the number of WorkloadDeployments.
 	Deployments                     *int32 `json:"deployments,omitempty"`
@@ -31,6 +32,9 @@ type WorkloadStatusApplyConfiguration struct {
 	LastProgressTime *metav1.Time `json:"lastProgressTime,omitempty"`
 	// rollout is the state of the rollout of the template.
 	Rollout *WorkloadRolloutStatusApplyConfiguration `json:"rollout,omitempty"`
+	// data is the data that Instances are started with. It is set with policy Rollout of spec.rollout.onDataChange, and
+	// may be newer than what runs while the rollout of the data is not complete.
+	Data *WorkloadDataStatusApplyConfiguration `json:"data,omitempty"`
 	// disruption is the division of the disruption budget among the deployments. Without it the Workload has no budget.
 	Disruption *WorkloadDisruptionStatusApplyConfiguration `json:"disruption,omitempty"`
 	// placements have the status of each placement.
@@ -149,6 +153,14 @@ func (b *WorkloadStatusApplyConfiguration) WithLastProgressTime(value metav1.Tim
 // If called multiple times, the Rollout field is set to the value of the last call.
 func (b *WorkloadStatusApplyConfiguration) WithRollout(value *WorkloadRolloutStatusApplyConfiguration) *WorkloadStatusApplyConfiguration {
 	b.Rollout = value
+	return b
+}
+
+// WithData sets the Data field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Data field is set to the value of the last call.
+func (b *WorkloadStatusApplyConfiguration) WithData(value *WorkloadDataStatusApplyConfiguration) *WorkloadStatusApplyConfiguration {
+	b.Data = value
 	return b
 }
 

@@ -1,0 +1,342 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package references
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
+)
+
+const (
+	// maxHistory and maxHistoryBytes bound the snapshots of a namespace that only the history of its Workloads needs.
+	maxHistory      = 200
+	maxHistoryBytes = 4 << 20
+)
+
+// contentHash is the newest content of an object in the project, by its hash.
+type contentHash struct {
+	// version of the object; "": it does not exist, or could not be read.
+	version string
+	// hash is "" if finding has a reason.
+	hash string
+	finding
+}
+
+// newest returns the newest content of an object in the project. It reads the content only if its version differs from
+// the last one that was read.
+func (s *scope) newest(ctx context.Context, of templates.DataObject) (contentHash, error) {
+	o := &object{item: item{DataObject: of}}
+	if reader := s.sources.reader(of.Kind); reader != nil {
+		metadata := metadataOf(of.Kind)
+		switch err := reader.Get(ctx, o.in(s.namespace), metadata); {
+		case apierrors.IsNotFound(err):
+			return contentHash{finding: missing(of.Kind, of.Name, s.namespace)}, nil
+		case err != nil:
+			return contentHash{}, err
+		}
+		if last := s.sources.lastNewest(s.namespace, of); last.version == version(metadata) {
+			return last, nil
+		}
+	} else {
+		s.requeueAfter.AtMost(unwatchedRetry)
+	}
+	source, found, err := s.read(ctx, o)
+	if err != nil || source == nil {
+		return contentHash{finding: found}, err
+	}
+	result := contentHash{version: version(source), finding: found}
+	if found.reason == "" {
+		result.hash = hashOf(source)
+	}
+	return result, nil
+}
+
+// hashOf returns the hash of the content of an object of the project.
+func hashOf(source client.Object) string {
+	switch source := source.(type) {
+	case *corev1.ConfigMap:
+		return templates.HashConfigMap(source)
+	case *corev1.Secret:
+		return templates.HashSecret(source)
+	}
+	return ""
+}
+
+// includeSnapshots adds the snapshots of a Workload's data to the objects, in each hub namespace of its deployments.
+func (s *scope) includeSnapshots(workload types.UID, data []v1alpha.DataVersion) {
+	for _, d := range s.deployments {
+		if !s.hubNamespaces[d.hubNamespace] || d.original.Labels[v1alpha.LabelWorkloadUID] != string(workload) {
+			continue
+		}
+		for _, one := range data {
+			if one.Hash != templates.AbsentData {
+				s.include(snapshotItem(d.hubNamespace, one), workload)
+			}
+		}
+	}
+}
+
+// include adds a snapshot that a Workload needs.
+func (s *scope) include(i item, workload types.UID) {
+	if s.objects[i] == nil {
+		s.objects[i] = &object{item: i}
+	}
+	o := s.objects[i]
+	o.wanted = true
+	o.workloads = append(o.workloads, workload)
+}
+
+func snapshotItem(hubNamespace string, of v1alpha.DataVersion) item {
+	return item{hubNamespace, templates.DataObject{Kind: of.Kind, Name: templates.SnapshotName(of.Name, of.Hash)}}
+}
+
+// hasSnapshot reports whether a content is kept on the hub.
+func (s *scope) hasSnapshot(of v1alpha.DataVersion) bool {
+	for hubNamespace := range s.hubNamespaces {
+		if isSnapshot(s.copies[snapshotItem(hubNamespace, of)]) {
+			return true
+		}
+	}
+	return false
+}
+
+func isSnapshot(copied *metav1.PartialObjectMetadata) bool {
+	return copied != nil && copied.DeletionTimestamp.IsZero() && copied.Labels[v1alpha.LabelSnapshot] != ""
+}
+
+// bytesOf returns the size of a snapshot, by its label.
+func bytesOf(copied *metav1.PartialObjectMetadata) int {
+	bytes, err := strconv.Atoi(copied.Labels[v1alpha.LabelSnapshot])
+	if err != nil {
+		return 0
+	}
+	return min(max(bytes, 0), maxObject)
+}
+
+// ownSnapshots sets the owners of snapshots: all deployments of their Workloads on the hub, because the history of a
+// Workload outlives the deployment of a city.
+func (s *scope) ownSnapshots(context.Context) error {
+	for _, o := range s.objects {
+		if _, ok := templates.ParseSnapshot(o.DataObject); !ok {
+			continue
+		}
+		owners := map[string]metav1.OwnerReference{}
+		for _, d := range s.deployments {
+			if d.hubNamespace == o.hubNamespace && d.copied != nil &&
+				slices.Contains(o.workloads, types.UID(d.original.Labels[v1alpha.LabelWorkloadUID])) {
+				owners[d.copied.Name] = d.copied.OwnerReference()
+			}
+		}
+		o.owners = slices.SortedFunc(maps.Values(owners), func(a, b metav1.OwnerReference) int { return strings.Compare(a.Name, b.Name) })
+	}
+	return nil
+}
+
+// keepHistory keeps the snapshots that no deployment names, but a revision of a Workload: the ones of the last complete
+// revision, and of the newest others within the bounds. The history is read only if there are such snapshots.
+func (s *scope) keepHistory(ctx context.Context) error {
+	left := s.unneeded()
+	if len(left) == 0 {
+		return nil
+	}
+	history, err := s.history(ctx)
+	if err != nil {
+		return err
+	}
+	s.keep(sorted(history), left)
+	return nil
+}
+
+// unneeded returns the snapshots on the hub that nothing but the history can need.
+func (s *scope) unneeded() map[item]*metav1.PartialObjectMetadata {
+	left := map[item]*metav1.PartialObjectMetadata{}
+	for i, copied := range s.copies {
+		if s.objects[i] == nil && isSnapshot(copied) {
+			left[i] = copied
+		}
+	}
+	return left
+}
+
+// keep includes the snapshots of a history, in its order, until a bound is reached.
+func (s *scope) keep(history []revision, left map[item]*metav1.PartialObjectMetadata) {
+	count, bytes := 0, 0
+	for _, r := range history {
+		for hubNamespace := range s.hubNamespaces {
+			for _, one := range r.data {
+				i := snapshotItem(hubNamespace, one)
+				if left[i] == nil {
+					continue
+				}
+				if s.objects[i] == nil {
+					count, bytes = count+1, bytes+bytesOf(left[i])
+				}
+				if (count > maxHistory || bytes > maxHistoryBytes) && !r.complete {
+					return
+				}
+				s.include(i, r.workload)
+			}
+		}
+	}
+}
+
+// revision is the data of a revision of a Workload.
+type revision struct {
+	workload types.UID
+	number   int64
+	complete bool
+	data     []v1alpha.DataVersion
+}
+
+// history returns the data of all revisions of the namespace's Workloads.
+func (s *scope) history(ctx context.Context) ([]revision, error) {
+	var workloads v1alpha.WorkloadList
+	if err := s.project.List(ctx, &workloads, client.InNamespace(s.namespace), client.UnsafeDisableDeepCopy); err != nil {
+		return nil, fmt.Errorf("list the project's Workloads: %w", err)
+	}
+	complete := map[string]bool{}
+	for i := range workloads.Items {
+		w := &workloads.Items[i]
+		if r := w.Status.Rollout; r != nil {
+			complete[naming.Shorten(w.Name+"-"+r.CompleteTemplateHash)] = true
+		}
+	}
+	var list v1alpha.WorkloadRevisionList
+	switch err := s.projectAPI.List(ctx, &list, client.InNamespace(s.namespace)); {
+	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("list the revisions of the project's Workloads: %w", err)
+	}
+	var result []revision
+	for i := range list.Items {
+		r := &list.Items[i]
+		result = append(result, revision{
+			types.UID(r.Labels[v1alpha.LabelWorkloadUID]), r.Spec.Revision, complete[r.Name], r.Spec.Data,
+		})
+	}
+	return result, nil
+}
+
+// sorted returns the complete revisions first, then the newest ones.
+func sorted(history []revision) []revision {
+	rank := func(r revision) int {
+		if r.complete {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(history, func(a, b revision) int { return cmp.Or(rank(a)-rank(b), cmp.Compare(b.number, a.number)) })
+	return history
+}
+
+// checkSnapshot determines whether a snapshot exists, or can be written: the object in the project still has its content.
+func (s *scope) checkSnapshot(ctx context.Context, o *object, of v1alpha.DataVersion) (finding, error) {
+	original := templates.DataObject{Kind: of.Kind, Name: of.Name}
+	switch copied := s.copies[o.item]; {
+	case of.Hash == templates.AbsentData:
+		return missing(of.Kind, of.Name, s.namespace), nil
+	case isSnapshot(copied):
+		return finding{bytes: bytesOf(copied)}, nil
+	}
+	now, err := s.newest(ctx, original)
+	if err != nil || now.hash == of.Hash {
+		return now.finding, err
+	}
+	return snapshotGone(of), nil
+}
+
+func snapshotGone(of v1alpha.DataVersion) finding {
+	return finding{reason: v1alpha.ReasonSnapshotGone, message: fmt.Sprintf(
+		"content %s of %s %s is no longer kept; roll out the present content, or roll back to another revision", of.Hash, of.Kind, of.Name)}
+}
+
+// writeSnapshot writes a snapshot from the object in the project, or corrects the metadata of an existing one.
+func (s *scope) writeSnapshot(ctx context.Context, o *object, of v1alpha.DataVersion) error {
+	if fits, err := s.fits(ctx, o); !fits {
+		return err
+	}
+	copied := newObject(o.Kind)
+	source := copied
+	switch err := s.APIReader.Get(ctx, o.onHub(), copied); {
+	case apierrors.IsNotFound(err):
+		if source, err = s.sourceOf(ctx, o, of); err != nil || source == nil {
+			return err
+		}
+	case err != nil:
+		return err
+	case !projects.IsMarked(copied) || !isImmutable(copied):
+		o.finding = foreign(o.item)
+		s.requeueAfter.AtMost(refusedRetry)
+		return nil
+	case !copied.GetDeletionTimestamp().IsZero():
+		// The deletion event of the old copy requeues the namespace.
+		return nil
+	}
+	o.bytes = contentOf(source).size()
+	desired := immutable(desiredCopy(source, s.copyMetadata(o)))
+	s.sources.noteChange(o.hubNamespace)
+	stored, err := s.applyCopy(ctx, desired)
+	if err != nil {
+		return err
+	}
+	o.present = true
+	s.sources.account.settle(s.namespace, o.item, contentOf(stored).size())
+	return nil
+}
+
+// sourceOf reads the object of the project that a snapshot is written from; nil: it has another content by now.
+func (s *scope) sourceOf(ctx context.Context, o *object, of v1alpha.DataVersion) (client.Object, error) {
+	source, found, err := s.read(ctx, &object{item: item{DataObject: templates.DataObject{Kind: of.Kind, Name: of.Name}}})
+	switch {
+	case err != nil:
+		return nil, err
+	case source == nil || found.reason != "" || hashOf(source) != of.Hash:
+		o.finding = snapshotGone(of)
+		s.requeueAfter.AtMost(engageRetry)
+		return nil, nil
+	}
+	return source, nil
+}
+
+// snapshotsOf reports whether the snapshots of the data of a Workload are on the hub, or there is no deployment on the hub
+// that could own them, and why not.
+func (s *scope) snapshotsOf(w *workload) (found []finding, ready bool) {
+	if w.data == nil {
+		return nil, true
+	}
+	ready = true
+	for _, d := range s.deployments {
+		if d.copied == nil || d.original.Labels[v1alpha.LabelWorkloadUID] != string(w.UID) {
+			continue
+		}
+		for _, one := range w.data.Objects {
+			o := s.objects[snapshotItem(d.hubNamespace, one)]
+			if o == nil || o.present || one.Hash == templates.AbsentData {
+				continue
+			}
+			if ready = false; o.reason != "" && o.reason != v1alpha.ReasonSnapshotGone {
+				found = append(found, o.finding)
+			}
+		}
+	}
+	return slices.Compact(found), ready
+}
