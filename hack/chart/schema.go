@@ -49,7 +49,7 @@ func writeSchema(file string) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(file, append(content, '\n'), 0o600) //nolint:gosec // It is the chart's schema.
+	return os.WriteFile(file, append(content, '\n'), 0o600)
 }
 
 // schemaOf returns the schema of values.yaml. Every group refuses other keys, and requires its own: Helm takes null for

@@ -181,5 +181,5 @@ func (b *builder) write(name string, content []byte) error {
 	if err := os.MkdirAll(filepath.Dir(target), 0o750); err != nil {
 		return err
 	}
-	return os.WriteFile(target, content, 0o600)
+	return os.WriteFile(target, content, 0o600) //nolint:gosec // The names are of files of the repository.
 }
