@@ -133,6 +133,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha.NamedPortApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("NetworkReference"):
 		return &apiv1alpha.NetworkReferenceApplyConfiguration{}
+	case v1alpha.SchemeGroupVersion.WithKind("OverrideTurn"):
+		return &apiv1alpha.OverrideTurnApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("PendingFloor"):
 		return &apiv1alpha.PendingFloorApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("PlacementLocation"):
