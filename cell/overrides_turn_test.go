@@ -5,6 +5,7 @@ package cell_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -119,6 +120,22 @@ func TestATurnIsSealed(t *testing.T) {
 	f.sendNamed(nil, fra, func(d *v1alpha.WorkloadDeployment) { d.Spec.Overrides = turn(t, "dfw-1", fra) })
 	f.reconcile(f.deployments(), "web")
 	if got := f.replaced(); len(got) > 0 {
+		t.Errorf("%v are replaced", got)
+	}
+}
+
+// TestAnEarlierHubGivesNoTurns: the cell begins by itself, as with that hub before.
+func TestAnEarlierHubGivesNoTurns(t *testing.T) {
+	f := newFixture(t)
+	f.runsFour(named)
+	f.sendNamed(nil, mirror("fra.example.com"), func(d *v1alpha.WorkloadDeployment) {
+		sent := d.Annotations[v1alpha.AnnotationIntended]
+		if d.Annotations[v1alpha.AnnotationIntended] = strings.Replace(sent, "overrides=,", "", 1); len(sent) == len(d.Annotations[v1alpha.AnnotationIntended]) {
+			t.Fatalf("the hub has written %s", sent)
+		}
+	})
+	f.reconcile(f.deployments(), "web")
+	if got := f.replaced(); !slices.Equal(got, []string{"web-3"}) {
 		t.Errorf("%v are replaced", got)
 	}
 }
