@@ -40,7 +40,7 @@ func turn(t *testing.T, cell string, override func(*v1alpha.WorkloadDeployment))
 	return []v1alpha.OverrideTurn{{Cell: cell, TemplateHash: hash, AtOnce: 1}}
 }
 
-// wantWaiting reports, and compares what the hub hears: Instances that only lack an override are current for it, and
+// wantWaiting reports, and compares the report: Instances that only lack an override are current for it, and
 // settled until their turn.
 func (f *fixture) wantWaiting(overridden string, settled bool) {
 	f.t.Helper()
@@ -55,43 +55,52 @@ func (f *fixture) wantWaiting(overridden string, settled bool) {
 }
 
 // TestAnOverrideWaitsForTheTurnOfItsCell: Instances keep what they run while an override policy alone has changed the
-// template, until the hub lets the cell begin. It is added, changed and removed.
+// template, until the hub lets the cell begin. So it is when the policy is removed.
 func TestAnOverrideWaitsForTheTurnOfItsCell(t *testing.T) {
-	for _, policy := range []v1alpha.InstanceManagementPolicy{v1alpha.Parallel, v1alpha.OrderedReady} {
-		t.Run(string(policy), func(t *testing.T) {
-			f := newFixture(t)
-			f.runsFour(named)
-			f.changeDeployment(func(d *v1alpha.WorkloadDeployment) { d.Spec.ScaleSettings.InstanceManagementPolicy = policy })
-			f.sendNamed(nil)
-			f.wantWaiting("", true)
-			fra, other := mirror("fra.example.com"), mirror("other.example.com")
-			var turns []v1alpha.OverrideTurn
-			for _, override := range []func(*v1alpha.WorkloadDeployment){fra, other, unchanged} {
-				for _, wrong := range [][]v1alpha.OverrideTurn{turns, turn(t, "dfw-2", override), turn(t, "dfw-1", mirror("wrong.example.com"))} {
-					f.sendNamed(wrong, override)
-					f.reconcile(f.deployments(), "web")
-					if got := f.replaced(); len(got) > 0 {
-						t.Fatalf("%v are replaced before the turn of the cell", got)
-					}
-				}
-				f.wantWaiting("0-3", true)
+	f := newFixture(t)
+	f.runsFour(named)
+	fra := mirror("fra.example.com")
+	turns := turn(t, "dfw-2", fra)
+	for _, override := range []func(*v1alpha.WorkloadDeployment){fra, unchanged} {
+		f.sendNamed(turns, override)
+		f.reconcile(f.deployments(), "web")
+		if got := f.replaced(); len(got) > 0 {
+			t.Fatalf("%v are replaced before the turn of the cell", got)
+		}
+		f.wantWaiting("0-3", true)
 
-				turns = turn(t, "dfw-1", override)
-				f.sendNamed(turns, override)
-				f.reconcile(f.deployments(), "web")
-				if got := f.replaced(); !slices.Equal(got, []string{"web-3"}) {
-					t.Fatalf("in its turn %v are replaced", got)
-				}
-				f.wantWaiting("0-2", false)
-				for range 6 {
-					for _, replaced := range f.replaced() {
-						f.restarted(replaced)
-					}
-					f.reconcile(f.deployments(), "web")
-				}
-				f.wantWaiting("", true)
-			}
-		})
+		turns = turn(t, "dfw-1", override)
+		f.sendNamed(turns, override)
+		f.reconcile(f.deployments(), "web")
+		if got := f.replaced(); !slices.Equal(got, []string{"web-3"}) {
+			t.Fatalf("in its turn %v are replaced", got)
+		}
+		f.wantWaiting("0-2", false)
+		for _, name := range []string{"web-3", "web-2", "web-1", "web-0"} {
+			f.restarted(name)
+			f.reconcile(f.deployments(), "web")
+		}
+		f.wantWaiting("", true)
+	}
+}
+
+// TestOrderedInstancesWaitForTheTurn: one Instance after another is replaced, and none before the turn.
+func TestOrderedInstancesWaitForTheTurn(t *testing.T) {
+	f := newFixture(t)
+	f.runsFour(named)
+	f.changeDeployment(func(d *v1alpha.WorkloadDeployment) {
+		d.Spec.ScaleSettings.InstanceManagementPolicy = v1alpha.OrderedReady
+	})
+	fra := mirror("fra.example.com")
+	for _, test := range []struct {
+		turns []v1alpha.OverrideTurn
+		want  []string
+	}{{nil, nil}, {turn(t, "dfw-1", mirror("wrong.example.com")), nil}, {turn(t, "dfw-1", fra), []string{"web-3"}}} {
+		f.sendNamed(test.turns, fra)
+		f.reconcile(f.deployments(), "web")
+		if got := f.replaced(); !slices.Equal(got, test.want) {
+			t.Fatalf("with turns %+v, %v are replaced", test.turns, got)
+		}
 	}
 }
 

@@ -50,7 +50,7 @@ func newLeaving(t *testing.T, seed uint64) *leaving {
 	return l
 }
 
-// tell adds what a city says of its progress: its deadline has passed when it is not Available.
+// tell adds the progress of a city: its deadline has passed when it is not Available.
 func (l *leaving) tell(d *v1alpha.WorkloadDeployment) {
 	progressing := metav1.Condition{Type: v1alpha.ConditionProgressing, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonSettled}
 	if d.Status.AvailableReplicas < d.Status.AssignedReplicas {
@@ -172,13 +172,13 @@ func (l *leaving) settle(t *testing.T) {
 	t.Fatalf("it does not settle after %v: %+v", l.moves, l.readWorkload(t).Status.Rollout)
 }
 
-// end returns what is wrong with the state in which it has settled.
+// end returns the fault of the state in which it has settled.
 func (l *leaving) end(t *testing.T) string {
 	t.Helper()
 	l.locations.cities = allCities
 	l.rolls(t, func(r *v1alpha.WorkloadRollout) { r.Paused = false })
 	if l.cell.lost != "" {
-		// The city stays lost. What waits for it is said.
+		// The city stays lost, and a rollout names what it waits for.
 		l.settle(t)
 		if status := l.readWorkload(t).Status.Rollout; status.Phase == v1alpha.RolloutProgressing && status.Message == "" {
 			return fmt.Sprintf("with %s lost, it does not say what it waits for", l.cell.lost)
@@ -219,7 +219,7 @@ func (l *leaving) templatesOf(t *testing.T) []string {
 	return slices.Compact(hashes)
 }
 
-// exploreLeaving plays a world to its end, and returns what is wrong.
+// exploreLeaving plays a world to its end, and returns the fault of its last state.
 func exploreLeaving(t *testing.T, seed uint64, silence bool) string {
 	t.Helper()
 	l := newLeaving(t, seed)
@@ -237,7 +237,7 @@ func exploreLeaving(t *testing.T, seed uint64, silence bool) string {
 }
 
 // TestCitiesThatLeave: any combination of cities that are removed, withdrawn, lost, added or scaled with failed rollouts,
-// undos, pauses and further changes ends after some rounds, in a state that says what has happened.
+// undos, pauses and further changes ends after some rounds, in a state that describes the outcome.
 func TestCitiesThatLeave(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(8) {

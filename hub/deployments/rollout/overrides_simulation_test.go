@@ -62,7 +62,7 @@ func newOverrideWorld(seed uint64) *overrideWorld {
 	return w
 }
 
-// report is what the hub has of the city from now on.
+// report replaces the view that the hub has of the city.
 func (c *overrideCity) report() {
 	c.seen = c.generation
 	c.reported = City{Name: c.code, Code: c.code, Template: "good", Cells: len(c.cells), Room: len(c.cells), Turns: len(c.turns) > 0}

@@ -85,7 +85,7 @@ func TestOverridesInCityOrder(t *testing.T) {
 }
 
 // TestATemplateComesBeforeOverrides: the Instances get the override with the new template, so that none is replaced
-// twice. What a cell may replace for an override counts for the limit.
+// twice. Instances that a cell may replace for an override count for the limit.
 func TestATemplateComesBeforeOverrides(t *testing.T) {
 	t.Parallel()
 	s := State{Target: "next", MaxUnavailable: 1, CitiesAtOnce: 1, Cities: []City{overridden("a"), overridden("b")}}

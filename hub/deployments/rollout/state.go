@@ -72,7 +72,7 @@ type City struct {
 	NoSurge, SurgeLate bool
 	// Slack is how much of the budget's slack the city has.
 	Slack int
-	// Overrides are the cells where only an override policy makes Instances differ from what they should run, by name. Turns
+	// Overrides are the cells with Instances that differ only by an override policy from what they should run, by name. Turns
 	// reports whether any cell of the city has had its turn for an override.
 	Overrides []Override
 	Turns     bool
