@@ -108,7 +108,7 @@ Feature: Roll out a template
       """
     Then workload "web" has condition Progressing True because of "RollingOut", saying "ORD: an override policy has changed the template in cell ord"
     And workloaddeployment "web-main-dfw" has condition TemplateAccepted False because of "RuntimeClassNotServed", saying "web-main-dfw-1"
-    And workloaddeployment "web-main-ord" still has no condition TemplateAccepted
+    And workloaddeployment "web-main-ord" has no condition TemplateAccepted
     And workload "web" still has "status.availableReplicas" "4"
     And workload "web" still has "status.rollout.phase" "Complete"
     When an operator deletes clusteroverridepolicy "class-${hubNamespace}" on the hub
