@@ -115,7 +115,7 @@ func (l *leaving) move(t *testing.T) {
 		note("locations", l.locations.cities)
 	case 3:
 		count := 1 + l.IntN(3)
-		place(func(p *v1alpha.WorkloadPlacement) { p.ScaleSettings.MinReplicas = int32(count) }) //nolint:gosec // at most 3
+		place(func(p *v1alpha.WorkloadPlacement) { p.ScaleSettings.MinReplicas = int32(count) })
 		note("replicas", count)
 	case 4:
 		l.write(t, l.IntN(2) == 0)
@@ -186,6 +186,12 @@ func (l *leaving) end(t *testing.T) string {
 		l.lose(t, "")
 	}
 	l.settle(t)
+	return l.fault(t)
+}
+
+// fault compares the last state with the last template.
+func (l *leaving) fault(t *testing.T) string {
+	t.Helper()
 	w := l.readWorkload(t)
 	status, wanted, undoes := w.Status.Rollout, hashOf(t, &w.Spec.Template), w.Spec.Rollout.OnFailure == v1alpha.RolloutUndo
 	has := l.templatesOf(t)
@@ -210,7 +216,8 @@ func (l *leaving) templatesOf(t *testing.T) []string {
 	var hashes []string
 	for name := range strings.FieldsSeq(l.names(t)) {
 		for instance, hash := range l.cell.templates {
-			if index := strings.TrimPrefix(instance, name+"-"); len(index) == 1 && index[0]-'0' < byte(l.readDeployment(t, name).Spec.ScaleSettings.MinReplicas) {
+			index, count := strings.TrimPrefix(instance, name+"-"), l.readDeployment(t, name).Spec.ScaleSettings.MinReplicas
+			if len(index) == 1 && int32(index[0]-'0') < count {
 				hashes = append(hashes, hash)
 			}
 		}

@@ -66,7 +66,8 @@ func TestOverridesGoFromCityToCity(t *testing.T) {
 	if got := f.turns(t); got != "DFW broken ORD mirror" || f.phase(t) != v1alpha.RolloutComplete {
 		t.Fatalf("the turns are %s, and the rollout is %s", got, f.phase(t))
 	}
-	if progressing.Status != metav1.ConditionTrue || !strings.Contains(progressing.Message, "ORD: an override policy has changed the template in cell ord") {
+	waits := "ORD: an override policy has changed the template in cell ord"
+	if progressing.Status != metav1.ConditionTrue || !strings.Contains(progressing.Message, waits) {
 		t.Errorf("the condition is %+v", progressing)
 	}
 	planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Rollout = &v1alpha.WorkloadRollout{Paused: true} })

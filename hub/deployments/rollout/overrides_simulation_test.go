@@ -257,7 +257,8 @@ func simulateOverrides(seed uint64, change func(*State), hasty bool) string {
 	for _, c := range w.cities {
 		for _, cell := range c.cells {
 			if slices.ContainsFunc(cell.instances, func(i overrideInstance) bool { return i.has != "good-last" || !i.available }) {
-				return fmt.Sprintf("seed %d: cell %s ends with %+v\n%s", seed, cell.name, cell.instances, strings.Join(w.log[max(0, len(w.log)-12):], "\n"))
+				return fmt.Sprintf("seed %d: cell %s ends with %+v\n%s", seed, cell.name, cell.instances,
+					strings.Join(w.log[max(0, len(w.log)-12):], "\n"))
 			}
 		}
 	}
@@ -295,7 +296,7 @@ func TestTheSimulationOfOverridesFindsMistakes(t *testing.T) {
 		"cells do not wait":            {hasty: true},
 		"unavailable Instances":        {change: each(setAvailable)},
 		"the limit":                    {change: func(s *State) { s.MaxUnavailable = 9 }},
-		"turns that are given":         {change: each(func(c *City) { c.Overrides = slices.DeleteFunc(c.Overrides, func(o Override) bool { return o.Given }) })},
+		"turns that are given":         {change: each(forgetGiven)},
 		"reports on an earlier turn":   {change: each(func(c *City) { c.Observed = true; setAvailable(c) })},
 		"cities that have had a turn":  {change: func(s *State) { each(func(c *City) { c.Turns = false })(s); s.MaxUnavailable = 9 }},
 		"no turn is ever given at all": {change: func(s *State) { s.Paused = true }},
@@ -310,4 +311,8 @@ func TestTheSimulationOfOverridesFindsMistakes(t *testing.T) {
 			t.Error("the simulation does not find it")
 		})
 	}
+}
+
+func forgetGiven(c *City) {
+	c.Overrides = slices.DeleteFunc(c.Overrides, func(o Override) bool { return o.Given })
 }

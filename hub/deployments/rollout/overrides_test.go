@@ -45,21 +45,32 @@ func TestOverridesInCityOrder(t *testing.T) {
 		// message is a part of what the second city says.
 		message string
 	}{
-		"the first city is first":          {[]City{overridden("a"), overridden("b")}, State{}, "a-1", 2, "the Instances of a get"},
-		"a batch":                          {[]City{overridden("a"), overridden("b")}, State{Batch: 1}, "a-1", 1, "the Instances of a get"},
-		"the second one waits":             {[]City{overridden("a", given), overridden("b")}, State{}, "", 0, "in a, 2 of its Instances"},
-		"then it has its turn":             {[]City{overridden("a", done), overridden("b")}, State{}, "b-1", 2, "cell b-1 gets"},
-		"a broken override":                {[]City{overridden("a", given, unavailable), overridden("b")}, State{}, "", 0, "1 are not Available"},
-		"in all Instances of a city":       {[]City{overridden("a", done, unavailable), overridden("b")}, State{}, "", 0, "a has had its turn"},
-		"cells of a city":                  {[]City{overridden("a", second), overridden("b")}, State{}, "a-1", 2, "the Instances of a get"},
-		"the second cell of a city":        {[]City{overridden("a", done, halfway), overridden("b")}, State{}, "a-2", 2, "the Instances of a get"},
-		"not while the first is not whole": {[]City{overridden("a", done, halfway, unavailable), overridden("b")}, State{}, "", 0, "a has had its turn"},
-		"only the second city":             {[]City{overridden("a", func(c *City) { c.Overrides = nil }), overridden("b")}, State{}, "b-1", 2, "b-1"},
-		"paused":                           {[]City{overridden("a"), overridden("b")}, State{Paused: true}, "", 0, "spec.rollout.paused"},
-		"no report":                        {[]City{overridden("a", func(c *City) { c.Observed = false }), overridden("b")}, State{}, "", 0, "waits"},
+		"the first city is first": {[]City{overridden("a"), overridden("b")}, State{}, "a-1", 2, "the Instances of a get"},
+		"a batch":                 {[]City{overridden("a"), overridden("b")}, State{Batch: 1}, "a-1", 1, "the Instances of a get"},
+		"the second one waits":    {[]City{overridden("a", given), overridden("b")}, State{}, "", 0, "in a, 2 of its Instances"},
+		"then it has its turn":    {[]City{overridden("a", done), overridden("b")}, State{}, "b-1", 2, "cell b-1 gets"},
+		"a broken override":       {[]City{overridden("a", given, unavailable), overridden("b")}, State{}, "", 0, "1 are not Available"},
+		"in all Instances of a city": {
+			[]City{overridden("a", done, unavailable), overridden("b")}, State{}, "", 0, "a has had its turn",
+		},
+		"cells of a city": {[]City{overridden("a", second), overridden("b")}, State{}, "a-1", 2, "the Instances of a get"},
+		"the second cell of a city": {
+			[]City{overridden("a", done, halfway), overridden("b")}, State{}, "a-2", 2, "the Instances of a get",
+		},
+		"not while the first is not whole": {
+			[]City{overridden("a", done, halfway, unavailable), overridden("b")}, State{}, "", 0, "a has had its turn",
+		},
+		"only the second city": {
+			[]City{overridden("a", func(c *City) { c.Overrides = nil }), overridden("b")}, State{}, "b-1", 2, "b-1",
+		},
+		"paused": {[]City{overridden("a"), overridden("b")}, State{Paused: true}, "", 0, "spec.rollout.paused"},
+		"no report": {
+			[]City{overridden("a", func(c *City) { c.Observed = false }), overridden("b")}, State{}, "", 0, "waits",
+		},
 		"none may be unavailable": {
 			[]City{overridden("a"), overridden("b"), overridden("c", unavailable, func(c *City) { c.Overrides = nil })},
-			State{MaxUnavailable: 1}, "", 0, "the Instances of a get",
+			State{MaxUnavailable: 1},
+			"", 0, "the Instances of a get",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
