@@ -110,7 +110,11 @@ func TestAnOverrideKeepsTheFloor(t *testing.T) {
 			f.runsFour(withFloor(4, floor, 1))
 			f.reconcile(f.disruption(), "web")
 			f.settleBudget()
-			f.changeDeployment(mirror("fra.example.com"))
+			f.changeDeployment(func(d *v1alpha.WorkloadDeployment) {
+				d.Spec.Overrides = turn(t, "dfw", mirror("fra.example.com"))
+				addIntended(f)(d)
+				mirror("fra.example.com")(d)
+			})
 			r, _ := f.evicting()
 			f.reconcile(r, "web")
 			if got := f.replaced(); !slices.Equal(got, want) {

@@ -137,6 +137,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha.NetworkReferenceApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("OnDataChange"):
 		return &apiv1alpha.OnDataChangeApplyConfiguration{}
+	case v1alpha.SchemeGroupVersion.WithKind("OverrideTurn"):
+		return &apiv1alpha.OverrideTurnApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("PendingFloor"):
 		return &apiv1alpha.PendingFloorApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("PlacementLocation"):

@@ -180,6 +180,16 @@ type CellIndices struct {
 	// +optional
 	DataMissing string `json:"dataMissing,omitempty"`
 
+	// overridden are the indices of Instances whose template differs from the deployment's in the cell only by an override
+	// policy. They wait for the turn of the cell, or are being replaced in it.
+	// +optional
+	// +kubebuilder:validation:MaxLength=32768
+	Overridden string `json:"overridden,omitempty"`
+
+	// overriddenHash is the hash of the template that these Instances get. It is set while there are any.
+	// +optional
+	OverriddenHash string `json:"overriddenHash,omitempty"`
+
 	// floorSequence is the sequence of the floor that is in force in the cell; 0: none. It never decreases.
 	// +optional
 	FloorSequence int64 `json:"floorSequence,omitempty"`

@@ -112,6 +112,14 @@ type WorkloadDeploymentSpec struct {
 	// +optional
 	Floor *AvailabilityFloor `json:"floor,omitempty"`
 
+	// overrides are the turns of cells whose template an override policy has changed. Where only the override of a running
+	// Instance differs, the Instance keeps its template until the turn of its cell.
+	// +optional
+	// +listType=map
+	// +listMapKey=cell
+	// +kubebuilder:validation:MaxItems=100
+	Overrides []OverrideTurn `json:"overrides,omitempty"`
+
 	// slices is how many InstanceSlices there are, which have the entries of the Instances that do not fit into the
 	// status. The hub sets it on its copy.
 	// +optional
@@ -136,6 +144,28 @@ type WorkloadDeploymentPartition struct {
 	// instanceTypeResources of the Instances with lower indices.
 	// +optional
 	InstanceTypeResources corev1.ResourceList `json:"instanceTypeResources,omitempty"`
+}
+
+// OverrideTurn is the turn of a cell to give its Instances the template that an override policy has changed.
+type OverrideTurn struct {
+	// cell by the name of its Karmada Cluster.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Cell string `json:"cell"`
+
+	// templateHash is the hash of the overridden template. A template that is overridden in another way waits for a turn of
+	// its own.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	TemplateHash string `json:"templateHash"`
+
+	// atOnce is how many Instances the cell may replace at once after the first one.
+	// +required
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=5000
+	AtOnce int32 `json:"atOnce"`
 }
 
 // WorkloadDeploymentAssignment divides the Instances of a deployment among cells.

@@ -34,6 +34,14 @@ func lapse(instance *v1alpha.Instance, now time.Time) time.Duration {
 	return max(0, min(lapses, ready.LastTransitionTime.Add(lapses).Sub(now)))
 }
 
+// lower returns the lower one of two limits, of which 0 is none.
+func lower(a, b int) int {
+	if a == 0 || b == 0 {
+		return max(a, b)
+	}
+	return min(a, b)
+}
+
 // newTarget is the target of deployment. of are its templates.
 func newTarget(deployment *v1alpha.WorkloadDeployment, of *versions, now time.Time) *target {
 	size, indices := templates.SizeOfDeployment(deployment), naming.Desired(deployment)
@@ -47,7 +55,8 @@ func newTarget(deployment *v1alpha.WorkloadDeployment, of *versions, now time.Ti
 		suspended: deployment.Spec.Suspended,
 
 		maxUnavailable: deployment.Spec.Rollout.Unavailable(len(indices)),
-		batch:          deployment.Spec.Rollout.BatchOf(len(indices)),
+		batch:          lower(deployment.Spec.Rollout.BatchOf(len(indices)), of.atOnce()),
+		held:           func(instance *v1alpha.Instance) bool { return of.of != nil && of.of.AwaitsTurn(deployment, instance) },
 		overridden: func(instance *v1alpha.Instance) bool {
 			return of.sent != "" && templates.Sent(instance.TemplateHash()) == of.sent
 		},

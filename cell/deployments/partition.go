@@ -15,7 +15,9 @@ import (
 // versions are the hashes of the templates of a deployment, and the data that they need and that is not in the cell.
 // Instances below the partition have the earlier one. The template that the hub has sent has the hash sent.
 type versions struct {
-	hash, earlier, sent         string
+	hash, earlier, sent string
+	// of has the turn of the cell.
+	of                          *owned.Templates
 	missing, missingWithEarlier []templates.DataObject
 }
 
@@ -35,6 +37,14 @@ func (v *versions) missingAt(deployment *v1alpha.WorkloadDeployment, index int) 
 	return v.missing
 }
 
+// atOnce is how many Instances the turn of the cell lets be replaced at once; 0: no limit.
+func (v *versions) atOnce() int {
+	if v.of == nil {
+		return 0
+	}
+	return v.of.AtOnce
+}
+
 func isBelow(deployment *v1alpha.WorkloadDeployment, index int) bool {
 	return deployment.Spec.Partition != nil && index < int(deployment.Spec.Partition.Index)
 }
@@ -44,7 +54,7 @@ func (s *scope) nameTemplates(context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.versions.hash, s.versions.earlier, s.versions.sent = of.Hash, of.Earlier, of.Sent
+	s.versions.hash, s.versions.earlier, s.versions.sent, s.versions.of = of.Hash, of.Earlier, of.Sent, of
 	return nil
 }
 

@@ -34,6 +34,8 @@ type target struct {
 	// overridden reports whether an Instance that must be replaced has the template that the hub has sent, and another
 	// one only by an override policy.
 	overridden func(instance *v1alpha.Instance) bool
+	// held reports whether an Instance keeps its template until the turn of the cell: only an override policy differs.
+	held func(instance *v1alpha.Instance) bool
 	// batch is how many Instances a changed override replaces at once after the first one; 0: maxUnavailable is the limit.
 	batch int
 	// suspended reports that the project is suspended: no Instance is created or replaced.
@@ -56,12 +58,12 @@ type plan struct {
 }
 
 // replaceUnavailable removes an Instance of an old template that is not Available, unless it may become Ready again by
-// itself, or is Ready and its successor would wait.
+// itself, or is Ready and its successor would wait or it waits for its turn.
 func (p *plan) replaceUnavailable(t *target, instance *v1alpha.Instance) {
 	switch {
 	case !owned.Ready(instance):
 		p.replaceBroken(t, instance)
-	case t.startable(instance.Name):
+	case t.startable(instance.Name) && !t.holds(instance):
 		p.remove = append(p.remove, instance)
 	}
 }
@@ -135,7 +137,7 @@ func parallelPlan(t *target, s *slots) plan {
 		}
 		switch replaced := instance != nil && !deleting(instance) && outdated(t, instance); {
 		case instance != nil && owned.Available(instance):
-			if replaced && t.startable(instance.Name) {
+			if replaced && t.startable(instance.Name) && !t.holds(instance) {
 				available = append(available, instance)
 			}
 			continue
@@ -202,7 +204,7 @@ func nextToRoll(t *target, s *slots) *v1alpha.Instance {
 			return nil
 		case !owned.Available(instance) && t.startable(instance.Name):
 			return nil
-		case owned.Ready(instance) && outdated(t, instance) && t.startable(instance.Name):
+		case owned.Ready(instance) && outdated(t, instance) && t.startable(instance.Name) && !t.holds(instance):
 			next = instance
 		}
 	}
@@ -224,6 +226,9 @@ func (t *target) keptAt(instance *v1alpha.Instance) bool {
 	index, _ := naming.InstanceIndex(t.name, instance.Name)
 	return t.kept(index)
 }
+
+// holds reports whether an Instance keeps its template until the turn of the cell.
+func (t *target) holds(instance *v1alpha.Instance) bool { return t.held != nil && t.held(instance) }
 
 func deleting(instance *v1alpha.Instance) bool { return !instance.DeletionTimestamp.IsZero() }
 

@@ -19,6 +19,13 @@ type Templates struct {
 	Hash, Earlier string
 	// Sent and SentEarlier are the hashes of the same templates as the hub has sent them.
 	Sent, SentEarlier string
+	// Held: Instances that differ only by an override policy keep their template until the turn of the cell. AtOnce is how
+	// many of them the turn lets be replaced at once; 0: the hub gives no turns.
+	Held   bool
+	AtOnce int
+
+	// turns: the hub gives turns.
+	turns bool
 
 	version, earlier templates.Version
 }
@@ -41,6 +48,7 @@ func TemplatesOf(deployment *v1alpha.WorkloadDeployment, instances []v1alpha.Ins
 		// An earlier version of the hub has not written it.
 		t.Sent = templates.Sent(t.Hash)
 	}
+	t.readTurn(deployment)
 	partition := deployment.Spec.Partition
 	if partition == nil {
 		return t, nil

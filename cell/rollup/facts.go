@@ -13,11 +13,11 @@ import (
 )
 
 // facts are the indices of all Instances of a deployment, grouped by the states that the hub needs. The Instances are
-// ordered by index. An override policy that has changed a template does not count, nor do the Instances that the cell
-// still replaces for that.
-func facts(of *owned.Templates, ordered []indexed) v1alpha.CellIndices {
+// ordered by index. An override policy that has changed a template does not count for current: the Instances that differ
+// only by it are listed apart.
+func facts(deployment *v1alpha.WorkloadDeployment, of *owned.Templates, ordered []indexed) v1alpha.CellIndices {
 	result := v1alpha.CellIndices{TemplateHash: of.Sent}
-	var existing, ready, available, held, current, dataReady []int
+	var existing, ready, available, held, current, dataReady, overridden []int
 	for _, one := range ordered {
 		index, instance := one.index, one.Instance
 		existing = append(existing, index)
@@ -29,6 +29,9 @@ func facts(of *owned.Templates, ordered []indexed) v1alpha.CellIndices {
 		}
 		if hasGate(instance, v1alpha.GateQuota) {
 			held = append(held, index)
+		}
+		if of.IsOverridden(deployment, instance) {
+			overridden = append(overridden, index)
 		}
 		if of.Reported(instance.TemplateHash()) != of.Sent {
 			continue
@@ -45,5 +48,8 @@ func facts(of *owned.Templates, ordered []indexed) v1alpha.CellIndices {
 	result.Existing, result.Ready, result.Held = naming.Format(existing), naming.Format(ready), naming.Format(held)
 	result.AvailableIndices = naming.Format(available)
 	result.Current, result.DataReady = naming.Format(current), naming.Format(dataReady)
+	if len(overridden) > 0 {
+		result.Overridden, result.OverriddenHash = naming.Format(overridden), of.Given()
+	}
 	return result
 }

@@ -91,7 +91,7 @@ func newSummary(deployment *v1alpha.WorkloadDeployment, of *owned.Templates, ins
 	for _, one := range s.ordered {
 		instance := one.Instance
 		_, wanted := slices.BinarySearch(indices, one.index)
-		s.count(instance, wanted, isCurrent(deployment, one, of.Hash))
+		s.count(instance, wanted, isCurrent(deployment, one, of))
 		if networks := deployment.Spec.Networks; networks != nil && !networks.Ready && hasGate(instance, v1alpha.GateNetwork) {
 			s.awaitedNetworks = networks.Message
 		}
@@ -100,7 +100,7 @@ func newSummary(deployment *v1alpha.WorkloadDeployment, of *owned.Templates, ins
 		}
 		s.findRefusal(instance, of.HashAt(deployment, one.index))
 	}
-	s.facts = facts(of, s.ordered)
+	s.facts = facts(deployment, of, s.ordered)
 	if s.refused.Any() {
 		s.worst = s.refused.Message()
 	}
@@ -123,11 +123,11 @@ func (s *summary) findRefusal(instance *v1alpha.Instance, hash string) {
 	}
 }
 
-// isCurrent reports whether an Instance has the template that it should have now. hash is the hash of the deployment's
-// template. Below the partition of a rollout, an Instance keeps its template.
-func isCurrent(deployment *v1alpha.WorkloadDeployment, instance indexed, hash string) bool {
+// isCurrent reports whether an Instance has the template that it should have now. Below the partition of a rollout, and
+// until the turn of the cell for a changed override, an Instance keeps its template.
+func isCurrent(deployment *v1alpha.WorkloadDeployment, instance indexed, of *owned.Templates) bool {
 	p := deployment.Spec.Partition
-	return instance.TemplateHash() == hash || p != nil && instance.index < int(p.Index)
+	return instance.TemplateHash() == of.Hash || p != nil && instance.index < int(p.Index) || of.AwaitsTurn(deployment, instance.Instance)
 }
 
 // awaiting is how many Available Instances a voluntary disruption waits for: the cell gives them up, they get another
@@ -136,7 +136,7 @@ func (s *summary) awaiting(deployment *v1alpha.WorkloadDeployment, cordoned map[
 	wanted := naming.Desired(deployment)
 	for _, one := range s.ordered {
 		_, found := slices.BinarySearch(wanted, one.index)
-		if owned.Available(one.Instance) && (!found || !isCurrent(deployment, one, s.templates.Hash) || cordoned[one.Name]) {
+		if owned.Available(one.Instance) && (!found || !isCurrent(deployment, one, s.templates) || cordoned[one.Name]) {
 			count++
 		}
 	}

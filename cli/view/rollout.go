@@ -63,6 +63,8 @@ type CityStep struct {
 	OneAtATime bool `json:"oneAtATime,omitempty"`
 	// Held: no further Instance gets the template.
 	Held bool `json:"held,omitempty"`
+	// Override is the cell that gives its Instances the template that an override policy has changed.
+	Override string `json:"override,omitempty"`
 }
 
 // Reasons of deployments that the planner does not decide about.
@@ -140,6 +142,9 @@ func stepOf(steps []rollout.Step, city int) *CityStep {
 		return nil
 	}
 	step := steps[at]
+	if step.Override != nil {
+		return &CityStep{Override: step.Override.Cell}
+	}
 	result := &CityStep{All: step.Released, AdditionalInstances: step.Surge, OneAtATime: step.Cautious, Held: step.Held}
 	if !step.Released && !step.Held {
 		result.FromIndex = &step.Index
@@ -270,6 +275,8 @@ func (s *CityStep) String() string {
 	}
 	text := "all Instances"
 	switch {
+	case s.Override != "":
+		return "override of cell " + s.Override
 	case s.Held:
 		text = "no more Instances"
 	case s.FromIndex != nil:

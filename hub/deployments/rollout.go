@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -189,6 +190,7 @@ func (s *scope) assignTemplates() error {
 			s.giveEarlier(desired, newcomer)
 			continue
 		}
+		desired.Spec.Overrides = existing.DeepCopy().Spec.Overrides
 		step, found := s.stepOf(desired)
 		if s.isHeld() || !found {
 			keepTemplates(existing, desired)
@@ -251,6 +253,11 @@ func (s *scope) pause(desired *v1alpha.WorkloadDeployment) {
 // take changes the templates of a deployment according to a step.
 func (s *scope) take(step rollout.Step, existing, desired *v1alpha.WorkloadDeployment) error {
 	s.rolling.steps[desired.Name] = s.describeStep(step, existing)
+	if step.Override != nil {
+		keepTemplates(existing, desired)
+		desired.Spec.Overrides = withTurn(existing, step)
+		return nil
+	}
 	if step.Held {
 		keepTemplates(existing, desired)
 		desired.Spec.Partition.Index = int32(step.Index) //nolint:gosec // at most 10000
@@ -273,6 +280,19 @@ func (s *scope) take(step rollout.Step, existing, desired *v1alpha.WorkloadDeplo
 	return nil
 }
 
+// withTurn returns the turns of the cells of a deployment with the turn of a step. Turns stay until the next one of their
+// cell; cells that do not report any more have none.
+func withTurn(existing *v1alpha.WorkloadDeployment, step rollout.Step) []v1alpha.OverrideTurn {
+	turns := slices.DeleteFunc(slices.Clone(existing.Spec.Overrides), func(turn v1alpha.OverrideTurn) bool {
+		return turn.Cell == step.Override.Cell || !slices.ContainsFunc(existing.Status.Indices, func(of v1alpha.CellIndices) bool {
+			return of.Cell == turn.Cell
+		})
+	})
+	return append(turns, v1alpha.OverrideTurn{
+		Cell: step.Override.Cell, TemplateHash: step.Override.Template, AtOnce: int32(step.AtOnce), //nolint:gosec // at most 5000
+	})
+}
+
 // limitToOne lets the cells of a deployment take down one Instance at a time.
 func limitToOne(desired *v1alpha.WorkloadDeployment) {
 	if desired.Spec.Rollout == nil {
@@ -293,6 +313,9 @@ func (s *scope) describeStep(step rollout.Step, of *v1alpha.WorkloadDeployment) 
 	}
 	deployment := fmt.Sprintf("deployment %s", of.Name)
 	switch more := step.Surge - int(of.Spec.Surge); {
+	case step.Override != nil:
+		return fmt.Sprintf("%s: cell %s gives the Instances of %s the template that an override policy has changed",
+			of.Spec.CityCode, step.Override.Cell, deployment)
 	case step.Held:
 		return fmt.Sprintf("%s: new Instances of %s get the earlier template until their turn", of.Spec.CityCode, deployment)
 	case more > 0:

@@ -123,6 +123,7 @@ func (s *scope) addRollout(status *v1alpha.WorkloadStatus, progressing *metav1.C
 	case r.Phase == v1alpha.RolloutProgressing || r.Phase == v1alpha.RolloutUndoing:
 		s.addRolloutProgress(status, progressing)
 	}
+	s.addOverrides(progressing)
 }
 
 // degraded returns condition Degraded: True while an Instance that got the template of a rollout cannot become

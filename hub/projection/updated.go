@@ -88,8 +88,18 @@ func (i *indicesOf) add(index int, fact wire.Facts, available bool) {
 
 // format returns the indices of a cell, whose newest template has a hash.
 func (i *indicesOf) format(cell *v1alpha.CellIndices, hash string) v1alpha.CellIndices {
-	return v1alpha.CellIndices{
+	result := v1alpha.CellIndices{
 		Cell: cell.Cell, TemplateHash: hash, Existing: naming.Format(i.existing),
 		AvailableIndices: naming.Format(i.available), Held: naming.Format(i.held), Current: naming.Format(i.current),
 	}
+	if overridden := i.among(cell.Overridden); len(overridden) > 0 && cell.OverriddenHash != "" {
+		result.Overridden, result.OverriddenHash = naming.Format(overridden), cell.OverriddenHash
+	}
+	return result
+}
+
+// among returns the indices of a list that Instances of the cell have.
+func (i *indicesOf) among(list string) []int {
+	listed := naming.ParseSet(list)
+	return slices.DeleteFunc(slices.Clone(i.existing), func(index int) bool { return !listed.Has(index) })
 }

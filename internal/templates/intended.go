@@ -20,6 +20,7 @@ const (
 	intendedTemplate  = "template"
 	intendedPartition = "partition.template"
 	intendedSchema    = "schema"
+	intendedOverrides = "overrides"
 )
 
 // sealed are the fields of a spec that an override policy must not change in a cell, by name: the hub counts on them.
@@ -29,6 +30,7 @@ var sealed = map[string]func(*v1alpha.WorkloadDeploymentSpec) any{
 	"cityCode":        func(s *v1alpha.WorkloadDeploymentSpec) any { return s.CityCode },
 	"floor":           func(s *v1alpha.WorkloadDeploymentSpec) any { return s.Floor },
 	"minReadySeconds": func(s *v1alpha.WorkloadDeploymentSpec) any { return s.MinReadySeconds },
+	intendedOverrides: func(s *v1alpha.WorkloadDeploymentSpec) any { return s.Overrides },
 	"networks":        func(s *v1alpha.WorkloadDeploymentSpec) any { return s.Networks },
 	"partition.index": func(s *v1alpha.WorkloadDeploymentSpec) any {
 		if s.Partition == nil {
@@ -154,6 +156,13 @@ func intended(d *v1alpha.WorkloadDeployment) map[string]string {
 func IntendedHashes(d *v1alpha.WorkloadDeployment) (template, partition string) {
 	values := intended(d)
 	return values[intendedTemplate], values[intendedPartition]
+}
+
+// HasTurns reports whether the hub gives cells turns for templates that override policies have changed. An earlier
+// version of the hub does not know them.
+func HasTurns(d *v1alpha.WorkloadDeployment) bool {
+	_, known := intended(d)[intendedOverrides]
+	return known
 }
 
 // OverriddenFields are the fields of the spec that differ from what the hub has sent and that no override policy may

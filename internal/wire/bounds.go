@@ -93,11 +93,12 @@ func Bound(status *v1alpha.WorkloadDeploymentStatus) {
 	status.Indices = slices.DeleteFunc(first(status.Indices, 1), func(of v1alpha.CellIndices) bool {
 		return !IndicesText.Fits(of.Existing) || !IndicesText.Fits(of.Ready) || !IndicesText.Fits(of.AvailableIndices) ||
 			!IndicesText.Fits(of.Held) ||
-			!IndicesText.Fits(of.Current) || !IndicesText.Fits(of.DataReady)
+			!IndicesText.Fits(of.Current) || !IndicesText.Fits(of.DataReady) || !IndicesText.Fits(of.Overridden)
 	})
 	for i := range status.Indices {
 		of := &status.Indices[i]
 		of.TemplateHash, of.DataMissing = HashText.or(of.TemplateHash), boundMessage(of.DataMissing)
+		of.OverriddenHash = HashText.or(of.OverriddenHash)
 	}
 }
 

@@ -182,7 +182,8 @@ func (d *dice) cellIndices() fields {
 	return fields{
 		"cell": pick(d, "", "dfw", "ord-1", "ord-2", "nowhere"), "existing": d.indices(), "ready": d.indices(),
 		"held": d.indices(), "current": d.indices(),
-		"dataReady": d.indices(), "dataMissing": d.value(), "templateHash": d.value(),
+		"dataReady": d.indices(), "dataMissing": d.value(), "templateHash": d.value(), "overridden": d.indices(),
+		"overriddenHash": d.value(),
 	}
 }
 

@@ -180,6 +180,9 @@ func (c *facts) cost() int {
 	if c.Cells > 0 && c.stage != complete && (c.Partition == nil || !c.Observed) {
 		most = max(most, min(c.Room, c.unfinished+c.unavailable))
 	}
+	if turn := c.overriding(); turn > 0 && c.Partition == nil {
+		most = max(most, min(c.Room, turn+c.unavailable))
+	}
 	return c.lacking(most)
 }
 

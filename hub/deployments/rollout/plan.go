@@ -22,12 +22,15 @@ import (
 //  5. Unavailable Instances, of all cities together, use up MaxUnavailable. They may get the target beyond it themselves.
 //  6. Where all Instances are Available, additional ones get the target first, within MaxSurge, and are removed at the end.
 //  7. A disruption budget without slack puts unavailable Instances first, in any city, and takes back what no cell has begun.
-//  8. Nothing gets the target while the rollout is paused, or once PauseAfter is reached. New Instances never get it before their turn.
+//  8. An override policy that has changed a template in the cells of a city waits until all have the target. Then one cell after another
+//     has its turn, in the order of the cities, while all Instances of the cities that have had theirs are Available.
+//  9. Nothing gets the target while the rollout is paused, or once PauseAfter is reached. New Instances never get it before their turn.
 func Plan(s *State) Steps {
 	p := newPlanner(s)
 	p.holdGrowing()
 	if s.Paused {
-		return p.end(Paused, "spec.rollout.paused is set")
+		p.end(Paused, "spec.rollout.paused is set")
+		return p.complete()
 	}
 
 	for i := range p.cities {
@@ -46,7 +49,8 @@ func Plan(s *State) Steps {
 			waits = !p.begin(c) || waits
 		}
 	}
-	return p.finish()
+	p.finish()
+	return p.complete()
 }
 
 // planner is the state of one call of Plan.
@@ -228,9 +232,10 @@ func (p *planner) wait(c *facts, reason Reason, message string) {
 }
 
 // finish reports what the rollout waits for.
-func (p *planner) finish() Steps {
+func (p *planner) finish() {
 	if len(p.steps.Take) == 0 && p.pausing() && len(p.turn())+p.count(partitioned) > 0 {
-		return p.end(Paused, pauseReached)
+		p.end(Paused, pauseReached)
+		return
 	}
 	for i := range p.cities {
 		if c := &p.cities[i]; c.stage == released && !p.stepped(c) {
@@ -238,19 +243,23 @@ func (p *planner) finish() Steps {
 		}
 	}
 	if len(p.steps.Take) == 0 && p.count(complete) == len(p.cities) {
-		return p.end(Complete, "")
+		p.end(Complete, "")
 	}
+}
+
+// complete adds the turns for overrides, and the reasons of the other cities.
+func (p *planner) complete() Steps {
+	p.override()
 	p.fillTurns()
 	return p.steps
 }
 
-func (p *planner) end(phase Phase, message string) Steps {
+// end sets the phase of a rollout in which no city takes a step.
+func (p *planner) end(phase Phase, message string) {
 	p.steps.Phase, p.steps.Message = phase, message
 	if p.steps.City < 0 {
 		p.steps.City = slices.IndexFunc(p.cities, func(c facts) bool { return c.stage == partitioned })
 	}
-	p.fillTurns()
-	return p.steps
 }
 
 // fillTurns gives cities that the rollout does not wait for their reasons.

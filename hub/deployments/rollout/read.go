@@ -208,6 +208,7 @@ func (r *Reading) city(o *Objects, d *Deployment) (City, error) {
 	for i := range status.Indices {
 		city.addCell(o.Workload.Spec.Rollout, &status.Indices[i], version.Is(status.Indices[i].TemplateHash))
 	}
+	city.addOverrides(existing, version)
 	slices.SortFunc(city.Instances, func(a, b Instance) int { return cmp.Compare(a.Index, b.Index) })
 	city.Missing = max(0, int(status.AssignedReplicas)-len(city.Instances))
 	return city, r.addSurge(o, &city, d)

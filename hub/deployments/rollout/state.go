@@ -72,6 +72,10 @@ type City struct {
 	NoSurge, SurgeLate bool
 	// Slack is how much of the budget's slack the city has.
 	Slack int
+	// Overrides are the cells with Instances that differ only by an override policy from what they should run, by name. Turns
+	// reports whether any cell of the city has had its turn for an override.
+	Overrides []Override
+	Turns     bool
 	// Unserved says that the city has no cell, and Unreachable that the path from one of its cells is broken.
 	Unserved, Unreachable bool
 }
@@ -82,6 +86,16 @@ type Partition struct {
 	Index int
 	// Template is the hash of the template of the Instances with lower indices.
 	Template string
+}
+
+// Override is a cell with Instances that are to get a template that an override policy has changed.
+type Override struct {
+	Cell string
+	// Template is the hash of the overridden template. Instances is how many Instances do not have it yet.
+	Template  string
+	Instances int
+	// Given: the cell has its turn for this template.
+	Given bool
 }
 
 // Instance is one Instance of a city.

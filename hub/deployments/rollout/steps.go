@@ -41,6 +41,10 @@ type Step struct {
 	Held bool
 	// Surge is how many additional Instances the city has from now on.
 	Surge int
+	// Override is the cell that has its turn for an overridden template, and AtOnce how many Instances it may replace at once
+	// after the first one; nil: the step is none of an override. Nothing else changes then.
+	Override *Override
+	AtOnce   int
 	// Cautious says that a cell takes down one Instance at a time.
 	Cautious bool
 }
@@ -80,6 +84,10 @@ const (
 	Surplus Reason = "Surplus"
 	// Limit: one Instance more would be unavailable than spec.rollout.maxUnavailable allows.
 	Limit Reason = "MaxUnavailable"
+	// OverrideQueued: an override policy has changed the template in its cells, and it is the turn of other cities.
+	OverrideQueued Reason = "OverrideQueued"
+	// OverrideReplacing: its cells replace Instances for a changed override policy.
+	OverrideReplacing Reason = "OverrideReplacing"
 	// Repair: the disruption budget lets only unavailable Instances be replaced.
 	Repair Reason = "DisruptionBudget"
 )

@@ -102,13 +102,13 @@ local function bound_status(status)
   end
   local indices = status.indices or {}
   for i, of in ipairs(indices) do
-    check(of, indices_text, false, {"existing", "ready", "availableIndices", "held", "current", "dataReady"})
+    check(of, indices_text, false, {"existing", "ready", "availableIndices", "held", "current", "dataReady", "overridden"})
     for _, value in pairs(of) do
       if not value then
         indices[i] = nil
       end
     end
-    check(of, hash_text, nil, {"templateHash"})
+    check(of, hash_text, nil, {"templateHash", "overriddenHash"})
   end
   shorten(indices, "dataMissing")
   status.indices = indices[1] and indices

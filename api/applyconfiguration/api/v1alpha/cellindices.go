@@ -31,6 +31,11 @@ type CellIndicesApplyConfiguration struct {
 	DataReady *string `json:"dataReady,omitempty"`
 	// dataMissing names the data that the first other Instance in current lacks.
 	DataMissing *string `json:"dataMissing,omitempty"`
+	// overridden are the indices of Instances whose template differs from the deployment's in the cell only by an override
+	// policy. They wait for the turn of the cell, or are being replaced in it.
+	Overridden *string `json:"overridden,omitempty"`
+	// overriddenHash is the hash of the template that these Instances get. It is set while there are any.
+	OverriddenHash *string `json:"overriddenHash,omitempty"`
 	// floorSequence is the sequence of the floor that is in force in the cell; 0: none. It never decreases.
 	FloorSequence *int64 `json:"floorSequence,omitempty"`
 	// available is how many Instances are Available, counted when the floor of floorSequence was in force: no Instance
@@ -116,6 +121,22 @@ func (b *CellIndicesApplyConfiguration) WithDataReady(value string) *CellIndices
 // If called multiple times, the DataMissing field is set to the value of the last call.
 func (b *CellIndicesApplyConfiguration) WithDataMissing(value string) *CellIndicesApplyConfiguration {
 	b.DataMissing = &value
+	return b
+}
+
+// WithOverridden sets the Overridden field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Overridden field is set to the value of the last call.
+func (b *CellIndicesApplyConfiguration) WithOverridden(value string) *CellIndicesApplyConfiguration {
+	b.Overridden = &value
+	return b
+}
+
+// WithOverriddenHash sets the OverriddenHash field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the OverriddenHash field is set to the value of the last call.
+func (b *CellIndicesApplyConfiguration) WithOverriddenHash(value string) *CellIndicesApplyConfiguration {
+	b.OverriddenHash = &value
 	return b
 }
 

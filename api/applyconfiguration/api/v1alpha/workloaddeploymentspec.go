@@ -61,6 +61,9 @@ type WorkloadDeploymentSpecApplyConfiguration struct {
 	Surge *int32 `json:"surge,omitempty"`
 	// floor is the city's share of the Workload's disruption budget. Without it the Workload has no budget.
 	Floor *AvailabilityFloorApplyConfiguration `json:"floor,omitempty"`
+	// overrides are the turns of cells whose template an override policy has changed. Where only the override of a running
+	// Instance differs, the Instance keeps its template until the turn of its cell.
+	Overrides []OverrideTurnApplyConfiguration `json:"overrides,omitempty"`
 	// slices is how many InstanceSlices there are, which have the entries of the Instances that do not fit into the
 	// status. The hub sets it on its copy.
 	Slices *int32 `json:"slices,omitempty"`
@@ -213,6 +216,19 @@ func (b *WorkloadDeploymentSpecApplyConfiguration) WithSurge(value int32) *Workl
 // If called multiple times, the Floor field is set to the value of the last call.
 func (b *WorkloadDeploymentSpecApplyConfiguration) WithFloor(value *AvailabilityFloorApplyConfiguration) *WorkloadDeploymentSpecApplyConfiguration {
 	b.Floor = value
+	return b
+}
+
+// WithOverrides adds the given value to the Overrides field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Overrides field.
+func (b *WorkloadDeploymentSpecApplyConfiguration) WithOverrides(values ...*OverrideTurnApplyConfiguration) *WorkloadDeploymentSpecApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithOverrides")
+		}
+		b.Overrides = append(b.Overrides, *values[i])
+	}
 	return b
 }
 
