@@ -93,6 +93,8 @@ func TestTrafficLeavesFirst(t *testing.T) {
 	if !f.leaving(t, "web-main-ord") || f.leaving(t, "web-main-dfw") {
 		t.Errorf("after the drain there are %s", f.names(t))
 	}
+	// The event of the deletion.
+	f.mustReconcile(t)
 	f.wantEndpoints(t, "DFW")
 }
 
