@@ -85,6 +85,11 @@ func inCity(namespace *corev1.Namespace) *corev1.Namespace {
 	return namespace
 }
 
+func annotated(namespace *corev1.Namespace, name string) *corev1.Namespace {
+	namespace.Annotations = map[string]string{name: "{}"}
+	return namespace
+}
+
 // workOf is a Work that carries nothing.
 func workOf(namespace string) *unstructured.Unstructured {
 	return ofKind("work.karmada.io/v1alpha1", "Work", namespace, "guard", map[string]any{"workload": map[string]any{}})
@@ -166,6 +171,13 @@ var intrusions = map[string]intrusion{
 	"confirm a Cluster as a cell of a city": {
 		tenant, patch(namespace("karmada-es-mine"), `{"metadata":{"labels":{"topology.datum.net/city-code":"dfw"}}}`), "a cell of the city",
 	},
+	"configure the load balancer of a cell": {
+		tenant, patch(namespace("karmada-es-mine"), `{"metadata":{"annotations":{"compute.datumapis.com/load-balancer":"{}"}}}`),
+		"configures the load balancer",
+	},
+	"configure it before the cell exists": {
+		tenant, create(annotated(namespace("karmada-es-newer"), "compute.datumapis.com/load-balancer")), "configures the load balancer",
+	},
 	"confirm it before it exists": {tenant, create(inCity(namespace("karmada-es-new"))), "a cell of the city"},
 	"withdraw a cell from its city": {
 		tenant, patch(namespace("karmada-es-other"), `{"metadata":{"labels":{"topology.datum.net/city-code":null}}}`), "a cell of the city",
@@ -211,9 +223,13 @@ var legitimate = map[string]intrusion{
 	"bind an object of its namespace": {
 		tenant, patch(binding("ResourceBinding", free, "old", map[string]any{}), `{"spec":{"clusters":[]}}`), "",
 	},
-	"create a namespace":            {tenant, create(namespace("guard-mine")), ""},
-	"make a namespace a project":    {tenant, patch(namespace(free), `{"metadata":{"labels":{"compute.datumapis.com/project":"true"}}}`), ""},
-	"label the namespace of a cell": {tenant, patch(namespace("karmada-es-other"), `{"metadata":{"labels":{"a":"b"}}}`), ""},
+	"create a namespace":               {tenant, create(namespace("guard-mine")), ""},
+	"make a namespace a project":       {tenant, patch(namespace(free), `{"metadata":{"labels":{"compute.datumapis.com/project":"true"}}}`), ""},
+	"label the namespace of a cell":    {tenant, patch(namespace("karmada-es-other"), `{"metadata":{"labels":{"a":"b"}}}`), ""},
+	"annotate the namespace of a cell": {tenant, patch(namespace("karmada-es-other"), `{"metadata":{"annotations":{"a":"b"}}}`), ""},
+	"configure a load balancer": {
+		operator, patch(namespace("karmada-es-mine"), `{"metadata":{"annotations":{"compute.datumapis.com/load-balancer":"{}"}}}`), "",
+	},
 	"confirm a cell": {
 		operator, patch(namespace("karmada-es-mine"), `{"metadata":{"labels":{"topology.datum.net/city-code":"dfw"}}}`), "",
 	},

@@ -176,7 +176,7 @@ func (c *command) printOverviews(o *listing, found []view.Overview, header bool)
 		columns = slices.Insert(columns, 0, "NAMESPACE")
 	}
 	if o.out.isWide() {
-		columns = append(columns, "IMAGES")
+		columns = append(columns, "IMAGES", "ADDRESSES")
 	}
 	if header {
 		if _, err := fmt.Fprintln(w, strings.Join(columns, "\t")); err != nil {
@@ -202,7 +202,7 @@ func (c *command) printOverview(w io.Writer, o *listing, one *view.Overview) err
 		row = slices.Insert(row, 0, one.Namespace)
 	}
 	if o.out.isWide() {
-		row = append(row, none(strings.Join(one.Images, ",")))
+		row = append(row, none(strings.Join(one.Images, ",")), none(strings.Join(one.Addresses, ",")))
 	}
 	_, err := fmt.Fprintln(w, strings.Join(row, "\t"))
 	return err

@@ -280,7 +280,7 @@ func Controllers() []Controller {
 			ready, lag, ignored := projection.NewReady(metrics.Registry), projection.NewLag(metrics.Registry),
 				projection.NewIgnored(metrics.Registry)
 			r := projection.New(projection.Options{
-				Projects: t.Options.Projects, Hub: common.hub(t), Karmada: common.karmada, Book: common.book,
+				Projects: t.Options.Projects, Hub: common.hub(t), Cities: common.cities, Karmada: common.karmada, Book: common.book,
 				DoubtAfter: t.Options.AuditAfter, Ready: ready, Lag: lag, Ignored: ignored, Passing: t.passing(), Clock: t.Options.Clock,
 			})
 			return r.Register(t.Manager, t.controller(), t.wrap)

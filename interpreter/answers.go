@@ -193,7 +193,7 @@ func InterpretStatus(observed *v1alpha.WorkloadDeployment) (*wire.ReflectedStatu
 	// Only the autoscaler of the cell reads it.
 	reflected.Selector = ""
 	// Only projects have these.
-	reflected.LastProgressTime, reflected.Suspended, reflected.AssignedReplicas = nil, false, 0
+	reflected.LastProgressTime, reflected.Suspended, reflected.AssignedReplicas, reflected.Endpoints = nil, false, 0, nil
 	reflected.ReplicaCounts = wire.WithoutProject(reflected.ReplicaCounts)
 	if text, set := observed.Annotations[workv1alpha2.ResourceTemplateGenerationAnnotationKey]; set {
 		generation, err := strconv.ParseInt(text, 10, 64)

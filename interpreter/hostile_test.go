@@ -84,7 +84,8 @@ func hostileTexts(text string) string {
 	return `{"conditions":[` + condition + `],
 		"reports":[{"cell":"` + text + `","states":[{` + described + `,"conditions":[` + condition +
 		`]}],"instances":[{"since":"` + text + `",` + addresses + `}]}],
-		"indices":[{"cell":"` + text + `","existing":"0","templateHash":"` + text + `","dataMissing":"` + text + `"}]}`
+		"indices":[{"cell":"` + text + `","existing":"0","templateHash":"` + text + `","dataMissing":"` + text + `",
+		"addresses":"` + text + `"}]}`
 }
 
 // checkBounds checks every list and text of a status.

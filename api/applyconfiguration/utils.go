@@ -27,10 +27,14 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha.CellAssignmentApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("CellIndices"):
 		return &apiv1alpha.CellIndicesApplyConfiguration{}
+	case v1alpha.SchemeGroupVersion.WithKind("CellLoadBalancer"):
+		return &apiv1alpha.CellLoadBalancerApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("CellSpec"):
 		return &apiv1alpha.CellSpecApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("CellStatus"):
 		return &apiv1alpha.CellStatusApplyConfiguration{}
+	case v1alpha.SchemeGroupVersion.WithKind("CityEndpoint"):
+		return &apiv1alpha.CityEndpointApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("ContainerEntry"):
 		return &apiv1alpha.ContainerEntryApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("ContainerResourceRequirements"):
@@ -53,6 +57,10 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha.DiskTemplateApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("DiskVolumeSource"):
 		return &apiv1alpha.DiskVolumeSourceApplyConfiguration{}
+	case v1alpha.SchemeGroupVersion.WithKind("EndpointAddress"):
+		return &apiv1alpha.EndpointAddressApplyConfiguration{}
+	case v1alpha.SchemeGroupVersion.WithKind("EndpointPort"):
+		return &apiv1alpha.EndpointPortApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("FilesystemDiskPopulator"):
 		return &apiv1alpha.FilesystemDiskPopulatorApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("HorizontalScaleSettings"):

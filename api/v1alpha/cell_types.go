@@ -39,6 +39,23 @@ type CellSpec struct {
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=100
 	Leaving []LeavingDeployment `json:"leaving,omitempty"`
+
+	// loadBalancer has the settings of Services with exposure LoadBalancer. Without it, they get no address.
+	// +optional
+	LoadBalancer *CellLoadBalancer `json:"loadBalancer,omitempty"`
+}
+
+// CellLoadBalancer holds the fields of a Service by which a load balancer of a cell serves it.
+type CellLoadBalancer struct {
+	// class is the loadBalancerClass of Services. Without it, the default load balancer of the cell serves them.
+	// +optional
+	// +kubebuilder:validation:MaxLength=317
+	Class string `json:"class,omitempty"`
+
+	// annotations of Services.
+	// +optional
+	// +kubebuilder:validation:MaxProperties=32
+	Annotations map[string]string `json:"annotations,omitempty"`
 }
 
 // LeavingDeployment is a WorkloadDeployment that a cell had.

@@ -112,6 +112,14 @@ const (
 	ReasonServiceNameTaken = "ServiceNameTaken"
 	// ReasonServiceRefused says that a cell refuses the Service. The message has the answer of its API server.
 	ReasonServiceRefused = "ServiceRefused"
+	// ReasonLoadBalancerNotConfigured says that the operator has not configured the load balancer of a cell, so that a
+	// Service with exposure LoadBalancer is reached from the cell only.
+	ReasonLoadBalancerNotConfigured = "LoadBalancerNotConfigured"
+	// ReasonAwaitingAddress says that the load balancer of a cell has not given the Service an address.
+	ReasonAwaitingAddress = "AwaitingAddress"
+	// ReasonAddressRefused says that the hub refuses an address that a cell has reported for the Service: it is outside of
+	// the ranges of the cell, or no address that clients can reach. The message has each address, and why it is refused.
+	ReasonAddressRefused = "AddressRefused"
 )
 
 // Reasons of StatusCurrent, and of Ready=Unknown on an Instance.

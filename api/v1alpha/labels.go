@@ -103,6 +103,14 @@ const (
 	// AnnotationProjectGeneration, on a hub WorkloadDeployment, is the generation of the project WorkloadDeployment that
 	// its spec was copied from.
 	AnnotationProjectGeneration = "compute.datumapis.com/project-generation"
+	// AnnotationLoadBalancer, on the namespace of a Cluster's Works, has the settings of the load balancer of the cell, in
+	// JSON: class and annotations of Services, and the addresses that the cell may report. Operators write it.
+	AnnotationLoadBalancer = "compute.datumapis.com/load-balancer"
+	// AnnotationTrafficLeaves, on a project WorkloadDeployment that is about to be deleted, is since when its city is no
+	// longer offered to clients.
+	AnnotationTrafficLeaves = "compute.datumapis.com/traffic-leaves-since"
+	// AnnotationServiceAnnotations, on a Service in a cell, names the annotations that the agent has set, divided by commas.
+	AnnotationServiceAnnotations = "compute.datumapis.com/service-annotations"
 	// AnnotationProjectName, on a hub object, is the full name of the project.
 	AnnotationProjectName = "compute.datumapis.com/project"
 	// AnnotationRestartedAt, in a template, rolls all Instances when it changes.

@@ -203,4 +203,10 @@ type CellIndices struct {
 	// earlier template, or to be released by the cell.
 	// +optional
 	AwaitingDisruption int32 `json:"awaitingDisruption,omitempty"`
+
+	// addresses are the addresses that the load balancer of the cell has given the Service of the Workload, divided by
+	// commas.
+	// +optional
+	// +kubebuilder:validation:MaxLength=2048
+	Addresses string `json:"addresses,omitempty"`
 }

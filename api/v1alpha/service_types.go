@@ -14,6 +14,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.ports) || size(self.ports) < 2 || self.ports.all(p, has(p.name))",message="each of several ports must have a name",fieldPath=".ports",reason=FieldValueRequired
 // +kubebuilder:validation:XValidation:rule="!has(self.ports) || self.ports.all(p, !has(p.name) || self.ports.exists_one(q, has(q.name) && q.name == p.name))",message="two ports must not have the same name",fieldPath=".ports",reason=FieldValueDuplicate
 // +kubebuilder:validation:XValidation:rule="!has(self.ports) || self.ports.all(p, self.ports.exists_one(q, q.port == p.port && (has(q.protocol) ? q.protocol : 'TCP') == (has(p.protocol) ? p.protocol : 'TCP')))",message="two ports must not have the same number and protocol",fieldPath=".ports",reason=FieldValueDuplicate
+// +kubebuilder:validation:XValidation:rule="!has(self.exposure) || self.exposure != 'LoadBalancer' || !(has(self.headless) && self.headless)",message="must be Cluster with headless: a load balancer needs a Service with an address",fieldPath=".exposure"
 type WorkloadService struct {
 	// ports of the Service. Only a headless Service may have none.
 	// +optional
@@ -30,6 +31,38 @@ type WorkloadService struct {
 	// before they are Ready. Without it, it is false.
 	// +optional
 	PublishNotReadyAddresses bool `json:"publishNotReadyAddresses,omitempty"`
+
+	// exposure is from where the Service is reached. Cluster: from its cell. LoadBalancer: also from outside, at addresses
+	// that a load balancer of each cell gives; status.endpoints has them. Without it, it is Cluster.
+	// +optional
+	Exposure ServiceExposure `json:"exposure,omitempty"`
+
+	// drainSeconds is how long the Instances of a city still run after the city has left status.endpoints, because its
+	// placement or city was removed or the Workload is deleted: clients have this time to follow. It needs exposure
+	// LoadBalancer. Without it, it is 30.
+	// +optional
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=3600
+	DrainSeconds *int32 `json:"drainSeconds,omitempty"`
+}
+
+// DefaultDrainSeconds is drainSeconds of a service that does not set it.
+const DefaultDrainSeconds = 30
+
+// ServiceExposure is from where the Service of a Workload is reached.
+// +kubebuilder:validation:Enum=Cluster;LoadBalancer
+type ServiceExposure string
+
+const (
+	// ServiceExposureCluster is reached from the cell of the Service.
+	ServiceExposureCluster ServiceExposure = "Cluster"
+	// ServiceExposureLoadBalancer is reached from outside of the cell, too.
+	ServiceExposureLoadBalancer ServiceExposure = "LoadBalancer"
+)
+
+// Exposed reports whether the service is reached from outside of its cells. s may be nil.
+func (s *WorkloadService) Exposed() bool {
+	return s != nil && s.Exposure == ServiceExposureLoadBalancer
 }
 
 // ServicePort is a port of the Service of a Workload.

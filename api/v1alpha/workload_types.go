@@ -286,6 +286,14 @@ type WorkloadStatus struct {
 	// +listType=map
 	// +listMapKey=name
 	Placements []WorkloadPlacementStatus `json:"placements,omitempty"`
+
+	// endpoints are the addresses of the Workload for clients outside of its cells, by city, with spec.service.exposure
+	// LoadBalancer.
+	// +optional
+	// +listType=map
+	// +listMapKey=city
+	// +kubebuilder:validation:MaxItems=48
+	Endpoints []CityEndpoint `json:"endpoints,omitempty"`
 }
 
 // WorkloadPlacementStatus is the sum of what the cities of one placement report.

@@ -374,6 +374,14 @@ type WorkloadDeploymentStatus struct {
 	// +optional
 	// +listType=atomic
 	Indices []CellIndices `json:"indices,omitempty"`
+
+	// endpoints are the addresses of the deployment for clients outside of its cells, with spec.service.exposure
+	// LoadBalancer: one entry, of its city. They are set in projects only.
+	// +optional
+	// +listType=map
+	// +listMapKey=city
+	// +kubebuilder:validation:MaxItems=48
+	Endpoints []CityEndpoint `json:"endpoints,omitempty"`
 }
 
 // WorkloadDeployment is one placement of a Workload in one city. Only the add-on writes it.
@@ -392,6 +400,7 @@ type WorkloadDeploymentStatus struct {
 // +kubebuilder:printcolumn:name="Replicas",type=integer,priority=1,JSONPath=`.status.replicas`
 // +kubebuilder:printcolumn:name="Up-to-date",type=integer,priority=1,JSONPath=`.status.currentReplicas`
 // +kubebuilder:printcolumn:name="Current",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="StatusCurrent")].reason`
+// +kubebuilder:printcolumn:name="Address",type=string,priority=1,JSONPath=`.status.endpoints[0].addresses[0].value`
 // +kubebuilder:printcolumn:name="Message",type=string,priority=1,JSONPath=`.status.conditions[?(@.type=="Available")].message`
 type WorkloadDeployment struct {
 	metav1.TypeMeta   `json:",inline"`

@@ -47,6 +47,8 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 		Watches(&v1alpha.InstanceSlice{}, handler.EnqueueRequestsFromMapFunc(ofSlice)).
 		Owns(&autoscalingv2.HorizontalPodAutoscaler{}).
 		Owns(&policyv1.PodDisruptionBudget{}, builder.WithPredicates(floorEvents())).
+		// The load balancer of the cell gives a Service its addresses.
+		Watches(&corev1.Service{}, handler.EnqueueRequestForOwner(mgr.GetScheme(), mgr.GetRESTMapper(), &v1alpha.WorkloadDeployment{})).
 		Watches(&corev1.Node{}, handler.EnqueueRequestsFromMapFunc(onNode(r.client)), builder.WithPredicates(disruption.CordonChanged())).
 		WithOptions(options).
 		Complete(r)

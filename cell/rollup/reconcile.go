@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -20,6 +21,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
+	"github.com/karmada-compute/karmada-compute/cell/services"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/pace"
 	"github.com/karmada-compute/karmada-compute/internal/wire"
@@ -53,7 +55,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if wait := s.pace.look(request.NamespacedName); s.deployment.Spec.Slices > 0 && wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
-	return s.Run(ctx, s.listInstances, s.listSlices, s.makeReports, s.addScaling, s.addFloor, s.write)
+	return s.Run(ctx, s.listInstances, s.listSlices, s.makeReports, s.addScaling, s.addFloor, s.addAddresses, s.write)
 }
 
 func (s *scope) listInstances(ctx context.Context) (err error) {
@@ -81,6 +83,20 @@ func (s *scope) addScaling(ctx context.Context) error {
 	stamp := apply.Stamp{Generation: s.deployment.Generation, Now: s.clock.Now()}
 	s.reports.Status.Conditions = append(s.reports.Status.Conditions,
 		apply.StampedConditions(s.deployment.Status.Conditions, stamp, scalingActive(autoscaler))...)
+	return nil
+}
+
+// addAddresses reports the addresses of the Service of the Workload.
+func (s *scope) addAddresses(ctx context.Context) error {
+	if !s.deployment.Spec.Service.Exposed() {
+		return nil
+	}
+	service := &corev1.Service{}
+	key := client.ObjectKey{Namespace: s.deployment.Namespace, Name: s.deployment.Spec.WorkloadRef.Name}
+	if err := s.client.Get(ctx, key, service); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("get Service %s: %w", key, err)
+	}
+	s.reports.Status.Indices[0].Addresses = services.Addresses(service, s.deployment)
 	return nil
 }
 

@@ -41,6 +41,8 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 			builder.WithPredicates(watch.GenerationChanged())).
 		// A Service that was edited or deleted by hand is restored, and one without deployments is deleted.
 		Watches(&corev1.Service{}, &handler.EnqueueRequestForObject{}).
+		// The Cell has the settings of the load balancer.
+		Watches(&v1alpha.Cell{}, handler.EnqueueRequestsFromMapFunc(r.ofCell), builder.WithPredicates(watch.GenerationChanged())).
 		WithOptions(options).
 		Complete(r)
 }

@@ -70,8 +70,8 @@ func current(of []*v1alpha.WorkloadDeployment) *v1alpha.WorkloadDeployment {
 }
 
 // desiredService is the Service of deployments of one Workload. They own it together, so that Kubernetes deletes it with
-// the last of them, also while the agent is down.
-func desiredService(of []*v1alpha.WorkloadDeployment) *corev1.Service {
+// the last of them, also while the agent is down. by is the load balancer that exposes it; nil: none.
+func desiredService(of []*v1alpha.WorkloadDeployment, by *v1alpha.CellLoadBalancer) *corev1.Service {
 	newest := current(of)
 	wanted := templates.CompleteService(newest.Spec.Service)
 	service := &corev1.Service{
@@ -100,6 +100,9 @@ func desiredService(of []*v1alpha.WorkloadDeployment) *corev1.Service {
 			Name: port.Name, Port: port.Port, TargetPort: *port.TargetPort, Protocol: *port.Protocol, AppProtocol: port.AppProtocol,
 		})
 	}
+	if by != nil {
+		expose(service, by)
+	}
 	for _, deployment := range of {
 		service.OwnerReferences = append(service.OwnerReferences, deployment.OwnerReference())
 	}
@@ -110,6 +113,7 @@ func desiredService(of []*v1alpha.WorkloadDeployment) *corev1.Service {
 func keepAddresses(stored, wanted *corev1.Service) {
 	wanted.Spec.ClusterIP, wanted.Spec.ClusterIPs = stored.Spec.ClusterIP, stored.Spec.ClusterIPs
 	wanted.Spec.IPFamilies, wanted.Spec.IPFamilyPolicy = stored.Spec.IPFamilies, stored.Spec.IPFamilyPolicy
+	keepNodePorts(stored, wanted)
 }
 
 // isHeadless reports whether a Service has no address. It has one, or none, for as long as it exists.

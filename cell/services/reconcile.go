@@ -90,15 +90,20 @@ func (s *scope) keep(ctx context.Context) error {
 		// event of its end requeues the Workload.
 		return nil
 	}
-	desired := desiredService(s.served)
-	if s.existing.UID != "" && isHeadless(s.existing) != isHeadless(desired) {
-		// An address cannot be added or removed. The event of the deletion requeues the Workload.
+	newest := current(s.served)
+	balancer, err := s.loadBalancer(ctx, newest)
+	if err != nil {
+		return err
+	}
+	desired := desiredService(s.served, balancer)
+	if s.existing.UID != "" && needsRecreation(s.existing, desired) {
+		// The event of the deletion requeues the Workload.
 		return s.remove(ctx)
 	}
 	if err := s.write(ctx, desired); err != nil {
 		return s.judge(err)
 	}
-	s.programmed = condition(metav1.ConditionTrue, v1alpha.ReasonServiceProgrammed, "")
+	s.programmed = s.exposureOf(newest, balancer)
 	return nil
 }
 
@@ -129,7 +134,9 @@ func (s *scope) write(ctx context.Context, desired *corev1.Service) error {
 // that others have, and a later apply does not remove the fields that the creation has set.
 func (s *scope) change(ctx context.Context, desired *corev1.Service) error {
 	keepAddresses(s.existing, desired)
-	owned := len(s.existing.OwnerReferences) == len(desired.OwnerReferences) && !apply.MetadataDiffers(s.existing, desired)
+	annotations := annotationsOf(s.existing, desired)
+	owned := len(s.existing.OwnerReferences) == len(desired.OwnerReferences) && !apply.MetadataDiffers(s.existing, desired) &&
+		equality.Semantic.DeepEqual(s.existing.Annotations, annotations)
 	if owned && equality.Semantic.DeepEqual(s.existing.Spec, desired.Spec) {
 		return nil
 	}
@@ -139,6 +146,7 @@ func (s *scope) change(ctx context.Context, desired *corev1.Service) error {
 		// Another writer may have changed the Service since it was read.
 		"/metadata/resourceVersion": s.existing.ResourceVersion,
 		"/metadata/labels":          names,
+		"/metadata/annotations":     annotations,
 		"/metadata/ownerReferences": desired.OwnerReferences,
 		"/spec":                     desired.Spec,
 	})

@@ -27,7 +27,8 @@ func (s *Snapshot) Summary() string {
 	if s.IsDeleting() {
 		return fmt.Sprintf("Workload %s is being deleted; %d of its Instances are left.", s.Name, len(s.Instances))
 	}
-	return fmt.Sprintf("Workload %s: %d of %d Instances are Ready.", s.Name, s.Ready(), max(s.Desired(), len(s.Instances)))
+	return fmt.Sprintf("Workload %s: %d of %d Instances are Ready.%s", s.Name, s.Ready(), max(s.Desired(), len(s.Instances)),
+		reached(s.Workload))
 }
 
 // Verdict is a reason and the step at which it stops ways.

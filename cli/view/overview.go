@@ -34,8 +34,10 @@ type Overview struct {
 	// Finding is the cause of a fault; nil when all is well.
 	Finding *Finding `json:"finding,omitempty"`
 	// Images are the images of the containers, in their order.
-	Images  []string    `json:"images,omitempty"`
-	Created metav1.Time `json:"created"`
+	Images []string `json:"images,omitempty"`
+	// Addresses are the addresses of the cities that serve, if the Workload is exposed.
+	Addresses []string    `json:"addresses,omitempty"`
+	Created   metav1.Time `json:"created"`
 }
 
 // CityOverview has the columns of a deployment in a list.
@@ -89,6 +91,7 @@ func OverviewOf(workload *v1alpha.Workload, all []v1alpha.WorkloadDeployment, no
 		Namespace: workload.Namespace, Name: workload.Name, Created: workload.CreationTimestamp,
 		Ready: workload.Status.ReadyReplicas, Desired: workload.Status.DesiredReplicas,
 		Rollout: rolloutOf(workload), Reason: tree.Reason, Finding: tree.Finding, Images: imagesOf(workload),
+		Addresses: addressesOf(workload.Status.Endpoints, true),
 	}
 	for _, city := range tree.Children {
 		o.Cities = append(o.Cities, city.City)

@@ -47,7 +47,7 @@ type Node struct {
 	// Instances is how many Instances the node is for, from the one with name First on; 0: the node is one object.
 	Instances int    `json:"instances,omitempty"`
 	First     string `json:"first,omitempty"`
-	// Address of an Instance.
+	// Address of an Instance, or the addresses of a WorkloadDeployment that is exposed.
 	Address string `json:"address,omitempty"`
 	// Template of an Instance, while the Instances of the Workload have different ones: revision and number if it is the
 	// newest, else its hash.
@@ -137,6 +137,7 @@ func (s *Snapshot) isHidden() bool {
 func deploymentNode(d *v1alpha.WorkloadDeployment, now time.Time) *Node {
 	node := &Node{Kind: v1alpha.KindWorkloadDeployment, Name: d.Name, City: d.Spec.CityCode}
 	node.count(d, d.Status.ReplicaCounts)
+	node.Address = reachedAt(d.Status.Endpoints)
 	node.judge(d.Status.Conditions, deployConditions, now)
 	return node
 }

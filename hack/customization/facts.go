@@ -59,6 +59,7 @@ func constants() string {
 		{"name_text", wire.NameText},
 		{"image_text", wire.ImageText},
 		{"indices_text", wire.IndicesText},
+		{"addresses_text", wire.AddressesText},
 	} {
 		// A pattern that finds a character that the text may not contain.
 		others := strings.Join(strings.Split(text.value.Other, ""), "%")

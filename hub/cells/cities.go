@@ -38,6 +38,8 @@ type Cell struct {
 	Cordoned bool
 	// Agent is the status of the cell agent.
 	Agent Agent
+	// Balancer is the operator's text about the load balancer of the cell; "": it has none. ReadLoadBalancer reads it.
+	Balancer string
 }
 
 // Agent is Karmada's report of the agent of a cell. The zero value is an agent that runs, or whose state is unknown.
@@ -72,6 +74,7 @@ func NewCell(cluster *clusterv1alpha1.Cluster) Cell {
 	cell := Cell{
 		Name: cluster.Name, City: naming.CityLabel(cluster.Labels[v1alpha.LabelTopologyCity]),
 		Since: cluster.CreationTimestamp.Time, Gone: !cluster.DeletionTimestamp.IsZero() || IsForgotten(cluster),
+		Balancer: cluster.Annotations[v1alpha.AnnotationLoadBalancer],
 	}
 	if condition := meta.FindStatusCondition(cluster.Status.Conditions, clusterv1alpha1.ClusterConditionReady); condition != nil {
 		cell.Ready = condition.Status == metav1.ConditionTrue

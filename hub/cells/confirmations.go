@@ -79,7 +79,7 @@ func (r *Confirmations) Reconcile(ctx context.Context, request reconcile.Request
 		return reconcile.Result{}, err
 	}
 	city, status := cityOf(cluster), conditions{r.Hub, r.Clock}
-	if confirmed[karmadanames.GenerateExecutionSpaceName(cluster.Name)] == city {
+	if confirmed[karmadanames.GenerateExecutionSpaceName(cluster.Name)].city == city {
 		return reconcile.Result{}, status.write(ctx, cluster, v1alpha.ConditionComputeCityConfirmed, invalidCity(cluster))
 	}
 	// After the Cluster was read: the right to write it is older than an agent's Cluster.

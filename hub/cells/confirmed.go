@@ -88,13 +88,22 @@ func (h *confirmedHub) List(ctx context.Context, list client.ObjectList, options
 	return nil
 }
 
-// hideUnconfirmed takes the label of a city that is not confirmed from a Cluster. The Cluster may share its labels with
-// a cache.
-func hideUnconfirmed(cluster *clusterv1alpha1.Cluster, confirmed map[string]string) {
-	city := cityOf(cluster)
-	if city != naming.ConfirmedCity(city, confirmed[karmadanames.GenerateExecutionSpaceName(cluster.Name)]) {
+// hideUnconfirmed takes the label of a city that is not confirmed from a Cluster, and gives it the settings that its
+// confirmation has. The Cluster may share its metadata with a cache.
+func hideUnconfirmed(cluster *clusterv1alpha1.Cluster, confirmed map[string]confirmation) {
+	city, found := cityOf(cluster), confirmed[karmadanames.GenerateExecutionSpaceName(cluster.Name)]
+	if city != naming.ConfirmedCity(city, found.city) {
 		cluster.Labels = maps.Clone(cluster.Labels)
 		delete(cluster.Labels, v1alpha.LabelTopologyCity)
+	}
+	if cluster.Annotations[v1alpha.AnnotationLoadBalancer] == found.loadBalancer {
+		return
+	}
+	// An agent may have written the annotation of the Cluster itself.
+	cluster.Annotations = maps.Clone(cluster.Annotations)
+	delete(cluster.Annotations, v1alpha.AnnotationLoadBalancer)
+	if found.loadBalancer != "" {
+		metav1.SetMetaDataAnnotation(&cluster.ObjectMeta, v1alpha.AnnotationLoadBalancer, found.loadBalancer)
 	}
 }
 
@@ -103,23 +112,31 @@ func cityOf(object client.Object) string {
 	return naming.CityLabel(object.GetLabels()[v1alpha.LabelTopologyCity])
 }
 
-// confirmed are the confirmed cities by the namespace of a cell's Works.
-func (c *Cities) confirmed(ctx context.Context) (map[string]string, error) {
+// confirmation holds the settings of a Cluster that an operator has written at the namespace of its Works.
+type confirmation struct {
+	// city of the cell, in lower case.
+	city string
+	// loadBalancer is AnnotationLoadBalancer.
+	loadBalancer string
+}
+
+// confirmed are the confirmations by the namespace of a cell's Works.
+func (c *Cities) confirmed(ctx context.Context) (map[string]confirmation, error) {
 	if err := c.ready(ctx); err != nil {
 		return nil, err
 	}
-	return citiesOfNamespaces(ctx, c.Namespaces)
+	return confirmationsOf(ctx, c.Namespaces)
 }
 
-func citiesOfNamespaces(ctx context.Context, reader client.Reader) (map[string]string, error) {
+func confirmationsOf(ctx context.Context, reader client.Reader) (map[string]confirmation, error) {
 	namespaces := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "NamespaceList"}}
 	if err := reader.List(ctx, namespaces, client.HasLabels{v1alpha.LabelTopologyCity}, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("list the hub's namespaces with the label of a city: %w", err)
 	}
-	confirmed := make(map[string]string, len(namespaces.Items))
+	confirmed := make(map[string]confirmation, len(namespaces.Items))
 	for i := range namespaces.Items {
-		if namespaces.Items[i].DeletionTimestamp.IsZero() {
-			confirmed[namespaces.Items[i].Name] = cityOf(&namespaces.Items[i])
+		if namespace := &namespaces.Items[i]; namespace.DeletionTimestamp.IsZero() {
+			confirmed[namespace.Name] = confirmation{cityOf(namespace), namespace.Annotations[v1alpha.AnnotationLoadBalancer]}
 		}
 	}
 	return confirmed, nil
@@ -139,11 +156,11 @@ func (c *Cities) ready(ctx context.Context) error {
 	if err := c.adopt(ctx); err != nil {
 		return fmt.Errorf("confirm the cities of the existing cells: %w", err)
 	}
-	stored, err := citiesOfNamespaces(ctx, c.APIReader)
+	stored, err := confirmationsOf(ctx, c.APIReader)
 	if err != nil {
 		return err
 	}
-	cached, err := citiesOfNamespaces(ctx, c.Namespaces)
+	cached, err := confirmationsOf(ctx, c.Namespaces)
 	if err != nil {
 		return err
 	}

@@ -152,6 +152,37 @@ func TestPushModeAlone(t *testing.T) {
 	}
 }
 
+// TestLoadBalancerIsTheOperators: the settings of a cell are at the namespace of its Works, which no agent may write. The
+// annotation of the Cluster itself, which its agent may write, has no meaning.
+func TestLoadBalancerIsTheOperators(t *testing.T) {
+	c := newCities(t)
+	cell := c.Cell(t, c.city)
+	c.of(c.city, cell.Name)
+	balancer := func() string {
+		t.Helper()
+		found, err := cells.List(t.Context(), c.r.Cities.Hub(c.Hub))
+		if err != nil {
+			t.Fatal(err)
+		}
+		one, _ := found.Find(cell.Name)
+		return one.Balancer
+	}
+	annotate := func(object client.Object, value string) {
+		t.Helper()
+		planes.Change(t, c.Planes, object, func(o client.Object) {
+			o.SetAnnotations(map[string]string{v1alpha.AnnotationLoadBalancer: value})
+		})
+	}
+	annotate(cell, "by the agent")
+	if got := balancer(); got != "" {
+		t.Errorf("the agent of the cell has configured %q", got)
+	}
+	annotate(c.space(cell.Name), "by the operator")
+	if got := balancer(); got != "by the operator" {
+		t.Errorf("the settings are %q", got)
+	}
+}
+
 // TestInvalidCities: a label that no Workload can name as a city gives the Cluster a condition, confirmed or not.
 func TestInvalidCities(t *testing.T) {
 	c := newCities(t)

@@ -57,6 +57,28 @@ func TestCellIsCarried(t *testing.T) {
 	}
 }
 
+// TestLoadBalancerIsCarried: the agent of a cell gets the settings of its load balancer, and none that cannot be read.
+func TestLoadBalancerIsCarried(t *testing.T) {
+	f := newFixture(t)
+	for text, want := range map[string]string{
+		`{"class":"example.com/lb","addresses":["203.0.113.0/24"]}`: "example.com/lb", `{"class":`: "", "": "",
+	} {
+		planes.Change(t, f.Planes, f.cell, func(c *clusterv1alpha1.Cluster) {
+			c.Annotations = map[string]string{v1alpha.AnnotationLoadBalancer: text}
+		})
+		if _, err := f.pass(); err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if balancer := f.report().Spec.LoadBalancer; balancer != nil {
+			got = balancer.Class
+		}
+		if got != want {
+			t.Errorf("%s: the class in the cell is %q, want %q", text, got, want)
+		}
+	}
+}
+
 // TestCellOfAnEarlierVersion: earlier versions labelled the Work of a Cell with a hub namespace, too. The Work is used
 // as it is, and deleted with its cell.
 func TestCellOfAnEarlierVersion(t *testing.T) {

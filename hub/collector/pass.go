@@ -35,7 +35,7 @@ func (i *Inventory) passCell(ctx context.Context, v *view, c *cell) error {
 		// The last report of a disconnected cell proves nothing.
 		*state = *newCellState()
 		i.measure(c.name, state)
-		return i.ensureWork(ctx, c, v1alpha.CellSpec{HubUID: v.hub, Cell: c.name, Namespaces: true})
+		return i.ensureWork(ctx, c, v1alpha.CellSpec{HubUID: v.hub, Cell: c.name, Namespaces: true, LoadBalancer: c.balancer})
 	}
 	c.expectNamespaces(report)
 	var leaving []v1alpha.LeavingDeployment
@@ -48,7 +48,7 @@ func (i *Inventory) passCell(ctx context.Context, v *view, c *cell) error {
 	state.suspects(report, c.expected, now)
 	i.measure(c.name, state)
 	err := i.ensureWork(ctx, c, v1alpha.CellSpec{
-		HubUID: v.hub, Cell: c.name, Namespaces: true, List: state.ask(now, i.After), Leaving: leaving,
+		HubUID: v.hub, Cell: c.name, Namespaces: true, List: state.ask(now, i.After), Leaving: leaving, LoadBalancer: c.balancer,
 	})
 	return errors.Join(err, unknown, i.lookAtUnexpected(ctx, c, state), i.lookAtMissing(ctx, c, state))
 }

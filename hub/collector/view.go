@@ -47,6 +47,8 @@ type cell struct {
 	namespaces []types.NamespacedName
 	// leaving are the deployments that are no longer assigned to the cell and that it has not released.
 	leaving []v1alpha.LeavingDeployment
+	// balancer is the load balancer that the operator has configured; nil: none, or in a way that cannot be read.
+	balancer *v1alpha.CellLoadBalancer
 	// work carries the Cell; nil: none exists yet.
 	work *workv1alpha1.Work
 }
@@ -91,20 +93,25 @@ func (v *view) addWork(work *workv1alpha1.Work) {
 
 // cellsOf returns the Clusters that have a city and are not being deleted.
 func cellsOf(clusters []clusterv1alpha1.Cluster) map[string]*cell {
-	cells := map[string]*cell{}
+	result := map[string]*cell{}
 	for n := range clusters {
 		cluster := &clusters[n]
 		if cluster.Labels[v1alpha.LabelTopologyCity] == "" || !cluster.DeletionTimestamp.IsZero() {
 			continue
 		}
-		cells[cluster.Name] = &cell{
+		one := &cell{
 			name:     cluster.Name,
 			city:     naming.CityLabel(cluster.Labels[v1alpha.LabelTopologyCity]),
 			ready:    meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1alpha1.ClusterConditionReady),
 			expected: map[types.NamespacedName]types.UID{},
 		}
+		// A fault in the settings is reported where they are used: in the endpoints of deployments.
+		if balancer, err := cells.ReadLoadBalancer(cluster.Annotations[v1alpha.AnnotationLoadBalancer]); err == nil && balancer != nil {
+			one.balancer = &balancer.CellLoadBalancer
+		}
+		result[cluster.Name] = one
 	}
-	return cells
+	return result
 }
 
 // expect divides the copies among the cells, according to Karmada's bindings. A cell from which a deployment is being

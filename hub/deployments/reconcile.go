@@ -63,7 +63,7 @@ func (s *scope) load(ctx context.Context) (steps []func(context.Context) error, 
 		s.finalizers.arrived(s.request)
 		return []func(context.Context) error{s.deleteOrphans}, nil
 	case !s.workload.DeletionTimestamp.IsZero():
-		return []func(context.Context) error{s.deleteAll, s.deleteOrphans, s.removeFinalizer}, nil
+		return []func(context.Context) error{s.deleteAll, s.withdrawEndpoints, s.deleteOrphans, s.removeFinalizer}, nil
 	}
 	return []func(context.Context) error{
 		s.deleteOrphans, s.chooseTemplate, s.makePlan, s.findType, s.recordSizes, s.findNetworks, s.recordRevision, s.rollOut,
@@ -133,6 +133,9 @@ func (s *scope) applyDeployment(ctx context.Context, desired *v1alpha.WorkloadDe
 		// The deletion event requeues the Workload, which then gets a new deployment.
 		return nil
 	default:
+		if err := s.offerAgain(ctx, existing); err != nil {
+			return err
+		}
 		keepForHub(existing, desired)
 		newestFloor(existing, desired)
 		keepService(existing, desired)
@@ -188,16 +191,25 @@ func (s *scope) deleteSurplus(ctx context.Context) error {
 		if s.plan.wants(existing) || !s.mayRemove(existing) {
 			continue
 		}
-		if err := s.deleteDeployment(ctx, existing); err != nil {
+		if err := s.deleteDrained(ctx, existing); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+// deleteDrained deletes a deployment once traffic has left it.
+func (s *scope) deleteDrained(ctx context.Context, existing *v1alpha.WorkloadDeployment) error {
+	drained, err := s.drained(ctx, existing)
+	if err != nil || !drained {
+		return err
+	}
+	return s.deleteDeployment(ctx, existing)
+}
+
 func (s *scope) deleteAll(ctx context.Context) error {
 	for _, existing := range s.existing {
-		if err := s.deleteDeployment(ctx, existing); err != nil {
+		if err := s.deleteDrained(ctx, existing); err != nil {
 			return err
 		}
 	}

@@ -34,7 +34,8 @@ func (s *scope) writeStatus(ctx context.Context) error {
 		s.Passing.Done(s.request)
 		return nil
 	}
-	if wire.Passing(before.ReplicaCounts, status.ReplicaCounts, before.Conditions, status.Conditions) {
+	if !servingChanged(before.Endpoints, status.Endpoints) &&
+		wire.Passing(before.ReplicaCounts, status.ReplicaCounts, before.Conditions, status.Conditions) {
 		if wait := s.Passing.Wait(s.request); wait > 0 {
 			s.requeueAfter.AtMost(wait)
 			return nil
@@ -102,6 +103,7 @@ func (s *scope) desiredStatus(ctx context.Context) (v1alpha.WorkloadStatus, erro
 	}
 	s.addBudget(&status)
 	s.addService(&status)
+	s.addEndpoints(&status)
 	return status, nil
 }
 

@@ -41,6 +41,8 @@ type Events struct {
 	Hub client.Reader
 	// Karmada reports whether a karmada-controller-manager is running.
 	Karmada *KarmadaWatch
+	// Cities are the confirmed cities and the settings of cells. Nil: no event of theirs counts.
+	Cities *cells.Cities
 	// Later is the delay after events that are part of every report: a finding that begins with them counts only after
 	// the delay, and most have ended by then.
 	Later time.Duration
@@ -59,6 +61,7 @@ func (e *Events) Watch(b *mcbuilder.Builder) *mcbuilder.Builder {
 		Watches(&workv1alpha2.ResourceBinding{}, e.handle(e.OfBinding, bindingChange), onHub...).
 		Watches(&workv1alpha1.Work{}, e.handle(OfWork, workChange), onHub...).
 		Watches(&clusterv1alpha1.Cluster{}, projects.OnHubEvent(e.ofCluster), append(onHub, mcbuilder.WithPredicates(cells.HealthChanged()))...).
+		WatchesRawSource(cells.Watch(e.Cities, e.ofCluster)).
 		WatchesRawSource(source.TypedFunc[mcreconcile.Request](func(ctx context.Context, q queue) error {
 			e.Karmada.Subscribe(func() {
 				for _, request := range e.originals(ctx, func(*v1alpha.WorkloadDeployment) bool { return true }) {

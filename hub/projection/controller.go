@@ -17,6 +17,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
@@ -35,6 +36,8 @@ type Options struct {
 	Hub client.Reader
 	// Karmada reports whether a karmada-controller-manager is running.
 	Karmada *path.KarmadaWatch
+	// Cities have events of the settings of cells. Nil: they have none.
+	Cities *cells.Cities
 	// Book records the findings on the paths of deployments.
 	Book *path.Book
 	// DoubtAfter is how long the path from a cell may be broken before the cell's last report counts as unknown. Faults
@@ -74,7 +77,7 @@ func (r *Reconciler) Register(mgr mcmanager.Manager, options mccontroller.Option
 	if err := r.registerSlices(mgr, options, wrap); err != nil {
 		return err
 	}
-	events := path.Events{Hub: r.Hub, Karmada: r.Karmada, Later: r.DoubtAfter}
+	events := path.Events{Hub: r.Hub, Karmada: r.Karmada, Cities: r.Cities, Later: r.DoubtAfter}
 	built, err := events.Watch(mcbuilder.ControllerManagedBy(mgr).
 		Named("projection").
 		For(&v1alpha.WorkloadDeployment{}).

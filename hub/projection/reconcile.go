@@ -301,6 +301,7 @@ func (s *scope) writeStatus(ctx context.Context) error {
 	s.addSuspension(&status)
 	s.addProgress(&status)
 	s.addFloor(&status)
+	s.addEndpoints(&status)
 	read := *s.deployment.Status.DeepCopy()
 	read.Conditions = withoutForeign(read.Conditions)
 	if !equality.Semantic.DeepEqual(read, status) {
@@ -320,7 +321,8 @@ func (s *scope) writeStatus(ctx context.Context) error {
 
 // wait returns how long a status write waits for the next one.
 func (s *scope) wait(before, after *v1alpha.WorkloadDeploymentStatus) time.Duration {
-	if floorChanged(before, after) || !wire.Passing(before.ReplicaCounts, after.ReplicaCounts, before.Conditions, after.Conditions) {
+	if floorChanged(before, after) || servingChanged(before, after) ||
+		!wire.Passing(before.ReplicaCounts, after.ReplicaCounts, before.Conditions, after.Conditions) {
 		return 0
 	}
 	return s.Passing.Wait(s.request)

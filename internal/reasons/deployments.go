@@ -112,6 +112,24 @@ var deploymentRemedies = []Remedy{
 			"policy. The agent tries again every 30 seconds."),
 		none, service,
 	},
+	{
+		v1alpha.ReasonLoadBalancerNotConfigured, RankCause, atOnce,
+		operator("Configure the load balancer of the cell that the message names: annotation compute.datumapis.com/load-balancer of the " +
+			"namespace of its Works on the hub. Or the consumer sets spec.service.exposure to Cluster."),
+		none, service,
+	},
+	{
+		v1alpha.ReasonAwaitingAddress, RankStep, start, nobody("The load balancer of the cell gives the Service an address."),
+		operator("Check the load balancer of the cell: its controller does not run, has no free address, or does not serve the class " +
+			"of the Service. The Events of the Service in the cell have its answer."),
+		service,
+	},
+	{
+		v1alpha.ReasonAddressRefused, RankCause, atOnce,
+		operator("Add the range or domain of the address to annotation compute.datumapis.com/load-balancer of the namespace of the cell's " +
+			"Works on the hub, if the address belongs to the load balancer of the cell. If it does not, examine the cell."),
+		none, service,
+	},
 
 	{
 		v1alpha.ReasonProjectSuspended, RankCause, atOnce,

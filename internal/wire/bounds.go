@@ -58,6 +58,8 @@ var (
 	ImageText   = Text{Most: 1024, Other: "-._:/@+"}
 	// IndicesText is as long as the schema allows.
 	IndicesText = Text{Most: 32768, Other: ",-"}
+	// AddressesText is the list of the addresses of a Service.
+	AddressesText = Text{Most: 2048, Other: ",-.:"}
 )
 
 // Fits reports whether a text is not too long and has no other characters.
@@ -99,6 +101,7 @@ func Bound(status *v1alpha.WorkloadDeploymentStatus) {
 		of := &status.Indices[i]
 		of.TemplateHash, of.DataMissing = HashText.or(of.TemplateHash), boundMessage(of.DataMissing)
 		of.OverriddenHash = HashText.or(of.OverriddenHash)
+		of.Addresses = AddressesText.or(of.Addresses)
 	}
 }
 

@@ -35,6 +35,13 @@ func (p *problems) service(at place, workload *v1alpha.Workload) {
 	if len(service.Ports) > maxServicePorts {
 		p.add(ports, len(service.Ports), field.TooMany(ports.path, len(service.Ports), maxServicePorts))
 	}
+	if service.Exposed() && service.Headless {
+		p.invalid(at.child("exposure"), string(service.Exposure),
+			"must be Cluster with headless: a load balancer needs a Service with an address")
+	}
+	if service.DrainSeconds != nil && !service.Exposed() {
+		p.invalid(at.child("drainSeconds"), *service.DrainSeconds, "needs exposure LoadBalancer: no client from outside has to leave")
+	}
 	named := portNames(&workload.Spec.Template.Spec.Runtime)
 	names, numbers := sets.New[string](), sets.New[string]()
 	for i := range service.Ports {
@@ -116,6 +123,11 @@ func serviceWarnings(spec *v1alpha.WorkloadSpec) []string {
 				warnings = append(warnings, fmt.Sprintf("%s: networkPolicy of the template does not let Instances of its network connect to "+
 					"port %d/%s: add a rule with from: [{podSelector: {}}]", at, target.Port, *target.Protocol))
 			}
+			if service.Exposed() && !admitsOutside(&spec.Template.Spec, declared, target) {
+				warnings = append(warnings, fmt.Sprintf("%s: networkPolicy of the template lets no address from outside connect to port %d/%s, "+
+					"so that clients of the load balancer may not reach it: add a rule with from: [{ipBlock: {cidr: 0.0.0.0/0}}]",
+					at, target.Port, *target.Protocol))
+			}
 		}
 	}
 	return warnings
@@ -165,6 +177,25 @@ func admitsNetwork(spec *v1alpha.InstanceSpec, declared []v1alpha.NamedPort, por
 			own = own || v1alpha.IsOwnNetwork(&rule.From[j])
 		}
 		if own && admitsPort(rule.Ports, declared, port) {
+			return true
+		}
+	}
+	return false
+}
+
+// admitsOutside reports whether a template lets some addresses outside of its network connect to a port. Without a policy
+// it does not.
+func admitsOutside(spec *v1alpha.InstanceSpec, declared []v1alpha.NamedPort, port v1alpha.NamedPort) bool {
+	if len(spec.NetworkInterfaces) == 0 || spec.NetworkInterfaces[0].NetworkPolicy == nil {
+		return false
+	}
+	for i := range spec.NetworkInterfaces[0].NetworkPolicy.Ingress {
+		rule := &spec.NetworkInterfaces[0].NetworkPolicy.Ingress[i]
+		outside := len(rule.From) == 0
+		for j := range rule.From {
+			outside = outside || rule.From[j].IPBlock != nil
+		}
+		if outside && admitsPort(rule.Ports, declared, port) {
 			return true
 		}
 	}

@@ -21,6 +21,13 @@ func served(ports ...v1alpha.ServicePort) func(*v1alpha.Workload) {
 	return func(w *v1alpha.Workload) { w.Spec.Service = &v1alpha.WorkloadService{Ports: ports} }
 }
 
+func exposed(change func(*v1alpha.Workload)) func(*v1alpha.Workload) {
+	return func(w *v1alpha.Workload) {
+		change(w)
+		w.Spec.Service.Exposure = v1alpha.ServiceExposureLoadBalancer
+	}
+}
+
 func TestService(t *testing.T) {
 	const port, second = "spec.service.ports[0].", "spec.service.ports[1]."
 	number := func(n int32) *intstr.IntOrString { return new(intstr.FromInt32(n)) }
@@ -38,6 +45,24 @@ func TestService(t *testing.T) {
 		{"an application protocol", nil, served(v1alpha.ServicePort{Port: 80, AppProtocol: new("kubernetes.io/h2c")}), nil},
 		{"headless without ports", nil, func(w *v1alpha.Workload) { w.Spec.Service = &v1alpha.WorkloadService{Headless: true} }, nil},
 
+		{"a load balancer", nil, exposed(served(v1alpha.ServicePort{Port: 80})), nil},
+		{
+			"a load balancer of a headless service", nil, exposed(func(w *v1alpha.Workload) {
+				w.Spec.Service = &v1alpha.WorkloadService{Headless: true}
+			}), []string{"spec.service.exposure " + invalid},
+		},
+		{
+			"a drain of a load balancer", nil, exposed(func(w *v1alpha.Workload) {
+				served(v1alpha.ServicePort{Port: 80})(w)
+				w.Spec.Service.DrainSeconds = new(int32(3600))
+			}), nil,
+		},
+		{
+			"a drain without a load balancer", nil, func(w *v1alpha.Workload) {
+				served(v1alpha.ServicePort{Port: 80})(w)
+				w.Spec.Service.DrainSeconds = new(int32(30))
+			}, []string{"spec.service.drainSeconds " + invalid},
+		},
 		{"no ports", nil, served(), []string{"spec.service.ports " + required}},
 		{"port 0", nil, served(v1alpha.ServicePort{}), []string{port + "port " + invalid}},
 		{"port 65536", nil, served(v1alpha.ServicePort{Port: 65536}), []string{port + "port " + invalid}},
@@ -149,6 +174,36 @@ func TestServiceWarnings(t *testing.T) {
 			got := serviceWarnings(&w.Spec)
 			if !slices.EqualFunc(got, test.want, strings.HasPrefix) {
 				t.Errorf("warnings %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// TestExposedServiceWarnings: a load balancer leads to nothing unless the template lets addresses from outside connect.
+func TestExposedServiceWarnings(t *testing.T) {
+	block := networkingv1.NetworkPolicyPeer{IPBlock: &networkingv1.IPBlock{CIDR: "0.0.0.0/0"}}
+	own := networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{}}
+	const outside = "lets no address from outside connect to port 80/TCP"
+	for name, test := range map[string]struct {
+		policy *v1alpha.InterfaceNetworkPolicy
+		want   bool
+	}{
+		"no policy": {nil, true},
+		"the network": {&v1alpha.InterfaceNetworkPolicy{Ingress: []networkingv1.NetworkPolicyIngressRule{
+			{From: []networkingv1.NetworkPolicyPeer{own}},
+		}}, true},
+		"a block": {&v1alpha.InterfaceNetworkPolicy{Ingress: []networkingv1.NetworkPolicyIngressRule{
+			{From: []networkingv1.NetworkPolicyPeer{own, block}},
+		}}, false},
+		"everybody": {&v1alpha.InterfaceNetworkPolicy{Ingress: []networkingv1.NetworkPolicyIngressRule{{}}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := sandbox()
+			w.Spec.Template.Spec.NetworkInterfaces[0].NetworkPolicy = test.policy
+			exposed(served(v1alpha.ServicePort{Port: 80}))(w)
+			got := serviceWarnings(&w.Spec)
+			if found := len(got) == 1 && strings.Contains(got[0], outside); found != test.want || len(got) > 1 {
+				t.Errorf("warnings %q", got)
 			}
 		})
 	}

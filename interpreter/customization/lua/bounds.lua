@@ -109,6 +109,7 @@ local function bound_status(status)
       end
     end
     check(of, hash_text, nil, {"templateHash", "overriddenHash"})
+    check(of, addresses_text, nil, {"addresses"})
   end
   shorten(indices, "dataMissing")
   status.indices = indices[1] and indices

@@ -19,7 +19,7 @@ function ReflectStatus(observedObj)
   -- Only the autoscaler of the cell reads it.
   status.selector = nil
   -- Only projects have these.
-  status.lastProgressTime, status.suspended, status.assignedReplicas = nil, nil, nil
+  status.lastProgressTime, status.suspended, status.assignedReplicas, status.endpoints = nil, nil, nil, nil
   status.updatedReplicas, status.updatedAvailableReplicas = nil, nil
   status.generation = int64(metadata, "generation")
   -- The generation of the object on the hub from which Karmada wrote the object in the cell.

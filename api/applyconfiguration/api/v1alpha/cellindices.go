@@ -44,6 +44,9 @@ type CellIndicesApplyConfiguration struct {
 	// awaitingDisruption is how many Available Instances a voluntary disruption waits for: on cordoned nodes, with an
 	// earlier template, or to be released by the cell.
 	AwaitingDisruption *int32 `json:"awaitingDisruption,omitempty"`
+	// addresses are the addresses that the load balancer of the cell has given the Service of the Workload, divided by
+	// commas.
+	Addresses *string `json:"addresses,omitempty"`
 }
 
 // CellIndicesApplyConfiguration constructs a declarative configuration of the CellIndices type for use with
@@ -161,5 +164,13 @@ func (b *CellIndicesApplyConfiguration) WithAvailable(value int32) *CellIndicesA
 // If called multiple times, the AwaitingDisruption field is set to the value of the last call.
 func (b *CellIndicesApplyConfiguration) WithAwaitingDisruption(value int32) *CellIndicesApplyConfiguration {
 	b.AwaitingDisruption = &value
+	return b
+}
+
+// WithAddresses sets the Addresses field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Addresses field is set to the value of the last call.
+func (b *CellIndicesApplyConfiguration) WithAddresses(value string) *CellIndicesApplyConfiguration {
+	b.Addresses = &value
 	return b
 }

@@ -26,6 +26,8 @@ type CellSpecApplyConfiguration struct {
 	// leaving are deployments that are no longer assigned to the cell. The hub asks whether the cell has any of their
 	// objects left, once Karmada can no longer propagate them to the cell.
 	Leaving []LeavingDeploymentApplyConfiguration `json:"leaving,omitempty"`
+	// loadBalancer has the settings of Services with exposure LoadBalancer. Without it, they get no address.
+	LoadBalancer *CellLoadBalancerApplyConfiguration `json:"loadBalancer,omitempty"`
 }
 
 // CellSpecApplyConfiguration constructs a declarative configuration of the CellSpec type for use with
@@ -78,5 +80,13 @@ func (b *CellSpecApplyConfiguration) WithLeaving(values ...*LeavingDeploymentApp
 		}
 		b.Leaving = append(b.Leaving, *values[i])
 	}
+	return b
+}
+
+// WithLoadBalancer sets the LoadBalancer field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the LoadBalancer field is set to the value of the last call.
+func (b *CellSpecApplyConfiguration) WithLoadBalancer(value *CellLoadBalancerApplyConfiguration) *CellSpecApplyConfiguration {
+	b.LoadBalancer = value
 	return b
 }

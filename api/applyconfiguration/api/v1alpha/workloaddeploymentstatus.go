@@ -55,6 +55,9 @@ type WorkloadDeploymentStatusApplyConfiguration struct {
 	// indices list all Instances in the cell, also the ones that reports leave out; on the hub and in projects for each
 	// cell.
 	Indices []CellIndicesApplyConfiguration `json:"indices,omitempty"`
+	// endpoints are the addresses of the deployment for clients outside of its cells, with spec.service.exposure
+	// LoadBalancer: one entry, of its city. They are set in projects only.
+	Endpoints []CityEndpointApplyConfiguration `json:"endpoints,omitempty"`
 }
 
 // WorkloadDeploymentStatusApplyConfiguration constructs a declarative configuration of the WorkloadDeploymentStatus type for use with
@@ -234,6 +237,19 @@ func (b *WorkloadDeploymentStatusApplyConfiguration) WithIndices(values ...*Cell
 			panic("nil value passed to WithIndices")
 		}
 		b.Indices = append(b.Indices, *values[i])
+	}
+	return b
+}
+
+// WithEndpoints adds the given value to the Endpoints field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Endpoints field.
+func (b *WorkloadDeploymentStatusApplyConfiguration) WithEndpoints(values ...*CityEndpointApplyConfiguration) *WorkloadDeploymentStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithEndpoints")
+		}
+		b.Endpoints = append(b.Endpoints, *values[i])
 	}
 	return b
 }

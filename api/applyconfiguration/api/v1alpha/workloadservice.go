@@ -5,6 +5,10 @@
 
 package v1alpha
 
+import (
+	apiv1alpha "github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
 // WorkloadServiceApplyConfiguration represents a declarative configuration of the WorkloadService type for use
 // with apply.
 //
@@ -19,6 +23,13 @@ type WorkloadServiceApplyConfiguration struct {
 	// publishNotReadyAddresses lets the Service have Instances that are not Ready, too: for peers that find each other
 	// before they are Ready. Without it, it is false.
 	PublishNotReadyAddresses *bool `json:"publishNotReadyAddresses,omitempty"`
+	// exposure is from where the Service is reached. Cluster: from its cell. LoadBalancer: also from outside, at addresses
+	// that a load balancer of each cell gives; status.endpoints has them. Without it, it is Cluster.
+	Exposure *apiv1alpha.ServiceExposure `json:"exposure,omitempty"`
+	// drainSeconds is how long the Instances of a city still run after the city has left status.endpoints, because its
+	// placement or city was removed or the Workload is deleted: clients have this time to follow. It needs exposure
+	// LoadBalancer. Without it, it is 30.
+	DrainSeconds *int32 `json:"drainSeconds,omitempty"`
 }
 
 // WorkloadServiceApplyConfiguration constructs a declarative configuration of the WorkloadService type for use with
@@ -53,5 +64,21 @@ func (b *WorkloadServiceApplyConfiguration) WithHeadless(value bool) *WorkloadSe
 // If called multiple times, the PublishNotReadyAddresses field is set to the value of the last call.
 func (b *WorkloadServiceApplyConfiguration) WithPublishNotReadyAddresses(value bool) *WorkloadServiceApplyConfiguration {
 	b.PublishNotReadyAddresses = &value
+	return b
+}
+
+// WithExposure sets the Exposure field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Exposure field is set to the value of the last call.
+func (b *WorkloadServiceApplyConfiguration) WithExposure(value apiv1alpha.ServiceExposure) *WorkloadServiceApplyConfiguration {
+	b.Exposure = &value
+	return b
+}
+
+// WithDrainSeconds sets the DrainSeconds field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the DrainSeconds field is set to the value of the last call.
+func (b *WorkloadServiceApplyConfiguration) WithDrainSeconds(value int32) *WorkloadServiceApplyConfiguration {
+	b.DrainSeconds = &value
 	return b
 }

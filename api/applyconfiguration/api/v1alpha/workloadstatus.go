@@ -39,6 +39,9 @@ type WorkloadStatusApplyConfiguration struct {
 	Disruption *WorkloadDisruptionStatusApplyConfiguration `json:"disruption,omitempty"`
 	// placements have the status of each placement.
 	Placements []WorkloadPlacementStatusApplyConfiguration `json:"placements,omitempty"`
+	// endpoints are the addresses of the Workload for clients outside of its cells, by city, with spec.service.exposure
+	// LoadBalancer.
+	Endpoints []CityEndpointApplyConfiguration `json:"endpoints,omitempty"`
 }
 
 // WorkloadStatusApplyConfiguration constructs a declarative configuration of the WorkloadStatus type for use with
@@ -181,6 +184,19 @@ func (b *WorkloadStatusApplyConfiguration) WithPlacements(values ...*WorkloadPla
 			panic("nil value passed to WithPlacements")
 		}
 		b.Placements = append(b.Placements, *values[i])
+	}
+	return b
+}
+
+// WithEndpoints adds the given value to the Endpoints field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Endpoints field.
+func (b *WorkloadStatusApplyConfiguration) WithEndpoints(values ...*CityEndpointApplyConfiguration) *WorkloadStatusApplyConfiguration {
+	for i := range values {
+		if values[i] == nil {
+			panic("nil value passed to WithEndpoints")
+		}
+		b.Endpoints = append(b.Endpoints, *values[i])
 	}
 	return b
 }

@@ -1,0 +1,139 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package services
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
+)
+
+// maxAddresses is the most addresses of a Service that are reported.
+const maxAddresses = 8
+
+// Addresses are the addresses that a load balancer has given the Service of a deployment, as the cell reports them. A
+// Service that is of another Workload, or that is no longer exposed, has none.
+func Addresses(service *corev1.Service, deployment *v1alpha.WorkloadDeployment) string {
+	if service.Spec.Type != corev1.ServiceTypeLoadBalancer || !deployment.Spec.Service.Exposed() ||
+		service.Labels[v1alpha.LabelWorkloadUID] != string(deployment.Spec.WorkloadRef.UID) || !service.DeletionTimestamp.IsZero() {
+		return ""
+	}
+	var addresses []string
+	for _, ingress := range service.Status.LoadBalancer.Ingress {
+		for _, address := range []string{ingress.IP, ingress.Hostname} {
+			if address != "" && len(addresses) < maxAddresses {
+				addresses = append(addresses, address)
+			}
+		}
+	}
+	// The load balancer decides about the order, which has no meaning.
+	slices.Sort(addresses)
+	return strings.Join(slices.Compact(addresses), ",")
+}
+
+// loadBalancer returns the settings of the load balancer of the cell from the hub of a deployment; nil: it has none.
+func (s *scope) loadBalancer(ctx context.Context, deployment *v1alpha.WorkloadDeployment) (*v1alpha.CellLoadBalancer, error) {
+	if !deployment.Spec.Service.Exposed() {
+		return nil, nil
+	}
+	cell := &v1alpha.Cell{}
+	key := client.ObjectKey{Name: wire.CellName(types.UID(deployment.Labels[v1alpha.LabelHub]))}
+	if err := s.Client.Get(ctx, key, cell); client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("get Cell %s: %w", key.Name, err)
+	}
+	return cell.Spec.LoadBalancer, nil
+}
+
+// expose gives a Service its load balancer. The fields are as an API server stores them.
+func expose(service *corev1.Service, by *v1alpha.CellLoadBalancer) {
+	service.Spec.Type = corev1.ServiceTypeLoadBalancer
+	service.Spec.ExternalTrafficPolicy = corev1.ServiceExternalTrafficPolicyCluster
+	service.Spec.AllocateLoadBalancerNodePorts = new(true)
+	if by.Class != "" {
+		service.Spec.LoadBalancerClass = new(by.Class)
+	}
+	if len(by.Annotations) > 0 {
+		service.Annotations = maps.Clone(by.Annotations)
+		service.Annotations[v1alpha.AnnotationServiceAnnotations] = strings.Join(slices.Sorted(maps.Keys(by.Annotations)), ",")
+	}
+}
+
+// needsRecreation reports whether the stored Service cannot be changed to the wanted one: an address cannot be added or
+// removed, and a load balancer keeps its class.
+func needsRecreation(stored, wanted *corev1.Service) bool {
+	const balanced = corev1.ServiceTypeLoadBalancer
+	return isHeadless(stored) != isHeadless(wanted) || stored.Spec.Type == balanced && wanted.Spec.Type == balanced &&
+		ptr.Deref(stored.Spec.LoadBalancerClass, "") != ptr.Deref(wanted.Spec.LoadBalancerClass, "")
+}
+
+// annotationsOf are the annotations of the stored Service without the ones that the agent has set before, and with the
+// wanted ones: controllers of load balancers write annotations, too.
+func annotationsOf(stored, wanted *corev1.Service) map[string]string {
+	result := maps.Clone(stored.Annotations)
+	for name := range strings.SplitSeq(stored.Annotations[v1alpha.AnnotationServiceAnnotations], ",") {
+		delete(result, name)
+	}
+	delete(result, v1alpha.AnnotationServiceAnnotations)
+	if result == nil {
+		result = map[string]string{}
+	}
+	maps.Copy(result, wanted.Annotations)
+	return result
+}
+
+// keepNodePorts copies the ports of nodes that the cell gave a Service to the wanted one.
+func keepNodePorts(stored, wanted *corev1.Service) {
+	if wanted.Spec.Type != corev1.ServiceTypeLoadBalancer || stored.Spec.Type != wanted.Spec.Type {
+		return
+	}
+	for i := range wanted.Spec.Ports {
+		port := &wanted.Spec.Ports[i]
+		for _, one := range stored.Spec.Ports {
+			if one.Port == port.Port && one.Protocol == port.Protocol {
+				port.NodePort = one.NodePort
+			}
+		}
+	}
+}
+
+// exposureOf is the condition of a Service that is written: of an exposed one, whether it has an address.
+func (s *scope) exposureOf(newest *v1alpha.WorkloadDeployment, by *v1alpha.CellLoadBalancer) *metav1.Condition {
+	switch {
+	case !newest.Spec.Service.Exposed():
+	case by == nil:
+		return condition(metav1.ConditionFalse, v1alpha.ReasonLoadBalancerNotConfigured,
+			"the operator has not configured the load balancer of the cell: the Service is reached from the cell only")
+	case Addresses(s.existing, newest) == "":
+		return condition(metav1.ConditionFalse, v1alpha.ReasonAwaitingAddress, fmt.Sprintf(
+			"the load balancer of the cell has not given Service %s an address", s.key))
+	}
+	return condition(metav1.ConditionTrue, v1alpha.ReasonServiceProgrammed, "")
+}
+
+// ofCell requests the Workloads with an exposed Service: the settings of the load balancer have changed.
+func (r *Reconciler) ofCell(ctx context.Context, _ client.Object) []reconcile.Request {
+	var list v1alpha.WorkloadDeploymentList
+	if err := r.Client.List(ctx, &list, client.UnsafeDisableDeepCopy); err != nil {
+		return nil
+	}
+	var requests []reconcile.Request
+	for i := range list.Items {
+		if list.Items[i].Spec.Service.Exposed() {
+			requests = append(requests, ofDeployment(ctx, &list.Items[i])...)
+		}
+	}
+	return requests
+}

@@ -1,0 +1,201 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cells
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"net/netip"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
+)
+
+// Bounds of AnnotationLoadBalancer.
+const (
+	// maxBalancer is the longest text, in bytes.
+	maxBalancer = 16 << 10
+	// MaxBalancerAnnotations is the most annotations of a Service that a cell may need.
+	MaxBalancerAnnotations = 32
+	// MaxBalancerAddresses is the most ranges and domains of a cell.
+	MaxBalancerAddresses = 64
+)
+
+// LoadBalancer holds the operator's settings of the load balancer of a cell.
+type LoadBalancer struct {
+	// CellLoadBalancer has the settings that the agent of the cell needs.
+	v1alpha.CellLoadBalancer
+	// Ranges are the IP addresses that the cell may report.
+	Ranges []netip.Prefix
+	// Domains are the domains whose names the cell may report, in lower case.
+	Domains []string
+}
+
+// ReadLoadBalancer reads AnnotationLoadBalancer. It returns nil for "".
+func ReadLoadBalancer(text string) (*LoadBalancer, error) {
+	if text == "" {
+		return nil, nil
+	}
+	if len(text) > maxBalancer {
+		return nil, fmt.Errorf("must have at most %d bytes", maxBalancer)
+	}
+	var written struct {
+		Class       string            `json:"class"`
+		Annotations map[string]string `json:"annotations"`
+		Addresses   []string          `json:"addresses"`
+	}
+	decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&written); err != nil {
+		return nil, fmt.Errorf("must be a JSON object with class, annotations and addresses: %w", err)
+	}
+	result := &LoadBalancer{CellLoadBalancer: v1alpha.CellLoadBalancer{Class: written.Class, Annotations: written.Annotations}}
+	if messages := validation.IsQualifiedName(written.Class); written.Class != "" && len(messages) > 0 {
+		return nil, fmt.Errorf("class %q: %s", written.Class, messages[0])
+	}
+	if len(written.Annotations) > MaxBalancerAnnotations {
+		return nil, fmt.Errorf("annotations: must have at most %d entries", MaxBalancerAnnotations)
+	}
+	for name := range written.Annotations {
+		if messages := validation.IsQualifiedName(strings.ToLower(name)); len(messages) > 0 {
+			return nil, fmt.Errorf("annotations: %q: %s", name, messages[0])
+		}
+		if strings.Contains(name, "compute.datumapis.com/") {
+			return nil, fmt.Errorf("annotations: %q is reserved for karmada-compute", name)
+		}
+	}
+	return result, result.allow(written.Addresses)
+}
+
+// allow adds the ranges and domains that the cell may report.
+func (l *LoadBalancer) allow(addresses []string) error {
+	if len(addresses) == 0 || len(addresses) > MaxBalancerAddresses {
+		return fmt.Errorf("addresses: must have 1 to %d ranges such as 203.0.113.0/24, or domains such as lb.example.com",
+			MaxBalancerAddresses)
+	}
+	for _, text := range addresses {
+		if prefix, err := netip.ParsePrefix(text); err == nil {
+			l.Ranges = append(l.Ranges, prefix.Masked())
+			continue
+		}
+		domain := strings.ToLower(text)
+		if messages := validation.IsDNS1123Subdomain(domain); len(messages) > 0 || !strings.Contains(domain, ".") || isIP(domain) {
+			return fmt.Errorf("addresses: %q is no range such as 203.0.113.0/24 and no domain such as lb.example.com", text)
+		}
+		l.Domains = append(l.Domains, domain)
+	}
+	return nil
+}
+
+func isIP(text string) bool {
+	_, err := netip.ParseAddr(text)
+	return err == nil
+}
+
+// allows reports whether an address is in a range or a domain of the cell.
+func (l *LoadBalancer) allows(address v1alpha.EndpointAddress) bool {
+	if address.Type == v1alpha.EndpointAddressIP {
+		ip, err := netip.ParseAddr(address.Value)
+		return err == nil && slices.ContainsFunc(l.Ranges, func(p netip.Prefix) bool { return p.Contains(ip) })
+	}
+	return slices.ContainsFunc(l.Domains, func(domain string) bool {
+		return address.Value == domain || strings.HasSuffix(address.Value, "."+domain)
+	})
+}
+
+// ParseAddress returns the address that a cell has reported. It fails for a text that no load balancer can be reached
+// at from outside of its cell.
+func ParseAddress(text string) (v1alpha.EndpointAddress, error) {
+	ip, err := netip.ParseAddr(text)
+	switch name := strings.TrimSuffix(strings.ToLower(text), "."); {
+	case err == nil && (ip.Zone() != "" || ip.Is4In6()):
+		return v1alpha.EndpointAddress{}, errors.New("is no plain IP address")
+	case err == nil && !global(ip):
+		return v1alpha.EndpointAddress{}, errors.New("is an unspecified, loopback, link-local, multicast or reserved address")
+	case err == nil:
+		return v1alpha.EndpointAddress{Type: v1alpha.EndpointAddressIP, Value: ip.String()}, nil
+	// The last label of a name has a letter: 300.1.1.1 and 0x7f.1 are spellings of addresses to some readers.
+	case len(validation.IsDNS1123Subdomain(name)) > 0, !strings.Contains(name, "."),
+		name[strings.LastIndex(name, ".")+1] < 'a':
+		return v1alpha.EndpointAddress{}, errors.New("is neither an IP address nor a DNS name")
+	default:
+		return v1alpha.EndpointAddress{Type: v1alpha.EndpointAddressHostname, Value: name}, nil
+	}
+}
+
+// reserved are ranges that are never the address of a load balancer: "this network" and the former class E with the
+// broadcast address.
+var reserved = []netip.Prefix{netip.MustParsePrefix("0.0.0.0/8"), netip.MustParsePrefix("240.0.0.0/4")}
+
+// global reports whether an address can be reached from another network, which may be a private one.
+func global(ip netip.Addr) bool {
+	return ip.IsGlobalUnicast() && !slices.ContainsFunc(reserved, func(p netip.Prefix) bool { return p.Contains(ip) })
+}
+
+// Admit returns the addresses in the report of a cell that the operator allows, without duplicates, and why others are
+// refused. It fails closed: without the operator's settings none is allowed, nor one that a cell of another city may
+// have as well.
+func (c Cells) Admit(cell Cell, reported string) (admitted []v1alpha.EndpointAddress, refused []string) {
+	if reported == "" {
+		return nil, nil
+	}
+	balancer, err := ReadLoadBalancer(cell.Balancer)
+	if balancer == nil {
+		refusal := "the operator has not configured the load balancer of cell " + cell.Name
+		if err != nil {
+			refusal = fmt.Sprintf("annotation %s of the namespace of cell %s: %v", v1alpha.AnnotationLoadBalancer, cell.Name, err)
+		}
+		return nil, []string{refusal}
+	}
+	others := c.balancersOfOthers(cell.City)
+	for text := range strings.SplitSeq(reported, ",") {
+		address, err := ParseAddress(text)
+		switch other := others.allowing(address); {
+		case err != nil:
+			refused = append(refused, fmt.Sprintf("%s of cell %s %v", reasons.Shorten(text, 64), cell.Name, err))
+		case !balancer.allows(address):
+			refused = append(refused, fmt.Sprintf("%s of cell %s is not in its ranges", address.Value, cell.Name))
+		case other != "":
+			refused = append(refused, fmt.Sprintf("%s of cell %s is in the ranges of cell %s of another city, too",
+				address.Value, cell.Name, other))
+		case !slices.Contains(admitted, address):
+			admitted = append(admitted, address)
+		}
+	}
+	return admitted, refused
+}
+
+// balancers are load balancers by the names of their cells.
+type balancers map[string]*LoadBalancer
+
+// balancersOfOthers are the load balancers of the cells of other cities.
+func (c Cells) balancersOfOthers(city string) balancers {
+	result := balancers{}
+	for i := range c {
+		if c[i].City == "" || c[i].City == city {
+			continue
+		}
+		if balancer, err := ReadLoadBalancer(c[i].Balancer); err == nil && balancer != nil {
+			result[c[i].Name] = balancer
+		}
+	}
+	return result
+}
+
+// allowing returns the first cell by name that may have an address; "": no cell may.
+func (b balancers) allowing(address v1alpha.EndpointAddress) string {
+	for _, cell := range slices.Sorted(maps.Keys(b)) {
+		if b[cell].allows(address) {
+			return cell
+		}
+	}
+	return ""
+}

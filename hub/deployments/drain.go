@@ -1,0 +1,114 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package deployments
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/apply"
+)
+
+// drained reports whether traffic has left a deployment that is about to be deleted. The first time, it records since
+// when its city is no longer offered; after drainSeconds the Instances may stop. The record is in the object, so that
+// another replica continues.
+func (s *scope) drained(ctx context.Context, existing *v1alpha.WorkloadDeployment) (bool, error) {
+	if !existing.DeletionTimestamp.IsZero() || !s.mustDrain(existing) {
+		return true, nil
+	}
+	now := s.Clock.Now()
+	since, recorded := leavesSince(existing)
+	if !recorded || since.After(now) {
+		since = now
+		next := existing.DeepCopy()
+		mark := metav1.ObjectMeta{Annotations: map[string]string{v1alpha.AnnotationTrafficLeaves: now.UTC().Format(time.RFC3339)}}
+		if err := apply.AddMetadata(ctx, s.client, FieldManager, next, mark); err != nil {
+			return false, fmt.Errorf("record that traffic leaves deployment %s: %w", existing.Name, err)
+		}
+		s.existing[existing.Name] = next
+	}
+	seconds := ptr.Deref(existing.Spec.Service.DrainSeconds, v1alpha.DefaultDrainSeconds)
+	rest := since.Add(time.Duration(seconds) * time.Second).Sub(now)
+	if rest > 0 {
+		s.requeueAfter.AtMost(rest)
+	}
+	return rest <= 0, nil
+}
+
+// mustDrain reports whether clients may send traffic to addresses of a deployment that no other deployment has.
+func (s *scope) mustDrain(existing *v1alpha.WorkloadDeployment) bool {
+	if !existing.Spec.Service.Exposed() || ptr.Deref(existing.Spec.Service.DrainSeconds, v1alpha.DefaultDrainSeconds) == 0 {
+		return false
+	}
+	if _, recorded := leavesSince(existing); recorded {
+		return true
+	}
+	others := maps.Clone(s.existing)
+	maps.DeleteFunc(others, func(name string, other *v1alpha.WorkloadDeployment) bool {
+		return name == existing.Name || !s.workload.DeletionTimestamp.IsZero() || !s.plan.wants(other)
+	})
+	kept := endpointsOf(others)
+	for i := range existing.Status.Endpoints {
+		if endpoint := &existing.Status.Endpoints[i]; endpoint.Serving && !offers(kept, endpoint) {
+			return true
+		}
+	}
+	return false
+}
+
+// offers reports whether endpoints that serve have all addresses of another one.
+func offers(endpoints []v1alpha.CityEndpoint, of *v1alpha.CityEndpoint) bool {
+	var addresses []v1alpha.EndpointAddress
+	for i := range endpoints {
+		if endpoints[i].Serving {
+			addresses = append(addresses, endpoints[i].Addresses...)
+		}
+	}
+	return !slices.ContainsFunc(of.Addresses, func(a v1alpha.EndpointAddress) bool { return !slices.Contains(addresses, a) })
+}
+
+// leavesSince is since when traffic leaves a deployment, if that is recorded. A record that cannot be read is none.
+func leavesSince(deployment *v1alpha.WorkloadDeployment) (since time.Time, recorded bool) {
+	since, err := time.Parse(time.RFC3339, deployment.Annotations[v1alpha.AnnotationTrafficLeaves])
+	return since, err == nil
+}
+
+// offerAgain removes the record from a deployment that the Workload wants again.
+func (s *scope) offerAgain(ctx context.Context, existing *v1alpha.WorkloadDeployment) error {
+	if _, marked := existing.Annotations[v1alpha.AnnotationTrafficLeaves]; !marked {
+		return nil
+	}
+	annotations := maps.Clone(existing.Annotations)
+	delete(annotations, v1alpha.AnnotationTrafficLeaves)
+	return apply.Replace(ctx, s.client, FieldManager, existing, map[string]any{"/metadata/annotations": annotations})
+}
+
+// withdrawEndpoints shows in the status of a Workload that is being deleted that no city is offered any more.
+func (s *scope) withdrawEndpoints(ctx context.Context) error {
+	endpoints := endpointsOf(s.existing)
+	if len(s.workload.Status.Endpoints) == 0 || equality.Semantic.DeepEqual(s.workload.Status.Endpoints, endpoints) {
+		return nil
+	}
+	next := s.workload.DeepCopy()
+	next.Status.Endpoints = endpoints
+	return apply.Status(ctx, s.client, FieldManager, next)
+}
+
+// withoutLeaving is an endpoint of a deployment, which does not serve any more if traffic leaves it.
+func withoutLeaving(deployment *v1alpha.WorkloadDeployment, endpoint v1alpha.CityEndpoint) v1alpha.CityEndpoint {
+	since, leaves := leavesSince(deployment)
+	if !leaves || !endpoint.Serving {
+		return endpoint
+	}
+	endpoint.Serving, endpoint.Reason, endpoint.Since = false, v1alpha.EndpointLeaving, metav1.NewTime(since)
+	return endpoint
+}

@@ -1,0 +1,188 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package deployments
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+// newServing is a fixture with Workload web, which is exposed and serves in DFW and ORD.
+func newServing(t *testing.T, drain *int32) (*fixture, *v1alpha.Workload) {
+	t.Helper()
+	f := newFixture(t, "DFW ORD")
+	f.requeues = true
+	workload := f.workload(t, "main DFW ORD")
+	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) {
+		w.Spec.Service = &v1alpha.WorkloadService{
+			Ports: []v1alpha.ServicePort{{Port: 80}}, Exposure: v1alpha.ServiceExposureLoadBalancer, DrainSeconds: drain,
+		}
+	})
+	f.mustReconcile(t)
+	f.serve(t, "web-main-dfw", at("DFW", true, 0, "203.0.113.7"))
+	f.serve(t, "web-main-ord", at("ORD", true, 0, "203.0.113.8"))
+	f.mustReconcile(t)
+	return f, workload
+}
+
+// serve plays hub/projection.
+func (f *fixture) serve(t *testing.T, name string, endpoint v1alpha.CityEndpoint) {
+	t.Helper()
+	planes.ChangeStatus(t, f.Planes, f.readDeployment(t, name), func(d *v1alpha.WorkloadDeployment) {
+		d.Status.Endpoints = []v1alpha.CityEndpoint{endpoint}
+	})
+}
+
+// restart plays another replica, which knows nothing of this one.
+func (f *fixture) restart() {
+	f.reconciler = &Reconciler{Projects: f.Planes, Locations: f.locations, Networks: f.networks, Clock: f.clock}
+}
+
+// after lets time pass on another replica, and reconciles there.
+func (f *fixture) after(t *testing.T, d time.Duration) {
+	t.Helper()
+	f.clock.SetTime(f.clock.Now().Add(d))
+	f.restart()
+	f.mustReconcile(t)
+}
+
+func inCities(codes ...string) func(*v1alpha.Workload) {
+	return func(w *v1alpha.Workload) { w.Spec.Placements[0].CityCodes = codes }
+}
+
+// wantEndpoints checks which cities of the Workload serve.
+func (f *fixture) wantEndpoints(t *testing.T, want string) {
+	t.Helper()
+	var got []string
+	for _, endpoint := range f.readWorkload(t).Status.Endpoints {
+		got = append(got, strings.TrimSpace(endpoint.City+" "+endpoint.Reason))
+	}
+	if text := strings.Join(got, ", "); text != want {
+		t.Errorf("endpoints %q, want %q", text, want)
+	}
+}
+
+// leaving reports whether a deployment is deleted, or about to be.
+func (f *fixture) leaving(t *testing.T, name string) bool {
+	t.Helper()
+	return !strings.Contains(f.names(t), name) || !f.readDeployment(t, name).DeletionTimestamp.IsZero()
+}
+
+// TestTrafficLeavesFirst: a city that is removed leaves the endpoints, and its Instances run for drainSeconds, whichever
+// replica counts them.
+func TestTrafficLeavesFirst(t *testing.T) {
+	t.Parallel()
+	f, workload := newServing(t, new(int32(20)))
+	f.wantEndpoints(t, "DFW, ORD")
+	planes.Change(t, f.Planes, workload, inCities("DFW"))
+	f.mustReconcile(t)
+	f.wantEndpoints(t, "DFW, ORD "+v1alpha.EndpointLeaving)
+	f.after(t, 19*time.Second)
+	if f.leaving(t, "web-main-ord") {
+		t.Fatal("the Instances stop before the traffic has left")
+	}
+	if writes := f.mustReconcile(t); len(writes) > 0 {
+		t.Errorf("what waits is written: %v", writes)
+	}
+	f.after(t, time.Second)
+	if !f.leaving(t, "web-main-ord") || f.leaving(t, "web-main-dfw") {
+		t.Errorf("after the drain there are %s", f.names(t))
+	}
+	// The event of the deletion.
+	f.mustReconcile(t)
+	f.wantEndpoints(t, "DFW")
+}
+
+// TestTrafficReturns: a city that is named again while it drains is offered again, and drains again the next time.
+func TestTrafficReturns(t *testing.T) {
+	t.Parallel()
+	f, workload := newServing(t, nil)
+	planes.Change(t, f.Planes, workload, inCities("DFW"))
+	f.mustReconcile(t)
+	f.after(t, 20*time.Second)
+	planes.Change(t, f.Planes, workload, inCities("DFW", "ORD"))
+	f.mustReconcile(t)
+	f.wantEndpoints(t, "DFW, ORD")
+	planes.Change(t, f.Planes, workload, inCities("DFW"))
+	f.mustReconcile(t)
+	f.after(t, 29*time.Second)
+	if f.leaving(t, "web-main-ord") {
+		t.Error("the second drain is shorter")
+	}
+	f.after(t, time.Second)
+	if !f.leaving(t, "web-main-ord") {
+		t.Error("the second drain does not end")
+	}
+}
+
+// TestDeletionDrains: the Instances of a deleted Workload run until traffic has left all cities.
+func TestDeletionDrains(t *testing.T) {
+	t.Parallel()
+	f, workload := newServing(t, nil)
+	planes.Delete(t, f.Planes, workload)
+	f.mustReconcile(t)
+	f.wantEndpoints(t, "DFW "+v1alpha.EndpointLeaving+", ORD "+v1alpha.EndpointLeaving)
+	f.after(t, 29*time.Second)
+	if f.leaving(t, "web-main-dfw") || f.leaving(t, "web-main-ord") {
+		t.Fatal("the Instances stop before the traffic has left")
+	}
+	f.after(t, time.Second)
+	if !f.leaving(t, "web-main-dfw") || !f.leaving(t, "web-main-ord") {
+		t.Errorf("after the drain there are %s", f.names(t))
+	}
+}
+
+// TestNothingDrains: a city waits for no traffic that it does not have, or that another deployment takes.
+func TestNothingDrains(t *testing.T) {
+	t.Parallel()
+	for name, set := range map[string]func(*testing.T, *fixture){
+		"it does not serve": func(t *testing.T, f *fixture) {
+			t.Helper()
+			f.serve(t, "web-main-ord", at("ORD", false, 0, "203.0.113.8"))
+		},
+		"another deployment serves at its addresses": func(t *testing.T, f *fixture) {
+			t.Helper()
+			f.serve(t, "web-main-ord", at("ORD", true, 0, "203.0.113.7"))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, workload := newServing(t, nil)
+			set(t, f)
+			planes.Change(t, f.Planes, workload, inCities("DFW"))
+			f.mustReconcile(t)
+			if !f.leaving(t, "web-main-ord") {
+				t.Error("the deployment stays")
+			}
+		})
+	}
+	t.Run("drainSeconds is 0", func(t *testing.T) {
+		t.Parallel()
+		f, workload := newServing(t, new(int32(0)))
+		planes.Delete(t, f.Planes, workload)
+		f.mustReconcile(t)
+		if !f.leaving(t, "web-main-dfw") || !f.leaving(t, "web-main-ord") {
+			t.Errorf("there are %s", f.names(t))
+		}
+	})
+}
+
+// TestRecordOfALaterTime: a record that cannot be true begins the drain again, and holds no deletion forever.
+func TestRecordOfALaterTime(t *testing.T) {
+	t.Parallel()
+	f, workload := newServing(t, nil)
+	planes.Change(t, f.Planes, workload, inCities("DFW"))
+	planes.Change(t, f.Planes, f.readDeployment(t, "web-main-ord"), func(d *v1alpha.WorkloadDeployment) {
+		d.Annotations[v1alpha.AnnotationTrafficLeaves] = "9999-01-01T00:00:00Z"
+	})
+	f.mustReconcile(t)
+	f.after(t, 30*time.Second)
+	if !f.leaving(t, "web-main-ord") {
+		t.Errorf("the deployment stays: %v", f.readDeployment(t, "web-main-ord").Annotations)
+	}
+}

@@ -1,0 +1,95 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package deployments
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+// at is an endpoint of a city with addresses since a minute.
+func at(city string, serving bool, minute int, addresses ...string) v1alpha.CityEndpoint {
+	endpoint := v1alpha.CityEndpoint{City: city, Serving: serving, Since: metav1.NewTime(testBegin.Add(time.Duration(minute) * time.Minute))}
+	for _, address := range addresses {
+		endpoint.Addresses = append(endpoint.Addresses, v1alpha.EndpointAddress{Type: v1alpha.EndpointAddressIP, Value: address})
+	}
+	return endpoint
+}
+
+func texts(endpoints []v1alpha.CityEndpoint) string {
+	text := ""
+	for i := range endpoints {
+		text += fmt.Sprintf("%s %t %d", endpoints[i].City, endpoints[i].Serving, int(endpoints[i].Since.Sub(testBegin).Minutes()))
+		for _, address := range endpoints[i].Addresses {
+			text += " " + address.Value
+		}
+		text += "; "
+	}
+	return text
+}
+
+// TestEndpointsByCity: two deployments of one city have one endpoint, which serves if one of them does.
+func TestEndpointsByCity(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		of   []v1alpha.CityEndpoint
+		want string
+	}{
+		"two cities":              {[]v1alpha.CityEndpoint{at("ORD", true, 1, "b"), at("DFW", false, 2, "a")}, "DFW false 2 a; ORD true 1 b; "},
+		"one of two serves":       {[]v1alpha.CityEndpoint{at("DFW", false, 1, "a"), at("DFW", true, 2, "b")}, "DFW true 2 b; "},
+		"the first of two serves": {[]v1alpha.CityEndpoint{at("DFW", true, 1, "a"), at("DFW", false, 2, "b")}, "DFW true 1 a; "},
+		"both serve":              {[]v1alpha.CityEndpoint{at("DFW", true, 2, "b"), at("DFW", true, 1, "a", "b")}, "DFW true 1 a b; "},
+		"neither serves":          {[]v1alpha.CityEndpoint{at("DFW", false, 1, "a"), at("DFW", false, 2, "a")}, "DFW false 2 a; "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			deployments := map[string]*v1alpha.WorkloadDeployment{}
+			for i := range test.of {
+				deployments[fmt.Sprint(i)] = &v1alpha.WorkloadDeployment{
+					Status: v1alpha.WorkloadDeploymentStatus{Endpoints: test.of[i : i+1]},
+				}
+			}
+			if got := texts(endpointsOf(deployments)); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// TestEndpointsOfAWorkload: the Workload has the endpoints of its cities while it is exposed.
+func TestEndpointsOfAWorkload(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW ORD")
+	f.requeues = true
+	workload := f.workload(t, "main DFW ORD")
+	f.mustReconcile(t)
+	for name, endpoint := range map[string]v1alpha.CityEndpoint{
+		"web-main-dfw": at("DFW", true, 1, "203.0.113.7"), "web-main-ord": at("ORD", false, 1, "203.0.113.8"),
+	} {
+		planes.ChangeStatus(t, f.Planes, f.readDeployment(t, name), func(d *v1alpha.WorkloadDeployment) {
+			d.Status.Endpoints = []v1alpha.CityEndpoint{endpoint}
+		})
+	}
+	for _, test := range []struct {
+		exposure v1alpha.ServiceExposure
+		want     string
+	}{
+		{v1alpha.ServiceExposureCluster, ""},
+		{v1alpha.ServiceExposureLoadBalancer, "DFW true 1 203.0.113.7; ORD false 1 203.0.113.8; "},
+		{"", ""},
+	} {
+		planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) {
+			w.Spec.Service = &v1alpha.WorkloadService{Ports: []v1alpha.ServicePort{{Port: 80}}, Exposure: test.exposure}
+		})
+		f.mustReconcile(t)
+		if got := texts(f.readWorkload(t).Status.Endpoints); got != test.want {
+			t.Errorf("exposure %q: endpoints %q, want %q", test.exposure, got, test.want)
+		}
+	}
+}

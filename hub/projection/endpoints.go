@@ -1,0 +1,175 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package projection
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
+)
+
+// maxAddresses is the most addresses of a city.
+const maxAddresses = 32
+
+// cellEndpoint holds the addresses of a deployment in one cell.
+type cellEndpoint struct {
+	addresses []v1alpha.EndpointAddress
+	// refused are the reported addresses that the hub refuses, with the reasons.
+	refused []string
+	// reason and message are why the cell does not serve; "": it serves.
+	reason, message string
+}
+
+// addEndpoints adds the endpoint of the city. A cell serves if it has an address and an Available Instance, and the hub
+// knows of no fault on the path from it. How many Instances are Available does not count: an Instance that is not
+// changes nothing while another one is.
+func (s *scope) addEndpoints(status *v1alpha.WorkloadDeploymentStatus) {
+	service := s.deployment.Spec.Service
+	if !service.Exposed() {
+		return
+	}
+	endpoint := v1alpha.CityEndpoint{City: s.deployment.Spec.CityCode, Ports: portsOf(service)}
+	var serving, known []v1alpha.EndpointAddress
+	var refused []string
+	for i := range s.copied.Status.Indices {
+		one := s.cellEndpoint(&s.copied.Status.Indices[i])
+		refused = append(refused, one.refused...)
+		known = append(known, one.addresses...)
+		switch {
+		case one.reason == "":
+			serving = append(serving, one.addresses...)
+		case endpoint.Reason == "" || endpoint.Reason == v1alpha.ReasonAwaitingAddress:
+			endpoint.Reason, endpoint.Message = one.reason, one.message
+		}
+	}
+	switch {
+	case len(serving) > 0:
+		endpoint.Serving, endpoint.Reason, endpoint.Message, known = true, "", "", serving
+	case endpoint.Reason == "":
+		endpoint.Reason, endpoint.Message = s.withoutReport()
+	}
+	endpoint.Addresses = distinct(known)
+	endpoint.Message = reasons.Shorten(endpoint.Message, v1alpha.MaxMessage)
+	s.addRefused(status, refused)
+	endpoint.Since = s.servingSince(&endpoint)
+	status.Endpoints = []v1alpha.CityEndpoint{endpoint}
+}
+
+// addRefused reports the refused addresses in the condition of the Service, with an actor and a remedy.
+func (s *scope) addRefused(status *v1alpha.WorkloadDeploymentStatus, refused []string) {
+	if len(refused) == 0 {
+		return
+	}
+	s.set(status, metav1.Condition{
+		Type: v1alpha.ConditionServiceProgrammed, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonAddressRefused,
+		Message: reasons.Shorten(strings.Join(refused, "; "), v1alpha.MaxMessage),
+	}, s.Clock.Now())
+}
+
+// withoutReport is why a city without the report of a cell does not serve.
+func (s *scope) withoutReport() (reason, message string) {
+	if len(s.findings) > 0 {
+		return s.findings[0].Fault.Reason(), described(&s.findings[0])
+	}
+	return v1alpha.ReasonAwaitingAddress, fmt.Sprintf("no cell of %s has reported an address", s.deployment.Spec.CityCode)
+}
+
+// cellEndpoint judges the report of one cell.
+func (s *scope) cellEndpoint(facts *v1alpha.CellIndices) cellEndpoint {
+	cell, exists := s.row.Cells.Find(facts.Cell)
+	if !exists || cell.Gone || cell.City != naming.CityLabel(s.deployment.Spec.CityCode) {
+		return cellEndpoint{
+			reason: v1alpha.ReasonNoMatchingLocation, message: fmt.Sprintf("cell %s is no cell of the city any more", facts.Cell),
+		}
+	}
+	result := cellEndpoint{}
+	result.addresses, result.refused = s.row.Cells.Admit(cell, facts.Addresses)
+	result.reason, result.message = s.notServing(&cell, facts, &result)
+	return result
+}
+
+// notServing is why a cell does not serve; "": it serves.
+func (s *scope) notServing(cell *cells.Cell, facts *v1alpha.CellIndices, of *cellEndpoint) (reason, message string) {
+	for i := range s.findings {
+		if found := &s.findings[i]; found.Slice == "" && (found.Cell == "" || found.Cell == cell.Name) {
+			return found.Fault.Reason(), described(found)
+		}
+	}
+	switch {
+	case s.deployment.Annotations[v1alpha.AnnotationTrafficLeaves] != "":
+		return v1alpha.EndpointLeaving, "the placement, the city or the Workload was removed; the Instances still run for drainSeconds"
+	case s.copied.Spec.Suspended:
+		return v1alpha.ReasonProjectSuspended, "the project is suspended"
+	case !cell.Ready:
+		return v1alpha.ReasonCellNotReady, fmt.Sprintf("Karmada does not reach cell %s", cell.Name)
+	case cell.Cordoned:
+		return v1alpha.ReasonNodesCordoned, fmt.Sprintf("all nodes of cell %s are cordoned", cell.Name)
+	case len(of.addresses) == 0 && len(of.refused) > 0:
+		return v1alpha.ReasonAddressRefused, strings.Join(of.refused, "; ")
+	case len(of.addresses) == 0:
+		return v1alpha.ReasonAwaitingAddress, fmt.Sprintf("cell %s has reported no address", cell.Name)
+	case !s.anyAvailable(cell.Name, facts):
+		return v1alpha.ReasonReplicasNotReady, fmt.Sprintf("no Instance in cell %s is Available", cell.Name)
+	}
+	return "", ""
+}
+
+// anyAvailable reports whether an Instance of the cell is Available. An Instance that is not assigned to the cell, nor to
+// be released by it, is an invention of the cell.
+func (s *scope) anyAvailable(cell string, facts *v1alpha.CellIndices) bool {
+	assignment := s.copied.Spec.Assignment
+	for _, index := range naming.Parse(facts.AvailableIndices) {
+		if assignment == nil || assignment.Owner(index) == cell || assignment.Releaser(index) == cell {
+			return true
+		}
+	}
+	return false
+}
+
+// servingSince is when the city began to serve, or ceased to.
+func (s *scope) servingSince(endpoint *v1alpha.CityEndpoint) metav1.Time {
+	for i := range s.deployment.Status.Endpoints {
+		before := &s.deployment.Status.Endpoints[i]
+		if before.City == endpoint.City && before.Serving == endpoint.Serving && !before.Since.IsZero() {
+			return before.Since
+		}
+	}
+	return metav1.NewTime(s.Clock.Now().Truncate(time.Second))
+}
+
+// servingChanged reports whether statuses differ in the cities that serve, or in their addresses: a name follows them.
+func servingChanged(before, after *v1alpha.WorkloadDeploymentStatus) bool {
+	return !slices.EqualFunc(before.Endpoints, after.Endpoints, func(a, b v1alpha.CityEndpoint) bool {
+		return a.Serving == b.Serving && equality.Semantic.DeepEqual(a.Addresses, b.Addresses)
+	})
+}
+
+func portsOf(service *v1alpha.WorkloadService) []v1alpha.EndpointPort {
+	var ports []v1alpha.EndpointPort
+	complete := templates.CompleteService(service)
+	for i := range complete.Ports {
+		ports = append(ports, v1alpha.EndpointPort{
+			Name: complete.Ports[i].Name, Port: complete.Ports[i].Port, Protocol: *complete.Ports[i].Protocol,
+		})
+	}
+	return ports
+}
+
+// distinct are the different addresses, sorted, at most maxAddresses.
+func distinct(addresses []v1alpha.EndpointAddress) []v1alpha.EndpointAddress {
+	result := slices.Clone(addresses)
+	slices.SortFunc(result, func(a, b v1alpha.EndpointAddress) int { return strings.Compare(a.Value, b.Value) })
+	result = slices.Compact(result)
+	return result[:min(len(result), maxAddresses)]
+}

@@ -1,0 +1,219 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package projection
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+const balancer = `{"addresses":["203.0.113.0/24"]}`
+
+// own returns a text with addresses of the fixture's own in the place of 203.0.113.0/24: the fixtures share a hub, and no
+// two cities of it may have the same addresses.
+func (f *fixture) own(text string) string {
+	number, _ := strconv.Atoi(strings.TrimPrefix(f.city, "C"))
+	return strings.ReplaceAll(text, "203.0.113.", fmt.Sprintf("10.%d.%d.", number/256, number%256))
+}
+
+// newExposed is a fixture whose deployment is exposed, in a cell with a load balancer.
+func newExposed(t *testing.T) *fixture {
+	t.Helper()
+	f := newFixture(t)
+	expose := func(d *v1alpha.WorkloadDeployment) {
+		d.Spec.Service = &v1alpha.WorkloadService{
+			Ports: []v1alpha.ServicePort{{Name: "http", Port: 80}}, Exposure: v1alpha.ServiceExposureLoadBalancer,
+		}
+	}
+	f.original = planes.Change(t, f.Planes, f.original, expose)
+	f.copied = planes.Change(t, f.Planes, f.copied, expose)
+	f.configure(t, f.cell, balancer)
+	return f
+}
+
+// configure gives a cell the settings of its load balancer, as the confirmed client of the hub shows them.
+func (f *fixture) configure(t *testing.T, cell *clusterv1alpha1.Cluster, text string) {
+	t.Helper()
+	planes.Change(t, f.Planes, cell, func(c *clusterv1alpha1.Cluster) {
+		metav1.SetMetaDataAnnotation(&c.ObjectMeta, v1alpha.AnnotationLoadBalancer, f.own(text))
+	})
+}
+
+// reach plays the cell, which reports these addresses and Available Instances.
+func (f *fixture) reach(t *testing.T, addresses, available string) {
+	t.Helper()
+	f.report(t, instance("web-0", f.hash, metav1.ConditionTrue), instance("web-1", f.hash, metav1.ConditionTrue))
+	planes.ChangeReports(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
+		d.Status.Indices[0].Addresses, d.Status.Indices[0].AvailableIndices = f.own(addresses), available
+	})
+}
+
+// endpoint returns the endpoint of the city after a reconcile.
+func (f *fixture) endpoint(t *testing.T) v1alpha.CityEndpoint {
+	t.Helper()
+	f.mustReconcile(t)
+	stored := f.readOriginal(t)
+	if len(stored.Status.Endpoints) != 1 {
+		t.Fatalf("endpoints %+v", stored.Status.Endpoints)
+	}
+	return stored.Status.Endpoints[0]
+}
+
+func TestEndpoints(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		set       func(*testing.T, *fixture)
+		want      string
+		addresses string
+		reason    string
+	}{
+		"an address and an Available Instance": {
+			func(t *testing.T, f *fixture) { t.Helper(); f.reach(t, "203.0.113.7", "1") }, "", "203.0.113.7", "",
+		},
+		"the cell has not reported": {func(*testing.T, *fixture) {}, "has reported an address", "", v1alpha.ReasonAwaitingAddress},
+		"no address yet": {
+			func(t *testing.T, f *fixture) { t.Helper(); f.reach(t, "", "0-1") }, "has reported no address", "", v1alpha.ReasonAwaitingAddress,
+		},
+		"no Instance is Available": {
+			func(t *testing.T, f *fixture) { t.Helper(); f.reach(t, "203.0.113.7", "") }, "is Available", "203.0.113.7",
+			v1alpha.ReasonReplicasNotReady,
+		},
+		"an Instance that the cell has invented": {
+			func(t *testing.T, f *fixture) { t.Helper(); f.reach(t, "203.0.113.7", "7") }, "is Available", "203.0.113.7",
+			v1alpha.ReasonReplicasNotReady,
+		},
+		"an address outside of the ranges": {
+			func(t *testing.T, f *fixture) { t.Helper(); f.reach(t, "198.51.100.1", "0") }, "not in its ranges", "",
+			v1alpha.ReasonAddressRefused,
+		},
+		"hostile addresses beside a good one": {
+			func(t *testing.T, f *fixture) {
+				t.Helper()
+				f.reach(t, "0.0.0.0,224.0.0.1,203.0.113.7,203.0.113.7", "0")
+			}, "", "203.0.113.7", "",
+		},
+		"an address of another city": {
+			func(t *testing.T, f *fixture) {
+				t.Helper()
+				f.configure(t, f.Cell(t, planes.City()), balancer)
+				f.reach(t, "203.0.113.7", "0")
+			},
+			"of another city", "", v1alpha.ReasonAddressRefused,
+		},
+		"no settings of the operator": {
+			func(t *testing.T, f *fixture) { t.Helper(); f.configure(t, f.cell, ""); f.reach(t, "203.0.113.7", "0") },
+			"has not configured", "", v1alpha.ReasonAddressRefused,
+		},
+		"the cell is lost": {
+			func(t *testing.T, f *fixture) {
+				t.Helper()
+				f.reach(t, "203.0.113.7", "0")
+				f.SetReady(t, f.cell, metav1.ConditionFalse, f.now())
+			},
+			"Karmada does not reach", "203.0.113.7", v1alpha.ReasonCellNotReady,
+		},
+		"the cell is cordoned": {
+			func(t *testing.T, f *fixture) {
+				t.Helper()
+				f.reach(t, "203.0.113.7", "0")
+				planes.ChangeStatus(t, f.Planes, f.cell, func(c *clusterv1alpha1.Cluster) {
+					meta.SetStatusCondition(&c.Status.Conditions, metav1.Condition{
+						Type: v1alpha.ConditionComputeNodesSchedulable, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonNodesCordoned,
+					})
+				})
+			},
+			"cordoned", "203.0.113.7", v1alpha.ReasonNodesCordoned,
+		},
+		"traffic leaves": {
+			func(t *testing.T, f *fixture) {
+				t.Helper()
+				f.reach(t, "203.0.113.7", "0")
+				planes.Change(t, f.Planes, f.original, func(d *v1alpha.WorkloadDeployment) {
+					d.Annotations[v1alpha.AnnotationTrafficLeaves] = "2026-01-01T00:00:00Z"
+				})
+			},
+			"drainSeconds", "203.0.113.7", v1alpha.EndpointLeaving,
+		},
+		"the project is suspended": {
+			func(t *testing.T, f *fixture) { t.Helper(); f.reach(t, "203.0.113.7", "0"); f.suspend(t, true) }, "suspended", "203.0.113.7",
+			v1alpha.ReasonProjectSuspended,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newExposed(t)
+			test.set(t, f)
+			got := f.endpoint(t)
+			var addresses []string
+			for _, address := range got.Addresses {
+				addresses = append(addresses, address.Value)
+			}
+			if got.Serving != (test.reason == "") || got.Reason != test.reason || !strings.Contains(got.Message, test.want) ||
+				strings.Join(addresses, " ") != f.own(test.addresses) || got.City != f.city || len(got.Ports) != 1 || got.Ports[0].Port != 80 {
+				t.Errorf("endpoint %+v", got)
+			}
+		})
+	}
+}
+
+// TestRefusedAddressHasARemedy: an address that is refused is the reason of the Service's condition.
+func TestRefusedAddressHasARemedy(t *testing.T) {
+	t.Parallel()
+	f := newExposed(t)
+	f.reach(t, "127.0.0.1,203.0.113.7", "0")
+	if got := f.endpoint(t); !got.Serving {
+		t.Errorf("endpoint %+v", got)
+	}
+	found := meta.FindStatusCondition(f.readOriginal(t).Status.Conditions, v1alpha.ConditionServiceProgrammed)
+	if found == nil || found.Status != metav1.ConditionFalse || found.Reason != v1alpha.ReasonAddressRefused ||
+		!strings.Contains(found.Message, "127.0.0.1") {
+		t.Errorf("condition %+v", found)
+	}
+}
+
+// TestFlappingInstance: the endpoint changes when the last Available Instance goes, and not before.
+func TestFlappingInstance(t *testing.T) {
+	t.Parallel()
+	f := newExposed(t)
+	f.reach(t, "203.0.113.7", "0-1")
+	first := f.endpoint(t)
+	f.clock.SetTime(f.clock.Now().Add(time.Minute))
+	for _, available := range []string{"0", "1", "0-1", "0"} {
+		f.reach(t, "203.0.113.7", available)
+		if got := f.endpoint(t); !equality.Semantic.DeepEqual(got, first) {
+			t.Errorf("with Instances %s it is %+v", available, got)
+		}
+	}
+	if writes := f.mustReconcile(t); len(writes) > 0 {
+		t.Errorf("what is settled is written: %v", writes)
+	}
+	f.reach(t, "203.0.113.7", "")
+	if got := f.endpoint(t); got.Serving || !got.Since.After(first.Since.Time) {
+		t.Errorf("without Instances it is %+v", got)
+	}
+}
+
+// TestWithdrawnExposure: without exposure there is no endpoint.
+func TestWithdrawnExposure(t *testing.T) {
+	t.Parallel()
+	f := newExposed(t)
+	f.reach(t, "203.0.113.7", "0")
+	f.endpoint(t)
+	f.original = planes.Change(t, f.Planes, f.original, func(d *v1alpha.WorkloadDeployment) { d.Spec.Service.Exposure = "" })
+	f.mustReconcile(t)
+	if got := f.readOriginal(t).Status.Endpoints; len(got) > 0 {
+		t.Errorf("endpoints %+v", got)
+	}
+}
