@@ -4,6 +4,7 @@
 package cell_test
 
 import (
+	"maps"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -34,9 +35,9 @@ func (f *fixture) configure(cell *v1alpha.Cell, class string, annotations map[st
 func (f *fixture) balance(ingress ...corev1.LoadBalancerIngress) {
 	f.t.Helper()
 	service := f.service()
-	service.Annotations = map[string]string{}
-	for name, value := range f.service().Annotations {
-		service.Annotations[name] = value
+	service.Annotations = maps.Clone(f.service().Annotations)
+	if service.Annotations == nil {
+		service.Annotations = map[string]string{}
 	}
 	service.Annotations["example.com/given"] = "yes"
 	f.update(service)
@@ -90,25 +91,35 @@ func TestExposure(t *testing.T) {
 		t.Errorf("reported %q", got)
 	}
 
-	// Other settings change the Service, whose other annotations are the load balancer's.
+	f.settingsChange(cell, got)
+	f.exposureEnds(got)
+}
+
+// settingsChange verifies that other settings change the Service, whose other annotations are the load balancer's.
+func (f *fixture) settingsChange(cell *v1alpha.Cell, before *corev1.Service) {
+	f.t.Helper()
 	f.configure(cell, "example.com/lb", map[string]string{"example.com/pool": "b"})
 	f.reconcile(f.services(), "web")
 	changed := f.service()
 	if _, old := changed.Annotations["example.com/old"]; old || changed.Annotations["example.com/pool"] != "b" ||
-		changed.Annotations["example.com/given"] != "yes" || changed.Spec.Ports[0].NodePort != nodePort(got) {
-		t.Errorf("Service %+v", changed)
+		changed.Annotations["example.com/given"] != "yes" || changed.Spec.Ports[0].NodePort != nodePort(before) {
+		f.t.Errorf("Service %+v", changed)
 	}
+}
 
+// exposureEnds verifies that the Service is withdrawn from the load balancer and stays for its cell.
+func (f *fixture) exposureEnds(before *corev1.Service) {
+	f.t.Helper()
 	f.changeDeployment(func(d *v1alpha.WorkloadDeployment) { d.Spec.Service.Exposure = "" })
 	f.reconcile(f.services(), "web")
 	withdrawn := f.service()
-	if withdrawn.Spec.Type != corev1.ServiceTypeClusterIP || withdrawn.Spec.LoadBalancerClass != nil || withdrawn.UID != got.UID ||
-		withdrawn.Annotations["example.com/pool"] != "" || withdrawn.Spec.ClusterIP != got.Spec.ClusterIP {
-		t.Errorf("Service %+v", withdrawn)
+	if withdrawn.Spec.Type != corev1.ServiceTypeClusterIP || withdrawn.Spec.LoadBalancerClass != nil || withdrawn.UID != before.UID ||
+		withdrawn.Annotations["example.com/pool"] != "" || withdrawn.Spec.ClusterIP != before.Spec.ClusterIP {
+		f.t.Errorf("Service %+v", withdrawn)
 	}
 	f.wantProgrammed("web", v1alpha.ReasonServiceProgrammed)
 	if got := f.reported(); got != "" {
-		t.Errorf("without exposure %q is reported", got)
+		f.t.Errorf("without exposure %q is reported", got)
 	}
 }
 

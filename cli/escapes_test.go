@@ -34,9 +34,9 @@ import (
 // direction.
 const escapes = "\x1b[2J\x1b]0;t\x07\u009b31m\x7f\u202e"
 
-// streaming are the commands that print what a container writes, which is the container's own terminal, and their
-// arguments.
-var streaming = []string{"logs", "exec", "attach", "port-forward"}
+// streaming are the commands that print what a container writes, which is the container's own terminal, and ui, which
+// prints its own address and serves a browser.
+var streaming = []string{"logs", "exec", "attach", "port-forward", "ui"}
 
 // structural are the fields that identify an object: without them nothing of it is printed.
 var structural = []string{"apiVersion", "kind", "resourceVersion", "uid", "continue"}
@@ -70,6 +70,7 @@ func TestEscapes(t *testing.T) {
 		"rollout restart": {{"web"}}, "rollout plan": {{"web"}, {"web", "-o", "json"}},
 		"set image":     {{"web", "web=nginx:2"}, {"web", "db=nginx:2"}},
 		"rollout pause": {{"web"}}, "rollout resume": {{"web"}}, "status": {{"--system-namespace", f.Namespace.Name}},
+		"version": {{}},
 	}
 	for _, name := range leaves(newCommand(&command{
 		Options: Options{Use: "compute", Flags: genericclioptions.NewConfigFlags(true), Operator: true, Clock: clock.RealClock{}},
