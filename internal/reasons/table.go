@@ -36,6 +36,8 @@ const (
 	seconds               = 30 * time.Second
 	minutes               = 2 * time.Minute
 	start                 = 5 * time.Minute
+	// anHour is the longest interval between two contents of data that changes often.
+	anHour = time.Hour
 )
 
 // none is the late action of reasons that have no normal duration.
@@ -265,7 +267,8 @@ var instanceRemedies = []Remedy{
 		none, newestData,
 	},
 	{
-		v1alpha.ReasonDataWaits, RankStep, Forever, nobody("The newest content rolls out at the time in the message."), none, newestData,
+		v1alpha.ReasonDataWaits, RankStep, anHour, nobody("The newest content rolls out at the time in the message."),
+		consumer("Change the ConfigMap or Secret less often, or list it in neither list of spec.rollout.onDataChange."), newestData,
 	},
 	{v1alpha.ReasonNewestData, RankWell, Forever, nobody(""), none, newestData},
 	{v1alpha.ReasonReferencedDataPresent, RankWell, Forever, nobody(""), none, data},
