@@ -91,27 +91,42 @@ Feature: Roll out a template
     And workloaddeployment "web-main-ord" has no condition SpecReceived
 
   @override
-  Scenario: A changed override policy goes from city to city, and one that cells refuse stops in the first city
+  Scenario: While a city refuses an override, no other city gets one
     When an operator creates on the hub
       """
       apiVersion: policy.karmada.io/v1alpha1
       kind: ClusterOverridePolicy
-      metadata: {name: "class-${hubNamespace}"}
+      metadata: {name: "class-dfw-${hubNamespace}"}
       spec:
         resourceSelectors:
         - {apiVersion: compute.datumapis.com/v1alpha, kind: WorkloadDeployment, namespace: "${hubNamespace}"}
         overrideRules:
-        - targetCluster: {clusterNames: [dfw, ord]}
+        - targetCluster: {clusterNames: [dfw]}
+          overriders:
+            plaintext:
+            - {path: /spec/template/spec/runtime/class, operator: add, value: nowhere}
+      """
+    Then workloaddeployment "web-main-dfw" has condition TemplateAccepted False because of "RuntimeClassNotServed", saying "web-main-dfw-1"
+    When an operator creates on the hub
+      """
+      apiVersion: policy.karmada.io/v1alpha1
+      kind: ClusterOverridePolicy
+      metadata: {name: "class-ord-${hubNamespace}"}
+      spec:
+        resourceSelectors:
+        - {apiVersion: compute.datumapis.com/v1alpha, kind: WorkloadDeployment, namespace: "${hubNamespace}"}
+        overrideRules:
+        - targetCluster: {clusterNames: [ord]}
           overriders:
             plaintext:
             - {path: /spec/template/spec/runtime/class, operator: add, value: nowhere}
       """
     Then workload "web" has condition Progressing True because of "RollingOut", saying "ORD: an override policy has changed the template in cell ord"
-    And workloaddeployment "web-main-dfw" has condition TemplateAccepted False because of "RuntimeClassNotServed", saying "web-main-dfw-1"
     And workloaddeployment "web-main-ord" has no condition TemplateAccepted
     And workload "web" still has "status.availableReplicas" "4"
     And workload "web" still has "status.rollout.phase" "Complete"
-    When an operator deletes clusteroverridepolicy "class-${hubNamespace}" on the hub
+    When an operator deletes clusteroverridepolicy "class-dfw-${hubNamespace}" on the hub
+    And an operator deletes clusteroverridepolicy "class-ord-${hubNamespace}" on the hub
     Then workload "web" has condition Progressing False because of "Settled"
     And every instance in the project still has "metadata.generation" "1"
     When an operator creates on the hub
@@ -132,7 +147,7 @@ Feature: Roll out a template
               value: mirror.example
       """
     Then every instance in cell "ord" has "spec.runtime.sandbox.containers[0].image" matching "^mirror.example/"
-    And every instance in cell "dfw" still has "spec.runtime.sandbox.containers[0].image" matching "^mirror.example/"
+    And every instance in cell "dfw" has "spec.runtime.sandbox.containers[0].image" matching "^mirror.example/"
     And workload "web" has condition Progressing False because of "Settled"
     And workload "web" still has "status.availableReplicas" "4"
     And workload "web" still has "status.rollout.revision" "1"
