@@ -4,13 +4,17 @@
 package cell_test
 
 import (
+	"fmt"
 	"maps"
+	"slices"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/services"
 )
 
 // exposed gives the service of a deployment an address outside of the cell, by the settings of a hub.
@@ -162,5 +166,28 @@ func TestManyAddresses(t *testing.T) {
 	f.reconcile(f.services(), "web")
 	if got := f.reported(); len(got) > 8*len("203.0.113.0,") {
 		t.Errorf("reported %q", got)
+	}
+}
+
+// TestManyIngresses: of more addresses than are reported always the same ones are, in whatever order the load balancer
+// lists them.
+func TestManyIngresses(t *testing.T) {
+	t.Parallel()
+	deployment := &v1alpha.WorkloadDeployment{}
+	deployment.Labels = map[string]string{}
+	serving(1, 80)(deployment)
+	exposed("hub")(deployment)
+	deployment.Spec.WorkloadRef.UID = "uid"
+	service := &corev1.Service{}
+	service.Labels = map[string]string{v1alpha.LabelWorkloadUID: "uid"}
+	service.Spec.Type = corev1.ServiceTypeLoadBalancer
+	for i := range 20 {
+		service.Status.LoadBalancer.Ingress = append(service.Status.LoadBalancer.Ingress,
+			corev1.LoadBalancerIngress{IP: fmt.Sprintf("203.0.113.%d", 10+i)})
+	}
+	before := services.Addresses(service, deployment)
+	slices.Reverse(service.Status.LoadBalancer.Ingress)
+	if after := services.Addresses(service, deployment); after != before || strings.Count(after, ",") != 7 {
+		t.Errorf("reported are %s, and in another order %s", before, after)
 	}
 }

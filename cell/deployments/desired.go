@@ -34,7 +34,7 @@ func lapse(instance *v1alpha.Instance, now time.Time) time.Duration {
 	return max(0, min(lapses, ready.LastTransitionTime.Add(lapses).Sub(now)))
 }
 
-// lower returns the lower one of two limits, of which 0 is none.
+// lower returns the lower one of two limits, of which 0 stands for no limit.
 func lower(a, b int) int {
 	if a == 0 || b == 0 {
 		return max(a, b)

@@ -34,14 +34,15 @@ func Addresses(service *corev1.Service, deployment *v1alpha.WorkloadDeployment) 
 	var addresses []string
 	for _, ingress := range service.Status.LoadBalancer.Ingress {
 		for _, address := range []string{ingress.IP, ingress.Hostname} {
-			if address != "" && len(addresses) < maxAddresses {
+			if address != "" {
 				addresses = append(addresses, address)
 			}
 		}
 	}
 	// The load balancer decides about the order, which has no meaning.
 	slices.Sort(addresses)
-	return strings.Join(slices.Compact(addresses), ",")
+	addresses = slices.Compact(addresses)
+	return strings.Join(addresses[:min(len(addresses), maxAddresses)], ",")
 }
 
 // loadBalancer returns the settings of the load balancer of the cell from the hub of a deployment; nil: it has none.

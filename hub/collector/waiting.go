@@ -81,11 +81,12 @@ func (r *rooms) due(request mcreconcile.Request, city string, refused time.Time)
 	return grown.After(refused) && grown.After(w.tried)
 }
 
-func (r *rooms) tried(request mcreconcile.Request) {
+// tried records a try that has succeeded, from the time before it: the city may have grown meanwhile.
+func (r *rooms) tried(request mcreconcile.Request, began time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	w := r.waiting[request]
-	w.tried = r.clock.Now()
+	w.tried = began
 	r.waiting[request] = w
 }
 
@@ -189,7 +190,11 @@ func (s *deploymentScope) retry(ctx context.Context, row *path.Row) error {
 		s.requeueAfter.AtMost(wait)
 		return nil
 	}
-	s.rooms.tried(s.request)
+	began := s.Clock.Now()
+	if err := s.refreshBinding(ctx, row.Binding); err != nil {
+		return err
+	}
+	s.rooms.tried(s.request, began)
 	log.FromContext(ctx).V(1).Info("A cell of the city has more room: the deployment is scheduled again", "city", city)
-	return s.refreshBinding(ctx, row.Binding)
+	return nil
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/testenv"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -81,6 +82,30 @@ func TestWaitingForRoom(t *testing.T) {
 	if left := f.grow(t, city); left > 0 {
 		t.Errorf("%d deployments wait that have room", left)
 	}
+}
+
+// TestWaitingWithAFault: a try whose write fails is repeated, whichever write fails, and one that was made is not.
+func TestWaitingWithAFault(t *testing.T) {
+	t.Parallel()
+	testenv.EachWriteFails(t, func(t *testing.T, faults *testenv.Faults) {
+		f := newDeploymentsFixture(t)
+		f.pass(time.Minute)
+		f.refuse(t)
+		f.pass(time.Minute)
+		f.audit(t)
+		f.Hub.Through(faults)
+		f.grow(t, naming.CityLabel(f.copied.Spec.CityCode))
+		before := f.binding(t).Generation
+		for range 3 {
+			faults.Reconcile(t, func() error {
+				_, err := f.reconciler.Reconcile(t.Context(), f.request())
+				return err
+			})
+		}
+		if tries := f.binding(t).Generation - before; tries < 1 || faults.Failed() == "" && tries != 1 {
+			t.Errorf("it is scheduled again %d times", tries)
+		}
+	})
 }
 
 // TestWaitingInAnEarlierReplica: a replica that starts does not know what it has missed, and tries once.

@@ -76,7 +76,7 @@ func offers(endpoints []v1alpha.CityEndpoint, of *v1alpha.CityEndpoint) bool {
 	return !slices.ContainsFunc(of.Addresses, func(a v1alpha.EndpointAddress) bool { return !slices.Contains(addresses, a) })
 }
 
-// leavesSince is since when traffic leaves a deployment, if that is recorded. A record that cannot be read is none.
+// leavesSince is since when traffic leaves a deployment, if that is recorded. A record that cannot be read does not count.
 func leavesSince(deployment *v1alpha.WorkloadDeployment) (since time.Time, recorded bool) {
 	since, err := time.Parse(time.RFC3339, deployment.Annotations[v1alpha.AnnotationTrafficLeaves])
 	return since, err == nil

@@ -36,7 +36,7 @@ func TestOnDataChange(t *testing.T) {
 	for name, test := range map[string]struct {
 		names []string
 		of    v1alpha.OnDataChange
-		// field and detail are of the only problem; "": there is none.
+		// field and detail are of the only problem; "": the input is valid.
 		field, detail string
 	}{
 		"all":            {[]string{"app"}, v1alpha.OnDataChange{Policy: rolls}, "", ""},

@@ -42,7 +42,7 @@ type Step struct {
 	// Surge is how many additional Instances the city has from now on.
 	Surge int
 	// Override is the cell that has its turn for an overridden template, and AtOnce how many Instances it may replace at once
-	// after the first one; nil: the step is none of an override. Nothing else changes then.
+	// after the first one; nil: the step concerns no override. Nothing else changes then.
 	Override *Override
 	AtOnce   int
 	// Cautious says that a cell takes down one Instance at a time.
