@@ -67,3 +67,35 @@ func TestWorkloadWithAFault(t *testing.T) {
 		}
 	})
 }
+
+// TestDrainWithAFault: the Instances of a city that is removed run for drainSeconds, no shorter and no longer, whichever
+// write fails.
+func TestDrainWithAFault(t *testing.T) {
+	t.Parallel()
+	testenv.EachWriteFails(t, func(t *testing.T, faults *testenv.Faults) {
+		f, workload := newServing(t, nil)
+		f.Project.Through(faults)
+		after := func(d time.Duration) {
+			t.Helper()
+			f.clock.SetTime(f.clock.Now().Add(d))
+			for range 2 {
+				faults.Reconcile(t, func() error {
+					_, err := f.reconciler.Reconcile(t.Context(), f.request())
+					return err
+				})
+			}
+		}
+		planes.Change(t, f.Planes, workload, inCities("DFW"))
+		after(0)
+		f.wantEndpoints(t, "DFW, ORD "+v1alpha.EndpointLeaving)
+		after(29 * time.Second)
+		if f.leaving(t, "web-main-ord") {
+			t.Fatal("the Instances stop before the traffic has left")
+		}
+		after(time.Second)
+		if !f.leaving(t, "web-main-ord") || f.leaving(t, "web-main-dfw") {
+			t.Errorf("after the drain there are %s", f.names(t))
+		}
+		f.wantEndpoints(t, "DFW")
+	})
+}

@@ -135,7 +135,7 @@ func (s *scope) unrecorded(history []v1alpha.WorkloadRevision) []*v1alpha.Instan
 }
 
 func (s *scope) revisionName(hash string) string {
-	return naming.Shorten(s.workload.Name + "-" + hash)
+	return naming.Revision(s.workload.Name, hash)
 }
 
 // storeRevision writes a template under a number.

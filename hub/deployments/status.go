@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/cities"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
 	"github.com/karmada-compute/karmada-compute/internal/wire"
@@ -34,7 +35,7 @@ func (s *scope) writeStatus(ctx context.Context) error {
 		s.Passing.Done(s.request)
 		return nil
 	}
-	if !servingChanged(before.Endpoints, status.Endpoints) &&
+	if !cities.ServingChanged(before.Endpoints, status.Endpoints) &&
 		wire.Passing(before.ReplicaCounts, status.ReplicaCounts, before.Conditions, status.Conditions) {
 		if wait := s.Passing.Wait(s.request); wait > 0 {
 			s.requeueAfter.AtMost(wait)

@@ -5,22 +5,18 @@ package projection
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/cells"
+	"github.com/karmada-compute/karmada-compute/internal/cities"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
-
-// maxAddresses is the most addresses of a city.
-const maxAddresses = 32
 
 // cellEndpoint holds the addresses of a deployment in one cell.
 type cellEndpoint struct {
@@ -59,7 +55,7 @@ func (s *scope) addEndpoints(status *v1alpha.WorkloadDeploymentStatus) {
 	case endpoint.Reason == "":
 		endpoint.Reason, endpoint.Message = s.withoutReport()
 	}
-	endpoint.Addresses = distinct(known)
+	endpoint.Addresses = cities.DistinctAddresses(known...)
 	endpoint.Message = reasons.Shorten(endpoint.Message, v1alpha.MaxMessage)
 	s.addRefused(status, refused)
 	endpoint.Since = s.servingSince(&endpoint)
@@ -148,13 +144,6 @@ func (s *scope) servingSince(endpoint *v1alpha.CityEndpoint) metav1.Time {
 	return metav1.NewTime(s.Clock.Now().Truncate(time.Second))
 }
 
-// servingChanged reports whether statuses differ in the cities that serve, or in their addresses: a name follows them.
-func servingChanged(before, after *v1alpha.WorkloadDeploymentStatus) bool {
-	return !slices.EqualFunc(before.Endpoints, after.Endpoints, func(a, b v1alpha.CityEndpoint) bool {
-		return a.Serving == b.Serving && equality.Semantic.DeepEqual(a.Addresses, b.Addresses)
-	})
-}
-
 func portsOf(service *v1alpha.WorkloadService) []v1alpha.EndpointPort {
 	var ports []v1alpha.EndpointPort
 	complete := templates.CompleteService(service)
@@ -164,12 +153,4 @@ func portsOf(service *v1alpha.WorkloadService) []v1alpha.EndpointPort {
 		})
 	}
 	return ports
-}
-
-// distinct are the different addresses, sorted, at most maxAddresses.
-func distinct(addresses []v1alpha.EndpointAddress) []v1alpha.EndpointAddress {
-	result := slices.Clone(addresses)
-	slices.SortFunc(result, func(a, b v1alpha.EndpointAddress) int { return strings.Compare(a.Value, b.Value) })
-	result = slices.Compact(result)
-	return result[:min(len(result), maxAddresses)]
 }

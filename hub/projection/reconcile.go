@@ -20,6 +20,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/cities"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/pace"
 	"github.com/karmada-compute/karmada-compute/internal/wire"
@@ -321,7 +322,7 @@ func (s *scope) writeStatus(ctx context.Context) error {
 
 // wait returns how long a status write waits for the next one.
 func (s *scope) wait(before, after *v1alpha.WorkloadDeploymentStatus) time.Duration {
-	if floorChanged(before, after) || servingChanged(before, after) ||
+	if floorChanged(before, after) || cities.ServingChanged(before.Endpoints, after.Endpoints) ||
 		!wire.Passing(before.ReplicaCounts, after.ReplicaCounts, before.Conditions, after.Conditions) {
 		return 0
 	}

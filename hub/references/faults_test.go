@@ -4,6 +4,7 @@
 package references
 
 import (
+	"slices"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -52,5 +53,47 @@ func TestCopiesWithAFault(t *testing.T) {
 		if f.isOnHub(t, f.app()) || !f.isOnHub(t, f.database()) {
 			t.Error("not exactly the copy without an original is deleted")
 		}
+	})
+}
+
+// TestSnapshotsWithAFault: a content is kept before the Workload names it, and replaced by the next one, whichever write
+// fails.
+func TestSnapshotsWithAFault(t *testing.T) {
+	t.Parallel()
+	testenv.EachWriteFails(t, func(t *testing.T, faults *testenv.Faults) {
+		f := newFixture(t).engage(t)
+		settle := func(want ...string) {
+			t.Helper()
+			for range 2 {
+				faults.Reconcile(t, func() error { _, err := f.reconcile(t); return err })
+				f.sync(t)
+			}
+			if got := f.snapshots(t); !slices.Equal(got, want) {
+				t.Fatalf("on the hub are %v, want %v", got, want)
+			}
+		}
+		planes.Create(t, f.Planes, f.app())
+		f.rolling(t, []string{"app"}, nil)
+		f.Project.Through(faults)
+		f.Hub.Through(faults)
+		settle()
+		f.started(t)
+		settle("blue")
+		before := f.web(t).Status.Data.Objects[0]
+		f.writes(t, "red")
+		settle("blue", "red")
+		if after := f.web(t).Status.Data.Objects[0]; after == before {
+			t.Errorf("the Workload is still started with %v", after)
+		}
+		f.started(t)
+		settle("blue", "red")
+		f.Hub.Calls()
+		f.Project.Calls()
+		settle("blue", "red")
+		if writes := append(f.Hub.Writes(), f.Project.Writes()...); len(writes) > 0 {
+			t.Errorf("when all is kept, it writes %v", writes)
+		}
+		f.forget(t, 1)
+		settle("red")
 	})
 }

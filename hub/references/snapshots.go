@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/sets"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -179,8 +180,9 @@ func (s *scope) unneeded() map[item]*metav1.PartialObjectMetadata {
 // keep includes the snapshots of a history, in its order, until a bound is reached.
 func (s *scope) keep(history []revision, left map[item]*metav1.PartialObjectMetadata) {
 	count, bytes := 0, 0
+	hubNamespaces := slices.Sorted(maps.Keys(s.hubNamespaces))
 	for _, r := range history {
-		for hubNamespace := range s.hubNamespaces {
+		for _, hubNamespace := range hubNamespaces {
 			for _, one := range r.data {
 				i := snapshotItem(hubNamespace, one)
 				if left[i] == nil {
@@ -204,6 +206,8 @@ type revision struct {
 	number   int64
 	complete bool
 	data     []v1alpha.DataVersion
+	// age is how many revisions of the Workload are newer.
+	age int
 }
 
 // history returns the data of all revisions of the namespace's Workloads.
@@ -216,7 +220,7 @@ func (s *scope) history(ctx context.Context) ([]revision, error) {
 	for i := range workloads.Items {
 		w := &workloads.Items[i]
 		if r := w.Status.Rollout; r != nil {
-			complete[naming.Shorten(w.Name+"-"+r.CompleteTemplateHash)] = true
+			complete[naming.Revision(w.Name, r.CompleteTemplateHash)] = true
 		}
 	}
 	var list v1alpha.WorkloadRevisionList
@@ -230,21 +234,30 @@ func (s *scope) history(ctx context.Context) ([]revision, error) {
 	for i := range list.Items {
 		r := &list.Items[i]
 		result = append(result, revision{
-			types.UID(r.Labels[v1alpha.LabelWorkloadUID]), r.Spec.Revision, complete[r.Name], r.Spec.Data,
+			workload: types.UID(r.Labels[v1alpha.LabelWorkloadUID]), number: r.Spec.Revision, complete: complete[r.Name], data: r.Spec.Data,
 		})
 	}
 	return result, nil
 }
 
-// sorted returns the complete revisions first, then the newest ones.
+// sorted returns the complete revisions first, then the newest one of each Workload, the second newest one, and so on: a
+// Workload with a long history leaves the others their share.
 func sorted(history []revision) []revision {
+	slices.SortFunc(history, func(a, b revision) int {
+		return cmp.Or(cmp.Compare(a.workload, b.workload), cmp.Compare(b.number, a.number))
+	})
+	for i := 1; i < len(history); i++ {
+		if history[i].workload == history[i-1].workload {
+			history[i].age = history[i-1].age + 1
+		}
+	}
 	rank := func(r revision) int {
 		if r.complete {
-			return 0
+			return -1
 		}
-		return 1
+		return r.age
 	}
-	slices.SortStableFunc(history, func(a, b revision) int { return cmp.Or(rank(a)-rank(b), cmp.Compare(b.number, a.number)) })
+	slices.SortStableFunc(history, func(a, b revision) int { return rank(a) - rank(b) })
 	return history
 }
 
@@ -324,6 +337,7 @@ func (s *scope) snapshotsOf(w *workload) (found []finding, ready bool) {
 		return nil, true
 	}
 	ready = true
+	distinct := sets.New[finding]()
 	for _, d := range s.deployments {
 		if d.copied == nil || d.original.Labels[v1alpha.LabelWorkloadUID] != string(w.UID) {
 			continue
@@ -334,9 +348,12 @@ func (s *scope) snapshotsOf(w *workload) (found []finding, ready bool) {
 				continue
 			}
 			if ready = false; o.reason != "" && o.reason != v1alpha.ReasonSnapshotGone {
-				found = append(found, o.finding)
+				distinct.Insert(o.finding)
 			}
 		}
 	}
-	return slices.Compact(found), ready
+	// The cache lists the deployments in any order.
+	return slices.SortedFunc(maps.Keys(distinct), func(a, b finding) int {
+		return cmp.Or(strings.Compare(a.reason, b.reason), strings.Compare(a.message, b.message))
+	}), ready
 }

@@ -25,6 +25,9 @@ import (
 // maxLabelLength is the longest DNS label and label value, in bytes.
 const maxLabelLength = 63
 
+// Revision is the name of the WorkloadRevision with the template of a hash.
+func Revision(workload, hash string) string { return Shorten(workload + "-" + hash) }
+
 // Shorten returns name, truncated and with a hash of all of it at its end when it is longer than a DNS label may be.
 // Different names stay different.
 func Shorten(name string) string {
