@@ -39,7 +39,8 @@ type LoadBalancer struct {
 	Domains []string
 }
 
-// ReadLoadBalancer reads AnnotationLoadBalancer. It returns nil for "".
+// ReadLoadBalancer reads AnnotationLoadBalancer. It returns nil for "", and with an error: settings that are half right
+// allow nothing.
 func ReadLoadBalancer(text string) (*LoadBalancer, error) {
 	if text == "" {
 		return nil, nil
@@ -54,7 +55,11 @@ func ReadLoadBalancer(text string) (*LoadBalancer, error) {
 	}
 	decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
 	decoder.DisallowUnknownFields()
-	if err := decoder.Decode(&written); err != nil {
+	err := decoder.Decode(&written)
+	if err == nil && decoder.More() {
+		err = errors.New("there is more text after it")
+	}
+	if err != nil {
 		return nil, fmt.Errorf("must be a JSON object with class, annotations and addresses: %w", err)
 	}
 	result := &LoadBalancer{CellLoadBalancer: v1alpha.CellLoadBalancer{Class: written.Class, Annotations: written.Annotations}}
@@ -72,7 +77,10 @@ func ReadLoadBalancer(text string) (*LoadBalancer, error) {
 			return nil, fmt.Errorf("annotations: %q is reserved for karmada-compute", name)
 		}
 	}
-	return result, result.allow(written.Addresses)
+	if err := result.allow(written.Addresses); err != nil {
+		return nil, err
+	}
+	return result, nil
 }
 
 // allow adds the ranges and domains that the cell may report.

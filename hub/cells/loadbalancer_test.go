@@ -31,14 +31,16 @@ func TestReadLoadBalancer(t *testing.T) {
 		`{}`:                              "must have 1 to",
 		`{"addresses":[` + many + `]}`:    "must have 1 to",
 		`{"adresses":["203.0.113.0/24"]}`: "unknown field",
+		`{"addresses":["203.0.113.0/24","half right"]}`:                                  "no range",
+		`{"addresses":["203.0.113.0/24"]} and more`:                                      "must be a JSON object",
 		`{"class":"a b","addresses":["203.0.113.0/24"]}`:                                 "class",
 		`{"annotations":{"a b":""},"addresses":["203.0.113.0/24"]}`:                      "annotations",
 		`{"annotations":{"compute.datumapis.com/x":""},"addresses":["203.0.113.0/24"]}`:  "reserved",
 		`{"annotations":{` + strings.Join(annotations, ",") + `},"addresses":["a.b/8"]}`: "at most",
 		`{"class":"` + strings.Repeat("a", maxBalancer) + `"}`:                           "bytes",
 	} {
-		if _, err := ReadLoadBalancer(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%.60s: %v, want %q", text, err, want)
+		if got, err := ReadLoadBalancer(text); err == nil || !strings.Contains(err.Error(), want) || got != nil {
+			t.Errorf("%.60s: %v with %+v, want %q", text, err, got, want)
 		}
 	}
 }
@@ -52,6 +54,7 @@ func TestAdmit(t *testing.T) {
 		{Name: "dfw-2", City: "dfw", Balancer: `{"addresses":["203.0.113.0/24"]}`},
 		{Name: "ord-1", City: "ord", Balancer: `{"addresses":["10.9.0.0/16","ord.dfw.example.com"]}`},
 		{Name: "ord-2", City: "ord", Balancer: `no settings`},
+		{Name: "half", City: "ber", Balancer: `{"addresses":["203.0.113.0/24","half right"]}`},
 		{Name: "none", Balancer: everything},
 	}
 	for reported, want := range map[string]string{
@@ -106,7 +109,7 @@ func TestAdmit(t *testing.T) {
 			}
 		}
 	}
-	for _, cell := range []Cell{{Name: "new", City: "dfw"}, {Name: "bad", City: "dfw", Balancer: "{"}} {
+	for _, cell := range []Cell{{Name: "new", City: "dfw"}, {Name: "bad", City: "dfw", Balancer: "{"}, all[4]} {
 		if admitted, refused := all.Admit(cell, "203.0.113.7"); len(admitted) != 0 || len(refused) != 1 {
 			t.Errorf("without settings: admitted %v, refused %v", admitted, refused)
 		}

@@ -84,7 +84,7 @@ func TestWaitingForRoom(t *testing.T) {
 	}
 }
 
-// TestWaitingWithAFault: a try whose write fails is repeated, whichever write fails, and one that was made is not.
+// TestWaitingWithAFault: a try whose write fails is repeated, whichever write fails, and one that has succeeded is not.
 func TestWaitingWithAFault(t *testing.T) {
 	t.Parallel()
 	testenv.EachWriteFails(t, func(t *testing.T, faults *testenv.Faults) {

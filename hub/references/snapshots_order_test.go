@@ -17,8 +17,12 @@ func TestShareOfTheHistory(t *testing.T) {
 	t.Parallel()
 	var got []string
 	for _, r := range sorted([]revision{
-		{workload: "busy", number: 901}, {workload: "quiet", number: 1, complete: true}, {workload: "busy", number: 903},
-		{workload: "quiet", number: 3}, {workload: "busy", number: 902}, {workload: "quiet", number: 2},
+		{workload: "busy", number: 901},
+		{workload: "quiet", number: 1, complete: true},
+		{workload: "busy", number: 903},
+		{workload: "quiet", number: 3},
+		{workload: "busy", number: 902},
+		{workload: "quiet", number: 2},
 	}) {
 		got = append(got, fmt.Sprintf("%s %d", r.workload, r.number))
 	}
@@ -28,7 +32,7 @@ func TestShareOfTheHistory(t *testing.T) {
 	}
 }
 
-// TestFindingsOfSnapshots: what is wrong with snapshots is told once, in one order, however many deployments need them and
+// TestFindingsOfSnapshots: a fault of snapshots is told once, in one order, however many deployments need them and
 // in whatever order the cache lists them.
 func TestFindingsOfSnapshots(t *testing.T) {
 	t.Parallel()

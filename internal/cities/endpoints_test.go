@@ -20,7 +20,8 @@ func TestDistinctAddresses(t *testing.T) {
 	}
 	first := DistinctAddresses(addresses...)
 	slices.Reverse(addresses)
-	if second := DistinctAddresses(addresses...); !slices.Equal(first, second) || len(first) != maxAddresses || first[1].Value != "203.0.113.101" {
+	second := DistinctAddresses(addresses...)
+	if !slices.Equal(first, second) || len(first) != maxAddresses || first[1].Value != "203.0.113.101" {
 		t.Errorf("%v, and in another order %v", first, second)
 	}
 }
