@@ -223,8 +223,8 @@ var legitimate = map[string]intrusion{
 	"bind an object of its namespace": {
 		tenant, patch(binding("ResourceBinding", free, "old", map[string]any{}), `{"spec":{"clusters":[]}}`), "",
 	},
-	"create a namespace":               {tenant, create(namespace("guard-mine")), ""},
-	"make a namespace a project":       {
+	"create a namespace": {tenant, create(namespace("guard-mine")), ""},
+	"make a namespace a project": {
 		tenant, patch(namespace(free), `{"metadata":{"labels":{"compute.datumapis.com/project":"true"}}}`), "",
 	},
 	"label the namespace of a cell":    {tenant, patch(namespace("karmada-es-other"), `{"metadata":{"labels":{"a":"b"}}}`), ""},
