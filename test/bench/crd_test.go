@@ -41,6 +41,15 @@ func TestRenameCRD(t *testing.T) {
 	}
 }
 
+// TestFloorCRD: the programs run in any folder of the checkout, as `make bench` runs them in test/.
+func TestFloorCRD(t *testing.T) {
+	for _, plural := range []string{"workloads", "instances"} {
+		if crd, err := floorCRD(plural); err != nil || crd.GetName() != plural+"."+floorGroup {
+			t.Errorf("the floor of %s: %v, %v", plural, crd, err)
+		}
+	}
+}
+
 func TestRenameWhatIsNoCRD(t *testing.T) {
 	for name, source := range map[string]string{
 		"no YAML":      "{",

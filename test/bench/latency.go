@@ -6,7 +6,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -20,8 +19,6 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/test/federation"
 )
-
-const workloadCRD = "api/crds/compute.datumapis.com_workloads.yaml"
 
 type latencyOptions struct{ n, warmup, clients int }
 
@@ -45,7 +42,7 @@ func latencyCommand() *cobra.Command {
 }
 
 func runLatency(cmd *cobra.Command, o latencyOptions) error {
-	crd, err := floorCRD()
+	crd, err := floorCRD("workloads")
 	if err != nil {
 		return err
 	}
@@ -91,15 +88,6 @@ func tableOfLatency(r *report, floor, ours summary) {
 	of("Workload", func(i int) string { return millis(values(ours)[i]) })
 	of("added", func(i int) string { return millis(values(ours)[i] - values(floor)[i]) })
 	of("ratio to the floor", func(i int) string { return ratio(values(ours)[i].Seconds(), values(floor)[i].Seconds()) })
-}
-
-// floorCRD reads the CRD of Workloads from the repository, in the floor's group.
-func floorCRD() (*unstructured.Unstructured, error) {
-	source, err := os.ReadFile(workloadCRD)
-	if err != nil {
-		return nil, fmt.Errorf("run this at the root of the repository: %w", err)
-	}
-	return renameCRD(source, floorGroup)
 }
 
 // install installs the floor in the project and waits until the consumer may create both kinds.

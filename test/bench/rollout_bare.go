@@ -6,7 +6,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,9 +17,6 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/test/federation"
 )
-
-// instanceCRD is the CRD of Instances in the repository.
-const instanceCRD = "charts/karmada-compute/files/crds/instances.yaml"
 
 // bareResource are objects like Instances that no controller watches.
 var bareResource = schema.GroupVersionResource{Group: floorGroup, Version: "v1alpha", Resource: "instances"}
@@ -40,13 +36,9 @@ type bareWrites struct {
 
 // openBare installs the kind of the objects in the project and in the cells.
 func (b *rolloutBench) openBare(ctx context.Context) (*bareWrites, error) {
-	source, err := os.ReadFile(instanceCRD)
-	if err != nil {
-		return nil, fmt.Errorf("run this at the root of the repository: %w", err)
-	}
 	bare := &bareWrites{rolloutBench: b, inCells: map[string]dynamic.ResourceInterface{}}
 	install := func(plane string) (dynamic.ResourceInterface, error) {
-		crd, err := renameCRD(source, floorGroup)
+		crd, err := floorCRD("instances")
 		if err != nil {
 			return nil, err
 		}
@@ -63,6 +55,7 @@ func (b *rolloutBench) openBare(ctx context.Context) (*bareWrites, error) {
 			return err
 		})
 	}
+	var err error
 	if bare.project, err = install(plane); err != nil {
 		return nil, err
 	}
