@@ -36,11 +36,11 @@ func main() {
 func root() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:           "bench",
-		Short:         "Measure admission, creation, rollouts and scale; each subcommand prints Markdown tables",
+		Short:         "Measure admission, creation and scale; each subcommand prints Markdown tables",
 		Args:          cobra.NoArgs,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
-	cmd.AddCommand(latencyCommand(), readyCommand(), rolloutCommand(), scaleCommand())
+	cmd.AddCommand(latencyCommand(), readyCommand(), scaleCommand())
 	return cmd
 }

@@ -147,6 +147,15 @@ func (c cpuTimes) each(n int) cpuTimes {
 	return each
 }
 
+// total returns the CPU time of all processes.
+func (c cpuTimes) total() time.Duration {
+	var sum time.Duration
+	for _, used := range c {
+		sum += used
+	}
+	return sum
+}
+
 func (c cpuTimes) sum(names []string) time.Duration {
 	var sum time.Duration
 	for _, name := range names {

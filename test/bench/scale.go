@@ -62,8 +62,9 @@ func (o *scaleOptions) validate() error {
 }
 
 // scaleCities are the cities of the benchmark. A cell with all of its processes takes 0.8 to 0.9 GiB.
-var scaleCities = append(slices.Clone(rolloutCities), "BOM", "CDG", "FRA", "GRU", "HEL", "JFK", "MAD", "NRT", "OSL",
-	"PRG", "SEA", "SYD", "VIE", "WAW", "YYZ")
+var scaleCities = []string{
+	"AMS", "DFW", "LHR", "ORD", "SIN", "BOM", "CDG", "FRA", "GRU", "HEL", "JFK", "MAD", "NRT", "OSL", "PRG", "SEA", "SYD", "VIE", "WAW", "YYZ",
+}
 
 // members returns the cells, with nodes for the Pods of all deployments.
 func (o *scaleOptions) members() []federation.Cell {
