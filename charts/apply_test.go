@@ -257,13 +257,15 @@ func TestWhatAdmissionReviews(t *testing.T) {
 		t.Cleanup(func() { unregister(t, c, object) })
 	}
 	registerNobody(t, c)
-	patch := func(object *unstructured.Unstructured, patch string) error {
-		return c.Patch(t.Context(), object.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(patch)))
+	patch := func(object *unstructured.Unstructured, patch string, options ...client.PatchOption) error {
+		return c.Patch(t.Context(), object.DeepCopy(), client.RawPatch(types.MergePatchType, []byte(patch)), options...)
 	}
 	reviewed := func(err error) bool { return err != nil && strings.Contains(err.Error(), "failed calling webhook") }
 	const respec = `{"spec":{"template":{"spec":{"runtime":{"resources":{"instanceType":"small"}}}}}}`
+	// Nothing is stored before the API server knows the registration: a change that is stored is none the next time.
 	if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
-		return reviewed(patch(workload, respec)) && reviewed(patch(instanceType, `{"spec":{"displayName":"other"}}`)), nil
+		return reviewed(patch(workload, respec, client.DryRunAll)) &&
+			reviewed(patch(instanceType, `{"spec":{"displayName":"other"}}`, client.DryRunAll)), nil
 	}); err != nil {
 		t.Fatal("a change of the spec is not reviewed")
 	}
