@@ -38,11 +38,13 @@ func aboutRetention(f *findings, customizations []unstructured.Unstructured, kee
 		}
 		switch {
 		case kind == "Secret" || kind == "ConfigMap":
-			f.warn("ResourceInterpreterCustomization %s decides which fields of %ss stay in cells; if it keeps their data, Instances get earlier "+
-				"values although condition ReferencedDataReady is True: leave out objects with label %s", one.GetName(), kind, v1alpha.LabelProject)
+			f.warn("ResourceInterpreterCustomization %s decides which fields of %ss stay in cells; if it keeps their data, Instances "+
+				"get earlier values although condition ReferencedDataReady is True: leave out objects with label %s",
+				one.GetName(), kind, v1alpha.LabelProject)
 		case kind == "Namespace" && keeps:
-			f.fail("ResourceInterpreterCustomization %s retains fields of namespaces, and Karmada admits one for each kind: set hub.keepPodSecurity "+
-				"to false in a file of --compute-values, see docs/decisions/0095-stricter-pod-security-stays.md", one.GetName())
+			f.fail("ResourceInterpreterCustomization %s retains fields of namespaces, and Karmada admits one for each kind: set "+
+				"hub.keepPodSecurity to false in a file of --compute-values, see docs/decisions/0095-stricter-pod-security-stays.md",
+				one.GetName())
 		}
 	}
 }

@@ -34,20 +34,25 @@ type mover func(ctx context.Context, y *Year, s step) (back func(context.Context
 
 // moveTable are the moves by their kinds. It is never written to.
 var moveTable = map[string]mover{
-	"an override of the environment":                  override("add", firstContainer+"/env", []any{map[string]any{"name": "REGION", "value": "here"}}),
-	"an override with an image that the cell refuses": override("add", "/spec/template/spec/runtime/class", "nowhere"),
-	"an override that removes the containers":         override("remove", "/spec/template/spec/runtime/sandbox/containers", nil),
-	"an override of what the hub counts on":           override("replace", "/spec/scaleSettings/minReplicas", int64(9)),
-	"an override of a path that does not exist":       override("replace", "/spec/template/spec/nothing/0/image", "x"),
-	"a policy that takes everything":                  takeEverything,
-	"a policy with a wrong priority":                  refusedPriority,
-	"a cordon":                                        taint(corev1.Taint{Key: "node.kubernetes.io/unschedulable", Effect: corev1.TaintEffectNoSchedule}),
-	"a taint with a typo":                             refusedTaint,
-	"a cluster without its city":                      loseCity,
-	"a quota of Pods in the cell":                     allowNoPods,
-	"Pod security restricted in the cell":             restrictPods,
-	"a rebalancer":                                    rebalance,
+	"an override of the environment":            override("add", firstContainer+"/env", environment),
+	"an override with an unknown runtime class": override("add", "/spec/template/spec/runtime/class", "nowhere"),
+	"an override that removes the containers":   override("remove", "/spec/template/spec/runtime/sandbox/containers", nil),
+	"an override of what the hub counts on":     override("replace", "/spec/scaleSettings/minReplicas", int64(9)),
+	"an override of a path that does not exist": override("replace", "/spec/template/spec/nothing/0/image", "x"),
+	"a policy that takes everything":            takeEverything,
+	"a policy with a wrong priority":            refusedPriority,
+	"a cordon":                                  taint(cordon),
+	"a taint with a typo":                       refusedTaint,
+	"a cluster without its city":                loseCity,
+	"a quota of Pods in the cell":               allowNoPods,
+	"Pod security restricted in the cell":       restrictPods,
+	"a rebalancer":                              rebalance,
 }
+
+var (
+	environment = []any{map[string]any{"name": "REGION", "value": "here"}}
+	cordon      = corev1.Taint{Key: "node.kubernetes.io/unschedulable", Effect: corev1.TaintEffectNoSchedule}
+)
 
 const firstContainer = "/spec/template/spec/runtime/sandbox/containers/0"
 
