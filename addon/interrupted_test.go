@@ -23,7 +23,7 @@ func (i *interruptedAt) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// interruptDisable runs disable until a line of its output, and reports whether it came to its end.
+// interruptDisable runs disable until a line of its output. It reports whether disable came to its end.
 func (s *site) interruptDisable(t *testing.T, o *options, line int) (ended bool) {
 	t.Helper()
 	run, err := o.connect()
@@ -32,7 +32,7 @@ func (s *site) interruptDisable(t *testing.T, o *options, line int) (ended bool)
 	}
 	ctx, end := context.WithCancel(t.Context())
 	defer end()
-	run.out, run.known = &interruptedAt{line, end}, s.inventory()
+	run.out, run.known = &interruptedAt{line: line, end: end}, s.inventory()
 	if run.known.isWithoutMilo() {
 		run.values = nested([]string{"projects", "mode"}, modeNamespaces)
 	}
@@ -43,29 +43,29 @@ func (s *site) interruptDisable(t *testing.T, o *options, line int) (ended bool)
 }
 
 // TestDisableInterruptedAnywhere: a disable that is interrupted after any of its steps is continued by the next one, and
-// an enable in between starts the add-on again: in both modes, with Workloads kept and without.
+// an enable in between starts the add-on again: with Milo, and without it while the Workloads are kept.
 func TestDisableInterruptedAnywhere(t *testing.T) {
-	for mode, values := range map[string]map[string]any{
-		modeMilo: {}, modeNamespaces: nested([]string{"projects", "mode"}, modeNamespaces),
-	} {
-		for _, workloads := range []string{workloadsRefuse, workloadsKeep} {
-			t.Run(mode+"/"+workloads, func(t *testing.T) {
-				s := newSite(t)
-				o := s.options()
-				if mode == modeNamespaces {
-					o.miloKubeconfig = ""
-				}
-				for line, ended := 1, false; !ended; line++ {
-					o.workloads = workloads
-					ended = s.interruptAndContinue(t, o, values, line)
-				}
-			})
-		}
+	for mode, workloads := range map[string]string{modeMilo: workloadsRefuse, modeNamespaces: workloadsKeep} {
+		t.Run(mode+"/"+workloads, func(t *testing.T) {
+			s := newSite(t)
+			o, values := s.options(), map[string]any{}
+			if mode == modeNamespaces {
+				o.miloKubeconfig, values = "", nested([]string{"projects", "mode"}, modeNamespaces)
+			}
+			for line, ended := 1, false; !ended; line++ {
+				o.workloads = workloads
+				ended = s.interruptAndContinue(t, o, values, line)
+			}
+		})
 	}
 }
 
-// interruptAndContinue enables the add-on, interrupts disable at a line, and runs it again, every second time after the
-// add-on was enabled again. Nothing may be left. It reports whether disable came to its end at once.
+// enabledAgain is the line after which the add-on is enabled before it is disabled altogether: the replicas are stopped,
+// and the objects of one plane are deleted.
+const enabledAgain = 2
+
+// interruptAndContinue enables the add-on, interrupts disable at a line, and runs it again, once after the add-on was
+// enabled in between. Nothing may be left. It reports whether disable came to its end at once.
 func (s *site) interruptAndContinue(t *testing.T, o *options, values map[string]any, line int) (ended bool) {
 	t.Helper()
 	if err := s.enable(t.Context(), o, values); err != nil {
@@ -73,7 +73,7 @@ func (s *site) interruptAndContinue(t *testing.T, o *options, values map[string]
 	}
 	known := s.inventory()
 	ended = s.interruptDisable(t, o, line)
-	if line%2 == 0 {
+	if line == enabledAgain {
 		if err := s.enable(t.Context(), o, values); err != nil {
 			t.Fatalf("enable after line %d: %v\n%s", line, err, s.out.String())
 		}

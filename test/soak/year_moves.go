@@ -91,11 +91,12 @@ func override(operator, path string, value any) mover {
 
 // greedy is a policy that selects what the add-on has on the hub, for all cells.
 func greedy(name string, priority int64) *unstructured.Unstructured {
+	ours := map[string]any{"matchExpressions": []any{map[string]any{"key": v1alpha.LabelProject, "operator": "Exists"}}}
 	return karmada("policy.karmada.io/v1alpha1", "ClusterPropagationPolicy", name, map[string]any{
 		"priority": priority,
 		"resourceSelectors": []any{
-			map[string]any{"apiVersion": "v1", "kind": "Namespace"},
-			map[string]any{"apiVersion": "v1", "kind": "Secret"},
+			map[string]any{"apiVersion": "v1", "kind": "Namespace", "labelSelector": ours},
+			map[string]any{"apiVersion": "v1", "kind": "Secret", "labelSelector": ours},
 			map[string]any{"apiVersion": v1alpha.GroupVersion.String(), "kind": v1alpha.KindWorkloadDeployment},
 		},
 		"placement": map[string]any{},
