@@ -81,7 +81,7 @@ func (y *Year) operate(ctx context.Context, moves []OperatorMove) error {
 			sleepUntil(ctx, y.Clock, y.Clock.Now().Add(move.Lasts))
 		}
 		if back != nil {
-			// Whatever a failed move has begun must end, also if ctx has ended.
+			// A failed move is taken back, too, also after the end of ctx.
 			err = errors.Join(err, back(context.WithoutCancel(ctx)))
 		}
 		if err != nil {
