@@ -153,13 +153,6 @@ Feature: Without Milo
         labels: {compute.datumapis.com/project: "true"}
       """
     Then that is eventually refused with "the hub namespaces of karmada-compute; choose another name"
-    # Pod security in a cell: never weaker, and as strict as the administrator of the cell wants it.
-    When an operator patches namespace "${hubNamespace}" in cell "dfw" with {"metadata":{"labels":{"pod-security.kubernetes.io/enforce":"privileged"}}}
-    Then namespace "${hubNamespace}" in cell "dfw" has "metadata.labels.pod-security\.kubernetes\.io/enforce" "baseline"
-    When an operator patches namespace "${hubNamespace}" in cell "dfw" with {"metadata":{"labels":{"pod-security.kubernetes.io/enforce":"restricted"}}}
-    Then namespace "${hubNamespace}" in cell "dfw" still has "metadata.labels.pod-security\.kubernetes\.io/enforce" "restricted"
-    When an operator patches namespace "${hubNamespace}" in cell "dfw" with {"metadata":{"labels":{"pod-security.kubernetes.io/enforce":null}}}
-    Then namespace "${hubNamespace}" in cell "dfw" has "metadata.labels.pod-security\.kubernetes\.io/enforce" "baseline"
     # A policy of another product.
     When an operator creates on the hub
       """
