@@ -83,6 +83,7 @@ func (s *session) preflight(ctx context.Context) *findings {
 		s.checkClusters(ctx, f)
 		s.checkConsumers(ctx, f)
 		s.checkHubNamespaces(ctx, f)
+		s.checkRetention(ctx, f)
 	}
 	if isWithoutMilo(s.values) {
 		return f

@@ -14,10 +14,12 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/karmada-compute/karmada-compute/charts"
 	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
@@ -89,6 +91,34 @@ func TestHelmKeepsCRDs(t *testing.T) {
 	}
 	if err := c.Delete(t.Context(), kept); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestAnotherToolTakesTheCRDs: Helm 4 and Argo CD apply on the server. The CustomResourceDefinitions that karmadactl has
+// installed, and the ones of a release with another name, have no field that conflicts at the same version.
+func TestAnotherToolTakesTheCRDs(t *testing.T) {
+	c := newClient(t)
+	for _, release := range []charts.Release{{ManagedBy: "karmadactl"}, {Name: "compute-hub"}, {Name: "argo"}} {
+		objects, err := charts.Render(values(parts["hub"]), release)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, object := range objects {
+			if object.GetKind() != "CustomResourceDefinition" {
+				continue
+			}
+			options := []client.ApplyOption{client.FieldOwner("tool-" + release.Name)}
+			if release.Name == "" {
+				// Other tests have applied them.
+				options = append(options, client.ForceOwnership)
+			} else {
+				// Helm adds it to every object.
+				object.SetLabels(labels.Merge(object.GetLabels(), labels.Set{"app.kubernetes.io/managed-by": "Helm"}))
+			}
+			if err := c.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object), options...); err != nil {
+				t.Errorf("release %q: %v", release.Name, err)
+			}
+		}
 	}
 }
 

@@ -340,6 +340,10 @@ var hubCases = []optionCase{
 		option: "hub.guard.writers", value: []any{map[string]any{"kind": "Group", "name": "backups"}},
 		object: guard, query: "{.spec.matchConditions[0].expression}", want: `["system:masters","backups"]`,
 	},
+	{
+		option: "hub.keepPodSecurity", value: false,
+		object: "ResourceInterpreterCustomization/karmada-compute-namespaces", query: "{.spec.target.kind}", want: none,
+	},
 	{option: "hub.createServiceAccounts", value: false, object: account, query: "{.metadata.name}", want: none},
 	{
 		option: "webhooks.register", value: false,

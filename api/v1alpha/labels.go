@@ -186,6 +186,11 @@ const AnnotationIntendedQuota = "compute.datumapis.com/intended-quota"
 // cell refuses the Pod of the next one: the hash of that template, the reason and the message, separated by spaces.
 const AnnotationRefused = "compute.datumapis.com/refused"
 
+// AnnotationSentAs is the annotation that the agent of a cell writes on an Instance: the generation of the project's
+// deployment whose template the Instance got, and the UID of that deployment, separated by a space. If the deployment has
+// an earlier generation later, a backup was restored.
+const AnnotationSentAs = "compute.datumapis.com/sent-as"
+
 // MiloRecordName is the name of the ConfigMap on the hub that records the identity of Milo.
 const MiloRecordName = "karmada-compute-milo"
 

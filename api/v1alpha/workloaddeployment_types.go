@@ -112,8 +112,8 @@ type WorkloadDeploymentSpec struct {
 	// +optional
 	Floor *AvailabilityFloor `json:"floor,omitempty"`
 
-	// overrides are the turns of cells whose template an override policy has changed. Where only the override of a running
-	// Instance differs, the Instance keeps its template until the turn of its cell.
+	// overrides are the turns of cells whose template an override policy or a restored backup has changed. An Instance that
+	// differs only by that keeps its template until the turn of its cell.
 	// +optional
 	// +listType=map
 	// +listMapKey=cell
@@ -146,7 +146,8 @@ type WorkloadDeploymentPartition struct {
 	InstanceTypeResources corev1.ResourceList `json:"instanceTypeResources,omitempty"`
 }
 
-// OverrideTurn is the turn of a cell to give its Instances the template that an override policy has changed.
+// OverrideTurn is the turn of a cell to give its Instances the template that an override policy or a restored backup has
+// changed.
 type OverrideTurn struct {
 	// cell by the name of its Karmada Cluster.
 	// +required

@@ -57,10 +57,8 @@ func newTarget(deployment *v1alpha.WorkloadDeployment, of *versions, now time.Ti
 		maxUnavailable: deployment.Spec.Rollout.Unavailable(len(indices)),
 		batch:          lower(deployment.Spec.Rollout.BatchOf(len(indices)), of.atOnce()),
 		held:           func(instance *v1alpha.Instance) bool { return of.of != nil && of.of.AwaitsTurn(deployment, instance) },
-		overridden: func(instance *v1alpha.Instance) bool {
-			return of.sent != "" && templates.Sent(instance.TemplateHash()) == of.sent
-		},
-		lapse: func(instance *v1alpha.Instance) time.Duration { return lapse(instance, now) },
+		sentAtOnce:     func(instance *v1alpha.Instance) bool { return of.of != nil && of.of.IsSentAtOnce(deployment, instance) },
+		lapse:          func(instance *v1alpha.Instance) time.Duration { return lapse(instance, now) },
 		startable: func(name string) bool {
 			index, _ := naming.InstanceIndex(deployment.Name, name)
 			return len(of.missingAt(deployment, index)) == 0 && templates.QuotaGrants(deployment, index, size)

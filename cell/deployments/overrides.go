@@ -11,22 +11,22 @@ import (
 )
 
 // inBatch returns the Instances of replaced that may be replaced now. The hub paces its own templates by the partition;
-// a changed override reaches the cell at once, and the cell itself begins with one Instance, so that a broken override
-// stops there. A batch follows when the Instances before it are Available.
+// a changed override and the earlier template of a restored backup reach the cell at once, and the cell itself begins with
+// one Instance, so that a broken one stops there. A batch follows when the Instances before it are Available.
 func inBatch(t *target, s *slots, replaced []*v1alpha.Instance) []*v1alpha.Instance {
-	overridden := 0
+	together := 0
 	for _, instance := range replaced {
-		if t.overridden(instance) {
-			overridden++
+		if t.sentAtOnce(instance) {
+			together++
 		}
 	}
-	if overridden == 0 {
+	if together == 0 {
 		return replaced
 	}
-	held := overridden - t.overriddenNow(s, overridden)
+	held := together - t.togetherNow(s, together)
 	// The highest indices are first.
 	return slices.DeleteFunc(slices.Clone(replaced), func(instance *v1alpha.Instance) bool {
-		if held <= 0 || !t.overridden(instance) {
+		if held <= 0 || !t.sentAtOnce(instance) {
 			return false
 		}
 		held--
@@ -34,8 +34,8 @@ func inBatch(t *target, s *slots, replaced []*v1alpha.Instance) []*v1alpha.Insta
 	})
 }
 
-// overriddenNow is how many of most Instances a changed override may replace now.
-func (t *target) overriddenNow(s *slots, most int) int {
+// togetherNow is how many of most Instances a changed override or a restored backup may replace now.
+func (t *target) togetherNow(s *slots, most int) int {
 	available, starting := 0, 0
 	for _, instance := range s.wanted {
 		switch {

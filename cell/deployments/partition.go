@@ -13,9 +13,9 @@ import (
 )
 
 // versions are the hashes of the templates of a deployment, and the data that they need and that is not in the cell.
-// Instances below the partition have the earlier one. The template that the hub has sent has the hash sent.
+// Instances below the partition have the earlier one.
 type versions struct {
-	hash, earlier, sent string
+	hash, earlier string
 	// of has the turn of the cell.
 	of                          *owned.Templates
 	missing, missingWithEarlier []templates.DataObject
@@ -54,7 +54,7 @@ func (s *scope) nameTemplates(context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.versions.hash, s.versions.earlier, s.versions.sent, s.versions.of = of.Hash, of.Earlier, of.Sent, of
+	s.versions.hash, s.versions.earlier, s.versions.of = of.Hash, of.Earlier, of
 	return nil
 }
 

@@ -31,12 +31,12 @@ type target struct {
 	parallel bool
 	// maxUnavailable is how many Instances may be unavailable while parallel ones are replaced.
 	maxUnavailable int
-	// overridden reports whether an Instance that must be replaced has the template that the hub has sent, and another
-	// one only by an override policy.
-	overridden func(instance *v1alpha.Instance) bool
-	// held reports whether an Instance keeps its template until the turn of the cell: only an override policy differs.
+	// sentAtOnce reports whether an Instance that must be replaced differs only by an override policy, or is to get an
+	// earlier template, from a restored backup: all cells have the difference at once.
+	sentAtOnce func(instance *v1alpha.Instance) bool
+	// held reports whether an Instance keeps its template until the turn of the cell for such a difference.
 	held func(instance *v1alpha.Instance) bool
-	// batch is how many Instances a changed override replaces at once after the first one; 0: maxUnavailable is the limit.
+	// batch is how many Instances such a difference replaces at once after the first one; 0: maxUnavailable is the limit.
 	batch int
 	// suspended reports that the project is suspended: no Instance is created or replaced.
 	suspended bool

@@ -97,7 +97,7 @@ func checkPlans(t *testing.T, parallel bool, tests map[string]planCase) {
 				name: "web", indices: test.wanted(), hashAt: test.hashAt,
 				kept: func(index int) bool { return index < test.partition }, workload: "now", parallel: parallel, suspended: test.suspended,
 				maxUnavailable: unavailable,
-				overridden:     func(*v1alpha.Instance) bool { return test.overridden }, batch: test.batch,
+				sentAtOnce:     func(*v1alpha.Instance) bool { return test.overridden }, batch: test.batch,
 				lapse: func(instance *v1alpha.Instance) time.Duration {
 					if slices.Contains(test.lapsed, instance.Name) {
 						return time.Second

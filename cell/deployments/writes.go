@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cell/owned"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
@@ -92,6 +93,9 @@ func (s *scope) desired(index int) *v1alpha.Instance {
 	instance := desiredInstance(s.deployment, index, s.versions.hashAt(s.deployment, index))
 	if len(s.versions.missingAt(s.deployment, index)) > 0 {
 		holdForData(instance)
+	}
+	if sent := owned.SentAs(s.deployment); sent != "" {
+		metav1.SetMetaDataAnnotation(&instance.ObjectMeta, v1alpha.AnnotationSentAs, sent)
 	}
 	return instance
 }

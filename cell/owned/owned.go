@@ -54,7 +54,9 @@ func Instances(ctx context.Context, reader client.Reader, deployment *v1alpha.Wo
 // SpecChanged drops updates of WorkloadDeployments that change neither the spec nor what the hub has written about the
 // spec.
 func SpecChanged() predicate.Predicate {
-	about := []string{v1alpha.AnnotationRequires, v1alpha.AnnotationIntended, v1alpha.AnnotationIntendedQuota}
+	about := []string{
+		v1alpha.AnnotationRequires, v1alpha.AnnotationIntended, v1alpha.AnnotationIntendedQuota, v1alpha.AnnotationProjectGeneration,
+	}
 	return predicate.Or(watch.GenerationChanged(), predicate.Funcs{UpdateFunc: func(e event.UpdateEvent) bool {
 		return slices.ContainsFunc(about, func(key string) bool {
 			return e.ObjectOld.GetAnnotations()[key] != e.ObjectNew.GetAnnotations()[key]

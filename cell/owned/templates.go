@@ -19,8 +19,8 @@ type Templates struct {
 	Hash, Earlier string
 	// Sent and SentEarlier are the hashes of the same templates as the hub has sent them.
 	Sent, SentEarlier string
-	// Held: Instances that differ only by an override policy keep their template until the turn of the cell. AtOnce is how
-	// many of them the turn lets be replaced at once; 0: the hub gives no turns.
+	// Held: Instances that need a turn keep their template until the turn of the cell. AtOnce is how many of them the turn
+	// lets be replaced at once; 0: the hub gives no turns.
 	Held   bool
 	AtOnce int
 
@@ -57,6 +57,7 @@ func TemplatesOf(deployment *v1alpha.WorkloadDeployment, instances []v1alpha.Ins
 		partition.Template = v1alpha.InstanceTemplateSpec{ObjectMeta: partition.Template.ObjectMeta, Spec: *kept.Spec.DeepCopy()}
 		partition.Template.Labels, partition.Template.Annotations = kept.Labels, maps.Clone(kept.Annotations)
 		delete(partition.Template.Annotations, v1alpha.AnnotationRefused)
+		delete(partition.Template.Annotations, v1alpha.AnnotationSentAs)
 		partition.Template.Spec.Location, partition.Template.Spec.Controller = nil, nil
 		t.Earlier, t.earlier = kept.TemplateHash(), templates.Version{Hash: templates.Content(kept.TemplateHash())}
 		return t, nil

@@ -24,20 +24,26 @@ func (t *Templates) readTurn(deployment *v1alpha.WorkloadDeployment) {
 	}
 }
 
-// IsOverridden reports whether an Instance has the template that the hub has sent, and differs from the template of new
-// Instances only by an override policy, where the hub gives turns for that.
-func (t *Templates) IsOverridden(deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Instance) bool {
-	hash := instance.TemplateHash()
-	if !t.turns || hash == t.Hash || templates.Sent(hash) != t.Sent {
+// NeedsTurn reports whether an Instance is to get a template that Karmada has sent to all cells at once, where the hub
+// gives turns for that: an override policy has changed the template alone, or a backup with an earlier template was
+// restored.
+func (t *Templates) NeedsTurn(deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Instance) bool {
+	if hash := instance.TemplateHash(); !t.turns || hash == t.Hash || !t.IsSentAtOnce(deployment, instance) {
 		return false
 	}
 	index, ok := naming.InstanceIndex(deployment.Name, instance.Name)
 	return ok && t.HashAt(deployment, index) == t.Hash
 }
 
+// IsSentAtOnce reports whether the difference between an Instance and the template of new ones has reached all cells at
+// once, and not city by city: it is an override, or an earlier template.
+func (t *Templates) IsSentAtOnce(deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Instance) bool {
+	return t.Sent != "" && templates.Sent(instance.TemplateHash()) == t.Sent || goesBack(deployment, instance)
+}
+
 // AwaitsTurn reports whether an Instance keeps its template until the turn of its cell.
 func (t *Templates) AwaitsTurn(deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Instance) bool {
-	return t.Held && t.IsOverridden(deployment, instance)
+	return t.Held && t.NeedsTurn(deployment, instance)
 }
 
 // Given is the hash of the template that new Instances run.

@@ -13,8 +13,8 @@ import (
 )
 
 // facts are the indices of all Instances of a deployment, grouped by the states that the hub needs. The Instances are
-// ordered by index. An override policy that has changed a template does not count for current: the Instances that differ
-// only by it are listed apart.
+// ordered by index. A template that an override policy has changed, or that a restored backup has brought back, does not
+// count for current: the Instances that need a turn for it are listed apart.
 func facts(deployment *v1alpha.WorkloadDeployment, of *owned.Templates, ordered []indexed) v1alpha.CellIndices {
 	result := v1alpha.CellIndices{TemplateHash: of.Sent}
 	var existing, ready, available, held, current, dataReady, overridden []int
@@ -30,10 +30,11 @@ func facts(deployment *v1alpha.WorkloadDeployment, of *owned.Templates, ordered 
 		if hasGate(instance, v1alpha.GateQuota) {
 			held = append(held, index)
 		}
-		if of.IsOverridden(deployment, instance) {
+		needsTurn := of.NeedsTurn(deployment, instance)
+		if needsTurn {
 			overridden = append(overridden, index)
 		}
-		if of.Reported(instance.TemplateHash()) != of.Sent {
+		if of.Reported(instance.TemplateHash()) != of.Sent && !needsTurn {
 			continue
 		}
 		current = append(current, index)

@@ -124,7 +124,7 @@ func (s *summary) findRefusal(instance *v1alpha.Instance, hash string) {
 }
 
 // isCurrent reports whether an Instance has the template that it should have now. Below the partition of a rollout, and
-// until the turn of the cell for a changed override, an Instance keeps its template.
+// until the turn of the cell for a changed override or a restored backup, an Instance keeps its template.
 func isCurrent(deployment *v1alpha.WorkloadDeployment, instance indexed, of *owned.Templates) bool {
 	p := deployment.Spec.Partition
 	return instance.TemplateHash() == of.Hash || p != nil && instance.index < int(p.Index) || of.AwaitsTurn(deployment, instance.Instance)

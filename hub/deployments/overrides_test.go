@@ -90,3 +90,28 @@ func TestOverridesGoFromCityToCity(t *testing.T) {
 		t.Errorf("with a new template, the turns are %s, and the cities are at %s", got, c.state(t))
 	}
 }
+
+// TestARestoredBackupGoesFromCityToCity: cells that have received an earlier template of the Workload, from a backup, get
+// their turns one after the other, as for an override. The words name the backup.
+func TestARestoredBackupGoesFromCityToCity(t *testing.T) {
+	t.Parallel()
+	f, c := rolledOut(t)
+	restored := f.readWorkload(t).Status.Rollout.CompleteTemplateHash
+	if restored == "" {
+		t.Fatal("the rollout is not complete")
+	}
+	c.overriding(restored, true)
+	c.settle(t)
+	if got := f.turns(t); got != "DFW "+restored+" ORD -" || f.phase(t) != v1alpha.RolloutComplete {
+		t.Fatalf("the turns are %s, and the rollout is %s", got, f.phase(t))
+	}
+	progressing := meta.FindStatusCondition(f.readWorkload(t).Status.Conditions, v1alpha.ConditionProgressing)
+	if !strings.Contains(progressing.Message, "ORD: a removed override policy or a restored backup has changed the template in cell ord") {
+		t.Errorf("the condition is %+v", progressing)
+	}
+	c.overriding(restored, false)
+	c.settle(t)
+	if got := f.turns(t); got != "DFW "+restored+" ORD "+restored {
+		t.Errorf("the turns are %s", got)
+	}
+}

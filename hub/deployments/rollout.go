@@ -314,8 +314,8 @@ func (s *scope) describeStep(step rollout.Step, of *v1alpha.WorkloadDeployment) 
 	deployment := fmt.Sprintf("deployment %s", of.Name)
 	switch more := step.Surge - int(of.Spec.Surge); {
 	case step.Override != nil:
-		return fmt.Sprintf("%s: cell %s gives the Instances of %s the template that an override policy has changed",
-			of.Spec.CityCode, step.Override.Cell, deployment)
+		return fmt.Sprintf("%s: cell %s gives the Instances of %s the template that %s",
+			of.Spec.CityCode, step.Override.Cell, deployment, step.Override.Cause())
 	case step.Held:
 		return fmt.Sprintf("%s: new Instances of %s get the earlier template until their turn", of.Spec.CityCode, deployment)
 	case more > 0:

@@ -39,7 +39,8 @@ func (s *scope) tellOfRestore(ctx context.Context) error {
 	}
 	s.warn(eventRestored,
 		"the hub has generation %d of the deployment, and its cells have confirmed generation %d: the hub was restored from a backup. "+
-			"Its cells may have returned to the restored generation; the project's generation %d is sent again%s",
+			"Instances keep what they run until the turn of their city, unless an agent of an earlier version has created them; "+
+			"the project's generation %d is sent again%s",
 		sent, confirmed, s.deployment.Generation, rollout)
 	return nil
 }

@@ -70,7 +70,7 @@ func (w *world) killed() bool { return !w.calm && w.IntN(10) == 0 }
 func (w *world) state(r *replica) (rollout.State, []string) {
 	s := rollout.State{
 		Target: r.workload.value.target, Proven: r.workload.value.complete == r.workload.value.target, CitiesAtOnce: w.atOnce, Batch: w.batch,
-		MaxUnavailable: w.limit(),
+		MaxUnavailable: w.limit(), Paused: r.workload.value.paused,
 	}
 	cities := names(r.deployments)
 	available := int32(0)
@@ -112,7 +112,7 @@ func (w *world) rollOut(r *replica) {
 	s, cities := w.state(r)
 	result := rollout.Plan(&s)
 	if len(result.Take) > 0 {
-		if w.workload.value.target != r.workload.value.target {
+		if w.workload.value.target != r.workload.value.target || w.workload.value.paused != r.workload.value.paused {
 			return
 		}
 		r.deployments = maps.Clone(w.deployments)
@@ -131,6 +131,9 @@ func (w *world) rollOut(r *replica) {
 			next.value.spec.partition = &rollout.Partition{Index: step.Index, Template: step.Stable}
 		}
 		next.version++
+		if before := w.deployments[name].value.spec; w.workload.value.paused && next.value.spec.lowest(s.Target) < before.lowest(s.Target) {
+			w.opened = fmt.Errorf("while the rollout is paused, %s goes from %+v to %+v", name, before, next.value.spec)
+		}
 		w.deployments[name], r.deployments[name] = next, next
 	}
 	if result.Phase == rollout.Complete && len(s.Cities) > 0 && r.workload.version == w.workload.version &&
@@ -172,7 +175,8 @@ func (w *world) divideWorkload(r *replica) {
 		if w.workload.version != before.version && w.broken != "a plan of a stale cache is stored" || w.killed() {
 			return
 		}
-		next.minimum, next.target, next.complete = w.workload.value.minimum, w.workload.value.target, w.workload.value.complete
+		now := w.workload.value
+		next.minimum, next.target, next.complete, next.paused = now.minimum, now.target, now.complete, now.paused
 		w.workload = stored[workload]{value: next, version: w.workload.version + 1}
 		r.workload = w.workload
 		if next.effective == next.minimum {

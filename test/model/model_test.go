@@ -22,7 +22,7 @@ var (
 const episode = 500
 
 // explored counts what the steps of a model check have done.
-type explored struct{ disruptions, rollouts int }
+type explored struct{ disruptions, rollouts, pauses int }
 
 // explore runs worlds until one has a violation or all steps are done.
 func explore(steps int, seed uint64, broken string) (done explored, err error) {
@@ -36,7 +36,7 @@ func explore(steps int, seed uint64, broken string) (done explored, err error) {
 		if err := w.end(); err != nil {
 			return done, fmt.Errorf("seed %d at the end: %w", seed, err)
 		}
-		done.disruptions, done.rollouts = done.disruptions+w.disruptions, done.rollouts+w.rollouts
+		done.disruptions, done.rollouts, done.pauses = done.disruptions+w.disruptions, done.rollouts+w.rollouts, done.pauses+w.pauses
 	}
 	return done, nil
 }
@@ -54,6 +54,7 @@ func (w *world) end() error {
 	}
 	w.inForce = min(w.inForce, next.value.minimum)
 	next.version++
+	next.value.paused = false
 	w.workload, w.suspended = next, false
 	for range 40 * w.total() {
 		w.settle()
@@ -175,7 +176,7 @@ func TestModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if done.disruptions < *modelSteps/200 || done.rollouts < *modelSteps/episode {
+	if done.disruptions < *modelSteps/200 || done.rollouts < *modelSteps/episode || done.pauses < *modelSteps/episode/2 {
 		t.Errorf("%+v in %d steps: the model checks too little", done, *modelSteps)
 	}
 	t.Logf("%+v in %d steps", done, *modelSteps)
@@ -243,6 +244,8 @@ func (w *world) misread(s *rollout.State) {
 			s.CitiesAtOnce, s.MaxUnavailable = 9, 9
 		case "the room of cells":
 			c.Room = 0
+		case "a pause does not hold":
+			s.Paused = false
 		}
 	}
 }
@@ -270,7 +273,7 @@ func TestModelFindsMistakes(t *testing.T) {
 		"a lost cell counts", "a minimum is reported before it is in force", "the floors inside a city do not matter",
 		"a cell goes back to an earlier floor", "a floor goes back on its way", "a plan of a stale cache is stored",
 		"no canary", "unavailable Instances", "missing Instances", "all cities at once", "the room of cells", "the partition is one too low",
-		"a partition is never removed",
+		"a partition is never removed", "a pause does not hold",
 	} {
 		t.Run(mistake, func(t *testing.T) { t.Parallel(); find(t, mistake) })
 	}

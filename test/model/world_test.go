@@ -4,8 +4,10 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"strings"
@@ -28,6 +30,8 @@ type workload struct {
 	highest          int64
 	// effective is the minimum that the condition reports to be in force.
 	effective int32
+	// paused: no further Instance gets the target.
+	paused bool
 }
 
 // deployment is the WorkloadDeployment of a city in the project. The cells get its spec.
@@ -54,6 +58,17 @@ type spec struct {
 	template   string
 	partition  *rollout.Partition
 	cautious   bool
+}
+
+// lowest is the lowest index that gets a template; more than any: none.
+func (s *spec) lowest(template string) int {
+	switch {
+	case s.template != template:
+		return math.MaxInt
+	case s.partition != nil:
+		return s.partition.Index
+	}
+	return 0
 }
 
 // copied is the deployment on the hub: what the cells get, and what they report.
@@ -135,9 +150,11 @@ type world struct {
 	// hides mistakes, since all stopped Instances count as failures of which the hub may not know.
 	suspends, suspended bool
 	// calm says that no replica is killed at present.
-	calm                  bool
-	versions              int
-	disruptions, rollouts int
+	calm     bool
+	versions int
+	// opened is a step that a paused rollout has taken.
+	opened                        error
+	disruptions, rollouts, pauses int
 }
 
 func isBroken(template string) bool { return strings.HasPrefix(template, "broken") }
@@ -261,7 +278,7 @@ func (w *world) step() error {
 			w.cells[name].cut, w.cells[name].lost = false, false
 		}
 	}
-	return w.foresee()
+	return cmp.Or(w.opened, w.foresee())
 }
 
 // interrupt suspends the project or resumes it, or cuts a cell off or connects it.
@@ -286,10 +303,10 @@ func (w *world) actAll() error {
 	return nil
 }
 
-// change is a new template, an undo, or another minimum.
+// change is a new template, an undo, a pause or its end, or another minimum.
 func (w *world) change() {
 	next := w.workload.value
-	switch w.versions++; w.IntN(6) {
+	switch w.versions++; w.IntN(8) {
 	case 0:
 		next.target = next.complete
 	case 1:
@@ -297,6 +314,10 @@ func (w *world) change() {
 	case 2:
 		next.minimum = w.anyMinimum()
 		w.inForce = min(w.inForce, next.minimum)
+	case 3, 4:
+		if next.paused = !next.paused; next.paused {
+			w.pauses++
+		}
 	default:
 		next.target = fmt.Sprintf("good-%d", w.versions)
 	}

@@ -132,3 +132,25 @@ func TestMatch(t *testing.T) {
 		})
 	}
 }
+
+// TestMoves: the moves of an operator are repeatable, stay within the bounds, and each kind comes before one comes again.
+func TestMoves(t *testing.T) {
+	o, cells := testOptions(), []string{"dfw", "ord-1"}
+	moves := planMoves(o, cells, newRandom(o.Seed, 3))
+	if again := planMoves(o, cells, newRandom(o.Seed, 3)); !reflect.DeepEqual(moves, again) {
+		t.Error("the same seed has led to other moves")
+	}
+	kinds, first := moveKinds(), map[string]int{}
+	for i, move := range moves {
+		if move.At >= o.Duration || i > 0 && move.At < moves[i-1].At || move.Lasts < leastMove || move.Lasts > mostMove ||
+			!slices.Contains(cells, move.Cell) {
+			t.Errorf("%+v", move)
+		}
+		if i < len(kinds) {
+			first[move.Kind]++
+		}
+	}
+	if len(moves) < len(kinds) || len(first) != len(kinds) {
+		t.Errorf("the first of %d moves are %v", len(moves), first)
+	}
+}

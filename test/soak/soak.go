@@ -75,6 +75,11 @@ func (s *Soak) Run(ctx context.Context) (*Result, error) {
 	}
 	s.printf("seed %d: %d operations on %d Workloads, %d faults, in %s", s.Seed, len(plan.Operations), s.Workloads,
 		len(plan.Faults), s.Duration)
+	return s.during(ctx, plan, func(ctx context.Context) error { return s.fail(ctx, plan.Faults) })
+}
+
+// during disturbs the federation while the consumers change their Workloads, and waits until all planes agree.
+func (s *Soak) during(ctx context.Context, plan Plan, disturb func(context.Context) error) (*Result, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var background sync.WaitGroup
@@ -83,7 +88,7 @@ func (s *Soak) Run(ctx context.Context) (*Result, error) {
 	background.Go(func() { s.watch(ctx) })
 	background.Go(func() { s.supervise(ctx) })
 	background.Go(func() { s.consumer.run(ctx, s.begin, plan.Operations) })
-	if err := s.fail(ctx, plan.Faults); err != nil {
+	if err := disturb(ctx); err != nil {
 		return nil, err
 	}
 	if !sleepUntil(ctx, s.Clock, s.begin.Add(s.Duration)) {

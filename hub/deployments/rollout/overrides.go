@@ -26,7 +26,7 @@ func (c *City) addOverrides(existing *v1alpha.WorkloadDeployment, version templa
 			continue
 		}
 		c.Overrides = append(c.Overrides, Override{
-			Cell: cell.Cell, Template: cell.OverriddenHash, Instances: len(waiting),
+			Cell: cell.Cell, Template: cell.OverriddenHash, Instances: len(waiting), Sent: version.Is(cell.OverriddenHash),
 			Given: slices.ContainsFunc(turns, func(t v1alpha.OverrideTurn) bool {
 				return t.Cell == cell.Cell && t.TemplateHash == cell.OverriddenHash
 			}),
@@ -38,6 +38,15 @@ func (c *City) addOverrides(existing *v1alpha.WorkloadDeployment, version templa
 // Overridden reports whether Instances of a city wait for an override policy.
 func Overridden(s *State) bool {
 	return slices.ContainsFunc(s.Cities, func(c City) bool { return len(c.Overrides) > 0 })
+}
+
+// Cause says why a cell waits to give its Instances a template that it has received outside of a rollout. If that is the
+// template of the Workload itself, the cell does not know which of two causes it was.
+func (o *Override) Cause() string {
+	if o.Sent {
+		return "a removed override policy or a restored backup has changed"
+	}
+	return "an override policy has changed"
 }
 
 // overriding is how many Instances the cells of a city may replace for an override policy.
@@ -68,13 +77,13 @@ func (p *planner) override() {
 		}
 		reason := cmp.Or(why, p.againstOverride(c))
 		if reason != "" {
-			p.steps.Turns[c.at] = Turn{OverrideQueued, fmt.Sprintf("an override policy has changed the template in cell %s, which %s",
-				c.Overrides[0].Cell, reason)}
-			why = cmp.Or(why, "waits for its turn: the Instances of "+c.Code+" get their override first")
+			p.steps.Turns[c.at] = Turn{OverrideQueued, fmt.Sprintf("%s the template in cell %s, which %s",
+				c.Overrides[0].Cause(), c.Overrides[0].Cell, reason)}
+			why = cmp.Or(why, "waits for its turn: the Instances of "+c.Code+" get theirs first")
 			continue
 		}
 		p.giveTurn(c)
-		why = "waits for its turn: the Instances of " + c.Code + " get their override first"
+		why = "waits for its turn: the Instances of " + c.Code + " get theirs first"
 	}
 }
 
@@ -117,7 +126,7 @@ func (p *planner) againstOverride(c *facts) string {
 
 // overrideProgress describes the progress of a city whose cells have their turn for an override.
 func (c *facts) overrideProgress() string {
-	return fmt.Sprintf("%d of its Instances do not have the override of cell %s yet, %d are not Available",
+	return fmt.Sprintf("%d of its Instances do not have the template of cell %s yet, %d are not Available",
 		c.overriding(), c.Overrides[slices.IndexFunc(c.Overrides, func(o Override) bool { return o.Given })].Cell, c.unavailable)
 }
 
@@ -129,5 +138,5 @@ func (p *planner) giveTurn(c *facts) {
 	}
 	turn := c.Overrides[0]
 	p.steps.Take = append(p.steps.Take, Step{City: c.at, Override: &turn, AtOnce: most})
-	p.steps.Turns[c.at] = Turn{StepTaken, fmt.Sprintf("cell %s gets the template that an override policy has changed", turn.Cell)}
+	p.steps.Turns[c.at] = Turn{StepTaken, fmt.Sprintf("cell %s gets the template that %s", turn.Cell, turn.Cause())}
 }

@@ -72,8 +72,8 @@ type City struct {
 	NoSurge, SurgeLate bool
 	// Slack is how much of the budget's slack the city has.
 	Slack int
-	// Overrides are the cells with Instances that differ only by an override policy from what they should run, by name. Turns
-	// reports whether any cell of the city has had its turn for an override.
+	// Overrides are the cells with Instances that wait for a template which reached all cells at once, by name. Turns reports
+	// whether any cell of the city has had its turn for one.
 	Overrides []Override
 	Turns     bool
 	// Unserved says that the city has no cell, and Unreachable that the path from one of its cells is broken.
@@ -88,12 +88,15 @@ type Partition struct {
 	Template string
 }
 
-// Override is a cell with Instances that are to get a template that an override policy has changed.
+// Override is a cell with Instances that are to get a template that Karmada has sent to all cells at once: an override
+// policy has changed it, or a backup was restored.
 type Override struct {
 	Cell string
-	// Template is the hash of the overridden template. Instances is how many Instances do not have it yet.
+	// Template is the hash of the template that the cell has received. Instances is how many Instances do not have it yet.
+	// Sent: it is the template of the Workload itself.
 	Template  string
 	Instances int
+	Sent      bool
 	// Given: the cell has its turn for this template.
 	Given bool
 }

@@ -40,8 +40,10 @@ the end. It fails when they still disagree some minutes after the last fault. Th
 				return run.run(ctx, cmd.OutOrStdout(), run.on)
 			case faultsOfRollouts:
 				return run.run(ctx, cmd.OutOrStdout(), run.roll)
+			case faultsOfYear:
+				return run.run(ctx, cmd.OutOrStdout(), run.year)
 			}
-			return fmt.Errorf("unknown value %q of --faults: use %s, or leave it out", run.faults, faultsOfRollouts)
+			return fmt.Errorf("unknown value %q of --faults: use %s or %s, or leave it out", run.faults, faultsOfRollouts, faultsOfYear)
 		},
 	}
 	flags := cmd.Flags()
@@ -55,15 +57,16 @@ the end. It fails when they still disagree some minutes after the last fault. Th
 	flags.StringSliceVar(&run.soak.Processes, "processes", soak.DefaultProcesses,
 		`processes to kill, as patterns: names of "federation status", "agent/<cell>" and "replica/<number>"`)
 	flags.StringVar(&run.faults, "faults", "",
-		`"rollout": instead of random faults, one rollout of a Workload with a disruption budget for each process, which is down in the middle`)
+		`"rollout": instead of random faults, one rollout of a Workload with a disruption budget for each process, which is down in the middle; `+
+			`"year": instead of faults, the moves of an operator: overrides, other policies, taints, quotas, Pod security, cities`)
 	flags.DurationVar(&run.down, "down", time.Minute, "how long each process is down, with --faults")
 	flags.BoolVar(&run.pull, "pull", false, "make one of the cells a member in pull mode")
 	flags.BoolVar(&run.keep, "keep", false, "leave the federation running if project, hub and cells disagree at the end")
 	return cmd
 }
 
-// faultsOfRollouts is the value of --faults for faults during rollouts.
-const faultsOfRollouts = "rollout"
+// Values of --faults: faults during rollouts, and the moves of an operator.
+const faultsOfRollouts, faultsOfYear = "rollout", "year"
 
 // soakRun is one run of the subcommand.
 type soakRun struct {
@@ -127,7 +130,20 @@ func (r *soakRun) on(ctx context.Context, f *federation.Federation) error {
 	if err := r.prepare(ctx, f); err != nil {
 		return err
 	}
-	result, err := r.soak.Run(ctx)
+	return r.finish(ctx, r.soak.Run)
+}
+
+// year runs a soak with an operator on a federation.
+func (r *soakRun) year(ctx context.Context, f *federation.Federation) error {
+	if err := r.prepare(ctx, f); err != nil {
+		return err
+	}
+	return r.finish(ctx, (&soak.Year{Soak: &r.soak}).Run)
+}
+
+// finish prints the result of a soak, and deletes its Workloads if project, hub and cells agree.
+func (r *soakRun) finish(ctx context.Context, run func(context.Context) (*soak.Result, error)) error {
+	result, err := run(ctx)
 	if err != nil {
 		return err
 	}

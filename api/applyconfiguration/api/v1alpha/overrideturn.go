@@ -8,7 +8,8 @@ package v1alpha
 // OverrideTurnApplyConfiguration represents a declarative configuration of the OverrideTurn type for use
 // with apply.
 //
-// OverrideTurn is the turn of a cell to give its Instances the template that an override policy has changed.
+// OverrideTurn is the turn of a cell to give its Instances the template that an override policy or a restored backup has
+// changed.
 type OverrideTurnApplyConfiguration struct {
 	// cell by the name of its Karmada Cluster.
 	Cell *string `json:"cell,omitempty"`

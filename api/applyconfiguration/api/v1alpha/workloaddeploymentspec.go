@@ -61,8 +61,8 @@ type WorkloadDeploymentSpecApplyConfiguration struct {
 	Surge *int32 `json:"surge,omitempty"`
 	// floor is the city's share of the Workload's disruption budget. Without it the Workload has no budget.
 	Floor *AvailabilityFloorApplyConfiguration `json:"floor,omitempty"`
-	// overrides are the turns of cells whose template an override policy has changed. Where only the override of a running
-	// Instance differs, the Instance keeps its template until the turn of its cell.
+	// overrides are the turns of cells whose template an override policy or a restored backup has changed. An Instance that
+	// differs only by that keeps its template until the turn of its cell.
 	Overrides []OverrideTurnApplyConfiguration `json:"overrides,omitempty"`
 	// slices is how many InstanceSlices there are, which have the entries of the Instances that do not fit into the
 	// status. The hub sets it on its copy.
