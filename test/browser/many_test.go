@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -34,8 +35,9 @@ type fleet struct {
 	snapshot *view.Snapshot
 	changed  chan struct{}
 	noLogs   string
-	// left counts the logs that the browser has left.
-	left atomic.Int32
+	// lines gets how many lines the followed log has next, and left counts the logs that the browser has left.
+	lines chan int
+	left  atomic.Int32
 }
 
 func newFleet(perCity int, cities ...string) *fleet {
@@ -47,7 +49,7 @@ func newFleet(perCity int, cities ...string) *fleet {
 	all := int32(perCity * len(cities))
 	w.Status.ReplicaCounts = v1alpha.ReplicaCounts{Replicas: all, DesiredReplicas: all, ReadyReplicas: all}
 	snapshot := &view.Snapshot{Namespace: "shop", Name: "web", Workload: w, Hidden: map[string]error{}}
-	f := &fleet{snapshot: snapshot, changed: make(chan struct{})}
+	f := &fleet{snapshot: snapshot, changed: make(chan struct{}), lines: make(chan int)}
 	for _, city := range cities {
 		name := naming.DeploymentName("web", "main", city)
 		d := v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(name)}}
@@ -108,7 +110,7 @@ func (f *fleet) Way(_ context.Context, _, instance string) *view.Way {
 	return f.snapshot.WayTo(instance)
 }
 
-// Log implements page.Source: an endless log, with what containers write to terminals.
+// Log implements page.Source: a log that has as many lines as the test asks for, with what containers write to terminals.
 func (f *fleet) Log(_ context.Context, asked page.LogRequest) (*page.Log, error) {
 	container := cmp.Or(asked.Container, "web")
 	follow := func(ctx context.Context, out io.Writer) error {
@@ -117,14 +119,19 @@ func (f *fleet) Log(_ context.Context, asked page.LogRequest) (*page.Log, error)
 			return err
 		}
 		defer f.left.Add(1)
-		for line := 0; ; line++ {
-			if _, err := fmt.Fprintf(out, "\x1b[32m%s %s\x1b[0m <img src=x> line %d\n", asked.Instance, container, line); err != nil {
-				return err
-			}
+		for line := 0; ; {
 			select {
 			case <-ctx.Done():
 				return ctx.Err()
-			case <-time.After(time.Millisecond):
+			case more := <-f.lines:
+				var text strings.Builder
+				for range more {
+					fmt.Fprintf(&text, "\x1b[32m%s %s\x1b[0m <img src=x> line %d\n", asked.Instance, container, line)
+					line++
+				}
+				if _, err := io.WriteString(out, text.String()); err != nil {
+					return err
+				}
 			}
 		}
 	}
@@ -190,7 +197,9 @@ func TestLog(t *testing.T) {
 	b.shows(".tree", "web-main-dfw-0 Ready")
 	b.run(chromedp.Focus(`[data-log="web-main-dfw-0"]`))
 	b.press(kb.Enter)
-	b.shows("#log[open]", "Log of web-main-dfw-0", "live", "web-main-dfw-0 web <img src=x> line 0", "line 20")
+	b.shows("#log[open]", "Log of web-main-dfw-0", "live")
+	f.lines <- 100
+	b.shows("#log pre", "web-main-dfw-0 web <img src=x> line 0 web-main-dfw-0", "line 99")
 	b.until("document.querySelector('#log pre').scrollTop > 0") // it scrolls with the log
 	b.until("document.querySelector('#log img') === null && !document.querySelector('#log pre').textContent.includes('[32m')")
 	if found := value[string](b, faint); found != "" {
@@ -199,22 +208,37 @@ func TestLog(t *testing.T) {
 	if found := value[string](b, unnamed); found != "" {
 		t.Errorf("without a name: %s", found)
 	}
-	b.until("document.querySelector('#log pre').childNodes.length === 5000") // an endless log is bounded
+	f.lines <- 6000
+	b.until("document.querySelector('#log pre').lastChild.data.endsWith('line 6099\\n')")
+	b.until("document.querySelector('#log pre').childNodes.length === 5000") // a log without an end is bounded
 
-	b.run(chromedp.SetValue("#log select", "sidecar"), chromedp.Evaluate[chromedp.Void](
-		"document.querySelector('#log select').dispatchEvent(new Event('change', {bubbles: true}))"))
-	b.shows("#log pre", "sidecar")
+	b.run(chromedp.Evaluate[chromedp.Void](`(() => {
+	  const select = document.querySelector('#log select');
+	  select.value = 'sidecar';
+	  select.dispatchEvent(new Event('change', { bubbles: true }));
+	})()`))
+	f.awaitLeft(t, 1)
+	f.lines <- 1
+	b.shows("#log pre", "web-main-dfw-0 sidecar <img src=x> line 0")
 	b.run(chromedp.Click("#log input"))
 	b.shows("#log", "panic: before the restart", "ended")
 	b.until("document.querySelector('#log pre').childNodes.length === 1")
+	f.awaitLeft(t, 2)
 	b.run(chromedp.Click("#log input"))
-	b.shows("#log pre", "sidecar")
+	f.lines <- 1
+	b.shows("#log pre", "web-main-dfw-0 sidecar <img src=x> line 0")
 	b.press(kb.Escape)
 	b.until("!document.querySelector('#log').open && document.activeElement.dataset.log === 'web-main-dfw-0'")
+	f.awaitLeft(t, 3)
+}
+
+// awaitLeft waits until the browser has left a number of logs.
+func (f *fleet) awaitLeft(t *testing.T, logs int32) {
+	t.Helper()
 	if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, patience, true, func(context.Context) (bool, error) {
-		return f.left.Load() == 3, nil
+		return f.left.Load() == logs, nil
 	}); err != nil {
-		t.Errorf("%d logs have ended, want 3", f.left.Load())
+		t.Fatalf("%d logs have ended, want %d", f.left.Load(), logs)
 	}
 }
 
