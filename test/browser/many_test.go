@@ -189,7 +189,7 @@ func TestMany(t *testing.T) {
 }
 
 // TestLog: the user follows the log of an Instance as it is written, in each of its containers, and from before a
-// restart, by keyboard. What the container writes stays text. The log ends when its dialog is closed.
+// restart, by keyboard. Markup from the container stays text. The log ends when its dialog is closed.
 func TestLog(t *testing.T) {
 	f := newFleet(1, "DFW")
 	b := f.open(t)

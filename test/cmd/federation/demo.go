@@ -157,7 +157,7 @@ func demoEventually(ctx context.Context, check func(context.Context) error) erro
 	return federation.Await(ctx, 200*time.Millisecond, demoPatience, check)
 }
 
-// keep tells the user how to go on with the federation, and with a failure.
+// keep prints how to use the federation and how to stop it, after a failure, too.
 func (d *demo) keep(f *federation.Federation, failure error) error {
 	down := "go run ./hack/federation down --folder " + f.Folder()
 	if failure != nil {
