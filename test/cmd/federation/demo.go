@@ -161,7 +161,8 @@ func demoEventually(ctx context.Context, check func(context.Context) error) erro
 func (d *demo) keep(f *federation.Federation, failure error) error {
 	down := "go run ./hack/federation down --folder " + f.Folder()
 	if failure != nil {
-		return fmt.Errorf("%w\nThe federation is left running, with its logs in %s; stop it with: %s", failure, filepath.Join(f.Folder(), "log"), down)
+		return fmt.Errorf("%w\nThe federation is left running, with its logs in %s; stop it with: %s", failure,
+			filepath.Join(f.Folder(), "log"), down)
 	}
 	d.screen.Headline("The federation and the Workload are left running")
 	if err := printKubeconfigs(f, d.options); err != nil {
