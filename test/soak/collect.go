@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	configv1alpha1 "github.com/karmada-io/karmada/pkg/apis/config/v1alpha1"
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
@@ -18,6 +20,9 @@ import (
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -41,6 +46,50 @@ type collector struct {
 	planes map[string]client.Client
 }
 
+// NewScheme returns a scheme of the kinds in the planes of a federation.
+func NewScheme() (*runtime.Scheme, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		clientgoscheme.AddToScheme, v1alpha.AddToScheme, clusterv1alpha1.Install, policyv1alpha1.Install,
+		workv1alpha1.Install, workv1alpha2.Install, configv1alpha1.Install,
+	} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("build the scheme: %w", err)
+		}
+	}
+	return scheme, nil
+}
+
+// NewClient returns a client of a plane that neither limits itself nor repeats warnings. With groups the user claims to
+// be in these.
+func NewClient(f *federation.Federation, plane, user string, groups ...string) (client.Client, error) {
+	scheme, err := NewScheme()
+	if err != nil {
+		return nil, err
+	}
+	config, err := f.Config(plane, user)
+	if err != nil {
+		return nil, err
+	}
+	config.QPS, config.WarningHandler = -1, rest.NoWarnings{}
+	if len(groups) > 0 {
+		config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: groups}
+	}
+	return client.New(config, client.Options{Scheme: scheme})
+}
+
+// Reader returns a function that reads a view for each of the projects: of the same namespace in all, or without Milo
+// of the namespaces that they are.
+func Reader(
+	ctx context.Context, f *federation.Federation, namespace string, projects ...string,
+) (func(context.Context) ([]*View, error), error) {
+	c, err := newCollector(ctx, &Soak{Options: Options{Projects: projects}, Federation: f, Namespace: namespace})
+	if err != nil {
+		return nil, err
+	}
+	return c.collect, nil
+}
+
 // newCollector finds the hub namespaces of the projects of a soak.
 func newCollector(ctx context.Context, s *Soak) (*collector, error) {
 	f, projects := s.Federation, s.Projects
@@ -61,7 +110,10 @@ func newCollector(ctx context.Context, s *Soak) (*collector, error) {
 		c.cities[city] = append(c.cities[city], cell.Name)
 	}
 	for _, plane := range planes {
-		c.planes[plane] = s.Client(plane, federation.Admin)
+		var err error
+		if c.planes[plane], err = NewClient(f, plane, federation.Admin); err != nil {
+			return nil, err
+		}
 	}
 	for _, project := range projects {
 		var found corev1.Namespace

@@ -160,7 +160,10 @@ func (h *Hostile) arrangeOnHub(ctx context.Context, foreign dice) error {
 		}
 	default: // a neighbour has no rights
 	}
-	h.party = h.Client(hubPlane, user)
+	var err error
+	if h.party, err = NewClient(h.Federation, hubPlane, user); err != nil {
+		return err
+	}
 	h.source = func(worker uint64) func() Write {
 		d, drawn := foreign, noise
 		d.Rand, drawn.dice = newRandom(h.Seed, 10+worker), &d

@@ -152,7 +152,8 @@ func (h *Hostile) arrangeConsumer(ctx context.Context, foreign dice) error {
 	if err := h.collector.planes[plane].Create(ctx, h.everyRight()); err != nil {
 		return err
 	}
-	h.party = h.Client(plane, h.hostileUser())
+	var err error
+	h.party, err = NewClient(h.Federation, plane, h.hostileUser())
 	h.source = func(worker uint64) func() Write {
 		d := foreign
 		d.Rand = newRandom(h.Seed, 10+worker)
@@ -160,7 +161,7 @@ func (h *Hostile) arrangeConsumer(ctx context.Context, foreign dice) error {
 			dice: &d, namespace: h.namespaceIn(h.Project), names: h.hostileNames(), cities: h.Cities, noLocations: h.collector.withoutMilo,
 		}).next
 	}
-	return nil
+	return err
 }
 
 // everyRight returns the binding of the hostile consumer in its project: all rights, or the role for consumers.
@@ -178,7 +179,10 @@ func (h *Hostile) everyRight() client.Object {
 
 func (h *Hostile) arrangeCell(ctx context.Context, foreign dice) error {
 	var cells v1alpha.CellList
-	h.party = h.Client("cell/"+h.Cell, federation.Admin)
+	var err error
+	if h.party, err = NewClient(h.Federation, "cell/"+h.Cell, federation.Admin, "system:masters", emergencyGroup); err != nil {
+		return err
+	}
 	// The hub sends the deployment when the cell has joined.
 	if err := wait.PollUntilContextTimeout(ctx, time.Second, h.Patience, true, func(ctx context.Context) (bool, error) {
 		err := h.party.List(ctx, &cells)

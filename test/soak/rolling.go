@@ -140,7 +140,9 @@ func (r *Rolling) connectRolling(ctx context.Context) (err error) {
 	if err := r.connect(ctx); err != nil {
 		return err
 	}
-	r.project = r.Client("project/"+r.Projects[0], federation.Admin)
+	if r.project, err = NewClient(r.Federation, "project/"+r.Projects[0], federation.Admin); err != nil {
+		return err
+	}
 	r.cells, err = watchAvailability(ctx, r.Federation, r.collector.hubNamespaces[r.Projects[0]])
 	return err
 }

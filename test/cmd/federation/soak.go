@@ -18,7 +18,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/karmada-compute/karmada-compute/test/federation"
-	"github.com/karmada-compute/karmada-compute/test/planes"
 	"github.com/karmada-compute/karmada-compute/test/soak"
 )
 
@@ -119,10 +118,7 @@ func (r *soakRun) prepare(ctx context.Context, f *federation.Federation) error {
 	if err != nil {
 		return err
 	}
-	if r.soak.Planes, err = planes.New(f); err != nil {
-		return err
-	}
-	r.soak.AddOn = addOn
+	r.soak.Federation, r.soak.AddOn = f, addOn
 	return r.admit(ctx, f, addOn)
 }
 
