@@ -169,14 +169,20 @@ func (a *AddOn) enable(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	kubeconfigs := map[string]access{"kubeconfig": {planeHost, Admin}, "karmada-kubeconfig": {planeHub, Admin}}
+	if !f.state.WithoutMilo {
+		kubeconfigs["milo-kubeconfig"], kubeconfigs["milo-admin-kubeconfig"] = access{planeMilo, addOnUser}, access{planeMilo, Admin}
+	}
 	args := []string{
 		"addons", "enable", "karmada-compute", "--compute-values=" + values, fmt.Sprintf("--pod-timeout=%d", int(readyTimeout.Seconds())),
 	}
-	reached, err := f.planeFlags()
+	paths, err := f.kubeconfigs(kubeconfigs)
 	if err != nil {
 		return err
 	}
-	args = append(args, reached...)
+	for flag, path := range paths {
+		args = append(args, "--"+flag+"="+path)
+	}
 	folder := f.binFolder()
 	if a.options.Earlier {
 		folder, args = f.earlierFolder(), append(args, earlierArgs()...)
@@ -197,25 +203,6 @@ func (a *AddOn) enable(ctx context.Context) error {
 	}
 	f.progress.printf("add-on is up")
 	return nil
-}
-
-// planeFlags are the flags that lead karmadactl to the planes: a kubeconfig for each of them or, without Milo, the contexts
-// of one.
-func (f *Federation) planeFlags() (flags []string, err error) {
-	if f.state.WithoutMilo {
-		path, err := f.karmadaConfig()
-		return []string{
-			"--kubeconfig=" + path, "--context=" + hostContext, "--karmada-kubeconfig=" + path, "--karmada-context=" + hubContext,
-		}, err
-	}
-	paths, err := f.kubeconfigs(map[string]access{
-		"kubeconfig": {planeHost, Admin}, "karmada-kubeconfig": {planeHub, Admin},
-		"milo-kubeconfig": {planeMilo, addOnUser}, "milo-admin-kubeconfig": {planeMilo, Admin},
-	})
-	for flag, path := range paths {
-		flags = append(flags, "--"+flag+"="+path)
-	}
-	return flags, err
 }
 
 // karmadactl runs the karmadactl of a folder. Its output is in the log.

@@ -114,33 +114,6 @@ func (f *Federation) kubeconfigs(of map[string]access) (map[string]string, error
 	return paths, nil
 }
 
-// karmadaConfig returns the path of one kubeconfig with the contexts that Karmada's hack/local-up-karmada.sh writes. It
-// leaves the hub as the current one.
-func (f *Federation) karmadaConfig() (string, error) {
-	both := clientcmdapi.NewConfig()
-	both.CurrentContext = hubContext
-	for context, plane := range map[string]string{hostContext: planeHost, hubContext: planeHub} {
-		path, err := f.Kubeconfig(plane, Admin)
-		if err != nil {
-			return "", err
-		}
-		one, err := clientcmd.LoadFromFile(path)
-		if err != nil {
-			return "", err
-		}
-		both.Clusters[context], both.AuthInfos[context] = one.Clusters[plane], one.AuthInfos[Admin]
-		both.Contexts[context] = &clientcmdapi.Context{Cluster: context, AuthInfo: context}
-	}
-	path := filepath.Join(f.folder, "kubeconfig", "karmada.config")
-	return path, clientcmd.WriteToFile(*both, path)
-}
-
-// Contexts of karmadaConfig.
-const (
-	hostContext = "karmada-host"
-	hubContext  = "karmada-apiserver"
-)
-
 // components are users of the federation's own processes. They are in
 // system:masters; their names differ so that audit logs distinguish them.
 var components = []string{
