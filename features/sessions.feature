@@ -51,8 +51,6 @@ Feature: Sessions
     Then the command prints 20 more lines of the log, each once and in order
     When the command is interrupted
     Then the command ends with exit code 130
-    When the consumer starts "kubectl compute ui"
-    Then the page follows the log of Instance "web-main-hou-0": 20 lines, each once and in order
     When the consumer runs "kubectl compute exec web-main-hou-0 -- /program env"
     Then the command prints "HOSTNAME=web-main-hou-0"
     And the command has ended with exit code 0

@@ -100,10 +100,6 @@ func Register(sc world.Sentences) {
 			return err
 		})
 	})
-	sc.Step(`^the page follows the log of Instance "([^"]*)": (\d+) lines, each once and in order$`,
-		func(ctx context.Context, instance string, lines int) error {
-			return from(ctx).followOnPage(ctx, instance, lines)
-		})
 	sc.Step(`^the command is interrupted$`, func(ctx context.Context) error { return from(ctx).state().ran.interrupt() })
 }
 
@@ -181,11 +177,6 @@ func (r *running) inOrder(lines int) error {
 	if got := strings.Count(text, "\n"); got < lines {
 		return fmt.Errorf("it has printed %d lines: %q", got, r.errors.String())
 	}
-	return consecutive(text)
-}
-
-// consecutive returns an error unless a text has lines with numbers, and these are consecutive.
-func consecutive(text string) error {
 	last := 0
 	for _, found := range numbered.FindAllStringSubmatch(text, -1) {
 		number, err := strconv.Atoi(found[1])
