@@ -148,7 +148,7 @@ var inContainers = strings.NewReplacer(
 // show shows the commands of a block, and what they have printed.
 func (d *demo) show(block *pages.Block, printed string) {
 	d.screen.Headline("%s", block.Heading)
-	for _, line := range strings.Split("$ "+strings.TrimSpace(block.Commands)+"\n"+strings.TrimSpace(printed), "\n") {
+	for line := range strings.SplitSeq("$ "+strings.TrimSpace(block.Commands)+"\n"+strings.TrimSpace(printed), "\n") {
 		d.screen.Line("  %s", line)
 	}
 }
