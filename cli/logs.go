@@ -154,18 +154,28 @@ func (c *command) logs(ctx context.Context, name string, o *logging) error {
 // log prints one log.
 func (s *session) log(ctx context.Context, of logged, options *v1alpha.SessionLogOptions, lifetime time.Duration, out io.Writer) error {
 	open := func(ctx context.Context, options *v1alpha.SessionLogOptions) (*stream.Session, error) {
-		return stream.Open(ctx, s.project, &v1alpha.InstanceSession{
-			ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, GenerateName: "logs-"},
-			Spec: v1alpha.InstanceSessionSpec{
-				Type: v1alpha.SessionLogs, InstanceRef: v1alpha.SessionInstanceReference{Name: of.instance.Name, UID: of.instance.UID},
-				ContainerName: of.container, Logs: options, TTLSeconds: int32(lifetime / time.Second), //nolint:gosec // admission bounds it
-			},
-		})
+		reference := v1alpha.SessionInstanceReference{Name: of.instance.Name, UID: of.instance.UID}
+		session := s.logSession(reference, options, lifetime)
+		session.Spec.ContainerName = of.container
+		return stream.Open(ctx, s.project, session)
 	}
 	if err := stream.Log(ctx, open, options, out); err != nil {
 		return fmt.Errorf("Instance %s: %w", of.instance.Name, err)
 	}
 	return nil
+}
+
+// logSession returns a session for a log.
+func (s *session) logSession(
+	instance v1alpha.SessionInstanceReference, options *v1alpha.SessionLogOptions, lifetime time.Duration,
+) *v1alpha.InstanceSession {
+	return &v1alpha.InstanceSession{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, GenerateName: "logs-"},
+		Spec: v1alpha.InstanceSessionSpec{
+			Type: v1alpha.SessionLogs, InstanceRef: instance, Logs: options,
+			TTLSeconds: int32(lifetime / time.Second), //nolint:gosec // admission bounds it
+		},
+	}
 }
 
 // instances returns the Instance with a name or, if no Instance has the name, the Instances of the Workload with the
@@ -210,29 +220,44 @@ const annotationDefaultContainer = "kubectl.kubernetes.io/default-container"
 // containers returns the selected containers of an Instance: the one with the name, all, the one that the template
 // names, or the first.
 func (c *command) containers(instance *v1alpha.Instance, name string, all bool) ([]string, error) {
-	var names []string
+	names := containersOf(instance)
+	switch {
+	case len(names) > 0 && all:
+		return names, nil
+	case name != "":
+		found, err := containerOf(instance, name)
+		return []string{found}, err
+	}
+	found, err := containerOf(instance, "")
+	if err == nil && len(names) > 1 && instance.Annotations[annotationDefaultContainer] != found {
+		_, err = fmt.Fprintf(c.Streams.ErrOut, "Defaulted container %q out of: %s\n", found, strings.Join(names, ", "))
+	}
+	return []string{found}, err
+}
+
+// containersOf returns the names of the containers of an Instance.
+func containersOf(instance *v1alpha.Instance) (names []string) {
 	if sandbox := instance.Spec.Runtime.Sandbox; sandbox != nil {
 		for i := range sandbox.Containers {
 			names = append(names, sandbox.Containers[i].Name)
 		}
 	}
-	switch {
+	return names
+}
+
+// containerOf returns the container of an Instance with a name or, without a name, the one that the template names, or
+// the first.
+func containerOf(instance *v1alpha.Instance, name string) (string, error) {
+	names := containersOf(instance)
+	switch named := instance.Annotations[annotationDefaultContainer]; {
 	case len(names) == 0:
-		return nil, fmt.Errorf("Instance %s has no containers", instance.Name)
-	case all:
-		return names, nil
-	case name == "" && slices.Contains(names, instance.Annotations[annotationDefaultContainer]):
-		return []string{instance.Annotations[annotationDefaultContainer]}, nil
+		return "", fmt.Errorf("Instance %s has no containers", instance.Name)
+	case name == "" && slices.Contains(names, named):
+		return named, nil
 	case name == "":
-		if len(names) > 1 {
-			if _, err := fmt.Fprintf(c.Streams.ErrOut, "Defaulted container %q out of: %s\n", names[0], strings.Join(names, ", ")); err != nil {
-				return nil, err
-			}
-		}
-		return names[:1], nil
+		return names[0], nil
+	case slices.Contains(names, name):
+		return name, nil
 	}
-	if slices.Contains(names, name) {
-		return []string{name}, nil
-	}
-	return nil, fmt.Errorf("container %s is not in Instance %s, which has %s", name, instance.Name, strings.Join(names, ", "))
+	return "", fmt.Errorf("container %s is not in Instance %s, which has %s", name, instance.Name, strings.Join(names, ", "))
 }

@@ -90,8 +90,7 @@ func (c *command) follow(ctx context.Context, s *session, first *view.Snapshot, 
 	}
 	if out.isText() {
 		screen := terminal.New(terminal.Options{Out: c.painter, Size: terminal.SizeOf(c.raw.Out), Now: c.Clock.Now})
-		_, err = w.Follow(ctx, screen, out.isWide(), (*view.Snapshot).Gone)
-		return err
+		return w.Follow(ctx, screen, out.isWide())
 	}
 	var before *view.Node
 	return w.Each(ctx, func(s *view.Snapshot) (bool, error) {

@@ -38,8 +38,8 @@ func (c *command) uiCommand() *cobra.Command {
 		Use:   "ui",
 		Short: "Serve a page on this machine with Workloads, cities, Instances, rollouts and events, as they change",
 		Long: "Serve a read-only page at an address of this machine, until Ctrl-C. It reads with the credential of your kubeconfig and\n" +
-			"shows what `list`, `tree`, `explain`, `rollout plan` and `events` show. The printed address has a random token: with it,\n" +
-			"every user of this machine sees what you may see.",
+			"shows what `list`, `tree`, `explain`, `rollout plan` and `events` show, and follows logs as `logs` does. The printed\n" +
+			"address has a random token: with it, every user of this machine sees what you may see.",
 		Example: c.examples(`
   # Open the address that is printed
   %s ui

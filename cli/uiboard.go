@@ -76,6 +76,8 @@ type facts struct {
 	locations  []cities.Location
 	unread     error
 	suspension *view.Suspension
+	// noLogs is why the user cannot have logs; "" if it is not known.
+	noLogs string
 }
 
 func newBoard(c *command) *board {
@@ -195,6 +197,7 @@ func factsOf(ctx context.Context, s *session, workload *v1alpha.Workload) facts 
 	if workload != nil {
 		found.suspension = s.suspension(ctx, workload)
 	}
+	found.noLogs = s.noLogs(ctx)
 	return found
 }
 

@@ -27,6 +27,7 @@ import (
 func (c *connected) state(name string) (*page.State, error) {
 	result := &page.State{
 		Project: c.projectName, Namespace: c.namespace, Loaded: true, Hidden: slices.Sorted(maps.Keys(c.hidden)),
+		NoLogs: c.facts.noLogs,
 	}
 	if c.hidden["workloads"] == nil {
 		overviews, err := view.ReadOverviews(c.ctx, c.watch.Planes().Project, c.now(), client.InNamespace(c.namespace))

@@ -272,18 +272,14 @@ func (w *Watch) Wait(ctx context.Context) error {
 	}
 }
 
-// Follow shows the tree of the Workload as it changes, until done returns true, ctx ends, or the reader of the output
-// is gone. It returns the last state.
-func (w *Watch) Follow(
-	ctx context.Context, screen *terminal.Screen, wide bool, done func(*view.Snapshot) bool,
-) (last *view.Snapshot, err error) {
+// Follow shows the tree of the Workload as it changes, until the Workload is gone, ctx ends, or the reader of the output
+// is gone.
+func (w *Watch) Follow(ctx context.Context, screen *terminal.Screen, wide bool) error {
 	defer screen.End()
-	err = w.Each(ctx, func(s *view.Snapshot) (bool, error) {
-		last = s
+	return w.Each(ctx, func(s *view.Snapshot) (bool, error) {
 		screen.Show(w.lines(s, view.Layout{Columns: max(screen.Columns()-indent, 0), Wide: wide, All: w.options.All}))
-		return done(s), screen.Err()
+		return s.Gone(), screen.Err()
 	})
-	return last, err
 }
 
 // Each calls do with each state, and with each tick of a terminal's clock, until do returns done.

@@ -42,12 +42,14 @@ type Options struct {
 
 // New returns the handler of the page.
 func New(o Options) http.Handler {
-	return &handler{options: o, guard: newGuard(o.Token, o.Port)}
+	return &handler{options: o, guard: newGuard(o.Token, o.Port), logs: make(chan struct{}, MostLogs)}
 }
 
 type handler struct {
 	options Options
 	guard   *guard
+	// logs has an element for each log that is followed.
+	logs chan struct{}
 }
 
 // ServeHTTP implements http.Handler.
@@ -75,6 +77,10 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answer(w, map[string]any{"instances": h.options.Source.Instances(r.Context(), workload, query.Get("first"))})
 	case "way":
 		answer(w, map[string]any{"way": h.options.Source.Way(r.Context(), workload, query.Get("instance"))})
+	case "log":
+		h.log(w, r, LogRequest{
+			Instance: query.Get("instance"), Container: query.Get("container"), Previous: query.Get("previous") == "true",
+		})
 	default:
 		h.file(w, name)
 	}

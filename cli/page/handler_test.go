@@ -4,8 +4,11 @@
 package page
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"fmt"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -28,6 +31,8 @@ type source struct {
 	mu      sync.Mutex
 	state   State
 	changed chan struct{}
+	// follow writes the log of every Instance; nil: there is no Instance.
+	follow func(context.Context, io.Writer) error
 }
 
 func newSource() *source {
@@ -58,6 +63,15 @@ func (s *source) Instances(_ context.Context, _, first string) []*view.Node {
 
 func (s *source) Way(_ context.Context, _, instance string) *view.Way {
 	return &view.Way{Kind: "Instance", Name: instance}
+}
+
+func (s *source) Log(_ context.Context, asked LogRequest) (*Log, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.follow == nil {
+		return nil, fmt.Errorf("Instance %s not found", asked.Instance)
+	}
+	return &Log{Containers: []string{"web", "sidecar"}, Container: cmp.Or(asked.Container, "web"), Follow: s.follow}, nil
 }
 
 func (s *source) Changed() <-chan struct{} {
@@ -121,12 +135,14 @@ func TestGuard(t *testing.T) {
 			r.Header.Set("Sec-Fetch-Mode", "navigate")
 			r.Header.Set("Sec-Fetch-Dest", "iframe")
 		}},
-		"a body":                {path: below + "/state", change: withBody, want: http.StatusMethodNotAllowed},
-		"outside of the assets": {path: below + "/../page.go", want: http.StatusNotFound},
-		"an unknown file":       {path: below + "/none.js", want: http.StatusNotFound},
-		"the folder":            {path: below + "/assets", want: http.StatusNotFound},
-		"a long parameter":      {path: below + "/state?workload=" + strings.Repeat("a", 254), want: http.StatusBadRequest},
-		"a parameter twice":     {path: below + "/state?workload=a&workload=b", want: http.StatusBadRequest},
+		"a body":                 {path: below + "/state", change: withBody, want: http.StatusMethodNotAllowed},
+		"outside of the assets":  {path: below + "/../page.go", want: http.StatusNotFound},
+		"an unknown file":        {path: below + "/none.js", want: http.StatusNotFound},
+		"the folder":             {path: below + "/assets", want: http.StatusNotFound},
+		"a log, by another site": {path: below + "/log", change: header("Sec-Fetch-Site", "cross-site"), want: http.StatusForbidden},
+		"a log, without a token": {path: "/log?instance=web-0", want: http.StatusNotFound},
+		"a long parameter":       {path: below + "/state?workload=" + strings.Repeat("a", 254), want: http.StatusBadRequest},
+		"a parameter twice":      {path: below + "/state?workload=a&workload=b", want: http.StatusBadRequest},
 	}
 	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "CONNECT"} {
 		cases[method] = struct {

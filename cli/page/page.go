@@ -24,6 +24,8 @@ type Source interface {
 	Instances(ctx context.Context, workload, first string) []*view.Node
 	// Way returns the path to an Instance; nil: there is no such Instance.
 	Way(ctx context.Context, workload, instance string) *view.Way
+	// Log returns the log of an Instance. Its errors are for the user.
+	Log(ctx context.Context, asked LogRequest) (*Log, error)
 	// Changed returns a channel that is closed when the state may have changed.
 	Changed() <-chan struct{}
 }
@@ -42,6 +44,8 @@ type State struct {
 	Workloads []view.Overview `json:"workloads,omitempty"`
 	Omitted   int             `json:"omitted,omitempty"`
 	Workload  *Workload       `json:"workload,omitempty"`
+	// NoLogs is why the page follows no logs; "": it does.
+	NoLogs string `json:"noLogs,omitempty"`
 	// Federation is an operator's view of the hub.
 	Federation *Federation `json:"federation,omitempty"`
 }

@@ -55,15 +55,10 @@ type Session struct {
 // Open creates a session with a key of its own, and waits until it has a URL. Streams use the proxy of the project's
 // configuration.
 func Open(ctx context.Context, project *live.Plane, session *v1alpha.InstanceSession) (*Session, error) {
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	key, err := keyed(session)
 	if err != nil {
-		return nil, fmt.Errorf("generate the key of the session: %w", err)
+		return nil, err
 	}
-	public, err := x509.MarshalPKIXPublicKey(key.Public())
-	if err != nil {
-		return nil, fmt.Errorf("encode the key of the session: %w", err)
-	}
-	session.Spec.PublicKey = encode("PUBLIC KEY", public)
 	if err := project.Client.Create(ctx, session); err != nil {
 		return nil, err
 	}
@@ -78,6 +73,28 @@ func Open(ctx context.Context, project *live.Plane, session *v1alpha.InstanceSes
 	}
 	s.config.Proxy = project.Config.Proxy
 	return s, nil
+}
+
+// Try returns the error with which the creation of a session is refused. It creates none.
+func Try(ctx context.Context, project *live.Plane, session *v1alpha.InstanceSession) error {
+	if _, err := keyed(session); err != nil {
+		return err
+	}
+	return project.Client.Create(ctx, session, client.DryRunAll)
+}
+
+// keyed gives a session a new key, and returns the key.
+func keyed(session *v1alpha.InstanceSession) (*ecdsa.PrivateKey, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("generate the key of the session: %w", err)
+	}
+	public, err := x509.MarshalPKIXPublicKey(key.Public())
+	if err != nil {
+		return nil, fmt.Errorf("encode the key of the session: %w", err)
+	}
+	session.Spec.PublicKey = encode("PUBLIC KEY", public)
+	return key, nil
 }
 
 // await waits until the session has a URL, or cannot have one.

@@ -118,7 +118,7 @@ func (s *Screen) Show(lines []string) {
 			return
 		}
 		s.block = slices.Clone(lines)
-		s.write(s.elapsed() + "\n" + Indent(lines) + "\n")
+		s.write(s.elapsed() + "\n" + indent(lines) + "\n")
 		return
 	}
 	columns, rows := s.size()

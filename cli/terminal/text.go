@@ -47,8 +47,8 @@ func (c *Columns) Align(rows [][]string) []string {
 	return lines
 }
 
-// Indent joins lines and indents them by two characters.
-func Indent(lines []string) string { return "  " + strings.Join(lines, "\n  ") }
+// indent joins lines and indents them by two characters.
+func indent(lines []string) string { return "  " + strings.Join(lines, "\n  ") }
 
 // Cut shortens a line to this number of columns. 0 means no limit.
 func Cut(line string, columns int) string {

@@ -5,6 +5,7 @@ package browser
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/http/httptest"
 	"testing"
@@ -22,7 +23,10 @@ type hub struct{ state *page.State }
 func (h hub) State(context.Context, string) *page.State            { return h.state }
 func (hub) Instances(context.Context, string, string) []*view.Node { return nil }
 func (hub) Way(context.Context, string, string) *view.Way          { return nil }
-func (hub) Changed() <-chan struct{}                               { return nil }
+func (hub) Log(context.Context, page.LogRequest) (*page.Log, error) {
+	return nil, errors.New("there is no log")
+}
+func (hub) Changed() <-chan struct{} { return nil }
 
 // openHub opens the operator's page with a state.
 func openHub(t *testing.T, state *page.State) *browser {

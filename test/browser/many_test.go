@@ -4,16 +4,24 @@
 package browser
 
 import (
+	"cmp"
 	"context"
+	"fmt"
+	"io"
 	"net"
 	"net/http/httptest"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cli/page"
@@ -26,6 +34,10 @@ type fleet struct {
 	mu       sync.Mutex
 	snapshot *view.Snapshot
 	changed  chan struct{}
+	noLogs   string
+	// lines gets how many lines the followed log has next, and left counts the logs that the browser has left.
+	lines chan int
+	left  atomic.Int32
 }
 
 func newFleet(perCity int, cities ...string) *fleet {
@@ -37,7 +49,7 @@ func newFleet(perCity int, cities ...string) *fleet {
 	all := int32(perCity * len(cities))
 	w.Status.ReplicaCounts = v1alpha.ReplicaCounts{Replicas: all, DesiredReplicas: all, ReadyReplicas: all}
 	snapshot := &view.Snapshot{Namespace: "shop", Name: "web", Workload: w, Hidden: map[string]error{}}
-	f := &fleet{snapshot: snapshot, changed: make(chan struct{})}
+	f := &fleet{snapshot: snapshot, changed: make(chan struct{}), lines: make(chan int)}
 	for _, city := range cities {
 		name := naming.DeploymentName("web", "main", city)
 		d := v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(name)}}
@@ -75,7 +87,7 @@ func (f *fleet) report(instance string, state metav1.Condition) {
 func (f *fleet) State(_ context.Context, name string) *page.State {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	state := &page.State{Namespace: "shop", Loaded: true, Workloads: []view.Overview{
+	state := &page.State{Namespace: "shop", Loaded: true, NoLogs: f.noLogs, Workloads: []view.Overview{
 		view.OverviewOf(f.snapshot.Workload, f.snapshot.Deployments, f.snapshot.Now),
 	}}
 	if name == f.snapshot.Name {
@@ -98,6 +110,34 @@ func (f *fleet) Way(_ context.Context, _, instance string) *view.Way {
 	return f.snapshot.WayTo(instance)
 }
 
+// Log implements page.Source: a log that has as many lines as the test asks for, with what containers write to terminals.
+func (f *fleet) Log(_ context.Context, asked page.LogRequest) (*page.Log, error) {
+	container := cmp.Or(asked.Container, "web")
+	follow := func(ctx context.Context, out io.Writer) error {
+		if asked.Previous {
+			_, err := io.WriteString(out, "panic: before the restart\n")
+			return err
+		}
+		defer f.left.Add(1)
+		for line := 0; ; {
+			select {
+			case <-ctx.Done():
+				return ctx.Err()
+			case more := <-f.lines:
+				var text strings.Builder
+				for range more {
+					fmt.Fprintf(&text, "\x1b[32m%s %s\x1b[0m <img src=x> line %d\n", asked.Instance, container, line)
+					line++
+				}
+				if _, err := io.WriteString(out, text.String()); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return &page.Log{Containers: []string{"web", "sidecar"}, Container: container, Follow: follow}, nil
+}
+
 // Changed implements page.Source.
 func (f *fleet) Changed() <-chan struct{} {
 	f.mu.Lock()
@@ -105,9 +145,10 @@ func (f *fleet) Changed() <-chan struct{} {
 	return f.changed
 }
 
-// TestMany: 5,000 Instances are a few groups, and the user sees each of a group on demand.
-func TestMany(t *testing.T) {
-	f := newFleet(1000, "AMS", "DFW", "FRA", "ORD", "SIN")
+// open opens the page of a fleet.
+func (f *fleet) open(t *testing.T) *browser {
+	t.Helper()
+	chromium(t)
 	server := httptest.NewUnstartedServer(nil)
 	_, port, err := net.SplitHostPort(server.Listener.Addr().String())
 	if err != nil {
@@ -119,7 +160,13 @@ func TestMany(t *testing.T) {
 		server.CloseClientConnections()
 		server.Close()
 	})
-	b := visit(t, server.URL+"/token/")
+	return visit(t, server.URL+"/token/")
+}
+
+// TestMany: 5,000 Instances are a few groups, and the user sees each of a group on demand.
+func TestMany(t *testing.T) {
+	f := newFleet(1000, "AMS", "DFW", "FRA", "ORD", "SIN")
+	b := f.open(t)
 	b.run(chromedp.Click(`a[href="#web"]`))
 	b.shows("#workload", "Workload web: 5000 of 5000 Instances are Ready")
 	b.shows(".tree", "web-main-sin-0 to -999 Ready 1000 Instances")
@@ -139,4 +186,68 @@ func TestMany(t *testing.T) {
 	f.report("web-main-fra-500", refused)
 	b.shows(".verdict", "Instance web-main-fra-500")
 	b.shows(".tree", "web-main-fra-0 to -499", "web-main-fra-500 not Ready ImageUnavailable", "web-main-fra-501 to -999")
+}
+
+// TestLog: the user follows the log of an Instance as it is written, in each of its containers, and from before a
+// restart, by keyboard. Markup from the container stays text. The log ends when its dialog is closed.
+func TestLog(t *testing.T) {
+	f := newFleet(1, "DFW")
+	b := f.open(t)
+	b.run(chromedp.Click(`a[href="#web"]`))
+	b.shows(".tree", "web-main-dfw-0 Ready")
+	b.run(chromedp.Focus(`[data-log="web-main-dfw-0"]`))
+	b.press(kb.Enter)
+	b.shows("#log[open]", "Log of web-main-dfw-0", "live")
+	f.lines <- 100
+	b.shows("#log pre", "web-main-dfw-0 web <img src=x> line 0 web-main-dfw-0", "line 99")
+	b.until("document.querySelector('#log pre').scrollTop > 0") // it scrolls with the log
+	b.until("document.querySelector('#log img') === null && !document.querySelector('#log pre').textContent.includes('[32m')")
+	if found := value[string](b, faint); found != "" {
+		t.Errorf("too little contrast: %s", found)
+	}
+	if found := value[string](b, unnamed); found != "" {
+		t.Errorf("without a name: %s", found)
+	}
+	f.lines <- 6000
+	b.until("document.querySelector('#log pre').lastChild.data.endsWith('line 6099\\n')")
+	b.until("document.querySelector('#log pre').childNodes.length === 5000") // a log without an end is bounded
+
+	b.run(chromedp.Evaluate[chromedp.Void](`(() => {
+	  const select = document.querySelector('#log select');
+	  select.value = 'sidecar';
+	  select.dispatchEvent(new Event('change', { bubbles: true }));
+	})()`))
+	f.awaitLeft(t, 1)
+	f.lines <- 1
+	b.shows("#log pre", "web-main-dfw-0 sidecar <img src=x> line 0")
+	b.run(chromedp.Click("#log input"))
+	b.shows("#log", "panic: before the restart", "ended")
+	b.until("document.querySelector('#log pre').childNodes.length === 1")
+	f.awaitLeft(t, 2)
+	b.run(chromedp.Click("#log input"))
+	f.lines <- 1
+	b.shows("#log pre", "web-main-dfw-0 sidecar <img src=x> line 0")
+	b.press(kb.Escape)
+	b.until("!document.querySelector('#log').open && document.activeElement.dataset.log === 'web-main-dfw-0'")
+	f.awaitLeft(t, 3)
+}
+
+// awaitLeft waits until the browser has left a number of logs.
+func (f *fleet) awaitLeft(t *testing.T, logs int32) {
+	t.Helper()
+	if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, patience, true, func(context.Context) (bool, error) {
+		return f.left.Load() == logs, nil
+	}); err != nil {
+		t.Fatalf("%d logs have ended, want %d", f.left.Load(), logs)
+	}
+}
+
+// TestNoLog: where the user gets no logs, the page has no button for them, and the reason.
+func TestNoLog(t *testing.T) {
+	f := newFleet(1, "DFW")
+	f.noLogs = "sessions of type Logs are not offered here"
+	b := f.open(t)
+	b.run(chromedp.Click(`a[href="#web"]`))
+	b.shows("#workload", "web-main-dfw-0 Ready", "No logs here: sessions of type Logs are not offered here")
+	b.until("document.querySelector('[data-log]') === null && document.querySelector('[data-path]') !== null")
 }

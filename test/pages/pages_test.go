@@ -80,7 +80,7 @@ func runExample(t *testing.T, source string, eventually Eventually) error {
 			t.Error(err)
 		}
 	}()
-	return parse("page.md", []byte(source)).Run(t.Context(), shell, eventually)
+	return parse("page.md", []byte(source)).Run(t.Context(), shell, eventually, nil)
 }
 
 // thrice tries three times.

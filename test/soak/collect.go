@@ -78,18 +78,6 @@ func NewClient(f *federation.Federation, plane, user string, groups ...string) (
 	return client.New(config, client.Options{Scheme: scheme})
 }
 
-// Reader returns a function that reads a view for each of the projects: of the same namespace in all, or without Milo
-// of the namespaces that they are.
-func Reader(
-	ctx context.Context, f *federation.Federation, namespace string, projects ...string,
-) (func(context.Context) ([]*View, error), error) {
-	c, err := newCollector(ctx, &Soak{Options: Options{Projects: projects}, Federation: f, Namespace: namespace})
-	if err != nil {
-		return nil, err
-	}
-	return c.collect, nil
-}
-
 // newCollector finds the hub namespaces of the projects of a soak.
 func newCollector(ctx context.Context, s *Soak) (*collector, error) {
 	f, projects := s.Federation, s.Projects

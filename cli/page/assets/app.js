@@ -4,6 +4,7 @@
 // Asks for each next state, and shows it.
 import { age, el, show } from './dom.js';
 import { federation } from './federation.js';
+import { openLog } from './log.js';
 import { workloads } from './workloads.js';
 import { path, workload } from './workload.js';
 
@@ -33,7 +34,7 @@ function render() {
   // An operator's page without a project has no Workloads.
   show(byId('workloads'), state.namespace || !state.federation ? workloads(state, selected()) : null);
   const detail = state.workload?.name === selected() ? state.workload : null;
-  show(byId('workload'), detail ? el('article', { 'data-key': detail.name, 'aria-labelledby': 'title' }, workload(detail, expanded)) : null);
+  show(byId('workload'), detail ? el('article', { 'data-key': detail.name, 'aria-labelledby': 'title' }, workload(detail, { expanded, noLogs: state.noLogs })) : null);
 }
 
 async function get(what, parameters, signal) {
@@ -118,12 +119,13 @@ async function openPath(instance) {
 document.addEventListener('click', (event) => {
   const target = event.target.closest('button, a');
   if (!target) return;
-  const { group, count, more: next, path: instance, skip } = target.dataset;
+  const { group, count, more: next, path: instance, log, skip } = target.dataset;
   // A failed request is shown by the next one of follow.
   const ignore = () => {};
   if (group) toggle(group, Number(count)).catch(ignore);
   if (next) more(next).catch(ignore);
   if (instance) openPath(instance).catch(ignore);
+  if (log) openLog(log);
   if (skip !== undefined) {
     event.preventDefault();
     byId('main').focus();

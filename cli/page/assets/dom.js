@@ -6,6 +6,12 @@
 // Control characters, and the ones that change the direction of text: parts of a text come from cells and consumers.
 const controls = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
+// Colours and other sequences of terminals, which logs have.
+const sequences = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?)/g;
+
+// text returns a text without what is not to be shown.
+export const text = (value) => String(value).replace(sequences, '').replace(controls, '');
+
 // el returns an element. Children are nodes and texts; null, undefined and false are left out.
 export function el(tag, attributes, ...children) {
   const element = document.createElement(tag);
@@ -16,7 +22,7 @@ export function el(tag, attributes, ...children) {
   }
   for (const child of children.flat(Infinity)) {
     if (child === null || child === undefined || child === false || child === '') continue;
-    element.append(child instanceof Node ? child : document.createTextNode(String(child).replace(controls, '')));
+    element.append(child instanceof Node ? child : document.createTextNode(text(child)));
   }
   return element;
 }

@@ -7,13 +7,14 @@ import { level, sign } from './workloads.js';
 
 const actors = { consumer: 'Consumer', operator: 'Operator', nobody: 'Nothing to do' };
 
-export function workload(one, expanded) {
+// workload shows a Workload. of has the expanded groups, and why there are no logs.
+export function workload(one, of) {
   const held = one.verdicts ?? [];
   return [
     el('h2', { id: 'title', tabindex: '-1' }, one.name),
     el('p', { class: 'summary' }, sign(held.length === 0 ? 'good' : held.some((v) => acts(v.stop.finding)) ? 'bad' : 'busy'), ' ', one.summary),
     held.map(verdict),
-    el('div', { class: 'columns' }, rollout(one), instances(one, expanded)),
+    el('div', { class: 'columns' }, rollout(one), instances(one, of)),
     events(one.events ?? []),
   ];
 }
@@ -61,43 +62,45 @@ function turn(one) {
     el('span', { class: 'turn' }, el('strong', null, one.reason), one.message ? ` ${one.message}` : ''));
 }
 
-function instances(one, expanded) {
+function instances(one, of) {
   const root = one.tree.kind === 'Project' ? one.tree.children[0] : one.tree;
   return el('section', { class: 'card' },
     el('h3', null, 'Cities and Instances'),
-    root.children ? el('ul', { class: 'tree' }, root.children.map((child) => node(child, expanded))) : el('p', null, 'No deployments yet.'));
+    root.children ? el('ul', { class: 'tree' }, root.children.map((child) => node(child, of))) : el('p', null, 'No deployments yet.'),
+    of.noLogs ? el('p', { class: 'quiet' }, `No logs here: ${of.noLogs}`) : null);
 }
 
-function node(one, expanded) {
-  if (one.kind === 'Instance') return instance(one, expanded);
+function node(one, of) {
+  if (one.kind === 'Instance') return instance(one, of);
   return el('li', { 'data-key': one.name }, el('details', { open: true },
     el('summary', null, sign(level(one.ready ?? 0, one.desired ?? 0, one.finding)),
       el('strong', null, ` ${one.city || `cell ${one.name}`} `), one.city ? el('span', { class: 'quiet' }, `${one.name} `) : null,
       el('span', null, `${one.state} `), el('span', { class: 'quiet' }, [one.reason, one.address].filter(Boolean).join(' · '))),
     one.finding ? el('p', { class: 'quiet' }, one.finding.message) : null,
-    el('ul', null, (one.children ?? []).map((child) => node(child, expanded)))));
+    el('ul', null, (one.children ?? []).map((child) => node(child, of)))));
 }
 
 // instance shows an Instance, or a group of them with the ones that the user has asked for.
-function instance(one, expanded) {
-  const of = one.state === 'Ready' ? 'good' : one.finding && acts(one.finding) ? 'bad' : 'busy';
+function instance(one, of) {
+  const seen = one.state === 'Ready' ? 'good' : one.finding && acts(one.finding) ? 'bad' : 'busy';
   const line = [
-    one.state ? sign(of) : null, el('span', { class: 'name' }, ` ${one.name} `), el('span', null, `${one.state} `),
+    one.state ? sign(seen) : null, el('span', { class: 'name' }, ` ${one.name} `), el('span', null, `${one.state} `),
     one.state === 'Ready' && !one.finding ? null : el('span', { class: 'reason' }, `${one.reason ?? ''} `),
     el('span', { class: 'quiet' }, [one.address, one.template, one.restarts ? `${one.restarts} restarts` : ''].filter(Boolean).join(' · ')),
   ];
   const message = one.finding?.message ? el('p', { class: 'quiet' }, one.finding.message) : null;
   if (!one.instances) {
     return el('li', { 'data-key': one.name }, line,
-      el('button', { type: 'button', 'data-path': one.name, 'aria-label': `Path to Instance ${one.name}` }, 'Path'), message);
+      el('button', { type: 'button', 'data-path': one.name, 'aria-label': `Path to Instance ${one.name}` }, 'Path'),
+      of.noLogs ? null : el('button', { type: 'button', 'data-log': one.name, 'aria-label': `Log of Instance ${one.name}` }, 'Log'), message);
   }
-  const open = expanded.get(one.first);
+  const open = of.expanded.get(one.first);
   return el('li', { 'data-key': `group ${one.first}`, class: 'group' }, line,
     one.state ? null : el('span', { class: 'quiet' }, `${one.instances} Instances `),
     el('button', { type: 'button', 'data-group': one.first, 'data-count': one.instances, 'aria-expanded': open ? 'true' : 'false',
       'aria-label': `Each Instance of ${one.name}` }, open ? 'Hide' : 'Show'),
     message,
-    open ? el('ul', null, open.nodes.map((child) => instance(child, expanded))) : null,
+    open ? el('ul', null, open.nodes.map((child) => instance(child, of))) : null,
     open && open.nodes.length < one.instances
       ? el('button', { type: 'button', 'data-more': one.first }, `Show more of ${one.instances - open.nodes.length}`) : null);
 }

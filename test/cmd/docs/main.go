@@ -71,7 +71,7 @@ func runPage(ctx context.Context, path string, environment map[string]string) er
 		return err
 	}
 	began := time.Now()
-	err = errors.Join(page.Run(ctx, shell, eventually), shell.Close())
+	err = errors.Join(page.Run(ctx, shell, eventually, nil), shell.Close())
 	fmt.Printf("%s, in %s\n", page.Summary(), time.Since(began).Round(100*time.Millisecond))
 	return err
 }

@@ -56,7 +56,7 @@ func (s Steps) runPage(ctx context.Context, path string) error {
 		return err
 	}
 	fmt.Fprintln(s.Out, page.Summary())
-	return errors.Join(page.Run(ctx, shell, world.Eventually), shell.Close())
+	return errors.Join(page.Run(ctx, shell, world.Eventually, nil), shell.Close())
 }
 
 // pageFolder returns the working directory of a page's commands.
