@@ -144,8 +144,8 @@ func TestDataOfASnapshot(t *testing.T) {
 	f.wantData("with policy Rollout", "settings", oldContent, false)
 }
 
-// TestDataOfEarlierVersions: nothing is claimed of a Pod that an earlier agent has created, nor of data that an earlier hub
-// has sent, and an upgrade replaces neither.
+// TestDataOfEarlierVersions: nothing is claimed of a Pod that an earlier agent has created, nor of data that an
+// earlier hub has sent, and an upgrade replaces neither.
 func TestDataOfEarlierVersions(t *testing.T) {
 	f := newFixture(t)
 	settings := f.sent("settings")

@@ -23,14 +23,14 @@ import (
 // annotationWritten has when the hub has last written a ConfigMap or Secret in the cell. The cache alone has it.
 const annotationWritten = "compute.datumapis.com/written"
 
-// shortHash is how many characters of a hash a Pod has for each object that its containers keep: changes are told apart by
-// fewer than identities.
+// shortHash is how many characters of a hash a Pod has for each object that its containers keep: changes are told
+// apart by fewer than identities.
 const shortHash = 8
 
 var stripData = watch.StripAnnotations(annotationWritten)
 
-// TrimData drops what no controller reads of the metadata of a ConfigMap or Secret, and keeps when it was last written:
-// a container that was started later has its content.
+// TrimData drops what no controller reads of the metadata of a ConfigMap or Secret, and keeps when it was last
+// written: a container that was started later has its content.
 func TrimData(object any) (any, error) {
 	metadata, ok := object.(client.Object)
 	if !ok {
@@ -65,13 +65,14 @@ type content struct {
 // contents are the contents of the data of an Instance, by kind and name.
 type contents []content
 
-// contentsOf reads the contents of the data that a spec names. It returns none if a content is not known, as the one of a
-// hub of an earlier version.
+// contentsOf reads the contents of the data that a spec names. It returns none if a content is not known, as the one
+// of a hub of an earlier version.
 func contentsOf(ctx context.Context, reader client.Reader, instance *v1alpha.Instance) (contents, error) {
 	named := templates.StartData(&instance.Spec)
 	result := make(contents, 0, len(named))
 	for object, keptBy := range named {
-		one := content{DataVersion: v1alpha.DataVersion{Kind: object.Kind, Name: object.Name, Hash: templates.AbsentData}, keptBy: keptBy}
+		absent := v1alpha.DataVersion{Kind: object.Kind, Name: object.Name, Hash: templates.AbsentData}
+		one := content{DataVersion: absent, keptBy: keptBy}
 		if version, isSnapshot := templates.ParseSnapshot(object); isSnapshot {
 			// A snapshot never changes.
 			one.DataVersion, one.keptBy = version, nil
@@ -127,8 +128,8 @@ type startedData struct {
 	pending contents
 }
 
-// compared returns the data that a Pod was started with, from its record and from the present contents. A container that
-// was started after a change has the changed content.
+// compared returns the data that a Pod was started with, from its record and from the present contents. A container
+// that was started after a change has the changed content.
 func (c contents) compared(pod *corev1.Pod) startedData {
 	words := strings.Fields(pod.Annotations[v1alpha.AnnotationStartedWith])
 	kept := c.kept()

@@ -25,7 +25,8 @@ func startedWith(hash string, one v1alpha.Instance) v1alpha.Instance {
 	return one
 }
 
-// TestDataInTree: while Instances were started with different data, their lines have its hash, and no group mixes them.
+// TestDataInTree: while Instances were started with different data, their lines have its hash, and no group mixes
+// them.
 func TestDataInTree(t *testing.T) {
 	s := &Snapshot{Workload: workload(30, 30), Deployments: []v1alpha.WorkloadDeployment{deployment("DFW", 30, 30)}}
 	for index := range 30 {
@@ -43,8 +44,8 @@ func TestDataInTree(t *testing.T) {
 	}
 }
 
-// TestNewerData: the tree and explain tell which Instances wait for a restart, who acts, and what to do; a rollout waits for
-// nobody.
+// TestNewerData: the tree and explain tell which Instances wait for a restart, who acts, and what to do; a rollout
+// waits for nobody.
 func TestNewerData(t *testing.T) {
 	pending := condition(v1alpha.ConditionDataCurrent, "False", v1alpha.ReasonRestartPending, "newer data waits for a restart: ConfigMap app")
 	s := &Snapshot{Workload: workload(2, 2), Deployments: []v1alpha.WorkloadDeployment{deployment("DFW", 2, 2)}}

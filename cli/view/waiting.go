@@ -43,7 +43,8 @@ var nextTries = map[string]string{
 	v1alpha.ReasonUnschedulable: "a node has more room",
 }
 
-// ReadWaiting reads which Instances of the selected Workloads wait for capacity, first the ones that have waited longest.
+// ReadWaiting reads which Instances of the selected Workloads wait for capacity, first the ones that have waited
+// longest.
 func ReadWaiting(ctx context.Context, project client.Reader, options ...client.ListOption) ([]Waiting, error) {
 	workloads, deployments, err := readSelected(ctx, project, options)
 	if err != nil || len(workloads) == 0 {
@@ -81,7 +82,8 @@ func withoutCell(d *v1alpha.WorkloadDeployment) (Waiting, bool) {
 		return Waiting{}, false
 	}
 	return Waiting{
-		Namespace: d.Namespace, Workload: d.Spec.WorkloadRef.Name, City: d.Spec.CityCode, Reason: condition.Reason, Message: condition.Message,
+		Namespace: d.Namespace, Workload: d.Spec.WorkloadRef.Name, City: d.Spec.CityCode,
+		Reason: condition.Reason, Message: condition.Message,
 		Instances: max(1, d.Status.DesiredReplicas-d.Status.AssignedReplicas), Since: condition.LastTransitionTime,
 		NextTry: nextTries[condition.Reason],
 	}, true
@@ -101,8 +103,8 @@ func withoutNode(instances []v1alpha.Instance) []Waiting {
 		if found[key] == nil {
 			order = append(order, key)
 			found[key] = &Waiting{
-				Namespace: key[0], Workload: key[1], City: key[2], Reason: ready.Reason, Message: ready.Message, Since: ready.LastTransitionTime,
-				NextTry: nextTries[ready.Reason],
+				Namespace: key[0], Workload: key[1], City: key[2], Reason: ready.Reason, Message: ready.Message,
+				Since: ready.LastTransitionTime, NextTry: nextTries[ready.Reason],
 			}
 		}
 		one := found[key]

@@ -13,8 +13,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
-// addScheduled adds condition Scheduled while Karmada finds no cell for Instances of a deployment. Its time is the one of
-// the deployment that has waited longest, and its message has the first of them in the order of the placements.
+// addScheduled adds condition Scheduled while Karmada finds no cell for Instances of a deployment. Its time is the one
+// of the deployment that has waited longest, and its message has the first of them in the order of the placements.
 func (s *scope) addScheduled(status *v1alpha.WorkloadStatus) {
 	var oldest *metav1.Condition
 	var messages []string

@@ -11,9 +11,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// StartData returns the ConfigMaps and Secrets that the containers of an Instance are started with, by kind and name, each
-// with the names of the containers that keep the content until they are restarted. Environment variables and mounts with a
-// subPath do not follow a change, other mounts do.
+// StartData returns the ConfigMaps and Secrets that the containers of an Instance are started with, by kind and name,
+// each with the names of the containers that keep the content until they are restarted. Environment variables and
+// mounts with a subPath do not follow a change, other mounts do.
 func StartData(spec *v1alpha.InstanceSpec) map[DataObject][]string {
 	found := map[DataObject][]string{}
 	for _, reference := range dataOfContainers(spec) {
@@ -56,8 +56,8 @@ func keptBy(container *v1alpha.SandboxContainer, volumes []v1alpha.InstanceVolum
 	return kept
 }
 
-// HashStarted returns the hash of the contents that an Instance was started with. It has no more to tell about a Secret
-// than the hash of its content.
+// HashStarted returns the hash of the contents that an Instance was started with. It has no more to tell about a
+// Secret than the hash of its content.
 func HashStarted(contents []v1alpha.DataVersion) string {
 	ordered := slices.SortedFunc(slices.Values(contents), CompareData)
 	hasher := sha256.New()

@@ -68,9 +68,9 @@ func (w *world) killed() bool { return !w.calm && w.IntN(10) == 0 }
 
 // state returns the state of the rollout as a replica sees it.
 func (w *world) state(r *replica) (rollout.State, []string) {
+	target := r.workload.value.started()
 	s := rollout.State{
-		Target: r.workload.value.target, Proven: r.workload.value.complete == r.workload.value.target, CitiesAtOnce: w.atOnce, Batch: w.batch,
-		MaxUnavailable: w.limit(),
+		Target: target, Proven: r.workload.value.complete == target, CitiesAtOnce: w.atOnce, Batch: w.batch, MaxUnavailable: w.limit(),
 	}
 	cities := names(r.deployments)
 	available := int32(0)
@@ -112,9 +112,10 @@ func (w *world) rollOut(r *replica) {
 	s, cities := w.state(r)
 	result := rollout.Plan(&s)
 	if len(result.Take) > 0 {
-		if w.workload.value.target != r.workload.value.target {
+		if w.workload.value.started() != r.workload.value.started() {
 			return
 		}
+		w.record(r.workload.value)
 		r.deployments = maps.Clone(w.deployments)
 		s, cities = w.state(r)
 		result = rollout.Plan(&s)
@@ -173,6 +174,7 @@ func (w *world) divideWorkload(r *replica) {
 			return
 		}
 		next.minimum, next.target, next.complete = w.workload.value.minimum, w.workload.value.target, w.workload.value.complete
+		next.data, next.hold = w.workload.value.data, w.workload.value.hold
 		w.workload = stored[workload]{value: next, version: w.workload.version + 1}
 		r.workload = w.workload
 		if next.effective == next.minimum {
