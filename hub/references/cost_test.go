@@ -16,7 +16,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
-// cost is what one change of a ConfigMap has cost: requests to the project and the hub, and the bytes of the objects
+// cost has the requests of one change of a ConfigMap to the project and the hub, and the bytes of the objects
 // that the writes have stored.
 type cost struct{ reads, writes, hubWrites, bytes int }
 

@@ -31,7 +31,7 @@ type data struct {
 	// changes is how many contents there were, and missed the first one that waited, for a hub with a mistake.
 	changes int
 	missed  string
-	// violation is what a choice has violated.
+	// violation is the rule that a choice has violated.
 	violation error
 }
 

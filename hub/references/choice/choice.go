@@ -32,7 +32,7 @@ type Object struct {
 	Bytes  int
 }
 
-// State is what a choice depends on.
+// State has the facts that a choice depends on.
 type State struct {
 	// Objects by kind and name.
 	Objects []Object
