@@ -65,14 +65,8 @@ func (c *command) listCommand() *cobra.Command {
 }
 
 func (c *command) list(ctx context.Context, o *listing) error {
-	if err := o.out.check(); err != nil {
+	if err := o.check(); err != nil {
 		return err
-	}
-	if o.watch && !o.out.isText() {
-		return errors.New("--watch prints a table; use -o wide, or no -o")
-	}
-	if o.watch && o.waiting {
-		return errors.New("--waiting prints the queue once; leave out --watch")
 	}
 	options, err := o.options()
 	if err != nil {
@@ -103,6 +97,17 @@ func (c *command) list(ctx context.Context, o *listing) error {
 		return err
 	}
 	return c.watchOverviews(ctx, s, o, options, found)
+}
+
+// check rejects flags that exclude each other before the command reads any object.
+func (o *listing) check() error {
+	switch {
+	case o.watch && !o.out.isText():
+		return errors.New("--watch prints a table; use -o wide, or no -o")
+	case o.watch && o.waiting:
+		return errors.New("--waiting prints the queue once; leave out --watch")
+	}
+	return o.out.check()
 }
 
 // listWaiting prints what waits for capacity.
