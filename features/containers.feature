@@ -31,7 +31,6 @@ Feature: Instances as processes
     And Instance "web-main-hou-0" answers "/file?path=/data/configmap-greetings/greeting" with "hello"
     And Instance "web-main-hou-0" answers "/file?path=/data/secret-database/password" with "not-a-secret"
 
-  @datawip
   Scenario: An Instance tells that newer data waits for a restart
     Given the consumer is allowed to do everything to "configmaps, secrets" in the namespace
     And the consumer keeps
@@ -53,7 +52,6 @@ Feature: Instances as processes
     Then instance "web-main-hou-0" has no condition DataCurrent
     And Instance "web-main-hou-0" answers "/env" with "CONFIGMAP_GREETINGS=good day"
 
-  @datawip
   Scenario: A value of a ConfigMap that the program refuses takes one Instance down, and an undo brings the earlier value back
     Cities ORD and DFW have simulated nodes, where every program runs.
 
