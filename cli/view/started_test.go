@@ -63,7 +63,9 @@ func TestNewerData(t *testing.T) {
 		t.Fatalf("the warnings are %+v", warnings)
 	}
 	text := strings.Join(warnings[0].Lines(time.Now(), 0), "\n")
-	for _, part := range []string{"Warning about 2 Instances (project): RestartPending", "ConfigMap app", "-> consumer: Restart the Instances"} {
+	for _, part := range []string{
+		"Warning about 2 Instances (project): RestartPending", "ConfigMap app", "-> consumer: Restart the Instances",
+	} {
 		if !strings.Contains(text, part) {
 			t.Errorf("explain lacks %q:\n%s", part, text)
 		}
@@ -71,8 +73,9 @@ func TestNewerData(t *testing.T) {
 
 	old := v1alpha.DataVersion{Kind: "ConfigMap", Name: "app", Hash: oldData}
 	rolling := startedWith(oldData, instance("DFW", 0, isReady))
+	snapshot := corev1.LocalObjectReference{Name: templates.SnapshotName(old.Name, old.Hash)}
 	rolling.Spec.Volumes = []v1alpha.InstanceVolume{{InstanceVolumeSource: v1alpha.InstanceVolumeSource{
-		ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: corev1.LocalObjectReference{Name: templates.SnapshotName(old.Name, old.Hash)}},
+		ConfigMap: &corev1.ConfigMapVolumeSource{LocalObjectReference: snapshot},
 	}}}
 	s.Instances = []v1alpha.Instance{rolling, startedWith(newData, instance("DFW", 1, isReady))}
 	s.Workload.Status.Data = &v1alpha.WorkloadDataStatus{Objects: []v1alpha.DataVersion{{Kind: "ConfigMap", Name: "app", Hash: newData}}}

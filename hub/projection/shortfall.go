@@ -57,8 +57,8 @@ func (s *scope) addUnscheduled(status *v1alpha.WorkloadDeploymentStatus, reason,
 // noRoom describes why Karmada has scheduled no Instance. A taint, as of karmadactl cordon, is not a lack of capacity.
 func (s *scope) noRoom(refusal string) (reason, message string) {
 	if strings.Contains(refusal, "untolerated taint") {
-		return v1alpha.ReasonCellsTainted, fmt.Sprintf("the cells of %s take no new Instances: %s; an operator removes the taint, for example with karmadactl uncordon",
-			s.deployment.Spec.CityCode, strings.TrimSuffix(refusal, "."))
+		return v1alpha.ReasonCellsTainted, fmt.Sprintf("the cells of %s take no new Instances: %s; an operator removes the taint, "+
+			"for example with karmadactl uncordon", s.deployment.Spec.CityCode, strings.TrimSuffix(refusal, "."))
 	}
 	return v1alpha.ReasonNoCapacity, fmt.Sprintf("the cells of %s do not have enough capacity: %s; ask for fewer or smaller Instances; "+
 		"it is tried again when a cell has more room, and otherwise after at most 17 minutes",

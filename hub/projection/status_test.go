@@ -131,11 +131,7 @@ func TestStatus(t *testing.T) {
 			if test.wantMissing && (ready.Status != metav1.ConditionFalse || !strings.Contains(ready.Message, test.wantReady)) {
 				t.Errorf("ReplicasReady is %+v", ready)
 			}
-			unscheduled := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionScheduled)
-			if (unscheduled != nil) != (test.wantUnscheduled != "") || unscheduled != nil && (unscheduled.Reason != test.wantUnscheduled ||
-				unscheduled.Status != metav1.ConditionFalse || unscheduled.LastTransitionTime.Unix() != 1000) {
-				t.Errorf("Scheduled is %+v, and Karmada has refused it since 1000", unscheduled)
-			}
+			wantUnscheduled(t, &status, test.wantUnscheduled)
 			if (status.ObservedGeneration == original.Generation) != test.wantObserved ||
 				status.DesiredReplicas != test.wantDesired || len(status.Reports) > 0 {
 				t.Errorf("the status is %+v", status)
@@ -145,6 +141,16 @@ func TestStatus(t *testing.T) {
 				t.Errorf("when nothing has changed, it writes %v", writes)
 			}
 		})
+	}
+}
+
+// wantUnscheduled checks condition Scheduled of a deployment that Karmada has refused since 1000; "": it has none.
+func wantUnscheduled(t *testing.T, status *v1alpha.WorkloadDeploymentStatus, reason string) {
+	t.Helper()
+	got := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionScheduled)
+	if (got != nil) != (reason != "") || got != nil && (got.Reason != reason || got.Status != metav1.ConditionFalse ||
+		got.LastTransitionTime.Unix() != 1000) {
+		t.Errorf("Scheduled is %+v, want reason %q since 1000", got, reason)
 	}
 }
 

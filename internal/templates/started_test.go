@@ -76,8 +76,12 @@ func TestHashStarted(t *testing.T) {
 	}
 	hashes := map[string]bool{}
 	for _, contents := range [][]v1alpha.DataVersion{
-		data, data[:1], {{Kind: "Secret", Name: "db", Hash: one}}, {{Kind: "ConfigMap", Name: "db", Hash: two}},
-		{{Kind: "Secret", Name: "dbx", Hash: two}}, {{Kind: "Secret", Name: "db", Hash: templates.AbsentData}},
+		data,
+		data[:1],
+		{{Kind: "Secret", Name: "db", Hash: one}},
+		{{Kind: "ConfigMap", Name: "db", Hash: two}},
+		{{Kind: "Secret", Name: "dbx", Hash: two}},
+		{{Kind: "Secret", Name: "db", Hash: templates.AbsentData}},
 	} {
 		hashes[templates.HashStarted(contents)] = true
 	}

@@ -287,7 +287,8 @@ func TestModelFindsMistakes(t *testing.T) {
 func TestModelFindsMistakesOfData(t *testing.T) {
 	t.Parallel()
 	for _, mistake := range []string{
-		"the snapshot of a partition is deleted", "what is chosen is read from a cache", "the snapshots of the history are deleted", "a content is named before its snapshot",
+		"the snapshot of a partition is deleted", "what is chosen is read from a cache",
+		"the snapshots of the history are deleted", "a content is named before its snapshot",
 		"an earlier content is taken", "every change is taken", "an undo ends with its rollout",
 	} {
 		t.Run(mistake, func(t *testing.T) { t.Parallel(); find(t, mistake) })

@@ -16,9 +16,11 @@ import (
 )
 
 const (
-	// FirstInterval is how long after a change of data the next one is taken, in seconds, and LastInterval the longest
-	// such time: an object that changes all the time must not restart a rollout all the time.
-	FirstInterval, LastInterval = 30, 3600
+	// FirstInterval is how long after a change of data the next one is taken, in seconds.
+	FirstInterval = 30
+	// LastInterval is the longest such time, in seconds: an object that changes all the time must not restart a rollout
+	// all the time.
+	LastInterval = 3600
 )
 
 // Object is an object of the project whose content is part of the revisions of a Workload.

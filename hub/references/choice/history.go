@@ -13,8 +13,9 @@ import (
 )
 
 const (
-	// MaxHistory and MaxHistoryBytes bound the snapshots of a namespace that only the history of its Workloads needs.
-	MaxHistory      = 200
+	// MaxHistory bounds the snapshots of a namespace that only the history of its Workloads needs.
+	MaxHistory = 200
+	// MaxHistoryBytes bounds their size together.
 	MaxHistoryBytes = 4 << 20
 )
 
