@@ -77,7 +77,7 @@ func CacheOptions() (cache.Options, error) {
 		return cache.Options{}, fmt.Errorf("select the hub namespaces: %w", err)
 	}
 	own := labels.SelectorFromSet(labels.Set{v1alpha.LabelManagedBy: v1alpha.ManagedByCell})
-	sent := cache.ByObject{Label: labels.NewSelector().Add(*fromProject), Transform: watch.StripAnnotations()}
+	sent := cache.ByObject{Label: labels.NewSelector().Add(*fromProject), Transform: runtime.TrimData}
 	return cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{

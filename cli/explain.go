@@ -26,6 +26,8 @@ type explanation struct {
 	// Ready is true if no object is stopped.
 	Ready    bool           `json:"ready"`
 	Verdicts []view.Verdict `json:"verdicts,omitempty"`
+	// Warnings are about data of Instances that work.
+	Warnings []view.Verdict `json:"warnings,omitempty"`
 	Ways     []*view.Way    `json:"ways"`
 }
 
@@ -80,10 +82,12 @@ func (c *command) explain(ctx context.Context, s *session, argument string, out 
 		ways = []*view.Way{way}
 	}
 	verdicts := view.Verdicts(ways)
+	warnings := view.Warnings(ways)
 	if out.isText() {
-		err = c.printExplanation(snapshot, ways, verdicts, shown{instance: instance != "", steps: out.isWide() || instance != ""})
+		told := slices.Concat(verdicts, warnings)
+		err = c.printExplanation(snapshot, ways, told, shown{instance: instance != "", steps: out.isWide() || instance != ""})
 	} else {
-		err = out.print(c.data, "Explanation", explanation{Ready: len(verdicts) == 0, Verdicts: verdicts, Ways: ways})
+		err = out.print(c.data, "Explanation", explanation{Ready: len(verdicts) == 0, Verdicts: verdicts, Warnings: warnings, Ways: ways})
 	}
 	if err != nil || len(verdicts) == 0 {
 		return err

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/terminal"
 	"github.com/karmada-compute/karmada-compute/cli/view"
 )
 
@@ -29,9 +30,9 @@ const watchPause = 500 * time.Millisecond
 
 // listing holds the flags of list.
 type listing struct {
-	allNamespaces, watch bool
-	selector             string
-	out                  *output
+	allNamespaces, watch, waiting bool
+	selector                      string
+	out                           *output
 }
 
 func (c *command) listCommand() *cobra.Command {
@@ -41,28 +42,31 @@ func (c *command) listCommand() *cobra.Command {
 		Aliases: []string{"ls"},
 		Short:   "List Workloads: their cities, ready Instances, rollout, and the reason of a fault",
 		Long: "List Workloads. REASON is the most specific reason of a Workload and of its deployments;\n" +
-			"`explain` shows the cause of one Workload, and who must act.",
+			"`explain` shows the cause of one Workload, and who must act.\n\n" +
+			"With --waiting, list the Instances that wait for capacity, the longest wait first: without a cell\n" +
+			"of their city (NoCapacity, CellsTainted), or without a node of their cell (Unschedulable). NEXT TRY\n" +
+			"is when they are scheduled again.",
 		Example: c.examples(`
   # The Workloads of a namespace
   %s list
   # Of all namespaces with a label, with their images, as they change
-  %s list -A -l team=web -o wide -w`),
+  %s list -A -l team=web -o wide -w
+  # What waits for capacity
+  %s list --waiting`),
 		Args: cobra.NoArgs,
 	}
 	cmd.Flags().BoolVarP(&o.allNamespaces, "all-namespaces", "A", false, "List the Workloads of all namespaces of the project.")
 	cmd.Flags().StringVarP(&o.selector, "selector", "l", "", "List the Workloads with these labels, such as -l team=web.")
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "Print a Workload again after each change, until Ctrl-C.")
+	cmd.Flags().BoolVar(&o.waiting, "waiting", false, "List the Instances that wait for capacity, the longest wait first.")
 	o.out = newOutput(cmd)
 	cmd.RunE = c.run(func(ctx context.Context, _ []string) error { return c.list(ctx, o) })
 	return cmd
 }
 
 func (c *command) list(ctx context.Context, o *listing) error {
-	if err := o.out.check(); err != nil {
+	if err := o.check(); err != nil {
 		return err
-	}
-	if o.watch && !o.out.isText() {
-		return errors.New("--watch prints a table; use -o wide, or no -o")
 	}
 	options, err := o.options()
 	if err != nil {
@@ -76,6 +80,9 @@ func (c *command) list(ctx context.Context, o *listing) error {
 		options = append(options, client.InNamespace(s.namespace))
 	}
 
+	if o.waiting {
+		return c.listWaiting(ctx, s, o, options)
+	}
 	found, err := c.overviews(ctx, s, options)
 	switch {
 	case err != nil:
@@ -90,6 +97,43 @@ func (c *command) list(ctx context.Context, o *listing) error {
 		return err
 	}
 	return c.watchOverviews(ctx, s, o, options, found)
+}
+
+// check rejects flags that exclude each other before the command reads any object.
+func (o *listing) check() error {
+	switch {
+	case o.watch && !o.out.isText():
+		return errors.New("--watch prints a table; use -o wide, or no -o")
+	case o.watch && o.waiting:
+		return errors.New("--waiting prints the queue once; leave out --watch")
+	}
+	return o.out.check()
+}
+
+// listWaiting prints what waits for capacity.
+func (c *command) listWaiting(ctx context.Context, s *session, o *listing, options []client.ListOption) error {
+	queue, err := view.ReadWaiting(ctx, s.project.Client, options...)
+	switch {
+	case err != nil:
+		return err
+	case !o.out.isText():
+		return o.out.print(c.data, "WaitingList", map[string]any{"items": queue})
+	case len(queue) == 0:
+		_, err := fmt.Fprintln(c.Streams.ErrOut, "No Instance waits for capacity.")
+		return err
+	}
+	rows := view.WaitingTable(queue, c.Clock.Now())
+	if !o.allNamespaces {
+		for i := range rows {
+			rows[i] = rows[i][1:]
+		}
+	}
+	for _, line := range terminal.Align(rows) {
+		if _, err := fmt.Fprintln(c.Streams.Out, line); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // options select by the flags, except for the namespace.

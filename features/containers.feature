@@ -31,6 +31,66 @@ Feature: Instances as processes
     And Instance "web-main-hou-0" answers "/file?path=/data/configmap-greetings/greeting" with "hello"
     And Instance "web-main-hou-0" answers "/file?path=/data/secret-database/password" with "not-a-secret"
 
+  Scenario: An Instance tells that newer data waits for a restart
+    Given the consumer is allowed to do everything to "configmaps, secrets" in the namespace
+    And the consumer keeps
+      | data                | key      | value |
+      | ConfigMap greetings | greeting | hello |
+    When the consumer creates Workload "web" of 1 in HOU which names "ConfigMap greetings" with container {}
+    Then Workload "web" becomes available with 1 ready Instances
+    And instance "web-main-hou-0" has "status.controller.dataHash" matching "^[0-9a-v]{16}$"
+    Given "status.controller.dataHash" of instance "web-main-hou-0" is remembered as "HELLO"
+    When the consumer patches configmap "greetings" with {"data":{"greeting":"good day"}}
+    Then instance "web-main-hou-0" has condition DataCurrent False because of "RestartPending", saying "ConfigMap greetings"
+    And instance "web-main-hou-0" still has "status.controller.dataHash" "${HELLO}"
+    And Instance "web-main-hou-0" answers "/env" with "CONFIGMAP_GREETINGS=hello"
+    When the consumer runs "kubectl compute explain web"
+    Then the command has ended with exit code 0
+    And the command prints "-> consumer: Restart the Instances: kubectl compute restart"
+    # A restart of the container has the newest data.
+    When Instance "web-main-hou-0" receives request "/exit?code=3"
+    Then instance "web-main-hou-0" has no condition DataCurrent
+    And Instance "web-main-hou-0" answers "/env" with "CONFIGMAP_GREETINGS=good day"
+
+  Scenario: A value of a ConfigMap that the program refuses takes one Instance down, and an undo brings the earlier value back
+    Cities ORD and DFW have simulated nodes, where every program runs.
+
+    Given the consumer is allowed to do everything to "configmaps, secrets" in the namespace
+    And the consumer keeps
+      | data               | key      | value |
+      | ConfigMap settings | greeting | 1s    |
+    When the consumer creates Workload "web" of 2 in HOU which names "ConfigMap settings" with container {"args":["--log=$(CONFIGMAP_SETTINGS)"]}
+    And the consumer patches workload "web" with {"spec":{"placements":[{"name":"main","cityCodes":["HOU","ORD","DFW"],"scaleSettings":{"minReplicas":2}}],"disruption":{"minAvailable":5},"rollout":{"cityOrder":["HOU","ORD","DFW"],"onDataChange":{"policy":"Rollout"}}}}
+    Then workload "web" has "status.availableReplicas" "6"
+    And workload "web" has "status.rollout.phase" "Complete"
+    Given "status.controller.dataHash" of instance "web-main-hou-0" is remembered as "GOOD"
+    Then every instance in the project has "status.controller.dataHash" "${GOOD}"
+    When the consumer patches configmap "settings" with {"data":{"greeting":"often"}}
+    Then instance "web-main-hou-1" has condition Ready False because of "InstanceCrashing"
+    And workload "web" has condition Degraded True because of "RolloutBlocked"
+    And workload "web" still has "status.availableReplicas" "5"
+    And Instance "web-main-hou-0" answers "/env" with "CONFIGMAP_SETTINGS=1s"
+    And every instance in cell "ord" still has "status.controller.dataHash" "${GOOD}"
+    And every instance in cell "dfw" still has "status.controller.dataHash" "${GOOD}"
+    When the consumer runs "kubectl compute rollout undo web"
+    Then the command prints "web rolled back"
+    And workload "web" has "status.availableReplicas" "6"
+    And workload "web" has condition DataCurrent False because of "DataHeld", saying "ConfigMap settings"
+    And every instance in the project has "status.controller.dataHash" "${GOOD}"
+    And workload "web" has "status.rollout.phase" "Complete"
+    When the consumer patches workload "web" with {"spec":{"rollout":{"pauseAfter":"FirstCity"}}}
+    And the consumer patches configmap "settings" with {"data":{"greeting":"2s"}}
+    Then workload "web" has "status.rollout.phase" "Paused"
+    And Instance "web-main-hou-0" answers "/env" with "CONFIGMAP_SETTINGS=2s"
+    And Instance "web-main-hou-1" answers "/env" with "CONFIGMAP_SETTINGS=2s"
+    And every instance in cell "ord" still has "status.controller.dataHash" "${GOOD}"
+    And every instance in cell "dfw" still has "status.controller.dataHash" "${GOOD}"
+    Given "status.controller.dataHash" of instance "web-main-hou-1" is remembered as "BETTER"
+    When the consumer runs "kubectl compute rollout resume web"
+    Then every instance in the project has "status.controller.dataHash" "${BETTER}"
+    And workload "web" has "status.rollout.phase" "Complete"
+    And workload "web" has condition DataCurrent True because of "NewestData"
+
   Scenario: A process gets SIGTERM and ends within its grace period
     When the consumer creates Workload "web" of 2 in HOU with container {"args":["--drain=2s"]}
     Then Workload "web" becomes available with 2 ready Instances

@@ -144,9 +144,14 @@ Feature: Several cells in one city
     When the consumer creates Workload "web" with
       | placement | cities | replicas |
       | main      | IAD    | 12       |
-    Then workloaddeployment "web-main-iad" has condition Available False, saying "tried again when a cell has more room"
+    Then workloaddeployment "web-main-iad" has condition Available False because of "NoCapacity", saying "tried again when a cell has more room"
+    And workload "web" has condition Scheduled False because of "NoCapacity"
+    When the consumer runs "kubectl compute list --waiting"
+    Then the command has ended with exit code 0
+    And the command prints "NoCapacity"
     When cells "iad-1, iad-2" have all their capacity
     Then Workload "web" becomes available with 12 ready Instances
+    And workload "web" has no condition Scheduled
     And cells "iad-1, iad-2" run 12 Instances, each at least 1, and none twice
 
   Scenario: Instances of a removed cell are deleted

@@ -32,7 +32,8 @@ const (
 	// WorkloadDeployments and Instances whose template names none do not have it.
 	ConditionReferencedDataReady = "ReferencedDataReady"
 	// ConditionDataCurrent, on a Workload with policy Rollout of spec.rollout.onDataChange, is True while Instances are
-	// started with the newest data of the project. The condition is absent otherwise.
+	// started with the newest data of the project. The condition is absent without the policy. On an Instance it is False
+	// while newer data waits for a restart, and absent otherwise.
 	ConditionDataCurrent = "DataCurrent"
 	// ConditionSuspended, on a WorkloadDeployment of a suspended project, is True when every cell has confirmed that the
 	// Instances are stopped. The condition is absent while the project is not suspended.
@@ -40,6 +41,9 @@ const (
 	// ConditionSpecReceived, on a WorkloadDeployment, is False while a cell lacks fields of its spec. The condition is
 	// absent otherwise.
 	ConditionSpecReceived = "SpecReceived"
+	// ConditionScheduled, on a WorkloadDeployment and a Workload, is False since Karmada found no cell for Instances. The
+	// condition is absent otherwise.
+	ConditionScheduled = "Scheduled"
 	// ConditionTemplateAccepted, on a WorkloadDeployment, is False while a cell would refuse the Pods of its template, so
 	// that Instances keep running with the earlier one. The condition is absent otherwise.
 	ConditionTemplateAccepted = "TemplateAccepted"
@@ -286,6 +290,9 @@ const (
 	ReasonDataWaits = "NewerDataWaits"
 	// ReasonDataHeld says that an undo holds the data: the content in the project differs from it.
 	ReasonDataHeld = "DataHeld"
+	// ReasonRestartPending says that the data of an Instance has changed since the Instance was started. Environment
+	// variables and mounts with a subPath do not follow a change.
+	ReasonRestartPending = "RestartPending"
 	// ReasonSnapshotGone says that the data of an earlier revision is no longer kept.
 	ReasonSnapshotGone = "SnapshotGone"
 )
@@ -304,6 +311,15 @@ const (
 	ReasonReferencedDataNotReady = "ReferencedDataNotReady"
 	// ReasonNoMatchingLocation says that the city has no location or no cell.
 	ReasonNoMatchingLocation = "NoMatchingLocation"
+)
+
+// Reasons of Scheduled. They are also reasons of Available on a WorkloadDeployment, a placement and a Workload, and of
+// ReplicasReady.
+const (
+	// ReasonNoCapacity says that no cell of the city has enough capacity for the Instances.
+	ReasonNoCapacity = "NoCapacity"
+	// ReasonCellsTainted says that a taint keeps new Instances from cells of the city: an operator has cordoned them.
+	ReasonCellsTainted = "CellsTainted"
 )
 
 // Reasons of Available on a Workload and on its placements.

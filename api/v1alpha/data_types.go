@@ -103,6 +103,14 @@ type WorkloadDataStatus struct {
 // list of kind/name:held:newest, separated by commas: the object is held while its newest content has the other hash.
 const AnnotationRolloutData = "compute.datumapis.com/rollout-data"
 
+// LabelDataHash is the label of a copy of a ConfigMap or Secret, on the hub and in cells. Its value is the hash of the
+// content. It is written with the content. The hash of a Secret has the UID of the Secret in the project as its key.
+const LabelDataHash = "compute.datumapis.com/data-hash"
+
+// AnnotationStartedWith is the annotation of a Pod with the hash of the data that it was created with, and the beginning of
+// the hash of each ConfigMap and Secret that its containers keep, in the order of their kinds and names.
+const AnnotationStartedWith = "compute.datumapis.com/started-with"
+
 // LabelSnapshot is the label of a snapshot of a ConfigMap or Secret in a hub namespace. Its value is the size of the
 // content in bytes.
 const LabelSnapshot = "compute.datumapis.com/snapshot"

@@ -207,8 +207,8 @@ type VirtualMachineRuntime struct {
 
 // InstanceStatus is the observed state of an Instance.
 type InstanceStatus struct {
-	// conditions are Ready, Available, Programmed and QuotaGranted, and ReferencedDataReady where the template names a
-	// ConfigMap or Secret.
+	// conditions are Ready, Available, Programmed and QuotaGranted, ReferencedDataReady where the template names a
+	// ConfigMap or Secret, and DataCurrent while newer data waits for a restart.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
@@ -300,6 +300,12 @@ type InstanceControllerStatus struct {
 	// observedTemplateHash is the hash of the template that runs.
 	// +optional
 	ObservedTemplateHash string `json:"observedTemplateHash,omitempty"`
+
+	// dataHash is the hash of the ConfigMaps and Secrets that the Instance was started with. Instances with the same hash
+	// were started with the same data. It is absent where the template names none, and of an Instance that was started
+	// before the add-on recorded it. While newer data waits for a restart, condition DataCurrent is False.
+	// +optional
+	DataHash string `json:"dataHash,omitempty"`
 }
 
 // Instance is one sandbox or virtual machine. In a project it is a read-only projection of the Instance in a cell.

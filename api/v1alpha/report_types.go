@@ -37,6 +37,10 @@ type InstanceState struct {
 	// +optional
 	ObservedTemplateHash string `json:"observedTemplateHash,omitempty"`
 
+	// dataHash is the hash of the data that the Instance was started with.
+	// +optional
+	DataHash string `json:"dataHash,omitempty"`
+
 	// schedulingGates that are not lifted yet.
 	// +optional
 	// +listType=atomic

@@ -245,8 +245,8 @@ type WorkloadStatus struct {
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// conditions are Available, Progressing and Ready, Degraded and Stalled during a rollout that fails, ServiceProgrammed
-	// with spec.service, DataCurrent with policy Rollout of spec.rollout.onDataChange, and InstanceTypeDeprecated and
-	// InstanceTypeDisabled when they apply.
+	// with spec.service, DataCurrent with policy Rollout of spec.rollout.onDataChange, Scheduled while Instances wait for
+	// capacity, and InstanceTypeDeprecated and InstanceTypeDisabled when they apply.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

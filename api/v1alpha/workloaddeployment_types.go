@@ -257,7 +257,7 @@ type WorkloadDeploymentStatus struct {
 
 	// conditions are Available, Progressing and ReplicasReady, ScalingActive where an autoscaler decides how many
 	// Instances run, ServiceProgrammed with spec.service, in a project ReferencedDataReady where the template names a
-	// ConfigMap or Secret, and Suspended while the project is suspended.
+	// ConfigMap or Secret, Scheduled while Instances wait for capacity, and Suspended while the project is suspended.
 	// +optional
 	// +listType=map
 	// +listMapKey=type

@@ -95,6 +95,7 @@ func (s *summary) reported(instance *v1alpha.Instance) wire.Instance {
 	}
 	if instance.Status.Controller != nil {
 		reported.ObservedTemplateHash = s.templates.Reported(instance.Status.Controller.ObservedTemplateHash)
+		reported.DataHash = instance.Status.Controller.DataHash
 	}
 	return reported
 }

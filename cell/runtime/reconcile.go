@@ -68,7 +68,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		}
 	}
 	return s.Run(ctx, s.findDeployment, s.liftGates, s.findSuspension, s.findPod, s.labelPod, s.findEviction, s.stopPod, s.releaseLostPod,
-		s.deleteFinishedPod, s.createPod, s.findProbeError, s.expectAvailable, s.protectPod, s.writeStatus)
+		s.deleteFinishedPod, s.createPod, s.findData, s.findProbeError, s.expectAvailable, s.protectPod, s.writeStatus)
 }
 
 // findDeployment gets the WorkloadDeployment of the Instance.
@@ -218,7 +218,8 @@ func (s *scope) preparePod(ctx context.Context) (*corev1.Pod, error) {
 	if err := isolation.EnsureNamespacePolicy(ctx, s.Client, s.deployment); err != nil {
 		return nil, err
 	}
-	return newPod(s.deployment, s.instance, &s.Settings), nil
+	pod := newPod(s.deployment, s.instance, &s.Settings)
+	return pod, s.recordData(ctx, pod)
 }
 
 // newPod is the Pod of an Instance as it is created.

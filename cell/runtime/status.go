@@ -39,6 +39,8 @@ type observed struct {
 	found []metav1.Condition
 	// probeError is why a probe of the Pod fails, in the words of its node.
 	probeError string
+	// started is the data that the Pod was started with.
+	started startedData
 	// minReady is how long the Pod must be ready before the Instance is Available.
 	minReady time.Duration
 	// now is the time of the observation.
@@ -55,12 +57,12 @@ func desiredStatus(seen *observed, stamp apply.Stamp) v1alpha.InstanceStatus {
 	status := v1alpha.InstanceStatus{
 		// An Instance that was replaced in place is Ready since its Pod is, not since the Pod before was.
 		Conditions: apply.StampedConditions(owned.Conditions(seen.instance), stamp,
-			append([]metav1.Condition{ready, available, programmed}, seen.found...)...),
+			slices.Concat([]metav1.Condition{ready, available, programmed}, seen.found, seen.started.conditions())...),
 	}
 	if seen.pod == nil {
 		return status
 	}
-	status.Controller = &v1alpha.InstanceControllerStatus{ObservedTemplateHash: seen.podTemplate()}
+	status.Controller = &v1alpha.InstanceControllerStatus{ObservedTemplateHash: seen.podTemplate(), DataHash: seen.started.hash}
 	status.StartTime, status.Containers = seen.pod.Status.StartTime, containerStatuses(seen.pod)
 	for i := range status.Containers {
 		status.Restarts += status.Containers[i].RestartCount
@@ -77,7 +79,10 @@ func desiredStatus(seen *observed, stamp apply.Stamp) v1alpha.InstanceStatus {
 
 // sameStatus reports whether an Instance already has the wanted part of its status.
 func sameStatus(existing *v1alpha.InstanceStatus, wanted *v1alpha.InstanceStatus) bool {
-	return apply.IncludeConditions(existing.Conditions, wanted.Conditions) &&
+	waits := func(of []metav1.Condition) bool {
+		return meta.FindStatusCondition(of, v1alpha.ConditionDataCurrent) != nil
+	}
+	return apply.IncludeConditions(existing.Conditions, wanted.Conditions) && waits(existing.Conditions) == waits(wanted.Conditions) &&
 		equality.Semantic.DeepEqual(existing.NetworkInterfaces, wanted.NetworkInterfaces) &&
 		equality.Semantic.DeepEqual(existing.Controller, wanted.Controller) &&
 		equality.Semantic.DeepEqual(existing.StartTime, wanted.StartTime) && existing.Restarts == wanted.Restarts &&

@@ -6,6 +6,7 @@ package runtime
 import (
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/watch"
 )
 
@@ -23,7 +24,7 @@ func TrimPod(object any) (any, error) {
 	return stripPod(pod)
 }
 
-var stripPod = watch.StripAnnotations()
+var stripPod = watch.StripAnnotations(v1alpha.AnnotationStartedWith)
 
 // trimContainers keeps what the state of a container is explained by.
 func trimContainers(containers []corev1.Container) []corev1.Container {

@@ -19,16 +19,18 @@ import (
 // comes last.
 var (
 	workloadConditions = []string{
-		v1alpha.ConditionAvailable, v1alpha.ConditionInstanceTypeDisabled, v1alpha.ConditionInstanceTypeDeprecated, v1alpha.ConditionProgressing,
+		v1alpha.ConditionAvailable, v1alpha.ConditionInstanceTypeDisabled, v1alpha.ConditionInstanceTypeDeprecated, v1alpha.ConditionScheduled,
+		v1alpha.ConditionProgressing,
 		v1alpha.ConditionDisruptionBudget, v1alpha.ConditionServiceProgrammed, v1alpha.ConditionDataCurrent,
 	}
 	deployConditions = []string{
 		v1alpha.ConditionReplicasReady, v1alpha.ConditionSuspended, v1alpha.ConditionSpecReceived, v1alpha.ConditionTemplateAccepted,
-		v1alpha.ConditionStatusCurrent, v1alpha.ConditionReferencedDataReady,
+		v1alpha.ConditionScheduled, v1alpha.ConditionStatusCurrent, v1alpha.ConditionReferencedDataReady,
 		v1alpha.ConditionAvailable, v1alpha.ConditionScalingActive, v1alpha.ConditionServiceProgrammed, v1alpha.ConditionProgressing,
 	}
 	instanceConditions = []string{
 		v1alpha.ConditionReady, v1alpha.ConditionQuotaGranted, v1alpha.ConditionReferencedDataReady, v1alpha.ConditionProgrammed,
+		v1alpha.ConditionDataCurrent,
 	}
 	clusterConditions = []string{v1alpha.ConditionReady, v1alpha.ConditionComputeCityConfirmed, v1alpha.ConditionComputeAgentReady}
 )

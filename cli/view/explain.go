@@ -37,6 +37,8 @@ type Verdict struct {
 	Stop *Step `json:"stop"`
 	// Names are the names of the Instances and deployments.
 	Names []string `json:"names"`
+	// Warns: the objects work nevertheless.
+	Warns bool `json:"-"`
 }
 
 // Verdicts returns the verdicts of ways, first the ones that require an action. It is empty if all ways reach a Pod
@@ -73,10 +75,7 @@ func same(a, b *Step) bool {
 // Lines renders a verdict: step, reason, start, affected objects and action.
 func (v Verdict) Lines(now time.Time, columns int) []string {
 	finding := v.Stop.Finding
-	head := fmt.Sprintf("Stopped at %s (%s): %s", v.Stop.Object(), v.Stop.Plane, finding.Reason)
-	if len(v.Names) > 1 {
-		head = fmt.Sprintf("%d stopped at their %s (%s): %s", len(v.Names), v.Stop.Kind, v.Stop.Plane, finding.Reason)
-	}
+	head := v.head()
 	if finding.Since != nil {
 		head += fmt.Sprintf(", since %s (%s)", duration.HumanDuration(now.Sub(finding.Since.Time)), finding.Since.UTC().Format(time.RFC3339))
 	}
@@ -94,6 +93,17 @@ func (v Verdict) Lines(now time.Time, columns int) []string {
 		}
 	}
 	return lines
+}
+
+func (v Verdict) head() string {
+	one, many := "Stopped at %s (%s): %s", "%d stopped at their %s (%s): %s"
+	if v.Warns {
+		one, many = "Warning about %s (%s): %s", "Warning about %d %ss (%s): %s"
+	}
+	if len(v.Names) > 1 {
+		return fmt.Sprintf(many, len(v.Names), v.Stop.Kind, v.Stop.Plane, v.Stop.Finding.Reason)
+	}
+	return fmt.Sprintf(one, v.Stop.Object(), v.Stop.Plane, v.Stop.Finding.Reason)
 }
 
 // mostNames is the maximum number of names in a verdict.

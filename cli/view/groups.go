@@ -57,5 +57,6 @@ func (n *Node) looksLike(other *Node) bool {
 	if (n.Finding == nil) != (other.Finding == nil) || n.Finding != nil && n.Finding.Message != other.Finding.Message {
 		return false
 	}
-	return n.State == other.State && n.Reason == other.Reason && n.Template == other.Template && n.Restarts == other.Restarts
+	return n.State == other.State && n.Reason == other.Reason && n.Template == other.Template && n.Restarts == other.Restarts &&
+		n.DataHash == other.DataHash && n.NewerData == other.NewerData
 }

@@ -125,6 +125,9 @@ func (n *Node) beside() string {
 	if n.Template != "" {
 		text = strings.TrimSpace(fmt.Sprintf("%s  (%s)", text, n.Template))
 	}
+	if data := n.data(); data != "" {
+		text = strings.TrimSpace(fmt.Sprintf("%s  (%s)", text, data))
+	}
 	if n.Restarts > 0 {
 		text = strings.TrimSpace(fmt.Sprintf("%s  (restarts: %d)", text, n.Restarts))
 	}

@@ -53,27 +53,40 @@ type CityOverview struct {
 
 // ReadOverviews reads the Workloads that the options select, in the order in which they are shown.
 func ReadOverviews(ctx context.Context, project client.Reader, now time.Time, options ...client.ListOption) ([]Overview, error) {
-	workloads := &v1alpha.WorkloadList{}
-	if err := project.List(ctx, workloads, options...); err != nil {
+	workloads, deployments, err := readSelected(ctx, project, options)
+	if err != nil {
 		return nil, err
 	}
-	deployments := &v1alpha.WorkloadDeploymentList{}
-	if len(workloads.Items) > 0 {
-		// The labels are the Workloads': their deployments may have others.
-		within := slices.DeleteFunc(slices.Clone(options), func(option client.ListOption) bool {
-			_, selects := option.(client.MatchingLabelsSelector)
-			return selects
-		})
-		if err := project.List(ctx, deployments, within...); err != nil {
-			return nil, err
-		}
-	}
-	result := make([]Overview, 0, len(workloads.Items))
-	for i := range workloads.Items {
-		result = append(result, OverviewOf(&workloads.Items[i], deployments.Items, now))
+	result := make([]Overview, 0, len(workloads))
+	for i := range workloads {
+		result = append(result, OverviewOf(&workloads[i], deployments, now))
 	}
 	slices.SortFunc(result, CompareOverviews)
 	return result, nil
+}
+
+// readSelected reads the Workloads that the options select, and the deployments where these may be.
+func readSelected(
+	ctx context.Context, project client.Reader, options []client.ListOption,
+) ([]v1alpha.Workload, []v1alpha.WorkloadDeployment, error) {
+	workloads := &v1alpha.WorkloadList{}
+	if err := project.List(ctx, workloads, options...); err != nil || len(workloads.Items) == 0 {
+		return nil, nil, err
+	}
+	deployments := &v1alpha.WorkloadDeploymentList{}
+	if err := project.List(ctx, deployments, withoutSelector(options)...); err != nil {
+		return nil, nil, err
+	}
+	return workloads.Items, deployments.Items, nil
+}
+
+// withoutSelector returns the options without the labels. These are the Workloads': their deployments and Instances may
+// have others.
+func withoutSelector(options []client.ListOption) []client.ListOption {
+	return slices.DeleteFunc(slices.Clone(options), func(option client.ListOption) bool {
+		_, selects := option.(client.MatchingLabelsSelector)
+		return selects
+	})
 }
 
 // OverviewOf returns the overview of a Workload, from its deployments among all. It changes neither.

@@ -221,7 +221,10 @@ func reported(d *v1alpha.WorkloadDeployment, entries []wire.Instance) []v1alpha.
 			Spec: v1alpha.InstanceSpec{Controller: &v1alpha.InstanceController{
 				TemplateHash: entry.TemplateHash, SchedulingGates: entry.SchedulingGates,
 			}},
-			Status: v1alpha.InstanceStatus{Conditions: entry.Conditions, NetworkInterfaces: entry.NetworkInterfaces},
+			Status: v1alpha.InstanceStatus{
+				Conditions: entry.Conditions, NetworkInterfaces: entry.NetworkInterfaces,
+				Controller: &v1alpha.InstanceControllerStatus{ObservedTemplateHash: entry.ObservedTemplateHash, DataHash: entry.DataHash},
+			},
 		})
 	}
 	return instances

@@ -30,8 +30,10 @@ func explained(c *metav1.Condition, lasted time.Duration) []string {
 	c.LastTransitionTime = metav1.NewTime(changed)
 	now := changed.Add(lasted)
 	s := &Snapshot{Name: "web", Workload: workload(0, 1), Deployments: []v1alpha.WorkloadDeployment{deployment("DFW", 0, 1)}, Now: now}
+	// Of the reasons of DataCurrent, an Instance has one.
+	ofWorkload := c.Type == v1alpha.ConditionDataCurrent && c.Reason != v1alpha.ReasonRestartPending
 	switch {
-	case slices.Contains(instanceConditions, c.Type) && c.Type != v1alpha.ConditionReferencedDataReady:
+	case slices.Contains(instanceConditions, c.Type) && !ofWorkload && c.Type != v1alpha.ConditionReferencedDataReady:
 		s.Instances = []v1alpha.Instance{instance("DFW", 0, *c)}
 	case slices.Contains(deployConditions, c.Type):
 		s.Deployments[0].Status.Conditions = []metav1.Condition{*c}

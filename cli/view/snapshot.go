@@ -45,6 +45,8 @@ type Snapshot struct {
 	Hidden map[string]error
 	// mixed says that Instances have different templates. Tree sets it.
 	mixed bool
+	// mixedData says that Instances were started with different data, or wait for newer data. Tree sets it.
+	mixedData bool
 }
 
 // OnHub holds the hub objects of one deployment. Objects that do not exist are nil.

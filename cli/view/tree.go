@@ -54,6 +54,10 @@ type Node struct {
 	Template string `json:"template,omitempty"`
 	// Data are the ConfigMaps and Secrets that an Instance was started with, if a change of data is a rollout.
 	Data []v1alpha.DataVersion `json:"data,omitempty"`
+	// DataHash is the hash of all data that an Instance was started with.
+	DataHash string `json:"dataHash,omitempty"`
+	// NewerData is Restart or Rollout while newer data of an Instance waits for it.
+	NewerData string `json:"newerData,omitempty"`
 	// Restarts counts the restarts of the containers of an Instance.
 	Restarts int32 `json:"restarts,omitempty"`
 	// Finding is the cause of a fault; nil when all is well.
@@ -61,6 +65,8 @@ type Node struct {
 	// Conditions of the object.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 	Children   []*Node            `json:"children,omitempty"`
+	// showsData: the line has DataHash.
+	showsData bool
 }
 
 // Names returns the names of the project's objects in the tree, as `kubectl get -o name` prints them.
@@ -90,7 +96,7 @@ func (s *Snapshot) hasTemplates() bool {
 
 // Tree is the tree of a Workload: where the hub is seen, with the cells between its deployments and their Instances.
 func (s *Snapshot) Tree() *Node {
-	s.mixed = s.hasTemplates()
+	s.mixed, s.mixedData = s.hasTemplates(), s.hasData()
 	root := s.workloadNode()
 	for i := range s.Deployments {
 		deployment := &s.Deployments[i]
@@ -145,6 +151,7 @@ func deploymentNode(d *v1alpha.WorkloadDeployment, now time.Time) *Node {
 func (s *Snapshot) instanceNode(instance *v1alpha.Instance) *Node {
 	node := instanceNode(instance, s.Now)
 	node.Template = s.templateOf(instance)
+	node.NewerData, node.showsData = s.newerData(node), s.mixedData
 	return node
 }
 
@@ -161,6 +168,9 @@ func instanceNode(instance *v1alpha.Instance, now time.Time) *Node {
 	}
 	node.judge(conditions, instanceConditions, now)
 	node.Restarts = instance.Status.Restarts
+	if controller := instance.Status.Controller; controller != nil {
+		node.DataHash = controller.DataHash
+	}
 	_, node.Data = templates.WithoutSnapshots(&v1alpha.InstanceTemplateSpec{Spec: instance.Spec})
 	if node.State == StateReady {
 		node.Address = address(instance)

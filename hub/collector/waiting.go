@@ -9,9 +9,7 @@ import (
 	"time"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
-	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
@@ -181,9 +179,8 @@ func (s *deploymentScope) retry(ctx context.Context, row *path.Row) error {
 		s.rooms.forget(s.request)
 		return nil
 	}
-	refused := meta.FindStatusCondition(row.Binding.Status.Conditions, workv1alpha2.Scheduled).LastTransitionTime
 	city := naming.CityLabel(s.copied.Spec.CityCode)
-	if !s.rooms.due(s.request, city, refused.Time) {
+	if !s.rooms.due(s.request, city, path.RefusedSince(row.Binding)) {
 		return nil
 	}
 	if wait := s.rooms.budget.take(s.request.ClusterName.String()); wait > 0 {

@@ -102,6 +102,7 @@ func (s *scope) desiredStatus(ctx context.Context) (v1alpha.WorkloadStatus, erro
 	if len(summary) == 1 {
 		meta.RemoveStatusCondition(&status.Conditions, v1alpha.ConditionStalled)
 	}
+	s.addScheduled(&status)
 	s.addBudget(&status)
 	s.addService(&status)
 	s.addEndpoints(&status)

@@ -6,6 +6,7 @@ package path
 import (
 	"context"
 	"fmt"
+	"time"
 
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
@@ -45,14 +46,32 @@ func GetBinding(ctx context.Context, hub client.Reader, copied types.NamespacedN
 // Refusal is Karmada's reason why it found no cells for a deployment, or "" when it found some or has not tried yet.
 // binding may be nil.
 func Refusal(binding *workv1alpha2.ResourceBinding) string {
-	if binding == nil {
-		return ""
-	}
-	condition := meta.FindStatusCondition(binding.Status.Conditions, workv1alpha2.Scheduled)
-	if condition == nil || condition.Status != metav1.ConditionFalse {
+	condition := refused(binding)
+	if condition == nil {
 		return ""
 	}
 	return condition.Message
+}
+
+// RefusedSince returns when Karmada began to find no cells for a deployment; the zero time if it has a Refusal of "".
+// binding may be nil.
+func RefusedSince(binding *workv1alpha2.ResourceBinding) time.Time {
+	condition := refused(binding)
+	if condition == nil {
+		return time.Time{}
+	}
+	return condition.LastTransitionTime.Time
+}
+
+func refused(binding *workv1alpha2.ResourceBinding) *metav1.Condition {
+	if binding == nil {
+		return nil
+	}
+	condition := meta.FindStatusCondition(binding.Status.Conditions, workv1alpha2.Scheduled)
+	if condition == nil || condition.Status != metav1.ConditionFalse {
+		return nil
+	}
+	return condition
 }
 
 // OfDeploymentBinding requests the original of the copy that a ResourceBinding binds. It requests nothing if the

@@ -55,7 +55,9 @@ func desiredInstanceStatus(reported *wire.Instance, generation int64) v1alpha.In
 		Containers:        reported.Containers,
 	}
 	if reported.ObservedTemplateHash != "" {
-		status.Controller = &v1alpha.InstanceControllerStatus{ObservedTemplateHash: reported.ObservedTemplateHash}
+		status.Controller = &v1alpha.InstanceControllerStatus{
+			ObservedTemplateHash: reported.ObservedTemplateHash, DataHash: reported.DataHash,
+		}
 	}
 	return status
 }
@@ -88,6 +90,8 @@ func (s *scope) desiredStatus(served bool, refusal string) v1alpha.WorkloadDeplo
 		Conditions:         observedAt(withoutForeign(s.copied.Status.Conditions), generation),
 		ReplicaCounts:      s.copied.Status.ReplicaCounts,
 	}
+	// Karmada decides it, not a cell.
+	meta.RemoveStatusCondition(&status.Conditions, v1alpha.ConditionScheduled)
 	// A cell that has not observed yet that it loses Instances to another one still wants them.
 	status.DesiredReplicas = min(status.DesiredReplicas, s.mostAssigned())
 	status.AssignedReplicas = status.DesiredReplicas
@@ -112,8 +116,9 @@ func (s *scope) desiredStatus(served bool, refusal string) v1alpha.WorkloadDeplo
 		available.Reason, available.Message = s.findings[0].Fault.Reason(),
 			fmt.Sprintf("%s: %s", s.deployment.Spec.CityCode, described(&s.findings[0]))
 	}
-	if refusal != "" {
-		available.Reason, available.Message = v1alpha.ReasonInstancesProvisioning, s.noRoom(refusal)
+	unscheduled := refusal != "" && served
+	if unscheduled {
+		available.Reason, available.Message = s.noRoom(refusal)
 	}
 	if !served {
 		available.Reason = v1alpha.ReasonNoMatchingLocation
@@ -125,6 +130,10 @@ func (s *scope) desiredStatus(served bool, refusal string) v1alpha.WorkloadDeplo
 	}
 	status.Conditions = apply.MergedConditions(withoutForeign(s.deployment.Status.Conditions),
 		apply.Stamp{Generation: s.deployment.Generation, Now: s.Clock.Now()}, available, progressing)
+	meta.RemoveStatusCondition(&status.Conditions, v1alpha.ConditionScheduled)
+	if unscheduled {
+		s.addUnscheduled(&status, available.Reason, available.Message)
+	}
 	return status
 }
 

@@ -12,6 +12,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
@@ -25,7 +26,7 @@ func newScope() *scope {
 	copied.Annotations = map[string]string{v1alpha.AnnotationProjectGeneration: "9"}
 	return &scope{
 		Reconciler: New(Options{Clock: clocktesting.NewFakePassiveClock(time.Unix(1000, 0))}),
-		deployment: original, copied: copied,
+		deployment: original, copied: copied, row: &path.Row{},
 	}
 }
 
@@ -88,6 +89,26 @@ func TestDesiredInstanceKeepsTheSpecOfAnOlderTemplate(t *testing.T) {
 				t.Errorf("metadata is %+v", got.ObjectMeta)
 			}
 		})
+	}
+}
+
+// TestACellSchedulesNothing: a cell cannot say that Karmada has found no cell.
+func TestACellSchedulesNothing(t *testing.T) {
+	s := newScope()
+	s.copied.Status.Conditions = []metav1.Condition{
+		{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionTrue},
+		{Type: v1alpha.ConditionScheduled, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonNoCapacity},
+	}
+	if got := meta.FindStatusCondition(s.desiredStatus(true, "").Conditions, v1alpha.ConditionScheduled); got != nil {
+		t.Errorf("it is %+v", got)
+	}
+}
+
+// TestDataOfAnInstance: the project shows which data an Instance was started with.
+func TestDataOfAnInstance(t *testing.T) {
+	got := desiredInstanceStatus(&wire.Instance{ObservedTemplateHash: "abc", DataHash: "0123456789abcdef"}, 1)
+	if got.Controller == nil || got.Controller.DataHash != "0123456789abcdef" {
+		t.Errorf("it shows %+v", got.Controller)
 	}
 }
 

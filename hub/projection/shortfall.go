@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
@@ -25,16 +26,18 @@ func (s *scope) addShortfall(status *v1alpha.WorkloadDeploymentStatus, refusal s
 		return
 	}
 	status.DesiredReplicas = s.deployment.Spec.DesiredReplicas()
+	reason := v1alpha.ReasonReplicasNotReady
 	message := fmt.Sprintf("%s not assigned to the cells of %s yet",
 		reasons.Count(missing, "Instance is", "Instances are"), s.deployment.Spec.CityCode)
 	if refusal != "" {
-		message = s.noRoom(refusal)
+		reason, message = s.noRoom(refusal)
+		s.addUnscheduled(status, reason, message)
 	}
 	// The transition times come from the project's object: the cells' conditions of these types have another meaning.
 	for _, condition := range apply.StampedConditions(s.deployment.Status.Conditions,
 		apply.Stamp{Generation: status.ObservedGeneration, Now: s.Clock.Now()},
 		metav1.Condition{
-			Type: v1alpha.ConditionReplicasReady, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonReplicasNotReady, Message: message,
+			Type: v1alpha.ConditionReplicasReady, Status: metav1.ConditionFalse, Reason: reason, Message: message,
 		},
 		metav1.Condition{Type: v1alpha.ConditionProgressing, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonRollingOut, Message: message},
 	) {
@@ -44,14 +47,22 @@ func (s *scope) addShortfall(status *v1alpha.WorkloadDeploymentStatus, refusal s
 	slices.SortFunc(status.Conditions, func(a, b metav1.Condition) int { return strings.Compare(a.Type, b.Type) })
 }
 
+// addUnscheduled adds that Karmada has found no cell for Instances, since it found none.
+func (s *scope) addUnscheduled(status *v1alpha.WorkloadDeploymentStatus, reason, message string) {
+	s.set(status, metav1.Condition{
+		Type: v1alpha.ConditionScheduled, Status: metav1.ConditionFalse, Reason: reason, Message: message,
+	}, path.RefusedSince(s.row.Binding))
+}
+
 // noRoom describes why Karmada has scheduled no Instance. A taint, as of karmadactl cordon, is not a lack of capacity.
-func (s *scope) noRoom(refusal string) string {
+func (s *scope) noRoom(refusal string) (reason, message string) {
 	if strings.Contains(refusal, "untolerated taint") {
-		return fmt.Sprintf("the cells of %s take no new Instances: %s; an operator removes the taint, for example with karmadactl uncordon",
-			s.deployment.Spec.CityCode, strings.TrimSuffix(refusal, "."))
+		return v1alpha.ReasonCellsTainted, fmt.Sprintf("the cells of %s take no new Instances: %s; an operator removes the taint, "+
+			"for example with karmadactl uncordon", s.deployment.Spec.CityCode, strings.TrimSuffix(refusal, "."))
 	}
-	return fmt.Sprintf("the cells of %s do not have enough capacity: %s; ask for fewer or smaller Instances; "+
-		"it is tried again when a cell has more room", s.deployment.Spec.CityCode, strings.TrimSuffix(refusal, "."))
+	return v1alpha.ReasonNoCapacity, fmt.Sprintf("the cells of %s do not have enough capacity: %s; ask for fewer or smaller Instances; "+
+		"it is tried again when a cell has more room, and otherwise after at most 17 minutes",
+		s.deployment.Spec.CityCode, strings.TrimSuffix(refusal, "."))
 }
 
 // assigned returns how many Instances are assigned to cells, without the Instances that only an autoscaler may request.

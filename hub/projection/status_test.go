@@ -39,15 +39,17 @@ func TestStatus(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		// set prepares the objects on the hub.
-		set            func(*testing.T, *fixture)
-		city           string
-		wantReason     string
-		wantAvailable  string
-		wantReady      string
-		wantMissing    bool
-		wantProgresses bool
-		wantObserved   bool
-		wantDesired    int32
+		set           func(*testing.T, *fixture)
+		city          string
+		wantReason    string
+		wantAvailable string
+		wantReady     string
+		// wantUnscheduled is the reason of condition Scheduled; "": it is absent.
+		wantUnscheduled string
+		wantMissing     bool
+		wantProgresses  bool
+		wantObserved    bool
+		wantDesired     int32
 	}{
 		"the cells report": {
 			set: func(t *testing.T, f *fixture) {
@@ -74,8 +76,8 @@ func TestStatus(t *testing.T) {
 			wantObserved: true,
 		},
 		"no cell has room": {
-			set:           func(t *testing.T, f *fixture) { t.Helper(); f.refuse(t, "0/2 clusters are available.") },
-			wantReason:    v1alpha.ReasonInstancesProvisioning,
+			set:        func(t *testing.T, f *fixture) { t.Helper(); f.refuse(t, "0/2 clusters are available.") },
+			wantReason: v1alpha.ReasonNoCapacity, wantUnscheduled: v1alpha.ReasonNoCapacity,
 			wantAvailable: "not have enough capacity: 0/2 clusters are available; ask", wantProgresses: true, wantDesired: 2,
 		},
 		"not all is assigned": {
@@ -95,7 +97,8 @@ func TestStatus(t *testing.T) {
 				f.report(t, instance("web-0", f.hash, "True"))
 			},
 			wantReason: v1alpha.ReasonStableInstanceFound, wantAvailable: "2 of 2", wantProgresses: true, wantMissing: true,
-			wantReady: "not have enough capacity: 0/2 clusters are available; ask", wantObserved: true, wantDesired: 2,
+			wantUnscheduled: v1alpha.ReasonNoCapacity,
+			wantReady:       "not have enough capacity: 0/2 clusters are available; ask", wantObserved: true, wantDesired: 2,
 		},
 		"the cells have not seen the newest copy": {
 			set: func(t *testing.T, f *fixture) {
@@ -128,6 +131,7 @@ func TestStatus(t *testing.T) {
 			if test.wantMissing && (ready.Status != metav1.ConditionFalse || !strings.Contains(ready.Message, test.wantReady)) {
 				t.Errorf("ReplicasReady is %+v", ready)
 			}
+			wantUnscheduled(t, &status, test.wantUnscheduled)
 			if (status.ObservedGeneration == original.Generation) != test.wantObserved ||
 				status.DesiredReplicas != test.wantDesired || len(status.Reports) > 0 {
 				t.Errorf("the status is %+v", status)
@@ -137,6 +141,41 @@ func TestStatus(t *testing.T) {
 				t.Errorf("when nothing has changed, it writes %v", writes)
 			}
 		})
+	}
+}
+
+// wantUnscheduled checks condition Scheduled of a deployment that Karmada has refused since 1000; "": it has none.
+func wantUnscheduled(t *testing.T, status *v1alpha.WorkloadDeploymentStatus, reason string) {
+	t.Helper()
+	got := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionScheduled)
+	if (got != nil) != (reason != "") || got != nil && (got.Reason != reason || got.Status != metav1.ConditionFalse ||
+		got.LastTransitionTime.Unix() != 1000) {
+		t.Errorf("Scheduled is %+v, want reason %q since 1000", got, reason)
+	}
+}
+
+// TestScheduledAgain: the condition is removed when Karmada has found a cell, before the cell reports.
+func TestScheduledAgain(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.refuse(t, "0/1 clusters: 1 cluster(s) had untolerated taint {unschedulable: }.")
+	f.mustReconcile(t)
+	scheduled := func() *metav1.Condition {
+		return meta.FindStatusCondition(f.readOriginal(t).Status.Conditions, v1alpha.ConditionScheduled)
+	}
+	if got := scheduled(); got == nil || got.Reason != v1alpha.ReasonCellsTainted {
+		t.Errorf("with a cordoned cell it is %+v", got)
+	}
+	planes.ChangeStatus(t, f.Planes, planes.BindingOf(f.copied), func(b *workv1alpha2.ResourceBinding) {
+		b.Status.Conditions[0].Status = metav1.ConditionTrue
+	})
+	f.mustReconcile(t)
+	if got := scheduled(); got != nil {
+		t.Errorf("with a cell it is %+v", got)
+	}
+	if available := meta.FindStatusCondition(f.readOriginal(t).Status.Conditions, v1alpha.ConditionAvailable); available.Reason !=
+		v1alpha.ReasonInstancesProvisioning {
+		t.Errorf("with a cell, Available is %+v", available)
 	}
 }
 

@@ -84,6 +84,7 @@ func (s *scope) writeCopy(ctx context.Context, o *object) error {
 		return err
 	}
 	desired := desiredCopy(source, s.copyMetadata(o))
+	desired.GetLabels()[v1alpha.LabelDataHash] = hashOf(source)
 	copied := newObject(o.Kind)
 	switch err := s.APIReader.Get(ctx, o.onHub(), copied); {
 	case apierrors.IsNotFound(err):

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -16,6 +17,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/path"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 func TestErrorsSayNothingOfContent(t *testing.T) {
@@ -86,5 +89,41 @@ func TestConcernsData(t *testing.T) {
 			filter.Delete(event.DeleteEvent{Object: test.after}); created != test.want || deleted != test.want {
 			t.Errorf("%s: a creation passes: %t, a deletion: %t", name, created, deleted)
 		}
+	}
+}
+
+// TestHashesOfCopies: each copy has the hash of its content, written with the content. A copy of an earlier version gets
+// one once. The hash of a Secret depends on the UID that only its readers know.
+func TestHashesOfCopies(t *testing.T) {
+	f := newFixture(t).engage(t)
+	app := planes.Create(t, f.Planes, f.app())
+	database := planes.Create(t, f.Planes, f.database())
+	f.deploy(t, "web", templateNaming([]string{"app"}, []string{"database"}))
+	f.settled(t)
+	wantHashes := func() {
+		t.Helper()
+		if got := f.appOnHub(t).Labels[v1alpha.LabelDataHash]; got != templates.HashConfigMap(app) {
+			t.Errorf("the copy of the ConfigMap has %q, want %q", got, templates.HashConfigMap(app))
+		}
+		if got := f.databaseOnHub(t).Labels[v1alpha.LabelDataHash]; got != templates.HashSecret(database) {
+			t.Errorf("the copy of the Secret has %q, want %q", got, templates.HashSecret(database))
+		}
+	}
+	wantHashes()
+
+	planes.Change(t, f.Planes, app, func(c *corev1.ConfigMap) { c.Data["colour"] = "red" })
+	f.await(t, app)
+	if writes := f.mustReconcile(t); len(writes) != 1 {
+		t.Errorf("a change of the content writes %v", writes)
+	}
+	wantHashes()
+
+	planes.Change(t, f.Planes, f.appOnHub(t), func(c *corev1.ConfigMap) { delete(c.Labels, v1alpha.LabelDataHash) })
+	if writes := f.mustReconcile(t); len(writes) != 1 {
+		t.Errorf("for a copy without a hash it writes %v", writes)
+	}
+	wantHashes()
+	if writes := f.mustReconcile(t); len(writes) > 0 {
+		t.Errorf("when nothing has changed, it writes %v", writes)
 	}
 }

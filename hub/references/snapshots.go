@@ -22,14 +22,9 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/hub/references/choice"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
-)
-
-const (
-	// maxHistory and maxHistoryBytes bound the snapshots of a namespace that only the history of its Workloads needs.
-	maxHistory      = 200
-	maxHistoryBytes = 4 << 20
 )
 
 // contentHash is the newest content of an object in the project, by its hash.
@@ -162,7 +157,7 @@ func (s *scope) keepHistory(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.keep(sorted(history), left)
+	s.keep(history, left)
 	return nil
 }
 
@@ -177,88 +172,53 @@ func (s *scope) unneeded() map[item]*metav1.PartialObjectMetadata {
 	return left
 }
 
-// keep includes the snapshots of a history, in its order, until a bound is reached.
-func (s *scope) keep(history []revision, left map[item]*metav1.PartialObjectMetadata) {
-	count, bytes := 0, 0
-	hubNamespaces := slices.Sorted(maps.Keys(s.hubNamespaces))
-	for _, r := range history {
-		for _, hubNamespace := range hubNamespaces {
-			for _, one := range r.data {
-				i := snapshotItem(hubNamespace, one)
-				if left[i] == nil {
-					continue
-				}
-				if s.objects[i] == nil {
-					count, bytes = count+1, bytes+bytesOf(left[i])
-				}
-				if (count > maxHistory || bytes > maxHistoryBytes) && !r.complete {
-					return
-				}
-				s.include(i, r.workload)
-			}
+// keep includes the snapshots of a history until a bound is reached.
+func (s *scope) keep(history []choice.Revision, left map[item]*metav1.PartialObjectMetadata) {
+	snapshots := choice.Snapshots[item]{Bytes: map[item]int{}, Of: func(one v1alpha.DataVersion) []item {
+		var items []item
+		for _, hubNamespace := range slices.Sorted(maps.Keys(s.hubNamespaces)) {
+			items = append(items, snapshotItem(hubNamespace, one))
 		}
+		return items
+	}}
+	for i, copied := range left {
+		snapshots.Bytes[i] = bytesOf(copied)
 	}
+	choice.Keep(history, snapshots, s.include)
 }
 
-// revision is the data of a revision of a Workload.
-type revision struct {
-	workload types.UID
-	number   int64
-	complete bool
-	data     []v1alpha.DataVersion
-	// age is how many revisions of the Workload are newer.
-	age int
-}
-
-// history returns the data of all revisions of the namespace's Workloads.
-func (s *scope) history(ctx context.Context) ([]revision, error) {
+// history returns the data of all revisions of the namespace's Workloads, and of their present choices.
+func (s *scope) history(ctx context.Context) ([]choice.Revision, error) {
 	var workloads v1alpha.WorkloadList
-	if err := s.project.List(ctx, &workloads, client.InNamespace(s.namespace), client.UnsafeDisableDeepCopy); err != nil {
+	if err := s.projectAPI.List(ctx, &workloads, client.InNamespace(s.namespace)); err != nil {
 		return nil, fmt.Errorf("list the project's Workloads: %w", err)
 	}
 	complete := map[string]bool{}
+	var result []choice.Revision
 	for i := range workloads.Items {
 		w := &workloads.Items[i]
 		if r := w.Status.Rollout; r != nil {
 			complete[naming.Revision(w.Name, r.CompleteTemplateHash)] = true
 		}
+		if w.Status.Data != nil {
+			// What another replica has chosen, or this one a moment ago, may not be in the cache.
+			result = append(result, choice.Revision{Workload: w.UID, Complete: true, Data: w.Status.Data.Objects})
+		}
 	}
 	var list v1alpha.WorkloadRevisionList
 	switch err := s.projectAPI.List(ctx, &list, client.InNamespace(s.namespace)); {
 	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
-		return nil, nil
+		return result, nil
 	case err != nil:
 		return nil, fmt.Errorf("list the revisions of the project's Workloads: %w", err)
 	}
-	var result []revision
 	for i := range list.Items {
 		r := &list.Items[i]
-		result = append(result, revision{
-			workload: types.UID(r.Labels[v1alpha.LabelWorkloadUID]), number: r.Spec.Revision, complete: complete[r.Name], data: r.Spec.Data,
+		result = append(result, choice.Revision{
+			Workload: types.UID(r.Labels[v1alpha.LabelWorkloadUID]), Number: r.Spec.Revision, Complete: complete[r.Name], Data: r.Spec.Data,
 		})
 	}
 	return result, nil
-}
-
-// sorted returns the complete revisions first, then the newest one of each Workload, the second newest one, and so on: a
-// Workload with a long history leaves the others their share.
-func sorted(history []revision) []revision {
-	slices.SortFunc(history, func(a, b revision) int {
-		return cmp.Or(cmp.Compare(a.workload, b.workload), cmp.Compare(b.number, a.number))
-	})
-	for i := 1; i < len(history); i++ {
-		if history[i].workload == history[i-1].workload {
-			history[i].age = history[i-1].age + 1
-		}
-	}
-	rank := func(r revision) int {
-		if r.complete {
-			return -1
-		}
-		return r.age
-	}
-	slices.SortStableFunc(history, func(a, b revision) int { return rank(a) - rank(b) })
-	return history
 }
 
 // checkSnapshot determines whether a snapshot exists, or can be written: the object in the project still has its content.

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/references/choice"
 )
 
 // TestShareOfTheHistory: when the history is too large, each Workload keeps its newest revisions, however many the others
@@ -16,15 +17,15 @@ import (
 func TestShareOfTheHistory(t *testing.T) {
 	t.Parallel()
 	var got []string
-	for _, r := range sorted([]revision{
-		{workload: "busy", number: 901},
-		{workload: "quiet", number: 1, complete: true},
-		{workload: "busy", number: 903},
-		{workload: "quiet", number: 3},
-		{workload: "busy", number: 902},
-		{workload: "quiet", number: 2},
+	for _, r := range choice.Ordered([]choice.Revision{
+		{Workload: "busy", Number: 901},
+		{Workload: "quiet", Number: 1, Complete: true},
+		{Workload: "busy", Number: 903},
+		{Workload: "quiet", Number: 3},
+		{Workload: "busy", Number: 902},
+		{Workload: "quiet", Number: 2},
 	}) {
-		got = append(got, fmt.Sprintf("%s %d", r.workload, r.number))
+		got = append(got, fmt.Sprintf("%s %d", r.Workload, r.Number))
 	}
 	want := []string{"quiet 1", "busy 903", "quiet 3", "busy 902", "quiet 2", "busy 901"}
 	if !slices.Equal(got, want) {

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/references/choice"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
@@ -280,17 +281,17 @@ func TestABoundOfTheHistory(t *testing.T) {
 	t.Parallel()
 	kept := func(complete string) string {
 		s := &scope{hubNamespaces: map[string]bool{"ns": true}, objects: map[item]*object{}, copies: map[item]*metav1.PartialObjectMetadata{}}
-		var history []revision
+		var history []choice.Revision
 		for i, letter := range "abcdefghijklmnopqr" {
 			data := v1alpha.DataVersion{Kind: "ConfigMap", Name: "app", Hash: strings.Repeat(string(letter), 16)}
 			s.copies[snapshotItem("ns", data)] = &metav1.PartialObjectMetadata{
 				ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{v1alpha.LabelSnapshot: "2000000"}},
 			}
-			history = append(history, revision{
-				workload: "web", number: int64(i), complete: string(letter) == complete, data: []v1alpha.DataVersion{data},
+			history = append(history, choice.Revision{
+				Workload: "web", Number: int64(i), Complete: string(letter) == complete, Data: []v1alpha.DataVersion{data},
 			})
 		}
-		s.keep(sorted(history), s.unneeded())
+		s.keep(history, s.unneeded())
 		letters := ""
 		for _, i := range slices.SortedFunc(maps.Keys(s.objects), func(a, b item) int { return strings.Compare(a.Name, b.Name) }) {
 			letters += i.Name[len(i.Name)-1:]

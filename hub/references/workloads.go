@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/references/choice"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
@@ -82,10 +83,18 @@ func (s *scope) choose(ctx context.Context, w *workload, newest map[templates.Da
 	if len(w.rolling) == 0 {
 		return nil
 	}
-	c := choice{workload: w, before: w.Status.Data, holds: templates.ParseHolds(w.Annotations[v1alpha.AnnotationRolloutData])}
+	state := choice.State{
+		Before: w.Status.Data, Holds: templates.ParseHolds(w.Annotations[v1alpha.AnnotationRolloutData]), HasSnapshot: s.hasSnapshot,
+		Rolling: isRolling(w.Status.Rollout), MaxBytes: maxTogether, Now: s.Clock.Now(),
+	}
 	var failed []error
 	for _, object := range slices.SortedFunc(maps.Keys(w.rolling), templates.DataObject.Compare) {
-		now, err := s.newest(ctx, object)
+		// Many Workloads may name one object.
+		now, known := newest[object]
+		var err error
+		if !known {
+			now, err = s.newest(ctx, object)
+		}
 		if err != nil {
 			w.unknown = true
 			failed = append(failed, fmt.Errorf("read %s %s in namespace %s of the project: %w",
@@ -93,12 +102,52 @@ func (s *scope) choose(ctx context.Context, w *workload, newest map[templates.Da
 		} else if now.version != "" {
 			newest[object] = now
 		}
-		c.add(object, &now, s.hasSnapshot)
+		state.Objects = append(state.Objects, w.candidate(object, &now))
 	}
-	if wait := c.settle(s.Clock.Now()); wait > 0 {
-		s.requeueAfter.AtMost(wait)
+	chosen := choice.Choose(&state)
+	w.explain(&chosen)
+	if w.data = chosen.Data; chosen.Wait > 0 {
+		s.requeueAfter.AtMost(chosen.Wait)
 	}
 	return errors.Join(failed...)
+}
+
+// candidate returns an object for the choice, and notes why its content cannot be used.
+func (w *workload) candidate(object templates.DataObject, now *contentHash) choice.Object {
+	candidate := choice.Object{DataObject: object, Optional: w.rolling[object], Newest: now.hash, Bytes: now.bytes}
+	switch {
+	case now.reason == v1alpha.ReasonSourceNotFound && candidate.Optional:
+		candidate.Newest = templates.AbsentData
+	case now.reason != "":
+		w.findings, candidate.Newest = append(w.findings, now.finding), ""
+	}
+	return candidate
+}
+
+// explain notes why a choice is not the newest contents.
+func (w *workload) explain(chosen *choice.Result) {
+	for _, one := range chosen.Held {
+		w.held = append(w.held, fmt.Sprintf("%s %s at %s, and the content in the project is %s", one.Kind, one.Name, one.Hash, one.Newest))
+	}
+	for _, one := range chosen.Gone {
+		w.findings = append(w.findings, finding{reason: v1alpha.ReasonSnapshotGone, message: fmt.Sprintf(
+			"content %s of %s %s is no longer kept, and nothing was changed; write the content into the %s, or roll back to another revision",
+			one.Hash, one.Kind, one.Name, one.Kind)})
+	}
+	for _, object := range chosen.Waits {
+		w.waits = append(w.waits, object.Kind+" "+object.Name)
+	}
+	if chosen.TooLarge > 0 {
+		w.findings = append(w.findings, finding{reason: v1alpha.ReasonSourceTooLarge, message: fmt.Sprintf(
+			"the objects that roll out with the Workload hold %d bytes together and at most %d are copied to cells; make them smaller or name fewer",
+			chosen.TooLarge, maxTogether)})
+	}
+}
+
+// isRolling reports whether a rollout has not ended. status may be nil.
+func isRolling(status *v1alpha.WorkloadRolloutStatus) bool {
+	return status != nil &&
+		slices.Contains([]v1alpha.RolloutPhase{v1alpha.RolloutProgressing, v1alpha.RolloutPaused, v1alpha.RolloutUndoing}, status.Phase)
 }
 
 // writeData writes status.data and condition DataCurrent of the Workloads. Data of which a snapshot is missing on the hub
@@ -167,128 +216,4 @@ func (w *workload) condition() metav1.Condition {
 		result.Message = "Instances are started with the newest data of the project"
 	}
 	return result
-}
-
-// choice is the choice of the data of one Workload.
-type choice struct {
-	*workload
-	before *v1alpha.WorkloadDataStatus
-	holds  map[templates.DataObject]templates.Hold
-	chosen []v1alpha.DataVersion
-	// changed are the objects whose newest content differs from the recorded one, with the recorded one, by their index in
-	// chosen.
-	changed map[int]v1alpha.DataVersion
-	bytes   int
-}
-
-// add chooses the content of one object. An object without a usable content keeps the recorded one.
-func (c *choice) add(object templates.DataObject, now *contentHash, hasSnapshot func(v1alpha.DataVersion) bool) {
-	recorded, isRecorded := c.recorded(object)
-	version := v1alpha.DataVersion{Kind: object.Kind, Name: object.Name, Hash: now.hash}
-	usable := now.hash != ""
-	switch {
-	case now.reason == v1alpha.ReasonSourceNotFound && c.rolling[object]:
-		version.Hash, usable = templates.AbsentData, true
-	case now.reason != "":
-		c.findings, usable = append(c.findings, now.finding), false
-	}
-	if !usable {
-		if isRecorded && (recorded.Hash != templates.AbsentData || c.rolling[object]) {
-			c.chosen = append(c.chosen, recorded)
-		}
-		return
-	}
-	if hold, holds := c.holds[object]; holds && hold.Newest == version.Hash && hold.Held != version.Hash {
-		version = c.hold(version, hold.Held, hasSnapshot)
-	} else if isRecorded && recorded.Hash != version.Hash {
-		if c.changed == nil {
-			c.changed = map[int]v1alpha.DataVersion{}
-		}
-		c.changed[len(c.chosen)] = recorded
-	}
-	c.chosen, c.bytes = append(c.chosen, version), c.bytes+now.bytes
-}
-
-// hold returns the content that an undo has chosen instead of the newest one, unless it is not kept any more: then the
-// recorded one stays.
-func (c *choice) hold(newest v1alpha.DataVersion, held string, hasSnapshot func(v1alpha.DataVersion) bool) v1alpha.DataVersion {
-	object := templates.DataObject{Kind: newest.Kind, Name: newest.Name}
-	version := newest
-	version.Hash = held
-	recorded, isRecorded := c.recorded(object)
-	absent := held == templates.AbsentData && c.rolling[object]
-	if absent || recorded == version || hasSnapshot(version) {
-		c.held = append(c.held, fmt.Sprintf("%s %s at %s, and the content in the project is %s", object.Kind, object.Name, held, newest.Hash))
-		return version
-	}
-	c.findings = append(c.findings, finding{reason: v1alpha.ReasonSnapshotGone, message: fmt.Sprintf(
-		"content %s of %s %s is no longer kept, and nothing was changed; write the content into the %s, or roll back to another revision",
-		held, object.Kind, object.Name, object.Kind)})
-	if isRecorded {
-		return recorded
-	}
-	return newest
-}
-
-func (c *choice) recorded(object templates.DataObject) (v1alpha.DataVersion, bool) {
-	if c.before == nil {
-		return v1alpha.DataVersion{}, false
-	}
-	at := slices.IndexFunc(c.before.Objects, func(v v1alpha.DataVersion) bool { return v.Kind == object.Kind && v.Name == object.Name })
-	if at < 0 {
-		return v1alpha.DataVersion{}, false
-	}
-	return c.before.Objects[at], true
-}
-
-const (
-	// firstInterval is how long after a change of data the next one is taken, in seconds, and lastInterval the longest such
-	// time: an object that changes all the time must not restart a rollout all the time.
-	firstInterval, lastInterval = 30, 3600
-)
-
-// settle sets the data of the Workload, and returns after what time a newer content may be taken; 0: none waits.
-func (c *choice) settle(now time.Time) time.Duration {
-	c.data = &v1alpha.WorkloadDataStatus{Objects: c.chosen}
-	if c.before != nil {
-		c.data.TakenTime, c.data.IntervalSeconds = c.before.TakenTime, c.before.IntervalSeconds
-	}
-	if c.bytes > maxTogether {
-		c.keep()
-		c.findings = append(c.findings, finding{reason: v1alpha.ReasonSourceTooLarge, message: fmt.Sprintf(
-			"the objects that roll out with the Workload hold %d bytes together and at most %d are copied to cells; make them smaller or name fewer",
-			c.bytes, maxTogether)})
-		return 0
-	}
-	if len(c.changed) == 0 {
-		return 0
-	}
-	if c.data.TakenTime != nil {
-		if wait := c.data.TakenTime.Add(time.Duration(c.data.IntervalSeconds) * time.Second).Sub(now); wait > 0 {
-			c.keep()
-			return wait
-		}
-	}
-	c.data.IntervalSeconds = c.interval()
-	c.data.TakenTime = &metav1.Time{Time: now.Truncate(time.Second)}
-	return 0
-}
-
-// keep leaves the changed objects at their recorded content.
-func (c *choice) keep() {
-	for _, at := range slices.Sorted(maps.Keys(c.changed)) {
-		c.waits = append(c.waits, c.chosen[at].Kind+" "+c.chosen[at].Name)
-		c.chosen[at] = c.changed[at]
-	}
-}
-
-// interval returns how long the next change waits: a change that interrupts a rollout doubles it.
-func (c *choice) interval() int32 {
-	r := c.Status.Rollout
-	interrupts := c.before.TakenTime != nil && r != nil &&
-		slices.Contains([]v1alpha.RolloutPhase{v1alpha.RolloutProgressing, v1alpha.RolloutPaused, v1alpha.RolloutUndoing}, r.Phase)
-	if !interrupts {
-		return firstInterval
-	}
-	return min(max(c.before.IntervalSeconds, firstInterval)*2, lastInterval) //nolint:mnd // It doubles.
 }

@@ -35,6 +35,20 @@ var deploymentRemedies = []Remedy{
 			"location, no cell serves the city: the operator adds one."),
 		none, available,
 	},
+	{
+		v1alpha.ReasonNoCapacity, RankCause, minutes,
+		nobody("Karmada schedules the Instances within 15 seconds after a cell of the city has more capacity: a node joins, or other " +
+			"Instances leave."),
+		consumer("Ask for fewer or smaller Instances, or name another city. Or the operator adds nodes to the cells of the city. " +
+			"The Instances then start without another change."),
+		unplaced,
+	},
+	{
+		v1alpha.ReasonCellsTainted, RankCause, atOnce,
+		operator("Remove the taint that the message names from a Cluster of the city, for example with karmadactl uncordon. The " +
+			"Instances then start without another change."),
+		none, unplaced,
+	},
 
 	{
 		v1alpha.ReasonNetworkProvisioning, RankStep, minutes, nobody("The network service provisions the network in the " +

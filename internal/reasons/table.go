@@ -21,6 +21,7 @@ var (
 	newestData  = []string{v1alpha.ConditionDataCurrent}
 	refusals    = []string{v1alpha.ConditionReady, v1alpha.ConditionProgrammed, v1alpha.ConditionTemplateAccepted}
 	quota       = []string{v1alpha.ConditionQuotaGranted}
+	unplaced    = []string{v1alpha.ConditionScheduled, v1alpha.ConditionAvailable, v1alpha.ConditionReplicasReady}
 	progress    = []string{v1alpha.ConditionProgressing}
 	agent       = []string{v1alpha.ConditionComputeAgentReady}
 	cordoned    = []string{v1alpha.ConditionComputeNodesSchedulable}
@@ -269,6 +270,12 @@ var instanceRemedies = []Remedy{
 	{
 		v1alpha.ReasonDataWaits, RankStep, anHour, nobody("The newest content rolls out at the time in the message."),
 		consumer("Change the ConfigMap or Secret less often, or list it in neither list of spec.rollout.onDataChange."), newestData,
+	},
+	{
+		v1alpha.ReasonRestartPending, RankStep, atOnce,
+		consumer("Restart the Instances: kubectl compute restart replaces them one after the other. Or let a change of data be a rollout: " +
+			"spec.rollout.onDataChange."),
+		none, newestData,
 	},
 	{v1alpha.ReasonNewestData, RankWell, Forever, nobody(""), none, newestData},
 	{v1alpha.ReasonReferencedDataPresent, RankWell, Forever, nobody(""), none, data},

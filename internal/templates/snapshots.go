@@ -68,8 +68,7 @@ func hashData(key string, text map[string]string, binary map[string][]byte) stri
 	for _, name := range slices.Sorted(maps.Keys(binary)) {
 		_, _ = hasher.Write(framed("binary", name, string(binary[name])))
 	}
-	const used = 10
-	return strings.ToLower(encoding.EncodeToString(hasher.Sum(nil)[:used]))
+	return short(hasher.Sum(nil))
 }
 
 // framed joins texts so that different ones stay different.

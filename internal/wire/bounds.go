@@ -136,6 +136,7 @@ func boundReport(report *v1alpha.InstanceReport) {
 	for n := range report.States {
 		state := &report.States[n]
 		state.TemplateHash, state.ObservedTemplateHash = HashText.or(state.TemplateHash), HashText.or(state.ObservedTemplateHash)
+		state.DataHash = HashText.or(state.DataHash)
 		state.SchedulingGates, state.Conditions = boundGates(state.SchedulingGates), first(state.Conditions, MaxConditions)
 		// An entry has the times of the conditions by their positions.
 		if slices.ContainsFunc(state.Conditions, func(c v1alpha.StateCondition) bool { return !isValid(c.Type, c.Reason, c.Status) }) {

@@ -24,6 +24,8 @@ type Instance struct {
 	// TemplateHash is the hash of the template that the Instance was created from, and ObservedTemplateHash the hash of
 	// the running template.
 	TemplateHash, ObservedTemplateHash string
+	// DataHash is the hash of the data that the Instance was started with.
+	DataHash string
 	// SchedulingGates are the gates that are not lifted yet.
 	SchedulingGates   []v1alpha.SchedulingGate
 	Conditions        []metav1.Condition
@@ -83,7 +85,7 @@ func stateKey(instance *Instance) string {
 			key.WriteString(part)
 		}
 	}
-	add(instance.TemplateHash, instance.ObservedTemplateHash)
+	add(instance.TemplateHash, instance.ObservedTemplateHash, instance.DataHash)
 	add(strconv.Itoa(len(instance.SchedulingGates)))
 	for _, gate := range instance.SchedulingGates {
 		add(gate.Name)
@@ -97,7 +99,8 @@ func stateKey(instance *Instance) string {
 
 func stateOf(instance *Instance) v1alpha.InstanceState {
 	state := v1alpha.InstanceState{
-		TemplateHash: instance.TemplateHash, ObservedTemplateHash: instance.ObservedTemplateHash, SchedulingGates: instance.SchedulingGates,
+		TemplateHash: instance.TemplateHash, ObservedTemplateHash: instance.ObservedTemplateHash, DataHash: instance.DataHash,
+		SchedulingGates: instance.SchedulingGates,
 	}
 	for i := range instance.Conditions {
 		c := &instance.Conditions[i]
@@ -129,6 +132,7 @@ func instanceOf(r *v1alpha.InstanceReport, deployment string, position int) Inst
 // describe copies the state into instance.
 func describe(s *v1alpha.InstanceState, instance *Instance, since string) {
 	instance.TemplateHash, instance.ObservedTemplateHash, instance.SchedulingGates = s.TemplateHash, s.ObservedTemplateHash, s.SchedulingGates
+	instance.DataHash = s.DataHash
 	if len(s.Conditions) == 0 {
 		return
 	}

@@ -52,7 +52,7 @@ func TestReportHasEverything(t *testing.T) {
 	failing.Conditions[0].LastTransitionTime = metav1.NewTime(began.Add(-time.Hour))
 	held := wire.Instance{Name: "web-7", TemplateHash: "old", SchedulingGates: []v1alpha.SchedulingGate{{Name: v1alpha.GateQuota}}}
 	started := metav1.NewTime(began.Add(-time.Minute))
-	failing.Restarts, failing.StartTime = 7, &started
+	failing.Restarts, failing.StartTime, failing.DataHash = 7, &started, "0123456789abcdef"
 	failing.Containers = []v1alpha.InstanceContainerStatus{
 		{Name: "web", RestartCount: 7, ImageID: "example.com/web@sha256:1", LastTermination: &v1alpha.ContainerTermination{
 			Reason: "Error", ExitCode: 1, Message: "no such file", FinishedAt: metav1.NewTime(began),

@@ -94,7 +94,7 @@ func (w *world) mostDown(c *cell) int {
 
 // disrupt deletes an Available Instance.
 func (w *world) disrupt(c *cell, index int) error {
-	if target := w.workload.value.target; c.instances[index].template == target && c.spec.template == target && !c.drained[index] {
+	if target := w.workload.value.started(); c.instances[index].template == target && c.spec.template == target && !c.drained[index] {
 		return fmt.Errorf("%s replaces Available Instance %d, which has the target", c.name, index)
 	}
 	delete(c.instances, index)

@@ -68,9 +68,10 @@ func (w *world) killed() bool { return !w.calm && w.IntN(10) == 0 }
 
 // state returns the state of the rollout as a replica sees it.
 func (w *world) state(r *replica) (rollout.State, []string) {
+	target := r.workload.value.started()
 	s := rollout.State{
-		Target: r.workload.value.target, Proven: r.workload.value.complete == r.workload.value.target, CitiesAtOnce: w.atOnce, Batch: w.batch,
-		MaxUnavailable: w.limit(), Paused: r.workload.value.paused,
+		Target: target, Proven: r.workload.value.complete == target, CitiesAtOnce: w.atOnce, Batch: w.batch, MaxUnavailable: w.limit(),
+		Paused: r.workload.value.paused,
 	}
 	cities := names(r.deployments)
 	available := int32(0)
@@ -112,9 +113,10 @@ func (w *world) rollOut(r *replica) {
 	s, cities := w.state(r)
 	result := rollout.Plan(&s)
 	if len(result.Take) > 0 {
-		if w.workload.value.target != r.workload.value.target || w.workload.value.paused != r.workload.value.paused {
+		if w.workload.value.started() != r.workload.value.started() || w.workload.value.paused != r.workload.value.paused {
 			return
 		}
+		w.record(r.workload.value)
 		r.deployments = maps.Clone(w.deployments)
 		s, cities = w.state(r)
 		result = rollout.Plan(&s)
@@ -177,6 +179,7 @@ func (w *world) divideWorkload(r *replica) {
 		}
 		now := w.workload.value
 		next.minimum, next.target, next.complete, next.paused = now.minimum, now.target, now.complete, now.paused
+		next.data, next.hold = now.data, now.hold
 		w.workload = stored[workload]{value: next, version: w.workload.version + 1}
 		r.workload = w.workload
 		if next.effective == next.minimum {

@@ -48,6 +48,7 @@ func (w *world) end() error {
 	for _, c := range w.cells {
 		unavailable += c.unavailable()
 	}
+	w.lastData(&next.value)
 	next.value.target, next.value.minimum = "good-last", int32(max(0, w.total()-1-w.IntN(1+unavailable)))
 	if w.IntN(2) == 0 {
 		next.value.minimum = w.rot()
@@ -57,7 +58,11 @@ func (w *world) end() error {
 	next.value.paused = false
 	w.workload, w.suspended = next, false
 	for range 40 * w.total() {
+		w.passTime()
 		w.settle()
+		if err := w.checkData(); err != nil {
+			return err
+		}
 		for _, name := range names(w.cells) {
 			c := w.cells[name]
 			c.cut, c.lost = false, false
@@ -94,12 +99,12 @@ func (w *world) rot() int32 {
 func (w *world) ended() bool {
 	for _, c := range w.cells {
 		for _, index := range c.indices {
-			if one := c.instances[index]; one == nil || !one.available || one.template != w.workload.value.target || c.drained[index] {
+			if one := c.instances[index]; one == nil || !one.available || one.template != w.workload.value.started() || c.drained[index] {
 				return false
 			}
 		}
 	}
-	return w.workload.value.complete == w.workload.value.target && w.workload.value.effective == w.workload.value.minimum
+	return w.newestData() && w.workload.value.complete == w.workload.value.started() && w.workload.value.effective == w.workload.value.minimum
 }
 
 func (w *world) dump() (state []string) {
@@ -138,6 +143,8 @@ func (w *world) settle() {
 		r := w.replicas[0]
 		w.refreshAll(r)
 		w.divideWorkload(r)
+		w.refreshAll(r)
+		w.chooseData(r)
 		w.refreshAll(r)
 		w.rollOut(r)
 		for _, city := range names(w.deployments) {
@@ -274,6 +281,18 @@ func TestModelFindsMistakes(t *testing.T) {
 		"a cell goes back to an earlier floor", "a floor goes back on its way", "a plan of a stale cache is stored",
 		"no canary", "unavailable Instances", "missing Instances", "all cities at once", "the room of cells", "the partition is one too low",
 		"a partition is never removed", "a pause does not hold",
+	} {
+		t.Run(mistake, func(t *testing.T) { t.Parallel(); find(t, mistake) })
+	}
+}
+
+// TestModelFindsMistakesOfData: so does each rule of the data of revisions.
+func TestModelFindsMistakesOfData(t *testing.T) {
+	t.Parallel()
+	for _, mistake := range []string{
+		"the snapshot of a partition is deleted", "what is chosen is read from a cache",
+		"the snapshots of the history are deleted", "a content is named before its snapshot",
+		"an earlier content is taken", "every change is taken", "an undo ends with its rollout",
 	} {
 		t.Run(mistake, func(t *testing.T) { t.Parallel(); find(t, mistake) })
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/deployments/rollout"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // stored is an object of an API server, and also a replica's cached version of it.
@@ -32,6 +33,10 @@ type workload struct {
 	effective int32
 	// paused: no further Instance gets the target.
 	paused bool
+	// data is the content that the Workload is started with, and hold the one that an undo holds; both are nil in a world
+	// without data, where target is all of the revision.
+	data *v1alpha.WorkloadDataStatus
+	hold *templates.Hold
 }
 
 // deployment is the WorkloadDeployment of a city in the project. The cells get its spec.
@@ -155,9 +160,12 @@ type world struct {
 	// opened is a step that a paused rollout has taken.
 	opened                        error
 	disruptions, rollouts, pauses int
+	// data is the ConfigMap that the template names, and its snapshots; nil: the template names none.
+	data *data
 }
 
-func isBroken(template string) bool { return strings.HasPrefix(template, "broken") }
+// isBroken reports whether no Instance becomes Available with a template, or with the data of it.
+func isBroken(template string) bool { return strings.Contains(template, "broken") }
 
 func clone[V any](of map[string]V) map[string]V {
 	result := maps.Clone(of)
@@ -192,7 +200,9 @@ func newWorld(seed uint64, broken string) *world {
 	w.parallel, w.quiet = w.IntN(2) == 0, w.IntN(2) == 0
 	w.atOnce, w.batch = 1+w.IntN(2), w.IntN(3)
 	w.suspends = !w.quiet && w.IntN(3) == 0
-	w.workload.value.target, w.workload.value.complete = "good-0", "good-0"
+	w.workload.value.target = "good-0"
+	w.addData(seed)
+	w.workload.value.complete = w.workload.value.started()
 	for n := range 1 + w.IntN(3) {
 		w.addCity(fmt.Sprintf("city-%d", n))
 	}
@@ -207,7 +217,7 @@ func newWorld(seed uint64, broken string) *world {
 
 // addCity adds a city with one or two cells.
 func (w *world) addCity(city string) {
-	first := spec{generation: 1, template: "good-0"}
+	first := spec{generation: 1, template: w.workload.value.started()}
 	w.deployments[city] = stored[deployment]{value: deployment{spec: first}, version: 1}
 	onHub, count, cells := copied{spec: first}.clone(), 1+w.IntN(5), 1+w.IntN(2)
 	for n := range min(cells, count) {
@@ -217,7 +227,7 @@ func (w *world) addCity(city string) {
 		}
 		for index := n; index < count; index += min(cells, count) {
 			c.indices = append(c.indices, index)
-			c.instances[index] = &instance{template: "good-0", available: true}
+			c.instances[index] = &instance{template: first.template, available: true}
 		}
 		w.cells[c.name], onHub.cells[c.name] = c, nil
 	}
@@ -250,6 +260,9 @@ func (w *world) writeCopy(city string, change func(*copied)) {
 
 // step takes one action. It returns what is violated.
 func (w *world) step() error {
+	if err := w.stepData(); err != nil {
+		return err
+	}
 	c := w.anyCell()
 	switch n := w.IntN(100); {
 	case n < 25:
@@ -308,7 +321,7 @@ func (w *world) change() {
 	next := w.workload.value
 	switch w.versions++; w.IntN(8) {
 	case 0:
-		next.target = next.complete
+		next.undo(w)
 	case 1:
 		next.target = fmt.Sprintf("broken-%d", w.versions)
 	case 2:

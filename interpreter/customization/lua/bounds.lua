@@ -62,7 +62,7 @@ end
 local function bound_instance(of, hash)
   check(of, since_text, nil, {"since"})
   check(of, hash_text, hash, {"templateHash"})
-  check(of, hash_text, nil, {"observedTemplateHash"})
+  check(of, hash_text, nil, {"observedTemplateHash", "dataHash"})
   local gates = of.schedulingGates or {}
   for i = #gates, 1, -1 do
     check(gates[i], gate_text, "", {"name"})

@@ -12,6 +12,10 @@ package v1alpha
 type InstanceControllerStatusApplyConfiguration struct {
 	// observedTemplateHash is the hash of the template that runs.
 	ObservedTemplateHash *string `json:"observedTemplateHash,omitempty"`
+	// dataHash is the hash of the ConfigMaps and Secrets that the Instance was started with. Instances with the same hash
+	// were started with the same data. It is absent where the template names none, and of an Instance that was started
+	// before the add-on recorded it. While newer data waits for a restart, condition DataCurrent is False.
+	DataHash *string `json:"dataHash,omitempty"`
 }
 
 // InstanceControllerStatusApplyConfiguration constructs a declarative configuration of the InstanceControllerStatus type for use with
@@ -25,5 +29,13 @@ func InstanceControllerStatus() *InstanceControllerStatusApplyConfiguration {
 // If called multiple times, the ObservedTemplateHash field is set to the value of the last call.
 func (b *InstanceControllerStatusApplyConfiguration) WithObservedTemplateHash(value string) *InstanceControllerStatusApplyConfiguration {
 	b.ObservedTemplateHash = &value
+	return b
+}
+
+// WithDataHash sets the DataHash field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the DataHash field is set to the value of the last call.
+func (b *InstanceControllerStatusApplyConfiguration) WithDataHash(value string) *InstanceControllerStatusApplyConfiguration {
+	b.DataHash = &value
 	return b
 }

@@ -14,6 +14,8 @@ type InstanceStateApplyConfiguration struct {
 	TemplateHash *string `json:"templateHash,omitempty"`
 	// observedTemplateHash is the hash of the template that runs.
 	ObservedTemplateHash *string `json:"observedTemplateHash,omitempty"`
+	// dataHash is the hash of the data that the Instance was started with.
+	DataHash *string `json:"dataHash,omitempty"`
 	// schedulingGates that are not lifted yet.
 	SchedulingGates []SchedulingGateApplyConfiguration `json:"schedulingGates,omitempty"`
 	// conditions of the Instance in its cell. Their times are in the entry.
@@ -39,6 +41,14 @@ func (b *InstanceStateApplyConfiguration) WithTemplateHash(value string) *Instan
 // If called multiple times, the ObservedTemplateHash field is set to the value of the last call.
 func (b *InstanceStateApplyConfiguration) WithObservedTemplateHash(value string) *InstanceStateApplyConfiguration {
 	b.ObservedTemplateHash = &value
+	return b
+}
+
+// WithDataHash sets the DataHash field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the DataHash field is set to the value of the last call.
+func (b *InstanceStateApplyConfiguration) WithDataHash(value string) *InstanceStateApplyConfiguration {
+	b.DataHash = &value
 	return b
 }
 

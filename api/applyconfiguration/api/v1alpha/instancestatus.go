@@ -15,8 +15,8 @@ import (
 //
 // InstanceStatus is the observed state of an Instance.
 type InstanceStatusApplyConfiguration struct {
-	// conditions are Ready, Available, Programmed and QuotaGranted, and ReferencedDataReady where the template names a
-	// ConfigMap or Secret.
+	// conditions are Ready, Available, Programmed and QuotaGranted, ReferencedDataReady where the template names a
+	// ConfigMap or Secret, and DataCurrent while newer data waits for a restart.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// networkInterfaces in the order of the spec.
 	NetworkInterfaces []InstanceNetworkInterfaceStatusApplyConfiguration `json:"networkInterfaces,omitempty"`

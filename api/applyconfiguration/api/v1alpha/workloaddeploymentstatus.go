@@ -19,7 +19,7 @@ type WorkloadDeploymentStatusApplyConfiguration struct {
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 	// conditions are Available, Progressing and ReplicasReady, ScalingActive where an autoscaler decides how many
 	// Instances run, ServiceProgrammed with spec.service, in a project ReferencedDataReady where the template names a
-	// ConfigMap or Secret, and Suspended while the project is suspended.
+	// ConfigMap or Secret, Scheduled while Instances wait for capacity, and Suspended while the project is suspended.
 	Conditions                      []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	ReplicaCountsApplyConfiguration `json:",inline"`
 	// sequence differs in a report from the one in the report before it. Karmada, which carries reports to the hub, then

@@ -18,8 +18,8 @@ type WorkloadStatusApplyConfiguration struct {
 	// observedGeneration is the generation that this status is about.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
 	// conditions are Available, Progressing and Ready, Degraded and Stalled during a rollout that fails, ServiceProgrammed
-	// with spec.service, DataCurrent with policy Rollout of spec.rollout.onDataChange, and InstanceTypeDeprecated and
-	// InstanceTypeDisabled when they apply.
+	// with spec.service, DataCurrent with policy Rollout of spec.rollout.onDataChange, Scheduled while Instances wait for
+	// capacity, and InstanceTypeDeprecated and InstanceTypeDisabled when they apply.
 	Conditions []v1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// deployments is the number of WorkloadDeployments.
 	Deployments                     *int32 `json:"deployments,omitempty"`
