@@ -28,12 +28,11 @@ func (s *scope) drained(ctx context.Context, existing *v1alpha.WorkloadDeploymen
 	since, recorded := leavesSince(existing)
 	if !recorded || since.After(now) {
 		since = now
-		next := existing.DeepCopy()
 		mark := metav1.ObjectMeta{Annotations: map[string]string{v1alpha.AnnotationTrafficLeaves: now.UTC().Format(time.RFC3339)}}
-		if err := apply.AddMetadata(ctx, s.client, FieldManager, next, mark); err != nil {
+		if err := apply.AddMetadata(ctx, s.client, FieldManager, existing, mark); err != nil {
 			return false, fmt.Errorf("record that traffic leaves deployment %s: %w", existing.Name, err)
 		}
-		s.existing[existing.Name] = next
+		s.existing[existing.Name] = existing
 	}
 	rest := since.Add(s.drainOf(existing.Spec.Service)).Sub(now)
 	if rest > 0 {

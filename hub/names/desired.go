@@ -41,9 +41,6 @@ func (o *Settings) SetProperty(city, name, value string) {
 	o.Properties[city][name] = value
 }
 
-// maxAddresses is the most addresses of a city in a name: 48 cities have less than 1000, which external-dns' kind allows.
-const maxAddresses = 20
-
 // wish is a DNS name of a Workload.
 type wish struct {
 	name string
@@ -150,7 +147,7 @@ func (o *Settings) propertiesOf(city string) []property {
 func targets(city *v1alpha.CityEndpoint) map[string][]string {
 	result := map[string][]string{}
 	var alias string
-	for _, address := range city.Addresses[:min(len(city.Addresses), maxAddresses)] {
+	for _, address := range city.Addresses[:min(len(city.Addresses), naming.MaxAddresses)] {
 		if address.Type == v1alpha.EndpointAddressHostname {
 			if alias == "" {
 				alias = address.Value

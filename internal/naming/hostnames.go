@@ -23,6 +23,9 @@ type Hostnames struct {
 	Domains map[string][]string
 }
 
+// MaxAddresses is the most addresses of a city in a name: 48 cities have less than 1000, which external-dns' kind allows.
+const MaxAddresses = 20
+
 // drainMargin is how long the other steps take after a city begins to leave its names: the write of the name, the
 // provider of DNS, and the connections of clients.
 const drainMargin = 10 * time.Second
