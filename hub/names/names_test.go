@@ -254,6 +254,10 @@ func TestWithoutTheKind(t *testing.T) {
 	f.reconciler.Records = &Records{Namespace: system}
 	w := f.workload(t, "web")
 	f.serve(t, w, "DFW", "203.0.113.7")
+	if writes := f.reconcile(t, "web"); len(writes) > 0 || f.again != startInterval {
+		t.Errorf("before the hub has answered: %v, again after %s", writes, f.again)
+	}
+	f.reconciler.Records.absent = true
 	f.reconcile(t, "web")
 	condition := f.wantCondition(t, "web", v1alpha.ReasonNamesNotServed)
 	if !strings.Contains(condition.Message, "status.endpoints") || f.again != retryInterval {

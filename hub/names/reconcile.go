@@ -28,11 +28,17 @@ import (
 // tried again.
 const retryInterval = 30 * time.Second
 
+// startInterval is the interval in which a Workload waits for the first answer of the hub about its DNSEndpoints.
+const startInterval = time.Second
+
 // Reconcile brings the DNSEndpoints of a Workload up to date, and reports its names.
 func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request) (reconcile.Result, error) {
 	project, err := projects.Find(ctx, r.Projects, request.ClusterName)
 	if err != nil {
 		return reconcile.Result{}, err
+	}
+	if !r.Records.known() {
+		return reconcile.Result{RequeueAfter: startInterval}, nil
 	}
 	s := &scope{Reconciler: r, request: request, project: project, client: project.GetClient(), workload: &v1alpha.Workload{}}
 	for _, step := range []func(context.Context) error{s.load, s.release, s.keepAll, s.report} {

@@ -47,8 +47,10 @@ type Records struct {
 	Clock clock.Clock
 
 	mu sync.Mutex
-	// reader is nil until the hub serves the kind and the cache has all DNSEndpoints.
+	// reader is nil until the hub serves the kind and the cache has all DNSEndpoints. absent: the hub has answered that it
+	// does not serve the kind.
 	reader client.Reader
+	absent bool
 	queues map[multicluster.ClusterName]queue
 }
 
@@ -82,10 +84,20 @@ func (r *Records) Start(ctx context.Context) error {
 	return watched.Start(ctx)
 }
 
-// served reports whether the hub serves the kind. An error is no answer, and the hub is asked again.
+// served reports whether the hub serves the kind. Another error is no answer, and the hub is asked again.
 func (r *Records) served() bool {
 	_, err := r.Mapper.RESTMapping(Kind.GroupKind(), Kind.Version)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.absent = meta.IsNoMatchError(err)
 	return err == nil
+}
+
+// known reports whether it is known which DNSEndpoints exist. Until then a name must be neither written nor missed.
+func (r *Records) known() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.absent || r.reader != nil
 }
 
 func (r *Records) newCache(ctx context.Context) (cache.Cache, error) {

@@ -100,6 +100,10 @@ func TestRecords(t *testing.T) {
 	mapper.served.Store(true)
 	clock.Step(pollInterval)
 	await(t, before, f.request("web"))
+	isKnown := func(context.Context) (bool, error) { return records.known(), nil }
+	if err := wait.PollUntilContextTimeout(t.Context(), 10*time.Millisecond, time.Minute, true, isKnown); err != nil {
+		t.Fatal(err)
+	}
 	found, served, err := records.Of(t.Context(), &origin, "web")
 	if len(found) != 1 || !served || err != nil || found[0].GetName() != f.byPattern("web") {
 		t.Errorf("it has %d names, %t, %v", len(found), served, err)
