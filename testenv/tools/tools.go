@@ -35,6 +35,8 @@ const (
 	Runc                       = "runc"
 	Bridge                     = "bridge"
 	HostLocal                  = "host-local"
+	CoreDNS                    = "coredns"
+	ExternalDNS                = "external-dns"
 )
 
 // karmadaPrefix and kubernetesPrefix are the prefixes of the folders of modules under hack/tools that build other
@@ -59,10 +61,12 @@ var tags = map[string]string{monitoring: "remove_all_sd", containers: "no_btrfs,
 // shared is the module of etcd, Kubernetes and Karmada.
 const shared = "federation"
 
-// monitoring is the module of Prometheus, and containers the module of containerd, runc and CNI.
+// monitoring is the module of Prometheus, containers the module of containerd, runc and CNI, and dns the module of
+// CoreDNS and external-dns.
 const (
 	monitoring = "prometheus"
 	containers = "containers"
+	dns        = "dns"
 )
 
 // output returns the name of the binary that go build writes.
@@ -100,15 +104,23 @@ func all() []tool {
 		{containers, "github.com/opencontainers/runc", Runc},
 		{containers, cni + "main/bridge", Bridge},
 		{containers, cni + "ipam/host-local", HostLocal},
+		{dns, "github.com/coredns/coredns", CoreDNS},
+		{dns, "sigs.k8s.io/external-dns", ExternalDNS},
 	}
 }
 
-// All returns every binary, including the tests', except the binaries of Containers, which not every machine can build.
-func All() []string { return named(func(t tool) bool { return !t.ofContainers() }) }
+// All returns every binary, including the tests', except the binaries of Containers, which not every machine can build,
+// and of DNS, which depend on the clients of many providers.
+func All() []string { return named(func(t tool) bool { return !t.ofContainers() && t.module != dns }) }
+
+// DNS returns the binaries of the DNS of a federation.
+func DNS() []string { return named(func(t tool) bool { return t.module == dns }) }
 
 // Core returns the binaries of a federation whose cells are in push mode and run no containers.
 func Core() []string {
-	return named(func(t tool) bool { return !t.ofContainers() && t.name != KarmadaAgent && t.module != monitoring })
+	return named(func(t tool) bool {
+		return !t.ofContainers() && t.name != KarmadaAgent && t.module != monitoring && t.module != dns
+	})
 }
 
 // ControlPlane returns the binaries of a cell that Builder.Kubernetes selects the version of.
