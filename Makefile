@@ -240,8 +240,8 @@ hostile: ## Have hostile parties (consumers, a cell, a user and an agent of the 
 ##@ Local federation
 
 .PHONY: up
-up: ## Start a local federation with the add-on and leave it running. CONTAINERS=1 gives its cells nodes that run containers, PROJECTS=namespaces starts no Milo.
-	@go run ./hack/federation up --add-on $(if $(CONTAINERS),--containers) $(if $(filter namespaces,$(PROJECTS)),--without-milo)
+up: ## Start a local federation with the add-on and leave it running. CONTAINERS=1 gives its cells nodes that run containers, PROJECTS=namespaces starts no Milo, DNS=1 gives them load balancers and names.
+	@go run ./hack/federation up --add-on $(if $(CONTAINERS),--containers) $(if $(DNS),--dns) $(if $(filter namespaces,$(PROJECTS)),--without-milo)
 
 .PHONY: down
 down: ## Stop it.

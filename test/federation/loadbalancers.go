@@ -39,7 +39,9 @@ type LoadBalancers struct {
 	Config *rest.Config
 	// Port is reserved for these load balancers: it determines their range of addresses.
 	Port int
-	Log  *slog.Logger
+	// Routed: the cell has nodes of containers, as Service.Routed says.
+	Routed bool
+	Log    *slog.Logger
 
 	client   kubernetes.Interface
 	services func() ([]*corev1.Service, error)
@@ -175,7 +177,7 @@ func (l *LoadBalancers) listen(ctx context.Context, service *corev1.Service, at 
 		balancer := &Balancer{
 			Listen: net.JoinHostPort(local, strconv.Itoa(int(port.Port))), Log: l.Log,
 			Service: &Service{
-				Config: l.Config, Namespace: service.Namespace, Name: service.Name, Port: port.Name, Routed: true, Log: l.Log,
+				Config: l.Config, Namespace: service.Namespace, Name: service.Name, Port: port.Name, Routed: l.Routed, Log: l.Log,
 			},
 		}
 		one.stopped.Go(func() {

@@ -80,7 +80,7 @@ func balancerCommand() *cobra.Command {
 
 // loadBalancersCommand runs the load balancers of a cell.
 func loadBalancersCommand() *cobra.Command {
-	var balancers federation.LoadBalancers
+	balancers := federation.LoadBalancers{Routed: true}
 	var kubeconfig string
 	cmd := &cobra.Command{
 		Use:    "load-balancers",
