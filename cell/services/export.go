@@ -63,7 +63,8 @@ func newExport(key client.ObjectKey) *unstructured.Unstructured {
 	return export
 }
 
-// exporting is what becomes of the ServiceExport: nothing, until it is known whether the agent has the Service.
+// exporting has the owners that the ServiceExport must have. It is left alone until it is known whether the agent has the
+// Service.
 type exporting struct {
 	known bool
 	// owners are the owners of the Service; nil: there is no Service to export.

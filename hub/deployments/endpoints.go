@@ -20,8 +20,7 @@ func (s *scope) addEndpoints(status *v1alpha.WorkloadStatus) {
 	status.Endpoints = endpointsOf(s.existing)
 }
 
-// Endpoints returns the endpoints of the deployments of a Workload, by city. They are what the status of the Workload
-// shows.
+// Endpoints returns the endpoints of the deployments of a Workload, by city, as the status of the Workload shows them.
 func Endpoints(deployments []v1alpha.WorkloadDeployment) []v1alpha.CityEndpoint {
 	byName := make(map[string]*v1alpha.WorkloadDeployment, len(deployments))
 	for i := range deployments {

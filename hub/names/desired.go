@@ -21,8 +21,8 @@ type Settings struct {
 	TTL time.Duration
 	// ReturnAfter is how long a city must have served before it is in a name again.
 	ReturnAfter time.Duration
-	// Properties are settings of a provider of DNS, such as aws/weight, by city. OtherCities has those of the other
-	// cities. With any, each city has records of its own, whose set identifier is the city.
+	// Properties are settings of a provider of DNS, such as aws/weight, by city. OtherCities has the settings of
+	// all other cities. With any, each city has records of its own, whose set identifier is the city.
 	Properties map[string]map[string]string
 }
 
@@ -64,7 +64,7 @@ func (o *Settings) wishes(workload *v1alpha.Workload, project string) []wish {
 	return result
 }
 
-// answer is what a name answers: the cities that serve and have done so for ReturnAfter, or are in the answer before. It
+// answer returns the cities of a name: the cities that serve and have done so for ReturnAfter, or are in the answer before. It
 // is empty if no city serves. wait is how long until another city returns; 0: no city waits.
 //
 // A name is never without a city that serves: if none of them has served for long enough, all of them are in it.

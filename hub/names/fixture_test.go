@@ -171,7 +171,7 @@ func (f *fixture) record(t *testing.T, name string) *unstructured.Unstructured {
 	return record
 }
 
-// answers is what a name answers, such as "A 203.0.113.7; AAAA 2001:db8::1"; "": it does not exist.
+// answers returns the records of a name, such as "A 203.0.113.7; AAAA 2001:db8::1"; "": it does not exist.
 func (f *fixture) answers(t *testing.T, name string) string {
 	t.Helper()
 	record := f.record(t, name)

@@ -106,7 +106,7 @@ func TestCitiesApart(t *testing.T) {
 	}
 }
 
-// TestHostNames: a name is an alias of one host name, or has IP addresses. The condition tells of the cities without.
+// TestHostNames: a name is an alias of one host name, or has IP addresses. The condition names the cities without.
 func TestHostNames(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct{ dfw, ord, want, reason string }{
