@@ -61,12 +61,10 @@ var tags = map[string]string{monitoring: "remove_all_sd", containers: "no_btrfs,
 // shared is the module of etcd, Kubernetes and Karmada.
 const shared = "federation"
 
-// monitoring is the module of Prometheus, containers the module of containerd, runc and CNI, and dns the module of
-// CoreDNS and external-dns.
+// monitoring is the module of Prometheus, and containers the module of containerd, runc and CNI.
 const (
 	monitoring = "prometheus"
 	containers = "containers"
-	dns        = "dns"
 )
 
 // output returns the name of the binary that go build writes.
@@ -104,22 +102,22 @@ func all() []tool {
 		{containers, "github.com/opencontainers/runc", Runc},
 		{containers, cni + "main/bridge", Bridge},
 		{containers, cni + "ipam/host-local", HostLocal},
-		{dns, "github.com/coredns/coredns", CoreDNS},
-		{dns, "sigs.k8s.io/external-dns", ExternalDNS},
+		{CoreDNS, "github.com/coredns/coredns", CoreDNS},
+		{ExternalDNS, "sigs.k8s.io/external-dns", ExternalDNS},
 	}
 }
 
 // All returns every binary, including the tests', except the binaries of Containers, which not every machine can build,
 // and of DNS, which depend on the clients of many providers.
-func All() []string { return named(func(t tool) bool { return !t.ofContainers() && t.module != dns }) }
+func All() []string { return named(func(t tool) bool { return !t.ofContainers() && !t.ofDNS() }) }
 
 // DNS returns the binaries of the DNS of a federation.
-func DNS() []string { return named(func(t tool) bool { return t.module == dns }) }
+func DNS() []string { return named(tool.ofDNS) }
 
 // Core returns the binaries of a federation whose cells are in push mode and run no containers.
 func Core() []string {
 	return named(func(t tool) bool {
-		return !t.ofContainers() && t.name != KarmadaAgent && t.module != monitoring && t.module != dns
+		return !t.ofContainers() && !t.ofDNS() && t.name != KarmadaAgent && t.module != monitoring
 	})
 }
 
@@ -132,6 +130,9 @@ func Containers() []string { return named(tool.ofContainers) }
 
 // ofContainers reports whether only nodes that run containers need the binary.
 func (t tool) ofContainers() bool { return t.module == containers || t.name == Kubelet }
+
+// ofDNS reports whether only the DNS of a federation needs the binary.
+func (t tool) ofDNS() bool { return t.name == CoreDNS || t.name == ExternalDNS }
 
 // ofKarmada reports whether the binary is a part of Karmada.
 func (t tool) ofKarmada() bool { return strings.HasPrefix(t.pkg, KarmadaModule+"/") }
