@@ -124,6 +124,7 @@ test: binaries verify lint unit core ## Run verify, lint, unit tests, and the sc
 
 .PHONY: test-all
 test-all: test ## Run `make test`, and then all other scenarios: everything that CI runs.
+	@go run ./hack/federation binaries --dns
 	@$(MAKE) --no-print-directory features TAGS='~@core'
 
 .PHONY: core
