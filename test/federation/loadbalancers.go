@@ -29,7 +29,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/federation/node"
 )
 
-// resyncInterval is how often the load balancers look at all Services again, in case a write has failed.
+// resyncInterval is the interval in which the load balancers check all Services again, in case a write has failed.
 const resyncInterval = 5 * time.Second
 
 // LoadBalancers stands for the load balancer of a cloud: each Service of type LoadBalancer of a cell gets an address,
@@ -94,7 +94,7 @@ func (l *LoadBalancers) Serve(ctx context.Context) (err error) {
 	return ready.Close()
 }
 
-// sync gives each Service its address, and takes those of deleted ones back.
+// sync gives each Service its address, and frees the addresses of deleted Services.
 func (l *LoadBalancers) sync(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

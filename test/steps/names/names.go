@@ -27,7 +27,7 @@ type Steps struct{ *world.Scenario }
 
 func from(ctx context.Context) Steps { return Steps{world.From(ctx)} }
 
-// running is what a federation runs for its names, from the first scenario that needs it.
+// running has the processes for the names of a federation, from the first scenario that needs them.
 type running struct {
 	mu  sync.Mutex
 	dns *federation.DNS
