@@ -272,8 +272,8 @@ func (f *Federation) welcome(ctx context.Context, cell Cell) error {
 	return nil
 }
 
-// configureCell patches the namespace of a cell's Works, which Karmada makes, as an operator does: its labels and
-// annotations are what the operator says about the cell.
+// configureCell patches the namespace of a cell's Works, which Karmada makes, as an operator does who describes the
+// cell by labels and annotations.
 func (p *plane) configureCell(ctx context.Context, cell, patch string) error {
 	namespaces := p.dynamic.Resource(namespaceResource)
 	return await(ctx, readyInterval, func(ctx context.Context) error {

@@ -68,7 +68,7 @@ func cellsWithContainers() []federation.Cell {
 	return []federation.Cell{{Name: "dfw", City: "DFW", Containers: 1}, {Name: "ord", City: "ORD", Containers: 1}}
 }
 
-// starts is what a new federation runs besides its planes.
+// starts has the parts that a new federation runs besides its planes.
 type starts struct {
 	// addOn has the add-on's options; nil: it is not started.
 	addOn *federation.AddOnOptions
