@@ -50,7 +50,8 @@ func karmadaCRDs(ctx context.Context) ([]string, error) {
 	}
 	// The root of the examples' Milo has Projects.
 	files := []string{
-		filepath.Join("milo", "crds", "resourcemanager.miloapis.com_projects.yaml"), filepath.Join("hub", "names", "testdata", "dnsendpoints.yaml"),
+		filepath.Join("milo", "crds", "resourcemanager.miloapis.com_projects.yaml"),
+		filepath.Join("hub", "names", "testdata", "dnsendpoints.yaml"),
 	}
 	for _, file := range []string{
 		"policy/policy.karmada.io_clusterpropagationpolicies.yaml", "policy/policy.karmada.io_clusteroverridepolicies.yaml",

@@ -277,7 +277,8 @@ func TestStatusOfNames(t *testing.T) {
 		}
 	}
 	write(part{Hostnames: []string{"web.example.com"}, Conditions: []metav1.Condition{{
-		Type: v1alpha.ConditionNamesProgrammed, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonNamesProgrammed, LastTransitionTime: metav1.Now(),
+		Type: v1alpha.ConditionNamesProgrammed, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonNamesProgrammed,
+		LastTransitionTime: metav1.Now(),
 	}}})
 	if writes := f.mustReconcile(t); len(writes) > 0 {
 		t.Errorf("the status of names causes %v", writes)

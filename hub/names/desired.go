@@ -68,7 +68,9 @@ func (o *Settings) wishes(workload *v1alpha.Workload, project string) []wish {
 // is empty if no city serves. wait is how long until another city returns; 0: no city waits.
 //
 // A name is never without a city that serves: if none of them has served for long enough, all of them are in it.
-func (o *Settings) answer(endpoints []v1alpha.CityEndpoint, before []string, now time.Time) (cities []v1alpha.CityEndpoint, wait time.Duration) {
+func (o *Settings) answer(
+	endpoints []v1alpha.CityEndpoint, before []string, now time.Time,
+) (cities []v1alpha.CityEndpoint, wait time.Duration) {
 	var all []v1alpha.CityEndpoint
 	for i := range endpoints {
 		one := &endpoints[i]

@@ -33,13 +33,15 @@ func TestAnswer(t *testing.T) {
 		want   string
 		wait   time.Duration
 	}{
-		"no city":                     {nil, "DFW", "", 0},
-		"no city serves":              {[]v1alpha.CityEndpoint{serving("DFW", 9, "")}, "DFW", "", 0},
-		"the first city":              {[]v1alpha.CityEndpoint{serving("DFW", 0, a)}, "", "DFW", 0},
-		"a city that stays":           {[]v1alpha.CityEndpoint{serving("DFW", 0, a)}, "DFW", "DFW", 0},
-		"a city that returns":         {[]v1alpha.CityEndpoint{serving("DFW", 99, a), serving("ORD", 29, b)}, "DFW", "DFW", time.Second},
-		"a city that has returned":    {[]v1alpha.CityEndpoint{serving("DFW", 99, a), serving("ORD", 30, b)}, "DFW", "DFW ORD", 0},
-		"two that return":             {[]v1alpha.CityEndpoint{serving("DFW", 9, a), serving("ORD", 3, b), serving("SEA", 40, a)}, "SEA", "SEA", 21 * time.Second},
+		"no city":                  {nil, "DFW", "", 0},
+		"no city serves":           {[]v1alpha.CityEndpoint{serving("DFW", 9, "")}, "DFW", "", 0},
+		"the first city":           {[]v1alpha.CityEndpoint{serving("DFW", 0, a)}, "", "DFW", 0},
+		"a city that stays":        {[]v1alpha.CityEndpoint{serving("DFW", 0, a)}, "DFW", "DFW", 0},
+		"a city that returns":      {[]v1alpha.CityEndpoint{serving("DFW", 99, a), serving("ORD", 29, b)}, "DFW", "DFW", time.Second},
+		"a city that has returned": {[]v1alpha.CityEndpoint{serving("DFW", 99, a), serving("ORD", 30, b)}, "DFW", "DFW ORD", 0},
+		"two that return": {
+			[]v1alpha.CityEndpoint{serving("DFW", 9, a), serving("ORD", 3, b), serving("SEA", 40, a)}, "SEA", "SEA", 21 * time.Second,
+		},
 		"an only city that returns":   {[]v1alpha.CityEndpoint{serving("DFW", 9, ""), serving("ORD", 3, b)}, "DFW", "ORD", 0},
 		"a city from the future":      {[]v1alpha.CityEndpoint{serving("DFW", -99, a)}, "", "DFW", 0},
 		"a city without an address":   {[]v1alpha.CityEndpoint{{City: "DFW", Serving: true}}, "DFW", "", 0},

@@ -70,5 +70,6 @@ func answered(record *unstructured.Unstructured) []string {
 	if record == nil {
 		return nil
 	}
-	return slices.DeleteFunc(strings.Split(record.GetAnnotations()[v1alpha.AnnotationNameCities], ","), func(city string) bool { return city == "" })
+	cities := strings.Split(record.GetAnnotations()[v1alpha.AnnotationNameCities], ",")
+	return slices.DeleteFunc(cities, func(city string) bool { return city == "" })
 }

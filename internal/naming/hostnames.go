@@ -49,9 +49,11 @@ func ParseHostnames(pattern string, domains []string) (Hostnames, error) {
 		case !isPair || project == "":
 			mistakes = append(mistakes, fmt.Errorf("%q is no PROJECT=DOMAIN, such as shop=shop.example.com", pair))
 		case !isHostname(domain):
-			mistakes = append(mistakes, fmt.Errorf("domain %q of project %s: use a DNS name in lower case, such as shop.example.com", domain, project))
+			mistakes = append(mistakes, fmt.Errorf("domain %q of project %s: use a DNS name in lower case, such as shop.example.com",
+				domain, project))
 		case isWithin(domain, result.patternDomain()):
-			mistakes = append(mistakes, fmt.Errorf("domain %s of project %s: the pattern gives the names of this domain; allow another one", domain, project))
+			mistakes = append(mistakes, fmt.Errorf("domain %s of project %s: the pattern gives the names of this domain; allow another one",
+				domain, project))
 		default:
 			result.Domains[project] = append(result.Domains[project], domain)
 		}
@@ -101,7 +103,8 @@ func (h *Hostnames) Refusal(project, name string) string {
 		return fmt.Sprintf("the operator allows no domain for project %s; ask the operator for one", project)
 	}
 	const most = 5
-	return fmt.Sprintf("must be in a domain that the operator allows for project %s: %s", project, strings.Join(domains[:min(len(domains), most)], ", "))
+	return fmt.Sprintf("must be in a domain that the operator allows for project %s: %s",
+		project, strings.Join(domains[:min(len(domains), most)], ", "))
 }
 
 // PatternRefusal returns why a Workload cannot have the name that the pattern gives it; "": it can.
