@@ -124,6 +124,7 @@ test: binaries verify lint unit core ## Run verify, lint, unit tests, and the sc
 
 .PHONY: test-all
 test-all: test ## Run `make test`, and then all other scenarios: everything that CI runs.
+	@go run ./hack/federation binaries --dns
 	@$(MAKE) --no-print-directory features TAGS='~@core'
 
 .PHONY: core
@@ -225,7 +226,7 @@ model: ## Check rollouts and the protocol of the disruption budget by random sim
 fuzz: ## Fuzz what parses external input, FUZZTIME (1m) each.
 	@for fuzz in FuzzAdmission:./webhook FuzzWorkload:./webhook/validation FuzzPath:./webhook/server FuzzDecode:./webhook/rotation/certificates FuzzHandler:./interpreter FuzzAnswers:./milo \
 		FuzzIndices:./internal/wire FuzzStatus:./internal/wire FuzzReport:./hub/path FuzzCellStatus:./hub/collector FuzzAggregateStatus:./interpreter \
-		FuzzRequest:./hub/sessions FuzzFrames:./hub/sessions FuzzConvert:./cli/convert; do \
+		FuzzRequest:./hub/sessions FuzzFrames:./hub/sessions FuzzConvert:./cli/convert FuzzRefusal:./internal/naming FuzzAnswer:./hub/names; do \
 		echo "$$fuzz"; go test -run '^$$' -fuzz "^$${fuzz%%:*}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$${fuzz##*:}" || exit 1; \
 	done
 
@@ -240,8 +241,8 @@ hostile: ## Have hostile parties (consumers, a cell, a user and an agent of the 
 ##@ Local federation
 
 .PHONY: up
-up: ## Start a local federation with the add-on and leave it running. CONTAINERS=1 gives its cells nodes that run containers, PROJECTS=namespaces starts no Milo.
-	@go run ./hack/federation up --add-on $(if $(CONTAINERS),--containers) $(if $(filter namespaces,$(PROJECTS)),--without-milo)
+up: ## Start a local federation with the add-on and leave it running. CONTAINERS=1 gives its cells nodes that run containers, PROJECTS=namespaces starts no Milo, DNS=1 gives them load balancers and names.
+	@go run ./hack/federation up --add-on $(if $(CONTAINERS),--containers) $(if $(DNS),--dns) $(if $(filter namespaces,$(PROJECTS)),--without-milo)
 
 .PHONY: down
 down: ## Stop it.

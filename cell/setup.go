@@ -127,7 +127,10 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		&disruption.Reconciler{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Clock: o.Clock},
 		&autoscaler.Reconciler{Client: mgr.GetClient()},
 		&isolation.Reconciler{Client: mgr.GetClient()},
-		&services.Reconciler{Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Clock: o.Clock},
+		&services.Reconciler{
+			Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Clock: o.Clock,
+			Exports: &services.Exports{Mapper: mgr.GetRESTMapper(), Clock: o.Clock},
+		},
 		&sessions.Reconciler{Client: mgr.GetClient(), Users: o.SessionUsers},
 		&runtime.Reconciler{
 			Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Strays: keeper, Recorder: recorder, Settings: o.Runtime,

@@ -49,7 +49,10 @@ func karmadaCRDs(ctx context.Context) ([]string, error) {
 		return nil, fmt.Errorf("find the module of Karmada: %w", err)
 	}
 	// The root of the examples' Milo has Projects.
-	files := []string{filepath.Join("milo", "crds", "resourcemanager.miloapis.com_projects.yaml")}
+	files := []string{
+		filepath.Join("milo", "crds", "resourcemanager.miloapis.com_projects.yaml"),
+		filepath.Join("hub", "names", "testdata", "dnsendpoints.yaml"),
+	}
 	for _, file := range []string{
 		"policy/policy.karmada.io_clusterpropagationpolicies.yaml", "policy/policy.karmada.io_clusteroverridepolicies.yaml",
 		"policy/policy.karmada.io_propagationpolicies.yaml", "work/work.karmada.io_works.yaml", "work/work.karmada.io_resourcebindings.yaml",

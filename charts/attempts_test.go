@@ -12,6 +12,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -131,6 +132,16 @@ var attacks = map[string]attempt{
 	"change an agent's Work that ends":   patch(workNamed("preserved"), `{"spec":{"suspendDispatching":true}}`),
 	"label an agent's Work that ends":    patch(workNamed("preserved"), `{"metadata":{"labels":{"a":"b"}}}`),
 
+	"write a name of somebody else": patch(dnsName("theirs.example", ""), `{"metadata":{"labels":{"a":"b"}}}`),
+	"take over a name of somebody else": patch(dnsName("theirs.example", ""),
+		`{"metadata":{"labels":{"compute.datumapis.com/workload-uid":"uid"}}}`),
+	"delete a name of somebody else":   remove(dnsName("theirs.example", "")),
+	"write a name elsewhere":           create(inSpace(dnsName("shop.example", "shop.example"), "default")),
+	"write a name that is not its own": create(labelled(dnsName("shop.example", "bank.example"), ofWorkload)),
+	"write a name without its labels":  create(dnsName("shop.example", "shop.example")),
+	"write another record than addresses": patch(dnsName("ours.example", ""),
+		`{"spec":{"endpoints":[{"dnsName":"ours.example","recordType":"TXT"}]}}`),
+
 	"deploy elsewhere":    create(deploymentIn("default")),
 	"propagate elsewhere": create(propagationIn("default")),
 }
@@ -162,9 +173,29 @@ var allowed = map[string]attempt{
 	"let go of its own Work":   patch(workNamed("own"), `{"metadata":{"finalizers":null}}`),
 	"label its own Work again": patch(workNamed("unlabelled"),
 		`{"metadata":{"labels":{"meta.datumapis.com/upstream-cluster-name":"cluster-north"}}}`),
-	"let go of an agent's Work":  patch(workNamed("preserved"), `{"metadata":{"finalizers":null}}`),
+	"let go of an agent's Work": patch(workNamed("preserved"), `{"metadata":{"finalizers":null}}`),
+	"write a name":              create(labelled(dnsName("shop.example", "shop.example"), ofWorkload)),
+	"change a name": patch(dnsName("ours.example", ""),
+		`{"spec":{"endpoints":[{"dnsName":"ours.example","recordType":"A","targets":["203.0.113.7"]}]}}`),
+	"delete a name":              remove(dnsName("ours.example", "")),
 	"deploy in a hub namespace":  create(deploymentIn(ownSpace)),
 	"propagate existing objects": create(propagationIn(ownSpace)),
+}
+
+// ofWorkload is the label of names that the add-on writes.
+var ofWorkload = map[string]string{v1alpha.LabelWorkloadUID: "uid"}
+
+// dnsName is a DNSEndpoint with a record of a name.
+func dnsName(name, of string) *unstructured.Unstructured {
+	record := ofKind("externaldns.k8s.io/v1alpha1", "DNSEndpoint", "karmada-system", name, map[string]any{
+		"endpoints": []any{map[string]any{"dnsName": of, "recordType": "A", "targets": []any{"203.0.113.7"}}},
+	})
+	return record
+}
+
+func inSpace[T client.Object](obj T, namespace string) T {
+	obj.SetNamespace(namespace)
+	return labelled(obj, ofWorkload)
 }
 
 func deploymentIn(namespace string) *v1alpha.WorkloadDeployment {

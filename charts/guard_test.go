@@ -159,7 +159,12 @@ var intrusions = map[string]intrusion{
 		tenant, remove(configMap("karmada-system", "karmada-compute-project-guard")), "writes its ConfigMaps",
 	},
 	"write the credential of another cell": {cellsAgent, create(secret("karmada-cluster", "other")), "of its own cell only"},
-	"grant itself a session":               {tenant, create(configMap(grantSpace, "session-1")), "writes its ConfigMaps"},
+	"write a name of a Workload":           {tenant, create(labelled(dnsName("guard.example", "guard.example"), ofWorkload)), "its labels"},
+	"delete a name of a Workload":          {tenant, remove(dnsName("guarded.example", "")), "its labels"},
+	"take a name from a Workload": {
+		tenant, patch(dnsName("guarded.example", ""), `{"metadata":{"labels":{"compute.datumapis.com/workload-uid":null}}}`), "its labels",
+	},
+	"grant itself a session": {tenant, create(configMap(grantSpace, "session-1")), "writes its ConfigMaps"},
 	"take the name of a hub namespace": {
 		tenant, create(labelled(namespace("ns-00000000-0000-4000-8000-00000000a002"))), "reserved for the hub namespaces",
 	},
@@ -248,6 +253,8 @@ var legitimate = map[string]intrusion{
 	"mark a project":            {hubUser, create(configMap("karmada-system", "karmada-compute-project-x")), ""},
 	"create a hub namespace":    {hubUser, create(labelled(namespace("ns-00000000-0000-4000-8000-00000000a002"))), ""},
 	"deploy in a hub namespace": {hubUser, create(deploymentIn(guardedSpace)), ""},
+	"write a name of its own":   {tenant, create(dnsName("tenant.example", "tenant.example")), ""},
+	"write a name":              {hubUser, create(labelled(dnsName("guard.example", "guard.example"), ofWorkload)), ""},
 	"grant a session":           {streams, create(configMap(grantSpace, "session-1")), ""},
 	"offer an instance type": {
 		tenant, create(ofKind("compute.datumapis.com/v1alpha", "InstanceType", "", "guard",
@@ -349,10 +356,12 @@ func setUpGuarded(t *testing.T, admin client.Client) {
 		configMap("karmada-system", "karmada-compute-project-guard"),
 		binding("ResourceBinding", free, "old", ofNamespace(free)), binding("ResourceBinding", guarded, "old", ofNamespace(guarded)),
 		binding("ResourceBinding", guardedSpace, "old", ofNamespace(guardedSpace)),
+		labelled(dnsName("guarded.example", "guarded.example"), ofWorkload),
 	}
 	role := &rbacv1.ClusterRole{ObjectMeta: named("", "guard-test"), Rules: []rbacv1.PolicyRule{{
 		APIGroups: []string{
-			"", "work.karmada.io", "policy.karmada.io", "networking.karmada.io", "coordination.k8s.io", v1alpha.GroupVersion.Group,
+			"", "work.karmada.io", "policy.karmada.io", "networking.karmada.io", "coordination.k8s.io", "externaldns.k8s.io",
+			v1alpha.GroupVersion.Group,
 		},
 		Resources: []string{"*"}, Verbs: []string{"*"},
 	}}}

@@ -150,6 +150,7 @@ func setUpHub(t *testing.T, user string, sets ...set) {
 		grant(ownSpace, "karmada-compute", "karmada-compute-namespace", hubUser),
 		ofKarmada("foreign", "default"), ofKarmada("of-a-copy", ownSpace),
 		labelled(work(cellSpace, "own", manifest("v1", "Namespace", "", ownSpace))),
+		dnsName("theirs.example", "theirs.example"), labelled(dnsName("ours.example", "ours.example"), ofWorkload),
 		work(cellSpace, "unlabelled", manifest("v1", "Namespace", "", ownSpace)),
 	} {
 		ensure(t, admin, obj)

@@ -140,6 +140,20 @@ var hostCases = []optionCase{
 	{option: "limits.projectInstances", value: 0, object: host, query: args, want: `"--max-project-instances=0"`},
 	{option: "limits.projectBytes", value: 0, object: host, query: args, want: `"--max-project-bytes=0"`},
 	{option: "limits.projectDataBytes", value: 0, object: host, query: args, want: `"--max-project-data-bytes=0"`},
+	{
+		option: "names.pattern", value: "{workload}.{project}.apps.example.com", object: host, query: args,
+		want: `"--names-pattern={workload}.{project}.apps.example.com"`,
+	},
+	{
+		option: "names.domains", value: map[string]any{"shop": []any{"shop.example", "shop.test"}}, object: host, query: args,
+		want: `"--names-domain=shop=shop.example","--names-domain=shop=shop.test"`,
+	},
+	{option: "names.ttl", value: "1m", object: host, query: args, want: `"--names-ttl=1m"`},
+	{option: "names.returnAfter", value: "1m", object: host, query: args, want: `"--names-return-after=1m"`},
+	{
+		option: "names.properties", value: map[string]any{"*": map[string]any{"aws/weight": "100"}}, object: host, query: args,
+		want: `"--names-property=*:aws/weight=100"`,
+	},
 	{option: "controllers.quota.enabled", value: true, object: host, query: args, want: `"--quota"`},
 	{
 		option: "controllers.quota.projectSelector", value: "quota=yes", with: set{"controllers.quota.enabled": true},

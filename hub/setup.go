@@ -38,6 +38,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/collector"
 	"github.com/karmada-compute/karmada-compute/hub/deployments"
 	"github.com/karmada-compute/karmada-compute/hub/instancetypes"
+	"github.com/karmada-compute/karmada-compute/hub/names"
 	"github.com/karmada-compute/karmada-compute/hub/networks"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/path"
@@ -46,6 +47,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/propagation"
 	"github.com/karmada-compute/karmada-compute/hub/quota"
 	"github.com/karmada-compute/karmada-compute/hub/references"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/pace"
 )
 
@@ -80,6 +82,8 @@ type Options struct {
 	Network schema.GroupVersionKind
 	// Features reports the enabled features.
 	Features featuregate.FeatureGate
+	// Names are the operator's settings for the DNS names of Workloads.
+	Names names.Settings
 	// Metering reports the projects whose Instances need quota. Nil: no quota is configured.
 	Metering projects.Metering
 	// Concurrency is how many objects each controller reconciles at once.
@@ -230,6 +234,27 @@ func setUpQuota(t Target) error {
 	return r.Register(t.Manager, t.controller(), t.wrap)
 }
 
+// setUpNames adds the controller that keeps the DNS names of Workloads.
+func setUpNames(t Target, s *shared) error {
+	local := t.Manager.GetLocalManager()
+	r := &names.Reconciler{
+		Settings: t.Options.Names, Projects: t.Options.Projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
+		Records: &names.Records{
+			Hub: local.GetConfig(), Mapper: local.GetRESTMapper(), Namespace: t.Options.Namespace, Clock: t.Options.Clock,
+		},
+		Namespaces: s.namespaces, Clock: t.Options.Clock,
+	}
+	return r.Register(t.Manager, t.controller(), t.wrap)
+}
+
+// drain is how long the Instances of a city run, by default, after the city has begun to leave the names.
+func (t Target) drain() time.Duration {
+	if !t.Options.Names.Rules.Any() {
+		return 0
+	}
+	return naming.DrainFor(t.Options.Names.TTL)
+}
+
 func (t Target) newPropagation(s *shared) *propagation.Reconciler {
 	local := t.Manager.GetLocalManager()
 	return propagation.New(propagation.Options{
@@ -256,9 +281,11 @@ func Controllers() []Controller {
 			r := &deployments.Reconciler{
 				Projects: t.Options.Projects, Locations: t.Options.Locations, Types: t.Options.Types, DefaultType: t.Options.DefaultType,
 				Networks: networks.New(t.Options.Network, t.Options.Clock), Namespaces: common.namespaces, Passing: t.passing(), Clock: t.Options.Clock,
+				Drain: t.drain(),
 			}
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},
+		{Name: "names", Setup: func(t Target) error { return setUpNames(t, common) }},
 		{Name: "instancetypes", Setup: func(t Target) error {
 			if t.Options.SharesTypes {
 				return nil

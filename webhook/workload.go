@@ -45,6 +45,8 @@ type Workloads struct {
 	Marks Marks
 	// Bounds are the maximum sizes of a Workload.
 	Bounds validation.Bounds
+	// Names are the operator's settings for DNS names.
+	Names validation.Names
 	// Most is the maximum of what a project's Workloads may ask for. 0: any number.
 	Most templates.Demand
 	// AdmitsRefused reports that Workloads are stored although they are refused here.
@@ -134,7 +136,7 @@ func (v *Workloads) inspect(ctx context.Context, project Project, request admiss
 		return nil, new(refused(c.now, problems))
 	}
 	c.places = &places
-	warnings := slices.Concat(aboutType, validation.Warnings(c.now), places.warnings(project, c.now, c.before))
+	warnings := slices.Concat(aboutType, validation.Warnings(c.now), v.Names.Warnings(c.now), places.warnings(project, c.now, c.before))
 	if places.age == 0 {
 		// While Milo does not answer there is no use in asking for the quota.
 		warnings = append(warnings, v.quotaWarnings(ctx, project, c.now, places)...)
@@ -153,6 +155,7 @@ func verdict(workload *v1alpha.Workload, problems field.ErrorList) admission.Res
 // specProblems are the problems of a Workload's spec that need no request.
 func (v *Workloads) specProblems(project Project, workload, before *v1alpha.Workload) field.ErrorList {
 	problems := slices.Concat(validation.Workload(workload, before), validation.Size(workload, before, v.Bounds))
+	problems = append(problems, v.Names.Hostnames(project.Name, workload, before)...)
 	if project.Metered {
 		problems = append(problems, validation.Metered(workload, before)...)
 	}

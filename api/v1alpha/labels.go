@@ -109,6 +109,8 @@ const (
 	// AnnotationTrafficLeaves, on a project WorkloadDeployment that is about to be deleted, is since when its city is no
 	// longer offered to clients.
 	AnnotationTrafficLeaves = "compute.datumapis.com/traffic-leaves-since"
+	// AnnotationNameCities, on the DNSEndpoint of a name, has the cities whose addresses are in it, divided by commas.
+	AnnotationNameCities = "compute.datumapis.com/name-cities"
 	// AnnotationServiceAnnotations, on a Service in a cell, names the annotations that the agent has set, divided by commas.
 	AnnotationServiceAnnotations = "compute.datumapis.com/service-annotations"
 	// AnnotationProjectName, on a hub object, is the full name of the project.

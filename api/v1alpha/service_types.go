@@ -38,12 +38,24 @@ type WorkloadService struct {
 	Exposure ServiceExposure `json:"exposure,omitempty"`
 
 	// drainSeconds is how long the Instances of a city still run after the city has left status.endpoints, because its
-	// placement or city was removed or the Workload is deleted: clients have this time to follow. It needs exposure
-	// LoadBalancer. Without it, it is 30.
+	// placement or city was removed or scaled to no Instances, or the Workload is deleted: clients have this time to
+	// follow. It needs exposure LoadBalancer. Without it, it is 30 or, if the operator gives Workloads DNS names, 10 more
+	// than their TTL if that is more.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3600
 	DrainSeconds *int32 `json:"drainSeconds,omitempty"`
+
+	// hostnames are DNS names that clients reach the Workload by, beside the name that the operator's pattern gives it.
+	// Each must be in a domain that the operator allows for the project. They need exposure LoadBalancer.
+	// status.hostnames has the names that the Workload has.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=8
+	// +kubebuilder:validation:items:MinLength=1
+	// +kubebuilder:validation:items:MaxLength=253
+	// +kubebuilder:validation:items:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	Hostnames []string `json:"hostnames,omitempty"`
 }
 
 // DefaultDrainSeconds is drainSeconds of a service that does not set it.

@@ -294,6 +294,13 @@ type WorkloadStatus struct {
 	// +listMapKey=city
 	// +kubebuilder:validation:MaxItems=48
 	Endpoints []CityEndpoint `json:"endpoints,omitempty"`
+
+	// hostnames are the DNS names of the Workload that the add-on keeps: of the operator's pattern, and of
+	// spec.service.hostnames.
+	// +optional
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=9
+	Hostnames []string `json:"hostnames,omitempty"`
 }
 
 // WorkloadPlacementStatus is the sum of what the cities of one placement report.

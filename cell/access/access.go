@@ -39,6 +39,9 @@ package access
 // Services give the Instances of a Workload a name. A Service of others is only read, and only when it has the name.
 // +kubebuilder:rbac:groups="",resources=services,verbs=create;delete;get;list;patch;watch
 
+// What offers these Services to other clusters, where the cell has the Multi-Cluster Services API.
+// +kubebuilder:rbac:groups=multicluster.x-k8s.io,resources=serviceexports,verbs=create;delete;get;patch
+
 // Autoscalers of WorkloadDeployments that are scaled by metrics.
 // +kubebuilder:rbac:groups=autoscaling,resources=horizontalpodautoscalers,verbs=create;delete;get;list;patch;watch
 

@@ -29,6 +29,8 @@ type Reconciler struct {
 	Client client.Client
 	// APIReader reads Services that the agent did not create: they are not in the cache.
 	APIReader client.Reader
+	// Exports reports whether the cell serves ServiceExports. Nil: it does not.
+	Exports *Exports
 	// Clock gives conditions their transition times.
 	Clock clock.PassiveClock
 }

@@ -1,6 +1,6 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package services reads WorkloadDeployments in the cell, keeps one Service for all deployments of a Workload there, and
-// writes condition ServiceProgrammed of these deployments.
+// Package services reads WorkloadDeployments in the cell, keeps one Service for all deployments of a Workload there, with
+// a ServiceExport where the cell serves the kind, and writes condition ServiceProgrammed of these deployments.
 package services

@@ -41,12 +41,13 @@ type scope struct {
 	existing *corev1.Service
 	// programmed is the condition of the deployments that have the Service; nil: it is not known yet.
 	programmed *metav1.Condition
+	exporting  exporting
 }
 
 // Reconcile creates, changes or deletes the Service of the Workload of this name.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	s := &scope{Reconciler: r, key: request.NamespacedName, existing: &corev1.Service{}}
-	return s.Run(ctx, s.load, s.keep, s.report)
+	return s.Run(ctx, s.load, s.keep, s.export, s.report)
 }
 
 func (s *scope) load(ctx context.Context) error {
@@ -103,6 +104,7 @@ func (s *scope) keep(ctx context.Context) error {
 	if err := s.write(ctx, desired); err != nil {
 		return s.judge(err)
 	}
+	s.exporting = exporting{known: true, owners: desired.OwnerReferences}
 	s.programmed = s.exposureOf(newest, balancer)
 	return nil
 }
@@ -156,6 +158,7 @@ func (s *scope) change(ctx context.Context, desired *corev1.Service) error {
 func (s *scope) judge(err error) error {
 	switch {
 	case errors.Is(err, errTaken):
+		s.exporting.known = true
 		s.programmed = condition(metav1.ConditionFalse, v1alpha.ReasonServiceNameTaken, fmt.Sprintf(
 			"namespace %s of the cell has a Service %s that the add-on did not create", s.key.Namespace, s.key.Name))
 	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
@@ -171,6 +174,7 @@ func (s *scope) judge(err error) error {
 
 // remove deletes the Service that the agent created.
 func (s *scope) remove(ctx context.Context) error {
+	s.exporting.known = true
 	if s.existing.UID == "" || !s.existing.DeletionTimestamp.IsZero() {
 		return nil
 	}

@@ -86,6 +86,9 @@ func (a *app) setUp(p *planes, o hub.Options, projects *milo.Provider) (mcmanage
 		a.options.milo.withdrawAfter
 	o.AuditInterval, o.AuditAfter = a.options.hub.auditInterval, a.options.hub.auditAfter
 	o.MaxDataBytes = a.options.hub.maxDataBytes
+	if o.Names, err = a.options.names.settings(); err != nil {
+		return nil, err
+	}
 	o.Refusals, o.Namespace = hub.NewRefusals(projects, metrics.Registry), a.options.hub.namespace
 	return mgr, a.builder.SetUpControllers(hub.Target{Manager: mgr, Options: o})
 }

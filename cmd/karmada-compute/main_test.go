@@ -48,6 +48,7 @@ func TestEveryMistakeIsSaid(t *testing.T) {
 		"--kube-api-qps=0", "--concurrency=0", "--inventory-after=0", "--controllers=guess", "--webhooks=guess",
 		"--profiling", "--metrics-bind-address=0",
 		"--webhook-url=https://user:password@example.com", "--admission-mode=guess", "--logging-format=guess",
+		"--names-pattern={project}.example.com", "--names-domain=shop", "--names-ttl=0s", "--names-property=aws/weight=100",
 	})
 	err := command.Execute()
 	if err == nil {
@@ -56,6 +57,7 @@ func TestEveryMistakeIsSaid(t *testing.T) {
 	for _, flag := range []string{
 		"kubeconfig", "milo-kubeconfig", "kube-api-qps", "concurrency", "inventory-after", "controllers", "webhooks",
 		"profiling", "webhook-url", "admission-mode", "logging-format",
+		"names-pattern", "names-domain", "names-ttl", "names-property",
 	} {
 		if !strings.Contains(err.Error(), "--"+flag) {
 			t.Errorf("--%s is not named in %v", flag, err)

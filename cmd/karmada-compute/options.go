@@ -36,6 +36,7 @@ type options struct {
 	serve     server.Options
 	endpoints component.Endpoints
 	sessions  sessionOptions
+	names     nameOptions
 }
 
 type hubOptions struct {
@@ -184,6 +185,8 @@ func (o *options) addFlags(groups *cliflag.NamedFlagSets) {
 		"Maximum bytes of all ConfigMaps and Secrets that the Workloads of a project name, each counted once. An object that "+
 			"would exceed the limit is not copied to cells, and copies that exist may not grow. 0: no limit.")
 
+	o.names.addFlags(groups.FlagSet("names"))
+
 	webhooks := groups.FlagSet("webhooks")
 	webhooks.StringVar(&o.webhook.certDir, "webhook-cert-dir", "",
 		"Folder with tls.crt and tls.key and, when the webhooks are registered, ca.crt, as cert-manager writes them. The files "+
@@ -261,6 +264,9 @@ func (o *options) complete() error {
 	}
 	o.serve.Metrics, o.serve.MetricsCertDir, o.serve.Health = o.endpoints.Metrics, o.endpoints.MetricsCertDir, o.endpoints.Health
 	o.serve.MetricsHandlers = o.endpoints.Profiles()
+	if _, err := o.names.settings(); err != nil {
+		mistakes = append(mistakes, err)
+	}
 	return errors.Join(slices.Concat(mistakes, o.milo.check(), o.webhook.check(), o.sessions.check(o.webhook.features))...)
 }
 

@@ -34,6 +34,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/namespaces"
 	"github.com/karmada-compute/karmada-compute/webhook"
 	"github.com/karmada-compute/karmada-compute/webhook/server"
+	"github.com/karmada-compute/karmada-compute/webhook/validation"
 )
 
 // name is the name of this program, also in the user agent.
@@ -139,6 +140,11 @@ func (a *app) connect() (*planes, error) {
 		return nil, err
 	}
 	a.workloads.Bounds, a.workloads.Most = a.options.webhook.bounds, a.options.webhook.most
+	names, err := a.options.names.settings()
+	if err != nil {
+		return nil, err
+	}
+	a.workloads.Names = validation.Names{Rules: names.Rules, TTL: names.TTL}
 	a.workloads.AdmitsRefused = a.options.webhook.mode != modeFail
 	a.users.set(a.options.webhook.users, p.lookup)
 	if p.types, err = newCatalogue(p.hub, p.scheme, a.options.hub.deprecationGrace); err != nil {

@@ -73,8 +73,8 @@ func run(ctx context.Context, args []string) (string, error) {
 			fmt.Println(built[args[1]])
 		}
 		return "", err
-	case len(args) == 1 && args[0] == "binaries":
-		return "", buildTools(ctx, b, everything(ctx))
+	case len(args) > 0 && args[0] == "binaries":
+		return "", buildTools(ctx, b, append(everything(ctx), ofDNS(args)...))
 	case len(args) > 0 && slices.Contains(withAddOn, args[0]):
 		names, err := needed(ctx, args)
 		if err == nil {
@@ -92,10 +92,20 @@ func run(ctx context.Context, args []string) (string, error) {
 
 // needed returns the names of the binaries that a subcommand with these arguments runs.
 func needed(ctx context.Context, args []string) ([]string, error) {
+	names := append(tools.Core(), ofDNS(args)...)
 	if !slices.Contains(args, "--containers") {
-		return tools.Core(), nil
+		return names, nil
 	}
-	return append(tools.Core(), tools.Containers()...), tools.BuildsContainers(ctx)
+	return append(names, tools.Containers()...), tools.BuildsContainers(ctx)
+}
+
+// ofDNS returns the names of the binaries of the DNS of a federation, which take minutes to build, if the arguments
+// name it.
+func ofDNS(args []string) []string {
+	if slices.Contains(args, "--dns") {
+		return tools.DNS()
+	}
+	return nil
 }
 
 // ownFor returns the commands of the repository that a subcommand with these arguments runs. The commands of a released

@@ -6,6 +6,7 @@ package deployments
 import (
 	"context"
 	"slices"
+	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -55,6 +56,8 @@ type Reconciler struct {
 	Namespaces *projects.Namespaces
 	// Passing delays status writes for transient states. Nil: no write is delayed.
 	Passing *pace.Writes[mcreconcile.Request]
+	// Drain is spec.service.drainSeconds of Workloads that do not set it, if it is more than v1alpha.DefaultDrainSeconds.
+	Drain time.Duration
 	// Clock gives conditions their transition times.
 	Clock clock.PassiveClock
 

@@ -36,10 +36,12 @@ func (s *scope) describeUnread() string {
 	return message + ": " + current.Message
 }
 
-// withoutData returns the status without the part that hub/references writes.
-func withoutData(status *v1alpha.WorkloadStatus) v1alpha.WorkloadStatus {
+// ownPart returns the status without the parts that hub/references and hub/names write.
+func ownPart(status *v1alpha.WorkloadStatus) v1alpha.WorkloadStatus {
 	result := *status.DeepCopy()
-	result.Data = nil
-	meta.RemoveStatusCondition(&result.Conditions, v1alpha.ConditionDataCurrent)
+	result.Data, result.Hostnames = nil, nil
+	for _, others := range []string{v1alpha.ConditionDataCurrent, v1alpha.ConditionNamesProgrammed} {
+		meta.RemoveStatusCondition(&result.Conditions, others)
+	}
 	return result
 }

@@ -12,7 +12,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
@@ -29,24 +28,31 @@ func (s *scope) drained(ctx context.Context, existing *v1alpha.WorkloadDeploymen
 	since, recorded := leavesSince(existing)
 	if !recorded || since.After(now) {
 		since = now
-		next := existing.DeepCopy()
 		mark := metav1.ObjectMeta{Annotations: map[string]string{v1alpha.AnnotationTrafficLeaves: now.UTC().Format(time.RFC3339)}}
-		if err := apply.AddMetadata(ctx, s.client, FieldManager, next, mark); err != nil {
+		if err := apply.AddMetadata(ctx, s.client, FieldManager, existing, mark); err != nil {
 			return false, fmt.Errorf("record that traffic leaves deployment %s: %w", existing.Name, err)
 		}
-		s.existing[existing.Name] = next
+		s.existing[existing.Name] = existing
 	}
-	seconds := ptr.Deref(existing.Spec.Service.DrainSeconds, v1alpha.DefaultDrainSeconds)
-	rest := since.Add(time.Duration(seconds) * time.Second).Sub(now)
+	rest := since.Add(s.drainOf(existing.Spec.Service)).Sub(now)
 	if rest > 0 {
 		s.requeueAfter.AtMost(rest)
 	}
 	return rest <= 0, nil
 }
 
+// drainOf is how long the Instances of an exposed service run after their city has begun to leave. Without drainSeconds
+// it covers the TTL of the names that the add-on writes.
+func (s *scope) drainOf(service *v1alpha.WorkloadService) time.Duration {
+	if service.DrainSeconds != nil {
+		return time.Duration(*service.DrainSeconds) * time.Second
+	}
+	return max(s.Drain, v1alpha.DefaultDrainSeconds*time.Second)
+}
+
 // mustDrain reports whether clients may send traffic to addresses of a deployment that no other deployment has.
 func (s *scope) mustDrain(existing *v1alpha.WorkloadDeployment) bool {
-	if !existing.Spec.Service.Exposed() || ptr.Deref(existing.Spec.Service.DrainSeconds, v1alpha.DefaultDrainSeconds) == 0 {
+	if !existing.Spec.Service.Exposed() || s.drainOf(existing.Spec.Service) == 0 {
 		return false
 	}
 	if _, recorded := leavesSince(existing); recorded {
@@ -82,6 +88,23 @@ func leavesSince(deployment *v1alpha.WorkloadDeployment) (since time.Time, recor
 	return since, err == nil
 }
 
+// offerOrDrain offers a city again that the Workload wants. A city that is scaled to no Instances keeps its scale until
+// traffic has left it.
+func (s *scope) offerOrDrain(ctx context.Context, existing, desired *v1alpha.WorkloadDeployment) error {
+	if !desired.Spec.ScaleSettings.Zero() {
+		return s.offerAgain(ctx, existing)
+	}
+	if existing.Spec.ScaleSettings.Zero() {
+		// The record stays, so that the last report of the cells does not offer the city again.
+		return nil
+	}
+	drained, err := s.drained(ctx, existing)
+	if err == nil && !drained {
+		desired.Spec.ScaleSettings = *existing.Spec.ScaleSettings.DeepCopy()
+	}
+	return err
+}
+
 // offerAgain removes the record from a deployment that the Workload wants again.
 func (s *scope) offerAgain(ctx context.Context, existing *v1alpha.WorkloadDeployment) error {
 	if _, marked := existing.Annotations[v1alpha.AnnotationTrafficLeaves]; !marked {
@@ -99,6 +122,7 @@ func (s *scope) withdrawEndpoints(ctx context.Context) error {
 		return nil
 	}
 	next := s.workload.DeepCopy()
+	next.Status = ownPart(&s.workload.Status)
 	next.Status.Endpoints = endpoints
 	return apply.Status(ctx, s.client, FieldManager, next)
 }

@@ -8,7 +8,11 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -40,7 +44,7 @@ func (f *fixture) serve(t *testing.T, name string, endpoint v1alpha.CityEndpoint
 
 // restart plays another replica, which knows nothing of this one.
 func (f *fixture) restart() {
-	f.reconciler = &Reconciler{Projects: f.Planes, Locations: f.locations, Networks: f.networks, Clock: f.clock}
+	f.reconciler = &Reconciler{Projects: f.Planes, Locations: f.locations, Networks: f.networks, Clock: f.clock, Drain: f.drain}
 }
 
 // after lets time pass on another replica, and reconciles there.
@@ -120,6 +124,41 @@ func TestTrafficReturns(t *testing.T) {
 	}
 }
 
+// TestScaleToNothingDrains: a city that is scaled to no Instances leaves the endpoints first, keeps its Instances for
+// drainSeconds, and is offered again when it is scaled up, also in the middle of it.
+func TestScaleToNothingDrains(t *testing.T) {
+	t.Parallel()
+	f, workload := newServing(t, nil)
+	scale := func(replicas int32) {
+		planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Spec.Placements[0].ScaleSettings.MinReplicas = replicas })
+		f.mustReconcile(t)
+	}
+	replicas := func() int32 { return f.readDeployment(t, "web-main-ord").Spec.ScaleSettings.MinReplicas }
+	scale(0)
+	f.wantEndpoints(t, "DFW "+v1alpha.EndpointLeaving+", ORD "+v1alpha.EndpointLeaving)
+	f.after(t, 20*time.Second)
+	scale(2)
+	f.wantEndpoints(t, "DFW, ORD")
+	scale(0)
+	f.after(t, 29*time.Second)
+	if replicas() != 2 {
+		t.Fatal("the Instances stop before the traffic has left")
+	}
+	if writes := f.mustReconcile(t); len(writes) > 0 {
+		t.Errorf("what waits is written: %v", writes)
+	}
+	f.after(t, time.Second)
+	if replicas() != 0 {
+		t.Error("the Instances do not stop")
+	}
+	f.mustReconcile(t)
+	f.wantEndpoints(t, "DFW "+v1alpha.EndpointLeaving+", ORD "+v1alpha.EndpointLeaving)
+	scale(2)
+	if f.wantEndpoints(t, "DFW, ORD"); replicas() != 2 {
+		t.Error("it does not start again")
+	}
+}
+
 // TestDeletionDrains: the Instances of a deleted Workload run until traffic has left all cities.
 func TestDeletionDrains(t *testing.T) {
 	t.Parallel()
@@ -161,6 +200,15 @@ func TestNothingDrains(t *testing.T) {
 			}
 		})
 	}
+	t.Run("scaled to no Instances with drainSeconds 0", func(t *testing.T) {
+		t.Parallel()
+		f, workload := newServing(t, new(int32(0)))
+		planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Spec.Placements[0].ScaleSettings.MinReplicas = 0 })
+		f.mustReconcile(t)
+		if f.readDeployment(t, "web-main-dfw").Spec.ScaleSettings.MinReplicas != 0 {
+			t.Error("the Instances stay")
+		}
+	})
 	t.Run("drainSeconds is 0", func(t *testing.T) {
 		t.Parallel()
 		f, workload := newServing(t, new(int32(0)))
@@ -184,5 +232,66 @@ func TestRecordOfALaterTime(t *testing.T) {
 	f.after(t, 30*time.Second)
 	if !f.leaving(t, "web-main-ord") {
 		t.Errorf("the deployment stays: %v", f.readDeployment(t, "web-main-ord").Annotations)
+	}
+}
+
+// TestDrainOfNames: without drainSeconds, Instances run until resolvers have forgotten their city; drainSeconds comes
+// first.
+func TestDrainOfNames(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		seconds *int32
+		want    time.Duration
+	}{"the TTL of names": {nil, 70 * time.Second}, "drainSeconds": {new(int32(5)), 5 * time.Second}} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, workload := newServing(t, test.seconds)
+			f.drain = 70 * time.Second
+			f.restart()
+			planes.Change(t, f.Planes, workload, inCities("DFW"))
+			f.mustReconcile(t)
+			f.after(t, test.want-time.Second)
+			if f.leaving(t, "web-main-ord") {
+				t.Error("the Instances stop before")
+			}
+			f.after(t, time.Second)
+			if !f.leaving(t, "web-main-ord") {
+				t.Error("the Instances do not stop")
+			}
+		})
+	}
+}
+
+// TestStatusOfNames: the part of the status that hub/names writes is not changed, and not owned.
+func TestStatusOfNames(t *testing.T) {
+	t.Parallel()
+	f, workload := newServing(t, nil)
+	const other apply.FieldManager = "karmada-compute-names"
+	type part struct {
+		Conditions []metav1.Condition `json:"conditions,omitempty"`
+		Hostnames  []string           `json:"hostnames,omitempty"`
+	}
+	write := func(of part) {
+		if err := apply.StatusFields(t.Context(), f.Client, other, f.readWorkload(t), of); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(part{Hostnames: []string{"web.example.com"}, Conditions: []metav1.Condition{{
+		Type: v1alpha.ConditionNamesProgrammed, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonNamesProgrammed,
+		LastTransitionTime: metav1.Now(),
+	}}})
+	if writes := f.mustReconcile(t); len(writes) > 0 {
+		t.Errorf("the status of names causes %v", writes)
+	}
+	planes.Change(t, f.Planes, workload, inCities("DFW"))
+	f.mustReconcile(t)
+	status := f.readWorkload(t).Status
+	if len(status.Hostnames) != 1 || meta.FindStatusCondition(status.Conditions, v1alpha.ConditionNamesProgrammed) == nil {
+		t.Errorf("the status has lost %v, %v", status.Hostnames, status.Conditions)
+	}
+	write(part{})
+	status = f.readWorkload(t).Status
+	if len(status.Hostnames) != 0 || meta.FindStatusCondition(status.Conditions, v1alpha.ConditionNamesProgrammed) != nil {
+		t.Errorf("others own %v, %v", status.Hostnames, status.Conditions)
 	}
 }

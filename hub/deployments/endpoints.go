@@ -20,6 +20,15 @@ func (s *scope) addEndpoints(status *v1alpha.WorkloadStatus) {
 	status.Endpoints = endpointsOf(s.existing)
 }
 
+// Endpoints returns the endpoints of the deployments of a Workload, by city, as the status of the Workload shows them.
+func Endpoints(deployments []v1alpha.WorkloadDeployment) []v1alpha.CityEndpoint {
+	byName := make(map[string]*v1alpha.WorkloadDeployment, len(deployments))
+	for i := range deployments {
+		byName[deployments[i].Name] = &deployments[i]
+	}
+	return endpointsOf(byName)
+}
+
 // endpointsOf are the endpoints of deployments, by city.
 func endpointsOf(deployments map[string]*v1alpha.WorkloadDeployment) []v1alpha.CityEndpoint {
 	byCity := map[string]v1alpha.CityEndpoint{}

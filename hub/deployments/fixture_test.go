@@ -69,6 +69,8 @@ type fixture struct {
 	clock      *testingclock.FakePassiveClock
 	// requeues says that the Workload may be requeued.
 	requeues bool
+	// drain is how long Instances run by default after their city leaves.
+	drain time.Duration
 }
 
 // testBegin is when a test begins.

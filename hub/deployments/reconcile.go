@@ -133,7 +133,7 @@ func (s *scope) applyDeployment(ctx context.Context, desired *v1alpha.WorkloadDe
 		// The deletion event requeues the Workload, which then gets a new deployment.
 		return nil
 	default:
-		if err := s.offerAgain(ctx, existing); err != nil {
+		if err := s.offerOrDrain(ctx, existing, desired); err != nil {
 			return err
 		}
 		keepForHub(existing, desired)

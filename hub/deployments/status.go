@@ -46,7 +46,7 @@ func (s *scope) writeStatus(ctx context.Context) error {
 		return err
 	}
 	next := s.workload.DeepCopy()
-	next.Status = withoutData(&status)
+	next.Status = ownPart(&status)
 	if err := apply.Status(ctx, s.client, FieldManager, next); err != nil {
 		return err
 	}
@@ -64,7 +64,8 @@ func (s *scope) writeStatus(ctx context.Context) error {
 
 // desiredStatus summarizes the deployments' status.
 func (s *scope) desiredStatus(ctx context.Context) (v1alpha.WorkloadStatus, error) {
-	status := v1alpha.WorkloadStatus{ObservedGeneration: s.workload.Generation, Data: s.workload.Status.Data}
+	before := &s.workload.Status
+	status := v1alpha.WorkloadStatus{ObservedGeneration: s.workload.Generation, Data: before.Data, Hostnames: before.Hostnames}
 	if len(s.unread) > 0 {
 		// No Instance gets the newest template yet.
 		status.ObservedGeneration = min(status.ObservedGeneration, s.workload.Status.ObservedGeneration)

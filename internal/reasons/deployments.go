@@ -145,6 +145,41 @@ var deploymentRemedies = []Remedy{
 		none, service,
 	},
 
+	{v1alpha.ReasonNamesProgrammed, RankWell, Forever, nobody(""), none, dnsNames},
+	{
+		v1alpha.ReasonNamesPending, RankStep, start, nobody("The names get addresses when a city serves."),
+		consumer("Read status.endpoints: each city has the reason why it does not serve."),
+		dnsNames,
+	},
+	{
+		v1alpha.ReasonNamesNotServed, RankCause, atOnce,
+		operator("Apply external-dns' CRD dnsendpoints.externaldns.k8s.io on the hub and run external-dns, or write the names from " +
+			"status.endpoints of the Workloads. Or remove the names from the values of the chart."),
+		none, dnsNames,
+	},
+	{
+		v1alpha.ReasonNameTaken, RankCause, atOnce,
+		consumer("Use another name in spec.service.hostnames, or delete the Workload that has the name. The add-on tries again every 30 " +
+			"seconds. If the message names no Workload of yours, ask the operator."),
+		none, dnsNames,
+	},
+	{
+		v1alpha.ReasonNameNotAllowed, RankCause, atOnce,
+		consumer("Remove the name from spec.service.hostnames, or ask the operator to allow its domain for the project."),
+		none, dnsNames,
+	},
+	{
+		v1alpha.ReasonNoCityServes, RankSummary, atOnce,
+		consumer("Read status.endpoints: each city has the reason why it does not serve. The names follow when a city serves again."),
+		none, dnsNames,
+	},
+	{
+		v1alpha.ReasonCityLeftOut, RankCause, atOnce,
+		operator("Let the load balancers of all cities give IP addresses. Or, if all of them give host names, set properties of cities in " +
+			"the values of the chart, so that each city has a record of its own."),
+		none, dnsNames,
+	},
+
 	{
 		v1alpha.ReasonProjectSuspended, RankCause, atOnce,
 		consumer("Ask an operator to resume the project: all of it then starts again."), none,

@@ -29,6 +29,7 @@ var (
 	forgotten   = []string{v1alpha.ConditionComputeForgotten}
 	scaling     = []string{v1alpha.ConditionScalingActive}
 	service     = []string{v1alpha.ConditionServiceProgrammed}
+	dnsNames    = []string{v1alpha.ConditionNamesProgrammed}
 )
 
 // Normal durations.

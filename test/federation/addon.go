@@ -15,6 +15,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/kubernetes"
@@ -25,6 +26,12 @@ import (
 const (
 	addOnUser   = "karmada-compute"
 	webhookUser = "karmada-compute-webhook"
+)
+
+// NamesPattern and NamesTTL are the add-on's settings for the DNS names of exposed Workloads.
+const (
+	NamesPattern = "{workload}.{namespace}.{project}.apps.example.com"
+	NamesTTL     = 2 * time.Second
 )
 
 // clientCASecret is the Secret on the host with the CA of the clients that read metrics.
@@ -246,6 +253,11 @@ func (a *AddOn) writeValues() (string, error) {
 	values := map[string]string{
 		"replicas": strconv.Itoa(a.options.Replicas), "args": string(args), "agents": strconv.FormatBool(!a.options.WithoutAgents),
 		"webhooks": address(a.balancer), "client-ca": clientCASecret, "prometheus": prometheus, "sessions": "{}",
+		"names": "",
+	}
+	if !a.options.Earlier {
+		// The version before does not know them.
+		values["names"] = fmt.Sprintf(`names: {pattern: %q, ttl: %ds, returnAfter: 1s}`, NamesPattern, int(NamesTTL.Seconds()))
 	}
 	if a.options.Sessions {
 		values["sessions"] = fmt.Sprintf(`{logs: true, exec: true, url: "https://%s"}`, a.SessionsAddress())

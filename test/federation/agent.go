@@ -60,7 +60,7 @@ func (f *Federation) WithdrawAgent(ctx context.Context, cluster string) error {
 	if err != nil {
 		return err
 	}
-	role, namespaces := "system:karmada:"+cluster+":agent", schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+	role, namespaces := "system:karmada:"+cluster+":agent", namespaceResource
 	rbac := schema.GroupVersion{Group: "rbac.authorization.k8s.io", Version: "v1"}
 	var errs []error
 	for _, resource := range []string{"clusterrolebindings", "clusterroles"} {

@@ -18,7 +18,6 @@ import (
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -261,7 +260,7 @@ func (f *Federation) welcome(ctx context.Context, cell Cell) error {
 		if err != nil {
 			return fmt.Errorf("label Cluster %s with its city: %w", cell.Name, err)
 		}
-		if err := hub.confirmCity(ctx, cell.Name, label); err != nil {
+		if err := hub.configureCell(ctx, cell.Name, label); err != nil {
 			return err
 		}
 	}
@@ -273,12 +272,12 @@ func (f *Federation) welcome(ctx context.Context, cell Cell) error {
 	return nil
 }
 
-// confirmCity labels the namespace of a cell's Works, which Karmada makes, as an operator does where agents of cells
-// may write Clusters.
-func (p *plane) confirmCity(ctx context.Context, cell, label string) error {
-	namespaces := p.dynamic.Resource(schema.GroupVersionResource{Version: "v1", Resource: "namespaces"})
+// configureCell patches the namespace of a cell's Works, which Karmada makes, as an operator does who describes the
+// cell by labels and annotations.
+func (p *plane) configureCell(ctx context.Context, cell, patch string) error {
+	namespaces := p.dynamic.Resource(namespaceResource)
 	return await(ctx, readyInterval, func(ctx context.Context) error {
-		_, err := namespaces.Patch(ctx, "karmada-es-"+cell, types.MergePatchType, []byte(label), metav1.PatchOptions{FieldManager: fieldManager})
+		_, err := namespaces.Patch(ctx, "karmada-es-"+cell, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: fieldManager})
 		return err
 	})
 }

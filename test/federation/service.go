@@ -25,7 +25,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/federation/node"
 )
 
-// Service is a Service whose Pods run as processes of this machine. As kube-proxy does, a Balancer gives new
+// Service is a Service whose Pods run as processes of this machine, or as containers on it. As kube-proxy does, a Balancer gives new
 // connections only to its ready endpoints; the connections of a removed endpoint are left to end by themselves.
 type Service struct {
 	// Config is a client configuration for the Service's cluster.
@@ -34,7 +34,9 @@ type Service struct {
 	Namespace, Name string
 	// Port is the name of a port of the Service, which its EndpointSlices have, too.
 	Port string
-	Log  *slog.Logger
+	// Routed: its Pods are containers on nodes to whose addresses this machine has routes.
+	Routed bool
+	Log    *slog.Logger
 
 	slices discoverylisters.EndpointSliceLister
 	ready  atomic.Pointer[[]string]
@@ -98,7 +100,7 @@ func (s *Service) endpoints() []string {
 			if ready := endpoint.Conditions.Ready; ready != nil && !*ready || len(endpoint.Addresses) == 0 {
 				continue
 			}
-			local, err := node.Local(endpoint.Addresses[0])
+			local, err := s.reached(endpoint.Addresses[0])
 			if err != nil {
 				s.Log.Warn("an endpoint is left out", "error", err)
 				continue
@@ -108,4 +110,12 @@ func (s *Service) endpoints() []string {
 	}
 	slices.Sort(addresses)
 	return slices.Compact(addresses)
+}
+
+// reached returns the address at which this machine reaches a Pod.
+func (s *Service) reached(pod string) (string, error) {
+	if s.Routed {
+		return pod, nil
+	}
+	return node.Local(pod)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/steps/disruptions"
 	"github.com/karmada-compute/karmada-compute/test/steps/faults"
 	"github.com/karmada-compute/karmada-compute/test/steps/monitoring"
+	"github.com/karmada-compute/karmada-compute/test/steps/names"
 	"github.com/karmada-compute/karmada-compute/test/steps/objects"
 	"github.com/karmada-compute/karmada-compute/test/steps/projects"
 	"github.com/karmada-compute/karmada-compute/test/steps/quiet"
@@ -31,7 +32,7 @@ import (
 // Register adds all sentences.
 func Register(sc world.Sentences) {
 	for _, register := range []func(world.Sentences){
-		attempts.Register, cells.Register, commands.Register, containers.Register, disruptions.Register, faults.Register,
+		attempts.Register, cells.Register, commands.Register, containers.Register, disruptions.Register, faults.Register, names.Register,
 		monitoring.Register, objects.Register, projects.Register,
 		quiet.Register, replicas.Register, rights.Register, sessions.Register, workloads.Register,
 	} {

@@ -35,6 +35,8 @@ const (
 	Runc                       = "runc"
 	Bridge                     = "bridge"
 	HostLocal                  = "host-local"
+	CoreDNS                    = "coredns"
+	ExternalDNS                = "external-dns"
 )
 
 // karmadaPrefix and kubernetesPrefix are the prefixes of the folders of modules under hack/tools that build other
@@ -100,15 +102,23 @@ func all() []tool {
 		{containers, "github.com/opencontainers/runc", Runc},
 		{containers, cni + "main/bridge", Bridge},
 		{containers, cni + "ipam/host-local", HostLocal},
+		{CoreDNS, "github.com/coredns/coredns", CoreDNS},
+		{ExternalDNS, "sigs.k8s.io/external-dns", ExternalDNS},
 	}
 }
 
-// All returns every binary, including the tests', except the binaries of Containers, which not every machine can build.
-func All() []string { return named(func(t tool) bool { return !t.ofContainers() }) }
+// All returns every binary, including the tests', except the binaries of Containers, which not every machine can build,
+// and of DNS, which depend on the clients of many providers.
+func All() []string { return named(func(t tool) bool { return !t.ofContainers() && !t.ofDNS() }) }
+
+// DNS returns the binaries of the DNS of a federation.
+func DNS() []string { return named(tool.ofDNS) }
 
 // Core returns the binaries of a federation whose cells are in push mode and run no containers.
 func Core() []string {
-	return named(func(t tool) bool { return !t.ofContainers() && t.name != KarmadaAgent && t.module != monitoring })
+	return named(func(t tool) bool {
+		return !t.ofContainers() && !t.ofDNS() && t.name != KarmadaAgent && t.module != monitoring
+	})
 }
 
 // ControlPlane returns the binaries of a cell that Builder.Kubernetes selects the version of.
@@ -120,6 +130,9 @@ func Containers() []string { return named(tool.ofContainers) }
 
 // ofContainers reports whether only nodes that run containers need the binary.
 func (t tool) ofContainers() bool { return t.module == containers || t.name == Kubelet }
+
+// ofDNS reports whether only the DNS of a federation needs the binary.
+func (t tool) ofDNS() bool { return t.name == CoreDNS || t.name == ExternalDNS }
 
 // ofKarmada reports whether the binary is a part of Karmada.
 func (t tool) ofKarmada() bool { return strings.HasPrefix(t.pkg, KarmadaModule+"/") }

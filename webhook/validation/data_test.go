@@ -13,8 +13,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// naming returns the spec of a Workload whose volumes name ConfigMaps, with Secret registry for pulls.
-func naming(configMaps ...string) *v1alpha.WorkloadSpec {
+// specNaming returns the spec of a Workload whose volumes name ConfigMaps, with Secret registry for pulls.
+func specNaming(configMaps ...string) *v1alpha.WorkloadSpec {
 	spec := &v1alpha.WorkloadSpec{Rollout: &v1alpha.WorkloadRollout{}}
 	template := &spec.Template.Spec
 	template.Runtime.Sandbox = &v1alpha.SandboxRuntime{ImagePullSecrets: []v1alpha.ImagePullSecretReference{{Name: "registry"}}}
@@ -68,7 +68,7 @@ func TestOnDataChange(t *testing.T) {
 		"a long name": {[]string{long}, v1alpha.OnDataChange{Policy: rolls}, at, "may have at most 227 bytes"},
 		"too many":    {many, v1alpha.OnDataChange{Policy: rolls}, at, "at most 64 ConfigMaps and Secrets"},
 	} {
-		spec := naming(test.names...)
+		spec := specNaming(test.names...)
 		spec.Rollout.OnDataChange = &test.of
 		found := &problems{}
 		found.rollout(place{}.child("spec").child("rollout"), spec)
@@ -83,7 +83,7 @@ func TestOnDataChange(t *testing.T) {
 
 // TestNamesOfSnapshots: a Workload names its objects, not what the add-on makes of them.
 func TestNamesOfSnapshots(t *testing.T) {
-	spec := naming("app", "app.snapshot-0123456789abcdef", "app.snapshot-0123")
+	spec := specNaming("app", "app.snapshot-0123456789abcdef", "app.snapshot-0123")
 	found := &problems{}
 	found.dataNames(place{}.child("spec", "template", "spec"), &spec.Template.Spec)
 	if len(found.list) != 1 || found.list[0].Field != "spec.template.spec.volumes[1].configMap.name" {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/yaml"
 
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
@@ -33,12 +34,16 @@ func TestLimitsPage(t *testing.T) {
 
 		"volumes of an Instance":              mostItems(t, "spec template spec volumes"),
 		"ports of the Service of a Workload":  mostItems(t, "spec service ports"),
+		"names in `spec.service.hostnames`":   mostItems(t, "spec service hostnames"),
+		"addresses of a city in a DNS name":   naming.MaxAddresses,
 		"network interfaces of an Instance":   maxInterfaces,
 		"seconds for the stop of an Instance": maxGrace,
 		"seconds of `minReadySeconds`":        maxMinReady,
 		"recorded revisions of a Workload":    maxHistory,
 
 		"ConfigMaps and Secrets that roll out with a Workload": templates.MaxRollingData,
+
+		"seconds of `spec.service.drainSeconds`": int64(*schemaAt(t, "spec service drainSeconds").Maximum),
 
 		"bytes of a name": int64(validation.DNS1123LabelMaxLength),
 	}
@@ -57,6 +62,16 @@ func TestLimitsPage(t *testing.T) {
 // mostItems is the bound of a list in the schema of a Workload.
 func mostItems(t *testing.T, path string) int64 {
 	t.Helper()
+	most := schemaAt(t, path).MaxItems
+	if most == nil {
+		t.Fatalf("%s has no bound", path)
+	}
+	return *most
+}
+
+// schemaAt is the schema of a field of a Workload.
+func schemaAt(t *testing.T, path string) apiextensionsv1.JSONSchemaProps {
+	t.Helper()
 	content, err := os.ReadFile("../../api/crds/compute.datumapis.com_workloads.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -73,8 +88,5 @@ func mostItems(t *testing.T, path string) int64 {
 		}
 		schema = schema.Properties[field]
 	}
-	if schema.MaxItems == nil {
-		t.Fatalf("%s has no bound", path)
-	}
-	return *schema.MaxItems
+	return schema
 }

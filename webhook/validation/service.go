@@ -18,8 +18,12 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// maxServicePorts is the most ports of a Service.
-const maxServicePorts = 32
+const (
+	// maxServicePorts is the most ports of a Service.
+	maxServicePorts = 32
+	// maxHostnames is the most names in spec.service.hostnames.
+	maxHostnames = 8
+)
 
 // service validates the service of a Workload as Kubernetes validates a Service.
 func (p *problems) service(at place, workload *v1alpha.Workload) {
@@ -41,6 +45,13 @@ func (p *problems) service(at place, workload *v1alpha.Workload) {
 	}
 	if service.DrainSeconds != nil && !service.Exposed() {
 		p.invalid(at.child("drainSeconds"), *service.DrainSeconds, "needs exposure LoadBalancer: no client from outside has to leave")
+	}
+	if len(service.Hostnames) > 0 && !service.Exposed() {
+		p.invalid(at.child("hostnames"), len(service.Hostnames), "needs exposure LoadBalancer: a name has the addresses of load balancers")
+	}
+	if len(service.Hostnames) > maxHostnames {
+		list := at.child("hostnames")
+		p.add(list, len(service.Hostnames), field.TooMany(list.path, len(service.Hostnames), maxHostnames))
 	}
 	named := portNames(&workload.Spec.Template.Spec.Runtime)
 	names, numbers := sets.New[string](), sets.New[string]()

@@ -33,6 +33,9 @@ package hub
 // The generation of the agents' Deployment, where the cells report different ones.
 // +kubebuilder:rbac:groups=apps,resources=deployments,resourceNames=karmada-compute-cell,verbs=get
 
+// The DNS names of Workloads, where the hub has the kind of external-dns.
+// +kubebuilder:rbac:groups=externaldns.k8s.io,resources=dnsendpoints,namespace=karmada-system,verbs=get;list;watch;create;patch;delete
+
 // Hub namespaces, and the Works that carry them into the cells of their cities. The audit reads Karmada's Works, and
 // repairs the Works that Karmada has forgotten.
 // +kubebuilder:rbac:groups="",resources=namespaces,verbs=get;list;watch;create;patch;delete

@@ -36,7 +36,7 @@ func root() *cobra.Command {
 		SilenceUsage:  true,
 	}
 	cmd.AddCommand(upCommand(), downCommand(), statusCommand(), envCommand(), cellCommand(), demoCommand(), soakCommand(),
-		hostileCommand(), miloCommand(), balancerCommand(), isolateCommand(), keepCommand(),
+		hostileCommand(), miloCommand(), balancerCommand(), loadBalancersCommand(), isolateCommand(), keepCommand(),
 		nodeCommand(), containersCommand())
 	return cmd
 }

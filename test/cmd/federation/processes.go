@@ -78,6 +78,28 @@ func balancerCommand() *cobra.Command {
 	return cmd
 }
 
+// loadBalancersCommand runs the load balancers of a cell.
+func loadBalancersCommand() *cobra.Command {
+	balancers := federation.LoadBalancers{Routed: true}
+	var kubeconfig string
+	cmd := &cobra.Command{
+		Use:    "load-balancers",
+		Short:  "Give the Services of type LoadBalancer of a cell addresses of this machine",
+		Args:   cobra.NoArgs,
+		Hidden: true,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if balancers.Config, err = clientcmd.BuildConfigFromFlags("", kubeconfig); err != nil {
+				return fmt.Errorf("--kubeconfig: %w", err)
+			}
+			balancers.Log = processLog()
+			return balancers.Serve(cmd.Context())
+		},
+	}
+	cmd.Flags().StringVar(&kubeconfig, "kubeconfig", "", "kubeconfig of the cell")
+	cmd.Flags().IntVar(&balancers.Port, "port", 0, "reserved port, which determines the range of addresses")
+	return cmd
+}
+
 func serviceOf(kubeconfig, name string, log *slog.Logger) (*federation.Service, error) {
 	namespace, rest, ok := strings.Cut(name, "/")
 	service, port, found := strings.Cut(rest, ":")

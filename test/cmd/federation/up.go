@@ -20,6 +20,7 @@ func upCommand() *cobra.Command {
 		addOn      bool
 		released   string
 		containers bool
+		names      bool
 	)
 	cmd := &cobra.Command{
 		Use:   "up",
@@ -30,10 +31,13 @@ func upCommand() *cobra.Command {
 			if containers {
 				options.Cells = cellsWithContainers()
 			}
-			if !addOn {
-				return up(cmd.Context(), options, nil)
+			switch {
+			case !addOn && names:
+				return errors.New("--dns: use it with --add-on, which has the names")
+			case !addOn:
+				return up(cmd.Context(), options, starts{})
 			}
-			return up(cmd.Context(), options, &federation.AddOnOptions{Released: released, Sessions: containers})
+			return up(cmd.Context(), options, starts{&federation.AddOnOptions{Released: released, Sessions: containers}, names})
 		},
 	}
 	folderFlag(cmd, &options.Folder)
@@ -48,6 +52,7 @@ func upCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&containers, "containers", false, containersHelp)
 	cmd.Flags().BoolVar(&addOn, "add-on", false,
 		"build karmada-compute and start it in the federation, and let user consumer write Workloads in the projects")
+	cmd.Flags().BoolVar(&names, "dns", false, "with --add-on: give the cells load balancers, and start CoreDNS and external-dns for the names of Workloads")
 	cmd.Flags().StringVar(&released, "released", "",
 		"with --add-on: folder with karmadactl, karmada-compute and karmada-compute-cell of a release, instead of those of the checkout")
 	return cmd
@@ -63,23 +68,52 @@ func cellsWithContainers() []federation.Cell {
 	return []federation.Cell{{Name: "dfw", City: "DFW", Containers: 1}, {Name: "ord", City: "ORD", Containers: 1}}
 }
 
-// up starts a federation, with the add-on if it has options.
-func up(ctx context.Context, options federation.Options, addOn *federation.AddOnOptions) error {
-	options.Host = options.Host || addOn != nil
+// starts has the parts that a new federation runs besides its planes.
+type starts struct {
+	// addOn has the add-on's options; nil: it is not started.
+	addOn *federation.AddOnOptions
+	// names: names of Workloads are answered.
+	names bool
+}
+
+// up starts a federation.
+func up(ctx context.Context, options federation.Options, with starts) error {
+	options.Host = options.Host || with.addOn != nil
 	f, err := federation.Up(ctx, options)
 	if err != nil {
 		return err
 	}
-	if addOn != nil {
-		_, err := f.StartAddOn(ctx, *addOn)
-		if err == nil {
-			err = f.Equip(ctx, options.Projects, citiesOf(f))
-		}
-		if err != nil {
-			return errors.Join(err, f.Down(context.WithoutCancel(ctx)))
+	server, err := with.start(ctx, f, options.Projects)
+	if err != nil {
+		return errors.Join(err, f.Down(context.WithoutCancel(ctx)))
+	}
+	if err := printKubeconfigs(f, options); err != nil || server == "" {
+		return err
+	}
+	return printRow(options.Out, "DNS", server+", which answers "+federation.NamesPattern)
+}
+
+// start starts it, and returns the address of the DNS server, if there is one.
+func (s starts) start(ctx context.Context, f *federation.Federation, projects []string) (server string, err error) {
+	if s.addOn == nil {
+		return "", nil
+	}
+	if _, err := f.StartAddOn(ctx, *s.addOn); err != nil {
+		return "", err
+	}
+	if err := f.Equip(ctx, projects, citiesOf(f)); err != nil || !s.names {
+		return "", err
+	}
+	dns, err := f.StartDNS(ctx)
+	if err != nil {
+		return "", err
+	}
+	for _, cell := range f.Cells() {
+		if _, err := f.StartLoadBalancers(ctx, cell.Name); err != nil {
+			return "", err
 		}
 	}
-	return printKubeconfigs(f, options)
+	return dns.Address, nil
 }
 
 // printKubeconfigs prints the paths of the admin's kubeconfigs, and of the logs.

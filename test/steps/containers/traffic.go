@@ -21,7 +21,8 @@ import (
 // requestInterval is the time between two requests of a client.
 const requestInterval = 50 * time.Millisecond
 
-// traffic is a client that sends requests to the Instances of a Workload that the project shows as Ready, in turn.
+// traffic is a client that sends requests, to the Instances of a Workload that the project shows as Ready in turn, or to
+// a name.
 type traffic struct {
 	cancel context.CancelFunc
 	done   sync.WaitGroup
@@ -45,19 +46,30 @@ func (s Steps) beginTraffic(ctx context.Context, workload string) error {
 	if _, err := s.readyInstances(ctx, workload); err != nil {
 		return err
 	}
+	return s.BeginTraffic(ctx, "Workload "+workload, func(ctx context.Context, n int) error {
+		names, err := s.readyInstances(ctx, workload)
+		if err != nil {
+			return err
+		}
+		return s.requestOne(ctx, names[n%len(names)])
+	})
+}
+
+// BeginTraffic sends requests until the scenario ends the client, each with its number from 0.
+func (s Steps) BeginTraffic(ctx context.Context, to string, send func(ctx context.Context, n int) error) error {
 	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	s.state().traffic = &traffic{cancel: cancel}
-	s.Disturbed.Add("the requests to Workload "+workload, func(context.Context) error {
+	s.Disturbed.Add("the requests to "+to, func(context.Context) error {
 		cancel()
 		s.state().traffic.done.Wait()
 		return nil
 	})
-	s.state().traffic.done.Go(func() { s.request(background, workload) })
+	s.state().traffic.done.Go(func() { s.request(background, send) })
 	return nil
 }
 
-// request sends requests until ctx ends. Each goes to an Instance that the project has just shown as Ready.
-func (s Steps) request(ctx context.Context, workload string) {
+// request sends requests until ctx ends.
+func (s Steps) request(ctx context.Context, send func(ctx context.Context, n int) error) {
 	ticker := time.NewTicker(requestInterval)
 	defer ticker.Stop()
 	for n := 0; ; n++ {
@@ -66,16 +78,13 @@ func (s Steps) request(ctx context.Context, workload string) {
 			return
 		case <-ticker.C:
 		}
-		names, err := s.readyInstances(ctx, workload)
-		if err == nil {
-			err = s.requestOne(ctx, names[n%len(names)])
-		}
-		if ctx.Err() == nil {
+		if err := send(ctx, n); ctx.Err() == nil {
 			s.state().traffic.count(err)
 		}
 	}
 }
 
+// requestOne sends a request to an Instance that the project has just shown as Ready.
 func (s Steps) requestOne(ctx context.Context, instance string) error {
 	url, err := s.urlOf(ctx, instance, "/")
 	if err != nil {

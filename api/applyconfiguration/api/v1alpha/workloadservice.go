@@ -27,9 +27,14 @@ type WorkloadServiceApplyConfiguration struct {
 	// that a load balancer of each cell gives; status.endpoints has them. Without it, it is Cluster.
 	Exposure *apiv1alpha.ServiceExposure `json:"exposure,omitempty"`
 	// drainSeconds is how long the Instances of a city still run after the city has left status.endpoints, because its
-	// placement or city was removed or the Workload is deleted: clients have this time to follow. It needs exposure
-	// LoadBalancer. Without it, it is 30.
+	// placement or city was removed or scaled to no Instances, or the Workload is deleted: clients have this time to
+	// follow. It needs exposure LoadBalancer. Without it, it is 30 or, if the operator gives Workloads DNS names, 10 more
+	// than their TTL if that is more.
 	DrainSeconds *int32 `json:"drainSeconds,omitempty"`
+	// hostnames are DNS names that clients reach the Workload by, beside the name that the operator's pattern gives it.
+	// Each must be in a domain that the operator allows for the project. They need exposure LoadBalancer.
+	// status.hostnames has the names that the Workload has.
+	Hostnames []string `json:"hostnames,omitempty"`
 }
 
 // WorkloadServiceApplyConfiguration constructs a declarative configuration of the WorkloadService type for use with
@@ -80,5 +85,15 @@ func (b *WorkloadServiceApplyConfiguration) WithExposure(value apiv1alpha.Servic
 // If called multiple times, the DrainSeconds field is set to the value of the last call.
 func (b *WorkloadServiceApplyConfiguration) WithDrainSeconds(value int32) *WorkloadServiceApplyConfiguration {
 	b.DrainSeconds = &value
+	return b
+}
+
+// WithHostnames adds the given value to the Hostnames field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Hostnames field.
+func (b *WorkloadServiceApplyConfiguration) WithHostnames(values ...string) *WorkloadServiceApplyConfiguration {
+	for i := range values {
+		b.Hostnames = append(b.Hostnames, values[i])
+	}
 	return b
 }

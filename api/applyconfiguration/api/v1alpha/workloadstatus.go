@@ -42,6 +42,9 @@ type WorkloadStatusApplyConfiguration struct {
 	// endpoints are the addresses of the Workload for clients outside of its cells, by city, with spec.service.exposure
 	// LoadBalancer.
 	Endpoints []CityEndpointApplyConfiguration `json:"endpoints,omitempty"`
+	// hostnames are the DNS names of the Workload that the add-on keeps: of the operator's pattern, and of
+	// spec.service.hostnames.
+	Hostnames []string `json:"hostnames,omitempty"`
 }
 
 // WorkloadStatusApplyConfiguration constructs a declarative configuration of the WorkloadStatus type for use with
@@ -197,6 +200,16 @@ func (b *WorkloadStatusApplyConfiguration) WithEndpoints(values ...*CityEndpoint
 			panic("nil value passed to WithEndpoints")
 		}
 		b.Endpoints = append(b.Endpoints, *values[i])
+	}
+	return b
+}
+
+// WithHostnames adds the given value to the Hostnames field in the declarative configuration
+// and returns the receiver, so that objects can be build by chaining "With" function invocations.
+// If called multiple times, values provided by each call will be appended to the Hostnames field.
+func (b *WorkloadStatusApplyConfiguration) WithHostnames(values ...string) *WorkloadStatusApplyConfiguration {
+	for i := range values {
+		b.Hostnames = append(b.Hostnames, values[i])
 	}
 	return b
 }

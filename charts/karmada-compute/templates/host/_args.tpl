@@ -20,6 +20,7 @@
 {{- end }}
 {{- end }}
 {{- end }}
+{{- include "karmada-compute.nameArgs" $root }}
 - --kube-api-qps={{ $root.Values.access.kubeAPIQPS }}
 - --kube-api-burst={{ int $root.Values.access.kubeAPIBurst }}
 - --metrics-bind-address={{ if $root.Values.host.metrics.enabled }}{{ $bind }}:8080{{ else }}0{{ end }}
@@ -44,6 +45,27 @@
 {{- include "karmada-compute.args" (list $root "host") }}
 {{- with $root.Values.host.extraArgs }}
 {{ toYaml . }}
+{{- end }}
+{{- end }}
+
+{{- /* Controllers and webhooks need the same names: one writes them, the other refuses them. */}}
+{{- define "karmada-compute.nameArgs" -}}
+{{- with .Values.names }}
+{{- with .pattern }}
+- --names-pattern={{ . }}
+{{- end }}
+{{- range $project, $domains := .domains }}
+{{- range $domains }}
+- {{ printf "--names-domain=%s=%s" $project . | quote }}
+{{- end }}
+{{- end }}
+- --names-ttl={{ .ttl }}
+- --names-return-after={{ .returnAfter }}
+{{- range $city, $properties := .properties }}
+{{- range $name, $value := $properties }}
+- {{ printf "--names-property=%s:%s=%s" $city $name $value | quote }}
+{{- end }}
+{{- end }}
 {{- end }}
 {{- end }}
 

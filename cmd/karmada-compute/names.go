@@ -1,0 +1,67 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/karmada-compute/karmada-compute/cmd/internal/component"
+	"github.com/karmada-compute/karmada-compute/hub/names"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+)
+
+// nameOptions are the flags of DNS names.
+type nameOptions struct {
+	pattern             string
+	domains, properties []string
+	ttl, returnAfter    time.Duration
+}
+
+// maxTTL is the longest time that resolvers may use an answer, since drainSeconds is at most an hour.
+const maxTTL = 50 * time.Minute
+
+func (o *nameOptions) addFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&o.pattern, "names-pattern", "",
+		"DNS name of every Workload with exposure LoadBalancer, with {workload}, {namespace} and {project}, such as "+
+			"{workload}.{project}.apps.example.com. Empty: no Workload gets a name by itself. The value must be the same on every replica.")
+	flags.StringArrayVar(&o.domains, "names-domain", nil,
+		"Domain in which the Workloads of a project may ask for names with spec.service.hostnames, as PROJECT=DOMAIN. Repeat "+
+			"the flag for more domains and projects. The value must be the same on every replica.")
+	flags.DurationVar(&o.ttl, "names-ttl", 30*time.Second,
+		"How long resolvers may use an answer for the name of a Workload. From 1s to 50m. The value must be the same on every replica.")
+	flags.DurationVar(&o.returnAfter, "names-return-after", 30*time.Second,
+		"How long a city must have served before a name has its addresses again, unless no other city serves. 0: it returns at once.")
+	flags.StringArrayVar(&o.properties, "names-property", nil,
+		"Setting of the provider of DNS for the addresses of a city, as CITY:NAME=VALUE, such as *:aws/weight=100. City * is every "+
+			"city that no other setting names. With any setting, each city has records of its own with its code as set identifier. "+
+			"Repeat the flag for more settings.")
+}
+
+// settings reads the flags, and returns all mistakes at once.
+func (o *nameOptions) settings() (names.Settings, error) {
+	rules, err := naming.ParseHostnames(o.pattern, o.domains)
+	if err != nil {
+		err = fmt.Errorf("--names-pattern and --names-domain: %w", err)
+	}
+	mistakes := []error{err, component.AtLeast("names-ttl", o.ttl, time.Second), component.AtLeast("names-return-after", o.returnAfter, 0)}
+	if o.ttl > maxTTL {
+		mistakes = append(mistakes, fmt.Errorf("--names-ttl: %s is more than %s", o.ttl, maxTTL))
+	}
+	result := names.Settings{Rules: rules, TTL: o.ttl, ReturnAfter: o.returnAfter}
+	for _, text := range o.properties {
+		city, setting, hasCity := strings.Cut(text, ":")
+		name, value, hasValue := strings.Cut(setting, "=")
+		if !hasCity || !hasValue || city != names.OtherCities && !naming.IsCity(city) || name == "" || len(name) > 253 || len(value) > 4096 {
+			mistakes = append(mistakes, fmt.Errorf("--names-property: %q is no CITY:NAME=VALUE, such as *:aws/weight=100", text))
+			continue
+		}
+		result.SetProperty(city, name, value)
+	}
+	return result, errors.Join(mistakes...)
+}

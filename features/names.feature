@@ -1,0 +1,48 @@
+Feature: A Workload has names that follow its health
+  A name has the addresses of the cities that serve. Traffic leaves a city before its Instances do. external-dns, CoreDNS and
+  load balancers are real processes: a client resolves a name, and sends a request to its address.
+
+  Scenario: A name has the addresses of the cities that serve
+    Given a namespace in project "north"
+    And cells "dfw, ord" have load balancers, and a DNS server answers the names of Workloads
+    When the consumer creates in the project
+      """
+      apiVersion: compute.datumapis.com/v1alpha
+      kind: Workload
+      metadata: {name: web}
+      spec:
+        service: {exposure: LoadBalancer, ports: [{port: 80}]}
+        template:
+          spec:
+            runtime:
+              sandbox: {containers: [{name: app, image: docker.io/library/nginx:1.27}]}
+        placements:
+        - {name: main, cityCodes: [DFW, ORD], scaleSettings: {minReplicas: 1}}
+      """
+    Then name "web.${namespace}.${project}.apps.example.com" has the addresses of cells "dfw, ord"
+    And workload "web" has condition NamesProgrammed True because of "NamesProgrammed"
+    And workload "web" has "status.hostnames[*]" "web.${namespace}.${project}.apps.example.com"
+
+    # The addresses of a city leave the name first. Its Instance stops when resolvers have forgotten them.
+    When the consumer patches workload "web" with {"spec":{"placements":[{"name":"main","cityCodes":["DFW"],"scaleSettings":{"minReplicas":1}}]}}
+    Then name "web.${namespace}.${project}.apps.example.com" has the addresses of cells "dfw"
+    And pod "web-main-ord-0" in cell "ord" exists
+    And pod "web-main-ord-0" in cell "ord" is gone
+    And name "web.${namespace}.${project}.apps.example.com" still has the addresses of cells "dfw"
+
+    When the consumer deletes workload "web"
+    Then name "web.${namespace}.${project}.apps.example.com" has no addresses
+
+  @containers
+  Scenario: A rollout fails no request to a name
+    Given a namespace in project "north"
+    And cell "hou" runs containers
+    And cells "hou" have load balancers, and a DNS server answers the names of Workloads
+    When the consumer creates Workload "web" of 3 in HOU with container {"args":["--drain=20s"],"ports":[{"name":"http","port":8080}],"readinessProbe":{"httpGet":{"path":"/ready","port":8080},"periodSeconds":1,"timeoutSeconds":5}}
+    And the consumer patches workload "web" with {"spec":{"service":{"exposure":"LoadBalancer","ports":[{"port":80,"targetPort":"http"}]}}}
+    Then Workload "web" becomes available with 3 ready Instances
+    And name "web.${namespace}.${project}.apps.example.com" has the addresses of cells "hou"
+    When a client sends a request to name "web.${namespace}.${project}.apps.example.com" every 50 ms
+    And the consumer patches workload "web" with {"spec":{"template":{"spec":{"runtime":{"sandbox":{"containers":[{"name":"app","image":"karmada-compute.test/image:v1","args":["--drain=20s","--log=1h"],"ports":[{"name":"http","port":8080}],"readinessProbe":{"httpGet":{"path":"/ready","port":8080},"periodSeconds":1,"timeoutSeconds":5}}]}}}}}}
+    Then Workload "web" becomes available with 3 ready Instances
+    And the client has sent at least 50 requests, and none has failed

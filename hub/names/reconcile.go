@@ -1,0 +1,269 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package names
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/deployments"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
+)
+
+// retryInterval is the interval in which a name that another Workload has, or a kind that the hub does not serve, is
+// tried again.
+const retryInterval = 30 * time.Second
+
+// startInterval is the interval in which a Workload waits for the first answer of the hub about its DNSEndpoints.
+const startInterval = time.Second
+
+// Reconcile brings the DNSEndpoints of a Workload up to date, and reports its names.
+func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request) (reconcile.Result, error) {
+	project, err := projects.Find(ctx, r.Projects, request.ClusterName)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if !r.Records.known() {
+		return reconcile.Result{RequeueAfter: startInterval}, nil
+	}
+	s := &scope{Reconciler: r, request: request, project: project, client: project.GetClient(), workload: &v1alpha.Workload{}}
+	for _, step := range []func(context.Context) error{s.load, s.release, s.keepAll, s.report} {
+		if err := step(ctx); err != nil {
+			return s.requeueAfter.Result(), err
+		}
+	}
+	return s.requeueAfter.Result(), nil
+}
+
+// load reads the Workload, the endpoints of its cities and its DNSEndpoints.
+func (s *scope) load(ctx context.Context) error {
+	if err := s.client.Get(ctx, s.request.NamespacedName, s.workload); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("get the Workload: %w", err)
+	}
+	s.wishes = s.Settings.wishes(s.workload, s.project.Name)
+	if len(s.wishes) > 0 {
+		var list v1alpha.WorkloadDeploymentList
+		err := s.client.List(ctx, &list, client.InNamespace(s.request.Namespace), byWorkload.Value(string(s.workload.UID)))
+		if err != nil {
+			return fmt.Errorf("list the Workload's deployments: %w", err)
+		}
+		s.endpoints = deployments.Endpoints(list.Items)
+	}
+	var err error
+	origin := s.project.Origin(s.request.Namespace)
+	s.existing, s.served, err = s.Records.Of(ctx, &origin, s.request.Name)
+	return err
+}
+
+// release deletes the DNSEndpoints of names that the Workload does not have any more, or that an earlier Workload of its
+// name had.
+func (s *scope) release(ctx context.Context) error {
+	for i := range s.existing {
+		record := &s.existing[i]
+		wanted := slices.ContainsFunc(s.wishes, func(w wish) bool { return w.name == record.GetName() && w.refusal == "" })
+		if wanted && s.owns(record) || !record.GetDeletionTimestamp().IsZero() {
+			continue
+		}
+		uid := record.GetUID()
+		if err := s.Hub.Delete(ctx, record, client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("delete DNSEndpoint %s of a name that the Workload does not have: %w", record.GetName(), err)
+		}
+	}
+	return nil
+}
+
+// keepAll brings the DNSEndpoint of each name up to date.
+func (s *scope) keepAll(ctx context.Context) error {
+	for _, one := range s.wishes {
+		found, err := s.keep(ctx, one)
+		if err != nil {
+			return err
+		}
+		found.name = one.name
+		s.found = append(s.found, found)
+	}
+	return nil
+}
+
+// keep brings the DNSEndpoint of a name up to date, and returns the state of the name.
+func (s *scope) keep(ctx context.Context, of wish) (state, error) {
+	if of.refusal != "" {
+		return state{reason: v1alpha.ReasonNameNotAllowed, message: of.name + ": " + of.refusal}, nil
+	}
+	if !s.served {
+		s.requeueAfter.AtMost(retryInterval)
+		return state{reason: v1alpha.ReasonNamesNotServed, message: "the hub does not serve DNSEndpoint of externaldns.k8s.io; " +
+			"status.endpoints has the addresses of the cities that serve"}, nil
+	}
+	existing := s.ownRecord(of.name)
+	before := answered(existing)
+	cities, wait := s.answer(s.endpoints, before, s.Clock.Now())
+	if wait > 0 {
+		s.requeueAfter.AtMost(wait)
+	}
+	switch {
+	case len(cities) == 0 && existing == nil:
+		return state{reason: v1alpha.ReasonNamesPending, message: "no city has served yet"}, nil
+	case len(cities) == 0:
+		return state{holds: true, reason: v1alpha.ReasonNoCityServes, message: "no city serves; the names keep the addresses of " +
+			strings.Join(before, ", ")}, nil
+	}
+	return s.write(ctx, of.name, existing, cities)
+}
+
+// write writes the DNSEndpoint of a name with the addresses of cities, if it differs.
+func (s *scope) write(ctx context.Context, name string, existing *unstructured.Unstructured, cities []v1alpha.CityEndpoint) (state, error) {
+	records, leftOut := s.records(name, cities)
+	codes := slices.DeleteFunc(citiesOf(cities), func(city string) bool { return slices.Contains(leftOut, city) })
+	desired, err := s.desired(ctx, name, records, codes)
+	if err != nil {
+		return state{}, err
+	}
+	if existing == nil {
+		holder, err := s.claim(ctx, desired)
+		switch {
+		case err != nil:
+			return state{}, err
+		case holder != nil && s.owns(holder):
+			// The cache has not seen it yet.
+			s.existing = append(s.existing, *holder)
+			return s.keep(ctx, wish{name: name})
+		case holder != nil:
+			s.requeueAfter.AtMost(retryInterval)
+			return state{reason: v1alpha.ReasonNameTaken, message: name + ": " + s.holder(holder)}, nil
+		}
+	} else if err := s.update(ctx, existing, desired); err != nil {
+		return state{}, err
+	}
+	if len(leftOut) > 0 {
+		return state{holds: true, reason: v1alpha.ReasonCityLeftOut, message: fmt.Sprintf("%s has the addresses of %s alone: the load balancers "+
+			"of %s have host names as addresses", name, strings.Join(codes, ", "), strings.Join(leftOut, ", "))}, nil
+	}
+	return state{holds: true, reason: v1alpha.ReasonNamesProgrammed,
+		message: "the names have the addresses of " + strings.Join(codes, ", ")}, nil
+}
+
+// ownRecord is the DNSEndpoint of a name that the Workload has, or nil.
+func (s *scope) ownRecord(name string) *unstructured.Unstructured {
+	for i := range s.existing {
+		if record := &s.existing[i]; record.GetName() == name && s.owns(record) {
+			return record
+		}
+	}
+	return nil
+}
+
+// labels are the labels of the DNSEndpoints of the Workload.
+func (s *scope) labels() map[string]string {
+	result := s.project.Origin(s.workload.Namespace).Labels()
+	result[v1alpha.LabelWorkloadUID], result[v1alpha.LabelWorkloadName] = string(s.workload.UID), s.workload.Name
+	return result
+}
+
+// owns reports whether a DNSEndpoint has the labels of the Workload. Only the add-on can write them.
+func (s *scope) owns(record *unstructured.Unstructured) bool {
+	has := record.GetLabels()
+	for key, value := range s.labels() {
+		if has[key] != value {
+			return false
+		}
+	}
+	return true
+}
+
+// desired builds a DNSEndpoint. Its owner is the hub namespace of the Workload, so that the hub deletes it with the last
+// of what the project's namespace has there, also while no replica has the project.
+func (s *scope) desired(ctx context.Context, name string, records []endpoint, cities []string) (*unstructured.Unstructured, error) {
+	owner, err := s.hubNamespace(ctx)
+	if err != nil {
+		return nil, err
+	}
+	record := newRecord()
+	record.SetNamespace(s.Records.Namespace)
+	// The API server has one object of this name: no two Workloads can have it.
+	record.SetName(name)
+	record.SetLabels(s.labels())
+	annotations := s.project.Origin(s.workload.Namespace).Annotations()
+	annotations[v1alpha.AnnotationNameCities] = strings.Join(cities, ",")
+	record.SetAnnotations(annotations)
+	record.SetOwnerReferences([]metav1.OwnerReference{
+		{APIVersion: "v1", Kind: "Namespace", Name: owner.Name, UID: owner.UID},
+	})
+	return record, setSpec(record, &spec{Endpoints: records})
+}
+
+// hubNamespace is the hub namespace of the Workload. A Workload with a city that serves has one.
+func (s *scope) hubNamespace(ctx context.Context) (*corev1.Namespace, error) {
+	origin := s.project.Origin(s.workload.Namespace)
+	uid, err := s.Namespaces.Guess(ctx, origin, s.project.GetAPIReader())
+	if err != nil {
+		return nil, err
+	}
+	namespace := &corev1.Namespace{}
+	if err := s.Hub.Get(ctx, client.ObjectKey{Name: origin.HubNamespace(uid)}, namespace); err != nil {
+		return nil, fmt.Errorf("get the hub namespace of the Workload: %w", err)
+	}
+	if !origin.Owns(namespace, uid) {
+		return nil, fmt.Errorf("namespace %s of the hub lacks the labels of the Workload's project; its names are not written", namespace.Name)
+	}
+	return namespace, nil
+}
+
+// claim creates the DNSEndpoint of a name, or returns the one that exists. A create fails where an apply would take over
+// what others have.
+func (s *scope) claim(ctx context.Context, desired *unstructured.Unstructured) (holder *unstructured.Unstructured, err error) {
+	err = s.Hub.Create(ctx, desired, client.FieldOwner(FieldManager))
+	if err == nil {
+		return nil, nil
+	}
+	if !apierrors.IsAlreadyExists(err) {
+		return nil, fmt.Errorf("create DNSEndpoint %s: %w", desired.GetName(), err)
+	}
+	holder = newRecord()
+	if err := s.APIReader.Get(ctx, client.ObjectKeyFromObject(desired), holder); err != nil {
+		return nil, fmt.Errorf("get DNSEndpoint %s, which exists: %w", desired.GetName(), err)
+	}
+	return holder, nil
+}
+
+// holder describes who has a name. It names no object of another project.
+func (s *scope) holder(record *unstructured.Unstructured) string {
+	has := record.GetLabels()
+	switch {
+	case has[v1alpha.LabelWorkloadUID] == "":
+		return "the hub has a DNSEndpoint of this name that the add-on did not create"
+	case has[v1alpha.LabelProjectUID] != string(s.project.UID):
+		return "a Workload of another project has the name"
+	}
+	return fmt.Sprintf("Workload %s/%s has the name", has[v1alpha.LabelProjectNamespace], has[v1alpha.LabelWorkloadName])
+}
+
+// update applies what differs. It fails with a conflict if the DNSEndpoint is not the one that was read.
+func (s *scope) update(ctx context.Context, existing, desired *unstructured.Unstructured) error {
+	have, want := specOf(existing), specOf(desired)
+	if equality.Semantic.DeepEqual(have, want) && equality.Semantic.DeepEqual(existing.GetOwnerReferences(), desired.GetOwnerReferences()) &&
+		existing.GetAnnotations()[v1alpha.AnnotationNameCities] == desired.GetAnnotations()[v1alpha.AnnotationNameCities] {
+		return nil
+	}
+	desired.SetUID(existing.GetUID())
+	desired.SetResourceVersion(existing.GetResourceVersion())
+	err := s.Hub.Apply(ctx, client.ApplyConfigurationFromUnstructured(desired), client.FieldOwner(FieldManager), client.ForceOwnership)
+	if err != nil {
+		return fmt.Errorf("apply DNSEndpoint %s: %w", desired.GetName(), err)
+	}
+	return nil
+}

@@ -1,0 +1,159 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package federation
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/yaml"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/testenv/tools"
+)
+
+// Names of the processes of StartDNS. external-dns is also its user on the hub.
+const (
+	coreDNS     = "coredns"
+	externalDNS = "external-dns"
+	// skyDNS is the prefix of the keys in etcd that both of them use.
+	skyDNS = "/skydns"
+)
+
+var namespaceResource = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+
+// recordsCRD is the CRD of DNSEndpoints in the checkout.
+const recordsCRD = "hub/names/testdata/dnsendpoints.yaml"
+
+// DNS answers the names of Workloads.
+type DNS struct {
+	// Address of the server, for UDP and TCP.
+	Address string
+}
+
+// StartDNS starts a DNS server for the names of Workloads: external-dns writes the DNSEndpoints of the hub to CoreDNS.
+func (f *Federation) StartDNS(ctx context.Context) (*DNS, error) {
+	built, err := f.builder().Build(ctx, tools.DNS()...)
+	if err != nil {
+		return nil, err
+	}
+	ports, err := reservePorts(f.folder, 3)
+	if err != nil {
+		return nil, err
+	}
+	if err := f.applyRecordsKind(ctx); err != nil {
+		return nil, err
+	}
+	if err := f.startCoreDNS(ctx, built[tools.CoreDNS], ports[0], ports[1]); err != nil {
+		return nil, err
+	}
+	return &DNS{Address: address(ports[0])}, f.startExternalDNS(ctx, built[tools.ExternalDNS], address(ports[2]))
+}
+
+// StartLoadBalancers gives the Services of type LoadBalancer of a cell addresses of this machine, lets the cell report
+// them, and returns their range.
+func (f *Federation) StartLoadBalancers(ctx context.Context, cell string) (string, error) {
+	kubeconfig, err := f.Kubeconfig(planeCell+cell, "federation")
+	if err != nil {
+		return "", err
+	}
+	ports, err := reservePorts(f.folder, 1)
+	if err != nil {
+		return "", err
+	}
+	if err := f.start(ctx, Process{
+		Name: "load-balancers-" + cell, Path: f.ownBinary(),
+		Args:  []string{"load-balancers", "--kubeconfig=" + kubeconfig, fmt.Sprintf("--port=%d", ports[0])},
+		Ready: accepts(address(ports[0])), stage: stageRouter,
+	}); err != nil {
+		return "", err
+	}
+	within := LoadBalancerRange(ports[0]).String()
+	return within, f.allowAddresses(ctx, cell, within)
+}
+
+// allowAddresses tells the hub which addresses a cell may report, as an operator does.
+func (f *Federation) allowAddresses(ctx context.Context, cell, within string) error {
+	hub, err := f.plane(planeHub)
+	if err != nil {
+		return err
+	}
+	settings, err := json.Marshal(map[string][]string{"addresses": {within}})
+	if err != nil {
+		return err
+	}
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"annotations": map[string]string{v1alpha.AnnotationLoadBalancer: string(settings)}},
+	})
+	if err != nil {
+		return err
+	}
+	return hub.configureCell(ctx, cell, string(patch))
+}
+
+// Resolver returns a resolver that asks the server alone.
+func (d *DNS) Resolver() *net.Resolver {
+	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
+		return (&net.Dialer{}).DialContext(ctx, network, d.Address)
+	}}
+}
+
+// applyRecordsKind installs external-dns' CRD on the hub, and lets external-dns read its objects.
+func (f *Federation) applyRecordsKind(ctx context.Context) error {
+	hub, err := f.plane(planeHub)
+	if err != nil {
+		return err
+	}
+	content, err := os.ReadFile(filepath.Join(f.state.Repository, recordsCRD))
+	if err != nil {
+		return fmt.Errorf("read the CRD of DNSEndpoints: %w", err)
+	}
+	crd := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal(content, &crd.Object); err != nil {
+		return fmt.Errorf("read the CRD of DNSEndpoints: %w", err)
+	}
+	if err := hub.applyCRDs(ctx, []*unstructured.Unstructured{crd}); err != nil {
+		return err
+	}
+	return hub.applyFile(ctx, "external-dns.yaml", map[string]string{"user": externalDNS})
+}
+
+// startCoreDNS starts a server that answers what the federation's etcd has below skyDNS.
+func (f *Federation) startCoreDNS(ctx context.Context, path string, port, health int) error {
+	file := filepath.Join(f.folder, "config", "Corefile")
+	content := fmt.Sprintf(".:%d {\n  bind 127.0.0.1\n  ready %s\n  errors\n  etcd {\n    path %s\n    endpoint http://%s\n  }\n}\n",
+		port, address(health), skyDNS, address(f.port("etcd")))
+	if err := writeFile(file, []byte(content)); err != nil {
+		return err
+	}
+	return f.start(ctx, Process{
+		Name: coreDNS, Path: path, Args: []string{"-conf=" + file}, Ready: httpReady(plainClient, "http://"+address(health)+"/ready"),
+		stage: stageController,
+	})
+}
+
+// startExternalDNS starts external-dns, which reads the DNSEndpoints of the add-on's namespace.
+func (f *Federation) startExternalDNS(ctx context.Context, path, metrics string) error {
+	kubeconfig, err := f.Kubeconfig(planeHub, externalDNS)
+	if err != nil {
+		return err
+	}
+	return f.start(ctx, Process{
+		Name: externalDNS, Path: path, Env: []string{"ETCD_URLS=http://" + address(f.port("etcd"))},
+		Args: []string{
+			"--kubeconfig=" + kubeconfig, "--namespace=" + karmadaSystem, "--source=crd",
+			"--crd-source-apiversion=externaldns.k8s.io/v1alpha1", "--crd-source-kind=DNSEndpoint",
+			"--provider=coredns", "--coredns-prefix=" + skyDNS + "/", "--registry=noop", "--policy=sync",
+			// A change is written within a second.
+			"--interval=1s", "--events", "--min-event-sync-interval=1s", "--metrics-address=" + metrics,
+		},
+		Ready: httpReady(plainClient, "http://"+metrics+"/healthz"), stage: stageController,
+	})
+}

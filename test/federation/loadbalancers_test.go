@@ -1,0 +1,107 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package federation
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/netip"
+	"strconv"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/karmada-compute/karmada-compute/test/federation/node"
+	"github.com/karmada-compute/karmada-compute/testenv"
+)
+
+// TestLoadBalancers: a Service of type LoadBalancer has an address, at which its ready endpoints answer, on the ports that
+// it has now. A deleted one has none.
+func TestLoadBalancers(t *testing.T) {
+	client, err := kubernetes.NewForConfig(testenv.Config(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	namespace, err := client.CoreV1().Namespaces().Create(t.Context(),
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "balanced-"}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp4", "0.0.0.0:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	process(t, listener)
+	_, port, err := net.SplitHostPort(freeAddress(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	reserved, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	balancers := &LoadBalancers{Config: testenv.Config(t), Port: reserved, Log: slog.New(slog.NewTextHandler(t.Output(), nil))}
+	ctx, cancel := context.WithCancel(t.Context())
+	served := make(chan error)
+	go func() { served <- balancers.Serve(ctx) }()
+	defer func() {
+		cancel()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	}()
+
+	services := client.CoreV1().Services(namespace.Name)
+	service := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: "web"},
+		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, Ports: []corev1.ServicePort{{Name: "webhook", Port: 8000}}},
+	}
+	if service, err = services.Create(t.Context(), service, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	service.Namespace = namespace.Name
+	slice := endpoints(service, int32(listener.Addr().(*net.TCPAddr).Port), map[string]bool{"10.1.2.3": true, "10.1.2.4": false})
+	if _, err := client.DiscoveryV1().EndpointSlices(namespace.Name).Create(t.Context(), slice, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	first := LoadBalancerRange(balancers.Port).Addr().Next().String()
+	local, err := node.Local(first)
+	if err != nil {
+		t.Fatal(err)
+	}
+	awaitAnswers(t, net.JoinHostPort(local, "8000"), "127.1.2.3", "127.1.2.3")
+	if service, err = services.Get(t.Context(), "web", metav1.GetOptions{}); err != nil || len(service.Status.LoadBalancer.Ingress) != 1 ||
+		service.Status.LoadBalancer.Ingress[0].IP != first {
+		t.Errorf("its addresses are %v, want %s: %v", service.Status.LoadBalancer.Ingress, first, err)
+	}
+
+	patch := []byte(`[{"op":"replace","path":"/spec/ports/0/port","value":8001}]`)
+	if _, err := services.Patch(t.Context(), "web", types.JSONPatchType, patch, metav1.PatchOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	awaitAnswers(t, net.JoinHostPort(local, "8001"), "127.1.2.3", "127.1.2.3")
+	awaitAnswers(t, net.JoinHostPort(local, "8000"))
+
+	if err := services.Delete(t.Context(), "web", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	awaitAnswers(t, net.JoinHostPort(local, "8001"))
+}
+
+// TestLoadBalancerRange: no two reserved ports have a range in common, nor one in common with Pods, Services and nodes.
+func TestLoadBalancerRange(t *testing.T) {
+	seen := map[netip.Prefix]int{}
+	for port := lowestPort; port < highestPort; port++ {
+		within := LoadBalancerRange(port)
+		second := within.Addr().As4()[1]
+		if other, has := seen[within]; has || second < 97 || second >= 213 {
+			t.Fatalf("port %d has %s, as port %d has", port, within, other)
+		}
+		seen[within] = port
+	}
+}

@@ -1,0 +1,160 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+// Package names has the sentences about the DNS names of Workloads, and the load balancers of cells.
+package names
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/karmada-compute/karmada-compute/test/federation"
+	"github.com/karmada-compute/karmada-compute/test/federation/node"
+	"github.com/karmada-compute/karmada-compute/test/steps/containers"
+	"github.com/karmada-compute/karmada-compute/test/steps/world"
+)
+
+// Steps holds the scenario for the sentences about names.
+type Steps struct{ *world.Scenario }
+
+func from(ctx context.Context) Steps { return Steps{world.From(ctx)} }
+
+// running has the processes for the names of a federation, from the first scenario that needs them.
+type running struct {
+	mu  sync.Mutex
+	dns *federation.DNS
+	// ranges are the addresses of the load balancers, by cell.
+	ranges map[string]string
+}
+
+// Register adds the sentences.
+func Register(sc world.Sentences) {
+	sc.Step(`^cells "([^"]*)" have load balancers, and a DNS server answers the names of Workloads$`,
+		func(ctx context.Context, cells string) error { return from(ctx).start(ctx, world.SplitNames(cells)) })
+	sc.Step(`^name "([^"]*)" has the addresses of cells "([^"]*)"$`, func(ctx context.Context, name, cells string) error {
+		s := from(ctx)
+		return world.Eventually(ctx, func(ctx context.Context) error { return s.answers(ctx, s.Expand(name), world.SplitNames(cells)) })
+	})
+	sc.Step(`^name "([^"]*)" still has the addresses of cells "([^"]*)"$`, func(ctx context.Context, name, cells string) error {
+		s := from(ctx)
+		return s.answers(ctx, s.Expand(name), world.SplitNames(cells))
+	})
+	sc.Step(`^name "([^"]*)" has no addresses$`, func(ctx context.Context, name string) error {
+		s := from(ctx)
+		return world.Eventually(ctx, func(ctx context.Context) error { return s.answers(ctx, s.Expand(name), nil) })
+	})
+	sc.Step(`^a client sends a request to name "([^"]*)" every 50 ms$`, func(ctx context.Context, name string) error {
+		s := from(ctx)
+		at := s.Expand(name)
+		if err := world.Eventually(ctx, func(ctx context.Context) error { return s.request(ctx, at) }); err != nil {
+			return err
+		}
+		return containers.In(s.Scenario).BeginTraffic(ctx, at, func(ctx context.Context, _ int) error { return s.request(ctx, at) })
+	})
+}
+
+// start starts what the federation does not run yet, and lets the load balancers of the cells give addresses.
+func (s Steps) start(ctx context.Context, cells []string) (err error) {
+	shared := world.Shared[running](s.World)
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if shared.dns == nil {
+		if shared.dns, err = s.Federation.StartDNS(ctx); err != nil {
+			shared.dns = nil
+			return err
+		}
+		shared.ranges = map[string]string{}
+	}
+	for _, cell := range cells {
+		if shared.ranges[cell] != "" {
+			continue
+		}
+		within, err := s.Federation.StartLoadBalancers(ctx, cell)
+		if err != nil {
+			return err
+		}
+		shared.ranges[cell] = within
+	}
+	return nil
+}
+
+// resolve returns the addresses of a name; none if the server has no answer.
+func (s Steps) resolve(ctx context.Context, name string) ([]netip.Addr, error) {
+	addresses, err := world.Shared[running](s.World).dns.Resolver().LookupNetIP(ctx, "ip4", name+".")
+	var missing *net.DNSError
+	if errors.As(err, &missing) && missing.IsNotFound {
+		return nil, nil
+	}
+	return addresses, err
+}
+
+// answers fails unless a name has an address of each of these cells, and of no other.
+func (s Steps) answers(ctx context.Context, name string, cells []string) error {
+	addresses, err := s.resolve(ctx, name)
+	if err != nil {
+		return fmt.Errorf("resolve %s: %w", name, err)
+	}
+	shared := world.Shared[running](s.World)
+	var found []string
+	for _, address := range addresses {
+		found = append(found, shared.cellOf(address))
+	}
+	slices.Sort(found)
+	slices.Sort(cells)
+	if !slices.Equal(found, cells) {
+		return fmt.Errorf("%s has the addresses %v, of cells %q", name, addresses, strings.Join(found, ", "))
+	}
+	return nil
+}
+
+// cellOf returns the cell whose load balancers have an address.
+func (r *running) cellOf(address netip.Addr) string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for cell, within := range r.ranges {
+		if prefix, err := netip.ParsePrefix(within); err == nil && prefix.Contains(address) {
+			return cell
+		}
+	}
+	return "no cell"
+}
+
+// request resolves a name and sends a request to its first address.
+func (s Steps) request(ctx context.Context, name string) error {
+	addresses, err := s.resolve(ctx, name)
+	if err != nil || len(addresses) == 0 {
+		return errors.Join(fmt.Errorf("%s has no address", name), err)
+	}
+	local, err := node.Local(addresses[0].String())
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, requestTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+local+"/", nil)
+	if err != nil {
+		return err
+	}
+	response, err := fresh.Do(request)
+	if err != nil {
+		return fmt.Errorf("request to %s at %s: %w", name, addresses[0], err)
+	}
+	if err := response.Body.Close(); err != nil || response.StatusCode != http.StatusOK {
+		return errors.Join(fmt.Errorf("request to %s at %s: %s", name, addresses[0], response.Status), err)
+	}
+	return nil
+}
+
+// requestTimeout is how long a busy machine may take for one request.
+const requestTimeout = 5 * time.Second
+
+// fresh is a client with a connection for each request: each goes to the address that the name has then.
+var fresh = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
