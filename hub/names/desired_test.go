@@ -89,14 +89,8 @@ func FuzzAnswer(f *testing.F) {
 		if apart {
 			settings.SetProperty(OtherCities, "aws/weight", "1")
 		}
-		var cities []v1alpha.CityEndpoint
-		some := false
-		for i, b := range state[:min(len(state), 48)] {
-			addresses := []string{"", fmt.Sprintf("203.0.113.%d", i), "lb.example", "2001:db8::1 203.0.113.9", "a.example lb.example"}[int(b)%5]
-			city := serving(fmt.Sprintf("C%02d", i), int(b)/5, addresses)
-			some = some || city.Serving
-			cities = append(cities, city)
-		}
+		cities := reportedBy(state)
+		some := slices.ContainsFunc(cities, func(city v1alpha.CityEndpoint) bool { return city.Serving })
 		answer, wait := settings.answer(cities, strings.Split(before, ","), testBegin)
 		if some == (len(answer) == 0) || wait < 0 || wait > settings.ReturnAfter {
 			t.Fatalf("%d cities of %v, again after %s", len(answer), cities, wait)
@@ -110,18 +104,34 @@ func FuzzAnswer(f *testing.F) {
 		if some == (len(records) == 0) || some && len(leftOut) >= len(answer) {
 			t.Fatalf("no record of %v, without %v", answer, leftOut)
 		}
-		aliases := 0
-		for _, record := range records {
-			if record.DNSName != "web.example.com" || len(record.Targets) == 0 || slices.Contains(record.Targets, "") ||
-				(record.SetIdentifier != "") != apart {
-				t.Errorf("record %+v", record)
-			}
-			if record.RecordType == "CNAME" {
-				aliases++
-			}
-		}
-		if aliases > 0 && (aliases != len(records) || aliases > 1 && !apart) {
-			t.Errorf("an alias beside other records: %+v", records)
-		}
+		checkRecords(t, records, apart)
 	})
+}
+
+// reportedBy returns cities, each with addresses and a time that a byte decides.
+func reportedBy(state []byte) []v1alpha.CityEndpoint {
+	var cities []v1alpha.CityEndpoint
+	for i, b := range state[:min(len(state), 48)] {
+		addresses := []string{"", fmt.Sprintf("203.0.113.%d", i), "lb.example", "2001:db8::1 203.0.113.9", "a.example lb.example"}[int(b)%5]
+		cities = append(cities, serving(fmt.Sprintf("C%02d", i), int(b)/5, addresses))
+	}
+	return cities
+}
+
+// checkRecords fails unless records are of the name, and an alias is alone.
+func checkRecords(t *testing.T, records []endpoint, apart bool) {
+	t.Helper()
+	aliases := 0
+	for _, record := range records {
+		if record.DNSName != "web.example.com" || len(record.Targets) == 0 || slices.Contains(record.Targets, "") ||
+			(record.SetIdentifier != "") != apart {
+			t.Errorf("record %+v", record)
+		}
+		if record.RecordType == "CNAME" {
+			aliases++
+		}
+	}
+	if aliases > 0 && (aliases != len(records) || aliases > 1 && !apart) {
+		t.Errorf("an alias beside other records: %+v", records)
+	}
 }

@@ -153,8 +153,10 @@ func (s *scope) write(ctx context.Context, name string, existing *unstructured.U
 		return state{holds: true, reason: v1alpha.ReasonCityLeftOut, message: fmt.Sprintf("%s has the addresses of %s alone: the load balancers "+
 			"of %s have host names as addresses", name, strings.Join(codes, ", "), strings.Join(leftOut, ", "))}, nil
 	}
-	return state{holds: true, reason: v1alpha.ReasonNamesProgrammed,
-		message: "the names have the addresses of " + strings.Join(codes, ", ")}, nil
+	return state{
+		holds: true, reason: v1alpha.ReasonNamesProgrammed,
+		message: "the names have the addresses of " + strings.Join(codes, ", "),
+	}, nil
 }
 
 // ownRecord is the DNSEndpoint of a name that the Workload has, or nil.

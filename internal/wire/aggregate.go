@@ -4,6 +4,7 @@
 package wire
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -41,13 +42,28 @@ func DecodeReport(raw []byte) *CellReport {
 		return nil
 	}
 	status, faults := ReflectedStatus{}, Faults(nil)
-	// Looking for faults costs several times as much, and an agent makes none.
-	if utiljson.Unmarshal(raw, &status) != nil {
+	// The search for faults costs several times as much, and an agent makes none. Go would take an entry that is null for
+	// an empty one.
+	if utiljson.Unmarshal(raw, &status) != nil || hasLongNumber(raw) || bytes.Contains(raw, []byte("null")) {
 		status, faults = Report[ReflectedStatus](raw, ReportLists)
 	}
 	cut := len(status.Indices) > 1
 	Bound(&status.WorkloadDeploymentStatus)
 	return &CellReport{ReflectedStatus: status, Faults: faults, Cut: cut}
+}
+
+// hasLongNumber reports whether there may be an integer that is not exact in Lua: 2^53 has 16 digits.
+func hasLongNumber(raw []byte) bool {
+	digits := 0
+	for _, c := range raw {
+		if digits++; c < '0' || c > '9' {
+			digits = 0
+		}
+		if digits == 16 {
+			return true
+		}
+	}
+	return false
 }
 
 // CellStatus is the report of one cell that Karmada has the object in.

@@ -42,7 +42,8 @@ func TestHostnames(t *testing.T) {
 		"a name of the pattern": {[]string{"web.blog.apps.example.com"}, nil, []string{"[0] Invalid value: names in apps.example.com are given"}},
 		"twice":                 {[]string{"www.shop.example", "www.shop.example"}, nil, []string{"[1] Duplicate value"}},
 		"no name": {[]string{"", "*.shop.example"}, nil, []string{
-			"[0] Invalid value: must be a DNS name", "[1] Invalid value: must be a DNS name"}},
+			"[0] Invalid value: must be a DNS name", "[1] Invalid value: must be a DNS name",
+		}},
 		"stored":                   {[]string{"blog.example"}, []string{"blog.example"}, nil},
 		"stored beside another":    {[]string{"news.example", "blog.example"}, []string{"blog.example"}, []string{"[0] Invalid value"}},
 		"a text that is too large": {[]string{strings.Repeat("a", 100_000)}, nil, []string{"[0] Invalid value"}},
