@@ -63,11 +63,11 @@ func TestIgnoredEntries(t *testing.T) {
 
 // TestReportsThatLuaReadsOtherwise: what Go would decode, and Lua would not, is ignored by both.
 func TestReportsThatLuaReadsOtherwise(t *testing.T) {
-	report := wire.DecodeReport([]byte(`{"generation":1,"floorSequence":-9223372036854775808}`))
+	report := DecodeReport([]byte(`{"generation":1,"floorSequence":-9223372036854775808}`))
 	if !report.Faults["floorSequence"] || report.FloorSequence != 0 {
 		t.Errorf("faults %v, a sequence of %d", report.Faults, report.FloorSequence)
 	}
-	if report = wire.DecodeReport([]byte(`{"generation":1,"indices":[null]}`)); len(report.Indices) > 0 {
+	if report = DecodeReport([]byte(`{"generation":1,"indices":[null]}`)); len(report.Indices) > 0 {
 		t.Errorf("%d entries of indices", len(report.Indices))
 	}
 }
