@@ -26,6 +26,7 @@ func floorCRD(plural string) (*unstructured.Unstructured, error) {
 	if err != nil {
 		return nil, err
 	}
+	//nolint:gosec // A file of the checkout.
 	source, err := os.ReadFile(filepath.Join(repository, "api", "crds", v1alpha.GroupVersion.Group+"_"+plural+".yaml"))
 	if err != nil {
 		return nil, fmt.Errorf("read the CRD of %s: %w", plural, err)

@@ -15,7 +15,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/testenv/tools"
 )
 
@@ -28,6 +27,9 @@ const (
 )
 
 var namespaceResource = schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}
+
+// balancersAnnotation, on the namespace of a cell's Works, has the operator's settings for the load balancers of the cell.
+const balancersAnnotation = "compute.datumapis.com/load-balancer"
 
 // recordsCRD is the CRD of DNSEndpoints in the checkout.
 const recordsCRD = "hub/names/testdata/dnsendpoints.yaml"
@@ -90,7 +92,7 @@ func (f *Federation) allowAddresses(ctx context.Context, cell, within string) er
 		return err
 	}
 	patch, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"annotations": map[string]string{v1alpha.AnnotationLoadBalancer: string(settings)}},
+		"metadata": map[string]any{"annotations": map[string]string{balancersAnnotation: string(settings)}},
 	})
 	if err != nil {
 		return err

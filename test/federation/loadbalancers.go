@@ -142,7 +142,8 @@ func (l *LoadBalancers) serve(ctx context.Context, service *corev1.Service) erro
 	if err != nil {
 		return err
 	}
-	_, err = l.client.CoreV1().Services(service.Namespace).Patch(ctx, service.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
+	services := l.client.CoreV1().Services(service.Namespace)
+	_, err = services.Patch(ctx, service.Name, types.MergePatchType, patch, metav1.PatchOptions{}, "status")
 	return err
 }
 

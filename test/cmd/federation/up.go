@@ -52,7 +52,8 @@ func upCommand() *cobra.Command {
 	cmd.Flags().BoolVar(&containers, "containers", false, containersHelp)
 	cmd.Flags().BoolVar(&addOn, "add-on", false,
 		"build karmada-compute and start it in the federation, and let user consumer write Workloads in the projects")
-	cmd.Flags().BoolVar(&names, "dns", false, "with --add-on: give the cells load balancers, and start CoreDNS and external-dns for the names of Workloads")
+	cmd.Flags().BoolVar(&names, "dns", false,
+		"with --add-on: give the cells load balancers, and start CoreDNS and external-dns for the names of Workloads")
 	cmd.Flags().StringVar(&released, "released", "",
 		"with --add-on: folder with karmadactl, karmada-compute and karmada-compute-cell of a release, instead of those of the checkout")
 	return cmd
