@@ -5,7 +5,6 @@ package cli
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -123,7 +122,7 @@ func storedVersion(f *fixture, w *v1alpha.Workload) string {
 	return stored.ResourceVersion
 }
 
-// documented returns the complete Workloads in the documentation, and the one of the demo.
+// documented returns the complete Workloads in the documentation.
 func documented(t *testing.T) []string {
 	t.Helper()
 	workload := regexp.MustCompile("(?ms)^apiVersion: compute.datumapis.com/v1alpha\nkind: Workload\n.*?(^EOF$|^END$|^---$|^```$|\\z)")
@@ -143,7 +142,7 @@ func documented(t *testing.T) []string {
 		}
 		return read(path)
 	})
-	if err = errors.Join(err, read("../test/cmd/federation/sample/workload.yaml")); err != nil {
+	if err != nil {
 		t.Fatal(err)
 	}
 	return found

@@ -8,6 +8,7 @@
 //   - deployments, in the project: one WorkloadDeployment per placement and city of a Workload
 //   - propagation: copies of the WorkloadDeployments on the hub, with the PropagationPolicies of their cities
 //   - references: the ConfigMaps and Secrets that deployments name
+//   - names: a DNSEndpoint on the hub for each DNS name of a Workload, and the names in the Workload's status
 //   - quota: ResourceClaims in the project, and the quota that Milo granted, in the copies
 //   - instancetypes, from the hub to projects: copies of the InstanceTypes
 //

@@ -190,7 +190,7 @@ func TestNoDefaultsInLists(t *testing.T) {
 
 // keysOfLists are the keys of the lists of a Workload that are maps (docs/decisions/0089-keys-of-lists.md).
 var keysOfLists = map[string]string{
-	".placements": "name", ".placements[].cityCodes": "set", ".placements[].locations": "name",
+	".placements": "name", ".placements[].cityCodes": "set", ".placements[].locations": "name", ".service.hostnames": "set",
 	".template.spec.controller.schedulingGates": "name", ".template.spec.volumes": "name",
 	".template.spec.runtime.sandbox.imagePullSecrets":         "name",
 	".template.spec.runtime.sandbox.containers":               "name",
