@@ -5,6 +5,7 @@ package pace
 
 import (
 	"context"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -19,14 +20,22 @@ type Runner struct {
 	RequeueAfter After
 }
 
+// conflictRequeue is when an object is reconciled again after a conflict: the cache has caught up by then.
+const conflictRequeue = time.Second
+
 // Run runs steps in their order until one fails, and returns the result of the reconcile.
 //
 // A write that fails because its object is gone or has changed ends the reconcile without an error: the cache was out
-// of date, and the event that updates it requeues the object.
+// of date. After a conflict the object is requeued: a controller that ignores some changes may get no event of the one
+// that caused it.
 func (r *Runner) Run(ctx context.Context, steps ...Step) (reconcile.Result, error) {
 	for _, step := range steps {
 		err := step(ctx)
-		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+		if apierrors.IsConflict(err) {
+			r.RequeueAfter.AtMost(conflictRequeue)
+			break
+		}
+		if apierrors.IsNotFound(err) {
 			break
 		}
 		if err != nil {

@@ -37,6 +37,9 @@ func TestRun(t *testing.T) {
 		"an object that is gone ends it without an error": {
 			first: fmt.Errorf("delete: %w", apierrors.NewNotFound(pods, "web")), wantSteps: []string{"first"},
 		},
+		"a conflict is tried again: no event may come of a change that the controller ignores": {
+			first: apierrors.NewConflict(pods, "web", broken), wantSteps: []string{"first"}, wantResult: reconcile.Result{RequeueAfter: time.Second},
+		},
 		"an object that has changed ends it without an error": {
 			first: fmt.Errorf("patch: %w", apierrors.NewConflict(pods, "web", broken)), after: []time.Duration{1},
 			wantSteps: []string{"first"}, wantResult: reconcile.Result{RequeueAfter: 1},
