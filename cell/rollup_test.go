@@ -193,8 +193,8 @@ func TestRollupRaces(t *testing.T) {
 		f.remove(deployment)
 		f.deployment(2)
 	}), f.clock)
-	if result := f.reconcile(racing, "web"); result != (reconcile.Result{}) {
-		t.Errorf("requeued: %+v", result)
+	if result := f.reconcile(racing, "web"); result.RequeueAfter != time.Second {
+		t.Errorf("requeued after the conflict: %+v", result)
 	}
 	if got := f.storedDeployment().Status; got.DesiredReplicas != 0 || got.Conditions != nil {
 		t.Errorf("a deployment got the status of an earlier one of its name: %+v", got)

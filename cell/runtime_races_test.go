@@ -49,6 +49,7 @@ func TestRuntimeRaces(t *testing.T) {
 					*created = f.pod(instance).UID
 				}
 			},
+			wantRequeue: time.Second,
 		},
 		"the Instance is another one by now, and gets no status": {
 			given: func(f *fixture, _ *types.UID) func() {
@@ -59,6 +60,7 @@ func TestRuntimeRaces(t *testing.T) {
 					f.instance(deployment, 0, gated("Network"))
 				}
 			},
+			wantRequeue: time.Second,
 		},
 	}
 	for name, test := range tests {
