@@ -157,7 +157,7 @@ func (f *fixture) origin() projects.Origin {
 
 func (f *fixture) after(d time.Duration) { f.clock.SetTime(f.clock.Now().Add(d)) }
 
-// record reads the DNSEndpoint of a name; nil: there is none.
+// record reads the DNSEndpoint of a name, or returns nil if it is missing.
 func (f *fixture) record(t *testing.T, name string) *unstructured.Unstructured {
 	t.Helper()
 	record := newRecord()

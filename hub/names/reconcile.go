@@ -31,6 +31,9 @@ const retryInterval = 30 * time.Second
 // startInterval is the interval in which a Workload waits for the first answer of the hub about its DNSEndpoints.
 const startInterval = time.Second
 
+// lateInterval is when a reconcile with a late cache is repeated.
+const lateInterval = time.Second
+
 // Reconcile brings the DNSEndpoints of a Workload up to date, and reports its names.
 func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request) (reconcile.Result, error) {
 	project, err := projects.Find(ctx, r.Projects, request.ClusterName)
@@ -78,12 +81,27 @@ func (s *scope) release(ctx context.Context) error {
 		if wanted && s.owns(record) || !record.GetDeletionTimestamp().IsZero() {
 			continue
 		}
+		if late, err := s.isLate(ctx, record); late || err != nil {
+			s.requeueAfter.AtMost(lateInterval)
+			return err
+		}
 		uid := record.GetUID()
 		if err := s.Hub.Delete(ctx, record, client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("delete DNSEndpoint %s of a name that the Workload does not have: %w", record.GetName(), err)
 		}
 	}
 	return nil
+}
+
+// isLate reports that the cache is late: by the API server of the project, the Workload has the name of a DNSEndpoint.
+func (s *scope) isLate(ctx context.Context, record *unstructured.Unstructured) (bool, error) {
+	stored := &v1alpha.Workload{}
+	if err := s.project.GetAPIReader().Get(ctx, s.request.NamespacedName, stored); client.IgnoreNotFound(err) != nil {
+		return false, fmt.Errorf("get the Workload, before its name %s is deleted: %w", record.GetName(), err)
+	}
+	wishes := s.Settings.wishes(stored, s.project.Name)
+	return record.GetLabels()[v1alpha.LabelWorkloadUID] == string(stored.UID) &&
+		slices.ContainsFunc(wishes, func(w wish) bool { return w.name == record.GetName() && w.refusal == "" }), nil
 }
 
 // keepAll brings the DNSEndpoint of each name up to date.
