@@ -16,6 +16,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/services"
+	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
 var exportKind = schema.GroupVersionKind{Group: "multicluster.x-k8s.io", Version: "v1alpha1", Kind: "ServiceExport"}
@@ -94,12 +95,15 @@ func TestServiceExportOfOthers(t *testing.T) {
 // counting is a mapper that counts the questions for the kinds of the cell.
 type counting struct {
 	meta.RESTMapper
-	served bool
-	asked  int
+	served, broken bool
+	asked          int
 }
 
 func (c *counting) RESTMapping(gk schema.GroupKind, versions ...string) (*meta.RESTMapping, error) {
-	if c.asked++; !c.served {
+	if c.asked++; c.broken {
+		return nil, testenv.ErrFault
+	}
+	if !c.served {
 		return nil, &meta.NoKindMatchError{GroupKind: gk, SearchedVersions: versions}
 	}
 	return &meta.RESTMapping{}, nil
@@ -117,8 +121,11 @@ func TestWithoutServiceExports(t *testing.T) {
 	if f.serviceExport() != nil || mapper.asked != 1 {
 		t.Errorf("the cell is asked %d times, and has %v", mapper.asked, f.serviceExport())
 	}
-	mapper.served = true
+	// A question without an answer is asked again.
+	mapper.served, mapper.broken = true, true
 	f.clock.SetTime(f.clock.Now().Add(10 * time.Minute))
+	f.reconcile(reconciler, "web")
+	mapper.broken = false
 	f.reconcile(reconciler, "web")
 	if f.serviceExport() == nil || metav1.GetControllerOf(f.serviceExport()) != nil {
 		t.Errorf("the ServiceExport is %v", f.serviceExport())

@@ -49,6 +49,10 @@ func (e *Exports) Served() bool {
 	defer e.mu.Unlock()
 	if now := e.Clock.Now(); e.asked.IsZero() || now.Sub(e.asked) >= exportsInterval {
 		_, err := e.Mapper.RESTMapping(exportKind.GroupKind(), exportKind.Version)
+		if err != nil && !meta.IsNoMatchError(err) {
+			// No answer: what was known before counts, and the next reconcile asks again.
+			return e.served
+		}
 		e.asked, e.served = now, err == nil
 	}
 	return e.served
