@@ -14,7 +14,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/kubernetes"
 
 	"github.com/karmada-compute/karmada-compute/test/federation/node"
 	"github.com/karmada-compute/karmada-compute/testenv"
@@ -23,20 +22,7 @@ import (
 // TestLoadBalancers: a Service of type LoadBalancer has an address, at which its ready endpoints answer, on the ports that
 // it has now. A deleted one has none.
 func TestLoadBalancers(t *testing.T) {
-	client, err := kubernetes.NewForConfig(testenv.Config(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	namespace, err := client.CoreV1().Namespaces().Create(t.Context(),
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "balanced-"}}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp4", "0.0.0.0:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	process(t, listener)
+	client, namespace, listener := serviceOfProcesses(t)
 	_, port, err := net.SplitHostPort(freeAddress(t))
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +42,7 @@ func TestLoadBalancers(t *testing.T) {
 		}
 	}()
 
-	services := client.CoreV1().Services(namespace.Name)
+	services := client.CoreV1().Services(namespace)
 	service := &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{Name: "web"},
 		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeLoadBalancer, Ports: []corev1.ServicePort{{Name: "webhook", Port: 8000}}},
@@ -64,9 +50,9 @@ func TestLoadBalancers(t *testing.T) {
 	if service, err = services.Create(t.Context(), service, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	service.Namespace = namespace.Name
+	service.Namespace = namespace
 	slice := endpoints(service, int32(listener.Addr().(*net.TCPAddr).Port), map[string]bool{"10.1.2.3": true, "10.1.2.4": false})
-	if _, err := client.DiscoveryV1().EndpointSlices(namespace.Name).Create(t.Context(), slice, metav1.CreateOptions{}); err != nil {
+	if _, err := client.DiscoveryV1().EndpointSlices(namespace).Create(t.Context(), slice, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	first := LoadBalancerRange(balancers.Port).Addr().Next().String()

@@ -59,9 +59,9 @@ func endpoints(service *corev1.Service, port int32, ready map[string]bool) *disc
 	return slice
 }
 
-// TestBalancerFollowsService verifies that new connections reach the ready endpoints of a Service only, and that a
-// connection survives the end of its endpoint.
-func TestBalancerFollowsService(t *testing.T) {
+// serviceOfProcesses returns a namespace for a Service, and the listener of its processes.
+func serviceOfProcesses(t *testing.T) (*kubernetes.Clientset, string, net.Listener) {
+	t.Helper()
 	client, err := kubernetes.NewForConfig(testenv.Config(t))
 	if err != nil {
 		t.Fatal(err)
@@ -76,10 +76,17 @@ func TestBalancerFollowsService(t *testing.T) {
 		t.Fatal(err)
 	}
 	process(t, listener)
+	return client, namespace.Name, listener
+}
+
+// TestBalancerFollowsService verifies that new connections reach the ready endpoints of a Service only, and that a
+// connection survives the end of its endpoint.
+func TestBalancerFollowsService(t *testing.T) {
+	client, namespace, listener := serviceOfProcesses(t)
 	port := int32(listener.Addr().(*net.TCPAddr).Port)
 	log := slog.New(slog.NewTextHandler(t.Output(), nil))
 	balancer := &Balancer{Listen: freeAddress(t), Log: log, Service: &Service{
-		Config: testenv.Config(t), Namespace: namespace.Name, Name: "web", Port: "webhook", Log: log,
+		Config: testenv.Config(t), Namespace: namespace, Name: "web", Port: "webhook", Log: log,
 	}}
 	ctx, cancel := context.WithCancel(t.Context())
 	served := make(chan error)
@@ -91,13 +98,13 @@ func TestBalancerFollowsService(t *testing.T) {
 		}
 	}()
 	service := &corev1.Service{
-		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: namespace.Name},
+		ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: namespace},
 		Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Name: "webhook", Port: 443, TargetPort: intstr.FromInt32(port)}}},
 	}
-	if _, err := client.CoreV1().Services(namespace.Name).Create(t.Context(), service, metav1.CreateOptions{}); err != nil {
+	if _, err := client.CoreV1().Services(namespace).Create(t.Context(), service, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	slices := client.DiscoveryV1().EndpointSlices(namespace.Name)
+	slices := client.DiscoveryV1().EndpointSlices(namespace)
 	if _, err := slices.Create(t.Context(), endpoints(service, port,
 		map[string]bool{"10.7.0.1": true, "10.7.0.2": false}), metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
