@@ -25,7 +25,7 @@ const reference = "docs/reference/reasons.md"
 
 // constants are the files with the reasons.
 var constants = []string{
-	"api/v1alpha/conditions.go", "api/v1alpha/cluster_conditions.go", "api/v1alpha/session_conditions.go",
+	"api/v1alpha/conditions.go", "api/v1alpha/service_conditions.go", "api/v1alpha/cluster_conditions.go", "api/v1alpha/session_conditions.go",
 }
 
 const head = `# Reasons

@@ -38,7 +38,7 @@ type Object struct {
 type State struct {
 	// Objects by kind and name.
 	Objects []Object
-	// Before is the present choice; nil: there is none.
+	// Before is the present choice, or nil.
 	Before *v1alpha.WorkloadDataStatus
 	// Holds are the contents that an undo holds.
 	Holds map[templates.DataObject]templates.Hold

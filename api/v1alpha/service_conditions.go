@@ -1,0 +1,50 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package v1alpha
+
+// Reasons of ServiceProgrammed.
+const (
+	// ReasonServiceProgrammed says that the cells have the Service.
+	ReasonServiceProgrammed = "ServiceProgrammed"
+	// ReasonServicePending says that a cell has not reported on the Service yet. It is a reason of
+	// ServiceProgrammed=Unknown on a Workload.
+	ReasonServicePending = "ServicePending"
+	// ReasonServiceNameTaken says that the namespace in a cell has a Service with the name of the Workload that the add-on
+	// did not create. The add-on leaves it unchanged.
+	ReasonServiceNameTaken = "ServiceNameTaken"
+	// ReasonServiceRefused says that a cell refuses the Service. The message has the answer of its API server.
+	ReasonServiceRefused = "ServiceRefused"
+	// ReasonLoadBalancerNotConfigured says that the operator has not configured the load balancer of a cell, so that a
+	// Service with exposure LoadBalancer is reached from the cell only.
+	ReasonLoadBalancerNotConfigured = "LoadBalancerNotConfigured"
+	// ReasonAwaitingAddress says that the load balancer of a cell has not given the Service an address.
+	ReasonAwaitingAddress = "AwaitingAddress"
+	// ReasonAddressRefused says that the hub refuses an address that a cell has reported for the Service: it is outside of
+	// the ranges of the cell, or no address that clients can reach. The message has each address, and why it is refused.
+	ReasonAddressRefused = "AddressRefused"
+)
+
+// Reasons of NamesProgrammed.
+const (
+	// ReasonNamesProgrammed says that the DNSEndpoints of the names have the addresses of the cities that serve. The
+	// message has the cities.
+	ReasonNamesProgrammed = "NamesProgrammed"
+	// ReasonNamesPending says that no city of the Workload has served yet, so that its names have no address.
+	ReasonNamesPending = "NamesPending"
+	// ReasonNamesNotServed says that the hub has no kind DNSEndpoint of external-dns, so that the add-on writes no name.
+	// status.endpoints has the addresses of the cities that serve.
+	ReasonNamesNotServed = "NamesNotServed"
+	// ReasonNameTaken says that another Workload, or an object that the add-on did not create, has a name of the Workload.
+	// The other names of the Workload are not affected.
+	ReasonNameTaken = "NameTaken"
+	// ReasonNameNotAllowed says that the Workload may not have a name: it is in no domain that the operator allows for the
+	// project, or the pattern gives no valid name. The other names of the Workload are not affected.
+	ReasonNameNotAllowed = "NameNotAllowed"
+	// ReasonNoCityServes says that no city of the Workload serves. Its names keep the addresses of the cities that served
+	// last.
+	ReasonNoCityServes = "NoCityServes"
+	// ReasonCityLeftOut says that a name lacks the addresses of a city that serves: a load balancer of the city has a host
+	// name as address, which no name can have beside IP addresses or other host names.
+	ReasonCityLeftOut = "CityLeftOut"
+)
