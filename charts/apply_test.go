@@ -265,7 +265,7 @@ func TestWhatAdmissionReviews(t *testing.T) {
 	}
 	reviewed := func(err error) bool { return err != nil && strings.Contains(err.Error(), "failed calling webhook") }
 	const respec = `{"spec":{"template":{"spec":{"runtime":{"resources":{"instanceType":"small"}}}}}}`
-	// Nothing is stored before the API server knows the registration: a change that is stored is none the next time.
+	// Nothing is stored before the API server knows the registration: a stored change would change nothing the next time.
 	if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
 		return reviewed(patch(workload, respec, client.DryRunAll)) &&
 			reviewed(patch(instanceType, `{"spec":{"displayName":"other"}}`, client.DryRunAll)), nil

@@ -48,7 +48,7 @@ func (b *board) Log(ctx context.Context, asked page.LogRequest) (*page.Log, erro
 	return &page.Log{Containers: containersOf(instance), Container: container, Follow: follow}, nil
 }
 
-// session returns the connection to the project; nil: there is none at present.
+// session returns the connection to the project, or nil while it is lost.
 func (b *board) session() *session {
 	b.mu.Lock()
 	defer b.mu.Unlock()

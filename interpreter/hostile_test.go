@@ -79,7 +79,8 @@ func FuzzAggregateStatus(f *testing.F) {
 // hostileTexts is a report in which every text is this one, in JSON.
 func hostileTexts(text string) string {
 	condition := `{"type":"` + text + `","status":"` + text + `","reason":"` + text + `","message":"` + text + `"}`
-	described := `"templateHash":"` + text + `","observedTemplateHash":"` + text + `","dataHash":"` + text + `","schedulingGates":[{"name":"` + text + `"}]`
+	hashes := `"templateHash":"` + text + `","observedTemplateHash":"` + text + `","dataHash":"` + text + `",`
+	described := hashes + `"schedulingGates":[{"name":"` + text + `"}]`
 	addresses := `"networkInterfaces":[{"assignments":{"networkIP":"` + text + `","externalIP":"` + text + `"}}]`
 	return `{"conditions":[` + condition + `],
 		"reports":[{"cell":"` + text + `","states":[{` + described + `,"conditions":[` + condition +

@@ -75,7 +75,7 @@ func ReadWaiting(ctx context.Context, project client.Reader, options ...client.L
 	return result, nil
 }
 
-// withoutCell returns the Instances of a deployment for which Karmada has found no cell; false: there are none.
+// withoutCell returns the Instances of a deployment for which Karmada has found no cell. It returns false if each has one.
 func withoutCell(d *v1alpha.WorkloadDeployment) (Waiting, bool) {
 	condition := meta.FindStatusCondition(d.Status.Conditions, v1alpha.ConditionScheduled)
 	if condition == nil || condition.Status != metav1.ConditionFalse {

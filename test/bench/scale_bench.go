@@ -223,7 +223,7 @@ func (b *scaleBench) toggle(ctx context.Context, pod *scalePod) error {
 	return nil
 }
 
-// chosen returns the next Pod whose last change is shown; nil: there is none.
+// chosen returns the next Pod whose last change is shown, or nil.
 func (b *scaleBench) chosen() *scalePod {
 	for range b.pods {
 		pod := b.pods[b.next]

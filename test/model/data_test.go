@@ -226,8 +226,8 @@ func (w *world) judgeChange(content string) {
 	}
 }
 
-// collectSnapshots reads the choice and the history from the API server, and deletes the snapshots that neither a deployment, nor the choice, nor the history needs, as a
-// replica sees them.
+// collectSnapshots reads the choice and the history from the API server, and deletes the snapshots that neither a
+// deployment, nor the choice, nor the history needs, as a replica sees them.
 func (w *world) collectSnapshots(r *replica, chosen string) {
 	needed := map[string]bool{chosen: true}
 	if w.broken != "what is chosen is read from a cache" {
