@@ -49,7 +49,7 @@ help: ## List the targets.
 		/^##@/ { printf "\n%s\n", substr($$0, 5) }' $(MAKEFILE_LIST)
 
 .PHONY: demo
-demo: ## Start a local federation, run the tutorial on it, stop it. KEEP=1 leaves it and the Workload running, CONTAINERS=1 runs containers, PROJECTS=namespaces runs without Milo.
+demo: ## Start a local federation, run the tutorial on it, stop it. KEEP=1 leaves it and the Workload running, CONTAINERS=1 runs containers, and opens the Workload by its name, PROJECTS=namespaces runs without Milo.
 	@echo "Building what the demo needs; with nothing cached that takes some minutes."
 	@go run ./hack/federation demo $(if $(KEEP),--keep) $(if $(CONTAINERS),--containers) $(if $(filter namespaces,$(PROJECTS)),--without-milo)
 

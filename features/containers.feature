@@ -53,41 +53,56 @@ Feature: Instances as processes
     And Instance "web-main-hou-0" answers "/env" with "CONFIGMAP_GREETINGS=good day"
 
   Scenario: A value of a ConfigMap that the program refuses takes one Instance down, and an undo brings the earlier value back
-    Cities ORD and DFW have simulated nodes, where every program runs.
-
-    Given the consumer is allowed to do everything to "configmaps, secrets" in the namespace
+    Given cells "sea, slc" run containers
+    And the consumer is allowed to do everything to "configmaps, secrets" in the namespace
     And the consumer keeps
       | data               | key      | value |
       | ConfigMap settings | greeting | 1s    |
-    When the consumer creates Workload "web" of 2 in HOU which names "ConfigMap settings" with container {"args":["--log=$(CONFIGMAP_SETTINGS)"]}
-    And the consumer patches workload "web" with {"spec":{"placements":[{"name":"main","cityCodes":["HOU","ORD","DFW"],"scaleSettings":{"minReplicas":2}}],"disruption":{"minAvailable":5},"rollout":{"cityOrder":["HOU","ORD","DFW"],"onDataChange":{"policy":"Rollout"}}}}
+    When the consumer creates Workload "web" of 2 in HOU, SEA, SLC which names "ConfigMap settings" with container {"args":["--log=$(CONFIGMAP_SETTINGS)"],"readinessProbe":{"httpGet":{"path":"/ready","port":8080},"periodSeconds":1,"timeoutSeconds":5}}
+    And the consumer patches workload "web" with {"spec":{"disruption":{"minAvailable":5},"rollout":{"cityOrder":["HOU","SEA","SLC"],"onDataChange":{"policy":"Rollout"}}}}
     Then workload "web" has "status.availableReplicas" "6"
     And workload "web" has "status.rollout.phase" "Complete"
+    And every Instance of Workload "web" answers "/env" with "CONFIGMAP_SETTINGS=1s"
     Given "status.controller.dataHash" of instance "web-main-hou-0" is remembered as "GOOD"
     Then every instance in the project has "status.controller.dataHash" "${GOOD}"
+
+    # One Instance of one city tries the refused value. The others keep theirs, and the budget holds.
     When the consumer patches configmap "settings" with {"data":{"greeting":"often"}}
     Then instance "web-main-hou-1" has condition Ready False because of "InstanceCrashing"
     And workload "web" has condition Degraded True because of "RolloutBlocked"
     And workload "web" still has "status.availableReplicas" "5"
     And Instance "web-main-hou-0" answers "/env" with "CONFIGMAP_SETTINGS=1s"
-    And every instance in cell "ord" still has "status.controller.dataHash" "${GOOD}"
-    And every instance in cell "dfw" still has "status.controller.dataHash" "${GOOD}"
+    And every instance in cell "sea" still has "status.controller.dataHash" "${GOOD}"
+    And every instance in cell "slc" still has "status.controller.dataHash" "${GOOD}"
     When the consumer runs "kubectl compute rollout undo web"
     Then the command prints "web rolled back"
     And workload "web" has "status.availableReplicas" "6"
     And workload "web" has condition DataCurrent False because of "DataHeld", saying "ConfigMap settings"
     And every instance in the project has "status.controller.dataHash" "${GOOD}"
     And workload "web" has "status.rollout.phase" "Complete"
-    When the consumer patches workload "web" with {"spec":{"rollout":{"pauseAfter":"FirstCity"}}}
+
+    # A good value goes from city to city: a pause after 4 of 6 Instances shows the order.
+    When the consumer patches workload "web" with {"spec":{"rollout":{"pauseAfter":4}}}
     And the consumer patches configmap "settings" with {"data":{"greeting":"2s"}}
     Then workload "web" has "status.rollout.phase" "Paused"
     And Instance "web-main-hou-0" answers "/env" with "CONFIGMAP_SETTINGS=2s"
     And Instance "web-main-hou-1" answers "/env" with "CONFIGMAP_SETTINGS=2s"
-    And every instance in cell "ord" still has "status.controller.dataHash" "${GOOD}"
-    And every instance in cell "dfw" still has "status.controller.dataHash" "${GOOD}"
+    And Instance "web-main-sea-0" answers "/env" with "CONFIGMAP_SETTINGS=2s"
+    And Instance "web-main-sea-1" answers "/env" with "CONFIGMAP_SETTINGS=2s"
+    And every instance in cell "slc" still has "status.controller.dataHash" "${GOOD}"
     Given "status.controller.dataHash" of instance "web-main-hou-1" is remembered as "BETTER"
     When the consumer runs "kubectl compute rollout resume web"
     Then every instance in the project has "status.controller.dataHash" "${BETTER}"
+    And workload "web" has "status.rollout.phase" "Complete"
+    And workload "web" has condition DataCurrent True because of "NewestData"
+
+    # Of two changes during a rollout, the newest ends everywhere.
+    When the consumer patches workload "web" with {"spec":{"rollout":{"pauseAfter":null}}}
+    And the consumer patches configmap "settings" with {"data":{"greeting":"3s"}}
+    Then workload "web" has "status.rollout.phase" "Progressing"
+    When the consumer patches configmap "settings" with {"data":{"greeting":"4s"}}
+    And the consumer patches configmap "settings" with {"data":{"greeting":"5s"}}
+    Then every Instance of Workload "web" answers "/env" with "CONFIGMAP_SETTINGS=5s"
     And workload "web" has "status.rollout.phase" "Complete"
     And workload "web" has condition DataCurrent True because of "NewestData"
 

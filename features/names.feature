@@ -46,3 +46,19 @@ Feature: A Workload has names that follow its health
     And the consumer patches workload "web" with {"spec":{"template":{"spec":{"runtime":{"sandbox":{"containers":[{"name":"app","image":"karmada-compute.test/image:v1","args":["--drain=20s","--log=1h"],"ports":[{"name":"http","port":8080}],"readinessProbe":{"httpGet":{"path":"/ready","port":8080},"periodSeconds":1,"timeoutSeconds":5}}]}}}}}}
     Then Workload "web" becomes available with 3 ready Instances
     And the client has sent at least 50 requests, and none has failed
+
+  @containers @serial @faults
+  Scenario: A city that is killed leaves the name
+    Given a namespace in project "north"
+    And cells "sea, slc" run containers
+    And cells "sea, slc" have load balancers, and a DNS server answers the names of Workloads
+    When the consumer creates Workload "web" of 1 in SEA, SLC with container {"ports":[{"name":"http","port":8080}],"readinessProbe":{"httpGet":{"path":"/ready","port":8080},"periodSeconds":1,"timeoutSeconds":5}}
+    And the consumer patches workload "web" with {"spec":{"service":{"exposure":"LoadBalancer","ports":[{"port":80,"targetPort":"http"}]}}}
+    Then Workload "web" becomes available with 2 ready Instances
+    And name "web.${namespace}.${project}.apps.example.com" has the addresses of cells "sea, slc"
+    When a client sends a request to name "web.${namespace}.${project}.apps.example.com" every 50 ms
+    And processes "cell-sea-kube-apiserver, node-sea-containers-0, load-balancers-sea" are killed
+    Then no request of the client fails from 10 seconds after the hub has lost cell "sea"
+    And name "web.${namespace}.${project}.apps.example.com" still has the addresses of cells "slc"
+    When processes "cell-sea-kube-apiserver, node-sea-containers-0, load-balancers-sea" are started again
+    Then name "web.${namespace}.${project}.apps.example.com" has the addresses of cells "sea, slc"

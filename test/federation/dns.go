@@ -8,11 +8,15 @@ import (
 	"encoding/json"
 	"fmt"
 	"net"
+	"net/netip"
 	"os"
 	"path/filepath"
+	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/yaml"
 
 	"github.com/karmada-compute/karmada-compute/testenv/tools"
@@ -53,7 +57,11 @@ func (f *Federation) StartDNS(ctx context.Context) (*DNS, error) {
 	if err := f.applyRecordsKind(ctx); err != nil {
 		return nil, err
 	}
-	if err := f.startCoreDNS(ctx, built[tools.CoreDNS], ports[0], ports[1]); err != nil {
+	// It answers what the federation's etcd has below skyDNS.
+	if err := f.runCoreDNS(ctx, dnsServer{
+		process: coreDNS, path: built[tools.CoreDNS], bind: []string{"127.0.0.1"}, port: ports[0], health: ports[1],
+		source: fmt.Sprintf("etcd {\n    path %s\n    endpoint http://%s\n  }", skyDNS, address(f.port("etcd"))),
+	}); err != nil {
 		return nil, err
 	}
 	return &DNS{Address: address(ports[0])}, f.startExternalDNS(ctx, built[tools.ExternalDNS], address(ports[2]))
@@ -100,6 +108,70 @@ func (f *Federation) allowAddresses(ctx context.Context, cell, within string) er
 	return hub.configureCell(ctx, cell, string(patch))
 }
 
+// StartCellDNS starts a DNS server for the names of the Services of a cell that runs containers. Pods ask it at the address of this
+// machine on the link to their node.
+func (f *Federation) StartCellDNS(ctx context.Context, name string) error {
+	cell, err := f.cell(name)
+	if err != nil {
+		return err
+	}
+	built, err := f.builder().Build(ctx, tools.CoreDNS)
+	if err != nil {
+		return err
+	}
+	kubeconfig, err := f.Kubeconfig(planeCell+name, "federation")
+	if err != nil {
+		return err
+	}
+	ports, err := reservePorts(f.folder, 1)
+	if err != nil {
+		return err
+	}
+	links, err := f.links(ctx, cell)
+	if err != nil {
+		return err
+	}
+	return f.runCoreDNS(ctx, dnsServer{
+		process: coreDNS + "-" + name, path: built[tools.CoreDNS], port: 53, bind: links, health: ports[0],
+		// No other name exists for Pods.
+		source: fmt.Sprintf("kubernetes cluster.local {\n    kubeconfig %s\n  }\n  template ANY ANY {\n    rcode NXDOMAIN\n  }", kubeconfig),
+	})
+}
+
+// links returns the addresses of this machine on its links to the nodes of a cell.
+func (f *Federation) links(ctx context.Context, cell Cell) ([]string, error) {
+	config, err := f.Config(planeCell+cell.Name, "federation")
+	if err != nil {
+		return nil, err
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, err
+	}
+	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	var links []string
+	for i := range cell.Containers {
+		name := cell.ContainerNode(i)
+		for _, node := range nodes.Items {
+			if node.Name != name || len(node.Status.Addresses) == 0 {
+				continue
+			}
+			end, err := netip.ParseAddr(node.Status.Addresses[0].Address)
+			if err != nil {
+				return nil, fmt.Errorf("node %s: %w", name, err)
+			}
+			links = append(links, end.Prev().String())
+		}
+	}
+	if len(links) != cell.Containers {
+		return nil, fmt.Errorf("only %d of %d nodes of cell %s have an address", len(links), cell.Containers, cell.Name)
+	}
+	return links, nil
+}
+
 // Resolver returns a resolver that asks the server alone.
 func (d *DNS) Resolver() *net.Resolver {
 	return &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, network, _ string) (net.Conn, error) {
@@ -127,16 +199,23 @@ func (f *Federation) applyRecordsKind(ctx context.Context) error {
 	return hub.applyFile(ctx, "external-dns.yaml", map[string]string{"user": externalDNS})
 }
 
-// startCoreDNS starts a server that answers what the federation's etcd has below skyDNS.
-func (f *Federation) startCoreDNS(ctx context.Context, path string, port, health int) error {
-	file := filepath.Join(f.folder, "config", "Corefile")
-	content := fmt.Sprintf(".:%d {\n  bind 127.0.0.1\n  ready %s\n  errors\n  etcd {\n    path %s\n    endpoint http://%s\n  }\n}\n",
-		port, address(health), skyDNS, address(f.port("etcd")))
+// dnsServer describes a CoreDNS. source is the plugin that has its answers.
+type dnsServer struct {
+	process, path string
+	bind          []string
+	port, health  int
+	source        string
+}
+
+// runCoreDNS starts a DNS server.
+func (f *Federation) runCoreDNS(ctx context.Context, s dnsServer) error {
+	file := filepath.Join(f.folder, "config", s.process+".Corefile")
+	content := fmt.Sprintf(".:%d {\n  bind %s\n  ready %s\n  errors\n  %s\n}\n", s.port, strings.Join(s.bind, " "), address(s.health), s.source)
 	if err := writeFile(file, []byte(content)); err != nil {
 		return err
 	}
 	return f.start(ctx, Process{
-		Name: coreDNS, Path: path, Args: []string{"-conf=" + file}, Ready: httpReady(plainClient, "http://"+address(health)+"/ready"),
+		Name: s.process, Path: s.path, Args: []string{"-conf=" + file}, Ready: httpReady(plainClient, "http://"+address(s.health)+"/ready"),
 		stage: stageController,
 	})
 }

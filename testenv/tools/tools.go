@@ -29,6 +29,7 @@ const (
 	Prometheus                 = "prometheus"
 	Promtool                   = "promtool"
 	Kubelet                    = "kubelet"
+	KubeProxy                  = "kube-proxy"
 	Containerd                 = "containerd"
 	ContainerdShim             = "containerd-shim-runc-v2"
 	Ctr                        = "ctr"
@@ -96,6 +97,7 @@ func all() []tool {
 		{monitoring, "github.com/prometheus/prometheus/cmd/prometheus", Prometheus},
 		{monitoring, "github.com/prometheus/prometheus/cmd/promtool", Promtool},
 		{shared, kubernetes + "kubelet", Kubelet},
+		{shared, kubernetes + "kube-proxy", KubeProxy},
 		{containers, containerd + "containerd", Containerd},
 		{containers, containerd + "containerd-shim-runc-v2", ContainerdShim},
 		{containers, containerd + "ctr", Ctr},
@@ -129,7 +131,9 @@ func ControlPlane() []string { return named(tool.ofKubernetes) }
 func Containers() []string { return named(tool.ofContainers) }
 
 // ofContainers reports whether only nodes that run containers need the binary.
-func (t tool) ofContainers() bool { return t.module == containers || t.name == Kubelet }
+func (t tool) ofContainers() bool {
+	return t.module == containers || t.name == Kubelet || t.name == KubeProxy
+}
 
 // ofDNS reports whether only the DNS of a federation needs the binary.
 func (t tool) ofDNS() bool { return t.name == CoreDNS || t.name == ExternalDNS }

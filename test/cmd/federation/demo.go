@@ -30,6 +30,8 @@ const (
 	demoProject = "north"
 	// demoPatience is how long commands may take to print what the page shows.
 	demoPatience = 3 * time.Minute
+	// lastHeading is the tutorial's part that deletes the Workload.
+	lastHeading = "Delete the Workload"
 )
 
 func demoCommand() *cobra.Command {
@@ -113,7 +115,26 @@ func (d *demo) present(ctx context.Context, f *federation.Federation) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(page.Run(ctx, shell, demoEventually, d.show), shell.Close())
+	return errors.Join(d.runPage(ctx, f, page, shell), shell.Close())
+}
+
+// runPage runs the tutorial. Before its end, a Workload that runs in containers is opened by its name.
+func (d *demo) runPage(ctx context.Context, f *federation.Federation, page *pages.Page, shell *pages.Shell) error {
+	end := len(page.Blocks)
+	if i := slices.IndexFunc(page.Blocks, func(block pages.Block) bool { return block.Heading == lastHeading }); i >= 0 {
+		end = i
+	}
+	first, last := &pages.Page{Path: page.Path, Blocks: page.Blocks[:end]}, &pages.Page{Path: page.Path, Blocks: page.Blocks[end:]}
+	if err := first.Run(ctx, shell, demoEventually, d.show); err != nil {
+		return err
+	}
+	// A simulated node answers no request.
+	if len(d.options.Cells) > 0 {
+		if err := d.open(ctx, f, shell); err != nil {
+			return err
+		}
+	}
+	return last.Run(ctx, shell, demoEventually, d.show)
 }
 
 // page returns the tutorial, with the blocks that fit this federation.
@@ -129,7 +150,7 @@ func (d *demo) page() (*pages.Page, error) {
 	page.Path = tutorial
 	page.Blocks = slices.DeleteFunc(page.Blocks, func(block pages.Block) bool {
 		return d.options.WithoutMilo && strings.Contains(block.Commands, "locationbindings") ||
-			d.options.Detached && block.Heading == "Delete the Workload"
+			d.options.Detached && block.Heading == lastHeading
 	})
 	if len(d.options.Cells) > 0 {
 		for i := range page.Blocks {

@@ -105,16 +105,11 @@ func (s starts) start(ctx context.Context, f *federation.Federation, projects []
 	if err := f.Equip(ctx, projects, citiesOf(f)); err != nil || !s.names {
 		return "", err
 	}
-	dns, err := f.StartDNS(ctx)
+	named, err := startNames(ctx, f)
 	if err != nil {
 		return "", err
 	}
-	for _, cell := range f.Cells() {
-		if _, err := f.StartLoadBalancers(ctx, cell.Name); err != nil {
-			return "", err
-		}
-	}
-	return dns.Address, nil
+	return named.dns.Address, nil
 }
 
 // printKubeconfigs prints the paths of the admin's kubeconfigs, and of the logs.

@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-// Package containers runs a node with kubelet, containerd, runc and the CNI plugins bridge and host-local.
+// Package containers runs a node with kubelet, kube-proxy, containerd, runc and the CNI plugins bridge and host-local.
 //
 // A node is one process tree in namespaces of its own (network, mount, PID, IPC, UTS), in which everything ends and
 // disappears with its first process: mounts, interfaces, routes, tables of nftables, processes. Only the node's cgroups

@@ -22,7 +22,7 @@ type Node struct {
 	Folder string
 	// Kubeconfig is the kubelet's, and ClientCA the CA of the clients that the kubelet serves.
 	Kubeconfig, ClientCA string
-	// Binaries are the paths of kubelet, containerd, containerd-shim-runc-v2, ctr, runc, bridge and host-local, by name.
+	// Binaries are the paths of kubelet, kube-proxy, containerd, containerd-shim-runc-v2, ctr, runc, bridge and host-local, by name.
 	Binaries map[string]string
 	// Images are OCI archives. One of them has PauseImage.
 	Images []string

@@ -53,6 +53,7 @@ func (n *Node) Run(ctx context.Context, log *slog.Logger) error {
 		log.Info("the images are imported", "images", len(n.Images))
 		return n.run(ctx, "kubelet", n.kubeletArgs(subnet)...)
 	})
+	group.Go(func() error { return n.run(ctx, "kube-proxy", n.proxyArgs()...) })
 	group.Go(func() error { return n.enforce(ctx, subnet, log) })
 	return group.Wait()
 }
@@ -68,6 +69,16 @@ func (n *Node) kubeletArgs(subnet Subnet) []string {
 	}
 	slices.Sort(labels)
 	return append(args, "--node-labels="+strings.Join(labels, ","))
+}
+
+// proxyArgs let kube-proxy translate the addresses of Services in the node's network namespace.
+func (n *Node) proxyArgs() []string {
+	return []string{
+		"--kubeconfig=" + n.Kubeconfig, "--hostname-override=" + n.Name, "--proxy-mode=nftables",
+		"--healthz-bind-address=127.0.0.1:10256", "--metrics-bind-address=127.0.0.1:10249",
+		// These limits are settings of the whole machine.
+		"--conntrack-max-per-core=0", "--conntrack-tcp-timeout-established=0", "--conntrack-tcp-timeout-close-wait=0",
+	}
 }
 
 // prepare empties the folder and mounts the node's own file systems.

@@ -27,17 +27,18 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/steps/world"
 )
 
-// addContainerSteps adds the sentences about processes of Instances. They run in cell "hou"; the doc comment of
+// addContainerSteps adds the sentences about processes of Instances. Most run in cell "hou"; the doc comment of
 // test/image lists the commands of their image.
 func addContainerSteps(sc world.Sentences) {
-	sc.Step(`^cell "hou" runs containers$`, func(ctx context.Context) error {
-		return from(ctx).runsContainers(ctx)
+	sc.Step(`^cells? "([^"]*)" runs? containers$`, func(ctx context.Context, cells string) error {
+		return from(ctx).runContainers(ctx, world.SplitNames(cells))
 	})
-	sc.Step(`^(?:in project "([^"]*)" )?the consumer creates Workload "([^"]*)" of (\d+) in HOU(?: which names "([^"]*)")? with container `+
+	sc.Step(`^(?:in project "([^"]*)" )?the consumer creates Workload "([^"]*)" of (\d+) in ([A-Z, ]+)(?: which names "([^"]*)")? with container `+
 		world.InlineDoc+`$`,
-		func(ctx context.Context, project, name string, replicas int32, data, container string) error {
+		func(ctx context.Context, project, name string, replicas int32, cities, data, container string) error {
 			container, template, _ := strings.Cut(container, " and template ")
-			return In(from(ctx).In(project)).createContainers(ctx, containersWanted{name, data, container, template, replicas})
+			return In(from(ctx).In(project)).createContainers(ctx,
+				containersWanted{name, data, container, template, world.SplitNames(cities), replicas})
 		})
 	sc.Step(`^Workload "([^"]*)" runs on nodes "([^"]*)" of cell "([^"]*)"$`, func(ctx context.Context, name, nodes, cell string) error {
 		return from(ctx).runsOn(ctx, cell, name, world.SplitNames(nodes))
@@ -73,14 +74,23 @@ func addContainerSteps(sc world.Sentences) {
 	})
 }
 
-// runsContainers adds the cell of containers, if this machine supports it.
-func (s Steps) runsContainers(ctx context.Context) error {
+// runContainers adds cells of containers, if this machine supports them. Scenarios share them.
+func (s Steps) runContainers(ctx context.Context, cells []string) error {
 	if err := federation.Containers(ctx); err != nil {
 		fmt.Fprintf(s.Out, "skipped: %v\n", err)
 		return godog.ErrSkip
 	}
-	s.Taken = append(s.Taken, world.ContainersCell)
-	return s.Extra[world.ContainersCell].Add(ctx, s.World)
+	for _, name := range cells {
+		cell, ok := s.Extra[name]
+		if !ok || cell.Containers == 0 {
+			return fmt.Errorf("no cell %q of containers is known", name)
+		}
+		s.Taken = append(s.Taken, name)
+		if err := cell.Add(ctx, s.World); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // runsOn waits until the Pods of a Workload run on all of these nodes, and on no others.
@@ -109,15 +119,16 @@ func (s Steps) runsOn(ctx context.Context, cell, workload string, nodes []string
 }
 
 // containersWanted is a Workload of small Instances that run the test image. data is the data that it names; container
-// and template are merged into the sample's container and template.
+// and template are merged into the sample's container and template. Each of the cities has the replicas.
 type containersWanted struct {
 	name, data, container, template string
+	cities                          []string
 	replicas                        int32
 }
 
 func (s Steps) createContainers(ctx context.Context, wanted containersWanted) error {
 	workload := workloads.In(s.Scenario).WorkloadWith(wanted.name, []v1alpha.WorkloadPlacement{{
-		Name: "main", CityCodes: []string{"HOU"}, ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: wanted.replicas},
+		Name: "main", CityCodes: wanted.cities, ScaleSettings: v1alpha.HorizontalScaleSettings{MinReplicas: wanted.replicas},
 	}})
 	spec := &workload.Spec.Template.Spec
 	// Many of them must fit on the machine that runs the tests.

@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -31,6 +32,9 @@ type traffic struct {
 	mu       sync.Mutex
 	sent     int
 	failures []error
+	// failed is when the last request failed, and answered how many have been answered since.
+	failed   time.Time
+	answered int
 }
 
 func addTrafficSteps(sc world.Sentences) {
@@ -40,6 +44,56 @@ func addTrafficSteps(sc world.Sentences) {
 	sc.Step(`^the client has sent at least (\d+) requests, and none has failed$`, func(ctx context.Context, least int) error {
 		return from(ctx).state().traffic.end(least)
 	})
+	sc.Step(`^no request of the client fails from (\d+) seconds after the hub has lost cell "([^"]*)"$`,
+		func(ctx context.Context, seconds int, cell string) error {
+			return from(ctx).recovers(ctx, cell, time.Duration(seconds)*time.Second)
+		})
+}
+
+// recovers waits until the hub does not reach a cell, and until requests have been answered for a while. It fails if one failed later
+// than limit after the hub had lost the cell.
+func (s Steps) recovers(ctx context.Context, cell string, limit time.Duration) error {
+	killed := time.Now()
+	if err := world.Eventually(ctx, func(ctx context.Context) error {
+		cluster, err := s.Cluster(ctx, cell)
+		if err == nil && meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1alpha1.ClusterConditionReady) {
+			err = fmt.Errorf("the hub reaches cell %s", cell)
+		}
+		return err
+	}); err != nil {
+		return err
+	}
+
+	lost, client := time.Now(), s.state().traffic
+	if err := world.Eventually(ctx, func(context.Context) error { return client.steady(lost.Add(limit)) }); err != nil {
+		return err
+	}
+
+	client.mu.Lock()
+	defer client.mu.Unlock()
+	fmt.Fprintf(s.Out, "%s: %d of %d requests failed; the hub lost the cell after %s, and the last request failed %s after that\n",
+		s.Name(), len(client.failures), client.sent, lost.Sub(killed).Round(100*time.Millisecond),
+		client.failed.Sub(lost).Round(100*time.Millisecond))
+	if len(client.failures) == 0 {
+		return errors.New("no request has failed: the client does not use the cell")
+	}
+	if late := client.failed.Sub(lost); late > limit {
+		return fmt.Errorf("a request failed %s after the hub had lost the cell: %w", late, client.failures[len(client.failures)-1])
+	}
+	return nil
+}
+
+// steadyRequests is how many answers in a row show that requests do not fail any more.
+const steadyRequests = 200
+
+// steady fails until the end of the time in which requests may fail, and until enough have been answered in a row.
+func (t *traffic) steady(end time.Time) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.answered < steadyRequests || time.Now().Before(end) {
+		return fmt.Errorf("%d requests have been answered since the last failure", t.answered)
+	}
+	return nil
 }
 
 func (s Steps) beginTraffic(ctx context.Context, workload string) error {
@@ -125,8 +179,9 @@ func (t *traffic) count(err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.sent++
+	t.answered++
 	if err != nil {
-		t.failures = append(t.failures, err)
+		t.failures, t.failed, t.answered = append(t.failures, err), time.Now(), 0
 	}
 }
 

@@ -33,12 +33,17 @@ type running struct {
 	dns *federation.DNS
 	// ranges are the addresses of the load balancers, by cell.
 	ranges map[string]string
+	// cells have a DNS server for their Services.
+	cells []string
 }
 
 // Register adds the sentences.
 func Register(sc world.Sentences) {
 	sc.Step(`^cells "([^"]*)" have load balancers, and a DNS server answers the names of Workloads$`,
 		func(ctx context.Context, cells string) error { return from(ctx).start(ctx, world.SplitNames(cells)) })
+	sc.Step(`^Instances in cell "([^"]*)" resolve the names of Services$`, func(ctx context.Context, cell string) error {
+		return from(ctx).startCellDNS(ctx, cell)
+	})
 	sc.Step(`^name "([^"]*)" has the addresses of cells "([^"]*)"$`, func(ctx context.Context, name, cells string) error {
 		s := from(ctx)
 		return world.Eventually(ctx, func(ctx context.Context) error { return s.answers(ctx, s.Expand(name), world.SplitNames(cells)) })
@@ -83,6 +88,21 @@ func (s Steps) start(ctx context.Context, cells []string) (err error) {
 		}
 		shared.ranges[cell] = within
 	}
+	return nil
+}
+
+// startCellDNS starts the DNS server of a cell, once.
+func (s Steps) startCellDNS(ctx context.Context, cell string) error {
+	shared := world.Shared[running](s.World)
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if slices.Contains(shared.cells, cell) {
+		return nil
+	}
+	if err := s.Federation.StartCellDNS(ctx, cell); err != nil {
+		return err
+	}
+	shared.cells = append(shared.cells, cell)
 	return nil
 }
 

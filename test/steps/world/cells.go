@@ -36,6 +36,8 @@ func newExtraCells() map[string]*extraCell {
 		{Name: "iad-2", City: "IAD"},
 		{Name: "lhr", City: "LHR", Pull: true},
 		{Name: ContainersCell, City: "HOU", Containers: 2},
+		{Name: "sea", City: "SEA", Containers: 1},
+		{Name: "slc", City: "SLC", Containers: 1},
 	} {
 		cells[cell.Name] = &extraCell{Cell: cell, taken: make(turns, 1)}
 	}
