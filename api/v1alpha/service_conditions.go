@@ -35,6 +35,9 @@ const (
 	// ReasonNamesNotServed says that the hub has no kind DNSEndpoint of external-dns, so that the add-on writes no name.
 	// status.endpoints has the addresses of the cities that serve.
 	ReasonNamesNotServed = "NamesNotServed"
+	// ReasonNamesNotWritten says that the hub has refused to store or delete the DNSEndpoint of a name. The message has its
+	// answer. Instances of a city that leaves the names wait for at most two minutes more.
+	ReasonNamesNotWritten = "NamesNotWritten"
 	// ReasonNameTaken says that another Workload, or an object that the add-on did not create, has a name of the Workload.
 	// The other names of the Workload are not affected.
 	ReasonNameTaken = "NameTaken"

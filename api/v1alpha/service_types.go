@@ -37,9 +37,9 @@ type WorkloadService struct {
 	// +optional
 	Exposure ServiceExposure `json:"exposure,omitempty"`
 
-	// drainSeconds is how long the Instances of a city still run after the city has left status.endpoints, because its
-	// placement or city was removed or scaled to no Instances, or the Workload is deleted: clients have this time to
-	// follow. It needs exposure LoadBalancer. Without it, it is 30 or, if the operator gives Workloads DNS names, 10 more
+	// drainSeconds is how long a city still serves after it has left status.endpoints and its DNS names, because its placement
+	// or city was removed or scaled to no Instances, or the Workload is deleted or no longer exposed: clients have this time
+	// to follow. It needs exposure LoadBalancer. Without it, it is 30 or, if the operator gives Workloads DNS names, 10 more
 	// than their TTL if that is more.
 	// +optional
 	// +kubebuilder:validation:Minimum=0

@@ -58,6 +58,8 @@ type Reconciler struct {
 	Passing *pace.Writes[mcreconcile.Request]
 	// Drain is spec.service.drainSeconds of Workloads that do not set it, if it is more than v1alpha.DefaultDrainSeconds.
 	Drain time.Duration
+	// Names reads the DNS names of Workloads. Nil: Workloads have no names.
+	Names Names
 	// Clock gives conditions their transition times.
 	Clock clock.PassiveClock
 
@@ -157,7 +159,9 @@ type scope struct {
 	unread []templates.DataObject
 	noData bool
 	// rolling is the state of the rollout of the template.
-	rolling      rolling
+	rolling rolling
+	// withdrawing: the Workload is no longer exposed, and its traffic has not left all deployments yet.
+	withdrawing  bool
 	requeueAfter pace.After
 	// rewritten: the Workload was changed, and is reconciled when the event of the change arrives.
 	rewritten bool

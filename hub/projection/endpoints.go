@@ -104,8 +104,8 @@ func (s *scope) notServing(cell *cells.Cell, facts *v1alpha.CellIndices, of *cel
 	}
 	switch {
 	case s.deployment.Annotations[v1alpha.AnnotationTrafficLeaves] != "":
-		return v1alpha.EndpointLeaving, "the placement, the city or the Workload was removed, or " +
-			"scaled to no Instances; its Instances run for drainSeconds more"
+		return v1alpha.EndpointLeaving, "the placement, the city, the Workload or its exposure was " +
+			"removed, or scaled to no Instances; its Instances serve for drainSeconds more"
 	case s.copied.Spec.Suspended:
 		return v1alpha.ReasonProjectSuspended, "the project is suspended"
 	case !cell.Ready:

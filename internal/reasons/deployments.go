@@ -158,6 +158,12 @@ var deploymentRemedies = []Remedy{
 		none, dnsNames,
 	},
 	{
+		v1alpha.ReasonNamesNotWritten, RankCause, atOnce,
+		operator("Read the answer of the hub in the message: an admission policy, the schema of the CRD or a quota refuses the DNSEndpoint, " +
+			"or the hub does not answer. The add-on tries again. Until then the name has its last addresses."),
+		none, dnsNames,
+	},
+	{
 		v1alpha.ReasonNameTaken, RankCause, atOnce,
 		consumer("Use another name in spec.service.hostnames, or delete the Workload that has the name. The add-on tries again every 30 " +
 			"seconds. If the message names no Workload of yours, ask the operator."),
