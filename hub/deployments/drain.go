@@ -153,6 +153,10 @@ func (s *scope) offerOrDrain(ctx context.Context, existing, desired *v1alpha.Wor
 			// The record stays until the Service has lost its addresses: the city must not be offered in between.
 			return nil
 		}
+		if s.rolling.leaving[existing.Name] {
+			// The last Available Instance is not replaced yet.
+			return nil
+		}
 		return s.offerAgain(ctx, existing)
 	}
 	if existing.Spec.ScaleSettings.Zero() {
