@@ -225,7 +225,7 @@ func Controllers() []Controller {
 			r := &deployments.Reconciler{
 				Projects: t.Options.Projects, Locations: t.Options.Locations, Types: t.Options.Types, DefaultType: t.Options.DefaultType,
 				Networks: networks.New(t.Options.Network, t.Options.Clock), Namespaces: common.namespaces, Passing: t.passing(), Clock: t.Options.Clock,
-				Drain: t.drain(), Names: t.storedNames(),
+				Drain: t.drain(), Names: t.storedNames(), Hostnames: t.Options.Names.Rules,
 			}
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},

@@ -113,6 +113,9 @@ const (
 	AnnotationNamesLeft = "compute.datumapis.com/names-left-since"
 	// AnnotationNameCities, on the DNSEndpoint of a name, has the cities whose addresses are in it, divided by commas.
 	AnnotationNameCities = "compute.datumapis.com/name-cities"
+	// AnnotationGatewayAddresses, on a Service in a cell, has the addresses of the Gateway that has accepted its route, divided
+	// by commas.
+	AnnotationGatewayAddresses = "compute.datumapis.com/gateway-addresses"
 	// AnnotationServiceAnnotations, on a Service in a cell, names the annotations that the agent has set, divided by commas.
 	AnnotationServiceAnnotations = "compute.datumapis.com/service-annotations"
 	// AnnotationProjectName, on a hub object, is the full name of the project.

@@ -27,6 +27,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/instancetypes"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/pace"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
@@ -60,6 +61,8 @@ type Reconciler struct {
 	Drain time.Duration
 	// Names reads the DNS names of Workloads. Nil: Workloads have no names.
 	Names Names
+	// Hostnames are the rules for the names by which Gateways route to Workloads.
+	Hostnames naming.Hostnames
 	// Clock gives conditions their transition times.
 	Clock clock.PassiveClock
 

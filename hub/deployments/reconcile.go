@@ -101,6 +101,7 @@ func (s *scope) makePlan(ctx context.Context) error {
 	if notServed {
 		s.plan.explain(err)
 	}
+	s.nameRoutes()
 	return nil
 }
 

@@ -268,3 +268,20 @@ func TestCellsOfACity(t *testing.T) {
 		}
 	}
 }
+
+// TestEndpointAtAGateway: the addresses of a Gateway have its port, by the operator's settings.
+func TestEndpointAtAGateway(t *testing.T) {
+	t.Parallel()
+	for port, want := range map[string]int32{`,"port":8443`: 8443, "": 443} {
+		f := newExposed(t)
+		f.configure(t, f.cell, `{"gateway":{"namespace":"infra","name":"public"`+port+`},"addresses":["203.0.113.0/24"]}`)
+		f.original = planes.Change(t, f.Planes, f.original, func(d *v1alpha.WorkloadDeployment) {
+			d.Spec.Service.Exposure = v1alpha.ServiceExposureGateway
+		})
+		f.reach(t, "203.0.113.7", "0")
+		got := f.endpoint(t)
+		if !got.Serving || len(got.Addresses) != 1 || len(got.Ports) != 1 || got.Ports[0].Port != want || got.Ports[0].Protocol != "TCP" {
+			t.Errorf("endpoint %+v", got)
+		}
+	}
+}

@@ -43,11 +43,15 @@ func (p *problems) service(at place, workload *v1alpha.Workload) {
 		p.invalid(at.child("exposure"), string(service.Exposure),
 			"must be Cluster with headless: a load balancer needs a Service with an address")
 	}
+	if service.Routed() && len(service.Ports) > 0 && ptr.Deref(service.Ports[0].Protocol, corev1.ProtocolTCP) != corev1.ProtocolTCP {
+		p.invalid(ports.item(0, service.Ports[0].Name).child("protocol"), string(*service.Ports[0].Protocol),
+			"must be TCP: with exposure Gateway, the first port gets the requests of the route")
+	}
 	if service.DrainSeconds != nil && !service.Exposed() {
-		p.invalid(at.child("drainSeconds"), *service.DrainSeconds, "needs exposure LoadBalancer: no client from outside has to leave")
+		p.invalid(at.child("drainSeconds"), *service.DrainSeconds, "needs exposure LoadBalancer or Gateway: no client from outside has to leave")
 	}
 	if len(service.Hostnames) > 0 && !service.Exposed() {
-		p.invalid(at.child("hostnames"), len(service.Hostnames), "needs exposure LoadBalancer: a name has the addresses of load balancers")
+		p.invalid(at.child("hostnames"), len(service.Hostnames), "needs exposure LoadBalancer or Gateway: a name has the addresses of load balancers")
 	}
 	if len(service.Hostnames) > maxHostnames {
 		list := at.child("hostnames")
