@@ -187,7 +187,8 @@ func (f *fixture) routeChanges() {
 	stored := &v1alpha.WorkloadDeployment{}
 	f.get(stored, "web")
 	found := meta.FindStatusCondition(stored.Status.Conditions, v1alpha.ConditionServiceProgrammed)
-	if found == nil || found.Status != metav1.ConditionFalse || !strings.Contains(found.Message, "NoMatchingListenerHostname: by the controller") {
+	if found == nil || found.Status != metav1.ConditionFalse ||
+		!strings.Contains(found.Message, "NoMatchingListenerHostname: by the controller") {
 		f.t.Errorf("condition %+v", found)
 	}
 	if got := f.reported(); got != "" {
@@ -195,7 +196,8 @@ func (f *fixture) routeChanges() {
 	}
 	f.changeDeployment(func(d *v1alpha.WorkloadDeployment) { d.Spec.Service.Hostnames = []string{"new.example.com"} })
 	f.reconcile(f.routing(), "web")
-	if names, _, _ := unstructured.NestedStringSlice(f.httpRoute().Object, "spec", "hostnames"); strings.Join(names, " ") != "new.example.com" {
+	names, _, _ := unstructured.NestedStringSlice(f.httpRoute().Object, "spec", "hostnames")
+	if strings.Join(names, " ") != "new.example.com" {
 		f.t.Errorf("the names are %v", names)
 	}
 	f.changeDeployment(func(d *v1alpha.WorkloadDeployment) { d.Spec.Service.Exposure, d.Spec.Service.Hostnames = "", nil })

@@ -60,7 +60,8 @@ func (s *scope) route(ctx context.Context, service *corev1.Service, newest *v1al
 	}
 	switch {
 	case by == nil || by.Gateway == nil:
-		return refuse(v1alpha.ReasonGatewayNotConfigured, "the operator has not named a Gateway of the cell: the Service is reached from the cell only")
+		return refuse(v1alpha.ReasonGatewayNotConfigured,
+			"the operator has not named a Gateway of the cell: the Service is reached from the cell only")
 	case len(newest.Spec.Service.Hostnames) == 0:
 		return refuse(v1alpha.ReasonRouteWithoutNames, "the Workload has no DNS name that belongs to its project alone")
 	case !s.Gateways.Served():
@@ -88,7 +89,8 @@ func (s *scope) route(ctx context.Context, service *corev1.Service, newest *v1al
 	err = s.APIReader.Get(ctx, client.ObjectKeyFromObject(gateway), gateway)
 	switch {
 	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
-		return refuse(v1alpha.ReasonGatewayNotFound, fmt.Sprintf("the cell has no Gateway %s in namespace %s", gateway.GetName(), gateway.GetNamespace()))
+		return refuse(v1alpha.ReasonGatewayNotFound, fmt.Sprintf(
+			"the cell has no Gateway %s in namespace %s", gateway.GetName(), gateway.GetNamespace()))
 	case apierrors.IsForbidden(err):
 		return refuse(v1alpha.ReasonServiceRefused, "the agent may not read the Gateway: "+err.Error())
 	case err != nil:

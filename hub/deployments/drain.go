@@ -31,10 +31,7 @@ func (s *scope) drained(ctx context.Context, existing *v1alpha.WorkloadDeploymen
 		since = now
 		records[v1alpha.AnnotationTrafficLeaves] = now.UTC().Format(time.RFC3339)
 	}
-	left, err := s.namesLeft(ctx, existing, since)
-	if err != nil {
-		return false, err
-	}
+	left := s.namesLeft(ctx, existing, since)
 	end := since.Add(max(s.drainOf(existing.Spec.Service), namesPatience))
 	if left.known {
 		end = left.at.Add(s.drainOf(existing.Spec.Service))

@@ -37,25 +37,25 @@ type namesLeave struct {
 
 // namesLeft finds when the names have lost the addresses of a deployment whose traffic leaves since a time. Resolvers
 // use an answer from then on for its TTL.
-func (s *scope) namesLeft(ctx context.Context, leaving *v1alpha.WorkloadDeployment, since time.Time) (namesLeave, error) {
+func (s *scope) namesLeft(ctx context.Context, leaving *v1alpha.WorkloadDeployment, since time.Time) namesLeave {
 	if s.Names == nil {
-		return namesLeave{known: true, at: since}, nil
+		return namesLeave{known: true, at: since}
 	}
 	now := s.Clock.Now()
 	at, err := time.Parse(time.RFC3339, leaving.Annotations[v1alpha.AnnotationNamesLeft])
 	if err == nil && !at.After(now) && !at.Before(since.Truncate(time.Second)) {
-		return namesLeave{known: true, at: at}, nil
+		return namesLeave{known: true, at: at}
 	}
 	answers, err := s.Names.Answers(ctx, s.project.Origin(s.request.Namespace), s.workload.UID)
 	if err != nil {
 		// Names that are not known hold the Instances, for namesPatience.
 		log.FromContext(ctx).Error(err, "Failed to read the names of a Workload whose traffic leaves; its Instances wait", "workload", s.request)
-		return namesLeave{}, nil
+		return namesLeave{}
 	}
 	if s.answered(leaving, answers) {
-		return namesLeave{}, nil
+		return namesLeave{}
 	}
-	return namesLeave{known: true, record: true, at: now}, nil
+	return namesLeave{known: true, record: true, at: now}
 }
 
 // answered reports whether answers still have an address of a deployment that no other deployment offers. Names whose

@@ -141,7 +141,8 @@ func TestNamesAtGateways(t *testing.T) {
 	f.reconcile(t, "web")
 	f.wantAnswer(t, f.byPattern("web"), "")
 	f.wantAnswer(t, f.own("www"), "A 203.0.113.7")
-	if message := f.wantCondition(t, "web", v1alpha.ReasonNameNotAllowed, f.own("www")).Message; !strings.Contains(message, "no Gateway routes it") {
+	message := f.wantCondition(t, "web", v1alpha.ReasonNameNotAllowed, f.own("www")).Message
+	if !strings.Contains(message, "no Gateway routes it") {
 		t.Errorf("the message is %q", message)
 	}
 }

@@ -48,8 +48,8 @@ func (s *scope) report(ctx context.Context) error {
 
 // order has the reasons of a name from the most to the least important one.
 var order = []string{
-	v1alpha.ReasonNamesNotServed, v1alpha.ReasonNamesNotWritten, v1alpha.ReasonNameTaken, v1alpha.ReasonNameNotAllowed, v1alpha.ReasonCityLeftOut,
-	v1alpha.ReasonNoCityServes, v1alpha.ReasonNamesPending, v1alpha.ReasonNamesProgrammed,
+	v1alpha.ReasonNamesNotServed, v1alpha.ReasonNamesNotWritten, v1alpha.ReasonNameTaken, v1alpha.ReasonNameNotAllowed,
+	v1alpha.ReasonCityLeftOut, v1alpha.ReasonNoCityServes, v1alpha.ReasonNamesPending, v1alpha.ReasonNamesProgrammed,
 }
 
 // programmed sums up the states of the names.

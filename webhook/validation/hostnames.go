@@ -52,7 +52,7 @@ func (n *Names) Hostnames(project string, workload, before *v1alpha.Workload) fi
 	return problems
 }
 
-// routes returns the problems of a Workload that is to be reached at Gateways, which share their addresses among projects.
+// routes returns the problems of a Workload at Gateways, which share their addresses among projects.
 func (n *Names) routes(project string, workload, before *v1alpha.Workload) (problems field.ErrorList) {
 	service := workload.Spec.Service
 	if !service.Routed() || before != nil && before.Spec.Service.Routed() && slices.Equal(before.Spec.Service.Hostnames, service.Hostnames) {

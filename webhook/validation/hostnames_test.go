@@ -131,7 +131,9 @@ func TestNamesOfARoute(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			rules, err := naming.ParseHostnames(test.pattern, []string{"shop=shop.example", "shop=both.example", "books=both.example", "books=books.example"})
+			rules, err := naming.ParseHostnames(test.pattern, []string{
+				"shop=shop.example", "shop=both.example", "books=both.example", "books=books.example",
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
