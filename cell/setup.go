@@ -129,7 +129,8 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		&isolation.Reconciler{Client: mgr.GetClient()},
 		&services.Reconciler{
 			Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Clock: o.Clock,
-			Exports: &services.Exports{Mapper: mgr.GetRESTMapper(), Clock: o.Clock},
+			Exports:  &services.Exports{Mapper: mgr.GetRESTMapper(), Clock: o.Clock},
+			Gateways: &services.Exports{Kinds: services.GatewayKinds(), Mapper: mgr.GetRESTMapper(), Clock: o.Clock},
 		},
 		&sessions.Reconciler{Client: mgr.GetClient(), Users: o.SessionUsers},
 		&runtime.Reconciler{

@@ -201,6 +201,14 @@ func (t Target) drain() time.Duration {
 	return naming.DrainFor(t.Options.Names.TTL)
 }
 
+// storedNames reads the names that the hub has stored. It is nil where Workloads have no names.
+func (t Target) storedNames() deployments.Names {
+	if !t.Options.Names.Rules.Any() {
+		return nil
+	}
+	return &names.Stored{APIReader: t.Manager.GetLocalManager().GetAPIReader(), Namespace: t.Options.Namespace}
+}
+
 // binder is nil where the feature is off.
 func (t Target) binder() propagation.Networks {
 	if t.Options.Features == nil || !t.Options.Features.Enabled(NetworkBinding) {
@@ -217,7 +225,7 @@ func Controllers() []Controller {
 			r := &deployments.Reconciler{
 				Projects: t.Options.Projects, Locations: t.Options.Locations, Types: t.Options.Types, DefaultType: t.Options.DefaultType,
 				Networks: networks.New(t.Options.Network, t.Options.Clock), Namespaces: common.namespaces, Passing: t.passing(), Clock: t.Options.Clock,
-				Drain: t.drain(),
+				Drain: t.drain(), Names: t.storedNames(), Hostnames: t.Options.Names.Rules,
 			}
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},

@@ -34,6 +34,8 @@ type Options struct {
 	CRDPaths []string
 	// CRDs are further CustomResourceDefinitions.
 	CRDs []*apiextensionsv1.CustomResourceDefinition
+	// GatewayAPI adds HTTPRoute and Gateway of the Gateway API.
+	GatewayAPI bool
 }
 
 // environment is the environment of the package under test.
@@ -136,6 +138,13 @@ func start(ctx context.Context, o Options, printf func(string, ...any)) (*rest.C
 	}
 	// Milo's control planes serve only core v1 Events, so a controller that uses the other API fails its tests.
 	e.ControlPlane.GetAPIServer().Configure().Append("runtime-config", "events.k8s.io/v1=false")
+	if o.GatewayAPI {
+		files, err := builder.GatewayAPI(ctx)
+		if err != nil {
+			return nil, err
+		}
+		e.CRDDirectoryPaths = append(e.CRDDirectoryPaths, files...)
+	}
 	for _, path := range o.CRDPaths {
 		if !filepath.IsAbs(path) {
 			path = filepath.Join(repository, path)

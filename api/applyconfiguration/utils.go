@@ -25,6 +25,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &apiv1alpha.CellApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("CellAssignment"):
 		return &apiv1alpha.CellAssignmentApplyConfiguration{}
+	case v1alpha.SchemeGroupVersion.WithKind("CellGateway"):
+		return &apiv1alpha.CellGatewayApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("CellIndices"):
 		return &apiv1alpha.CellIndicesApplyConfiguration{}
 	case v1alpha.SchemeGroupVersion.WithKind("CellLoadBalancer"):

@@ -40,7 +40,7 @@ type CellSpec struct {
 	// +kubebuilder:validation:MaxItems=100
 	Leaving []LeavingDeployment `json:"leaving,omitempty"`
 
-	// loadBalancer has the settings of Services with exposure LoadBalancer. Without it, they get no address.
+	// loadBalancer has the settings of Services with exposure LoadBalancer or Gateway. Without it, they get no address.
 	// +optional
 	LoadBalancer *CellLoadBalancer `json:"loadBalancer,omitempty"`
 }
@@ -56,6 +56,25 @@ type CellLoadBalancer struct {
 	// +optional
 	// +kubebuilder:validation:MaxProperties=32
 	Annotations map[string]string `json:"annotations,omitempty"`
+
+	// gateway is the Gateway of Services with exposure Gateway. Without it, they get no route.
+	// +optional
+	Gateway *CellGateway `json:"gateway,omitempty"`
+}
+
+// CellGateway is a Gateway of a cell, to which the routes of Workloads are attached.
+type CellGateway struct {
+	// namespace of the Gateway in the cell.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=63
+	Namespace string `json:"namespace"`
+
+	// name of the Gateway.
+	// +required
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
 }
 
 // LeavingDeployment is a WorkloadDeployment that a cell had.

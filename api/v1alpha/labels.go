@@ -106,11 +106,16 @@ const (
 	// AnnotationLoadBalancer, on the namespace of a Cluster's Works, has the settings of the load balancer of the cell, in
 	// JSON: class and annotations of Services, and the addresses that the cell may report. Operators write it.
 	AnnotationLoadBalancer = "compute.datumapis.com/load-balancer"
-	// AnnotationTrafficLeaves, on a project WorkloadDeployment that is about to be deleted, is since when its city is no
-	// longer offered to clients.
+	// AnnotationTrafficLeaves, on a project WorkloadDeployment that is about to lose its Instances or its addresses, is since
+	// when its city is no longer offered to clients.
 	AnnotationTrafficLeaves = "compute.datumapis.com/traffic-leaves-since"
+	// AnnotationNamesLeft, on such a WorkloadDeployment, is when the hub has seen that no DNS name has its addresses.
+	AnnotationNamesLeft = "compute.datumapis.com/names-left-since"
 	// AnnotationNameCities, on the DNSEndpoint of a name, has the cities whose addresses are in it, divided by commas.
 	AnnotationNameCities = "compute.datumapis.com/name-cities"
+	// AnnotationGatewayAddresses, on a Service in a cell, has the addresses of the Gateway that has accepted its route, divided
+	// by commas.
+	AnnotationGatewayAddresses = "compute.datumapis.com/gateway-addresses"
 	// AnnotationServiceAnnotations, on a Service in a cell, names the annotations that the agent has set, divided by commas.
 	AnnotationServiceAnnotations = "compute.datumapis.com/service-annotations"
 	// AnnotationProjectName, on a hub object, is the full name of the project.

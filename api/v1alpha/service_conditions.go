@@ -20,6 +20,19 @@ const (
 	ReasonLoadBalancerNotConfigured = "LoadBalancerNotConfigured"
 	// ReasonAwaitingAddress says that the load balancer of a cell has not given the Service an address.
 	ReasonAwaitingAddress = "AwaitingAddress"
+	// ReasonGatewayNotConfigured says that the operator has not named the Gateway of a cell, so that a Service with exposure
+	// Gateway is reached from the cell only.
+	ReasonGatewayNotConfigured = "GatewayNotConfigured"
+	// ReasonGatewayNotServed says that a cell does not serve HTTPRoute or Gateway of the Gateway API.
+	ReasonGatewayNotServed = "GatewayNotServed"
+	// ReasonGatewayNotFound says that a cell lacks the Gateway that the operator has named for it.
+	ReasonGatewayNotFound = "GatewayNotFound"
+	// ReasonRouteNotAccepted says that the Gateway of a cell has not accepted the HTTPRoute of the Workload, or does not find
+	// its Service. The message has the condition of the route.
+	ReasonRouteNotAccepted = "RouteNotAccepted"
+	// ReasonRouteWithoutNames says that a Workload with exposure Gateway has no name that belongs to its project alone, so
+	// that it has no route.
+	ReasonRouteWithoutNames = "RouteWithoutNames"
 	// ReasonAddressRefused says that the hub refuses an address that a cell has reported for the Service: it is outside of
 	// the ranges of the cell, or no address that clients can reach. The message has each address, and why it is refused.
 	ReasonAddressRefused = "AddressRefused"
@@ -35,6 +48,9 @@ const (
 	// ReasonNamesNotServed says that the hub has no kind DNSEndpoint of external-dns, so that the add-on writes no name.
 	// status.endpoints has the addresses of the cities that serve.
 	ReasonNamesNotServed = "NamesNotServed"
+	// ReasonNamesNotWritten says that the hub has refused to store or delete the DNSEndpoint of a name. The message has its
+	// answer. Instances of a city that leaves the names wait for at most two minutes more.
+	ReasonNamesNotWritten = "NamesNotWritten"
 	// ReasonNameTaken says that another Workload, or an object that the add-on did not create, has a name of the Workload.
 	// The other names of the Workload are not affected.
 	ReasonNameTaken = "NameTaken"

@@ -14,7 +14,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.ports) || size(self.ports) < 2 || self.ports.all(p, has(p.name))",message="each of several ports must have a name",fieldPath=".ports",reason=FieldValueRequired
 // +kubebuilder:validation:XValidation:rule="!has(self.ports) || self.ports.all(p, !has(p.name) || self.ports.exists_one(q, has(q.name) && q.name == p.name))",message="two ports must not have the same name",fieldPath=".ports",reason=FieldValueDuplicate
 // +kubebuilder:validation:XValidation:rule="!has(self.ports) || self.ports.all(p, self.ports.exists_one(q, q.port == p.port && (has(q.protocol) ? q.protocol : 'TCP') == (has(p.protocol) ? p.protocol : 'TCP')))",message="two ports must not have the same number and protocol",fieldPath=".ports",reason=FieldValueDuplicate
-// +kubebuilder:validation:XValidation:rule="!has(self.exposure) || self.exposure != 'LoadBalancer' || !(has(self.headless) && self.headless)",message="must be Cluster with headless: a load balancer needs a Service with an address",fieldPath=".exposure"
+// +kubebuilder:validation:XValidation:rule="!has(self.exposure) || self.exposure == 'Cluster' || !(has(self.headless) && self.headless)",message="must be Cluster with headless: a load balancer needs a Service with an address",fieldPath=".exposure"
 type WorkloadService struct {
 	// ports of the Service. Only a headless Service may have none.
 	// +optional
@@ -33,13 +33,14 @@ type WorkloadService struct {
 	PublishNotReadyAddresses bool `json:"publishNotReadyAddresses,omitempty"`
 
 	// exposure is from where the Service is reached. Cluster: from its cell. LoadBalancer: also from outside, at addresses
-	// that a load balancer of each cell gives; status.endpoints has them. Without it, it is Cluster.
+	// that a load balancer of each cell gives; status.endpoints has them. Gateway: also from outside, by HTTP, at the Gateway
+	// that the operator has named for each cell, and by the names of the Workload. Without it, it is Cluster.
 	// +optional
 	Exposure ServiceExposure `json:"exposure,omitempty"`
 
-	// drainSeconds is how long the Instances of a city still run after the city has left status.endpoints, because its
-	// placement or city was removed or scaled to no Instances, or the Workload is deleted: clients have this time to
-	// follow. It needs exposure LoadBalancer. Without it, it is 30 or, if the operator gives Workloads DNS names, 10 more
+	// drainSeconds is how long a city still serves after it has left status.endpoints and its DNS names, because its placement
+	// or city was removed or scaled to no Instances, or the Workload is deleted or no longer exposed: clients have this time
+	// to follow. It needs another exposure than Cluster. Without it, it is 30 or, if the operator gives Workloads DNS names, 10 more
 	// than their TTL if that is more.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
@@ -47,8 +48,8 @@ type WorkloadService struct {
 	DrainSeconds *int32 `json:"drainSeconds,omitempty"`
 
 	// hostnames are DNS names that clients reach the Workload by, beside the name that the operator's pattern gives it.
-	// Each must be in a domain that the operator allows for the project. They need exposure LoadBalancer.
-	// status.hostnames has the names that the Workload has.
+	// Each must be in a domain that the operator allows for the project. They need another exposure than
+	// Cluster. status.hostnames has the names that the Workload has.
 	// +optional
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=8
@@ -62,7 +63,7 @@ type WorkloadService struct {
 const DefaultDrainSeconds = 30
 
 // ServiceExposure is from where the Service of a Workload is reached.
-// +kubebuilder:validation:Enum=Cluster;LoadBalancer
+// +kubebuilder:validation:Enum=Cluster;LoadBalancer;Gateway
 type ServiceExposure string
 
 const (
@@ -70,12 +71,22 @@ const (
 	ServiceExposureCluster ServiceExposure = "Cluster"
 	// ServiceExposureLoadBalancer is reached from outside of the cell, too.
 	ServiceExposureLoadBalancer ServiceExposure = "LoadBalancer"
+	// ServiceExposureGateway is reached from outside of the cell, too, at a Gateway by names of the Workload.
+	ServiceExposureGateway ServiceExposure = "Gateway"
 )
 
 // Exposed reports whether the service is reached from outside of its cells. s may be nil.
 func (s *WorkloadService) Exposed() bool {
+	return s != nil && (s.Exposure == ServiceExposureLoadBalancer || s.Exposure == ServiceExposureGateway)
+}
+
+// Balanced reports whether the Service has a load balancer of its own. s may be nil.
+func (s *WorkloadService) Balanced() bool {
 	return s != nil && s.Exposure == ServiceExposureLoadBalancer
 }
+
+// Routed reports whether the service is reached at the Gateway of its cells. s may be nil.
+func (s *WorkloadService) Routed() bool { return s != nil && s.Exposure == ServiceExposureGateway }
 
 // ServicePort is a port of the Service of a Workload.
 type ServicePort struct {

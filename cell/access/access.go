@@ -42,6 +42,10 @@ package access
 // What offers these Services to other clusters, where the cell has the Multi-Cluster Services API.
 // +kubebuilder:rbac:groups=multicluster.x-k8s.io,resources=serviceexports,verbs=create;delete;get;patch
 
+// Routes to these Services at the Gateway of the cell, where it has the Gateway API. Gateways are only read.
+// +kubebuilder:rbac:groups=gateway.networking.k8s.io,resources=httproutes,verbs=create;delete;get;patch
+// +kubebuilder:rbac:groups=gateway.networking.k8s.io,resources=gateways,verbs=get
+
 // Autoscalers of WorkloadDeployments that are scaled by metrics.
 // +kubebuilder:rbac:groups=autoscaling,resources=horizontalpodautoscalers,verbs=create;delete;get;list;patch;watch
 

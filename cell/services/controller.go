@@ -31,6 +31,8 @@ type Reconciler struct {
 	APIReader client.Reader
 	// Exports reports whether the cell serves ServiceExports. Nil: it does not.
 	Exports *Exports
+	// Gateways reports whether the cell serves the Gateway API. Nil: it does not.
+	Gateways *Exports
 	// Clock gives conditions their transition times.
 	Clock clock.PassiveClock
 }

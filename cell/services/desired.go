@@ -100,7 +100,7 @@ func desiredService(of []*v1alpha.WorkloadDeployment, by *v1alpha.CellLoadBalanc
 			Name: port.Name, Port: port.Port, TargetPort: *port.TargetPort, Protocol: *port.Protocol, AppProtocol: port.AppProtocol,
 		})
 	}
-	if by != nil {
+	if by != nil && wanted.Balanced() {
 		expose(service, by)
 	}
 	for _, deployment := range of {

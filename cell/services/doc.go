@@ -2,5 +2,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package services reads WorkloadDeployments in the cell, keeps one Service for all deployments of a Workload there, with
-// a ServiceExport where the cell serves the kind, and writes condition ServiceProgrammed of these deployments.
+// a ServiceExport and an HTTPRoute where the cell serves the kinds, and writes condition ServiceProgrammed of these deployments.
 package services

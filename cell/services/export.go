@@ -26,9 +26,11 @@ var exportKind = schema.GroupVersionKind{Group: "multicluster.x-k8s.io", Version
 // exportsInterval is the interval in which a cell is asked whether it serves the kind.
 const exportsInterval = 10 * time.Minute
 
-// Exports reports whether the cell serves ServiceExports. It is safe for concurrent use. Its methods accept a nil
-// receiver: the cell does not.
+// Exports reports whether the cell serves optional kinds: ServiceExports, without Kinds. It is safe for concurrent use. Its
+// methods accept a nil receiver: the cell does not.
 type Exports struct {
+	// Kinds are the kinds that the cell must serve.
+	Kinds []schema.GroupVersionKind
 	// Mapper knows the kinds of the cell.
 	Mapper meta.RESTMapper
 	// Clock determines when the cell is asked again.
@@ -39,7 +41,7 @@ type Exports struct {
 	served bool
 }
 
-// Served reports whether the cell serves ServiceExports, as of at most exportsInterval ago: each answer "no" is a
+// Served reports whether the cell serves the kinds, as of at most exportsInterval ago: each answer "no" is a
 // request for the kinds of the cell.
 func (e *Exports) Served() bool {
 	if e == nil {
@@ -48,14 +50,31 @@ func (e *Exports) Served() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if now := e.Clock.Now(); e.asked.IsZero() || now.Sub(e.asked) >= exportsInterval {
-		_, err := e.Mapper.RESTMapping(exportKind.GroupKind(), exportKind.Version)
-		if err != nil && !meta.IsNoMatchError(err) {
+		served, err := e.ask()
+		if err != nil {
 			// No answer: what was known before counts, and the next reconcile asks again.
 			return e.served
 		}
-		e.asked, e.served = now, err == nil
+		e.asked, e.served = now, served
 	}
 	return e.served
+}
+
+func (e *Exports) ask() (served bool, err error) {
+	kinds := e.Kinds
+	if len(kinds) == 0 {
+		kinds = []schema.GroupVersionKind{exportKind}
+	}
+	for _, kind := range kinds {
+		_, err := e.Mapper.RESTMapping(kind.GroupKind(), kind.Version)
+		if meta.IsNoMatchError(err) {
+			return false, nil
+		}
+		if err != nil {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // newExport is a ServiceExport without its spec: the kind has none that must be set.

@@ -24,11 +24,16 @@ import (
 // maxAddresses is the most addresses of a Service that are reported.
 const maxAddresses = 8
 
-// Addresses are the addresses that a load balancer has given the Service of a deployment, as the cell reports them. A
-// Service that is of another Workload, or that is no longer exposed, has none.
+// Addresses are the addresses that a load balancer has given the Service of a deployment, or of the Gateway that has
+// accepted its route, as the cell reports them. A Service that is of another Workload, or that is no longer exposed, has none.
 func Addresses(service *corev1.Service, deployment *v1alpha.WorkloadDeployment) string {
-	if service.Spec.Type != corev1.ServiceTypeLoadBalancer || !deployment.Spec.Service.Exposed() ||
-		service.Labels[v1alpha.LabelWorkloadUID] != string(deployment.Spec.WorkloadRef.UID) || !service.DeletionTimestamp.IsZero() {
+	if service.Labels[v1alpha.LabelWorkloadUID] != string(deployment.Spec.WorkloadRef.UID) || !service.DeletionTimestamp.IsZero() {
+		return ""
+	}
+	if deployment.Spec.Service.Routed() {
+		return service.Annotations[v1alpha.AnnotationGatewayAddresses]
+	}
+	if service.Spec.Type != corev1.ServiceTypeLoadBalancer || !deployment.Spec.Service.Balanced() {
 		return ""
 	}
 	var addresses []string
@@ -39,7 +44,11 @@ func Addresses(service *corev1.Service, deployment *v1alpha.WorkloadDeployment) 
 			}
 		}
 	}
-	// The load balancer decides about the order, which has no meaning.
+	return joined(addresses)
+}
+
+// joined are addresses as the cell reports them. The load balancer decides about their order, which has no meaning.
+func joined(addresses []string) string {
 	slices.Sort(addresses)
 	addresses = slices.Compact(addresses)
 	return strings.Join(addresses[:min(len(addresses), maxAddresses)], ",")
@@ -113,6 +122,8 @@ func keepNodePorts(stored, wanted *corev1.Service) {
 // exposureOf is the condition of a Service that is written: of an exposed one, whether it has an address.
 func (s *scope) exposureOf(newest *v1alpha.WorkloadDeployment, by *v1alpha.CellLoadBalancer) *metav1.Condition {
 	switch {
+	case newest.Spec.Service.Routed():
+		return s.routed
 	case !newest.Spec.Service.Exposed():
 	case by == nil:
 		return condition(metav1.ConditionFalse, v1alpha.ReasonLoadBalancerNotConfigured,

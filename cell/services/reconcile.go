@@ -42,12 +42,15 @@ type scope struct {
 	// programmed is the condition of the deployments that have the Service; nil: it is not known yet.
 	programmed *metav1.Condition
 	exporting  exporting
+	// routing is the route that the Workload must have, and routed the condition of a Service at a Gateway.
+	routing routing
+	routed  *metav1.Condition
 }
 
 // Reconcile creates, changes or deletes the Service of the Workload of this name.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	s := &scope{Reconciler: r, key: request.NamespacedName, existing: &corev1.Service{}}
-	return s.Run(ctx, s.load, s.keep, s.export, s.report)
+	return s.Run(ctx, s.load, s.keep, s.export, s.withdrawRoute, s.report)
 }
 
 func (s *scope) load(ctx context.Context) error {
@@ -97,6 +100,9 @@ func (s *scope) keep(ctx context.Context) error {
 		return err
 	}
 	desired := desiredService(s.served, balancer)
+	if err := s.route(ctx, desired, newest, balancer); err != nil {
+		return err
+	}
 	if s.existing.UID != "" && needsRecreation(s.existing, desired) {
 		// The event of the deletion requeues the Workload.
 		return s.remove(ctx)
@@ -174,7 +180,7 @@ func (s *scope) judge(err error) error {
 
 // remove deletes the Service that the agent created.
 func (s *scope) remove(ctx context.Context) error {
-	s.exporting.known = true
+	s.exporting.known, s.routing.known = true, true
 	if s.existing.UID == "" || !s.existing.DeletionTimestamp.IsZero() {
 		return nil
 	}

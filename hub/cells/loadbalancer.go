@@ -5,6 +5,7 @@ package cells
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -33,6 +34,8 @@ const (
 type LoadBalancer struct {
 	// CellLoadBalancer has the settings that the agent of the cell needs.
 	v1alpha.CellLoadBalancer
+	// GatewayPort is the port of the Gateway that clients connect to.
+	GatewayPort int32
 	// Ranges are the IP addresses that the cell may report.
 	Ranges []netip.Prefix
 	// Domains are the domains whose names the cell may report, in lower case.
@@ -52,6 +55,7 @@ func ReadLoadBalancer(text string) (*LoadBalancer, error) {
 		Class       string            `json:"class"`
 		Annotations map[string]string `json:"annotations"`
 		Addresses   []string          `json:"addresses"`
+		Gateway     *gateway          `json:"gateway"`
 	}
 	decoder := json.NewDecoder(bytes.NewReader([]byte(text)))
 	decoder.DisallowUnknownFields()
@@ -60,7 +64,7 @@ func ReadLoadBalancer(text string) (*LoadBalancer, error) {
 		err = errors.New("there is more text after it")
 	}
 	if err != nil {
-		return nil, fmt.Errorf("must be a JSON object with class, annotations and addresses: %w", err)
+		return nil, fmt.Errorf("must be a JSON object with class, annotations, gateway and addresses: %w", err)
 	}
 	result := &LoadBalancer{CellLoadBalancer: v1alpha.CellLoadBalancer{Class: written.Class, Annotations: written.Annotations}}
 	if messages := validation.IsQualifiedName(written.Class); written.Class != "" && len(messages) > 0 {
@@ -77,10 +81,41 @@ func ReadLoadBalancer(text string) (*LoadBalancer, error) {
 			return nil, fmt.Errorf("annotations: %q is reserved for karmada-compute", name)
 		}
 	}
+	if err := result.route(written.Gateway); err != nil {
+		return nil, err
+	}
 	if err := result.allow(written.Addresses); err != nil {
 		return nil, err
 	}
 	return result, nil
+}
+
+// gateway is the Gateway of a cell in the settings.
+type gateway struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	Port      int32  `json:"port"`
+}
+
+// defaultGatewayPort is the port of a Gateway whose settings have none: HTTPS.
+const defaultGatewayPort = 443
+
+// route sets the Gateway of the cell.
+func (l *LoadBalancer) route(by *gateway) error {
+	if by == nil {
+		return nil
+	}
+	if messages := validation.IsDNS1123Label(by.Namespace); len(messages) > 0 {
+		return fmt.Errorf("gateway: namespace %q: %s", by.Namespace, messages[0])
+	}
+	if messages := validation.IsDNS1123Subdomain(by.Name); len(messages) > 0 {
+		return fmt.Errorf("gateway: name %q: %s", by.Name, messages[0])
+	}
+	if by.Port < 0 || by.Port > 65535 {
+		return fmt.Errorf("gateway: port %d: must be 1 to 65535", by.Port)
+	}
+	l.Gateway, l.GatewayPort = &v1alpha.CellGateway{Namespace: by.Namespace, Name: by.Name}, cmp.Or(by.Port, defaultGatewayPort)
+	return nil
 }
 
 // allow adds the ranges and domains that the cell may report.

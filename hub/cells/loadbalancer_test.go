@@ -24,20 +24,24 @@ func TestReadLoadBalancer(t *testing.T) {
 		annotations = append(annotations, fmt.Sprintf(`"a%d":""`, i))
 	}
 	for text, want := range map[string]string{
-		"yes":                             "must be a JSON object",
-		`{"addresses":["203.0.113.7"]}`:   "no range",
-		`{"addresses":["localhost"]}`:     "no range",
-		`{"addresses":["a b.example"]}`:   "no range",
-		`{}`:                              "must have 1 to",
-		`{"addresses":[` + many + `]}`:    "must have 1 to",
-		`{"adresses":["203.0.113.0/24"]}`: "unknown field",
-		`{"addresses":["203.0.113.0/24","half right"]}`:                                  "no range",
-		`{"addresses":["203.0.113.0/24"]} and more`:                                      "must be a JSON object",
-		`{"class":"a b","addresses":["203.0.113.0/24"]}`:                                 "class",
-		`{"annotations":{"a b":""},"addresses":["203.0.113.0/24"]}`:                      "annotations",
-		`{"annotations":{"compute.datumapis.com/x":""},"addresses":["203.0.113.0/24"]}`:  "reserved",
-		`{"annotations":{` + strings.Join(annotations, ",") + `},"addresses":["a.b/8"]}`: "at most",
-		`{"class":"` + strings.Repeat("a", maxBalancer) + `"}`:                           "bytes",
+		"yes":                           "must be a JSON object",
+		`{"addresses":["203.0.113.7"]}`: "no range",
+		`{"addresses":["localhost"]}`:   "no range",
+		`{"addresses":["a b.example"]}`: "no range",
+		`{}`:                            "must have 1 to",
+		`{"addresses":[` + many + `]}`:  "must have 1 to",
+		`{"gateway":{"name":"public"},"addresses":["203.0.113.0/24"]}`:                      "gateway: namespace",
+		`{"gateway":{"namespace":"infra","name":"A B"},"addresses":["203.0.113.0/24"]}`:     "gateway: name",
+		`{"gateway":{"namespace":"i","name":"p","port":-1},"addresses":["203.0.113.0/24"]}`: "gateway: port",
+		`{"gateway":{"namespace":"i","name":"p","x":1},"addresses":["203.0.113.0/24"]}`:     "unknown field",
+		`{"adresses":["203.0.113.0/24"]}`:                                                   "unknown field",
+		`{"addresses":["203.0.113.0/24","half right"]}`:                                     "no range",
+		`{"addresses":["203.0.113.0/24"]} and more`:                                         "must be a JSON object",
+		`{"class":"a b","addresses":["203.0.113.0/24"]}`:                                    "class",
+		`{"annotations":{"a b":""},"addresses":["203.0.113.0/24"]}`:                         "annotations",
+		`{"annotations":{"compute.datumapis.com/x":""},"addresses":["203.0.113.0/24"]}`:     "reserved",
+		`{"annotations":{` + strings.Join(annotations, ",") + `},"addresses":["a.b/8"]}`:    "at most",
+		`{"class":"` + strings.Repeat("a", maxBalancer) + `"}`:                              "bytes",
 	} {
 		if got, err := ReadLoadBalancer(text); err == nil || !strings.Contains(err.Error(), want) || got != nil {
 			t.Errorf("%.60s: %v with %+v, want %q", text, err, got, want)

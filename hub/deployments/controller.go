@@ -27,6 +27,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/instancetypes"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/pace"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
@@ -58,6 +59,10 @@ type Reconciler struct {
 	Passing *pace.Writes[mcreconcile.Request]
 	// Drain is spec.service.drainSeconds of Workloads that do not set it, if it is more than v1alpha.DefaultDrainSeconds.
 	Drain time.Duration
+	// Names reads the DNS names of Workloads. Nil: Workloads have no names.
+	Names Names
+	// Hostnames are the rules for the names by which Gateways route to Workloads.
+	Hostnames naming.Hostnames
 	// Clock gives conditions their transition times.
 	Clock clock.PassiveClock
 
@@ -157,7 +162,9 @@ type scope struct {
 	unread []templates.DataObject
 	noData bool
 	// rolling is the state of the rollout of the template.
-	rolling      rolling
+	rolling rolling
+	// withdrawing: the Workload is no longer exposed, and its traffic has not left all deployments yet.
+	withdrawing  bool
 	requeueAfter pace.After
 	// rewritten: the Workload was changed, and is reconciled when the event of the change arrives.
 	rewritten bool

@@ -125,7 +125,7 @@ func buildDeployment(workload *v1alpha.Workload, placement *v1alpha.WorkloadPlac
 		deployment.Spec.MinReadySeconds = new(*seconds)
 	}
 	if service := templates.CompleteService(workload.Spec.Service); service != nil {
-		// hub/names reads them from the Workload: a change of a name changes no deployment.
+		// hub/names reads them from the Workload: a change of a name changes no deployment, unless it is of a route.
 		service.Hostnames = nil
 		deployment.Spec.Service, deployment.Spec.ServiceGeneration = service, workload.Generation
 	}

@@ -17,24 +17,37 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 )
 
-// drained reports whether traffic has left a deployment that is about to be deleted. The first time, it records since
-// when its city is no longer offered; after drainSeconds the Instances may stop. The record is in the object, so that
-// another replica continues.
+// drained reports whether traffic has left a deployment that is about to lose its Instances or its addresses. The first
+// time, it records since when its city is no longer offered. The names must have lost the city, too; drainSeconds later the
+// Instances may stop. The records are in the object, so that another replica continues.
 func (s *scope) drained(ctx context.Context, existing *v1alpha.WorkloadDeployment) (bool, error) {
 	if !existing.DeletionTimestamp.IsZero() || !s.mustDrain(existing) {
 		return true, nil
 	}
 	now := s.Clock.Now()
+	records := map[string]string{}
 	since, recorded := leavesSince(existing)
 	if !recorded || since.After(now) {
 		since = now
-		mark := metav1.ObjectMeta{Annotations: map[string]string{v1alpha.AnnotationTrafficLeaves: now.UTC().Format(time.RFC3339)}}
-		if err := apply.AddMetadata(ctx, s.client, FieldManager, existing, mark); err != nil {
+		records[v1alpha.AnnotationTrafficLeaves] = now.UTC().Format(time.RFC3339)
+	}
+	left := s.namesLeft(ctx, existing, since)
+	end := since.Add(max(s.drainOf(existing.Spec.Service), namesPatience))
+	if left.known {
+		end = left.at.Add(s.drainOf(existing.Spec.Service))
+	} else {
+		s.requeueAfter.AtMost(namesInterval)
+	}
+	if left.record {
+		records[v1alpha.AnnotationNamesLeft] = now.UTC().Format(time.RFC3339)
+	}
+	if len(records) > 0 {
+		if err := apply.AddMetadata(ctx, s.client, FieldManager, existing, metav1.ObjectMeta{Annotations: records}); err != nil {
 			return false, fmt.Errorf("record that traffic leaves deployment %s: %w", existing.Name, err)
 		}
 		s.existing[existing.Name] = existing
 	}
-	rest := since.Add(s.drainOf(existing.Spec.Service)).Sub(now)
+	rest := end.Sub(now)
 	if rest > 0 {
 		s.requeueAfter.AtMost(rest)
 	}
@@ -58,28 +71,41 @@ func (s *scope) mustDrain(existing *v1alpha.WorkloadDeployment) bool {
 	if _, recorded := leavesSince(existing); recorded {
 		return true
 	}
-	others := maps.Clone(s.existing)
-	maps.DeleteFunc(others, func(name string, other *v1alpha.WorkloadDeployment) bool {
-		return name == existing.Name || !s.workload.DeletionTimestamp.IsZero() || !s.plan.wants(other)
-	})
-	kept := endpointsOf(others)
+	kept := s.keptBeside(existing)
 	for i := range existing.Status.Endpoints {
-		if endpoint := &existing.Status.Endpoints[i]; endpoint.Serving && !offers(kept, endpoint) {
+		if endpoint := &existing.Status.Endpoints[i]; endpoint.Serving && len(notOffered(kept, endpoint)) > 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// offers reports whether endpoints that serve have all addresses of another one.
-func offers(endpoints []v1alpha.CityEndpoint, of *v1alpha.CityEndpoint) bool {
+// keptBeside are the endpoints that the Workload keeps beside the ones of a deployment.
+func (s *scope) keptBeside(leaving *v1alpha.WorkloadDeployment) []v1alpha.CityEndpoint {
+	others := maps.Clone(s.existing)
+	maps.DeleteFunc(others, func(name string, other *v1alpha.WorkloadDeployment) bool {
+		return name == leaving.Name || !s.stays(other)
+	})
+	return endpointsOf(others)
+}
+
+// stays reports whether the Workload wants a deployment to serve clients.
+func (s *scope) stays(deployment *v1alpha.WorkloadDeployment) bool {
+	return s.workload.DeletionTimestamp.IsZero() && s.workload.Spec.Service.Exposed() && s.plan.wants(deployment) &&
+		!slices.ContainsFunc(s.plan.deployments, func(desired *v1alpha.WorkloadDeployment) bool {
+			return sameDeployment(deployment, desired) && desired.Spec.ScaleSettings.Zero()
+		})
+}
+
+// notOffered are the addresses of an endpoint that no endpoint that serves has.
+func notOffered(endpoints []v1alpha.CityEndpoint, of *v1alpha.CityEndpoint) []v1alpha.EndpointAddress {
 	var addresses []v1alpha.EndpointAddress
 	for i := range endpoints {
 		if endpoints[i].Serving {
 			addresses = append(addresses, endpoints[i].Addresses...)
 		}
 	}
-	return !slices.ContainsFunc(of.Addresses, func(a v1alpha.EndpointAddress) bool { return !slices.Contains(addresses, a) })
+	return slices.DeleteFunc(slices.Clone(of.Addresses), func(a v1alpha.EndpointAddress) bool { return slices.Contains(addresses, a) })
 }
 
 // leavesSince is since when traffic leaves a deployment, if that is recorded. A record that cannot be read does not count.
@@ -88,10 +114,46 @@ func leavesSince(deployment *v1alpha.WorkloadDeployment) (since time.Time, recor
 	return since, err == nil
 }
 
+// withdrawExposure lets traffic leave all deployments of a Workload that is no longer exposed, before the Service of any
+// of them loses its addresses: deployments of a cell have one Service.
+func (s *scope) withdrawExposure(ctx context.Context) error {
+	if s.workload.Spec.Service.Exposed() {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.existing)) {
+		drained, err := s.drained(ctx, s.existing[name])
+		if err != nil {
+			return err
+		}
+		s.withdrawing = s.withdrawing || !drained
+	}
+	return nil
+}
+
+// keepExposure leaves a deployment its service while traffic leaves the Workload. A new one gets the oldest generation, so
+// that its service decides nothing in its cell.
+func (s *scope) keepExposure(existing, desired *v1alpha.WorkloadDeployment) {
+	switch {
+	case !s.withdrawing:
+	case existing.UID != "":
+		desired.Spec.Service, desired.Spec.ServiceGeneration = existing.Spec.Service.DeepCopy(), existing.Spec.ServiceGeneration
+	case desired.Spec.Service != nil:
+		desired.Spec.ServiceGeneration = 1
+	}
+}
+
 // offerOrDrain offers a city again that the Workload wants. A city that is scaled to no Instances keeps its scale until
 // traffic has left it.
 func (s *scope) offerOrDrain(ctx context.Context, existing, desired *v1alpha.WorkloadDeployment) error {
 	if !desired.Spec.ScaleSettings.Zero() {
+		if existing.Spec.Service.Exposed() && !s.workload.Spec.Service.Exposed() {
+			// The record stays until the Service has lost its addresses: the city must not be offered in between.
+			return nil
+		}
+		if s.rolling.leaving[existing.Name] {
+			// The last Available Instance is not replaced yet.
+			return nil
+		}
 		return s.offerAgain(ctx, existing)
 	}
 	if existing.Spec.ScaleSettings.Zero() {
@@ -105,13 +167,14 @@ func (s *scope) offerOrDrain(ctx context.Context, existing, desired *v1alpha.Wor
 	return err
 }
 
-// offerAgain removes the record from a deployment that the Workload wants again.
+// offerAgain removes the records from a deployment that the Workload wants again.
 func (s *scope) offerAgain(ctx context.Context, existing *v1alpha.WorkloadDeployment) error {
 	if _, marked := existing.Annotations[v1alpha.AnnotationTrafficLeaves]; !marked {
 		return nil
 	}
 	annotations := maps.Clone(existing.Annotations)
 	delete(annotations, v1alpha.AnnotationTrafficLeaves)
+	delete(annotations, v1alpha.AnnotationNamesLeft)
 	return apply.Replace(ctx, s.client, FieldManager, existing, map[string]any{"/metadata/annotations": annotations})
 }
 

@@ -44,7 +44,9 @@ func (f *fixture) serve(t *testing.T, name string, endpoint v1alpha.CityEndpoint
 
 // restart plays another replica, which knows nothing of this one.
 func (f *fixture) restart() {
-	f.reconciler = &Reconciler{Projects: f.Planes, Locations: f.locations, Networks: f.networks, Clock: f.clock, Drain: f.drain}
+	f.reconciler = &Reconciler{
+		Projects: f.Planes, Locations: f.locations, Networks: f.networks, Clock: f.clock, Drain: f.drain, Names: f.stored,
+	}
 }
 
 // after lets time pass on another replica, and reconciles there.
@@ -200,6 +202,18 @@ func TestNothingDrains(t *testing.T) {
 			}
 		})
 	}
+	t.Run("but both deployments of one address", func(t *testing.T) {
+		t.Parallel()
+		f, workload := newServing(t, nil)
+		f.serve(t, "web-main-ord", at("ORD", true, 0, "203.0.113.7"))
+		planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Spec.Placements[0].ScaleSettings.MinReplicas = 0 })
+		f.mustReconcile(t)
+		for _, name := range []string{"web-main-dfw", "web-main-ord"} {
+			if f.readDeployment(t, name).Spec.ScaleSettings.MinReplicas == 0 {
+				t.Errorf("%s stops before the traffic has left", name)
+			}
+		}
+	})
 	t.Run("scaled to no Instances with drainSeconds 0", func(t *testing.T) {
 		t.Parallel()
 		f, workload := newServing(t, new(int32(0)))

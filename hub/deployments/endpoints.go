@@ -12,11 +12,8 @@ import (
 )
 
 // addEndpoints sums up the endpoints of the deployments, by city: a city serves if one of its deployments does. A
-// deployment that the Workload no longer wants counts while it exists: its Instances still run.
+// deployment that the Workload no longer wants, or no longer exposes, counts until its traffic has left.
 func (s *scope) addEndpoints(status *v1alpha.WorkloadStatus) {
-	if !s.workload.Spec.Service.Exposed() {
-		return
-	}
 	status.Endpoints = endpointsOf(s.existing)
 }
 
@@ -34,7 +31,7 @@ func endpointsOf(deployments map[string]*v1alpha.WorkloadDeployment) []v1alpha.C
 	byCity := map[string]v1alpha.CityEndpoint{}
 	for _, name := range slices.Sorted(maps.Keys(deployments)) {
 		deployment := deployments[name]
-		if !deployment.DeletionTimestamp.IsZero() {
+		if !deployment.DeletionTimestamp.IsZero() || !deployment.Spec.Service.Exposed() {
 			continue
 		}
 		for i := range deployment.Status.Endpoints {

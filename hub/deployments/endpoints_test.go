@@ -51,9 +51,9 @@ func TestEndpointsByCity(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			deployments := map[string]*v1alpha.WorkloadDeployment{}
 			for i := range test.of {
-				deployments[fmt.Sprint(i)] = &v1alpha.WorkloadDeployment{
-					Status: v1alpha.WorkloadDeploymentStatus{Endpoints: test.of[i : i+1]},
-				}
+				one := &v1alpha.WorkloadDeployment{Status: v1alpha.WorkloadDeploymentStatus{Endpoints: test.of[i : i+1]}}
+				one.Spec.Service = &v1alpha.WorkloadService{Exposure: v1alpha.ServiceExposureLoadBalancer}
+				deployments[fmt.Sprint(i)] = one
 			}
 			if got := texts(endpointsOf(deployments)); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
@@ -85,7 +85,9 @@ func TestEndpointsOfAWorkload(t *testing.T) {
 		{"", ""},
 	} {
 		planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) {
-			w.Spec.Service = &v1alpha.WorkloadService{Ports: []v1alpha.ServicePort{{Port: 80}}, Exposure: test.exposure}
+			w.Spec.Service = &v1alpha.WorkloadService{
+				Ports: []v1alpha.ServicePort{{Port: 80}}, Exposure: test.exposure, DrainSeconds: new(int32(0)),
+			}
 		})
 		f.mustReconcile(t)
 		if got := texts(f.readWorkload(t).Status.Endpoints); got != test.want {

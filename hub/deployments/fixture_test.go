@@ -69,6 +69,8 @@ type fixture struct {
 	clock      *testingclock.FakePassiveClock
 	// requeues says that the Workload may be requeued.
 	requeues bool
+	// stored are the names of Workloads; nil: they have none.
+	stored Names
 	// drain is how long Instances run by default after their city leaves.
 	drain time.Duration
 }

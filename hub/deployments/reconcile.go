@@ -67,7 +67,7 @@ func (s *scope) load(ctx context.Context) (steps []func(context.Context) error, 
 	}
 	return []func(context.Context) error{
 		s.deleteOrphans, s.chooseTemplate, s.makePlan, s.findType, s.recordSizes, s.findNetworks, s.recordRevision, s.rollOut,
-		s.divideBudget, s.applyDeployments, s.ensureFinalizer, s.deleteSurplus, s.writeStatus,
+		s.divideBudget, s.withdrawExposure, s.applyDeployments, s.ensureFinalizer, s.deleteSurplus, s.writeStatus,
 	}, nil
 }
 
@@ -101,6 +101,7 @@ func (s *scope) makePlan(ctx context.Context) error {
 	if notServed {
 		s.plan.explain(err)
 	}
+	s.nameRoutes()
 	return nil
 }
 
@@ -140,6 +141,7 @@ func (s *scope) applyDeployment(ctx context.Context, desired *v1alpha.WorkloadDe
 		newestFloor(existing, desired)
 		keepService(existing, desired)
 	}
+	s.keepExposure(existing, desired)
 	if s.isHeld() {
 		// Running Instances are not replaced by a template that names a missing network, or data that is not read.
 		keepTemplates(existing, desired)

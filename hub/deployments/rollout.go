@@ -41,6 +41,9 @@ type rolling struct {
 	state  rollout.State
 	result rollout.Steps
 	cities []*v1alpha.WorkloadDeployment
+	// leaving are the deployments whose last Available Instance is replaced, and draining the ones whose step waits until
+	// traffic has left.
+	leaving, draining map[string]bool
 	// steps are messages about the steps of deployments, by their names.
 	steps map[string]string
 }
@@ -117,6 +120,9 @@ func (s *scope) rollOut(ctx context.Context) error {
 			return err
 		}
 	}
+	if err := s.drainBeforeSteps(ctx); err != nil {
+		return err
+	}
 	return s.assignTemplates()
 }
 
@@ -192,7 +198,7 @@ func (s *scope) assignTemplates() error {
 		}
 		desired.Spec.Overrides = existing.DeepCopy().Spec.Overrides
 		step, found := s.stepOf(desired)
-		if s.isHeld() || !found {
+		if s.isHeld() || !found || s.rolling.draining[desired.Name] {
 			keepTemplates(existing, desired)
 		} else if err := s.take(step, existing, desired); err != nil {
 			return err

@@ -5,6 +5,7 @@ package deployments
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
@@ -21,6 +23,19 @@ func keepService(existing, desired *v1alpha.WorkloadDeployment) {
 	before, wanted := &existing.Spec, &desired.Spec
 	if wanted.Service != nil && before.ServiceGeneration > 0 && equality.Semantic.DeepEqual(before.Service, wanted.Service) {
 		wanted.ServiceGeneration = before.ServiceGeneration
+	}
+}
+
+// nameRoutes gives deployments that are reached at Gateways the names that no other project can have.
+func (s *scope) nameRoutes() {
+	if !s.workload.Spec.Service.Routed() {
+		return
+	}
+	names := s.Hostnames.Exclusive(
+		naming.HostnameOf{Workload: s.workload.Name, Namespace: s.workload.Namespace, Project: s.project.Name}, s.workload.Spec.Service.Hostnames)
+	slices.Sort(names)
+	for _, desired := range s.plan.deployments {
+		desired.Spec.Service.Hostnames = names
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -103,5 +104,39 @@ func TestServiceProgrammed(t *testing.T) {
 				t.Errorf("got %+v", got)
 			}
 		})
+	}
+}
+
+// TestNamesOfARoute: deployments have the names that no other project can have, and a change of them is a newer service.
+func TestNamesOfARoute(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW")
+	f.requeues = true
+	f.reconciler.Hostnames = naming.Hostnames{
+		Pattern: "{workload}.{project}.apps.example.com", Domains: map[string][]string{"north": {"north.example"}, "south": {"south.example"}},
+	}
+	workload := f.workload(t, "main DFW")
+	change := func(exposure v1alpha.ServiceExposure, hostnames ...string) *v1alpha.WorkloadDeploymentSpec {
+		t.Helper()
+		planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) {
+			w.Spec.Service = &v1alpha.WorkloadService{Ports: []v1alpha.ServicePort{{Port: 80}}, Exposure: exposure, Hostnames: hostnames}
+		})
+		f.mustReconcile(t)
+		if writes := f.mustReconcile(t); len(writes) > 0 {
+			t.Errorf("it does not settle: %v", writes)
+		}
+		return &f.readDeployment(t, "web-main-dfw").Spec
+	}
+	first := change(v1alpha.ServiceExposureGateway)
+	if got := strings.Join(first.Service.Hostnames, " "); got != "web.north.apps.example.com" {
+		t.Errorf("the names are %s", got)
+	}
+	second := change(v1alpha.ServiceExposureGateway, "www.north.example", "www.south.example")
+	if got := strings.Join(second.Service.Hostnames, " "); got != "web.north.apps.example.com www.north.example" ||
+		second.ServiceGeneration <= first.ServiceGeneration {
+		t.Errorf("the names are %s, generation %d", got, second.ServiceGeneration)
+	}
+	if third := change(v1alpha.ServiceExposureLoadBalancer, "www.north.example"); len(third.Service.Hostnames) > 0 {
+		t.Errorf("a load balancer has names %v", third.Service.Hostnames)
 	}
 }

@@ -114,7 +114,9 @@ type scope struct {
 	existing []unstructured.Unstructured
 	served   bool
 	// found is the state of each name.
-	found        []state
+	found []state
+	// failed are the errors of names that the hub has not stored or deleted.
+	failed       []error
 	requeueAfter pace.After
 }
 

@@ -61,6 +61,14 @@ func (o *Settings) wishes(workload *v1alpha.Workload, project string) []wish {
 	for _, name := range workload.Spec.Service.Hostnames {
 		result = append(result, wish{name, o.Rules.Refusal(project, name)})
 	}
+	if workload.Spec.Service.Routed() {
+		routed := o.Rules.Exclusive(of, workload.Spec.Service.Hostnames)
+		for i := range result {
+			if result[i].refusal == "" && !slices.Contains(routed, result[i].name) {
+				result[i].refusal = "another project may have it too, so that no Gateway routes it"
+			}
+		}
+	}
 	return result
 }
 

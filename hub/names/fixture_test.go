@@ -100,6 +100,7 @@ func (f *fixture) serve(t *testing.T, w *v1alpha.Workload, city, addresses strin
 	d := f.Deployment(w.Name+"-"+strings.ToLower(city), city)
 	d.Labels[v1alpha.LabelWorkloadUID], d.Labels[v1alpha.LabelWorkloadName] = string(w.UID), w.Name
 	d.Spec.WorkloadRef = v1alpha.WorkloadReference{Name: w.Name, UID: w.UID}
+	d.Spec.Service = &v1alpha.WorkloadService{Ports: []v1alpha.ServicePort{{Port: 80}}, Exposure: v1alpha.ServiceExposureLoadBalancer}
 	if !planes.Exists(t, f.Planes, d) {
 		planes.Create(t, f.Planes, d)
 	}

@@ -131,6 +131,22 @@ func TestHostNames(t *testing.T) {
 	}
 }
 
+// TestNamesAtGateways: a name that another project could have is not written, since no Gateway routes it.
+func TestNamesAtGateways(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	w := f.workload(t, "web", f.own("www"))
+	planes.Change(t, f.Planes, w, func(w *v1alpha.Workload) { w.Spec.Service.Exposure = v1alpha.ServiceExposureGateway })
+	f.serve(t, w, "DFW", "203.0.113.7")
+	f.reconcile(t, "web")
+	f.wantAnswer(t, f.byPattern("web"), "")
+	f.wantAnswer(t, f.own("www"), "A 203.0.113.7")
+	message := f.wantCondition(t, "web", v1alpha.ReasonNameNotAllowed, f.own("www")).Message
+	if !strings.Contains(message, "no Gateway routes it") {
+		t.Errorf("the message is %q", message)
+	}
+}
+
 // TestANameThatAnotherHas: the Workload that has a name keeps it, and the other one gets it when it is free.
 func TestANameThatAnotherHas(t *testing.T) {
 	t.Parallel()

@@ -5,6 +5,7 @@ package names
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -49,7 +50,24 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 			return s.requeueAfter.Result(), err
 		}
 	}
-	return s.requeueAfter.Result(), nil
+	return s.requeueAfter.Result(), errors.Join(s.failed...)
+}
+
+// fail reports a name that the hub has not stored or deleted, and repeats the reconcile. It returns a conflict: the next
+// reconcile reads the newest version.
+func (s *scope) fail(err error, of *state) error {
+	if apierrors.IsConflict(err) {
+		return err
+	}
+	s.failed = append(s.failed, err)
+	// Other errors have texts that differ each time.
+	answer := "not stored; the log of the add-on has the cause"
+	if status := apierrors.APIStatus(nil); errors.As(err, &status) && status.Status().Message != "" {
+		answer = status.Status().Message
+	}
+	of.reason, of.message = v1alpha.ReasonNamesNotWritten, of.name+": "+answer
+	s.found = append(s.found, *of)
+	return nil
 }
 
 // load reads the Workload, the endpoints of its cities and its DNSEndpoints.
@@ -87,7 +105,10 @@ func (s *scope) release(ctx context.Context) error {
 		}
 		uid := record.GetUID()
 		if err := s.Hub.Delete(ctx, record, client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("delete DNSEndpoint %s of a name that the Workload does not have: %w", record.GetName(), err)
+			err = fmt.Errorf("delete DNSEndpoint %s of a name that the Workload does not have: %w", record.GetName(), err)
+			if err := s.fail(err, &state{name: record.GetName()}); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -109,7 +130,10 @@ func (s *scope) keepAll(ctx context.Context) error {
 	for _, one := range s.wishes {
 		found, err := s.keep(ctx, one)
 		if err != nil {
-			return err
+			if err := s.fail(err, &state{name: one.name, holds: s.ownRecord(one.name) != nil}); err != nil {
+				return err
+			}
+			continue
 		}
 		found.name = one.name
 		s.found = append(s.found, found)

@@ -24,7 +24,7 @@ type reported struct {
 
 // report writes the names and their condition into the status of the Workload, if they differ.
 func (s *scope) report(ctx context.Context) error {
-	if s.workload.UID == "" || !s.workload.DeletionTimestamp.IsZero() {
+	if s.workload.UID == "" || !s.workload.DeletionTimestamp.IsZero() && len(s.failed) == 0 {
 		return nil
 	}
 	var next reported
@@ -48,8 +48,8 @@ func (s *scope) report(ctx context.Context) error {
 
 // order has the reasons of a name from the most to the least important one.
 var order = []string{
-	v1alpha.ReasonNamesNotServed, v1alpha.ReasonNameTaken, v1alpha.ReasonNameNotAllowed, v1alpha.ReasonCityLeftOut,
-	v1alpha.ReasonNoCityServes, v1alpha.ReasonNamesPending, v1alpha.ReasonNamesProgrammed,
+	v1alpha.ReasonNamesNotServed, v1alpha.ReasonNamesNotWritten, v1alpha.ReasonNameTaken, v1alpha.ReasonNameNotAllowed,
+	v1alpha.ReasonCityLeftOut, v1alpha.ReasonNoCityServes, v1alpha.ReasonNamesPending, v1alpha.ReasonNamesProgrammed,
 }
 
 // programmed sums up the states of the names.

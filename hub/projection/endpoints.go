@@ -5,9 +5,11 @@ package projection
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -36,6 +38,9 @@ func (s *scope) addEndpoints(status *v1alpha.WorkloadDeploymentStatus) {
 		return
 	}
 	endpoint := v1alpha.CityEndpoint{City: s.deployment.Spec.CityCode, Ports: portsOf(service)}
+	if service.Routed() {
+		endpoint.Ports = s.gatewayPorts()
+	}
 	var serving, known []v1alpha.EndpointAddress
 	var refused []string
 	for i := range s.copied.Status.Indices {
@@ -104,8 +109,8 @@ func (s *scope) notServing(cell *cells.Cell, facts *v1alpha.CellIndices, of *cel
 	}
 	switch {
 	case s.deployment.Annotations[v1alpha.AnnotationTrafficLeaves] != "":
-		return v1alpha.EndpointLeaving, "the placement, the city or the Workload was removed, or " +
-			"scaled to no Instances; its Instances run for drainSeconds more"
+		return v1alpha.EndpointLeaving, "the city is about to lose its Instances or its addresses: it was " +
+			"removed or scaled to no Instances, or its only Instance is replaced; it serves for drainSeconds more"
 	case s.copied.Spec.Suspended:
 		return v1alpha.ReasonProjectSuspended, "the project is suspended"
 	case !cell.Ready:
@@ -153,5 +158,22 @@ func portsOf(service *v1alpha.WorkloadService) []v1alpha.EndpointPort {
 			Name: complete.Ports[i].Name, Port: complete.Ports[i].Port, Protocol: *complete.Ports[i].Protocol,
 		})
 	}
+	return ports
+}
+
+// gatewayPorts are the ports of the Gateways of the cells that report, by the operator's settings.
+func (s *scope) gatewayPorts() []v1alpha.EndpointPort {
+	var ports []v1alpha.EndpointPort
+	for i := range s.copied.Status.Indices {
+		cell, exists := s.row.Cells.Find(s.copied.Status.Indices[i].Cell)
+		balancer, err := cells.ReadLoadBalancer(cell.Balancer)
+		if !exists || err != nil || balancer == nil || balancer.Gateway == nil {
+			continue
+		}
+		if one := (v1alpha.EndpointPort{Port: balancer.GatewayPort, Protocol: corev1.ProtocolTCP}); !slices.Contains(ports, one) {
+			ports = append(ports, one)
+		}
+	}
+	slices.SortFunc(ports, func(a, b v1alpha.EndpointPort) int { return int(a.Port - b.Port) })
 	return ports
 }

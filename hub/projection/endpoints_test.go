@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -136,6 +137,14 @@ func TestEndpoints(t *testing.T) {
 			},
 			"cordoned", "203.0.113.7", v1alpha.ReasonNodesCordoned,
 		},
+		"the cell moves to another city": {
+			func(t *testing.T, f *fixture) {
+				t.Helper()
+				f.reach(t, "203.0.113.7", "0")
+				planes.Change(t, f.Planes, f.cell, func(c *clusterv1alpha1.Cluster) { c.Labels[v1alpha.LabelTopologyCity] = "moved" })
+			},
+			"no cell of the city", "", v1alpha.ReasonNoMatchingLocation,
+		},
 		"traffic leaves": {
 			func(t *testing.T, f *fixture) {
 				t.Helper()
@@ -215,5 +224,64 @@ func TestWithdrawnExposure(t *testing.T) {
 	f.mustReconcile(t)
 	if got := f.readOriginal(t).Status.Endpoints; len(got) > 0 {
 		t.Errorf("endpoints %+v", got)
+	}
+}
+
+// TestCellsOfACity: while Instances move from one cell of a city to another one, the city has the addresses of the cells
+// that serve, and serves without a break.
+func TestCellsOfACity(t *testing.T) {
+	t.Parallel()
+	f := newExposed(t)
+	second := f.Cell(t, f.city)
+	f.configure(t, second, `{"addresses":["203.0.113.128/25"]}`)
+	f.configure(t, f.cell, `{"addresses":["203.0.113.0/25"]}`)
+	f.copied = planes.Change(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
+		d.Spec.Assignment.Cells = []v1alpha.CellAssignment{
+			{Name: f.cell.Name, Indices: naming.Ranges([]int{0})}, {Name: second.Name, Indices: naming.Ranges([]int{1})},
+		}
+	})
+	var since metav1.Time
+	for _, test := range []struct{ first, second, want string }{
+		{"0", "", "203.0.113.7"}, {"0", "1", "203.0.113.200 203.0.113.7"}, {"", "1", "203.0.113.200"},
+	} {
+		f.clock.SetTime(f.clock.Now().Add(time.Minute))
+		f.report(t, instance("web-0", f.hash, metav1.ConditionTrue), instance("web-1", f.hash, metav1.ConditionTrue))
+		planes.ChangeReports(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
+			for i := range d.Status.Indices {
+				one := &d.Status.Indices[i]
+				one.Addresses, one.AvailableIndices = f.own("203.0.113.7"), test.first
+				if one.Cell == second.Name {
+					one.Addresses, one.AvailableIndices = f.own("203.0.113.200"), test.second
+				}
+			}
+		})
+		got := f.endpoint(t)
+		var addresses []string
+		for _, address := range got.Addresses {
+			addresses = append(addresses, address.Value)
+		}
+		if since.IsZero() {
+			since = got.Since
+		}
+		if strings.Join(addresses, " ") != f.own(test.want) || !got.Serving || !got.Since.Equal(&since) {
+			t.Errorf("with Available Instances %q and %q it is %+v", test.first, test.second, got)
+		}
+	}
+}
+
+// TestEndpointAtAGateway: the addresses of a Gateway have its port, by the operator's settings.
+func TestEndpointAtAGateway(t *testing.T) {
+	t.Parallel()
+	for port, want := range map[string]int32{`,"port":8443`: 8443, "": 443} {
+		f := newExposed(t)
+		f.configure(t, f.cell, `{"gateway":{"namespace":"infra","name":"public"`+port+`},"addresses":["203.0.113.0/24"]}`)
+		f.original = planes.Change(t, f.Planes, f.original, func(d *v1alpha.WorkloadDeployment) {
+			d.Spec.Service.Exposure = v1alpha.ServiceExposureGateway
+		})
+		f.reach(t, "203.0.113.7", "0")
+		got := f.endpoint(t)
+		if !got.Serving || len(got.Addresses) != 1 || len(got.Ports) != 1 || got.Ports[0].Port != want || got.Ports[0].Protocol != "TCP" {
+			t.Errorf("endpoint %+v", got)
+		}
 	}
 }

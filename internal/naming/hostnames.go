@@ -107,6 +107,32 @@ func (h *Hostnames) Refusal(project, name string) string {
 		project, strings.Join(domains[:min(len(domains), most)], ", "))
 }
 
+// Exclusive returns the names of a Workload that no Workload of another project can have: the name by the pattern, if the
+// project is a label of it, and the asked ones whose domains no other project has. Requests for other names could reach
+// another project at a Gateway that both use.
+func (h *Hostnames) Exclusive(of HostnameOf, asked []string) []string {
+	var names []string
+	if slices.Contains(strings.Split(h.Pattern, "."), "{project}") && h.PatternRefusal(of) == "" {
+		names = append(names, h.ByPattern(of))
+	}
+	for _, name := range asked {
+		if h.Refusal(of.Project, name) == "" && !h.isShared(of.Project, name) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// isShared reports whether another project may ask for a name, too.
+func (h *Hostnames) isShared(project, name string) bool {
+	for other, domains := range h.Domains {
+		if other != project && slices.ContainsFunc(domains, func(domain string) bool { return isWithin(name, domain) }) {
+			return true
+		}
+	}
+	return false
+}
+
 // PatternRefusal returns why a Workload cannot have the name that the pattern gives it; "": it can.
 func (h *Hostnames) PatternRefusal(of HostnameOf) string {
 	if isHostname(h.ByPattern(of)) {

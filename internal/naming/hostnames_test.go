@@ -101,6 +101,35 @@ func TestRulesOfOperators(t *testing.T) {
 	}
 }
 
+// TestExclusive: names that a Workload of another project could have are not routed.
+func TestExclusive(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		pattern string
+		asked   []string
+		want    string
+	}{
+		"the project is a label":         {"{workload}.{project}.apps.example.com", nil, "web.shop.apps.example.com"},
+		"the project is a part of one":   {"{workload}-{project}.apps.example.com", nil, ""},
+		"the pattern lacks the project":  {"{workload}.apps.example.com", nil, ""},
+		"a domain of the project":        {"", []string{"www.shop.example.com"}, "www.shop.example.com"},
+		"a domain of two projects":       {"", []string{"www.both.example.com"}, ""},
+		"a domain inside of another one": {"", []string{"x.inner.shop.example.com", "y.shop.example.com"}, "y.shop.example.com"},
+		"a domain of another project":    {"", []string{"www.books.example.com"}, ""},
+		"no domain":                      {"", []string{"www.example.org"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rules := parsed(t, test.pattern, "shop=shop.example.com", "shop=both.example.com", "books=both.example.com",
+				"books=books.example.com", "books=inner.shop.example.com")
+			of := HostnameOf{Workload: "web", Namespace: "default", Project: "shop"}
+			if got := strings.Join(rules.Exclusive(of, test.asked), " "); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
 // FuzzRefusal: no name is allowed that is outside of the domains of its project, or in the domain of the pattern.
 func FuzzRefusal(f *testing.F) {
 	rules := parsed(f, "{workload}.{project}.apps.example.com", "shop=shop.example", "shop=example.com")

@@ -52,7 +52,7 @@ func consumer(do string) Action { return Action{ActorConsumer, do} }
 func operator(do string) Action { return Action{ActorOperator, do} }
 
 // remedies has every reason once for each set of conditions with the reason. A test finds a reason that is missing.
-var remedies = slices.Concat(instanceRemedies, deploymentRemedies, sessionRemedies)
+var remedies = slices.Concat(instanceRemedies, deploymentRemedies, serviceRemedies, sessionRemedies)
 
 // instanceRemedies are for the reasons of an Instance alone.
 var instanceRemedies = []Remedy{

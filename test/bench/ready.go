@@ -23,6 +23,8 @@ type readyOptions struct {
 	pause time.Duration
 	// independentFloor makes the floor propagate without its dependencies.
 	independentFloor bool
+	// service measures Workloads with a Service, too.
+	service bool
 	// timeline prints the requests of the last object of each kind.
 	timeline bool
 }
@@ -52,15 +54,24 @@ func (o *readyOptions) addFlags(flags *pflag.FlagSet) {
 	flags.IntVar(&o.burst, "burst", 60, "how many are created at once")
 	flags.BoolVar(&o.independentFloor, "independent-floor", false,
 		"propagate the floor by a policy without propagateDeps: Karmada then does not bring what a StatefulSet names to its cell")
+	flags.BoolVar(&o.service, "service", false, "measure Workloads with spec.service, too, and their ratio to Workloads without")
 	flags.BoolVar(&o.timeline, "timeline", false,
 		"print the requests to all planes for the last of those one after the other, from the audit logs")
 	flags.DurationVar(&o.deadline, "deadline", 2*time.Minute, "after how long one that is not Ready is a failure")
 }
 
+// subjects returns how many kinds of objects are measured.
+func (o *readyOptions) subjects() int {
+	if o.service {
+		return 3
+	}
+	return 2
+}
+
 // nodes returns the number of nodes that the floor and the Workloads need.
 func (o *readyOptions) nodes() int {
 	const perNode = 200
-	return 2*(o.warmup+o.n+o.burst)/perNode + 1
+	return o.subjects()*(o.warmup+o.n+o.burst)/perNode + 1
 }
 
 func runReady(cmd *cobra.Command, o *readyOptions) error {
@@ -79,7 +90,7 @@ func runReady(cmd *cobra.Command, o *readyOptions) error {
 			return err
 		}
 		var results []*readyResult
-		for _, subject := range subjects {
+		for _, subject := range subjects[:o.subjects()] {
 			progress.printf("%s: %d one after the other, %d at once", subject.name, o.n, o.burst)
 			result, err := subject.measure(ctx, o)
 			if err != nil {
@@ -91,6 +102,11 @@ func runReady(cmd *cobra.Command, o *readyOptions) error {
 		}
 		costs.rows = costRows("burst", results[0].cpu, results[1].cpu)
 		writes.rows = results[1].writes.rows()
+		if o.service {
+			with, without := results[2].latency, results[1].latency
+			latency.note("With spec.service to without it: p50 %s, p99 %s.", ratio(with.p50.Seconds(), without.p50.Seconds()),
+				ratio(with.p99.Seconds(), without.p99.Seconds()))
+		}
 		return nil
 	}, federation.Cell{Name: cell, City: city, Controllers: []string{"statefulset-controller"}, Nodes: o.nodes()})
 	latency.note("Floor: a StatefulSet with one Pod that bare Karmada propagates to the same cell, from its creation on the " +

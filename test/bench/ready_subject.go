@@ -6,6 +6,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -44,7 +45,7 @@ type readySubject struct {
 	ready func(shown *unstructured.Unstructured) string
 }
 
-// openReady prepares the hub for the floor, and returns the floor and the add-on's subject. The city's policy
+// openReady prepares the hub for the floor, and returns the floor and the add-on's subjects, without and with a Service. The city's policy
 // propagates the floor.
 func (s *stage) openReady(ctx context.Context, of policies.City) ([]*readySubject, error) {
 	if err := s.findAgents(ctx); err != nil {
@@ -83,6 +84,10 @@ func (s *stage) openReady(ctx context.Context, of policies.City) ([]*readySubjec
 			name: "Workload", stage: s, made: asConsumer.Resource(workloadResource).Namespace(namespace),
 			shown: watcher.Resource(instanceResource).Namespace(namespace), object: newWorkload, ready: readyInstance,
 		},
+		{
+			name: "Workload with spec.service", stage: s, made: asConsumer.Resource(workloadResource).Namespace(namespace),
+			shown: watcher.Resource(instanceResource).Namespace(namespace), object: newServed, ready: readyServed,
+		},
 	}, nil
 }
 
@@ -119,6 +124,26 @@ func newWorkload(name string) (*unstructured.Unstructured, error) {
 	}
 	o.SetName(name)
 	return o, unstructured.SetNestedField(o.Object, smallRequests(), "spec", "template", "spec", "runtime", "resources", "requests")
+}
+
+// servedPrefix begins the names of Workloads with a Service: the others have the rest of the name.
+const servedPrefix = "served-"
+
+// newServed returns a Workload with a Service.
+func newServed(name string) (*unstructured.Unstructured, error) {
+	o, err := newWorkload(servedPrefix + name)
+	if err != nil {
+		return nil, err
+	}
+	return o, unstructured.SetNestedSlice(o.Object, []any{map[string]any{"port": int64(80)}}, "spec", "service", "ports")
+}
+
+func readyServed(shown *unstructured.Unstructured) string {
+	name, served := strings.CutPrefix(readyInstance(shown), servedPrefix)
+	if !served {
+		return ""
+	}
+	return name
 }
 
 func readyInstance(shown *unstructured.Unstructured) string {

@@ -31,6 +31,7 @@ func TestReady(t *testing.T) {
 		"an Instance that is Ready":     {readyInstance(instance("True")), "web"},
 		"an Instance that is not":       {readyInstance(instance("False")), ""},
 		"an Instance without a status":  {readyInstance(object("v1", "Instance", "web-0", map[string]any{})), ""},
+		"an Instance without a Service": {readyServed(instance("True")), ""},
 		"a StatefulSet that is Ready":   {readySet(set(map[string]any{"readyReplicas": int64(1)})), "web"},
 		"a StatefulSet that is not":     {readySet(set(map[string]any{"replicas": int64(1)})), ""},
 		"a StatefulSet without a count": {readySet(set(nil)), ""},

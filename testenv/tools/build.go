@@ -275,13 +275,28 @@ func (b *Builder) Prefetch(ctx context.Context, packages ...string) {
 // KarmadaFolder returns the folder of Karmada's module in the module cache. It downloads the module if only the
 // binaries are cached.
 func (b *Builder) KarmadaFolder(ctx context.Context) (string, error) {
-	downloaded, err := output(ctx, b.module(b.karmadaModule()), "mod", "download", "-json", KarmadaModule)
+	return b.moduleFolder(ctx, b.karmadaModule(), KarmadaModule)
+}
+
+// GatewayAPI returns the files of the CRDs of the Gateway API that the add-on uses, in the module cache.
+func (b *Builder) GatewayAPI(ctx context.Context) ([]string, error) {
+	folder, err := b.moduleFolder(ctx, "gateway-api", "sigs.k8s.io/gateway-api")
+	var files []string
+	for _, kind := range []string{"httproutes", "gateways"} {
+		files = append(files, filepath.Join(folder, "config", "crd", "standard", "gateway.networking.k8s.io_"+kind+".yaml"))
+	}
+	return files, err
+}
+
+// moduleFolder returns the folder of a module, in the version of a module of hack/tools.
+func (b *Builder) moduleFolder(ctx context.Context, of, path string) (string, error) {
+	downloaded, err := output(ctx, b.module(of), "mod", "download", "-json", path)
 	if err != nil {
-		return "", fmt.Errorf("find Karmada's CRDs: %w", err)
+		return "", fmt.Errorf("find the CRDs of %s: %w", path, err)
 	}
 	var module struct{ Dir string }
 	if err := json.Unmarshal([]byte(downloaded), &module); err != nil {
-		return "", fmt.Errorf("find Karmada's CRDs: %w", err)
+		return "", fmt.Errorf("find the CRDs of %s: %w", path, err)
 	}
 	return module.Dir, nil
 }

@@ -4,6 +4,7 @@
 package validation
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -37,7 +38,7 @@ func (n *Names) Hostnames(project string, workload, before *v1alpha.Workload) fi
 	}
 	at := field.NewPath("spec", "service", "hostnames")
 	seen := sets.New[string]()
-	var problems field.ErrorList
+	problems := n.routes(project, workload, before)
 	for i, name := range service.Hostnames[:min(len(service.Hostnames), maxHostnames)] {
 		if seen.Has(name) {
 			problems = append(problems, field.Duplicate(at.Index(i), shown(name)))
@@ -47,6 +48,28 @@ func (n *Names) Hostnames(project string, workload, before *v1alpha.Workload) fi
 		if refusal := n.Rules.Refusal(project, name); refusal != "" && !slices.Contains(stored, name) {
 			problems = append(problems, field.Invalid(at.Index(i), shown(name), refusal))
 		}
+	}
+	return problems
+}
+
+// routes returns the problems of a Workload at Gateways, which share their addresses among projects.
+func (n *Names) routes(project string, workload, before *v1alpha.Workload) (problems field.ErrorList) {
+	service := workload.Spec.Service
+	if !service.Routed() || before != nil && before.Spec.Service.Routed() && slices.Equal(before.Spec.Service.Hostnames, service.Hostnames) {
+		return nil
+	}
+	at := field.NewPath("spec", "service")
+	of := naming.HostnameOf{Workload: cmp.Or(workload.Name, workload.GenerateName+"x"), Namespace: workload.Namespace, Project: project}
+	routed := n.Rules.Exclusive(of, service.Hostnames)
+	for i, name := range service.Hostnames[:min(len(service.Hostnames), maxHostnames)] {
+		if n.Rules.Refusal(project, name) == "" && !slices.Contains(routed, name) {
+			problems = append(problems, field.Invalid(at.Child("hostnames").Index(i), shown(name),
+				"another project may have names in its domain: with exposure Gateway, use a domain of this project alone"))
+		}
+	}
+	if len(routed) == 0 && len(problems) == 0 {
+		problems = append(problems, field.Invalid(at.Child("exposure"), string(service.Exposure), "needs a DNS name that no other project can "+
+			"have: add one in a domain of the project to hostnames, or ask the operator for a pattern with the project as a label"))
 	}
 	return problems
 }

@@ -113,3 +113,44 @@ func TestShortDrains(t *testing.T) {
 		t.Errorf("without drainSeconds: %q", got)
 	}
 }
+
+// TestNamesOfARoute: a Workload at a Gateway needs a name that no other project can have, and no name that one can.
+func TestNamesOfARoute(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		pattern   string
+		hostnames []string
+		want      string
+	}{
+		"the pattern":                  {"{workload}.{project}.apps.example.com", nil, ""},
+		"a domain of the project":      {"", []string{"www.shop.example"}, ""},
+		"no name":                      {"", nil, "spec.service.exposure"},
+		"a pattern without a project":  {"{workload}.apps.example.com", nil, "spec.service.exposure"},
+		"a domain of another one, too": {"{workload}.{project}.apps.example.com", []string{"www.both.example"}, "spec.service.hostnames[0]"},
+		"a domain of another project":  {"{workload}.{project}.apps.example.com", []string{"www.books.example"}, "spec.service.hostnames[0]"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			rules, err := naming.ParseHostnames(test.pattern, []string{
+				"shop=shop.example", "shop=both.example", "books=both.example", "books=books.example",
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			workload := sandbox()
+			named(test.hostnames...)(workload)
+			workload.Spec.Service.Exposure = v1alpha.ServiceExposureGateway
+			var fields []string
+			for _, problem := range (&Names{Rules: rules}).Hostnames("shop", workload, nil) {
+				fields = append(fields, problem.Field)
+			}
+			if got := strings.Join(fields, " "); got != test.want {
+				t.Errorf("problems of %q, want %q", got, test.want)
+			}
+			// Other changes of a stored Workload pass.
+			if problems := (&Names{Rules: rules}).Hostnames("shop", workload, workload); len(problems) > 0 {
+				t.Errorf("the stored Workload has %v", problems)
+			}
+		})
+	}
+}

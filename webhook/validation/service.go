@@ -39,16 +39,7 @@ func (p *problems) service(at place, workload *v1alpha.Workload) {
 	if len(service.Ports) > maxServicePorts {
 		p.add(ports, len(service.Ports), field.TooMany(ports.path, len(service.Ports), maxServicePorts))
 	}
-	if service.Exposed() && service.Headless {
-		p.invalid(at.child("exposure"), string(service.Exposure),
-			"must be Cluster with headless: a load balancer needs a Service with an address")
-	}
-	if service.DrainSeconds != nil && !service.Exposed() {
-		p.invalid(at.child("drainSeconds"), *service.DrainSeconds, "needs exposure LoadBalancer: no client from outside has to leave")
-	}
-	if len(service.Hostnames) > 0 && !service.Exposed() {
-		p.invalid(at.child("hostnames"), len(service.Hostnames), "needs exposure LoadBalancer: a name has the addresses of load balancers")
-	}
+	p.exposure(at, service)
 	if len(service.Hostnames) > maxHostnames {
 		list := at.child("hostnames")
 		p.add(list, len(service.Hostnames), field.TooMany(list.path, len(service.Hostnames), maxHostnames))
@@ -64,6 +55,25 @@ func (p *problems) service(at place, workload *v1alpha.Workload) {
 		p.unique(item.child("name"), names, port.Name)
 		p.unique(item.child("port"), numbers, fmt.Sprintf("%d/%s", port.Port, ptr.Deref(port.Protocol, corev1.ProtocolTCP)))
 		p.servicePort(item, port, named)
+	}
+}
+
+// exposure validates what depends on the exposure of a service.
+func (p *problems) exposure(at place, service *v1alpha.WorkloadService) {
+	if service.Exposed() && service.Headless {
+		p.invalid(at.child("exposure"), string(service.Exposure),
+			"must be Cluster with headless: a load balancer needs a Service with an address")
+	}
+	if service.Routed() && len(service.Ports) > 0 && ptr.Deref(service.Ports[0].Protocol, corev1.ProtocolTCP) != corev1.ProtocolTCP {
+		p.invalid(at.child("ports").item(0, service.Ports[0].Name).child("protocol"), string(*service.Ports[0].Protocol),
+			"must be TCP: with exposure Gateway, the first port gets the requests of the route")
+	}
+	if service.DrainSeconds != nil && !service.Exposed() {
+		p.invalid(at.child("drainSeconds"), *service.DrainSeconds, "needs exposure LoadBalancer or Gateway: no client from outside has to leave")
+	}
+	if len(service.Hostnames) > 0 && !service.Exposed() {
+		p.invalid(at.child("hostnames"), len(service.Hostnames),
+			"needs exposure LoadBalancer or Gateway: a name has the addresses of load balancers")
 	}
 }
 

@@ -82,6 +82,13 @@ func TestService(t *testing.T) {
 			[]string{port + "targetPort " + notFound},
 		},
 		{
+			"a route to a port of UDP", nil, func(w *v1alpha.Workload) {
+				served(v1alpha.ServicePort{Port: 53, Protocol: udp})(w)
+				w.Spec.Service.Exposure = v1alpha.ServiceExposureGateway
+			},
+			[]string{port + "protocol " + invalid},
+		},
+		{
 			"a protocol", nil, served(v1alpha.ServicePort{Port: 80, Protocol: new(corev1.Protocol("ICMP"))}),
 			[]string{port + "protocol " + unsupported},
 		},

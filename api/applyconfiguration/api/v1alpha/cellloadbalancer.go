@@ -14,6 +14,8 @@ type CellLoadBalancerApplyConfiguration struct {
 	Class *string `json:"class,omitempty"`
 	// annotations of Services.
 	Annotations map[string]string `json:"annotations,omitempty"`
+	// gateway is the Gateway of Services with exposure Gateway. Without it, they get no route.
+	Gateway *CellGatewayApplyConfiguration `json:"gateway,omitempty"`
 }
 
 // CellLoadBalancerApplyConfiguration constructs a declarative configuration of the CellLoadBalancer type for use with
@@ -41,5 +43,13 @@ func (b *CellLoadBalancerApplyConfiguration) WithAnnotations(entries map[string]
 	for k, v := range entries {
 		b.Annotations[k] = v
 	}
+	return b
+}
+
+// WithGateway sets the Gateway field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the Gateway field is set to the value of the last call.
+func (b *CellLoadBalancerApplyConfiguration) WithGateway(value *CellGatewayApplyConfiguration) *CellLoadBalancerApplyConfiguration {
+	b.Gateway = value
 	return b
 }

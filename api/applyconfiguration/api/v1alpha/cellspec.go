@@ -26,7 +26,7 @@ type CellSpecApplyConfiguration struct {
 	// leaving are deployments that are no longer assigned to the cell. The hub asks whether the cell has any of their
 	// objects left, once Karmada can no longer propagate them to the cell.
 	Leaving []LeavingDeploymentApplyConfiguration `json:"leaving,omitempty"`
-	// loadBalancer has the settings of Services with exposure LoadBalancer. Without it, they get no address.
+	// loadBalancer has the settings of Services with exposure LoadBalancer or Gateway. Without it, they get no address.
 	LoadBalancer *CellLoadBalancerApplyConfiguration `json:"loadBalancer,omitempty"`
 }
 

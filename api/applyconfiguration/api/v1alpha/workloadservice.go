@@ -24,16 +24,17 @@ type WorkloadServiceApplyConfiguration struct {
 	// before they are Ready. Without it, it is false.
 	PublishNotReadyAddresses *bool `json:"publishNotReadyAddresses,omitempty"`
 	// exposure is from where the Service is reached. Cluster: from its cell. LoadBalancer: also from outside, at addresses
-	// that a load balancer of each cell gives; status.endpoints has them. Without it, it is Cluster.
+	// that a load balancer of each cell gives; status.endpoints has them. Gateway: also from outside, by HTTP, at the Gateway
+	// that the operator has named for each cell, and by the names of the Workload. Without it, it is Cluster.
 	Exposure *apiv1alpha.ServiceExposure `json:"exposure,omitempty"`
-	// drainSeconds is how long the Instances of a city still run after the city has left status.endpoints, because its
-	// placement or city was removed or scaled to no Instances, or the Workload is deleted: clients have this time to
-	// follow. It needs exposure LoadBalancer. Without it, it is 30 or, if the operator gives Workloads DNS names, 10 more
+	// drainSeconds is how long a city still serves after it has left status.endpoints and its DNS names, because its placement
+	// or city was removed or scaled to no Instances, or the Workload is deleted or no longer exposed: clients have this time
+	// to follow. It needs another exposure than Cluster. Without it, it is 30 or, if the operator gives Workloads DNS names, 10 more
 	// than their TTL if that is more.
 	DrainSeconds *int32 `json:"drainSeconds,omitempty"`
 	// hostnames are DNS names that clients reach the Workload by, beside the name that the operator's pattern gives it.
-	// Each must be in a domain that the operator allows for the project. They need exposure LoadBalancer.
-	// status.hostnames has the names that the Workload has.
+	// Each must be in a domain that the operator allows for the project. They need another exposure than
+	// Cluster. status.hostnames has the names that the Workload has.
 	Hostnames []string `json:"hostnames,omitempty"`
 }
 

@@ -1,0 +1,85 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package deployments
+
+import (
+	"context"
+	"slices"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/deployments/rollout"
+)
+
+// drainBeforeSteps lets traffic leave a city before a step of the rollout takes down its last Available Instance. A step
+// of a city whose traffic has not left is held. Where no other city serves, clients have nowhere to go: nothing waits.
+func (s *scope) drainBeforeSteps(ctx context.Context) error {
+	s.rolling.leaving, s.rolling.draining = map[string]bool{}, map[string]bool{}
+	for i, existing := range s.rolling.cities {
+		s.rolling.leaving[existing.Name] = isReplaced(&s.rolling.state.Cities[i])
+	}
+	for _, step := range s.rolling.result.Take {
+		existing := s.rolling.cities[step.City]
+		if s.isHeld() || !s.goesDark(step) || !slices.ContainsFunc(s.keptBeside(existing), isServing) {
+			continue
+		}
+		drained, err := s.drained(ctx, existing)
+		if err != nil {
+			return err
+		}
+		s.rolling.leaving[existing.Name], s.rolling.draining[existing.Name] = true, !drained
+		if result := &s.rolling.result; !drained && result.City == step.City {
+			result.Message = existing.Spec.CityCode + ": its only Available Instance is replaced when traffic has left the city"
+		}
+	}
+	return nil
+}
+
+func isServing(endpoint v1alpha.CityEndpoint) bool {
+	return endpoint.Serving && len(endpoint.Addresses) > 0
+}
+
+// goesDark reports whether a step lets the cells of a city take down all of its Available Instances at once.
+func (s *scope) goesDark(step rollout.Step) bool {
+	city := &s.rolling.state.Cities[step.City]
+	if step.Override != nil || step.Held || step.Surge > 0 || city.Surge > 0 {
+		return false
+	}
+	first, room := step.Index, city.Room
+	if step.Released {
+		first = 0
+	}
+	if step.Cautious {
+		room = 1
+	}
+	return areAllTaken(city, room, func(i *rollout.Instance) bool {
+		return i.Index >= first && (city.Template != s.rolling.Target || !i.Updated)
+	})
+}
+
+// isReplaced reports whether the cells of a city may be about to take down all of its Available Instances: they have a
+// template that the Instances do not have.
+func isReplaced(city *rollout.City) bool {
+	first := 0
+	if city.Partition != nil {
+		first = city.Partition.Index
+	}
+	return city.Surge == 0 && areAllTaken(city, city.Room, func(i *rollout.Instance) bool {
+		return i.Index >= first && (!i.Updated || !city.Observed)
+	})
+}
+
+// areAllTaken reports whether a city has Available Instances, all of them are taken, and its cells take that many at once.
+func areAllTaken(city *rollout.City, room int, taken func(*rollout.Instance) bool) bool {
+	count := 0
+	for i := range city.Instances {
+		switch instance := &city.Instances[i]; {
+		case !instance.Available:
+		case !taken(instance):
+			return false
+		default:
+			count++
+		}
+	}
+	return count > 0 && count <= max(1, room)
+}
