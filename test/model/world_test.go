@@ -153,6 +153,8 @@ type world struct {
 	inForce int32
 	// rotten is a template whose Instances do not start any more, as if its image was deleted. Available ones stay.
 	rotten string
+	// free: no minimum holds steps of the rollout.
+	free bool
 	// quiet says that nothing fails and no node is drained: then the limit of the rollout holds at every moment.
 	quiet bool
 	// suspended says that the project is suspended: no Instance runs or is replaced. Only in some worlds that happens: it
@@ -210,6 +212,7 @@ func newWorld(seed uint64, broken string) *world {
 	w.atOnce, w.batch = 1+w.IntN(2), w.IntN(3)
 	w.suspends = !w.quiet && w.IntN(3) == 0
 	w.sizes = !w.quiet && w.IntN(2) == 0
+	w.free = w.IntN(3) == 0
 	w.workload.value.target = "good-0"
 	w.addData(seed)
 	w.workload.value.complete = w.workload.value.started()
@@ -263,7 +266,12 @@ func (w *world) total() (count int) {
 }
 
 // anyMinimum has most often some slack, and less than every city could use.
-func (w *world) anyMinimum() int32 { return int32(max(0, w.total()-1-w.IntN(3))) }
+func (w *world) anyMinimum() int32 {
+	if w.free {
+		return 0
+	}
+	return int32(max(0, w.total()-1-w.IntN(3)))
+}
 
 // limit is how many Instances a rollout may make unavailable in all cities.
 func (w *world) limit() int { return max(1, w.total()/4) }
