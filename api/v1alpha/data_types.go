@@ -108,7 +108,7 @@ const AnnotationRolloutData = "compute.datumapis.com/rollout-data"
 const LabelDataHash = "compute.datumapis.com/data-hash"
 
 // AnnotationDataKey is the annotation of a copy of a Secret, on the hub and in cells, with the key of its hash: cells compare
-// the hash with what they have. Whoever reads it can read the Secret.
+// the hash with what they have. A reader of it can read the Secret.
 const AnnotationDataKey = "compute.datumapis.com/data-key"
 
 // AnnotationStartedWith is the annotation of a Pod with the hash of the data that it was created with, and the beginning of

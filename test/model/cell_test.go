@@ -58,11 +58,16 @@ func (w *world) mayDisrupt(c *cell) bool {
 	return c.floor != nil && c.available() > c.floor.MinAvailable
 }
 
-// act acts as an agent: it releases drained Instances, replaces outdated ones and creates missing ones.
+// act acts as an agent: it removes surplus Instances, releases drained ones, replaces outdated ones and creates missing ones.
 func (w *world) act(c *cell) error {
 	if err := w.removeSurplus(c); err != nil {
 		return err
 	}
+	return w.replace(c)
+}
+
+// replace releases drained Instances, replaces outdated ones and creates missing ones.
+func (w *world) replace(c *cell) error {
 	unavailable, limit := c.unavailable(), w.mostDown(c)
 	for _, index := range slices.Backward(c.indices) {
 		one := c.instances[index]

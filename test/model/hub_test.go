@@ -159,15 +159,7 @@ func (w *world) divideWorkload(r *replica) {
 	cities := names(r.deployments)
 	d := budget.Division{Minimum: next.minimum, Sequence: next.highest, Step: 1 + w.Int64N(3)}
 	for _, city := range cities {
-		known := r.deployments[city].value
-		m := budget.Member{Sequence: known.sequence, Available: known.available, InForce: known.inForce, Awaiting: known.awaiting}
-		m.Leaving = next.leaving[city] && w.broken != "a city that leaves counts"
-		m.Settled = !next.leaving[city] && known.spec.partition == nil && known.observed == known.spec.generation &&
-			int(known.available) >= next.replicas[city]
-		if floor, planned := next.plan[city]; planned {
-			m.Floor = &floor
-		}
-		d.Members = append(d.Members, m)
+		d.Members = append(d.Members, w.member(r, city))
 	}
 	divided := w.divide(d)
 	next.highest, next.plan = divided.Sequence, map[string]v1alpha.AvailabilityFloor{}
@@ -194,6 +186,19 @@ func (w *world) divideWorkload(r *replica) {
 		}
 	}
 	w.writeFloors(r, next)
+}
+
+// member is a city as a replica sees it.
+func (w *world) member(r *replica, city string) budget.Member {
+	known, of := r.deployments[city].value, r.workload.value
+	m := budget.Member{Sequence: known.sequence, Available: known.available, InForce: known.inForce, Awaiting: known.awaiting}
+	m.Leaving = of.leaving[city] && w.broken != "a city that leaves counts"
+	m.Settled = !of.leaving[city] && known.spec.partition == nil && known.observed == known.spec.generation &&
+		int(known.available) >= of.replicas[city]
+	if floor, planned := of.plan[city]; planned {
+		m.Floor = &floor
+	}
+	return m
 }
 
 // writeFloors gives the deployments the floors of a plan that is stored, unless the replica is killed before.

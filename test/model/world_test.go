@@ -308,14 +308,8 @@ func (w *world) step() error {
 		}
 	case n < 84:
 		w.start(c)
-	case n < 85:
-		w.change()
 	case n < 86:
-		if w.sizes && w.IntN(2) == 0 {
-			w.resize()
-		} else {
-			w.change()
-		}
+		w.consume(n)
 	case n < 94:
 		w.disturb(c)
 	case n < 96:
@@ -323,12 +317,26 @@ func (w *world) step() error {
 	case n < 98:
 		w.settle()
 	default:
-		w.suspended = false
-		for _, name := range names(w.cells) {
-			w.cells[name].cut, w.cells[name].lost = false, false
-		}
+		w.reconnect()
 	}
 	return cmp.Or(w.opened, w.foresee())
+}
+
+// consume is a change of the Workload.
+func (w *world) consume(n int) {
+	if n == 85 && w.sizes && w.IntN(2) == 0 {
+		w.resize()
+		return
+	}
+	w.change()
+}
+
+// reconnect ends all interruptions.
+func (w *world) reconnect() {
+	w.suspended = false
+	for _, name := range names(w.cells) {
+		w.cells[name].cut, w.cells[name].lost = false, false
+	}
 }
 
 // interrupt suspends the project or resumes it, or cuts a cell off or connects it.
