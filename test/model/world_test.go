@@ -251,7 +251,7 @@ func (w *world) addCity(city string, first spec) {
 		w.divideIndices(c)
 	}
 	w.copies[city] = stored[copied]{value: onHub, version: w.created + 1}
-	// A city that comes back has other objects than before.
+	// A city that is named again has other objects than before.
 	w.created += 1000
 }
 
