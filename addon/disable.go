@@ -38,7 +38,7 @@ func (o *options) beforeDisable(command *cobra.Command) (bool, error) {
 	return !enabled && err == nil, err
 }
 
-// prepareDisable reads what is to be deleted, and changes nothing. It reports whether the addon is enabled.
+// prepareDisable reads what enable has created, and changes nothing. It reports whether the addon is enabled.
 func (s *session) prepareDisable(ctx context.Context) (enabled bool, err error) {
 	if s.known, err = readInventory(ctx, s.host, s.options.karmada.namespace); err != nil {
 		return false, err

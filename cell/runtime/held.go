@@ -25,7 +25,7 @@ const maxHeld = 20000
 // heldObject identifies a ConfigMap or Secret of the cell.
 type heldObject struct{ kind, namespace, name string }
 
-// held is what a ConfigMap or Secret of the cell holds.
+// held has the hashes of a ConfigMap or Secret of the cell.
 type held struct {
 	// version is the resourceVersion of the object.
 	version string
