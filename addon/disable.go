@@ -7,16 +7,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/wait"
-	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -35,23 +31,37 @@ func (o *options) beforeDisable(command *cobra.Command) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	if s.known, err = readInventory(ctx, s.host, o.karmada.namespace); err != nil {
+	enabled, err := s.prepareDisable(ctx)
+	if err == nil && enabled {
+		o.session = s
+	}
+	return !enabled && err == nil, err
+}
+
+// prepareDisable reads what enable has created, and changes nothing. It reports whether the addon is enabled.
+func (s *session) prepareDisable(ctx context.Context) (enabled bool, err error) {
+	if s.known, err = readInventory(ctx, s.host, s.options.karmada.namespace); err != nil {
 		return false, err
 	}
 	if s.known == nil {
 		fmt.Fprintln(s.out, "karmada-compute is not enabled: the host has no ConfigMap "+inventoryName)
-		return true, nil
+		return false, nil
 	}
 	if s.known.isWithoutMilo() {
 		s.values = nested([]string{"projects", "mode"}, modeNamespaces)
 	}
-	if s.milo == nil && !isWithoutMilo(s.values) {
+	if s.milo == nil && s.needsMilo() {
 		if err := s.connectAsAddOn(ctx); err != nil {
 			return false, err
 		}
 	}
-	o.session = s
-	return false, s.checkWorkloads(ctx)
+	return true, s.checkWorkloads(ctx)
+}
+
+// needsMilo reports whether something is left at Milo. A run that was interrupted may have deleted everything there, and then
+// the credentials.
+func (s *session) needsMilo() bool {
+	return slices.ContainsFunc(s.known[atMilo], func(e entry) bool { return !e.isCRD() || s.options.workloads != workloadsKeep })
 }
 
 // connectAsAddOn connects to Milo with the credentials that enable has stored.
@@ -67,23 +77,6 @@ func (s *session) connectAsAddOn(ctx context.Context) error {
 	}
 	s.milo, err = planeOf("Milo's root", config)
 	return err
-}
-
-// checkWorkloads refuses to disable an addon in use, unless the flags request it.
-func (s *session) checkWorkloads(ctx context.Context) error {
-	if s.options.workloads != workloadsRefuse {
-		return nil
-	}
-	deployments, err := s.hub.list(ctx, v1alpha.GroupVersion.String(), v1alpha.KindWorkloadDeployment)
-	if err != nil {
-		return err
-	}
-	if len(deployments) > 0 {
-		return fmt.Errorf("%d WorkloadDeployments exist on the hub, the first is %s: delete their Workloads, or say with "+
-			"--compute-workloads=keep or =delete what is to happen to them",
-			len(deployments), deployments[0].GetNamespace()+"/"+deployments[0].GetName())
-	}
-	return nil
 }
 
 // disable deletes the objects that enable created, in an order in which nothing is refused or left behind.
@@ -118,8 +111,12 @@ func (s *session) unregister(ctx context.Context) error {
 		removed = removed[:1] // Karmada continues to interpret propagated objects
 	}
 	for _, registered := range removed {
+		at := s.plane(registered.at)
+		if at == nil {
+			continue // A run that was interrupted has ended there.
+		}
 		for _, r := range registered.of {
-			if err := s.plane(registered.at).remove(ctx, r); err != nil {
+			if err := at.remove(ctx, r); err != nil {
 				return err
 			}
 		}
@@ -201,12 +198,22 @@ func (s *session) removeHub(ctx context.Context) error {
 	return s.removeListed(ctx, onHub)
 }
 
-// removeMilo deletes everything at Milo, if there is one.
+// removeMilo deletes everything at Milo, if there is one, and forgets it: the next step deletes the credentials. If
+// Workloads are kept, the CustomResourceDefinitions stay, since deleting them would delete the Workloads of all projects.
 func (s *session) removeMilo(ctx context.Context) error {
-	if !slices.Contains(s.planes(), atMilo) {
+	if s.milo == nil || !slices.Contains(s.planes(), atMilo) {
 		return nil
 	}
-	return s.removeListed(ctx, atMilo)
+	if err := s.removeListed(ctx, atMilo); err != nil {
+		return err
+	}
+	left := slices.DeleteFunc(slices.Clone(s.known[atMilo]), func(e entry) bool {
+		return !e.isCRD() || s.options.workloads != workloadsKeep
+	})
+	if s.known[atMilo] = left; len(left) == 0 {
+		delete(s.known, atMilo)
+	}
+	return s.known.write(ctx, s.host, s.options.karmada.namespace)
 }
 
 func (s *session) removeHost(ctx context.Context) error {
@@ -214,7 +221,7 @@ func (s *session) removeHost(ctx context.Context) error {
 		return err
 	}
 	if s.options.workloads == workloadsKeep && len(s.known[onHub]) > 0 {
-		s.known = inventory{onHub: s.known[onHub]}
+		delete(s.known, onHost)
 		return s.known.write(ctx, s.host, s.options.karmada.namespace)
 	}
 	return removeInventory(ctx, s.host, s.options.karmada.namespace)
@@ -249,6 +256,10 @@ func (s *session) removeListed(ctx context.Context, key string) error {
 
 // keepsCRD reports whether a CustomResourceDefinition stays, since objects of it exist.
 func (s *session) keepsCRD(ctx context.Context, p *plane, r reference) (bool, error) {
+	if s.options.workloads == workloadsKeep {
+		s.say("CustomResourceDefinition %s stays at %s (--compute-workloads=keep)", r.Name, p.name)
+		return true, nil
+	}
 	crd := r.object()
 	if err := p.Get(ctx, client.ObjectKey{Name: r.Name}, crd); err != nil {
 		return false, client.IgnoreNotFound(err)
@@ -262,86 +273,5 @@ func (s *session) keepsCRD(ctx context.Context, p *plane, r reference) (bool, er
 	return true, nil
 }
 
-// projectPath is where Milo serves the control plane of a project.
-const projectPath = "/apis/resourcemanager.miloapis.com/v1alpha1/projects/%s/control-plane"
-
 // ownLeases is the prefix of the names of the replicas' Leases, and of the record of their shards.
 const ownLeases = "karmada-compute-"
-
-// deleteWorkloads deletes every Workload of every project and waits until the add-on, which still runs, has cleaned up.
-func (s *session) deleteWorkloads(ctx context.Context) error {
-	if s.options.workloads != workloadsDelete {
-		return nil
-	}
-	projects, err := s.projects(ctx)
-	if err != nil {
-		return err
-	}
-	for _, project := range projects {
-		if err := deleteWorkloadsOf(ctx, project, s.options.karmada.timeout); err != nil {
-			return err
-		}
-	}
-	err = wait.PollUntilContextTimeout(ctx, pollInterval, s.options.karmada.timeout, true, func(ctx context.Context) (bool, error) {
-		left, err := s.hub.list(ctx, v1alpha.GroupVersion.String(), v1alpha.KindWorkloadDeployment)
-		return err == nil && len(left) == 0, err
-	})
-	if err != nil {
-		return fmt.Errorf("WorkloadDeployments are left on the hub; the add-on must run to remove them: %w", err)
-	}
-	s.say("every Workload is deleted")
-	return nil
-}
-
-// projects are the planes that have Workloads: the control planes of all projects of Milo, or the hub with all of its
-// namespaces.
-func (s *session) projects(ctx context.Context) ([]*plane, error) {
-	if isWithoutMilo(s.values) {
-		return []*plane{s.hub}, nil
-	}
-	projects, err := s.milo.list(ctx, "resourcemanager.miloapis.com/v1alpha1", "Project")
-	if err != nil {
-		return nil, err
-	}
-	var planes []*plane
-	for i := range projects {
-		p, err := s.project(projects[i].GetName())
-		if err != nil {
-			return nil, err
-		}
-		planes = append(planes, p)
-	}
-	return planes, nil
-}
-
-// deleteWorkloadsOf deletes the Workloads of a plane and waits until they are gone.
-func deleteWorkloadsOf(ctx context.Context, p *plane, timeout time.Duration) error {
-	workloads, err := p.list(ctx, v1alpha.GroupVersion.String(), v1alpha.KindWorkload)
-	if err != nil {
-		return err
-	}
-	for i := range workloads {
-		if err := client.IgnoreNotFound(p.Delete(ctx, &workloads[i])); err != nil {
-			return fmt.Errorf("delete %s at %s: %w", describe(&workloads[i]), p.name, err)
-		}
-	}
-	err = wait.PollUntilContextTimeout(ctx, pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
-		left, err := p.list(ctx, v1alpha.GroupVersion.String(), v1alpha.KindWorkload)
-		return err == nil && len(left) == 0, nil
-	})
-	if err != nil {
-		return fmt.Errorf("workloads are left at %s: %w", p.name, err)
-	}
-	return nil
-}
-
-// project connects to the control plane of a project.
-func (s *session) project(name string) (*plane, error) {
-	host, err := url.JoinPath(s.milo.config.Host, fmt.Sprintf(projectPath, url.PathEscape(name)))
-	if err != nil {
-		return nil, err
-	}
-	config := rest.CopyConfig(s.milo.config)
-	config.Host = host
-	return planeOf("project "+name, config)
-}

@@ -221,7 +221,9 @@ func (s *session) finish(ctx context.Context) error {
 		}
 	}
 	// Objects of before are deleted when the new replicas are ready: until then the old ones need them.
-	for _, step := range []func(context.Context) error{s.installHost, s.waitHost, s.prune, s.waitRegistered, s.updateAgents, s.waitAgents} {
+	for _, step := range []func(context.Context) error{
+		s.installHost, s.waitHost, s.prune, s.waitRegistered, s.renewKinds, s.updateAgents, s.waitAgents,
+	} {
 		if err := step(ctx); err != nil {
 			return err
 		}

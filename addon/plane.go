@@ -78,7 +78,7 @@ func (p *plane) list(ctx context.Context, apiVersion, kind string, options ...cl
 	objects.SetAPIVersion(apiVersion)
 	objects.SetKind(kind + "List")
 	err := p.List(ctx, objects, options...)
-	if err != nil && (apiVersion != v1alpha.GroupVersion.String() || !meta.IsNoMatchError(err)) {
+	if err != nil && (apiVersion != v1alpha.GroupVersion.String() || !meta.IsNoMatchError(err) && !apierrors.IsNotFound(err)) {
 		return nil, fmt.Errorf("list %ss at %s: %w", kind, p.name, err)
 	}
 	return objects.Items, nil

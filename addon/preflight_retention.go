@@ -39,7 +39,7 @@ func aboutRetention(f *findings, customizations []unstructured.Unstructured, kee
 		switch {
 		case kind == "Secret" || kind == "ConfigMap":
 			f.warn("ResourceInterpreterCustomization %s decides which fields of %ss stay in cells; if it keeps their data, Instances "+
-				"get earlier values although condition ReferencedDataReady is True: leave out objects with label %s",
+				"get earlier values, and condition ReferencedDataReady has reason ContentDiffers: leave out objects with label %s",
 				one.GetName(), kind, v1alpha.LabelProject)
 		case kind == "Namespace" && keeps:
 			f.fail("ResourceInterpreterCustomization %s retains fields of namespaces, and Karmada admits one for each kind: set "+

@@ -15,6 +15,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -47,6 +48,8 @@ type session struct {
 	known, rendered inventory
 	// withheld is the agents' Deployment, until the replicas are updated.
 	withheld *unstructured.Unstructured
+	// terminating are the CustomResourceDefinitions that were being deleted when they were applied.
+	terminating []terminating
 	// agentsFirst reports that this run goes back to an earlier version.
 	agentsFirst bool
 }
@@ -138,33 +141,80 @@ func (s *session) create(ctx context.Context, key string, objects ...*unstructur
 	return nil
 }
 
-// apply applies an object, as soon as a namespace of an earlier installation is deleted.
+// kindTimeout is how long enable waits for a CustomResourceDefinition that is being deleted before the replicas run.
+const kindTimeout = 10 * time.Second
+
+// apply applies an object. One that is being deleted would take what is applied with it: apply waits until it is gone. A
+// CustomResourceDefinition that does not go may have objects whose finalizers the replicas must remove: it is applied again
+// when they run.
 func (s *session) apply(ctx context.Context, key string, object *unstructured.Unstructured) error {
+	timeout := s.options.karmada.timeout
+	if !referenceOf(object).isCRD() {
+		return s.applyWithin(ctx, key, object, timeout)
+	}
+	err := s.applyWithin(ctx, key, object, min(timeout, kindTimeout))
+	if !errors.Is(err, errTerminating) || ctx.Err() != nil {
+		return err
+	}
+	s.terminating = append(s.terminating, terminating{key, object})
+	return s.plane(key).apply(ctx, object)
+}
+
+// terminating is an object of a plane that is being deleted.
+type terminating struct {
+	at     string
+	object *unstructured.Unstructured
+}
+
+var errTerminating = errors.New("it is being deleted, and something holds it: see docs/runbooks/leaving.md")
+
+// applyWithin applies an object when it is not being deleted.
+func (s *session) applyWithin(ctx context.Context, key string, object *unstructured.Unstructured, timeout time.Duration) error {
 	said := false
 	var reason error
-	err := wait.PollUntilContextTimeout(ctx, pollInterval, s.options.karmada.timeout, true, func(ctx context.Context) (bool, error) {
-		namespace, ending := cmp.Or(object.GetNamespace(), object.GetName()), false
-		if object.GetKind() == "Namespace" {
-			found := referenceOf(object).object()
-			ending = s.plane(key).Get(ctx, client.ObjectKeyFromObject(object), found) == nil && found.GetDeletionTimestamp() != nil
-		}
-		if !ending {
-			reason = s.plane(key).apply(ctx, object)
-			ending = apierrors.HasStatusCause(reason, corev1.NamespaceTerminatingCause)
-		}
-		if ending && !said {
-			s.say("waiting until namespace %s at %s, which is being deleted, is gone", namespace, s.plane(key).name)
-			said = true
-		}
-		if ending {
+	p := s.plane(key)
+	err := wait.PollUntilContextTimeout(ctx, pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
+		found, ending := referenceOf(object).object(), ""
+		switch err := p.Get(ctx, client.ObjectKeyFromObject(object), found); {
+		case err == nil && found.GetDeletionTimestamp() != nil:
+			ending = describe(object)
+		case err == nil || apierrors.IsNotFound(err) || meta.IsNoMatchError(err):
+			if reason = p.apply(ctx, object); apierrors.HasStatusCause(reason, corev1.NamespaceTerminatingCause) {
+				ending = "Namespace " + object.GetNamespace()
+			}
+		default:
+			// It is asked again until the timeout. That it is being deleted is the better reason.
+			reason = cmp.Or(reason, err)
 			return false, nil
 		}
-		return reason == nil, reason
+		if ending == "" {
+			return reason == nil, reason
+		}
+		if !said {
+			s.say("waiting until %s at %s, which is being deleted, is gone", ending, p.name)
+			said = true
+		}
+		reason = fmt.Errorf("%s at %s: %w", ending, p.name, errTerminating)
+		return false, nil
 	})
 	if wait.Interrupted(err) {
 		return errors.Join(err, reason)
 	}
 	return err
+}
+
+// renewKinds applies the CustomResourceDefinitions again that were being deleted, when they are gone: by now the replicas
+// have removed the finalizers of their objects.
+func (s *session) renewKinds(ctx context.Context) error {
+	for _, one := range s.terminating {
+		if err := s.applyWithin(ctx, one.at, one.object, s.options.karmada.timeout); err != nil {
+			return err
+		}
+		if err := s.plane(one.at).established(ctx, one.object.GetName(), s.options.karmada.timeout); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // render renders one part of the chart: host, hub or milo.

@@ -235,13 +235,12 @@ func (s *site) disable(ctx context.Context, o *options) error {
 	}
 	s.out.Reset()
 	run.out = &s.out
-	if run.known, err = readInventory(ctx, run.host, s.namespace); err != nil {
-		return err
-	}
-	if run.known.isWithoutMilo() {
-		run.values = nested([]string{"projects", "mode"}, modeNamespaces)
-	}
-	if err := run.checkWorkloads(ctx); err != nil {
+	return s.run(ctx, run)
+}
+
+// run runs both halves of disable, as karmadactl does.
+func (s *site) run(ctx context.Context, run *session) error {
+	if enabled, err := run.prepareDisable(ctx); !enabled || err != nil {
 		return err
 	}
 	return run.remove(ctx)

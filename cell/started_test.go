@@ -17,10 +17,15 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-const (
-	oldContent = "0123456789abcdef"
-	newContent = "fedcba9876543210"
-)
+const oldContent, newContent = "old", "new"
+
+// contentHash is the hash of a ConfigMap with a content.
+func contentHash(content string) string {
+	if content == templates.AbsentData {
+		return content
+	}
+	return templates.HashConfigMap(&corev1.ConfigMap{Data: map[string]string{"content": content}})
+}
 
 // inEnvironment lets the container have variables of a ConfigMap, which may be absent.
 func inEnvironment(name string, optional bool) func(*v1alpha.WorkloadDeployment) {
@@ -31,13 +36,12 @@ func inEnvironment(name string, optional bool) func(*v1alpha.WorkloadDeployment)
 	}
 }
 
-// receive plays Karmada, which writes a ConfigMap with a content of this hash; "": the hub is of an earlier version.
-func (f *fixture) receive(configMap *corev1.ConfigMap, hash string) {
+// receive plays Karmada, which writes a ConfigMap with a content.
+func (f *fixture) receive(configMap *corev1.ConfigMap, content string) {
 	f.t.Helper()
-	configMap.Data = map[string]string{"content": hash}
-	if configMap.Labels = maps.Clone(configMap.Labels); hash != "" {
-		configMap.Labels[v1alpha.LabelDataHash] = hash
-	}
+	configMap.Data = map[string]string{"content": content}
+	configMap.Labels = maps.Clone(configMap.Labels)
+	configMap.Labels[v1alpha.LabelDataHash] = contentHash(content)
 	f.update(configMap)
 }
 
@@ -51,13 +55,13 @@ func (f *fixture) startContainer(name string, after time.Duration) {
 	f.setPod(f.storedPod(name), status)
 }
 
-// wantData wants that an Instance was started with the content of a hash, and whether newer data waits for a restart.
-func (f *fixture) wantData(what, name, hash string, waits bool) {
+// wantData wants that an Instance was started with a content, and whether newer data waits for a restart.
+func (f *fixture) wantData(what, name, content string, waits bool) {
 	f.t.Helper()
 	status := f.storedInstance("web-0").Status
 	want := ""
-	if hash != "" {
-		want = templates.HashStarted([]v1alpha.DataVersion{{Kind: "ConfigMap", Name: name, Hash: hash}})
+	if content != "" {
+		want = templates.HashStarted([]v1alpha.DataVersion{{Kind: "ConfigMap", Name: name, Hash: contentHash(content)}})
 	}
 	condition := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionDataCurrent)
 	switch {
@@ -135,7 +139,7 @@ func TestDataThatAppears(t *testing.T) {
 // TestDataOfASnapshot: the hash of a snapshot is in its name.
 func TestDataOfASnapshot(t *testing.T) {
 	f := newFixture(t)
-	name := templates.SnapshotName("settings", oldContent)
+	name := templates.SnapshotName("settings", contentHash(oldContent))
 	f.sent(name)
 	f.instance(f.deployment(1, inEnvironment(name, false)), 0)
 	f.reconcile(f.runtime(), "web-0")

@@ -259,6 +259,9 @@ const (
 	ReasonSourceRefused = "SourceRefused"
 	// ReasonReferencedDataTaken says that the data is in the cell, but a policy of another party propagates it, too.
 	ReasonReferencedDataTaken = "TakenByPolicy"
+	// ReasonReferencedDataDiffers says that a cell keeps another content than the project has: a customization of Karmada
+	// or a party in the cell retains it. On an Instance, whose cell cannot know the cause, it may also be an override policy.
+	ReasonReferencedDataDiffers = "ContentDiffers"
 	// ReasonReferencedDataPresent says that the data is in the cell.
 	ReasonReferencedDataPresent = "Ready"
 )

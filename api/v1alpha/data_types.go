@@ -107,6 +107,10 @@ const AnnotationRolloutData = "compute.datumapis.com/rollout-data"
 // content. It is written with the content. The hash of a Secret has the UID of the Secret in the project as its key.
 const LabelDataHash = "compute.datumapis.com/data-hash"
 
+// AnnotationDataKey is the annotation of a copy of a Secret, on the hub and in cells, with the key of its hash: cells compare
+// the hash with what they have. A reader of it can read the Secret.
+const AnnotationDataKey = "compute.datumapis.com/data-key"
+
 // AnnotationStartedWith is the annotation of a Pod with the hash of the data that it was created with, and the beginning of
 // the hash of each ConfigMap and Secret that its containers keep, in the order of their kinds and names.
 const AnnotationStartedWith = "compute.datumapis.com/started-with"

@@ -184,6 +184,11 @@ type CellIndices struct {
 	// +optional
 	DataMissing string `json:"dataMissing,omitempty"`
 
+	// dataDiffers names the data of the first Instance in dataReady whose content in the cell is not the content that the hub
+	// has sent.
+	// +optional
+	DataDiffers string `json:"dataDiffers,omitempty"`
+
 	// overridden are the indices of Instances whose template differs from the deployment's in the cell only by an override
 	// policy. They wait for the turn of the cell, or are being replaced in it.
 	// +optional

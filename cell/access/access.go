@@ -49,8 +49,8 @@ package access
 // Autoscalers of WorkloadDeployments that are scaled by metrics.
 // +kubebuilder:rbac:groups=autoscaling,resources=horizontalpodautoscalers,verbs=create;delete;get;list;patch;watch
 
-// The controllers watch the metadata of the ConfigMaps and Secrets that the hub has sent. A rule cannot be limited to
-// metadata.
+// The controllers watch the metadata of the ConfigMaps and Secrets that the hub has sent, and read each version of a content
+// once, to compare its hash.
 // +kubebuilder:rbac:groups="",resources=configmaps;secrets,verbs=list;watch
 
 // The Event of a kubelet says why it has evicted a Pod, where the Pod does not.

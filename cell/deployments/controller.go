@@ -69,7 +69,7 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 		Owns(&policyv1.PodDisruptionBudget{}, builder.WithPredicates(disruption.Allowed())).
 		WithOptions(options)
 	// No Instance is deleted for a template whose data is not in the cell yet.
-	return runtime.WatchData(b, r.templates).Complete(r)
+	return runtime.WatchData(b, r.templates, predicate.LabelChangedPredicate{}).Complete(r)
 }
 
 func (r *Reconciler) templates(ctx context.Context, namespace string) (map[types.NamespacedName]*v1alpha.InstanceSpec, error) {

@@ -4,6 +4,8 @@
 package rollup
 
 import (
+	"cmp"
+
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -42,6 +44,9 @@ func facts(deployment *v1alpha.WorkloadDeployment, of *owned.Templates, ordered 
 		case data == nil:
 		case data.Status == metav1.ConditionTrue:
 			dataReady = append(dataReady, index)
+			if data.Reason == v1alpha.ReasonReferencedDataDiffers {
+				result.DataDiffers = cmp.Or(result.DataDiffers, data.Message)
+			}
 		case result.DataMissing == "":
 			result.DataMissing = data.Message
 		}

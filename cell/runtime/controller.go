@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/collector"
@@ -43,6 +44,9 @@ type Reconciler struct {
 	Passing *pace.Writes[types.NamespacedName]
 	// Clock gives conditions their transition times, and Pods their age.
 	Clock clock.PassiveClock
+
+	// held are the contents of the data in the cell.
+	held heldContents
 }
 
 // NewPassing returns the delayed writes for starting Instances. They are grouped by project: thousands of Instances
@@ -63,7 +67,7 @@ func (r *Reconciler) Register(mgr ctrl.Manager, options controller.Options) erro
 			builder.WithPredicates(owned.SpecChanged())).
 		WithOptions(options)
 	// The data that a template names arrives separately from the deployment.
-	return WatchData(b, r.specs).Complete(r)
+	return WatchData(b, r.specs, predicate.ResourceVersionChangedPredicate{}).Complete(r)
 }
 
 func (r *Reconciler) specs(ctx context.Context, namespace string) (map[types.NamespacedName]*v1alpha.InstanceSpec, error) {

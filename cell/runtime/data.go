@@ -48,12 +48,12 @@ func MissingData(
 // DataSpecs lists the objects in a namespace that a controller reconciles, with the spec of each.
 type DataSpecs func(ctx context.Context, namespace string) (map[types.NamespacedName]*v1alpha.InstanceSpec, error)
 
-// WatchData enqueues the objects of specs that name a ConfigMap or Secret when it is created or deleted, or becomes another
-// project's. Its content does not matter to them.
-func WatchData(b *builder.Builder, specs DataSpecs) *builder.Builder {
+// WatchData enqueues the objects of specs that name a ConfigMap or Secret when it is created or deleted, and after the
+// updates that a predicate lets pass.
+func WatchData(b *builder.Builder, specs DataSpecs, updates predicate.Predicate) *builder.Builder {
 	for _, kind := range []string{templates.KindConfigMap, templates.KindSecret} {
 		b = b.WatchesMetadata(metadataOf(kind), handler.EnqueueRequestsFromMapFunc(needing(kind, specs)),
-			builder.WithPredicates(predicate.Or(watch.IgnoreUpdates(), predicate.LabelChangedPredicate{})))
+			builder.WithPredicates(predicate.Or(watch.IgnoreUpdates(), updates)))
 	}
 	return b
 }

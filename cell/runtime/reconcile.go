@@ -97,6 +97,9 @@ func (s *scope) liftGates(ctx context.Context) (err error) {
 	if s.found, err = findGates(ctx, s.Client, s.deployment, s.instance); err != nil {
 		return err
 	}
+	if err := s.compareData(ctx); err != nil {
+		return err
+	}
 	left, lifted := gatesLeft(s.deployment, s.instance, s.found)
 	if !lifted {
 		return nil

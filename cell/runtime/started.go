@@ -65,10 +65,10 @@ type content struct {
 // contents are the contents of the data of an Instance, by kind and name.
 type contents []content
 
-// contentsOf reads the contents of the data that a spec names. It returns none if a content is not known, as the one
+// contents finds the contents of the data that the Instance names. It returns none if a content is not known, as the one
 // of a hub of an earlier version.
-func contentsOf(ctx context.Context, reader client.Reader, instance *v1alpha.Instance) (contents, error) {
-	named := templates.StartData(&instance.Spec)
+func (s *scope) contents(ctx context.Context) (contents, error) {
+	named := templates.StartData(&s.instance.Spec)
 	result := make(contents, 0, len(named))
 	for object, keptBy := range named {
 		absent := v1alpha.DataVersion{Kind: object.Kind, Name: object.Name, Hash: templates.AbsentData}
@@ -80,7 +80,7 @@ func contentsOf(ctx context.Context, reader client.Reader, instance *v1alpha.Ins
 			continue
 		}
 		found := metadataOf(object.Kind)
-		err := reader.Get(ctx, client.ObjectKey{Namespace: instance.Namespace, Name: object.Name}, found)
+		err := s.Client.Get(ctx, client.ObjectKey{Namespace: s.instance.Namespace, Name: object.Name}, found)
 		switch {
 		case apierrors.IsNotFound(err):
 		case err != nil:
@@ -88,7 +88,11 @@ func contentsOf(ctx context.Context, reader client.Reader, instance *v1alpha.Ins
 		case found.Labels[v1alpha.LabelDataHash] == "":
 			return nil, nil
 		default:
-			one.Hash = found.Labels[v1alpha.LabelDataHash]
+			holds, err := s.held.of(ctx, s.APIReader, found)
+			if err != nil {
+				return nil, err
+			}
+			one.Hash = holds.has
 			// The cache has no other times than its own.
 			one.written, _ = time.Parse(time.RFC3339, found.Annotations[annotationWritten])
 		}
@@ -183,7 +187,7 @@ func (s *scope) findData(ctx context.Context) error {
 		s.started = contents(nil).compared(s.pod)
 		return nil
 	}
-	present, err := contentsOf(ctx, s.Client, s.instance)
+	present, err := s.contents(ctx)
 	if err == nil {
 		s.started = present.compared(s.pod)
 	}
@@ -192,7 +196,7 @@ func (s *scope) findData(ctx context.Context) error {
 
 // recordData records in a Pod that is created the data that it is started with.
 func (s *scope) recordData(ctx context.Context, pod *corev1.Pod) error {
-	present, err := contentsOf(ctx, s.Client, s.instance)
+	present, err := s.contents(ctx)
 	if err != nil || len(present) == 0 {
 		return err
 	}

@@ -148,6 +148,42 @@ func TestAClaimIsRestored(t *testing.T) {
 	}
 }
 
+// TestAClaimOfAnotherPolicyIsReplaced: a policy of another party, of whatever priority, that has taken a copy loses it.
+// Karmada goes by the claim of a policy in the namespace first, so that a claim of a ClusterPropagationPolicy beside it has
+// no effect.
+func TestAClaimOfAnotherPolicyIsReplaced(t *testing.T) {
+	t.Parallel()
+	for name, claim := range map[string]func(*v1alpha.WorkloadDeployment){
+		"in the namespace": func(d *v1alpha.WorkloadDeployment) {
+			d.Labels[policyv1alpha1.PropagationPolicyPermanentIDLabel] = "theirs"
+			d.Annotations[policyv1alpha1.PropagationPolicyNameAnnotation] = "higher"
+		},
+		"of the cluster": func(d *v1alpha.WorkloadDeployment) {
+			delete(d.Labels, policyv1alpha1.PropagationPolicyPermanentIDLabel)
+			delete(d.Annotations, policyv1alpha1.PropagationPolicyNameAnnotation)
+			delete(d.Annotations, policyv1alpha1.PropagationPolicyNamespaceAnnotation)
+			d.Labels[policyv1alpha1.ClusterPropagationPolicyPermanentIDLabel] = "theirs"
+			d.Annotations[policyv1alpha1.ClusterPropagationPolicyAnnotation] = "higher"
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t)
+			f.mustReconcile(t, "web")
+			f.identify(t)
+			f.mustReconcile(t, "web")
+			planes.Change(t, f.Planes, f.copied(), claim)
+			f.mustReconcile(t, "web")
+			if got := f.claimed(t); got != policies.IndependentCityPolicyName(f.city) {
+				t.Errorf("it is claimed by %q", got)
+			}
+			if writes := f.mustReconcile(t, "web"); len(writes) > 0 {
+				t.Errorf("it does not settle: %v", writes)
+			}
+		})
+	}
+}
+
 // TestBothPoliciesGo: both policies are deleted with the last deployment of the city.
 func TestBothPoliciesGo(t *testing.T) {
 	t.Parallel()

@@ -25,6 +25,13 @@ import (
 // report plays the cell of a deployment, which reports an Instance of its template that has its data, or lacks it.
 func (f *fixture) report(t *testing.T, name string, ready metav1.ConditionStatus) {
 	t.Helper()
+	f.reportData(t, name, metav1.Condition{Status: ready, Reason: "Test", Message: "not in the cell: ConfigMap app"})
+}
+
+// reportData plays the cell, whose Instance has this condition about its data.
+func (f *fixture) reportData(t *testing.T, name string, condition metav1.Condition) {
+	t.Helper()
+	condition.Type, condition.LastTransitionTime = v1alpha.ConditionReferencedDataReady, metav1.Unix(1000, 0)
 	copied := f.Deployment(name, "")
 	copied.Namespace = f.HubNamespace
 	planes.ChangeReports(t, f.Planes, copied, func(d *v1alpha.WorkloadDeployment) {
@@ -32,10 +39,7 @@ func (f *fixture) report(t *testing.T, name string, ready metav1.ConditionStatus
 		if err != nil {
 			t.Fatal(err)
 		}
-		planes.SetReport(t, d, "dfw", wire.Instance{Name: name + "-0", TemplateHash: hash, Conditions: []metav1.Condition{{
-			Type: v1alpha.ConditionReferencedDataReady, Status: ready, Reason: "Test", Message: "not in the cell: ConfigMap app",
-			LastTransitionTime: metav1.Unix(1000, 0),
-		}}})
+		planes.SetReport(t, d, "dfw", wire.Instance{Name: name + "-0", TemplateHash: hash, Conditions: []metav1.Condition{condition}})
 	})
 }
 

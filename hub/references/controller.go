@@ -136,7 +136,8 @@ func sameData(before, after *path.Report) bool {
 	if a.DataReady == "" && a.DataMissing == "" && b.DataReady == "" && b.DataMissing == "" {
 		return true
 	}
-	return (a.DataReady == "") == (b.DataReady == "") && a.DataMissing == b.DataMissing && a.TemplateHash == b.TemplateHash
+	return (a.DataReady == "") == (b.DataReady == "") && a.DataMissing == b.DataMissing && a.DataDiffers == b.DataDiffers &&
+		a.TemplateHash == b.TemplateHash
 }
 
 // ofWork requests the project's namespace of the deployment that a Work carries.

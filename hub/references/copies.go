@@ -85,6 +85,9 @@ func (s *scope) writeCopy(ctx context.Context, o *object) error {
 	}
 	desired := desiredCopy(source, s.copyMetadata(o))
 	desired.GetLabels()[v1alpha.LabelDataHash] = hashOf(source)
+	if o.Kind == templates.KindSecret {
+		desired.GetAnnotations()[v1alpha.AnnotationDataKey] = string(source.GetUID())
+	}
 	copied := newObject(o.Kind)
 	switch err := s.APIReader.Get(ctx, o.onHub(), copied); {
 	case apierrors.IsNotFound(err):

@@ -43,6 +43,8 @@ type deployment struct {
 	hubNamespace string
 	// named maps each object that the template names to whether Instances need it.
 	named map[templates.DataObject]bool
+	// differing are its objects whose content in a cell differs.
+	differing differing
 }
 
 // object is an object that one or more deployments name.

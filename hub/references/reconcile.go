@@ -90,7 +90,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 	// A failure of one object or deployment does not block the others.
 	var failed []error
 	for _, step := range []func(context.Context) error{
-		s.checkSources, s.countCopies, s.writeCopies, s.deleteCopies, s.writeConditions, s.writeData,
+		s.checkSources, s.countCopies, s.writeCopies, s.deleteCopies, s.compareCells, s.writeConditions, s.writeData,
 	} {
 		failed = append(failed, step(ctx))
 	}

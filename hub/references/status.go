@@ -83,9 +83,14 @@ func desiredCondition(d *deployment, objects map[item]*object) metav1.Condition 
 	case !report.arrived:
 		condition.Reason = v1alpha.ReasonAwaitingPropagation
 		condition.Message = fmt.Sprintf("waiting for the cell of %s to report that it has the data", d.original.Spec.CityCode)
+	case len(d.differing.kept) > 0:
+		condition.Reason, condition.Message = v1alpha.ReasonReferencedDataDiffers, d.differing.message()
 	default:
 		condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonReferencedDataPresent
 		condition.Message = "every ConfigMap and Secret that the template names is in the cell"
+		if len(d.differing.overridden) > 0 {
+			condition.Message = bounded(append([]string{condition.Message + "; override policies change it: " + d.differing.overridden[0]}, d.differing.overridden[1:]...))
+		}
 		if taken := d.taken(objects); taken != "" {
 			condition.Reason, condition.Message = v1alpha.ReasonReferencedDataTaken, taken
 		}
@@ -159,6 +164,8 @@ type report struct {
 	arrived bool
 	// missing is the cell's message about objects that an Instance of the current template lacks; or "".
 	missing string
+	// differing are the facts of the cells whose content differs for an Instance of the current template.
+	differing []v1alpha.CellIndices
 }
 
 // reportOf returns the summary of the cells' reports on a deployment of the hub. Instances of earlier templates do not
@@ -180,6 +187,9 @@ func reportOf(copied *v1alpha.WorkloadDeployment) report {
 		}
 		result.arrived = result.arrived || cell.DataReady != ""
 		result.missing = cmp.Or(result.missing, cell.DataMissing)
+		if cell.DataDiffers != "" {
+			result.differing = append(result.differing, *cell)
+		}
 	}
 	return result
 }

@@ -4,6 +4,7 @@
 package references
 
 import (
+	"reflect"
 	"strings"
 	"testing"
 
@@ -50,18 +51,18 @@ func TestReportOf(t *testing.T) {
 	}{
 		"nobody reports":            {nil, report{}},
 		"one has it":                {map[int]metav1.ConditionStatus{0: "True"}, report{arrived: true}},
-		"one lacks it":              {map[int]metav1.ConditionStatus{0: "True", 1: "False"}, report{true, "web-1 says"}},
+		"one lacks it":              {map[int]metav1.ConditionStatus{0: "True", 1: "False"}, report{arrived: true, missing: "web-1 says"}},
 		"one has not said":          {map[int]metav1.ConditionStatus{0: ""}, report{}},
 		"earlier templates are not": {map[int]metav1.ConditionStatus{ofEarlier: "True", ofEarlier + 1: "False"}, report{}},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := reportOf(reporting(t, test.statuses)); got != test.want {
+			if got := reportOf(reporting(t, test.statuses)); !reflect.DeepEqual(got, test.want) {
 				t.Errorf("got %+v", got)
 			}
 		})
 	}
-	if got := reportOf(nil); got != (report{}) {
+	if got := reportOf(nil); !reflect.DeepEqual(got, report{}) {
 		t.Errorf("no copy: got %+v", got)
 	}
 }

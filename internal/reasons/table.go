@@ -258,6 +258,13 @@ var instanceRemedies = []Remedy{
 		none, data,
 	},
 	{
+		v1alpha.ReasonReferencedDataDiffers, RankCause, atOnce,
+		operator("Find out what changes the object in the cell: a ResourceInterpreterCustomization or webhook with retention on the hub, a " +
+			"mutating webhook or a controller in the cell. Exclude objects with label compute.datumapis.com/data-hash from it. An " +
+			"override policy that changes the object is honoured."),
+		none, data,
+	},
+	{
 		v1alpha.ReasonSnapshotGone, RankCause, atOnce,
 		consumer("Write the content that the message names into the ConfigMap or Secret, or roll back to another revision."),
 		none, dataSources,

@@ -100,6 +100,7 @@ func Bound(status *v1alpha.WorkloadDeploymentStatus) {
 	for i := range status.Indices {
 		of := &status.Indices[i]
 		of.TemplateHash, of.DataMissing = HashText.or(of.TemplateHash), boundMessage(of.DataMissing)
+		of.DataDiffers = boundMessage(of.DataDiffers)
 		of.OverriddenHash = HashText.or(of.OverriddenHash)
 		of.Addresses = AddressesText.or(of.Addresses)
 	}

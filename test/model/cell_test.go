@@ -5,6 +5,7 @@ package model
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 
@@ -22,7 +23,14 @@ func (c *cell) available() (count int32) {
 }
 
 // unavailable is how many Instances are missing or not Available.
-func (c *cell) unavailable() int { return len(c.indices) - int(c.available()) }
+func (c *cell) unavailable() (count int) {
+	for _, index := range c.indices {
+		if one := c.instances[index]; one == nil || !one.available {
+			count++
+		}
+	}
+	return count
+}
 
 func (c *cell) below(index int) bool {
 	return c.spec.partition != nil && index < c.spec.partition.Index
@@ -50,8 +58,16 @@ func (w *world) mayDisrupt(c *cell) bool {
 	return c.floor != nil && c.available() > c.floor.MinAvailable
 }
 
-// act acts as an agent: it releases drained Instances, replaces outdated ones and creates missing ones.
+// act acts as an agent: it removes surplus Instances, releases drained ones, replaces outdated ones and creates missing ones.
 func (w *world) act(c *cell) error {
+	if err := w.removeSurplus(c); err != nil {
+		return err
+	}
+	return w.replace(c)
+}
+
+// replace releases drained Instances, replaces outdated ones and creates missing ones.
+func (w *world) replace(c *cell) error {
 	unavailable, limit := c.unavailable(), w.mostDown(c)
 	for _, index := range slices.Backward(c.indices) {
 		one := c.instances[index]
@@ -117,13 +133,21 @@ func (w *world) create(c *cell) error {
 }
 
 func (w *world) report(c *cell) report {
-	r := report{observed: c.spec.generation, template: c.spec.template, available: c.available(), missing: len(c.indices) - len(c.instances)}
+	r := report{observed: c.spec.generation, template: c.spec.template, available: c.available()}
 	if c.floor != nil {
 		r.sequence = c.floor.Sequence
 	}
 	for _, index := range c.indices {
+		if c.instances[index] == nil {
+			r.missing++
+		}
+	}
+	for _, index := range slices.Sorted(maps.Keys(c.instances)) {
 		one := c.instances[index]
-		if one == nil {
+		if surplus := !slices.Contains(c.indices, index); surplus {
+			if one.available {
+				r.awaiting++
+			}
 			continue
 		}
 		r.instances = append(r.instances, rollout.Instance{Index: index, Updated: one.template == c.spec.template, Available: one.available})
@@ -149,6 +173,7 @@ func (c *cell) suspend(suspended bool) {
 // restored hub.
 func (w *world) receive(c *cell, message sent) {
 	c.spec = w.copies[c.city].value.spec
+	w.divideIndices(c)
 	c.suspend(w.copies[c.city].value.suspended)
 	if newest := budget.Newest(c.floor, &message.floor); w.broken != "a cell goes back to an earlier floor" && newest == c.floor {
 		return

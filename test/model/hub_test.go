@@ -42,10 +42,13 @@ func (w *world) anyReplica() *replica {
 	return w.replicas[0]
 }
 
-func (w *world) reconcile() {
+func (w *world) reconcile() error {
 	r, city := w.anyReplica(), w.anyCity()
 	if r == w.replicas[0] && w.IntN(2) == 0 {
 		w.refreshAll(r)
+	}
+	if w.sizes && w.IntN(4) == 0 {
+		return w.resizeCities(r)
 	}
 	switch w.IntN(5) {
 	case 0:
@@ -61,6 +64,7 @@ func (w *world) reconcile() {
 	case 4:
 		w.project(r, city)
 	}
+	return nil
 }
 
 // killed reports whether a replica is killed at this moment.
@@ -73,14 +77,14 @@ func (w *world) state(r *replica) (rollout.State, []string) {
 		Target: target, Proven: r.workload.value.complete == target, CitiesAtOnce: w.atOnce, Batch: w.batch, MaxUnavailable: w.limit(),
 		Paused: r.workload.value.paused,
 	}
-	cities := names(r.deployments)
+	cities := slices.DeleteFunc(names(r.deployments), func(city string) bool { return r.workload.value.leaving[city] })
 	available := int32(0)
 	for _, name := range cities {
 		d := r.deployments[name].value
 		available += d.available
 		city := rollout.City{
 			Name: name, Code: name, Template: d.spec.template, Partition: d.spec.partition, Observed: d.observed == d.spec.generation,
-			Missing: d.missing, Cells: d.cells, Ordered: !w.parallel,
+			Missing: d.missing, Cells: d.cells, Ordered: !w.parallel, Desired: d.spec.replicas,
 		}
 		if floor, planned := r.workload.value.plan[name]; planned {
 			city.Slack = int(max(0, d.available-floor.MinAvailable))
@@ -93,7 +97,6 @@ func (w *world) state(r *replica) (rollout.State, []string) {
 			if c.city != name {
 				continue
 			}
-			city.Desired += len(c.indices)
 			city.Unreachable = city.Unreachable || c.lost
 			if city.Room++; w.parallel {
 				city.Room += room(len(c.indices)) - 1
@@ -112,7 +115,7 @@ func (w *world) state(r *replica) (rollout.State, []string) {
 func (w *world) rollOut(r *replica) {
 	s, cities := w.state(r)
 	result := rollout.Plan(&s)
-	if len(result.Take) > 0 {
+	if len(result.Take) > 0 && w.broken != "steps from a cache" {
 		if w.workload.value.started() != r.workload.value.started() || w.workload.value.paused != r.workload.value.paused {
 			return
 		}
@@ -128,7 +131,9 @@ func (w *world) rollOut(r *replica) {
 		}
 		name := cities[step.City]
 		next := w.deployments[name]
-		next.value.spec = spec{generation: next.value.spec.generation + 1, template: s.Target, cautious: step.Cautious}
+		next.value.spec = spec{
+			generation: next.value.spec.generation + 1, template: s.Target, cautious: step.Cautious, replicas: next.value.spec.replicas,
+		}
 		if !step.Released {
 			next.value.spec.partition = &rollout.Partition{Index: step.Index, Template: step.Stable}
 		}
@@ -154,13 +159,7 @@ func (w *world) divideWorkload(r *replica) {
 	cities := names(r.deployments)
 	d := budget.Division{Minimum: next.minimum, Sequence: next.highest, Step: 1 + w.Int64N(3)}
 	for _, city := range cities {
-		known := r.deployments[city].value
-		m := budget.Member{Sequence: known.sequence, Available: known.available, InForce: known.inForce, Awaiting: known.awaiting}
-		m.Settled = known.spec.partition == nil && known.observed == known.spec.generation && int(known.available) >= w.desired(city)
-		if floor, planned := next.plan[city]; planned {
-			m.Floor = &floor
-		}
-		d.Members = append(d.Members, m)
+		d.Members = append(d.Members, w.member(r, city))
 	}
 	divided := w.divide(d)
 	next.highest, next.plan = divided.Sequence, map[string]v1alpha.AvailabilityFloor{}
@@ -179,7 +178,7 @@ func (w *world) divideWorkload(r *replica) {
 		}
 		now := w.workload.value
 		next.minimum, next.target, next.complete, next.paused = now.minimum, now.target, now.complete, now.paused
-		next.data, next.hold = now.data, now.hold
+		next.data, next.hold, next.leaving, next.replicas = now.data, now.hold, now.leaving, now.replicas
 		w.workload = stored[workload]{value: next, version: w.workload.version + 1}
 		r.workload = w.workload
 		if next.effective == next.minimum {
@@ -187,6 +186,19 @@ func (w *world) divideWorkload(r *replica) {
 		}
 	}
 	w.writeFloors(r, next)
+}
+
+// member is a city as a replica sees it.
+func (w *world) member(r *replica, city string) budget.Member {
+	known, of := r.deployments[city].value, r.workload.value
+	m := budget.Member{Sequence: known.sequence, Available: known.available, InForce: known.inForce, Awaiting: known.awaiting}
+	m.Leaving = of.leaving[city] && w.broken != "a city that leaves counts"
+	m.Settled = !of.leaving[city] && known.spec.partition == nil && known.observed == known.spec.generation &&
+		int(known.available) >= of.replicas[city]
+	if floor, planned := of.plan[city]; planned {
+		m.Floor = &floor
+	}
+	return m
 }
 
 // writeFloors gives the deployments the floors of a plan that is stored, unless the replica is killed before.
@@ -239,15 +251,6 @@ func (w *world) propagate(r *replica, city string) {
 	}
 	w.copies[city] = stored[copied]{value: next, version: before.version + 1}
 	r.copies[city] = w.copies[city]
-}
-
-func (w *world) desired(city string) (count int) {
-	for _, c := range w.cells {
-		if c.city == city {
-			count += len(c.indices)
-		}
-	}
-	return count
 }
 
 func (w *world) members(of *copied, cells []string) (members []budget.Member) {

@@ -31,6 +31,9 @@ type workload struct {
 	highest          int64
 	// effective is the minimum that the condition reports to be in force.
 	effective int32
+	// replicas are how many Instances each city should have, also one that the spec no longer names, which is in leaving.
+	replicas map[string]int
+	leaving  map[string]bool
 	// paused: no further Instance gets the target.
 	paused bool
 	// data is the content that the Workload is started with, and hold the one that an undo holds; both are nil in a world
@@ -63,6 +66,7 @@ type spec struct {
 	template   string
 	partition  *rollout.Partition
 	cautious   bool
+	replicas   int
 }
 
 // lowest is the lowest index that gets a template; more than any: none.
@@ -149,6 +153,8 @@ type world struct {
 	inForce int32
 	// rotten is a template whose Instances do not start any more, as if its image was deleted. Available ones stay.
 	rotten string
+	// free: no minimum holds steps of the rollout.
+	free bool
 	// quiet says that nothing fails and no node is drained: then the limit of the rollout holds at every moment.
 	quiet bool
 	// suspended says that the project is suspended: no Instance runs or is replaced. Only in some worlds that happens: it
@@ -160,6 +166,11 @@ type world struct {
 	// opened is a step that a paused rollout has taken.
 	opened                        error
 	disruptions, rollouts, pauses int
+	// sizes: the consumer scales cities, adds and removes some. resizes and removed count what happens.
+	sizes bool
+	// created tells objects of the same name apart.
+	created          int
+	resizes, removed int
 	// data is the ConfigMap that the template names, and its snapshots; nil: the template names none.
 	data *data
 }
@@ -200,11 +211,21 @@ func newWorld(seed uint64, broken string) *world {
 	w.parallel, w.quiet = w.IntN(2) == 0, w.IntN(2) == 0
 	w.atOnce, w.batch = 1+w.IntN(2), w.IntN(3)
 	w.suspends = !w.quiet && w.IntN(3) == 0
+	w.sizes = !w.quiet && w.IntN(2) == 0
+	w.free = w.IntN(3) == 0
 	w.workload.value.target = "good-0"
 	w.addData(seed)
 	w.workload.value.complete = w.workload.value.started()
+	w.workload.value.replicas = map[string]int{}
 	for n := range 1 + w.IntN(3) {
-		w.addCity(fmt.Sprintf("city-%d", n))
+		city := fmt.Sprintf("city-%d", n)
+		w.workload.value.replicas[city] = 1 + w.IntN(5)
+		w.addCity(city, spec{generation: 1, template: w.workload.value.started(), replicas: w.workload.value.replicas[city]})
+		for _, c := range w.cells {
+			for _, index := range c.indices {
+				c.instances[index] = &instance{template: w.workload.value.started(), available: true}
+			}
+		}
 	}
 	w.workload.value.minimum = w.anyMinimum()
 	for range 2 {
@@ -216,33 +237,41 @@ func newWorld(seed uint64, broken string) *world {
 }
 
 // addCity adds a city with one or two cells.
-func (w *world) addCity(city string) {
-	first := spec{generation: 1, template: w.workload.value.started()}
-	w.deployments[city] = stored[deployment]{value: deployment{spec: first}, version: 1}
-	onHub, count, cells := copied{spec: first}.clone(), 1+w.IntN(5), 1+w.IntN(2)
-	for n := range min(cells, count) {
+func (w *world) addCity(city string, first spec) {
+	w.deployments[city] = stored[deployment]{value: deployment{spec: first}, version: w.created + 1}
+	onHub, cells := copied{spec: first}.clone(), min(1+w.IntN(2), first.replicas)
+	for n := range cells {
 		c := &cell{
 			name: fmt.Sprintf("%s-cell-%d", city, n), city: city, spec: first, instances: map[int]*instance{},
 			drained: map[int]bool{}, fresh: map[int]bool{}, excused: map[int]bool{},
 		}
-		for index := n; index < count; index += min(cells, count) {
-			c.indices = append(c.indices, index)
-			c.instances[index] = &instance{template: first.template, available: true}
-		}
 		w.cells[c.name], onHub.cells[c.name] = c, nil
 	}
-	w.copies[city] = stored[copied]{value: onHub, version: 1}
+	for _, c := range w.cells {
+		w.divideIndices(c)
+	}
+	w.copies[city] = stored[copied]{value: onHub, version: w.created + 1}
+	// A city that is named again has other objects than before.
+	w.created += 1000
 }
 
+// total is how many Instances the Workload wants.
 func (w *world) total() (count int) {
-	for _, c := range w.cells {
-		count += len(c.indices)
+	for city, replicas := range w.workload.value.replicas {
+		if !w.workload.value.leaving[city] {
+			count += replicas
+		}
 	}
 	return count
 }
 
 // anyMinimum has most often some slack, and less than every city could use.
-func (w *world) anyMinimum() int32 { return int32(max(0, w.total()-1-w.IntN(3))) }
+func (w *world) anyMinimum() int32 {
+	if w.free {
+		return 0
+	}
+	return int32(max(0, w.total()-1-w.IntN(3)))
+}
 
 // limit is how many Instances a rollout may make unavailable in all cities.
 func (w *world) limit() int { return max(1, w.total()/4) }
@@ -266,7 +295,9 @@ func (w *world) step() error {
 	c := w.anyCell()
 	switch n := w.IntN(100); {
 	case n < 25:
-		w.reconcile()
+		if err := w.reconcile(); err != nil {
+			return err
+		}
 	case n < 40:
 		w.refresh()
 	case n < 62:
@@ -278,7 +309,7 @@ func (w *world) step() error {
 	case n < 84:
 		w.start(c)
 	case n < 86:
-		w.change()
+		w.consume(n)
 	case n < 94:
 		w.disturb(c)
 	case n < 96:
@@ -286,12 +317,26 @@ func (w *world) step() error {
 	case n < 98:
 		w.settle()
 	default:
-		w.suspended = false
-		for _, name := range names(w.cells) {
-			w.cells[name].cut, w.cells[name].lost = false, false
-		}
+		w.reconnect()
 	}
 	return cmp.Or(w.opened, w.foresee())
+}
+
+// consume is a change of the Workload.
+func (w *world) consume(n int) {
+	if n == 85 && w.sizes && w.IntN(2) == 0 {
+		w.resize()
+		return
+	}
+	w.change()
+}
+
+// reconnect ends all interruptions.
+func (w *world) reconnect() {
+	w.suspended = false
+	for _, name := range names(w.cells) {
+		w.cells[name].cut, w.cells[name].lost = false, false
+	}
 }
 
 // interrupt suspends the project or resumes it, or cuts a cell off or connects it.
@@ -340,6 +385,9 @@ func (w *world) change() {
 // disturb lets an Instance fail, or cordons a node, often instead of others.
 func (w *world) disturb(c *cell) {
 	if w.quiet {
+		return
+	}
+	if len(c.indices) == 0 {
 		return
 	}
 	index := c.indices[w.IntN(len(c.indices))]

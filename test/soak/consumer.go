@@ -146,6 +146,28 @@ func (c *consumer) request(ctx context.Context, operation Operation) error {
 	return fmt.Errorf("nobody knows how to %s", operation.Verb)
 }
 
+// awaitAdmitted waits until admission in each project accepts the first Workload of a plan: it knows the instance types
+// some seconds after they were created.
+func (c *consumer) awaitAdmitted(ctx context.Context, operations []Operation) error {
+	asked := map[string]bool{}
+	for _, operation := range operations {
+		if asked[operation.Project] || operation.Verb != Create {
+			continue
+		}
+		asked[operation.Project] = true
+		var refused error
+		err := wait.PollUntilContextTimeout(ctx, retryDelay, time.Minute, true, func(ctx context.Context) (bool, error) {
+			workload := operation.Wanted.Workload(c.namespaceIn(operation.Project), operation.Workload)
+			refused = c.projects[operation.Project].Create(ctx, workload, client.DryRunAll)
+			return refused == nil, nil
+		})
+		if err != nil {
+			return fmt.Errorf("admission of project %s: %w", operation.Project, errors.Join(err, refused))
+		}
+	}
+	return nil
+}
+
 // awaitGone waits until a deleted Workload no longer exists, or ctx ends.
 func (c *consumer) awaitGone(ctx context.Context, name Name) bool {
 	err := wait.PollUntilContextCancel(ctx, retryDelay, true, func(ctx context.Context) (bool, error) {

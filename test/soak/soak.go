@@ -130,7 +130,12 @@ func (s *Soak) prepare(ctx context.Context) (Plan, error) {
 	if err != nil {
 		return plan, err
 	}
-	return plan, s.connect(ctx)
+	if err := s.connect(ctx); err != nil {
+		return plan, err
+	}
+	err = s.consumer.awaitAdmitted(ctx, plan.Operations)
+	s.begin = s.Clock.Now()
+	return plan, err
 }
 
 // connect creates the clients of the consumer and of all planes. The soak begins.

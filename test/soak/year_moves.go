@@ -42,6 +42,7 @@ var moveTable = map[string]mover{
 	"a policy that takes everything":            takeEverything,
 	"a policy with a wrong priority":            refusedPriority,
 	"a cordon":                                  taint(cordon),
+	"a NoExecute taint":                         taint(maintenance),
 	"a taint with a typo":                       refusedTaint,
 	"a cluster without its city":                loseCity,
 	"a quota of Pods in the cell":               allowNoPods,
@@ -52,6 +53,7 @@ var moveTable = map[string]mover{
 var (
 	environment = []any{map[string]any{"name": "REGION", "value": "here"}}
 	cordon      = corev1.Taint{Key: "node.kubernetes.io/unschedulable", Effect: corev1.TaintEffectNoSchedule}
+	maintenance = corev1.Taint{Key: "example.com/maintenance", Effect: corev1.TaintEffectNoExecute}
 )
 
 const firstContainer = "/spec/template/spec/runtime/sandbox/containers/0"

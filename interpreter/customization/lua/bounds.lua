@@ -112,6 +112,7 @@ local function bound_status(status)
     check(of, addresses_text, nil, {"addresses"})
   end
   shorten(indices, "dataMissing")
+  shorten(indices, "dataDiffers")
   status.indices = indices[1] and indices
   return status
 end

@@ -31,6 +31,9 @@ type CellIndicesApplyConfiguration struct {
 	DataReady *string `json:"dataReady,omitempty"`
 	// dataMissing names the data that the first other Instance in current lacks.
 	DataMissing *string `json:"dataMissing,omitempty"`
+	// dataDiffers names the data of the first Instance in dataReady whose content in the cell is not the content that the hub
+	// has sent.
+	DataDiffers *string `json:"dataDiffers,omitempty"`
 	// overridden are the indices of Instances whose template differs from the deployment's in the cell only by an override
 	// policy. They wait for the turn of the cell, or are being replaced in it.
 	Overridden *string `json:"overridden,omitempty"`
@@ -124,6 +127,14 @@ func (b *CellIndicesApplyConfiguration) WithDataReady(value string) *CellIndices
 // If called multiple times, the DataMissing field is set to the value of the last call.
 func (b *CellIndicesApplyConfiguration) WithDataMissing(value string) *CellIndicesApplyConfiguration {
 	b.DataMissing = &value
+	return b
+}
+
+// WithDataDiffers sets the DataDiffers field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the DataDiffers field is set to the value of the last call.
+func (b *CellIndicesApplyConfiguration) WithDataDiffers(value string) *CellIndicesApplyConfiguration {
+	b.DataDiffers = &value
 	return b
 }
 

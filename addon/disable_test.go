@@ -1,0 +1,279 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package addon
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// cut ends a run at one request that changes something. The API server executes it, and its answer is lost.
+type cut struct {
+	// left is how many changes are executed and answered before.
+	left int
+	end  context.CancelFunc
+	// last is the request whose answer is lost.
+	last string
+}
+
+// cutting is a transport with a cut.
+type cutting struct {
+	next http.RoundTripper
+	*cut
+}
+
+// RoundTrip implements http.RoundTripper.
+func (c cutting) RoundTrip(request *http.Request) (*http.Response, error) {
+	if request.Method == http.MethodGet {
+		return c.next.RoundTrip(request)
+	}
+	if c.last != "" {
+		return nil, errors.New("the command has ended")
+	}
+	response, err := c.next.RoundTrip(request)
+	if c.left--; c.left >= 0 || err != nil {
+		return response, err
+	}
+	c.last = request.Method + " " + request.URL.Path
+	c.end()
+	return nil, errors.Join(context.Canceled, response.Body.Close())
+}
+
+// cutPlanes connects to all planes, with one cut.
+func (s *site) cutPlanes(o *options) (*cut, *session) {
+	s.t.Helper()
+	shared := &cut{}
+	run, err := o.connect()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	run.out = io.Discard
+	for _, at := range []**plane{&run.host, &run.hub, &run.milo} {
+		if *at == nil {
+			continue
+		}
+		config := rest.CopyConfig((*at).config)
+		config.Wrap(func(next http.RoundTripper) http.RoundTripper { return cutting{next, shared} })
+		if *at, err = planeOf((*at).name, config); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	return shared, run
+}
+
+// disableCut runs disable again and again, each time up to two changes later, and returns how often it was interrupted.
+func (s *site) disableCut(o *options, first int) (times int) {
+	s.t.Helper()
+	shared, connected := s.cutPlanes(o)
+	for ; ; times++ {
+		ctx, end := context.WithCancel(s.t.Context())
+		*shared = cut{left: first + 2*times, end: end}
+		run := *connected
+		err := s.run(ctx, &run)
+		end()
+		switch {
+		case shared.last == "" && err != nil:
+			s.t.Fatalf("after %d interruptions: %v", times, err)
+		case shared.last == "":
+			return times
+		case !errors.Is(err, context.Canceled):
+			s.t.Fatalf("interrupted at %s: %v", shared.last, err)
+		}
+	}
+}
+
+// TestDisableInterruptedAtEachChange: a command that has lost the answer to one change, then to a later one and so on
+// ends when it is run again, and leaves no more than one that was never interrupted. Each change is lost in one of the cases.
+func TestDisableInterruptedAtEachChange(t *testing.T) {
+	for name, test := range map[string]struct {
+		withMilo, stored bool
+		workloads        string
+		first            int
+	}{
+		"with Milo":                             {true, false, workloadsDelete, 0},
+		"with the stored credentials":           {true, true, workloadsDelete, 1},
+		"with the stored credentials, and kept": {true, true, workloadsKeep, 0},
+		"without Milo":                          {false, false, workloadsDelete, 0},
+		"without Milo, and kept":                {false, false, workloadsKeep, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newSite(t)
+			o := s.options()
+			values := map[string]any{}
+			if !test.withMilo {
+				o.miloKubeconfig, values = "", nested([]string{"projects", "mode"}, modeNamespaces)
+			}
+			if err := s.enable(t.Context(), o, values); err != nil {
+				t.Fatalf("%v\n%s", err, s.out.String())
+			}
+			known := s.inventory()
+			if o.workloads = test.workloads; test.stored {
+				o.miloKubeconfig = ""
+			}
+			if times := s.disableCut(o, test.first); times < 5 {
+				t.Errorf("it was interrupted only %d times", times)
+			}
+			if test.workloads == workloadsKeep {
+				if left := s.left(inventory{onHost: known[onHost]}); len(left) > 0 {
+					t.Errorf("left at the host: %v", left)
+				}
+				o.workloads = workloadsRefuse
+				if test.withMilo {
+					o.miloKubeconfig = s.kube // The kinds at Milo are left.
+				}
+				if err := s.disable(t.Context(), o); err != nil {
+					t.Fatalf("when nothing is kept any more: %v", err)
+				}
+			}
+			if left := s.left(known); len(left) > 0 || s.inventory() != nil {
+				t.Errorf("left: %v", left)
+			}
+		})
+	}
+}
+
+// TestKeepLeavesTheKindsAtMilo: one set of kinds serves all projects, so that deleting a kind would delete the Workloads that
+// are kept. The next disable deletes it.
+func TestKeepLeavesTheKindsAtMilo(t *testing.T) {
+	s := newSite(t)
+	if err := s.enable(t.Context(), s.options(), map[string]any{}); err != nil {
+		t.Fatalf("%v\n%s", err, s.out.String())
+	}
+	host, err := planeOf("the host", testConfig(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The kinds of the add-on itself are there before, as testenv installs them.
+	crd := anything("things", "Thing", "example.com", "v1")
+	if err := s.Create(t.Context(), crd); err != nil {
+		t.Fatal(err)
+	}
+	known := s.inventory()
+	known.add(atMilo, entry{reference: reference{"apiextensions.k8s.io/v1", "CustomResourceDefinition", "", crd.Name}})
+	if err := known.write(t.Context(), host, s.namespace); err != nil {
+		t.Fatal(err)
+	}
+	for _, workloads := range []string{workloadsKeep, workloadsRefuse} {
+		o := s.options()
+		o.workloads = workloads
+		if err := s.disable(t.Context(), o); err != nil {
+			t.Fatalf("%s: %v", workloads, err)
+		}
+		err := s.Get(t.Context(), client.ObjectKeyFromObject(crd), crd)
+		if isLeft := err == nil && crd.DeletionTimestamp == nil; isLeft != (workloads == workloadsKeep) {
+			t.Errorf("after --compute-workloads=%s the kind is left: %t, %v", workloads, isLeft, err)
+		}
+	}
+}
+
+// TestRefusesWithoutDeployments: a Workload whose city has no cell has no deployment on the hub, and is lost with its kind.
+func TestRefusesWithoutDeployments(t *testing.T) {
+	s := newSite(t)
+	o := s.options()
+	o.miloKubeconfig = ""
+	if err := s.enable(t.Context(), o, nested([]string{"projects", "mode"}, modeNamespaces)); err != nil {
+		t.Fatalf("%v\n%s", err, s.out.String())
+	}
+	workload := workloadIn(s.namespace)
+	if err := s.Create(t.Context(), workload); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.disable(t.Context(), o); err == nil || !strings.Contains(err.Error(), "1 Workloads exist at the hub") {
+		t.Errorf("it is disabled: %v", err)
+	}
+	if err := s.Delete(t.Context(), workload); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.disable(t.Context(), o); err != nil {
+		t.Error(err)
+	}
+}
+
+func workloadIn(namespace string) *unstructured.Unstructured {
+	deployed := deployment(namespace)
+	template, _, _ := unstructured.NestedMap(deployed.Object, "spec", "template")
+	object := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "compute.datumapis.com/v1alpha", "kind": "Workload",
+		"spec": map[string]any{"template": template, "placements": []any{map[string]any{
+			"name": "main", "cityCodes": []any{"NOWHERE"}, "scaleSettings": map[string]any{"minReplicas": int64(1)},
+		}}},
+	}}
+	object.SetNamespace(namespace)
+	object.SetName("web")
+	return object
+}
+
+// TestEnableWhileKindsTerminate: enable waits until a kind that is being deleted is gone, since what it applied to that one
+// would go with it. A kind that is held is applied again when the replicas run.
+func TestEnableWhileKindsTerminate(t *testing.T) {
+	s := newSite(t)
+	for _, held := range []bool{false, true} {
+		crd := anything("endings", "Ending", "example.com", "v1")
+		crd.Finalizers = []string{"example.com/holds"}
+		if err := s.Create(t.Context(), crd.DeepCopy()); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Delete(t.Context(), crd.DeepCopy()); err != nil {
+			t.Fatal(err)
+		}
+		o := s.options()
+		run, err := o.connect()
+		if err != nil {
+			t.Fatal(err)
+		}
+		rendered := anything("endings", "Ending", "example.com", "v1")
+		object := reference{"apiextensions.k8s.io/v1", "CustomResourceDefinition", "", crd.Name}.object()
+		if object.Object["spec"], err = runtime.DefaultUnstructuredConverter.ToUnstructured(&rendered.Spec); err != nil {
+			t.Fatal(err)
+		}
+		run.out = released{s, crd}
+		if held {
+			run.out, o.karmada.timeout = io.Discard, time.Second
+		}
+		if err := run.apply(t.Context(), onHub, object); err != nil {
+			t.Fatal(err)
+		}
+		if len(run.terminating) == 1 != held {
+			t.Errorf("held %t: %d kinds are applied again", held, len(run.terminating))
+		}
+		run.out, o.karmada.timeout = released{s, crd}, time.Minute
+		if err := run.renewKinds(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Get(t.Context(), client.ObjectKeyFromObject(crd), crd); err != nil || crd.DeletionTimestamp != nil {
+			t.Errorf("held %t: it is not there: %v", held, err)
+		}
+		if err := s.Delete(t.Context(), rendered); err != nil {
+			t.Error(err)
+		}
+		if err := run.hub.waitGone(t.Context(), referenceOf(object), time.Minute); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// released removes the finalizer of an object when the command says that it waits for it.
+type released struct {
+	*site
+	object client.Object
+}
+
+// Write implements io.Writer.
+func (r released) Write(line []byte) (int, error) {
+	if !strings.Contains(string(line), "which is being deleted") {
+		return len(line), nil
+	}
+	return len(line), r.Patch(r.t.Context(), r.object, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
+}

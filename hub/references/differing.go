@@ -1,0 +1,96 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package references
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/hub/path"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
+)
+
+// differing are objects whose content in a cell is another one than the hub has sent.
+type differing struct {
+	// kept are the objects that a party keeps at their content, and overridden the objects that an override policy has
+	// changed, which is honoured.
+	kept, overridden []string
+}
+
+// inCell is an object in a cell.
+type inCell struct {
+	cell string
+	item
+}
+
+// compareCells finds the objects of each deployment whose content in a cell differs, as the cells report. Only the hub
+// sees the usual cause, an override policy.
+func (s *scope) compareCells(ctx context.Context) error {
+	known := map[inCell][]string{}
+	var failed []error
+	for _, d := range s.deployments {
+		for _, one := range d.reportedToDiffer(s.objects) {
+			policies, found := known[one]
+			if !found {
+				var err error
+				if policies, err = s.overridesOf(ctx, one); err != nil {
+					failed = append(failed, err)
+					continue
+				}
+				known[one] = policies
+			}
+			text := fmt.Sprintf("%s %s in cell %s", one.Kind, one.Name, one.cell)
+			if len(policies) > 0 {
+				d.differing.overridden = append(d.differing.overridden, text+" by "+strings.Join(policies, ", "))
+			} else {
+				d.differing.kept = append(d.differing.kept, text)
+			}
+		}
+	}
+	return errors.Join(failed...)
+}
+
+// reportedToDiffer returns the objects that the deployment names and that its cells name in their reports.
+func (d *deployment) reportedToDiffer(objects map[item]*object) []inCell {
+	var found []inCell
+	for _, one := range reportOf(d.copied).differing {
+		for _, o := range inOrder(d.of(objects)) {
+			if templates.DiffersIn(one.DataDiffers, o.DataObject) {
+				found = append(found, inCell{one.Cell, o.item})
+			}
+		}
+	}
+	return found
+}
+
+// overridesOf returns the override policies that have changed an object for a cell. They are in the metadata of its Work.
+func (s *scope) overridesOf(ctx context.Context, one inCell) ([]string, error) {
+	work := &metav1.PartialObjectMetadata{}
+	work.SetGroupVersionKind(workv1alpha1.SchemeGroupVersion.WithKind("Work"))
+	key := client.ObjectKey{
+		Namespace: karmadanames.GenerateExecutionSpaceName(one.cell),
+		Name:      karmadanames.GenerateWorkName(one.Kind, one.Name, one.hubNamespace),
+	}
+	if err := s.APIReader.Get(ctx, key, work); err != nil && !apierrors.IsNotFound(err) {
+		return nil, fmt.Errorf("get Work %s: %w", key, err)
+	}
+	return path.OverridesOf(&workv1alpha1.Work{ObjectMeta: work.ObjectMeta}), nil
+}
+
+// message describes the objects that are kept; "": none is.
+func (d *differing) message() string {
+	if len(d.kept) == 0 {
+		return ""
+	}
+	return bounded(append([]string{"the cell keeps another content than the project has, which a customization of Karmada or a party " +
+		"in the cell retains: " + d.kept[0]}, d.kept[1:]...))
+}

@@ -1,0 +1,86 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package references
+
+import (
+	"strings"
+	"testing"
+
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	"github.com/karmada-io/karmada/pkg/util"
+	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+// TestContentThatACellKeeps: a cell that keeps another content than it was sent is named with the object, unless an
+// override policy has changed the content for it.
+func TestContentThatACellKeeps(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t).engage(t)
+	planes.Create(t, f.Planes, f.app())
+	planes.Create(t, f.Planes, f.database())
+	f.deploy(t, "web", templateNaming([]string{"app"}, []string{"database"}))
+	f.settled(t)
+	want := func(when string, status metav1.ConditionStatus, reason string, texts ...string) {
+		t.Helper()
+		f.mustReconcile(t)
+		got := f.condition(t, "web")
+		if got == nil || got.Status != status || got.Reason != reason {
+			t.Fatalf("%s: %+v", when, got)
+		}
+		for _, text := range texts {
+			if !strings.Contains(got.Message, text) {
+				t.Errorf("%s: %s lacks %q", when, got.Message, text)
+			}
+		}
+		if writes := f.mustReconcile(t); len(writes) > 0 {
+			t.Errorf("%s: it does not settle: %v", when, writes)
+		}
+	}
+	f.report(t, "web", metav1.ConditionTrue)
+	want("with what was sent", metav1.ConditionTrue, v1alpha.ReasonReferencedDataPresent)
+	f.reportData(t, "web", metav1.Condition{
+		Status: metav1.ConditionTrue, Reason: v1alpha.ReasonReferencedDataDiffers,
+		Message: templates.DifferingData([]templates.DataObject{
+			{Kind: "ConfigMap", Name: "another"}, {Kind: "Secret", Name: "database"}, {Kind: "ConfigMap", Name: "app"},
+		}),
+	})
+	want("with an earlier content", metav1.ConditionFalse, v1alpha.ReasonReferencedDataDiffers,
+		"ConfigMap app in cell dfw; Secret database in cell dfw")
+
+	for _, object := range []struct{ kind, name string }{{"Secret", "database"}, {"ConfigMap", "app"}} {
+		planes.Create(t, f.Planes, &workv1alpha1.Work{ObjectMeta: metav1.ObjectMeta{
+			Namespace:   planes.ExecutionSpace("dfw"),
+			Name:        karmadanames.GenerateWorkName(object.kind, object.name, f.HubNamespace),
+			Annotations: map[string]string{util.AppliedOverrides: `[{"policyName":"regional"}]`},
+		}})
+		if object.kind == "Secret" {
+			want("with one override", metav1.ConditionFalse, v1alpha.ReasonReferencedDataDiffers, "ConfigMap app in cell dfw")
+		}
+	}
+	want("with both overridden", metav1.ConditionTrue, v1alpha.ReasonReferencedDataPresent,
+		"ConfigMap app in cell dfw by regional; Secret database in cell dfw by regional")
+}
+
+// TestKeyOfAHash: a cell can compare a Secret with its hash.
+func TestKeyOfAHash(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t).engage(t)
+	planes.Create(t, f.Planes, f.database())
+	f.deploy(t, "web", templateNaming(nil, []string{"database"}))
+	f.settled(t)
+	copied := f.databaseOnHub(t)
+	keyed := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{UID: types.UID(copied.Annotations[v1alpha.AnnotationDataKey])}, Data: copied.Data,
+	}
+	if hash := templates.HashSecret(keyed); keyed.UID == "" || hash != copied.Labels[v1alpha.LabelDataHash] {
+		t.Errorf("the hash is %s, and the copy has %v and %v", hash, copied.Labels, copied.Annotations)
+	}
+}
