@@ -7,10 +7,16 @@ Feature: Commands of the documentation
     Given a namespace in project "north"
     Then the commands of page "docs/tutorial/first-workload.md" print the output that the page shows
 
-  @namespaces
-  Scenario: The first screen of the README
-    Given a namespace of the hub that is a project
-    Then the commands of page "README.md" print the output that the page shows
+  # The hub and its host are contexts of one kubeconfig, as Karmada's hack/local-up-karmada.sh writes it.
+  @namespaces @serial
+  Scenario: The README installs the add-on, runs a first Workload, and removes everything
+    Given the federation has cells "member1"
+    And cell "member1" belongs to no city
+    And the commands of "docs/how-to/without-milo.md" under "Disable" are run
+    And deployment "karmada-system/karmada-compute" on the host is gone
+    Then the commands of page "README.md" print the output that the page shows, with a kubeconfig of Karmada's documentation
+    And deployment "karmada-system/karmada-compute" on the host is gone
+    And namespace "karmada-compute-system" in cell "member1" is gone
 
   @namespaces
   Scenario: Without Milo

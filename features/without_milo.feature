@@ -247,3 +247,6 @@ Feature: Without Milo
     When the consumer runs "kubectl compute logs web-main-hou-0 --tail=2" until it prints "line "
     # The Event follows the end of the session.
     Then the consumer runs "kubectl get events --field-selector=reason=InstanceSession" until it prints "a session of type Logs after"
+    When the consumer starts "kubectl compute ui"
+    And the page follows the log of Instance "web-main-hou-0"
+    Then the command prints 20 more lines of the log, each once and in order

@@ -69,8 +69,15 @@ var (
 	customized = part{
 		world.Selection{Steps: steps.Register, Name: "customization", Tags: "~@serial" + inBothModes, AtOnce: atOnce}, world.ModeCustomization,
 	}
-	withoutMilo = part{world.Selection{Steps: steps.Register, Name: "without Milo", Tags: "@namespaces", AtOnce: atOnce}, world.ModeNamespaces}
-	oneByOne    = part{world.Selection{Steps: steps.Register, Name: "one by one", Tags: "@serial && ~@faults", AtOnce: 1}, world.ModeWebhook}
+	withoutMilo = part{
+		world.Selection{Steps: steps.Register, Name: "without Milo", Tags: "@namespaces && ~@serial", AtOnce: atOnce}, world.ModeNamespaces,
+	}
+	installed = part{
+		world.Selection{Steps: steps.Register, Name: "without Milo, one by one", Tags: "@namespaces && @serial", AtOnce: 1}, world.ModeNamespaces,
+	}
+	oneByOne = part{
+		world.Selection{Steps: steps.Register, Name: "one by one", Tags: "@serial && ~@faults && ~@namespaces", AtOnce: 1}, world.ModeWebhook,
+	}
 )
 
 // federations returns sequences of federations: the sequences run in parallel, and the federations of one sequence one
@@ -79,7 +86,7 @@ var (
 // scenarios with the tag @faults run in A, so that both take equally long. C has no Milo (@namespaces): a hub has one
 // kind of projects.
 func federations() [][]*run {
-	c := &run{name: "C", parts: []part{withoutMilo}}
+	c := &run{name: "C", parts: []part{withoutMilo, installed}}
 	if *one {
 		return [][]*run{{{name: "A", parts: []part{together, oneByOne, faults, customized}}, c}}
 	}

@@ -11,22 +11,15 @@ import (
 	"strings"
 	"time"
 
-	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
-	configv1alpha1 "github.com/karmada-io/karmada/pkg/apis/config/v1alpha1"
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
 	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/test/federation"
 )
 
@@ -44,38 +37,6 @@ type collector struct {
 	// cities are the cells of each city.
 	cities map[string][]string
 	planes map[string]client.Client
-}
-
-// NewScheme returns a scheme of the kinds in the planes of a federation.
-func NewScheme() (*runtime.Scheme, error) {
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{
-		clientgoscheme.AddToScheme, v1alpha.AddToScheme, clusterv1alpha1.Install, policyv1alpha1.Install,
-		workv1alpha1.Install, workv1alpha2.Install, configv1alpha1.Install,
-	} {
-		if err := add(scheme); err != nil {
-			return nil, fmt.Errorf("build the scheme: %w", err)
-		}
-	}
-	return scheme, nil
-}
-
-// NewClient returns a client of a plane that neither limits itself nor repeats warnings. With groups the user claims to
-// be in these.
-func NewClient(f *federation.Federation, plane, user string, groups ...string) (client.Client, error) {
-	scheme, err := NewScheme()
-	if err != nil {
-		return nil, err
-	}
-	config, err := f.Config(plane, user)
-	if err != nil {
-		return nil, err
-	}
-	config.QPS, config.WarningHandler = -1, rest.NoWarnings{}
-	if len(groups) > 0 {
-		config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: groups}
-	}
-	return client.New(config, client.Options{Scheme: scheme})
 }
 
 // newCollector finds the hub namespaces of the projects of a soak.
@@ -98,36 +59,16 @@ func newCollector(ctx context.Context, s *Soak) (*collector, error) {
 		c.cities[city] = append(c.cities[city], cell.Name)
 	}
 	for _, plane := range planes {
-		var err error
-		if c.planes[plane], err = NewClient(f, plane, federation.Admin); err != nil {
-			return nil, err
-		}
+		c.planes[plane] = s.Client(plane, federation.Admin)
 	}
 	for _, project := range projects {
-		var found corev1.Namespace
-		if err := c.planes["project/"+project].Get(ctx, client.ObjectKey{Name: c.namespaceIn(project)}, &found); err != nil {
-			return nil, fmt.Errorf("read namespace %s of project %s: %w", c.namespaceIn(project), project, err)
-		}
-		projectUID, err := c.projectUID(ctx, project)
+		place, err := s.Place(ctx, project, s.namespaceIn(project))
 		if err != nil {
 			return nil, err
 		}
-		c.hubNamespaces[project] = naming.HubNamespace(projectUID, string(found.UID))
+		c.hubNamespaces[project] = place.HubNamespace
 	}
 	return c, nil
-}
-
-// projectUID reads the identity of a project.
-func (c *collector) projectUID(ctx context.Context, name string) (string, error) {
-	project := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "resourcemanager.miloapis.com/v1alpha1", Kind: "Project"}}
-	plane := miloPlane
-	if c.withoutMilo {
-		project.TypeMeta, plane = metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}, hubPlane
-	}
-	if err := c.planes[plane].Get(ctx, client.ObjectKey{Name: name}, project); err != nil {
-		return "", fmt.Errorf("read project %s: %w", name, err)
-	}
-	return string(project.UID), nil
 }
 
 // collect reads one view per project. It fails when any plane does not answer.

@@ -145,10 +145,6 @@ func (n *cellNoise) onPod(namespace, name string) Write {
 	return w
 }
 
-// emergencyGroup may send writes that a cell's admission policy refuses to others. The administrator of a cell may
-// claim it.
-const emergencyGroup = "compute.datumapis.com:emergency"
-
 // asFields returns an object as JSON.
 func asFields(object any) fields {
 	content, err := json.Marshal(object)

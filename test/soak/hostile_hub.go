@@ -160,10 +160,7 @@ func (h *Hostile) arrangeOnHub(ctx context.Context, foreign dice) error {
 		}
 	default: // a neighbour has no rights
 	}
-	var err error
-	if h.party, err = NewClient(h.Federation, hubPlane, user); err != nil {
-		return err
-	}
+	h.party = h.Client(hubPlane, user)
 	h.source = func(worker uint64) func() Write {
 		d, drawn := foreign, noise
 		d.Rand, drawn.dice = newRandom(h.Seed, 10+worker), &d

@@ -84,20 +84,16 @@ func (h *Hostile) foreign(ctx context.Context) (d dice, err error) {
 	d.namespaces = append([]string{h.bystander(), h.bystander(), "nowhere-" + h.Namespace}, systemNamespaces...)
 	d.foreign = []string{"00000000-0000-0000-0000-000000000000"}
 	for _, project := range h.Projects {
-		uid, err := h.collector.projectUID(ctx, project)
+		place, err := h.Place(ctx, project, h.namespaceIn(project))
 		if err != nil {
 			return d, err
 		}
-		namespace := &corev1.Namespace{}
-		if err := h.collector.planes["project/"+project].Get(ctx, client.ObjectKey{Name: h.namespaceIn(project)}, namespace); err != nil {
-			return d, err
-		}
 		if project == h.Project {
-			h.projectUID = uid
+			h.projectUID = place.ProjectUID
 			continue
 		}
-		d.foreign = append(d.foreign, uid, string(namespace.UID))
-		d.namespaces = append(d.namespaces, h.collector.hubNamespaces[project], h.collector.hubNamespaces[project])
+		d.foreign = append(d.foreign, place.ProjectUID, place.NamespaceUID)
+		d.namespaces = append(d.namespaces, place.HubNamespace, place.HubNamespace)
 	}
 	return d, nil
 }
@@ -152,8 +148,7 @@ func (h *Hostile) arrangeConsumer(ctx context.Context, foreign dice) error {
 	if err := h.collector.planes[plane].Create(ctx, h.everyRight()); err != nil {
 		return err
 	}
-	var err error
-	h.party, err = NewClient(h.Federation, plane, h.hostileUser())
+	h.party = h.Client(plane, h.hostileUser())
 	h.source = func(worker uint64) func() Write {
 		d := foreign
 		d.Rand = newRandom(h.Seed, 10+worker)
@@ -161,7 +156,7 @@ func (h *Hostile) arrangeConsumer(ctx context.Context, foreign dice) error {
 			dice: &d, namespace: h.namespaceIn(h.Project), names: h.hostileNames(), cities: h.Cities, noLocations: h.collector.withoutMilo,
 		}).next
 	}
-	return err
+	return nil
 }
 
 // everyRight returns the binding of the hostile consumer in its project: all rights, or the role for consumers.
@@ -179,10 +174,7 @@ func (h *Hostile) everyRight() client.Object {
 
 func (h *Hostile) arrangeCell(ctx context.Context, foreign dice) error {
 	var cells v1alpha.CellList
-	var err error
-	if h.party, err = NewClient(h.Federation, "cell/"+h.Cell, federation.Admin, "system:masters", emergencyGroup); err != nil {
-		return err
-	}
+	h.party = h.Client("cell/"+h.Cell, federation.Admin)
 	// The hub sends the deployment when the cell has joined.
 	if err := wait.PollUntilContextTimeout(ctx, time.Second, h.Patience, true, func(ctx context.Context) (bool, error) {
 		err := h.party.List(ctx, &cells)

@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/test/federation"
+	"github.com/karmada-compute/karmada-compute/test/planes"
 )
 
 const (
@@ -35,8 +36,8 @@ const (
 // Workloads in it and use the cities.
 type Soak struct {
 	Options
-	Federation *federation.Federation
-	AddOn      *federation.AddOn
+	*planes.Planes
+	AddOn *federation.AddOn
 	// Namespace of the Workloads, in every project. It must not contain other objects. Without Milo the Workloads are in
 	// the namespaces that the projects are.
 	Namespace string
@@ -148,16 +149,14 @@ func (s *Soak) connect(ctx context.Context) (err error) {
 		namespaceIn: s.namespaceIn, projects: map[string]client.Client{}, clock: s.Clock, printf: s.printf, wanted: map[Name]*Wanted{},
 	}
 	for _, project := range s.Projects {
-		if s.consumer.projects[project], err = NewClient(s.Federation, "project/"+project, s.Consumer); err != nil {
-			return err
-		}
+		s.consumer.projects[project] = s.Client("project/"+project, s.Consumer)
 	}
 	return nil
 }
 
 // namespaceIn returns the namespace of the Workloads in a project: the same in every project, or the project itself.
 func (s *Soak) namespaceIn(project string) string {
-	if s.Federation != nil && s.Federation.WithoutMilo() {
+	if s.Planes != nil && s.Federation.WithoutMilo() {
 		return project
 	}
 	return s.Namespace

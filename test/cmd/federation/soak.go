@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/karmada-compute/karmada-compute/test/federation"
+	"github.com/karmada-compute/karmada-compute/test/planes"
 	"github.com/karmada-compute/karmada-compute/test/soak"
 )
 
@@ -121,7 +122,10 @@ func (r *soakRun) prepare(ctx context.Context, f *federation.Federation) error {
 	if err != nil {
 		return err
 	}
-	r.soak.Federation, r.soak.AddOn = f, addOn
+	if r.soak.Planes, err = planes.New(f); err != nil {
+		return err
+	}
+	r.soak.AddOn = addOn
 	return r.admit(ctx, f, addOn)
 }
 

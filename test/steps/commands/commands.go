@@ -62,8 +62,7 @@ func (s Steps) runCommands(ctx context.Context, file, heading string) (string, e
 	if err != nil {
 		return "", err
 	}
-	s.CommandsRun.Store(true)
-	s.Disturbed.Add("the installation", func(ctx context.Context) error { return s.AddOn.Configure(ctx, nil) })
+	s.installs()
 	cmd := exec.CommandContext(ctx, "bash", "-euo", "pipefail", "-c", script)
 	if err := s.AddOn.PrepareCommand(cmd); err != nil {
 		return "", err
@@ -71,6 +70,12 @@ func (s Steps) runCommands(ctx context.Context, file, heading string) (string, e
 	output, err := cmd.CombinedOutput()
 	s.Answer.Body = string(output)
 	return s.Answer.Body, err
+}
+
+// installs restores the add-on's default configuration after the scenario.
+func (s Steps) installs() {
+	s.CommandsRun.Store(true)
+	s.Disturbed.Add("the installation", func(ctx context.Context) error { return s.AddOn.Configure(ctx, nil) })
 }
 
 var shellBlock = regexp.MustCompile("(?s)```sh\n(.*?)```")

@@ -21,8 +21,15 @@ import (
 // addPageSteps adds the sentences about pages of the documentation whose commands have an expected output.
 func addPageSteps(sc world.Sentences) {
 	sc.Step(`^the commands of page "([^"]*)" print the output that the page shows$`, func(ctx context.Context, path string) error {
-		return from(ctx).runPage(ctx, path)
+		s := from(ctx)
+		environment, err := s.PageEnvironment(ctx)
+		if err != nil {
+			return err
+		}
+		return s.runPage(ctx, path, environment)
 	})
+	sc.Step(`^the commands of page "([^"]*)" print the output that the page shows, with a kubeconfig of Karmada's documentation$`,
+		func(ctx context.Context, path string) error { return from(ctx).runInstallation(ctx, path) })
 }
 
 // documented holds the commands that pages use, built for the first page.
@@ -36,8 +43,22 @@ func (d *documented) build(ctx context.Context, f *federation.Federation) error 
 	return d.err
 }
 
-// runPage runs the commands of a page in the scenario's project and namespace.
-func (s Steps) runPage(ctx context.Context, path string) error {
+// runInstallation runs the commands of a page that installs the add-on. After the scenario the add-on has the default
+// configuration again.
+func (s Steps) runInstallation(ctx context.Context, path string) error {
+	if err := world.Shared[documented](s.World).build(ctx, s.Federation); err != nil {
+		return err
+	}
+	s.installs()
+	environment, err := s.AddOn.HomeEnvironment(s.pageFolder())
+	if err != nil {
+		return err
+	}
+	return s.runPage(ctx, path, environment)
+}
+
+// runPage runs the commands of a page.
+func (s Steps) runPage(ctx context.Context, path string, environment map[string]string) error {
 	repository, err := tools.FindRepository()
 	if err != nil {
 		return err
@@ -47,10 +68,6 @@ func (s Steps) runPage(ctx context.Context, path string) error {
 		return err
 	}
 	page.Path = path
-	environment, err := s.PageEnvironment(ctx)
-	if err != nil {
-		return err
-	}
 	shell, err := pages.NewShell(ctx, s.pageFolder(), environment)
 	if err != nil {
 		return err

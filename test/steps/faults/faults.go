@@ -92,7 +92,7 @@ func (s Steps) rollOut(ctx context.Context, processes []string, down time.Durati
 // newSoak returns a soak in the scenario's namespace.
 func (s Steps) newSoak(o soak.Options) *soak.Soak {
 	return &soak.Soak{
-		Options: o, Federation: s.Federation, AddOn: s.AddOn, Namespace: s.Namespace, Consumer: world.Consumer,
+		Options: o, Planes: s.Planes, AddOn: s.AddOn, Namespace: s.Namespace, Consumer: world.Consumer,
 		Patience: world.Patience, Out: s.Out,
 	}
 }

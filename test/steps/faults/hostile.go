@@ -37,7 +37,7 @@ func addHostileSteps(sc world.Sentences) {
 
 // hostile runs the noise in the scenario's namespaces and in its reserved cells.
 func (s Steps) hostile(ctx context.Context, h *soak.Hostile) error {
-	h.Federation, h.AddOn, h.Namespace, h.Consumer, h.Patience, h.Out = s.Federation, s.AddOn, s.Namespace, world.Admin, world.Patience, s.Out
+	h.Planes, h.AddOn, h.Namespace, h.Consumer, h.Patience, h.Out = s.Planes, s.AddOn, s.Namespace, world.Admin, world.Patience, s.Out
 	if s.Federation.WithoutMilo() {
 		h.Consumer = world.Consumer // whose role is a webhook's proof; Admin has none
 	}

@@ -18,7 +18,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/test/steps/objects"
 	"github.com/karmada-compute/karmada-compute/test/steps/world"
 )
@@ -82,23 +81,18 @@ func addProjectSteps(sc world.Sentences) {
 
 // AddNamespace creates the scenario's namespace in a project.
 func (s Steps) AddNamespace(ctx context.Context, project string) error {
-	c := s.Client("project/"+project, world.Admin)
-	root := s.Client("milo", world.Admin)
-	object := NewProject(project)
-	if err := root.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
-		return err
-	}
-	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace}}
-	if s.Namespace == metav1.NamespaceDefault {
-		// Milo creates the namespace, and keeps it when the project is deleted.
-		if err := c.Get(ctx, client.ObjectKeyFromObject(namespace), namespace); err != nil {
+	// Milo creates namespace default, and keeps it when the project is deleted.
+	if s.Namespace != metav1.NamespaceDefault {
+		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace}}
+		if err := s.Client("project/"+project, world.Admin).Create(ctx, namespace); err != nil {
 			return err
 		}
-	} else if err := c.Create(ctx, namespace); err != nil {
+	}
+	place, err := s.Place(ctx, project, s.Namespace)
+	if err != nil {
 		return err
 	}
-	s.HubNamespaces[project] = naming.HubNamespace(string(object.GetUID()), string(namespace.UID))
-	s.ProjectUIDs[project] = string(object.GetUID())
+	s.HubNamespaces[project], s.ProjectUIDs[project] = place.HubNamespace, place.ProjectUID
 	s.WatchCounts(project)
 	s.Made.Add("the namespace in "+project, func(ctx context.Context) error { return s.removeNamespace(ctx, project) })
 	return nil

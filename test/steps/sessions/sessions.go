@@ -6,9 +6,11 @@
 package sessions
 
 import (
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"os/exec"
@@ -100,6 +102,9 @@ func Register(sc world.Sentences) {
 			return err
 		})
 	})
+	sc.Step(`^the page follows the log of Instance "([^"]*)"$`, func(ctx context.Context, instance string) error {
+		return from(ctx).followOnPage(ctx, instance)
+	})
 	sc.Step(`^the command is interrupted$`, func(ctx context.Context) error { return from(ctx).state().ran.interrupt() })
 }
 
@@ -110,6 +115,35 @@ func (s Steps) offerSessions(ctx context.Context) error {
 	}
 	s.Disturbed.Add("sessions", func(ctx context.Context) error { return configure(ctx, false) })
 	return configure(ctx, true)
+}
+
+// pageAddress is the address that `kubectl compute ui` prints.
+var pageAddress = regexp.MustCompile(`http://127\.0\.0\.1:\S+/`)
+
+// followOnPage requests the log of an Instance from the page of the started command, as a browser does, until the page
+// has read the project. The answer is added to the output of the command.
+func (s Steps) followOnPage(ctx context.Context, instance string) error {
+	ran, ctx := s.state().ran, context.WithoutCancel(ctx)
+	return world.Eventually(ctx, func(context.Context) error {
+		address := pageAddress.FindString(ran.out.String())
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, address+"log?instance="+instance, http.NoBody)
+		if err != nil || address == "" {
+			return errors.Join(err, ran.printed("http://"))
+		}
+		response, err := http.DefaultClient.Do(request) //nolint:bodyclose // it is closed when the log has ended
+		if err != nil {
+			return err
+		}
+		log := bufio.NewReader(response.Body)
+		if first, err := log.ReadString('\n'); err != nil || !strings.Contains(first, `"containers"`) {
+			return errors.Join(fmt.Errorf("the page answers %q", first), err, response.Body.Close())
+		}
+		go func() {
+			_, _ = io.Copy(&ran.out, log) // it ends with the command
+			_ = response.Body.Close()
+		}()
+		return nil
+	})
 }
 
 // running is a command with its output so far.
@@ -168,14 +202,15 @@ func (r *running) code(wanted int) error {
 	return nil
 }
 
-var numbered = regexp.MustCompile(`(?m) line (\d+)$`)
+// numbered is a line of a log, as a command prints it, or as the page receives it.
+var numbered = regexp.MustCompile(`(?m) line (\d+)(?:"})?$`)
 
 // inOrder returns an error unless the command has printed at least this number of lines, and the numbered ones are
 // consecutive.
 func (r *running) inOrder(lines int) error {
 	text := r.out.String()
 	if got := strings.Count(text, "\n"); got < lines {
-		return fmt.Errorf("it has printed %d lines: %q", got, r.errors.String())
+		return fmt.Errorf("it has printed %d lines: %q, %q", got, ending(text), r.errors.String())
 	}
 	last := 0
 	for _, found := range numbered.FindAllStringSubmatch(text, -1) {

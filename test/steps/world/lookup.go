@@ -74,7 +74,7 @@ func (s *Scenario) Object(words string) (string, *unstructured.Unstructured, err
 		return "", nil, fmt.Errorf("%q is no object", words)
 	}
 	plane, name := s.Plane(parts[3]), s.Expand(parts[2])
-	kind, err := s.kind(plane, parts[1])
+	kind, err := s.Kind(plane, parts[1])
 	if err != nil {
 		return "", nil, fmt.Errorf("%s serves no %s: %w", plane, parts[1], err)
 	}
@@ -109,7 +109,7 @@ func (s *Scenario) Get(ctx context.Context, words string) (*unstructured.Unstruc
 // List reads the objects of the scenario's namespace, by name. Objects that Kubernetes creates in every namespace are
 // left out.
 func (s *Scenario) List(ctx context.Context, plane, resource string) ([]unstructured.Unstructured, error) {
-	kind, err := s.kind(plane, resource)
+	kind, err := s.Kind(plane, resource)
 	if err != nil {
 		return nil, fmt.Errorf("%s serves no %s: %w", plane, resource, err)
 	}

@@ -59,8 +59,8 @@ func newRun(sc *godog.Scenario, folder string) *run {
 // ended writes the result of a run in one line.
 func (w *World) ended(run *run, err error) {
 	result := "ok  "
-	w.Report.mu.Lock()
-	defer w.Report.mu.Unlock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	switch {
 	case errors.Is(err, godog.ErrSkip):
 		result = "skip"
@@ -145,8 +145,8 @@ func (w *World) timed(selection Selection, part func()) {
 	working, all := busy()
 	part()
 	workedNow, allNow := busy()
-	w.Report.mu.Lock()
-	defer w.Report.mu.Unlock()
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	fmt.Fprintf(w.Out, "%s: %d scenarios in %s, CPU %.0f%% busy\n",
 		selection.Name, w.scenarios, time.Since(began).Round(time.Second), 100*(workedNow-working)/max(1, allNow-all))
 	w.scenarios = 0

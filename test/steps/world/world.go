@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/test/federation"
+	"github.com/karmada-compute/karmada-compute/test/planes"
 	"github.com/karmada-compute/karmada-compute/test/soak"
 )
 
@@ -52,7 +53,7 @@ func IsShared(project, city string) bool {
 
 // World is the federation that all scenarios share. It is safe for concurrent use.
 type World struct {
-	*planes
+	*planes.Planes
 	*Report
 
 	AddOn *federation.AddOn
@@ -89,10 +90,6 @@ type Setting struct {
 
 // Start boots a federation with two projects and the add-on. If it fails, no process is left running.
 func Start(ctx context.Context, report *Report, setting Setting) (*World, error) {
-	scheme, err := soak.NewScheme()
-	if err != nil {
-		return nil, err
-	}
 	out := prefixed{report.out, setting.Name + " "}
 	options := federation.Options{
 		Projects: sharedProjects, Host: true, KarmadaVersion: setting.Karmada, CellKubernetesVersion: setting.CellKubernetes, Out: out,
@@ -104,7 +101,11 @@ func Start(ctx context.Context, report *Report, setting Setting) (*World, error)
 	if err != nil {
 		return nil, err
 	}
-	w := &World{planes: newPlanes(fed, scheme), Report: report, Out: out, Extra: newExtraCells()}
+	shared, err := planes.New(fed)
+	if err != nil {
+		return nil, errors.Join(err, fed.Down(context.WithoutCancel(ctx)))
+	}
+	w := &World{Planes: shared, Report: report, Out: out, Extra: newExtraCells()}
 	if err := w.prepare(ctx, setting.Mode); err != nil {
 		return nil, errors.Join(err, w.Stop())
 	}

@@ -1,7 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package world
+// Package planes has the clients of a federation that scenarios and the soak share, and the identities of projects.
+package planes
 
 import (
 	"fmt"
@@ -9,21 +10,28 @@ import (
 	"strings"
 	"sync"
 
+	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	configv1alpha1 "github.com/karmada-io/karmada/pkg/apis/config/v1alpha1"
+	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/discovery/cached/memory"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/restmapper"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/test/federation"
 )
 
-// planes holds the clients of a federation, created once for each plane and user, and the kinds that each plane serves.
+// Planes holds the clients of a federation, created once for each plane and user, and the kinds that each plane serves.
 // A plane is "hub", "milo", "project/<name>" or "cell/<name>". It is safe for concurrent use.
-type planes struct {
+type Planes struct {
 	Federation *federation.Federation
 	scheme     *runtime.Scheme
 
@@ -38,12 +46,22 @@ type access struct{ plane, user string }
 // emergencyGroup is the group whose requests the policy in the cells admits.
 const emergencyGroup = "compute.datumapis.com:emergency"
 
-func newPlanes(fed *federation.Federation, scheme *runtime.Scheme) *planes {
-	return &planes{Federation: fed, scheme: scheme, clients: map[access]client.WithWatch{}, mappers: map[string]*mapper{}}
+// New returns the clients of a federation.
+func New(fed *federation.Federation) (*Planes, error) {
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{
+		clientgoscheme.AddToScheme, v1alpha.AddToScheme, clusterv1alpha1.Install, policyv1alpha1.Install,
+		workv1alpha1.Install, workv1alpha2.Install, configv1alpha1.Install,
+	} {
+		if err := add(scheme); err != nil {
+			return nil, fmt.Errorf("build the scheme: %w", err)
+		}
+	}
+	return &Planes{Federation: fed, scheme: scheme, clients: map[access]client.WithWatch{}, mappers: map[string]*mapper{}}, nil
 }
 
 // Client returns a client for a plane as a user. If the plane does not exist, the client's requests return the error.
-func (p *planes) Client(plane, user string) client.WithWatch {
+func (p *Planes) Client(plane, user string) client.WithWatch {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c, ok := p.clients[access{plane, user}]
@@ -55,13 +73,13 @@ func (p *planes) Client(plane, user string) client.WithWatch {
 }
 
 // ChangedClient returns a separate client with a changed configuration.
-func (p *planes) ChangedClient(plane, user string, change func(*rest.Config)) client.WithWatch {
+func (p *Planes) ChangedClient(plane, user string, change func(*rest.Config)) client.WithWatch {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.newClient(plane, user, change)
 }
 
-func (p *planes) newClient(plane, user string, change func(*rest.Config)) client.WithWatch {
+func (p *Planes) newClient(plane, user string, change func(*rest.Config)) client.WithWatch {
 	served, err := p.mapperOf(plane)
 	if err != nil {
 		return unusable(err)
@@ -73,9 +91,9 @@ func (p *planes) newClient(plane, user string, change func(*rest.Config)) client
 	// Conditions are polled, and a client that waits for its own limit hides the last error.
 	config.QPS = -1
 	config.WarningHandler = rest.NoWarnings{}
-	if strings.HasPrefix(plane, "cell/") && user == Admin {
+	if strings.HasPrefix(plane, "cell/") && user == federation.Admin {
 		// Scenarios break cells on purpose, which the policy there would refuse.
-		config.Impersonate = rest.ImpersonationConfig{UserName: Admin, Groups: []string{"system:masters", emergencyGroup}}
+		config.Impersonate = rest.ImpersonationConfig{UserName: federation.Admin, Groups: []string{"system:masters", emergencyGroup}}
 	}
 	change(config)
 	c, err := client.NewWithWatch(config, client.Options{Scheme: p.scheme, Mapper: served})
@@ -104,11 +122,11 @@ func (n nowhere) RESTMapping(schema.GroupKind, ...string) (*meta.RESTMapping, er
 }
 
 // mapperOf returns the kinds that a plane serves. It asks as admin, who has all rights and is never throttled.
-func (p *planes) mapperOf(plane string) (*mapper, error) {
+func (p *Planes) mapperOf(plane string) (*mapper, error) {
 	if found, ok := p.mappers[plane]; ok {
 		return found, nil
 	}
-	config, err := p.Federation.Config(plane, Admin)
+	config, err := p.Federation.Config(plane, federation.Admin)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +139,7 @@ func (p *planes) mapperOf(plane string) (*mapper, error) {
 }
 
 // Forget drops the state of a deleted plane.
-func (p *planes) Forget(plane string) {
+func (p *Planes) Forget(plane string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	delete(p.mappers, plane)
@@ -132,8 +150,8 @@ func (p *planes) Forget(plane string) {
 	}
 }
 
-// kind finds a kind by the names that kubectl accepts: "pods", "pod", "leases.coordination.k8s.io".
-func (p *planes) kind(plane, resource string) (schema.GroupVersionKind, error) {
+// Kind finds a kind by the names that kubectl accepts: "pods", "pod", "leases.coordination.k8s.io".
+func (p *Planes) Kind(plane, resource string) (schema.GroupVersionKind, error) {
 	p.mu.Lock()
 	served, err := p.mapperOf(plane)
 	p.mu.Unlock()
