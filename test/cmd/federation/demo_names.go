@@ -50,7 +50,7 @@ func startNames(ctx context.Context, f *federation.Federation) (*names, error) {
 	return named, nil
 }
 
-// expose is what a consumer writes to open the Workload. Its cities leave the name a short time before their Instances stop.
+// expose opens the Workload as a consumer does. Its cities leave the name a short time before their Instances stop.
 const expose = `kubectl patch workload web --type merge --patch '
   {"spec": {"service": {"exposure": "LoadBalancer", "drainSeconds": 5, "ports": [{"port": 80}]}}}'
 `
