@@ -47,7 +47,8 @@ func (f *fixture) wantContent(what, reason, started, differs string) {
 	f.rollUp()
 	status := f.storedInstance("web-0").Status
 	condition := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionReferencedDataReady)
-	if condition == nil || condition.Status != metav1.ConditionTrue || condition.Reason != reason || !strings.Contains(condition.Message, differs) {
+	if condition == nil || condition.Status != metav1.ConditionTrue || condition.Reason != reason ||
+		!strings.Contains(condition.Message, differs) {
 		f.t.Errorf("%s: the condition is %+v", what, condition)
 	}
 	want := templates.HashStarted([]v1alpha.DataVersion{{Kind: "Secret", Name: "password", Hash: started}})

@@ -74,8 +74,7 @@ func (d *deployment) reportedToDiffer(objects map[item]*object) []inCell {
 
 // overridesOf returns the override policies that have changed an object for a cell. They are in the metadata of its Work.
 func (s *scope) overridesOf(ctx context.Context, one inCell) ([]string, error) {
-	work := &metav1.PartialObjectMetadata{}
-	work.SetGroupVersionKind(workv1alpha1.SchemeGroupVersion.WithKind("Work"))
+	work := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: workv1alpha1.GroupVersion.String(), Kind: "Work"}}
 	key := client.ObjectKey{
 		Namespace: karmadanames.GenerateExecutionSpaceName(one.cell),
 		Name:      karmadanames.GenerateWorkName(one.Kind, one.Name, one.hubNamespace),

@@ -89,7 +89,7 @@ func desiredCondition(d *deployment, objects map[item]*object) metav1.Condition 
 		condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonReferencedDataPresent
 		condition.Message = "every ConfigMap and Secret that the template names is in the cell"
 		if len(d.differing.overridden) > 0 {
-			condition.Message = bounded(append([]string{condition.Message + "; override policies change it: " + d.differing.overridden[0]}, d.differing.overridden[1:]...))
+			condition.Message = bounded(append([]string{condition.Message + "; override policies change"}, d.differing.overridden...))
 		}
 		if taken := d.taken(objects); taken != "" {
 			condition.Reason, condition.Message = v1alpha.ReasonReferencedDataTaken, taken
