@@ -6,6 +6,7 @@ package addon
 import (
 	"context"
 	"errors"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -311,6 +313,35 @@ func TestWhatWasThereBeforeStays(t *testing.T) {
 	}
 	if err := s.Get(t.Context(), client.ObjectKeyFromObject(account), account); err != nil {
 		t.Errorf("disable deleted what enable had not created: %v", err)
+	}
+}
+
+// TestWhatIsBeingDeletedWasNotThereBefore: enable right after disable finds objects that are being deleted, and creates
+// them again. The next disable deletes those.
+func TestWhatIsBeingDeletedWasNotThereBefore(t *testing.T) {
+	s := newSite(t)
+	host, err := newPlane("the host", s.kube, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "held", Finalizers: []string{"example.com/hold"}}}
+	if err := errors.Join(s.Create(t.Context(), held), s.Delete(t.Context(), held)); err != nil {
+		t.Fatal(err)
+	}
+	if existed, err := host.exists(t.Context(), reference{"v1", "ConfigMap", s.namespace, "held"}); err != nil || existed {
+		t.Errorf("exists: %t, %v", existed, err)
+	}
+	if err := s.Patch(t.Context(), held, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`))); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTheKubeconfigIsNamed: clientcmd leaves out a file that does not exist.
+func TestTheKubeconfigIsNamed(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "karmada.config")
+	t.Setenv("KUBECONFIG", file)
+	if _, err := newPlane("the host", "", "karmada-host"); err == nil || !strings.Contains(err.Error(), file) {
+		t.Errorf("error %v", err)
 	}
 }
 

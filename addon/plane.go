@@ -4,9 +4,11 @@
 package addon
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -44,7 +46,8 @@ func newPlane(name, kubeconfig, kubecontext string) (*plane, error) {
 	overrides := &clientcmd.ConfigOverrides{CurrentContext: kubecontext}
 	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, overrides).ClientConfig()
 	if err != nil {
-		return nil, fmt.Errorf("read the kubeconfig of %s: %w", name, err)
+		files := cmp.Or(kubeconfig, strings.Join(rules.Precedence, ", "))
+		return nil, fmt.Errorf("read the kubeconfig of %s, %s: %w", name, files, err)
 	}
 	return planeOf(name, config)
 }
@@ -84,16 +87,17 @@ func (p *plane) list(ctx context.Context, apiVersion, kind string, options ...cl
 	return objects.Items, nil
 }
 
-// exists reports whether an object is there.
+// exists reports whether an object exists and is not being deleted.
 func (p *plane) exists(ctx context.Context, r reference) (bool, error) {
-	err := p.Get(ctx, client.ObjectKey{Namespace: r.Namespace, Name: r.Name}, r.object())
+	object := r.object()
+	err := p.Get(ctx, client.ObjectKeyFromObject(object), object)
 	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) {
 		return false, nil
 	}
 	if err != nil {
-		return false, fmt.Errorf("read %s at %s: %w", describe(r.object()), p.name, err)
+		return false, fmt.Errorf("read %s at %s: %w", describe(object), p.name, err)
 	}
-	return true, nil
+	return object.GetDeletionTimestamp() == nil, nil
 }
 
 // remove deletes an object, if it is there and its kind is served.

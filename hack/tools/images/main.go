@@ -149,7 +149,7 @@ func (o *options) deliver(ctx context.Context, b *built) error {
 			b.file(o.out, one, sbomSuffix))
 	}
 	if o.push == "" {
-		fmt.Printf("  to push it: crane push %s <registry>/%s\n", filepath.Join(o.out, b.component.name), tag)
+		fmt.Printf("  to push it: crane push %s <registry>/%s:%s\n", filepath.Join(o.out, b.component.name), b.component.name, o.version)
 		return nil
 	}
 	if err := b.push(ctx, tag); err != nil {
