@@ -188,12 +188,15 @@ func (s *session) marks(ctx context.Context) ([]reference, error) {
 	return append(found, reference{APIVersion: "v1", Kind: "ConfigMap", Namespace: hubNamespace, Name: v1alpha.MiloRecordName}), nil
 }
 
-// removeHub deletes the agents and everything else on the hub. CustomResourceDefinitions stay while objects of theirs
-// exist.
+// removeHub deletes the agents, what the replicas report of cells, and everything else on the hub. CustomResourceDefinitions
+// stay while objects of theirs exist.
 func (s *session) removeHub(ctx context.Context) error {
 	if s.options.workloads == workloadsKeep {
 		s.say("the agents, CustomResourceDefinitions and policies stay on the hub for what runs (--compute-workloads=keep)")
 		return nil
+	}
+	if err := s.withdrawConditions(ctx); err != nil {
+		return err
 	}
 	return s.removeListed(ctx, onHub)
 }

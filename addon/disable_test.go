@@ -277,3 +277,31 @@ func (r released) Write(line []byte) (int, error) {
 	}
 	return len(line), r.Patch(r.t.Context(), r.object, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
 }
+
+// TestDisableWithdrawsConditions: a Cluster keeps Karmada's conditions only, so that nobody waits for a condition of the time before.
+func TestDisableWithdrawsConditions(t *testing.T) {
+	s := newSite(t)
+	if err := s.enable(t.Context(), s.options(), versionsOf("v0.1.0")); err != nil {
+		t.Fatal(err)
+	}
+	cell := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "cluster.karmada.io/v1alpha1", "kind": "Cluster"}}
+	cell.SetName("cell-with-conditions")
+	if err := s.Create(t.Context(), cell); err != nil {
+		t.Fatal(err)
+	}
+	var conditions []any
+	for _, kind := range append([]string{"Ready"}, ofClusters...) {
+		conditions = append(conditions, map[string]any{"type": kind, "status": "True"})
+	}
+	if err := errors.Join(unstructured.SetNestedSlice(cell.Object, conditions, "status", "conditions"), s.Status().Update(t.Context(), cell),
+		s.disable(t.Context(), s.options()), s.Get(t.Context(), client.ObjectKeyFromObject(cell), cell)); err != nil {
+		t.Fatal(err)
+	}
+	left, _, err := unstructured.NestedSlice(cell.Object, "status", "conditions")
+	if err != nil || len(left) != 1 || left[0].(map[string]any)["type"] != "Ready" {
+		t.Errorf("the Cluster has conditions %v, %v", left, err)
+	}
+	if err := s.Delete(t.Context(), cell); err != nil {
+		t.Fatal(err)
+	}
+}

@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 		}
 	}
 	os.Exit(testenv.Main(m, testenv.Options{CRDPaths: files, CRDs: []*apiextensionsv1.CustomResourceDefinition{
-		anything("clusters", "Cluster", "cluster.karmada.io", "v1alpha1"),
+		withStatus(anything("clusters", "Cluster", "cluster.karmada.io", "v1alpha1")),
 		anything("projects", "Project", "resourcemanager.miloapis.com", "v1alpha1"), locationBindings,
 	}}))
 }
@@ -96,6 +96,12 @@ func anything(plural, kind, group, version string) *apiextensionsv1.CustomResour
 			}},
 		},
 	}
+}
+
+// withStatus gives a kind the subresource status.
+func withStatus(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
+	crd.Spec.Versions[0].Subresources = &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}}
+	return crd
 }
 
 // site is a host, a hub and a Milo on one real kube-apiserver, with simulated controllers.

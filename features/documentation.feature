@@ -17,6 +17,7 @@ Feature: Commands of the documentation
     Then the commands of page "README.md" print the output that the page shows, with a kubeconfig of Karmada's documentation
     And deployment "karmada-system/karmada-compute" on the host is gone
     And namespace "karmada-compute-system" in cell "member1" is gone
+    And cluster "member1" on the hub has no condition ComputeAgentReady
 
   @namespaces
   Scenario: Without Milo

@@ -60,7 +60,7 @@ func (f *Federation) StartDNS(ctx context.Context) (*DNS, error) {
 	// It answers what the federation's etcd has below skyDNS.
 	if err := f.runCoreDNS(ctx, dnsServer{
 		process: coreDNS, path: built[tools.CoreDNS], bind: []string{"127.0.0.1"}, port: ports[0], health: ports[1],
-		source: fmt.Sprintf("etcd {\n    path %s\n    endpoint http://%s\n  }", skyDNS, address(f.port("etcd"))),
+		zone: ".", source: fmt.Sprintf("etcd {\n    path %s\n    endpoint http://%s\n  }", skyDNS, address(f.port("etcd"))),
 	}); err != nil {
 		return nil, err
 	}
@@ -133,8 +133,7 @@ func (f *Federation) StartCellDNS(ctx context.Context, name string) error {
 	}
 	return f.runCoreDNS(ctx, dnsServer{
 		process: coreDNS + "-" + name, path: built[tools.CoreDNS], port: 53, bind: links, health: ports[0],
-		// No other name exists for Pods.
-		source: fmt.Sprintf("kubernetes cluster.local {\n    kubeconfig %s\n  }\n  template ANY ANY {\n    rcode NXDOMAIN\n  }", kubeconfig),
+		zone: "cluster.local", source: fmt.Sprintf("kubernetes {\n    kubeconfig %s\n  }", kubeconfig),
 	})
 }
 
@@ -199,18 +198,22 @@ func (f *Federation) applyRecordsKind(ctx context.Context) error {
 	return hub.applyFile(ctx, "external-dns.yaml", map[string]string{"user": externalDNS})
 }
 
-// dnsServer describes a CoreDNS. source is the plugin that has its answers.
+// dnsServer describes a CoreDNS. source is the plugin that has the answers of a zone. No other name exists.
 type dnsServer struct {
 	process, path string
 	bind          []string
 	port, health  int
-	source        string
+	zone, source  string
 }
 
 // runCoreDNS starts a DNS server.
 func (f *Federation) runCoreDNS(ctx context.Context, s dnsServer) error {
 	file := filepath.Join(f.folder, "config", s.process+".Corefile")
-	content := fmt.Sprintf(".:%d {\n  bind %s\n  ready %s\n  errors\n  %s\n}\n", s.port, strings.Join(s.bind, " "), address(s.health), s.source)
+	bind := strings.Join(s.bind, " ")
+	content := fmt.Sprintf("%s:%d {\n  bind %s\n  ready %s\n  errors\n  %s\n}\n", s.zone, s.port, bind, address(s.health), s.source)
+	if s.zone != "." {
+		content += fmt.Sprintf(".:%d {\n  bind %s\n  template ANY ANY {\n    rcode NXDOMAIN\n  }\n}\n", s.port, bind)
+	}
 	if err := writeFile(file, []byte(content)); err != nil {
 		return err
 	}

@@ -59,10 +59,10 @@ func Register(sc world.Sentences) {
 	sc.Step(`^a client sends a request to name "([^"]*)" every 50 ms$`, func(ctx context.Context, name string) error {
 		s := from(ctx)
 		at := s.Expand(name)
-		if err := world.Eventually(ctx, func(ctx context.Context) error { return s.request(ctx, at) }); err != nil {
+		if err := world.Eventually(ctx, func(ctx context.Context) error { return s.request(ctx, at, 0) }); err != nil {
 			return err
 		}
-		return containers.In(s.Scenario).BeginTraffic(ctx, at, func(ctx context.Context, _ int) error { return s.request(ctx, at) })
+		return containers.In(s.Scenario).BeginTraffic(ctx, at, func(ctx context.Context, n int) error { return s.request(ctx, at, n) })
 	})
 }
 
@@ -147,13 +147,14 @@ func (r *running) cellOf(address netip.Addr) string {
 	return "no cell"
 }
 
-// request resolves a name and sends a request to its first address.
-func (s Steps) request(ctx context.Context, name string) error {
+// request resolves a name, and sends request n to one of its addresses in turn.
+func (s Steps) request(ctx context.Context, name string, n int) error {
 	addresses, err := s.resolve(ctx, name)
 	if err != nil || len(addresses) == 0 {
 		return errors.Join(fmt.Errorf("%s has no address", name), err)
 	}
-	local, err := node.Local(addresses[0].String())
+	address := addresses[n%len(addresses)]
+	local, err := node.Local(address.String())
 	if err != nil {
 		return err
 	}
@@ -165,10 +166,10 @@ func (s Steps) request(ctx context.Context, name string) error {
 	}
 	response, err := fresh.Do(request)
 	if err != nil {
-		return fmt.Errorf("request to %s at %s: %w", name, addresses[0], err)
+		return fmt.Errorf("request to %s at %s: %w", name, address, err)
 	}
 	if err := response.Body.Close(); err != nil || response.StatusCode != http.StatusOK {
-		return errors.Join(fmt.Errorf("request to %s at %s: %s", name, addresses[0], response.Status), err)
+		return errors.Join(fmt.Errorf("request to %s at %s: %s", name, address, response.Status), err)
 	}
 	return nil
 }
