@@ -278,7 +278,7 @@ func (r released) Write(line []byte) (int, error) {
 	return len(line), r.Patch(r.t.Context(), r.object, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
 }
 
-// TestDisableWithdrawsConditions: a Cluster keeps Karmada's conditions only, so that nobody waits for a condition of the time before.
+// TestDisableWithdrawsConditions: a Cluster keeps Karmada's conditions only, so that no command finds a condition of the time before.
 func TestDisableWithdrawsConditions(t *testing.T) {
 	s := newSite(t)
 	if err := s.enable(t.Context(), s.options(), versionsOf("v0.1.0")); err != nil {
