@@ -63,8 +63,14 @@ func (c *stream) acceptsPort(r *http.Request) string {
 // own: no client chooses what another one gets.
 func (s *Server) forward(ctx context.Context, w http.ResponseWriter, c *stream) {
 	cell, err := s.dialPort(ctx, c)
-	if err != nil {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		// watch finds the same at about the same time.
+		c.unanswered.Store(true)
+	case err != nil:
 		c.failure.Store(new(fmt.Sprintf("cell %s does not connect to ports", c.at.cell)))
+	}
+	if err != nil {
 		s.options.Log.Error(err, "A cell does not connect to a port", "cell", c.at.cell, "session", c.grant.Name, "project", c.grant.Project)
 		http.Error(w, fmt.Sprintf("the cell of the Instance, %s, does not connect to ports through the hub", c.at.cell), http.StatusBadGateway)
 		return

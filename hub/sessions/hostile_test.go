@@ -93,7 +93,7 @@ func TestLostCell(t *testing.T) {
 		"no answer":                {v1alpha.SessionLogs, "silent", v1alpha.ReasonSessionUnreachable},
 		"no answer for a command":  {v1alpha.SessionExec, "silent", v1alpha.ReasonSessionUnreachable},
 		"slow bytes":               {v1alpha.SessionLogs, "slow", v1alpha.ReasonSessionUnreachable},
-		"no connection for a port": {v1alpha.SessionPortForward, "", v1alpha.ReasonSessionFailed},
+		"no connection for a port": {v1alpha.SessionPortForward, "", v1alpha.ReasonSessionUnreachable},
 	} {
 		session, grant := f.create(t, key, func(s *v1alpha.InstanceSessionSpec) {
 			s.Type, s.ContainerName = c.kind, c.container

@@ -31,6 +31,8 @@ type stream struct {
 	status atomic.Int32
 	// failure is why the cell refused the stream.
 	failure atomic.Pointer[string]
+	// unanswered: the cell did not answer in time.
+	unanswered atomic.Bool
 	// used: the session was used up for the stream. unsent: the hub was not reached, so that the cell knows nothing of it.
 	used, unsent atomic.Bool
 }
@@ -194,6 +196,9 @@ func (s *Server) account(ctx context.Context, c *stream, began time.Time) {
 func (c *stream) end(ctx context.Context) *ending {
 	if because, ok := errors.AsType[*ending](context.Cause(ctx)); ok {
 		return because
+	}
+	if c.unanswered.Load() {
+		return unanswered(c.at.cell)
 	}
 	if why := c.failure.Load(); why != nil {
 		return &ending{reason: v1alpha.ReasonSessionFailed, message: *why}

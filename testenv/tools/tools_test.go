@@ -30,7 +30,7 @@ func TestNames(t *testing.T) {
 	if got := (tool{pkg: "go.etcd.io/etcd/server/v3"}).output(); got != "server" {
 		t.Errorf("etcd is built as %q", got)
 	}
-	if _, err := selected([]string{"kube-proxy"}); err == nil {
+	if _, err := selected([]string{"kube-dns"}); err == nil {
 		t.Error("an unknown binary was selected")
 	}
 }
