@@ -53,13 +53,13 @@ Feature: Instances as processes
     And Instance "web-main-hou-0" answers "/env" with "CONFIGMAP_GREETINGS=good day"
 
   Scenario: A value of a ConfigMap that the program refuses takes one Instance down, and an undo brings the earlier value back
-    Given cells "sea, slc" run containers
+    Given cells "lax, mia" run containers
     And the consumer is allowed to do everything to "configmaps, secrets" in the namespace
     And the consumer keeps
       | data               | key      | value |
       | ConfigMap settings | greeting | 1s    |
-    When the consumer creates Workload "web" of 2 in HOU, SEA, SLC which names "ConfigMap settings" with container {"args":["--log=$(CONFIGMAP_SETTINGS)"],"readinessProbe":{"httpGet":{"path":"/ready","port":8080},"periodSeconds":1,"timeoutSeconds":5}}
-    And the consumer patches workload "web" with {"spec":{"disruption":{"minAvailable":5},"rollout":{"cityOrder":["HOU","SEA","SLC"],"onDataChange":{"policy":"Rollout"}}}}
+    When the consumer creates Workload "web" of 2 in HOU, LAX, MIA which names "ConfigMap settings" with container {"args":["--log=$(CONFIGMAP_SETTINGS)"],"readinessProbe":{"httpGet":{"path":"/ready","port":8080},"periodSeconds":1,"timeoutSeconds":5}}
+    And the consumer patches workload "web" with {"spec":{"disruption":{"minAvailable":5},"rollout":{"cityOrder":["HOU","LAX","MIA"],"onDataChange":{"policy":"Rollout"}}}}
     Then workload "web" has "status.availableReplicas" "6"
     And workload "web" has "status.rollout.phase" "Complete"
     And every Instance of Workload "web" answers "/env" with "CONFIGMAP_SETTINGS=1s"
@@ -72,8 +72,8 @@ Feature: Instances as processes
     And workload "web" has condition Degraded True because of "RolloutBlocked"
     And workload "web" still has "status.availableReplicas" "5"
     And Instance "web-main-hou-0" answers "/env" with "CONFIGMAP_SETTINGS=1s"
-    And every instance in cell "sea" still has "status.controller.dataHash" "${GOOD}"
-    And every instance in cell "slc" still has "status.controller.dataHash" "${GOOD}"
+    And every instance in cell "lax" still has "status.controller.dataHash" "${GOOD}"
+    And every instance in cell "mia" still has "status.controller.dataHash" "${GOOD}"
     When the consumer runs "kubectl compute rollout undo web"
     Then the command prints "web rolled back"
     And workload "web" has "status.availableReplicas" "6"
@@ -87,9 +87,9 @@ Feature: Instances as processes
     Then workload "web" has "status.rollout.phase" "Paused"
     And Instance "web-main-hou-0" answers "/env" with "CONFIGMAP_SETTINGS=2s"
     And Instance "web-main-hou-1" answers "/env" with "CONFIGMAP_SETTINGS=2s"
-    And Instance "web-main-sea-0" answers "/env" with "CONFIGMAP_SETTINGS=2s"
-    And Instance "web-main-sea-1" answers "/env" with "CONFIGMAP_SETTINGS=2s"
-    And every instance in cell "slc" still has "status.controller.dataHash" "${GOOD}"
+    And Instance "web-main-lax-0" answers "/env" with "CONFIGMAP_SETTINGS=2s"
+    And Instance "web-main-lax-1" answers "/env" with "CONFIGMAP_SETTINGS=2s"
+    And every instance in cell "mia" still has "status.controller.dataHash" "${GOOD}"
     Given "status.controller.dataHash" of instance "web-main-hou-1" is remembered as "BETTER"
     When the consumer runs "kubectl compute rollout resume web"
     Then every instance in the project has "status.controller.dataHash" "${BETTER}"

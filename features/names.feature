@@ -50,15 +50,15 @@ Feature: A Workload has names that follow its health
   @containers @serial @faults
   Scenario: A city that is killed leaves the name
     Given a namespace in project "north"
-    And cells "sea, slc" run containers
-    And cells "sea, slc" have load balancers, and a DNS server answers the names of Workloads
-    When the consumer creates Workload "web" of 1 in SEA, SLC with container {"ports":[{"name":"http","port":8080}],"readinessProbe":{"httpGet":{"path":"/ready","port":8080},"periodSeconds":1,"timeoutSeconds":5}}
+    And cells "lax, mia" run containers
+    And cells "lax, mia" have load balancers, and a DNS server answers the names of Workloads
+    When the consumer creates Workload "web" of 1 in LAX, MIA with container {"ports":[{"name":"http","port":8080}],"readinessProbe":{"httpGet":{"path":"/ready","port":8080},"periodSeconds":1,"timeoutSeconds":5}}
     And the consumer patches workload "web" with {"spec":{"service":{"exposure":"LoadBalancer","ports":[{"port":80,"targetPort":"http"}]}}}
     Then Workload "web" becomes available with 2 ready Instances
-    And name "web.${namespace}.${project}.apps.example.com" has the addresses of cells "sea, slc"
+    And name "web.${namespace}.${project}.apps.example.com" has the addresses of cells "lax, mia"
     When a client sends a request to name "web.${namespace}.${project}.apps.example.com" every 50 ms
-    And processes "load-balancers-sea, node-sea-containers-0, cell-sea-kube-apiserver" are killed
-    Then no request of the client fails from 10 seconds after the hub has lost cell "sea"
-    And name "web.${namespace}.${project}.apps.example.com" still has the addresses of cells "slc"
-    When processes "cell-sea-kube-apiserver, node-sea-containers-0, load-balancers-sea" are started again
-    Then name "web.${namespace}.${project}.apps.example.com" has the addresses of cells "sea, slc"
+    And processes "load-balancers-lax, node-lax-containers-0, cell-lax-kube-apiserver" are killed
+    Then no request of the client fails from 10 seconds after the hub has lost cell "lax"
+    And name "web.${namespace}.${project}.apps.example.com" still has the addresses of cells "mia"
+    When processes "cell-lax-kube-apiserver, node-lax-containers-0, load-balancers-lax" are started again
+    Then name "web.${namespace}.${project}.apps.example.com" has the addresses of cells "lax, mia"

@@ -69,23 +69,23 @@ Feature: Workloads reach each other by name in a city
 
   @containers
   Scenario: Instances use the short name of another Workload of their project, and no name of another project
-    Given cell "sea" runs containers
-    And Instances in cell "sea" resolve the names of Services
+    Given cell "lax" runs containers
+    And Instances in cell "lax" resolve the names of Services
     And a namespace in project "south" and one of the same name in project "north"
-    When the consumer creates Workload "api" of 2 in SEA with container {"ports":[{"name":"http","port":8080}]}
+    When the consumer creates Workload "api" of 2 in LAX with container {"ports":[{"name":"http","port":8080}]}
     And the consumer patches workload "api" with {"spec":{"service":{"ports":[{"port":80,"targetPort":"http"}]}}}
-    And the consumer creates Workload "web" of 1 in SEA with container {}
-    And in project "north" the consumer creates Workload "other" of 1 in SEA with container {}
+    And the consumer creates Workload "web" of 1 in LAX with container {}
+    And in project "north" the consumer creates Workload "other" of 1 in LAX with container {}
     Then Workload "api" becomes available with 2 ready Instances
     And Workload "web" becomes available with 1 ready Instances
     And in project "north" Workload "other" becomes available with 1 ready Instances
     # kube-proxy divides connections between the Instances.
-    And Instance "web-main-sea-0" answers "/get?url=http://api/" with "api-main-sea-0"
-    And Instance "web-main-sea-0" answers "/get?url=http://api/" with "api-main-sea-1"
-    And in project "north" Instance "other-main-sea-0" answers "/get?url=http://api/" with "no such host"
-    When "spec.clusterIP" of service "api" in cell "sea" is remembered as "address"
-    Then in project "north" Instance "other-main-sea-0" answers "/get?url=http://${address}/" with "Client.Timeout"
+    And Instance "web-main-lax-0" answers "/get?url=http://api/" with "api-main-lax-0"
+    And Instance "web-main-lax-0" answers "/get?url=http://api/" with "api-main-lax-1"
+    And in project "north" Instance "other-main-lax-0" answers "/get?url=http://api/" with "no such host"
+    When "spec.clusterIP" of service "api" in cell "lax" is remembered as "address"
+    Then in project "north" Instance "other-main-lax-0" answers "/get?url=http://${address}/" with "Client.Timeout"
 
     # Peers have a name each.
     When the consumer patches workload "api" with {"spec":{"service":{"headless":true}}}
-    Then Instance "web-main-sea-0" answers "/get?url=http://api-main-sea-1.api:8080/" with "api-main-sea-1"
+    Then Instance "web-main-lax-0" answers "/get?url=http://api-main-lax-1.api:8080/" with "api-main-lax-1"

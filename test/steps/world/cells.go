@@ -36,8 +36,8 @@ func newExtraCells() map[string]*extraCell {
 		{Name: "iad-2", City: "IAD"},
 		{Name: "lhr", City: "LHR", Pull: true},
 		{Name: ContainersCell, City: "HOU", Containers: 2},
-		{Name: "sea", City: "SEA", Containers: 1},
-		{Name: "slc", City: "SLC", Containers: 1},
+		{Name: "lax", City: "LAX", Containers: 1},
+		{Name: "mia", City: "MIA", Containers: 1},
 		// A member cluster by a name of Karmada's own documentation. The pages label it.
 		{Name: "member1"},
 	} {
