@@ -48,7 +48,9 @@ type routing struct {
 
 // route keeps the HTTPRoute of a Service at the Gateway of the cell. It gives the Service the addresses of the Gateway while
 // the Gateway accepts the route.
-func (s *scope) route(ctx context.Context, service *corev1.Service, newest *v1alpha.WorkloadDeployment, by *v1alpha.CellLoadBalancer) error {
+func (s *scope) route(
+	ctx context.Context, service *corev1.Service, newest *v1alpha.WorkloadDeployment, by *v1alpha.CellLoadBalancer,
+) error {
 	s.routing.known = true
 	if !newest.Spec.Service.Routed() {
 		return nil

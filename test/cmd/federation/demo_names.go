@@ -26,7 +26,8 @@ type names struct {
 	ranges map[string]netip.Prefix
 }
 
-// startNames starts a DNS server for Workloads, the load balancers of each cell, and a DNS server for the Services of each cell of containers.
+// startNames starts a DNS server for Workloads, the load balancers of each cell, and a DNS server for the Services of each
+// cell of containers.
 func startNames(ctx context.Context, f *federation.Federation) (*names, error) {
 	dns, err := f.StartDNS(ctx)
 	if err != nil {
@@ -52,7 +53,11 @@ func startNames(ctx context.Context, f *federation.Federation) (*names, error) {
 
 // expose opens the Workload as a consumer does. Its cities leave the name a short time before their Instances stop.
 const expose = `kubectl patch workload web --type merge --patch '
-  {"spec": {"service": {"exposure": "LoadBalancer", "drainSeconds": 5, "ports": [{"port": 80}]}}}'
+  {"spec": {
+    "service": {"exposure": "LoadBalancer", "drainSeconds": 12, "ports": [{"port": 80}]},
+    "template": {"spec": {"networkInterfaces": [{
+      "network": {"name": "default"},
+      "networkPolicy": {"ingress": [{"from": [{"ipBlock": {"cidr": "0.0.0.0/0"}}], "ports": [{"port": 80}]}]}}]}}}}'
 `
 
 // open gives the tutorial's Workload an address in each city, and shows the answer of each city to a request to its name.

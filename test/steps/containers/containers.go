@@ -33,8 +33,8 @@ func addContainerSteps(sc world.Sentences) {
 	sc.Step(`^cells? "([^"]*)" runs? containers$`, func(ctx context.Context, cells string) error {
 		return from(ctx).runContainers(ctx, world.SplitNames(cells))
 	})
-	sc.Step(`^(?:in project "([^"]*)" )?the consumer creates Workload "([^"]*)" of (\d+) in ([A-Z, ]+)(?: which names "([^"]*)")? with container `+
-		world.InlineDoc+`$`,
+	sc.Step(`^(?:in project "([^"]*)" )?the consumer creates Workload "([^"]*)" of (\d+) in ([A-Z, ]+)`+
+		`(?: which names "([^"]*)")? with container `+world.InlineDoc+`$`,
 		func(ctx context.Context, project, name string, replicas int32, cities, data, container string) error {
 			container, template, _ := strings.Cut(container, " and template ")
 			return In(from(ctx).In(project)).createContainers(ctx,
