@@ -12,11 +12,15 @@ import (
 	"testing"
 	"time"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
 // cut ends a run at one request that changes something. The API server executes it, and its answer is lost.
@@ -263,6 +267,58 @@ func TestEnableWhileKindsTerminate(t *testing.T) {
 		}
 	}
 }
+
+// TestEnableRenewsKinds: a kind of an earlier installation that ends only when the replicas run is there when enable ends.
+func TestEnableRenewsKinds(t *testing.T) {
+	s := newSite(t)
+	run, err := s.options().connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	kind := reference{"apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "workloaddeployments." + v1alpha.GroupVersion.Group}
+	if err := s.Get(t.Context(), client.ObjectKey{Name: kind.Name}, crd); err != nil {
+		t.Fatal(err)
+	}
+	before := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: crd.Name}, Spec: *crd.Spec.DeepCopy()}
+	t.Cleanup(func() {
+		// The context of the test has ended.
+		ctx := context.WithoutCancel(t.Context())
+		if err := errors.Join(run.hub.waitGone(ctx, kind, time.Minute), s.Create(ctx, before),
+			run.hub.established(ctx, kind.Name, time.Minute)); err != nil {
+			t.Error(err)
+		}
+	})
+	crd.Finalizers = append(crd.Finalizers, "example.com/holds")
+	if err := errors.Join(s.Update(t.Context(), crd), s.Delete(t.Context(), crd.DeepCopy())); err != nil {
+		t.Fatal(err)
+	}
+	said := 0
+	run.values, run.out = map[string]any{}, writer(func(line []byte) (int, error) {
+		// enable waits for it once on the hub and once at Milo, and again when the replicas run.
+		if strings.Contains(string(line), crd.Name) && strings.Contains(string(line), "which is being deleted") {
+			said++
+		}
+		if said < 3 {
+			return len(line), nil
+		}
+		return released{s, crd}.Write(line)
+	})
+	if err := errors.Join(run.prepare(t.Context()), run.finish(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Get(t.Context(), client.ObjectKeyFromObject(crd), crd); err != nil || crd.DeletionTimestamp != nil {
+		t.Errorf("the kind is not there: %v, deleted at %v", err, crd.DeletionTimestamp)
+	}
+	if err := s.disable(t.Context(), s.options()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// writer is a function that implements io.Writer.
+type writer func(line []byte) (int, error)
+
+func (w writer) Write(line []byte) (int, error) { return w(line) }
 
 // released removes the finalizer of an object when the command says that it waits for it.
 type released struct {
