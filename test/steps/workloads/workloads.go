@@ -157,9 +157,11 @@ func (s Steps) changePlacements(ctx context.Context, name string, table *godog.T
 	return s.changeWorkload(ctx, name, func(workload *v1alpha.Workload) { workload.Spec.Placements = placements })
 }
 
-func (s Steps) eventuallyWorkload(ctx context.Context, name string, check func(*v1alpha.Workload) error) error {
+func (s Steps) eventuallyWorkload(
+	ctx context.Context, name string, limit time.Duration, check func(*v1alpha.Workload) error,
+) error {
 	c := s.Client(s.Plane(""), world.Consumer)
-	return world.Eventually(ctx, func(ctx context.Context) error {
+	return world.Within(ctx, limit, func(ctx context.Context) error {
 		workload := &v1alpha.Workload{}
 		if err := c.Get(ctx, s.Key(name), workload); err != nil {
 			return err
@@ -168,13 +170,19 @@ func (s Steps) eventuallyWorkload(ctx context.Context, name string, check func(*
 	})
 }
 
+// rolloutPatience is the timeout of a rollout. Instances are replaced a few at a time, and a scenario may have each drain for
+// half a minute.
+func rolloutPatience(instances int) time.Duration {
+	return world.Patience + time.Duration(min(instances, 10))*30*time.Second
+}
+
 // isAvailable waits until a Workload is available and settled, with these counts and as many ready Instances.
 func (s Steps) isAvailable(ctx context.Context, name string, ready int) error {
 	wanted := v1alpha.ReplicaCounts{
 		//nolint:gosec // a number in a scenario.
 		Replicas: int32(ready), CurrentReplicas: int32(ready), DesiredReplicas: int32(ready), ReadyReplicas: int32(ready),
 	}
-	if err := s.eventuallyWorkload(ctx, name, func(workload *v1alpha.Workload) error {
+	if err := s.eventuallyWorkload(ctx, name, rolloutPatience(ready), func(workload *v1alpha.Workload) error {
 		status := &workload.Status
 		// Agents of an earlier version do not count available Instances, nor those with the newest template.
 		counts := status.ReplicaCounts
@@ -212,7 +220,7 @@ func (s Steps) isAvailable(ctx context.Context, name string, ready int) error {
 }
 
 func (s Steps) placementSays(ctx context.Context, workload, placement, message string) error {
-	return s.eventuallyWorkload(ctx, workload, func(found *v1alpha.Workload) error {
+	return s.eventuallyWorkload(ctx, workload, world.Patience, func(found *v1alpha.Workload) error {
 		said := "nothing"
 		for i := range found.Status.Placements {
 			if found.Status.Placements[i].Name != placement {
