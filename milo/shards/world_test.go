@@ -17,10 +17,8 @@ import (
 	"github.com/go-logr/logr"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/util/uuid"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
 
@@ -67,7 +65,7 @@ type simulated struct {
 
 func newWorld(t *testing.T, shards int, latency func() time.Duration) *world {
 	t.Helper()
-	w := &world{t: t, hub: fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).Build(), shards: shards, latency: latency}
+	w := &world{t: t, hub: newHub(), shards: shards, latency: latency}
 	t.Cleanup(w.close)
 	return w
 }
