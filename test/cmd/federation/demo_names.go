@@ -57,7 +57,7 @@ const expose = `kubectl patch workload web --type merge --patch '
     "service": {"exposure": "LoadBalancer", "drainSeconds": 12, "ports": [{"port": 80}]},
     "template": {"spec": {"networkInterfaces": [{
       "network": {"name": "default"},
-      "networkPolicy": {"ingress": [{"from": [{"ipBlock": {"cidr": "0.0.0.0/0"}}], "ports": [{"port": 80}]}]}}]}}}}'
+      "networkPolicy": {"ingress": [{"from": [{"podSelector": {}}, {"ipBlock": {"cidr": "0.0.0.0/0"}}], "ports": [{"port": 80}]}]}}]}}}}'
 `
 
 // open gives the tutorial's Workload an address in each city, and shows the answer of each city to a request to its name.
