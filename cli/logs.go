@@ -10,6 +10,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -132,8 +133,11 @@ func (c *command) logs(ctx context.Context, name string, o *logging) error {
 		return fmt.Errorf("there are %d logs to follow, more than %d: set --max-log-requests, or select fewer with --city or an Instance",
 			len(all), o.maxRequests)
 	}
-	lines := &stream.Lines{Out: c.raw.Out}
-	group, ctx := errgroup.WithContext(ctx)
+	if len(all) == 1 && !o.prefix {
+		return s.log(ctx, all[0], options, o.lifetime, c.raw.Out)
+	}
+	lines, errs := &stream.Lines{Out: c.raw.Out}, &stream.Lines{Out: c.raw.ErrOut}
+	group, failed := errgroup.Group{}, atomic.Int32{}
 	// Without -f one log follows after the other.
 	group.SetLimit(1)
 	if o.follow {
@@ -141,14 +145,24 @@ func (c *command) logs(ctx context.Context, name string, o *logging) error {
 	}
 	for _, one := range all {
 		group.Go(func() error {
-			if len(all) == 1 && !o.prefix {
-				return s.log(ctx, one, options, o.lifetime, c.raw.Out)
-			}
 			out := lines.With(fmt.Sprintf("[%s/%s] ", one.instance.Name, one.container))
-			return errors.Join(s.log(ctx, one, options, o.lifetime, out), out.Flush())
+			err := errors.Join(s.log(ctx, one, options, o.lifetime, out), out.Flush())
+			if err == nil || ctx.Err() != nil || len(all) == 1 {
+				return err
+			}
+			// The others go on: an Instance that does not run yet has no log.
+			failed.Add(1)
+			_, err = fmt.Fprintf(errs.With("error: "), "%v\n", err)
+			return err
 		})
 	}
-	return group.Wait()
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	if failed.Load() > 0 {
+		return fmt.Errorf("%d of %d logs could not be read to their end", failed.Load(), len(all))
+	}
+	return nil
 }
 
 // log prints one log.

@@ -193,6 +193,34 @@ func TestLogs(t *testing.T) {
 	}
 }
 
+// TestLogsOfSeveral: an Instance that has no log yet does not end the logs of the others.
+func TestLogsOfSeveral(t *testing.T) {
+	f := newFixture(t)
+	f.reachable()
+	refused := make(chan struct{}, 2)
+	f.serveSessions(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if pod(r) == "web-texas-dfw-0" {
+			defer func() { refused <- struct{}{} }()
+			w.WriteHeader(http.StatusBadRequest)
+			_ = json.NewEncoder(w).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status"}, Message: "is waiting to start"})
+			return
+		}
+		select {
+		case <-refused:
+		case <-r.Context().Done():
+		}
+		stamp := ""
+		if r.URL.Query().Get("follow") == "true" {
+			stamp = "2026-01-02T03:04:05.000000000Z "
+		}
+		fmt.Fprintf(w, "%shello\n", stamp)
+	}))
+	for _, follow := range []string{"-f=false", "-f"} {
+		f.want(f.kubectl(f.Config(), "logs", "web", follow), 1, "[web-texas-dfw-1/web] hello\n",
+			"Instance web-texas-dfw-0: is waiting to start", "1 of 2 logs")
+	}
+}
+
 // TestLogsThatAreCutOff: the command reports why a log was cut off.
 func TestLogsThatAreCutOff(t *testing.T) {
 	f := newFixture(t)
