@@ -20,8 +20,10 @@
 //     which this version was seen first, to the question to which the answer still has it. No two clocks are compared.
 //  4. Time counts for the holder from the moment at which it sent the renewal that succeeded. So it has stopped when rule 3 is met, and
 //     would be seen if it had renewed. Should it return, rule 1 requires it to write the record, and one of the two writes is refused.
-//  5. A Lease names the record that its replica goes by. If the record is deleted, all replicas stop their shards, and no replica
-//     takes one until the Leases of all running replicas name the new record.
+//  5. A replica has shards by one record, and stops them when it has not seen this record for as long as it may own shards after a
+//     renewal. If the record is deleted, another one is created. By a record in which shards were never divided, a replica takes
+//     none until it has seen it for as long as a Lease lasts. So all have seen it, or have stopped. The first installation waits
+//     for that as well (docs/decisions/0112-a-new-record.md).
 //  6. Replicas that reach each other find a killed one earlier. A replica that has a witness, which is a replica that has accepted its
 //     ping, stops its shards also when it has for some time no answer that no replica has asked it to renew its Lease. A
 //     witness that hears no ping asks for that, refuses pings, and may go by a shorter time in rule 3 from then on
@@ -29,8 +31,7 @@
 //
 // Others may write Leases, too, where the policies of the hub are missing (docs/decisions/0064-shared-hub.md). A Lease
 // lasts at most as long as the reader's own. Where pings are sent, only replicas that have answered one take part in
-// the division, and a Lease that answers none and names another record delays no takeover for longer than a Lease
-// lasts.
+// the division.
 //
 // A replica that cannot reach the servers that its shards depend on leaves them to replicas that can (see Reach). That
 // changes only the number of shards of each replica: these rules apply to every release and every takeover.

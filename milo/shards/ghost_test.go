@@ -48,8 +48,7 @@ func (w *world) haunt(name string, annotations map[string]string) {
 func TestGhosts(t *testing.T) {
 	for name, annotations := range map[string]map[string]string{
 		"silent":               nil,
-		"of another record":    {annotationRecord: "another"},
-		"with an endpoint":     {annotationRecord: "another", annotationEndpoint: "nowhere", annotationProcess: "none"},
+		"with an endpoint":     {annotationEndpoint: "nowhere", annotationProcess: "none"},
 		"that reach Milo":      {annotationReach: reached},
 		"that asks all others": {annotationAskedBy: "replica-0"},
 	} {

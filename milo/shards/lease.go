@@ -12,7 +12,6 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -24,11 +23,9 @@ const (
 	recordName         = v1alpha.LeaseShards
 	annotationDivision = v1alpha.AnnotationShards
 
-	// leasePrefix is the prefix of the names of the replicas' Leases. Their annotations name the process that renews the
-	// Lease, and the record that it follows.
+	// leasePrefix is the prefix of the names of the replicas' Leases. An annotation names the process that renews the Lease.
 	leasePrefix       = v1alpha.LeaseReplicaPrefix
 	annotationProcess = "compute.datumapis.com/process"
-	annotationRecord  = "compute.datumapis.com/record"
 )
 
 // labels select all of them.
@@ -47,8 +44,6 @@ type ownLease struct {
 
 	// lease is the Lease as last read or written. Nil: it must be read.
 	lease *coordinationv1.Lease
-	// record is the UID of the record that the Lease names. Empty: no record, so this replica has no shard.
-	record types.UID
 	// standing is the replica's Reach as its Lease reports it.
 	standing string
 	// joined reports that this process has written the Lease before.
@@ -61,14 +56,14 @@ type ownLease struct {
 //
 // A process takes over the Lease of an earlier one with its name when it starts: that one was killed. Later it does so
 // only when the Lease has ended. askedBy is the replica that had asked for the renewal.
-func (l *ownLease) renew(ctx context.Context, record types.UID, at time.Time, ended bool) (askedBy string, err error) {
+func (l *ownLease) renew(ctx context.Context, at time.Time, ended bool) (askedBy string, err error) {
 	if err := l.read(ctx, ended); err != nil {
 		return "", err
 	}
 	askedBy = l.lease.Annotations[annotationAskedBy]
 	lease := l.lease.DeepCopy()
 	lease.Labels = labels
-	lease.Annotations = map[string]string{annotationProcess: l.process, annotationRecord: string(record)}
+	lease.Annotations = map[string]string{annotationProcess: l.process}
 	if l.standing != "" {
 		lease.Annotations[annotationReach] = l.standing
 	}
@@ -87,7 +82,7 @@ func (l *ownLease) renew(ctx context.Context, record types.UID, at time.Time, en
 		l.lease = nil
 		return "", fmt.Errorf("write Lease %s: %w", l.name, err)
 	}
-	l.lease, l.record, l.joined = lease, record, true
+	l.lease, l.joined = lease, true
 	return askedBy, nil
 }
 

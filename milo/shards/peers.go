@@ -79,6 +79,8 @@ type validity struct {
 	mu sync.Mutex
 	// renewed is when the last renewal that succeeded was sent.
 	renewed time.Time
+	// looked is when the last question was sent that showed the record by which this replica has shards.
+	looked time.Time
 	// clean is when the last question was sent that showed that no replica had asked this one to renew its Lease.
 	clean time.Time
 	peers map[string]*peer
@@ -87,6 +89,9 @@ type validity struct {
 // until is the end of the validity. v.mu is held.
 func (v *validity) until() time.Time {
 	long, acked, witnesses := v.renewed.Add(v.at.fence), time.Time{}, 0
+	if blind := v.looked.Add(v.at.fence); blind.Before(long) {
+		long = blind
+	}
 	for _, p := range v.peers {
 		if !p.witness {
 			continue
@@ -128,6 +133,9 @@ func (v *validity) renewedAt(sent time.Time, askedBy string) {
 		}
 	})
 }
+
+// lookedAt notes a question whose answer had the record by which this replica has shards, or after which it has none.
+func (v *validity) lookedAt(sent time.Time) { v.change(func() { v.looked = sent }) }
 
 // cleanAt notes a question whose answer showed that no replica has asked this one to renew its Lease, and which others
 // there are.

@@ -69,7 +69,8 @@ type Replica struct {
 	seen            sightings
 	// asked is the time of the request of the last check.
 	asked time.Time
-	// recordUID is the record in the last check that had one, and recordSeen when a check had this one first.
+	// recordUID is the record by which this replica has shards: that of the last check that had one. recordSeen is when a check had
+	// this one first.
 	recordUID  types.UID
 	recordSeen time.Time
 	// isCutOff reports that this replica has left its shards to other replicas because they reach servers that it does
@@ -144,20 +145,20 @@ func (r *Replica) now() time.Time { return r.options.Clock.Now() }
 
 // renew renews the Lease of this replica, soon again if that fails.
 func (r *Replica) renew(ctx context.Context) {
-	if err := r.announce(ctx, r.own.record); err != nil && ctx.Err() == nil {
+	if err := r.announce(ctx); err != nil && ctx.Err() == nil {
 		r.options.Log.Info("The Lease of this replica is not renewed; retrying", "error", err.Error())
 	}
 }
 
-// announce renews the Lease of this replica with the record that it follows.
-func (r *Replica) announce(ctx context.Context, record types.UID) error {
+// announce renews the Lease of this replica.
+func (r *Replica) announce(ctx context.Context) error {
 	sent := r.now()
 	// Half of what is left: a request that hangs must leave time for another one.
 	bounded, cancel := context.WithTimeout(ctx, max(r.validity.renewalLeft(sent)/2, r.at.retry))
 	defer cancel()
 	seen, known := r.seen[r.name]
 	r.own.standing = r.standing()
-	askedBy, err := r.own.renew(bounded, record, sent, known && !r.asked.Before(seen.ends()))
+	askedBy, err := r.own.renew(bounded, sent, known && !r.asked.Before(seen.ends()))
 	if err != nil {
 		r.renewAt = r.now().Add(r.at.retry)
 		if errors.Is(err, errTaken) {
@@ -184,7 +185,7 @@ func (r *Replica) look(ctx context.Context) {
 	asked := r.now()
 	r.lookAt = asked.Add(r.at.look)
 	// It must not delay a renewal.
-	bounded, cancel := context.WithTimeout(ctx, max(min(r.at.request, r.renewAt.Sub(asked)), r.at.retry))
+	bounded, cancel := context.WithTimeout(ctx, max(min(2*r.at.request, r.renewAt.Sub(asked)), r.at.retry))
 	defer cancel()
 	v, err := r.list(bounded)
 	if err == nil {
@@ -224,7 +225,7 @@ func (r *Replica) clear(ctx context.Context, v view) error {
 	}
 	r.options.Log.Info("Another replica hears nothing of this one; the Lease is renewed", "replica", lease.Annotations[annotationAskedBy])
 	r.own.lease = lease
-	return r.announce(ctx, r.own.record)
+	return r.announce(ctx)
 }
 
 func (r *Replica) list(ctx context.Context) (view, error) {
@@ -237,36 +238,31 @@ func (r *Replica) list(ctx context.Context) (view, error) {
 
 // follow stops shards that this replica has lost, and takes or releases shards until it has its share.
 func (r *Replica) follow(ctx context.Context, v view) error {
-	if v.record != nil && v.record.UID != r.recordUID {
-		r.recordUID, r.recordSeen = v.record.UID, r.now()
-	}
-	if v.record == nil || v.record.UID != r.own.record {
+	if v.record == nil || v.record.UID != r.recordUID {
 		// The record of its shards was deleted.
 		r.stop(r.fence.shards())
+	}
+	r.validity.lookedAt(r.asked)
+	if v.record != nil && v.record.UID != r.recordUID {
+		r.recordUID, r.recordSeen = v.record.UID, r.now()
 	}
 	if r.fence.left() <= 0 {
 		// This replica counts only after it has renewed its Lease.
 		return nil
 	}
 	if v.record == nil {
-		// All replicas must follow the new record before any takes a shard.
 		defer func() { r.lookAt = r.now() }()
 		return r.createRecord(ctx)
-	}
-	if v.record.UID != r.own.record {
-		if err := r.announce(ctx, v.record.UID); err != nil {
-			return err
-		}
 	}
 	r.stop(slices.DeleteFunc(r.fence.shards(), func(shard int) bool { return v.division[shard] == r.name }))
 	running := r.running()
 	if r.judge(v, running); r.standing() != r.own.standing {
 		// Other replicas must not rely on the former record.
-		if err := r.announce(ctx, v.record.UID); err != nil {
+		if err := r.announce(ctx); err != nil {
 			return err
 		}
 	}
-	if slices.ContainsFunc(running, func(replica string) bool { return r.awaits(v, replica) }) {
+	if r.isNew(v.record) {
 		return nil
 	}
 	if err := r.question(ctx, v, r.now()); err != nil {
@@ -277,15 +273,6 @@ func (r *Replica) follow(ctx context.Context, v view) error {
 		return err
 	}
 	return r.removeEnded(ctx, v, running)
-}
-
-// awaits reports whether no shard may be taken because a replica may have some by an earlier record. A Lease that
-// answers no ping counts until a replica that runs would have seen this record, or have stopped without it.
-func (r *Replica) awaits(v view, replica string) bool {
-	if replica == r.name || v.goesBy(replica, v.record.UID) {
-		return false
-	}
-	return r.knows(v, replica) || r.now().Before(r.recordSeen.Add(r.at.lease))
 }
 
 // change writes the record if this replica has to change it, or to have a shard that it has there already.

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
-	"k8s.io/apimachinery/pkg/types"
 )
 
 // view is the content of one list of all Leases.
@@ -41,10 +40,10 @@ func newView(leases []coordinationv1.Lease, count int) (view, error) {
 	return v, nil
 }
 
-// goesBy reports whether a replica may have shards by another record than this one.
-func (v view) goesBy(replica string, record types.UID) bool {
-	lease := v.replicas[replica]
-	return lease == nil || lease.Annotations[annotationRecord] == "" || lease.Annotations[annotationRecord] == string(record)
+// isNew reports whether a replica may still have shards by an earlier record, which was deleted. Each looks at the record as often
+// as it must to own shards, so that all have stopped when a Lease's time has passed. Whoever divided the shards first has waited.
+func (r *Replica) isNew(record *coordinationv1.Lease) bool {
+	return record.Annotations[annotationDivision] == "" && r.now().Before(r.recordSeen.Add(r.at.lease))
 }
 
 // sighting is the time since which a replica's Lease has been seen unchanged.
