@@ -17,6 +17,7 @@ import (
 
 	"github.com/go-logr/logr"
 	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -25,6 +26,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
@@ -172,9 +174,19 @@ func newHubClient(t *testing.T) client.Client {
 	return hub
 }
 
+// hubNamespace returns a namespace in which replicas have run before, so that those of the test wait for no earlier record.
 func hubNamespace(t *testing.T) string {
 	t.Helper()
-	return testenv.Namespace(t, newHubClient(t), "shards").Name
+	hub := newHubClient(t)
+	namespace := testenv.Namespace(t, hub, "shards").Name
+	record := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{
+		Namespace: namespace, Name: v1alpha.LeaseShards,
+		Labels: map[string]string{v1alpha.AnnotationShards: ""}, Annotations: map[string]string{v1alpha.AnnotationShards: "{}"},
+	}}
+	if err := hub.Create(t.Context(), record); err != nil {
+		t.Fatal(err)
+	}
+	return namespace
 }
 
 // TestKilledReplica: the other replica gets its shards. Package shards tests the maximum time of that.
