@@ -10,12 +10,18 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/karmada-compute/karmada-compute/test/federation"
 )
 
 // Year is a soak with an operator beside the consumers instead of killed processes: override policies, policies of other
-// products, taints, quotas and Pod security in cells, and clusters that change their city. The seed decides which move
-// comes when, and the comparison at the end is the same.
-type Year struct{ *Soak }
+// products, taints, quotas and Pod security in cells, clusters that change their city or are rebuilt, and backups that are
+// restored. The seed decides which move comes when, and the comparison at the end is the same.
+type Year struct {
+	*Soak
+	// empty are the cells before the first Workload.
+	empty map[string]*federation.Backup
+}
 
 // OperatorMove is one move of the operator, and its end.
 type OperatorMove struct {
@@ -57,6 +63,9 @@ func planMoves(o Options, cells []string, random *rand.Rand) []OperatorMove {
 func (y *Year) Run(ctx context.Context) (*Result, error) {
 	plan, err := y.prepare(ctx)
 	if err != nil {
+		return nil, err
+	}
+	if err := y.backUpEmpty(ctx); err != nil {
 		return nil, err
 	}
 	var cells []string
