@@ -8,9 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"time"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/test/federation"
@@ -38,7 +40,22 @@ func restoreHub(ctx context.Context, y *Year, _ step) (func(context.Context) err
 	if err != nil {
 		return nil, err
 	}
-	return func(ctx context.Context) error { return y.restore(ctx, backup, hubServer, aggregatedServer) }, nil
+	return func(ctx context.Context) error {
+		return errors.Join(y.restore(ctx, backup, hubServer, aggregatedServer), y.awaitClusters(ctx))
+	}, nil
+}
+
+// awaitClusters waits until the hub serves Clusters again: its kube-apiserver looks for karmada-aggregated-apiserver now and then.
+func (y *Year) awaitClusters(ctx context.Context) error {
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, time.Second, startTimeout, true, func(ctx context.Context) (bool, error) {
+		last = y.collector.planes[hubPlane].List(ctx, &clusterv1alpha1.ClusterList{})
+		return last == nil, nil
+	})
+	if err != nil {
+		return fmt.Errorf("the hub serves no Clusters: %w", errors.Join(err, last))
+	}
+	return nil
 }
 
 // rebuildCell sets a cell back to the time before the first Workload: whoever has rebuilt a cluster under its name has joined it
