@@ -10,6 +10,7 @@ import (
 
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
@@ -29,7 +30,7 @@ func (f *fixture) namespaceWork() *workv1alpha1.Work {
 // city returns the city of the cell.
 func (f *fixture) city() string { return strings.ToUpper(f.cell.Labels[v1alpha.LabelTopologyCity]) }
 
-// carried creates the Work of the hub namespace, as hub/propagation does.
+// carried creates the Work of the hub namespace, as hub/propagation does, and Karmada applies it.
 func (f *fixture) carried() *workv1alpha1.Work {
 	f.t.Helper()
 	work := f.namespaceWork()
@@ -39,7 +40,15 @@ func (f *fixture) carried() *workv1alpha1.Work {
 	work.Spec.Workload.Manifests = []workv1alpha1.Manifest{
 		{RawExtension: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"Namespace"}`)}},
 	}
-	return planes.Create(f.t, f.Planes, work)
+	return f.applied(planes.Create(f.t, f.Planes, work), metav1.ConditionTrue)
+}
+
+// applied sets condition Applied of a Work.
+func (f *fixture) applied(work *workv1alpha1.Work, status metav1.ConditionStatus) *workv1alpha1.Work {
+	f.t.Helper()
+	return planes.ChangeStatus(f.t, f.Planes, work, func(w *workv1alpha1.Work) {
+		meta.SetStatusCondition(&w.Status.Conditions, metav1.Condition{Type: workv1alpha1.WorkApplied, Status: status, Reason: "Test"})
+	})
 }
 
 // emptyNamespace returns the hub namespace in the cell, without objects.
@@ -183,6 +192,28 @@ func TestMissingNamespace(t *testing.T) {
 	work := planes.Get(t, f.Planes, before.Namespace, before.Name, &workv1alpha1.Work{})
 	if work.Generation == before.Generation || work.Annotations[v1alpha.AnnotationRepairedAt] == "" {
 		t.Errorf("generation %d, before %d; annotations %v", work.Generation, before.Generation, work.Annotations)
+	}
+}
+
+// TestNamespaceThatIsNotApplied: Karmada writes a namespace again whose Work says that it was not written, and leaves the Work alone
+// when it was. A backup of the hub may have the Work before Karmada wrote that, and Karmada tries no Work again that it has seen.
+func TestNamespaceThatIsNotApplied(t *testing.T) {
+	f := newFixture(t)
+	work := f.applied(f.carried(), metav1.ConditionFalse)
+	f.entries = []v1alpha.InventoryEntry{f.emptyNamespace()}
+	touched := func() bool {
+		t.Helper()
+		before := work.Generation
+		f.minutes(3)
+		planes.Get(t, f.Planes, work.Namespace, work.Name, work)
+		return work.Generation != before
+	}
+	if !touched() {
+		t.Error("the Work is not touched")
+	}
+	f.applied(work, metav1.ConditionTrue)
+	if touched() {
+		t.Error("the Work of an applied namespace is touched")
 	}
 }
 

@@ -46,6 +46,7 @@ func (i *Inventory) passCell(ctx context.Context, v *view, c *cell) error {
 	now := i.Clock.Now()
 	state.compare(report, c.expected, now)
 	state.suspects(report, c.expected, now)
+	state.waits(c.unapplied, now)
 	i.measure(c.name, state)
 	err := i.ensureWork(ctx, c, v1alpha.CellSpec{
 		HubUID: v.hub, Cell: c.name, Namespaces: true, List: state.ask(now, i.After), Leaving: leaving, LoadBalancer: c.balancer,
@@ -134,6 +135,8 @@ type cellState struct {
 	// unexpected are the deployments that should not be in the cell, and missing the deployments that should.
 	unexpected map[v1alpha.InventoryEntry]*suspect
 	missing    map[types.NamespacedName]*suspect
+	// unapplied are the hub namespaces that Karmada has not written into the cell.
+	unapplied map[types.NamespacedName]*suspect
 	// asked are the leaving deployments that the cell was asked about, with the beginning of the last turn of each.
 	asked map[v1alpha.LeavingDeployment]time.Time
 }
@@ -205,6 +208,15 @@ func (s *cellState) suspects(report *v1alpha.CellStatus, expected map[types.Name
 		}
 	}
 	s.unexpected, s.missing = unexpected, missing
+}
+
+// waits updates unapplied.
+func (s *cellState) waits(unapplied []types.NamespacedName, now time.Time) {
+	next := map[types.NamespacedName]*suspect{}
+	for _, key := range unapplied {
+		next[key] = known(s.unapplied[key], now)
+	}
+	s.unapplied = next
 }
 
 func known(before *suspect, now time.Time) *suspect {

@@ -167,29 +167,34 @@ func (i *Inventory) remove(ctx context.Context, cell string, entry *v1alpha.Inve
 	return err
 }
 
-// lookAtMissing triggers a Karmada reconcile of deployments that the cell lacks.
+// lookAtMissing triggers a Karmada reconcile of deployments that the cell lacks, and of hub namespaces that Karmada has not written
+// into the cell: it tries no Work again that it has seen, such as one whose status a restored backup has set back.
 func (i *Inventory) lookAtMissing(ctx context.Context, c *cell, state *cellState) error {
 	if !i.owns(c.name) {
 		return nil
 	}
 	now := i.Clock.Now()
 	var failed []error
-	for key, s := range state.missing {
-		if now.Sub(s.since) < i.After || now.Before(s.next) || i.left == 0 {
-			continue
+	again := func(suspects map[types.NamespacedName]*suspect, fault Repair) {
+		for key, s := range suspects {
+			if now.Sub(s.since) < i.After || now.Before(s.next) || i.left == 0 {
+				continue
+			}
+			i.left--
+			s.next = now.Add(i.After)
+			failed = append(failed, i.resend(ctx, fault, key))
 		}
-		i.left--
-		s.next = now.Add(i.After)
-		failed = append(failed, i.resend(ctx, c.name, key))
 	}
+	again(state.missing, Repair{Reason: "MissingInCell", Cell: c.name, Message: "the cell does not have"})
+	again(state.unapplied, Repair{Reason: "NotApplied", Cell: c.name, Message: "Karmada has not written into the cell"})
 	return errors.Join(failed...)
 }
 
 // resend triggers Karmada to apply the Work of a deployment or a hub namespace again. It ignores objects without a
 // Work: the inventory does not repair them.
-func (i *Inventory) resend(ctx context.Context, cell string, object types.NamespacedName) error {
+func (i *Inventory) resend(ctx context.Context, fault Repair, object types.NamespacedName) error {
 	work := &workv1alpha1.Work{}
-	key := client.ObjectKey{Namespace: karmadanames.GenerateExecutionSpaceName(cell), Name: workName(object)}
+	key := client.ObjectKey{Namespace: karmadanames.GenerateExecutionSpaceName(fault.Cell), Name: workName(object)}
 	if err := i.APIReader.Get(ctx, key, work); err != nil {
 		return client.IgnoreNotFound(err)
 	}
@@ -201,9 +206,7 @@ func (i *Inventory) resend(ctx context.Context, cell string, object types.Namesp
 	if err != nil {
 		return err
 	}
-	fault := Repair{
-		Reason: "MissingInCell", Object: work, Cell: cell, Message: fmt.Sprintf("cell %s does not have %s", cell, describe(object)),
-	}
+	fault.Object, fault.Message = work, fmt.Sprintf("%s %s", fault.Message, describe(object))
 	_, err = i.Repairer.Do(ctx, fault, func(ctx context.Context) error {
 		return i.Hub.Patch(ctx, work, patch, client.FieldOwner(InventoryFieldManager))
 	})

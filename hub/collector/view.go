@@ -45,6 +45,8 @@ type cell struct {
 	expected map[types.NamespacedName]types.UID
 	// namespaces are the keys of the hub namespaces that Works carry to the cell.
 	namespaces []types.NamespacedName
+	// unapplied are those of them that Karmada has not written into the cell, as the Works say.
+	unapplied []types.NamespacedName
 	// leaving are the deployments that are no longer assigned to the cell and that it has not released.
 	leaving []v1alpha.LeavingDeployment
 	// balancer is the load balancer that the operator has configured; nil: none, or in a way that cannot be read.
@@ -87,7 +89,11 @@ func (v *view) addWork(work *workv1alpha1.Work) {
 	case work.Labels[v1alpha.LabelInventory] == v1alpha.InventoryCell && work.Name == cells.WorkName(v.hub):
 		c.work = work
 	case work.Labels[v1alpha.LabelHub] == string(v.hub) && work.DeletionTimestamp.IsZero():
-		c.namespaces = append(c.namespaces, wire.NamespaceKey(work.Labels[v1alpha.LabelHubNamespace]))
+		key := wire.NamespaceKey(work.Labels[v1alpha.LabelHubNamespace])
+		c.namespaces = append(c.namespaces, key)
+		if !meta.IsStatusConditionTrue(work.Status.Conditions, workv1alpha1.WorkApplied) {
+			c.unapplied = append(c.unapplied, key)
+		}
 	}
 }
 
