@@ -186,7 +186,7 @@ func (i *Inventory) lookAtMissing(ctx context.Context, c *cell, state *cellState
 		}
 	}
 	again(state.missing, Repair{Reason: "MissingInCell", Cell: c.name, Message: "the cell does not have"})
-	again(state.unapplied, Repair{Reason: "NotApplied", Cell: c.name, Message: "Karmada has not written into the cell"})
+	again(state.unapplied, Repair{Reason: string(path.WorkNotApplied), Cell: c.name, Message: "Karmada has not written into the cell"})
 	return errors.Join(failed...)
 }
 
