@@ -4,6 +4,7 @@
 package charts_test
 
 import (
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -30,6 +31,21 @@ var routeChanges = []change{
 		"status":"True","reason":"Accepted","message":"","lastTransitionTime":"2026-01-01T00:00:00Z","observedGeneration":1}]}]}}`},
 }
 
+var serviceChanges = []change{
+	{name: "ports", patch: `{"spec":{"ports":[{"port":81}]}}`},
+	{name: "selector", patch: `{"spec":{"selector":{"app":"other"}}}`},
+	{name: "addresses of the Gateway", patch: `{"metadata":{"annotations":{"compute.datumapis.com/gateway-addresses":"192.0.2.1"}}}`},
+	{name: "status of the load balancer", subresource: "status", patch: `{"status":{"conditions":[]}}`, allowed: true},
+}
+
+var exportChanges = []change{
+	{name: "spec", patch: `{"spec":{"exportedLabels":{"a":"b"}}}`},
+	{name: "owner removed", patch: `{"metadata":{"ownerReferences":null}}`},
+	{name: "finalizer", patch: `{"metadata":{"finalizers":["mcs.example.com/a"]}}`, allowed: true},
+	{name: "finalizer removed", patch: `{"metadata":{"finalizers":null}}`, allowed: true},
+	{name: "status of the controller", subresource: "status", patch: `{"status":{"conditions":[]}}`, allowed: true},
+}
+
 // route is an HTTPRoute as the agent creates it.
 func route(namespace, name, version string) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
@@ -45,8 +61,25 @@ func route(namespace, name, version string) *unstructured.Unstructured {
 	return object
 }
 
-// serveGatewayAPI adds the CRDs of the Gateway API until the test ends.
-func serveGatewayAPI(t *testing.T) {
+// serviceAsKept is a Service as the agent creates it, and export the ServiceExport beside it.
+func serviceAsKept(namespace string) *unstructured.Unstructured {
+	object := route(namespace, "web", "v1")
+	object.SetAPIVersion("v1")
+	object.SetKind("Service")
+	object.Object["spec"] = map[string]any{"ports": []any{map[string]any{"port": int64(80)}}}
+	return object
+}
+
+func export(namespace string) *unstructured.Unstructured {
+	object := route(namespace, "web", "v1")
+	object.SetAPIVersion("multicluster.x-k8s.io/v1alpha1")
+	object.SetKind("ServiceExport")
+	unstructured.RemoveNestedField(object.Object, "spec")
+	return object
+}
+
+// serveOptionalKinds adds the CRDs of the Gateway API and of ServiceExport until the test ends.
+func serveOptionalKinds(t *testing.T) {
 	t.Helper()
 	repository, err := tools.FindRepository()
 	if err != nil {
@@ -56,6 +89,7 @@ func serveGatewayAPI(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	files = append(files, filepath.Join(repository, "cell", "services", "testdata", "serviceexports.yaml"))
 	options := envtest.CRDInstallOptions{Paths: files, MaxTime: time.Minute}
 	t.Cleanup(func() {
 		if err := envtest.UninstallCRDs(testenv.Config(t), options); err != nil {
@@ -68,7 +102,7 @@ func serveGatewayAPI(t *testing.T) {
 }
 
 // TestProtectedRoutes: in a cell that gets the Gateway API after the policy, only the add-on, Karmada and Kubernetes change
-// the agent's HTTPRoutes, and controllers of Gateways report on them.
+// the agent's Services, HTTPRoutes and ServiceExports, and the controllers of these kinds report on them.
 func TestProtectedRoutes(t *testing.T) {
 	c := newClient(t)
 	namespace := testenv.Namespace(t, c, "routes").Name
@@ -76,8 +110,10 @@ func TestProtectedRoutes(t *testing.T) {
 		t.Fatalf("the Gateway API is served before the policy: %v", err)
 	}
 	protect(t, c)
-	serveGatewayAPI(t)
+	serveOptionalKinds(t)
 	protects(t, route(namespace, "web", "v1"), routeChanges)
+	protects(t, serviceAsKept(namespace), serviceChanges)
+	protects(t, export(namespace), exportChanges)
 
 	earlier := route(namespace, "earlier", "v1beta1")
 	if err := as(t, cellAgent).Create(t.Context(), route(namespace, "earlier", "v1")); err != nil {
