@@ -133,15 +133,15 @@ func (s *scope) withdrawExposure(ctx context.Context) error {
 	return nil
 }
 
-// keepExposure leaves a deployment its service while traffic leaves the Workload. A new one gets the oldest generation, so
-// that its service decides nothing in its cell.
+// keepExposure leaves a deployment its service while traffic leaves the Workload. A new one gets an older generation than any
+// service of a Workload has, so that its service decides nothing in its cell.
 func (s *scope) keepExposure(existing, desired *v1alpha.WorkloadDeployment) {
 	switch {
 	case !s.withdrawing:
 	case existing.UID != "":
 		desired.Spec.Service, desired.Spec.ServiceGeneration = existing.Spec.Service.DeepCopy(), existing.Spec.ServiceGeneration
 	case desired.Spec.Service != nil:
-		desired.Spec.ServiceGeneration = 1
+		desired.Spec.ServiceGeneration = 0
 	}
 }
 

@@ -20,10 +20,13 @@ func Switches(workload *v1alpha.Workload, deployments []v1alpha.WorkloadDeployme
 func switches(workload *v1alpha.Workload, deployments map[string]*v1alpha.WorkloadDeployment) bool {
 	newest, former := int64(-1), false
 	for _, deployment := range deployments {
-		if !deployment.DeletionTimestamp.IsZero() || deployment.Spec.ServiceGeneration < newest {
-			continue
+		switch generation := deployment.Spec.ServiceGeneration; {
+		case !deployment.DeletionTimestamp.IsZero() || generation < newest:
+		case generation > newest:
+			newest, former = generation, hasFormer(workload, deployment)
+		default:
+			former = former || hasFormer(workload, deployment)
 		}
-		newest, former = deployment.Spec.ServiceGeneration, hasFormer(workload, deployment)
 	}
 	return former
 }
