@@ -4,14 +4,15 @@
 package charts_test
 
 import (
+	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/envtest"
+	"sigs.k8s.io/yaml"
 
 	"github.com/karmada-compute/karmada-compute/testenv"
 	"github.com/karmada-compute/karmada-compute/testenv/tools"
@@ -90,14 +91,25 @@ func serveOptionalKinds(t *testing.T) {
 		t.Fatal(err)
 	}
 	files = append(files, filepath.Join(repository, "cell", "services", "testdata", "serviceexports.yaml"))
-	options := envtest.CRDInstallOptions{Paths: files, MaxTime: time.Minute}
-	t.Cleanup(func() {
-		if err := envtest.UninstallCRDs(testenv.Config(t), options); err != nil {
-			t.Error(err)
+	c := newClient(t)
+	for _, file := range files {
+		content, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
 		}
-	})
-	if _, err := envtest.InstallCRDs(testenv.Config(t), options); err != nil {
-		t.Fatal(err)
+		crd := &unstructured.Unstructured{}
+		if err := yaml.Unmarshal(content, crd); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { unregister(t, c, crd) })
+		if err := c.Create(t.Context(), crd); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, object := range []*unstructured.Unstructured{route("default", "none", "v1"), route("default", "none", "v1beta1"), export("default")} {
+		await(t, object.GetKind()+" is not served", func() bool {
+			return apierrors.IsNotFound(c.Get(t.Context(), client.ObjectKeyFromObject(object), object.DeepCopy()))
+		})
 	}
 }
 
