@@ -24,8 +24,10 @@ var routeChanges = []change{
 	{name: "Gateway", patch: `{"spec":{"parentRefs":null}}`},
 	{name: "own label removed", patch: `{"metadata":{"labels":null}}`},
 	{name: "owner removed", patch: `{"metadata":{"ownerReferences":null}}`},
-	{name: "marks of the Gateway's controller", allowed: true,
-		patch: `{"metadata":{"finalizers":["gateway.example.com/a"],"annotations":{"gateway.example.com/a":"b"}}}`},
+	{
+		name: "marks of the Gateway's controller", allowed: true,
+		patch: `{"metadata":{"finalizers":["gateway.example.com/a"],"annotations":{"gateway.example.com/a":"b"}}}`,
+	},
 	{name: "finalizer removed", patch: `{"metadata":{"finalizers":null}}`, allowed: true},
 	{name: "status of the Gateway's controller", subresource: "status", allowed: true, patch: `{"status":{"parents":[{
 		"controllerName":"gateway.example.com/controller","parentRef":{"namespace":"infra","name":"public"},"conditions":[{"type":"Accepted",
@@ -106,7 +108,9 @@ func serveOptionalKinds(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, object := range []*unstructured.Unstructured{route("default", "none", "v1"), route("default", "none", "v1beta1"), export("default")} {
+	for _, object := range []*unstructured.Unstructured{
+		route("default", "none", "v1"), route("default", "none", "v1beta1"), export("default"),
+	} {
 		await(t, object.GetKind()+" is not served", func() bool {
 			return apierrors.IsNotFound(c.Get(t.Context(), client.ObjectKeyFromObject(object), object.DeepCopy()))
 		})
@@ -118,7 +122,8 @@ func serveOptionalKinds(t *testing.T) {
 func TestProtectedRoutes(t *testing.T) {
 	c := newClient(t)
 	namespace := testenv.Namespace(t, c, "routes").Name
-	if err := c.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "web"}, route(namespace, "web", "v1")); !meta.IsNoMatchError(err) {
+	key := client.ObjectKey{Namespace: namespace, Name: "web"}
+	if err := c.Get(t.Context(), key, route(namespace, "web", "v1")); !meta.IsNoMatchError(err) {
 		t.Fatalf("the Gateway API is served before the policy: %v", err)
 	}
 	protect(t, c)

@@ -165,7 +165,8 @@ func (s *scope) keep(ctx context.Context, of wish) (state, error) {
 	}
 	if s.switching {
 		return state{
-			reason: v1alpha.ReasonNamesPending, message: "the exposure changes; the names return when traffic has left the addresses of the former one",
+			reason:  v1alpha.ReasonNamesPending,
+			message: "the exposure changes; the names return when traffic has left the former addresses",
 		}, nil
 	}
 	existing := s.ownRecord(of.name)
