@@ -247,16 +247,6 @@ func TestProtection(t *testing.T) {
 	}
 	protect(t, c)
 	namespace := testenv.Namespace(t, c, "protected").Name
-	writers := map[string]client.Client{
-		"the agent": as(t, cellAgent), "Karmada, push": as(t, cellMember, "system:serviceaccounts:karmada-cluster"),
-		"Karmada, pull":           as(t, karmadaPulled),
-		"garbage collector":       as(t, "system:serviceaccount:kube-system:generic-garbage-collector"),
-		"namespace controller":    as(t, "system:serviceaccount:kube-system:namespace-controller"),
-		"autoscaler":              as(t, "system:serviceaccount:kube-system:horizontal-pod-autoscaler"),
-		"kube-controller-manager": as(t, "system:kube-controller-manager"),
-		"an emergency":            as(t, cellAdmin, emergency),
-	}
-	other := as(t, cellAdmin)
 	for kind, attempts := range changes {
 		t.Run(kind, func(t *testing.T) {
 			object := cellObject(kind, namespace, "web-main-dfw")
@@ -266,28 +256,44 @@ func TestProtection(t *testing.T) {
 			if kind == "Cell" {
 				object.SetNamespace("")
 			}
-			refused(t, kind+": create", other.Create(t.Context(), object.DeepCopy()), true)
-			if err := writers["the agent"].Create(t.Context(), object); err != nil {
-				t.Fatal(err)
-			}
-			for _, attempt := range attempts {
-				refused(t, kind+": "+attempt.name, patchAs(t, other, object, attempt, false), !attempt.allowed)
-				for who, writer := range writers {
-					if err := patchAs(t, writer, object, attempt, true); err != nil {
-						t.Errorf("%s: %s: %s: %v", kind, attempt.name, who, err)
-					}
-				}
-			}
-			refused(t, kind+": delete", other.Delete(t.Context(), object.DeepCopy()), true)
-			for who, writer := range writers {
-				if err := writer.Delete(t.Context(), object.DeepCopy(), client.DryRunAll); err != nil {
-					t.Errorf("%s: delete: %s: %v", kind, who, err)
-				}
-			}
-			if err := writers["garbage collector"].Delete(t.Context(), object); err != nil {
-				t.Error(err)
-			}
+			protects(t, object, attempts)
 		})
+	}
+}
+
+// protects checks that only the writers create, change and delete an object.
+func protects(t *testing.T, object *unstructured.Unstructured, attempts []change) {
+	t.Helper()
+	writers := map[string]client.Client{
+		"the agent": as(t, cellAgent), "Karmada, push": as(t, cellMember, "system:serviceaccounts:karmada-cluster"),
+		"Karmada, pull":           as(t, karmadaPulled),
+		"garbage collector":       as(t, "system:serviceaccount:kube-system:generic-garbage-collector"),
+		"namespace controller":    as(t, "system:serviceaccount:kube-system:namespace-controller"),
+		"autoscaler":              as(t, "system:serviceaccount:kube-system:horizontal-pod-autoscaler"),
+		"kube-controller-manager": as(t, "system:kube-controller-manager"),
+		"an emergency":            as(t, cellAdmin, emergency),
+	}
+	kind, other := object.GetKind(), as(t, cellAdmin)
+	refused(t, kind+": create", other.Create(t.Context(), object.DeepCopy(), client.DryRunAll), true)
+	if err := writers["the agent"].Create(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+	for _, attempt := range attempts {
+		refused(t, kind+": "+attempt.name, patchAs(t, other, object, attempt, false), !attempt.allowed)
+		for who, writer := range writers {
+			if err := patchAs(t, writer, object, attempt, true); err != nil {
+				t.Errorf("%s: %s: %s: %v", kind, attempt.name, who, err)
+			}
+		}
+	}
+	refused(t, kind+": delete", other.Delete(t.Context(), object.DeepCopy()), true)
+	for who, writer := range writers {
+		if err := writer.Delete(t.Context(), object.DeepCopy(), client.DryRunAll); err != nil {
+			t.Errorf("%s: delete: %s: %v", kind, who, err)
+		}
+	}
+	if err := writers["garbage collector"].Delete(t.Context(), object); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -34,18 +34,24 @@ Feature: A Workload has names that follow its health
     Then name "web.${namespace}.${project}.apps.example.com" has no addresses
 
   @containers
-  Scenario: A rollout fails no request to a name
+  Scenario Outline: A rollout fails no request to a name
     Given a namespace in project "north"
     And cell "hou" runs containers
     And cells "hou" have load balancers, and a DNS server answers the names of Workloads
-    When the consumer creates Workload "web" of 3 in HOU with container {"args":["--drain=20s"],"ports":[{"name":"http","port":8080}],"readinessProbe":{"httpGet":{"path":"/ready","port":8080},"periodSeconds":1,"timeoutSeconds":5}}
+    When the consumer creates Workload "web" of <instances> in HOU with container {"args":["--drain=20s"],"ports":[{"name":"http","port":8080}],"readinessProbe":{"httpGet":{"path":"/ready","port":8080},"periodSeconds":1,"timeoutSeconds":5}}
     And the consumer patches workload "web" with {"spec":{"service":{"exposure":"LoadBalancer","ports":[{"port":80,"targetPort":"http"}]}}}
-    Then Workload "web" becomes available with 3 ready Instances
+    Then Workload "web" becomes available with <instances> ready Instances
     And name "web.${namespace}.${project}.apps.example.com" has the addresses of cells "hou"
     When a client sends a request to name "web.${namespace}.${project}.apps.example.com" every 50 ms
-    And the consumer patches workload "web" with {"spec":{"template":{"spec":{"runtime":{"sandbox":{"containers":[{"name":"app","image":"karmada-compute.test/image:v1","args":["--drain=20s","--log=1h"],"ports":[{"name":"http","port":8080}],"readinessProbe":{"httpGet":{"path":"/ready","port":8080},"periodSeconds":1,"timeoutSeconds":5}}]}}}}}}
-    Then Workload "web" becomes available with 3 ready Instances
+    And the consumer patches workload "web" with {"spec":{"placements":[{"name":"main","cityCodes":["HOU"],"scaleSettings":{"minReplicas":<instances>,"instanceManagementPolicy":"<policy>"}}],"template":{"spec":{"runtime":{"sandbox":{"containers":[{"name":"app","image":"karmada-compute.test/image:v1","args":["--drain=20s","--log=1h"],"ports":[{"name":"http","port":8080}],"readinessProbe":{"httpGet":{"path":"/ready","port":8080},"periodSeconds":1,"timeoutSeconds":5}}]}}}}}}
+    Then Workload "web" becomes available with <instances> ready Instances
     And the client has sent at least 50 requests, and none has failed
+
+    Examples:
+      | instances | policy       |
+      | 1         | OrderedReady |
+      | 3         | OrderedReady |
+      | 10        | Parallel     |
 
   @containers @serial @faults
   Scenario: A city that is killed leaves the name

@@ -39,9 +39,9 @@ type WorkloadService struct {
 	Exposure ServiceExposure `json:"exposure,omitempty"`
 
 	// drainSeconds is how long a city still serves after it has left status.endpoints and its DNS names, because its placement
-	// or city was removed or scaled to no Instances, or the Workload is deleted or no longer exposed: clients have this time
-	// to follow. It needs another exposure than Cluster. Without it, it is 30 or, if the operator gives Workloads DNS names, 10 more
-	// than their TTL if that is more.
+	// or city was removed or scaled to no Instances, or the Workload is deleted, no longer exposed or exposed otherwise: clients
+	// have this time to follow. It needs another exposure than Cluster. Without it, it is 30 or, if the operator gives
+	// Workloads DNS names, 10 more than their TTL if that is more.
 	// +optional
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=3600

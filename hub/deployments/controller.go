@@ -163,7 +163,7 @@ type scope struct {
 	noData bool
 	// rolling is the state of the rollout of the template.
 	rolling rolling
-	// withdrawing: the Workload is no longer exposed, and its traffic has not left all deployments yet.
+	// withdrawing: the Workload is no longer exposed, or otherwise, and its traffic has not left all deployments yet.
 	withdrawing  bool
 	requeueAfter pace.After
 	// rewritten: the Workload was changed, and is reconciled when the event of the change arrives.

@@ -91,7 +91,7 @@ func (s *scope) keptBeside(leaving *v1alpha.WorkloadDeployment) []v1alpha.CityEn
 
 // stays reports whether the Workload wants a deployment to serve clients.
 func (s *scope) stays(deployment *v1alpha.WorkloadDeployment) bool {
-	return s.workload.DeletionTimestamp.IsZero() && s.workload.Spec.Service.Exposed() && s.plan.wants(deployment) &&
+	return s.workload.DeletionTimestamp.IsZero() && s.workload.Spec.Service.Exposed() && !s.ends(deployment) && s.plan.wants(deployment) &&
 		!slices.ContainsFunc(s.plan.deployments, func(desired *v1alpha.WorkloadDeployment) bool {
 			return sameDeployment(deployment, desired) && desired.Spec.ScaleSettings.Zero()
 		})
@@ -114,13 +114,16 @@ func leavesSince(deployment *v1alpha.WorkloadDeployment) (since time.Time, recor
 	return since, err == nil
 }
 
-// withdrawExposure lets traffic leave all deployments of a Workload that is no longer exposed, before the Service of any
-// of them loses its addresses: deployments of a cell have one Service.
+// withdrawExposure lets traffic leave all deployments of a Workload that is no longer exposed, or is exposed otherwise,
+// before the Service of any of them loses its addresses: deployments of a cell have one Service.
 func (s *scope) withdrawExposure(ctx context.Context) error {
-	if s.workload.Spec.Service.Exposed() {
+	if s.workload.Spec.Service.Exposed() && !switches(s.workload, s.existing) {
 		return nil
 	}
 	for _, name := range slices.Sorted(maps.Keys(s.existing)) {
+		if !s.ends(s.existing[name]) {
+			continue
+		}
 		drained, err := s.drained(ctx, s.existing[name])
 		if err != nil {
 			return err
@@ -130,15 +133,15 @@ func (s *scope) withdrawExposure(ctx context.Context) error {
 	return nil
 }
 
-// keepExposure leaves a deployment its service while traffic leaves the Workload. A new one gets the oldest generation, so
-// that its service decides nothing in its cell.
+// keepExposure leaves a deployment its service while traffic leaves the Workload. A new one gets an older generation than any
+// service of a Workload has, so that its service decides nothing in its cell.
 func (s *scope) keepExposure(existing, desired *v1alpha.WorkloadDeployment) {
 	switch {
 	case !s.withdrawing:
 	case existing.UID != "":
 		desired.Spec.Service, desired.Spec.ServiceGeneration = existing.Spec.Service.DeepCopy(), existing.Spec.ServiceGeneration
 	case desired.Spec.Service != nil:
-		desired.Spec.ServiceGeneration = 1
+		desired.Spec.ServiceGeneration = 0
 	}
 }
 
@@ -146,7 +149,7 @@ func (s *scope) keepExposure(existing, desired *v1alpha.WorkloadDeployment) {
 // traffic has left it.
 func (s *scope) offerOrDrain(ctx context.Context, existing, desired *v1alpha.WorkloadDeployment) error {
 	if !desired.Spec.ScaleSettings.Zero() {
-		if existing.Spec.Service.Exposed() && !s.workload.Spec.Service.Exposed() {
+		if s.ends(existing) {
 			// The record stays until the Service has lost its addresses: the city must not be offered in between.
 			return nil
 		}
@@ -169,7 +172,7 @@ func (s *scope) offerOrDrain(ctx context.Context, existing, desired *v1alpha.Wor
 
 // offerAgain removes the records from a deployment that the Workload wants again.
 func (s *scope) offerAgain(ctx context.Context, existing *v1alpha.WorkloadDeployment) error {
-	if _, marked := existing.Annotations[v1alpha.AnnotationTrafficLeaves]; !marked {
+	if _, marked := existing.Annotations[v1alpha.AnnotationTrafficLeaves]; !marked || isReportEarlier(existing) {
 		return nil
 	}
 	annotations := maps.Clone(existing.Annotations)

@@ -62,7 +62,7 @@ func (s *scope) namesLeft(ctx context.Context, leaving *v1alpha.WorkloadDeployme
 // cities all leave keep their last answer, so that it is not waited for.
 func (s *scope) answered(leaving *v1alpha.WorkloadDeployment, answers []string) bool {
 	kept := s.keptBeside(leaving)
-	named := s.workload.DeletionTimestamp.IsZero() && s.workload.Spec.Service.Exposed()
+	named := s.workload.DeletionTimestamp.IsZero() && s.workload.Spec.Service.Exposed() && !s.ends(leaving)
 	if named && !slices.ContainsFunc(kept, func(e v1alpha.CityEndpoint) bool { return e.Serving && len(e.Addresses) > 0 }) {
 		return false
 	}

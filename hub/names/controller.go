@@ -110,6 +110,8 @@ type scope struct {
 	// wishes are its names, and endpoints the addresses of its cities.
 	wishes    []wish
 	endpoints []v1alpha.CityEndpoint
+	// switching: its cells have another exposure than it wants. Its names are gone until they have the new one.
+	switching bool
 	// existing are the DNSEndpoints with the labels of a Workload of this name. served: the hub serves the kind.
 	existing []unstructured.Unstructured
 	served   bool

@@ -100,7 +100,7 @@ func (f *fixture) serve(t *testing.T, w *v1alpha.Workload, city, addresses strin
 	d := f.Deployment(w.Name+"-"+strings.ToLower(city), city)
 	d.Labels[v1alpha.LabelWorkloadUID], d.Labels[v1alpha.LabelWorkloadName] = string(w.UID), w.Name
 	d.Spec.WorkloadRef = v1alpha.WorkloadReference{Name: w.Name, UID: w.UID}
-	d.Spec.Service = &v1alpha.WorkloadService{Ports: []v1alpha.ServicePort{{Port: 80}}, Exposure: v1alpha.ServiceExposureLoadBalancer}
+	d.Spec.Service, d.Spec.ServiceGeneration = w.Spec.Service.DeepCopy(), w.Generation
 	if !planes.Exists(t, f.Planes, d) {
 		planes.Create(t, f.Planes, d)
 	}
@@ -150,6 +150,24 @@ func (f *fixture) reconcile(t *testing.T, workload string) []planes.Call {
 	}
 	f.again = result.RequeueAfter
 	return slices.Concat(f.Hub.Writes(), f.Project.Writes())
+}
+
+// scope is the scope of a Workload as a cache has it, with the stored names.
+func (f *fixture) scope(t *testing.T, name string, cached *v1alpha.Workload) *scope {
+	t.Helper()
+	project, err := projects.Find(t.Context(), f.reconciler.Projects, f.request(name).ClusterName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &scope{
+		Reconciler: f.reconciler, request: f.request(name), project: project, client: project.GetClient(), workload: cached,
+		wishes: f.reconciler.wishes(cached, project.Name),
+	}
+	origin := project.Origin(f.Namespace.Name)
+	if s.existing, s.served, err = f.reconciler.Records.Of(t.Context(), &origin, name); err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 func (f *fixture) origin() projects.Origin {

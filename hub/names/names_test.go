@@ -391,20 +391,12 @@ func TestALateCacheDeletesNoName(t *testing.T) {
 	w := f.workload(t, "web", f.own("www"))
 	f.serve(t, w, "DFW", "203.0.113.7")
 	f.reconcile(t, "web")
-	project, err := projects.Find(t.Context(), f.reconciler.Projects, f.request("web").ClusterName)
-	if err != nil {
-		t.Fatal(err)
-	}
 	earlier := w.DeepCopy()
 	earlier.Spec.Service.Hostnames = nil
 	for name, cached := range map[string]*v1alpha.Workload{"absent": {}, "earlier": earlier} {
-		s := &scope{
-			Reconciler: f.reconciler, request: f.request("web"), project: project, client: project.GetClient(), workload: cached,
-			wishes: f.reconciler.wishes(cached, project.Name),
-		}
-		origin := project.Origin(f.Namespace.Name)
-		if s.existing, s.served, err = f.reconciler.Records.Of(t.Context(), &origin, "web"); err != nil || len(s.existing) != 2 {
-			t.Fatalf("%s: %d names, %v", name, len(s.existing), err)
+		s := f.scope(t, "web", cached)
+		if len(s.existing) != 2 {
+			t.Fatalf("%s: %d names", name, len(s.existing))
 		}
 		if err := s.release(t.Context()); err != nil || s.requeueAfter.Result().RequeueAfter == 0 {
 			t.Errorf("%s: %v, again after %v", name, err, s.requeueAfter)

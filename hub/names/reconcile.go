@@ -82,7 +82,7 @@ func (s *scope) load(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("list the Workload's deployments: %w", err)
 		}
-		s.endpoints = deployments.Endpoints(list.Items)
+		s.endpoints, s.switching = deployments.Endpoints(list.Items), deployments.Switches(s.workload, list.Items)
 	}
 	var err error
 	origin := s.project.Origin(s.request.Namespace)
@@ -95,8 +95,7 @@ func (s *scope) load(ctx context.Context) error {
 func (s *scope) release(ctx context.Context) error {
 	for i := range s.existing {
 		record := &s.existing[i]
-		wanted := slices.ContainsFunc(s.wishes, func(w wish) bool { return w.name == record.GetName() && w.refusal == "" })
-		if wanted && s.owns(record) || !record.GetDeletionTimestamp().IsZero() {
+		if !s.switching && has(s.wishes, record) && s.owns(record) || !record.GetDeletionTimestamp().IsZero() {
 			continue
 		}
 		if late, err := s.isLate(ctx, record); late || err != nil {
@@ -114,15 +113,28 @@ func (s *scope) release(ctx context.Context) error {
 	return nil
 }
 
+// has reports whether wishes have the name of a DNSEndpoint.
+func has(wishes []wish, record *unstructured.Unstructured) bool {
+	return slices.ContainsFunc(wishes, func(w wish) bool { return w.name == record.GetName() && w.refusal == "" })
+}
+
 // isLate reports that the cache is late: by the API server of the project, the Workload has the name of a DNSEndpoint.
 func (s *scope) isLate(ctx context.Context, record *unstructured.Unstructured) (bool, error) {
-	stored := &v1alpha.Workload{}
-	if err := s.project.GetAPIReader().Get(ctx, s.request.NamespacedName, stored); client.IgnoreNotFound(err) != nil {
+	stored, reader := &v1alpha.Workload{}, s.project.GetAPIReader()
+	if err := reader.Get(ctx, s.request.NamespacedName, stored); client.IgnoreNotFound(err) != nil {
 		return false, fmt.Errorf("get the Workload, before its name %s is deleted: %w", record.GetName(), err)
 	}
-	wishes := s.Settings.wishes(stored, s.project.Name)
-	return record.GetLabels()[v1alpha.LabelWorkloadUID] == string(stored.UID) &&
-		slices.ContainsFunc(wishes, func(w wish) bool { return w.name == record.GetName() && w.refusal == "" }), nil
+	wanted := record.GetLabels()[v1alpha.LabelWorkloadUID] == string(stored.UID) &&
+		has(s.Settings.wishes(stored, s.project.Name), record)
+	if !wanted || !s.switching {
+		return wanted, nil
+	}
+	var list v1alpha.WorkloadDeploymentList
+	if err := reader.List(ctx, &list, client.InNamespace(s.request.Namespace),
+		client.MatchingLabels{v1alpha.LabelWorkloadUID: string(stored.UID)}); err != nil {
+		return false, fmt.Errorf("list the Workload's deployments, before its name %s is deleted: %w", record.GetName(), err)
+	}
+	return !deployments.Switches(stored, list.Items), nil
 }
 
 // keepAll brings the DNSEndpoint of each name up to date.
@@ -150,6 +162,12 @@ func (s *scope) keep(ctx context.Context, of wish) (state, error) {
 		s.requeueAfter.AtMost(retryInterval)
 		return state{reason: v1alpha.ReasonNamesNotServed, message: "the hub does not serve DNSEndpoint of externaldns.k8s.io; " +
 			"status.endpoints has the addresses of the cities that serve"}, nil
+	}
+	if s.switching {
+		return state{
+			reason:  v1alpha.ReasonNamesPending,
+			message: "the exposure changes; the names return when traffic has left the former addresses",
+		}, nil
 	}
 	existing := s.ownRecord(of.name)
 	before := answered(existing)

@@ -110,7 +110,7 @@ func (s *scope) notServing(cell *cells.Cell, facts *v1alpha.CellIndices, of *cel
 	switch {
 	case s.deployment.Annotations[v1alpha.AnnotationTrafficLeaves] != "":
 		return v1alpha.EndpointLeaving, "the city is about to lose its Instances or its addresses: it was " +
-			"removed or scaled to no Instances, or its only Instance is replaced; it serves for drainSeconds more"
+			"removed or scaled to no Instances, its exposure changes, or its only Instance is replaced; it serves for drainSeconds more"
 	case s.copied.Spec.Suspended:
 		return v1alpha.ReasonProjectSuspended, "the project is suspended"
 	case !cell.Ready:

@@ -28,9 +28,9 @@ type WorkloadServiceApplyConfiguration struct {
 	// that the operator has named for each cell, and by the names of the Workload. Without it, it is Cluster.
 	Exposure *apiv1alpha.ServiceExposure `json:"exposure,omitempty"`
 	// drainSeconds is how long a city still serves after it has left status.endpoints and its DNS names, because its placement
-	// or city was removed or scaled to no Instances, or the Workload is deleted or no longer exposed: clients have this time
-	// to follow. It needs another exposure than Cluster. Without it, it is 30 or, if the operator gives Workloads DNS names, 10 more
-	// than their TTL if that is more.
+	// or city was removed or scaled to no Instances, or the Workload is deleted, no longer exposed or exposed otherwise: clients
+	// have this time to follow. It needs another exposure than Cluster. Without it, it is 30 or, if the operator gives
+	// Workloads DNS names, 10 more than their TTL if that is more.
 	DrainSeconds *int32 `json:"drainSeconds,omitempty"`
 	// hostnames are DNS names that clients reach the Workload by, beside the name that the operator's pattern gives it.
 	// Each must be in a domain that the operator allows for the project. They need another exposure than

@@ -1,0 +1,154 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package deployments
+
+import (
+	"testing"
+	"time"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+const (
+	balancer = v1alpha.ServiceExposureLoadBalancer
+	gateway  = v1alpha.ServiceExposureGateway
+)
+
+func exposedBy(exposure v1alpha.ServiceExposure) func(*v1alpha.Workload) {
+	return func(w *v1alpha.Workload) { w.Spec.Service.Exposure = exposure }
+}
+
+// observe plays hub/projection: the cells have reported on a generation of a deployment.
+func (f *fixture) observe(t *testing.T, name string, generation int64) {
+	t.Helper()
+	planes.ChangeStatus(t, f.Planes, f.readDeployment(t, name), func(d *v1alpha.WorkloadDeployment) {
+		d.Status.ObservedGeneration = generation
+	})
+}
+
+// exposedAs checks the exposure of both cities.
+func (f *fixture) exposedAs(t *testing.T, want v1alpha.ServiceExposure) {
+	t.Helper()
+	for _, name := range []string{"web-main-dfw", "web-main-ord"} {
+		if got := f.readDeployment(t, name).Spec.Service.Exposure; got != want {
+			t.Errorf("%s is exposed as %s, want %s", name, got, want)
+		}
+	}
+}
+
+// newSwitching is newServing with an exposure, whose cells have reported, and a change to another exposure.
+func newSwitching(t *testing.T, from, to v1alpha.ServiceExposure) (*fixture, *v1alpha.Workload) {
+	t.Helper()
+	f, workload := newServing(t, nil)
+	if from != balancer {
+		planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Spec.Service = nil })
+		f.mustReconcile(t)
+		f.after(t, 30*time.Second)
+		f.withdrawn(t)
+		planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) {
+			w.Spec.Service = &v1alpha.WorkloadService{Ports: []v1alpha.ServicePort{{Port: 80}}, Exposure: from}
+		})
+		f.mustReconcile(t)
+		f.serve(t, "web-main-dfw", at("DFW", true, 0, "203.0.113.7"))
+		f.serve(t, "web-main-ord", at("ORD", true, 0, "203.0.113.8"))
+	}
+	for _, name := range []string{"web-main-dfw", "web-main-ord"} {
+		f.observe(t, name, f.readDeployment(t, name).Generation)
+	}
+	f.mustReconcile(t)
+	f.wantEndpoints(t, "DFW, ORD")
+	planes.Change(t, f.Planes, workload, exposedBy(to))
+	f.mustReconcile(t)
+	return f, workload
+}
+
+// TestExposureSwitches: a change between two exposures lets traffic leave the addresses of the former one first. The cities
+// are offered again when their cells have reported on the new one.
+func TestExposureSwitches(t *testing.T) {
+	t.Parallel()
+	for from, to := range map[v1alpha.ServiceExposure]v1alpha.ServiceExposure{balancer: gateway, gateway: balancer} {
+		t.Run(string(from), func(t *testing.T) {
+			t.Parallel()
+			f, workload := newSwitching(t, from, to)
+			const left = "DFW " + v1alpha.EndpointLeaving + ", ORD " + v1alpha.EndpointLeaving
+			f.wantEndpoints(t, left)
+			f.after(t, 29*time.Second)
+			f.exposedAs(t, from)
+			if writes := f.mustReconcile(t); len(writes) > 0 {
+				t.Errorf("what waits is written: %v", writes)
+			}
+			f.after(t, time.Second)
+			f.exposedAs(t, to)
+			for _, name := range []string{"web-main-dfw", "web-main-ord"} {
+				if got := f.readDeployment(t, name).Spec.ServiceGeneration; got != workload.Generation {
+					t.Errorf("%s has the service of generation %d, want %d", name, got, workload.Generation)
+				}
+			}
+
+			// The status still has the addresses of the former exposure.
+			f.after(t, time.Second)
+			f.wantEndpoints(t, left)
+			f.serve(t, "web-main-dfw", at("DFW", true, 0, "198.51.100.7"))
+			f.observe(t, "web-main-dfw", f.readDeployment(t, "web-main-dfw").Generation)
+			f.mustReconcile(t)
+			f.wantEndpoints(t, "DFW, ORD "+v1alpha.EndpointLeaving)
+			f.observe(t, "web-main-ord", f.readDeployment(t, "web-main-ord").Generation)
+			f.mustReconcile(t)
+			f.wantEndpoints(t, "DFW, ORD")
+			if writes := f.mustReconcile(t); len(writes) > 0 {
+				t.Errorf("it does not settle: %v", writes)
+			}
+		})
+	}
+}
+
+// TestExposureSwitchesBack: a Workload that gets its former exposure again while traffic leaves it is offered at once.
+func TestExposureSwitchesBack(t *testing.T) {
+	t.Parallel()
+	f, workload := newSwitching(t, balancer, gateway)
+	f.after(t, 20*time.Second)
+	planes.Change(t, f.Planes, workload, exposedBy(balancer))
+	f.mustReconcile(t)
+	f.wantEndpoints(t, "DFW, ORD")
+	f.after(t, time.Hour)
+	f.exposedAs(t, balancer)
+	f.wantEndpoints(t, "DFW, ORD")
+}
+
+// TestExposureSwitchWaits: it waits for the names, and for drainSeconds of the former service, and a placement that is new
+// meanwhile does not decide about the Service. Without traffic it waits for nothing.
+func TestExposureSwitchWaits(t *testing.T) {
+	t.Parallel()
+	t.Run("for names", func(t *testing.T) {
+		t.Parallel()
+		f, workload, stored := newNamed(t)
+		planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) {
+			exposedBy(gateway)(w)
+			w.Spec.Placements = append(w.Spec.Placements, placementsOf([]string{"other DFW"})...)
+		})
+		f.mustReconcile(t)
+		f.after(t, 60*time.Second)
+		f.exposedAs(t, balancer)
+		kept, fresh := f.readDeployment(t, "web-main-dfw").Spec, f.readDeployment(t, "web-other-dfw").Spec
+		if fresh.ServiceGeneration >= 1 {
+			t.Errorf("generation %d beside generation %d", kept.ServiceGeneration, fresh.ServiceGeneration)
+		}
+		stored.addresses = nil
+		f.after(t, time.Second)
+		f.after(t, 29*time.Second)
+		f.exposedAs(t, balancer)
+		f.after(t, time.Second)
+		f.exposedAs(t, gateway)
+	})
+	t.Run("for nothing", func(t *testing.T) {
+		t.Parallel()
+		f, workload := newServing(t, nil)
+		f.serve(t, "web-main-dfw", at("DFW", false, 0, "203.0.113.7"))
+		f.serve(t, "web-main-ord", at("ORD", false, 0))
+		planes.Change(t, f.Planes, workload, exposedBy(gateway))
+		f.mustReconcile(t)
+		f.exposedAs(t, gateway)
+	})
+}

@@ -1,0 +1,60 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package names
+
+import (
+	"testing"
+	"time"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+// TestNamesLeaveAFormerExposure: the names of a Workload are deleted while its cells have another exposure than it wants,
+// and return with the addresses of the new one.
+func TestNamesLeaveAFormerExposure(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	w := f.workload(t, "web", f.own("www"))
+	planes.Change(t, f.Planes, w, func(w *v1alpha.Workload) { w.Spec.Service.Exposure = v1alpha.ServiceExposureGateway })
+	f.serve(t, w, "DFW", "203.0.113.7")
+	f.reconcile(t, "web")
+	f.wantAnswer(t, f.own("www"), "A 203.0.113.7")
+
+	planes.Change(t, f.Planes, w, func(w *v1alpha.Workload) { w.Spec.Service.Exposure = v1alpha.ServiceExposureLoadBalancer })
+	f.reconcile(t, "web")
+	f.wantAnswer(t, f.own("www"), "")
+	f.wantCondition(t, "web", v1alpha.ReasonNamesPending)
+	if writes := f.reconcile(t, "web"); len(writes) > 0 {
+		t.Errorf("what waits is written: %v", writes)
+	}
+
+	// hub/deployments changes the exposure, and offers the city again when the cell has reported.
+	d := f.Deployment("web-dfw", "DFW")
+	planes.Change(t, f.Planes, d, func(d *v1alpha.WorkloadDeployment) {
+		d.Spec.Service, d.Spec.ServiceGeneration = w.Spec.Service.DeepCopy(), w.Generation
+		d.Annotations = map[string]string{v1alpha.AnnotationTrafficLeaves: f.clock.Now().UTC().Format(time.RFC3339)}
+	})
+	f.reconcile(t, "web")
+	f.wantAnswer(t, f.own("www"), "")
+	planes.Change(t, f.Planes, d, func(d *v1alpha.WorkloadDeployment) { d.Annotations = nil })
+	f.serve(t, w, "DFW", "198.51.100.7")
+	f.reconcile(t, "web")
+	f.wantAnswer(t, f.own("www"), "A 198.51.100.7")
+}
+
+// TestALateSwitchDeletesNoName: deployments that have another exposure in the cache alone keep the names.
+func TestALateSwitchDeletesNoName(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	w := f.workload(t, "web")
+	f.serve(t, w, "DFW", "203.0.113.7")
+	f.reconcile(t, "web")
+	s := f.scope(t, "web", w)
+	s.switching = true
+	if err := s.release(t.Context()); err != nil || s.requeueAfter.Result().RequeueAfter == 0 {
+		t.Errorf("%v, again after %v", err, s.requeueAfter)
+	}
+	f.wantAnswer(t, f.byPattern("web"), "A 203.0.113.7")
+}
