@@ -52,6 +52,7 @@ type deployment struct {
 	observed                     int
 	instances                    []shown
 	missing, cells               int
+	overrides                    []override
 }
 
 // shown is an Instance as a cell reports it, with the template that its deployment had there.
@@ -67,6 +68,8 @@ type spec struct {
 	partition  *rollout.Partition
 	cautious   bool
 	replicas   int
+	surge      int
+	turns      *turns
 }
 
 // lowest is the lowest index that gets a template; more than any: none.
@@ -103,12 +106,15 @@ type report struct {
 	available, awaiting int32
 	instances           []rollout.Instance
 	missing             int
+	override            override
 }
 
 // instance of a cell.
 type instance struct {
-	template  string
-	available bool
+	template, policy string
+	available        bool
+	// turned: it was replaced in the turn of its cell for an override.
+	turned bool
 }
 
 type cell struct {
@@ -118,13 +124,19 @@ type cell struct {
 	suspended  bool
 	floor      *v1alpha.AvailabilityFloor
 	instances  map[int]*instance
+	// policy is the override that new Instances get.
+	policy string
+	// turned are the indices of Instances that the cell has taken down in its turn for an override.
+	turned map[int]bool
 	// drained are the indices of Instances on cordoned nodes.
 	drained map[int]bool
 	// fresh are the indices of Instances whose failure the hub may not know of.
 	fresh map[int]bool
 	// excused are the indices of Instances that a failure or a drain has taken down. They may get a broken template that
 	// is not their turn.
-	excused   map[int]bool
+	excused map[int]bool
+	// full: it has no capacity for additional Instances.
+	full      bool
 	cut, lost bool
 	down      []sent
 	up        []report
@@ -153,6 +165,8 @@ type world struct {
 	inForce int32
 	// rotten is a template whose Instances do not start any more, as if its image was deleted. Available ones stay.
 	rotten string
+	// first is the template of a creation that is no rollout: if it is broken, it is broken everywhere.
+	first string
 	// free: no minimum holds steps of the rollout.
 	free bool
 	// quiet says that nothing fails and no node is drained: then the limit of the rollout holds at every moment.
@@ -171,8 +185,17 @@ type world struct {
 	// created tells objects of the same name apart.
 	created          int
 	resizes, removed int
+	// turns are how many turns for overrides there were.
+	turns int
 	// data is the ConfigMap that the template names, and its snapshots; nil: the template names none.
 	data *data
+	// policies are random numbers of a world with override policies, and policyVersion is how many of them there were.
+	policies      *rand.Rand
+	policyVersion int
+	// maxSurge is how many additional Instances a rollout may start, and idle says that nothing has happened for so long that
+	// they are not awaited any more.
+	maxSurge int
+	idle     bool
 }
 
 // isBroken reports whether no Instance becomes Available with a template, or with the data of it.
@@ -212,9 +235,11 @@ func newWorld(seed uint64, broken string) *world {
 	w.atOnce, w.batch = 1+w.IntN(2), w.IntN(3)
 	w.suspends = !w.quiet && w.IntN(3) == 0
 	w.sizes = !w.quiet && w.IntN(2) == 0
-	w.free = w.IntN(3) == 0
+	w.free = w.IntN(3) == 0 || broken == "reports on an earlier step"
 	w.workload.value.target = "good-0"
 	w.addData(seed)
+	w.addSurge(seed)
+	w.addPolicies(seed)
 	w.workload.value.complete = w.workload.value.started()
 	w.workload.value.replicas = map[string]int{}
 	for n := range 1 + w.IntN(3) {
@@ -243,7 +268,8 @@ func (w *world) addCity(city string, first spec) {
 	for n := range cells {
 		c := &cell{
 			name: fmt.Sprintf("%s-cell-%d", city, n), city: city, spec: first, instances: map[int]*instance{},
-			drained: map[int]bool{}, fresh: map[int]bool{}, excused: map[int]bool{},
+			drained: map[int]bool{}, fresh: map[int]bool{}, excused: map[int]bool{}, full: w.anyFull(),
+			turned: map[int]bool{},
 		}
 		w.cells[c.name], onHub.cells[c.name] = c, nil
 	}
@@ -292,6 +318,7 @@ func (w *world) step() error {
 	if err := w.stepData(); err != nil {
 		return err
 	}
+	w.stepPolicies()
 	c := w.anyCell()
 	switch n := w.IntN(100); {
 	case n < 25:
@@ -328,7 +355,9 @@ func (w *world) consume(n int) {
 		w.resize()
 		return
 	}
-	w.change()
+	if w.policies == nil || w.policies.IntN(4) == 0 {
+		w.change()
+	}
 }
 
 // reconnect ends all interruptions.
@@ -411,7 +440,10 @@ func (w *world) disturb(c *cell) {
 func (w *world) start(c *cell) {
 	for _, index := range c.indices {
 		one := c.instances[index]
-		if one != nil && !one.available && !c.lost && !isBroken(one.template) && one.template != w.rotten && !c.suspended && w.IntN(2) == 0 {
+		if one == nil || one.available || isBroken(one.template+one.policy) || one.template == w.rotten {
+			continue
+		}
+		if !c.lost && !c.suspended && w.IntN(2) == 0 {
 			one.available = true
 			delete(c.fresh, index)
 			delete(c.excused, index)
