@@ -4,6 +4,7 @@
 package model
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"reflect"
@@ -68,10 +69,10 @@ func (w *world) act(c *cell) error {
 
 // replace releases drained Instances, replaces outdated ones and creates missing ones.
 func (w *world) replace(c *cell) error {
-	unavailable, limit := c.unavailable(), w.mostDown(c)
+	unavailable, limit, turn := c.unavailable(), w.mostDown(c), w.turn(c)
 	for _, index := range slices.Backward(c.indices) {
 		one := c.instances[index]
-		outdated := w.outdated(c, index)
+		outdated := w.mustReplace(c, index, turn)
 		switch {
 		case one == nil:
 		case !one.available && outdated:
@@ -84,6 +85,7 @@ func (w *world) replace(c *cell) error {
 		default:
 			c.excuse(index, outdated && unavailable < limit)
 			unavailable++
+			turn -= c.useTurn(index, outdated)
 			if err := w.disrupt(c, index); err != nil {
 				return err
 			}
@@ -110,7 +112,8 @@ func (w *world) mostDown(c *cell) int {
 
 // disrupt deletes an Available Instance.
 func (w *world) disrupt(c *cell, index int) error {
-	if target := w.workload.value.started(); c.instances[index].template == target && c.spec.template == target && !c.drained[index] {
+	has, gets, target := c.instances[index].template, c.spec.template, w.workload.value.started()
+	if has == target && gets == target && !c.drained[index] && !c.overridden(index) {
 		return fmt.Errorf("%s replaces Available Instance %d, which has the target", c.name, index)
 	}
 	delete(c.instances, index)
@@ -122,8 +125,12 @@ func (w *world) disrupt(c *cell, index int) error {
 // create creates missing Instances, some of them later.
 func (w *world) create(c *cell) error {
 	for _, index := range c.indices {
+		if c.full && index >= c.spec.replicas {
+			break
+		}
 		if c.instances[index] == nil && w.IntN(2) == 0 {
-			c.instances[index] = &instance{template: c.templateAt(index)}
+			c.instances[index] = &instance{template: c.templateAt(index), policy: c.policy, turned: c.turned[index]}
+			delete(c.turned, index)
 		}
 		if one := c.instances[index]; !w.parallel && (one == nil || !one.available) {
 			break
@@ -133,7 +140,7 @@ func (w *world) create(c *cell) error {
 }
 
 func (w *world) report(c *cell) report {
-	r := report{observed: c.spec.generation, template: c.spec.template, available: c.available()}
+	r := report{observed: c.spec.generation, template: c.spec.template, available: c.available(), override: c.override()}
 	if c.floor != nil {
 		r.sequence = c.floor.Sequence
 	}
@@ -151,7 +158,8 @@ func (w *world) report(c *cell) report {
 			continue
 		}
 		r.instances = append(r.instances, rollout.Instance{Index: index, Updated: one.template == c.spec.template, Available: one.available})
-		if one.available && (c.drained[index] || w.outdated(c, index) && w.broken != "replacements do not await tokens") {
+		outdated := w.outdated(c, index) || c.overridden(index) && c.hasTurn()
+		if one.available && (c.drained[index] || outdated && w.broken != "replacements do not await tokens") {
 			r.awaiting++
 		}
 	}
@@ -275,11 +283,10 @@ func (w *world) compare(after string, available int32) error {
 // check compares the Instances with the rules of rollouts. Where a city has several cells and an Instance is
 // unavailable already, one in each of them may be replaced at a time (decision 54); the budget holds there, too.
 func (w *world) check() error {
-	broken, unavailable, more := map[string]int{}, 0, len(w.cells)-len(w.deployments)
+	broken, more := map[string]int{}, len(w.cells)-len(w.deployments)
 	for _, c := range w.cells {
-		unavailable += c.unavailable()
 		for index, one := range c.instances {
-			if isBroken(one.template) && !c.excused[index] {
+			if isBroken(one.template) && one.template != w.first && !c.excused[index] {
 				broken[one.template]++
 			}
 		}
@@ -289,7 +296,10 @@ func (w *world) check() error {
 			return fmt.Errorf("%d Instances have template %s", count, template)
 		}
 	}
-	if w.quiet && unavailable > w.limit()+more {
+	if err := cmp.Or(w.checkSurge(), w.checkTurns()); !w.quiet || err != nil {
+		return err
+	}
+	if unavailable := w.lacking(); unavailable > w.limit()+more {
 		return fmt.Errorf("%d of %d Instances are unavailable, and the rollout allows %d", unavailable, w.total(), w.limit())
 	}
 	return nil

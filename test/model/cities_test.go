@@ -50,7 +50,7 @@ func (w *world) divideIndices(c *cell) {
 		}
 	}
 	c.indices = nil
-	for index := slices.Index(inCity, c.name); index < c.spec.replicas; index += len(inCity) {
+	for index := slices.Index(inCity, c.name); index < c.spec.replicas+c.spec.surge; index += len(inCity) {
 		c.indices = append(c.indices, index)
 	}
 }
@@ -100,17 +100,21 @@ func (w *world) resizeCities(r *replica) error {
 	return nil
 }
 
-// createCity creates a deployment with the template that new cities get.
+// createCity creates a deployment with the template that new cities get. Without another city that is no rollout.
 func (w *world) createCity(r *replica, city string) {
 	if _, exists := w.deployments[city]; exists || w.workload.version != r.workload.version {
 		return
 	}
+	w.record(r.workload.value)
 	s, _ := w.state(r)
 	template := rollout.Newcomer(&s)
 	if w.broken == "a new city gets the target" {
 		template = s.Target
 	}
 	w.addCity(city, spec{generation: 1, template: template, replicas: r.workload.value.replicas[city]})
+	if len(s.Cities) == 0 {
+		w.first = template
+	}
 }
 
 // scale changes the number of Instances, with the partition that Plan asks for: new Instances get the stable template.
@@ -118,7 +122,7 @@ func (w *world) scale(r *replica, city string, wanted int) {
 	next := r.deployments[city]
 	s := rollout.State{Target: r.workload.value.started(), Paused: true, Cities: []rollout.City{{
 		Name: city, Code: city, Template: next.value.spec.template, Partition: next.value.spec.partition,
-		Grows: wanted > next.value.spec.replicas,
+		Grows: wanted > next.value.spec.replicas, Surge: next.value.spec.surge,
 	}}}
 	next.value.spec.replicas = wanted
 	next.value.spec.generation++
@@ -132,9 +136,9 @@ func (w *world) scale(r *replica, city string, wanted int) {
 }
 
 // removeCity deletes the deployment of a city that the Workload no longer names, when the stored plan does not count on it.
-// Its Instances are disrupted voluntarily.
+// Its Instances are disrupted voluntarily. The last one stays until another city has a deployment: a world has cells.
 func (w *world) removeCity(r *replica, city string) error {
-	if _, exists := w.deployments[city]; !exists || w.workload.version != r.workload.version {
+	if _, exists := w.deployments[city]; !exists || len(w.deployments) == 1 || w.workload.version != r.workload.version {
 		return nil
 	}
 	floor, planned := r.workload.value.plan[city]

@@ -90,7 +90,7 @@ func (v *workload) undo(w *world) {
 	}
 }
 
-// record adds the revision of a Workload to its history, as hub/deployments does before the first step.
+// record adds the revision of a Workload to its history, as hub/deployments does before the first step and before it creates a deployment.
 func (w *world) record(v workload) {
 	if w.data == nil {
 		return

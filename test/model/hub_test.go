@@ -75,7 +75,7 @@ func (w *world) state(r *replica) (rollout.State, []string) {
 	target := r.workload.value.started()
 	s := rollout.State{
 		Target: target, Proven: r.workload.value.complete == target, CitiesAtOnce: w.atOnce, Batch: w.batch, MaxUnavailable: w.limit(),
-		Paused: r.workload.value.paused,
+		Paused: r.workload.value.paused, MaxSurge: w.maxSurge,
 	}
 	cities := slices.DeleteFunc(names(r.deployments), func(city string) bool { return r.workload.value.leaving[city] })
 	available := int32(0)
@@ -84,7 +84,7 @@ func (w *world) state(r *replica) (rollout.State, []string) {
 		available += d.available
 		city := rollout.City{
 			Name: name, Code: name, Template: d.spec.template, Partition: d.spec.partition, Observed: d.observed == d.spec.generation,
-			Missing: d.missing, Cells: d.cells, Ordered: !w.parallel, Desired: d.spec.replicas,
+			Missing: d.missing, Cells: d.cells, Ordered: !w.parallel, Desired: d.spec.replicas, Surge: d.spec.surge,
 		}
 		if floor, planned := r.workload.value.plan[name]; planned {
 			city.Slack = int(max(0, d.available-floor.MinAvailable))
@@ -98,16 +98,20 @@ func (w *world) state(r *replica) (rollout.State, []string) {
 				continue
 			}
 			city.Unreachable = city.Unreachable || c.lost
+			city.SurgeLate = city.SurgeLate || (c.full || w.idle) && city.Observed && len(city.Instances) < d.spec.replicas+d.spec.surge
 			if city.Room++; w.parallel {
 				city.Room += room(len(c.indices)) - 1
 			}
 		}
+		d.addOverrides(&city)
 		s.Cities = append(s.Cities, city)
 	}
 	if w.broken != "a repair waits for its turn" {
 		s.NoSlack, s.Slack = available <= r.workload.value.minimum, int(max(0, available-r.workload.value.minimum))
 	}
 	w.misread(&s)
+	w.misreadSurge(&s)
+	w.misreadOverrides(&s)
 	return s, cities
 }
 
@@ -125,14 +129,23 @@ func (w *world) rollOut(r *replica) {
 		result = rollout.Plan(&s)
 	}
 	w.misstep(&result)
+	w.misstepSurge(&s, &result)
 	for _, step := range result.Take {
 		if w.killed() {
 			return
 		}
 		name := cities[step.City]
 		next := w.deployments[name]
+		if step.Override != nil {
+			next.value.spec.giveTurn(&step)
+			next.version++
+			w.deployments[name], r.deployments[name] = next, next
+			w.turns++
+			continue
+		}
 		next.value.spec = spec{
 			generation: next.value.spec.generation + 1, template: s.Target, cautious: step.Cautious, replicas: next.value.spec.replicas,
+			surge: step.Surge, turns: next.value.spec.turns,
 		}
 		if !step.Released {
 			next.value.spec.partition = &rollout.Partition{Index: step.Index, Template: step.Stable}
@@ -193,7 +206,7 @@ func (w *world) member(r *replica, city string) budget.Member {
 	known, of := r.deployments[city].value, r.workload.value
 	m := budget.Member{Sequence: known.sequence, Available: known.available, InForce: known.inForce, Awaiting: known.awaiting}
 	m.Leaving = of.leaving[city] && w.broken != "a city that leaves counts"
-	m.Settled = !of.leaving[city] && known.spec.partition == nil && known.observed == known.spec.generation &&
+	m.Settled = !of.leaving[city] && known.spec.partition == nil && known.spec.surge == 0 && known.observed == known.spec.generation &&
 		int(known.available) >= of.replicas[city]
 	if floor, planned := of.plan[city]; planned {
 		m.Floor = &floor
@@ -259,7 +272,7 @@ func (w *world) members(of *copied, cells []string) (members []budget.Member) {
 		members = append(members, budget.Member{
 			Floor: of.cells[name], Sequence: known.sequence, Available: known.available, InForce: budget.Everything, Awaiting: known.awaiting,
 			Silent: w.cells[name].cut, Lost: w.cells[name].lost,
-			Settled: of.spec.partition == nil && int(known.available) >= len(w.cells[name].indices),
+			Settled: of.spec.partition == nil && of.spec.surge == 0 && int(known.available) >= len(w.cells[name].indices),
 		})
 	}
 	return members
@@ -272,7 +285,7 @@ func (w *world) project(r *replica, city string) {
 		return
 	}
 	cells, next := names(known.cells), before.value
-	next.instances, next.missing, next.cells, next.available, next.awaiting = nil, 0, 0, 0, 0
+	next.instances, next.overrides, next.missing, next.cells, next.available, next.awaiting = nil, nil, 0, 0, 0, 0
 	observed := true
 	for _, name := range cells {
 		of, reported := known.reports[name]
@@ -282,6 +295,7 @@ func (w *world) project(r *replica, city string) {
 		observed = observed && of.observed == known.spec.generation
 		next.cells++
 		next.missing += of.missing
+		next.overrides = append(next.overrides, of.override)
 		for _, one := range of.instances {
 			one.Available = one.Available && !w.cells[name].lost
 			next.instances = append(next.instances, shown{one, of.template})

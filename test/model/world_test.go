@@ -4,7 +4,6 @@
 package model
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"math"
@@ -52,6 +51,7 @@ type deployment struct {
 	observed                     int
 	instances                    []shown
 	missing, cells               int
+	overrides                    []override
 }
 
 // shown is an Instance as a cell reports it, with the template that its deployment had there.
@@ -67,6 +67,8 @@ type spec struct {
 	partition  *rollout.Partition
 	cautious   bool
 	replicas   int
+	surge      int
+	turns      *turns
 }
 
 // lowest is the lowest index that gets a template; more than any: none.
@@ -103,12 +105,15 @@ type report struct {
 	available, awaiting int32
 	instances           []rollout.Instance
 	missing             int
+	override            override
 }
 
 // instance of a cell.
 type instance struct {
-	template  string
-	available bool
+	template, policy string
+	available        bool
+	// turned: it was replaced in the turn of its cell for an override.
+	turned bool
 }
 
 type cell struct {
@@ -118,13 +123,19 @@ type cell struct {
 	suspended  bool
 	floor      *v1alpha.AvailabilityFloor
 	instances  map[int]*instance
+	// policy is the override that new Instances get.
+	policy string
+	// turned are the indices of Instances that the cell has taken down in its turn for an override.
+	turned map[int]bool
 	// drained are the indices of Instances on cordoned nodes.
 	drained map[int]bool
 	// fresh are the indices of Instances whose failure the hub may not know of.
 	fresh map[int]bool
 	// excused are the indices of Instances that a failure or a drain has taken down. They may get a broken template that
 	// is not their turn.
-	excused   map[int]bool
+	excused map[int]bool
+	// full: it has no capacity for additional Instances.
+	full      bool
 	cut, lost bool
 	down      []sent
 	up        []report
@@ -153,6 +164,8 @@ type world struct {
 	inForce int32
 	// rotten is a template whose Instances do not start any more, as if its image was deleted. Available ones stay.
 	rotten string
+	// first is the template of a creation that is no rollout: if it is broken, it is broken everywhere.
+	first string
 	// free: no minimum holds steps of the rollout.
 	free bool
 	// quiet says that nothing fails and no node is drained: then the limit of the rollout holds at every moment.
@@ -171,8 +184,17 @@ type world struct {
 	// created tells objects of the same name apart.
 	created          int
 	resizes, removed int
+	// turns are how many turns for overrides there were.
+	turns int
 	// data is the ConfigMap that the template names, and its snapshots; nil: the template names none.
 	data *data
+	// policies are random numbers of a world with override policies, and policyVersion is how many of them there were.
+	policies      *rand.Rand
+	policyVersion int
+	// maxSurge is how many additional Instances a rollout may start, and idle says that nothing has happened for so long that
+	// they are not awaited any more.
+	maxSurge int
+	idle     bool
 }
 
 // isBroken reports whether no Instance becomes Available with a template, or with the data of it.
@@ -212,9 +234,11 @@ func newWorld(seed uint64, broken string) *world {
 	w.atOnce, w.batch = 1+w.IntN(2), w.IntN(3)
 	w.suspends = !w.quiet && w.IntN(3) == 0
 	w.sizes = !w.quiet && w.IntN(2) == 0
-	w.free = w.IntN(3) == 0
+	w.free = w.IntN(3) == 0 || broken == "reports on an earlier step"
 	w.workload.value.target = "good-0"
 	w.addData(seed)
+	w.addSurge(seed)
+	w.addPolicies(seed)
 	w.workload.value.complete = w.workload.value.started()
 	w.workload.value.replicas = map[string]int{}
 	for n := range 1 + w.IntN(3) {
@@ -243,7 +267,8 @@ func (w *world) addCity(city string, first spec) {
 	for n := range cells {
 		c := &cell{
 			name: fmt.Sprintf("%s-cell-%d", city, n), city: city, spec: first, instances: map[int]*instance{},
-			drained: map[int]bool{}, fresh: map[int]bool{}, excused: map[int]bool{},
+			drained: map[int]bool{}, fresh: map[int]bool{}, excused: map[int]bool{}, full: w.anyFull(),
+			turned: map[int]bool{},
 		}
 		w.cells[c.name], onHub.cells[c.name] = c, nil
 	}
@@ -285,136 +310,4 @@ func (w *world) writeCopy(city string, change func(*copied)) {
 	next := stored[copied]{value: before.value.clone(), version: before.version + 1}
 	change(&next.value)
 	w.copies[city] = next
-}
-
-// step takes one action. It returns what is violated.
-func (w *world) step() error {
-	if err := w.stepData(); err != nil {
-		return err
-	}
-	c := w.anyCell()
-	switch n := w.IntN(100); {
-	case n < 25:
-		if err := w.reconcile(); err != nil {
-			return err
-		}
-	case n < 40:
-		w.refresh()
-	case n < 62:
-		w.deliver(c)
-	case n < 76:
-		if err := w.actAll(); err != nil {
-			return err
-		}
-	case n < 84:
-		w.start(c)
-	case n < 86:
-		w.consume(n)
-	case n < 94:
-		w.disturb(c)
-	case n < 96:
-		w.interrupt(c)
-	case n < 98:
-		w.settle()
-	default:
-		w.reconnect()
-	}
-	return cmp.Or(w.opened, w.foresee())
-}
-
-// consume is a change of the Workload.
-func (w *world) consume(n int) {
-	if n == 85 && w.sizes && w.IntN(2) == 0 {
-		w.resize()
-		return
-	}
-	w.change()
-}
-
-// reconnect ends all interruptions.
-func (w *world) reconnect() {
-	w.suspended = false
-	for _, name := range names(w.cells) {
-		w.cells[name].cut, w.cells[name].lost = false, false
-	}
-}
-
-// interrupt suspends the project or resumes it, or cuts a cell off or connects it.
-func (w *world) interrupt(c *cell) {
-	if w.suspends && w.IntN(2) == 0 {
-		w.suspended = !w.suspended && w.IntN(3) == 0
-		return
-	}
-	c.cut = !c.cut && w.IntN(2) == 0
-	c.lost = c.cut && !w.quiet && w.IntN(3) == 0
-}
-
-func (w *world) actAll() error {
-	for _, name := range names(w.cells) {
-		if w.cells[name].suspended {
-			continue
-		}
-		if err := w.act(w.cells[name]); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// change is a new template, an undo, a pause or its end, or another minimum.
-func (w *world) change() {
-	next := w.workload.value
-	switch w.versions++; w.IntN(8) {
-	case 0:
-		next.undo(w)
-	case 1:
-		next.target = fmt.Sprintf("broken-%d", w.versions)
-	case 2:
-		next.minimum = w.anyMinimum()
-		w.inForce = min(w.inForce, next.minimum)
-	case 3, 4:
-		if next.paused = !next.paused; next.paused {
-			w.pauses++
-		}
-	default:
-		next.target = fmt.Sprintf("good-%d", w.versions)
-	}
-	w.workload = stored[workload]{value: next, version: w.workload.version + 1}
-}
-
-// disturb lets an Instance fail, or cordons a node, often instead of others.
-func (w *world) disturb(c *cell) {
-	if w.quiet {
-		return
-	}
-	if len(c.indices) == 0 {
-		return
-	}
-	index := c.indices[w.IntN(len(c.indices))]
-	one := c.instances[index]
-	switch {
-	case one == nil:
-	case w.IntN(4) > 0:
-		// Tokens move most between cells whose nodes are cordoned and uncordoned.
-		if w.IntN(2) == 0 {
-			for _, other := range w.cells {
-				clear(other.drained)
-			}
-		}
-		c.drained[index] = true
-	case one.available:
-		one.available, c.fresh[index], c.excused[index] = false, true, true
-	}
-}
-
-// start lets Instances of good templates become Available, whose failures have healed.
-func (w *world) start(c *cell) {
-	for _, index := range c.indices {
-		one := c.instances[index]
-		if one != nil && !one.available && !c.lost && !isBroken(one.template) && one.template != w.rotten && !c.suspended && w.IntN(2) == 0 {
-			one.available = true
-			delete(c.fresh, index)
-			delete(c.excused, index)
-		}
-	}
 }

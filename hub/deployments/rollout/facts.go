@@ -203,7 +203,7 @@ func (c *facts) waitsForRepair() bool {
 // template may not start any more, and the cells' own limit or order holds up the others. The cells have not begun with
 // any of them.
 func (c *facts) isStuck() bool {
-	if !c.broken || c.worst >= c.Partition.Index || c.Surge > 0 || c.pending == 0 || c.Unreachable || c.Missing > 0 && !c.Ordered {
+	if !c.broken || c.worst >= c.Partition.Index || c.awaitsSurge() || c.pending == 0 || c.Unreachable || c.Missing > 0 && !c.Ordered {
 		return false
 	}
 	return !slices.ContainsFunc(c.Instances, func(i Instance) bool { return i.Updated && !i.Available })

@@ -41,7 +41,7 @@ func (p *planner) advance(c *facts) {
 // takesBack reports whether a city has to wait for the repair of others: its cells have not begun to replace the
 // Instances that got the target.
 func (p *planner) takesBack(c *facts) bool {
-	return p.repairing && c.Surge == 0 && c.pending > 0 && c.unavailable == 0
+	return p.repairing && !c.awaitsSurge() && c.pending > 0 && c.unavailable == 0
 }
 
 // takeBack keeps the target from the Instances of a city that do not have it yet.

@@ -66,6 +66,10 @@ func TestUnavailableInstanceBelowThePartition(t *testing.T) {
 		"in order, it cannot have":              {city(func(c *City) { c.Instances, c.Missing, c.Ordered = c.Instances[:2], 1, true }), MaxIndex},
 		"none is unavailable":                   {city(func(c *City) { c.Instances[1].Available = true }), none},
 		"one that waits for quota":              {city(func(c *City) { c.Instances[1].Held = true }), none},
+		"an additional one has the turn":        {city(func(c *City) { c.Desired, c.Surge = 2, 1 }), MaxIndex},
+		"the additional one is not created yet": {
+			city(func(c *City) { c.Desired, c.Surge, c.Instances, c.Missing, c.Ordered = 2, 1, c.Instances[:2], 1, true }), none,
+		},
 	} {
 		result := Plan(&State{Target: "corrected", MaxUnavailable: 3, CitiesAtOnce: 1, Cities: []City{test.city}})
 		if steps := result.Take; test.index == none && len(steps) > 0 || test.index != none && (len(steps) != 1 || steps[0].Index != test.index) {
@@ -154,6 +158,8 @@ func TestRepairWithoutSlack(t *testing.T) {
 	given.Template, given.Partition = "corrected", &Partition{Index: 1, Template: "good"}
 	given.Instances[0].Updated, given.Instances[1].Updated = false, false
 	late, taken, replaced := given, given, given
+	additional := given
+	additional.Desired, additional.Surge = 1, 1
 	late.Observed = false
 	taken.Partition = &Partition{Index: MaxIndex, Template: "good"}
 	replaced.Instances = []Instance{{Index: 0, Available: true}, {Index: 1, Updated: true}}
@@ -176,6 +182,7 @@ func TestRepairWithoutSlack(t *testing.T) {
 		"without, the unavailable Instance is":          {[]City{whole("a"), whole("b"), broken}, false, 2, 1},
 		"one that is unknown waits":                     {[]City{whole("a"), whole("b"), unreachable}, false, 0, 1},
 		"an Instance that waits for the budget waits":   {[]City{given, whole("b"), broken}, false, 0, MaxIndex},
+		"so does an additional Instance":                {[]City{additional, whole("b"), broken}, false, 0, MaxIndex},
 		"with slack it is replaced":                     {[]City{given, whole("b"), broken}, true, none, 0},
 		"its cell has to confirm that":                  {[]City{late, whole("b"), broken}, false, none, 0},
 		"then it is the turn of the unavailable one":    {[]City{taken, whole("b"), broken}, false, 2, 1},
