@@ -150,7 +150,7 @@ func (c *command) logs(ctx context.Context, name string, o *logging) error {
 			if err == nil || ctx.Err() != nil || len(all) == 1 {
 				return err
 			}
-			// The others go on: an Instance that does not run yet has no log.
+			// The others continue: an Instance that does not run yet has no log.
 			failed.Add(1)
 			_, err = fmt.Fprintf(errs.With("error: "), "%v\n", err)
 			return err

@@ -174,7 +174,7 @@ func newHubClient(t *testing.T) client.Client {
 	return hub
 }
 
-// hubNamespace returns a namespace in which replicas have run before, so that those of the test wait for no earlier record.
+// hubNamespace returns a namespace in which replicas have run before, so that the replicas of the test wait for no earlier record.
 func hubNamespace(t *testing.T) string {
 	t.Helper()
 	hub := newHubClient(t)

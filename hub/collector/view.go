@@ -45,7 +45,7 @@ type cell struct {
 	expected map[types.NamespacedName]types.UID
 	// namespaces are the keys of the hub namespaces that Works carry to the cell.
 	namespaces []types.NamespacedName
-	// unapplied are those of them that Karmada has not written into the cell, as the Works say.
+	// unapplied are the keys of namespaces that Karmada has not written into the cell, as the Works say.
 	unapplied []types.NamespacedName
 	// leaving are the deployments that are no longer assigned to the cell and that it has not released.
 	leaving []v1alpha.LeavingDeployment

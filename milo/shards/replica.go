@@ -69,8 +69,8 @@ type Replica struct {
 	seen            sightings
 	// asked is the time of the request of the last check.
 	asked time.Time
-	// recordUID is the record by which this replica has shards: that of the last check that had one. recordSeen is when a check had
-	// this one first.
+	// recordUID is the record by which this replica has shards: the one in the last check that had any. recordSeen is when a check
+	// had this one first.
 	recordUID  types.UID
 	recordSeen time.Time
 	// isCutOff reports that this replica has left its shards to other replicas because they reach servers that it does

@@ -295,7 +295,7 @@ func TestDeletedRecord(t *testing.T) {
 	})
 }
 
-// TestDeletedLeases: somebody deletes all Leases, the record among them. No shard has two owners meanwhile, whether all replicas notice,
+// TestDeletedLeases: all Leases are deleted, the record among them. No shard has two owners meanwhile, whether all replicas notice,
 // one does not, or another one starts just then.
 func TestDeletedLeases(t *testing.T) {
 	for _, refused := range []int{0, 1, 2} {

@@ -40,8 +40,8 @@ func newView(leases []coordinationv1.Lease, count int) (view, error) {
 	return v, nil
 }
 
-// isNew reports whether a replica may still have shards by an earlier record, which was deleted. Each looks at the record as often
-// as it must to own shards, so that all have stopped when a Lease's time has passed. Whoever divided the shards first has waited.
+// isNew reports whether a replica may still have shards by an earlier record, which was deleted. Each must see its record
+// to own shards, so that all have stopped when a Lease's time has passed. The first division has waited for all later ones.
 func (r *Replica) isNew(record *coordinationv1.Lease) bool {
 	return record.Annotations[annotationDivision] == "" && r.now().Before(r.recordSeen.Add(r.at.lease))
 }
