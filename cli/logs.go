@@ -115,19 +115,9 @@ func (c *command) logs(ctx context.Context, name string, o *logging) error {
 	if err != nil {
 		return err
 	}
-	instances, err := s.instances(ctx, name, o.city)
+	all, err := c.logsOf(ctx, s, name, o)
 	if err != nil {
 		return err
-	}
-	var all []logged
-	for i := range instances {
-		containers, err := c.containers(&instances[i], o.container, o.allContainers)
-		if err != nil {
-			return err
-		}
-		for _, container := range containers {
-			all = append(all, logged{&instances[i], container})
-		}
 	}
 	if o.follow && len(all) > o.maxRequests {
 		return fmt.Errorf("there are %d logs to follow, more than %d: set --max-log-requests, or select fewer with --city or an Instance",
@@ -136,21 +126,44 @@ func (c *command) logs(ctx context.Context, name string, o *logging) error {
 	if len(all) == 1 && !o.prefix {
 		return s.log(ctx, all[0], options, o.lifetime, c.raw.Out)
 	}
+	return c.prefixed(ctx, all, o.follow, func(one logged, out io.Writer) error { return s.log(ctx, one, options, o.lifetime, out) })
+}
+
+// logsOf returns the logs of an Instance, or of the Instances of a Workload.
+func (c *command) logsOf(ctx context.Context, s *session, name string, o *logging) ([]logged, error) {
+	instances, err := s.instances(ctx, name, o.city)
+	if err != nil {
+		return nil, err
+	}
+	var all []logged
+	for i := range instances {
+		containers, err := c.containers(&instances[i], o.container, o.allContainers)
+		if err != nil {
+			return nil, err
+		}
+		for _, container := range containers {
+			all = append(all, logged{&instances[i], container})
+		}
+	}
+	return all, nil
+}
+
+// prefixed prints logs, each line with its Instance and container: one log after the other, or all at once. A log that cannot be
+// read ends no other one: an Instance that does not run yet has none.
+func (c *command) prefixed(ctx context.Context, all []logged, atOnce bool, copied func(logged, io.Writer) error) error {
 	lines, errs := &stream.Lines{Out: c.raw.Out}, &stream.Lines{Out: c.raw.ErrOut}
 	group, failed := errgroup.Group{}, atomic.Int32{}
-	// Without -f one log follows after the other.
 	group.SetLimit(1)
-	if o.follow {
+	if atOnce {
 		group.SetLimit(len(all))
 	}
 	for _, one := range all {
 		group.Go(func() error {
 			out := lines.With(fmt.Sprintf("[%s/%s] ", one.instance.Name, one.container))
-			err := errors.Join(s.log(ctx, one, options, o.lifetime, out), out.Flush())
+			err := errors.Join(copied(one, out), out.Flush())
 			if err == nil || ctx.Err() != nil || len(all) == 1 {
 				return err
 			}
-			// The others continue: an Instance that does not run yet has no log.
 			failed.Add(1)
 			_, err = fmt.Fprintf(errs.With("error: "), "%v\n", err)
 			return err

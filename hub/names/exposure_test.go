@@ -58,3 +58,26 @@ func TestALateSwitchDeletesNoName(t *testing.T) {
 	}
 	f.wantAnswer(t, f.byPattern("web"), "A 203.0.113.7")
 }
+
+// TestALateCacheDeletesNoName: a Workload that is absent from the cache, or that has not asked for a name there yet, keeps
+// what it has by its API server.
+func TestALateCacheDeletesNoName(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	w := f.workload(t, "web", f.own("www"))
+	f.serve(t, w, "DFW", "203.0.113.7")
+	f.reconcile(t, "web")
+	earlier := w.DeepCopy()
+	earlier.Spec.Service.Hostnames = nil
+	for name, cached := range map[string]*v1alpha.Workload{"absent": {}, "earlier": earlier} {
+		s := f.scope(t, "web", cached)
+		if len(s.existing) != 2 {
+			t.Fatalf("%s: %d names", name, len(s.existing))
+		}
+		if err := s.release(t.Context()); err != nil || s.requeueAfter.Result().RequeueAfter == 0 {
+			t.Errorf("%s: %v, again after %v", name, err, s.requeueAfter)
+		}
+		f.wantAnswer(t, f.own("www"), "A 203.0.113.7")
+		f.wantAnswer(t, f.byPattern("web"), "A 203.0.113.7")
+	}
+}
