@@ -107,18 +107,19 @@ func (f *namespacesFixture) origin(uid types.UID) projects.Origin {
 func (f *namespacesFixture) addNamespace(t *testing.T, uid types.UID) {
 	t.Helper()
 	f.HubNamespace = f.origin(uid).HubNamespace(f.Namespace.UID)
-	f.mark(t, planes.Create(t, f.Planes, f.namespace()), uid)
+	// With its labels, as hub/propagation does: the API server's policies see a change of a namespace a moment late.
+	namespace := f.namespace()
+	f.marked(namespace, uid)
+	planes.Create(t, f.Planes, namespace)
 	if err := f.reconciler.Grants.Ensure(t.Context(), f.HubNamespace, f.origin(uid)); err != nil {
 		t.Fatal(err)
 	}
 }
 
-func (f *namespacesFixture) mark(t *testing.T, namespace *corev1.Namespace, uid types.UID) {
-	t.Helper()
-	planes.Change(t, f.Planes, namespace, func(n *corev1.Namespace) {
-		n.Labels, n.Annotations = f.origin(uid).Labels(), f.origin(uid).Annotations()
-		n.Labels[v1alpha.LabelProjectNamespaceUID] = string(f.Namespace.UID)
-	})
+// marked sets the labels and annotations that make a namespace a hub namespace of a project with this UID.
+func (f *namespacesFixture) marked(n *corev1.Namespace, uid types.UID) {
+	n.Labels, n.Annotations = f.origin(uid).Labels(), f.origin(uid).Annotations()
+	n.Labels[v1alpha.LabelProjectNamespaceUID] = string(f.Namespace.UID)
 }
 
 func (f *namespacesFixture) addCopy(t *testing.T, name string, uid types.UID) *v1alpha.WorkloadDeployment {
@@ -373,7 +374,7 @@ func TestAForeignNamespaceStays(t *testing.T) {
 	f := newNamespacesFixture(t)
 	f.HubNamespace = "victim-of-" + f.Namespace.Name
 	planes.Create(t, f.Planes, f.namespace())
-	f.mark(t, f.namespace(), oldUID)
+	planes.Change(t, f.Planes, f.namespace(), func(n *corev1.Namespace) { f.marked(n, oldUID) })
 	f.copied = f.addCopy(t, "web", oldUID)
 	for range ownership.AnswersNeeded + 2 {
 		f.clock.SetTime(f.clock.Now().Add(withdrawAfter))
