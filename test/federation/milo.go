@@ -67,6 +67,15 @@ func (f *Federation) StartMiloRoot(ctx context.Context) error {
 	if err := root.apply(ctx, mark); err != nil {
 		return err
 	}
+	return f.eachProject(ctx, func(project string) error { return f.waitMark(ctx, project, mark) })
+}
+
+// eachProject calls do with the projects at Milo's root that are not being deleted.
+func (f *Federation) eachProject(ctx context.Context, do func(project string) error) error {
+	root, err := f.plane(planeMiloRoot)
+	if err != nil {
+		return err
+	}
 	projects, err := root.dynamic.Resource(projectResource).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return fmt.Errorf("list the projects: %w", err)
@@ -75,7 +84,7 @@ func (f *Federation) StartMiloRoot(ctx context.Context) error {
 		if projects.Items[i].GetDeletionTimestamp() != nil {
 			continue
 		}
-		if err := f.waitMark(ctx, projects.Items[i].GetName(), mark); err != nil {
+		if err := do(projects.Items[i].GetName()); err != nil {
 			return err
 		}
 	}
@@ -123,11 +132,28 @@ const miloProcess = "milo"
 // StopMilo kills Milo: its root and all projects become unreachable. StartMilo starts it again.
 func (f *Federation) StopMilo() error { return f.KillProcess(miloProcess) }
 
-// StartMilo starts Milo and waits until it serves its root.
+// StartMilo starts Milo and waits until it serves its root and its projects.
 func (f *Federation) StartMilo(ctx context.Context) error {
-	return f.start(ctx, Process{
+	err := f.start(ctx, Process{
 		Name: miloProcess, Path: f.ownBinary(), Args: []string{"milo", "--folder=" + f.folder},
 		Ready: f.httpsReady(f.port(planeMilo), "/stand-in/readyz"), stage: stageRouter,
+	})
+	if err != nil {
+		return err
+	}
+	return f.eachProject(ctx, func(project string) error {
+		client, err := f.plane(planeProject + project)
+		if err != nil {
+			return err
+		}
+		err = await(ctx, readyInterval, func(ctx context.Context) error {
+			_, err := client.dynamic.Resource(clusterRoleResource).List(ctx, metav1.ListOptions{Limit: 1})
+			return err
+		})
+		if err != nil {
+			return fmt.Errorf("Milo does not serve project %s: %w", project, err)
+		}
+		return nil
 	})
 }
 
