@@ -184,8 +184,9 @@ func (r *Replica) running() []string {
 func (r *Replica) look(ctx context.Context) {
 	asked := r.now()
 	r.lookAt = asked.Add(r.at.look)
-	// It must not delay a renewal.
-	bounded, cancel := context.WithTimeout(ctx, max(min(2*r.at.request, r.renewAt.Sub(asked)), r.at.retry))
+	// It must leave time for a renewal.
+	left := max(r.renewAt.Sub(asked), r.validity.renewalLeft(asked)/2)
+	bounded, cancel := context.WithTimeout(ctx, max(min(2*r.at.request, left), r.at.retry))
 	defer cancel()
 	v, err := r.list(bounded)
 	if err == nil {

@@ -322,6 +322,48 @@ func TestDeletedLeases(t *testing.T) {
 	}
 }
 
+// TestBlindReplica: a replica whose Lease is renewed and whose questions for the record are not answered stops its shards before
+// others divide them by another record.
+func TestBlindReplica(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t, 16, usual)
+		w.settle(3)
+		w.mu.Lock()
+		w.replicas[0].blind = true
+		w.mu.Unlock()
+		if err := w.hub.Delete(t.Context(), w.record()); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(30 * time.Second)
+		if owned := w.replicas[0].replica.fence.shards(); len(owned) > 0 {
+			t.Errorf("it has %v", owned)
+		}
+		w.verdict()
+	})
+}
+
+// TestSlowHub: replicas keep their shards while the hub takes 2.4 s for each answer. Pings, which do not go through the hub, are left
+// out.
+func TestSlowHub(t *testing.T) {
+	for _, replicas := range []int{2, 3} {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t, 16, usual)
+			w.noPings = true
+			w.settle(replicas)
+			w.mu.Lock()
+			w.latency = func() time.Duration { return 1200 * time.Millisecond }
+			w.mu.Unlock()
+			for range 60 {
+				<-time.After(time.Second)
+				if _, err := w.division(); err != nil {
+					t.Fatalf("%d replicas: %v", replicas, err)
+				}
+			}
+			w.verdict()
+		})
+	}
+}
+
 // TestTakenAway: a replica stops the shards that the record assigns to another replica, and gets them back when the
 // other's Lease has ended.
 func TestTakenAway(t *testing.T) {

@@ -55,6 +55,8 @@ type simulated struct {
 
 	// Guarded by world.mu.
 	dead, refused, lost bool
+	// blind says that its questions for all Leases are not answered.
+	blind bool
 	// deaf says that no ping reaches it, and none of its own reaches another process.
 	deaf bool
 	// paused is closed when the process continues. Nil: it is not paused.
@@ -233,6 +235,12 @@ func (s *simulated) call(ctx context.Context, isWrite bool, do func() error) err
 	}
 }
 
+func (s *simulated) isBlind() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.blind
+}
+
 // Endpoint implements Peers.
 func (s *simulated) Endpoint() string { return fmt.Sprintf("%p", s) }
 
@@ -287,6 +295,9 @@ func (s *simulated) client() client.Client {
 		},
 		List: func(ctx context.Context, c client.WithWatch, into client.ObjectList, options ...client.ListOption) error {
 			answer := into.DeepCopyObject().(client.ObjectList) //nolint:forcetypeassert // it is a copy
+			if s.isBlind() {
+				return errRefused
+			}
 			if err := s.call(ctx, false, func() error { return c.List(s.t.Context(), answer, options...) }); err != nil {
 				return err
 			}
