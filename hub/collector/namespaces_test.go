@@ -116,7 +116,7 @@ func (f *namespacesFixture) addNamespace(t *testing.T, uid types.UID) {
 	}
 }
 
-// marked sets the labels and annotations that make a namespace a hub namespace of a project with this UID.
+// marked sets the labels and annotations of the hub namespace of a project with this UID.
 func (f *namespacesFixture) marked(n *corev1.Namespace, uid types.UID) {
 	n.Labels, n.Annotations = f.origin(uid).Labels(), f.origin(uid).Annotations()
 	n.Labels[v1alpha.LabelProjectNamespaceUID] = string(f.Namespace.UID)
