@@ -16,6 +16,44 @@ import (
 
 // TestBackup: a restore sets back what is stored below the prefixes of its plane, and nothing else.
 func TestBackup(t *testing.T) {
+	e := startEtcdAlone(t)
+	e.put(map[string]string{"/hub/a": "1", "/hub/b": "1", "/karmada/c": "1", "/hub-2/a": "1", "/cell/dfw/a": "1"})
+	e.do(func(ctx context.Context, c *clientv3.Client) error {
+		lease, err := c.Grant(ctx, 600)
+		if err != nil {
+			return err
+		}
+		_, err = c.Put(ctx, "/hub/events/e", "1", clientv3.WithLease(lease.ID))
+		return err
+	})
+	backup, err := e.f.Backup(t.Context(), planeHub)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	e.put(map[string]string{"/hub/a": "2", "/hub/d": "2", "/karmada/c": "2", "/hub-2/a": "2", "/cell/dfw/a": "2"})
+	e.do(func(ctx context.Context, c *clientv3.Client) error { _, err := c.Delete(ctx, "/hub/b"); return err })
+	if err := e.f.Restore(t.Context(), backup); err != nil {
+		t.Fatal(err)
+	}
+
+	want := map[string]string{"/hub/a": "1", "/hub/b": "1", "/karmada/c": "1", "/hub-2/a": "2", "/cell/dfw/a": "2"}
+	for key, value := range want {
+		want[key] = value + " of lease 0"
+	}
+	if got := e.all(); !maps.Equal(got, want) {
+		t.Errorf("etcd has %v, want %v", got, want)
+	}
+}
+
+// etcdAlone is a federation's folder of which only etcd runs.
+type etcdAlone struct {
+	t *testing.T
+	f *Federation
+}
+
+func startEtcdAlone(t *testing.T) etcdAlone {
+	t.Helper()
 	f := newFolder(t)
 	repository, err := tools.FindRepository()
 	if err != nil {
@@ -28,6 +66,7 @@ func TestBackup(t *testing.T) {
 	if f.state.Binaries, err = (&tools.Builder{Repository: repository, Cache: cache}).Build(t.Context(), tools.Etcd); err != nil {
 		t.Fatal(err)
 	}
+
 	reserved := t.TempDir()
 	ports, err := reservePorts(reserved, 2)
 	if err != nil {
@@ -42,44 +81,33 @@ func TestBackup(t *testing.T) {
 	if err := f.startEtcd(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	store := func(do func(context.Context, *clientv3.Client) error) {
-		t.Helper()
-		if err := f.withStore(t.Context(), do); err != nil {
-			t.Fatal(err)
-		}
-	}
-	put := func(values map[string]string) {
-		t.Helper()
-		store(func(ctx context.Context, c *clientv3.Client) error {
-			for key, value := range values {
-				if _, err := c.Put(ctx, key, value); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	put(map[string]string{"/hub/a": "1", "/hub/b": "1", "/karmada/c": "1", "/hub-2/a": "1", "/cell/dfw/a": "1"})
-	store(func(ctx context.Context, c *clientv3.Client) error {
-		lease, err := c.Grant(ctx, 600)
-		if err != nil {
-			return err
-		}
-		_, err = c.Put(ctx, "/hub/events/e", "1", clientv3.WithLease(lease.ID))
-		return err
-	})
-	backup, err := f.Backup(t.Context(), planeHub)
-	if err != nil {
-		t.Fatal(err)
-	}
+	return etcdAlone{t, f}
+}
 
-	put(map[string]string{"/hub/a": "2", "/hub/d": "2", "/karmada/c": "2", "/hub-2/a": "2", "/cell/dfw/a": "2"})
-	store(func(ctx context.Context, c *clientv3.Client) error { _, err := c.Delete(ctx, "/hub/b"); return err })
-	if err := f.Restore(t.Context(), backup); err != nil {
-		t.Fatal(err)
+func (e etcdAlone) do(do func(context.Context, *clientv3.Client) error) {
+	e.t.Helper()
+	if err := e.f.withStore(e.t.Context(), do); err != nil {
+		e.t.Fatal(err)
 	}
+}
+
+func (e etcdAlone) put(values map[string]string) {
+	e.t.Helper()
+	e.do(func(ctx context.Context, c *clientv3.Client) error {
+		for key, value := range values {
+			if _, err := c.Put(ctx, key, value); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// all returns each key with its value and the lease that it has.
+func (e etcdAlone) all() map[string]string {
+	e.t.Helper()
 	got := map[string]string{}
-	store(func(ctx context.Context, c *clientv3.Client) error {
+	e.do(func(ctx context.Context, c *clientv3.Client) error {
 		answer, err := c.Get(ctx, "/", clientv3.WithPrefix())
 		if err != nil {
 			return err
@@ -89,11 +117,5 @@ func TestBackup(t *testing.T) {
 		}
 		return nil
 	})
-	want := map[string]string{"/hub/a": "1", "/hub/b": "1", "/karmada/c": "1", "/hub-2/a": "2", "/cell/dfw/a": "2"}
-	for key, value := range want {
-		want[key] = value + " of lease 0"
-	}
-	if !maps.Equal(got, want) {
-		t.Errorf("etcd has %v, want %v", got, want)
-	}
+	return got
 }
