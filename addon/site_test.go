@@ -11,10 +11,12 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -24,14 +26,19 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
+	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
 func TestMain(m *testing.M) {
+	// The watches of the simulated controllers log through it.
+	log.SetLogger(logr.Discard())
 	var files []string
 	if out, err := exec.CommandContext(context.Background(), "go", "list", "-m", "-f", "{{.Dir}}",
 		"github.com/karmada-io/karmada").Output(); err == nil {
@@ -131,11 +138,52 @@ func newSite(t *testing.T) *site {
 	if err := clientcmd.WriteToFile(kubeconfigOf(testenv.Config(t)), s.kube); err != nil {
 		t.Fatal(err)
 	}
-	ctx, stop := context.WithCancel(t.Context())
-	done := make(chan struct{})
-	go func() { defer close(done); s.control(ctx) }()
-	t.Cleanup(func() { stop(); <-done })
+	s.startControllers(t)
 	return s
+}
+
+// startControllers runs the simulated controllers until the test ends.
+func (s *site) startControllers(t *testing.T) {
+	t.Helper()
+	ctx, stop := context.WithCancel(t.Context())
+	in := func(namespace string) cache.ByObject {
+		return cache.ByObject{Namespaces: map[string]cache.Config{namespace: {}}}
+	}
+	interpreter := interpreters[0].object()
+	watched := map[client.Object]cache.ByObject{
+		&corev1.Secret{}: in(hubNamespace), &appsv1.Deployment{}: in(s.namespace), &corev1.Namespace{}: {}, interpreter: {},
+		&admissionregistrationv1.ValidatingWebhookConfiguration{}: {},
+	}
+	changes, err := cache.New(testenv.Config(t), cache.Options{Scheme: s.Scheme(), ByObject: watched})
+	if err != nil {
+		t.Fatal(err)
+	}
+	changed := make(chan struct{}, 1)
+	notify := func() {
+		select {
+		case changed <- struct{}{}:
+		default: // a round is due already
+		}
+	}
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := changes.Start(ctx); err != nil {
+			t.Errorf("watch for the simulated controllers: %v", err)
+		}
+	})
+	t.Cleanup(func() { stop(); running.Wait() })
+	for object := range watched {
+		informer, err := changes.GetInformer(ctx, object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+			AddFunc: func(any) { notify() }, UpdateFunc: func(any, any) { notify() }, DeleteFunc: func(any) { notify() },
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	running.Go(func() { s.control(ctx, changed) })
 }
 
 func kubeconfigOf(config *rest.Config) clientcmdapi.Config {
@@ -150,19 +198,17 @@ func kubeconfigOf(config *rest.Config) clientcmdapi.Config {
 // sessionsNamespace is the namespace of the grants of sessions.
 const sessionsNamespace = "karmada-compute-sessions"
 
-// control simulates the hub's token and namespace controllers, the host's Deployment controller and the add-on itself.
-func (s *site) control(ctx context.Context) {
+// control simulates the hub's token and namespace controllers, the host's Deployment controller and the add-on itself, after each
+// change of what they read.
+func (s *site) control(ctx context.Context, changed <-chan struct{}) {
 	tokens := 0
-	_ = wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(ctx context.Context) (bool, error) {
-		for _, name := range []string{tokenSecret, webhookTokenSecret, sessionsTokenSecret} {
-			token := &corev1.Secret{}
-			if s.Get(ctx, client.ObjectKey{Namespace: hubNamespace, Name: name}, token) == nil && len(token.Data["token"]) == 0 {
-				token.Data = map[string][]byte{"token": fmt.Appendf(nil, "token-%d", tokens+1)}
-				if s.Update(ctx, token) == nil { // else the next round tries again
-					tokens++
-				}
-			}
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-changed:
 		}
+		s.fillTokens(ctx, &tokens)
 		for _, name := range []string{agentBinding.Namespace, sessionsNamespace} {
 			namespace := &corev1.Namespace{}
 			if s.Get(ctx, client.ObjectKey{Name: name}, namespace) == nil && namespace.DeletionTimestamp != nil {
@@ -173,7 +219,7 @@ func (s *site) control(ctx context.Context) {
 		s.roll(ctx, webhookServiceAccount)
 		s.roll(ctx, sessionsServiceAccount)
 		if !s.roll(ctx, Name) {
-			return false, nil
+			continue
 		}
 		_ = s.Create(ctx, &admissionregistrationv1.ValidatingWebhookConfiguration{ObjectMeta: metav1.ObjectMeta{Name: Name}})
 		interpreter := interpreters[0].object()
@@ -182,8 +228,20 @@ func (s *site) control(ctx context.Context) {
 			"customizations": map[string]any{},
 		}
 		_ = s.Create(ctx, interpreter)
-		return false, nil
-	})
+	}
+}
+
+// fillTokens gives each Secret for a token one of its own. After a conflict, the change that caused it leads to the next round.
+func (s *site) fillTokens(ctx context.Context, tokens *int) {
+	for _, name := range []string{tokenSecret, webhookTokenSecret, sessionsTokenSecret} {
+		token := &corev1.Secret{}
+		if s.Get(ctx, client.ObjectKey{Namespace: hubNamespace, Name: name}, token) == nil && len(token.Data["token"]) == 0 {
+			token.Data = map[string][]byte{"token": fmt.Appendf(nil, "token-%d", *tokens+1)}
+			if s.Update(ctx, token) == nil {
+				*tokens++
+			}
+		}
+	}
 }
 
 // roll simulates the host's Deployment controller, and returns false while the Deployment does not exist or is being
