@@ -231,8 +231,8 @@ fuzz: ## Fuzz what parses external input, FUZZTIME (1m) each.
 	done
 
 .PHONY: soak
-soak: ## Kill processes of a federation while Workloads change, and compare all planes after. SEED=1, DURATION=5m, ARGS=--help for more. FAULTS=rollout: each process is down during one rollout with a budget.
-	@go run ./hack/federation soak $(if $(FAULTS),--faults=$(FAULTS)) $(if $(SEED),--seed=$(SEED)) $(if $(DURATION),--duration=$(DURATION)) $(ARGS)
+soak: ## Kill processes of a federation while Workloads change, and compare all planes after. SEED=1, DURATION=5m, PROJECTS=namespaces without Milo, ARGS=--help for more. FAULTS=rollout: each process is down during one rollout with a budget.
+	@go run ./hack/federation soak $(if $(FAULTS),--faults=$(FAULTS)) $(if $(SEED),--seed=$(SEED)) $(if $(DURATION),--duration=$(DURATION)) $(if $(filter namespaces,$(PROJECTS)),--without-milo) $(ARGS)
 
 .PHONY: hostile
 hostile: ## Have hostile parties (consumers, a cell, a user and an agent of the hub, a neighbour) write at random all that they may, and compare what is not theirs. SEED=1, DURATION=5m, PROJECTS=namespaces without Milo, ARGS=--help for more.

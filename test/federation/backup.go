@@ -22,8 +22,8 @@ type Backup struct {
 // storeTimeout bounds one request to etcd.
 const storeTimeout = 30 * time.Second
 
-// Backup reads the storage of a plane from etcd, at one revision. The hub's storage includes what karmada-aggregated-apiserver
-// stores. Objects that etcd deletes by itself, as Events, are left out.
+// Backup reads the storage of a plane from etcd, at one revision: "hub", "cell/<name>" or "project-plane/<name>". The hub's
+// storage includes what karmada-aggregated-apiserver stores. Objects that etcd deletes by itself, as Events, are left out.
 func (f *Federation) Backup(ctx context.Context, plane string) (*Backup, error) {
 	b := &Backup{prefixes: []string{"/" + plane + "/"}}
 	if plane == planeHub {

@@ -269,6 +269,13 @@ func (p *projectPlanes) start(ctx context.Context, project string) error {
 	return f.startControllerManager(ctx, controllerManager{plane: name, port: plane.ControllerPort})
 }
 
+// StartProject restarts the control plane of a project whose kube-apiserver was killed, at the same address, and waits until
+// it is ready. Milo's process, which has started it, does not start it again.
+func (f *Federation) StartProject(ctx context.Context, project string) error {
+	planes := &projectPlanes{federation: f, starting: map[string]*sync.Mutex{}}
+	return planes.start(ctx, project)
+}
+
 // projectPlane returns the ports of a project's control plane. It assigns them on
 // first use.
 func (f *Federation) projectPlane(project string) (projectPlane, error) {

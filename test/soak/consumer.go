@@ -38,8 +38,12 @@ type consumer struct {
 	clock       clock.Clock
 	printf      func(format string, args ...any)
 
-	mu        sync.Mutex
-	wanted    map[Name]*Wanted
+	mu     sync.Mutex
+	wanted map[Name]*Wanted
+	// pending counts the operations on each Workload that are not done.
+	pending map[Name]int
+	// setBack are the projects that go back to a backup, or have gone.
+	setBack   map[string]bool
 	done      int
 	latencies []time.Duration
 	failures  []error
@@ -66,6 +70,7 @@ func (c *consumer) run(ctx context.Context, begin time.Time, operations []Operat
 		}
 		c.mu.Lock()
 		c.wanted[operation.Name] = operation.Wanted
+		c.pending[operation.Name]++
 		c.mu.Unlock()
 		queue <- operation
 	}
@@ -90,10 +95,11 @@ func sleepUntil(ctx context.Context, c clock.Clock, at time.Time) bool {
 // do executes one operation. It repeats a failed operation, as a consumer would, until ctx ends; each failure is
 // counted.
 func (c *consumer) do(ctx context.Context, operation Operation) {
-	if operation.Verb == Create && !c.awaitGone(ctx, operation.Name) {
-		return
-	}
 	for first := true; ctx.Err() == nil; first = false {
+		if (operation.Verb == Create && first || operation.Verb != Delete && c.isSetBack(operation.Project)) &&
+			!c.awaitGone(ctx, operation.Name) {
+			return
+		}
 		begin := c.clock.Now()
 		request, cancel := context.WithTimeout(ctx, requestTimeout)
 		err := c.request(request, operation)
@@ -118,6 +124,7 @@ func (c *consumer) note(operation Operation, took time.Duration, err error) bool
 	c.latencies = append(c.latencies, took)
 	if err == nil {
 		c.done++
+		c.pending[operation.Name]--
 		return true
 	}
 	err = fmt.Errorf("%s Workload %s in project %s: %w", operation.Verb, operation.Workload, operation.Project, err)
@@ -132,18 +139,34 @@ func (c *consumer) request(ctx context.Context, operation Operation) error {
 	key := &v1alpha.Workload{ObjectMeta: metav1.ObjectMeta{Namespace: c.namespaceIn(operation.Project), Name: operation.Workload}}
 	switch operation.Verb {
 	case Create:
-		return project.Create(ctx, operation.Wanted.Workload(c.namespaceIn(operation.Project), operation.Workload))
+		err := c.create(ctx, operation)
+		if apierrors.IsAlreadyExists(err) && c.isSetBack(operation.Project) {
+			return c.patch(ctx, operation)
+		}
+		return err
 	case Delete:
 		return client.IgnoreNotFound(project.Delete(ctx, key))
 	case Scale, Rollout, Move:
-		wanted := operation.Wanted.Workload(c.namespaceIn(operation.Project), operation.Workload)
-		patch, err := json.Marshal(map[string]any{"spec": wanted.Spec})
-		if err != nil {
-			return err
+		err := c.patch(ctx, operation)
+		if apierrors.IsNotFound(err) && c.isSetBack(operation.Project) {
+			return c.create(ctx, operation)
 		}
-		return project.Patch(ctx, key, client.RawPatch(types.MergePatchType, patch))
+		return err
 	}
 	return fmt.Errorf("nobody knows how to %s", operation.Verb)
+}
+
+func (c *consumer) create(ctx context.Context, o Operation) error {
+	return c.projects[o.Project].Create(ctx, o.Wanted.Workload(c.namespaceIn(o.Project), o.Workload))
+}
+
+func (c *consumer) patch(ctx context.Context, o Operation) error {
+	wanted := o.Wanted.Workload(c.namespaceIn(o.Project), o.Workload)
+	patch, err := json.Marshal(map[string]any{"spec": wanted.Spec})
+	if err != nil {
+		return err
+	}
+	return c.projects[o.Project].Patch(ctx, wanted, client.RawPatch(types.MergePatchType, patch))
 }
 
 // awaitAdmitted waits until admission in each project accepts the first Workload of a plan: it knows the instance types
@@ -168,13 +191,16 @@ func (c *consumer) awaitAdmitted(ctx context.Context, operations []Operation) er
 	return nil
 }
 
-// awaitGone waits until a deleted Workload no longer exists, or ctx ends.
+// awaitGone waits until a deleted Workload no longer exists, or ctx ends. In a project that was set back, a Workload may
+// exist that is not being deleted any more.
 func (c *consumer) awaitGone(ctx context.Context, name Name) bool {
 	err := wait.PollUntilContextCancel(ctx, retryDelay, true, func(ctx context.Context) (bool, error) {
-		err := c.projects[name.Project].Get(ctx, client.ObjectKey{
-			Namespace: c.namespaceIn(name.Project), Name: name.Workload,
-		}, &v1alpha.Workload{})
-		return apierrors.IsNotFound(err), nil
+		found := &v1alpha.Workload{}
+		err := c.projects[name.Project].Get(ctx, client.ObjectKey{Namespace: c.namespaceIn(name.Project), Name: name.Workload}, found)
+		if err != nil {
+			return apierrors.IsNotFound(err), nil
+		}
+		return c.isSetBack(name.Project) && found.DeletionTimestamp == nil, nil
 	})
 	return err == nil
 }

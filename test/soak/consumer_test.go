@@ -6,6 +6,7 @@ package soak
 import (
 	"errors"
 	"os"
+	"reflect"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -26,7 +27,7 @@ func newConsumer(t *testing.T, p *planes.Planes) *consumer {
 	return &consumer{
 		namespaceIn: func(string) string { return p.Namespace.Name }, projects: map[string]client.Client{"east": p.Project},
 		clock: clock.RealClock{}, printf: t.Logf,
-		wanted: map[Name]*Wanted{},
+		wanted: map[Name]*Wanted{}, pending: map[Name]int{}, setBack: map[string]bool{},
 	}
 }
 
@@ -83,5 +84,43 @@ func TestConsumer(t *testing.T) {
 	}
 	if err := p.Client.Get(t.Context(), key, &workload); !apierrors.IsNotFound(err) {
 		t.Errorf("it is there after its deletion: %v", err)
+	}
+}
+
+// TestConsumerOfAProjectSetBack: in a project that was set back, operations fit what is there, and the consumer wants the
+// project's Workloads, but for those whose operations are not done.
+func TestConsumerOfAProjectSetBack(t *testing.T) {
+	p := planes.New(t)
+	c := newConsumer(t, p)
+	gone, back, stays, waits := Name{"east", "gone"}, Name{"east", "back"}, Name{"east", "stays"}, Name{"east", "waits"}
+	other := Name{"west", "other"}
+	first := &Wanted{Image: "registry.example/app:1", Placements: []Placement{{"p0", []string{"DFW"}, 1}}}
+	second := &Wanted{Image: "registry.example/app:2", Placements: []Placement{{"p0", []string{"DFW", "ORD"}, 3}}}
+	for _, name := range []Name{back, stays, waits} {
+		if err := p.Client.Create(t.Context(), first.Workload(p.Namespace.Name, name.Workload)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.wanted = map[Name]*Wanted{gone: first, back: nil, stays: second, waits: second, other: first}
+	c.pending[waits] = 1
+	c.goesBack("east")
+	if err := c.adopt(t.Context(), "east", time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if want := (map[Name]*Wanted{gone: nil, back: first, stays: first, waits: second, other: first}); !reflect.DeepEqual(c.wanted, want) {
+		t.Errorf("it wants %+v", c.wanted)
+	}
+	c.run(t.Context(), time.Now(), []Operation{
+		{Verb: Scale, Name: gone, Wanted: second}, {Verb: Create, Name: back, Wanted: second}, {Verb: Delete, Name: stays},
+	})
+	if len(c.failures) > 0 || c.done != 3 {
+		t.Errorf("%d operations, failures %v", c.done, c.failures)
+	}
+	for _, name := range []Name{gone, back} {
+		var workload v1alpha.Workload
+		err := p.Client.Get(t.Context(), client.ObjectKey{Namespace: p.Namespace.Name, Name: name.Workload}, &workload)
+		if err != nil || !second.matches(&workload) {
+			t.Errorf("%s: %+v, %v", name.Workload, workload.Spec, err)
+		}
 	}
 }

@@ -135,15 +135,15 @@ func TestMatch(t *testing.T) {
 
 // TestMoves: the moves of an operator are repeatable, stay within the bounds, and each kind comes before one comes again.
 func TestMoves(t *testing.T) {
-	o, cells := testOptions(), []string{"dfw", "ord-1"}
-	moves := planMoves(o, cells, newRandom(o.Seed, 3))
-	if again := planMoves(o, cells, newRandom(o.Seed, 3)); !reflect.DeepEqual(moves, again) {
+	o, cells, kinds := testOptions(), []string{"dfw", "ord-1"}, moveKinds(false)
+	moves := planMoves(o, kinds, cells, newRandom(o.Seed, 3))
+	if again := planMoves(o, kinds, cells, newRandom(o.Seed, 3)); !reflect.DeepEqual(moves, again) {
 		t.Error("the same seed has led to other moves")
 	}
-	kinds, first := moveKinds(), map[string]int{}
+	first := map[string]int{}
 	for i, move := range moves {
 		if move.At >= o.Duration || i > 0 && move.At < moves[i-1].At || move.Lasts < leastMove || move.Lasts > mostMove ||
-			!slices.Contains(cells, move.Cell) {
+			!slices.Contains(cells, move.Cell) || !slices.Contains(o.Projects, move.Project) {
 			t.Errorf("%+v", move)
 		}
 		if i < len(kinds) {
@@ -152,5 +152,8 @@ func TestMoves(t *testing.T) {
 	}
 	if len(moves) < len(kinds) || len(first) != len(kinds) {
 		t.Errorf("the first of %d moves are %v", len(moves), first)
+	}
+	if without := moveKinds(true); len(without) != len(kinds)-1 || slices.Contains(without, aProjectSetBack) {
+		t.Errorf("without Milo the kinds are %v", without)
 	}
 }

@@ -73,6 +73,19 @@ func replicaOf(name string) (number int, is bool) {
 	return number, is && err == nil
 }
 
+// Names of the kube-apiservers of projects, which Milo's process starts.
+const projectServerPrefix, serverSuffix = "project-plane-", "-kube-apiserver"
+
+// projectServer returns the name of the kube-apiserver of a project.
+func projectServer(project string) string { return projectServerPrefix + project + serverSuffix }
+
+// projectOf returns the project of a kube-apiserver, by its name.
+func projectOf(name string) (project string, is bool) {
+	project, isProject := strings.CutPrefix(name, projectServerPrefix)
+	project, isServer := strings.CutSuffix(project, serverSuffix)
+	return project, isProject && isServer
+}
+
 // Kill ends a process with SIGKILL. A process in a Pod is restarted by its node or its Deployment.
 func (p *Processes) Kill(ctx context.Context, name string) error {
 	if cell, is := strings.CutPrefix(name, agentPrefix); is {
@@ -121,6 +134,9 @@ func (p *Processes) Start(ctx context.Context, name string) error {
 		return p.addOn.Start(ctx, i)
 	}
 	p.setDown(name, false)
+	if project, is := projectOf(name); is {
+		return p.federation.StartProject(ctx, project)
+	}
 	return p.federation.StartAgain(ctx, name)
 }
 

@@ -64,6 +64,8 @@ type Soak struct {
 	clean   int
 	killed  []string
 	ended   []string
+	// excused is how many requests may fail for other reasons than killed processes.
+	excused int
 }
 
 // Run executes the plan of the seed and waits until project, hub and cells agree, or patience ends: Result.Err reports
@@ -146,7 +148,8 @@ func (s *Soak) connect(ctx context.Context) (err error) {
 	}
 	s.begin = s.Clock.Now()
 	s.consumer = &consumer{
-		namespaceIn: s.namespaceIn, projects: map[string]client.Client{}, clock: s.Clock, printf: s.printf, wanted: map[Name]*Wanted{},
+		namespaceIn: s.namespaceIn, projects: map[string]client.Client{}, clock: s.Clock, printf: s.printf,
+		wanted: map[Name]*Wanted{}, pending: map[Name]int{}, setBack: map[string]bool{},
 	}
 	for _, project := range s.Projects {
 		s.consumer.projects[project] = s.Client("project/"+project, s.Consumer)
@@ -318,6 +321,7 @@ func (s *Soak) result(settled time.Duration) *Result {
 	if settled == 0 {
 		result.Left = s.standing
 	}
+	result.Excused = s.excused
 	for _, fault := range s.killed {
 		result.Excused += excuses(fault)
 	}

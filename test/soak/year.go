@@ -28,30 +28,31 @@ type OperatorMove struct {
 	// At is the time since the start, and Lasts the time until the operator takes the move back.
 	At, Lasts time.Duration
 	Kind      string
-	// Cell is the cluster of the move.
-	Cell string
+	// Cell and Project are the cluster and the project of a move that is about one.
+	Cell, Project string
 }
 
 // String returns the move for the progress.
 func (m OperatorMove) String() string {
-	return fmt.Sprintf("%s, cell %s, for %.0f s", m.Kind, m.Cell, m.Lasts.Seconds())
+	return fmt.Sprintf("%s, for %.0f s (cell %s, project %s)", m.Kind, m.Lasts.Seconds(), m.Cell, m.Project)
 }
 
 // A move lasts for a time between these.
 const leastMove, mostMove = 3 * time.Second, 15 * time.Second
 
 // planMoves returns the moves of a year, by time. All kinds come once before one comes again.
-func planMoves(o Options, cells []string, random *rand.Rand) []OperatorMove {
+func planMoves(o Options, kinds, cells []string, random *rand.Rand) []OperatorMove {
 	cells = slices.Sorted(slices.Values(cells))
+	projects := slices.Sorted(slices.Values(o.Projects))
 	var moves []OperatorMove
 	var left []string
 	for at := around(o.Interval, random); at < o.Duration; at += around(o.Interval, random) {
 		if len(left) == 0 {
-			left = moveKinds()
+			left = slices.Clone(kinds)
 			random.Shuffle(len(left), func(i, j int) { left[i], left[j] = left[j], left[i] })
 		}
 		moves = append(moves, OperatorMove{
-			At: at, Kind: left[0], Cell: cells[random.IntN(len(cells))],
+			At: at, Kind: left[0], Cell: cells[random.IntN(len(cells))], Project: projects[random.IntN(len(projects))],
 			Lasts: leastMove + time.Duration(random.Int64N(int64(mostMove-leastMove))),
 		})
 		left = left[1:]
@@ -72,7 +73,7 @@ func (y *Year) Run(ctx context.Context) (*Result, error) {
 	for _, cell := range y.Federation.Cells() {
 		cells = append(cells, cell.Name)
 	}
-	moves := planMoves(y.Options, cells, newRandom(y.Seed, 3))
+	moves := planMoves(y.Options, moveKinds(y.Federation.WithoutMilo()), cells, newRandom(y.Seed, 3))
 	y.printf("seed %d: %d operations on %d Workloads, %d moves of an operator, in %s", y.Seed, len(plan.Operations), y.Workloads,
 		len(moves), y.Duration)
 	return y.during(ctx, plan, func(ctx context.Context) error { return y.operate(ctx, moves) })

@@ -48,6 +48,7 @@ var moveTable = map[string]mover{
 	"a cluster in another city":                 moveCity,
 	"a cell that is set back to a backup":       restoreCell,
 	"a hub that is set back to a backup":        restoreHub,
+	aProjectSetBack:                             restoreProject,
 	"a cell that is rebuilt under its name":     rebuildCell,
 	"a quota of Pods in the cell":               allowNoPods,
 	"Pod security restricted in the cell":       restrictPods,
@@ -62,8 +63,17 @@ var (
 
 const firstContainer = "/spec/template/spec/runtime/sandbox/containers/0"
 
+// aProjectSetBack is a move of a federation with Milo: without it, the projects are set back with the hub.
+const aProjectSetBack = "a project that is set back to a backup"
+
 // moveKinds are the kinds of moves in an order that is always the same.
-func moveKinds() []string { return slices.Sorted(maps.Keys(moveTable)) }
+func moveKinds(withoutMilo bool) []string {
+	kinds := slices.Sorted(maps.Keys(moveTable))
+	if withoutMilo {
+		kinds = slices.DeleteFunc(kinds, func(kind string) bool { return kind == aProjectSetBack })
+	}
+	return kinds
+}
 
 // create creates an object on the hub. It is deleted at the end.
 func (y *Year) create(ctx context.Context, object client.Object) (func(context.Context) error, error) {

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -25,6 +26,9 @@ const (
 	cellServerPattern = "cell-%s-kube-apiserver"
 )
 
+// projectPlane is the prefix of the name of a project's control plane behind Milo.
+const projectPlane = "project-plane/"
+
 // restoreCell takes a backup of a cell, and sets the cell back to it at the end of the move.
 func restoreCell(ctx context.Context, y *Year, s step) (func(context.Context) error, error) {
 	backup, err := y.Federation.Backup(ctx, "cell/"+s.Cell)
@@ -40,9 +44,43 @@ func restoreHub(ctx context.Context, y *Year, _ step) (func(context.Context) err
 	if err != nil {
 		return nil, err
 	}
+	var projects []string
+	if y.Federation.WithoutMilo() {
+		projects = y.Projects
+	}
 	return func(ctx context.Context) error {
-		return errors.Join(y.restore(ctx, backup, hubServer, aggregatedServer), y.awaitClusters(ctx))
+		return y.setBack(ctx, projects, func() error {
+			return errors.Join(y.restore(ctx, backup, hubServer, aggregatedServer), y.awaitClusters(ctx))
+		})
 	}, nil
+}
+
+// restoreProject takes a backup of a project's control plane, and sets the project back to it at the end of the move.
+func restoreProject(ctx context.Context, y *Year, s step) (func(context.Context) error, error) {
+	backup, err := y.Federation.Backup(ctx, projectPlane+s.Project)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) error {
+		return y.setBack(ctx, []string{s.Project}, func() error { return y.restore(ctx, backup, projectServer(s.Project)) })
+	}, nil
+}
+
+// setBack sets projects back. Meanwhile requests of their consumer may fail, and afterwards it wants what is there.
+func (y *Year) setBack(ctx context.Context, projects []string, restore func() error) error {
+	for _, project := range projects {
+		y.consumer.goesBack(project)
+		y.mu.Lock()
+		y.excused = math.MaxInt32
+		y.mu.Unlock()
+	}
+	err := restore()
+	for _, project := range projects {
+		if err == nil {
+			err = y.consumer.adopt(ctx, project, startTimeout)
+		}
+	}
+	return err
 }
 
 // awaitClusters waits until the hub serves Clusters again: its kube-apiserver looks for karmada-aggregated-apiserver now and then.

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -61,7 +62,8 @@ the end. It fails when they still disagree some minutes after the last fault. Th
 		`"rollout": instead of random faults, one rollout of a Workload with a disruption budget for each process, which is down in the middle; `+
 			`"year": instead of faults, the moves of an operator: overrides, other policies, taints, quotas, Pod security, cities`)
 	flags.DurationVar(&run.down, "down", time.Minute, "how long each process is down, with --faults")
-	flags.BoolVar(&run.pull, "pull", false, "make one of the cells a member in pull mode")
+	flags.StringSliceVar(&run.pull, "pull-cells", nil, "the cells that are in pull mode, of dfw, ord-1 and ord-2")
+	flags.BoolVar(&run.withoutMilo, "without-milo", false, withoutMiloHelp)
 	flags.BoolVar(&run.keep, "keep", false, "leave the federation running if project, hub and cells disagree at the end")
 	return cmd
 }
@@ -71,11 +73,12 @@ const faultsOfRollouts, faultsOfYear = "rollout", "year"
 
 // soakRun is one run of the subcommand.
 type soakRun struct {
-	soak       soak.Soak
-	faults     string
-	down       time.Duration
-	folder     string
-	pull, keep bool
+	soak   soak.Soak
+	faults string
+	down   time.Duration
+	folder string
+	pull   []string
+	keep   bool
 	// withoutMilo starts no Milo: projects are namespaces of the hub.
 	withoutMilo bool
 	// args are additional arguments of the hub binary.
@@ -83,16 +86,28 @@ type soakRun struct {
 }
 
 // cells are one cell that is alone in its city, and two cells that share a city.
-func (r *soakRun) cells() []federation.Cell {
-	return []federation.Cell{{Name: "dfw", City: "DFW", Pull: r.pull}, {Name: "ord-1", City: "ORD"}, {Name: "ord-2", City: "ORD"}}
+func (r *soakRun) cells() ([]federation.Cell, error) {
+	cells := []federation.Cell{{Name: "dfw", City: "DFW"}, {Name: "ord-1", City: "ORD"}, {Name: "ord-2", City: "ORD"}}
+	for _, name := range r.pull {
+		i := slices.IndexFunc(cells, func(cell federation.Cell) bool { return cell.Name == name })
+		if i < 0 {
+			return nil, fmt.Errorf("--pull-cells: no cell is named %q: use dfw, ord-1 and ord-2", name)
+		}
+		cells[i].Pull = true
+	}
+	return cells, nil
 }
 
 // run starts a federation, executes on and stops it.
 func (r *soakRun) run(ctx context.Context, out io.Writer, on func(context.Context, *federation.Federation) error) (err error) {
 	temporary := r.folder == ""
 	r.soak.Out, r.soak.Cities = out, []string{"DFW", "ORD"}
+	cells, err := r.cells()
+	if err != nil {
+		return err
+	}
 	f, err := federation.Up(ctx, federation.Options{
-		Folder: r.folder, Projects: r.soak.Projects, Cells: r.cells(), WithoutMilo: r.withoutMilo, Host: true, Detached: r.keep, Out: out,
+		Folder: r.folder, Projects: r.soak.Projects, Cells: cells, WithoutMilo: r.withoutMilo, Host: true, Detached: r.keep, Out: out,
 	})
 	if err != nil {
 		return err
@@ -167,7 +182,11 @@ func (r *soakRun) roll(ctx context.Context, f *federation.Federation) error {
 		return err
 	}
 	r.soak.Projects = r.soak.Projects[:1]
-	results, err := (&soak.Rolling{Soak: &r.soak, Down: r.down}).Run(ctx)
+	faults := slices.Clone(soak.RollingFaults)
+	if r.withoutMilo {
+		faults = slices.DeleteFunc(faults, func(fault soak.RollingFault) bool { return slices.Contains(fault.Processes, "milo") })
+	}
+	results, err := (&soak.Rolling{Soak: &r.soak, Down: r.down, Faults: faults}).Run(ctx)
 	failed := []error{err}
 	for i := range results {
 		_, _ = fmt.Fprintln(r.soak.Out, results[i].Row())
