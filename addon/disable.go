@@ -92,7 +92,8 @@ func (o *options) disable() error {
 
 func (s *session) remove(ctx context.Context) error {
 	steps := []func(context.Context) error{
-		s.deleteWorkloads, s.unregister, s.stopReplicas, s.unregister, s.removeCells, s.removeRuntime, s.removeHub, s.removeMilo, s.removeHost,
+		s.deleteWorkloads, s.unregister, s.stopReplicas, s.unregister, s.checkMeanwhile, s.removeCells, s.removeRuntime, s.removeHub,
+		s.removeMilo, s.removeHost,
 	}
 	for _, step := range steps {
 		if err := step(ctx); err != nil {
@@ -192,7 +193,8 @@ func (s *session) marks(ctx context.Context) ([]reference, error) {
 // stay while objects of theirs exist.
 func (s *session) removeHub(ctx context.Context) error {
 	if s.options.workloads == workloadsKeep {
-		s.say("the agents, CustomResourceDefinitions and policies stay on the hub for what runs (--compute-workloads=keep)")
+		s.say("the agents, CustomResourceDefinitions and policies stay on the hub for what runs (--compute-workloads=keep); a Workload or a " +
+			"project that is deleted from now on keeps its finalizers until karmada-compute is enabled again")
 		return nil
 	}
 	if err := s.withdrawConditions(ctx); err != nil {

@@ -14,6 +14,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -118,7 +119,7 @@ func isSubject(subject map[string]any, account string) bool {
 	return account == name
 }
 
-// cellTimeout is how long the Cell in one cell may take to go.
+// cellTimeout is how long the Cells in all cells may take to go.
 const cellTimeout = 30 * time.Second
 
 // removeCells deletes the Works that carry a Cell to every cell, and waits until Karmada has removed the Cell there:
@@ -136,14 +137,22 @@ func (s *session) removeCells(ctx context.Context) error {
 			return err
 		}
 	}
-	for i := range works {
-		if err := s.hub.waitGone(ctx, referenceOf(&works[i]), cellTimeout); err != nil {
-			if ctx.Err() != nil {
-				return err
+	var left []unstructured.Unstructured
+	err = wait.PollUntilContextTimeout(ctx, pollInterval, min(cellTimeout, s.options.karmada.timeout), true,
+		func(ctx context.Context) (bool, error) {
+			found, err := s.hub.list(ctx, "work.karmada.io/v1alpha1", "Work", client.HasLabels{v1alpha.LabelInventory})
+			if err != nil {
+				return false, nil //nolint:nilerr // it is asked again until the timeout
 			}
-			s.say("%s stays on the hub, since Karmada does not reach the cell; when the cell is gone for good, remove the finalizer",
-				describe(&works[i]))
-		}
+			left = found
+			return len(left) == 0, nil
+		})
+	if err != nil && ctx.Err() != nil {
+		return err
+	}
+	for i := range left {
+		s.say("%s stays on the hub, since Karmada does not reach the cell; when the cell is gone for good, remove the finalizer",
+			describe(&left[i]))
 	}
 	return nil
 }

@@ -7,9 +7,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"time"
 
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -31,6 +29,9 @@ func (s *session) checkWorkloads(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := s.held(ctx, s.hub, deployments); err != nil {
+		return err
+	}
 	if len(deployments) > 0 {
 		return fmt.Errorf("%d WorkloadDeployments exist on the hub, the first is %s: delete their Workloads, or say with "+
 			"--compute-workloads=keep or =delete what is to happen to them",
@@ -43,6 +44,9 @@ func (s *session) checkWorkloads(ctx context.Context) error {
 	for _, project := range projects {
 		// They have no deployment, for example because no cell has their city.
 		workloads, err := project.list(ctx, v1alpha.GroupVersion.String(), v1alpha.KindWorkload)
+		if err == nil {
+			err = s.held(ctx, project, workloads)
+		}
 		if err != nil {
 			return err
 		}
@@ -96,16 +100,12 @@ func (s *session) deleteWorkloads(ctx context.Context) error {
 		return err
 	}
 	for _, project := range projects {
-		if err := deleteWorkloadsOf(ctx, project, s.options.karmada.timeout); err != nil {
+		if err := s.deleteWorkloadsOf(ctx, project); err != nil {
 			return err
 		}
 	}
-	err = wait.PollUntilContextTimeout(ctx, pollInterval, s.options.karmada.timeout, true, func(ctx context.Context) (bool, error) {
-		left, err := s.hub.list(ctx, v1alpha.GroupVersion.String(), v1alpha.KindWorkloadDeployment)
-		return err == nil && len(left) == 0, err
-	})
-	if err != nil {
-		return fmt.Errorf("WorkloadDeployments are left on the hub; the add-on must run to remove them: %w", err)
+	if err := s.awaitDeleted(ctx, s.hub, v1alpha.KindWorkloadDeployment); err != nil {
+		return err
 	}
 	s.say("every Workload is deleted")
 	return nil
@@ -136,8 +136,11 @@ func (s *session) projects(ctx context.Context) ([]*plane, error) {
 }
 
 // deleteWorkloadsOf deletes the Workloads of a plane and waits until they are gone.
-func deleteWorkloadsOf(ctx context.Context, p *plane, timeout time.Duration) error {
+func (s *session) deleteWorkloadsOf(ctx context.Context, p *plane) error {
 	workloads, err := p.list(ctx, v1alpha.GroupVersion.String(), v1alpha.KindWorkload)
+	if err == nil {
+		err = s.held(ctx, p, workloads)
+	}
 	if err != nil {
 		return err
 	}
@@ -146,14 +149,7 @@ func deleteWorkloadsOf(ctx context.Context, p *plane, timeout time.Duration) err
 			return fmt.Errorf("delete %s at %s: %w", describe(&workloads[i]), p.name, err)
 		}
 	}
-	err = wait.PollUntilContextTimeout(ctx, pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
-		left, err := p.list(ctx, v1alpha.GroupVersion.String(), v1alpha.KindWorkload)
-		return err == nil && len(left) == 0, nil
-	})
-	if err != nil {
-		return fmt.Errorf("workloads are left at %s: %w", p.name, err)
-	}
-	return nil
+	return s.awaitDeleted(ctx, p, v1alpha.KindWorkload)
 }
 
 // project connects to the control plane of a project.
