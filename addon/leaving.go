@@ -41,7 +41,8 @@ func (s *session) held(ctx context.Context, p *plane, objects []unstructured.Uns
 // leftAt describes objects of one kind that are left at a plane: their number, and what the first of them waits for.
 func leftAt(p *plane, objects []unstructured.Unstructured) string {
 	first := &objects[0]
-	text := fmt.Sprintf("%d %ss are left at %s, the first is %s/%s", len(objects), first.GetKind(), p.name, first.GetNamespace(), first.GetName())
+	text := fmt.Sprintf("%d %ss are left at %s, the first is %s/%s", len(objects), first.GetKind(), p.name,
+		first.GetNamespace(), first.GetName())
 	if finalizers := first.GetFinalizers(); len(finalizers) > 0 {
 		text += ", which waits for " + strings.Join(finalizers, ", ")
 	}

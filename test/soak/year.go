@@ -19,8 +19,8 @@ import (
 // restored. The seed decides which move comes when, and the comparison at the end is the same.
 type Year struct {
 	*Soak
-	// empty are the cells before the first Workload.
-	empty map[string]*federation.Backup
+	// empty are the cells before the first Workload, and backups the newest backups of all planes.
+	empty, backups map[string]*federation.Backup
 }
 
 // OperatorMove is one move of the operator, and its end.
@@ -39,6 +39,9 @@ func (m OperatorMove) String() string {
 
 // A move lasts for a time between these.
 const leastMove, mostMove = 3 * time.Second, 15 * time.Second
+
+// backupEvery is how many moves are made with one backup: it may be most of a minute old when it is restored.
+const backupEvery = 4
 
 // planMoves returns the moves of a year, by time. All kinds come once before one comes again.
 func planMoves(o Options, kinds, cells []string, random *rand.Rand) []OperatorMove {
@@ -84,6 +87,11 @@ func (y *Year) operate(ctx context.Context, moves []OperatorMove) error {
 	for n, move := range moves {
 		if !sleepUntil(ctx, y.Clock, y.begin.Add(move.At)) {
 			return context.Cause(ctx)
+		}
+		if n%backupEvery == 0 {
+			if err := y.backUp(ctx); err != nil {
+				return err
+			}
 		}
 		y.printf("%s", move)
 		back, err := moveTable[move.Kind](ctx, y, step{OperatorMove: move, name: fmt.Sprintf("year-%d", n)})

@@ -26,43 +26,58 @@ const (
 	cellServerPattern = "cell-%s-kube-apiserver"
 )
 
-// projectPlane is the prefix of the name of a project's control plane behind Milo.
-const projectPlane = "project-plane/"
+// Prefixes of the names of planes: cells, and the control planes of projects behind Milo.
+const cellPlane, projectPlane = "cell/", "project-plane/"
 
-// restoreCell takes a backup of a cell, and sets the cell back to it at the end of the move.
-func restoreCell(ctx context.Context, y *Year, s step) (func(context.Context) error, error) {
-	backup, err := y.Federation.Backup(ctx, "cell/"+s.Cell)
-	if err != nil {
-		return nil, err
+// backUp takes a backup of each plane. No move is in progress, and its traces are in no backup.
+func (y *Year) backUp(ctx context.Context) error {
+	planes := []string{hubPlane}
+	for _, cell := range y.Federation.Cells() {
+		planes = append(planes, cellPlane+cell.Name)
 	}
-	return func(ctx context.Context) error { return y.restore(ctx, backup, fmt.Sprintf(cellServerPattern, s.Cell)) }, nil
+	if !y.Federation.WithoutMilo() {
+		for _, project := range y.Projects {
+			planes = append(planes, projectPlane+project)
+		}
+	}
+	y.backups = map[string]*federation.Backup{}
+	for _, plane := range planes {
+		backup, err := y.Federation.Backup(ctx, plane)
+		if err != nil {
+			return err
+		}
+		y.backups[plane] = backup
+	}
+	y.printf("backups are taken of %s", strings.Join(planes, ", "))
+	return nil
 }
 
-// restoreHub takes a backup of the hub, and sets the hub back to it at the end of the move.
-func restoreHub(ctx context.Context, y *Year, _ step) (func(context.Context) error, error) {
-	backup, err := y.Federation.Backup(ctx, hubPlane)
-	if err != nil {
-		return nil, err
-	}
+// restoreCell sets a cell back to its backup at the end of the move.
+func restoreCell(_ context.Context, y *Year, s step) (func(context.Context) error, error) {
+	return func(ctx context.Context) error {
+		return y.restore(ctx, y.backups[cellPlane+s.Cell], fmt.Sprintf(cellServerPattern, s.Cell))
+	}, nil
+}
+
+// restoreHub sets the hub back to its backup at the end of the move, without Milo with all projects.
+func restoreHub(_ context.Context, y *Year, _ step) (func(context.Context) error, error) {
 	var projects []string
 	if y.Federation.WithoutMilo() {
 		projects = y.Projects
 	}
 	return func(ctx context.Context) error {
 		return y.setBack(ctx, projects, func() error {
-			return errors.Join(y.restore(ctx, backup, hubServer, aggregatedServer), y.awaitClusters(ctx))
+			return errors.Join(y.restore(ctx, y.backups[hubPlane], hubServer, aggregatedServer), y.awaitClusters(ctx))
 		})
 	}, nil
 }
 
-// restoreProject takes a backup of a project's control plane, and sets the project back to it at the end of the move.
-func restoreProject(ctx context.Context, y *Year, s step) (func(context.Context) error, error) {
-	backup, err := y.Federation.Backup(ctx, projectPlane+s.Project)
-	if err != nil {
-		return nil, err
-	}
+// restoreProject sets a project's control plane back to its backup at the end of the move.
+func restoreProject(_ context.Context, y *Year, s step) (func(context.Context) error, error) {
 	return func(ctx context.Context) error {
-		return y.setBack(ctx, []string{s.Project}, func() error { return y.restore(ctx, backup, projectServer(s.Project)) })
+		return y.setBack(ctx, []string{s.Project}, func() error {
+			return y.restore(ctx, y.backups[projectPlane+s.Project], projectServer(s.Project))
+		})
 	}, nil
 }
 
@@ -106,7 +121,7 @@ func rebuildCell(ctx context.Context, y *Year, s step) (func(context.Context) er
 func (y *Year) backUpEmpty(ctx context.Context) error {
 	y.empty = map[string]*federation.Backup{}
 	for _, cell := range y.Federation.Cells() {
-		backup, err := y.Federation.Backup(ctx, "cell/"+cell.Name)
+		backup, err := y.Federation.Backup(ctx, cellPlane+cell.Name)
 		if err != nil {
 			return err
 		}
