@@ -258,11 +258,14 @@ func Controllers() []Controller {
 		}},
 		{Name: "collector-deployments", Setup: func(t Target) error { return setUpAudit(t, common) }},
 		{Name: "references", Setup: func(t Target) error {
+			if err := common.set(t); err != nil {
+				return err
+			}
 			local := t.Manager.GetLocalManager()
 			r := &references.Reconciler{
 				Projects: t.Options.Projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(), Clock: t.Options.Clock,
 				Owners: t.Options.Owners, Grants: projects.NewGrants(local.GetClient()), AuditInterval: t.Options.AuditInterval,
-				MaxBytes: t.Options.MaxDataBytes,
+				MaxBytes: t.Options.MaxDataBytes, Repairer: common.repairer,
 			}
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/types"
@@ -82,6 +83,25 @@ func (m *Repairer) Touch(ctx context.Context, f Repair) (wait time.Duration, err
 			return fmt.Errorf("a copy of %T is no object", f.Object)
 		}
 		return m.hub.Patch(ctx, object, client.RawPatch(types.MergePatchType, patch), touchFieldManager)
+	})
+}
+
+// ApplyAgain triggers Karmada to apply the Work of a Repair again, as Touch does for other objects. It reads the Work from
+// the API server. A Work that a person has suspended stays as it is.
+func (m *Repairer) ApplyAgain(ctx context.Context, api client.Reader, f Repair) (wait time.Duration, err error) {
+	return m.Do(ctx, f, func(ctx context.Context) error {
+		work := &workv1alpha1.Work{}
+		if err := api.Get(ctx, client.ObjectKeyFromObject(f.Object), work); err != nil {
+			return err
+		}
+		if isSuspended(work) {
+			return nil
+		}
+		patch, err := repairPatch(work, toggled(work), m.clock.Now())
+		if err != nil {
+			return err
+		}
+		return m.hub.Patch(ctx, work, patch, touchFieldManager)
 	})
 }
 

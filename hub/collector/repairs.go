@@ -16,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -83,11 +84,14 @@ func (s *deploymentScope) toggleWork(ctx context.Context, judged client.Object) 
 	if same, err := s.live(ctx, judged, work); err != nil || !same {
 		return err
 	}
-	if suspended := work.Spec.SuspendDispatching; suspended != nil && *suspended {
+	if isSuspended(work) {
 		return errors.New("the Work is suspended: spec.suspendDispatching is true, which only a person sets; set it to false")
 	}
 	return s.patch(ctx, work, toggled(work))
 }
+
+// isSuspended reports whether a person has suspended a Work.
+func isSuspended(work *workv1alpha1.Work) bool { return ptr.Deref(work.Spec.SuspendDispatching, false) }
 
 // toggled changes the generation of a Work and nothing else: Karmada's execution controller ignores updates that keep
 // the generation. Dispatching that is not suspended is the same whether the field is false or not set.

@@ -28,6 +28,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/collector"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
@@ -58,6 +59,8 @@ type Reconciler struct {
 	// and compared again after this time plus up to half of it. 0: each reconcile lists them, and no reconcile follows
 	// without an event.
 	AuditInterval time.Duration
+	// Repairer triggers Karmada to apply data again that a cell has not taken over.
+	Repairer *collector.Repairer
 	// MaxBytes bounds the bytes of all copies of a project on the hub. 0: no bound.
 	MaxBytes int
 	// Clock gives conditions their transition times.

@@ -4,6 +4,7 @@
 package references
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/collector"
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
@@ -51,9 +54,10 @@ func (s *scope) compareCells(ctx context.Context) error {
 			text := fmt.Sprintf("%s %s in cell %s", one.Kind, one.Name, one.cell)
 			if len(policies) > 0 {
 				d.differing.overridden = append(d.differing.overridden, text+" by "+strings.Join(policies, ", "))
-			} else {
-				d.differing.kept = append(d.differing.kept, text)
+				continue
 			}
+			d.differing.kept = append(d.differing.kept, text)
+			failed = append(failed, s.applyAgain(ctx, one))
 		}
 	}
 	return errors.Join(failed...)
@@ -72,13 +76,29 @@ func (d *deployment) reportedToDiffer(objects map[item]*object) []inCell {
 	return found
 }
 
-// overridesOf returns the override policies that have changed an object for a cell. They are in the metadata of its Work.
-func (s *scope) overridesOf(ctx context.Context, one inCell) ([]string, error) {
-	work := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: workv1alpha1.GroupVersion.String(), Kind: "Work"}}
-	key := client.ObjectKey{
+// applyAgain triggers Karmada to apply an object again: it does not by itself when a customization that has retained the
+// content is gone.
+func (s *scope) applyAgain(ctx context.Context, one inCell) error {
+	again, err := s.Repairer.ApplyAgain(ctx, s.APIReader, collector.Repair{
+		Reason: v1alpha.ReasonReferencedDataDiffers, Object: &workv1alpha1.Work{ObjectMeta: workOf(one)}, Cell: one.cell,
+		Message: fmt.Sprintf("the cell keeps another content of %s %s", one.Kind, one.Name),
+	})
+	s.requeueAfter.AtMost(cmp.Or(again, differsRetry))
+	return err
+}
+
+// workOf returns the namespace and the name of the Work that carries an object to a cell.
+func workOf(one inCell) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
 		Namespace: karmadanames.GenerateExecutionSpaceName(one.cell),
 		Name:      karmadanames.GenerateWorkName(one.Kind, one.Name, one.hubNamespace),
 	}
+}
+
+// overridesOf returns the override policies that have changed an object for a cell. They are in the metadata of its Work.
+func (s *scope) overridesOf(ctx context.Context, one inCell) ([]string, error) {
+	work := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: workv1alpha1.GroupVersion.String(), Kind: "Work"}}
+	key := client.ObjectKeyFromObject(&workv1alpha1.Work{ObjectMeta: workOf(one)})
 	if err := s.APIReader.Get(ctx, key, work); err != nil && !apierrors.IsNotFound(err) {
 		return nil, fmt.Errorf("get Work %s: %w", key, err)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -24,6 +25,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/collector"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
@@ -49,7 +51,10 @@ func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{Planes: planes.New(t), clock: testingclock.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))}
 	f.EnsureHubNamespace(t)
-	f.reconciler = &Reconciler{Projects: f.Planes, Hub: f.Hub, APIReader: f.HubAPI, Clock: f.clock, Grants: projects.NewGrants(f.Hub)}
+	f.reconciler = &Reconciler{
+		Projects: f.Planes, Hub: f.Hub, APIReader: f.HubAPI, Clock: f.clock, Grants: projects.NewGrants(f.Hub),
+		Repairer: collector.NewRepairer(f.Hub, f.clock, prometheus.NewRegistry()),
+	}
 	f.reconciler.sources.New = newSources
 	f.reconciler.Owners = ownership.New(ownership.Options{Projects: f.Planes, Milo: f, Brake: f})
 	f.open(t, f.HubNamespace)

@@ -36,6 +36,9 @@ const (
 	// refusedRetry is the delay before a namespace is requeued if one of its objects may not be read, or if a foreign
 	// object has the name of its copy: no event reports the end of either.
 	refusedRetry = 30 * time.Second
+	// differsRetry is the delay before a namespace is requeued if a cell keeps another content: no event reports that the
+	// party in its way has gone.
+	differsRetry = 15 * time.Second
 )
 
 // scope is the state of one reconcile of a namespace of a project.
