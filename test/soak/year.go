@@ -40,7 +40,7 @@ func (m OperatorMove) String() string {
 // A move lasts for a time between these.
 const leastMove, mostMove = 3 * time.Second, 15 * time.Second
 
-// backupEvery is how many moves are made with one backup: it may be most of a minute old when it is restored.
+// backupEvery is the number of moves from one backup to the next: a backup may be most of a minute old when it is restored.
 const backupEvery = 4
 
 // planMoves returns the moves of a year, by time. All kinds come once before one comes again.
