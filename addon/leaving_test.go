@@ -255,7 +255,7 @@ func TestEnableAfterADisableThatWasInterrupted(t *testing.T) {
 			}
 			known := s.inventory()
 			shared, connected := s.cutPlanes(o)
-			for left := 3; ; left += 13 {
+			for left := 3; ; left += 29 {
 				if err := s.disableCutAt(shared, connected, left); shared.last == "" {
 					if err != nil {
 						t.Fatal(err)
