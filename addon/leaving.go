@@ -112,12 +112,15 @@ const cellsInterval = 5 * time.Second
 // awaitDeleted waits until a kind has no object at a plane, which the replicas bring about. It prints the cells that it waits
 // for whenever they change.
 func (s *session) awaitDeleted(ctx context.Context, p *plane, kind string) error {
-	var left []unstructured.Unstructured
+	var (
+		left       []unstructured.Unstructured
+		unanswered error
+	)
 	said, asked := "", time.Now()
 	err := wait.PollUntilContextTimeout(ctx, pollInterval, s.options.karmada.timeout, true, func(ctx context.Context) (bool, error) {
 		found, err := p.list(ctx, v1alpha.GroupVersion.String(), kind)
-		if err != nil {
-			return false, nil //nolint:nilerr // it is asked again until the timeout
+		if unanswered = err; err != nil {
+			return false, nil // it is asked again until the timeout
 		}
 		if left = found; len(left) == 0 {
 			return true, nil
@@ -137,8 +140,11 @@ func (s *session) awaitDeleted(ctx context.Context, p *plane, kind string) error
 		}
 		return false, nil
 	})
-	if err == nil || errors.Is(err, errStopped) || len(left) == 0 || ctx.Err() != nil {
+	if err == nil || errors.Is(err, errStopped) || ctx.Err() != nil {
 		return err
+	}
+	if len(left) == 0 {
+		return errors.Join(err, unanswered)
 	}
 	waiting, failed := s.waitingCells(ctx)
 	if waiting == "" {

@@ -87,12 +87,12 @@ func (m *Repairer) Touch(ctx context.Context, f Repair) (wait time.Duration, err
 }
 
 // ApplyAgain triggers Karmada to apply the Work of a Repair again, as Touch does for other objects. It reads the Work from
-// the API server. A Work that a person has suspended stays as it is.
+// the API server. A Work that does not exist or that a person has suspended needs nothing.
 func (m *Repairer) ApplyAgain(ctx context.Context, api client.Reader, f Repair) (wait time.Duration, err error) {
 	return m.Do(ctx, f, func(ctx context.Context) error {
 		work := &workv1alpha1.Work{}
 		if err := api.Get(ctx, client.ObjectKeyFromObject(f.Object), work); err != nil {
-			return err
+			return client.IgnoreNotFound(err)
 		}
 		if isSuspended(work) {
 			return nil
