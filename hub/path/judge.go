@@ -233,5 +233,7 @@ func isTarget(binding *workv1alpha2.ResourceBinding, cell string) bool {
 }
 
 func isEvicted(binding *workv1alpha2.ResourceBinding, cell string) bool {
-	return slices.ContainsFunc(binding.Spec.GracefulEvictionTasks, func(t workv1alpha2.GracefulEvictionTask) bool { return t.FromCluster == cell })
+	return slices.ContainsFunc(binding.Spec.GracefulEvictionTasks, func(task workv1alpha2.GracefulEvictionTask) bool {
+		return task.FromCluster == cell
+	})
 }
