@@ -240,6 +240,13 @@ func TestNoRoute(t *testing.T) {
 		if mapper.asked != 1 {
 			t.Errorf("the cell is asked %d times", mapper.asked)
 		}
+		// The operator has installed the Gateway API.
+		mapper.served = true
+		f.clock.SetTime(f.clock.Now().Add(30 * time.Second))
+		f.reconcile(reconciler, "web")
+		if f.httpRoute() == nil {
+			t.Error("a Workload that waits for the kinds gets no route")
+		}
 	})
 	t.Run("a route of others", func(t *testing.T) {
 		f := newRouted(t, "shop.example.com")

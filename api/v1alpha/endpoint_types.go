@@ -47,7 +47,8 @@ type CityEndpoint struct {
 	Message string `json:"message,omitempty"`
 }
 
-// EndpointLeaving is the reason of an endpoint whose city is being removed: its Instances still run for drainSeconds.
+// EndpointLeaving is the reason of an endpoint whose city is being removed: its Instances still run for drainSeconds. It is also
+// the reason of a cell whose Instances Karmada moves to other cells.
 const EndpointLeaving = "TrafficLeaves"
 
 // EndpointAddressType is the form of an address.

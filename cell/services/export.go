@@ -43,13 +43,18 @@ type Exports struct {
 
 // Served reports whether the cell serves the kinds, as of at most exportsInterval ago: each answer "no" is a
 // request for the kinds of the cell.
-func (e *Exports) Served() bool {
+func (e *Exports) Served() bool { return e.servedWithin(exportsInterval) }
+
+// awaited is Served for a Workload that waits for the kinds: the answer is at most retryAfter old.
+func (e *Exports) awaited() bool { return e.servedWithin(retryAfter) }
+
+func (e *Exports) servedWithin(age time.Duration) bool {
 	if e == nil {
 		return false
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if now := e.Clock.Now(); e.asked.IsZero() || now.Sub(e.asked) >= exportsInterval {
+	if now := e.Clock.Now(); e.asked.IsZero() || now.Sub(e.asked) >= age {
 		served, err := e.ask()
 		if err != nil {
 			// No answer: what was known before counts, and the next reconcile asks again.

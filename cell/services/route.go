@@ -66,7 +66,7 @@ func (s *scope) route(
 			"the operator has not named a Gateway of the cell: the Service is reached from the cell only")
 	case len(newest.Spec.Service.Hostnames) == 0:
 		return refuse(v1alpha.ReasonRouteWithoutNames, "the Workload has no DNS name that belongs to its project alone")
-	case !s.Gateways.Served():
+	case !s.Gateways.awaited():
 		return refuse(v1alpha.ReasonGatewayNotServed, "the cell does not serve HTTPRoute and Gateway of gateway.networking.k8s.io/v1")
 	}
 	if s.existing.UID == "" {

@@ -74,7 +74,7 @@ func run(ctx context.Context, args []string) (string, error) {
 		}
 		return "", err
 	case len(args) > 0 && args[0] == "binaries":
-		return "", buildTools(ctx, b, append(everything(ctx), ofDNS(args)...))
+		return "", buildTools(ctx, b, append(everything(ctx), ofNames(ctx, args)...))
 	case len(args) > 0 && slices.Contains(withAddOn, args[0]):
 		names, err := needed(ctx, args)
 		if err == nil {
@@ -97,6 +97,16 @@ func needed(ctx context.Context, args []string) ([]string, error) {
 		return names, nil
 	}
 	return append(names, tools.Containers()...), tools.BuildsContainers(ctx)
+}
+
+// ofNames returns the names of the binaries of the scenarios of names, if the arguments name the DNS: Gateways only run where
+// nodes run containers.
+func ofNames(ctx context.Context, args []string) []string {
+	names := ofDNS(args)
+	if len(names) > 0 && tools.BuildsContainers(ctx) == nil {
+		names = append(names, tools.Traefik)
+	}
+	return names
 }
 
 // ofDNS returns the names of the binaries of the DNS of a federation, which take minutes to build, if the arguments

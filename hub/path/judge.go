@@ -211,8 +211,29 @@ func (w *Row) orphans() []Finding {
 	return findings
 }
 
+// Leaves reports whether Karmada takes the deployment from a cell: it has scheduled it to other cells, or evicts it. Without a
+// schedule that is not known.
+func (w *Row) Leaves(cell string) bool {
+	if w.Binding == nil {
+		return false
+	}
+	if isEvicted(w.Binding, cell) {
+		return true
+	}
+	return len(w.Binding.Spec.Clusters) > 0 && !isTarget(w.Binding, cell)
+}
+
 // names reports whether a binding needs a Work in a cell.
 func names(binding *workv1alpha2.ResourceBinding, cell string) bool {
-	return slices.ContainsFunc(binding.Spec.Clusters, func(c workv1alpha2.TargetCluster) bool { return c.Name == cell }) ||
-		slices.ContainsFunc(binding.Spec.GracefulEvictionTasks, func(t workv1alpha2.GracefulEvictionTask) bool { return t.FromCluster == cell })
+	return isTarget(binding, cell) || isEvicted(binding, cell)
+}
+
+func isTarget(binding *workv1alpha2.ResourceBinding, cell string) bool {
+	return slices.ContainsFunc(binding.Spec.Clusters, func(c workv1alpha2.TargetCluster) bool { return c.Name == cell })
+}
+
+func isEvicted(binding *workv1alpha2.ResourceBinding, cell string) bool {
+	return slices.ContainsFunc(binding.Spec.GracefulEvictionTasks, func(task workv1alpha2.GracefulEvictionTask) bool {
+		return task.FromCluster == cell
+	})
 }

@@ -117,6 +117,8 @@ func (s *scope) notServing(cell *cells.Cell, facts *v1alpha.CellIndices, of *cel
 		return v1alpha.ReasonCellNotReady, fmt.Sprintf("Karmada does not reach cell %s", cell.Name)
 	case cell.Cordoned:
 		return v1alpha.ReasonNodesCordoned, fmt.Sprintf("all nodes of cell %s are cordoned", cell.Name)
+	case s.row.Leaves(cell.Name):
+		return v1alpha.EndpointLeaving, fmt.Sprintf("Karmada moves the Instances of cell %s to other cells", cell.Name)
 	case len(of.addresses) == 0 && len(of.refused) > 0:
 		return v1alpha.ReasonAddressRefused, strings.Join(of.refused, "; ")
 	case len(of.addresses) == 0:

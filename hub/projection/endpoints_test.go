@@ -11,6 +11,7 @@ import (
 	"time"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -58,6 +59,28 @@ func (f *fixture) reach(t *testing.T, addresses, available string) {
 	f.report(t, instance("web-0", f.hash, metav1.ConditionTrue), instance("web-1", f.hash, metav1.ConditionTrue))
 	planes.ChangeReports(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
 		d.Status.Indices[0].Addresses, d.Status.Indices[0].AvailableIndices = f.own(addresses), available
+	})
+}
+
+// schedule plays Karmada, which schedules the deployment to these cells.
+func (f *fixture) schedule(t *testing.T, cells ...*clusterv1alpha1.Cluster) {
+	t.Helper()
+	planes.Change(t, f.Planes, planes.BindingOf(f.copied), func(b *workv1alpha2.ResourceBinding) {
+		b.Spec.Clusters = nil
+		for _, cell := range cells {
+			b.Spec.Clusters = append(b.Spec.Clusters, workv1alpha2.TargetCluster{Name: cell.Name, Replicas: 1})
+		}
+	})
+}
+
+// evict plays Karmada, which evicts the deployment from its cell to others.
+func (f *fixture) evict(t *testing.T, to ...*clusterv1alpha1.Cluster) {
+	t.Helper()
+	f.schedule(t, to...)
+	planes.Change(t, f.Planes, planes.BindingOf(f.copied), func(b *workv1alpha2.ResourceBinding) {
+		b.Spec.GracefulEvictionTasks = []workv1alpha2.GracefulEvictionTask{
+			{FromCluster: f.cell.Name, Reason: "TaintUntolerated", Producer: "TaintManager"},
+		}
 	})
 }
 
@@ -155,6 +178,17 @@ func TestEndpoints(t *testing.T) {
 			},
 			"drainSeconds", "203.0.113.7", v1alpha.EndpointLeaving,
 		},
+		"Karmada evicts the deployment from the cell": {
+			func(t *testing.T, f *fixture) {
+				t.Helper()
+				f.reach(t, "203.0.113.7", "0")
+				f.evict(t)
+			},
+			"moves the Instances of cell", "203.0.113.7", v1alpha.EndpointLeaving,
+		},
+		"Karmada has not scheduled the deployment yet": {
+			func(t *testing.T, f *fixture) { t.Helper(); f.reach(t, "203.0.113.7", "0"); f.schedule(t) }, "", "203.0.113.7", "",
+		},
 		"the project is suspended": {
 			func(t *testing.T, f *fixture) { t.Helper(); f.reach(t, "203.0.113.7", "0"); f.suspend(t, true) }, "suspended", "203.0.113.7",
 			v1alpha.ReasonProjectSuspended,
@@ -227,12 +261,11 @@ func TestWithdrawnExposure(t *testing.T) {
 	}
 }
 
-// TestCellsOfACity: while Instances move from one cell of a city to another one, the city has the addresses of the cells
-// that serve, and serves without a break.
-func TestCellsOfACity(t *testing.T) {
-	t.Parallel()
-	f := newExposed(t)
-	second := f.Cell(t, f.city)
+// newInTwoCells is newExposed in a city with two cells, of which each runs an Instance.
+func newInTwoCells(t *testing.T) (f *fixture, second *clusterv1alpha1.Cluster) {
+	t.Helper()
+	f = newExposed(t)
+	second = f.Cell(t, f.city)
 	f.configure(t, second, `{"addresses":["203.0.113.128/25"]}`)
 	f.configure(t, f.cell, `{"addresses":["203.0.113.0/25"]}`)
 	f.copied = planes.Change(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
@@ -240,32 +273,70 @@ func TestCellsOfACity(t *testing.T) {
 			{Name: f.cell.Name, Indices: naming.Ranges([]int{0})}, {Name: second.Name, Indices: naming.Ranges([]int{1})},
 		}
 	})
+	return f, second
+}
+
+// reachBoth plays both cells, each with its address and Available Instances, and returns the addresses of the city.
+func (f *fixture) reachBoth(t *testing.T, second *clusterv1alpha1.Cluster, available [2]string) (v1alpha.CityEndpoint, string) {
+	t.Helper()
+	f.report(t, instance("web-0", f.hash, metav1.ConditionTrue), instance("web-1", f.hash, metav1.ConditionTrue))
+	planes.ChangeReports(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
+		for i := range d.Status.Indices {
+			one := &d.Status.Indices[i]
+			one.Addresses, one.AvailableIndices = f.own("203.0.113.7"), available[0]
+			if one.Cell == second.Name {
+				one.Addresses, one.AvailableIndices = f.own("203.0.113.200"), available[1]
+			}
+		}
+	})
+	got := f.endpoint(t)
+	var addresses []string
+	for _, address := range got.Addresses {
+		addresses = append(addresses, address.Value)
+	}
+	return got, strings.Join(addresses, " ")
+}
+
+// TestCellsOfACity: while Instances move from one cell of a city to another one, the city has the addresses of the cells
+// that serve, and serves without a break.
+func TestCellsOfACity(t *testing.T) {
+	t.Parallel()
+	f, second := newInTwoCells(t)
+	f.schedule(t, f.cell, second)
 	var since metav1.Time
 	for _, test := range []struct{ first, second, want string }{
 		{"0", "", "203.0.113.7"}, {"0", "1", "203.0.113.200 203.0.113.7"}, {"", "1", "203.0.113.200"},
 	} {
 		f.clock.SetTime(f.clock.Now().Add(time.Minute))
-		f.report(t, instance("web-0", f.hash, metav1.ConditionTrue), instance("web-1", f.hash, metav1.ConditionTrue))
-		planes.ChangeReports(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
-			for i := range d.Status.Indices {
-				one := &d.Status.Indices[i]
-				one.Addresses, one.AvailableIndices = f.own("203.0.113.7"), test.first
-				if one.Cell == second.Name {
-					one.Addresses, one.AvailableIndices = f.own("203.0.113.200"), test.second
-				}
-			}
-		})
-		got := f.endpoint(t)
-		var addresses []string
-		for _, address := range got.Addresses {
-			addresses = append(addresses, address.Value)
-		}
+		got, addresses := f.reachBoth(t, second, [2]string{test.first, test.second})
 		if since.IsZero() {
 			since = got.Since
 		}
-		if strings.Join(addresses, " ") != f.own(test.want) || !got.Serving || !got.Since.Equal(&since) {
+		if addresses != f.own(test.want) || !got.Serving || !got.Since.Equal(&since) {
 			t.Errorf("with Available Instances %q and %q it is %+v", test.first, test.second, got)
 		}
+	}
+}
+
+// TestKarmadaMovesTheInstances: the address of a cell that Karmada takes a deployment from leaves at once, and not when the
+// cell reports no Instance any more.
+func TestKarmadaMovesTheInstances(t *testing.T) {
+	t.Parallel()
+	for name, move := range map[string]func(*fixture, *testing.T, ...*clusterv1alpha1.Cluster){
+		"a WorkloadRebalancer": (*fixture).schedule, "a graceful eviction": (*fixture).evict,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f, second := newInTwoCells(t)
+			f.schedule(t, f.cell, second)
+			if got, addresses := f.reachBoth(t, second, [2]string{"0", "1"}); addresses != f.own("203.0.113.200 203.0.113.7") {
+				t.Fatalf("before it is %+v", got)
+			}
+			move(f, t, second)
+			if got := f.endpoint(t); !got.Serving || len(got.Addresses) != 1 || got.Addresses[0].Value != f.own("203.0.113.200") {
+				t.Errorf("endpoint %+v", got)
+			}
+		})
 	}
 }
 

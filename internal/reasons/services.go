@@ -45,8 +45,8 @@ var serviceRemedies = []Remedy{
 	},
 	{
 		v1alpha.ReasonGatewayNotServed, RankCause, atOnce,
-		operator("Install the Gateway API in the cell, with HTTPRoute in version v1, and a controller for it. The agent tries again within ten " +
-			"minutes."),
+		operator("Install the Gateway API in the cell, with HTTPRoute in version v1, and a controller for it. The agent tries again " +
+			"within half a minute."),
 		none, service,
 	},
 	{

@@ -86,16 +86,17 @@ func (f *Federation) StartLoadBalancers(ctx context.Context, cell string) (strin
 		return "", err
 	}
 	within := LoadBalancerRange(ports[0]).String()
-	return within, f.allowAddresses(ctx, cell, within)
+	return within, f.configureBalancers(ctx, cell, map[string]any{"addresses": []string{within}})
 }
 
-// allowAddresses tells the hub which addresses a cell may report, as an operator does.
-func (f *Federation) allowAddresses(ctx context.Context, cell, within string) error {
+// configureBalancers gives the hub the settings of the load balancers of a cell, as an operator does: the addresses that it may
+// report, and its Gateway.
+func (f *Federation) configureBalancers(ctx context.Context, cell string, with map[string]any) error {
 	hub, err := f.plane(planeHub)
 	if err != nil {
 		return err
 	}
-	settings, err := json.Marshal(map[string][]string{"addresses": {within}})
+	settings, err := json.Marshal(with)
 	if err != nil {
 		return err
 	}

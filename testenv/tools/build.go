@@ -280,12 +280,18 @@ func (b *Builder) KarmadaFolder(ctx context.Context) (string, error) {
 
 // GatewayAPI returns the files of the CRDs of the Gateway API that the add-on uses, in the module cache.
 func (b *Builder) GatewayAPI(ctx context.Context) ([]string, error) {
-	folder, err := b.moduleFolder(ctx, "gateway-api", "sigs.k8s.io/gateway-api")
+	folder, err := b.GatewayAPIFolder(ctx)
 	var files []string
 	for _, kind := range []string{"httproutes", "gateways"} {
-		files = append(files, filepath.Join(folder, "config", "crd", "standard", "gateway.networking.k8s.io_"+kind+".yaml"))
+		files = append(files, filepath.Join(folder, "gateway.networking.k8s.io_"+kind+".yaml"))
 	}
 	return files, err
+}
+
+// GatewayAPIFolder returns the folder of the standard channel of the Gateway API, in the module cache.
+func (b *Builder) GatewayAPIFolder(ctx context.Context) (string, error) {
+	folder, err := b.moduleFolder(ctx, "gateway-api", "sigs.k8s.io/gateway-api")
+	return filepath.Join(folder, "config", "crd", "standard"), err
 }
 
 // moduleFolder returns the folder of a module, in the version of a module of hack/tools.

@@ -38,6 +38,7 @@ const (
 	HostLocal                  = "host-local"
 	CoreDNS                    = "coredns"
 	ExternalDNS                = "external-dns"
+	Traefik                    = "traefik"
 )
 
 // karmadaPrefix and kubernetesPrefix are the prefixes of the folders of modules under hack/tools that build other
@@ -106,20 +107,21 @@ func all() []tool {
 		{containers, cni + "ipam/host-local", HostLocal},
 		{CoreDNS, "github.com/coredns/coredns", CoreDNS},
 		{ExternalDNS, "sigs.k8s.io/external-dns", ExternalDNS},
+		{Traefik, "github.com/traefik/traefik/v3/cmd/traefik", Traefik},
 	}
 }
 
 // All returns every binary, including the tests', except the binaries of Containers, which not every machine can build,
-// and of DNS, which depend on the clients of many providers.
-func All() []string { return named(func(t tool) bool { return !t.ofContainers() && !t.ofDNS() }) }
+// and of DNS and Gateways, which depend on the clients of many providers.
+func All() []string { return named(func(t tool) bool { return !t.ofContainers() && !t.ofNames() }) }
 
 // DNS returns the binaries of the DNS of a federation.
-func DNS() []string { return named(tool.ofDNS) }
+func DNS() []string { return []string{CoreDNS, ExternalDNS} }
 
 // Core returns the binaries of a federation whose cells are in push mode and run no containers.
 func Core() []string {
 	return named(func(t tool) bool {
-		return !t.ofContainers() && !t.ofDNS() && t.name != KarmadaAgent && t.module != monitoring
+		return !t.ofContainers() && !t.ofNames() && t.name != KarmadaAgent && t.module != monitoring
 	})
 }
 
@@ -135,8 +137,8 @@ func (t tool) ofContainers() bool {
 	return t.module == containers || t.name == Kubelet || t.name == KubeProxy
 }
 
-// ofDNS reports whether only the DNS of a federation needs the binary.
-func (t tool) ofDNS() bool { return t.name == CoreDNS || t.name == ExternalDNS }
+// ofNames reports whether only the DNS and the Gateways of a federation need the binary.
+func (t tool) ofNames() bool { return t.name == Traefik || slices.Contains(DNS(), t.name) }
 
 // ofKarmada reports whether the binary is a part of Karmada.
 func (t tool) ofKarmada() bool { return strings.HasPrefix(t.pkg, KarmadaModule+"/") }

@@ -6,6 +6,7 @@ package containers
 
 import (
 	"context"
+	"time"
 
 	"github.com/karmada-compute/karmada-compute/test/steps/world"
 )
@@ -30,6 +31,8 @@ type state struct {
 	followed *podLog
 	// traffic is a client of a Workload.
 	traffic *traffic
+	// lost is since when the hub does not reach cells.
+	lost map[string]time.Time
 }
 
 func (s Steps) state() *state { return world.State[state](s.Scenario) }

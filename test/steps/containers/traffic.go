@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,11 +17,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/test/federation"
+	"github.com/karmada-compute/karmada-compute/test/steps/faults"
 	"github.com/karmada-compute/karmada-compute/test/steps/world"
 )
 
 // requestInterval is the time between two requests of a client.
 const requestInterval = 50 * time.Millisecond
+
+// ErrNoAddress says that a request was not sent, because the name has no address.
+var ErrNoAddress = errors.New("the name has no address")
 
 // traffic is a client that sends requests, to the Instances of a Workload that the project shows as Ready in turn, or to
 // a name.
@@ -44,6 +50,8 @@ func addTrafficSteps(sc world.Sentences) {
 	sc.Step(`^the client has sent at least (\d+) requests, and none has failed$`, func(ctx context.Context, least int) error {
 		return from(ctx).state().traffic.end(least)
 	})
+	sc.Step(`^requests of the client are answered again, and none has failed while the name had an address$`,
+		func(ctx context.Context) error { return from(ctx).endNamed(ctx) })
 	sc.Step(`^no request of the client fails from (\d+) seconds after the hub has lost cell "([^"]*)"$`,
 		func(ctx context.Context, seconds int, cell string) error {
 			return from(ctx).recovers(ctx, cell, time.Duration(seconds)*time.Second)
@@ -53,18 +61,12 @@ func addTrafficSteps(sc world.Sentences) {
 // recovers waits until the hub does not reach a cell, and until requests have been answered for a while. It fails if one failed later
 // than limit after the hub had lost the cell.
 func (s Steps) recovers(ctx context.Context, cell string, limit time.Duration) error {
-	killed := time.Now()
-	if err := world.Eventually(ctx, func(ctx context.Context) error {
-		cluster, err := s.Cluster(ctx, cell)
-		if err == nil && meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1alpha1.ClusterConditionReady) {
-			err = fmt.Errorf("the hub reaches cell %s", cell)
-		}
-		return err
-	}); err != nil {
+	lost, err := s.Lost(ctx, cell)
+	if err != nil {
 		return err
 	}
 
-	lost, client := time.Now(), s.state().traffic
+	killed, client := faults.Killed(s.Scenario), s.state().traffic
 	if err := world.Eventually(ctx, func(context.Context) error { return client.steady(lost.Add(limit)) }); err != nil {
 		return err
 	}
@@ -81,6 +83,31 @@ func (s Steps) recovers(ctx context.Context, cell string, limit time.Duration) e
 		return fmt.Errorf("a request failed %s after the hub had lost the cell: %w", late, client.failures[len(client.failures)-1])
 	}
 	return nil
+}
+
+// lostInterval is the interval in which the hub is asked whether it reaches a cell.
+const lostInterval = 50 * time.Millisecond
+
+// Lost waits until the hub does not reach a cell, and returns since when. It is found once.
+func (s Steps) Lost(ctx context.Context, cell string) (time.Time, error) {
+	state := s.state()
+	if since, known := state.lost[cell]; known {
+		return since, nil
+	}
+	if err := federation.Await(ctx, lostInterval, world.Patience, func(ctx context.Context) error {
+		cluster, err := s.Cluster(ctx, cell)
+		if err == nil && meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1alpha1.ClusterConditionReady) {
+			err = fmt.Errorf("the hub reaches cell %s", cell)
+		}
+		return err
+	}); err != nil {
+		return time.Time{}, err
+	}
+	if state.lost == nil {
+		state.lost = map[string]time.Time{}
+	}
+	state.lost[cell] = time.Now()
+	return state.lost[cell], nil
 }
 
 // steadyRequests is how many answers in a row show that requests do not fail any more.
@@ -185,10 +212,29 @@ func (t *traffic) count(err error) {
 	}
 }
 
-// end stops the client, and fails if a request has failed or there were fewer than least.
-func (t *traffic) end(least int) error {
+// endNamed is end for a client of a name that has had no address for a while.
+func (s Steps) endNamed(ctx context.Context) error {
+	client, named := s.state().traffic, time.Now()
+	if err := world.Eventually(ctx, func(context.Context) error { return client.steady(named) }); err != nil {
+		return err
+	}
+	client.stop()
+	all := len(client.failures)
+	client.failures = slices.DeleteFunc(client.failures, func(err error) bool { return errors.Is(err, ErrNoAddress) })
+	nameless := all - len(client.failures)
+	fmt.Fprintf(s.Out, "%s: %d requests, and no address for %d of them, about %s\n", s.Name(), client.sent, nameless,
+		(time.Duration(nameless) * requestInterval).Round(time.Second))
+	return client.end(nameless + steadyRequests)
+}
+
+func (t *traffic) stop() {
 	t.cancel()
 	t.done.Wait()
+}
+
+// end stops the client, and fails if a request has failed or there were fewer than least.
+func (t *traffic) end(least int) error {
+	t.stop()
 	if len(t.failures) > 0 {
 		return fmt.Errorf("%d of %d requests have failed, the first: %w", len(t.failures), t.sent, t.failures[0])
 	}

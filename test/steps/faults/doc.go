@@ -27,6 +27,8 @@ func Register(sc world.Sentences) {
 type state struct {
 	// clock is the start time of the clock.
 	clock time.Time
+	// killed is when processes were killed.
+	killed time.Time
 	// soaked is the result of a soak.
 	soaked *soak.Result
 	// rolled are the results of rollouts.

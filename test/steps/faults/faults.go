@@ -19,6 +19,9 @@ import (
 func addFaultSteps(sc world.Sentences) {
 	sc.Step(`^process(?:es)? "([^"]*)" (?:is|are) (killed|started again)$`, func(ctx context.Context, names, what string) error {
 		s := from(ctx)
+		if what == "killed" {
+			s.state().killed = time.Now()
+		}
 		for _, name := range world.SplitNames(names) {
 			if err := s.changeProcess(ctx, name, what); err != nil {
 				return err
@@ -66,6 +69,9 @@ func addFaultSteps(sc world.Sentences) {
 		return from(ctx).state().soaked.Err()
 	})
 }
+
+// Killed returns when the scenario has last begun to kill processes.
+func Killed(s *world.Scenario) time.Time { return Steps{s}.state().killed }
 
 // changeProcess kills a process of the federation, or starts it again. At the latest it is started at the end of the
 // scenario.

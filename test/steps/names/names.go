@@ -31,16 +31,22 @@ func from(ctx context.Context) Steps { return Steps{world.From(ctx)} }
 type running struct {
 	mu  sync.Mutex
 	dns *federation.DNS
-	// ranges are the addresses of the load balancers, by cell.
-	ranges map[string]string
+	// ranges are the addresses of the load balancers, and gateways the address of the Gateway, by cell.
+	ranges, gateways map[string]string
 	// cells have a DNS server for their Services.
 	cells []string
 }
 
 // Register adds the sentences.
 func Register(sc world.Sentences) {
-	sc.Step(`^cells "([^"]*)" have load balancers, and a DNS server answers the names of Workloads$`,
-		func(ctx context.Context, cells string) error { return from(ctx).start(ctx, world.SplitNames(cells)) })
+	sc.Step(`^cells "([^"]*)" have load balancers( and Gateways)?, and a DNS server answers the names of Workloads$`,
+		func(ctx context.Context, cells, gateways string) error {
+			s, named := from(ctx), world.SplitNames(cells)
+			if err := s.start(ctx, named); err != nil || gateways == "" {
+				return err
+			}
+			return s.startGateways(ctx, named)
+		})
 	sc.Step(`^Instances in cell "([^"]*)" resolve the names of Services$`, func(ctx context.Context, cell string) error {
 		return from(ctx).startCellDNS(ctx, cell)
 	})
@@ -48,10 +54,19 @@ func Register(sc world.Sentences) {
 		s := from(ctx)
 		return world.Eventually(ctx, func(ctx context.Context) error { return s.answers(ctx, s.Expand(name), world.SplitNames(cells)) })
 	})
+	sc.Step(`^name "([^"]*)" has the address of the Gateway of cell "([^"]*)"$`, func(ctx context.Context, name, cell string) error {
+		s := from(ctx)
+		return world.Eventually(ctx, func(ctx context.Context) error { return s.isAtGateway(ctx, s.Expand(name), cell) })
+	})
 	sc.Step(`^name "([^"]*)" still has the addresses of cells "([^"]*)"$`, func(ctx context.Context, name, cells string) error {
 		s := from(ctx)
 		return s.answers(ctx, s.Expand(name), world.SplitNames(cells))
 	})
+	sc.Step(`^name "([^"]*)" loses the addresses of cell "([^"]*)", which the hub has lost$`,
+		func(ctx context.Context, name, cell string) error {
+			s := from(ctx)
+			return s.loses(ctx, s.Expand(name), cell)
+		})
 	sc.Step(`^name "([^"]*)" has no addresses$`, func(ctx context.Context, name string) error {
 		s := from(ctx)
 		return world.Eventually(ctx, func(ctx context.Context) error { return s.answers(ctx, s.Expand(name), nil) })
@@ -76,7 +91,7 @@ func (s Steps) start(ctx context.Context, cells []string) (err error) {
 			shared.dns = nil
 			return err
 		}
-		shared.ranges = map[string]string{}
+		shared.ranges, shared.gateways = map[string]string{}, map[string]string{}
 	}
 	for _, cell := range cells {
 		if shared.ranges[cell] != "" {
@@ -87,6 +102,24 @@ func (s Steps) start(ctx context.Context, cells []string) (err error) {
 			return err
 		}
 		shared.ranges[cell] = within
+	}
+	return nil
+}
+
+// startGateways starts the Gateways that do not run yet, in cells with load balancers.
+func (s Steps) startGateways(ctx context.Context, cells []string) error {
+	shared := world.Shared[running](s.World)
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	for _, cell := range cells {
+		if shared.gateways[cell] != "" {
+			continue
+		}
+		at, err := s.Federation.StartGateway(ctx, cell, shared.ranges[cell])
+		if err != nil {
+			return err
+		}
+		shared.gateways[cell] = at
 	}
 	return nil
 }
@@ -135,6 +168,21 @@ func (s Steps) answers(ctx context.Context, name string, cells []string) error {
 	return nil
 }
 
+// isAtGateway fails unless a name has the address of the Gateway of a cell alone.
+func (s Steps) isAtGateway(ctx context.Context, name, cell string) error {
+	addresses, err := s.resolve(ctx, name)
+	if err != nil {
+		return fmt.Errorf("resolve %s: %w", name, err)
+	}
+	shared := world.Shared[running](s.World)
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	if len(addresses) != 1 || addresses[0].String() != shared.gateways[cell] {
+		return fmt.Errorf("%s has the addresses %v; the Gateway of cell %s has %s", name, addresses, cell, shared.gateways[cell])
+	}
+	return nil
+}
+
 // cellOf returns the cell whose load balancers have an address.
 func (r *running) cellOf(address netip.Addr) string {
 	r.mu.Lock()
@@ -150,8 +198,11 @@ func (r *running) cellOf(address netip.Addr) string {
 // request resolves a name, and sends request n to one of its addresses in turn.
 func (s Steps) request(ctx context.Context, name string, n int) error {
 	addresses, err := s.resolve(ctx, name)
-	if err != nil || len(addresses) == 0 {
-		return errors.Join(fmt.Errorf("%s has no address", name), err)
+	if err != nil {
+		return fmt.Errorf("resolve %s: %w", name, err)
+	}
+	if len(addresses) == 0 {
+		return fmt.Errorf("%s: %w", name, containers.ErrNoAddress)
 	}
 	address := addresses[n%len(addresses)]
 	local, err := node.Local(address.String())
@@ -164,6 +215,8 @@ func (s Steps) request(ctx context.Context, name string, n int) error {
 	if err != nil {
 		return err
 	}
+	// A Gateway is shared: it finds the Workload by the name.
+	request.Host = name
 	response, err := fresh.Do(request)
 	if err != nil {
 		return fmt.Errorf("request to %s at %s: %w", name, address, err)
