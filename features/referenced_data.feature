@@ -197,6 +197,42 @@ Feature: Referenced data
     Then the data in cell "dfw" equals the project's data
     And workloaddeployment "web-main-dfw" has current condition ReferencedDataReady True because of "Ready"
 
+  # Karmada writes the labels of a new version into the cell, and leaves the data there as it was.
+  @retention
+  Scenario: A cell keeps the earlier value of a Secret, by a customization of the operator
+    Given the consumer keeps
+      | data            | key      | value |
+      | Secret database | password | first |
+    And an operator creates on the hub
+      """
+      apiVersion: config.karmada.io/v1alpha1
+      kind: ResourceInterpreterCustomization
+      metadata: {name: "retain-${hubNamespace}"}
+      spec:
+        target: {apiVersion: v1, kind: Secret}
+        customizations:
+          retention:
+            luaScript: |
+              function Retain(desiredObj, observedObj)
+                if desiredObj.metadata.namespace == "${hubNamespace}" then
+                  desiredObj.data = observedObj.data
+                end
+                return desiredObj
+              end
+      """
+    And Workload "web" which names "Secret database" runs with
+      | placement | cities   | replicas |
+      | main      | DFW, ORD | 1        |
+    When the consumer patches secret "database" with {"stringData":{"password":"second"}}
+    Then workloaddeployment "web-main-dfw" has current condition ReferencedDataReady False because of "ContentDiffers", saying "Secret database in cell dfw"
+    And workloaddeployment "web-main-ord" has current condition ReferencedDataReady False because of "ContentDiffers", saying "Secret database in cell ord"
+    And instance "web-main-dfw-0" in cell "dfw" has condition ReferencedDataReady True because of "ContentDiffers"
+    And secret "database" in cell "dfw" still has "data.password" "Zmlyc3Q="
+    When an operator deletes resourceinterpretercustomization "retain-${hubNamespace}" on the hub
+    Then the data in cell "dfw" equals the project's data
+    And workloaddeployment "web-main-dfw" has current condition ReferencedDataReady True because of "Ready"
+    And workloaddeployment "web-main-ord" has current condition ReferencedDataReady True because of "Ready"
+
   Scenario: Data that cannot be propagated is reported
     Given the consumer keeps
       | data             | key      | value        |
