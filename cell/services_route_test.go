@@ -167,6 +167,12 @@ func TestRoute(t *testing.T) {
 
 	f.answer("Accepted True Accepted", "ResolvedRefs True ResolvedRefs")
 	f.address("203.0.113.9", "203.0.113.7")
+	// Times of conditions are without fractions of a second.
+	if result := f.reconcile(f.routing(), "web"); result.RequeueAfter != now.Truncate(time.Second).Add(4*time.Second).Sub(f.clock.Now()) {
+		t.Errorf("a route that was accepted just now is read again after %s", result.RequeueAfter)
+	}
+	f.wantProgrammed("web", v1alpha.ReasonAwaitingAddress)
+	f.clock.SetTime(now.Add(4 * time.Second))
 	f.reconcile(f.routing(), "web")
 	f.wantProgrammed("web", v1alpha.ReasonServiceProgrammed)
 	if got := f.reported(); got != "203.0.113.7,203.0.113.9" {

@@ -198,7 +198,6 @@ Feature: Referenced data
     And workloaddeployment "web-main-dfw" has current condition ReferencedDataReady True because of "Ready"
 
   # Karmada writes the labels of a new version into the cell, and leaves the data there as it was.
-  @retention
   Scenario: A cell keeps the earlier value of a Secret, by a customization of the operator
     Given the consumer keeps
       | data            | key      | value |

@@ -38,6 +38,9 @@ const (
 	// is.
 	routeStep     = 5 * time.Second
 	routeInterval = time.Minute
+	// settleTime is how long the Gateway has accepted a route before the name leads to it: controllers say that they accept a route
+	// before their proxies have it. Times of conditions are without fractions of a second.
+	settleTime = 4 * time.Second
 )
 
 // routing is the HTTPRoute that a Workload must have.
@@ -106,15 +109,20 @@ func (s *scope) route(
 func (s *scope) attach(service *corev1.Service, route, gateway *unstructured.Unstructured) {
 	accepted, problem := answerOf(route, gateway)
 	addresses, again := addressesOf(gateway), routeStep
+	settles := s.settles(accepted)
 	switch {
 	case problem != "":
 		s.routed = condition(metav1.ConditionFalse, v1alpha.ReasonRouteNotAccepted, problem)
-	case !accepted:
+	case accepted == nil:
 		s.routed = condition(metav1.ConditionFalse, v1alpha.ReasonAwaitingAddress, fmt.Sprintf(
 			"Gateway %s of the cell has not answered about HTTPRoute %s", gateway.GetName(), s.key))
 	case addresses == "":
 		s.routed = condition(metav1.ConditionFalse, v1alpha.ReasonAwaitingAddress, fmt.Sprintf(
 			"Gateway %s of the cell has no address", gateway.GetName()))
+	case settles > 0:
+		again = settles
+		s.routed = condition(metav1.ConditionFalse, v1alpha.ReasonAwaitingAddress, fmt.Sprintf(
+			"Gateway %s of the cell has accepted HTTPRoute %s, and gets %s to apply it", gateway.GetName(), s.key, settleTime))
 	default:
 		metav1.SetMetaDataAnnotation(&service.ObjectMeta, v1alpha.AnnotationGatewayAddresses, addresses)
 		metav1.SetMetaDataAnnotation(&service.ObjectMeta, v1alpha.AnnotationServiceAnnotations, v1alpha.AnnotationGatewayAddresses)
@@ -124,9 +132,22 @@ func (s *scope) attach(service *corev1.Service, route, gateway *unstructured.Uns
 	s.RequeueAfter.AtMost(again)
 }
 
-// answerOf reports whether a Gateway has accepted a route and found its Service, by the conditions of the route. problem is
-// a condition that says that it has not.
-func answerOf(route, gateway *unstructured.Unstructured) (accepted bool, problem string) {
+// settles returns for how long a Service without addresses still waits for the proxy of a Gateway.
+func (s *scope) settles(accepted *metav1.Condition) time.Duration {
+	if accepted == nil || s.existing.Annotations[v1alpha.AnnotationGatewayAddresses] != "" {
+		return 0
+	}
+	since := s.Clock.Now().Sub(accepted.LastTransitionTime.Time)
+	if since < 0 {
+		// The controller has another clock.
+		return 0
+	}
+	return settleTime - since
+}
+
+// answerOf returns condition Accepted of a route if a Gateway has accepted the route and found its Service. problem is a
+// condition that says that it has not. Without an answer both are empty.
+func answerOf(route, gateway *unstructured.Unstructured) (accepted *metav1.Condition, problem string) {
 	parents, _, _ := unstructured.NestedSlice(route.Object, "status", "parents")
 	for _, one := range parents {
 		parent, _ := one.(map[string]any)
@@ -138,14 +159,14 @@ func answerOf(route, gateway *unstructured.Unstructured) (accepted bool, problem
 		found := conditionsOf(parent, route.GetGeneration())
 		for _, kind := range []string{"Accepted", "ResolvedRefs"} {
 			if c := found[kind]; c != nil && c.Status == metav1.ConditionFalse {
-				return false, fmt.Sprintf("Gateway %s: %s is False: %s: %s", name, kind, c.Reason, c.Message)
+				return nil, fmt.Sprintf("Gateway %s: %s is False: %s: %s", name, kind, c.Reason, c.Message)
 			}
 		}
 		if c := found["Accepted"]; c != nil && c.Status == metav1.ConditionTrue {
-			return true, ""
+			return c, ""
 		}
 	}
-	return false, ""
+	return nil, ""
 }
 
 // conditionsOf are the conditions of a generation of a route, by type.
@@ -157,8 +178,10 @@ func conditionsOf(parent map[string]any, generation int64) map[string]*metav1.Co
 		text := func(name string) string { value, _ := fields[name].(string); return value }
 		observed, _ := fields["observedGeneration"].(int64)
 		if observed == generation {
+			since, _ := time.Parse(time.RFC3339, text("lastTransitionTime"))
 			result[text("type")] = &metav1.Condition{
 				Status: metav1.ConditionStatus(text("status")), Reason: text("reason"), Message: text("message"),
+				LastTransitionTime: metav1.NewTime(since),
 			}
 		}
 	}
