@@ -120,7 +120,7 @@ func (s *session) awaitDeleted(ctx context.Context, p *plane, kind string) error
 	err := wait.PollUntilContextTimeout(ctx, pollInterval, s.options.karmada.timeout, true, func(ctx context.Context) (bool, error) {
 		found, err := p.list(ctx, v1alpha.GroupVersion.String(), kind)
 		if unanswered = err; err != nil {
-			return false, nil // it is asked again until the timeout
+			return false, nil //nolint:nilerr // it is asked again until the timeout
 		}
 		if left = found; len(left) == 0 {
 			return true, nil
