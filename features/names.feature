@@ -90,6 +90,32 @@ Feature: A Workload has names that follow its health
     And httproute "web" in cell "hou" exists
     And service "web" in cell "hou" has "spec.type" "ClusterIP"
 
+  @containers @serial
+  Scenario: A city that is drained or removed fails no request
+    Given a namespace in project "north"
+    And cells "lax, mia" run containers
+    And cells "lax, mia" have load balancers, and a DNS server answers the names of Workloads
+    When the consumer creates Workload "web" of 1 in LAX, MIA with container {"args":["--drain=20s"],"ports":[{"name":"http","port":8080}],"readinessProbe":{"httpGet":{"path":"/ready","port":8080},"periodSeconds":1,"timeoutSeconds":5}}
+    And the consumer patches workload "web" with {"spec":{"service":{"exposure":"LoadBalancer","drainSeconds":5,"ports":[{"port":80,"targetPort":"http"}]}}}
+    Then Workload "web" becomes available with 2 ready Instances
+    And name "web.${namespace}.${project}.apps.example.com" has the addresses of cells "lax, mia"
+
+    # An operator cordons the nodes, waits until the city has left the name, and drains them.
+    When a client sends a request to name "web.${namespace}.${project}.apps.example.com" every 50 ms
+    And all nodes of cell "lax" are cordoned
+    Then name "web.${namespace}.${project}.apps.example.com" has the addresses of cells "mia"
+    When user "federation" tries to evict pod "web-main-lax-0" in cell "lax"
+    Then that is not refused
+    When all nodes of cell "lax" are uncordoned
+    Then Workload "web" becomes available with 2 ready Instances
+    And name "web.${namespace}.${project}.apps.example.com" has the addresses of cells "lax, mia"
+
+    When the consumer patches workload "web" with {"spec":{"placements":[{"name":"main","cityCodes":["MIA"],"scaleSettings":{"minReplicas":1}}]}}
+    Then name "web.${namespace}.${project}.apps.example.com" has the addresses of cells "mia"
+    And pod "web-main-lax-0" in cell "lax" exists
+    And pod "web-main-lax-0" in cell "lax" is gone
+    And the client has sent at least 50 requests, and none has failed
+
   @containers @serial @faults
   Scenario: A city that is killed leaves the name
     Given a namespace in project "north"
