@@ -173,13 +173,16 @@ func (s *session) applyWithin(ctx context.Context, key string, object *unstructu
 	said := false
 	var reason error
 	p := s.plane(key)
-	err := wait.PollUntilContextTimeout(ctx, pollInterval, timeout, true, func(ctx context.Context) (bool, error) {
+	// timeout is for what is being deleted: a request to a busy API server may take longer.
+	request, cancel := context.WithTimeout(ctx, s.options.karmada.timeout)
+	defer cancel()
+	err := wait.PollUntilContextTimeout(ctx, pollInterval, timeout, true, func(context.Context) (bool, error) {
 		found, ending := referenceOf(object).object(), ""
-		switch err := p.Get(ctx, client.ObjectKeyFromObject(object), found); {
+		switch err := p.Get(request, client.ObjectKeyFromObject(object), found); {
 		case err == nil && found.GetDeletionTimestamp() != nil:
 			ending = describe(object)
 		case err == nil || apierrors.IsNotFound(err) || meta.IsNoMatchError(err):
-			if reason = p.apply(ctx, object); apierrors.HasStatusCause(reason, corev1.NamespaceTerminatingCause) {
+			if reason = p.apply(request, object); apierrors.HasStatusCause(reason, corev1.NamespaceTerminatingCause) {
 				ending = "Namespace " + object.GetNamespace()
 			}
 		default:
