@@ -224,6 +224,36 @@ func workloadIn(namespace string) *unstructured.Unstructured {
 	return object
 }
 
+// late is an API server that answers late.
+type late struct {
+	client.Client
+	after time.Duration
+}
+
+func (l late) Apply(ctx context.Context, object runtime.ApplyConfiguration, options ...client.ApplyOption) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(l.after):
+		return l.Client.Apply(ctx, object, options...)
+	}
+}
+
+// TestApplyToABusyAPIServer: the time for what is being deleted does not cut off the answer to a request.
+func TestApplyToABusyAPIServer(t *testing.T) {
+	s := newSite(t)
+	run, err := s.options().connect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const wait = 50 * time.Millisecond
+	run.hub.Client = late{run.hub.Client, 4 * wait}
+	object := reference{"v1", "ConfigMap", s.namespace, "late"}.object()
+	if err := run.applyWithin(t.Context(), onHub, object, wait); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestEnableWhileKindsTerminate: enable waits until a kind that is being deleted is gone, since what it applied to that one
 // would go with it. A kind that is held is applied again when the replicas run.
 func TestEnableWhileKindsTerminate(t *testing.T) {

@@ -20,7 +20,8 @@ import (
 )
 
 // errStopped is about objects that only the replicas can remove, which do not run.
-var errStopped = errors.New("only the replicas can remove them, and they do not run: enable karmada-compute again, and then repeat this command")
+var errStopped = errors.New("only the replicas can remove them, and they do not run: enable karmada-compute again, and then " +
+	"repeat this command")
 
 // held is an error that describes objects which are left at a plane and which only the replicas can remove, if no replica
 // is installed: WorkloadDeployments, and Workloads with their finalizer.

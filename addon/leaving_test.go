@@ -31,6 +31,17 @@ func (s *site) release(object client.Object) {
 	}
 }
 
+// heldWorkload creates a Workload with the finalizer of the replicas, which do not run.
+func (s *site) heldWorkload() *unstructured.Unstructured {
+	s.t.Helper()
+	workload := workloadIn(s.namespace)
+	workload.SetFinalizers([]string{v1alpha.FinalizerWorkload})
+	if err := s.Create(s.t.Context(), workload); err != nil {
+		s.t.Fatal(err)
+	}
+	return workload
+}
+
 // withoutMilo enables the add-on without Milo.
 func (s *site) withoutMilo() *options {
 	s.t.Helper()
@@ -72,11 +83,7 @@ func (s *site) registered() []string {
 func TestWorkloadsDeletedAfterKeep(t *testing.T) {
 	s := newSite(t)
 	o := s.withoutMilo()
-	workload := workloadIn(s.namespace)
-	workload.SetFinalizers([]string{v1alpha.FinalizerWorkload})
-	if err := s.Create(t.Context(), workload); err != nil {
-		t.Fatal(err)
-	}
+	workload := s.heldWorkload()
 	o.workloads = workloadsKeep
 	if err := s.disable(t.Context(), o); err != nil {
 		t.Fatal(err)
@@ -217,11 +224,7 @@ func TestCellsThatAreOff(t *testing.T) {
 func TestDeletionThatACellHolds(t *testing.T) {
 	s := newSite(t)
 	o := s.withoutMilo()
-	workload := workloadIn(s.namespace)
-	workload.SetFinalizers([]string{v1alpha.FinalizerWorkload})
-	if err := s.Create(t.Context(), workload); err != nil {
-		t.Fatal(err)
-	}
+	workload := s.heldWorkload()
 	const hubNamespaceOfProject = "ns-00000000-0000-0000-0000-000000000000"
 	held := s.work("off", nil, map[string]string{bindingNamespace: hubNamespaceOfProject})
 	if err := s.Delete(t.Context(), held); err != nil {
