@@ -86,23 +86,23 @@ func (m *Repairer) Touch(ctx context.Context, f Repair) (wait time.Duration, err
 	})
 }
 
-// ApplyAgain triggers Karmada to apply the Work of a Repair again, as Touch does for other objects. It reads the Work from
-// the API server. A Work that does not exist or that a person has suspended needs nothing.
-func (m *Repairer) ApplyAgain(ctx context.Context, api client.Reader, f Repair) (wait time.Duration, err error) {
-	return m.Do(ctx, f, func(ctx context.Context) error {
-		work := &workv1alpha1.Work{}
-		if err := api.Get(ctx, client.ObjectKeyFromObject(f.Object), work); err != nil {
-			return client.IgnoreNotFound(err)
-		}
-		if isSuspended(work) {
-			return nil
-		}
-		patch, err := repairPatch(work, toggled(work), m.clock.Now())
-		if err != nil {
-			return err
-		}
-		return m.hub.Patch(ctx, work, patch, touchFieldManager)
-	})
+// ApplyAgain triggers Karmada to apply the Work of a Repair again, as Touch does for other objects: it does not try a Work again
+// that it has seen. The Work is read from the API server. One that does not exist, is being deleted or that a person has
+// suspended needs nothing.
+func (m *Repairer) ApplyAgain(ctx context.Context, api client.Reader, f Repair, owner client.FieldOwner) (wait time.Duration, err error) {
+	work := &workv1alpha1.Work{}
+	if err := api.Get(ctx, client.ObjectKeyFromObject(f.Object), work); err != nil {
+		return 0, client.IgnoreNotFound(err)
+	}
+	if !work.DeletionTimestamp.IsZero() || isSuspended(work) {
+		return 0, nil
+	}
+	patch, err := repairPatch(work, toggled(work), m.clock.Now())
+	if err != nil {
+		return 0, err
+	}
+	f.Object = work
+	return m.Do(ctx, f, func(ctx context.Context) error { return m.hub.Patch(ctx, work, patch, owner) })
 }
 
 // Do is Touch with another repair. A repair that fails counts as an attempt.

@@ -13,6 +13,7 @@ import (
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -193,22 +194,10 @@ func (i *Inventory) lookAtMissing(ctx context.Context, c *cell, state *cellState
 // resend triggers Karmada to apply the Work of a deployment or a hub namespace again. It ignores objects without a
 // Work: the inventory does not repair them.
 func (i *Inventory) resend(ctx context.Context, fault Repair, object types.NamespacedName) error {
-	work := &workv1alpha1.Work{}
-	key := client.ObjectKey{Namespace: karmadanames.GenerateExecutionSpaceName(fault.Cell), Name: workName(object)}
-	if err := i.APIReader.Get(ctx, key, work); err != nil {
-		return client.IgnoreNotFound(err)
-	}
-	suspended := work.Spec.SuspendDispatching
-	if !work.DeletionTimestamp.IsZero() || suspended != nil && *suspended {
-		return nil
-	}
-	patch, err := repairPatch(work, toggled(work), i.Clock.Now())
-	if err != nil {
-		return err
-	}
-	fault.Object, fault.Message = work, fmt.Sprintf("%s %s", fault.Message, describe(object))
-	_, err = i.Repairer.Do(ctx, fault, func(ctx context.Context) error {
-		return i.Hub.Patch(ctx, work, patch, client.FieldOwner(InventoryFieldManager))
-	})
+	fault.Object = &workv1alpha1.Work{ObjectMeta: metav1.ObjectMeta{
+		Namespace: karmadanames.GenerateExecutionSpaceName(fault.Cell), Name: workName(object),
+	}}
+	fault.Message = fmt.Sprintf("%s %s", fault.Message, describe(object))
+	_, err := i.Repairer.ApplyAgain(ctx, i.APIReader, fault, client.FieldOwner(InventoryFieldManager))
 	return err
 }

@@ -82,7 +82,7 @@ func (s *scope) applyAgain(ctx context.Context, one inCell) error {
 	again, err := s.Repairer.ApplyAgain(ctx, s.APIReader, collector.Repair{
 		Reason: v1alpha.ReasonReferencedDataDiffers, Object: &workv1alpha1.Work{ObjectMeta: workOf(one)}, Cell: one.cell,
 		Message: fmt.Sprintf("the cell keeps another content of %s %s", one.Kind, one.Name),
-	})
+	}, client.FieldOwner(FieldManager))
 	s.requeueAfter.AtMost(cmp.Or(again, differsRetry))
 	return err
 }
