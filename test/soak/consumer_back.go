@@ -29,7 +29,14 @@ func (c *consumer) isSetBack(project string) bool {
 	return c.setBack[project]
 }
 
-// adopt waits until a project answers that was set back, and lets the consumer want the Workloads that are there: they are
+// failed returns how many requests have failed.
+func (c *consumer) failed() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return len(c.failures)
+}
+
+// adopt waits until a project answers that was set back, and lets the consumer want the Workloads that exist: they are
 // the project's. A Workload with an operation that is not done will be as the operation wants it.
 func (c *consumer) adopt(ctx context.Context, project string, timeout time.Duration) error {
 	var last error

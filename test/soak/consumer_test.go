@@ -87,7 +87,7 @@ func TestConsumer(t *testing.T) {
 	}
 }
 
-// TestConsumerOfAProjectSetBack: in a project that was set back, operations fit what is there, and the consumer wants the
+// TestConsumerOfAProjectSetBack: in a project that was set back, operations fit what exists, and the consumer wants the
 // project's Workloads, but for those whose operations are not done.
 func TestConsumerOfAProjectSetBack(t *testing.T) {
 	p := planes.New(t)

@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"strings"
 	"time"
 
@@ -81,19 +80,22 @@ func restoreProject(_ context.Context, y *Year, s step) (func(context.Context) e
 	}, nil
 }
 
-// setBack sets projects back. Meanwhile requests of their consumer may fail, and afterwards it wants what is there.
+// setBack sets projects back. Requests that fail meanwhile are excused, and afterwards the consumer wants what exists.
 func (y *Year) setBack(ctx context.Context, projects []string, restore func() error) error {
 	for _, project := range projects {
 		y.consumer.goesBack(project)
-		y.mu.Lock()
-		y.excused = math.MaxInt32
-		y.mu.Unlock()
 	}
+	before := y.consumer.failed()
 	err := restore()
 	for _, project := range projects {
 		if err == nil {
 			err = y.consumer.adopt(ctx, project, startTimeout)
 		}
+	}
+	if len(projects) > 0 {
+		y.mu.Lock()
+		y.excused += y.consumer.failed() - before
+		y.mu.Unlock()
 	}
 	return err
 }
