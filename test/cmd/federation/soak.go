@@ -62,7 +62,6 @@ the end. It fails when they still disagree some minutes after the last fault. Th
 		`"rollout": instead of random faults, one rollout of a Workload with a disruption budget for each process, which is down in the middle; `+
 			`"year": instead of faults, the moves of an operator: overrides, other policies, taints, quotas, Pod security, cities`)
 	flags.DurationVar(&run.down, "down", time.Minute, "how long each process is down, with --faults")
-	flags.BoolVar(&run.pullOne, "pull", false, "as --pull-cells=dfw")
 	flags.StringSliceVar(&run.pull, "pull-cells", nil, "the cells that are in pull mode, of dfw, ord-1 and ord-2")
 	flags.BoolVar(&run.withoutMilo, "without-milo", false, withoutMiloHelp)
 	flags.BoolVar(&run.keep, "keep", false, "leave the federation running if project, hub and cells disagree at the end")
@@ -78,10 +77,9 @@ type soakRun struct {
 	faults string
 	down   time.Duration
 	folder string
-	// pull are the cells in pull mode. pullOne is the short form for one.
-	pull    []string
-	pullOne bool
-	keep    bool
+	// pull are the cells in pull mode.
+	pull []string
+	keep bool
 	// withoutMilo starts no Milo: projects are namespaces of the hub.
 	withoutMilo bool
 	// args are additional arguments of the hub binary.
@@ -91,11 +89,7 @@ type soakRun struct {
 // cells are one cell that is alone in its city, and two cells that share a city.
 func (r *soakRun) cells() ([]federation.Cell, error) {
 	cells := []federation.Cell{{Name: "dfw", City: "DFW"}, {Name: "ord-1", City: "ORD"}, {Name: "ord-2", City: "ORD"}}
-	pull := r.pull
-	if r.pullOne {
-		pull = append(slices.Clone(pull), cells[0].Name)
-	}
-	for _, name := range pull {
+	for _, name := range r.pull {
 		i := slices.IndexFunc(cells, func(cell federation.Cell) bool { return cell.Name == name })
 		if i < 0 {
 			return nil, fmt.Errorf("--pull-cells: no cell is named %q: use dfw, ord-1 and ord-2", name)
