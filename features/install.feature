@@ -82,7 +82,7 @@ Feature: Install by karmadactl
     And serviceaccount "karmada-compute-system/karmada-compute-cell" in cell "dfw" was not replaced
     And cluster "dfw" on the hub has condition ComputeAgentReady True because of "AgentReady"
 
-  Scenario: Disable refuses while a Workload runs, and otherwise leaves nothing
+  Scenario: Disable refuses while a Workload runs, and otherwise leaves nothing, also in a cell that was off
     Given a namespace in project "north"
     And Workload "web" runs with
       | placement | cities | replicas |
@@ -91,8 +91,10 @@ Feature: Install by karmadactl
     Then instance "web-main-dfw-0" in cell "dfw" was not replaced
     When the consumer deletes workload "web"
     And the hub has nothing of the namespace
+    And cell "ord" goes down
     And the commands of "docs/how-to/install.md" under "Disable" are run
-    Then deployment "karmada-system/karmada-compute" on the host is gone
+    Then the commands print "stays on the hub, since Karmada does not reach the cell"
+    And deployment "karmada-system/karmada-compute" on the host is gone
     And secret "karmada-system/karmada-compute-config" on the host is gone
     And secret "karmada-system/karmada-compute-milo" on the host is gone
     And configmap "karmada-system/karmada-compute-addon" on the host is gone
@@ -106,7 +108,8 @@ Feature: Install by karmadactl
     And serviceaccount "karmada-system/karmada-compute" on the hub is gone
     And namespace "karmada-compute-system" on the hub is gone
     And namespace "karmada-compute-system" in cell "dfw" is gone
-    And namespace "karmada-compute-system" in cell "ord" is gone
+    When cell "ord" returns
+    Then namespace "karmada-compute-system" in cell "ord" is gone
     When the commands of "docs/how-to/install.md" under "Enable" are run
     Then the commands print "| karmada-compute             | enabled  |"
     And Workload "web" runs with
