@@ -144,8 +144,8 @@ type scope struct {
 	client   client.Client
 	events   record.EventRecorder
 	workload *v1alpha.Workload
-	// existing are the Workload's deployments by name. orphans are of an earlier Workload of its name and have lost their
-	// owner.
+	// existing are the Workload's deployments by name. orphans have its name and are not its own: of an earlier Workload,
+	// or of one that the cache does not have yet.
 	existing map[string]*v1alpha.WorkloadDeployment
 	orphans  []*v1alpha.WorkloadDeployment
 	plan     plan

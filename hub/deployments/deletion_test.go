@@ -59,23 +59,6 @@ func TestDeletionMakesNothing(t *testing.T) {
 	}
 }
 
-// TestDeletionLeavesDeploymentsOfOthers: deployments of an earlier Workload of this name do not belong to the Workload,
-// and the garbage collector deletes them.
-func TestDeletionLeavesDeploymentsOfOthers(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t, "DFW")
-	workload := f.workload(t, "main DFW")
-	f.mustReconcile(t)
-	planes.Create(t, f.Planes, f.ofAnEarlierWorkload("web-main-ord", "ORD"))
-	planes.Delete(t, f.Planes, workload)
-	f.mustReconcile(t)
-	f.withdraw(t)
-	f.mustReconcile(t)
-	if planes.Exists(t, f.Planes, workload) || f.names(t) != "web-main-ord" {
-		t.Errorf("the Workload exists: %t; deployments are %s", planes.Exists(t, f.Planes, workload), f.names(t))
-	}
-}
-
 // TestAWorkloadChangesWhileItsFinalizerIsRemoved: the finalizer is removed only from the newest version.
 func TestAWorkloadChangesWhileItsFinalizerIsRemoved(t *testing.T) {
 	t.Parallel()

@@ -100,7 +100,7 @@ func (f *fixture) workload(t *testing.T, placements ...string) *v1alpha.Workload
 	return planes.Create(t, f.Planes, workload)
 }
 
-// ofAnEarlierWorkload returns a deployment of an earlier Workload web, which the garbage collector has not deleted yet.
+// ofAnEarlierWorkload returns a deployment of an earlier Workload web, which the garbage collector has not deleted.
 func (f *fixture) ofAnEarlierWorkload(name, city string) *v1alpha.WorkloadDeployment {
 	earlier := &v1alpha.Workload{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "of-an-earlier-one"}}
 	deployment := f.Deployment(name, city)

@@ -143,6 +143,62 @@ func TestOrphansOfAWorkloadThatIsGone(t *testing.T) {
 	}
 }
 
+// TestTheGarbageCollectorMissesAnOwner: a deployment whose owner is gone is deleted, whatever became of the name. The control plane of a
+// project was restored from a backup, a replica whose cache did not know that yet wrote a deployment of a Workload that is not in the
+// backup, and the garbage collector took this Workload for present.
+func TestTheGarbageCollectorMissesAnOwner(t *testing.T) {
+	t.Parallel()
+	for name, test := range map[string]struct {
+		deployment string
+		prepare    func(*testing.T, *fixture)
+		want       string
+	}{
+		"no Workload has the name":              {"web-main-dfw", func(*testing.T, *fixture) {}, ""},
+		"another Workload has the name":         {"web-main-ord", func(t *testing.T, f *fixture) { f.workload(t, "main DFW") }, "web-main-dfw"},
+		"another Workload wants the deployment": {"web-main-dfw", func(t *testing.T, f *fixture) { f.workload(t, "main DFW") }, "web-main-dfw"},
+		"another Workload is being deleted": {"web-main-dfw", func(t *testing.T, f *fixture) {
+			workload := f.workload(t, "main DFW")
+			planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Finalizers = []string{v1alpha.FinalizerWorkload} })
+			planes.Delete(t, f.Planes, workload)
+		}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFixture(t, "DFW")
+			earlier := planes.Create(t, f.Planes, f.ofAnEarlierWorkload(test.deployment, "DFW"))
+			test.prepare(t, f)
+			f.mustReconcile(t)
+			f.mustReconcile(t)
+			if planes.Exists(t, f.Planes, earlier) && f.readDeployment(t, test.deployment).UID == earlier.UID {
+				t.Error("the deployment of the earlier Workload stays")
+			}
+			if got := f.names(t); got != test.want {
+				t.Errorf("deployments are %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// TestTheCacheMissesAWorkload: a deployment stays that another replica has written for a Workload which the cache does not have yet.
+func TestTheCacheMissesAWorkload(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW")
+	f.Project.Once("list", "WorkloadDeploymentList", func() error {
+		later := f.workload(t, "main DFW")
+		deployment := f.ofAnEarlierWorkload("web-main-dfw", "DFW")
+		deployment.Labels[v1alpha.LabelWorkloadUID] = string(later.UID)
+		deployment.OwnerReferences = []metav1.OwnerReference{later.ControllerReference()}
+		planes.Create(t, f.Planes, deployment)
+		return nil
+	})
+	if writes := f.mustReconcile(t); len(writes) > 0 {
+		t.Errorf("it writes %v", writes)
+	}
+	if got := f.readDeployment(t, "web-main-dfw"); !got.DeletionTimestamp.IsZero() {
+		t.Error("the deployment of the later Workload is deleted")
+	}
+}
+
 // TestALostOwnerReference: a deployment of a Workload that is not being deleted gets its owner reference back.
 func TestALostOwnerReference(t *testing.T) {
 	t.Parallel()

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -71,8 +72,7 @@ func (s *scope) load(ctx context.Context) (steps []func(context.Context) error, 
 	}, nil
 }
 
-// loadDeployments reads the deployments of Workloads of this name. The garbage collector deletes the deployments of an
-// earlier Workload, except for deployments that have lost their owner reference.
+// loadDeployments reads the deployments of Workloads of this name.
 func (s *scope) loadDeployments(ctx context.Context) error {
 	var list v1alpha.WorkloadDeploymentList
 	if err := s.client.List(ctx, &list, client.InNamespace(s.request.Namespace), byWorkload.Value(s.request.Name)); err != nil {
@@ -83,7 +83,7 @@ func (s *scope) loadDeployments(ctx context.Context) error {
 		switch deployment := &list.Items[i]; {
 		case s.workload.UID != "" && deployment.Labels[v1alpha.LabelWorkloadUID] == string(s.workload.UID):
 			s.existing[deployment.Name] = deployment
-		case len(deployment.OwnerReferences) == 0:
+		case deployment.DeletionTimestamp.IsZero():
 			s.orphans = append(s.orphans, deployment)
 		}
 	}
@@ -218,15 +218,36 @@ func (s *scope) deleteAll(ctx context.Context) error {
 	return nil
 }
 
-// deleteOrphans deletes deployments whose Workload is gone and that have no owner reference to it: its finalizer was
-// removed by force after a deletion with --cascade=orphan.
+// deleteOrphans deletes deployments whose Workload is gone. The garbage collector deletes most of them before. It leaves those that
+// have lost their owner reference, and does not know that a Workload is gone which no event has told it of: the control plane of the
+// project was restored from a backup, and a deployment of a later Workload was written meanwhile.
 func (s *scope) deleteOrphans(ctx context.Context) error {
+	if len(s.orphans) == 0 {
+		return nil
+	}
+	present, err := s.presentUID(ctx)
+	if err != nil {
+		return err
+	}
 	for _, orphan := range s.orphans {
+		if orphan.Labels[v1alpha.LabelWorkloadUID] == string(present) {
+			continue // The cache does not have this Workload yet.
+		}
 		if err := s.deleteDeployment(ctx, orphan); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// presentUID reads the UID of the Workload of this name from the API server; "": none exists.
+func (s *scope) presentUID(ctx context.Context) (types.UID, error) {
+	present := &v1alpha.Workload{}
+	err := s.project.GetAPIReader().Get(ctx, s.request.NamespacedName, present)
+	if client.IgnoreNotFound(err) != nil {
+		return "", fmt.Errorf("find out whether the Workload of earlier deployments exists: %w", err)
+	}
+	return present.UID, nil
 }
 
 func (s *scope) deleteDeployment(ctx context.Context, existing *v1alpha.WorkloadDeployment) error {
