@@ -218,9 +218,9 @@ func (s *scope) deleteAll(ctx context.Context) error {
 	return nil
 }
 
-// deleteOrphans deletes deployments whose Workload is gone. The garbage collector deletes most of them before. It leaves those that
-// have lost their owner reference, and does not know that a Workload is gone which no event has told it of: the control plane of the
-// project was restored from a backup, and a deployment of a later Workload was written meanwhile.
+// deleteOrphans deletes deployments whose Workload is gone. The garbage collector deletes most of them before. It leaves a
+// deployment that has lost its owner reference, and one whose Workload it has seen and takes for present: the control plane of the project
+// was restored from a backup, and the deployment of a Workload that is not in the backup was written meanwhile.
 func (s *scope) deleteOrphans(ctx context.Context) error {
 	if len(s.orphans) == 0 {
 		return nil

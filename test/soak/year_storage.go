@@ -23,6 +23,7 @@ const (
 	hubServer         = "hub-kube-apiserver"
 	aggregatedServer  = "karmada-aggregated-apiserver"
 	cellServerPattern = "cell-%s-kube-apiserver"
+	cellAgentPattern  = "cell-%s-karmada-agent"
 )
 
 // Prefixes of the names of planes: cells, and the control planes of projects behind Milo.
@@ -58,15 +59,22 @@ func restoreCell(_ context.Context, y *Year, s step) (func(context.Context) erro
 	}, nil
 }
 
-// restoreHub sets the hub back to its backup at the end of the move, without Milo with all projects.
+// restoreHub sets the hub back to its backup at the end of the move, without Milo with all projects. Karmada's controllers are down
+// meanwhile, as docs/runbooks/inventory.md tells operators: they would not write again what they have written since the backup.
 func restoreHub(_ context.Context, y *Year, _ step) (func(context.Context) error, error) {
 	var projects []string
 	if y.Federation.WithoutMilo() {
 		projects = y.Projects
 	}
+	processes := []string{hubServer, aggregatedServer, "karmada-controller-manager", "karmada-scheduler"}
+	for _, cell := range y.Federation.Cells() {
+		if cell.Pull {
+			processes = append(processes, fmt.Sprintf(cellAgentPattern, cell.Name))
+		}
+	}
 	return func(ctx context.Context) error {
 		return y.setBack(ctx, projects, func() error {
-			return errors.Join(y.restore(ctx, y.backups[hubPlane], hubServer, aggregatedServer), y.awaitClusters(ctx))
+			return errors.Join(y.restore(ctx, y.backups[hubPlane], processes...), y.awaitClusters(ctx))
 		})
 	}, nil
 }
@@ -132,17 +140,17 @@ func (y *Year) backUpEmpty(ctx context.Context) error {
 	return nil
 }
 
-// restore sets a storage back while its API servers are down.
-func (y *Year) restore(ctx context.Context, backup *federation.Backup, servers ...string) error {
+// restore sets a storage back while its API servers and what else must not run are down. They start in the order of processes.
+func (y *Year) restore(ctx context.Context, backup *federation.Backup, processes ...string) error {
 	var failed []error
-	for _, server := range servers {
-		failed = append(failed, y.processes.Kill(ctx, server))
+	for _, process := range processes {
+		failed = append(failed, y.processes.Kill(ctx, process))
 	}
 	if failed = append(failed, y.Federation.Restore(ctx, backup)); errors.Join(failed...) == nil {
-		y.printf("%s: set back", servers[0])
+		y.printf("%s: set back", processes[0])
 	}
-	for _, server := range servers {
-		failed = append(failed, y.processes.Start(ctx, server))
+	for _, process := range processes {
+		failed = append(failed, y.processes.Start(ctx, process))
 	}
 	return errors.Join(failed...)
 }
