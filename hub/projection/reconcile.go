@@ -39,10 +39,11 @@ type scope struct {
 	nowhere bool
 	// recalled are the cells without a report of which the project shows an earlier one.
 	recalled map[string]bool
-	// existing are the projected Instances in the scope of this reconcile, by name. orphans are Instances of an earlier
-	// deployment that have no owner.
-	existing map[string]*v1alpha.Instance
-	orphans  []*v1alpha.Instance
+	// existing are the projected Instances in the scope of this reconcile, by name. orphans and leftovers are Instances of an earlier
+	// deployment: without an owner, and with an owner that is gone or that the cache does not have yet.
+	existing  map[string]*v1alpha.Instance
+	orphans   []*v1alpha.Instance
+	leftovers []*v1alpha.Instance
 	// reported are the Instances that its cells report.
 	reported []wire.Instance
 	// onHub is the copy on the hub, even if it belongs to another deployment; nil: none exists.
@@ -89,12 +90,15 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 		if err == nil {
 			err = s.deleteOrphans(ctx)
 		}
-		return reconcile.Result{}, err
+		if err == nil {
+			err = s.deleteLeftovers(ctx)
+		}
+		return s.requeueAfter.Result(), err
 	}
 	s.reported = wire.Instances(s.copied)
 	r.Ignored.count(s.copied, s.copied.Status.Reports, allIndices)
 	for _, step := range []func(context.Context) error{
-		s.judge, s.dropGone, s.loadInstances, s.deleteOrphans, s.applyInstances, s.deleteSurplus, s.writeStatus,
+		s.judge, s.dropGone, s.loadInstances, s.deleteOrphans, s.deleteLeftovers, s.applyInstances, s.deleteSurplus, s.writeStatus,
 	} {
 		if err := step(ctx); err != nil {
 			return reconcile.Result{}, err
@@ -134,9 +138,9 @@ func (s *scope) load(ctx context.Context) (bool, error) {
 }
 
 // loadInstances reads the projected Instances whose entries are in the status of the copy. It reads all projected
-// Instances if slices may have been deleted unseen.
+// Instances if slices may have been deleted unseen, and while some are left of an earlier deployment.
 func (s *scope) loadInstances(ctx context.Context) error {
-	if s.shared.knows(s) {
+	if s.shared.knows(s) && !s.shared.hasLeftovers(s) {
 		return s.getInstances(ctx, v1alpha.IndexRange{First: 0, Last: naming.InlineInstances - 1})
 	}
 	instances, err := s.listInstances(ctx)
@@ -146,14 +150,15 @@ func (s *scope) loadInstances(ctx context.Context) error {
 	return err
 }
 
-// sort adds an Instance to existing or orphans. The garbage collector deletes Instances of an earlier deployment that
-// have an owner.
+// sort adds an Instance to existing, orphans or leftovers.
 func (s *scope) sort(instance *v1alpha.Instance) {
 	switch {
 	case instance.Labels[v1alpha.LabelDeploymentUID] == string(s.deployment.UID):
 		s.existing[instance.Name] = instance
 	case len(instance.OwnerReferences) == 0:
 		s.orphans = append(s.orphans, instance)
+	case instance.DeletionTimestamp.IsZero():
+		s.leftovers = append(s.leftovers, instance)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"context"
 	"encoding/json"
 	"sync"
+	"time"
 
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -130,8 +131,10 @@ type shared struct {
 // known is the known state of a deployment.
 type known struct {
 	findings []path.Finding
-	// state encodes the inputs, other than the slices, that projected Instances depend on.
+	// state encodes the inputs, other than the slices, that projected Instances depend on. "": the deployment is not shown.
 	state string
+	// left is when Instances of an earlier deployment of the name were first found. Zero: none are left.
+	left time.Time
 }
 
 func newShared() *shared {
@@ -176,7 +179,8 @@ func (d *shared) knows(s *scope) bool {
 func (d *shared) learn(s *scope) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	before, now := d.of(s), known{findings: s.findings, state: s.state()}
+	before := d.of(s)
+	now := known{findings: s.findings, state: s.state(), left: before.left}
 	d.projects.Of(s.request.ClusterName)[s.request.NamespacedName] = now
 	if before.state == now.state || d.queue == nil {
 		return
@@ -190,7 +194,39 @@ func (d *shared) learn(s *scope) {
 func (d *shared) forget(request mcreconcile.Request) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.projects.Of(request.ClusterName), request.NamespacedName)
+	of := d.projects.Of(request.ClusterName)
+	if left := of[request.NamespacedName].left; !left.IsZero() {
+		of[request.NamespacedName] = known{left: left}
+		return
+	}
+	delete(of, request.NamespacedName)
+}
+
+// hasLeftovers reports whether Instances of an earlier deployment were left when the deployment was reconciled last.
+func (d *shared) hasLeftovers(s *scope) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return !d.of(s).left.IsZero()
+}
+
+// leftSince notes whether Instances of an earlier deployment are left, and returns when the first was found.
+func (d *shared) leftSince(s *scope, some bool, now time.Time) time.Time {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	before := d.of(s)
+	if some == !before.left.IsZero() {
+		return before.left
+	}
+	next := before
+	if next.left = (time.Time{}); some {
+		next.left = now
+	}
+	of := d.projects.Of(s.request.ClusterName)
+	of[s.request.NamespacedName] = next
+	if next.state == "" && !some {
+		delete(of, s.request.NamespacedName)
+	}
+	return next.left
 }
 
 // state encodes the inputs, other than the slices, that projected Instances depend on.

@@ -4,13 +4,11 @@
 package projection
 
 import (
-	"context"
 	"fmt"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
@@ -43,32 +41,4 @@ func (s *scope) unheard(existing *v1alpha.Instance) []metav1.Condition {
 			"report on the next one",
 			since.UTC().Format(time.RFC3339), s.deployment.Spec.CityCode),
 	})
-}
-
-// findOrphans finds all projected Instances that have lost their owner reference, as after a deletion with
-// --cascade=orphan, if their deployment is being deleted or does not exist. The garbage collector deletes the others.
-func (s *scope) findOrphans(ctx context.Context) error {
-	if s.deployment.UID != "" && s.deployment.DeletionTimestamp.IsZero() {
-		return nil
-	}
-	instances, err := s.listInstances(ctx)
-	for i := range instances {
-		if len(instances[i].OwnerReferences) == 0 {
-			s.orphans = append(s.orphans, &instances[i])
-		}
-	}
-	return err
-}
-
-// deleteOrphans deletes the orphans that were found. A restore from a backup creates Instances without an owner, too.
-func (s *scope) deleteOrphans(ctx context.Context) error {
-	for _, orphan := range s.orphans {
-		if !orphan.DeletionTimestamp.IsZero() {
-			continue
-		}
-		if err := s.project.Delete(ctx, orphan, client.Preconditions{UID: &orphan.UID}); client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("delete the projection of Instance %s, which has lost its owner: %w", orphan.Name, err)
-		}
-	}
-	return nil
 }

@@ -1,0 +1,83 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package projection
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// collectorPatience is how long the garbage collector has for Instances whose deployment is gone.
+const collectorPatience = time.Minute
+
+// findOrphans finds the projected Instances that nothing shows any more, if their deployment is being deleted or does not exist. The
+// Instances of a deployment that is being deleted are left to the garbage collector, except those without an owner, as after a
+// deletion with --cascade=orphan.
+func (s *scope) findOrphans(ctx context.Context) error {
+	if s.deployment.UID != "" && s.deployment.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	instances, err := s.listInstances(ctx)
+	for i := range instances {
+		switch instance := &instances[i]; {
+		case len(instance.OwnerReferences) == 0:
+			s.orphans = append(s.orphans, instance)
+		case instance.Labels[v1alpha.LabelDeploymentUID] != string(s.deployment.UID) && instance.DeletionTimestamp.IsZero():
+			s.leftovers = append(s.leftovers, instance)
+		}
+	}
+	return err
+}
+
+// deleteOrphans deletes the orphans that were found. A restore from a backup creates Instances without an owner, too.
+func (s *scope) deleteOrphans(ctx context.Context) error {
+	for _, orphan := range s.orphans {
+		if err := s.deleteInstance(ctx, orphan); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deleteLeftovers deletes Instances whose deployment is gone, if the garbage collector has not deleted them in time. It does not know that a
+// deployment is gone which it takes for present: the control plane of the project was restored from a backup, and a replica
+// whose cache had not noticed wrote Instances of a deployment that is not in the backup.
+func (s *scope) deleteLeftovers(ctx context.Context) error {
+	left := s.Clock.Since(s.shared.leftSince(s, len(s.leftovers) > 0, s.Clock.Now()))
+	if len(s.leftovers) == 0 {
+		return nil
+	}
+	if left < collectorPatience {
+		s.requeueAfter.AtMost(collectorPatience - left)
+		return nil
+	}
+	present := &v1alpha.WorkloadDeployment{}
+	if err := s.cluster.GetAPIReader().Get(ctx, s.request.NamespacedName, present); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("find out whether the deployment of earlier Instances exists: %w", err)
+	}
+	for _, leftover := range s.leftovers {
+		if leftover.Labels[v1alpha.LabelDeploymentUID] == string(present.UID) {
+			continue // The cache does not have this deployment yet.
+		}
+		if err := s.deleteInstance(ctx, leftover); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *scope) deleteInstance(ctx context.Context, instance *v1alpha.Instance) error {
+	if !instance.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	if err := s.project.Delete(ctx, instance, client.Preconditions{UID: &instance.UID}); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete the projection of Instance %s, whose deployment is gone: %w", instance.Name, err)
+	}
+	return nil
+}
