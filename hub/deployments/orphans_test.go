@@ -148,14 +148,15 @@ func TestOrphansOfAWorkloadThatIsGone(t *testing.T) {
 // backup, and the garbage collector took this Workload for present.
 func TestTheGarbageCollectorMissesAnOwner(t *testing.T) {
 	t.Parallel()
+	wanting := func(t *testing.T, f *fixture) { f.workload(t, "main DFW") }
 	for name, test := range map[string]struct {
 		deployment string
 		prepare    func(*testing.T, *fixture)
 		want       string
 	}{
 		"no Workload has the name":              {"web-main-dfw", func(*testing.T, *fixture) {}, ""},
-		"another Workload has the name":         {"web-main-ord", func(t *testing.T, f *fixture) { f.workload(t, "main DFW") }, "web-main-dfw"},
-		"another Workload wants the deployment": {"web-main-dfw", func(t *testing.T, f *fixture) { f.workload(t, "main DFW") }, "web-main-dfw"},
+		"another Workload has the name":         {"web-main-ord", wanting, "web-main-dfw"},
+		"another Workload wants the deployment": {"web-main-dfw", wanting, "web-main-dfw"},
 		"another Workload is being deleted": {"web-main-dfw", func(t *testing.T, f *fixture) {
 			workload := f.workload(t, "main DFW")
 			planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Finalizers = []string{v1alpha.FinalizerWorkload} })
@@ -208,6 +209,22 @@ func TestALostOwnerReference(t *testing.T) {
 	planes.Change(t, f.Planes, f.readDeployment(t, "web-main-dfw"), func(d *v1alpha.WorkloadDeployment) { d.OwnerReferences = nil })
 	f.mustReconcile(t)
 	if got := f.readDeployment(t, "web-main-dfw"); !metav1.IsControlledBy(got, workload) || !got.DeletionTimestamp.IsZero() {
+		t.Errorf("metadata is %+v", got.ObjectMeta)
+	}
+}
+
+// TestALabelOfAnotherWorkload: a deployment whose label names another Workload than its owner gets its label back.
+func TestALabelOfAnotherWorkload(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t, "DFW")
+	workload := f.workload(t, "main DFW")
+	f.mustReconcile(t)
+	before := planes.Change(t, f.Planes, f.readDeployment(t, "web-main-dfw"), func(d *v1alpha.WorkloadDeployment) {
+		d.Labels[v1alpha.LabelWorkloadUID] = "of-an-earlier-one"
+	})
+	f.mustReconcile(t)
+	got := f.readDeployment(t, "web-main-dfw")
+	if got.UID != before.UID || !got.DeletionTimestamp.IsZero() || got.Labels[v1alpha.LabelWorkloadUID] != string(workload.UID) {
 		t.Errorf("metadata is %+v", got.ObjectMeta)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller/controllerutil"
@@ -230,14 +231,21 @@ func (s *scope) deleteOrphans(ctx context.Context) error {
 		return err
 	}
 	for _, orphan := range s.orphans {
-		if orphan.Labels[v1alpha.LabelWorkloadUID] == string(present) {
-			continue // The cache does not have this Workload yet.
+		if isOf(orphan, present) {
+			continue // The cache does not have this Workload yet, or the label was changed.
 		}
 		if err := s.deleteDeployment(ctx, orphan); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// isOf reports whether anything in a deployment names the Workload with this UID: a deployment that runs is not deleted for a label.
+func isOf(deployment *v1alpha.WorkloadDeployment, workload types.UID) bool {
+	owner := metav1.GetControllerOfNoCopy(deployment)
+	return owner != nil && owner.UID == workload || deployment.Spec.WorkloadRef.UID == workload ||
+		deployment.Labels[v1alpha.LabelWorkloadUID] == string(workload)
 }
 
 // presentUID reads the UID of the Workload of this name from the API server; "": none exists.

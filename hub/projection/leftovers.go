@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -45,9 +46,9 @@ func (s *scope) deleteOrphans(ctx context.Context) error {
 	return nil
 }
 
-// deleteLeftovers deletes Instances whose deployment is gone, if the garbage collector has not deleted them in time. It does not know that a
-// deployment is gone which it takes for present: the control plane of the project was restored from a backup, and a replica
-// whose cache had not noticed wrote Instances of a deployment that is not in the backup.
+// deleteLeftovers deletes Instances whose deployment is gone, if the garbage collector has not deleted them in time. It does not
+// know that a deployment is gone which it takes for present: the control plane of the project was restored from a backup, and a
+// replica whose cache had not noticed wrote Instances of a deployment that is not in the backup.
 func (s *scope) deleteLeftovers(ctx context.Context) error {
 	left := s.Clock.Since(s.shared.leftSince(s, len(s.leftovers) > 0, s.Clock.Now()))
 	if len(s.leftovers) == 0 {
@@ -62,8 +63,9 @@ func (s *scope) deleteLeftovers(ctx context.Context) error {
 		return fmt.Errorf("find out whether the deployment of earlier Instances exists: %w", err)
 	}
 	for _, leftover := range s.leftovers {
-		if leftover.Labels[v1alpha.LabelDeploymentUID] == string(present.UID) {
-			continue // The cache does not have this deployment yet.
+		owner := metav1.GetControllerOfNoCopy(leftover)
+		if owner != nil && owner.UID == present.UID || leftover.Labels[v1alpha.LabelDeploymentUID] == string(present.UID) {
+			continue // The cache does not have this deployment yet, or the label was changed.
 		}
 		if err := s.deleteInstance(ctx, leftover); err != nil {
 			return err

@@ -27,6 +27,17 @@ func (f *fixture) show(t *testing.T, deployment *v1alpha.WorkloadDeployment, ind
 	}
 }
 
+// newLeft is a project whose deployment is gone, and whose garbage collector had its time to delete Instances web-0 and web-1.
+func newLeft(t *testing.T) *fixture {
+	t.Helper()
+	f := newFixture(t)
+	f.serve(t)
+	planes.Delete(t, f.Planes, f.original)
+	f.mustReconcile(t)
+	f.clock.SetTime(f.clock.Now().Add(collectorPatience))
+	return f
+}
+
 // TestTheGarbageCollectorMissesADeployment: Instances of a deployment that is not in the backup of a project, which a late replica has
 // written, are deleted when the garbage collector had its time. A deployment of the name adopts what it needs.
 func TestTheGarbageCollectorMissesADeployment(t *testing.T) {
@@ -72,11 +83,7 @@ func TestTheGarbageCollectorMissesADeployment(t *testing.T) {
 // TestTheGarbageCollectorHasTimeAgain: the time begins again when Instances were not left for a while.
 func TestTheGarbageCollectorHasTimeAgain(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	f.serve(t)
-	planes.Delete(t, f.Planes, f.original)
-	f.mustReconcile(t)
-	f.clock.SetTime(f.clock.Now().Add(collectorPatience))
+	f := newLeft(t)
 	f.mustReconcile(t)
 	f.mustReconcile(t)
 	f.show(t, f.original, 1)
@@ -90,11 +97,7 @@ func TestTheGarbageCollectorHasTimeAgain(t *testing.T) {
 // TestTheCacheMissesADeployment: Instances stay whose deployment the cache does not have yet.
 func TestTheCacheMissesADeployment(t *testing.T) {
 	t.Parallel()
-	f := newFixture(t)
-	f.serve(t)
-	planes.Delete(t, f.Planes, f.original)
-	f.mustReconcile(t)
-	f.clock.SetTime(f.clock.Now().Add(collectorPatience))
+	f := newLeft(t)
 	f.Project.Once("list", "InstanceList", func() error {
 		later := planes.Create(t, f.Planes, f.Deployment("web", f.city))
 		f.show(t, later, 7)
@@ -103,5 +106,29 @@ func TestTheCacheMissesADeployment(t *testing.T) {
 	f.mustReconcile(t)
 	if f.exists(t, "web-0") || !f.exists(t, "web-7") {
 		t.Error("not exactly the Instances of the earlier deployment are deleted")
+	}
+}
+
+// TestALabelOfAnotherDeployment: an Instance whose label names another deployment than its owner is not deleted.
+func TestALabelOfAnotherDeployment(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.serve(t)
+	mislabel := func(i *v1alpha.Instance) { i.Labels[v1alpha.LabelDeploymentUID] = "of-an-earlier-one" }
+	planes.Change(t, f.Planes, f.readInstance(t, "web-0"), mislabel)
+	f.mustReconcile(t)
+	if got := f.readInstance(t, "web-0"); got.Labels[v1alpha.LabelDeploymentUID] != string(f.original.UID) {
+		t.Errorf("the labels are %v", got.Labels)
+	}
+	// Nothing reports web-40, so that nothing writes its label.
+	f.show(t, f.original, 40)
+	planes.Change(t, f.Planes, f.readInstance(t, "web-40"), mislabel)
+	planes.Delete(t, f.Planes, f.copied)
+	for range 2 {
+		f.mustReconcile(t)
+		f.clock.SetTime(f.clock.Now().Add(collectorPatience))
+	}
+	if !f.exists(t, "web-40") {
+		t.Error("the Instance of the present deployment is deleted")
 	}
 }

@@ -213,20 +213,17 @@ func (d *shared) hasLeftovers(s *scope) bool {
 func (d *shared) leftSince(s *scope, some bool, now time.Time) time.Time {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	before := d.of(s)
-	if some == !before.left.IsZero() {
-		return before.left
-	}
-	next := before
-	if next.left = (time.Time{}); some {
-		next.left = now
+	entry := d.of(s)
+	if !some {
+		entry.left = time.Time{}
+	} else if entry.left.IsZero() {
+		entry.left = now
 	}
 	of := d.projects.Of(s.request.ClusterName)
-	of[s.request.NamespacedName] = next
-	if next.state == "" && !some {
+	if of[s.request.NamespacedName] = entry; entry.state == "" && !some {
 		delete(of, s.request.NamespacedName)
 	}
-	return next.left
+	return entry.left
 }
 
 // state encodes the inputs, other than the slices, that projected Instances depend on.
