@@ -154,7 +154,12 @@ func TestTheGarbageCollectorMissesAnOwner(t *testing.T) {
 		prepare    func(*testing.T, *fixture)
 		want       string
 	}{
-		"no Workload has the name":              {"web-main-dfw", func(*testing.T, *fixture) {}, ""},
+		"no Workload has the name": {"web-main-dfw", func(*testing.T, *fixture) {}, ""},
+		"no Workload, and the label is gone": {"web-main-dfw", func(t *testing.T, f *fixture) {
+			planes.Change(t, f.Planes, f.readDeployment(t, "web-main-dfw"), func(d *v1alpha.WorkloadDeployment) {
+				delete(d.Labels, v1alpha.LabelWorkloadUID)
+			})
+		}, ""},
 		"another Workload has the name":         {"web-main-ord", wanting, "web-main-dfw"},
 		"another Workload wants the deployment": {"web-main-dfw", wanting, "web-main-dfw"},
 		"another Workload is being deleted": {"web-main-dfw", func(t *testing.T, f *fixture) {

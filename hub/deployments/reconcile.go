@@ -231,7 +231,7 @@ func (s *scope) deleteOrphans(ctx context.Context) error {
 		return err
 	}
 	for _, orphan := range s.orphans {
-		if isOf(orphan, present) {
+		if present != "" && isOf(orphan, present) {
 			continue // The cache does not have this Workload yet, or the label was changed.
 		}
 		if err := s.deleteDeployment(ctx, orphan); err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -63,8 +64,7 @@ func (s *scope) deleteLeftovers(ctx context.Context) error {
 		return fmt.Errorf("find out whether the deployment of earlier Instances exists: %w", err)
 	}
 	for _, leftover := range s.leftovers {
-		owner := metav1.GetControllerOfNoCopy(leftover)
-		if owner != nil && owner.UID == present.UID || leftover.Labels[v1alpha.LabelDeploymentUID] == string(present.UID) {
+		if present.UID != "" && isOf(leftover, present.UID) {
 			continue // The cache does not have this deployment yet, or the label was changed.
 		}
 		if err := s.deleteInstance(ctx, leftover); err != nil {
@@ -72,6 +72,12 @@ func (s *scope) deleteLeftovers(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// isOf reports whether owner or label of an Instance name the deployment with this UID.
+func isOf(instance *v1alpha.Instance, deployment types.UID) bool {
+	owner := metav1.GetControllerOfNoCopy(instance)
+	return owner != nil && owner.UID == deployment || instance.Labels[v1alpha.LabelDeploymentUID] == string(deployment)
 }
 
 func (s *scope) deleteInstance(ctx context.Context, instance *v1alpha.Instance) error {
