@@ -26,7 +26,7 @@ type explanation struct {
 	// Ready is true if no object is stopped.
 	Ready    bool           `json:"ready"`
 	Verdicts []view.Verdict `json:"verdicts,omitempty"`
-	// Warnings are about data of Instances that work.
+	// Warnings are faults that hold no Instance up.
 	Warnings []view.Verdict `json:"warnings,omitempty"`
 	Ways     []*view.Way    `json:"ways"`
 }

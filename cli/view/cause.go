@@ -36,7 +36,15 @@ var (
 )
 
 // trueIsBad holds the conditions that are True while there is a fault.
-var trueIsBad = []string{v1alpha.ConditionInstanceTypeDisabled, v1alpha.ConditionInstanceTypeDeprecated, v1alpha.ConditionSuspended}
+var trueIsBad = []string{
+	v1alpha.ConditionInstanceTypeDisabled, v1alpha.ConditionInstanceTypeDeprecated, v1alpha.ConditionSuspended, v1alpha.ConditionDegraded,
+	v1alpha.ConditionStalled,
+}
+
+// besides holds the conditions whose faults are not why Instances are not Ready, and which need their own remedy whatever the Instances do.
+var besides = []string{
+	v1alpha.ConditionServiceProgrammed, v1alpha.ConditionNamesProgrammed, v1alpha.ConditionDataCurrent, v1alpha.ConditionScalingActive,
+}
 
 // Finding is a condition's statement about an object: the cause of a fault, or a warning for its user.
 type Finding struct {
@@ -136,6 +144,25 @@ func cause(conditions []metav1.Condition, types []string, now time.Time) *Findin
 	}
 	if found != nil {
 		found.Warning = working
+	}
+	return found
+}
+
+// warnings returns a finding for each condition that reports a fault: all of them while the object works, else the ones that do not explain
+// why it does not. The table of remedies decides what is a fault, so that no condition is forgotten here.
+func warnings(conditions []metav1.Condition, types []string, now time.Time) []*Finding {
+	working := meta.IsStatusConditionTrue(conditions, types[0])
+	m := at(now, conditions)
+	var found []*Finding
+	for i := range conditions {
+		one := findingOf(&conditions[i], m)
+		switch {
+		case one.rank <= reasons.RankSummary && !one.urgent(), !wrong(&conditions[i]) && !(one.urgent() && working), one.Condition == types[0]:
+		case !working && !slices.Contains(besides, one.Condition):
+		default:
+			one.Warning = true
+			found = append(found, one)
+		}
 	}
 	return found
 }

@@ -60,6 +60,44 @@ func Verdicts(ways []*Way) []Verdict {
 	return verdicts
 }
 
+// Warnings returns the faults that do not hold an Instance up, such as a Service without an address or data that waits for a restart: first
+// the ones that require an action. An object that sums up the objects below it adds nothing to what these say.
+func Warnings(ways []*Way) []Verdict {
+	var found, warnings []Verdict
+	depths := map[*Step]int{}
+	for _, way := range ways {
+		for depth, step := range way.Steps {
+			for _, finding := range step.warnings {
+				if way.Stop != nil && way.Stop.Finding.Reason == finding.Reason {
+					continue
+				}
+				told := *step
+				told.Finding = finding
+				depths[&told] = depth
+				found = append(found, Verdict{Stop: &told, Names: []string{step.Name}, Warns: true})
+			}
+		}
+	}
+	slices.SortStableFunc(found, func(a, b Verdict) int { return depths[b.Stop] - depths[a.Stop] })
+	for _, one := range found {
+		index := slices.IndexFunc(warnings, func(v Verdict) bool { return v.covers(&one) })
+		switch {
+		case index < 0:
+			warnings = append(warnings, one)
+		case same(warnings[index].Stop, one.Stop) && !slices.Contains(warnings[index].Names, one.Names[0]):
+			warnings[index].Names = append(warnings[index].Names, one.Names[0])
+		}
+	}
+	slices.SortStableFunc(warnings, func(a, b Verdict) int { return rank(a) - rank(b) })
+	return warnings
+}
+
+// covers reports whether another warning says the same of an object of the same kind, or sums it up for an object above.
+func (v *Verdict) covers(other *Verdict) bool {
+	mine, its := v.Stop.Finding, other.Stop.Finding
+	return same(v.Stop, other.Stop) || v.Stop.Kind != other.Stop.Kind && mine.Condition == its.Condition && mine.Reason == its.Reason
+}
+
 func rank(v Verdict) int {
 	if v.Stop.Finding.urgent() {
 		return 0
@@ -197,11 +235,9 @@ func (w *Way) AddCell(ctx context.Context, reader client.Reader, cell, namespace
 func (s *Step) look(object client.Object, now time.Time) {
 	switch object := object.(type) {
 	case *v1alpha.WorkloadDeployment:
-		node := deploymentNode(object, now)
-		s.State, s.Finding = node.State, node.Finding
+		s.judged(deploymentNode(object, now))
 	case *v1alpha.Instance:
-		node := instanceNode(object, now)
-		s.State, s.Finding = node.State, node.Finding
+		s.judged(instanceNode(object, now))
 	case *corev1.Pod:
 		s.State, s.Finding = podState(object)
 	}

@@ -61,23 +61,3 @@ func (n *Node) data() string {
 	}
 	return text
 }
-
-// Warnings returns what a user must do about the data of a Workload and of its Instances although they work.
-func Warnings(ways []*Way) []Verdict {
-	var warnings []Verdict
-	for _, way := range ways {
-		for _, step := range way.Steps {
-			if f := step.Finding; f == nil || !f.Warning || f.Condition != v1alpha.ConditionDataCurrent {
-				continue
-			}
-			at := slices.IndexFunc(warnings, func(v Verdict) bool { return same(v.Stop, step) })
-			switch {
-			case at < 0:
-				warnings = append(warnings, Verdict{Stop: step, Names: []string{step.Name}, Warns: true})
-			case !slices.Contains(warnings[at].Names, step.Name):
-				warnings[at].Names = append(warnings[at].Names, step.Name)
-			}
-		}
-	}
-	return warnings
-}

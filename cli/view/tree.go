@@ -62,6 +62,8 @@ type Node struct {
 	Restarts int32 `json:"restarts,omitempty"`
 	// Finding is the cause of a fault; nil when all is well.
 	Finding *Finding `json:"finding,omitempty"`
+	// warnings are the other conditions that report a fault.
+	warnings []*Finding
 	// Conditions of the object.
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
 	Children   []*Node            `json:"children,omitempty"`
@@ -218,6 +220,7 @@ func (n *Node) judge(conditions []metav1.Condition, types []string, now time.Tim
 	}
 	n.Conditions = conditions
 	n.Finding = cause(conditions, types, now)
+	n.warnings = warnings(conditions, types, now)
 	if n.Finding != nil && !n.Finding.Warning {
 		n.Reason = n.Finding.Reason
 	} else if condition := meta.FindStatusCondition(conditions, shown); condition != nil {

@@ -46,6 +46,14 @@ type Step struct {
 	// State is ok, missing, or a state of a Node.
 	State   string   `json:"state"`
 	Finding *Finding `json:"finding,omitempty"`
+	// warnings are the other conditions that report a fault.
+	warnings []*Finding
+}
+
+// judged gives the step the state of a node.
+func (s *Step) judged(n *Node) *Step {
+	s.State, s.Finding, s.warnings = n.State, n.Finding, n.warnings
+	return s
 }
 
 // held reports whether the way ends here.
@@ -133,10 +141,8 @@ func (s *Snapshot) wayTo(d *v1alpha.WorkloadDeployment, instance *v1alpha.Instan
 		Kind: v1alpha.KindWorkloadDeployment, Name: d.Name, Steps: s.workloadSteps(d.Spec.PlacementName),
 		next: s.awaiting(v1alpha.KindWorkloadDeployment, d.CreationTimestamp, d.Spec.CityCode), now: s.Now,
 	}
-	node := deploymentNode(d, s.Now)
-	way.Steps = append(way.Steps, &Step{
-		Plane: planeProject, Kind: v1alpha.KindWorkloadDeployment, Namespace: d.Namespace, Name: d.Name, State: node.State, Finding: node.Finding,
-	})
+	step := &Step{Plane: planeProject, Kind: v1alpha.KindWorkloadDeployment, Namespace: d.Namespace, Name: d.Name}
+	way.Steps = append(way.Steps, step.judged(deploymentNode(d, s.Now)))
 	name := ""
 	var last *Step
 	if instance != nil {
@@ -227,9 +233,8 @@ func (s *Snapshot) workloadSteps(placement string) []*Step {
 	if node.State == StateHidden || s.Workload == nil {
 		return nil
 	}
-	steps := []*Step{
-		{Plane: planeProject, Kind: v1alpha.KindWorkload, Namespace: s.Namespace, Name: s.Name, State: node.State, Finding: node.Finding},
-	}
+	step := &Step{Plane: planeProject, Kind: v1alpha.KindWorkload, Namespace: s.Namespace, Name: s.Name}
+	steps := []*Step{step.judged(node)}
 	for i := range s.Workload.Status.Placements {
 		if found := &s.Workload.Status.Placements[i]; found.Name == placement {
 			steps = append(steps, s.placementStep(found))
@@ -242,17 +247,14 @@ func (s *Snapshot) placementStep(placement *v1alpha.WorkloadPlacementStatus) *St
 	node := &Node{}
 	node.count(&metav1.ObjectMeta{}, placement.ReplicaCounts)
 	node.judge(placement.Conditions, workloadConditions, s.Now)
-	return &Step{
-		Plane: planeProject, Kind: "Placement", Namespace: s.Namespace, Name: placement.Name, State: node.State, Finding: node.Finding,
-	}
+	step := &Step{Plane: planeProject, Kind: "Placement", Namespace: s.Namespace, Name: placement.Name}
+	return step.judged(node)
 }
 
 func (s *Snapshot) instanceStep(instance *v1alpha.Instance, city string) *Step {
 	node := instanceNode(instance, s.Now)
-	step := &Step{
-		Plane: planeProject, Kind: v1alpha.KindInstance, Namespace: instance.Namespace, Name: instance.Name,
-		State: node.State, Finding: node.Finding,
-	}
+	step := &Step{Plane: planeProject, Kind: v1alpha.KindInstance, Namespace: instance.Namespace, Name: instance.Name}
+	step.judged(node)
 	if step.Finding == nil && node.State != StateReady {
 		step.Finding = s.awaiting(v1alpha.KindInstance, instance.CreationTimestamp, city)
 	}
