@@ -85,6 +85,14 @@ func TestTheWorkloadAsAWhole(t *testing.T) {
 		"its deletion does not end": {
 			change: func(w *v1alpha.Workload) { w.DeletionTimestamp = &metav1.Time{Time: now.Add(-time.Hour)} }, want: "Deleting", urgent: true,
 		},
+		"its deletion waits for traffic": {
+			change: func(w *v1alpha.Workload) {
+				w.DeletionTimestamp = &metav1.Time{Time: now.Add(-30 * time.Minute)}
+				leaves := condition(v1alpha.ConditionProgressing, "True", v1alpha.ReasonTrafficLeaves, "traffic leaves DFW until 13:00")
+				leaves.LastTransitionTime = *w.DeletionTimestamp
+				w.Status.Conditions = append(w.Status.Conditions, leaves)
+			}, want: v1alpha.ReasonTrafficLeaves,
+		},
 		"its deadline has passed": {
 			change: func(w *v1alpha.Workload) {
 				w.Status.Conditions = append(w.Status.Conditions,

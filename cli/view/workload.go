@@ -38,7 +38,12 @@ func (s *Snapshot) workloadFinding() *Finding {
 	if s.Workload == nil {
 		return nil
 	}
+	conditions := s.Workload.Status.Conditions
+	progressing := meta.FindStatusCondition(conditions, v1alpha.ConditionProgressing)
 	if s.IsDeleting() {
+		if progressing != nil && progressing.Reason == v1alpha.ReasonTrafficLeaves && len(s.Deployments) > 0 {
+			return findingOf(progressing, at(s.Now, conditions))
+		}
 		found := &Finding{
 			Reason: "Deleting", Message: "the Workload is being deleted; its Instances run until the add-on has withdrawn them from the cells",
 			Since: s.Workload.DeletionTimestamp, Actor: reasons.ActorNobody,
@@ -49,8 +54,6 @@ func (s *Snapshot) workloadFinding() *Finding {
 		}
 		return found
 	}
-	conditions := s.Workload.Status.Conditions
-	progressing := meta.FindStatusCondition(conditions, v1alpha.ConditionProgressing)
 	if progressing == nil || !wrong(progressing) {
 		return nil
 	}

@@ -164,7 +164,9 @@ type scope struct {
 	// rolling is the state of the rollout of the template.
 	rolling rolling
 	// withdrawing: the Workload is no longer exposed, or otherwise, and its traffic has not left all deployments yet.
-	withdrawing  bool
+	withdrawing bool
+	// leaving has until when traffic leaves a city, at the latest.
+	leaving      map[string]time.Time
 	requeueAfter pace.After
 	// rewritten: the Workload was changed, and is reconciled when the event of the change arrives.
 	rewritten bool

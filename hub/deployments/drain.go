@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -32,9 +33,9 @@ func (s *scope) drained(ctx context.Context, existing *v1alpha.WorkloadDeploymen
 		records[v1alpha.AnnotationTrafficLeaves] = now.UTC().Format(time.RFC3339)
 	}
 	left := s.namesLeft(ctx, existing, since)
-	end := since.Add(max(s.drainOf(existing.Spec.Service), namesPatience))
+	end := since.Add(max(s.drainFor(existing), namesPatience))
 	if left.known {
-		end = left.at.Add(s.drainOf(existing.Spec.Service))
+		end = left.at.Add(s.drainFor(existing))
 	} else {
 		s.requeueAfter.AtMost(namesInterval)
 	}
@@ -50,8 +51,38 @@ func (s *scope) drained(ctx context.Context, existing *v1alpha.WorkloadDeploymen
 	rest := end.Sub(now)
 	if rest > 0 {
 		s.requeueAfter.AtMost(rest)
+		s.leavesUntil(existing.Spec.CityCode, end)
 	}
 	return rest <= 0, nil
+}
+
+// leavesUntil records until when traffic leaves a city.
+func (s *scope) leavesUntil(city string, end time.Time) {
+	if s.leaving == nil {
+		s.leaving = map[string]time.Time{}
+	}
+	if end.After(s.leaving[city]) {
+		s.leaving[city] = end
+	}
+}
+
+// describeLeaving says which cities traffic leaves, and until when; "" if it leaves none.
+func (s *scope) describeLeaving() string {
+	if len(s.leaving) == 0 {
+		return ""
+	}
+	end := slices.MaxFunc(slices.Collect(maps.Values(s.leaving)), time.Time.Compare)
+	return fmt.Sprintf("traffic leaves %s until %s, when the Instances stop; a smaller spec.service.drainSeconds ends it sooner",
+		strings.Join(slices.Sorted(maps.Keys(s.leaving)), ", "), end.UTC().Format(time.RFC3339))
+}
+
+// drainFor is drainOf a deployment, or of its Workload if that is less: the drain of a Workload that is being deleted can be shortened, too.
+func (s *scope) drainFor(existing *v1alpha.WorkloadDeployment) time.Duration {
+	drain := s.drainOf(existing.Spec.Service)
+	if wanted := s.workload.Spec.Service; wanted.Exposed() {
+		drain = min(drain, s.drainOf(wanted))
+	}
+	return drain
 }
 
 // drainOf is how long the Instances of an exposed service run after their city has begun to leave. Without drainSeconds
@@ -65,7 +96,7 @@ func (s *scope) drainOf(service *v1alpha.WorkloadService) time.Duration {
 
 // mustDrain reports whether clients may send traffic to addresses of a deployment that no other deployment has.
 func (s *scope) mustDrain(existing *v1alpha.WorkloadDeployment) bool {
-	if !existing.Spec.Service.Exposed() || s.drainOf(existing.Spec.Service) == 0 {
+	if !existing.Spec.Service.Exposed() || s.drainFor(existing) == 0 {
 		return false
 	}
 	if _, recorded := leavesSince(existing); recorded {
@@ -181,15 +212,21 @@ func (s *scope) offerAgain(ctx context.Context, existing *v1alpha.WorkloadDeploy
 	return apply.Replace(ctx, s.client, FieldManager, existing, map[string]any{"/metadata/annotations": annotations})
 }
 
-// withdrawEndpoints shows in the status of a Workload that is being deleted that no city is offered any more.
-func (s *scope) withdrawEndpoints(ctx context.Context) error {
-	endpoints := endpointsOf(s.existing)
-	if len(s.workload.Status.Endpoints) == 0 || equality.Semantic.DeepEqual(s.workload.Status.Endpoints, endpoints) {
+// reportDeletion shows in the status of a Workload that is being deleted that no city is offered any more, and until when traffic leaves.
+func (s *scope) reportDeletion(ctx context.Context) error {
+	next := s.workload.DeepCopy()
+	if len(s.workload.Status.Endpoints) > 0 {
+		next.Status.Endpoints = endpointsOf(s.existing)
+	}
+	if message := s.describeLeaving(); message != "" {
+		next.Status.Conditions = apply.MergedConditions(next.Status.Conditions, s.stamp(), metav1.Condition{
+			Type: v1alpha.ConditionProgressing, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonTrafficLeaves, Message: message,
+		})
+	}
+	if equality.Semantic.DeepEqual(s.workload.Status, next.Status) {
 		return nil
 	}
-	next := s.workload.DeepCopy()
-	next.Status = ownPart(&s.workload.Status)
-	next.Status.Endpoints = endpoints
+	next.Status = ownPart(&next.Status)
 	return apply.Status(ctx, s.client, FieldManager, next)
 }
 

@@ -178,6 +178,39 @@ func TestDeletionDrains(t *testing.T) {
 	}
 }
 
+// TestADeletionSaysUntilWhenAndCanBeShortened: a deletion that waits for traffic says until when, is reported once, and ends sooner when
+// drainSeconds of the Workload is less; more than the city had promised its clients is not waited for.
+func TestADeletionSaysUntilWhenAndCanBeShortened(t *testing.T) {
+	t.Parallel()
+	f, workload := newServing(t, new(int32(3600)))
+	drain := func(seconds int32) {
+		planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Service.DrainSeconds = &seconds })
+		f.mustReconcile(t)
+	}
+	says := func(end time.Duration) {
+		t.Helper()
+		progressing := meta.FindStatusCondition(f.readWorkload(t).Status.Conditions, v1alpha.ConditionProgressing)
+		want := "traffic leaves DFW, ORD until " + f.clock.Now().Add(end).UTC().Format(time.RFC3339)
+		if progressing == nil || progressing.Reason != v1alpha.ReasonTrafficLeaves || !strings.Contains(progressing.Message, want) {
+			t.Errorf("it says %+v, want %q", progressing, want)
+		}
+	}
+	planes.Delete(t, f.Planes, workload)
+	f.mustReconcile(t)
+	says(time.Hour)
+	f.after(t, time.Minute)
+	says(59 * time.Minute)
+	if writes := f.mustReconcile(t); len(writes) > 0 {
+		t.Errorf("what waits is written: %v", writes)
+	}
+	drain(90)
+	says(30 * time.Second)
+	f.after(t, 30*time.Second)
+	if !f.leaving(t, "web-main-dfw") || !f.leaving(t, "web-main-ord") {
+		t.Errorf("after the shorter drain there are %s", f.names(t))
+	}
+}
+
 // TestNothingDrains: a city waits for no traffic that it does not have, or that another deployment takes.
 func TestNothingDrains(t *testing.T) {
 	t.Parallel()

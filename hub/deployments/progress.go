@@ -25,6 +25,7 @@ const mostCities = 3
 func (s *scope) addProgress(status *v1alpha.WorkloadStatus, unsettled []*v1alpha.WorkloadDeployment) metav1.Condition {
 	condition := metav1.Condition{Type: v1alpha.ConditionProgressing, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonSettled}
 	if len(unsettled) == 0 && len(s.missingNetworks)+len(s.unread) == 0 {
+		condition.Message = s.describeLeaving()
 		return condition
 	}
 	last := s.lastProgress(unsettled)

@@ -65,7 +65,7 @@ func (s *scope) load(ctx context.Context) (steps []func(context.Context) error, 
 		s.finalizers.arrived(s.request)
 		return []func(context.Context) error{s.deleteOrphans}, nil
 	case !s.workload.DeletionTimestamp.IsZero():
-		return []func(context.Context) error{s.deleteAll, s.withdrawEndpoints, s.deleteOrphans, s.removeFinalizer}, nil
+		return []func(context.Context) error{s.deleteAll, s.reportDeletion, s.deleteOrphans, s.removeFinalizer}, nil
 	}
 	return []func(context.Context) error{
 		s.deleteOrphans, s.chooseTemplate, s.makePlan, s.findType, s.recordSizes, s.findNetworks, s.recordRevision, s.rollOut,

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -258,6 +259,13 @@ func TestNamesGoWithTheWorkload(t *testing.T) {
 			f.reconcile(t, "web")
 			f.wantAnswer(t, f.own("www"), "")
 			f.wantAnswer(t, f.byPattern("web"), "")
+			left := &v1alpha.Workload{}
+			if err := f.Client.Get(t.Context(), client.ObjectKeyFromObject(w), left); client.IgnoreNotFound(err) != nil {
+				t.Fatal(err)
+			}
+			if meta.IsStatusConditionTrue(left.Status.Conditions, v1alpha.ConditionNamesProgrammed) || len(left.Status.Hostnames) > 0 {
+				t.Errorf("the status still has the names %q: %+v", left.Status.Hostnames, left.Status.Conditions)
+			}
 		})
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
@@ -24,7 +25,7 @@ type reported struct {
 
 // report writes the names and their condition into the status of the Workload, if they differ.
 func (s *scope) report(ctx context.Context) error {
-	if s.workload.UID == "" || !s.workload.DeletionTimestamp.IsZero() && len(s.failed) == 0 {
+	if s.workload.UID == "" {
 		return nil
 	}
 	var next reported
@@ -43,7 +44,12 @@ func (s *scope) report(ctx context.Context) error {
 	if !obsolete && slices.Equal(status.Hostnames, next.Hostnames) && apply.IncludeConditions(status.Conditions, next.Conditions) {
 		return nil
 	}
-	return apply.StatusFields(ctx, s.client, FieldManager, s.workload, next)
+	err := apply.StatusFields(ctx, s.client, FieldManager, s.workload, next)
+	if !s.workload.DeletionTimestamp.IsZero() {
+		// It may have ended meanwhile.
+		err = client.IgnoreNotFound(err)
+	}
+	return err
 }
 
 // order has the reasons of a name from the most to the least important one.

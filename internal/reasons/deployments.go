@@ -196,6 +196,12 @@ var deploymentRemedies = []Remedy{
 		[]string{v1alpha.ConditionReady, v1alpha.ConditionStalled},
 	},
 	{v1alpha.ReasonRolloutHealthy, RankWell, Forever, nobody(""), none, []string{v1alpha.ConditionDegraded}},
+	{
+		v1alpha.ReasonTrafficLeaves, RankStep, anHour,
+		nobody("The Instances stop at the time in the message. To stop them sooner, set spec.service.drainSeconds of the Workload to less."),
+		operator("Check that replicas of karmada-compute run on the host, and that the hub reaches the cells."),
+		progress,
+	},
 	{v1alpha.ReasonSettled, RankWell, Forever, nobody(""), none, []string{v1alpha.ConditionProgressing, v1alpha.ConditionReady}},
 	{
 		v1alpha.ReasonNotSettled, RankSummary, start, nobody("Conditions Available and Progressing name what the Workload waits for."),
