@@ -347,7 +347,7 @@ const (
 	// progressDeadlineSeconds.
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
 	// ReasonTrafficLeaves says that the Workload is being deleted, and that its Instances run until clients have left its addresses.
-	ReasonTrafficLeaves = EndpointLeaving
+	ReasonTrafficLeaves = "TrafficLeaves"
 	// ReasonSettled says that the Instances match the spec.
 	ReasonSettled = "Settled"
 	// ReasonAllReplicasReady says that every desired Instance is Ready.

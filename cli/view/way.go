@@ -333,8 +333,8 @@ func (s *Snapshot) bindingStep(onHub *OnHub, name string) *Step {
 		step.Finding = findingOf(condition, moment{now: s.Now})
 		step.Finding.Actor, step.Finding.rank = reasons.ActorOperator, reasons.RankCause
 		step.Finding.Do = "Add capacity to the cells of the city. Or the consumer asks for fewer or smaller Instances."
-		if strings.Contains(condition.Message, "untolerated taint") {
-			step.Finding.Do = "Remove the taint of the Cluster that the message names, for example with karmadactl uncordon."
+		if path.TakeNone(condition.Message) {
+			step.Finding.Do = "Remove the taint of the Cluster, for example with karmadactl uncordon. kubectl describe cluster lists its taints."
 		}
 	}
 	return step.settled()

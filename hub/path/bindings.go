@@ -6,6 +6,7 @@ package path
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
@@ -61,6 +62,12 @@ func RefusedSince(binding *workv1alpha2.ResourceBinding) time.Time {
 		return time.Time{}
 	}
 	return condition.LastTransitionTime.Time
+}
+
+// TakeNone reports whether a Refusal says that cells take no new Instances, which only an operator can change: they have a taint, or Karmada
+// evicts from them because of one. The texts are those of Karmada's scheduler.
+func TakeNone(refusal string) bool {
+	return strings.Contains(refusal, "had untolerated taint") || strings.Contains(refusal, "in the process of eviction")
 }
 
 func refused(binding *workv1alpha2.ResourceBinding) *metav1.Condition {

@@ -56,7 +56,7 @@ func (s *scope) addUnscheduled(status *v1alpha.WorkloadDeploymentStatus, reason,
 
 // noRoom describes why Karmada has scheduled no Instance. A taint, as of karmadactl cordon, is not a lack of capacity.
 func (s *scope) noRoom(refusal string) (reason, message string) {
-	if strings.Contains(refusal, "untolerated taint") {
+	if path.TakeNone(refusal) {
 		return v1alpha.ReasonCellsTainted, fmt.Sprintf("the cells of %s take no new Instances: %s; an operator removes the taint, "+
 			"for example with karmadactl uncordon", s.deployment.Spec.CityCode, strings.TrimSuffix(refusal, "."))
 	}

@@ -51,6 +51,11 @@ func TestShortfall(t *testing.T) {
 			assigned: []int{0}, refusal: "0/1 clusters: 1 cluster(s) had untolerated taint {unschedulable: }.",
 			want: "take no new Instances: 0/1 clusters: 1 cluster(s) had untolerated taint {unschedulable: }; an operator",
 		},
+		"a cell that Karmada evicts from": {
+			assigned: []int{0}, refusal: "0/2 clusters are available: 1 cluster(s) did not match the placement cluster affinity constraint, 1 " +
+				"cluster(s) is in the process of eviction.",
+			want: "take no new Instances: 0/2 clusters are available",
+		},
 		"a refusal that is no loss": {assigned: []int{0, 1, 2}, refusal: "old"},
 	} {
 		t.Run(name, func(t *testing.T) {
