@@ -42,7 +42,7 @@ Feature: Place a Workload
       | web-main-dfw | DFW  | 1        |
       | web-main-ams | AMS  | 1        |
     When project "${project}" may no longer use AMS
-    Then placement "main" of Workload "web" reports "no available location for AMS"
+    Then placement "main" of Workload "web" reports "the project may not use AMS now"
     And the project has exactly the workloaddeployments
       | name         | spec.cityCode | spec.scaleSettings.minReplicas |
       | web-main-dfw | DFW  | 1        |
@@ -52,7 +52,7 @@ Feature: Place a Workload
     Then the project has exactly the workloaddeployments
       | name         | spec.cityCode | spec.scaleSettings.minReplicas |
       | web-main-dfw | DFW  | 1        |
-    And placement "main" of Workload "web" reports "the project has locations for DFW, ORD"
+    And placement "main" of Workload "web" reports "it may use DFW, ORD"
     When project "${project}" may use AMS
     Then the project has exactly the workloaddeployments
       | name         | spec.cityCode | spec.scaleSettings.minReplicas |

@@ -28,12 +28,12 @@ func TestMakePlan(t *testing.T) {
 		},
 		"a city without binding gets none": {
 			placements: map[string]string{"a": "DFW LHR"}, cities: "DFW", want: "web-a-dfw",
-			wantMissing: map[string]string{"a": "no available location for LHR; the project has locations for DFW"},
+			wantMissing: map[string]string{"a": "the project may not use LHR now; it may use DFW"},
 		},
 		"case does not matter": {placements: map[string]string{"a": "dfw"}, cities: "DFW", want: "web-a-dfw"},
 		"what exists stays when its binding is withdrawn": {
 			placements: map[string]string{"a": "DFW"}, existing: "web-a-dfw", want: "web-a-dfw",
-			wantMissing: map[string]string{"a": "no available location for DFW; the project has no location at all"},
+			wantMissing: map[string]string{"a": "the project may not use DFW now; it may use no city"},
 		},
 	}
 	for name, c := range cases {

@@ -173,17 +173,17 @@ func TestStatus(t *testing.T) {
 		},
 		"a city without a location": {
 			placements: "main AMS", cities: "DFW ORD", wantReason: v1alpha.ReasonNoMatchingLocation,
-			wantMessage: "placement main: no available location for AMS; the project has locations for DFW, ORD",
+			wantMessage: "placement main: the project may not use AMS now; it may use DFW, ORD",
 		},
 		"no location at all": {
 			placements: "main DFW", cities: " ", wantReason: v1alpha.ReasonNoMatchingLocation,
-			wantMessage: "placement main: no available location for DFW; the project has no location at all",
+			wantMessage: "placement main: the project may not use DFW now; it may use no city",
 		},
 		"another city serves": {
 			placements: "main DFW AMS", cities: "DFW", reports: map[string]report{"web-main-dfw": serving},
 			wantReason: v1alpha.ReasonNoMatchingLocation,
-			wantMessage: "placement main: 2 of 4 Instances are Available, 3 must be; no available location for AMS; the project " +
-				"has locations for DFW", wantReady: 2, wantDeployments: 1,
+			wantMessage: "placement main: 2 of 4 Instances are Available, 3 must be; the project may not use AMS now; it may " +
+				"use DFW", wantReady: 2, wantDeployments: 1,
 		},
 		"data is missing": {
 			placements: "main DFW", reports: map[string]report{"web-main-dfw": {

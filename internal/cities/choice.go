@@ -88,7 +88,7 @@ func nameCities(p *v1alpha.WorkloadPlacement, locations []Location) Choice {
 		}
 	}
 	if len(choice.Held) > 0 {
-		choice.Problems = append(choice.Problems, fmt.Sprintf("no available location for %s; the project has %s",
+		choice.Problems = append(choice.Problems, fmt.Sprintf("the project may not use %s now; it may use %s",
 			strings.Join(choice.Held, ", "), describeCities(available)))
 	}
 	return choice
@@ -96,9 +96,9 @@ func nameCities(p *v1alpha.WorkloadPlacement, locations []Location) Choice {
 
 func describeCities(cities []string) string {
 	if len(cities) == 0 {
-		return "no location at all"
+		return "no city"
 	}
-	return "locations for " + strings.Join(cities, ", ")
+	return strings.Join(cities, ", ")
 }
 
 func nameLocations(p *v1alpha.WorkloadPlacement, locations []Location) Choice {

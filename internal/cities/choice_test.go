@@ -59,10 +59,10 @@ func TestChoose(t *testing.T) {
 		"a city without a location": {
 			v1alpha.WorkloadPlacement{CityCodes: []string{"DFW", "xyz"}},
 			both, "DFW", "XYZ", false,
-			"no available location for XYZ; the project has locations for DFW, LHR, ORD",
+			"the project may not use XYZ now; it may use DFW, LHR, ORD",
 		},
 		"a city that is not available": {
-			v1alpha.WorkloadPlacement{CityCodes: []string{"DFW"}}, "!dfw-1:DFW:us", "", "DFW", false, "no location at all",
+			v1alpha.WorkloadPlacement{CityCodes: []string{"DFW"}}, "!dfw-1:DFW:us", "", "DFW", false, "it may use no city",
 		},
 		"a location": {named("lhr-1"), both, "LHR", "", false, ""},
 		"a location that the project lacks": {

@@ -31,8 +31,8 @@ var deploymentRemedies = []Remedy{
 	},
 	{
 		v1alpha.ReasonNoMatchingLocation, RankCause, atOnce,
-		consumer("Choose a city that the project may use, or ask for its location. If the project has the " +
-			"location, no cell serves the city: the operator adds one."),
+		consumer("Choose a city that the project may use: the message lists them. Or ask the operator to allow the city to the project, and " +
+			"for a cell there if it has none."),
 		none, available,
 	},
 	{
