@@ -4,6 +4,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -206,11 +207,24 @@ func (p *eventPrinter) print(events []corev1.Event) error {
 		e := &events[i]
 		rows = append(rows, []string{
 			duration.HumanDuration(p.Clock.Now().Sub(lastSeen(e))), e.Type, e.Reason,
-			strings.ToLower(e.InvolvedObject.Kind) + "/" + e.InvolvedObject.Name, strings.Join(strings.Fields(reasons.Clean(e.Message)), " "),
+			strings.ToLower(e.InvolvedObject.Kind) + "/" + e.InvolvedObject.Name, strings.Join(strings.Fields(reasons.Clean(told(e))), " "),
 		})
 	}
 	_, err := fmt.Fprintln(p.Streams.Out, strings.Join(p.columns.Align(rows), "\n"))
 	return err
+}
+
+// ownEvents begins the names of the components that write the add-on's Events. On the hub, an admission policy refuses Events with such a name
+// to everybody else.
+const ownEvents = "karmada-compute"
+
+// told is the message of an Event, with the writer of one that is not the add-on's: whoever may create Events can say anything about an object.
+func told(e *corev1.Event) string {
+	writer := cmp.Or(e.ReportingController, e.Source.Component, "an unknown writer")
+	if writer == ownEvents || strings.HasPrefix(writer, ownEvents+"-") {
+		return e.Message
+	}
+	return "from " + writer + ": " + e.Message
 }
 
 // followEvents prints the existing events, and then each new or repeated one, until the user ends it or the Workload is

@@ -108,6 +108,7 @@ func TestUI(t *testing.T) {
 		ObjectMeta:     metav1.ObjectMeta{Namespace: f.Namespace.Name, Name: "web.1"},
 		InvolvedObject: corev1.ObjectReference{Kind: "Workload", Namespace: f.Namespace.Name, Name: "web", UID: w.UID},
 		Type:           corev1.EventTypeWarning, Reason: "Seen", Message: "an event of web", LastTimestamp: metav1.NewTime(now),
+		Source: corev1.EventSource{Component: "karmada-compute"},
 	})
 	u, stop := f.startUI(f.Config())
 	if !strings.HasPrefix(u.address, "http://127.0.0.1:") || len(u.address) < len("http://127.0.0.1:1/")+26 {

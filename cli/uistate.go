@@ -86,7 +86,7 @@ func (c *connected) lastEvents(s *view.Snapshot) ([]page.Event, error) {
 
 func eventOf(e *corev1.Event) page.Event {
 	return page.Event{
-		Seen: metav1.NewTime(lastSeen(e)), Type: e.Type, Reason: e.Reason, Message: view.Shortened(e.Message),
+		Seen: metav1.NewTime(lastSeen(e)), Type: e.Type, Reason: e.Reason, Message: view.Shortened(told(e)),
 		Object: strings.ToLower(e.InvolvedObject.Kind) + "/" + e.InvolvedObject.Name,
 	}
 }
