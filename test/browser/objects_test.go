@@ -257,6 +257,7 @@ func (p *project) event(w *v1alpha.Workload, kind, reason, message string) {
 		ObjectMeta:     metav1.ObjectMeta{Namespace: p.namespace, GenerateName: w.Name + "."},
 		InvolvedObject: corev1.ObjectReference{Kind: v1alpha.KindWorkload, Namespace: p.namespace, Name: w.Name, UID: w.UID},
 		Type:           kind, Reason: reason, Message: message, LastTimestamp: metav1.Now(),
+		Source: corev1.EventSource{Component: "karmada-compute"},
 	}))
 }
 
