@@ -183,7 +183,7 @@ func TestRefusedTemplate(t *testing.T) {
 			f.send(newImageOf2Gi)
 			r, asked := f.asking()
 			for range 3 {
-				if result := f.reconcile(r, "web"); result.RequeueAfter != time.Minute {
+				if result := f.reconcile(r, "web"); result.RequeueAfter != 15*time.Second {
 					t.Errorf("it asks again after %s", result.RequeueAfter)
 				}
 			}
@@ -213,11 +213,11 @@ func (f *fixture) wantKept(asked *atomic.Int32) {
 	}
 }
 
-// wantContinued wants a minute later, after another dry run, an Instance to be replaced.
+// wantContinued wants, when the answer does not count any more, after another dry run, an Instance to be replaced.
 func (f *fixture) wantContinued(r *deployments.Reconciler, asked *atomic.Int32) {
 	t := f.t
 	t.Helper()
-	f.clock.SetTime(now.Add(time.Minute))
+	f.clock.SetTime(now.Add(15 * time.Second))
 	if result := f.reconcile(r, "web"); result.RequeueAfter != time.Second {
 		t.Errorf("it replaces Instances after %s", result.RequeueAfter)
 	}

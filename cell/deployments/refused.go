@@ -22,8 +22,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
-// trialFor is how long an answer of the cell about a template counts: a rollout asks once, and not for each Instance.
-const trialFor = time.Minute
+// trialFor is how long an answer of the cell about a template counts: a rollout asks once, and not for each Instance, and a limit that
+// the operator sets or lifts meanwhile is known soon.
+const trialFor = 15 * time.Second
 
 // answer is the answer of the cell about the Pods of a template.
 type answer struct {
