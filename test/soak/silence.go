@@ -80,8 +80,8 @@ func (s *Silence) Run(ctx context.Context) (*SilenceResult, error) {
 	}
 	background.Go(func() { s.watch(ctx) })
 	background.Go(func() { s.supervise(ctx) })
-	if whole := s.awaitWhole(ctx); whole.problem() != nil {
-		return nil, fmt.Errorf("before the first silence: %w", whole.problem())
+	if _, err := s.awaitWhole(ctx); err != nil {
+		return nil, fmt.Errorf("before the first silence: %w", err)
 	}
 	client := s.observe(ctx, &background)
 	defer client.Stop()
@@ -156,7 +156,8 @@ func (s *Silence) silence(ctx context.Context, client *federation.Traffic, one s
 		return nil, err
 	}
 	s.printf("%s: the silence is over", one.Kind)
-	row := &SilenceRow{Kind: one.Kind, Cell: one.Cell, Lasts: one.Lasts, Ready: ready, whole: s.awaitWhole(ctx)}
+	row := &SilenceRow{Kind: one.Kind, Cell: one.Cell, Lasts: one.Lasts, Ready: ready}
+	row.after, row.left = s.awaitWhole(ctx)
 	row.observed = s.observer.end()
 	row.Requests = client.Counted().Sent - before.Sent
 	row.Fewest, row.Replaced, row.low = s.pods.end()
@@ -181,34 +182,15 @@ func (s *Silence) backUpHub(ctx context.Context) error {
 	return nil
 }
 
-// whole is whether, and how long after a silence, all is as before.
-type whole struct {
-	after          time.Duration
-	left           []Standing
-	named, settled error
-}
-
-func (w *whole) problem() error {
-	var lines []error
-	for _, one := range w.left {
-		lines = append(lines, errors.New(one.String()))
-	}
-	return errors.Join(append(lines, w.named, w.settled)...)
-}
-
-// awaitWhole waits until the name has all of its cities, and project, hub and cells agree.
-func (s *Silence) awaitWhole(ctx context.Context) *whole {
-	begin, result := s.Clock.Now(), &whole{}
+// awaitWhole waits until the name has all of its cities, and project, hub and cells agree. It returns how long that took.
+func (s *Silence) awaitWhole(ctx context.Context) (time.Duration, error) {
+	begin := s.Clock.Now()
 	settled, err := s.settle(ctx, begin)
-	if result.settled = err; err == nil && settled == 0 {
+	if err == nil && settled == 0 {
 		s.mu.Lock()
-		result.left = s.standing
+		err = (&Result{Seed: s.Seed, Left: s.standing}).Err()
 		s.mu.Unlock()
-		if len(result.left) == 0 {
-			result.settled = fmt.Errorf("project, hub and cells did not agree twice within %s", s.Patience)
-		}
 	}
-	result.named = s.awaitNamed(ctx)
-	result.after = s.Clock.Since(begin)
-	return result
+	err = errors.Join(err, s.awaitNamed(ctx))
+	return s.Clock.Since(begin), err
 }

@@ -29,7 +29,9 @@ type SilenceRow struct {
 
 	low      string
 	observed observed
-	whole    *whole
+	// after is how long after the silence all was as before, and left what was not.
+	after time.Duration
+	left  error
 }
 
 // Row is the result as a row of the table in docs/reliability.md.
@@ -39,7 +41,7 @@ func (r *SilenceRow) Row() string {
 		broken = strings.Join(all, "; ")
 	}
 	return fmt.Sprintf("| %s | %s | %.0f s | %d of %d | %d of %d | %d | %.0f s | %s |", r.Kind, r.Cell, r.Lasts.Seconds(), len(r.observed.failures),
-		r.Requests, r.Fewest, r.Ready, r.Replaced, r.whole.after.Seconds(), broken)
+		r.Requests, r.Fewest, r.Ready, r.Replaced, r.after.Seconds(), broken)
 }
 
 // Broken are the promises that the silence has broken.
@@ -57,8 +59,8 @@ func (r *SilenceRow) Broken() []string {
 	if len(r.observed.withdrawn) > 0 {
 		broken = append(broken, "ResourceClaims were withdrawn: "+strings.Join(r.observed.withdrawn, ", "))
 	}
-	if err := r.whole.problem(); err != nil {
-		broken = append(broken, "after the silence it is not as before: "+strings.ReplaceAll(err.Error(), "\n", ", "))
+	if r.left != nil {
+		broken = append(broken, "after the silence it is not as before: "+strings.ReplaceAll(r.left.Error(), "\n", ", "))
 	}
 	return broken
 }
@@ -83,22 +85,14 @@ func (o *observed) failedRequests() []string {
 
 // changedNames are the changes of a name. An address may leave it after a request to its cell has failed.
 func (o *observed) changedNames() []string {
-	told := map[string]bool{}
 	var lines []string
 	for _, change := range o.changes {
-		for _, address := range slices.Sorted(maps.Keys(change.lost)) {
-			cell := change.lost[address]
-			excused := slices.ContainsFunc(o.failures, func(f failure) bool { return f.cell == cell && f.at <= change.at })
-			if line := "lost " + address + " of cell " + cell + ", which answers"; !excused && !told[change.source+line] {
-				told[change.source+line] = true
-				lines = append(lines, fmt.Sprintf("%s %s, after %.0f s", change.source, line, change.at.Seconds()))
-			}
+		verb := "got"
+		if change.lost {
+			verb = "lost"
 		}
-		for _, address := range change.gained {
-			if line := "has another address, " + address; !told[change.source+line] {
-				told[change.source+line] = true
-				lines = append(lines, fmt.Sprintf("%s %s, after %.0f s", change.source, line, change.at.Seconds()))
-			}
+		if !change.lost || !slices.ContainsFunc(o.failures, func(f failure) bool { return f.cell == change.cell && f.at <= change.at }) {
+			lines = append(lines, fmt.Sprintf("%s %s %s of cell %s after %.0f s", change.source, verb, change.address, change.cell, change.at.Seconds()))
 		}
 	}
 	return lines

@@ -8,6 +8,8 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"github.com/karmada-compute/karmada-compute/test/federation"
 )
 
 // Processes of Karmada and for names that a silence stops.
@@ -54,7 +56,10 @@ func stopped(processes ...string) silencer {
 	return func(ctx context.Context, s *Silence, _ step) (func(context.Context) error, error) {
 		var failed []error
 		for _, process := range processes {
-			failed = append(failed, s.processes.Kill(ctx, process))
+			// One that has ended by itself is not started again meanwhile.
+			if err := s.processes.Kill(ctx, process); !errors.Is(err, federation.ErrNotRunning) {
+				failed = append(failed, err)
+			}
 		}
 		return func(ctx context.Context) error {
 			var failed []error

@@ -47,8 +47,8 @@ func TestSilences(t *testing.T) {
 	}
 }
 
-// aDay is an observer at the begin of a silence: the name has an address in each of two cells, and one claim is granted.
-func aDay() (*observer, *testingclock.FakeClock) {
+// begun returns an observer a second after a silence has begun: the name has an address in each of two cells, and one claim is granted.
+func begun() (*observer, *testingclock.FakeClock) {
 	clock := testingclock.NewFakeClock(time.Unix(1000, 0))
 	o := newObserver(clock, func(address netip.Addr) string {
 		if address.As4()[2] == 1 {
@@ -82,7 +82,7 @@ func TestJudgement(t *testing.T) {
 		"no answer": {observe: func(o *observer) { o.failed("", refusal) }, want: []string{"1 requests without an address failed"}},
 		"a city that leaves": {
 			observe: func(o *observer) { o.named(byServer, []string{"10.0.2.1"}) },
-			want:    []string{"the DNS server lost 10.0.1.1 of cell dfw, which answers, after 1 s"},
+			want:    []string{"the DNS server lost 10.0.1.1 of cell dfw after 1 s"},
 		},
 		"a city that leaves and returns": {
 			observe: func(o *observer) {
@@ -102,7 +102,7 @@ func TestJudgement(t *testing.T) {
 		},
 		"another address": {
 			observe: func(o *observer) { o.named(byServer, []string{"10.0.1.1", "10.0.2.1", "10.0.2.2"}) },
-			want:    []string{"the DNS server has another address, 10.0.2.2"},
+			want:    []string{"the DNS server got 10.0.2.2 of cell ord"},
 		},
 		"a claim that is gone": {
 			observe: func(o *observer) { o.granted(nil); o.granted(nil) }, want: []string{"ResourceClaims were withdrawn: claim after 1 s"},
@@ -113,21 +113,18 @@ func TestJudgement(t *testing.T) {
 		"an Instance that stops":    {change: func(r *SilenceRow) { r.Fewest = 2 }, want: []string{"only 2 of 3 Instances were Ready"}},
 		"an Instance that moves":    {change: func(r *SilenceRow) { r.Replaced = 1 }, want: []string{"1 Instances were replaced or moved"}},
 		"no traffic":                {change: func(r *SilenceRow) { r.Requests = 0 }, want: []string{"no request was sent"}},
-		"a name that stays changed": {change: func(r *SilenceRow) { r.whole.named = refusal }, want: []string{"it is not as before"}},
+		"a name that stays changed": {change: func(r *SilenceRow) { r.left = refusal }, want: []string{"it is not as before"}},
 		"planes that disagree": {
-			change: func(r *SilenceRow) {
-				r.whole.left = []Standing{{Disagreement: Disagreement{Plane: "hub", Object: "Work a"}}}
-			},
-			want: []string{"Work a"},
+			change: func(r *SilenceRow) { r.left = errors.New("Work a\nWork b") }, want: []string{"Work a, Work b"},
 		},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			o, _ := aDay()
+			o, _ := begun()
 			if test.observe != nil {
 				test.observe(o)
 			}
-			row := &SilenceRow{Kind: "Milo is away", Requests: 9, Ready: 3, Fewest: 3, observed: o.end(), whole: &whole{}}
+			row := &SilenceRow{Kind: "Milo is away", Requests: 9, Ready: 3, Fewest: 3, observed: o.end()}
 			if test.change != nil {
 				test.change(row)
 			}
@@ -150,7 +147,7 @@ func TestJudgement(t *testing.T) {
 
 // TestObserverBegins: a silence is compared with the moment when it began, and not with an earlier one.
 func TestObserverBegins(t *testing.T) {
-	o, _ := aDay()
+	o, _ := begun()
 	o.named(byServer, []string{"10.0.2.1"})
 	o.granted(nil)
 	o.begin()

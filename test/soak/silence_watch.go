@@ -49,14 +49,12 @@ type failure struct {
 	err  error
 }
 
-// nameChange is another answer about the name than when the silence began.
+// nameChange is an address that the name has lost, or got, since the silence began. Each is noted once.
 type nameChange struct {
 	at time.Duration
 	// source is who says it.
-	source string
-	// lost are the addresses that are missing, by their cells, and gained are others.
-	lost   map[string]string
-	gained []string
+	source, address, cell string
+	lost                  bool
 }
 
 func newObserver(c clock.Clock, cellOf func(netip.Addr) string) *observer {
@@ -98,28 +96,30 @@ func (o *observer) named(source string, addresses []string) {
 	if same || !compared {
 		return
 	}
-	change := nameChange{at: o.clock.Since(o.begun), source: source, lost: map[string]string{}}
 	for _, address := range before {
 		if !slices.Contains(addresses, address) {
-			change.lost[address] = o.cell(address)
+			o.changed(nameChange{source: source, address: address, lost: true})
 		}
 	}
 	for _, address := range addresses {
 		if !slices.Contains(before, address) {
-			change.gained = append(change.gained, address)
+			o.changed(nameChange{source: source, address: address})
 		}
-	}
-	if len(change.lost)+len(change.gained) > 0 {
-		o.seen.changes = append(o.seen.changes, change)
 	}
 }
 
-func (o *observer) cell(text string) string {
-	address, err := netip.ParseAddr(text)
-	if err != nil {
-		return "no cell"
+func (o *observer) changed(change nameChange) {
+	change.cell = "no cell"
+	if address, err := netip.ParseAddr(change.address); err == nil {
+		change.cell = o.cellOf(address)
 	}
-	return o.cellOf(address)
+	for _, known := range o.seen.changes {
+		if change.at = known.at; change == known {
+			return
+		}
+	}
+	change.at = o.clock.Since(o.begun)
+	o.seen.changes = append(o.seen.changes, change)
 }
 
 // granted notes the ResourceClaims, with their UIDs.
