@@ -48,7 +48,7 @@ func TestSilences(t *testing.T) {
 }
 
 // begun returns an observer a second after a silence has begun: the name has an address in each of two cells, and one claim is granted.
-func begun() (*observer, *testingclock.FakeClock) {
+func begun() *observer {
 	clock := testingclock.NewFakeClock(time.Unix(1000, 0))
 	o := newObserver(clock, func(address netip.Addr) string {
 		if address.As4()[2] == 1 {
@@ -60,7 +60,7 @@ func begun() (*observer, *testingclock.FakeClock) {
 	o.granted(map[string]string{"claim": "a"})
 	o.begin()
 	clock.Step(time.Second)
-	return o, clock
+	return o
 }
 
 // TestJudgement: each promise that a silence has broken is named, and what stays as it was breaks none.
@@ -96,7 +96,15 @@ func TestJudgement(t *testing.T) {
 			observe: func(o *observer) { o.failed("dfw", refusal); o.named(byServer, []string{"10.0.2.1"}) },
 			want:    []string{"1 requests to addresses of cell dfw failed"},
 		},
-		"a city that leaves before its address fails, and beside one that has failed": {
+		"a city that leaves before its address fails": {
+			observe: func(o *observer) {
+				o.named(byServer, []string{"10.0.2.1"})
+				o.clock.(*testingclock.FakeClock).Step(time.Second)
+				o.failed("dfw", refusal)
+			},
+			want: []string{"1 requests to addresses of cell dfw failed, the first after 2 s", "the DNS server lost 10.0.1.1"},
+		},
+		"a city that leaves beside one that has failed": {
 			observe: func(o *observer) { o.failed("ord", refusal); o.named(byServer, []string{"10.0.2.1"}) },
 			want:    []string{"1 requests to addresses of cell ord failed", "the DNS server lost 10.0.1.1"},
 		},
@@ -105,7 +113,7 @@ func TestJudgement(t *testing.T) {
 			want:    []string{"the DNS server got 10.0.2.2 of cell ord"},
 		},
 		"a claim that is gone": {
-			observe: func(o *observer) { o.granted(nil); o.granted(nil) }, want: []string{"ResourceClaims were withdrawn: claim after 1 s"},
+			observe: func(o *observer) { o.granted(nil); o.granted(nil) }, want: []string{"ResourceClaims were withdrawn: claim after 1 s\n"},
 		},
 		"a claim that is another one": {
 			observe: func(o *observer) { o.granted(map[string]string{"claim": "b"}) }, want: []string{"ResourceClaims were withdrawn"},
@@ -120,7 +128,7 @@ func TestJudgement(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			o, _ := begun()
+			o := begun()
 			if test.observe != nil {
 				test.observe(o)
 			}
@@ -133,7 +141,7 @@ func TestJudgement(t *testing.T) {
 				t.Fatalf("%q", broken)
 			}
 			for i, want := range test.want {
-				if !strings.Contains(broken[i], want) {
+				if !strings.Contains(broken[i]+"\n", want) {
 					t.Errorf("%q is not about %q", broken[i], want)
 				}
 			}
@@ -147,7 +155,7 @@ func TestJudgement(t *testing.T) {
 
 // TestObserverBegins: a silence is compared with the moment when it began, and not with an earlier one.
 func TestObserverBegins(t *testing.T) {
-	o, _ := begun()
+	o := begun()
 	o.named(byServer, []string{"10.0.2.1"})
 	o.granted(nil)
 	o.begin()

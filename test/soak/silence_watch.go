@@ -90,10 +90,9 @@ func (o *observer) named(source string, addresses []string) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	slices.Sort(addresses)
-	same := slices.Equal(o.now[source], addresses)
 	o.now[source] = addresses
 	before, compared := o.was[source]
-	if same || !compared {
+	if !compared {
 		return
 	}
 	for _, address := range before {
