@@ -231,7 +231,7 @@ fuzz: ## Fuzz what parses external input, FUZZTIME (1m) each.
 	done
 
 .PHONY: soak
-soak: ## Kill processes of a federation while Workloads change, and compare all planes after. SEED=1, DURATION=5m, PROJECTS=namespaces without Milo, ARGS=--help for more. FAULTS=rollout: each process is down during one rollout with a budget.
+soak: ## Kill processes of a federation while Workloads change, and compare all planes after. SEED=1, DURATION=5m, PROJECTS=namespaces without Milo, ARGS=--help for more. FAULTS=rollout: each process is down during one rollout with a budget. FAULTS=year: the moves of an operator. FAULTS=silence: parts are away while a client sends requests to a name.
 	@go run ./hack/federation soak $(if $(FAULTS),--faults=$(FAULTS)) $(if $(SEED),--seed=$(SEED)) $(if $(DURATION),--duration=$(DURATION)) $(if $(filter namespaces,$(PROJECTS)),--without-milo) $(ARGS)
 
 .PHONY: hostile

@@ -32,6 +32,9 @@ import (
 // resyncInterval is the interval in which the load balancers check all Services again, in case a write has failed.
 const resyncInterval = 5 * time.Second
 
+// AnnotationWithheld on a Service leaves its status without the address of its load balancer, which continues to answer.
+const AnnotationWithheld = "federation.karmada-compute.dev/withheld"
+
 // LoadBalancers stands for the load balancer of a cloud: each Service of type LoadBalancer of a cell gets an address,
 // and connections to it go to the Service's ready endpoints. The processes listen on node.Local of the address.
 type LoadBalancers struct {
@@ -134,8 +137,11 @@ func (l *LoadBalancers) serve(ctx context.Context, service *corev1.Service) erro
 		one = l.listen(ctx, service, free)
 		l.served[service.UID] = one
 	}
-	ingress := []corev1.LoadBalancerIngress{{IP: one.address}}
-	if got := service.Status.LoadBalancer.Ingress; len(got) == 1 && got[0].IP == one.address {
+	var ingress []corev1.LoadBalancerIngress
+	if service.Annotations[AnnotationWithheld] == "" {
+		ingress = []corev1.LoadBalancerIngress{{IP: one.address}}
+	}
+	if slices.EqualFunc(service.Status.LoadBalancer.Ingress, ingress, func(a, b corev1.LoadBalancerIngress) bool { return a.IP == b.IP }) {
 		return nil
 	}
 	patch, err := json.Marshal(map[string]any{"status": map[string]any{"loadBalancer": map[string]any{"ingress": ingress}}})

@@ -22,6 +22,9 @@ import (
 // availability follows the Pods of a namespace in all cells: how many are Available at each moment, and how many
 // Instances are replaced. It is safe for concurrent use.
 type availability struct {
+	// protected counts Pods with the label that a budget selects only.
+	protected bool
+
 	mu sync.Mutex
 	// available are the Pods in each cell that are, and owners the UIDs and templates of the Instances of all Pods, by
 	// their names.
@@ -32,9 +35,9 @@ type availability struct {
 	low       string
 }
 
-// watchAvailability watches all cells until ctx ends.
-func watchAvailability(ctx context.Context, f *federation.Federation, namespace string) (*availability, error) {
-	a := &availability{available: map[string]map[string]bool{}, owners: map[string]string{}}
+// watchAvailability watches all cells until ctx ends. protected is true if the Instances have a budget.
+func watchAvailability(ctx context.Context, f *federation.Federation, namespace string, protected bool) (*availability, error) {
+	a := &availability{protected: protected, available: map[string]map[string]bool{}, owners: map[string]string{}}
 	for _, cell := range f.Cells() {
 		config, err := f.Config("cell/"+cell.Name, federation.Admin)
 		if err != nil {
@@ -101,13 +104,13 @@ func (a *availability) see(cell string, pod *corev1.Pod, deleted bool) {
 	a.measure(cell + " " + pod.Name)
 }
 
-// set notes a Pod. It counts as Available with the label that the budget selects, which the agent sets before it
-// reports that.
+// set notes a Pod. With a budget it counts as Available with the label that the budget selects, which the agent sets before
+// it reports that, and else as soon as it is Ready.
 func (a *availability) set(cell string, pod *corev1.Pod, deleted bool) {
 	delete(a.available[cell], pod.Name)
 	for _, condition := range pod.Status.Conditions {
 		if condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue && !deleted && pod.DeletionTimestamp == nil &&
-			pod.Labels[v1alpha.LabelProtected] == v1alpha.ProtectedTrue {
+			(!a.protected || pod.Labels[v1alpha.LabelProtected] == v1alpha.ProtectedTrue) {
 			a.available[cell][pod.Name] = true
 		}
 	}

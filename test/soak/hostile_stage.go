@@ -56,7 +56,7 @@ func (h *Hostile) arrange(ctx context.Context) error {
 		return err
 	}
 	if h.Quota {
-		if err := h.meter(ctx); err != nil {
+		if err := h.meter(ctx, h.Victim); err != nil {
 			return err
 		}
 	}

@@ -85,14 +85,14 @@ func GrantQuota(ctx context.Context, project client.Client, name, namespace stri
 	return nil
 }
 
-// meter requires quota for the Instances of the victim: then reports of cells decide which of its claims are deleted.
-func (h *Hostile) meter(ctx context.Context) error {
-	milo := h.collector.planes[miloPlane]
+// meter requires quota for the Instances of a project: then reports of cells decide which of its claims are deleted.
+func (s *Soak) meter(ctx context.Context, project string) error {
+	milo := s.collector.planes[miloPlane]
 	if err := RegisterQuota(ctx, milo); err != nil {
 		return err
 	}
-	if err := MeterProject(ctx, milo, h.Victim); err != nil {
+	if err := MeterProject(ctx, milo, project); err != nil {
 		return err
 	}
-	return GrantQuota(ctx, h.collector.planes["project/"+h.Victim], h.Victim, h.Namespace, quotaInstances)
+	return GrantQuota(ctx, s.collector.planes["project/"+project], project, s.namespaceIn(project), quotaInstances)
 }

@@ -31,6 +31,8 @@ type Result struct {
 	Longest Standing
 	// Left are the remaining disagreements at the end.
 	Left []Standing
+	// Broken are other promises that were not kept.
+	Broken []string
 }
 
 // Err returns an error if disagreements are left, or more requests failed than are excused.
@@ -38,6 +40,9 @@ func (r *Result) Err() error {
 	var failed error
 	if len(r.Failures) > r.Excused {
 		failed = fmt.Errorf("seed %d: %d requests of the consumer failed: %w", r.Seed, len(r.Failures), errors.Join(r.Failures...))
+	}
+	if len(r.Broken) > 0 {
+		failed = errors.Join(failed, fmt.Errorf("seed %d: %s", r.Seed, strings.Join(r.Broken, "\n")))
 	}
 	if r.Settled > 0 {
 		return failed

@@ -26,6 +26,7 @@ func TestResult(t *testing.T) {
 		"Milo was down":       {result: Result{Settled: time.Second, Failures: append(failures, failures...), Excused: excuses("milo")}},
 		"something left":      {result: Result{Left: left}, want: []string{"in 1 places", "200s  hub: Work a should not exist"}},
 		"both":                {result: Result{Left: left, Failures: failures}, want: []string{"refused", "Work a"}},
+		"a broken promise":    {result: Result{Settled: time.Second, Broken: []string{"no name"}}, want: []string{"seed 0: no name"}},
 		"not settled in time": {result: Result{}, want: []string{"in 0 places"}},
 	}
 	for name, test := range tests {

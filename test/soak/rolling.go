@@ -141,7 +141,7 @@ func (r *Rolling) connectRolling(ctx context.Context) (err error) {
 		return err
 	}
 	r.project = r.Client("project/"+r.Projects[0], federation.Admin)
-	r.cells, err = watchAvailability(ctx, r.Federation, r.collector.hubNamespaces[r.Projects[0]])
+	r.cells, err = watchAvailability(ctx, r.Federation, r.collector.hubNamespaces[r.Projects[0]], true)
 	return err
 }
 

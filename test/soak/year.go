@@ -15,12 +15,14 @@ import (
 )
 
 // Year is a soak with an operator beside the consumers instead of killed processes: override policies, policies of other
-// products, taints, quotas and Pod security in cells, clusters that change their city or are rebuilt, and backups that are
-// restored. The seed decides which move comes when, and the comparison at the end is the same.
+// products, taints, quotas and Pod security in cells, clusters that change their city or are rebuilt, load balancers, clocks and
+// data that change, and backups that are restored. The seed decides which move comes when, and the comparison at the end is the same.
 type Year struct {
 	*Soak
 	// empty are the cells before the first Workload, and backups the newest backups of all planes.
 	empty, backups map[string]*federation.Backup
+	// names are the processes for the name of namedWorkload.
+	names *federation.Names
 }
 
 // OperatorMove is one move of the operator, and its end.
@@ -65,11 +67,15 @@ func planMoves(o Options, kinds, cells []string, random *rand.Rand) []OperatorMo
 
 // Run executes the plan of the seed, and waits until project, hub and cells agree, as Soak.Run does.
 func (y *Year) Run(ctx context.Context) (*Result, error) {
+	// Before prepare, which finds the processes that are started again when they end by themselves.
+	if err := y.startNames(ctx); err != nil {
+		return nil, err
+	}
 	plan, err := y.prepare(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if err := y.backUpEmpty(ctx); err != nil {
+	if err := errors.Join(y.backUpEmpty(ctx), y.serve(ctx)); err != nil {
 		return nil, err
 	}
 	var cells []string
@@ -79,7 +85,13 @@ func (y *Year) Run(ctx context.Context) (*Result, error) {
 	moves := planMoves(y.Options, moveKinds(y.Federation.WithoutMilo()), cells, newRandom(y.Seed, 3))
 	y.printf("seed %d: %d operations on %d Workloads, %d moves of an operator, in %s", y.Seed, len(plan.Operations), y.Workloads,
 		len(moves), y.Duration)
-	return y.during(ctx, plan, func(ctx context.Context) error { return y.operate(ctx, moves) })
+	result, err := y.during(ctx, plan, func(ctx context.Context) error { return y.operate(ctx, moves) })
+	if err == nil {
+		if unnamed := y.awaitNamed(ctx); unnamed != nil {
+			result.Broken = append(result.Broken, unnamed.Error())
+		}
+	}
+	return result, err
 }
 
 // operate makes one move after the other, and takes each back.

@@ -53,6 +53,12 @@ var moveTable = map[string]mover{
 	"a quota of Pods in the cell":               allowNoPods,
 	"Pod security restricted in the cell":       restrictPods,
 	"a rebalancer":                              rebalance,
+	"a load balancer whose annotation is wrong": misconfigureBalancer,
+	"a load balancer without an address":        withholdAddress,
+	"an agent that is away":                     stopAgent,
+	"a node whose clock is ahead":               setClockAhead,
+	"data that changes":                         changeData,
+	"data that is deleted and created again":    recreateData,
 }
 
 var (

@@ -19,36 +19,21 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/pages"
 )
 
-// names are the processes that answer the names of Workloads.
-type names struct {
-	dns *federation.DNS
-	// ranges are the addresses of each city's load balancers.
-	ranges map[string]netip.Prefix
-}
-
 // startNames starts a DNS server for Workloads, the load balancers of each cell, and a DNS server for the Services of each
 // cell of containers.
-func startNames(ctx context.Context, f *federation.Federation) (*names, error) {
-	dns, err := f.StartDNS(ctx)
-	if err != nil {
-		return nil, err
-	}
-	named := &names{dns: dns, ranges: map[string]netip.Prefix{}}
+func startNames(ctx context.Context, f *federation.Federation) (*federation.Names, error) {
+	names := &federation.Names{}
 	for _, cell := range f.Cells() {
 		if cell.Containers > 0 {
-			if err := f.StartCellDNS(ctx, cell.Name); err != nil {
+			if err := names.StartCellDNS(ctx, f, cell.Name); err != nil {
 				return nil, err
 			}
 		}
-		within, err := f.StartLoadBalancers(ctx, cell.Name)
-		if err != nil {
-			return nil, err
-		}
-		if named.ranges[cell.City], err = netip.ParsePrefix(within); err != nil {
+		if err := names.Start(ctx, f, []string{cell.Name}); err != nil {
 			return nil, err
 		}
 	}
-	return named, nil
+	return names, nil
 }
 
 // expose opens the Workload as a consumer does. Its cities leave the name a short time before their Instances stop.
@@ -74,7 +59,7 @@ func (d *demo) open(ctx context.Context, f *federation.Federation, shell *pages.
 		Replace(federation.NamesPattern)
 	var answers []string
 	if err := demoEventually(ctx, func(ctx context.Context) (err error) {
-		answers, err = named.answers(ctx, name)
+		answers, err = answersOf(ctx, named, f.Cells(), name)
 		return err
 	}); err != nil {
 		return err
@@ -85,27 +70,27 @@ func (d *demo) open(ctx context.Context, f *federation.Federation, shell *pages.
 	return nil
 }
 
-// answers asks each address of a name, and fails unless each city answers.
-func (n *names) answers(ctx context.Context, name string) ([]string, error) {
-	addresses, err := n.dns.Resolver().LookupNetIP(ctx, "ip4", name+".")
+// answersOf asks each address of a name, and fails unless each cell answers.
+func answersOf(ctx context.Context, named *federation.Names, cells []federation.Cell, name string) ([]string, error) {
+	addresses, err := named.Resolve(ctx, name)
 	if err != nil {
 		return nil, err
 	}
 	var lines []string
-	for city, within := range n.ranges {
+	for _, cell := range cells {
 		line := ""
 		for _, address := range addresses {
-			if !within.Contains(address) {
+			if named.CellOf(address) != cell.Name {
 				continue
 			}
 			text, err := get(ctx, address)
 			if err != nil {
-				return nil, fmt.Errorf("%s in %s: %w", name, city, err)
+				return nil, fmt.Errorf("%s in %s: %w", name, cell.City, err)
 			}
-			line = fmt.Sprintf("http://%s  %s  %s: %s", name, city, address, text)
+			line = fmt.Sprintf("http://%s  %s  %s: %s", name, cell.City, address, text)
 		}
 		if line == "" {
-			return nil, fmt.Errorf("%s has no address in %s yet, only %v", name, city, addresses)
+			return nil, fmt.Errorf("%s has no address in %s yet, only %v", name, cell.City, addresses)
 		}
 		lines = append(lines, line)
 	}

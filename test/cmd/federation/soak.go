@@ -44,8 +44,14 @@ the end. It fails when they still disagree some minutes after the last fault. Th
 				return run.run(ctx, cmd.OutOrStdout(), run.roll)
 			case faultsOfYear:
 				return run.run(ctx, cmd.OutOrStdout(), run.year)
+			case faultsOfSilence:
+				if !cmd.Flags().Changed("down") {
+					run.down = silenceTime
+				}
+				return run.run(ctx, cmd.OutOrStdout(), run.silence)
 			}
-			return fmt.Errorf("unknown value %q of --faults: use %s or %s, or leave it out", run.faults, faultsOfRollouts, faultsOfYear)
+			return fmt.Errorf("unknown value %q of --faults: use %s, %s or %s, or leave it out", run.faults,
+				faultsOfRollouts, faultsOfYear, faultsOfSilence)
 		},
 	}
 	flags := cmd.Flags()
@@ -60,16 +66,20 @@ the end. It fails when they still disagree some minutes after the last fault. Th
 		`processes to kill, as patterns: names of "federation status", "agent/<cell>" and "replica/<number>"`)
 	flags.StringVar(&run.faults, "faults", "",
 		`"rollout": instead of random faults, one rollout of a Workload with a disruption budget for each process, which is down in the middle; `+
-			`"year": instead of faults, the moves of an operator: overrides, other policies, taints, quotas, Pod security, cities`)
-	flags.DurationVar(&run.down, "down", time.Minute, "how long each process is down, with --faults")
+			`"year": instead of faults, the moves of an operator: overrides, other policies, taints, quotas, Pod security, cities; `+
+			`"silence": while a client sends requests to a name, the control planes, controllers and agents are away, one after the other`)
+	flags.DurationVar(&run.down, "down", time.Minute, "how long each process is down, with --faults=rollout, or away, with --faults=silence (then 5m)")
 	flags.StringSliceVar(&run.pull, "pull-cells", nil, "the cells that are in pull mode, of dfw, ord-1 and ord-2")
 	flags.BoolVar(&run.withoutMilo, "without-milo", false, withoutMiloHelp)
 	flags.BoolVar(&run.keep, "keep", false, "leave the federation running if project, hub and cells disagree at the end")
 	return cmd
 }
 
-// Values of --faults: faults during rollouts, and the moves of an operator.
-const faultsOfRollouts, faultsOfYear = "rollout", "year"
+// Values of --faults: faults during rollouts, the moves of an operator, and silences.
+const faultsOfRollouts, faultsOfYear, faultsOfSilence = "rollout", "year", "silence"
+
+// silenceTime is how long each silence lasts by default.
+const silenceTime = 5 * time.Minute
 
 // soakRun is one run of the subcommand.
 type soakRun struct {
@@ -86,8 +96,28 @@ type soakRun struct {
 	args []string
 }
 
+// silentCells are a cell in each of three cities, with containers if this machine runs them.
+func (r *soakRun) silentCells(ctx context.Context) ([]federation.Cell, error) {
+	if len(r.pull) > 0 {
+		return nil, errors.New("--pull-cells: leave it out with --faults=silence, which interrupts the hub's way to a cell")
+	}
+	cells := []federation.Cell{{Name: "dfw", City: "DFW"}, {Name: "lax", City: "LAX"}, {Name: "ord", City: "ORD"}}
+	if err := federation.Containers(ctx); err != nil {
+		_, err = fmt.Fprintf(r.soak.Out, "the name is resolved only, and no request is sent: %v\n", err)
+		return cells, err
+	}
+	for i := range cells {
+		cells[i].Containers = 1
+	}
+	return cells, nil
+}
+
 // cells are one cell that is alone in its city, and two cells that share a city.
-func (r *soakRun) cells() ([]federation.Cell, error) {
+func (r *soakRun) cells(ctx context.Context) ([]federation.Cell, error) {
+	if r.faults == faultsOfSilence {
+		r.soak.Projects = r.soak.Projects[:1]
+		return r.silentCells(ctx)
+	}
 	cells := []federation.Cell{{Name: "dfw", City: "DFW"}, {Name: "ord-1", City: "ORD"}, {Name: "ord-2", City: "ORD"}}
 	for _, name := range r.pull {
 		i := slices.IndexFunc(cells, func(cell federation.Cell) bool { return cell.Name == name })
@@ -102,8 +132,8 @@ func (r *soakRun) cells() ([]federation.Cell, error) {
 // run starts a federation, executes on and stops it.
 func (r *soakRun) run(ctx context.Context, out io.Writer, on func(context.Context, *federation.Federation) error) (err error) {
 	temporary := r.folder == ""
-	r.soak.Out, r.soak.Cities = out, []string{"DFW", "ORD"}
-	cells, err := r.cells()
+	r.soak.Out = out
+	cells, err := r.cells(ctx)
 	if err != nil {
 		return err
 	}
@@ -113,7 +143,7 @@ func (r *soakRun) run(ctx context.Context, out io.Writer, on func(context.Contex
 	if err != nil {
 		return err
 	}
-	r.folder = f.Folder()
+	r.folder, r.soak.Cities = f.Folder(), citiesOf(f)
 	log, err := logTo(filepath.Join(r.folder, "log", "soak.log"))
 	if err != nil {
 		return errors.Join(err, f.Down(context.WithoutCancel(ctx)))
@@ -159,6 +189,29 @@ func (r *soakRun) year(ctx context.Context, f *federation.Federation) error {
 		return err
 	}
 	return r.finish(ctx, (&soak.Year{Soak: &r.soak}).Run)
+}
+
+// silence runs a soak of silences on a federation, and deletes its Workloads if no promise is broken.
+func (r *soakRun) silence(ctx context.Context, f *federation.Federation) error {
+	if !r.withoutMilo {
+		r.args = soak.QuotaArgs
+	}
+	if err := r.prepare(ctx, f); err != nil {
+		return err
+	}
+	silence := &soak.Silence{Year: &soak.Year{Soak: &r.soak}, Down: r.down, Containers: f.Cells()[0].Containers > 0}
+	result, err := silence.Run(ctx)
+	if result != nil {
+		_, _ = fmt.Fprintln(r.soak.Out)
+		for i := range result.Rows {
+			_, _ = fmt.Fprintln(r.soak.Out, result.Rows[i].Row())
+		}
+		err = errors.Join(err, result.Err())
+	}
+	if err != nil {
+		return err
+	}
+	return r.soak.Remove(ctx)
 }
 
 // finish prints the result of a soak, and deletes its Workloads if project, hub and cells agree.

@@ -109,7 +109,7 @@ func (s starts) start(ctx context.Context, f *federation.Federation, projects []
 	if err != nil {
 		return "", err
 	}
-	return named.dns.Address, nil
+	return named.Server(), nil
 }
 
 // printKubeconfigs prints the paths of the admin's kubeconfigs, and of the logs.

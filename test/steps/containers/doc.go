@@ -8,6 +8,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/karmada-compute/karmada-compute/test/federation"
 	"github.com/karmada-compute/karmada-compute/test/steps/world"
 )
 
@@ -30,7 +31,7 @@ type state struct {
 	// followed is the followed log.
 	followed *podLog
 	// traffic is a client of a Workload.
-	traffic *traffic
+	traffic *federation.Traffic
 	// lost is since when the hub does not reach cells.
 	lost map[string]time.Time
 }

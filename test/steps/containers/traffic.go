@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
-	"sync"
 	"time"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
@@ -22,33 +21,12 @@ import (
 	"github.com/karmada-compute/karmada-compute/test/steps/world"
 )
 
-// requestInterval is the time between two requests of a client.
-const requestInterval = 50 * time.Millisecond
-
-// ErrNoAddress says that a request was not sent, because the name has no address.
-var ErrNoAddress = errors.New("the name has no address")
-
-// traffic is a client that sends requests, to the Instances of a Workload that the project shows as Ready in turn, or to
-// a name.
-type traffic struct {
-	cancel context.CancelFunc
-	done   sync.WaitGroup
-
-	// mu guards the following fields.
-	mu       sync.Mutex
-	sent     int
-	failures []error
-	// failed is when the last request failed, and answered how many have been answered since.
-	failed   time.Time
-	answered int
-}
-
 func addTrafficSteps(sc world.Sentences) {
 	sc.Step(`^a client sends a request to Workload "([^"]*)" every 50 ms$`, func(ctx context.Context, workload string) error {
 		return from(ctx).beginTraffic(ctx, workload)
 	})
 	sc.Step(`^the client has sent at least (\d+) requests, and none has failed$`, func(ctx context.Context, least int) error {
-		return from(ctx).state().traffic.end(least)
+		return end(from(ctx).state().traffic.Stop(), least)
 	})
 	sc.Step(`^requests of the client are answered again, and none has failed while the name had an address$`,
 		func(ctx context.Context) error { return from(ctx).endNamed(ctx) })
@@ -65,22 +43,18 @@ func (s Steps) recovers(ctx context.Context, cell string, limit time.Duration) e
 	if err != nil {
 		return err
 	}
-
-	killed, client := faults.Killed(s.Scenario), s.state().traffic
-	if err := world.Eventually(ctx, func(context.Context) error { return client.steady(lost.Add(limit)) }); err != nil {
+	if err := s.steady(ctx, lost.Add(limit)); err != nil {
 		return err
 	}
-
-	client.mu.Lock()
-	defer client.mu.Unlock()
+	killed, client := faults.Killed(s.Scenario), s.state().traffic.Counted()
 	fmt.Fprintf(s.Out, "%s: %d of %d requests failed; the hub lost the cell after %s, and the last request failed %s after that\n",
-		s.Name(), len(client.failures), client.sent, lost.Sub(killed).Round(100*time.Millisecond),
-		client.failed.Sub(lost).Round(100*time.Millisecond))
-	if len(client.failures) == 0 {
+		s.Name(), len(client.Failures), client.Sent, lost.Sub(killed).Round(100*time.Millisecond),
+		client.Failed.Sub(lost).Round(100*time.Millisecond))
+	if len(client.Failures) == 0 {
 		return errors.New("no request has failed: the client does not use the cell")
 	}
-	if late := client.failed.Sub(lost); late > limit {
-		return fmt.Errorf("a request failed %s after the hub had lost the cell: %w", late, client.failures[len(client.failures)-1])
+	if late := client.Failed.Sub(lost); late > limit {
+		return fmt.Errorf("a request failed %s after the hub had lost the cell: %w", late, client.Failures[len(client.Failures)-1])
 	}
 	return nil
 }
@@ -113,14 +87,14 @@ func (s Steps) Lost(ctx context.Context, cell string) (time.Time, error) {
 // steadyRequests is how many answers in a row show that requests do not fail any more.
 const steadyRequests = 200
 
-// steady fails until the end of the time in which requests may fail, and until enough have been answered in a row.
-func (t *traffic) steady(end time.Time) error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.answered < steadyRequests || time.Now().Before(end) {
-		return fmt.Errorf("%d requests have been answered since the last failure", t.answered)
-	}
-	return nil
+// steady waits until the end of the time in which requests may fail, and until enough have been answered in a row.
+func (s Steps) steady(ctx context.Context, end time.Time) error {
+	return world.Eventually(ctx, func(context.Context) error {
+		if answered := s.state().traffic.Counted().Answered; answered < steadyRequests || time.Now().Before(end) {
+			return fmt.Errorf("%d requests have been answered since the last failure", answered)
+		}
+		return nil
+	})
 }
 
 func (s Steps) beginTraffic(ctx context.Context, workload string) error {
@@ -138,31 +112,13 @@ func (s Steps) beginTraffic(ctx context.Context, workload string) error {
 
 // BeginTraffic sends requests until the scenario ends the client, each with its number from 0.
 func (s Steps) BeginTraffic(ctx context.Context, to string, send func(ctx context.Context, n int) error) error {
-	background, cancel := context.WithCancel(context.WithoutCancel(ctx))
-	s.state().traffic = &traffic{cancel: cancel}
+	client := federation.BeginTraffic(context.WithoutCancel(ctx), send)
+	s.state().traffic = client
 	s.Disturbed.Add("the requests to "+to, func(context.Context) error {
-		cancel()
-		s.state().traffic.done.Wait()
+		client.Stop()
 		return nil
 	})
-	s.state().traffic.done.Go(func() { s.request(background, send) })
 	return nil
-}
-
-// request sends requests until ctx ends.
-func (s Steps) request(ctx context.Context, send func(ctx context.Context, n int) error) {
-	ticker := time.NewTicker(requestInterval)
-	defer ticker.Stop()
-	for n := 0; ; n++ {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-		if err := send(ctx, n); ctx.Err() == nil {
-			s.state().traffic.count(err)
-		}
-	}
 }
 
 // requestOne sends a request to an Instance that the project has just shown as Ready.
@@ -202,44 +158,28 @@ func (s Steps) readyInstances(ctx context.Context, workload string) ([]string, e
 	return names, nil
 }
 
-func (t *traffic) count(err error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.sent++
-	t.answered++
-	if err != nil {
-		t.failures, t.failed, t.answered = append(t.failures, err), time.Now(), 0
-	}
-}
-
 // endNamed is end for a client of a name that has had no address for a while.
 func (s Steps) endNamed(ctx context.Context) error {
-	client, named := s.state().traffic, time.Now()
-	if err := world.Eventually(ctx, func(context.Context) error { return client.steady(named) }); err != nil {
+	begin := time.Now()
+	if err := s.steady(ctx, begin); err != nil {
 		return err
 	}
-	client.stop()
-	all := len(client.failures)
-	client.failures = slices.DeleteFunc(client.failures, func(err error) bool { return errors.Is(err, ErrNoAddress) })
-	nameless := all - len(client.failures)
-	fmt.Fprintf(s.Out, "%s: %d requests, and no address for %d of them, about %s\n", s.Name(), client.sent, nameless,
-		(time.Duration(nameless) * requestInterval).Round(time.Second))
-	return client.end(nameless + steadyRequests)
+	counted := s.state().traffic.Stop()
+	all := len(counted.Failures)
+	counted.Failures = slices.DeleteFunc(counted.Failures, func(err error) bool { return errors.Is(err, federation.ErrNoAddress) })
+	nameless := all - len(counted.Failures)
+	fmt.Fprintf(s.Out, "%s: %d requests, and no address for %d of them, about %s\n", s.Name(), counted.Sent, nameless,
+		(time.Duration(nameless) * federation.RequestInterval).Round(time.Second))
+	return end(counted, nameless+steadyRequests)
 }
 
-func (t *traffic) stop() {
-	t.cancel()
-	t.done.Wait()
-}
-
-// end stops the client, and fails if a request has failed or there were fewer than least.
-func (t *traffic) end(least int) error {
-	t.stop()
-	if len(t.failures) > 0 {
-		return fmt.Errorf("%d of %d requests have failed, the first: %w", len(t.failures), t.sent, t.failures[0])
+// end fails if a request has failed or there were fewer than least.
+func end(counted federation.Counted, least int) error {
+	if len(counted.Failures) > 0 {
+		return fmt.Errorf("%d of %d requests have failed, the first: %w", len(counted.Failures), counted.Sent, counted.Failures[0])
 	}
-	if t.sent < least {
-		return fmt.Errorf("the client has sent %d requests only", t.sent)
+	if counted.Sent < least {
+		return fmt.Errorf("the client has sent %d requests only", counted.Sent)
 	}
 	return nil
 }

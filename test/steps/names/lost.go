@@ -41,12 +41,12 @@ func (s Steps) loses(ctx context.Context, name, cell string) error {
 
 // without fails unless a name has addresses, and none of a cell.
 func (s Steps) without(ctx context.Context, name, cell string) error {
-	addresses, err := s.resolve(ctx, name)
+	addresses, err := s.names().Resolve(ctx, name)
 	if err != nil || len(addresses) == 0 {
 		return errors.Join(fmt.Errorf("%s has no addresses", name), err)
 	}
 	for _, address := range addresses {
-		if world.Shared[running](s.World).cellOf(address) == cell {
+		if s.names().CellOf(address) == cell {
 			return fmt.Errorf("%s has address %s of cell %s", name, address, cell)
 		}
 	}

@@ -1,0 +1,171 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package federation
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/karmada-compute/karmada-compute/test/federation/node"
+)
+
+// ErrNoAddress says that a request was not sent, because the name has no address.
+var ErrNoAddress = errors.New("the name has no address")
+
+// Names are the processes of a federation for the names of exposed Workloads: external-dns, a DNS server, and the load balancers and
+// Gateways of cells. The zero value has none. It is safe for concurrent use.
+type Names struct {
+	mu  sync.Mutex // guards what follows
+	dns *DNS
+	// ranges are the addresses of the load balancers, and gateways the address of the Gateway, by cell.
+	ranges, gateways map[string]string
+	// served are the cells with a DNS server for their Services.
+	served []string
+}
+
+// Start starts what the federation does not run yet, with load balancers in these cells.
+func (n *Names) Start(ctx context.Context, f *Federation, cells []string) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.dns == nil {
+		dns, err := f.StartDNS(ctx)
+		if err != nil {
+			return err
+		}
+		n.dns, n.ranges, n.gateways = dns, map[string]string{}, map[string]string{}
+	}
+	for _, cell := range cells {
+		if n.ranges[cell] != "" {
+			continue
+		}
+		within, err := f.StartLoadBalancers(ctx, cell)
+		if err != nil {
+			return err
+		}
+		n.ranges[cell] = within
+	}
+	return nil
+}
+
+// StartGateways starts the Gateways that do not run yet, in cells of containers with load balancers.
+func (n *Names) StartGateways(ctx context.Context, f *Federation, cells []string) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, cell := range cells {
+		if n.gateways[cell] != "" {
+			continue
+		}
+		at, err := f.StartGateway(ctx, cell, n.ranges[cell])
+		if err != nil {
+			return err
+		}
+		n.gateways[cell] = at
+	}
+	return nil
+}
+
+// StartCellDNS starts the DNS server of a cell of containers, once.
+func (n *Names) StartCellDNS(ctx context.Context, f *Federation, cell string) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if slices.Contains(n.served, cell) {
+		return nil
+	}
+	if err := f.StartCellDNS(ctx, cell); err != nil {
+		return err
+	}
+	n.served = append(n.served, cell)
+	return nil
+}
+
+// Server returns the address of the DNS server.
+func (n *Names) Server() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.dns.Address
+}
+
+// Resolve returns the addresses of a name; none if the server has no answer.
+func (n *Names) Resolve(ctx context.Context, name string) ([]netip.Addr, error) {
+	n.mu.Lock()
+	resolver := n.dns.Resolver()
+	n.mu.Unlock()
+	addresses, err := resolver.LookupNetIP(ctx, "ip4", name+".")
+	var missing *net.DNSError
+	if errors.As(err, &missing) && missing.IsNotFound {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("resolve %s: %w", name, err)
+	}
+	return addresses, nil
+}
+
+// CellOf returns the cell whose load balancers have an address.
+func (n *Names) CellOf(address netip.Addr) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for cell, within := range n.ranges {
+		if prefix, err := netip.ParsePrefix(within); err == nil && prefix.Contains(address) {
+			return cell
+		}
+	}
+	return "no cell"
+}
+
+// Gateway returns the address of the Gateway of a cell.
+func (n *Names) Gateway(cell string) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.gateways[cell]
+}
+
+// Request resolves a name, and sends request number to one of its addresses in turn.
+func (n *Names) Request(ctx context.Context, name string, number int) error {
+	addresses, err := n.Resolve(ctx, name)
+	if err != nil {
+		return err
+	}
+	if len(addresses) == 0 {
+		return fmt.Errorf("%s: %w", name, ErrNoAddress)
+	}
+	return RequestAt(ctx, name, addresses[number%len(addresses)])
+}
+
+// RequestAt sends a request for a name to an address of it.
+func RequestAt(ctx context.Context, name string, address netip.Addr) error {
+	local, err := node.Local(address.String())
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, nameTimeout)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+local+"/", http.NoBody)
+	if err != nil {
+		return err
+	}
+	// A Gateway is shared: it finds the Workload by the name.
+	request.Host = name
+	response, err := fresh.Do(request)
+	if err != nil {
+		return fmt.Errorf("request to %s at %s: %w", name, address, err)
+	}
+	if err := response.Body.Close(); err != nil || response.StatusCode != http.StatusOK {
+		return errors.Join(fmt.Errorf("request to %s at %s: %s", name, address, response.Status), err)
+	}
+	return nil
+}
+
+// nameTimeout is how long a busy machine may take for one request.
+const nameTimeout = 5 * time.Second
+
+// fresh is a client with a connection for each request: each goes to the address that the name has then.
+var fresh = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
