@@ -1,0 +1,42 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package path
+
+import (
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+)
+
+// Known is what the hub knows of a copy in one cell. A cell without a report is silent: Karmada makes its Work again, the
+// Work carries an earlier copy, or the cell has never reported. Silence proves nothing. Whoever stops, frees or hides
+// something because a report lacks it asks Known.
+type Known struct {
+	copied *v1alpha.WorkloadDeployment
+	report *Report
+}
+
+// Known returns what the reports tell of a cell.
+func (r *Reports) Known(cell string) Known { return Known{copied: r.copied, report: r.Of(cell)} }
+
+// Silent reports whether the cell has no report on the copy.
+func (k Known) Silent() bool { return k.report == nil }
+
+// Stopped reports whether the Instance at an index is proved not to run in the cell: the cell has acted on the newest copy
+// and has no such Instance. A report without indices is no proof.
+func (k Known) Stopped(index int) bool {
+	return !k.Silent() && len(k.report.Indices) > 0 && k.report.actsOn(k.copied) && !naming.Contains(k.report.Indices[0].Existing, index)
+}
+
+// IsSilent reports whether a cell that the copy assigns Instances to has no report.
+func (r *Reports) IsSilent() bool {
+	if r.copied.Spec.Assignment == nil {
+		return len(r.works) == 0
+	}
+	for i := range r.copied.Spec.Assignment.Cells {
+		if cell := &r.copied.Spec.Assignment.Cells[i]; len(cell.Indices) > 0 && r.Known(cell.Name).Silent() {
+			return true
+		}
+	}
+	return false
+}
