@@ -269,7 +269,9 @@ func (s *scope) wanted() []int {
 }
 
 // isSilent reports whether the cell of the Instance at an index is silent.
-func (s *scope) isSilent(index int) bool { return s.reports.Known(s.copied.Spec.Assignment.Owner(index)).Silent() }
+func (s *scope) isSilent(index int) bool {
+	return s.reports.Known(s.copied.Spec.Assignment.Owner(index)).Silent()
+}
 
 // mayRun reports whether a cell may run the Instance at an index that is assigned to no cell: the cell reports it, has
 // not released it yet, or has not reported on the newest copy.
