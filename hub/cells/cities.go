@@ -31,6 +31,9 @@ type Cell struct {
 	Ready bool
 	// Since is when Ready last changed; before the first report, when the Cluster was created.
 	Since time.Time
+	// Unreached is since when the cell does not answer although it could have: since it was not reached while another cell
+	// of the hub was. Zero: it is reached, or no cell is, so that the fault may be the hub's own.
+	Unreached time.Time
 	// Gone: the add-on keeps no object for the cell any more: its Cluster is being deleted, or an operator has
 	// forgotten it.
 	Gone bool
@@ -66,7 +69,41 @@ func List(ctx context.Context, hub client.Reader) (Cells, error) {
 	for i := range clusters.Items {
 		cells = append(cells, NewCell(&clusters.Items[i]))
 	}
+	cells.judgeSilence()
 	return cells, nil
+}
+
+// reachAgain is how long Karmada may need to reach all cells after it has reached the first one again: in push mode their
+// Clusters become Ready one after the other, up to 10 seconds apart.
+const reachAgain = 15 * time.Second
+
+// judgeSilence sets since when cells are unreached. After the hub has reached no cell at all, that counts from when it could
+// have reached the cell again.
+func (c Cells) judgeSilence() {
+	var contact time.Time
+	for i := range c {
+		if c[i].Ready && (contact.IsZero() || c[i].Since.Before(contact)) {
+			contact = c[i].Since
+		}
+	}
+	for i := range c {
+		switch cell := &c[i]; {
+		case cell.Ready || contact.IsZero():
+		case contact.After(cell.Since):
+			cell.Unreached = contact.Add(reachAgain)
+		default:
+			cell.Unreached = cell.Since
+		}
+	}
+}
+
+// UntilLost returns how long the cell does not count as lost yet, if it does once it was unreached for a time; 0: it is lost.
+// unreached is false for a cell that is not going to be lost: it is reached, or may be.
+func (c *Cell) UntilLost(now time.Time, after time.Duration) (rest time.Duration, unreached bool) {
+	if c.Unreached.IsZero() {
+		return 0, false
+	}
+	return max(0, c.Unreached.Add(after).Sub(now)), true
 }
 
 // NewCell returns the cell of a Cluster.

@@ -232,5 +232,9 @@ func report(work *workv1alpha1.Work) *Report {
 	if len(work.Status.ManifestStatuses) == 0 {
 		return nil
 	}
-	return DecodeReport(work.Status.ManifestStatuses[0].Status)
+	decoded := DecodeReport(work.Status.ManifestStatuses[0].Status)
+	if at := reportedAt(work); decoded != nil && !at.IsZero() {
+		decoded.At = at
+	}
+	return decoded
 }
