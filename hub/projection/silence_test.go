@@ -68,3 +68,40 @@ func (f *fixture) recopy(t *testing.T) {
 	f.copied = planes.Create(t, f.Planes, f.newCopy())
 	f.copied = planes.Change(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) { d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{} })
 }
+
+// TestAReportFromBeforeAnOutage does not offer a lost city again, until the cell has reported since, or had time to.
+func TestAReportFromBeforeAnOutage(t *testing.T) {
+	t.Parallel()
+	for name, later := range map[string]func(*testing.T, *fixture){
+		"it reports again": func(t *testing.T, f *fixture) {
+			t.Helper()
+			for number := 0; !f.endpoint(t).Serving; number++ {
+				// A report that is the same is not stored again. The hub has a clock of its own.
+				f.reach(t, "203.0.113.7", []string{"0-1", "0"}[number%2])
+			}
+		},
+		"nothing has changed in it": func(t *testing.T, f *fixture) {
+			t.Helper()
+			f.clock.SetTime(f.cell.Status.Conditions[0].LastTransitionTime.Add(time.Minute))
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newExposed(t)
+			f.reach(t, "203.0.113.7", "0-1")
+			f.endpoint(t)
+			f.SetReady(t, planes.Get(t, f.Planes, "", f.cell.Name, f.cell), metav1.ConditionFalse, f.now())
+			if got := f.endpoint(t); got.Serving || got.Reason != v1alpha.ReasonCellNotReady {
+				t.Errorf("the lost city is %+v", got)
+			}
+			f.SetReady(t, planes.Get(t, f.Planes, "", f.cell.Name, f.cell), metav1.ConditionTrue, metav1.NewTime(time.Now().Add(2*time.Second)))
+			if got := f.endpoint(t); got.Serving || got.Reason != v1alpha.ReasonReportOutdated || f.requeued == 0 {
+				t.Errorf("by its report from before it is %+v", got)
+			}
+			later(t, f)
+			if got := f.endpoint(t); !got.Serving {
+				t.Errorf("later it is %+v", got)
+			}
+		})
+	}
+}
