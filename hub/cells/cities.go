@@ -31,9 +31,6 @@ type Cell struct {
 	Ready bool
 	// Since is when Ready last changed; before the first report, when the Cluster was created.
 	Since time.Time
-	// Unreached is since when the cell does not answer although it could have: since it was not reached while another cell
-	// of the hub was. Zero: it is reached, or no cell is, so that the fault may be the hub's own.
-	Unreached time.Time
 	// Gone: the add-on keeps no object for the cell any more: its Cluster is being deleted, or an operator has
 	// forgotten it.
 	Gone bool
@@ -69,7 +66,6 @@ func List(ctx context.Context, hub client.Reader) (Cells, error) {
 	for i := range clusters.Items {
 		cells = append(cells, NewCell(&clusters.Items[i]))
 	}
-	cells.judgeSilence()
 	return cells, nil
 }
 
@@ -77,33 +73,20 @@ func List(ctx context.Context, hub client.Reader) (Cells, error) {
 // Clusters become Ready one after the other, up to 10 seconds apart.
 const reachAgain = 15 * time.Second
 
-// judgeSilence sets since when cells are unreached. After the hub has reached no cell at all, that counts from when it could
-// have reached the cell again.
-func (c Cells) judgeSilence() {
-	var contact time.Time
-	for i := range c {
-		if c[i].Ready && (contact.IsZero() || c[i].Since.Before(contact)) {
-			contact = c[i].Since
-		}
-	}
-	for i := range c {
-		switch cell := &c[i]; {
-		case cell.Ready || contact.IsZero():
-		case contact.After(cell.Since):
-			cell.Unreached = contact.Add(reachAgain)
-		default:
-			cell.Unreached = cell.Since
-		}
-	}
-}
-
-// UntilLost returns how long the cell does not count as lost yet, if it does once it was unreached for a time; 0: it is lost.
-// unreached is false for a cell that is not going to be lost: it is reached, or may be.
-func (c *Cell) UntilLost(now time.Time, after time.Duration) (rest time.Duration, unreached bool) {
-	if c.Unreached.IsZero() {
+// UntilLost returns how long a cell does not count as lost yet, if it does once it was not reached for a time; 0: it is lost.
+// The time counts from when the cell could have answered: from when another cell of the hub was reached. unreached is
+// false if the cell is reached, or no cell is: the fault may be the hub's own.
+func (c Cells) UntilLost(cell *Cell, now time.Time, after time.Duration) (rest time.Duration, unreached bool) {
+	if cell.Ready || !c.AnyReady() {
 		return 0, false
 	}
-	return max(0, c.Unreached.Add(after).Sub(now)), true
+	reached := slices.DeleteFunc(slices.Clone(c), func(other Cell) bool { return !other.Ready })
+	contact := slices.MinFunc(reached, func(a, b Cell) int { return a.Since.Compare(b.Since) }).Since
+	since := cell.Since
+	if contact.After(since) {
+		since = contact.Add(reachAgain)
+	}
+	return max(0, since.Add(after).Sub(now)), true
 }
 
 // NewCell returns the cell of a Cluster.

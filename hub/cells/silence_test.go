@@ -31,9 +31,7 @@ func TestUnreached(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			all := append(Cells{lost}, test.others...)
-			all.judgeSilence()
-			rest, unreached := all[0].UntilLost(at(20), 5*time.Minute)
+			rest, unreached := append(Cells{lost}, test.others...).UntilLost(&lost, at(20), 5*time.Minute)
 			if unreached != (test.rest >= 0) || unreached && rest != test.rest {
 				t.Errorf("unreached %t, rest %s", unreached, rest)
 			}

@@ -4,9 +4,9 @@
 package path
 
 import (
+	"maps"
+	"slices"
 	"time"
-
-	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
@@ -18,13 +18,21 @@ import (
 type Known struct {
 	copied *v1alpha.WorkloadDeployment
 	report *Report
+	// reported is when the hub has stored it; zero: that is not known.
+	reported time.Time
 }
 
 // Known returns what the reports tell of a cell.
 func (r *Reports) Known(cell string) Known { return Known{copied: r.copied, report: r.Of(cell)} }
 
 // Known returns what the report of a cell tells.
-func (w *Row) Known(cell string) Known { return Known{copied: w.Copied, report: w.Report(cell)} }
+func (w *Row) Known(cell string) Known {
+	known := Known{copied: w.Copied, report: w.Report(cell)}
+	if !known.Silent() {
+		known.reported = reportedAt(w.Works[cell]).Time
+	}
+	return known
+}
 
 // Silent reports whether the cell has no report on the copy.
 func (k Known) Silent() bool { return k.report == nil }
@@ -42,31 +50,19 @@ const reportPatience = time.Minute
 // Stale returns how long the report does not count as evidence that Instances run, if it is from before an outage of its
 // cell, which is reached again since a time; 0: it counts.
 func (k Known) Stale(reached, now time.Time) time.Duration {
-	if k.Silent() || !k.report.At.Before(reached) {
+	if k.Silent() || !k.reported.Before(reached) {
 		return 0
 	}
 	return max(0, reached.Add(reportPatience).Sub(now))
 }
 
-// reportedAt returns when the hub has stored the status of a Work; zero: the Work does not tell.
-func reportedAt(work *workv1alpha1.Work) (at time.Time) {
-	for i := range work.ManagedFields {
-		if entry := &work.ManagedFields[i]; entry.Subresource == "status" && entry.Time != nil && entry.Time.After(at) {
-			at = entry.Time.Time
-		}
-	}
-	return at
-}
-
-// IsSilent reports whether a cell that the copy assigns Instances to has no report.
+// IsSilent reports whether a cell with Instances of the copy is silent. Without an assignment, one cell has them all.
 func (r *Reports) IsSilent() bool {
+	isSilent := func(cell string) bool { return r.Known(cell).Silent() }
 	if r.copied.Spec.Assignment == nil {
-		return len(r.works) == 0
+		return !slices.ContainsFunc(slices.Collect(maps.Keys(r.works)), func(cell string) bool { return !isSilent(cell) })
 	}
-	for i := range r.copied.Spec.Assignment.Cells {
-		if cell := &r.copied.Spec.Assignment.Cells[i]; len(cell.Indices) > 0 && r.Known(cell.Name).Silent() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.copied.Spec.Assignment.Cells, func(cell v1alpha.CellAssignment) bool {
+		return len(cell.Indices) > 0 && isSilent(cell.Name)
+	})
 }

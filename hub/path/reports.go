@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"time"
 
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
@@ -26,11 +25,7 @@ import (
 
 // Report is a cell's report of a copy, as Karmada keeps it in the Work for the cell. It is shared with the cache and must
 // not be changed.
-type Report struct {
-	wire.CellReport
-	// At is when the hub stored it; zero: that is not known.
-	At time.Time
-}
+type Report struct{ wire.CellReport }
 
 // maxReport is the longest report that is read, in bytes. Reports of agents are a few KiB; the longest are of Instances
 // that all have failed in different ways.
@@ -64,7 +59,7 @@ func DecodeReport(status *runtime.RawExtension) *Report {
 	if decoded.Faults["observedGeneration"] {
 		decoded.ObservedGeneration = noObservedGeneration
 	}
-	return &Report{CellReport: *decoded}
+	return &Report{*decoded}
 }
 
 // GetObjectKind returns an empty kind: a report is an object only so that a Work in the cache can have it, decoded once.

@@ -111,7 +111,7 @@ func (s *scope) notServing(cell *cells.Cell, facts *v1alpha.CellIndices, of *cel
 		return reason, message
 	}
 	offered := s.isOffered(of.addresses)
-	switch rest, lost := cell.UntilLost(s.Clock.Now(), 0); {
+	switch rest, lost := s.row.Cells.UntilLost(cell, s.Clock.Now(), 0); {
 	case lost && rest > 0:
 		s.requeueAfter.AtMost(rest)
 	case lost:
@@ -201,7 +201,7 @@ func (s *scope) staysOffered() bool {
 		return false
 	}
 	return slices.ContainsFunc(s.row.Cells.Of(s.deployment.Spec.CityCode), func(cell cells.Cell) bool {
-		rest, lost := cell.UntilLost(s.Clock.Now(), 0)
+		rest, lost := s.row.Cells.UntilLost(&cell, s.Clock.Now(), 0)
 		return !lost || rest > 0
 	})
 }
