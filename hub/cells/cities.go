@@ -69,6 +69,26 @@ func List(ctx context.Context, hub client.Reader) (Cells, error) {
 	return cells, nil
 }
 
+// reachAgain is how long Karmada may need to reach all cells after it has reached the first one again: in push mode their
+// Clusters become Ready one after the other, up to 10 seconds apart.
+const reachAgain = 15 * time.Second
+
+// UntilLost returns how long a cell does not count as lost yet, if it does once it was not reached for a time; 0: it is lost.
+// The time counts from when the cell could have answered: from when another cell of the hub was reached. unreached is
+// false if the cell is reached, or no cell is: the fault may be the hub's own.
+func (c Cells) UntilLost(cell *Cell, now time.Time, after time.Duration) (rest time.Duration, unreached bool) {
+	if cell.Ready || !c.AnyReady() {
+		return 0, false
+	}
+	reached := slices.DeleteFunc(slices.Clone(c), func(other Cell) bool { return !other.Ready })
+	contact := slices.MinFunc(reached, func(a, b Cell) int { return a.Since.Compare(b.Since) }).Since
+	since := cell.Since
+	if contact.After(since) {
+		since = contact.Add(reachAgain)
+	}
+	return max(0, since.Add(after).Sub(now)), true
+}
+
 // NewCell returns the cell of a Cluster.
 func NewCell(cluster *clusterv1alpha1.Cluster) Cell {
 	cell := Cell{

@@ -11,7 +11,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/budget"
 )
 
-// lostAfter is how long a cell may be not Ready before its Instances count as down. An early judgement costs
+// lostAfter is how long a cell may be unreached before its Instances count as down. An early judgement costs
 // disruptions elsewhere, but never Instances.
 const lostAfter = time.Minute
 
@@ -60,9 +60,8 @@ func (b *Budgeted) member(assigned *v1alpha.CellAssignment) (member budget.Membe
 		member.Lost = true
 	case !cell.Ready:
 		member.Silent = true
-		if after = cell.Since.Add(lostAfter).Sub(b.Now); after <= 0 {
-			member.Lost, after = true, 0
-		}
+		rest, unreached := b.Cells.UntilLost(&cell, b.Now, lostAfter)
+		member.Lost, after = unreached && rest == 0, rest
 	case cell.Agent.Down:
 		member.Silent = true
 	}

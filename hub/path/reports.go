@@ -20,7 +20,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
@@ -217,13 +216,5 @@ func (r *Reports) Nowhere() bool {
 		r.Binding.Spec.Resource.UID == r.copied.UID
 }
 
-// MayRun reports whether a cell may still run the Instance at an index that the assignment has removed from it. The
-// cell may until it reports that it has acted on the newest copy and has no such Instance: a report without indices is
-// no proof.
-func (r *Reports) MayRun(cell string, index int) bool {
-	found := r.Of(cell)
-	if found == nil || len(found.Indices) == 0 || !found.actsOn(r.copied) {
-		return true
-	}
-	return naming.Contains(found.Indices[0].Existing, index)
-}
+// MayRun reports whether a cell may still run the Instance at an index that the assignment has removed from it.
+func (r *Reports) MayRun(cell string, index int) bool { return !r.Known(cell).Stopped(index) }

@@ -87,6 +87,19 @@ type annotations struct {
 	TemplateUID        string `json:"resourcetemplate.karmada.io/uid,omitempty"`
 }
 
+// subresourceStatus is the subresource with which Karmada writes reports.
+const subresourceStatus = "status"
+
+// reportedAt returns when the hub has last stored another status of a Work, trimmed or not; zero: that is not known.
+func reportedAt(work *workv1alpha1.Work) (at metav1.Time) {
+	for i := range work.ManagedFields {
+		if entry := &work.ManagedFields[i]; entry.Subresource == subresourceStatus && at.Before(entry.Time) {
+			at = *entry.Time
+		}
+	}
+	return at
+}
+
 // manifestOf returns the manifest of a Work, trimmed or not, if it is a WorkloadDeployment.
 func manifestOf(work *workv1alpha1.Work) (manifest, bool) {
 	return manifestOfKind(work, v1alpha.KindWorkloadDeployment)
@@ -129,6 +142,9 @@ func TrimWork(object any) (any, error) {
 		return trimmed, nil
 	}
 	trimmed.DeletionTimestamp = work.DeletionTimestamp
+	if at := reportedAt(work); !at.IsZero() {
+		trimmed.ManagedFields = []metav1.ManagedFieldsEntry{{Subresource: subresourceStatus, Time: &at}}
+	}
 	trimmed.Annotations = map[string]string{}
 	for _, key := range []string{workv1alpha2.ResourceBindingNamespaceAnnotationKey, workv1alpha2.ResourceBindingNameAnnotationKey} {
 		trimmed.Annotations[key] = work.Annotations[key]

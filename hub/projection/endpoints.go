@@ -29,9 +29,9 @@ type cellEndpoint struct {
 	reason, message string
 }
 
-// addEndpoints adds the endpoint of the city. A cell serves if it has an address and an Available Instance, and the hub
-// knows of no fault on the path from it. How many Instances are Available does not count: an Instance that is not
-// changes nothing while another one is.
+// addEndpoints adds the endpoint of the city. A cell serves if it has an address and an Available Instance by its last report,
+// until Karmada loses the cell: that no newer report arrives proves nothing. How many Instances are Available does not
+// count: an Instance that is not changes nothing while another one is.
 func (s *scope) addEndpoints(status *v1alpha.WorkloadDeploymentStatus) {
 	service := s.deployment.Spec.Service
 	if !service.Exposed() {
@@ -45,6 +45,8 @@ func (s *scope) addEndpoints(status *v1alpha.WorkloadDeploymentStatus) {
 	var refused []string
 	for i := range s.copied.Status.Indices {
 		one := s.cellEndpoint(&s.copied.Status.Indices[i])
+		// The next reconcile may have no report of the cell.
+		status.Indices[i].Addresses = textOf(one.addresses)
 		refused = append(refused, one.refused...)
 		known = append(known, one.addresses...)
 		switch {
@@ -57,6 +59,9 @@ func (s *scope) addEndpoints(status *v1alpha.WorkloadDeploymentStatus) {
 	switch {
 	case len(serving) > 0:
 		endpoint.Serving, endpoint.Reason, endpoint.Message, known = true, "", "", serving
+	case endpoint.Reason == "" && s.staysOffered():
+		shown := s.shown()
+		endpoint.Serving, endpoint.Ports, known = true, shown.Ports, shown.Addresses
 	case endpoint.Reason == "":
 		endpoint.Reason, endpoint.Message = s.withoutReport()
 	}
@@ -102,18 +107,14 @@ func (s *scope) cellEndpoint(facts *v1alpha.CellIndices) cellEndpoint {
 
 // notServing is why a cell does not serve; "": it serves.
 func (s *scope) notServing(cell *cells.Cell, facts *v1alpha.CellIndices, of *cellEndpoint) (reason, message string) {
-	for i := range s.findings {
-		if found := &s.findings[i]; found.Slice == "" && (found.Cell == "" || found.Cell == cell.Name) {
-			return found.Fault.Reason(), described(found)
-		}
+	if reason, message := s.isLeaving(); reason != "" {
+		return reason, message
 	}
-	switch {
-	case s.deployment.Annotations[v1alpha.AnnotationTrafficLeaves] != "":
-		return v1alpha.EndpointLeaving, "the city is about to lose its Instances or its addresses: it was " +
-			"removed or scaled to no Instances, its exposure changes, or its only Instance is replaced; it serves for drainSeconds more"
-	case s.copied.Spec.Suspended:
-		return v1alpha.ReasonProjectSuspended, "the project is suspended"
-	case !cell.Ready:
+	offered := s.isOffered(of.addresses)
+	switch rest, lost := s.row.Cells.UntilLost(cell, s.Clock.Now(), 0); {
+	case lost && rest > 0:
+		s.requeueAfter.AtMost(rest)
+	case lost:
 		return v1alpha.ReasonCellNotReady, fmt.Sprintf("Karmada does not reach cell %s", cell.Name)
 	case cell.Cordoned:
 		return v1alpha.ReasonNodesCordoned, fmt.Sprintf("all nodes of cell %s are cordoned", cell.Name)
@@ -123,6 +124,11 @@ func (s *scope) notServing(cell *cells.Cell, facts *v1alpha.CellIndices, of *cel
 		return v1alpha.ReasonAddressRefused, strings.Join(of.refused, "; ")
 	case len(of.addresses) == 0:
 		return v1alpha.ReasonAwaitingAddress, fmt.Sprintf("cell %s has reported no address", cell.Name)
+	case offered && s.recalled[cell.Name]:
+		return "", ""
+	case !offered && s.isStale(cell):
+		return v1alpha.ReasonReportOutdated, fmt.Sprintf("Karmada reaches cell %s again since %s, and its last report is from before",
+			cell.Name, cell.Since.UTC().Format(time.RFC3339))
 	case !s.anyAvailable(cell.Name, facts):
 		return v1alpha.ReasonReplicasNotReady, fmt.Sprintf("no Instance in cell %s is Available", cell.Name)
 	}
@@ -141,13 +147,69 @@ func (s *scope) anyAvailable(cell string, facts *v1alpha.CellIndices) bool {
 	return false
 }
 
+// textOf is the form in which a cell reports addresses.
+func textOf(addresses []v1alpha.EndpointAddress) string {
+	values := make([]string, 0, len(addresses))
+	for i := range addresses {
+		values = append(values, addresses[i].Value)
+	}
+	return strings.Join(values, ",")
+}
+
+// isLeaving is why the city ceases to serve, whatever its cells report; "": it does not.
+func (s *scope) isLeaving() (reason, message string) {
+	switch {
+	case s.deployment.Annotations[v1alpha.AnnotationTrafficLeaves] != "":
+		return v1alpha.EndpointLeaving, "the city is about to lose its Instances or its addresses: it was " +
+			"removed or scaled to no Instances, its exposure changes, or its only Instance is replaced; it serves for drainSeconds more"
+	case s.copied.Spec.Suspended:
+		return v1alpha.ReasonProjectSuspended, "the project is suspended"
+	}
+	return "", ""
+}
+
+// shown is the endpoint of the city that the project shows; empty without one.
+func (s *scope) shown() v1alpha.CityEndpoint {
+	for i := range s.deployment.Status.Endpoints {
+		if shown := &s.deployment.Status.Endpoints[i]; shown.City == s.deployment.Spec.CityCode {
+			return *shown
+		}
+	}
+	return v1alpha.CityEndpoint{}
+}
+
+// isOffered reports whether the city is offered with one of these addresses.
+func (s *scope) isOffered(addresses []v1alpha.EndpointAddress) bool {
+	shown := s.shown()
+	return shown.Serving && slices.ContainsFunc(addresses, func(a v1alpha.EndpointAddress) bool { return slices.Contains(shown.Addresses, a) })
+}
+
+// isStale reports whether the report of a cell is from before its last outage.
+func (s *scope) isStale(cell *cells.Cell) bool {
+	rest := s.row.Known(cell.Name).Stale(cell.Since, s.Clock.Now())
+	if rest > 0 {
+		s.requeueAfter.AtMost(rest)
+	}
+	return rest > 0
+}
+
+// staysOffered reports whether a city that no cell reports on stays offered: the hub has lost the copy, or has another one,
+// and a cell of the city may run its Instances.
+func (s *scope) staysOffered() bool {
+	reason, _ := s.isLeaving()
+	if !s.shown().Serving || reason != "" || s.nowhere || s.dropped || s.onHub != nil && !s.onHub.DeletionTimestamp.IsZero() {
+		return false
+	}
+	return slices.ContainsFunc(s.row.Cells.Of(s.deployment.Spec.CityCode), func(cell cells.Cell) bool {
+		rest, lost := s.row.Cells.UntilLost(&cell, s.Clock.Now(), 0)
+		return !lost || rest > 0
+	})
+}
+
 // servingSince is when the city began to serve, or ceased to.
 func (s *scope) servingSince(endpoint *v1alpha.CityEndpoint) metav1.Time {
-	for i := range s.deployment.Status.Endpoints {
-		before := &s.deployment.Status.Endpoints[i]
-		if before.City == endpoint.City && before.Serving == endpoint.Serving && !before.Since.IsZero() {
-			return before.Since
-		}
+	if before := s.shown(); before.Serving == endpoint.Serving && !before.Since.IsZero() {
+		return before.Since
 	}
 	return metav1.NewTime(s.Clock.Now().Truncate(time.Second))
 }

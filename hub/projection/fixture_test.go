@@ -62,6 +62,8 @@ func newFixture(t *testing.T) *fixture {
 		Book: path.NewBook(f.clock), Ready: NewReady(f.metrics), Lag: NewLag(f.metrics), Ignored: NewIgnored(f.metrics),
 	})
 	f.cell = f.Cell(t, f.city)
+	// A cell is lost only if the hub reaches another one.
+	f.Cell(t, planes.City())
 	f.EnsureHubNamespace(t)
 	f.original = f.Deployment("web", f.city)
 	f.original.Annotations = map[string]string{v1alpha.AnnotationHubNamespace: f.HubNamespace}

@@ -27,7 +27,7 @@ func (s *scope) loadCells(ctx context.Context) error {
 	return nil
 }
 
-// city returns the inputs of the city's policy. A cell is released when it has not been Ready for FailoverAfter and
+// city returns the inputs of the city's policy. A cell is released when it was not reached for FailoverAfter and
 // another one is Ready: otherwise its Instances could not run elsewhere. The deployment is requeued for when the next
 // cell may have to be released.
 func (s *scope) city() policies.City {
@@ -46,18 +46,17 @@ func (s *scope) city() policies.City {
 	return city
 }
 
-// addLost adds the cells that have not been Ready for too long.
+// addLost adds the cells that were not reached for too long.
 func (s *scope) addLost(city *policies.City) {
 	if s.FailoverAfter <= 0 || !s.cells.AnyReady() {
 		return
 	}
 	for _, cell := range s.cells {
-		if cell.Ready || slices.Contains(s.owing, cell.Name) {
-			continue
-		}
-		if rest := cell.Since.Add(s.FailoverAfter).Sub(s.Clock.Now()); rest > 0 {
+		switch rest, unreached := s.allCells.UntilLost(&cell, s.Clock.Now(), s.FailoverAfter); {
+		case !unreached || slices.Contains(s.owing, cell.Name):
+		case rest > 0:
 			s.requeueAfter.AtMost(rest)
-		} else {
+		default:
 			city.Lost = append(city.Lost, cell.Name)
 		}
 	}

@@ -26,7 +26,8 @@ func lostFor(name string, d time.Duration) cells.Cell {
 
 // TestLostCells: a cell is released after the configured time, and only if another one is Ready.
 func TestLostCells(t *testing.T) {
-	ready := cells.Cell{Name: "ready", Ready: true, Since: now}
+	ready := cells.Cell{Name: "ready", Ready: true, Since: now.Add(-24 * time.Hour)}
+	again := cells.Cell{Name: "ready", Ready: true, Since: now.Add(-time.Second)}
 	cases := map[string]struct {
 		cells       cells.Cells
 		after       time.Duration
@@ -41,13 +42,17 @@ func TestLostCells(t *testing.T) {
 		"one of each": {
 			cells: cells.Cells{ready, lostFor("a", time.Hour), lostFor("b", 0)}, after: time.Minute, want: []string{"a"}, wantRequeue: time.Minute,
 		},
-		"all are lost":           {cells: cells.Cells{lostFor("a", time.Hour), lostFor("b", time.Hour)}, after: time.Minute},
+		"all are lost": {cells: cells.Cells{lostFor("a", time.Hour), lostFor("b", time.Hour)}, after: time.Minute},
+		"all were lost, and the first is reached again": {
+			cells: cells.Cells{again, lostFor("a", time.Hour), lostFor("b", time.Hour)}, after: time.Minute,
+			wantRequeue: 74 * time.Second,
+		},
 		"nothing is to be moved": {cells: cells.Cells{ready, lostFor("a", time.Hour)}},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			s := newScope()
-			s.cells = c.cells
+			s.cells, s.allCells = c.cells, c.cells
 			s.Reconciler = New(Options{FailoverAfter: c.after, Clock: testingclock.NewFakePassiveClock(now)})
 			got, requeued := s.city(), s.requeueAfter.Result().RequeueAfter
 			if !slices.Equal(got.Lost, c.want) || len(got.Cells) != len(c.cells) || requeued != c.wantRequeue {
@@ -92,7 +97,7 @@ func TestShares(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			s := newScope()
-			s.cells = c.cells
+			s.cells, s.allCells = c.cells, c.cells
 			if got := s.shares(c.binding); !maps.Equal(got, c.want) {
 				t.Errorf("got %v, want %v", got, c.want)
 			}

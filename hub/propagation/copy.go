@@ -16,7 +16,6 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
-	"github.com/karmada-compute/karmada-compute/internal/wire"
 	"github.com/karmada-compute/karmada-compute/policies"
 )
 
@@ -64,7 +63,7 @@ func (s *scope) decideCopy(ctx context.Context) error {
 		// The copy has a quota from the beginning, so that no Instance starts before hub/quota has answered.
 		desired.Spec.Quota = &v1alpha.WorkloadDeploymentQuota{}
 	}
-	desired.Spec.Slices = slicesFor(desired.Spec.Assignment, wire.Highest(existing), existing.Spec.Slices)
+	desired.Spec.Slices = slicesFor(desired.Spec.Assignment, highest(existing, reports), existing.Spec.Slices)
 	if independent(existing, desired) {
 		desired.Labels[v1alpha.LabelDependencies] = v1alpha.DependenciesNone
 	}

@@ -58,7 +58,7 @@ func TestCordonedCells(t *testing.T) {
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
 			s := newScope()
-			s.cells = c.cells
+			s.cells, s.allCells = c.cells, c.cells
 			s.Reconciler = New(Options{FailoverAfter: failoverAfter, Clock: testingclock.NewFakePassiveClock(now)})
 			if got := s.city().Cordoned; !slices.Equal(got, c.want) {
 				t.Errorf("avoided are %v, want %v", got, c.want)

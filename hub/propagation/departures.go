@@ -94,16 +94,14 @@ func (d *departures) gone(assigned *v1alpha.CellAssignment) bool {
 	case !exists || cell.Gone:
 		return true
 	case !cell.Ready:
-		return d.passed(cell.Since)
+		rest, unreached := d.cells.UntilLost(&cell, d.now, d.failoverAfter)
+		return unreached && rest == 0 && d.failoverAfter > 0
 	case !assigned.IsLeaving() || d.sent(assigned.Name):
 		return false
 	case cell.City == "":
-		return d.passed(assigned.LeavingSince.Time)
+		// While the cell was not reached, Karmada could not remove the deployment.
+		since := slices.MaxFunc([]time.Time{assigned.LeavingSince.Time, cell.Since}, time.Time.Compare)
+		return d.failoverAfter > 0 && d.now.Sub(since) >= d.failoverAfter
 	}
 	return slices.Contains(d.left[assigned.Name], d.copied.Leaving(assigned))
-}
-
-// passed reports whether the failover time has passed.
-func (d *departures) passed(since time.Time) bool {
-	return d.failoverAfter > 0 && d.now.Sub(since) >= d.failoverAfter
 }

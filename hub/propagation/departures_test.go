@@ -36,7 +36,9 @@ func TestGone(t *testing.T) {
 		sent   bool
 		left   []v1alpha.LeavingDeployment
 		always bool
-		want   bool
+		// reached is since when another cell is reached; 0: for long.
+		reached time.Duration
+		want    bool
 	}{
 		"it has just lost its last index": {cell: ready, want: false},
 		"it says nothing":                 {cell: ready, since: ago(time.Hour), want: false},
@@ -66,6 +68,12 @@ func TestGone(t *testing.T) {
 			cell: cells.Cell{Name: "a", City: "iad", Since: now.Add(-time.Second)}, since: ago(time.Hour), want: false,
 		},
 		"it is lost": {cell: cells.Cell{Name: "a", City: "iad", Since: now.Add(-failoverAfter)}, want: true},
+		"all were lost, and another one is reached again": {
+			cell: cells.Cell{Name: "a", City: "iad", Since: now.Add(-time.Hour)}, reached: failoverAfter, want: false,
+		},
+		"it has no city, and was not reached": {
+			cell: cells.Cell{Name: "a", Ready: true, Since: now.Add(-time.Second)}, since: ago(time.Hour), want: false,
+		},
 		"it is lost, and what it runs never moves": {
 			cell: cells.Cell{Name: "a", City: "iad", Since: now.Add(-failoverAfter)}, always: true, want: false,
 		},
@@ -77,9 +85,13 @@ func TestGone(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
+			other := cells.Cell{Name: "c", Ready: true}
+			if test.reached > 0 {
+				other.Since = now.Add(-test.reached)
+			}
 			d := &departures{
 				copied: &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: "ns-1", Name: "web"}},
-				cells:  cells.Cells{test.cell}, failoverAfter: failoverAfter, now: now,
+				cells:  cells.Cells{test.cell, other}, failoverAfter: failoverAfter, now: now,
 				sent: func(string) bool { return test.sent }, left: map[string][]v1alpha.LeavingDeployment{"a": test.left},
 			}
 			if test.always {

@@ -20,10 +20,11 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // slicesFor returns how many slices a deployment with this assignment needs: for Instances that always run, Instances
-// that cells have yet to release, and reported Instances; highest is the highest reported index. Autoscaled Instances
+// that cells have yet to release, and reported Instances; highest is the highest index that cells may have. Autoscaled Instances
 // get slices once they are requested. highest comes from a cell, so a report only keeps existing slices; new slices are
 // created only for assigned indices.
 func slicesFor(assignment *v1alpha.WorkloadDeploymentAssignment, highest int, before int32) int32 {
@@ -45,6 +46,15 @@ func slicesFor(assignment *v1alpha.WorkloadDeploymentAssignment, highest int, be
 	}
 	reported := min(naming.SlicesFor(highest), max(naming.SlicesFor(assigned), int(before)))
 	return int32(min(max(naming.SlicesFor(needed), reported), naming.MaxSlices)) //nolint:gosec // at most MaxSlices
+}
+
+// highest returns the highest index that a cell may have an Instance with: of a silent cell, the last one of the slices.
+func highest(existing *v1alpha.WorkloadDeployment, reports *path.Reports) int {
+	reported := wire.Highest(existing)
+	if last := int(existing.Spec.Slices) - 1; last >= 0 && reports.IsSilent() {
+		return max(reported, int(naming.SliceRange(last).Last))
+	}
+	return reported
 }
 
 // ensureSlices creates the slices of the copy, and deletes surplus slices. Karmada propagates them with the copy, which

@@ -189,7 +189,7 @@ func (w *waits) forget(project multicluster.ClusterName) {
 // noteWaiting records which wanted Instances are not granted quota. An Instance whose claim existed before this replica
 // knew of it has waited since the claim's creation.
 func (s *scope) noteWaiting(grantedBefore []int) {
-	waiting := slices.DeleteFunc(wantedIndices(s.copied), func(index int) bool { return slices.Contains(grantedBefore, index) })
+	waiting := slices.DeleteFunc(s.wanted(), func(index int) bool { return slices.Contains(grantedBefore, index) })
 	now := s.Clock.Now()
 	s.waits.wait(s.request, waiting, func(index int) time.Time {
 		if claim := s.found[index].claim; claim != nil && claim.CreationTimestamp.Time.Before(now) {

@@ -236,13 +236,11 @@ func withheld(denials map[int]denial) []v1alpha.QuotaWithheld {
 
 // wantedIndices returns the indices of the Instances that need quota, ascending: the indices that are assigned to
 // cells. In a cell with an autoscaler they are the lowest indices of the cell, as many as always run, and the indices
-// of Instances that the cell has created.
-func wantedIndices(copied *v1alpha.WorkloadDeployment) []int {
-	assignment := copied.Spec.Assignment
+// of Instances that the cell may have created.
+func wantedIndices(assignment *v1alpha.WorkloadDeploymentAssignment, mayExist func(index int) bool) []int {
 	if assignment == nil {
 		return nil
 	}
-	reported := sync.OnceValue(func() map[int]wire.Facts { return wire.FactsOf(copied) })
 	var wanted []int
 	for i := range assignment.Cells {
 		indices := naming.OfRanges(assignment.Cells[i].Indices)
@@ -252,13 +250,27 @@ func wantedIndices(copied *v1alpha.WorkloadDeployment) []int {
 		}
 		wanted = append(wanted, indices[:least]...)
 		for _, index := range indices[least:] {
-			if _, made := reported()[index]; made {
+			if mayExist(index) {
 				wanted = append(wanted, index)
 			}
 		}
 	}
 	slices.Sort(wanted)
 	return slices.Compact(wanted)
+}
+
+// wanted returns the indices of the Instances that need quota. An Instance with a claim in a silent cell may exist.
+func (s *scope) wanted() []int {
+	reported := sync.OnceValue(func() map[int]wire.Facts { return wire.FactsOf(s.copied) })
+	return wantedIndices(s.copied.Spec.Assignment, func(index int) bool {
+		_, exists := reported()[index]
+		return exists || s.isSilent(index) && s.found[index].claim != nil
+	})
+}
+
+// isSilent reports whether the cell of the Instance at an index is silent.
+func (s *scope) isSilent(index int) bool {
+	return s.reports.Known(s.copied.Spec.Assignment.Owner(index)).Silent()
 }
 
 // mayRun reports whether a cell may run the Instance at an index that is assigned to no cell: the cell reports it, has

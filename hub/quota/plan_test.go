@@ -257,7 +257,9 @@ func TestWantedIndices(t *testing.T) {
 				reported = append(reported, wire.Instance{Name: name})
 			}
 			planes.SetReport(t, copied, "a", reported...)
-			if got := wantedIndices(copied); !slices.Equal(got, test.want) {
+			facts := wire.FactsOf(copied)
+			got := wantedIndices(copied.Spec.Assignment, func(index int) bool { _, exists := facts[index]; return exists })
+			if !slices.Equal(got, test.want) {
 				t.Errorf("got %v", got)
 			}
 		})

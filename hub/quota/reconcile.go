@@ -56,6 +56,8 @@ type scope struct {
 	events      record.EventRecorder
 	// deployment is the deployment in the project, and copied its copy on the hub, with the status that its cells report.
 	deployment, copied *v1alpha.WorkloadDeployment
+	// reports are the reports of its cells.
+	reports *path.Reports
 	// found are the claims of the deployment, by index.
 	found        map[int]claimed
 	plan         plan
@@ -124,9 +126,9 @@ func (s *scope) load(ctx context.Context) (bool, error) {
 		s.copied.Labels[v1alpha.LabelDeploymentUID] != string(s.deployment.UID) {
 		return false, nil
 	}
-	reports, err := path.ReadReports(ctx, s.Hub, s.copied)
-	if err == nil {
-		s.copied.Status = reports.Status()
+	var err error
+	if s.reports, err = path.ReadReports(ctx, s.Hub, s.copied); err == nil {
+		s.copied.Status = s.reports.Status()
 	}
 	return true, err
 }
@@ -178,7 +180,7 @@ func (s *scope) interrupted(ctx context.Context, err error) error {
 	why := s.refusal(ctx, err)
 	granted := naming.OfRanges(s.copied.Spec.Quota.Granted)
 	s.plan = plan{granted: granted, denials: map[int]denial{}, fresh: true}
-	for _, index := range wantedIndices(s.copied) {
+	for _, index := range s.wanted() {
 		if !slices.Contains(granted, index) {
 			s.plan.denials[index] = why
 		}
@@ -196,7 +198,7 @@ func (s *scope) makePlan(ctx context.Context) error {
 	}
 	earlier, facts := s.memory.of(s.request), wire.FactsOf(s.copied)
 	situation := &situation{
-		wanted: wantedIndices(s.copied), current: naming.OfRanges(s.copied.Spec.Quota.Granted),
+		wanted: s.wanted(), current: naming.OfRanges(s.copied.Spec.Quota.Granted),
 		requests: requestsFor(templates.SizeOfDeployment(s.copied)), claims: s.found,
 		ordered: s.copied.Spec.ScaleSettings.InstanceManagementPolicy != v1alpha.Parallel,
 		denials: earlier.denials, due: earlier.due(s.Clock.Now()),
@@ -212,6 +214,10 @@ func (s *scope) makePlan(ctx context.Context) error {
 	for index, fact := range facts {
 		situation.started[index] = !fact.Held
 		situation.rolled[index] = version.Is(fact.TemplateHash)
+	}
+	for _, index := range situation.wanted {
+		// As long as its cell is silent, an Instance is taken for one that runs the template that its claim is for.
+		situation.started[index] = situation.started[index] || s.isSilent(index)
 	}
 	situation.budget = sync.OnceValue(func() *budget { return s.readBudget(ctx) })
 	s.plan = makePlan(situation)

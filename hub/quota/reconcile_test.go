@@ -153,6 +153,7 @@ func TestAConsumerWritesClaims(t *testing.T) {
 			f := newFixture(t, 0)
 			f.allow(t, 1)
 			f.becomes(t, []int{0}, "", nil)
+			f.run(t, "web-0")
 			claim := planes.Get(t, f.Planes, f.Namespace.Name, "instance-web-0", &quota.ResourceClaim{})
 			before := claim.UID
 			tamper(t, f, claim)

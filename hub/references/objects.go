@@ -38,6 +38,8 @@ type deployment struct {
 	// copied is the deployment on the hub; nil while it does not exist there, or while either deployment is being
 	// deleted.
 	copied *v1alpha.WorkloadDeployment
+	// silent: a cell has no report on the copy, or the hub has no copy.
+	silent bool
 	// hubNamespace is the namespace of its copy and of the copies of the objects that it names; "" while it is
 	// undecided.
 	hubNamespace string

@@ -169,6 +169,7 @@ func (s *scope) loadDeployment(ctx context.Context, d *deployment) error {
 		return nil
 	}
 	copied := &v1alpha.WorkloadDeployment{}
+	d.silent = true
 	err := s.Hub.Get(ctx, types.NamespacedName{Namespace: d.hubNamespace, Name: d.original.Name}, copied)
 	switch {
 	case apierrors.IsNotFound(err):
@@ -184,7 +185,7 @@ func (s *scope) loadDeployment(ctx context.Context, d *deployment) error {
 		return err
 	}
 	copied.Status = reports.Status()
-	d.copied = copied
+	d.copied, d.silent = copied, reports.IsSilent()
 	return nil
 }
 

@@ -55,8 +55,12 @@ func (s *scope) writeCondition(ctx context.Context, d *deployment) error {
 		// The present condition is more useful than a failed read.
 		return nil
 	}
+	desired := desiredCondition(d, s.objects)
+	if existing != nil && d.holds(existing, &desired) {
+		return nil
+	}
 	wanted := apply.StampedConditions(d.original.Status.Conditions,
-		apply.Stamp{Generation: d.original.Generation, Now: s.Clock.Now()}, desiredCondition(d, s.objects))
+		apply.Stamp{Generation: d.original.Generation, Now: s.Clock.Now()}, desired)
 	if apply.IncludeConditions(d.original.Status.Conditions, wanted) {
 		return nil
 	}
@@ -96,6 +100,21 @@ func desiredCondition(d *deployment, objects map[item]*object) metav1.Condition 
 		}
 	}
 	return condition
+}
+
+// holds reports whether a condition that is True stays: a cell that had the data by its last report is silent, and no other
+// cell lacks the data.
+func (d *deployment) holds(existing, desired *metav1.Condition) bool {
+	if !d.silent || existing.Status != metav1.ConditionTrue || desired.Reason != v1alpha.ReasonAwaitingPropagation ||
+		reportOf(d.copied).missing != "" {
+		return false
+	}
+	if existing.ObservedGeneration == d.original.Generation {
+		return true
+	}
+	// Instances of an earlier template name other data.
+	version, err := templates.VersionOf(&d.original.Spec.Template)
+	return err == nil && slices.ContainsFunc(d.original.Status.Indices, func(of v1alpha.CellIndices) bool { return version.Is(of.TemplateHash) })
 }
 
 // taken describes the copies of a deployment's data that policies of others propagate; "": none. Karmada propagates the
