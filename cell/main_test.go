@@ -168,6 +168,12 @@ func (f *fixture) beforeWrites(before func(verb string) error) client.Client {
 			}
 			return c.Patch(ctx, obj, patch, opts...)
 		},
+		Apply: func(ctx context.Context, c client.WithWatch, obj applyConfiguration, opts ...client.ApplyOption) error {
+			if err := before("apply"); err != nil {
+				return err
+			}
+			return c.Apply(ctx, obj, opts...)
+		},
 		SubResourceApply: func(ctx context.Context, c client.Client, name string, obj applyConfiguration,
 			opts ...client.SubResourceApplyOption,
 		) error {

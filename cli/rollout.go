@@ -103,6 +103,11 @@ func (c *command) followRollout(ctx context.Context, name string, watch bool) er
 // error of a failed rollout.
 func rolloutMessage(workload *v1alpha.Workload) (message string, done bool, err error) {
 	status := &workload.Status
+	progressing := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionProgressing)
+	exceeded := progressing != nil && progressing.Reason == v1alpha.ReasonProgressDeadlineExceeded
+	if status.Rollout == nil && exceeded && progressing.ObservedGeneration == workload.Generation {
+		return progressing.Message, true, fmt.Errorf("workload %q exceeded its progress deadline", workload.Name)
+	}
 	if status.Rollout == nil || status.ObservedGeneration < workload.Generation {
 		return "Waiting for workload spec update to be observed...", false, nil
 	}
@@ -112,8 +117,6 @@ func rolloutMessage(workload *v1alpha.Workload) (message string, done bool, err 
 	if status.Rollout.Message != "" {
 		of += ": " + status.Rollout.Message
 	}
-	progressing := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionProgressing)
-	exceeded := progressing != nil && progressing.Reason == v1alpha.ReasonProgressDeadlineExceeded
 	switch phase := status.Rollout.Phase; {
 	case phase == v1alpha.RolloutComplete:
 		return fmt.Sprintf("workload %q successfully rolled out", workload.Name), true, nil

@@ -34,7 +34,7 @@ type Options struct {
 	CRDPaths []string
 	// CRDs are further CustomResourceDefinitions.
 	CRDs []*apiextensionsv1.CustomResourceDefinition
-	// GatewayAPI adds HTTPRoute and Gateway of the Gateway API.
+	// GatewayAPI adds HTTPRoute, Gateway and GatewayClass of the Gateway API.
 	GatewayAPI bool
 }
 

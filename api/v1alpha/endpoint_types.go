@@ -27,6 +27,12 @@ type CityEndpoint struct {
 	// +kubebuilder:validation:MaxItems=32
 	Ports []EndpointPort `json:"ports,omitempty"`
 
+	// unroutedHostnames are the DNS names that no listener of the Gateway of a cell has, divided by commas: they do not have the
+	// addresses of the city.
+	// +optional
+	// +kubebuilder:validation:MaxLength=4096
+	UnroutedHostnames string `json:"unroutedHostnames,omitempty"`
+
 	// serving is true if a cell of the city has an address and an Available Instance, and the hub knows both. Without it,
 	// the city does not serve: reason and message have the cause.
 	// +optional

@@ -116,6 +116,16 @@ const (
 	// AnnotationGatewayAddresses, on a Service in a cell, has the addresses of the Gateway that has accepted its route, divided
 	// by commas.
 	AnnotationGatewayAddresses = "compute.datumapis.com/gateway-addresses"
+	// AnnotationLastAddresses, on a Service in a cell, has the last addresses of its load balancer, divided by commas, until the
+	// Service has had none for some time. AnnotationAddressesMissing has the time since which it or its Gateway has none.
+	AnnotationLastAddresses    = "compute.datumapis.com/last-addresses"
+	AnnotationAddressesMissing = "compute.datumapis.com/addresses-missing-since"
+	// AnnotationUnroutedHostnames, on a Service in a cell, has the DNS names of its route that no listener of the Gateway has,
+	// divided by commas.
+	AnnotationUnroutedHostnames = "compute.datumapis.com/unrouted-hostnames"
+	// AnnotationLoadBalancerClass, on a Service in a cell, has the loadBalancerClass that the agent has asked for: a webhook of
+	// the cell may have given the Service another one.
+	AnnotationLoadBalancerClass = "compute.datumapis.com/load-balancer-class"
 	// AnnotationServiceAnnotations, on a Service in a cell, names the annotations that the agent has set, divided by commas.
 	AnnotationServiceAnnotations = "compute.datumapis.com/service-annotations"
 	// AnnotationProjectName, on a hub object, is the full name of the project.

@@ -218,4 +218,10 @@ type CellIndices struct {
 	// +optional
 	// +kubebuilder:validation:MaxLength=2048
 	Addresses string `json:"addresses,omitempty"`
+
+	// unroutedHostnames are the DNS names of the route of the Workload that no listener of the Gateway of the cell has, divided
+	// by commas.
+	// +optional
+	// +kubebuilder:validation:MaxLength=2048
+	UnroutedHostnames string `json:"unroutedHostnames,omitempty"`
 }

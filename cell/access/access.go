@@ -42,9 +42,9 @@ package access
 // What offers these Services to other clusters, where the cell has the Multi-Cluster Services API.
 // +kubebuilder:rbac:groups=multicluster.x-k8s.io,resources=serviceexports,verbs=create;delete;get;patch
 
-// Routes to these Services at the Gateway of the cell, where it has the Gateway API. Gateways are only read.
+// Routes to these Services at the Gateway of the cell, where it has the Gateway API. Gateways and their classes are only read.
 // +kubebuilder:rbac:groups=gateway.networking.k8s.io,resources=httproutes,verbs=create;delete;get;patch
-// +kubebuilder:rbac:groups=gateway.networking.k8s.io,resources=gateways,verbs=get
+// +kubebuilder:rbac:groups=gateway.networking.k8s.io,resources=gateways;gatewayclasses,verbs=get
 
 // Autoscalers of WorkloadDeployments that are scaled by metrics.
 // +kubebuilder:rbac:groups=autoscaling,resources=horizontalpodautoscalers,verbs=create;delete;get;list;patch;watch

@@ -83,7 +83,7 @@ func (s *scope) keep(ctx context.Context) error {
 		// A cell without Instances of the deployment has nothing to measure.
 		return s.remove(ctx)
 	}
-	_, err := apply.Exact(ctx, s.Client, FieldManager, s.existing, desiredAutoscaler(s.deployment, least, most))
+	_, err := apply.Shared(ctx, s.Client, FieldManager, s.existing, desiredAutoscaler(s.deployment, least, most))
 	return err
 }
 

@@ -168,9 +168,13 @@ func (s *scope) keep(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := apply.ExactVersion(ctx, s.Client, FieldManager, s.existing, desired); err != nil {
+	stored, err := apply.ExactVersion(ctx, s.Client, FieldManager, s.existing, desired)
+	if err != nil {
 		s.RequeueAfter.AtMost(conflictRequeue) // no event reports a change of the status
 		return err
+	}
+	if stored.ResourceVersion == s.existing.ResourceVersion {
+		return nil
 	}
 	log.FromContext(ctx).Info("Wrote the disruption budget", "minAvailable", desired.Spec.MinAvailable.IntVal,
 		"sequence", desired.Annotations[v1alpha.AnnotationFloorSequence], "complete", complete(desired))

@@ -6,6 +6,7 @@ package isolation
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -119,16 +120,23 @@ func (s *scope) deleteSurplus(ctx context.Context) error {
 	return nil
 }
 
-// ensure writes a policy unless it is there as it should be.
+// ensure writes a policy unless it is there as it should be. The Pods that it selects and the connections that it admits to
+// them are exactly the desired ones: rules of another party would admit more. Whether and how egress is restricted is the
+// business of the cell.
 func ensure(ctx context.Context, c client.Client, desired *networkingv1.NetworkPolicy) error {
 	existing := &networkingv1.NetworkPolicy{}
 	if err := c.Get(ctx, client.ObjectKeyFromObject(desired), existing); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("get network policy %s: %w", client.ObjectKeyFromObject(desired), err)
 	}
-	_, err := apply.Exact(ctx, c, FieldManager, existing, desired)
+	if slices.Contains(existing.Spec.PolicyTypes, networkingv1.PolicyTypeIngress) {
+		desired.Spec.PolicyTypes = existing.Spec.PolicyTypes
+	}
+	_, err := apply.Exact(ctx, c, FieldManager, existing, desired, leaveEgress)
 	if apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause) {
 		// Everything is deleted with the namespace.
 		return nil
 	}
 	return err
 }
+
+func leaveEgress(stored, wanted *networkingv1.NetworkPolicy) { wanted.Spec.Egress = stored.Spec.Egress }

@@ -96,7 +96,8 @@ func (s *scope) addAddresses(ctx context.Context) error {
 	if err := s.client.Get(ctx, key, service); client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("get Service %s: %w", key, err)
 	}
-	s.reports.Status.Indices[0].Addresses = services.Addresses(service, s.deployment)
+	indices := &s.reports.Status.Indices[0]
+	indices.Addresses, indices.UnroutedHostnames = services.Addresses(service, s.deployment), services.Unrouted(service, s.deployment)
 	return nil
 }
 

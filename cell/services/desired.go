@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
@@ -109,11 +110,35 @@ func desiredService(of []*v1alpha.WorkloadDeployment, by *v1alpha.CellLoadBalanc
 	return service
 }
 
-// keepAddresses copies the addresses that the cell gave a Service to the wanted one.
-func keepAddresses(stored, wanted *corev1.Service) {
-	wanted.Spec.ClusterIP, wanted.Spec.ClusterIPs = stored.Spec.ClusterIP, stored.Spec.ClusterIPs
-	wanted.Spec.IPFamilies, wanted.Spec.IPFamilyPolicy = stored.Spec.IPFamilies, stored.Spec.IPFamilyPolicy
+// keepOthers gives the wanted Service what the cell and other parties have set in the stored one: addresses, node ports, and
+// all fields that the agent does not ask for.
+func keepOthers(stored, wanted *corev1.Service) {
 	keepNodePorts(stored, wanted)
+	spec, asked := stored.Spec.DeepCopy(), &wanted.Spec
+	spec.Type, spec.Selector, spec.Ports = asked.Type, asked.Selector, asked.Ports
+	spec.PublishNotReadyAddresses, spec.InternalTrafficPolicy = asked.PublishNotReadyAddresses, asked.InternalTrafficPolicy
+	spec.SessionAffinity, spec.SessionAffinityConfig = asked.SessionAffinity, nil
+	switch {
+	case asked.Type != corev1.ServiceTypeLoadBalancer:
+		spec.ExternalTrafficPolicy, spec.AllocateLoadBalancerNodePorts, spec.LoadBalancerClass = "", nil, nil
+		spec.LoadBalancerIP, spec.LoadBalancerSourceRanges, spec.HealthCheckNodePort = "", nil, 0
+	case stored.Spec.Type != asked.Type:
+		spec.ExternalTrafficPolicy, spec.AllocateLoadBalancerNodePorts = asked.ExternalTrafficPolicy, asked.AllocateLoadBalancerNodePorts
+		spec.LoadBalancerClass = asked.LoadBalancerClass
+	}
+	wanted.Spec = *spec
+	wanted.OwnerReferences = ownersOf(stored, wanted.OwnerReferences)
+}
+
+// ownersOf are the wanted owners of an object of the agent, and those that other parties have given it.
+func ownersOf(stored client.Object, wanted []metav1.OwnerReference) []metav1.OwnerReference {
+	result := slices.Clone(wanted)
+	for _, owner := range stored.GetOwnerReferences() {
+		if owner.Kind != v1alpha.KindWorkloadDeployment {
+			result = append(result, owner)
+		}
+	}
+	return result
 }
 
 // isHeadless reports whether a Service has no address. It has one, or none, for as long as it exists.

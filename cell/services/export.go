@@ -111,6 +111,9 @@ func (s *scope) export(ctx context.Context) error {
 		return wrapped(err, "get", s.key)
 	}
 	owners, exists := s.exporting.owners, err == nil
+	if owners != nil {
+		owners = ownersOf(existing, owners)
+	}
 	switch {
 	case exists && (!isOwn(existing) || existing.GetDeletionTimestamp() != nil), !exists && owners == nil:
 		return nil

@@ -42,6 +42,11 @@ type scope struct {
 	// programmed is the condition of the deployments that have the Service; nil: it is not known yet.
 	programmed *metav1.Condition
 	exporting  exporting
+	// balancer has the settings of the load balancer; nil: the cell has none. unknown: the hub has not sent them.
+	balancer *v1alpha.CellLoadBalancer
+	unknown  bool
+	// held is what a condition says about addresses that are reported although the Service has lost them.
+	held string
 	// routing is the route that the Workload must have, and routed the condition of a Service at a Gateway.
 	routing routing
 	routed  *metav1.Condition
@@ -95,23 +100,27 @@ func (s *scope) keep(ctx context.Context) error {
 		return nil
 	}
 	newest := current(s.served)
-	balancer, err := s.loadBalancer(ctx, newest)
-	if err != nil {
+	if err := s.loadBalancer(ctx, newest); err != nil {
 		return err
 	}
-	desired := desiredService(s.served, balancer)
-	if err := s.route(ctx, desired, newest, balancer); err != nil {
+	desired := desiredService(s.served, s.balancer)
+	if err := s.route(ctx, desired, newest); err != nil {
 		return err
 	}
+	if s.balancer != nil && newest.Spec.Service.Balanced() {
+		s.remember(desired, v1alpha.AnnotationLastAddresses, balancedAddresses(s.existing))
+	}
+	listAnnotations(desired)
 	if s.existing.UID != "" && needsRecreation(s.existing, desired) {
 		// The event of the deletion requeues the Workload.
 		return s.remove(ctx)
 	}
+	owners := desired.OwnerReferences
 	if err := s.write(ctx, desired); err != nil {
 		return s.judge(err)
 	}
-	s.exporting = exporting{known: true, owners: desired.OwnerReferences}
-	s.programmed = s.exposureOf(newest, balancer)
+	s.exporting = exporting{known: true, owners: owners}
+	s.programmed = s.exposureOf(newest)
 	return nil
 }
 
@@ -138,10 +147,10 @@ func (s *scope) write(ctx context.Context, desired *corev1.Service) error {
 	return fmt.Errorf("create Service %s: %w", s.key, err)
 }
 
-// change replaces what differs from the desired Service. It is no server-side apply: only a creation can refuse a name
+// change replaces what differs from the desired Service in fields that the agent sets. It is no server-side apply: only a creation can refuse a name
 // that others have, and a later apply does not remove the fields that the creation has set.
 func (s *scope) change(ctx context.Context, desired *corev1.Service) error {
-	keepAddresses(s.existing, desired)
+	keepOthers(s.existing, desired)
 	annotations := annotationsOf(s.existing, desired)
 	owned := len(s.existing.OwnerReferences) == len(desired.OwnerReferences) && !apply.MetadataDiffers(s.existing, desired) &&
 		equality.Semantic.DeepEqual(s.existing.Annotations, annotations)

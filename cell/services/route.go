@@ -26,6 +26,7 @@ import (
 var (
 	routeKind   = schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "HTTPRoute"}
 	gatewayKind = schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "Gateway"}
+	classKind   = schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "GatewayClass"}
 )
 
 // GatewayKinds are the kinds that a cell must serve for exposure Gateway.
@@ -50,27 +51,27 @@ type routing struct {
 }
 
 // route keeps the HTTPRoute of a Service at the Gateway of the cell. It gives the Service the addresses of the Gateway while
-// the Gateway accepts the route.
-func (s *scope) route(
-	ctx context.Context, service *corev1.Service, newest *v1alpha.WorkloadDeployment, by *v1alpha.CellLoadBalancer,
-) error {
+// the Gateway accepts the route. What the cell or the Gateway does not say changes nothing.
+func (s *scope) route(ctx context.Context, service *corev1.Service, newest *v1alpha.WorkloadDeployment) error {
 	s.routing.known = true
 	if !newest.Spec.Service.Routed() {
 		return nil
 	}
-	refuse := func(reason, message string) error {
-		s.routed = condition(metav1.ConditionFalse, reason, message)
-		s.RequeueAfter.AtMost(retryAfter)
-		return nil
-	}
+	by := s.balancer
 	switch {
+	case s.unknown:
+		s.routing.wanted = true
+		s.keepAttached(service)
+		s.routed = s.withoutSettings()
+		return nil
 	case by == nil || by.Gateway == nil:
-		return refuse(v1alpha.ReasonGatewayNotConfigured,
+		return s.refuse(v1alpha.ReasonGatewayNotConfigured,
 			"the operator has not named a Gateway of the cell: the Service is reached from the cell only")
 	case len(newest.Spec.Service.Hostnames) == 0:
-		return refuse(v1alpha.ReasonRouteWithoutNames, "the Workload has no DNS name that belongs to its project alone")
+		return s.refuse(v1alpha.ReasonRouteWithoutNames, "the Workload has no DNS name that belongs to its project alone")
 	case !s.Gateways.awaited():
-		return refuse(v1alpha.ReasonGatewayNotServed, "the cell does not serve HTTPRoute and Gateway of gateway.networking.k8s.io/v1")
+		s.remember(service, v1alpha.AnnotationGatewayAddresses, "")
+		return s.refuse(v1alpha.ReasonGatewayNotServed, "the cell does not serve HTTPRoute and Gateway of gateway.networking.k8s.io/v1")
 	}
 	if s.existing.UID == "" {
 		// The event of the Service requeues the Workload.
@@ -78,55 +79,106 @@ func (s *scope) route(
 		return nil
 	}
 	s.routing.wanted = true
-	gateway := newObject(gatewayKind, client.ObjectKey{Namespace: by.Gateway.Namespace, Name: by.Gateway.Name})
 	route, err := s.keepRoute(ctx, desiredRoute(service, newest, by.Gateway))
-	switch {
+	switch refused := isRefusal(err); {
 	case meta.IsNoMatchError(err):
-		return refuse(v1alpha.ReasonGatewayNotServed, "the cell no longer serves HTTPRoute of gateway.networking.k8s.io/v1")
-	case apierrors.IsInvalid(err), apierrors.IsForbidden(err) && !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
-		return refuse(v1alpha.ReasonServiceRefused, "the cell refuses the HTTPRoute: "+err.Error())
-	case err != nil:
+		s.remember(service, v1alpha.AnnotationGatewayAddresses, "")
+		return s.refuse(v1alpha.ReasonGatewayNotServed, "the cell no longer serves HTTPRoute of gateway.networking.k8s.io/v1")
+	case err != nil && !refused:
 		return err
-	case route == nil:
-		return refuse(v1alpha.ReasonServiceNameTaken, fmt.Sprintf(
+	case route == nil && !refused:
+		return s.refuse(v1alpha.ReasonServiceNameTaken, fmt.Sprintf(
 			"namespace %s of the cell has an HTTPRoute %s that the add-on did not create", s.key.Namespace, s.key.Name))
+	case route != nil:
+		if err := s.atGateway(ctx, service, route, by.Gateway); err != nil {
+			return err
+		}
 	}
-	err = s.APIReader.Get(ctx, client.ObjectKeyFromObject(gateway), gateway)
-	switch {
-	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
-		return refuse(v1alpha.ReasonGatewayNotFound, fmt.Sprintf(
-			"the cell has no Gateway %s in namespace %s", gateway.GetName(), gateway.GetNamespace()))
-	case apierrors.IsForbidden(err):
-		return refuse(v1alpha.ReasonServiceRefused, "the agent may not read the Gateway: "+err.Error())
-	case err != nil:
-		return fmt.Errorf("get Gateway %s: %w", client.ObjectKeyFromObject(gateway), err)
+	if err != nil {
+		return s.refuse(v1alpha.ReasonServiceRefused, "the cell refuses the HTTPRoute: "+err.Error())
 	}
-	s.attach(service, route, gateway)
 	return nil
 }
 
-// attach gives the Service the addresses of the Gateway, if the Gateway has accepted the route.
-func (s *scope) attach(service *corev1.Service, route, gateway *unstructured.Unstructured) {
-	accepted, problem := answerOf(route, gateway)
-	addresses, again := addressesOf(gateway), routeStep
+// refuse reports why the Service has no route, or keeps an earlier one.
+func (s *scope) refuse(reason, message string) error {
+	s.routed = condition(metav1.ConditionFalse, reason, message+s.held)
+	s.RequeueAfter.AtMost(retryAfter)
+	return nil
+}
+
+// atGateway gives the Service the addresses of the Gateway of its route.
+func (s *scope) atGateway(ctx context.Context, service *corev1.Service, route *unstructured.Unstructured, by *v1alpha.CellGateway) error {
+	gateway := newObject(gatewayKind, client.ObjectKey{Namespace: by.Namespace, Name: by.Name})
+	err := s.APIReader.Get(ctx, client.ObjectKeyFromObject(gateway), gateway)
+	switch {
+	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
+		s.remember(service, v1alpha.AnnotationGatewayAddresses, "")
+		return s.refuse(v1alpha.ReasonGatewayNotFound, fmt.Sprintf(
+			"the cell has no Gateway %s in namespace %s", gateway.GetName(), gateway.GetNamespace()))
+	case apierrors.IsForbidden(err):
+		s.keepAttached(service)
+		return s.refuse(v1alpha.ReasonServiceRefused, "the agent may not read the Gateway: "+err.Error())
+	case err != nil:
+		return fmt.Errorf("get Gateway %s: %w", client.ObjectKeyFromObject(gateway), err)
+	}
+	controller, err := s.controllerOf(ctx, gateway)
+	if err != nil {
+		return err
+	}
+	s.attach(service, route, attachment{gateway: gateway, controller: controller})
+	return nil
+}
+
+// isRefusal reports whether a cell refuses a write until somebody acts.
+func isRefusal(err error) bool {
+	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) && !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
+}
+
+// keepAttached gives the wanted Service what the stored one has of its Gateway: nothing says that it is gone.
+func (s *scope) keepAttached(wanted *corev1.Service) {
+	for _, name := range []string{v1alpha.AnnotationGatewayAddresses, v1alpha.AnnotationUnroutedHostnames} {
+		if value := s.existing.Annotations[name]; value != "" {
+			metav1.SetMetaDataAnnotation(&wanted.ObjectMeta, name, value)
+		}
+	}
+}
+
+// attach gives the Service the addresses of the Gateway, if the Gateway has accepted the route. While the Gateway has not
+// answered about the present generation of a route that it has accepted before, it serves the one before.
+func (s *scope) attach(service *corev1.Service, route *unstructured.Unstructured, at attachment) {
+	accepted, problem := at.answer(route)
+	addresses, again, name := addressesOf(at.gateway), routeStep, at.gateway.GetName()
 	settles := s.settles(accepted)
+	unrouted, all := at.unrouted(route)
+	if len(unrouted) > 0 {
+		metav1.SetMetaDataAnnotation(&service.ObjectMeta, v1alpha.AnnotationUnroutedHostnames, strings.Join(unrouted, ","))
+	}
+	missing := fmt.Sprintf("Gateway %s of the cell has no listener for %s: add one, or remove the name", name, strings.Join(unrouted, ", "))
+	wait := func(message string) {
+		s.routed = condition(metav1.ConditionFalse, v1alpha.ReasonAwaitingAddress, message+s.held)
+	}
 	switch {
 	case problem != "":
 		s.routed = condition(metav1.ConditionFalse, v1alpha.ReasonRouteNotAccepted, problem)
-	case accepted == nil:
-		s.routed = condition(metav1.ConditionFalse, v1alpha.ReasonAwaitingAddress, fmt.Sprintf(
-			"Gateway %s of the cell has not answered about HTTPRoute %s", gateway.GetName(), s.key))
+	case all:
+		s.routed = condition(metav1.ConditionFalse, v1alpha.ReasonRouteNotAccepted, missing)
+	case accepted == nil && addresses != "":
+		s.keepAttached(service)
+		wait(fmt.Sprintf("Gateway %s of the cell has not answered about HTTPRoute %s", name, s.key))
 	case addresses == "":
-		s.routed = condition(metav1.ConditionFalse, v1alpha.ReasonAwaitingAddress, fmt.Sprintf(
-			"Gateway %s of the cell has no address", gateway.GetName()))
+		s.remember(service, v1alpha.AnnotationGatewayAddresses, "")
+		wait(fmt.Sprintf("Gateway %s of the cell has no address", name))
 	case settles > 0:
 		again = settles
-		s.routed = condition(metav1.ConditionFalse, v1alpha.ReasonAwaitingAddress, fmt.Sprintf(
-			"Gateway %s of the cell has accepted HTTPRoute %s, and gets %s to apply it", gateway.GetName(), s.key, settleTime))
+		wait(fmt.Sprintf("Gateway %s of the cell has accepted HTTPRoute %s, and gets %s to apply it", name, s.key, settleTime))
+	case len(unrouted) > 0:
+		s.remember(service, v1alpha.AnnotationGatewayAddresses, addresses)
+		s.routed = condition(metav1.ConditionFalse, v1alpha.ReasonRouteNotAccepted, missing)
+		again = routeInterval
 	default:
-		metav1.SetMetaDataAnnotation(&service.ObjectMeta, v1alpha.AnnotationGatewayAddresses, addresses)
-		metav1.SetMetaDataAnnotation(&service.ObjectMeta, v1alpha.AnnotationServiceAnnotations, v1alpha.AnnotationGatewayAddresses)
-		s.routed = condition(metav1.ConditionTrue, v1alpha.ReasonServiceProgrammed, "")
+		s.remember(service, v1alpha.AnnotationGatewayAddresses, addresses)
+		s.routed = condition(metav1.ConditionTrue, v1alpha.ReasonServiceProgrammed, accepted.Message)
 		again = routeInterval
 	}
 	s.RequeueAfter.AtMost(again)
@@ -145,65 +197,8 @@ func (s *scope) settles(accepted *metav1.Condition) time.Duration {
 	return settleTime - since
 }
 
-// answerOf returns condition Accepted of a route if a Gateway has accepted the route and found its Service. problem is a
-// condition that says that it has not. Without an answer both are empty.
-func answerOf(route, gateway *unstructured.Unstructured) (accepted *metav1.Condition, problem string) {
-	parents, _, _ := unstructured.NestedSlice(route.Object, "status", "parents")
-	for _, one := range parents {
-		parent, _ := one.(map[string]any)
-		namespace, _, _ := unstructured.NestedString(parent, "parentRef", "namespace")
-		name, _, _ := unstructured.NestedString(parent, "parentRef", "name")
-		if name != gateway.GetName() || namespace != gateway.GetNamespace() {
-			continue
-		}
-		found := conditionsOf(parent, route.GetGeneration())
-		for _, kind := range []string{"Accepted", "ResolvedRefs"} {
-			if c := found[kind]; c != nil && c.Status == metav1.ConditionFalse {
-				return nil, fmt.Sprintf("Gateway %s: %s is False: %s: %s", name, kind, c.Reason, c.Message)
-			}
-		}
-		if c := found["Accepted"]; c != nil && c.Status == metav1.ConditionTrue {
-			return c, ""
-		}
-	}
-	return nil, ""
-}
-
-// conditionsOf are the conditions of a generation of a route, by type.
-func conditionsOf(parent map[string]any, generation int64) map[string]*metav1.Condition {
-	list, _, _ := unstructured.NestedSlice(parent, "conditions")
-	result := map[string]*metav1.Condition{}
-	for _, one := range list {
-		fields, _ := one.(map[string]any)
-		text := func(name string) string { value, _ := fields[name].(string); return value }
-		observed, _ := fields["observedGeneration"].(int64)
-		if observed == generation {
-			since, _ := time.Parse(time.RFC3339, text("lastTransitionTime"))
-			result[text("type")] = &metav1.Condition{
-				Status: metav1.ConditionStatus(text("status")), Reason: text("reason"), Message: text("message"),
-				LastTransitionTime: metav1.NewTime(since),
-			}
-		}
-	}
-	return result
-}
-
-// addressesOf are the addresses of a Gateway, as the cell reports them.
-func addressesOf(gateway *unstructured.Unstructured) string {
-	list, _, _ := unstructured.NestedSlice(gateway.Object, "status", "addresses")
-	var addresses []string
-	for _, one := range list {
-		fields, _ := one.(map[string]any)
-		// A comma would make two of one.
-		if value, _ := fields["value"].(string); value != "" && !strings.Contains(value, ",") {
-			addresses = append(addresses, value)
-		}
-	}
-	return joined(addresses)
-}
-
-// keepRoute creates or changes the HTTPRoute of the agent, and returns the stored one. It returns nil if others have a
-// route of this name.
+// keepRoute creates or changes the HTTPRoute of the agent, and returns the stored one, also if it cannot be changed. It returns
+// nil if others have a route of this name, or if there is none.
 func (s *scope) keepRoute(ctx context.Context, desired *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	existing := newObject(routeKind, s.key)
 	err := s.APIReader.Get(ctx, s.key, existing)
@@ -220,13 +215,20 @@ func (s *scope) keepRoute(ctx context.Context, desired *unstructured.Unstructure
 	case existing.GetDeletionTimestamp() != nil:
 		return existing, nil
 	}
-	spec, have := desired.Object["spec"], existing.Object["spec"]
-	if containsAll(have, spec) && equality.Semantic.DeepEqual(existing.GetOwnerReferences(), desired.GetOwnerReferences()) {
+	owners := ownersOf(existing, desired.GetOwnerReferences())
+	spec, _ := desired.Object["spec"].(map[string]any)
+	if containsAll(existing.Object["spec"], spec) && equality.Semantic.DeepEqual(existing.GetOwnerReferences(), owners) {
 		return existing, nil
 	}
-	return existing, apply.Replace(ctx, s.Client, FieldManager, existing, map[string]any{
-		"/metadata/resourceVersion": existing.GetResourceVersion(), "/metadata/ownerReferences": desired.GetOwnerReferences(), "/spec": spec,
-	})
+	values := map[string]any{"/metadata/resourceVersion": existing.GetResourceVersion(), "/metadata/ownerReferences": owners}
+	for name, value := range spec {
+		values["/spec/"+name] = value
+	}
+	before := existing.DeepCopy()
+	if err := apply.Replace(ctx, s.Client, FieldManager, existing, values); err != nil {
+		return before, err
+	}
+	return existing, nil
 }
 
 // containsAll reports whether a stored value has all that is wanted. The API server adds defaults to maps.

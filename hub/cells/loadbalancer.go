@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 
+	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -143,15 +144,29 @@ func isIP(text string) bool {
 	return err == nil
 }
 
-// allows reports whether an address is in a range or a domain of the cell.
-func (l *LoadBalancer) allows(address v1alpha.EndpointAddress) bool {
-	if address.Type == v1alpha.EndpointAddressIP {
-		ip, err := netip.ParseAddr(address.Value)
-		return err == nil && slices.ContainsFunc(l.Ranges, func(p netip.Prefix) bool { return p.Contains(ip) })
+// exact is the precision of settings that name an address itself.
+const exact = 256
+
+// precision is how precisely the settings name an address: 0: not at all. The narrower one of two ranges decides whose an
+// address is, so that a range that is too wide takes nothing from the cells of other cities.
+func (l *LoadBalancer) precision(address v1alpha.EndpointAddress) (most int) {
+	if l == nil {
+		return 0
 	}
-	return slices.ContainsFunc(l.Domains, func(domain string) bool {
-		return address.Value == domain || strings.HasSuffix(address.Value, "."+domain)
-	})
+	if ip, err := netip.ParseAddr(address.Value); err == nil && address.Type == v1alpha.EndpointAddressIP {
+		for _, prefix := range l.Ranges {
+			if prefix.Contains(ip) {
+				most = max(most, 1+prefix.Bits())
+			}
+		}
+		return most
+	}
+	for _, domain := range l.Domains {
+		if address.Type == v1alpha.EndpointAddressHostname && (address.Value == domain || strings.HasSuffix(address.Value, "."+domain)) {
+			most = max(most, len(domain))
+		}
+	}
+	return most
 }
 
 // ParseAddress returns the address that a cell has reported. It fails for a text that no load balancer can be reached
@@ -184,29 +199,35 @@ func global(ip netip.Addr) bool {
 }
 
 // Admit returns the addresses in the report of a cell that the operator allows, without duplicates, and why others are
-// refused. It fails closed: without the operator's settings none is allowed, nor one that a cell of another city may
-// have as well.
-func (c Cells) Admit(cell Cell, reported string) (admitted []v1alpha.EndpointAddress, refused []string) {
+// refused. It fails closed: without the operator's settings none is allowed, nor one that the settings of a cell of another
+// city name as precisely. While the settings cannot be read, the addresses that were admitted before are still allowed.
+func (c Cells) Admit(cell Cell, reported string, before ...v1alpha.EndpointAddress) (admitted []v1alpha.EndpointAddress, refused []string) {
 	if reported == "" {
 		return nil, nil
 	}
 	balancer, err := ReadLoadBalancer(cell.Balancer)
-	if balancer == nil {
-		refusal := "the operator has not configured the load balancer of cell " + cell.Name
-		if err != nil {
-			refusal = fmt.Sprintf("annotation %s of the namespace of cell %s: %v", v1alpha.AnnotationLoadBalancer, cell.Name, err)
-		}
-		return nil, []string{refusal}
+	switch {
+	case err != nil:
+		refused = append(refused, fmt.Sprintf("the operator must correct annotation %s of namespace %s: %v; until then no new address is admitted",
+			v1alpha.AnnotationLoadBalancer, karmadanames.GenerateExecutionSpaceName(cell.Name), err))
+	case balancer == nil:
+		return nil, []string{"the operator has not configured the load balancer of cell " + cell.Name}
 	}
 	others := c.balancersOfOthers(cell.City)
 	for text := range strings.SplitSeq(reported, ",") {
 		address, err := ParseAddress(text)
-		switch other := others.allowing(address); {
+		own := balancer.precision(address)
+		if balancer == nil && slices.Contains(before, address) {
+			own = exact
+		}
+		other, others := others.naming(address)
+		switch {
 		case err != nil:
 			refused = append(refused, fmt.Sprintf("%s of cell %s %v", reasons.Shorten(text, 64), cell.Name, err))
-		case !balancer.allows(address):
+		case own == 0 && balancer == nil:
+		case own == 0:
 			refused = append(refused, fmt.Sprintf("%s of cell %s is not in its ranges", address.Value, cell.Name))
-		case other != "":
+		case others >= own && others > 0:
 			refused = append(refused, fmt.Sprintf("%s of cell %s is in the ranges of cell %s of another city, too",
 				address.Value, cell.Name, other))
 		case !slices.Contains(admitted, address):
@@ -233,12 +254,12 @@ func (c Cells) balancersOfOthers(city string) balancers {
 	return result
 }
 
-// allowing returns the first cell by name that may have an address; "": no cell may.
-func (b balancers) allowing(address v1alpha.EndpointAddress) string {
-	for _, cell := range slices.Sorted(maps.Keys(b)) {
-		if b[cell].allows(address) {
-			return cell
+// naming returns the cell that names an address most precisely, the first one by name, and how precisely it does.
+func (b balancers) naming(address v1alpha.EndpointAddress) (cell string, most int) {
+	for _, name := range slices.Sorted(maps.Keys(b)) {
+		if found := b[name].precision(address); found > most {
+			cell, most = name, found
 		}
 	}
-	return ""
+	return cell, most
 }

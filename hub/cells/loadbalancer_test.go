@@ -121,6 +121,41 @@ func TestAdmit(t *testing.T) {
 	}
 }
 
+// TestAdmitBesideAMistake: a range of another city that is too wide takes nothing from a cell, and gets nothing of it. Settings
+// that cannot be read keep the addresses that were admitted.
+func TestAdmitBesideAMistake(t *testing.T) {
+	own := Cell{Name: "dfw-1", City: "dfw", Balancer: `{"addresses":["203.0.113.0/24","lb.dfw.example.com"]}`}
+	wide := Cell{Name: "ord-1", City: "ord", Balancer: `{"addresses":["0.0.0.0/0","example.com"]}`}
+	all := Cells{own, wide, {Name: "ber-1", City: "ber", Balancer: `{"addresses":["203.0.113.128/25"]}`}}
+	for _, test := range []struct {
+		cell     Cell
+		reported string
+		admitted bool
+	}{
+		{own, "203.0.113.7", true},
+		{own, "a.lb.dfw.example.com", true},
+		{own, "203.0.113.200", false},
+		{wide, "203.0.113.7", false},
+		{wide, "a.lb.dfw.example.com", false},
+		{wide, "198.51.100.9", true},
+	} {
+		if admitted, refused := all.Admit(test.cell, test.reported); len(admitted) == 1 != test.admitted || len(refused) == 1 == test.admitted {
+			t.Errorf("%s of %s: admitted %v, refused %v", test.reported, test.cell.Name, admitted, refused)
+		}
+	}
+	before := v1alpha.EndpointAddress{Type: v1alpha.EndpointAddressIP, Value: "203.0.113.7"}
+	own.Balancer = `{"addreses":["203.0.113.0/24"]}`
+	admitted, refused := Cells{own, wide}.Admit(own, "203.0.113.7,203.0.113.8", before)
+	if len(admitted) != 1 || admitted[0] != before || len(refused) != 1 || !strings.Contains(refused[0], "karmada-es-dfw-1") ||
+		!strings.Contains(refused[0], `unknown field "addreses"`) {
+		t.Errorf("admitted %v, refused %v", admitted, refused)
+	}
+	own.Balancer = ""
+	if admitted, _ := (Cells{own, wide}).Admit(own, "203.0.113.7", before); len(admitted) != 0 {
+		t.Errorf("without settings %v is admitted", admitted)
+	}
+}
+
 // FuzzParseAddress: an address that is admitted is printed as it is read.
 func FuzzParseAddress(f *testing.F) {
 	for _, text := range []string{"203.0.113.7", "2001:db8::1", "lb.example.com", "0.0.0.0", "::ffff:1.2.3.4", "a..b", "1.2.3.4.", "A.B"} {

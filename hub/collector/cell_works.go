@@ -131,12 +131,18 @@ func describe(object types.NamespacedName) string {
 
 // carries reports whether a Work carries a Cell with this spec.
 func carries(work *workv1alpha1.Work, spec *v1alpha.CellSpec) bool {
+	carried := carriedSpec(work)
+	return carried != nil && equality.Semantic.DeepEqual(carried, spec)
+}
+
+// carriedSpec is the spec of the Cell that a Work carries; nil: it carries none.
+func carriedSpec(work *workv1alpha1.Work) *v1alpha.CellSpec {
 	if len(work.Spec.Workload.Manifests) != 1 {
-		return false
+		return nil
 	}
-	stored := v1alpha.Cell{}
-	if err := json.Unmarshal(work.Spec.Workload.Manifests[0].Raw, &stored); err != nil {
-		return false
+	stored := &v1alpha.Cell{}
+	if err := json.Unmarshal(work.Spec.Workload.Manifests[0].Raw, stored); err != nil {
+		return nil
 	}
-	return equality.Semantic.DeepEqual(&stored.Spec, spec)
+	return &stored.Spec
 }

@@ -57,14 +57,16 @@ func TestCellIsCarried(t *testing.T) {
 	}
 }
 
-// TestLoadBalancerIsCarried: the agent of a cell gets the settings of its load balancer, and none that cannot be read.
+// TestLoadBalancerIsCarried: the agent of a cell gets the settings of its load balancer. While they cannot be read, it keeps the
+// last ones; without them it has none.
 func TestLoadBalancerIsCarried(t *testing.T) {
 	f := newFixture(t)
-	for text, want := range map[string]string{
-		`{"class":"example.com/lb","addresses":["203.0.113.0/24"]}`: "example.com/lb", `{"class":`: "", "": "",
+	const readable, mistyped = `{"class":"example.com/lb","addresses":["203.0.113.0/24"]}`, `{"clas":"example.com/lb"}`
+	for i, test := range []struct{ text, want string }{
+		{mistyped, ""}, {readable, "example.com/lb"}, {`{"class":`, "example.com/lb"}, {mistyped, "example.com/lb"}, {"", ""}, {mistyped, ""},
 	} {
 		planes.Change(t, f.Planes, f.cell, func(c *clusterv1alpha1.Cluster) {
-			c.Annotations = map[string]string{v1alpha.AnnotationLoadBalancer: text}
+			c.Annotations = map[string]string{v1alpha.AnnotationLoadBalancer: test.text}
 		})
 		if _, err := f.pass(); err != nil {
 			t.Fatal(err)
@@ -73,8 +75,8 @@ func TestLoadBalancerIsCarried(t *testing.T) {
 		if balancer := f.report().Spec.LoadBalancer; balancer != nil {
 			got = balancer.Class
 		}
-		if got != want {
-			t.Errorf("%s: the class in the cell is %q, want %q", text, got, want)
+		if got != test.want {
+			t.Errorf("%d, %s: the class in the cell is %q, want %q", i, test.text, got, test.want)
 		}
 	}
 }

@@ -49,8 +49,10 @@ type cell struct {
 	unapplied []types.NamespacedName
 	// leaving are the deployments that are no longer assigned to the cell and that it has not released.
 	leaving []v1alpha.LeavingDeployment
-	// balancer is the load balancer that the operator has configured; nil: none, or in a way that cannot be read.
-	balancer *v1alpha.CellLoadBalancer
+	// balancer is the load balancer that the operator has configured; nil: none. While the settings cannot be read, it is the
+	// one that the Work carries.
+	balancer   *v1alpha.CellLoadBalancer
+	unreadable bool
 	// work carries the Cell; nil: none exists yet.
 	work *workv1alpha1.Work
 }
@@ -88,6 +90,9 @@ func (v *view) addWork(work *workv1alpha1.Work) {
 	case c == nil:
 	case work.Labels[v1alpha.LabelInventory] == v1alpha.InventoryCell && work.Name == cells.WorkName(v.hub):
 		c.work = work
+		if carried := carriedSpec(work); c.unreadable && carried != nil {
+			c.balancer = carried.LoadBalancer
+		}
 	case work.Labels[v1alpha.LabelHub] == string(v.hub) && work.DeletionTimestamp.IsZero():
 		key := wire.NamespaceKey(work.Labels[v1alpha.LabelHubNamespace])
 		c.namespaces = append(c.namespaces, key)
@@ -112,9 +117,11 @@ func cellsOf(clusters []clusterv1alpha1.Cluster) map[string]*cell {
 			expected: map[types.NamespacedName]types.UID{},
 		}
 		// A fault in the settings is reported where they are used: in the endpoints of deployments.
-		if balancer, err := cells.ReadLoadBalancer(cluster.Annotations[v1alpha.AnnotationLoadBalancer]); err == nil && balancer != nil {
+		balancer, err := cells.ReadLoadBalancer(cluster.Annotations[v1alpha.AnnotationLoadBalancer])
+		if balancer != nil {
 			one.balancer = &balancer.CellLoadBalancer
 		}
+		one.unreadable = err != nil
 		result[cluster.Name] = one
 	}
 	return result

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -130,6 +131,58 @@ func (f *fixture) revision(t *testing.T, number int64) *v1alpha.WorkloadRevision
 		t.Fatalf("there is no revision %d", number)
 	}
 	return &list.Items[at].Spec
+}
+
+// TestDataThatDoesNotExist: a rollout that waits for the content of a ConfigMap that does not exist writes nothing while it
+// waits, and meets its deadline, so that kstatus and `rollout status` end. It continues when the content is there.
+func TestDataThatDoesNotExist(t *testing.T) {
+	t.Parallel()
+	t.Run("a new Workload", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t, "DFW ORD SEA")
+		workload := &v1alpha.Workload{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace.Name, Name: "web"}}
+		workload.Spec.Template, workload.Spec.Placements = templateNaming("app", "missing"), placementsOf([]string{"main DFW ORD"})
+		workload.Spec.Rollout = &v1alpha.WorkloadRollout{OnDataChange: &v1alpha.OnDataChange{Policy: v1alpha.DataRollout}}
+		planes.Create(t, f.Planes, workload)
+		f.waitsForData(t, f.cell())
+	})
+	t.Run("a change", func(t *testing.T) {
+		t.Parallel()
+		f, c := runsWithData(t)
+		planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Template = templateNaming("app", "missing") })
+		f.waitsForData(t, c)
+	})
+}
+
+// waitsForData verifies how the rollout of a Workload waits for ConfigMap missing.
+func (f *fixture) waitsForData(t *testing.T, c *cell) {
+	t.Helper()
+	f.requeues = true
+	f.mustReconcile(t)
+	first := *f.readWorkload(t).Status.LastProgressTime
+	for range 3 {
+		f.clock.SetTime(f.clock.Now().Add(time.Minute))
+		if writes := f.mustReconcile(t); len(writes) > 0 {
+			t.Errorf("while it waits it writes %v", writes)
+		}
+	}
+	f.clock.SetTime(f.clock.Now().Add(10 * time.Minute))
+	f.mustReconcile(t)
+	workload := f.readWorkload(t)
+	progressing := meta.FindStatusCondition(workload.Status.Conditions, v1alpha.ConditionProgressing)
+	if progressing.Reason != v1alpha.ReasonProgressDeadlineExceeded || !strings.Contains(progressing.Message, "ConfigMap missing") ||
+		!workload.Status.LastProgressTime.Equal(&first) || workload.Status.ObservedGeneration != workload.Generation ||
+		!meta.IsStatusConditionTrue(workload.Status.Conditions, v1alpha.ConditionStalled) {
+		t.Errorf("at the deadline: %+v, generation %d", workload.Status, workload.Generation)
+	}
+	if writes := f.mustReconcile(t); len(writes) > 0 {
+		t.Errorf("after the deadline it writes %v", writes)
+	}
+	f.takes(t, "app", blue, "missing", red)
+	c.settle(t)
+	if phase := f.phase(t); phase != v1alpha.RolloutComplete {
+		t.Errorf("with the data the phase is %q", phase)
+	}
 }
 
 // TestBadDataIsUndone: a content with which no Instance becomes Available stops at one Instance of one city, and the undo

@@ -6,6 +6,7 @@ package deployments
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/cities"
@@ -59,6 +60,8 @@ func merged(a, b *v1alpha.CityEndpoint) v1alpha.CityEndpoint {
 	}
 	result := *a.DeepCopy()
 	result.Addresses = cities.DistinctAddresses(slices.Concat(a.Addresses, b.Addresses)...)
+	unrouted := slices.Sorted(strings.SplitSeq(strings.Trim(a.UnroutedHostnames+","+b.UnroutedHostnames, ","), ","))
+	result.UnroutedHostnames = strings.Join(slices.Compact(unrouted), ",")
 	// It serves since the first of them does, and does not since the last of them does not.
 	if a.Serving == b.Since.Before(&a.Since) {
 		result.Since = b.Since

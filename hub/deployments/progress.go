@@ -126,7 +126,9 @@ func hasExceeded(deployment *v1alpha.WorkloadDeployment) bool {
 // progressed.
 func (s *scope) lastProgress(unsettled []*v1alpha.WorkloadDeployment) metav1.Time {
 	before := &s.workload.Status
-	if before.LastProgressTime == nil || before.ObservedGeneration != s.workload.Generation {
+	// The observed generation of the status stays behind while data is not read.
+	progressing := meta.FindStatusCondition(before.Conditions, v1alpha.ConditionProgressing)
+	if before.LastProgressTime == nil || progressing == nil || progressing.ObservedGeneration != s.workload.Generation {
 		return metav1.NewTime(s.Clock.Now()).Rfc3339Copy()
 	}
 	last := *before.LastProgressTime

@@ -97,6 +97,10 @@ func (s *scope) desiredStatus(ctx context.Context) (v1alpha.WorkloadStatus, erro
 	if err != nil {
 		return status, err
 	}
+	if progressing.Reason == v1alpha.ReasonProgressDeadlineExceeded {
+		// Clients that wait for the newest generation must see that it does not come.
+		status.ObservedGeneration = s.workload.Generation
+	}
 	summary := generic(&available, &progressing, status.Rollout)
 	wanted := slices.Concat([]metav1.Condition{available, progressing}, summary, degraded, s.typeConditions())
 	status.Conditions = apply.MergedConditions(s.workload.Status.Conditions, s.stamp(), wanted...)

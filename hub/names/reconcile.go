@@ -171,7 +171,7 @@ func (s *scope) keep(ctx context.Context, of wish) (state, error) {
 	}
 	existing := s.ownRecord(of.name)
 	before := answered(existing)
-	cities, wait := s.answer(s.endpoints, before, s.Clock.Now())
+	cities, wait := s.answer(routing(s.endpoints, of.name), before, s.Clock.Now())
 	if wait > 0 {
 		s.requeueAfter.AtMost(wait)
 	}

@@ -66,10 +66,24 @@ func (s *scope) addEndpoints(status *v1alpha.WorkloadDeploymentStatus) {
 		endpoint.Reason, endpoint.Message = s.withoutReport()
 	}
 	endpoint.Addresses = cities.DistinctAddresses(known...)
+	endpoint.UnroutedHostnames = s.unrouted()
 	endpoint.Message = reasons.Shorten(endpoint.Message, v1alpha.MaxMessage)
 	s.addRefused(status, refused)
 	endpoint.Since = s.servingSince(&endpoint)
 	status.Endpoints = []v1alpha.CityEndpoint{endpoint}
+}
+
+// unrouted are the names of the Workload that the Gateway of a cell has no listener for.
+func (s *scope) unrouted() string {
+	var result []string
+	for _, name := range s.deployment.Spec.Service.Hostnames {
+		if slices.ContainsFunc(s.copied.Status.Indices, func(c v1alpha.CellIndices) bool {
+			return slices.Contains(strings.Split(c.UnroutedHostnames, ","), name)
+		}) {
+			result = append(result, name)
+		}
+	}
+	return strings.Join(result, ",")
 }
 
 // addRefused reports the refused addresses in the condition of the Service, with an actor and a remedy.
@@ -100,9 +114,18 @@ func (s *scope) cellEndpoint(facts *v1alpha.CellIndices) cellEndpoint {
 		}
 	}
 	result := cellEndpoint{}
-	result.addresses, result.refused = s.row.Cells.Admit(cell, facts.Addresses)
+	result.addresses, result.refused = s.row.Cells.Admit(cell, facts.Addresses, s.shown()...)
 	result.reason, result.message = s.notServing(&cell, facts, &result)
 	return result
+}
+
+// shown are the addresses of the city that are shown.
+func (s *scope) shown() []v1alpha.EndpointAddress {
+	var addresses []v1alpha.EndpointAddress
+	for i := range s.deployment.Status.Endpoints {
+		addresses = append(addresses, s.deployment.Status.Endpoints[i].Addresses...)
+	}
+	return addresses
 }
 
 // notServing is why a cell does not serve; "": it serves.
@@ -231,6 +254,10 @@ func (s *scope) gatewayPorts() []v1alpha.EndpointPort {
 	for i := range s.copied.Status.Indices {
 		cell, exists := s.row.Cells.Find(s.copied.Status.Indices[i].Cell)
 		balancer, err := cells.ReadLoadBalancer(cell.Balancer)
+		if exists && err != nil && len(s.deployment.Status.Endpoints) == 1 {
+			// Settings that cannot be read change nothing.
+			return s.deployment.Status.Endpoints[0].Ports
+		}
 		if !exists || err != nil || balancer == nil || balancer.Gateway == nil {
 			continue
 		}

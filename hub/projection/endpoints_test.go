@@ -5,6 +5,7 @@ package projection
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -208,6 +209,40 @@ func TestEndpoints(t *testing.T) {
 				t.Errorf("endpoint %+v", got)
 			}
 		})
+	}
+}
+
+// TestMistypedSettings: settings of a cell that cannot be read cost a city nothing that it has, and the condition of the Service
+// names the mistake.
+func TestMistypedSettings(t *testing.T) {
+	t.Parallel()
+	f := newExposed(t)
+	f.reach(t, "203.0.113.7", "0")
+	before := f.endpoint(t)
+	f.configure(t, f.cell, `{"adresses":["203.0.113.0/24"]}`)
+	f.reach(t, "203.0.113.7,203.0.113.8", "0")
+	if got := f.endpoint(t); !got.Serving || !slices.Equal(got.Addresses, before.Addresses) || !got.Since.Equal(&before.Since) {
+		t.Errorf("endpoint %+v, before %+v", got, before)
+	}
+	found := meta.FindStatusCondition(f.readOriginal(t).Status.Conditions, v1alpha.ConditionServiceProgrammed)
+	if found == nil || found.Reason != v1alpha.ReasonAddressRefused || !strings.Contains(found.Message, `unknown field "adresses"`) {
+		t.Errorf("condition %+v", found)
+	}
+}
+
+// TestUnroutedNames: an endpoint has the names of the Workload that the cell reports, and no others.
+func TestUnroutedNames(t *testing.T) {
+	t.Parallel()
+	f := newExposed(t)
+	f.original = planes.Change(t, f.Planes, f.original, func(d *v1alpha.WorkloadDeployment) {
+		d.Spec.Service.Exposure, d.Spec.Service.Hostnames = v1alpha.ServiceExposureGateway, []string{"a.example.com", "b.example.com"}
+	})
+	f.reach(t, "203.0.113.7", "0")
+	planes.ChangeReports(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
+		d.Status.Indices[0].UnroutedHostnames = "b.example.com,invented.example.com"
+	})
+	if got := f.endpoint(t); got.UnroutedHostnames != "b.example.com" || len(got.Addresses) != 1 {
+		t.Errorf("endpoint %+v", got)
 	}
 }
 

@@ -53,8 +53,9 @@ func object[T client.Object](ctx context.Context, c client.Client, manager Field
 }
 
 // Exact gives existing the metadata and the spec of desired and returns it as stored. Unlike Object, it also removes
-// fields of the spec that other field managers set, and it writes nothing when nothing differs. existing is an empty
-// object if none is stored yet.
+// fields of the spec that other field managers set, and it writes nothing when nothing differs, or when admission of the
+// API server has undone the same write before. existing is an empty object if none is stored yet. It is for kinds whose
+// spec has one author: where an absent field is a value, as in kinds of ours, or where another value would admit more.
 //
 // leave are parts of the spec that belong to other field managers: each copies its part from the stored to the wanted
 // object.
@@ -72,43 +73,62 @@ func ExactVersion[T client.Object](
 	return exact(ctx, c, manager, pair[T]{existing: existing, desired: desired, leave: leave, version: existing.GetResourceVersion()})
 }
 
+// Shared is Exact that leaves the fields of the spec that only others set. Fields that the manager has set before and
+// that desired does not set are removed, as by Object.
+func Shared[T client.Object](ctx context.Context, c client.Client, manager FieldManager, existing, desired T) (T, error) {
+	return exact(ctx, c, manager, pair[T]{existing: existing, desired: desired, shared: true})
+}
+
 // pair is the stored and the wanted object. version is the resource version to replace; "": any version.
 type pair[T client.Object] struct {
 	existing, desired T
 	leave             []func(stored, wanted T)
 	version           string
+	shared            bool
+}
+
+// wanted is the spec that a stored object must have.
+func (p *pair[T]) wanted(stored T) any {
+	wanted := newLike(p.desired)
+	for _, part := range p.leave {
+		part(stored, wanted)
+	}
+	return specOf(wanted)
+}
+
+func (p *pair[T]) differs(stored T) bool {
+	return MetadataDiffers(stored, p.desired) || !templates.Equalities.DeepEqual(specOf(stored), p.wanted(stored))
 }
 
 func exact[T client.Object](ctx context.Context, c client.Client, manager FieldManager, of pair[T]) (T, error) {
-	existing, desired, leave := of.existing, of.desired, of.leave
-	wantedOf := func(stored T) any {
-		wanted := newLike(desired)
-		for _, part := range leave {
-			part(stored, wanted)
-		}
-		return specOf(wanted)
+	if of.existing.GetUID() != "" && (!of.differs(of.existing) || isSettled(of.existing, of.desired)) {
+		return of.existing, nil
 	}
-	if existing.GetUID() != "" && !MetadataDiffers(existing, desired) && templates.Equalities.DeepEqual(specOf(existing), wantedOf(existing)) {
-		return existing, nil
-	}
-	stored, err := object(ctx, c, manager, desired, of.version)
+	stored, err := object(ctx, c, manager, of.desired, of.version)
 	if err != nil {
 		return stored, err
 	}
-	wanted := wantedOf(stored)
-	if templates.Equalities.DeepEqual(specOf(stored), wanted) {
-		return stored, nil
+	if wanted := of.wanted(stored); !of.shared && !templates.Equalities.DeepEqual(specOf(stored), wanted) {
+		values := map[string]any{"/spec": wanted}
+		if len(of.leave) > 0 || of.version != "" {
+			// The parts of other field managers may have changed since: that is a conflict then.
+			values["/metadata/resourceVersion"] = stored.GetResourceVersion()
+		}
+		if err := Replace(ctx, c, manager, stored, values); err != nil {
+			return stored, err
+		}
 	}
-	values := map[string]any{"/spec": wanted}
-	if len(leave) > 0 || of.version != "" {
-		// The parts of other field managers may have changed since: that is a conflict then.
-		values["/metadata/resourceVersion"] = stored.GetResourceVersion()
+	if of.differs(stored) {
+		settle(stored, of.desired)
 	}
-	return stored, Replace(ctx, c, manager, stored, values)
+	return stored, nil
 }
 
-// specOf is the spec of a typed object, or nil when its kind has none.
+// specOf is the spec of an object, or nil when its kind has none.
 func specOf(obj client.Object) any {
+	if untyped, ok := obj.(*unstructured.Unstructured); ok {
+		return untyped.Object["spec"]
+	}
 	spec := reflect.Indirect(reflect.ValueOf(obj)).FieldByName("Spec")
 	if !spec.IsValid() {
 		return nil
@@ -118,13 +138,19 @@ func specOf(obj client.Object) any {
 
 // Replace sets fields of the stored object, given by their JSON paths, to exactly these values. Server-side apply
 // cannot do this: it never removes what another field manager added. Replace fails when stored was deleted or recreated
-// meanwhile.
+// meanwhile. It writes nothing when the same change has changed nothing before.
 func Replace(ctx context.Context, c client.Client, manager FieldManager, stored client.Object, values map[string]any) error {
 	type operation struct {
 		Op    string `json:"op"`
 		Path  string `json:"path"`
 		Value any    `json:"value"`
 	}
+	change := maps.Clone(values)
+	delete(change, "/metadata/resourceVersion")
+	if isSettled(stored, change) {
+		return nil
+	}
+	before, version := newLike(stored), stored.GetResourceVersion()
 	operations := []operation{{Op: "test", Path: "/metadata/uid", Value: stored.GetUID()}}
 	for _, path := range slices.Sorted(maps.Keys(values)) {
 		// "add" sets a field whether it exists or not; "replace" fails on one that does not.
@@ -136,6 +162,9 @@ func Replace(ctx context.Context, c client.Client, manager FieldManager, stored 
 	}
 	if err := c.Patch(ctx, stored, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(manager)); err != nil {
 		return fmt.Errorf("replace fields of %s: %w", client.ObjectKeyFromObject(stored), err)
+	}
+	if stored.GetResourceVersion() == version {
+		settle(before, change)
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ var (
 	ImageText   = Text{Most: 1024, Other: "-._:/@+"}
 	// IndicesText is as long as the schema allows.
 	IndicesText = Text{Most: 32768, Other: ",-"}
-	// AddressesText is the list of the addresses of a Service.
+	// AddressesText is a list of the addresses or the names of a Service.
 	AddressesText = Text{Most: 2048, Other: ",-.:"}
 )
 
@@ -102,7 +102,7 @@ func Bound(status *v1alpha.WorkloadDeploymentStatus) {
 		of.TemplateHash, of.DataMissing = HashText.or(of.TemplateHash), boundMessage(of.DataMissing)
 		of.DataDiffers = boundMessage(of.DataDiffers)
 		of.OverriddenHash = HashText.or(of.OverriddenHash)
-		of.Addresses = AddressesText.or(of.Addresses)
+		of.Addresses, of.UnroutedHostnames = AddressesText.or(of.Addresses), AddressesText.or(of.UnroutedHostnames)
 	}
 }
 

@@ -282,7 +282,7 @@ func (b *Builder) KarmadaFolder(ctx context.Context) (string, error) {
 func (b *Builder) GatewayAPI(ctx context.Context) ([]string, error) {
 	folder, err := b.GatewayAPIFolder(ctx)
 	var files []string
-	for _, kind := range []string{"httproutes", "gateways"} {
+	for _, kind := range []string{"httproutes", "gateways", "gatewayclasses"} {
 		files = append(files, filepath.Join(folder, "gateway.networking.k8s.io_"+kind+".yaml"))
 	}
 	return files, err

@@ -109,7 +109,7 @@ local function bound_status(status)
       end
     end
     check(of, hash_text, nil, {"templateHash", "overriddenHash"})
-    check(of, addresses_text, nil, {"addresses"})
+    check(of, addresses_text, nil, {"addresses", "unroutedHostnames"})
   end
   shorten(indices, "dataMissing")
   shorten(indices, "dataDiffers")

@@ -50,6 +50,9 @@ type CellIndicesApplyConfiguration struct {
 	// addresses are the addresses that the load balancer of the cell has given the Service of the Workload, divided by
 	// commas.
 	Addresses *string `json:"addresses,omitempty"`
+	// unroutedHostnames are the DNS names of the route of the Workload that no listener of the Gateway of the cell has, divided
+	// by commas.
+	UnroutedHostnames *string `json:"unroutedHostnames,omitempty"`
 }
 
 // CellIndicesApplyConfiguration constructs a declarative configuration of the CellIndices type for use with
@@ -183,5 +186,13 @@ func (b *CellIndicesApplyConfiguration) WithAwaitingDisruption(value int32) *Cel
 // If called multiple times, the Addresses field is set to the value of the last call.
 func (b *CellIndicesApplyConfiguration) WithAddresses(value string) *CellIndicesApplyConfiguration {
 	b.Addresses = &value
+	return b
+}
+
+// WithUnroutedHostnames sets the UnroutedHostnames field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the UnroutedHostnames field is set to the value of the last call.
+func (b *CellIndicesApplyConfiguration) WithUnroutedHostnames(value string) *CellIndicesApplyConfiguration {
+	b.UnroutedHostnames = &value
 	return b
 }

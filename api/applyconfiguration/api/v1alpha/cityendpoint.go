@@ -21,6 +21,9 @@ type CityEndpointApplyConfiguration struct {
 	Addresses []EndpointAddressApplyConfiguration `json:"addresses,omitempty"`
 	// ports at the addresses.
 	Ports []EndpointPortApplyConfiguration `json:"ports,omitempty"`
+	// unroutedHostnames are the DNS names that no listener of the Gateway of a cell has, divided by commas: they do not have the
+	// addresses of the city.
+	UnroutedHostnames *string `json:"unroutedHostnames,omitempty"`
 	// serving is true if a cell of the city has an address and an Available Instance, and the hub knows both. Without it,
 	// the city does not serve: reason and message have the cause.
 	Serving *bool `json:"serving,omitempty"`
@@ -69,6 +72,14 @@ func (b *CityEndpointApplyConfiguration) WithPorts(values ...*EndpointPortApplyC
 		}
 		b.Ports = append(b.Ports, *values[i])
 	}
+	return b
+}
+
+// WithUnroutedHostnames sets the UnroutedHostnames field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the UnroutedHostnames field is set to the value of the last call.
+func (b *CityEndpointApplyConfiguration) WithUnroutedHostnames(value string) *CityEndpointApplyConfiguration {
+	b.UnroutedHostnames = &value
 	return b
 }
 

@@ -1,0 +1,41 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package apply
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// settled has the writes that did not take, by what was stored and what was to be written: a mutating webhook undoes
+// them, or the API server does not know a field. They are repeated after settledFor, since no event reports that a
+// webhook is gone.
+var settled = cache.NewLRUExpireCache(4096)
+
+const settledFor = 10 * time.Minute
+
+// isSettled reports whether a write of wanted over what is stored did not take before.
+func isSettled(stored client.Object, wanted any) bool {
+	key, ok := settledKey(stored, wanted)
+	_, found := settled.Get(key)
+	return ok && found
+}
+
+func settle(stored client.Object, wanted any) {
+	if key, ok := settledKey(stored, wanted); ok {
+		settled.Add(key, true, settledFor)
+	}
+}
+
+// settledKey identifies an object with its content, without the parts that change by themselves, and a write.
+func settledKey(stored client.Object, wanted any) (key [sha256.Size]byte, ok bool) {
+	encoded, err := json.Marshal([]any{
+		stored.GetUID(), specOf(stored), stored.GetLabels(), stored.GetAnnotations(), stored.GetFinalizers(), stored.GetOwnerReferences(), wanted,
+	})
+	return sha256.Sum256(encoded), err == nil && stored.GetUID() != ""
+}
