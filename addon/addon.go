@@ -136,7 +136,7 @@ func status(list *addonsinit.CommandAddonsListOption) (string, error) {
 	if known == nil {
 		return addonsinit.AddonDisabledStatus, nil
 	}
-	reasons, err := troubles(ctx, host, hub, known)
+	reasons, err := troubles(ctx, host, hub, list.Namespace, known)
 	if err != nil {
 		return addonsinit.AddonUnknownStatus, err
 	}
@@ -147,7 +147,7 @@ func status(list *addonsinit.CommandAddonsListOption) (string, error) {
 }
 
 // troubles returns the reasons why an enabled addon is not healthy.
-func troubles(ctx context.Context, host, hub *plane, known inventory) ([]string, error) {
+func troubles(ctx context.Context, host, hub *plane, namespace string, known inventory) ([]string, error) {
 	var reasons []string
 	for _, r := range known[onHost] {
 		if r.Kind != "Deployment" {
@@ -166,6 +166,11 @@ func troubles(ctx context.Context, host, hub *plane, known inventory) ([]string,
 	if len(known[onHost]) == 0 {
 		reasons = append(reasons, "only what runs was kept when it was disabled")
 	}
+	overdue, err := overdueTokens(ctx, host, namespace)
+	if err != nil {
+		return nil, err
+	}
+	reasons = append(reasons, overdue...)
 	missing, err := missingAgents(ctx, hub)
 	if err != nil {
 		return nil, err

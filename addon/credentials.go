@@ -15,12 +15,14 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // Names by which the chart finds credentials, and Karmada its addons.
@@ -30,16 +32,15 @@ const (
 	miloSecret     = Name + "-milo"
 	miloSecretKey  = "kubeconfig"
 	serviceAccount = Name
-	tokenSecret    = Name + "-token"
+	// tokenKey is the key of the token beside a kubeconfig of the hub.
+	tokenKey = "token"
 	// Objects of Pods that serve webhooks only.
 	webhookHubSecret      = Name + "-webhook-config"
 	webhookMiloSecret     = Name + "-webhook-milo"
 	webhookServiceAccount = Name + "-webhook"
-	webhookTokenSecret    = Name + "-webhook-token"
 	// Objects of sessions.
 	sessionsSecret         = Name + "-sessions-config"
 	sessionsServiceAccount = Name + "-sessions"
-	sessionsTokenSecret    = Name + "-sessions-token"
 	// hubNamespace is the namespace of the add-on's ServiceAccount on the hub.
 	hubNamespace = "karmada-system"
 )
@@ -98,35 +99,31 @@ func addressIn(secret *corev1.Secret) (hubAddress, bool) {
 	return hubAddress{}, false
 }
 
-// hubKubeconfig creates a kubeconfig of a ServiceAccount of the add-on on the hub, with a token that lasts as long as
-// its Secret.
-func (s *session) hubKubeconfig(ctx context.Context, serviceAccount, tokenSecret string) ([]byte, error) {
-	secret := reference{"v1", "Secret", hubNamespace, tokenSecret}.object()
-	secret.Object["type"] = string(corev1.SecretTypeServiceAccountToken)
-	secret.SetAnnotations(map[string]string{corev1.ServiceAccountNameKey: serviceAccount})
-	if err := s.create(ctx, onHub, secret); err != nil {
-		return nil, err
+// hubCredential requests a token of a ServiceAccount of the add-on on the hub, and returns the Secret for the host. The
+// hub keeps no token: Karmada sends what its Secrets hold to the endpoints of Clusters. The replicas renew the token.
+func (s *session) hubCredential(ctx context.Context, serviceAccount, secret string) (credential, error) {
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: hubNamespace, Name: serviceAccount}}
+	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: new(int64(wire.TokenLife.Seconds()))}}
+	err := s.hub.Get(ctx, client.ObjectKeyFromObject(account), account)
+	if err == nil {
+		err = s.hub.SubResource("token").Create(ctx, account, request)
 	}
-	var token []byte
-	err := wait.PollUntilContextTimeout(ctx, pollInterval, s.options.karmada.timeout, true, func(ctx context.Context) (bool, error) {
-		stored := &corev1.Secret{}
-		if err := s.hub.Get(ctx, client.ObjectKeyFromObject(secret), stored); err != nil {
-			return false, nil //nolint:nilerr // it is asked again until the timeout
-		}
-		token = stored.Data[corev1.ServiceAccountTokenKey]
-		return len(token) > 0, nil
-	})
 	if err != nil {
-		return nil, fmt.Errorf("the hub gives ServiceAccount %s/%s no token; does its kube-controller-manager run "+
-			"serviceaccount-token-controller? %w",
-			hubNamespace, serviceAccount, err)
+		return credential{}, fmt.Errorf("request a token of ServiceAccount %s/%s of the hub: %w", hubNamespace, serviceAccount, err)
 	}
-	return clientcmd.Write(clientcmdapi.Config{
+	// The file is the one that client-go follows. The token in the kubeconfig is for Pods of the version before.
+	user := &clientcmdapi.AuthInfo{Token: request.Status.Token, TokenFile: tokenKey}
+	kubeconfig, err := clientcmd.Write(clientcmdapi.Config{
 		Clusters:       map[string]*clientcmdapi.Cluster{"hub": {Server: s.hubAddress.server, CertificateAuthorityData: s.hubAddress.ca}},
-		AuthInfos:      map[string]*clientcmdapi.AuthInfo{serviceAccount: {Token: string(token)}},
+		AuthInfos:      map[string]*clientcmdapi.AuthInfo{serviceAccount: user},
 		Contexts:       map[string]*clientcmdapi.Context{"hub": {Cluster: "hub", AuthInfo: serviceAccount}},
 		CurrentContext: "hub",
 	})
+	return credential{
+		name: secret, data: map[string][]byte{hubSecretKey: kubeconfig, tokenKey: []byte(request.Status.Token)},
+		// The replicas follow another token, but not one of another ServiceAccount: their caches hold what the earlier one could read.
+		identity: fmt.Sprint(s.hubAddress.server, string(s.hubAddress.ca), account.UID),
+	}, err
 }
 
 // portable reports whether a kubeconfig works in a Pod.
@@ -160,58 +157,62 @@ func flat(file string) ([]byte, error) {
 
 // credential is a kubeconfig in a Secret on the host.
 type credential struct {
-	name, key string
-	content   []byte
+	name string
+	data map[string][]byte
+	// identity changes when Pods must be replaced.
+	identity string
 }
 
-// storeCredentials writes the Secrets on the host, and returns a hash of them, by which Pods are replaced when they
-// change.
+// storeCredentials writes the Secrets on the host, and returns a hash, by which Pods are replaced when it changes.
 func (s *session) storeCredentials(ctx context.Context) (string, error) {
 	credentials, err := s.credentials(ctx)
 	if err != nil {
 		return "", err
 	}
-	var all []byte
+	all := sha256.New()
 	for _, secret := range credentials {
+		data := map[string]any{}
+		for key, content := range secret.data {
+			data[key] = base64.StdEncoding.EncodeToString(content)
+		}
 		object := reference{"v1", "Secret", s.options.karmada.namespace, secret.name}.object()
-		object.Object["type"] = string(corev1.SecretTypeOpaque)
-		object.Object["data"] = map[string]any{secret.key: base64.StdEncoding.EncodeToString(secret.content)}
+		object.Object["type"], object.Object["data"] = string(corev1.SecretTypeOpaque), data
 		if err := s.create(ctx, onHost, object); err != nil {
 			return "", err
 		}
-		all = append(all, secret.content...)
+		all.Write([]byte(secret.identity))
 	}
-	sum := sha256.Sum256(all)
-	return hex.EncodeToString(sum[:8]), nil
+	return hex.EncodeToString(all.Sum(nil)[:8]), nil
 }
 
 // credentials are the credentials of the controllers and, if the values enable them, of Pods that serve webhooks only
 // and of sessions.
-func (s *session) credentials(ctx context.Context) ([]credential, error) {
-	hub, err := s.hubKubeconfig(ctx, serviceAccount, tokenSecret)
-	if err != nil {
-		return nil, err
-	}
-	s.say("the add-on reaches the hub at %s (%s)", s.hubAddress.server, s.hubAddress.from)
-	credentials := []credential{{hubSecret, hubSecretKey, hub}}
+func (s *session) credentials(ctx context.Context) (credentials []credential, err error) {
+	accounts := [][2]string{{serviceAccount, hubSecret}}
 	withMilo := !isWithoutMilo(s.values)
 	if withMilo {
-		credentials = append(credentials, credential{miloSecret, miloSecretKey, s.miloCredentials})
+		credentials = append(credentials, miloCredential(miloSecret, s.miloCredentials))
 	}
 	if withMilo && separatesWebhooks(s.values) {
-		if hub, err = s.hubKubeconfig(ctx, webhookServiceAccount, webhookTokenSecret); err != nil {
-			return nil, err
-		}
-		credentials = append(credentials,
-			credential{webhookHubSecret, hubSecretKey, hub}, credential{webhookMiloSecret, miloSecretKey, s.miloWebhookCredentials})
+		accounts = append(accounts, [2]string{webhookServiceAccount, webhookHubSecret})
+		credentials = append(credentials, miloCredential(webhookMiloSecret, s.miloWebhookCredentials))
 	}
 	if needsSessionsSecret(s.values) {
-		if hub, err = s.hubKubeconfig(ctx, sessionsServiceAccount, sessionsTokenSecret); err != nil {
+		accounts = append(accounts, [2]string{sessionsServiceAccount, sessionsSecret})
+	}
+	for _, account := range accounts {
+		hub, err := s.hubCredential(ctx, account[0], account[1])
+		if err != nil {
 			return nil, err
 		}
-		credentials = append(credentials, credential{sessionsSecret, hubSecretKey, hub})
+		credentials = append(credentials, hub)
 	}
+	s.say("the add-on reaches the hub at %s (%s)", s.hubAddress.server, s.hubAddress.from)
 	return credentials, nil
+}
+
+func miloCredential(secret string, kubeconfig []byte) credential {
+	return credential{secret, map[string][]byte{miloSecretKey: kubeconfig}, string(kubeconfig)}
 }
 
 // separatesWebhooks reports whether the values have Pods that serve webhooks only.

@@ -4,21 +4,30 @@
 package addon
 
 import (
+	"bytes"
 	"context"
+	"encoding/base64"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // The tests share hub and Milo, so they run one after the other and leave nothing.
@@ -34,7 +43,8 @@ func TestEnableTwiceAndDisable(t *testing.T) {
 			t.Errorf("only %d objects are listed for %s", len(known[plane]), plane)
 		}
 	}
-	s.checkKubeconfig(t, "token-1")
+	first := s.checkKubeconfig(t)
+	s.checkNoTokens(t)
 	deployment := s.deployment(t)
 	if err := s.enable(t.Context(), s.options(), map[string]any{}); err != nil {
 		t.Fatal(err)
@@ -42,12 +52,15 @@ func TestEnableTwiceAndDisable(t *testing.T) {
 	if s.deployment(t).Generation != deployment.Generation {
 		t.Error("a second enable changed the Deployment, although nothing else did")
 	}
+	if renewed := s.checkKubeconfig(t); bytes.Equal(renewed, first) {
+		t.Error("a second enable stores no new token")
+	}
 	// A revoked credential, as in docs/runbooks/certificates.md: another one, and Pods that have it.
-	revoked := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: hubNamespace, Name: tokenSecret}}
+	revoked := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: hubNamespace, Name: serviceAccount}}
 	if err := errors.Join(s.Delete(t.Context(), revoked), s.enable(t.Context(), s.options(), map[string]any{})); err != nil {
 		t.Fatal(err)
 	}
-	s.checkKubeconfig(t, "token-2")
+	s.checkKubeconfig(t)
 	if s.deployment(t).Generation == deployment.Generation {
 		t.Error("no Pod gets the new credential")
 	}
@@ -106,19 +119,128 @@ func (s *site) deployment(t *testing.T) *appsv1.Deployment {
 	return found
 }
 
-// checkKubeconfig checks the kubeconfig of the add-on's Pods for the hub.
-func (s *site) checkKubeconfig(t *testing.T, token string) {
+// checkKubeconfig checks the kubeconfig of the add-on's Pods for the hub, and returns its token.
+func (s *site) checkKubeconfig(t *testing.T) []byte {
 	t.Helper()
 	secret := &corev1.Secret{}
 	if err := s.Get(t.Context(), client.ObjectKey{Namespace: s.namespace, Name: hubSecret}, secret); err != nil {
 		t.Fatal(err)
 	}
-	config, err := clientcmd.RESTConfigFromKubeConfig(secret.Data[hubSecretKey])
+	loaded, err := clientcmd.Load(secret.Data[hubSecretKey])
 	if err != nil {
 		t.Fatal(err)
 	}
-	if config.BearerToken != token || len(config.CAData) == 0 || config.CertData != nil {
-		t.Error("the kubeconfig for the hub is not that of the ServiceAccount")
+	if user := loaded.AuthInfos[serviceAccount]; user == nil || user.TokenFile != tokenKey || user.Token != string(secret.Data[tokenKey]) {
+		t.Fatalf("the kubeconfig for the hub is not that of the ServiceAccount: %v", loaded.AuthInfos)
+	}
+	token, err := wire.ReadToken(secret.Data[tokenKey])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if life := token.Expires.Sub(token.Issued); token.User() != "system:serviceaccount:"+hubNamespace+":"+serviceAccount || life != wire.TokenLife {
+		t.Errorf("a token of %s for %s", token.User(), life)
+	}
+	config := rest.AnonymousClientConfig(testConfig(t))
+	config.BearerToken = string(secret.Data[tokenKey])
+	pod, err := client.New(config, client.Options{Scheme: s.Scheme()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	review := &authenticationv1.SelfSubjectReview{}
+	if err := pod.Create(t.Context(), review); err != nil || review.Status.UserInfo.Username != token.User() {
+		t.Errorf("the hub takes the token for %q: %v", review.Status.UserInfo.Username, err)
+	}
+	return secret.Data[tokenKey]
+}
+
+// checkNoTokens checks that no Secret of the hub has a token of the add-on.
+func (s *site) checkNoTokens(t *testing.T) {
+	t.Helper()
+	secrets := &corev1.SecretList{}
+	if err := s.List(t.Context(), secrets, client.InNamespace(hubNamespace)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range secrets.Items {
+		for key := range secrets.Items[i].Data {
+			t.Errorf("Secret %s of the hub has %s", secrets.Items[i].Name, key)
+		}
+	}
+}
+
+// TestUpgradeDeletesTokens: the Secret with a token that the version before keeps on the hub is deleted when the replicas
+// have another token, and not earlier.
+func TestUpgradeDeletesTokens(t *testing.T) {
+	s := newSite(t)
+	if err := s.enable(t.Context(), s.options(), map[string]any{}); err != nil {
+		t.Fatal(err)
+	}
+	old := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: hubNamespace, Name: Name + "-token", Annotations: map[string]string{corev1.ServiceAccountNameKey: serviceAccount},
+		},
+		Type: corev1.SecretTypeServiceAccountToken, Data: map[string][]byte{"token": []byte("old")},
+	}
+	if err := s.Create(t.Context(), old); err != nil {
+		t.Fatal(err)
+	}
+	host, err := planeOf("the host", testConfig(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := s.inventory()
+	known.add(onHub, entry{reference: reference{"v1", "Secret", old.Namespace, old.Name}})
+	if err := known.write(t.Context(), host, s.namespace); err != nil {
+		t.Fatal(err)
+	}
+	var early atomic.Bool
+	rolls := func(string) {
+		if s.Get(t.Context(), client.ObjectKeyFromObject(old), &corev1.Secret{}) != nil {
+			early.Store(true)
+		}
+	}
+	s.rolls.Store(&rolls)
+	if err := s.enable(t.Context(), s.options(), map[string]any{"host": map[string]any{"podLabels": map[string]any{"a": "b"}}}); err != nil {
+		t.Fatal(err)
+	}
+	if early.Load() {
+		t.Error("the replicas of the version before lost their token before they were replaced")
+	}
+	s.checkNoTokens(t)
+	if err := s.disable(t.Context(), s.options()); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestOverdueTokensAreNamed: preflight and `addons list` name a token that no replica renews when half of its life is over.
+func TestOverdueTokensAreNamed(t *testing.T) {
+	s := newSite(t)
+	token := func(life, age time.Duration) []byte {
+		claims := fmt.Appendf(nil, `{"sub":"system:serviceaccount:karmada-system:karmada-compute","iat":%d,"exp":%d}`,
+			time.Now().Add(-age).Unix(), time.Now().Add(life-age).Unix())
+		return []byte("header." + base64.RawURLEncoding.EncodeToString(claims) + ".signature")
+	}
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: hubSecret}}
+	secret.Data = map[string][]byte{tokenKey: token(time.Hour, 29*time.Minute)}
+	if err := s.Create(t.Context(), secret); err != nil {
+		t.Fatal(err)
+	}
+	host, err := planeOf("the host", testConfig(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		data []byte
+		says string
+	}{
+		{token(time.Hour, 29*time.Minute), "[]"}, {token(time.Hour, 31*time.Minute), "expires at"}, {nil, "[]"}, {[]byte("no token"), "is no token"},
+	} {
+		secret.Data = map[string][]byte{tokenKey: test.data}
+		if err := s.Update(t.Context(), secret); err != nil {
+			t.Fatal(err)
+		}
+		if overdue, err := overdueTokens(t.Context(), host, s.namespace); !strings.Contains(fmt.Sprint(overdue, err), test.says) {
+			t.Errorf("%s: %v, %v", test.data, overdue, err)
+		}
 	}
 }
 

@@ -76,6 +76,7 @@ func (s *session) preflight(ctx context.Context) *findings {
 		s.checkNamespace(ctx, f)
 		s.checkRights(ctx, f, s.host, s.hostRights())
 		s.checkKarmadaVersion(ctx, f)
+		s.checkTokens(ctx, f)
 	}
 	if s.reachable(f, s.hub) {
 		s.checkKarmada(f)
@@ -129,6 +130,14 @@ func (s *session) checkNamespace(ctx context.Context, f *findings) {
 // right is a permission that enable needs.
 type right struct{ group, resource, verb, namespace string }
 
+// attributes of a right, whose resource may have a subresource.
+func (r right) attributes() *authorizationv1.ResourceAttributes {
+	resource, subresource, _ := strings.Cut(r.resource, "/")
+	return &authorizationv1.ResourceAttributes{
+		Group: r.group, Resource: resource, Subresource: subresource, Verb: r.verb, Namespace: r.namespace,
+	}
+}
+
 // clusterRights are the permissions that enable needs on the hub and at Milo's root.
 var clusterRights = []right{
 	{"apiextensions.k8s.io", "customresourcedefinitions", "patch", ""},
@@ -139,6 +148,7 @@ var clusterRights = []right{
 
 // hubRights are the additional permissions that enable needs on the hub.
 var hubRights = []right{
+	{"", "serviceaccounts/token", "create", hubNamespace},
 	{"admissionregistration.k8s.io", "validatingadmissionpolicies", "patch", ""},
 	{"admissionregistration.k8s.io", "validatingadmissionpolicybindings", "patch", ""},
 }
@@ -151,15 +161,15 @@ func (s *session) hostRights() []right {
 		{"", "secrets", "patch", namespace},
 		{"", "serviceaccounts", "patch", namespace},
 		{"", "configmaps", "patch", namespace},
+		{"rbac.authorization.k8s.io", "roles", "patch", namespace},
+		{"rbac.authorization.k8s.io", "rolebindings", "patch", namespace},
 	}
 }
 
 func (*session) checkRights(ctx context.Context, f *findings, p *plane, rights []right) {
 	for _, r := range rights {
 		review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
-			ResourceAttributes: &authorizationv1.ResourceAttributes{
-				Group: r.group, Resource: r.resource, Verb: r.verb, Namespace: r.namespace,
-			},
+			ResourceAttributes: r.attributes(),
 		}}
 		if err := p.Create(ctx, review); err != nil {
 			f.fail("cannot find out whether you may %s %s at %s: %w", r.verb, r.resource, p.name, err)

@@ -5,8 +5,6 @@ package addon
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,6 +17,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/charts"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // checkCellUsers names the cells in which Karmada is a user whom the policy in the cells refuses. Only of a cell in
@@ -83,38 +82,23 @@ func (s *session) userIn(ctx context.Context, cluster *unstructured.Unstructured
 	if err := s.hub.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, secret); err != nil {
 		return "" // An administrator of the add-on need not be one of the cells.
 	}
-	return accountOf(string(secret.Data["token"]))
-}
-
-// accountOf returns the ServiceAccount that a token is for, as a user; "" for any other token.
-func accountOf(token string) string {
-	parts := strings.Split(token, ".")
-	if len(parts) != 3 {
-		return ""
+	token, err := wire.ReadToken(secret.Data["token"])
+	if err != nil {
+		return "" // Another kind of credential.
 	}
-	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
-	claims := struct {
-		Subject string `json:"sub"`
-	}{}
-	if err != nil || json.Unmarshal(payload, &claims) != nil || !strings.HasPrefix(claims.Subject, accountPrefix) {
-		return ""
-	}
-	return claims.Subject
+	return token.User()
 }
-
-// accountPrefix begins the user name of a ServiceAccount.
-const accountPrefix = "system:serviceaccount:"
 
 // isSubject reports whether a ServiceAccount is a subject, or in it.
 func isSubject(subject map[string]any, account string) bool {
 	name, _ := subject["name"].(string)
 	namespace, _ := subject["namespace"].(string)
-	of, _, _ := strings.Cut(strings.TrimPrefix(account, accountPrefix), ":")
+	of, _, _ := strings.Cut(strings.TrimPrefix(account, wire.ServiceAccountPrefix), ":")
 	switch subject["kind"] {
 	case "Group":
 		return slices.Contains([]string{"system:serviceaccounts:" + of, "system:serviceaccounts", "system:authenticated"}, name)
 	case "ServiceAccount":
-		return account == accountPrefix+namespace+":"+name
+		return account == wire.ServiceAccountPrefix+namespace+":"+name
 	}
 	return account == name
 }

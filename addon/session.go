@@ -222,7 +222,8 @@ func (s *session) renewKinds(ctx context.Context) error {
 
 // render renders one part of the chart: host, hub or milo.
 func (s *session) render(part string) ([]*unstructured.Unstructured, error) {
-	values := map[string]any{}
+	// The tokens that enable stores expire.
+	values := nested([]string{"access", "renew"}, true)
 	merge(values, s.values)
 	if !isWithoutMilo(values) {
 		// The chart's own default is namespaces. `disable` has no values, and knows the mode from what is installed.

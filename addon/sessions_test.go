@@ -9,6 +9,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // withSessions are values that offer sessions, and set keys of them.
@@ -40,17 +42,14 @@ func TestSessionsCredential(t *testing.T) {
 	if one, other := tokenIn(t, controllers), tokenIn(t, sessions); one == "" || other == "" || one == other {
 		t.Error("sessions have the controllers' token for the hub, or none")
 	}
-	token, err := get(hubNamespace, sessionsTokenSecret)
-	if err != nil || token.Annotations[corev1.ServiceAccountNameKey] != sessionsServiceAccount {
-		t.Errorf("the token is of %s, %v", token.Annotations[corev1.ServiceAccountNameKey], err)
+	if token, err := wire.ReadToken(sessions.Data[tokenKey]); err != nil || token.ServiceAccount != sessionsServiceAccount {
+		t.Errorf("the token is of %s, %v", token.ServiceAccount, err)
 	}
 	if err := s.enable(t.Context(), s.options(), map[string]any{}); err != nil {
 		t.Fatalf("%v\n%s", err, s.out.String())
 	}
-	for namespace, name := range map[string]string{s.namespace: sessionsSecret, hubNamespace: sessionsTokenSecret} {
-		if _, err := get(namespace, name); !apierrors.IsNotFound(err) {
-			t.Errorf("without sessions Secret %s/%s is left: %v", namespace, name, err)
-		}
+	if _, err := get(s.namespace, sessionsSecret); !apierrors.IsNotFound(err) {
+		t.Errorf("without sessions Secret %s is left: %v", sessionsSecret, err)
 	}
 	if err := s.disable(t.Context(), s.options()); err != nil {
 		t.Fatal(err)

@@ -151,7 +151,7 @@ func (s *site) startControllers(t *testing.T) {
 	}
 	interpreter := interpreters[0].object()
 	watched := map[client.Object]cache.ByObject{
-		&corev1.Secret{}: in(hubNamespace), &appsv1.Deployment{}: in(s.namespace), &corev1.Namespace{}: {}, interpreter: {},
+		&appsv1.Deployment{}: in(s.namespace), &corev1.Namespace{}: {}, interpreter: {},
 		&admissionregistrationv1.ValidatingWebhookConfiguration{}: {},
 	}
 	changes, err := cache.New(testenv.Config(t), cache.Options{Scheme: s.Scheme(), ByObject: watched})
@@ -198,17 +198,15 @@ func kubeconfigOf(config *rest.Config) clientcmdapi.Config {
 // sessionsNamespace is the namespace of the grants of sessions.
 const sessionsNamespace = "karmada-compute-sessions"
 
-// control simulates the hub's token and namespace controllers, the host's Deployment controller and the add-on itself, after each
+// control simulates the hub's namespace controller, the host's Deployment controller and the add-on itself, after each
 // change of what they read.
 func (s *site) control(ctx context.Context, changed <-chan struct{}) {
-	tokens := 0
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-changed:
 		}
-		s.fillTokens(ctx, &tokens)
 		for _, name := range []string{agentBinding.Namespace, sessionsNamespace} {
 			namespace := &corev1.Namespace{}
 			if s.Get(ctx, client.ObjectKey{Name: name}, namespace) == nil && namespace.DeletionTimestamp != nil {
@@ -228,19 +226,6 @@ func (s *site) control(ctx context.Context, changed <-chan struct{}) {
 			"customizations": map[string]any{},
 		}
 		_ = s.Create(ctx, interpreter)
-	}
-}
-
-// fillTokens gives each Secret for a token one of its own. After a conflict, the change that caused it leads to the next round.
-func (s *site) fillTokens(ctx context.Context, tokens *int) {
-	for _, name := range []string{tokenSecret, webhookTokenSecret, sessionsTokenSecret} {
-		token := &corev1.Secret{}
-		if s.Get(ctx, client.ObjectKey{Namespace: hubNamespace, Name: name}, token) == nil && len(token.Data["token"]) == 0 {
-			token.Data = map[string][]byte{"token": fmt.Appendf(nil, "token-%d", *tokens+1)}
-			if s.Update(ctx, token) == nil {
-				*tokens++
-			}
-		}
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
@@ -58,10 +59,8 @@ func TestSeparateWebhooks(t *testing.T) {
 	if !strings.Contains(string(milo.Data[miloSecretKey]), "reviewer") {
 		t.Error("the webhooks' kubeconfig for Milo is not the one that was given")
 	}
-	token := &corev1.Secret{}
-	get(token, hubNamespace, webhookTokenSecret)
-	if token.Annotations[corev1.ServiceAccountNameKey] != webhookServiceAccount {
-		t.Errorf("the token is of %s", token.Annotations[corev1.ServiceAccountNameKey])
+	if token, err := wire.ReadToken(webhooks.Data[tokenKey]); err != nil || token.ServiceAccount != webhookServiceAccount {
+		t.Errorf("the token is of %s, %v", token.ServiceAccount, err)
 	}
 	bound := &rbacv1.ClusterRoleBinding{}
 	get(bound, "", Name+"-webhook")

@@ -9,7 +9,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/go-logr/logr"
@@ -20,7 +19,6 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	coordinationv1 "k8s.io/client-go/kubernetes/typed/coordination/v1"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
@@ -92,7 +90,7 @@ func runControllers(ctx context.Context, o *options, health *component.Health) e
 }
 
 func newConfig(o *options) (*rest.Config, error) {
-	config, err := loadConfig(o.cell.kubeconfig)
+	config, err := component.LoadConfig(o.cell.kubeconfig)
 	if err != nil {
 		return nil, fmt.Errorf("load the configuration of the cell (outside of a cluster, set --kubeconfig or $KUBECONFIG): %w", err)
 	}
@@ -102,22 +100,6 @@ func newConfig(o *options) (*rest.Config, error) {
 		config.UserAgent += "/" + o.cell.name
 	}
 	return config, nil
-}
-
-// loadConfig loads the kubeconfig at path, else the files in $KUBECONFIG, else the in-cluster configuration: the order
-// of controller-runtime, but without a user's ~/.kube/config, whose current context may be any cluster.
-func loadConfig(path string) (*rest.Config, error) {
-	rules := &clientcmd.ClientConfigLoadingRules{
-		ExplicitPath: path, Precedence: filepath.SplitList(os.Getenv(clientcmd.RecommendedConfigPathEnvVar)),
-	}
-	if rules.ExplicitPath == "" && len(rules.Precedence) == 0 {
-		return rest.InClusterConfig()
-	}
-	config, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, nil).ClientConfig()
-	if clientcmd.IsEmptyConfig(err) {
-		return nil, fmt.Errorf("$%s names no file with a cluster: %v", clientcmd.RecommendedConfigPathEnvVar, rules.Precedence)
-	}
-	return config, err
 }
 
 func newManager(config *rest.Config, o *options) (ctrl.Manager, error) {

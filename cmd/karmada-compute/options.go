@@ -41,6 +41,7 @@ type options struct {
 
 type hubOptions struct {
 	kubeconfig     string
+	tokenSecret    string
 	namespace      string
 	concurrency    int
 	failoverAfter  time.Duration
@@ -114,6 +115,9 @@ const (
 func (o *options) addFlags(groups *cliflag.NamedFlagSets) {
 	hub := groups.FlagSet("hub")
 	hub.StringVar(&o.hub.kubeconfig, "kubeconfig", "", "Kubeconfig of the hub, the karmada-apiserver.")
+	hub.StringVar(&o.hub.tokenSecret, "token-secret", "",
+		"Namespace and name of the Secret, in the cluster that runs this Pod, with the token of --kubeconfig, whose user has a "+
+			"tokenFile. The replicas renew the token after a third of its life. Default: no replica renews it.")
 	hub.StringVar(&o.hub.namespace, "namespace", "karmada-system",
 		"Namespace on the hub for the Leases that divide the projects among the replicas, and for the Secrets with the CA and "+
 			"the paths of the webhooks.")
@@ -252,6 +256,8 @@ func (o *options) complete() error {
 		component.AtLeast("audit-after", o.hub.auditAfter, time.Second),
 		component.AtLeast("max-project-data-bytes", o.hub.maxDataBytes, 0),
 	}
+	mistakes = append(mistakes, checkSecretName("token-secret", o.hub.tokenSecret),
+		checkSecretName("session-token-secret", o.sessions.tokenSecret))
 	if o.hub.kubeconfig == "" {
 		mistakes = append(mistakes, errors.New("--kubeconfig: name the kubeconfig of the karmada-apiserver"))
 	}

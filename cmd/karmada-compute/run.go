@@ -239,13 +239,17 @@ func (a *app) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	renewals, err := a.renewals(p)
+	if err != nil {
+		return err
+	}
 	s := &server.Server{
 		Options:      a.options.serve,
 		Webhooks:     a.builder.Webhooks(),
 		Certificates: access.certificates,
 		Paths:        access.paths,
 		Probe:        p.lookup.Probe,
-		Background:   a.background(p, access, serveSessions),
+		Background:   inBackground(append(renewals, a.background(p, access, serveSessions))...),
 		Streams:      serveSessions != nil,
 		Registerer:   metrics.Registry,
 		Clock:        clock.RealClock{},

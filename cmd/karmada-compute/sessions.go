@@ -56,18 +56,21 @@ const (
 
 // sessionOptions are the flags of InstanceSessions.
 type sessionOptions struct {
-	kubeconfig, namespace, url, address string
-	port, bytesPerSecond                int
-	idleTimeout                         time.Duration
-	streams                             string
-	users                               []string
-	limits                              sessions.Limits
+	kubeconfig, tokenSecret string
+	namespace, url, address string
+	port, bytesPerSecond    int
+	idleTimeout             time.Duration
+	streams                 string
+	users                   []string
+	limits                  sessions.Limits
 }
 
 func (o *sessionOptions) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&o.kubeconfig, "session-kubeconfig", "",
 		"Kubeconfig of the hub for the streams of InstanceSessions, with a credential of their own. Required with feature "+
 			"gates InstanceLogs and InstanceExec.")
+	flags.StringVar(&o.tokenSecret, "session-token-secret", "",
+		"Namespace and name of the Secret with the token of --session-kubeconfig, as --token-secret.")
 	flags.StringVar(&o.namespace, "session-namespace", "karmada-compute-sessions",
 		"Namespace on the hub for the grants of InstanceSessions, and for nothing else.")
 	flags.StringVar(&o.url, "session-url", "",

@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
@@ -124,7 +125,8 @@ func (w *KarmadaWatch) note(lease *coordinationv1.Lease, err error) {
 	case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
 		w.renewed, w.changed, w.confirmed = "", time.Time{}, true
 	case err == nil:
-		if renewed := fmt.Sprint(lease.Spec.HolderIdentity, lease.Spec.RenewTime, lease.ResourceVersion); renewed != w.renewed {
+		renewed := fmt.Sprint(lease.UID, ptr.Deref(lease.Spec.HolderIdentity, ""), lease.Spec.RenewTime)
+		if renewed != w.renewed {
 			w.confirmed = w.confirmed || w.renewed != ""
 			w.renewed, w.changed = renewed, now
 		}

@@ -53,8 +53,12 @@ func TestState(t *testing.T) {
 
 	planes.Create(t, p, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: path.KarmadaLease.Namespace}})
 	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Namespace: path.KarmadaLease.Namespace, Name: path.KarmadaLease.Name}}
+	// With all fields that the election of karmada-controller-manager writes.
 	behind := metav1.NewMicroTime(clock.Now().Add(-time.Hour))
-	lease.Spec.RenewTime = &behind
+	lease.Spec = coordinationv1.LeaseSpec{
+		HolderIdentity: new("karmada-controller-manager-7d9_5d1c"), LeaseDurationSeconds: new(int32(15)), AcquireTime: &behind,
+		RenewTime: &behind, LeaseTransitions: new(int32(3)),
+	}
 	planes.Create(t, p, lease)
 	check("a Lease by another clock", false, 1, "")
 	later(29 * time.Second)
@@ -63,7 +67,10 @@ func TestState(t *testing.T) {
 		l.Spec.RenewTime = &metav1.MicroTime{Time: behind.Add(29 * time.Second)}
 	})
 	check("a renewal", false, 1, "")
-	later(30 * time.Second)
+	later(20 * time.Second)
+	planes.Change(t, p, lease, func(l *coordinationv1.Lease) { l.Labels = map[string]string{"by": "somebody"} })
+	check("a write that renews nothing", false, 1, "")
+	later(10 * time.Second)
 	check("30 s without a renewal", true, 2, "has renewed Lease")
 	planes.Change(t, p, lease, func(l *coordinationv1.Lease) { l.Spec.HolderIdentity = new("another") })
 	check("another leader", false, 3, "")

@@ -272,6 +272,7 @@ func TestKarmadaIsDown(t *testing.T) {
 	f := newFixture(t)
 	lease := &coordinationv1.Lease{}
 	lease.Namespace, lease.Name = path.KarmadaLease.Namespace, path.KarmadaLease.Name
+	lease.Spec.HolderIdentity, lease.Spec.RenewTime = new("karmada-controller-manager-7d9_5d1c"), new(metav1.NowMicro())
 	planes.Ensure(t, f.Planes, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: lease.Namespace}}, func(*corev1.Namespace) {})
 	planes.Create(t, f.Planes, lease)
 	f.reconciler.Karmada.Poll(t.Context())

@@ -3,6 +3,14 @@
 {{- $root := index . 0 -}}
 {{- $bind := $root.Values.host.bindAddress -}}
 - --kubeconfig=/etc/karmada-compute/hub/kubeconfig
+{{- if or (index . 1) (index . 2) }}
+{{- with include "karmada-compute.renewed" (list $root (ternary "karmada-compute" "webhook" (index . 1))) }}
+- --token-secret={{ $root.Release.Namespace }}/{{ . }}
+{{- if and (index $ 2) (include "karmada-compute.sessions" $root) }}
+- --session-token-secret={{ $root.Release.Namespace }}/{{ $root.Values.sessions.secret.name }}
+{{- end }}
+{{- end }}
+{{- end }}
 {{- if include "karmada-compute.namespaces" $root }}
 - --projects=namespaces
 {{- else }}

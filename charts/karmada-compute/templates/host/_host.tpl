@@ -54,17 +54,38 @@ karmada-compute-{{ if and (eq (index . 2) "webhook") (not $token) }}webhook-{{ e
     {{- with $token.audience }}
     audience: {{ . | quote }}
     {{- end }}
-{{- else -}}
+{{- else if $credential.kubeconfig -}}
 - secret:
-    {{- if $credential.kubeconfig }}
     name: {{ include "karmada-compute.accessName" . }}
-    {{- else }}
-    name: {{ $credential.secret.name }}
-    items:
-    - key: {{ $credential.secret.key }}
-      path: kubeconfig
-    {{- end }}
+{{- else -}}
+{{- include "karmada-compute.secretSources" (list (index . 0) $credential.secret (eq $plane "hub")) }}
 {{- end }}
+{{- end }}
+
+{{/* The sources of a projected volume with a kubeconfig of a Secret. Takes a list: root, the Secret, and whether it is for the hub. */}}
+{{- define "karmada-compute.secretSources" -}}
+{{- $secret := index . 1 -}}
+- secret:
+    name: {{ $secret.name }}
+    items:
+    - key: {{ $secret.key }}
+      path: kubeconfig
+{{- if and (index . 2) (index . 0).Values.access.renew }}
+# Not with the other source: the version before, to which a rollback goes, stores no such key.
+- secret:
+    name: {{ $secret.name }}
+    items:
+    - key: token
+      path: token
+    optional: true
+{{- end }}
+{{- end }}
+
+{{/* The Secret of the host with the token for the hub that a component renews, or nothing. Takes a list: root and the component. */}}
+{{- define "karmada-compute.renewed" -}}
+{{- $credential := include "karmada-compute.credential" (list (index . 0) "hub" (index . 1)) | fromYaml -}}
+{{- $access := (index . 0).Values.access -}}
+{{- if and $access.renew (not $access.hub.token.server) (not $credential.kubeconfig) }}{{ $credential.secret.name }}{{ end }}
 {{- end }}
 
 {{/* The kubeconfig that the chart makes, or nothing. Takes the same list. Its files are beside it. */}}
@@ -167,7 +188,8 @@ spec:
     spec:
       {{- include "karmada-compute.scheduling" . | nindent 6 }}
       serviceAccountName: {{ ternary .serviceAccount.webhookName .serviceAccount.name (eq $credential "webhook") }}
-      automountServiceAccountToken: false
+      # Pods that carry streams alone renew no token.
+      automountServiceAccountToken: {{ and (ne $component "sessions") (ne (include "karmada-compute.renewed" (list $root $component)) "") }}
       # Requests are served for the shutdown delay, and those in flight are finished (docs/decisions/0008-server.md).
       terminationGracePeriodSeconds: {{ add $root.Values.webhooks.shutdownDelaySeconds 35 }}
       {{- with $root.Values.imagePullSecrets }}
@@ -227,12 +249,10 @@ spec:
       {{- if and $offered (or $webhooks $streams) }}
       # Only Pods that record or carry sessions have this credential.
       - name: sessions
-        secret:
-          secretName: {{ $root.Values.sessions.secret.name }}
+        projected:
           defaultMode: 0440
-          items:
-          - key: {{ $root.Values.sessions.secret.key }}
-            path: kubeconfig
+          sources:
+          {{- include "karmada-compute.secretSources" (list $root $root.Values.sessions.secret true) | nindent 10 }}
       {{- end }}
 {{- end }}
 {{- end }}
@@ -304,11 +324,7 @@ topologySpreadConstraints:
     defaultMode: 0440
     sources:
     {{- if and (eq . "hub") (eq $component "sessions") }}
-    - secret:
-        name: {{ $root.Values.sessions.secret.name }}
-        items:
-        - key: {{ $root.Values.sessions.secret.key }}
-          path: kubeconfig
+    {{- include "karmada-compute.secretSources" (list $root $root.Values.sessions.secret true) | nindent 4 }}
     {{- else }}
     {{- include "karmada-compute.access" (list $root . (include "karmada-compute.credentialOf" (list $root $component))) | nindent 4 }}
     {{- end }}
