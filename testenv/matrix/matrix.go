@@ -87,6 +87,25 @@ func (r *Row) Outcome(party, verb string) string {
 	return ""
 }
 
+// A Refusal is a request that is refused.
+type Refusal struct {
+	*Row
+	Verb string
+}
+
+// Refused returns the requests of a party that RBAC or a policy refuses.
+func (m *Matrix) Refused(party string) []Refusal {
+	var refused []Refusal
+	for _, row := range m.Rows {
+		for _, verb := range Verbs {
+			if outcome := row.Outcome(party, verb); outcome != Allowed && outcome != None {
+				refused = append(refused, Refusal{row, verb})
+			}
+		}
+	}
+	return refused
+}
+
 // Set sets the outcomes of a party, in the order of Verbs.
 func (r *Row) Set(party string, outcomes []string) {
 	if len(slices.Compact(slices.Clone(outcomes))) == 1 {
