@@ -81,7 +81,10 @@ func TestMatrix(t *testing.T) {
 			var outcomes []string
 			for _, verb := range matrix.Verbs {
 				outcome := outcomeOf(verbAttempts[verb](existing[i], created)(t.Context(), c))
-				if want := row.Outcome(party, verb); outcome != want && !*update {
+				want := row.Outcome(party, verb)
+				if slices.Contains(strings.Split(want, "|"), outcome) {
+					outcome = want
+				} else if !*update {
 					t.Errorf("%s: %s may %s: %s, but the matrix has %q", row, party, verb, outcome, want)
 				}
 				outcomes = append(outcomes, outcome)

@@ -91,7 +91,9 @@ func (s *security) linesOf(party string) []string {
 				may = append(may, verbs[i])
 			case "none", "rbac":
 			default:
-				refusing["`karmada-compute-"+word+"`"] = true
+				for policy := range strings.SplitSeq(word, "|") {
+					refusing["`karmada-compute-"+policy+"`"] = true
+				}
 			}
 		}
 		if len(may) == 0 && len(refusing) == 0 {

@@ -20,7 +20,8 @@ import (
 // finalizers.
 var Verbs = []string{"create", "update", "patch", "delete", "deletecollection", "status", "finalizers"}
 
-// Outcomes other than the names of policies, without "karmada-compute-".
+// Outcomes other than the names of policies, without "karmada-compute-". "a|b" is either: the API server names one of the
+// policies that refuse a request.
 const (
 	Allowed = "allowed"
 	// RBAC refuses the request.
