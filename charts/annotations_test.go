@@ -21,7 +21,8 @@ import (
 // mistaken are values of annotations of operators with a part of the answer.
 var mistaken = map[string]map[string]string{
 	v1alpha.AnnotationLoadBalancer: {
-		`{`: "must be a JSON object", `yes`: "must be a JSON object", `[]`: "must be a JSON object", `{"adresses":["203.0.113.0/24"]}`: "must be a JSON object",
+		`{`: "must be a JSON object", `yes`: "must be a JSON object", `[]`: "must be a JSON object",
+		`{"adresses":["203.0.113.0/24"]}`:           "must be a JSON object",
 		`{"addresses":["203.0.113.0/24"]} and more`: "must be a JSON object", `{"addresses":["203.0.113.0/24"],}`: "must be a JSON object",
 		`{"addresses":["203.0.113.0/24]}`: "must be a JSON object", `{"addresses":"203.0.113.0/24"}`: "must be a JSON object",
 		`{"class":"a b","addresses":["203.0.113.0/24"]}`:                                "must be a JSON object",
@@ -38,7 +39,9 @@ var mistaken = map[string]map[string]string{
 		`{"annotations":{"compute.datumapis.com/x":""},"addresses":["203.0.113.0/24"]}`: "are reserved",
 		`{"class":"` + strings.Repeat("a", 16<<10) + `"}`:                               "16 KiB",
 	},
-	v1alpha.AnnotationCities: {"": "divided by commas", "*": "divided by commas", "DFW;ORD": "divided by commas", "DFW,,ORD": "divided by commas"},
+	v1alpha.AnnotationCities: {
+		"": "divided by commas", "*": "divided by commas", "DFW;ORD": "divided by commas", "DFW,,ORD": "divided by commas",
+	},
 	v1alpha.AnnotationKeep:   {"yes": "must be true", "": "must be true", "True": "must be true"},
 	v1alpha.AnnotationForget: {"yes": "must be true"},
 }
@@ -46,7 +49,8 @@ var mistaken = map[string]map[string]string{
 var rightValues = map[string][]string{
 	v1alpha.AnnotationLoadBalancer: {
 		"", `{"addresses":["203.0.113.0/24"]}`, `{"addresses":["10.0.0.0/8","2001:db8::/32","LB.example.com"]}`,
-		"{\n  \"class\": \"metallb.io/metallb\",\n  \"annotations\": {\"metallb.io/address-pool\": \"public\", \"b\": \"{\\\"addresses\\\": [1]}\"},\n" +
+		"{\n  \"class\": \"metallb.io/metallb\",\n  \"annotations\": {\"metallb.io/address-pool\": \"public\", " +
+			"\"b\": \"{\\\"addresses\\\": [1]}\"},\n" +
 			"  \"addresses\": [\"203.0.113.0/24\", \"2001:db8:1::/48\"]\n}",
 		`{"addresses":["203.0.113.7/24"],"gateway":{"namespace":"infra","name":"public","port":8443}}`,
 		`{"annotations":{},"class":"","addresses":["a.b"]}`,
@@ -113,7 +117,9 @@ func checkOtherSettings(t *testing.T, operators client.Client, name string) {
 		}
 	}
 	record := configMap("karmada-system", v1alpha.MiloRecordName)
-	for value, isRight := range map[string]bool{"2026-01-02T15:04:05Z": true, "2026-01-02T15:04:05+01:00": true, "tomorrow": false, "": false} {
+	for value, isRight := range map[string]bool{
+		"2026-01-02T15:04:05Z": true, "2026-01-02T15:04:05+01:00": true, "tomorrow": false, "": false,
+	} {
 		record.Annotations = map[string]string{v1alpha.AnnotationWithdrawUntil: value}
 		if err := create(record)(t.Context(), operators); (err == nil) != isRight {
 			t.Errorf("withdraw-until %q: %v", value, err)

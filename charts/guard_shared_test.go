@@ -21,6 +21,9 @@ const (
 	bindingID   = "resourcebinding.karmada.io/permanent-id"
 )
 
+// balancer203 gives a cell a load balancer.
+const balancer203 = `{"metadata":{"annotations":{"compute.datumapis.com/load-balancer":"{\"addresses\":[\"203.0.113.0/24\"]}"}}}`
+
 // identified is a binding with the identity of another one.
 func identified(object *unstructured.Unstructured) *unstructured.Unstructured {
 	object.SetLabels(map[string]string{bindingID: "theirs"})
@@ -69,16 +72,20 @@ var bindings = map[string]intrusion{
 
 // reserved are attempts to take or delete namespaces in which Karmada or the add-on keeps something, and Works there.
 var reserved = map[string]intrusion{
-	"take the namespace of a later cell":     {tenant, create(namespace("karmada-es-late")), "are reserved"},
-	"take another namespace of Karmada":      {tenant, create(namespace("karmada-more")), "are reserved"},
-	"delete the namespace of a cell":         {tenant, remove(namespace("karmada-es-other")), "Karmada deletes"},
-	"delete the namespace of the agents":     {tenant, remove(namespace(agentsSpace)), "Karmada deletes"},
-	"delete the credentials of all cells":    {tenant, remove(namespace("karmada-cluster")), "Karmada deletes"},
-	"delete a Work of a cell":                {tenant, remove(workNamedIn("karmada-es-mine", "plain")), "Works of a cell"},
-	"delete all Works of a cell":             {tenant, removeAll(workNamedIn("karmada-es-mine", "")), "Works of a cell"},
-	"delete a Work of another cell":          {cellsAgent, remove(workNamedIn("karmada-es-other", "plain")), "Works of a cell"},
-	"report in the name of another cell":     {cellsAgent, patchStatus(workNamedIn("karmada-es-other", "plain"), `{"status":{}}`), "Works of a cell"},
-	"report in the name of a cell, a tenant": {tenant, patchStatus(workNamedIn("karmada-es-mine", "plain"), `{"status":{}}`), "Works of a cell"},
+	"take the namespace of a later cell":  {tenant, create(namespace("karmada-es-late")), "are reserved"},
+	"take another namespace of Karmada":   {tenant, create(namespace("karmada-more")), "are reserved"},
+	"delete the namespace of a cell":      {tenant, remove(namespace("karmada-es-other")), "Karmada deletes"},
+	"delete the namespace of the agents":  {tenant, remove(namespace(agentsSpace)), "Karmada deletes"},
+	"delete the credentials of all cells": {tenant, remove(namespace("karmada-cluster")), "Karmada deletes"},
+	"delete a Work of a cell":             {tenant, remove(workNamedIn("karmada-es-mine", "plain")), "Works of a cell"},
+	"delete all Works of a cell":          {tenant, removeAll(workNamedIn("karmada-es-mine", "")), "Works of a cell"},
+	"delete a Work of another cell":       {cellsAgent, remove(workNamedIn("karmada-es-other", "plain")), "Works of a cell"},
+	"report in the name of another cell": {
+		cellsAgent, patchStatus(workNamedIn("karmada-es-other", "plain"), `{"status":{}}`), "Works of a cell",
+	},
+	"report in the name of a cell, a tenant": {
+		tenant, patchStatus(workNamedIn("karmada-es-mine", "plain"), `{"status":{}}`), "Works of a cell",
+	},
 }
 
 // leases are attempts on the Leases by which the parts of the hub prove that they run.
@@ -105,14 +112,20 @@ var sharedLegitimate = map[string]intrusion{
 	"delete a binding in a project": {
 		tenant, remove(binding("ResourceBinding", guarded, "old", ofNamespace(guarded))), "",
 	},
-	"Karmada deletes a binding":   {karmadaUser, remove(binding("ResourceBinding", guardedSpace, "old", ofNamespace(guardedSpace))), ""},
-	"the add-on deletes one":      {hubUser, remove(binding("ResourceBinding", guardedSpace, "old", ofNamespace(guardedSpace))), ""},
-	"an operator deletes one":     {operator, remove(binding("ResourceBinding", guardedSpace, "old", ofNamespace(guardedSpace))), ""},
-	"Karmada identifies a Work":   {karmadaUser, patch(workNamedIn("karmada-es-mine", "plain"), `{"metadata":{"labels":{"`+bindingID+`":"b"}}}`), ""},
-	"an agent reports Endpoints":  {cellsAgent, create(collected(workOf("karmada-es-mine"))), ""},
-	"an agent releases a Work":    {cellsAgent, patch(workNamedIn("karmada-es-mine", "of-a-copy"), `{"metadata":{"finalizers":null}}`), ""},
-	"an agent deletes a Work":     {cellsAgent, remove(workNamedIn("karmada-es-mine", "plain")), ""},
-	"an agent reports":            {cellsAgent, patchStatus(workNamedIn("karmada-es-mine", "of-a-copy"), `{"status":{"conditions":[]}}`), ""},
+	"Karmada deletes a binding": {karmadaUser, remove(binding("ResourceBinding", guardedSpace, "old", ofNamespace(guardedSpace))), ""},
+	"the add-on deletes one":    {hubUser, remove(binding("ResourceBinding", guardedSpace, "old", ofNamespace(guardedSpace))), ""},
+	"an operator deletes one":   {operator, remove(binding("ResourceBinding", guardedSpace, "old", ofNamespace(guardedSpace))), ""},
+	"Karmada identifies a Work": {
+		karmadaUser, patch(workNamedIn("karmada-es-mine", "plain"), `{"metadata":{"labels":{"`+bindingID+`":"b"}}}`), "",
+	},
+	"an agent reports Endpoints": {cellsAgent, create(collected(workOf("karmada-es-mine"))), ""},
+	"an agent releases a Work": {
+		cellsAgent, patch(workNamedIn("karmada-es-mine", "of-a-copy"), `{"metadata":{"finalizers":null}}`), "",
+	},
+	"an agent deletes a Work": {cellsAgent, remove(workNamedIn("karmada-es-mine", "plain")), ""},
+	"an agent reports": {
+		cellsAgent, patchStatus(workNamedIn("karmada-es-mine", "of-a-copy"), `{"status":{"conditions":[]}}`), "",
+	},
 	"Karmada deletes a Work":      {karmadaUser, remove(workNamedIn("karmada-es-other", "plain")), ""},
 	"the collector deletes one":   {collector, remove(workNamedIn("karmada-es-other", "plain")), ""},
 	"Karmada prepares a cell":     {karmadaUser, create(namespace("karmada-es-late")), ""},
@@ -210,13 +223,16 @@ var marks = map[string]intrusion{
 			`{"metadata":{"annotations":{"compute.datumapis.com/repaired-at":"2099-01-01T00:00:00Z"}}}`), "alone sets its labels",
 	},
 	"withdraw a project": {
-		tenant, patch(namespace(guardedSpace), `{"metadata":{"annotations":{"compute.datumapis.com/keep":"false"}}}`), "an operator who may update",
+		tenant, patch(namespace(guardedSpace), `{"metadata":{"annotations":{"compute.datumapis.com/keep":"false"}}}`),
+		"an operator who may update",
 	},
 	"count answers that a project is gone": {
-		tenant, patch(namespace(guardedSpace), `{"metadata":{"annotations":{"compute.datumapis.com/absent":"a,b,9"}}}`), "an operator who may update",
+		tenant, patch(namespace(guardedSpace), `{"metadata":{"annotations":{"compute.datumapis.com/absent":"a,b,9"}}}`),
+		"an operator who may update",
 	},
 	"forget a cell": {
-		tenant, patch(namespace("karmada-es-mine"), `{"metadata":{"annotations":{"compute.datumapis.com/forget":"true"}}}`), "an operator who may update",
+		tenant, patch(namespace("karmada-es-mine"), `{"metadata":{"annotations":{"compute.datumapis.com/forget":"true"}}}`),
+		"an operator who may update",
 	},
 	"change the copy of a Secret":       {tenant, patch(secret(guardedSpace, "copy"), `{"stringData":{"a":"b"}}`), "change the original"},
 	"delete the copy of a Secret":       {tenant, remove(secret(guardedSpace, "copy")), "change the original"},
@@ -248,7 +264,8 @@ var thefts = map[string]intrusion{
 		"carries an object of karmada-compute",
 	},
 	"the Work of a CRD": {
-		karmadaUser, patch(workNamedIn("karmada-es-mine", "crd"), replacedBy(manifest("v1", "ConfigMap", "collides", "instances.compute.datumapis.com"))),
+		karmadaUser, patch(workNamedIn("karmada-es-mine", "crd"),
+			replacedBy(manifest("v1", "ConfigMap", "collides", "instances.compute.datumapis.com"))),
 		"carries an object of karmada-compute",
 	},
 	"the agent's Work for another binding": {
@@ -263,13 +280,15 @@ var thefts = map[string]intrusion{
 		karmadaUser, create(claimed("ClusterResourceBinding", "", "compute.datumapis.com/v1alpha", "Cell", "hub")), "by copies of its own",
 	},
 	"an object of a project": {
-		karmadaUser, create(binding("ResourceBinding", guarded, "new", ofNamespace(guarded))), "alone propagates from the namespaces of projects",
+		karmadaUser, create(binding("ResourceBinding", guarded, "new", ofNamespace(guarded))),
+		"alone propagates from the namespaces of projects",
 	},
 	"a Secret of a project": {
 		karmadaUser, create(claimed("ResourceBinding", guarded, "v1", "Secret", "mine")), "alone propagates from the namespaces of projects",
 	},
 	"an object of a project to one more cell": {
-		karmadaUser, patch(binding("ResourceBinding", guarded, "old", map[string]any{}), `{"spec":{"clusters":[{"name":"dfw"},{"name":"ord"}]}}`),
+		karmadaUser, patch(binding("ResourceBinding", guarded, "old", map[string]any{}),
+			`{"spec":{"clusters":[{"name":"dfw"},{"name":"ord"}]}}`),
 		"alone propagates from the namespaces of projects",
 	},
 	"a dependency in a project": {
@@ -279,16 +298,46 @@ var thefts = map[string]intrusion{
 	},
 }
 
+// greedy are bindings of Karmada for a ClusterPropagationPolicy of another product that selects what is the add-on's.
+var greedy = map[string]intrusion{
+	"a greedy policy selects namespaces": {
+		karmadaUser, create(claimed("ClusterResourceBinding", "", "v1", "Namespace", guardedSpace)), "sends hub namespaces",
+	},
+	"a greedy policy selects Secrets": {
+		karmadaUser, create(claimed("ResourceBinding", guardedSpace, "v1", "Secret", "data")), "alone propagate from hub namespaces",
+	},
+	"a greedy policy selects the originals": {
+		karmadaUser, create(claimed("ResourceBinding", guarded, "compute.datumapis.com/v1alpha", "WorkloadDeployment",
+			"web")), "by copies of its own",
+	},
+	"a greedy policy selects a binding's resources": {
+		karmadaUser, patch(binding("ResourceBinding", guardedSpace, "old", map[string]any{}),
+			`{"metadata":{"annotations":{"clusterpropagationpolicy.karmada.io/name":"all"}}}`), "alone propagate from hub namespaces",
+	},
+}
+
+// claimed is a binding that a ClusterPropagationPolicy has claimed.
+func claimed(kind, namespace, apiVersion, of, name string) *unstructured.Unstructured {
+	b := binding(kind, namespace, "claimed", map[string]any{})
+	b.SetAnnotations(map[string]string{"clusterpropagationpolicy.karmada.io/name": "all"})
+	b.Object["spec"] = map[string]any{"resource": map[string]any{"apiVersion": apiVersion, "kind": of, "name": name, "namespace": namespace}}
+	return b
+}
+
 // theftsLegitimate are the writes of Karmada that look like these.
 var theftsLegitimate = map[string]intrusion{
 	"Karmada updates the agent": {
-		karmadaUser, patch(workNamedIn("karmada-es-mine", agentsWork), replacedBy(manifest("apps/v2", "Deployment", agentsSpace, agentsDeployment))), "",
+		karmadaUser, patch(workNamedIn("karmada-es-mine", agentsWork),
+			replacedBy(manifest("apps/v2", "Deployment", agentsSpace, agentsDeployment))),
+		"",
 	},
 	"Karmada binds the agent again": {
 		karmadaUser, patch(workNamedIn("karmada-es-mine", agentsWork), `{"metadata":{"labels":{"`+bindingID+`":"b"}}}`), "",
 	},
 	"Karmada takes a Work back": {
-		karmadaUser, patch(workNamedIn("karmada-es-mine", "collided"), replacedBy(manifest("apps/v1", "Deployment", agentsSpace, agentsDeployment))), "",
+		karmadaUser, patch(workNamedIn("karmada-es-mine", "collided"),
+			replacedBy(manifest("apps/v1", "Deployment", agentsSpace, agentsDeployment))),
+		"",
 	},
 	"Karmada changes another Work": {
 		karmadaUser, patch(workNamedIn("karmada-es-mine", "collided"), replacedBy(manifest("v1", "ConfigMap", "b", "c"))), "",
@@ -307,7 +356,9 @@ var theftsLegitimate = map[string]intrusion{
 		karmadaUser, patch(binding("ResourceBinding", guarded, "old", map[string]any{}), `{"spec":{"clusters":[]}}`), "",
 	},
 	"Karmada deletes the binding of a project": {
-		karmadaUser, patch(binding("ResourceBinding", guarded, "old", map[string]any{}), `{"metadata":{"finalizers":["karmada.io/binding-controller"]}}`), "",
+		karmadaUser, patch(binding("ResourceBinding", guarded, "old", map[string]any{}),
+			`{"metadata":{"finalizers":["karmada.io/binding-controller"]}}`),
+		"",
 	},
 }
 

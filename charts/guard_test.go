@@ -149,7 +149,8 @@ var intrusions = map[string]intrusion{
 	"announce a replica that does not run": {cellsAgent, create(ghost()), "these Leases divide the projects"},
 	"freeze the record of the shards":      {cellsAgent, create(lease("karmada-compute-shards")), "these Leases divide the projects"},
 	"prolong the Lease of a replica": {
-		cellsAgent, patch(lease("karmada-compute-replica-a"), `{"spec":{"leaseDurationSeconds":2000000000}}`), "these Leases divide the projects",
+		cellsAgent, patch(lease("karmada-compute-replica-a"), `{"spec":{"leaseDurationSeconds":2000000000}}`),
+		"these Leases divide the projects",
 	},
 	"delete the Lease of a replica": {tenant, remove(lease("karmada-compute-replica-a")), "these Leases divide the projects"},
 	"mark a project": {
@@ -159,8 +160,10 @@ var intrusions = map[string]intrusion{
 		tenant, remove(configMap("karmada-system", "karmada-compute-project-guard")), "writes its ConfigMaps",
 	},
 	"write the credential of another cell": {cellsAgent, create(secret("karmada-cluster", "other")), "of its own cell only"},
-	"write a name of a Workload":           {tenant, create(labelled(dnsName("guard.example", "guard.example"), ofWorkload)), "its labels"},
-	"delete a name of a Workload":          {tenant, remove(dnsName("guarded.example", "")), "its labels"},
+	"write a name of a Workload": {
+		tenant, create(labelled(dnsName("guard.example", "guard.example"), ofWorkload)), "its labels",
+	},
+	"delete a name of a Workload": {tenant, remove(dnsName("guarded.example", "")), "its labels"},
 	"take a name from a Workload": {
 		tenant, patch(dnsName("guarded.example", ""), `{"metadata":{"labels":{"compute.datumapis.com/workload-uid":null}}}`), "its labels",
 	},
@@ -177,7 +180,7 @@ var intrusions = map[string]intrusion{
 		tenant, patch(namespace("karmada-es-mine"), `{"metadata":{"labels":{"topology.datum.net/city-code":"dfw"}}}`), "a cell of the city",
 	},
 	"configure the load balancer of a cell": {
-		tenant, patch(namespace("karmada-es-mine"), `{"metadata":{"annotations":{"compute.datumapis.com/load-balancer":"{\"addresses\":[\"203.0.113.0/24\"]}"}}}`),
+		tenant, patch(namespace("karmada-es-mine"), balancer203),
 		"configure the load balancer",
 	},
 	"configure it before the cell exists": {
@@ -195,32 +198,6 @@ var intrusions = map[string]intrusion{
 	},
 }
 
-// greedy are bindings of Karmada for a ClusterPropagationPolicy of another product that selects what is the add-on's.
-var greedy = map[string]intrusion{
-	"a greedy policy selects namespaces": {
-		karmadaUser, create(claimed("ClusterResourceBinding", "", "v1", "Namespace", guardedSpace)), "sends hub namespaces",
-	},
-	"a greedy policy selects Secrets": {
-		karmadaUser, create(claimed("ResourceBinding", guardedSpace, "v1", "Secret", "data")), "alone propagate from hub namespaces",
-	},
-	"a greedy policy selects the originals": {
-		karmadaUser, create(claimed("ResourceBinding", guarded, "compute.datumapis.com/v1alpha", "WorkloadDeployment",
-			"web")), "by copies of its own",
-	},
-	"a greedy policy selects a binding's resources": {
-		karmadaUser, patch(binding("ResourceBinding", guardedSpace, "old", map[string]any{}),
-			`{"metadata":{"annotations":{"clusterpropagationpolicy.karmada.io/name":"all"}}}`), "alone propagate from hub namespaces",
-	},
-}
-
-// claimed is a binding that a ClusterPropagationPolicy has claimed.
-func claimed(kind, namespace, apiVersion, of, name string) *unstructured.Unstructured {
-	b := binding(kind, namespace, "claimed", map[string]any{})
-	b.SetAnnotations(map[string]string{"clusterpropagationpolicy.karmada.io/name": "all"})
-	b.Object["spec"] = map[string]any{"resource": map[string]any{"apiVersion": apiVersion, "kind": of, "name": name, "namespace": namespace}}
-	return b
-}
-
 // legitimate are requests of others that the hub must accept.
 var legitimate = map[string]intrusion{
 	"propagate from another namespace": {tenant, create(policyOf("PropagationPolicy", free)), ""},
@@ -235,7 +212,7 @@ var legitimate = map[string]intrusion{
 	"label the namespace of a cell":    {tenant, patch(namespace("karmada-es-other"), `{"metadata":{"labels":{"a":"b"}}}`), ""},
 	"annotate the namespace of a cell": {tenant, patch(namespace("karmada-es-other"), `{"metadata":{"annotations":{"a":"b"}}}`), ""},
 	"configure a load balancer": {
-		operator, patch(namespace("karmada-es-mine"), `{"metadata":{"annotations":{"compute.datumapis.com/load-balancer":"{\"addresses\":[\"203.0.113.0/24\"]}"}}}`), "",
+		operator, patch(namespace("karmada-es-mine"), balancer203), "",
 	},
 	"confirm a cell": {
 		operator, patch(namespace("karmada-es-mine"), `{"metadata":{"labels":{"topology.datum.net/city-code":"dfw"}}}`), "",
@@ -248,7 +225,9 @@ var legitimate = map[string]intrusion{
 	"collect a binding": {
 		collector, patch(binding("ResourceBinding", guarded, "old", map[string]any{}), `{"metadata":{"finalizers":null}}`), "",
 	},
-	"collect a copy":            {collector, patch(deploymentNamed(guardedSpace), `{"metadata":{"finalizers":["foregroundDeletion"]}}`), ""},
+	"collect a copy": {
+		collector, patch(deploymentNamed(guardedSpace), `{"metadata":{"finalizers":["foregroundDeletion"]}}`), "",
+	},
 	"take a Lease over":         {hubUser, patch(lease("karmada-compute-replica-a"), `{"spec":{"holderIdentity":"a"}}`), ""},
 	"mark a project":            {hubUser, create(configMap("karmada-system", "karmada-compute-project-x")), ""},
 	"create a hub namespace":    {hubUser, create(labelled(namespace("ns-00000000-0000-4000-8000-00000000a002"))), ""},
@@ -286,7 +265,8 @@ func deploymentNamed(namespace string) *v1alpha.WorkloadDeployment {
 func TestGuardOfTheHub(t *testing.T) {
 	admin := clientOf(t, "")
 	setUpGuarded(t, admin)
-	refused, accepted := merged(intrusions, greedy, bindings, reserved, leases, marks, thefts), merged(legitimate, sharedLegitimate, theftsLegitimate)
+	refused := merged(intrusions, greedy, bindings, reserved, leases, marks, thefts)
+	accepted := merged(legitimate, sharedLegitimate, theftsLegitimate)
 	clients := map[string]client.Client{}
 	for _, attempts := range []map[string]intrusion{refused, accepted} {
 		for _, one := range attempts {

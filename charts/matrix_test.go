@@ -39,8 +39,9 @@ var place = strings.NewReplacer("${cell}", "matrix-other", "${own}", "matrix-own
 
 // matrixUsers are the users of the parties, and their groups.
 var matrixUsers = map[string][]string{
-	"editor": {"matrix-editor"}, "viewer": {"matrix-viewer"}, "creator": {"matrix-creator"}, "product": {"system:serviceaccount:default:matrix"},
-	"agent": {"system:karmada:agent:matrix-own", "system:karmada:agents"},
+	"editor": {"matrix-editor"}, "viewer": {"matrix-viewer"}, "creator": {"matrix-creator"},
+	"product": {"system:serviceaccount:default:matrix"},
+	"agent":   {"system:karmada:agent:matrix-own", "system:karmada:agents"},
 }
 
 // verbAttempts make the request of a verb for an object that exists and one that is new.
@@ -139,7 +140,8 @@ func checkComplete(t *testing.T, table *matrix.Matrix) {
 	}
 	kinds := map[string]bool{
 		// Questions and impersonation, which store nothing, and what consumers and their operators write: admission reviews it.
-		"tokenreview": true, "subjectaccessreview": true, "user": true, "network": true, "networkbinding": true, "workload": true, "instance": true, "workloadrevision": true, "instancesession": true,
+		"tokenreview": true, "subjectaccessreview": true, "user": true, "network": true, "networkbinding": true,
+		"workload": true, "instance": true, "workloadrevision": true, "instancesession": true,
 	}
 	for _, row := range table.Rows {
 		kinds[strings.ToLower(row.Kind)] = true
@@ -233,7 +235,7 @@ func setUpMatrix(t *testing.T, admin client.Client, table *matrix.Matrix) []*uns
 	project := namespace(matrixProject)
 	project.Labels = map[string]string{v1alpha.LabelNamespaceProject: v1alpha.NamespaceProject}
 	ensure(t, admin, project)
-	ensure(t, admin, labelled(namespace("ns-00000000-0000-4000-8000-00000000b002"), map[string]string{v1alpha.LabelProjectUID: string(project.UID)}))
+	ensure(t, admin, hubSpaceOf(t, admin, "ns-00000000-0000-4000-8000-00000000b002", matrixProject))
 	for _, object := range append(readAgentRights(t), matrixRights()...) {
 		ensure(t, admin, object)
 		t.Cleanup(func() { unregister(t, admin, object) })
@@ -272,7 +274,10 @@ func matrixRights() []client.Object {
 	all := []string{"create", "update", "patch", "delete", "deletecollection", "get", "list", "watch"}
 	karmada := []rbacv1.PolicyRule{
 		{APIGroups: []string{"policy.karmada.io"}, Resources: []string{"overridepolicies", "propagationpolicies"}, Verbs: all},
-		{APIGroups: []string{"work.karmada.io"}, Resources: []string{"resourcebindings", "resourcebindings/status", "works", "works/status"}, Verbs: all},
+		{
+			APIGroups: []string{"work.karmada.io"}, Verbs: all,
+			Resources: []string{"resourcebindings", "resourcebindings/status", "works", "works/status"},
+		},
 	}
 	seen := []rbacv1.PolicyRule{karmada[0], karmada[1]}
 	for i := range seen {

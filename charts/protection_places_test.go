@@ -80,7 +80,8 @@ func TestProtectedNamespaces(t *testing.T) {
 	ensureNamespace(t, c, "of-another-product")
 	await(t, "a namespace of the name can be deleted", func() bool {
 		err := remove(namespace(space.Name))(t.Context(), other)
-		return err != nil && strings.Contains(err.Error(), breakGlass) && strings.Contains(err.Error(), "karmada-compute and Karmada write namespaces/")
+		return err != nil && strings.Contains(err.Error(), breakGlass) &&
+			strings.Contains(err.Error(), "karmada-compute and Karmada write namespaces/")
 	})
 	for _, user := range []string{cellAgent, karmadaPulled, "system:serviceaccount:kube-system:namespace-controller"} {
 		if err := remove(namespace(space.Name))(t.Context(), client.NewDryRunClient(as(t, user))); err != nil {
@@ -94,7 +95,8 @@ func TestProtectedNamespaces(t *testing.T) {
 		t.Error(err)
 	}
 	for reason, isEnough := range map[string]bool{" ": false, "the project is closed": true} {
-		if err := patch(namespace(space.Name), `{"metadata":{"annotations":{"`+breakGlass+`":"`+reason+`"}}}`)(t.Context(), as(t, cellAdmin)); err != nil {
+		because := patch(namespace(space.Name), `{"metadata":{"annotations":{"`+breakGlass+`":"`+reason+`"}}}`)
+		if err := because(t.Context(), as(t, cellAdmin)); err != nil {
 			t.Fatal(err)
 		}
 		if err := remove(namespace(space.Name))(t.Context(), other); (err == nil) != isEnough {

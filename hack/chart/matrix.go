@@ -72,7 +72,8 @@ func writeMatrix(file string) error {
 		text.WriteString("\n| object on the hub | may | refused by | why it does no harm, or what is left |\n| --- | --- | --- | --- |\n")
 		text.WriteString(strings.Join(lines, ""))
 	}
-	return os.WriteFile(file, []byte(string(before)+beginMatrix+text.String()+endMatrix+string(after)), 0o600) //nolint:gosec // It is the page on security.
+	written := string(before) + beginMatrix + text.String() + endMatrix + string(after)
+	return os.WriteFile(file, []byte(written), 0o600) //nolint:gosec // It is the page on security.
 }
 
 // linesOf are the lines of a party.
