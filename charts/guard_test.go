@@ -86,7 +86,7 @@ func inCity(namespace *corev1.Namespace) *corev1.Namespace {
 }
 
 func annotated(namespace *corev1.Namespace, name string) *corev1.Namespace {
-	namespace.Annotations = map[string]string{name: "{}"}
+	namespace.Annotations = map[string]string{name: `{"addresses":["203.0.113.0/24"]}`}
 	return namespace
 }
 
@@ -149,7 +149,8 @@ var intrusions = map[string]intrusion{
 	"announce a replica that does not run": {cellsAgent, create(ghost()), "these Leases divide the projects"},
 	"freeze the record of the shards":      {cellsAgent, create(lease("karmada-compute-shards")), "these Leases divide the projects"},
 	"prolong the Lease of a replica": {
-		cellsAgent, patch(lease("karmada-compute-replica-a"), `{"spec":{"leaseDurationSeconds":2000000000}}`), "these Leases divide the projects",
+		cellsAgent, patch(lease("karmada-compute-replica-a"), `{"spec":{"leaseDurationSeconds":2000000000}}`),
+		"these Leases divide the projects",
 	},
 	"delete the Lease of a replica": {tenant, remove(lease("karmada-compute-replica-a")), "these Leases divide the projects"},
 	"mark a project": {
@@ -159,8 +160,10 @@ var intrusions = map[string]intrusion{
 		tenant, remove(configMap("karmada-system", "karmada-compute-project-guard")), "writes its ConfigMaps",
 	},
 	"write the credential of another cell": {cellsAgent, create(secret("karmada-cluster", "other")), "of its own cell only"},
-	"write a name of a Workload":           {tenant, create(labelled(dnsName("guard.example", "guard.example"), ofWorkload)), "its labels"},
-	"delete a name of a Workload":          {tenant, remove(dnsName("guarded.example", "")), "its labels"},
+	"write a name of a Workload": {
+		tenant, create(labelled(dnsName("guard.example", "guard.example"), ofWorkload)), "its labels",
+	},
+	"delete a name of a Workload": {tenant, remove(dnsName("guarded.example", "")), "its labels"},
 	"take a name from a Workload": {
 		tenant, patch(dnsName("guarded.example", ""), `{"metadata":{"labels":{"compute.datumapis.com/workload-uid":null}}}`), "its labels",
 	},
@@ -177,13 +180,13 @@ var intrusions = map[string]intrusion{
 		tenant, patch(namespace("karmada-es-mine"), `{"metadata":{"labels":{"topology.datum.net/city-code":"dfw"}}}`), "a cell of the city",
 	},
 	"configure the load balancer of a cell": {
-		tenant, patch(namespace("karmada-es-mine"), `{"metadata":{"annotations":{"compute.datumapis.com/load-balancer":"{}"}}}`),
-		"configures the load balancer",
+		tenant, patch(namespace("karmada-es-mine"), balancer203),
+		"configure the load balancer",
 	},
 	"configure it before the cell exists": {
-		tenant, create(annotated(namespace("karmada-es-newer"), "compute.datumapis.com/load-balancer")), "configures the load balancer",
+		tenant, create(annotated(namespace("karmada-es-newer"), "compute.datumapis.com/load-balancer")), "are reserved",
 	},
-	"confirm it before it exists": {tenant, create(inCity(namespace("karmada-es-new"))), "a cell of the city"},
+	"confirm it before it exists": {tenant, create(inCity(namespace("karmada-es-new"))), "are reserved"},
 	"withdraw a cell from its city": {
 		tenant, patch(namespace("karmada-es-other"), `{"metadata":{"labels":{"topology.datum.net/city-code":null}}}`), "a cell of the city",
 	},
@@ -193,32 +196,6 @@ var intrusions = map[string]intrusion{
 	"take the proof from a hub namespace": {
 		tenant, patch(namespace(guardedSpace), `{"metadata":{"labels":{"compute.datumapis.com/project-uid":null}}}`), "prove whose it is",
 	},
-}
-
-// greedy are bindings of Karmada for a ClusterPropagationPolicy of another product that selects what is the add-on's.
-var greedy = map[string]intrusion{
-	"a greedy policy selects namespaces": {
-		karmadaUser, create(claimed("ClusterResourceBinding", "", "v1", "Namespace", guardedSpace)), "sends hub namespaces",
-	},
-	"a greedy policy selects Secrets": {
-		karmadaUser, create(claimed("ResourceBinding", guardedSpace, "v1", "Secret", "data")), "alone propagate from hub namespaces",
-	},
-	"a greedy policy selects the originals": {
-		karmadaUser, create(claimed("ResourceBinding", guarded, "compute.datumapis.com/v1alpha", "WorkloadDeployment",
-			"web")), "by copies of its own",
-	},
-	"a greedy policy selects a binding's resources": {
-		karmadaUser, patch(binding("ResourceBinding", guardedSpace, "old", map[string]any{}),
-			`{"metadata":{"annotations":{"clusterpropagationpolicy.karmada.io/name":"all"}}}`), "alone propagate from hub namespaces",
-	},
-}
-
-// claimed is a binding that a ClusterPropagationPolicy has claimed.
-func claimed(kind, namespace, apiVersion, of, name string) *unstructured.Unstructured {
-	b := binding(kind, namespace, "claimed", map[string]any{})
-	b.SetAnnotations(map[string]string{"clusterpropagationpolicy.karmada.io/name": "all"})
-	b.Object["spec"] = map[string]any{"resource": map[string]any{"apiVersion": apiVersion, "kind": of, "name": name, "namespace": namespace}}
-	return b
 }
 
 // legitimate are requests of others that the hub must accept.
@@ -235,7 +212,7 @@ var legitimate = map[string]intrusion{
 	"label the namespace of a cell":    {tenant, patch(namespace("karmada-es-other"), `{"metadata":{"labels":{"a":"b"}}}`), ""},
 	"annotate the namespace of a cell": {tenant, patch(namespace("karmada-es-other"), `{"metadata":{"annotations":{"a":"b"}}}`), ""},
 	"configure a load balancer": {
-		operator, patch(namespace("karmada-es-mine"), `{"metadata":{"annotations":{"compute.datumapis.com/load-balancer":"{}"}}}`), "",
+		operator, patch(namespace("karmada-es-mine"), balancer203), "",
 	},
 	"confirm a cell": {
 		operator, patch(namespace("karmada-es-mine"), `{"metadata":{"labels":{"topology.datum.net/city-code":"dfw"}}}`), "",
@@ -248,7 +225,9 @@ var legitimate = map[string]intrusion{
 	"collect a binding": {
 		collector, patch(binding("ResourceBinding", guarded, "old", map[string]any{}), `{"metadata":{"finalizers":null}}`), "",
 	},
-	"collect a copy":            {collector, patch(deploymentNamed(guardedSpace), `{"metadata":{"finalizers":["foregroundDeletion"]}}`), ""},
+	"collect a copy": {
+		collector, patch(deploymentNamed(guardedSpace), `{"metadata":{"finalizers":["foregroundDeletion"]}}`), "",
+	},
 	"take a Lease over":         {hubUser, patch(lease("karmada-compute-replica-a"), `{"spec":{"holderIdentity":"a"}}`), ""},
 	"mark a project":            {hubUser, create(configMap("karmada-system", "karmada-compute-project-x")), ""},
 	"create a hub namespace":    {hubUser, create(labelled(namespace("ns-00000000-0000-4000-8000-00000000a002"))), ""},
@@ -261,9 +240,7 @@ var legitimate = map[string]intrusion{
 			map[string]any{"resources": map[string]any{"cpu": "1", "memory": "1Gi"}})), "",
 	},
 	// Of what the tenant may not do, as Karmada does it.
-	"bind for Karmada":            {karmadaUser, create(binding("ResourceBinding", guarded, "new", ofNamespace("elsewhere"))), ""},
 	"propagate another namespace": {karmadaUser, create(claimed("ClusterResourceBinding", "", "v1", "Namespace", free)), ""},
-	"propagate another kind":      {karmadaUser, create(claimed("ResourceBinding", guarded, "v1", "Secret", "mine")), ""},
 	"end the claim of a policy": {
 		karmadaUser, patch(binding("ResourceBinding", guardedSpace, "old", map[string]any{}), `{"metadata":{"annotations":null}}`), "",
 	},
@@ -288,10 +265,10 @@ func deploymentNamed(namespace string) *v1alpha.WorkloadDeployment {
 func TestGuardOfTheHub(t *testing.T) {
 	admin := clientOf(t, "")
 	setUpGuarded(t, admin)
-	refused := maps.Clone(intrusions)
-	maps.Copy(refused, greedy)
+	refused := merged(intrusions, greedy, bindings, reserved, leases, marks, thefts)
+	accepted := merged(legitimate, sharedLegitimate, theftsLegitimate)
 	clients := map[string]client.Client{}
-	for _, attempts := range []map[string]intrusion{refused, legitimate} {
+	for _, attempts := range []map[string]intrusion{refused, accepted} {
 		for _, one := range attempts {
 			clients[one.by] = unprivileged(t, one.by, memberships[one.by]...)
 		}
@@ -302,15 +279,15 @@ func TestGuardOfTheHub(t *testing.T) {
 			func(err error) bool { return err == nil })
 	}
 	for mode, sets := range map[string]set{"milo": {}, "namespaces": {"projects.mode": "namespaces"}} {
-		applyGuards(t, admin, sets, offered)
+		applyGuards(t, admin, sets, offered, set{"agents.namespace": agentsSpace})
 		for _, name := range slices.Sorted(maps.Keys(refused)) {
 			one := refused[name]
 			awaitAnswer(t, mode+": "+name, func() error { return one.try(t.Context(), clients[one.by]) }, func(err error) bool {
 				return err != nil && strings.Contains(err.Error(), one.refusal)
 			})
 		}
-		for _, name := range slices.Sorted(maps.Keys(legitimate)) {
-			one := legitimate[name]
+		for _, name := range slices.Sorted(maps.Keys(accepted)) {
+			one := accepted[name]
 			if err := one.try(t.Context(), clients[one.by]); err != nil {
 				t.Errorf("%s: %s: %v", mode, name, err)
 			}
@@ -319,6 +296,7 @@ func TestGuardOfTheHub(t *testing.T) {
 		probe := intrusions["announce a replica that does not run"]
 		await(t, "the guard is still in force", func() bool { return probe.try(t.Context(), clients[probe.by]) == nil })
 	}
+	checkReservedNames(t, admin)
 }
 
 // awaitAnswer repeats a request until the answer is right: roles and policies come into force some time after they are
@@ -338,7 +316,9 @@ func awaitAnswer(t *testing.T, what string, request func() error, isRight func(e
 func setUpGuarded(t *testing.T, admin client.Client) {
 	t.Helper()
 	removeGuards(t, admin)
-	for _, name := range []string{free, grantSpace, "karmada-cluster", "karmada-system", "karmada-es-mine", "karmada-es-other"} {
+	for _, name := range []string{
+		free, grantSpace, agentsSpace, "karmada-cluster", "karmada-system", "karmada-es-mine", "karmada-es-other",
+	} {
 		ensureNamespace(t, admin, name)
 	}
 	if err := admin.Patch(t.Context(), namespace("karmada-es-other"),
@@ -358,6 +338,7 @@ func setUpGuarded(t *testing.T, admin client.Client) {
 		binding("ResourceBinding", guardedSpace, "old", ofNamespace(guardedSpace)),
 		labelled(dnsName("guarded.example", "guarded.example"), ofWorkload),
 	}
+	objects = append(append(objects, sharedObjects()...), carriedObjects()...)
 	role := &rbacv1.ClusterRole{ObjectMeta: named("", "guard-test"), Rules: []rbacv1.PolicyRule{{
 		APIGroups: []string{
 			"", "work.karmada.io", "policy.karmada.io", "networking.karmada.io", "coordination.k8s.io", "externaldns.k8s.io",
@@ -382,7 +363,7 @@ func setUpGuarded(t *testing.T, admin client.Client) {
 }
 
 // guards are the names of the policies, which their bindings have, too.
-var guards = []string{"karmada-compute-guard", "karmada-compute-hub-namespaces", "karmada-compute-claims"}
+var guards = []string{"karmada-compute-guard", "karmada-compute-hub-namespaces", "karmada-compute-claims", "karmada-compute-annotations"}
 
 // applyGuards applies the policies of the chart.
 func applyGuards(t *testing.T, admin client.Client, sets ...set) {
@@ -397,13 +378,21 @@ func applyGuards(t *testing.T, admin client.Client, sets ...set) {
 
 func removeGuards(t *testing.T, admin client.Client) {
 	t.Helper()
-	for _, name := range append(guards, "karmada-compute") {
+	for _, name := range append(guards, "karmada-compute", "karmada-compute-deletions", "karmada-compute-projects") {
 		binding := ofKind("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding", "", name, nil)
 		if err := admin.Delete(t.Context(), binding); err != nil && !apierrors.IsNotFound(err) {
 			t.Fatal(err)
 		}
 	}
+	free, mistake := "ns-00000000-0000-4000-8000-00000000a003", namespace("guard-mistake")
+	mistake.Annotations = map[string]string{v1alpha.AnnotationKeep: "yes"}
+	addOn := unprivileged(t, hubUser, "system:masters")
 	await(t, "the guards are still in force", func() bool {
-		return create(namespace("ns-00000000-0000-4000-8000-00000000a003"))(t.Context(), unprivileged(t, hubUser, "system:masters")) == nil
+		for _, one := range []client.Object{namespace(free), mistake, claimed("ClusterResourceBinding", "", "v1", "Namespace", free)} {
+			if create(one)(t.Context(), addOn) != nil {
+				return false
+			}
+		}
+		return true
 	})
 }

@@ -38,7 +38,12 @@ var serviceChanges = []change{
 	{name: "ports", patch: `{"spec":{"ports":[{"port":81}]}}`},
 	{name: "selector", patch: `{"spec":{"selector":{"app":"other"}}}`},
 	{name: "addresses of the Gateway", patch: `{"metadata":{"annotations":{"compute.datumapis.com/gateway-addresses":"192.0.2.1"}}}`},
+	{name: "type", patch: `{"spec":{"type":"NodePort"}}`},
+	{name: "addresses and more", patch: `{"spec":{"externalIPs":["192.0.2.1"],"sessionAffinity":"ClientIP"}}`},
 	{name: "status of the load balancer", subresource: "status", patch: `{"status":{"conditions":[]}}`, allowed: true},
+	{name: "address of the load balancer's controller", patch: `{"spec":{"loadBalancerIP":"192.0.2.1"}}`, allowed: true},
+	{name: "another address", patch: `{"spec":{"loadBalancerIP":"192.0.2.2","externalIPs":["192.0.2.1"]}}`, allowed: true},
+	{name: "no address", patch: `{"spec":{"loadBalancerIP":null,"externalIPs":null}}`, allowed: true},
 }
 
 var exportChanges = []change{

@@ -68,6 +68,43 @@ func TestProtectionWarns(t *testing.T) {
 	})
 }
 
+// TestProtectedNamespaces: in a cell, the namespace of a project with everything in it is deleted by the add-on, Karmada and
+// Kubernetes only, or with a reason. Another namespace is not affected.
+func TestProtectedNamespaces(t *testing.T) {
+	c := newClient(t)
+	protect(t, c)
+	other := client.NewDryRunClient(as(t, cellAdmin))
+	space := namespace("ns-00000000-0000-4000-8000-00000000d011")
+	space.Labels = map[string]string{"compute.datumapis.com/hub-uid": "hub"}
+	ensure(t, c, space)
+	ensureNamespace(t, c, "of-another-product")
+	await(t, "a namespace of the name can be deleted", func() bool {
+		err := remove(namespace(space.Name))(t.Context(), other)
+		return err != nil && strings.Contains(err.Error(), breakGlass) &&
+			strings.Contains(err.Error(), "karmada-compute and Karmada write namespaces/")
+	})
+	for _, user := range []string{cellAgent, karmadaPulled, "system:serviceaccount:kube-system:namespace-controller"} {
+		if err := remove(namespace(space.Name))(t.Context(), client.NewDryRunClient(as(t, user))); err != nil {
+			t.Errorf("%s: %v", user, err)
+		}
+	}
+	if err := remove(namespace(space.Name))(t.Context(), client.NewDryRunClient(as(t, cellAdmin, emergency))); err != nil {
+		t.Error(err)
+	}
+	if err := remove(namespace("of-another-product"))(t.Context(), other); err != nil {
+		t.Error(err)
+	}
+	for reason, isEnough := range map[string]bool{" ": false, "the project is closed": true} {
+		because := patch(namespace(space.Name), `{"metadata":{"annotations":{"`+breakGlass+`":"`+reason+`"}}}`)
+		if err := because(t.Context(), as(t, cellAdmin)); err != nil {
+			t.Fatal(err)
+		}
+		if err := remove(namespace(space.Name))(t.Context(), other); (err == nil) != isEnough {
+			t.Errorf("with reason %q: %v", reason, err)
+		}
+	}
+}
+
 // TestProtectionQuotes: names of users and groups are texts in the expressions, whatever they contain.
 func TestProtectionQuotes(t *testing.T) {
 	objects := render(t, parts["hub"], set{"agents.protection.writers": []any{map[string]any{"kind": "User", "name": `o'brien"`}}})

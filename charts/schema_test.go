@@ -150,3 +150,48 @@ func TestNullIsAMistake(t *testing.T) {
 		}
 	}
 }
+
+// TestNobodyIsEverybody: no list of subjects and names takes a group of everybody, which would exempt every tenant from what
+// the chart protects, nor a name that is nobody's.
+func TestNobodyIsEverybody(t *testing.T) {
+	lists := []string{
+		"hub.subjects", "hub.webhookSubjects", "hub.guard.karmada", "hub.guard.writers", "hub.protection.deleters", "hub.metricsReaders",
+		"agents.protection.karmada", "agents.protection.writers", "sessions.subjects", "milo.subjects", "milo.webhookSubjects",
+	}
+	options, _, err := charts.Options()
+	if err != nil {
+		t.Fatal(err)
+	}
+	root := loadSchema(t)
+	for _, option := range options {
+		items, _ := root.at(option.Key)["items"].(map[string]any)
+		if reference, _ := items["$ref"].(string); strings.HasSuffix(reference, "/subject") && !slices.Contains(lists, option.Key) {
+			t.Errorf("%s is a list of subjects, and not tested", option.Key)
+		}
+	}
+	render := func(list string, entry any) error {
+		_, err := charts.RenderWithoutSchemas(values(set{list: []any{entry}}), charts.Release{})
+		return err
+	}
+	subject := func(kind, name string) map[string]any { return map[string]any{"kind": kind, "name": name} }
+	for _, name := range []string{
+		"system:authenticated", "system:unauthenticated", "system:serviceaccounts", "system:anonymous", "system:bootstrappers",
+		"system:karmada:agents", "", " ", "*", "system:masters ",
+	} {
+		for _, list := range lists {
+			if render(list, subject("Group", name)) == nil || render(list, subject("User", name)) == nil {
+				t.Errorf("%s takes %q", list, name)
+			}
+		}
+		for _, list := range []string{"webhooks.alwaysAllowGroups", "webhooks.addOnUsers"} {
+			if render(list, name) == nil {
+				t.Errorf("%s takes %q", list, name)
+			}
+		}
+	}
+	for _, name := range []string{"system:masters", "system:serviceaccounts:karmada-cluster", "operators", "jane@example.com"} {
+		if err := render("hub.guard.karmada", subject("Group", name)); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}

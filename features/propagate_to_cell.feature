@@ -26,7 +26,8 @@ Feature: Propagate to the cell of the city
     Given Workload "web" runs with
       | placement | cities | replicas |
       | main      | DFW    | 1        |
-    When an operator deletes namespace "${hubNamespace}" in cell "dfw"
+    When an operator patches namespace "${hubNamespace}" in cell "dfw" with {"metadata":{"annotations":{"compute.datumapis.com/break-glass":"a scenario"}}}
+    And an operator deletes namespace "${hubNamespace}" in cell "dfw"
     Then instance "web-main-dfw-0" in cell "dfw" becomes another one
     And Workload "web" becomes available with 1 ready Instances
 

@@ -69,7 +69,8 @@ Feature: Without Milo
       | placement | cities | replicas |
       | main      | DFW    | 1        |
     And "metadata.name" of namespace "${hubNamespace}" on the hub is remembered as "EARLIER"
-    When an operator deletes namespace "${namespace}" on the hub
+    When an operator patches namespace "${namespace}" on the hub with {"metadata":{"annotations":{"compute.datumapis.com/break-glass":"a scenario"}}}
+    And an operator deletes namespace "${namespace}" on the hub
     Then namespace "${namespace}" on the hub is gone
     And the hub has nothing of the namespace
     When the namespace is recreated

@@ -138,8 +138,9 @@ const (
 	// Instances have LabelProtected. Until then the cell confirms no floor.
 	AnnotationFloorComplete = "compute.datumapis.com/floor-complete"
 	// AnnotationBreakGlass, on a Pod in a cell, lets anyone with the right to delete the Pod do so regardless of the
-	// disruption budget; on a WorkloadDeployment, regardless of the Instances that its deletion takes down. Its value is
-	// the reason, which the audit log gets.
+	// disruption budget; on a WorkloadDeployment, the PropagationPolicy of a city, a hub namespace, a project that is a
+	// namespace, or the namespace of a project in a cell, regardless of the Instances that its deletion takes down. Its
+	// value is the reason, which the audit log gets.
 	AnnotationBreakGlass = "compute.datumapis.com/break-glass"
 	// AnnotationSuspended is the annotation by which other systems stop a WorkloadDeployment. The add-on refuses it: it
 	// follows the Project at Milo.

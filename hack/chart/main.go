@@ -2,8 +2,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // chart writes the generated files of the chart: copies of CRDs, roles and webhook configurations, so that there is one
-// source of each, and from values.yaml the schema of the values, and their table in its README. Run it after the other
-// generators, from the root of the repository.
+// source of each; from values.yaml the schema of the values, and their table in its README; and from the matrix of testenv
+// the table of the page on security. Run it after the other generators, from the root of the repository.
 package main
 
 import (
@@ -74,7 +74,10 @@ func generate() error {
 	if err := writeSchema(filepath.Join(folder, "values.schema.json")); err != nil {
 		return err
 	}
-	return writeTable(filepath.Join(folder, "README.md"))
+	if err := writeTable(filepath.Join(folder, "README.md")); err != nil {
+		return err
+	}
+	return writeMatrix("docs/reference/security.md")
 }
 
 // The table is between these lines of the README.
@@ -102,5 +105,5 @@ func writeTable(file string) error {
 	for _, option := range options {
 		fmt.Fprintf(&table, "| `%s` | `%s` | %s |\n", option.Key, option.Default, strings.ReplaceAll(option.Comment, "|", `\|`))
 	}
-	return os.WriteFile(file, []byte(string(before)+begin+table.String()+end+string(after)), 0o600) //nolint:gosec // It is the chart's README.
+	return os.WriteFile(file, []byte(string(before)+begin+table.String()+end+string(after)), 0o600) //nolint:gosec // The chart's README.
 }

@@ -4,9 +4,11 @@
 package soak
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -18,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/testenv/matrix"
 )
 
 // Parties on the hub that have no project.
@@ -31,6 +34,9 @@ const (
 	// PartyNeighbour has no credential, and connects to the ports of the add-on.
 	PartyNeighbour Party = "neighbour"
 )
+
+// agentsNamespace is the namespace of the agents, on the hub and in cells.
+const agentsNamespace = "karmada-compute-system"
 
 // consumerRole is the ClusterRole that the documentation gives consumers.
 const consumerRole = "karmada-compute-consumer"
@@ -48,12 +54,60 @@ type hubNoise struct {
 	*dice
 	// own is the party's namespace, or the name of its cell. made names what the party makes.
 	own, made string
+	// refused are requests that the matrix of the chart's tests says are refused to the party.
+	refused []matrix.Refusal
 	// cities are real ones, cells are cells of others, and shards are Leases of the add-on.
 	cities, cells, shards []string
 }
 
+// fromMatrix draws a write that RBAC or a policy refuses to the party.
+func (n *hubNoise) fromMatrix() Write {
+	refusal := pick(n.dice, n.refused...)
+	hubs := slices.DeleteFunc(slices.Clone(n.namespaces), func(name string) bool { return !strings.HasPrefix(name, "ns-") })
+	hub := pick(n.dice, append(hubs, "nowhere")...)
+	place := strings.NewReplacer("${cell}", pick(n.dice, n.cells...), "${own}", n.own, "${hub}", hub, "${project}", hub, "${free}", n.own,
+		"${agents}", agentsNamespace)
+	w := Write{
+		Verb: "patch", Kind: schema.FromAPIVersionAndKind(refusal.APIVersion, refusal.Kind), MustFail: true,
+		Namespace: place.Replace(refusal.Namespace), Name: place.Replace(refusal.Name),
+		Body: fields{"metadata": fields{"annotations": fields{"example.com/matrix": n.value() + "x"}}},
+	}
+	switch refusal.Verb {
+	case "create":
+		w.Verb, w.Name, w.Body = "create", place.Replace(cmp.Or(refusal.New, n.madeUpName())), replaced(place, refusal.Content)
+	case "delete", "deletecollection":
+		w.Verb, w.Policy, w.Body = "delete", n.policy(), nil
+	case "update":
+		w.Verb = "update"
+	case "status":
+		w.Subresource, w.Body = "status", fields{"status": fields{"conditions": []any{n.condition()}}}
+	case "finalizers":
+		w.Body = fields{"metadata": fields{"finalizers": []any{hostileFinalizer}}}
+	}
+	return w
+}
+
+// replaced is the content of an object with other texts.
+func replaced(place *strings.Replacer, content fields) fields {
+	copied := fields{}
+	for name, value := range content {
+		switch v := value.(type) {
+		case fields:
+			copied[name] = replaced(place, v)
+		case string:
+			copied[name] = place.Replace(v)
+		default:
+			copied[name] = v
+		}
+	}
+	return copied
+}
+
 // user draws a write of a user who may create namespaces.
 func (n *hubNoise) user() Write {
+	if n.IntN(3) == 0 {
+		return n.fromMatrix()
+	}
 	label := pick(n.dice, ourLabels...)
 	stolen := fields{"metadata": fields{"labels": fields{
 		label: n.value(), v1alpha.LabelProjectUID: pick(n.dice, n.foreign...), v1alpha.LabelManagedBy: "karmada-compute",
@@ -90,6 +144,9 @@ func (n *hubNoise) user() Write {
 
 // agent draws a write of the agent of a cell in pull mode.
 func (n *hubNoise) agent() Write {
+	if n.IntN(3) == 0 {
+		return n.fromMatrix()
+	}
 	lease := fields{
 		"spec": fields{
 			"holderIdentity": n.value() + "x", "leaseDurationSeconds": pick(n.dice, 1, 15, 2_000_000_000),
@@ -145,6 +202,11 @@ func (h *Hostile) arrangeOnHub(ctx context.Context, foreign dice) error {
 	for _, cell := range h.Federation.Cells() {
 		noise.cells = append(noise.cells, cell.Name)
 	}
+	table, err := matrix.Load()
+	if err != nil {
+		return err
+	}
+	noise.refused = table.Refused(map[Party]string{PartyUser: "creator", PartyAgent: "agent"}[h.Party])
 	user := h.hostileUser()
 	switch h.Party {
 	case PartyUser:
@@ -154,7 +216,6 @@ func (h *Hostile) arrangeOnHub(ctx context.Context, foreign dice) error {
 			}
 		}
 	case PartyAgent:
-		var err error
 		if user, err = h.Federation.GrantAgent(ctx, h.hostileUser()); err != nil {
 			return err
 		}

@@ -13,10 +13,20 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/testenv/matrix"
 )
 
 func testDice(seed uint64) *dice {
 	return &dice{Rand: newRandom(seed, 10), foreign: []string{"f-1", "f-2"}, namespaces: []string{"n-1", "n-2"}}
+}
+
+// refusals are what the matrix refuses to a party.
+func refusals(party string) []matrix.Refusal {
+	table, err := matrix.Load()
+	if err != nil {
+		panic(err)
+	}
+	return table.Refused(party)
 }
 
 func drawn(seed uint64, party Party) []Write {
@@ -31,7 +41,8 @@ func drawn(seed uint64, party Party) []Write {
 		next = (&cellNoise{dice: testDice(seed), cell: "cell", sent: []types.NamespacedName{{Namespace: "ns-1", Name: "victim-p0-ord"}}}).next
 	}
 	onHub := hubNoise{
-		dice: testDice(seed), own: "own", made: "run", cities: []string{"DFW", "ORD"}, cells: []string{"dfw", "ord"},
+		refused: refusals(map[Party]string{PartyUser: "creator", PartyAgent: "agent"}[party]),
+		dice:    testDice(seed), own: "own", made: "run", cities: []string{"DFW", "ORD"}, cells: []string{"dfw", "ord"},
 		shards: []string{v1alpha.LeaseShards},
 	}
 	switch party {
@@ -191,5 +202,25 @@ func TestDifference(t *testing.T) {
 				t.Errorf("difference of status %q, want %q", got, test.status)
 			}
 		})
+	}
+}
+
+// TestHostileDrawsFromTheMatrix: the parties on the hub try each request that the matrix says is refused to them.
+func TestHostileDrawsFromTheMatrix(t *testing.T) {
+	for _, party := range []string{"creator", "agent"} {
+		noise := hubNoise{dice: testDice(1), own: "own", made: "made", cells: []string{"dfw"}, refused: refusals(party)}
+		drawn := map[string]bool{}
+		for range 20_000 {
+			w := noise.fromMatrix()
+			if !w.MustFail || strings.Contains(w.Namespace+w.Name+w.String(), "${") {
+				t.Fatalf("%s draws %v", party, w)
+			}
+			drawn[w.Kind.Kind] = true
+		}
+		for _, refusal := range noise.refused {
+			if !drawn[refusal.Kind] {
+				t.Errorf("%s never tries to %s %s", party, refusal.Verb, refusal.Kind)
+			}
+		}
 	}
 }

@@ -111,7 +111,10 @@ func (s Steps) removeNamespace(ctx context.Context, project string) error {
 	if s.Namespace == metav1.NamespaceDefault {
 		return nil
 	}
-	return client.IgnoreNotFound(c.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace}}))
+	// The hub refuses it until it knows that the hub namespace ends.
+	return world.Eventually(ctx, func(ctx context.Context) error {
+		return client.IgnoreNotFound(c.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.Namespace}}))
+	})
 }
 
 // NewProject returns a Project of the scenario, as an administrator of Milo writes it.
