@@ -225,7 +225,7 @@ model: ## Check rollouts and the protocol of the disruption budget by random sim
 .PHONY: fuzz
 fuzz: ## Fuzz what parses external input, FUZZTIME (1m) each.
 	@for fuzz in FuzzAdmission:./webhook FuzzWorkload:./webhook/validation FuzzPath:./webhook/server FuzzDecode:./webhook/rotation/certificates FuzzHandler:./interpreter FuzzAnswers:./milo \
-		FuzzIndices:./internal/wire FuzzStatus:./internal/wire FuzzReport:./hub/path FuzzCellStatus:./hub/collector FuzzAggregateStatus:./interpreter \
+		FuzzIndices:./internal/wire FuzzStatus:./internal/wire FuzzSlice:./internal/wire FuzzReport:./hub/path FuzzCellStatus:./hub/collector FuzzAggregateStatus:./interpreter \
 		FuzzRequest:./hub/sessions FuzzFrames:./hub/sessions FuzzConvert:./cli/convert FuzzRefusal:./internal/naming FuzzAnswer:./hub/names; do \
 		echo "$$fuzz"; go test -run '^$$' -fuzz "^$${fuzz%%:*}$$" -fuzztime $(FUZZTIME) -fuzzminimizetime 10x "$${fuzz##*:}" || exit 1; \
 	done

@@ -188,7 +188,7 @@ func setUpNames(t Target, s *shared) error {
 		Records: &names.Records{
 			Hub: local.GetConfig(), Mapper: local.GetRESTMapper(), Namespace: t.Options.Namespace, Clock: t.Options.Clock,
 		},
-		Namespaces: s.namespaces, Clock: t.Options.Clock,
+		Owners: t.Options.Owners, Namespaces: s.namespaces, Clock: t.Options.Clock,
 	}
 	return r.Register(t.Manager, t.controller(), t.wrap)
 }

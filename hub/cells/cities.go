@@ -42,12 +42,11 @@ type Cell struct {
 	Balancer string
 }
 
-// Agent is Karmada's report of the agent of a cell. The zero value is an agent that runs, or whose state is unknown.
+// Agent is Karmada's report of the agent of a cell. Since when it is down is not known: the condition has the time when it became
+// False, for whatever reason. The zero value is an agent that runs, or whose state is unknown.
 type Agent struct {
 	// Down: no replica of the agent is available. An agent of another version is not down.
 	Down bool
-	// Since is when Down was detected.
-	Since time.Time
 	// Message is the reason.
 	Message string
 }
@@ -104,7 +103,7 @@ func NewCell(cluster *clusterv1alpha1.Cluster) Cell {
 	if condition := meta.FindStatusCondition(cluster.Status.Conditions, v1alpha.ConditionComputeAgentReady); condition != nil {
 		down := []string{v1alpha.ReasonAgentMissing, v1alpha.ReasonAgentNotReady, v1alpha.ReasonAgentAPIMissing}
 		if slices.Contains(down, condition.Reason) {
-			cell.Agent = Agent{Down: true, Since: condition.LastTransitionTime.Time, Message: condition.Message}
+			cell.Agent = Agent{Down: true, Message: condition.Message}
 		}
 	}
 	return cell

@@ -244,7 +244,7 @@ type balancers map[string]*LoadBalancer
 func (c Cells) balancersOfOthers(city string) balancers {
 	result := balancers{}
 	for i := range c {
-		if c[i].City == "" || c[i].City == city {
+		if c[i].City == "" || c[i].City == city || c[i].Gone {
 			continue
 		}
 		if balancer, err := ReadLoadBalancer(c[i].Balancer); err == nil && balancer != nil {

@@ -61,6 +61,7 @@ func TestAdmit(t *testing.T) {
 		{Name: "ord-2", City: "ord", Balancer: `no settings`},
 		{Name: "half", City: "ber", Balancer: `{"addresses":["203.0.113.0/24","half right"]}`},
 		{Name: "none", Balancer: everything},
+		{Name: "forgotten", City: "fra", Balancer: everything, Gone: true},
 	}
 	for reported, want := range map[string]string{
 		"":                            "",

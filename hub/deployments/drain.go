@@ -103,12 +103,11 @@ func (s *scope) mustDrain(existing *v1alpha.WorkloadDeployment) bool {
 		return true
 	}
 	kept := s.keptBeside(existing)
-	for i := range existing.Status.Endpoints {
-		if endpoint := &existing.Status.Endpoints[i]; endpoint.Serving && len(notOffered(kept, endpoint)) > 0 {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(existing.Status.Endpoints, func(e v1alpha.CityEndpoint) bool {
+		// Resolvers and connections have the addresses of a city that ceased to serve a moment ago.
+		served := e.Serving || s.Clock.Since(e.Since.Time) < s.drainOf(existing.Spec.Service)
+		return served && len(notOffered(kept, &e)) > 0
+	})
 }
 
 // keptBeside are the endpoints that the Workload keeps beside the ones of a deployment.

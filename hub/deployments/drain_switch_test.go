@@ -145,8 +145,8 @@ func TestExposureSwitchWaits(t *testing.T) {
 	t.Run("for nothing", func(t *testing.T) {
 		t.Parallel()
 		f, workload := newServing(t, nil)
-		f.serve(t, "web-main-dfw", at("DFW", false, 0, "203.0.113.7"))
-		f.serve(t, "web-main-ord", at("ORD", false, 0))
+		f.serve(t, "web-main-dfw", at("DFW", false, -10, "203.0.113.7"))
+		f.serve(t, "web-main-ord", at("ORD", false, -10))
 		planes.Change(t, f.Planes, workload, exposedBy(gateway))
 		f.mustReconcile(t)
 		f.exposedAs(t, gateway)

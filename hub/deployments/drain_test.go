@@ -104,6 +104,29 @@ func TestTrafficLeavesFirst(t *testing.T) {
 	f.wantEndpoints(t, "DFW")
 }
 
+// TestTrafficOfAMomentAgo: clients still send traffic to a city that ceased to serve within drainSeconds.
+func TestTrafficOfAMomentAgo(t *testing.T) {
+	t.Parallel()
+	for ago, leaves := range map[time.Duration]bool{0: false, 19 * time.Second: false, 20 * time.Second: true} {
+		t.Run(ago.String(), func(t *testing.T) {
+			t.Parallel()
+			f, workload := newServing(t, new(int32(20)))
+			ceased := at("ORD", false, 0, "203.0.113.8")
+			ceased.Since = metav1.NewTime(testBegin.Add(-ago))
+			f.serve(t, "web-main-ord", ceased)
+			planes.Change(t, f.Planes, workload, inCities("DFW"))
+			f.mustReconcile(t)
+			if f.leaving(t, "web-main-ord") != leaves {
+				t.Errorf("its Instances stop at once: %t", !leaves)
+			}
+			f.after(t, 20*time.Second)
+			if !f.leaving(t, "web-main-ord") {
+				t.Error("after the drain its Instances run")
+			}
+		})
+	}
+}
+
 // TestTrafficReturns: a city that is named again while it drains is offered again, and drains again the next time.
 func TestTrafficReturns(t *testing.T) {
 	t.Parallel()
@@ -217,7 +240,7 @@ func TestNothingDrains(t *testing.T) {
 	for name, set := range map[string]func(*testing.T, *fixture){
 		"it does not serve": func(t *testing.T, f *fixture) {
 			t.Helper()
-			f.serve(t, "web-main-ord", at("ORD", false, 0, "203.0.113.8"))
+			f.serve(t, "web-main-ord", at("ORD", false, -10, "203.0.113.8"))
 		},
 		"another deployment serves at its addresses": func(t *testing.T, f *fixture) {
 			t.Helper()

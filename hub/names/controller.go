@@ -24,6 +24,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/pace"
@@ -41,6 +42,8 @@ type Reconciler struct {
 	// Hub writes DNSEndpoints and reads hub namespaces from a cache. APIReader reads the hub past every cache.
 	Hub       client.Client
 	APIReader client.Reader
+	// Owners reports whether Milo has the project: without it, a project answers as an empty one does.
+	Owners *ownership.Owners
 	// Records are the DNSEndpoints of the hub.
 	Records *Records
 	// Namespaces has the last UIDs of namespaces in projects. Nil: they are read each time.

@@ -4,6 +4,7 @@
 package names
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"slices"
@@ -23,6 +24,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/testenv"
@@ -43,6 +45,9 @@ type fixture struct {
 	*planes.Planes
 	reconciler *Reconciler
 	clock      *testingclock.FakePassiveClock
+	// absent: Milo's root does not have the project. held is the brake's reason.
+	absent bool
+	held   string
 	// again is the delay that the last reconcile requested.
 	again time.Duration
 }
@@ -67,9 +72,17 @@ func newFixture(t *testing.T) *fixture {
 		},
 		Projects: f.Planes, Hub: f.Hub, APIReader: f.Hub, Records: &Records{Namespace: system}, Clock: f.clock,
 	}
+	f.reconciler.Owners = ownership.New(ownership.Options{Projects: f.Planes, Milo: f, Brake: f})
 	f.reconciler.Records.use(t.Context(), f.Hub)
 	return f
 }
+
+// Lookup, Owns and Held play Milo's root.
+func (f *fixture) Lookup(context.Context, string) (types.UID, bool, error) { return planes.ProjectUID, !f.absent, nil }
+
+func (*fixture) Owns(naming.ShardKey) bool { return true }
+
+func (f *fixture) Held(context.Context) (string, error) { return f.held, nil }
 
 // byPattern is the name that the pattern gives a Workload.
 func (f *fixture) byPattern(workload string) string {

@@ -22,6 +22,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/deployments"
+	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 )
 
@@ -98,8 +99,7 @@ func (s *scope) release(ctx context.Context) error {
 		if !s.switching && has(s.wishes, record) && s.owns(record) || !record.GetDeletionTimestamp().IsZero() {
 			continue
 		}
-		if late, err := s.isLate(ctx, record); late || err != nil {
-			s.requeueAfter.AtMost(lateInterval)
+		if keeps, err := s.mayKeep(ctx, record); keeps || err != nil {
 			return err
 		}
 		uid := record.GetUID()
@@ -118,12 +118,21 @@ func has(wishes []wish, record *unstructured.Unstructured) bool {
 	return slices.ContainsFunc(wishes, func(w wish) bool { return w.name == record.GetName() && w.refusal == "" })
 }
 
-// isLate reports that the cache is late: by the API server of the project, the Workload has the name of a DNSEndpoint.
-func (s *scope) isLate(ctx context.Context, record *unstructured.Unstructured) (bool, error) {
+// mayKeep reports whether the Workload may have the name of a DNSEndpoint: by the API server of the project it has the name, and
+// the cache is stale, or Milo does not have the project, so that the project's answer proves nothing. The names of a project
+// that is gone are deleted with its hub namespace.
+func (s *scope) mayKeep(ctx context.Context, record *unstructured.Unstructured) (bool, error) {
 	stored, reader := &v1alpha.Workload{}, s.project.GetAPIReader()
-	if err := reader.Get(ctx, s.request.NamespacedName, stored); client.IgnoreNotFound(err) != nil {
+	err := reader.Get(ctx, s.request.NamespacedName, stored)
+	if projects.IsMissing(err, s.request.Name) {
+		s.requeueAfter.AtMost(retryInterval)
+		answer, err := s.Owners.Verdict(ctx, ownership.Key{Project: s.project.Name, ProjectUID: s.project.UID})
+		return answer.Verdict != ownership.Wanted, err
+	}
+	if err != nil {
 		return false, fmt.Errorf("get the Workload, before its name %s is deleted: %w", record.GetName(), err)
 	}
+	s.requeueAfter.AtMost(lateInterval)
 	wanted := record.GetLabels()[v1alpha.LabelWorkloadUID] == string(stored.UID) &&
 		has(s.Settings.wishes(stored, s.project.Name), record)
 	if !wanted || !s.switching {

@@ -134,7 +134,7 @@ func (w *Row) reach(name string) *Finding {
 			Message: "Karmada does not reach the cell; the state of its Instances is unknown until it does",
 		}
 	case cell.Agent.Down:
-		return &Finding{Fault: AgentNotReady, Cell: name, Since: cell.Agent.Since, Message: cell.Agent.Message}
+		return &Finding{Fault: AgentNotReady, Cell: name, Message: cell.Agent.Message}
 	}
 	return nil
 }

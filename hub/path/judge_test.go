@@ -206,9 +206,9 @@ func TestJudge(t *testing.T) {
 		},
 		"an agent that is down": {
 			change: func(_ *testing.T, w *Row) {
-				w.Cells[0].Agent = cells.Agent{Down: true, Since: at.Time, Message: "no replica"}
+				w.Cells[0].Agent = cells.Agent{Down: true, Message: "no replica"}
 			},
-			want: []string{"AgentNotReady/a/0"}, wantSince: at.Time, wantSays: "no replica",
+			want: []string{"AgentNotReady/a/0"}, wantSays: "no replica",
 		},
 		"no Work": {
 			change: func(_ *testing.T, w *Row) { delete(w.Works, "b") }, want: []string{"WorkMissing/b/2"},

@@ -39,7 +39,7 @@ func (s *scope) recall(reports *path.Reports) {
 	for i := range assignment.Cells {
 		cell := assignment.Cells[i].Name
 		at := slices.IndexFunc(shown.Indices, func(of v1alpha.CellIndices) bool { return of.Cell == cell })
-		if at < 0 || len(assignment.Cells[i].Indices) == 0 || reports.Of(cell) != nil {
+		if at < 0 || len(assignment.Cells[i].Indices) == 0 || !reports.Known(cell).Silent() {
 			continue
 		}
 		s.recalled[cell] = true

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -58,6 +59,39 @@ func TestASilentCityServes(t *testing.T) {
 				t.Errorf("it does not settle: %v", writes)
 			}
 		})
+	}
+}
+
+// TestAnAgentThatRestarts: an agent that was outdated for long and is away for a moment is away since that moment.
+func TestAnAgentThatRestarts(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.serve(t)
+	outdatedSince := f.now()
+	agent := func(reason string) {
+		planes.ChangeStatus(t, f.Planes, f.cell, func(c *clusterv1alpha1.Cluster) {
+			// As hub/cells writes it: the time is that of the status, not of the reason.
+			meta.RemoveStatusCondition(&c.Status.Conditions, v1alpha.ConditionComputeAgentReady)
+			c.Status.Conditions = append(c.Status.Conditions, metav1.Condition{
+				Type: v1alpha.ConditionComputeAgentReady, Status: metav1.ConditionFalse, Reason: reason, LastTransitionTime: outdatedSince,
+			})
+		})
+		f.mustReconcile(t)
+	}
+	current := func() bool {
+		return meta.IsStatusConditionTrue(f.readOriginal(t).Status.Conditions, v1alpha.ConditionStatusCurrent)
+	}
+	agent(v1alpha.ReasonAgentOutdated)
+	f.pass(10 * time.Minute)
+	if agent(v1alpha.ReasonAgentNotReady); !current() || f.requeued != doubtAfter {
+		t.Errorf("at once its Instances are unknown: requeued after %s", f.requeued)
+	}
+	f.pass(doubtAfter)
+	if f.mustReconcile(t); current() {
+		t.Error("when that has lasted, its Instances are still shown as they were")
+	}
+	if agent(v1alpha.ReasonAgentOutdated); !current() {
+		t.Error("when it runs again, its Instances stay unknown")
 	}
 }
 

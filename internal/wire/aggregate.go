@@ -41,15 +41,20 @@ func DecodeReport(raw []byte) *CellReport {
 	if len(raw) == 0 || string(raw) == "null" {
 		return nil
 	}
-	status, faults := ReflectedStatus{}, Faults(nil)
-	// The search for faults costs several times as much, and an agent makes none. Go would take an entry that is null for
-	// an empty one.
-	if utiljson.Unmarshal(raw, &status) != nil || hasLongNumber(raw) || bytes.Contains(raw, []byte("null")) {
-		status, faults = Report[ReflectedStatus](raw, ReportLists)
-	}
+	status, faults := decode[ReflectedStatus](raw)
 	cut := len(status.Indices) > 1
 	Bound(&status.WorkloadDeploymentStatus)
 	return &CellReport{ReflectedStatus: status, Faults: faults, Cut: cut}
+}
+
+// decode decodes what a cell reports. A field of a wrong type costs that field and no other.
+func decode[T any](raw []byte) (status T, faults Faults) {
+	// The search for faults costs several times as much, and an agent makes none. Go would take an entry that is null for
+	// an empty one.
+	if utiljson.Unmarshal(raw, &status) != nil || hasLongNumber(raw) || bytes.Contains(raw, []byte("null")) {
+		return Report[T](raw, ReportLists)
+	}
+	return status, nil
 }
 
 // hasLongNumber reports whether there may be an integer that is not exact in Lua: 2^53 has 16 digits.

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/api/equality"
+
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
@@ -91,6 +93,36 @@ func FuzzStatus(f *testing.F) {
 				t.Fatalf("%s is no Instance of %s", reported[i].Name, d.Name)
 			}
 			checkOwn(t, d, "", index)
+		}
+	})
+}
+
+// FuzzSlice reads a report in a slice, which must be what Bound leaves of the same report in a status.
+func FuzzSlice(f *testing.F) {
+	for _, state := range []string{
+		`{"templateHash":"x"}`, `{"conditions":[{"type":"Ready","status":"True","reason":"has a space"}]}`,
+		`{"conditions":[{"type":"Ready","status":"True","reason":"A","message":"` + strings.Repeat(`\u001b[2J`, 5000) + `"}]}`,
+		`{"conditions":[` + strings.Repeat(`{},`, 3000) + `{}]}`, `7`, `{"templateHash":7}`,
+	} {
+		f.Add([]byte(`{"observedGeneration":1,"states":[` + state + `],"instances":[{"index":16,"state":0,"since":"\u001b",` +
+			`"containers":[{"name":"a b","message":"\u001b[2J"}]},{"index":null}]}`))
+	}
+	f.Fuzz(func(t *testing.T, raw []byte) {
+		var got v1alpha.InstanceReport
+		checkAllocated(t, len(raw), func() { got, _ = DecodeSlice("a", raw) })
+		if len(got.Instances) > MaxInstances || len(got.States) > len(got.Instances) {
+			t.Fatalf("%d Instances in %d states", len(got.Instances), len(got.States))
+		}
+		for _, state := range got.States {
+			for _, c := range state.Conditions {
+				if !isValid(c.Type, c.Reason, c.Status) || c.Message != boundMessage(c.Message) {
+					t.Fatalf("an API server refuses, or a terminal obeys, %+v", c)
+				}
+			}
+		}
+		bounded := v1alpha.WorkloadDeploymentStatus{Reports: []v1alpha.InstanceReport{*got.DeepCopy()}}
+		if Bound(&bounded); !equality.Semantic.DeepEqual(bounded.Reports[0], got) {
+			t.Fatalf("a report in a status is bounded to %+v, in a slice it is %+v", bounded.Reports[0], got)
 		}
 	})
 }

@@ -5,7 +5,6 @@ package wire
 
 import (
 	"cmp"
-	"encoding/json"
 	"slices"
 	"strconv"
 	"strings"
@@ -232,13 +231,14 @@ func reported(d *v1alpha.WorkloadDeployment, reports []v1alpha.InstanceReport) [
 	return result
 }
 
-// DecodeSlice decodes a cell's report in a slice from the status that Karmada has collected. It returns false for any
-// other content, and for a report that no agent has written yet.
+// DecodeSlice decodes a cell's report in a slice from the status that Karmada has collected, and bounds it as DecodeReport
+// does. It returns false for any other content, and for a report that no agent has written yet.
 func DecodeSlice(cell string, raw []byte) (v1alpha.InstanceReport, bool) {
-	status := &v1alpha.InstanceSliceStatus{}
-	if json.Unmarshal(raw, status) != nil || status.ObservedGeneration == 0 {
+	status, faults := decode[v1alpha.InstanceSliceStatus](raw)
+	if faults[WholeStatus] || status.ObservedGeneration < 1 {
 		return v1alpha.InstanceReport{}, false
 	}
+	boundReport(&status.InstanceReport)
 	status.Cell = cell
 	return status.InstanceReport, true
 }
