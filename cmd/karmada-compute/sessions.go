@@ -164,6 +164,11 @@ func (a *app) serveSessions(p *planes, access *access) (func(context.Context) er
 		return nil, fmt.Errorf("make a client of sessions for the hub: %w", err)
 	}
 	grants := &sessions.Grants{Hub: hub, Namespace: o.namespace, Limits: o.limits, Clock: clock.RealClock{}}
+	projects, err := newSessionProjects(p)
+	if err != nil {
+		return nil, err
+	}
+	grants.Projects = projects
 	if o.streams == streamsElsewhere {
 		a.sessions.Grants = sessionGrants{grants.Record}
 		return nil, nil
@@ -174,10 +179,6 @@ func (a *app) serveSessions(p *planes, access *access) (func(context.Context) er
 	streams := rest.CopyConfig(config)
 	streams.Impersonate = rest.ImpersonationConfig{UserName: sessions.User}
 	cells, err := transportToCells(streams)
-	if err != nil {
-		return nil, err
-	}
-	projects, err := newSessionProjects(p)
 	if err != nil {
 		return nil, err
 	}

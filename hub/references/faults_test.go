@@ -4,11 +4,16 @@
 package references
 
 import (
+	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/testenv"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
@@ -96,4 +101,77 @@ func TestSnapshotsWithAFault(t *testing.T) {
 		f.forget(t, 1)
 		settle("red")
 	})
+}
+
+// TestASecretThatCannotBeRead: the API server of a project that cannot decrypt one Secret, which is part of the revisions of a
+// Workload, costs the other deployments of the namespace nothing: their data is copied and deleted, and has its condition.
+func TestASecretThatCannotBeRead(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t).engage(t)
+	app := planes.Create(t, f.Planes, f.app())
+	broken := f.database()
+	broken.Name = "broken"
+	planes.Create(t, f.Planes, broken)
+	f.rolling(t, nil, []string{"broken"})
+	f.deploy(t, "other", templateNaming([]string{"app"}, nil))
+	f.Project.Before(func(call planes.Call) error {
+		if call.Kind == "Secret" && call.Name == "broken" {
+			return apierrors.NewInternalError(errors.New("cannot decrypt"))
+		}
+		return nil
+	})
+	reconcile := func() {
+		t.Helper()
+		if _, err := f.reconcile(t); !apierrors.IsInternalError(err) {
+			t.Errorf("the failure is %v", err)
+		}
+		f.sync(t)
+	}
+	reconcile()
+	reconcile()
+	if !f.isOnHub(t, f.app()) {
+		t.Error("the data of the other deployment is not copied")
+	}
+	f.wantReason(t, "other", v1alpha.ReasonAwaitingPropagation)
+	planes.Delete(t, f.Planes, app)
+	f.await(t, app)
+	reconcile()
+	if f.isOnHub(t, f.app()) {
+		t.Error("the copy of an object that is deleted stays")
+	}
+	f.wantReason(t, "other", v1alpha.ReasonSourceNotFound)
+	f.Project.Before(nil)
+	f.mustReconcile(t)
+	f.wantCurrent(t, v1alpha.ReasonNewestData, "")
+}
+
+// TestAContentThatIsKeptNowhere: a recorded content that no snapshot has does not wait for its interval: no Instance can start
+// with it.
+func TestAContentThatIsKeptNowhere(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t).engage(t)
+	planes.Create(t, f.Planes, f.app())
+	f.rolling(t, []string{"app"}, nil)
+	f.mustReconcile(t)
+	first := f.web(t).Status.Data.Objects[0]
+	f.started(t)
+	planes.ChangeStatus(t, f.Planes, f.web(t), func(w *v1alpha.Workload) { w.Status.Data.IntervalSeconds = 3600 })
+	planes.ChangeStatus(t, f.Planes, f.web(t), func(w *v1alpha.Workload) {
+		w.Status.Data.TakenTime = &metav1.Time{Time: f.clock.Now().Truncate(time.Second)}
+	})
+	// The content changes before its snapshot is written.
+	f.writes(t, "red")
+	f.mustReconcile(t)
+	if got := f.web(t).Status.Data.Objects[0]; got == first {
+		t.Errorf("it is still started with %v", got)
+	}
+	f.started(t)
+	f.settled(t)
+	second := f.web(t).Status.Data.Objects[0]
+	f.writes(t, "green")
+	f.mustReconcile(t)
+	if got := f.web(t).Status.Data.Objects[0]; got != second {
+		t.Errorf("a content that is kept does not wait: it is started with %v", got)
+	}
+	f.wantCurrent(t, v1alpha.ReasonDataWaits, "ConfigMap app")
 }

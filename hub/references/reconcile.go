@@ -83,15 +83,18 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 		s.requeueAfter.AtMost(engageRetry)
 		return s.requeueAfter.Result(), nil
 	}
-	for _, step := range []func(context.Context) error{
-		s.loadWorkloads, s.load, s.loadCopies, s.expectSources, s.chooseData, s.keepHistory, s.ownSnapshots,
-	} {
+	for _, step := range []func(context.Context) error{s.loadWorkloads, s.load, s.loadCopies, s.expectSources} {
 		if err := step(ctx); err != nil || s.unconfirmed {
 			return s.requeueAfter.Result(), err
 		}
 	}
 	// A failure of one object or deployment does not block the others.
-	var failed []error
+	failed := []error{s.chooseData(ctx)}
+	for _, step := range []func(context.Context) error{s.keepHistory, s.ownSnapshots} {
+		if err := step(ctx); err != nil {
+			return reconcile.Result{}, errors.Join(append(failed, err)...)
+		}
+	}
 	for _, step := range []func(context.Context) error{
 		s.checkSources, s.countCopies, s.writeCopies, s.deleteCopies, s.compareCells, s.writeConditions, s.writeData,
 	} {

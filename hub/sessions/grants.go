@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -32,6 +33,10 @@ const (
 	dataUsed  = "used"
 	// maxGrantBytes bounds a grant: the groups and extras of a user have no bound of their own.
 	maxGrantBytes = 128 << 10
+	// storesSoon is how long a grant counts whose session is not stored yet, and unstoredFactor how many times its limit the
+	// grants of a user may be with the ones that do not count.
+	storesSoon     = 5 * time.Second
+	unstoredFactor = 2
 	// pageSize is how many grants are listed at once.
 	pageSize = 500
 )
@@ -88,6 +93,8 @@ type Grants struct {
 	Limits Limits
 	// Clock is the time of expiry.
 	Clock clock.PassiveClock
+	// Projects has the sessions that were stored. Nil: every grant counts.
+	Projects Projects
 }
 
 // Record records a grant. One that exists is never changed. The error wraps ErrTooMany at a limit.
@@ -125,21 +132,56 @@ func (g *Grants) checkLimits(ctx context.Context, grant *Grant) error {
 		client.MatchingLabels{v1alpha.LabelProjectUID: string(grant.ProjectUID)}); err != nil {
 		return fmt.Errorf("count the sessions of project %s: %w", grant.Project, err)
 	}
-	ofUser := 0
-	for i := range ofProject.Items {
-		if ofProject.Items[i].Labels[labelUser] == userLabel(grant) {
-			ofUser++
+	isOfUser := func(found metav1.PartialObjectMetadata) bool { return found.Labels[labelUser] == userLabel(grant) }
+	all, ofUser := ofProject.Items, countIf(ofProject.Items, isOfUser)
+	if ofUser < g.Limits.PerUser && len(all) < g.Limits.PerProject {
+		return nil
+	}
+	// Of a refused creation the grant stays for a minute. The ones of a user are bounded, too.
+	if g.Projects != nil && ofUser < unstoredFactor*g.Limits.PerUser {
+		// A project that gives no answer refutes no grant.
+		if stored, err := g.stored(ctx, grant, all); err == nil {
+			all, ofUser = stored, countIf(stored, isOfUser)
 		}
 	}
 	switch {
 	case ofUser >= g.Limits.PerUser:
 		return fmt.Errorf("%w: user %q has %d in project %q; delete InstanceSessions that are not needed, or wait until they expire",
 			ErrTooMany, grant.User.Username, ofUser, grant.Project)
-	case len(ofProject.Items) >= g.Limits.PerProject:
+	case len(all) >= g.Limits.PerProject:
 		return fmt.Errorf("%w: project %q has %d; delete InstanceSessions that are not needed, or wait until they expire",
-			ErrTooMany, grant.Project, len(ofProject.Items))
+			ErrTooMany, grant.Project, len(all))
 	}
 	return nil
+}
+
+// stored returns the grants whose sessions the project has stored, or may be about to.
+func (g *Grants) stored(ctx context.Context, of *Grant, all []metav1.PartialObjectMetadata) ([]metav1.PartialObjectMetadata, error) {
+	project, err := g.Projects.Client(ctx, of.Project, of.ProjectUID)
+	if err != nil {
+		return nil, fmt.Errorf("count the sessions of project %s: %w", of.Project, err)
+	}
+	var sessions metav1.PartialObjectMetadataList
+	sessions.SetGroupVersionKind(v1alpha.GroupVersion.WithKind(v1alpha.KindInstanceSession + "List"))
+	if err := project.List(ctx, &sessions); err != nil {
+		return nil, fmt.Errorf("list the sessions of project %s: %w", of.Project, err)
+	}
+	exists := map[string]bool{}
+	for i := range sessions.Items {
+		exists[grantName(sessions.Items[i].UID)] = true
+	}
+	return slices.DeleteFunc(slices.Clone(all), func(found metav1.PartialObjectMetadata) bool {
+		return !exists[found.Name] && g.Clock.Since(found.CreationTimestamp.Time) > storesSoon
+	}), nil
+}
+
+func countIf[T any](all []T, counts func(T) bool) (n int) {
+	for _, one := range all {
+		if counts(one) {
+			n++
+		}
+	}
+	return n
 }
 
 // get returns the grant of a session, or errUnknown.
@@ -252,7 +294,7 @@ func (g *Grant) created() time.Time {
 func (g *Grant) brief() *Grant {
 	short := *g
 	short.User = authenticationv1.UserInfo{Username: g.User.Username}
-	short.Spec.PublicKey, short.Spec.Command = "", nil
+	short.Spec.Command = nil
 	return &short
 }
 

@@ -42,7 +42,9 @@ func (s *Server) Grant(ctx context.Context, grant *Grant) error {
 	if err := s.options.Grants.Record(ctx, grant); err != nil {
 		return err
 	}
-	s.tasks.update(grant.UID, func(t *task) { t.grant, t.keep = grant.brief(), true })
+	brief := grant.brief()
+	s.tasks.remember(brief)
+	s.tasks.update(grant.UID, func(t *task) { t.grant, t.keep = brief, true })
 	// Before this replica serves, and after it, the sweep of another one finds the grant.
 	if !s.lanes.add(grant.ProjectUID, grant.UID) {
 		s.tasks.update(grant.UID, func(t *task) { t.keep = false })
@@ -192,10 +194,15 @@ func (s *Server) granted(ctx context.Context, uid types.UID) (*Grant, error) {
 		return nil, err
 	}
 	brief := read.brief()
-	s.tasks.mu.Lock()
-	defer s.tasks.mu.Unlock()
-	s.tasks.known[uid] = brief
+	s.tasks.remember(brief)
 	return brief, nil
+}
+
+// remember keeps a grant that exists.
+func (t *tasks) remember(grant *Grant) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.known[grant.UID] = grant
 }
 
 // keepSession announces a session, or deletes it with its grant when it has expired, and a grant without a session.

@@ -87,8 +87,10 @@ func (l *lanes) add(project, uid types.UID) bool {
 			added: map[types.UID]int{},
 		}
 		l.open[project] = one
+		// stop takes the context away while a worker may still begin.
+		ctx := l.ctx
 		for range laneWorkers {
-			l.workers.Go(func() { l.work(l.ctx, project, one) })
+			l.workers.Go(func() { l.work(ctx, project, one) })
 		}
 	}
 	one.added[uid]++

@@ -80,7 +80,8 @@ func (s *Server) look(r *http.Request) (*Grant, place, error) {
 func (s *Server) proveInTurn(r *http.Request) (*Grant, error) {
 	waiting, stop := context.WithTimeout(r.Context(), lookupTimeout)
 	defer stop()
-	if !s.attempts.Left(r) {
+	isHolder := s.isHolder(r)
+	if !isHolder && !s.attempts.Left(r) {
 		return nil, errBusy
 	}
 	select {
@@ -92,10 +93,29 @@ func (s *Server) proveInTurn(r *http.Request) (*Grant, error) {
 	ctx, cancel := context.WithTimeout(r.Context(), lookupTimeout)
 	defer cancel()
 	grant, err := s.prove(ctx, r)
-	if err != nil {
+	if err != nil && !isHolder {
 		s.attempts.Take(r)
 	}
 	return grant, err
+}
+
+// isHolder reports whether this replica knows that a client has the key of the session that it asks for: the failures of
+// strangers do not refuse it.
+func (s *Server) isHolder(r *http.Request) bool {
+	s.tasks.mu.Lock()
+	known := s.tasks.known[types.UID(r.PathValue("uid"))]
+	s.tasks.mu.Unlock()
+	return known != nil && hasKey(r, known)
+}
+
+// hasKey reports whether a client has the key of a grant. The handshake has proved that it has the private key of its
+// certificate.
+func hasKey(r *http.Request, grant *Grant) bool {
+	if r.TLS == nil || len(r.TLS.PeerCertificates) == 0 {
+		return false
+	}
+	key, err := wire.SessionKey(grant.Spec.PublicKey)
+	return err == nil && subtle.ConstantTimeCompare(key, r.TLS.PeerCertificates[0].RawSubjectPublicKeyInfo) == 1
 }
 
 // prove returns the grant of a request whose client has its key. Every error is errUnknown or errUsed.
@@ -110,9 +130,7 @@ func (s *Server) prove(ctx context.Context, r *http.Request) (*Grant, error) {
 		}
 		return nil, errUnknown
 	}
-	// The handshake has proved that the client has the private key of the certificate.
-	key, err := wire.SessionKey(grant.Spec.PublicKey)
-	if err != nil || subtle.ConstantTimeCompare(key, r.TLS.PeerCertificates[0].RawSubjectPublicKeyInfo) != 1 {
+	if !hasKey(r, grant) {
 		return nil, errUnknown
 	}
 	named := grant.Project == r.PathValue("project") && grant.Namespace == r.PathValue("namespace") && grant.Name == r.PathValue("name")

@@ -108,6 +108,8 @@ type Server struct {
 	mu sync.Mutex
 	// open are the cancellations of the streams of this replica.
 	open map[*stream]context.CancelCauseFunc
+	// ended selects the streams that this replica carries no more; nil: none.
+	ended func(*stream) bool
 	// drained is closed when the last stream has ended, while this replica waits for that.
 	drained chan struct{}
 }
@@ -209,10 +211,11 @@ func (s *Server) drain(server *http.Server) {
 	_ = server.Close() // Serve reports it
 }
 
-// end ends the streams of this replica that are selected.
+// end ends the streams of this replica that are selected, and accepts no more of them: their lookup may end later.
 func (s *Server) end(selected func(*stream) bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.ended = selected
 	for c, end := range s.open {
 		if selected(c) {
 			end(&ending{reason: v1alpha.ReasonSessionReplicaStopped, message: "the replica that carried the stream was stopped"})

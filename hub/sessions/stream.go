@@ -63,7 +63,6 @@ func (s *Server) carry(w http.ResponseWriter, r *http.Request, grant *Grant, at 
 		busy(w, full)
 		return
 	}
-	s.running.Add(1)
 	defer s.running.Done()
 	if !s.use(w, r, c) {
 		s.unregister(c)
@@ -155,10 +154,14 @@ func (s *Server) release(c *stream) {
 func (s *Server) register(c *stream, end context.CancelCauseFunc) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.ended != nil && s.ended(c) {
+		return "this replica is being stopped, connect again"
+	}
 	if full := s.room(c); full != "" {
 		return full
 	}
 	s.open[c] = end
+	s.running.Add(1)
 	s.metrics.open.Inc()
 	return ""
 }

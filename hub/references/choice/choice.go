@@ -89,7 +89,7 @@ func Choose(s *State) Result {
 		r.TooLarge = bytes
 		r.keep()
 	case len(r.changed) == 0:
-	case wait > 0:
+	case wait > 0 && !r.isLost(s):
 		r.Wait = wait
 		r.keep()
 	default:
@@ -145,6 +145,17 @@ func (r *Result) keep() {
 			r.Data.Objects[at] = recorded
 		}
 	}
+}
+
+// isLost reports whether a changed content is kept nowhere: no Instance can start with it, so that no rollout of it is
+// interrupted.
+func (r *Result) isLost(s *State) bool {
+	for _, recorded := range r.changed {
+		if recorded.Hash != templates.AbsentData && !s.HasSnapshot(recorded) {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *State) recorded(of templates.DataObject) (v1alpha.DataVersion, bool) {
