@@ -93,7 +93,7 @@ func (r *Agents) Reconcile(ctx context.Context, request reconcile.Request) (reco
 	}
 	wanted := agentCondition(cluster, binding, generation)
 	r.measure(cluster.Name, wanted)
-	return reconcile.Result{}, conditions{r.Hub, r.Clock}.write(ctx, cluster, v1alpha.ConditionComputeAgentReady, wanted)
+	return reconcile.Result{}, conditions{r.Hub, r.Clock}.write(ctx, cluster, map[string]*metav1.Condition{v1alpha.ConditionComputeAgentReady: wanted})
 }
 
 // generation is the generation of the agents' Deployment on the hub, where a cell reports another one than the rest;
