@@ -18,7 +18,7 @@ import (
 // ofClusters are the types of the conditions that the replicas write on Clusters.
 var ofClusters = []string{
 	v1alpha.ConditionComputeAgentReady, v1alpha.ConditionComputeNodesSchedulable, v1alpha.ConditionComputeCityConfirmed,
-	v1alpha.ConditionComputeForgotten,
+	v1alpha.ConditionComputeForgotten, v1alpha.ConditionComputeAccessRestricted,
 }
 
 // withdrawConditions removes the add-on's conditions from the Clusters of the hub: no replica keeps them true any more.

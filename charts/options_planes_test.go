@@ -198,6 +198,12 @@ var miloCases = func() []optionCase {
 var accessCases = func() []optionCase {
 	cases := []optionCase{
 		{option: "access.kubeAPIQPS", value: 50.5, object: host, query: args, want: `"--kube-api-qps=50.5"`},
+		{option: "access.renew", value: true, object: host, query: args, want: `"--token-secret=karmada-system/karmada-compute-config"`},
+		{option: "access.renew", value: true, object: host, query: pod, want: `"automountServiceAccountToken":true`},
+		{
+			option: "access.renew", value: true, object: host, query: volumes,
+			want: `{"secret":{"items":[{"key":"token","path":"token"}],"name":"karmada-compute-config","optional":true}}`,
+		},
 		{option: "access.kubeAPIBurst", value: 100, object: host, query: args, want: `"--kube-api-burst=100"`},
 	}
 	for _, plane := range []string{"hub", "milo"} {

@@ -36,7 +36,7 @@ var sessionHostCases = []optionCase{
 		option: "sessions.url", value: "https://other.example", object: host, query: args,
 		want: `"--session-url=https://other.example"`, with: offered,
 	},
-	{option: "sessions.secret.name", value: "mine", object: host, query: volumes, want: `"secretName":"mine"`, with: offered},
+	{option: "sessions.secret.name", value: "mine", object: host, query: volumes, want: `"name":"mine"`, with: offered},
 	{option: "sessions.secret.key", value: "mine", object: host, query: volumes, want: `"key":"mine"`, with: offered},
 	{option: "sessions.namespace", value: "mine", object: host, query: args, want: `"--session-namespace=mine"`, with: offered},
 	{option: "sessions.perUser", value: 7, object: host, query: args, want: `"--max-user-sessions=7"`, with: offered},

@@ -291,7 +291,9 @@ func Controllers() []Controller {
 				return err
 			}
 			local := t.Manager.GetLocalManager()
-			return (&cells.Confirmations{Cities: common.cities, Hub: local.GetClient(), Clock: t.Options.Clock}).Register(local)
+			return (&cells.Confirmations{
+				Cities: common.cities, Hub: local.GetClient(), Clock: t.Options.Clock, Access: cells.NewAccessMetric(metrics.Registry),
+			}).Register(local)
 		}},
 		{Name: "cells-cordons", Setup: func(t Target) error {
 			local := t.Manager.GetLocalManager()
@@ -299,7 +301,10 @@ func Controllers() []Controller {
 		}},
 		{Name: "cells-gone", Setup: func(t Target) error {
 			local := t.Manager.GetLocalManager()
-			r := &cells.Gone{Hub: local.GetClient(), APIReader: local.GetAPIReader(), Clock: t.Options.Clock}
+			if err := common.set(t); err != nil {
+				return err
+			}
+			r := &cells.Gone{Cities: common.cities, Hub: local.GetClient(), APIReader: local.GetAPIReader(), Clock: t.Options.Clock}
 			return r.Register(local)
 		}},
 		{Name: "collector-inventory", Setup: func(t Target) error {

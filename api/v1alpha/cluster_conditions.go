@@ -31,6 +31,18 @@ const (
 	// ReasonCityUnconfirmed says that the namespace of the cell's Works on the hub does not have the label of the
 	// Cluster's city.
 	ReasonCityUnconfirmed = "CityUnconfirmed"
+	// ReasonForeignSecret says that the Cluster names a Secret that is not its own. Karmada sends the token in the Secret to
+	// the endpoint of the Cluster.
+	ReasonForeignSecret = "ForeignSecret"
+)
+
+// Reasons of ComputeAccessRestricted on a Cluster.
+const (
+	// ReasonAgentMayCreateClusters says that the agent of the cell still has the right to create Clusters, which it needs for
+	// its registration only.
+	ReasonAgentMayCreateClusters = "AgentMayCreateClusters"
+	// ReasonStrangersInNamespace says that RoleBindings give others rights in the namespace of the cell's Works.
+	ReasonStrangersInNamespace = "StrangersInNamespace"
 )
 
 // Reasons of ComputeForgotten on a Cluster.
@@ -53,6 +65,9 @@ const (
 	// ConditionComputeCityConfirmed is False while the Cluster has the label of an unconfirmed city: it is no cell of the
 	// city.
 	ConditionComputeCityConfirmed = "ComputeCityConfirmed"
+	// ConditionComputeAccessRestricted is False while the agent of the cell, or others, have more rights on the hub than they
+	// need. Workloads are not affected.
+	ConditionComputeAccessRestricted = "ComputeAccessRestricted"
 	// ConditionComputeForgotten, on a Cluster that an operator has forgotten, is True when nothing is kept for the cell
 	// any more.
 	ConditionComputeForgotten = "ComputeForgotten"

@@ -23,6 +23,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 const (
@@ -33,9 +34,7 @@ const (
 	citiesFieldManager = client.FieldOwner("karmada-compute-cities")
 
 	// As karmadactl names the users of agents, and what is no agent of a cell.
-	agentUserPrefix  = "system:karmada:agent:"
 	agentGenerator   = "system:karmada:agent:rbac-generator"
-	agentGroup       = "system:karmada:agents"
 	agentRenewalRole = "system:karmada:certificatesigningrequest:selfautoapprover"
 )
 
@@ -64,10 +63,19 @@ func (c *Cities) adopt(ctx context.Context) error {
 	}
 	for i := range clusters.Items {
 		cluster := &clusters.Items[i]
-		if city := cityOf(cluster); city != "" && (!agents || named[cellOfCity{cluster.Name, city}]) {
-			if err := c.confirm(ctx, cluster.Name, city, true); err != nil {
-				return err
-			}
+		city := cityOf(cluster)
+		if city == "" || agents && !named[cellOfCity{cluster.Name, city}] {
+			continue
+		}
+		strangers, err := reasons.StrangersOfCell(ctx, c.APIReader, cluster.Name)
+		if err != nil {
+			return err
+		}
+		if len(strangers) > 0 && !named[cellOfCity{cluster.Name, city}] {
+			continue
+		}
+		if err := c.confirm(ctx, cluster.Name, city, true); err != nil {
+			return err
 		}
 	}
 	record.Data = map[string]string{"about": "The cities of cells from before they had to be confirmed are confirmed. Do not delete this."}
@@ -160,9 +168,9 @@ func bindsAgent(binding rbacv1.ClusterRoleBinding) bool {
 	return slices.ContainsFunc(binding.Subjects, func(subject rbacv1.Subject) bool {
 		switch subject.Kind {
 		case rbacv1.UserKind:
-			return strings.HasPrefix(subject.Name, agentUserPrefix) && subject.Name != agentGenerator
+			return strings.HasPrefix(subject.Name, reasons.AgentUserPrefix) && subject.Name != agentGenerator
 		case rbacv1.GroupKind:
-			return subject.Name == agentGroup && binding.RoleRef.Name != agentRenewalRole
+			return subject.Name == reasons.AgentGroup && binding.RoleRef.Name != agentRenewalRole
 		default:
 			return false
 		}

@@ -10,7 +10,9 @@ import (
 	"slices"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
 	"github.com/prometheus/client_golang/prometheus"
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -18,9 +20,11 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -30,8 +34,37 @@ import (
 // Binding is the name and namespace of the ResourceBinding of the agents' Deployment, as in the chart.
 var Binding = client.ObjectKey{Namespace: "karmada-compute-system", Name: "karmada-compute-cell-deployment"}
 
+// agentWork is the name of the Works that carry the agents' Deployment.
+var agentWork = karmadanames.GenerateWorkName("Deployment", AgentDeployment, Binding.Namespace)
+
 // AgentDeployment is the name of the agents' Deployment, in the namespace of the binding.
 const AgentDeployment = "karmada-compute-cell"
+
+// AgentWork returns the Work by which Karmada brings the object of a binding of the agents to a cell; nil: it does not
+// exist, or carries another object. Names of Works end in a short hash, so that another object may have taken the name.
+func AgentWork(
+	ctx context.Context, hub client.Reader, binding *workv1alpha2.ResourceBinding, cell string,
+) (*workv1alpha1.Work, error) {
+	of, work := &binding.Spec.Resource, &workv1alpha1.Work{}
+	key := client.ObjectKey{
+		Namespace: karmadanames.GenerateExecutionSpaceName(cell), Name: karmadanames.GenerateWorkName(of.Kind, of.Name, of.Namespace),
+	}
+	if err := hub.Get(ctx, key, work); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil, nil
+		}
+		return nil, fmt.Errorf("read the Work %s of an agent: %w", key, err)
+	}
+	if !IsOfAgents(work) || work.Annotations[workv1alpha2.ResourceBindingNameAnnotationKey] != binding.Name {
+		return nil, nil
+	}
+	return work, nil
+}
+
+// IsOfAgents reports whether Karmada has made a Work for an object in the namespace of the agents.
+func IsOfAgents(work *workv1alpha1.Work) bool {
+	return work.Annotations[workv1alpha2.ResourceBindingNamespaceAnnotationKey] == Binding.Namespace
+}
 
 // Agents maintains the condition of Clusters. Every replica runs it: it writes a condition only if it changes.
 type Agents struct {
@@ -60,6 +93,8 @@ func (r *Agents) Register(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).Named("cells-agents").
 		For(&clusterv1alpha1.Cluster{}).
 		Watches(&workv1alpha2.ResourceBinding{}, handler.EnqueueRequestsFromMapFunc(r.allCells)).
+		Watches(&workv1alpha1.Work{}, handler.EnqueueRequestsFromMapFunc(cellOfWork), builder.WithPredicates(
+			predicate.NewPredicateFuncs(func(work client.Object) bool { return work.GetName() == agentWork }))).
 		// Every replica has its own metric.
 		WithOptions(controller.Options{NeedLeaderElection: new(false)}).
 		Complete(r)
@@ -91,9 +126,18 @@ func (r *Agents) Reconcile(ctx context.Context, request reconcile.Request) (reco
 	if err != nil {
 		return reconcile.Result{}, err
 	}
+	work, err := AgentWork(ctx, r.Hub, binding, cluster.Name)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
 	wanted := agentCondition(cluster, binding, generation)
+	if wanted != nil && wanted.Status == metav1.ConditionTrue && work == nil {
+		wanted.Status, wanted.Reason = metav1.ConditionFalse, v1alpha.ReasonAgentMissing
+		wanted.Message = fmt.Sprintf("Work %s in namespace %s does not carry the agent, so that Karmada does not keep it in the cell; the "+
+			"report is from before", agentWork, karmadanames.GenerateExecutionSpaceName(cluster.Name))
+	}
 	r.measure(cluster.Name, wanted)
-	return reconcile.Result{}, conditions{r.Hub, r.Clock}.write(ctx, cluster, v1alpha.ConditionComputeAgentReady, wanted)
+	return reconcile.Result{}, conditions{r.Hub, r.Clock}.write(ctx, cluster, map[string]*metav1.Condition{v1alpha.ConditionComputeAgentReady: wanted})
 }
 
 // generation is the generation of the agents' Deployment on the hub, where a cell reports another one than the rest;

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	appsv1 "k8s.io/api/apps/v1"
@@ -92,8 +94,16 @@ func (f *fixture) report() {
 	// The generation that current agents report.
 	planes.Change(f.t, f.Planes, deployment, func(d *appsv1.Deployment) { d.Spec.Replicas = new(int32(2)) })
 	binding := &workv1alpha2.ResourceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: cells.Binding.Namespace, Name: cells.Binding.Name}}
-	binding.Spec.Resource = workv1alpha2.ObjectReference{APIVersion: "apps/v1", Kind: "Deployment", Name: "karmada-compute-cell"}
+	binding.Spec.Resource = workv1alpha2.ObjectReference{
+		APIVersion: "apps/v1", Kind: "Deployment", Namespace: cells.Binding.Namespace, Name: "karmada-compute-cell",
+	}
 	planes.Create(f.t, f.Planes, binding)
+	for name, cell := range reporting {
+		if cell.report != "" {
+			planes.Create(f.t, f.Planes, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: planes.ExecutionSpace(name)}})
+			planes.Create(f.t, f.Planes, agentWork(name))
+		}
+	}
 	planes.ChangeStatus(f.t, f.Planes, binding, func(b *workv1alpha2.ResourceBinding) {
 		for name, cell := range reporting {
 			if cell.report != "" {
@@ -155,6 +165,38 @@ func (f *fixture) rebuild() {
 	}
 }
 
+// agentWork is the Work that Karmada makes for the agent of a cell.
+func agentWork(cell string) *workv1alpha1.Work {
+	return &workv1alpha1.Work{ObjectMeta: metav1.ObjectMeta{
+		Namespace: planes.ExecutionSpace(cell), Name: karmadanames.GenerateWorkName("Deployment", cells.AgentDeployment, cells.Binding.Namespace),
+		Annotations: map[string]string{
+			workv1alpha2.ResourceBindingNamespaceAnnotationKey: cells.Binding.Namespace,
+			workv1alpha2.ResourceBindingNameAnnotationKey:      cells.Binding.Name,
+		},
+	}}
+}
+
+// withoutWork checks that no agent is ready whose Work is missing, or carries the object of somebody else whose name has
+// the same hash.
+func (f *fixture) withoutWork() {
+	f.t.Helper()
+	work := agentWork("current")
+	planes.Change(f.t, f.Planes, work, func(w *workv1alpha1.Work) {
+		w.Annotations[workv1alpha2.ResourceBindingNamespaceAnnotationKey] = "m"
+	})
+	if c := f.reconcile("current"); c == nil || c.Reason != v1alpha.ReasonAgentMissing {
+		f.t.Errorf("with the Work of somebody else: %+v", c)
+	}
+	planes.Delete(f.t, f.Planes, work)
+	if c := f.reconcile("current"); c == nil || c.Status != metav1.ConditionFalse || c.Reason != v1alpha.ReasonAgentMissing {
+		f.t.Errorf("without its Work: %+v", c)
+	}
+	planes.Create(f.t, f.Planes, agentWork("current"))
+	if c := f.reconcile("current"); c == nil || c.Status != metav1.ConditionTrue {
+		f.t.Errorf("with its Work again: %+v", c)
+	}
+}
+
 func TestReconcile(t *testing.T) {
 	f := newFixture(t)
 	if c := f.reconcile("current"); c != nil {
@@ -176,6 +218,7 @@ func TestReconcile(t *testing.T) {
 		}
 	}
 	f.rebuild()
+	f.withoutWork()
 	f.Hub.Writes()
 	f.reconcile("current")
 	if writes := f.Hub.Writes(); len(writes) > 0 {

@@ -109,7 +109,8 @@ func NewCell(cluster *clusterv1alpha1.Cluster) Cell {
 	return cell
 }
 
-// IsForgotten reports whether an operator has forgotten a cell, because it is lost permanently.
+// IsForgotten reports whether an operator has forgotten a cell, because it is lost permanently. The Cluster was read
+// through Cities.Hub.
 func IsForgotten(cluster *clusterv1alpha1.Cluster) bool {
 	return cluster.Annotations[v1alpha.AnnotationForget] == "true"
 }
@@ -160,7 +161,7 @@ func Changed() predicate.Predicate {
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			before, isCluster := e.ObjectOld.(*clusterv1alpha1.Cluster)
 			after, stillIs := e.ObjectNew.(*clusterv1alpha1.Cluster)
-			return isCluster && stillIs && differs(NewCell(before), NewCell(after))
+			return isCluster && stillIs && (differs(NewCell(before), NewCell(after)) || foreignSecret(before) != foreignSecret(after))
 		},
 	})
 }

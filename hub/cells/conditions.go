@@ -6,6 +6,8 @@ package cells
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -22,22 +24,24 @@ type conditions struct {
 	clock clock.PassiveClock
 }
 
-// write sets a condition of a Cluster, or removes it if wanted is nil. It writes only if the condition changes. After a
+// write sets the conditions of a Cluster, and removes those that are nil. It writes only if a condition changes. After a
 // conflict with Karmada, which writes the same status, Karmada's write requeues the Cluster.
-func (c conditions) write(ctx context.Context, cluster *clusterv1alpha1.Cluster, kind string, wanted *metav1.Condition) error {
+func (c conditions) write(ctx context.Context, cluster *clusterv1alpha1.Cluster, wanted map[string]*metav1.Condition) error {
 	changed := cluster.DeepCopy()
 	differs := false
-	if wanted == nil {
-		differs = meta.RemoveStatusCondition(&changed.Status.Conditions, kind)
-	} else {
-		wanted.LastTransitionTime = metav1.NewTime(c.clock.Now())
-		differs = meta.SetStatusCondition(&changed.Status.Conditions, *wanted)
+	for kind, one := range wanted {
+		if one == nil {
+			differs = meta.RemoveStatusCondition(&changed.Status.Conditions, kind) || differs
+			continue
+		}
+		one.LastTransitionTime = metav1.NewTime(c.clock.Now())
+		differs = meta.SetStatusCondition(&changed.Status.Conditions, *one) || differs
 	}
 	if !differs {
 		return nil
 	}
 	if err := c.hub.Status().Update(ctx, changed); err != nil && !apierrors.IsConflict(err) && !apierrors.IsNotFound(err) {
-		return fmt.Errorf("write condition %s of Cluster %s: %w", kind, cluster.Name, err)
+		return fmt.Errorf("write conditions %s of Cluster %s: %w", slices.Sorted(maps.Keys(wanted)), cluster.Name, err)
 	}
 	return nil
 }

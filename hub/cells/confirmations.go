@@ -11,6 +11,9 @@ import (
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
+	"github.com/prometheus/client_golang/prometheus"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
@@ -28,6 +31,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 const (
@@ -48,7 +52,13 @@ type Confirmations struct {
 	Hub client.Client
 	// Clock gives conditions their transition times.
 	Clock clock.PassiveClock
+	// Access is the metric of Clusters that give others more than they need. See NewAccessMetric. Nil: none.
+	Access *prometheus.GaugeVec
 
+	// judged is what was found about the rights of others, by Cluster, and roles are the roles of agents until rolesUntil.
+	judged     map[string]judged
+	roles      []reasons.AgentRole
+	rolesUntil time.Time
 	// agentsUntil is until when agents count as present. A later event of their Clusters, which may have any rate, reads
 	// the hub only then. The controller has one worker.
 	agentsUntil time.Time
@@ -65,10 +75,15 @@ func (r *Confirmations) Register(mgr ctrl.Manager) error {
 		Complete(r)
 }
 
-// Reconcile confirms the city of one Cluster, or reports the command that does.
+// Reconcile confirms the city of one Cluster, or reports the command that does, and reports who has more rights on the
+// objects of the Cluster than needed.
 func (r *Confirmations) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	cluster := &clusterv1alpha1.Cluster{}
 	if err := r.Hub.Get(ctx, request.NamespacedName, cluster); err != nil {
+		if apierrors.IsNotFound(err) {
+			delete(r.judged, request.Name)
+			r.measure(request.Name)
+		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
 	if !cluster.DeletionTimestamp.IsZero() {
@@ -78,23 +93,54 @@ func (r *Confirmations) Reconcile(ctx context.Context, request reconcile.Request
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	city, status := cityOf(cluster), conditions{r.Hub, r.Clock}
-	if confirmed[karmadanames.GenerateExecutionSpaceName(cluster.Name)].city == city {
-		return reconcile.Result{}, status.write(ctx, cluster, v1alpha.ConditionComputeCityConfirmed, invalidCity(cluster))
+	access, err := r.access(ctx, cluster)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	city, after, err := r.city(ctx, cluster, confirmed[karmadanames.GenerateExecutionSpaceName(cluster.Name)])
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	r.measure(cluster.Name, foreign(cluster), access)
+	status := conditions{r.Hub, r.Clock}
+	return reconcile.Result{RequeueAfter: cmp.Or(after, accessFor)},
+		status.write(ctx, cluster, map[string]*metav1.Condition{
+			v1alpha.ConditionComputeCityConfirmed: city, v1alpha.ConditionComputeAccessRestricted: access,
+		})
+}
+
+// city confirms the city of a Cluster, or returns its condition. after is when the Cluster is looked at again; 0: with
+// the rights of others.
+func (r *Confirmations) city(
+	ctx context.Context, cluster *clusterv1alpha1.Cluster, confirmed confirmation,
+) (condition *metav1.Condition, after time.Duration, err error) {
+	if condition = foreign(cluster); condition != nil {
+		return condition, 0, nil
+	}
+	city, invalid := cityOf(cluster), invalidCity(cluster)
+	if confirmed.city == city {
+		return invalid, 0, nil
 	}
 	// After the Cluster was read: the right to write it is older than an agent's Cluster.
 	agents, err := r.agentsWrite(ctx)
 	switch {
 	case err != nil:
-		return reconcile.Result{}, err
-	case !agents:
-		return reconcile.Result{RequeueAfter: executionSpaceAfter}, r.Cities.confirm(ctx, cluster.Name, city, false)
-	case city == "":
-		return reconcile.Result{}, status.write(ctx, cluster, v1alpha.ConditionComputeCityConfirmed, invalidCity(cluster))
-	default:
-		return reconcile.Result{RequeueAfter: agentsFor}, status.write(ctx, cluster, v1alpha.ConditionComputeCityConfirmed,
-			cmp.Or(invalidCity(cluster), unconfirmed(cluster, city)))
+		return nil, 0, err
+	case agents && (city == "" || invalid != nil):
+		return invalid, agentsFor, nil
+	case agents:
+		return unconfirmed(cluster, city, "agents of cells may write Clusters"), agentsFor, nil
 	}
+	// Live: they may be as new as the Cluster.
+	strangers, err := reasons.StrangersOfCell(ctx, r.Cities.APIReader, cluster.Name)
+	if err != nil {
+		return nil, 0, err
+	}
+	if city != "" && len(strangers) > 0 {
+		return unconfirmed(cluster, city, aboutStrangers(strangers)), agentsFor, nil
+	}
+	return meta.FindStatusCondition(cluster.Status.Conditions, v1alpha.ConditionComputeCityConfirmed), executionSpaceAfter,
+		r.Cities.confirm(ctx, cluster.Name, city, false)
 }
 
 // agentsWrite reports whether agents may write Clusters. That they may is remembered: it withholds a confirmation. That
@@ -125,12 +171,12 @@ func invalidCity(cluster *clusterv1alpha1.Cluster) *metav1.Condition {
 	}
 }
 
-func unconfirmed(cluster *clusterv1alpha1.Cluster, city string) *metav1.Condition {
+func unconfirmed(cluster *clusterv1alpha1.Cluster, city, because string) *metav1.Condition {
 	return &metav1.Condition{
 		Type: v1alpha.ConditionComputeCityConfirmed, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonCityUnconfirmed,
 		ObservedGeneration: cluster.Generation,
-		Message: fmt.Sprintf("agents of cells may write Clusters, so an operator confirms the city: kubectl label --overwrite namespace %s %s=%s",
-			karmadanames.GenerateExecutionSpaceName(cluster.Name), v1alpha.LabelTopologyCity, city),
+		Message: fmt.Sprintf("%s, so an operator confirms the city: kubectl label --overwrite namespace %s %s=%s",
+			because, karmadanames.GenerateExecutionSpaceName(cluster.Name), v1alpha.LabelTopologyCity, city),
 	}
 }
 

@@ -92,18 +92,20 @@ func (h *confirmedHub) List(ctx context.Context, list client.ObjectList, options
 // confirmation has. The Cluster may share its metadata with a cache.
 func hideUnconfirmed(cluster *clusterv1alpha1.Cluster, confirmed map[string]confirmation) {
 	city, found := cityOf(cluster), confirmed[karmadanames.GenerateExecutionSpaceName(cluster.Name)]
-	if city != naming.ConfirmedCity(city, found.city) {
+	if city != naming.ConfirmedCity(city, found.city) || foreignSecret(cluster) != "" {
 		cluster.Labels = maps.Clone(cluster.Labels)
 		delete(cluster.Labels, v1alpha.LabelTopologyCity)
 	}
-	if cluster.Annotations[v1alpha.AnnotationLoadBalancer] == found.loadBalancer {
-		return
-	}
-	// An agent may have written the annotation of the Cluster itself.
-	cluster.Annotations = maps.Clone(cluster.Annotations)
-	delete(cluster.Annotations, v1alpha.AnnotationLoadBalancer)
-	if found.loadBalancer != "" {
-		metav1.SetMetaDataAnnotation(&cluster.ObjectMeta, v1alpha.AnnotationLoadBalancer, found.loadBalancer)
+	// An agent may have written the annotations of the Cluster itself.
+	for name, value := range map[string]string{v1alpha.AnnotationLoadBalancer: found.loadBalancer, v1alpha.AnnotationForget: found.forget} {
+		if cluster.Annotations[name] == value {
+			continue
+		}
+		cluster.Annotations = maps.Clone(cluster.Annotations)
+		delete(cluster.Annotations, name)
+		if value != "" {
+			metav1.SetMetaDataAnnotation(&cluster.ObjectMeta, name, value)
+		}
 	}
 }
 
@@ -116,8 +118,8 @@ func cityOf(object client.Object) string {
 type confirmation struct {
 	// city of the cell, in lower case.
 	city string
-	// loadBalancer is AnnotationLoadBalancer.
-	loadBalancer string
+	// loadBalancer is AnnotationLoadBalancer, and forget is AnnotationForget.
+	loadBalancer, forget string
 }
 
 // confirmed are the confirmations by the namespace of a cell's Works.
@@ -136,7 +138,9 @@ func confirmationsOf(ctx context.Context, reader client.Reader) (map[string]conf
 	confirmed := make(map[string]confirmation, len(namespaces.Items))
 	for i := range namespaces.Items {
 		if namespace := &namespaces.Items[i]; namespace.DeletionTimestamp.IsZero() {
-			confirmed[namespace.Name] = confirmation{cityOf(namespace), namespace.Annotations[v1alpha.AnnotationLoadBalancer]}
+			confirmed[namespace.Name] = confirmation{
+				cityOf(namespace), namespace.Annotations[v1alpha.AnnotationLoadBalancer], namespace.Annotations[v1alpha.AnnotationForget],
+			}
 		}
 	}
 	return confirmed, nil

@@ -51,7 +51,7 @@ func TestGoneWithAFault(t *testing.T) {
 			t.Error("not exactly the add-on's Works have ended")
 		}
 		f.wantCondition(t, v1alpha.ReasonForgotten)
-		planes.Change(t, f.Planes, f.cell, func(c *clusterv1alpha1.Cluster) { c.Annotations = nil })
+		f.remember(t)
 		settle()
 		f.wantCondition(t, "")
 	})

@@ -4,6 +4,7 @@
 package cells
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -38,6 +39,8 @@ import (
 type Gone struct {
 	// Hub reads Clusters from a cache and writes to the hub.
 	Hub client.Client
+	// Cities has the annotation that forgets a cell.
+	Cities *Cities
 	// APIReader lists the Works of a cell: the cache does not have all of them.
 	APIReader client.Reader
 	// Clock gives the condition its transition times.
@@ -49,27 +52,18 @@ func (r *Gone) Register(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).
 		Named("cells-gone").
 		For(&clusterv1alpha1.Cluster{}, builder.WithPredicates(concerned())).
+		WatchesRawSource(Watch(r.Cities, func(_ context.Context, cell client.Object) []reconcile.Request {
+			return []reconcile.Request{{NamespacedName: client.ObjectKeyFromObject(cell)}}
+		})).
 		Watches(&workv1alpha1.Work{}, handler.EnqueueRequestsFromMapFunc(cellOfWork),
 			builder.WithPredicates(predicate.NewPredicateFuncs(isPreserved))).
 		WithOptions(controller.Options{NeedLeaderElection: new(false)}).
 		Complete(r)
 }
 
-// concerned passes Clusters that are or were forgotten, when that or their readiness has changed.
+// concerned passes Clusters whose readiness has changed, or that are being deleted.
 func concerned() predicate.Predicate {
-	return predicate.And(
-		predicate.Or(Changed(), predicate.AnnotationChangedPredicate{}),
-		predicate.Funcs{
-			CreateFunc: func(e event.CreateEvent) bool { return isConcerned(e.Object) },
-			UpdateFunc: func(e event.UpdateEvent) bool { return isConcerned(e.ObjectOld) || isConcerned(e.ObjectNew) },
-			DeleteFunc: func(event.DeleteEvent) bool { return false },
-		},
-	)
-}
-
-func isConcerned(object client.Object) bool {
-	cluster, ok := object.(*clusterv1alpha1.Cluster)
-	return ok && (IsForgotten(cluster) || meta.FindStatusCondition(cluster.Status.Conditions, v1alpha.ConditionComputeForgotten) != nil)
+	return predicate.And(Changed(), predicate.Funcs{DeleteFunc: func(event.DeleteEvent) bool { return false }})
 }
 
 const (
@@ -88,22 +82,31 @@ func (r *Gone) Reconcile(ctx context.Context, request reconcile.Request) (reconc
 	if err := r.Hub.Get(ctx, request.NamespacedName, cluster); err != nil {
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	if !IsForgotten(cluster) {
+	confirmed, err := r.Cities.confirmed(ctx)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	wanted, result := map[string]*metav1.Condition{v1alpha.ConditionComputeForgotten: nil}, reconcile.Result{}
+	forgotten := confirmed[karmadanames.GenerateExecutionSpaceName(cluster.Name)].forget == "true"
+	if forgotten {
+		left, err := r.dropWorks(ctx, cluster)
+		if err != nil {
+			return reconcile.Result{}, err
+		}
+		wanted[v1alpha.ConditionComputeForgotten] = goneCondition(cluster, left)
+		if left > 0 {
+			result.RequeueAfter = dropInterval
+		}
+	}
+	// Karmada ends no preserved Work without the cell, even if the Cluster is unjoined.
+	if isReady(cluster) || forgotten || !cluster.DeletionTimestamp.IsZero() {
 		wait, err := r.releasePreserved(ctx, cluster)
 		if err != nil {
 			return reconcile.Result{}, err
 		}
-		return reconcile.Result{RequeueAfter: wait}, conditions{r.Hub, r.Clock}.write(ctx, cluster, v1alpha.ConditionComputeForgotten, nil)
+		result.RequeueAfter = cmp.Or(result.RequeueAfter, wait)
 	}
-	left, err := r.dropWorks(ctx, cluster)
-	if err != nil {
-		return reconcile.Result{}, err
-	}
-	result := reconcile.Result{}
-	if left > 0 {
-		result.RequeueAfter = dropInterval
-	}
-	return result, conditions{r.Hub, r.Clock}.write(ctx, cluster, v1alpha.ConditionComputeForgotten, goneCondition(cluster, left))
+	return result, conditions{r.Hub, r.Clock}.write(ctx, cluster, wanted)
 }
 
 // dropWorks drops the Works of the add-on for a cell and returns how many there were.
@@ -175,7 +178,8 @@ func goneCondition(cluster *clusterv1alpha1.Cluster, left int) *metav1.Condition
 	switch {
 	case left == 0:
 		c.Status, c.Reason = metav1.ConditionTrue, v1alpha.ReasonForgotten
-		c.Message = "nothing of karmada-compute is kept for this cell; remove annotation " + v1alpha.AnnotationForget + " to use it again"
+		c.Message = "nothing of karmada-compute is kept for this cell; remove annotation " + v1alpha.AnnotationForget +
+			" of namespace " + karmadanames.GenerateExecutionSpaceName(cluster.Name) + " to use it again"
 	case isReady(cluster):
 		c.Reason, c.Message = v1alpha.ReasonDraining, "Karmada is deleting in this cell what karmada-compute ran in it"
 	default:

@@ -10,6 +10,7 @@ import (
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	testclock "k8s.io/utils/clock/testing"
@@ -32,7 +33,9 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{Planes: planes.New(t)}
-	f.reconciler = &Gone{Hub: f.Hub, APIReader: f.HubAPI, Clock: testclock.NewFakePassiveClock(time.Now())}
+	cities := &Cities{Namespaces: f.Client, APIReader: f.Client, Writer: f.Client, Namespace: f.Namespace.Name}
+	cities.complete.Store(true)
+	f.reconciler = &Gone{Hub: f.Hub, Cities: cities, APIReader: f.HubAPI, Clock: testclock.NewFakePassiveClock(time.Now())}
 	f.cell = f.Cell(t, planes.City())
 	f.ofNamespace = f.work(t, "namespace", map[string]string{
 		v1alpha.LabelHubNamespace: f.HubNamespace, v1alpha.LabelProject: "cluster-north",
@@ -50,13 +53,48 @@ func (f *fixture) work(t *testing.T, name string, labels, annotations map[string
 	}})
 }
 
+// forget annotates the namespace of the cell's Works, as an operator does. An agent may annotate its Cluster.
 func (f *fixture) forget(t *testing.T) {
 	t.Helper()
-	planes.Change(t, f.Planes, f.cell, func(c *clusterv1alpha1.Cluster) {
-		c.Annotations = map[string]string{
-			v1alpha.AnnotationForget: "true",
-		}
+	space := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: planes.ExecutionSpace(f.cell.Name)}}
+	planes.Change(t, f.Planes, space, func(n *corev1.Namespace) {
+		metav1.SetMetaDataLabel(&n.ObjectMeta, v1alpha.LabelTopologyCity, f.cell.Labels[v1alpha.LabelTopologyCity])
+		metav1.SetMetaDataAnnotation(&n.ObjectMeta, v1alpha.AnnotationForget, "true")
 	})
+}
+
+func (f *fixture) remember(t *testing.T) {
+	t.Helper()
+	space := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: planes.ExecutionSpace(f.cell.Name)}}
+	planes.Change(t, f.Planes, space, func(n *corev1.Namespace) { delete(n.Annotations, v1alpha.AnnotationForget) })
+}
+
+// TestForgetIsTheOperators: the annotation of a Cluster, which the agent of the cell may write, has no meaning.
+func TestForgetIsTheOperators(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	planes.Change(t, f.Planes, f.cell, func(c *clusterv1alpha1.Cluster) {
+		c.Annotations = map[string]string{v1alpha.AnnotationForget: "true"}
+	})
+	f.lose(t)
+	f.reconcile(t)
+	f.wantCondition(t, "")
+	if !planes.Exists(t, f.Planes, f.ofNamespace) {
+		t.Error("the agent of a cell had the Works of the cell deleted")
+	}
+	hub := f.reconciler.Cities.Hub(f.Hub)
+	for _, want := range []bool{false, true} {
+		if want {
+			f.forget(t)
+		}
+		all, err := List(t.Context(), hub)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cell, _ := all.Find(f.cell.Name); cell.Gone != want {
+			t.Errorf("the cell is gone: %t, want %t", cell.Gone, want)
+		}
+	}
 }
 
 func (f *fixture) lose(t *testing.T) {
@@ -119,7 +157,7 @@ func TestACellThatIsLost(t *testing.T) {
 	if writes := f.Hub.Writes(); len(writes) > 0 {
 		t.Errorf("it does not settle: %v", writes)
 	}
-	planes.Change(t, f.Planes, f.cell, func(c *clusterv1alpha1.Cluster) { c.Annotations = nil })
+	f.remember(t)
 	f.reconcile(t)
 	f.wantCondition(t, "")
 }
@@ -165,35 +203,23 @@ func TestIsOurs(t *testing.T) {
 
 func TestConcerned(t *testing.T) {
 	plain := &clusterv1alpha1.Cluster{}
-	forgotten := plain.DeepCopy()
-	forgotten.Annotations = map[string]string{v1alpha.AnnotationForget: "true"}
-	said := plain.DeepCopy()
-	said.Status.Conditions = []metav1.Condition{{Type: v1alpha.ConditionComputeForgotten}}
-	ready := forgotten.DeepCopy()
+	ready, annotated, unjoined := plain.DeepCopy(), plain.DeepCopy(), plain.DeepCopy()
 	ready.Status.Conditions = []metav1.Condition{{Type: clusterv1alpha1.ClusterConditionReady, Status: metav1.ConditionTrue}}
+	annotated.Annotations = map[string]string{"a": "b"}
+	unjoined.DeletionTimestamp = new(metav1.Now())
 	updates := map[string]struct {
 		before, after *clusterv1alpha1.Cluster
 		want          bool
 	}{
-		"nothing":                  {plain, plain, false},
-		"forgotten now":            {plain, forgotten, true},
-		"no longer forgotten":      {forgotten, plain, true},
-		"forgotten, and Ready now": {forgotten, ready, true},
-		"forgotten, nothing else":  {forgotten, forgotten, false},
-		"not forgotten but Ready":  {plain, func() *clusterv1alpha1.Cluster { c := ready.DeepCopy(); c.Annotations = nil; return c }(), false},
-		"the condition is left over": {said, func() *clusterv1alpha1.Cluster {
-			c := said.DeepCopy()
-			c.Annotations = map[string]string{"a": "b"}
-			return c
-		}(), true},
+		"nothing": {plain, plain, false}, "readiness": {plain, ready, true}, "an annotation": {plain, annotated, false},
+		"unjoining": {plain, unjoined, true},
 	}
 	for name, test := range updates {
 		if got := concerned().Update(event.UpdateEvent{ObjectOld: test.before, ObjectNew: test.after}); got != test.want {
 			t.Errorf("an update of %s: %t", name, got)
 		}
 	}
-	if concerned().Create(event.CreateEvent{Object: plain}) ||
-		!concerned().Create(event.CreateEvent{Object: forgotten}) || concerned().Delete(event.DeleteEvent{Object: forgotten}) {
+	if !concerned().Create(event.CreateEvent{Object: plain}) || concerned().Delete(event.DeleteEvent{Object: plain}) {
 		t.Error("a creation or deletion passes that should not, or the other way round")
 	}
 }

@@ -56,9 +56,6 @@ func cellOfWork(_ context.Context, work client.Object) []reconcile.Request {
 // releasePreserved releases the Works of the chart's objects that Karmada cannot end, and returns the time until the
 // next one is due. Nothing in the cell depends on it: such a Work deletes nothing.
 func (r *Gone) releasePreserved(ctx context.Context, cell *clusterv1alpha1.Cluster) (wait time.Duration, err error) {
-	if !isReady(cell) {
-		return 0, nil
-	}
 	var works workv1alpha1.WorkList
 	if err := r.Hub.List(ctx, &works, client.InNamespace(karmadanames.GenerateExecutionSpaceName(cell.Name))); err != nil {
 		return 0, fmt.Errorf("list the Works of cell %s: %w", cell.Name, err)

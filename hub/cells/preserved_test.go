@@ -36,15 +36,13 @@ func (f *fixture) preserved(t *testing.T, name, product string, preserve bool) *
 }
 
 // TestAPreservedWork: a Work whose object has gone from the cell with its namespace is released after a while, so that
-// Karmada recreates the object. Works that Karmada still ends, or that are another product's, stay.
+// Karmada recreates the object, and so that a cell can be unjoined and forgotten.
 func TestAPreservedWork(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
 	clock := testclock.NewFakePassiveClock(time.Now())
 	f.reconciler.Clock = clock
 	stuck := f.preserved(t, "stuck", thisProduct, true)
-	foreign := f.preserved(t, "foreign", "another", true)
-	deletes := f.preserved(t, "deletes", thisProduct, false)
 
 	if after := f.reconcile(t); after <= 0 || after > preservedAfter+time.Second {
 		t.Errorf("it is requeued after %s", after)
@@ -60,6 +58,38 @@ func TestAPreservedWork(t *testing.T) {
 		t.Fatal("the Work is released although Karmada does not reach the cell")
 	}
 
+	// Karmada ends it neither when the Cluster is unjoined nor when an operator has forgotten the cell.
+	unjoined := f.preserved(t, "unjoined", thisProduct, true)
+	clock.SetTime(time.Now().Add(2*preservedAfter + time.Second))
+	hold := func(finalizers ...string) {
+		planes.Change(t, f.Planes, f.cell, func(c *clusterv1alpha1.Cluster) { c.Finalizers = finalizers })
+	}
+	hold("test/hold")
+	f.forget(t)
+	f.reconcile(t)
+	if planes.Exists(t, f.Planes, unjoined) {
+		t.Error("the Work holds a cell that is forgotten and does not answer")
+	}
+	unjoined = f.preserved(t, "unjoined", thisProduct, true)
+	clock.SetTime(time.Now().Add(3*preservedAfter + time.Second))
+	f.remember(t)
+	planes.Delete(t, f.Planes, f.cell)
+	f.reconcile(t)
+	hold()
+	if planes.Exists(t, f.Planes, unjoined) || planes.Exists(t, f.Planes, stuck) {
+		t.Error("the Work holds a Cluster that is unjoined and does not answer")
+	}
+}
+
+// TestAPreservedWorkOfAReadyCell: Works that Karmada still ends, or that are another product's, stay.
+func TestAPreservedWorkOfAReadyCell(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	clock := testclock.NewFakePassiveClock(time.Now().Add(preservedAfter + time.Second))
+	f.reconciler.Clock = clock
+	stuck := f.preserved(t, "stuck", thisProduct, true)
+	foreign := f.preserved(t, "foreign", "another", true)
+	deletes := f.preserved(t, "deletes", thisProduct, false)
 	f.SetReady(t, planes.Get(t, f.Planes, "", f.cell.Name, &clusterv1alpha1.Cluster{}), metav1.ConditionTrue, metav1.Now())
 	if after := f.reconcile(t); after != 0 {
 		t.Errorf("it is requeued after %s with nothing left", after)

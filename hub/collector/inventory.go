@@ -60,6 +60,8 @@ type Inventory struct {
 	mismatch *prometheus.GaugeVec
 	// cells is the state of each cell. Only Pass uses it.
 	cells map[string]*cellState
+	// agents are the faults of the agents' Works, with the time since which each exists. Only Pass uses it.
+	agents map[agentFault]time.Time
 	// left is the number of looks left in this pass.
 	left int
 }
@@ -119,7 +121,7 @@ func (i *Inventory) Pass(ctx context.Context) error {
 			failed = append(failed, fmt.Errorf("cell %s: %w", c.name, err))
 		}
 	}
-	return errors.Join(append(failed, i.cleanUp(ctx, v))...)
+	return errors.Join(append(failed, i.cleanUp(ctx, v), i.repairAgents(ctx, v))...)
 }
 
 // forget forgets a cluster that is no longer a cell.

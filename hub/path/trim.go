@@ -7,7 +7,6 @@ import (
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/cells"
@@ -29,9 +28,12 @@ func TrimBinding(object any) (any, error) {
 		Namespace: binding.Namespace, Name: binding.Name, UID: binding.UID, ResourceVersion: binding.ResourceVersion,
 	}}
 	switch {
-	case client.ObjectKeyFromObject(binding) == cells.Binding:
+	case binding.Namespace == cells.Binding.Namespace:
+		trimmed.DeletionTimestamp = binding.DeletionTimestamp
 		trimmed.Spec = workv1alpha2.ResourceBindingSpec{Resource: binding.Spec.Resource, Clusters: binding.Spec.Clusters}
-		trimmed.Status.AggregatedStatus = binding.Status.AggregatedStatus
+		if binding.Name == cells.Binding.Name {
+			trimmed.Status.AggregatedStatus = binding.Status.AggregatedStatus
+		}
 	case isOf(binding, v1alpha.KindWorkloadDeployment):
 		trimOurs(binding, trimmed)
 	case isOf(binding, v1alpha.KindInstanceSlice):

@@ -135,6 +135,10 @@ func TrimWork(object any) (any, error) {
 	m, ours := manifestOf(work)
 	if !ours {
 		cells.TrimPreserved(work, trimmed)
+		if cells.IsOfAgents(work) {
+			trimmed.DeletionTimestamp = work.DeletionTimestamp
+			trimOrigin(work, trimmed)
+		}
 		if m, isSlice := sliceOf(work); isSlice {
 			m.Spec = ""
 			trimSliceWork(work, trimmed, &m)
@@ -145,10 +149,7 @@ func TrimWork(object any) (any, error) {
 	if at := reportedAt(work); !at.IsZero() {
 		trimmed.ManagedFields = []metav1.ManagedFieldsEntry{{Subresource: subresourceStatus, Time: &at}}
 	}
-	trimmed.Annotations = map[string]string{}
-	for _, key := range []string{workv1alpha2.ResourceBindingNamespaceAnnotationKey, workv1alpha2.ResourceBindingNameAnnotationKey} {
-		trimmed.Annotations[key] = work.Annotations[key]
-	}
+	trimOrigin(work, trimmed)
 	for _, key := range appliedOverrides {
 		if policies := policiesIn(work.Annotations[key]); len(policies) > 0 {
 			// Strings always encode.
@@ -157,16 +158,24 @@ func TrimWork(object any) (any, error) {
 		}
 	}
 	trimManifest(trimmed, &m)
+	if read := report(work); read != nil {
+		trimmed.Status.ManifestStatuses = []workv1alpha1.ManifestStatus{{Status: &runtime.RawExtension{Object: read}}}
+	}
+	return trimmed, nil
+}
+
+// trimOrigin keeps the binding of a Work, and whether Karmada has applied the Work.
+func trimOrigin(work, trimmed *workv1alpha1.Work) {
+	trimmed.Annotations = map[string]string{}
+	for _, key := range []string{workv1alpha2.ResourceBindingNamespaceAnnotationKey, workv1alpha2.ResourceBindingNameAnnotationKey} {
+		trimmed.Annotations[key] = work.Annotations[key]
+	}
 	for _, condition := range work.Status.Conditions {
 		if condition.Type == workv1alpha1.WorkApplied {
 			condition.Message = reasons.Shorten(condition.Message, v1alpha.MaxMessage)
 			trimmed.Status.Conditions = []metav1.Condition{condition}
 		}
 	}
-	if read := report(work); read != nil {
-		trimmed.Status.ManifestStatuses = []workv1alpha1.ManifestStatus{{Status: &runtime.RawExtension{Object: read}}}
-	}
-	return trimmed, nil
 }
 
 // trimManifest keeps the manifest that Judge reads.

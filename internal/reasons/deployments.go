@@ -302,6 +302,22 @@ var deploymentRemedies = []Remedy{
 		operator("Give the Cluster a label with a city code that a Workload can name: at most 16 letters, digits and hyphens, such as DFW."),
 		none, confirmed,
 	},
+	{
+		v1alpha.ReasonForeignSecret, RankCause, atOnce,
+		operator("If none of you did this, delete the Cluster and replace the token in the Secret: Karmada has sent it to the endpoint. " +
+			"Otherwise join the Cluster again with karmadactl and without --cluster-namespace."),
+		none, confirmed,
+	},
+	{
+		v1alpha.ReasonAgentMayCreateClusters, RankCause, atOnce,
+		operator("Run the command of the message: the agent of a registered cell needs no right to create Clusters."),
+		none, restricted,
+	},
+	{
+		v1alpha.ReasonStrangersInNamespace, RankCause, atOnce,
+		operator("Delete the RoleBindings of the message, and replace the Secrets of the cell's deployments if their subjects could read them."),
+		none, restricted,
+	},
 	{v1alpha.ReasonAgentReady, RankWell, Forever, nobody(""), none, agent},
 	{
 		v1alpha.ReasonAgentMissing, RankCause, atOnce,

@@ -26,6 +26,7 @@ var (
 	agent       = []string{v1alpha.ConditionComputeAgentReady}
 	cordoned    = []string{v1alpha.ConditionComputeNodesSchedulable}
 	confirmed   = []string{v1alpha.ConditionComputeCityConfirmed}
+	restricted  = []string{v1alpha.ConditionComputeAccessRestricted}
 	forgotten   = []string{v1alpha.ConditionComputeForgotten}
 	scaling     = []string{v1alpha.ConditionScalingActive}
 	service     = []string{v1alpha.ConditionServiceProgrammed}

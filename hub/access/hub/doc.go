@@ -27,8 +27,10 @@ package hub
 // +kubebuilder:rbac:groups=cluster.karmada.io,resources=clusters,verbs=get;list;watch
 // +kubebuilder:rbac:groups=cluster.karmada.io,resources=clusters/status,verbs=update
 
-// Whether an agent of a cell in pull mode may write Clusters: then an operator confirms the cities of new cells.
-// +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=clusterrolebindings,verbs=list
+// Whether an agent of a cell in pull mode may write Clusters: then an operator confirms the cities of new cells. The roles of
+// agents, and who else has rights in the namespace of a cell's Works, are reported.
+// +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=clusterrolebindings;rolebindings,verbs=list
+// +kubebuilder:rbac:groups=rbac.authorization.k8s.io,resources=clusterroles,verbs=get
 
 // The generation of the agents' Deployment, where the cells report different ones.
 // +kubebuilder:rbac:groups=apps,resources=deployments,resourceNames=karmada-compute-cell,verbs=get

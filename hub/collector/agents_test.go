@@ -1,0 +1,104 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package collector_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
+	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/karmada-compute/karmada-compute/hub/cells"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
+)
+
+// TestAgentsWorksAreRepaired: a Work of the agent that is missing, or that carries an object of somebody else, has Karmada
+// reconcile its binding; a Work that Karmada has forgotten is applied again. The chart's policy lets the add-on do that.
+func TestAgentsWorksAreRepaired(t *testing.T) {
+	f := newFixture(t)
+	planes.Ensure(t, f.Planes, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cells.Binding.Namespace}}, func(*corev1.Namespace) {})
+	binding := &workv1alpha2.ResourceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: cells.Binding.Namespace, Name: cells.Binding.Name}}
+	binding.Spec.Resource = workv1alpha2.ObjectReference{
+		APIVersion: "apps/v1", Kind: "Deployment", Namespace: cells.Binding.Namespace, Name: cells.AgentDeployment, ResourceVersion: "7",
+	}
+	binding.Spec.Clusters = []workv1alpha2.TargetCluster{{Name: f.cell.Name, Replicas: 2}, {Name: "no-cell"}}
+	planes.Create(t, f.Planes, binding)
+	t.Cleanup(func() {
+		// The context of the test has ended. Another test has no agents.
+		if err := f.Client.Delete(context.WithoutCancel(t.Context()), binding); err != nil {
+			t.Error(err)
+		}
+	})
+	version := func() string {
+		t.Helper()
+		return planes.Get(t, f.Planes, binding.Namespace, binding.Name, &workv1alpha2.ResourceBinding{}).Spec.Resource.ResourceVersion
+	}
+	pass := func(later time.Duration) {
+		t.Helper()
+		f.clock.Step(later)
+		if err := f.inventory.Pass(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pass(0)
+	pass(after - time.Second)
+	if got := version(); got != "7" {
+		t.Fatalf("Karmada had no time to create the Work: %s", got)
+	}
+	pass(time.Second)
+	if got := version(); got != "0" {
+		t.Fatalf("without the Work, the binding has version %s", got)
+	}
+	pass(time.Minute)
+	if got := version(); got != "1" {
+		t.Errorf("the next repair writes version %s, which changes nothing", got)
+	}
+
+	work := &workv1alpha1.Work{ObjectMeta: metav1.ObjectMeta{
+		Namespace: planes.ExecutionSpace(f.cell.Name), Name: karmadanames.GenerateWorkName("Deployment", cells.AgentDeployment, cells.Binding.Namespace),
+		Annotations: map[string]string{
+			workv1alpha2.ResourceBindingNamespaceAnnotationKey: "m", workv1alpha2.ResourceBindingNameAnnotationKey: "stolen-configmap",
+		},
+	}}
+	manifest := []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"karmada-compute-cell","namespace":"m"}}`)
+	work.Spec.Workload.Manifests = []workv1alpha1.Manifest{{RawExtension: runtime.RawExtension{Raw: manifest}}}
+	planes.Create(t, f.Planes, work)
+	pass(5 * time.Minute)
+	if got := version(); got != "0" {
+		t.Errorf("with the object of somebody else, the binding has version %s", got)
+	}
+
+	// Karmada makes it ours, and forgets to apply it.
+	planes.Change(t, f.Planes, work, func(w *workv1alpha1.Work) {
+		w.Annotations[workv1alpha2.ResourceBindingNamespaceAnnotationKey] = cells.Binding.Namespace
+		w.Annotations[workv1alpha2.ResourceBindingNameAnnotationKey] = cells.Binding.Name
+	})
+	pass(0)
+	pass(after)
+	got := planes.Get(t, f.Planes, work.Namespace, work.Name, &workv1alpha1.Work{})
+	if got.Spec.SuspendDispatching == nil || *got.Spec.SuspendDispatching || got.Generation == work.Generation {
+		t.Errorf("Karmada has no event of the Work that it has forgotten: %+v", got.Spec)
+	}
+	planes.ChangeStatus(t, f.Planes, work, func(w *workv1alpha1.Work) {
+		meta.SetStatusCondition(&w.Status.Conditions, metav1.Condition{Type: workv1alpha1.WorkApplied, Status: metav1.ConditionTrue, Reason: "Applied"})
+	})
+	before := version()
+	f.Hub.Writes()
+	pass(time.Hour)
+	for _, write := range f.Hub.Writes() {
+		if write.Name == binding.Name || write.Name == work.Name {
+			t.Errorf("it does not settle: %+v", write)
+		}
+	}
+	if version() != before {
+		t.Error("it does not settle")
+	}
+}
