@@ -234,12 +234,22 @@ func (c *comparison) expect() error {
 				}
 				if d := deployments[e.name]; d != nil && d.DeletionTimestamp == nil && d.Spec.WorkloadRef.UID == w.UID {
 					e.deployment = d
+					if rollsOutData(w) {
+						// Its template names snapshots of the data.
+						if e.hash, err = templates.Hash(&d.Spec.Template); err != nil {
+							return err
+						}
+					}
 				}
 				c.expected = append(c.expected, e)
 			}
 		}
 	}
 	return nil
+}
+
+func rollsOutData(w *v1alpha.Workload) bool {
+	return w.Spec.Rollout != nil && w.Spec.Rollout.OnDataChange != nil && w.Spec.Rollout.OnDataChange.Policy == v1alpha.DataRollout
 }
 
 // workloads compares the Workloads with the ones that their consumer wants.

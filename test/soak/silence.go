@@ -10,6 +10,7 @@ import (
 	"maps"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -140,7 +141,7 @@ func (s *Silence) silence(ctx context.Context, client *federation.Traffic, one s
 	if err := s.backUpHub(ctx); err != nil {
 		return nil, err
 	}
-	s.printf("%s, for %.0f s (cell %s)", one.Kind, one.Lasts.Seconds(), one.Cell)
+	s.printf("%s, for %.0f s", strings.TrimSpace(one.Kind+" "+one.Cell), one.Lasts.Seconds())
 	before := client.Counted()
 	s.observer.begin()
 	s.pods.begin()

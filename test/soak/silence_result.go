@@ -103,7 +103,7 @@ func (r *SilenceResult) Err() error {
 	var failed []error
 	for i := range r.Rows {
 		if broken := r.Rows[i].Broken(); len(broken) > 0 {
-			failed = append(failed, fmt.Errorf("seed %d: %s (cell %s):\n  %s", r.Seed, r.Rows[i].Kind, r.Rows[i].Cell, strings.Join(broken, "\n  ")))
+			failed = append(failed, fmt.Errorf("seed %d: %s:\n  %s", r.Seed, strings.TrimSpace(r.Rows[i].Kind+" "+r.Rows[i].Cell), strings.Join(broken, "\n  ")))
 		}
 	}
 	return errors.Join(failed...)

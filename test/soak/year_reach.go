@@ -73,6 +73,16 @@ func stopAgent(ctx context.Context, y *Year, s step) (func(context.Context) erro
 			}},
 		}},
 	}))
+	if err == nil {
+		// Karmada's cache may be old after a restart of the hub: a policy that is deleted before it is applied would stay applied.
+		err = federation.Await(ctx, retryDelay, startTimeout, func(ctx context.Context) error {
+			running, err := y.AddOn.AgentProcessIDs(ctx, s.Cell)
+			if err == nil && len(running) > 0 {
+				err = fmt.Errorf("the agent of cell %s is running", s.Cell)
+			}
+			return err
+		})
+	}
 	return func(ctx context.Context) error {
 		if err := start(ctx); err != nil {
 			return err
