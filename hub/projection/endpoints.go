@@ -114,18 +114,9 @@ func (s *scope) cellEndpoint(facts *v1alpha.CellIndices) cellEndpoint {
 		}
 	}
 	result := cellEndpoint{}
-	result.addresses, result.refused = s.row.Cells.Admit(cell, facts.Addresses, s.shown()...)
+	result.addresses, result.refused = s.row.Cells.Admit(cell, facts.Addresses, s.shown().Addresses...)
 	result.reason, result.message = s.notServing(&cell, facts, &result)
 	return result
-}
-
-// shown are the addresses of the city that are shown.
-func (s *scope) shown() []v1alpha.EndpointAddress {
-	var addresses []v1alpha.EndpointAddress
-	for i := range s.deployment.Status.Endpoints {
-		addresses = append(addresses, s.deployment.Status.Endpoints[i].Addresses...)
-	}
-	return addresses
 }
 
 // notServing is why a cell does not serve; "": it serves.
