@@ -130,6 +130,9 @@ type startedData struct {
 	hash string
 	// pending are the contents that wait for a restart.
 	pending contents
+	// record is the record that the Pod must have, since its containers were restarted with changed contents; "": the present
+	// one. Without it, a later write of the metadata of an object would look like another change.
+	record string
 }
 
 // compared returns the data that a Pod was started with, from its record and from the present contents. A container
@@ -156,7 +159,7 @@ func (c contents) compared(pod *corev1.Pod) startedData {
 		}
 	}
 	if changed && len(started.pending) == 0 {
-		started.hash = c.hash()
+		started.hash, started.record = c.hash(), c.record()
 	}
 	return started
 }
@@ -188,10 +191,13 @@ func (s *scope) findData(ctx context.Context) error {
 		return nil
 	}
 	present, err := s.contents(ctx)
-	if err == nil {
-		s.started = present.compared(s.pod)
+	if err != nil {
+		return err
 	}
-	return err
+	if s.started = present.compared(s.pod); s.started.record == "" {
+		return nil
+	}
+	return s.annotatePod(ctx, v1alpha.AnnotationStartedWith, s.started.record)
 }
 
 // recordData records in a Pod that is created the data that it is started with.
