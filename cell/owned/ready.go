@@ -18,7 +18,7 @@ const maxSkew = 2 * time.Minute
 
 // Readiness is since when the Pod of an Instance is ready.
 type Readiness struct {
-	// Since is the time of the Pod's node, unless that is in the future, or well before the Pod was created: then it is when
+	// Since is the time of the Pod's node, unless that is well in the future, or well before the Pod was created: then it is when
 	// the agent has seen the Pod ready. It is zero if the Pod is not ready.
 	Since time.Time
 	// Skew is how far the clock of the node is ahead; negative: behind, at least; 0: it is not known to be off.
@@ -48,8 +48,6 @@ func ReadinessOf(instance *v1alpha.Instance, pod *corev1.Pod, now time.Time) Rea
 	case ahead > maxSkew && (isRecorded || said.After(now)):
 	case behind > maxSkew:
 		ahead = -behind
-	case said.After(now):
-		return Readiness{Since: now}
 	default:
 		return Readiness{Since: said}
 	}
