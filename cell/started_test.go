@@ -5,6 +5,7 @@ package cell_test
 
 import (
 	"maps"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -97,6 +98,15 @@ func TestDataOfEnvironments(t *testing.T) {
 	f.startContainer("web-0", time.Hour)
 	f.reconcile(f.runtime(), "web-0")
 	f.wantData("after a restart of the container", "settings", newContent, false)
+
+	f.startContainer("web-0", -time.Hour)
+	for i := range 2 {
+		f.get(settings, "settings")
+		settings.Labels["touched"] = strconv.Itoa(i)
+		f.update(settings)
+		f.reconcile(f.runtime(), "web-0")
+		f.wantData("after a write of metadata", "settings", newContent, false)
+	}
 
 	f.startContainer("web-0", -time.Hour)
 	f.receive(settings, oldContent)

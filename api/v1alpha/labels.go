@@ -116,6 +116,12 @@ const (
 	// AnnotationGatewayAddresses, on a Service in a cell, has the addresses of the Gateway that has accepted its route, divided
 	// by commas.
 	AnnotationGatewayAddresses = "compute.datumapis.com/gateway-addresses"
+	// AnnotationRestartedWith, on the Pod of an Instance, has the data that its containers were last restarted with, as
+	// AnnotationStartedWith has the one that they were first started with.
+	AnnotationRestartedWith = "compute.datumapis.com/restarted-with"
+	// AnnotationReadySeen, on the Pod of an Instance whose node's clock is off, has when the node says that the Pod became ready,
+	// and when the agent has seen that.
+	AnnotationReadySeen = "compute.datumapis.com/ready-seen"
 	// AnnotationLastAddresses, on a Service in a cell, has the last addresses of its load balancer, divided by commas, until the
 	// Service has had none for some time. AnnotationAddressesMissing has the time since which it or its Gateway has none.
 	AnnotationLastAddresses    = "compute.datumapis.com/last-addresses"

@@ -146,7 +146,7 @@ func (s *scope) available(ctx context.Context, pod *corev1.Pod) (bool, error) {
 		if err := s.Client.Get(ctx, client.ObjectKeyFromObject(pod), instance); err != nil {
 			return false, client.IgnoreNotFound(err) // without an Instance it counts for no deployment
 		}
-		due := condition.LastTransitionTime.Add(s.deployment.Spec.MinReady(&instance.Spec))
+		due := owned.ReadinessOf(instance, pod, s.Clock.Now()).Since.Add(s.deployment.Spec.MinReady(&instance.Spec))
 		return !s.Clock.Now().Before(due) && metav1.IsControlledBy(pod, instance), nil
 	}
 	return false, nil

@@ -14,6 +14,31 @@ import (
 	"github.com/karmada-compute/karmada-compute/cell/owned"
 )
 
+// recordReady records when the agent has seen a Pod ready whose node has a clock that is off, so that an agent that restarts
+// does not begin to count again.
+func (s *scope) recordReady(ctx context.Context) error {
+	if s.pod == nil || !s.pod.DeletionTimestamp.IsZero() {
+		return nil
+	}
+	record := owned.ReadinessOf(s.instance, s.pod, s.Clock.Now()).Record
+	if record == "" || s.pod.Annotations[v1alpha.AnnotationReadySeen] == record {
+		return nil
+	}
+	return s.annotatePod(ctx, v1alpha.AnnotationReadySeen, record)
+}
+
+// annotatePod writes an annotation of the Pod, which must not have changed.
+func (s *scope) annotatePod(ctx context.Context, name, value string) error {
+	annotated := s.pod.DeepCopy()
+	metav1.SetMetaDataAnnotation(&annotated.ObjectMeta, name, value)
+	patch := client.MergeFromWithOptions(s.pod, client.MergeFromWithOptimisticLock{})
+	if err := s.Client.Patch(ctx, annotated, patch, client.FieldOwner(FieldManager)); err != nil {
+		return fmt.Errorf("write annotation %s of Pod %s: %w", name, client.ObjectKeyFromObject(s.pod), err)
+	}
+	s.pod = annotated
+	return nil
+}
+
 // protectPod labels the Pod of an Instance that is Available, if its deployment has a floor: the disruption budget
 // counts Pods with the label only. The label precedes the status, so that no Instance is reported as Available that the
 // budget does not protect.

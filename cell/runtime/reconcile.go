@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -68,7 +69,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		}
 	}
 	return s.Run(ctx, s.findDeployment, s.liftGates, s.findSuspension, s.findPod, s.labelPod, s.findEviction, s.stopPod, s.releaseLostPod,
-		s.deleteFinishedPod, s.createPod, s.findData, s.findProbeError, s.expectAvailable, s.protectPod, s.writeStatus)
+		s.deleteFinishedPod, s.createPod, s.findData, s.findProbeError, s.recordReady, s.expectAvailable, s.protectPod, s.writeStatus)
 }
 
 // findDeployment gets the WorkloadDeployment of the Instance.
@@ -368,6 +369,9 @@ func (s *scope) patience() time.Duration {
 	return startLimit
 }
 
+// eventClock is the reason of the Event about a node whose clock is off.
+const eventClock = "NodeClockOff"
+
 // recorded are the reasons of Ready that are recorded as Events. Reasons that a crash loop changes every few seconds
 // are not.
 var recorded = []string{
@@ -377,6 +381,10 @@ var recorded = []string{
 
 // recordTrouble records an Event when the reason of Ready becomes one that a user must act on.
 func (s *scope) recordTrouble(status *v1alpha.InstanceStatus) {
+	if clock, known := s.clockOff(), meta.FindStatusCondition(s.instance.Status.Conditions, v1alpha.ConditionAvailable); clock != "" &&
+		(known == nil || !strings.Contains(known.Message, clock)) {
+		s.Recorder.Event(s.instance, corev1.EventTypeWarning, eventClock, clock)
+	}
 	before := meta.FindStatusCondition(s.instance.Status.Conditions, v1alpha.ConditionReady)
 	now := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionReady)
 	if before != nil && before.Reason == now.Reason {

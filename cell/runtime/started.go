@@ -130,6 +130,9 @@ type startedData struct {
 	hash string
 	// pending are the contents that wait for a restart.
 	pending contents
+	// restarted is the record of the contents that the containers were restarted with; "": none. Without it, a later write of
+	// the metadata of an object would look like another change.
+	restarted string
 }
 
 // compared returns the data that a Pod was started with, from its record and from the present contents. A container
@@ -144,19 +147,22 @@ func (c contents) compared(pod *corev1.Pod) startedData {
 	if len(words) != 1+len(kept) {
 		return started
 	}
-	changed := false
+	changed, restarted := false, strings.Fields(pod.Annotations[v1alpha.AnnotationRestartedWith])
 	for i, one := range kept {
 		// A restart brings no content back that was deleted.
 		if one.Hash == templates.AbsentData || strings.HasPrefix(one.Hash, words[1+i]) {
 			continue
 		}
 		changed = true
+		if len(restarted) == len(words) && strings.HasPrefix(one.Hash, restarted[1+i]) {
+			continue
+		}
 		if slices.ContainsFunc(one.keptBy, func(container string) bool { return startedBefore(pod, container, one.written) }) {
 			started.pending = append(started.pending, one)
 		}
 	}
 	if changed && len(started.pending) == 0 {
-		started.hash = c.hash()
+		started.hash, started.restarted = c.hash(), c.record()
 	}
 	return started
 }
@@ -188,10 +194,14 @@ func (s *scope) findData(ctx context.Context) error {
 		return nil
 	}
 	present, err := s.contents(ctx)
-	if err == nil {
-		s.started = present.compared(s.pod)
+	if err != nil {
+		return err
 	}
-	return err
+	s.started = present.compared(s.pod)
+	if restarted := s.started.restarted; restarted != "" && restarted != s.pod.Annotations[v1alpha.AnnotationRestartedWith] {
+		return s.annotatePod(ctx, v1alpha.AnnotationRestartedWith, restarted)
+	}
+	return nil
 }
 
 // recordData records in a Pod that is created the data that it is started with.

@@ -223,7 +223,27 @@ func (o *observed) available() metav1.Condition {
 			fmt.Sprintf("the Pod is ready; the Instance is Available when it has been ready for %s", o.minReady),
 		}
 	}
-	return conditionOf(v1alpha.ConditionAvailable, found, finding{reason: v1alpha.ReasonAvailable})
+	if clock := o.clockOff(); found != nil && clock != "" && o.untilAvailable() > 0 {
+		found.message += "; " + clock
+	}
+	return conditionOf(v1alpha.ConditionAvailable, found, finding{v1alpha.ReasonAvailable, o.clockOff()})
+}
+
+// clockOff describes the clock of the Pod's node, if it is off; "": it is not.
+func (o *observed) clockOff() string {
+	if o.pod == nil || podCondition(o.pod, corev1.PodReady).Status != corev1.ConditionTrue {
+		return ""
+	}
+	skew := owned.ReadinessOf(o.instance, o.pod, o.now).Skew
+	direction := "ahead"
+	switch {
+	case skew == 0:
+		return ""
+	case skew < 0:
+		direction = "behind"
+	}
+	return fmt.Sprintf("the clock of node %s is %s %s, so that the agent counts from when it saw the Pod ready; correct the clock",
+		o.pod.Spec.NodeName, skew.Abs(), direction)
 }
 
 // stopping returns why an Instance stops, or has stopped; nil: it starts or runs.
@@ -254,7 +274,7 @@ func (o *observed) untilAvailable() time.Duration {
 	if ready.Status != corev1.ConditionTrue {
 		return 0
 	}
-	return ready.LastTransitionTime.Add(o.minReady).Sub(o.now)
+	return owned.ReadinessOf(o.instance, o.pod, o.now).Since.Add(o.minReady).Sub(o.now)
 }
 
 // waitingForGates names the gates of an Instance, and the reason why quota is not granted.

@@ -24,7 +24,7 @@ func TrimPod(object any) (any, error) {
 	return stripPod(pod)
 }
 
-var stripPod = watch.StripAnnotations(v1alpha.AnnotationStartedWith)
+var stripPod = watch.StripAnnotations(v1alpha.AnnotationStartedWith, v1alpha.AnnotationRestartedWith, v1alpha.AnnotationReadySeen)
 
 // trimContainers keeps what the state of a container is explained by.
 func trimContainers(containers []corev1.Container) []corev1.Container {
