@@ -40,8 +40,8 @@ func (r *SilenceRow) Row() string {
 	if all := r.Broken(); len(all) > 0 {
 		broken = strings.Join(all, "; ")
 	}
-	return fmt.Sprintf("| %s | %s | %.0f s | %d of %d | %d of %d | %d | %.0f s | %s |", r.Kind, r.Cell, r.Lasts.Seconds(), len(r.observed.failures),
-		r.Requests, r.Fewest, r.Ready, r.Replaced, r.after.Seconds(), broken)
+	return fmt.Sprintf("| %s | %s | %.0f s | %d of %d | %d of %d | %d | %.0f s | %s |", r.Kind, r.Cell, r.Lasts.Seconds(),
+		len(r.observed.failures), r.Requests, r.Fewest, r.Ready, r.Replaced, r.after.Seconds(), broken)
 }
 
 // Broken are the promises that the silence has broken.
@@ -91,8 +91,10 @@ func (o *observed) changedNames() []string {
 		if change.lost {
 			verb = "lost"
 		}
-		if !change.lost || !slices.ContainsFunc(o.failures, func(f failure) bool { return f.cell == change.cell && f.at <= change.at }) {
-			lines = append(lines, fmt.Sprintf("%s %s %s of cell %s after %.0f s", change.source, verb, change.address, change.cell, change.at.Seconds()))
+		before := func(f failure) bool { return f.cell == change.cell && f.at <= change.at }
+		if !change.lost || !slices.ContainsFunc(o.failures, before) {
+			lines = append(lines, fmt.Sprintf("%s %s %s of cell %s after %.0f s", change.source, verb, change.address, change.cell,
+				change.at.Seconds()))
 		}
 	}
 	return lines
@@ -103,7 +105,8 @@ func (r *SilenceResult) Err() error {
 	var failed []error
 	for i := range r.Rows {
 		if broken := r.Rows[i].Broken(); len(broken) > 0 {
-			failed = append(failed, fmt.Errorf("seed %d: %s:\n  %s", r.Seed, strings.TrimSpace(r.Rows[i].Kind+" "+r.Rows[i].Cell), strings.Join(broken, "\n  ")))
+			failed = append(failed, fmt.Errorf("seed %d: %s:\n  %s", r.Seed, strings.TrimSpace(r.Rows[i].Kind+" "+r.Rows[i].Cell),
+				strings.Join(broken, "\n  ")))
 		}
 	}
 	return errors.Join(failed...)

@@ -189,7 +189,8 @@ func TestMissingCities(t *testing.T) {
 		"one too much":  {found: []string{"dfw", "ord-1", "no cell"}, want: "[no cell] is too much"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := missingCities("a", test.found, cities); (err != nil) != (test.want != "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			err := missingCities("a", test.found, cities)
+			if (err != nil) != (test.want != "") || err != nil && !strings.Contains(err.Error(), test.want) {
 				t.Error(err)
 			}
 		})

@@ -68,7 +68,8 @@ the end. It fails when they still disagree some minutes after the last fault. Th
 		`"rollout": instead of random faults, one rollout of a Workload with a disruption budget for each process, which is down in the middle; `+
 			`"year": instead of faults, the moves of an operator: overrides, other policies, taints, quotas, Pod security, cities; `+
 			`"silence": while a client sends requests to a name, the control planes, controllers and agents are away, one after the other`)
-	flags.DurationVar(&run.down, "down", time.Minute, "how long each process is down, with --faults=rollout, or away, with --faults=silence (then 5m)")
+	flags.DurationVar(&run.down, "down", time.Minute,
+		"how long each process is down, with --faults=rollout, or each part is away, with --faults=silence (then 5m)")
 	flags.StringSliceVar(&run.pull, "pull-cells", nil, "the cells that are in pull mode, of dfw, ord-1 and ord-2")
 	flags.BoolVar(&run.withoutMilo, "without-milo", false, withoutMiloHelp)
 	flags.BoolVar(&run.keep, "keep", false, "leave the federation running if project, hub and cells disagree at the end")
