@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 		os.Exit(1)
 	}
 	os.Exit(testenv.Main(m, testenv.Options{
-		CRDPaths: files, CRDs: []*apiextensionsv1.CustomResourceDefinition{certificateCRD(), clusterCRD()},
+		CRDPaths: files, CRDs: []*apiextensionsv1.CustomResourceDefinition{certificateCRD(), clusterCRD()}, NewEvents: true,
 	}))
 }
 

@@ -265,8 +265,8 @@ func deploymentNamed(namespace string) *v1alpha.WorkloadDeployment {
 func TestGuardOfTheHub(t *testing.T) {
 	admin := clientOf(t, "")
 	setUpGuarded(t, admin)
-	refused := merged(intrusions, greedy, bindings, reserved, leases, marks, thefts)
-	accepted := merged(legitimate, sharedLegitimate, theftsLegitimate)
+	refused := merged(intrusions, greedy, bindings, reserved, leases, marks, thefts, told)
+	accepted := merged(legitimate, sharedLegitimate, theftsLegitimate, toldLegitimate)
 	clients := map[string]client.Client{}
 	for _, attempts := range []map[string]intrusion{refused, accepted} {
 		for _, one := range attempts {
@@ -338,11 +338,11 @@ func setUpGuarded(t *testing.T, admin client.Client) {
 		binding("ResourceBinding", guardedSpace, "old", ofNamespace(guardedSpace)),
 		labelled(dnsName("guarded.example", "guarded.example"), ofWorkload),
 	}
-	objects = append(append(objects, sharedObjects()...), carriedObjects()...)
+	objects = slices.Concat(objects, sharedObjects(), carriedObjects(), toldObjects())
 	role := &rbacv1.ClusterRole{ObjectMeta: named("", "guard-test"), Rules: []rbacv1.PolicyRule{{
 		APIGroups: []string{
 			"", "work.karmada.io", "policy.karmada.io", "networking.karmada.io", "coordination.k8s.io", "externaldns.k8s.io",
-			v1alpha.GroupVersion.Group,
+			"events.k8s.io", v1alpha.GroupVersion.Group,
 		},
 		Resources: []string{"*"}, Verbs: []string{"*"},
 	}}}
@@ -363,7 +363,9 @@ func setUpGuarded(t *testing.T, admin client.Client) {
 }
 
 // guards are the names of the policies, which their bindings have, too.
-var guards = []string{"karmada-compute-guard", "karmada-compute-hub-namespaces", "karmada-compute-claims", "karmada-compute-annotations"}
+var guards = []string{
+	"karmada-compute-guard", "karmada-compute-hub-namespaces", "karmada-compute-claims", "karmada-compute-annotations", "karmada-compute-events",
+}
 
 // applyGuards applies the policies of the chart.
 func applyGuards(t *testing.T, admin client.Client, sets ...set) {

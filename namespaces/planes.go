@@ -12,6 +12,9 @@ import (
 
 	"github.com/go-logr/logr"
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
+	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -97,7 +100,7 @@ func New(o Options) (*Planes, error) {
 	return p, p.watchKinds(context.Background())
 }
 
-// newMapper maps kinds as at Milo, and Karmada's Cluster.
+// newMapper maps kinds as at Milo, and those of Karmada that are read on the hub.
 func newMapper(scheme *runtime.Scheme) (meta.RESTMapper, error) {
 	known, err := milo.NewRESTMapper(scheme)
 	if err != nil {
@@ -107,6 +110,12 @@ func newMapper(scheme *runtime.Scheme) (meta.RESTMapper, error) {
 	cells.Add(schema.GroupVersionKind{
 		Group: clusterv1alpha1.GroupName, Version: clusterv1alpha1.GroupVersion.Version, Kind: "Cluster",
 	}, meta.RESTScopeRoot)
+	for _, kind := range []schema.GroupVersionKind{
+		policyv1alpha1.SchemeGroupVersion.WithKind("PropagationPolicy"), policyv1alpha1.SchemeGroupVersion.WithKind("OverridePolicy"),
+		workv1alpha2.SchemeGroupVersion.WithKind("ResourceBinding"), workv1alpha1.SchemeGroupVersion.WithKind("Work"),
+	} {
+		cells.Add(kind, meta.RESTScopeNamespace)
+	}
 	return meta.FirstHitRESTMapper{MultiRESTMapper: meta.MultiRESTMapper{cells, known}}, nil
 }
 

@@ -36,6 +36,8 @@ type Options struct {
 	CRDs []*apiextensionsv1.CustomResourceDefinition
 	// GatewayAPI adds HTTPRoute, Gateway and GatewayClass of the Gateway API.
 	GatewayAPI bool
+	// NewEvents serves events.k8s.io, as a hub does.
+	NewEvents bool
 }
 
 // environment is the environment of the package under test.
@@ -137,7 +139,7 @@ func start(ctx context.Context, o Options, printf func(string, ...any)) (*rest.C
 		CRDInstallOptions: envtest.CRDInstallOptions{MaxTime: patience},
 	}
 	// Milo's control planes serve only core v1 Events, so a controller that uses the other API fails its tests.
-	e.ControlPlane.GetAPIServer().Configure().Append("runtime-config", "events.k8s.io/v1=false")
+	e.ControlPlane.GetAPIServer().Configure().Append("runtime-config", fmt.Sprintf("events.k8s.io/v1=%t", o.NewEvents))
 	if o.GatewayAPI {
 		files, err := builder.GatewayAPI(ctx)
 		if err != nil {

@@ -11,6 +11,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -32,7 +34,16 @@ import (
 	"github.com/karmada-compute/karmada-compute/webhook"
 )
 
-func TestMain(m *testing.M) { os.Exit(testenv.Main(m, testenv.Options{})) }
+func TestMain(m *testing.M) {
+	var files []string
+	if out, err := exec.CommandContext(context.Background(), "go", "list", "-m", "-f", "{{.Dir}}",
+		"github.com/karmada-io/karmada").Output(); err == nil {
+		for _, group := range []string{"policy", "work"} {
+			files = append(files, filepath.Join(strings.TrimSpace(string(out)), "charts", "karmada", "_crds", "bases", group))
+		}
+	}
+	os.Exit(testenv.Main(m, testenv.Options{CRDPaths: files}))
+}
 
 // The users of the tests, with all permissions.
 const (
@@ -171,6 +182,14 @@ func newBoundary(t *testing.T, content []byte) *boundary {
 	t.Cleanup(b.server.Close)
 	b.namespace = testenv.Namespace(t, b.admin, "boundary").Name
 
+	register(t, content, webhook.OwnedPath, b.server)
+	b.awaitWebhook(t)
+	return b
+}
+
+// register registers the webhooks of a configuration that have a path, at a server.
+func register(t *testing.T, content []byte, path string, server *httptest.Server) {
+	t.Helper()
 	var configuration admissionregistrationv1.ValidatingWebhookConfiguration
 	if err := yaml.UnmarshalStrict(content, &configuration); err != nil {
 		t.Fatal(err)
@@ -178,24 +197,23 @@ func newBoundary(t *testing.T, content []byte) *boundary {
 	hooks := configuration.Webhooks
 	configuration.Webhooks = nil
 	for i := range hooks {
-		if *hooks[i].ClientConfig.Service.Path != webhook.OwnedPath {
+		if *hooks[i].ClientConfig.Service.Path != path {
 			continue
 		}
-		url := b.server.URL + webhook.OwnedPath
-		bundle := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: b.server.Certificate().Raw})
+		url := server.URL + path
+		bundle := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})
 		hooks[i].ClientConfig = admissionregistrationv1.WebhookClientConfig{URL: &url, CABundle: bundle}
 		configuration.Webhooks = append(configuration.Webhooks, hooks[i])
 	}
-	if err := b.admin.Create(t.Context(), &configuration); err != nil {
+	admin := as(t, "")
+	if err := admin.Create(t.Context(), &configuration); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if err := b.admin.Delete(context.Background(), &configuration); err != nil {
+		if err := admin.Delete(context.Background(), &configuration); err != nil {
 			t.Error(err)
 		}
 	})
-	b.awaitWebhook(t)
-	return b
 }
 
 // awaitWebhook waits until the API server calls the webhook.

@@ -13,6 +13,8 @@ const (
 	OwnedPath = "/validate-owned"
 	// SessionPath is where InstanceSessions are validated and granted.
 	SessionPath = "/validate-session"
+	// NamespacePath is where labels that turn namespaces of the hub into projects are reviewed.
+	NamespacePath = "/validate-namespace"
 )
 
 // ConditionNotAddOn is the name of the match condition that exempts the users of the add-on.

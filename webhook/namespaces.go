@@ -4,6 +4,7 @@
 package webhook
 
 import (
+	_ "embed"
 	"fmt"
 	"slices"
 
@@ -16,9 +17,16 @@ import (
 // forged.
 const hubNamespaces = `^ns-[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`
 
+// labelWebhook is the webhook for the label that turns a namespace into a project, in YAML. A namespace that is created has
+// nothing in it yet.
+//
+//go:embed label.yaml
+var labelWebhook []byte
+
 // NamespacesConfiguration returns the ValidatingWebhookConfiguration for the hub, where projects are its namespaces, in
 // YAML: that for Milo, without requests in hub namespaces, without the InstanceTypes, which belong to the operator
-// there, and with the InstanceSlices, which a project of Milo does not have.
+// there, and with the InstanceSlices, which a project of Milo does not have, and the label that turns a namespace into a
+// project.
 func NamespacesConfiguration() ([]byte, error) {
 	configuration := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal(Configuration, &configuration.Object); err != nil {
@@ -37,6 +45,11 @@ func NamespacesConfiguration() ([]byte, error) {
 			return nil, err
 		}
 	}
+	label := map[string]any{}
+	if err := yaml.Unmarshal(labelWebhook, &label); err != nil {
+		return nil, fmt.Errorf("decode the webhook of the label: %w", err)
+	}
+	webhooks = append(webhooks, label)
 	if err := unstructured.SetNestedSlice(configuration.Object, webhooks, "webhooks"); err != nil {
 		return nil, fmt.Errorf("write the webhooks: %w", err)
 	}

@@ -70,9 +70,11 @@ func TestNamespacesConfiguration(t *testing.T) {
 	if err := yaml.UnmarshalStrict(Configuration, &atMilo); err != nil {
 		t.Fatal(err)
 	}
-	if len(got.Webhooks) != len(atMilo.Webhooks) {
-		t.Fatalf("%d webhooks, %d at Milo", len(got.Webhooks), len(atMilo.Webhooks))
+	last := len(got.Webhooks) - 1
+	if last != len(atMilo.Webhooks) || *got.Webhooks[last].ClientConfig.Service.Path != NamespacePath {
+		t.Fatalf("%d webhooks, %d at Milo, and the last is not that of namespaces", last+1, len(atMilo.Webhooks))
 	}
+	got.Webhooks = got.Webhooks[:last]
 	var reviewed []string
 	for i := range got.Webhooks {
 		hook := &got.Webhooks[i]

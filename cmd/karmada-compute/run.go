@@ -52,6 +52,8 @@ type app struct {
 	workloads *webhook.Workloads
 	// sessions reviews InstanceSessions.
 	sessions *webhook.Sessions
+	// label reviews the label of projects that are namespaces.
+	label *webhook.ProjectLabel
 }
 
 func newApp() *app {
@@ -71,9 +73,11 @@ func newApp() *app {
 	a.sessions = &webhook.Sessions{
 		Projects: a.projects, Proved: server.Authenticated, Features: a.options.webhook.features, Writers: a.sessionWriters,
 	}
+	a.label = &webhook.ProjectLabel{}
 	a.builder.
 		RegisterAdmission("workloads", webhook.ValidatePath, a.workloads).
 		RegisterAdmission("owned", webhook.OwnedPath, &webhook.Owned{Users: a.users.get}).
+		RegisterAdmission("namespaces", webhook.NamespacePath, a.label).
 		RegisterAdmission(sessionsName, webhook.SessionPath, a.sessions).
 		RegisterWebhook(server.Webhook{Name: interpreterName, Path: interpreter.Path, Handler: interpreter.NewHandler()})
 	return a
@@ -194,6 +198,7 @@ func (a *app) connectNamespaces(p *planes) (err error) {
 	p.watch = namespaces.NewWatch(p.namespaces, log, p.lookup)
 	scope := webhook.Namespaces{Eligible: namespaces.Eligible}
 	a.workloads.Scope, a.sessions.Scope, a.projects.onlyReady = scope, scope, true
+	a.label.Hub, a.label.Eligible = p.namespaces.Root(), namespaces.Eligible
 	return nil
 }
 

@@ -33,6 +33,7 @@ type security struct {
 		Name      string            `json:"name"`
 		Outcomes  map[string]string `json:"outcomes"`
 		Harmless  map[string]string `json:"harmless"`
+		Content   map[string]any    `json:"content"`
 	} `json:"rows"`
 }
 
@@ -110,6 +111,9 @@ func (s *security) linesOf(party string) []string {
 			place = "`" + place + "/" + strings.ReplaceAll(row.Name, "matrix", "*") + "`"
 		}
 		object := strings.TrimSuffix(row.Kind+", "+places.Replace(place), ", ")
+		if row.Content["source"] != nil {
+			object += ", in the name of the add-on"
+		}
 		lines = append(lines, fmt.Sprintf("| %s | %s | %s | %s |\n", object, cmp.Or(strings.Join(may, ", "), "nothing"),
 			cmp.Or(strings.Join(slices.Sorted(maps.Keys(refusing)), ", "), "RBAC"), row.Harmless[party]))
 	}

@@ -14,6 +14,10 @@ package namespaces
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations,verbs=create
 // +kubebuilder:rbac:groups=admissionregistration.k8s.io,resources=validatingwebhookconfigurations,resourceNames=karmada-compute,verbs=get;patch
 
+// What propagates from a namespace that is to become a project.
+// +kubebuilder:rbac:groups=policy.karmada.io,resources=propagationpolicies;overridepolicies,verbs=list
+// +kubebuilder:rbac:groups=work.karmada.io,resources=resourcebindings;works,verbs=list
+
 // Workloads: consumers write them, the add-on adds a finalizer and the status.
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=workloads,verbs=get;list;watch;patch
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=workloads/status,verbs=patch
