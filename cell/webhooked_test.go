@@ -76,7 +76,7 @@ func (f *fixture) mutates(group, version, resource string, values map[string]any
 }
 
 // TestAWebhookOfTheCell: what a mutating webhook of the cell sets in an object of the agent stays, and the agent does not
-// write the object again and again. What the agent asks for follows its deployment.
+// write the object again and again. Fields of the agent follow its deployment.
 func TestAWebhookOfTheCell(t *testing.T) {
 	f := newFixture(t)
 	f.mutates("autoscaling", "*", "horizontalpodautoscalers", map[string]any{
@@ -260,7 +260,7 @@ func TestAClassThatEnds(t *testing.T) {
 }
 
 // TestUnknownSettings: without the Cell of the hub nothing says that there is no load balancer: a Service keeps what it has,
-// and follows other changes. Settings without a load balancer take it away.
+// and follows other changes. Settings without a load balancer remove it.
 func TestUnknownSettings(t *testing.T) {
 	f, cell := newBalanced(t, "example.com/a")
 	f.configure(cell, "example.com/a", map[string]string{"example.com/pool": "a"})

@@ -96,7 +96,7 @@ func TestAnnotationsOfOperators(t *testing.T) {
 		}
 	}
 	checkOtherSettings(t, operators, name)
-	// What is there already blocks no change of another setting, and no repair.
+	// A mistake from before blocks no change of another setting, and no repair.
 	removeGuards(t, admin)
 	await(t, "the policy is still in force", func() bool {
 		return patch(namespace(name), `{"metadata":{"annotations":{"`+v1alpha.AnnotationCities+`":"*"}}}`)(t.Context(), admin) == nil

@@ -377,7 +377,7 @@ func carriedObjects() []client.Object {
 	}
 }
 
-// checkReservedNames checks that nobody else creates the namespaces of the agents and of the grants of sessions before
+// checkReservedNames checks that no other user creates the namespaces of the agents and of the grants of sessions before
 // the chart does, whatever their names are.
 func checkReservedNames(t *testing.T, admin client.Client) {
 	t.Helper()

@@ -209,7 +209,7 @@ func TestStolenCredentialOfTheHub(t *testing.T) {
 		if err := attacks[name](t.Context(), stolen); !apierrors.IsForbidden(err) {
 			t.Errorf("%s: got %v, want forbidden", name, err)
 		}
-		// What Works of the add-on carry is refused to everybody.
+		// Changes of the manifests in Works of the add-on are refused to every user.
 		if err := attacks[name](t.Context(), admin); err != nil && !strings.Contains(err.Error(), "karmada-compute-claims") {
 			t.Errorf("%s, as an administrator: %v", name, err)
 		}

@@ -63,9 +63,9 @@ var verbAttempts = map[string]func(existing, created *unstructured.Unstructured)
 	},
 }
 
-// TestMatrix: for each kind that the add-on reads or relies on, each verb and each party, what the API server answers with
-// the roles and policies that are installed is what the matrix says, and what is allowed has a reason. After a change,
-// -args -update writes the outcomes: review the difference.
+// TestMatrix: for each kind that the add-on reads or relies on, each verb and each party, the API server, with the roles and policies that
+// are installed, answers as in the matrix, and each allowed write has a reason. After a change, -args -update writes the outcomes: review
+// the difference.
 func TestMatrix(t *testing.T) {
 	table, err := matrix.Load()
 	if err != nil {

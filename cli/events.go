@@ -214,11 +214,12 @@ func (p *eventPrinter) print(events []corev1.Event) error {
 	return err
 }
 
-// ownEvents begins the names of the components that write the add-on's Events. On the hub, an admission policy refuses Events with such a name
-// to everybody else.
+// ownEvents begins the names of the components that write the add-on's Events. On the hub, an admission policy refuses Events with such a
+// name by others.
 const ownEvents = "karmada-compute"
 
-// told is the message of an Event, with the writer of one that is not the add-on's: whoever may create Events can say anything about an object.
+// told is the message of an Event, with the writer of one that is not the add-on's: whoever may create Events can say anything about an
+// object.
 func told(e *corev1.Event) string {
 	writer := cmp.Or(e.ReportingController, e.Source.Component, "an unknown writer")
 	if writer == ownEvents || strings.HasPrefix(writer, ownEvents+"-") {

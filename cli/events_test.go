@@ -40,7 +40,7 @@ func TestEvents(t *testing.T) {
 	f.want(f.kubectl(f.user(may(read, "workloads", "workloaddeployments", "instances")), "events", "web"), 1, "events is forbidden")
 }
 
-// TestEventsOfOthers: an Event that the add-on has not written names its writer, so that nobody takes its instructions for the add-on's.
+// TestEventsOfOthers: an Event that the add-on has not written names its writer, so that no user takes its instructions for the add-on's.
 func TestEventsOfOthers(t *testing.T) {
 	for name, test := range map[string]struct {
 		of   corev1.Event

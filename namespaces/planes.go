@@ -100,7 +100,7 @@ func New(o Options) (*Planes, error) {
 	return p, p.watchKinds(context.Background())
 }
 
-// newMapper maps kinds as at Milo, and those of Karmada that are read on the hub.
+// newMapper maps kinds as at Milo, and the kinds of Karmada that are read on the hub.
 func newMapper(scheme *runtime.Scheme) (meta.RESTMapper, error) {
 	known, err := milo.NewRESTMapper(scheme)
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// maxSkew is how far the clock of a node may be off. Beyond, it is named, and its times do not count.
+// maxSkew bounds the error of the clock of a node. Beyond, it is named, and its times do not count.
 const maxSkew = 2 * time.Minute
 
 // Readiness is since when the Pod of an Instance is ready.
@@ -21,7 +21,7 @@ type Readiness struct {
 	// Since is the time of the Pod's node, unless that is well in the future, or well before the Pod was created: then it is when
 	// the agent has seen the Pod ready. It is zero if the Pod is not ready.
 	Since time.Time
-	// Skew is how far the clock of the node is ahead; negative: behind, at least; 0: it is not known to be off.
+	// Skew returns the time by which the clock of the node is ahead; negative: behind, at least; 0: it is not known to be off.
 	Skew time.Duration
 	// Record is the value of AnnotationReadySeen that the Pod must have; "": none.
 	Record string

@@ -130,7 +130,7 @@ func keepOthers(stored, wanted *corev1.Service) {
 	wanted.OwnerReferences = ownersOf(stored, wanted.OwnerReferences)
 }
 
-// ownersOf are the wanted owners of an object of the agent, and those that other parties have given it.
+// ownersOf are the wanted owners of an object of the agent, and the owners that other parties have added.
 func ownersOf(stored client.Object, wanted []metav1.OwnerReference) []metav1.OwnerReference {
 	result := slices.Clone(wanted)
 	for _, owner := range stored.GetOwnerReferences() {

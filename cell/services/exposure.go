@@ -70,7 +70,7 @@ func joined(addresses []string) string {
 }
 
 // loadBalancer finds the settings of the load balancer of the cell from the hub of a deployment; nil: it has none. Without
-// the Cell they are not known, and those that the Service was created with hold.
+// the Cell they are not known, and the settings that the Service was created with hold.
 func (s *scope) loadBalancer(ctx context.Context, deployment *v1alpha.WorkloadDeployment) error {
 	if !deployment.Spec.Service.Exposed() {
 		return nil

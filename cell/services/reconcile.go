@@ -45,7 +45,7 @@ type scope struct {
 	// balancer has the settings of the load balancer; nil: the cell has none. unknown: the hub has not sent them.
 	balancer *v1alpha.CellLoadBalancer
 	unknown  bool
-	// held is what a condition says about addresses that are reported although the Service has lost them.
+	// held has the text of a condition about addresses that are reported although the Service has lost them.
 	held string
 	// routing is the route that the Workload must have, and routed the condition of a Service at a Gateway.
 	routing routing
@@ -147,8 +147,8 @@ func (s *scope) write(ctx context.Context, desired *corev1.Service) error {
 	return fmt.Errorf("create Service %s: %w", s.key, err)
 }
 
-// change replaces what differs from the desired Service in fields that the agent sets. It is no server-side apply: only a creation can refuse a name
-// that others have, and a later apply does not remove the fields that the creation has set.
+// change replaces what differs from the desired Service in fields that the agent sets. It is no server-side apply: only a creation can
+// refuse a name that others have, and a later apply does not remove the fields that the creation has set.
 func (s *scope) change(ctx context.Context, desired *corev1.Service) error {
 	keepOthers(s.existing, desired)
 	annotations := annotationsOf(s.existing, desired)

@@ -51,7 +51,7 @@ type routing struct {
 }
 
 // route keeps the HTTPRoute of a Service at the Gateway of the cell. It gives the Service the addresses of the Gateway while
-// the Gateway accepts the route. What the cell or the Gateway does not say changes nothing.
+// the Gateway accepts the route. Silence of the cell or the Gateway changes nothing.
 func (s *scope) route(ctx context.Context, service *corev1.Service, newest *v1alpha.WorkloadDeployment) error {
 	s.routing.known = true
 	if !newest.Spec.Service.Routed() {
@@ -130,7 +130,7 @@ func (s *scope) atGateway(ctx context.Context, service *corev1.Service, route *u
 	return nil
 }
 
-// isRefusal reports whether a cell refuses a write until somebody acts.
+// isRefusal reports whether a cell refuses a write until an operator acts.
 func isRefusal(err error) bool {
 	return apierrors.IsInvalid(err) || apierrors.IsForbidden(err) && !apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause)
 }

@@ -22,16 +22,16 @@ var (
 		v1alpha.ConditionNamesProgrammed, v1alpha.ConditionDisruptionBudget, v1alpha.ConditionDegraded, v1alpha.ConditionStalled,
 		v1alpha.ConditionInstanceTypeDeprecated, v1alpha.ConditionInstanceTypeDisabled,
 	}
-	// ofOthers are conditions of Clusters and sessions, and those that summarize the others: ReplicasReady is False only while an Instance is
-	// missing or not Ready.
+	// ofOthers are conditions of Clusters and sessions, and conditions that summarize the others: ReplicasReady is False only while an
+	// Instance is missing or not Ready.
 	ofOthers = []string{
 		v1alpha.ConditionComputeAgentReady, v1alpha.ConditionComputeCityConfirmed, v1alpha.ConditionComputeForgotten,
 		v1alpha.ConditionComputeNodesSchedulable, v1alpha.ConditionProgressing, v1alpha.ConditionReplicasReady,
 	}
 )
 
-// TestEachFaultIsToldWhileInstancesAreReady: every reason of the table that reports a fault is the cause or a warning, with who must act and
-// what to do.
+// TestEachFaultIsToldWhileInstancesAreReady: every reason of the table that reports a fault is the cause or a warning, with who must act
+// and what to do.
 func TestEachFaultIsToldWhileInstancesAreReady(t *testing.T) {
 	for _, remedy := range reasons.All() {
 		if remedy.Rank <= reasons.RankSummary && !(&Finding{Actor: remedy.After(time.Hour).Actor}).urgent() {

@@ -33,7 +33,7 @@ import (
 const (
 	// tokenKey is the key of the token in a Secret on the host.
 	tokenKey = "token"
-	// tokenInterval is the interval between two looks at a token, at most twice as long.
+	// tokenInterval is the interval between two checks of a token, at most twice as long.
 	tokenInterval = time.Minute
 )
 
@@ -50,7 +50,7 @@ var (
 
 func init() { metrics.Registry.MustRegister(tokenExpiry, tokenOverdue) }
 
-// renewal keeps a token for the hub valid: every replica looks at the Secret on the host, and the first one that finds
+// renewal keeps a token for the hub valid: every replica checks the Secret on the host, and the first one that finds
 // a third of the token's life over stores another token of the same ServiceAccount. The kubelet brings it to all Pods.
 type renewal struct {
 	hub, host kubernetes.Interface

@@ -21,7 +21,7 @@ const (
 	endMatrix   = "<!-- end: matrix -->\n"
 )
 
-// verbs are those of testenv/matrix, in its order.
+// verbs are the verbs of testenv/matrix, in its order.
 var verbs = []string{"create", "update", "patch", "delete", "deletecollection", "status", "finalizers"}
 
 // security is the part of testenv/matrix that the page shows: a generator imports nothing of the tests.
@@ -42,8 +42,8 @@ var places = strings.NewReplacer("karmada-es-${cell}", "`karmada-es-*` of anothe
 	"${hub}", "a hub namespace", "${project}", "a project", "${free}", "another namespace", "${agents}", "the namespace of the agents",
 	"${cell}", "another cell", "${own}", "its own cell")
 
-// writeMatrix writes the table into a page: what each party may do on the hub, and what refuses the rest. What RBAC alone
-// refuses is left out.
+// writeMatrix writes the table into a page: what each party may do on the hub, and what refuses the rest. Refusals by RBAC alone are
+// omitted.
 func writeMatrix(file string) error {
 	content, err := os.ReadFile("testenv/matrix/matrix.yaml")
 	if err != nil {

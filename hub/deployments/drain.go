@@ -76,7 +76,8 @@ func (s *scope) describeLeaving() string {
 		strings.Join(slices.Sorted(maps.Keys(s.leaving)), ", "), end.UTC().Format(time.RFC3339))
 }
 
-// drainFor is drainOf a deployment, or of its Workload if that is less: the drain of a Workload that is being deleted can be shortened, too.
+// drainFor is drainOf a deployment, or of its Workload if that is less: the drain of a Workload that is being deleted can be shortened,
+// too.
 func (s *scope) drainFor(existing *v1alpha.WorkloadDeployment) time.Duration {
 	drain := s.drainOf(existing.Spec.Service)
 	if wanted := s.workload.Spec.Service; wanted.Exposed() {

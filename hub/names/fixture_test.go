@@ -78,7 +78,9 @@ func newFixture(t *testing.T) *fixture {
 }
 
 // Lookup, Owns and Held play Milo's root.
-func (f *fixture) Lookup(context.Context, string) (types.UID, bool, error) { return planes.ProjectUID, !f.absent, nil }
+func (f *fixture) Lookup(context.Context, string) (types.UID, bool, error) {
+	return planes.ProjectUID, !f.absent, nil
+}
 
 func (*fixture) Owns(naming.ShardKey) bool { return true }
 

@@ -64,8 +64,8 @@ func RefusedSince(binding *workv1alpha2.ResourceBinding) time.Time {
 	return condition.LastTransitionTime.Time
 }
 
-// TakeNone reports whether a Refusal says that cells take no new Instances, which only an operator can change: they have a taint, or Karmada
-// evicts from them because of one. The texts are those of Karmada's scheduler.
+// TakeNone reports whether a Refusal says that cells take no new Instances, which only an operator can change: they have a taint, or
+// Karmada evicts from them because of one. The texts come from Karmada's scheduler.
 func TakeNone(refusal string) bool {
 	return strings.Contains(refusal, "had untolerated taint") || strings.Contains(refusal, "in the process of eviction")
 }

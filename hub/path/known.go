@@ -12,9 +12,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// Known is what the hub knows of a copy in one cell. A cell without a report is silent: Karmada makes its Work again, the
-// Work carries an earlier copy, or the cell has never reported. Silence proves nothing. Whoever stops, frees or hides
-// something because a report lacks it asks Known.
+// Known has the hub's knowledge of a copy in one cell. A cell without a report is silent: Karmada makes its Work again, the Work carries
+// an earlier copy, or the cell has never reported. Silence proves nothing. A controller that stops, frees or hides something because a
+// report lacks it asks Known.
 type Known struct {
 	copied *v1alpha.WorkloadDeployment
 	report *Report
@@ -22,7 +22,7 @@ type Known struct {
 	reported time.Time
 }
 
-// Known returns what the reports tell of a cell.
+// Known returns what is known of a cell by the reports.
 func (r *Reports) Known(cell string) Known { return Known{copied: r.copied, report: r.Of(cell)} }
 
 // Known returns what the report of a cell tells.

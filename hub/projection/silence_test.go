@@ -62,7 +62,7 @@ func TestASilentCityServes(t *testing.T) {
 	}
 }
 
-// TestAnAgentThatRestarts: an agent that was outdated for long and is away for a moment is away since that moment.
+// TestAnAgentThatRestarts: an agent that was outdated for long and then restarts is down since the restart.
 func TestAnAgentThatRestarts(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)
@@ -70,7 +70,7 @@ func TestAnAgentThatRestarts(t *testing.T) {
 	outdatedSince := f.now()
 	agent := func(reason string) {
 		planes.ChangeStatus(t, f.Planes, f.cell, func(c *clusterv1alpha1.Cluster) {
-			// As hub/cells writes it: the time is that of the status, not of the reason.
+			// As hub/cells writes it: the time belongs to the status, not to the reason.
 			meta.RemoveStatusCondition(&c.Status.Conditions, v1alpha.ConditionComputeAgentReady)
 			c.Status.Conditions = append(c.Status.Conditions, metav1.Condition{
 				Type: v1alpha.ConditionComputeAgentReady, Status: metav1.ConditionFalse, Reason: reason, LastTransitionTime: outdatedSince,

@@ -87,7 +87,7 @@ func (l *lanes) add(project, uid types.UID) bool {
 			added: map[types.UID]int{},
 		}
 		l.open[project] = one
-		// stop takes the context away while a worker may still begin.
+		// stop removes the context while a worker may still begin.
 		ctx := l.ctx
 		for range laneWorkers {
 			l.workers.Go(func() { l.work(ctx, project, one) })

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// settled has the writes that did not take, by what was stored and what was to be written: a mutating webhook undoes
+// settled has the writes that did not take, by what was stored and what was requested: a mutating webhook undoes
 // them, or the API server does not know a field. They are repeated after settledFor, since no event reports that a
 // webhook is gone.
 var settled = cache.NewLRUExpireCache(4096)

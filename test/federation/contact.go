@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Contact is the hub's way to the API server of a cell in push mode. It can be interrupted while all others reach the cell.
+// Contact is the hub's connection to the API server of a cell in push mode. It can be interrupted while all others reach the cell.
 type Contact struct {
 	listen, server string
 	stop           context.CancelFunc

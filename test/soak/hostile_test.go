@@ -20,7 +20,7 @@ func testDice(seed uint64) *dice {
 	return &dice{Rand: newRandom(seed, 10), foreign: []string{"f-1", "f-2"}, namespaces: []string{"n-1", "n-2"}}
 }
 
-// refusals are what the matrix refuses to a party.
+// refusals are the writes that the matrix refuses to a party.
 func refusals(party string) []matrix.Refusal {
 	table, err := matrix.Load()
 	if err != nil {

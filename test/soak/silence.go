@@ -20,7 +20,7 @@ import (
 )
 
 // Silence is a soak of static stability. While a client sends requests to the name of a Workload in three cities, one control
-// plane, controller or agent after the other is away for a time. What is not said at a moment must change nothing.
+// plane, controller or agent after the other is down for a time. Silence must change nothing.
 type Silence struct {
 	*Year
 	// Down is how long each silence lasts.
@@ -40,7 +40,7 @@ type agedBackup struct {
 	backup *federation.Backup
 }
 
-// backupAge is how old the backup is to which the hub is set back, unless the run is shorter.
+// backupAge is the age of the backup to which the hub is set back, unless the run is shorter.
 const backupAge = 10 * time.Minute
 
 // planSilences returns all silences in the order of a seed.

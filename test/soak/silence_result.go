@@ -18,7 +18,7 @@ type SilenceResult struct {
 	Rows []SilenceRow
 }
 
-// SilenceRow is what one silence has changed.
+// SilenceRow has the changes during one silence.
 type SilenceRow struct {
 	Kind, Cell string
 	Lasts      time.Duration

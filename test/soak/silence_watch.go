@@ -35,7 +35,7 @@ type observer struct {
 	seen  observed
 }
 
-// observed is what an observer has seen during a silence.
+// observed has the observations during a silence.
 type observed struct {
 	failures  []failure
 	changes   []nameChange
@@ -52,7 +52,7 @@ type failure struct {
 // nameChange is an address that the name has lost, or got, since the silence began. Each is noted once.
 type nameChange struct {
 	at time.Duration
-	// source is who says it.
+	// source is the object that says it.
 	source, address, cell string
 	lost                  bool
 }
@@ -182,7 +182,7 @@ func (s *Silence) look(ctx context.Context) {
 	if s.Federation.WithoutMilo() {
 		return
 	}
-	// Past Milo, which may be away.
+	// Past Milo, which may be down.
 	if claims, err := listKind(ctx, s.Client(projectPlane+s.Projects[0], federation.Admin), "quota.miloapis.com/v1alpha1",
 		"ResourceClaim"); err == nil {
 		held := map[string]string{}

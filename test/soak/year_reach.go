@@ -91,7 +91,7 @@ func stopAgent(ctx context.Context, y *Year, s step) (func(context.Context) erro
 	}, err
 }
 
-// clockError is how far the clock of a node is ahead.
+// clockError is the time by which the clock of a node is ahead.
 const clockError = 10 * time.Minute
 
 // setClockAhead gives the Pods of the cell the times of a node whose clock is ahead: kwok's nodes have the clock of the machine.

@@ -51,7 +51,7 @@ type Row struct {
 	Content map[string]any `json:"content,omitempty"`
 	// Outcomes has, by party, the outcome of each verb, divided by spaces, or one for all.
 	Outcomes map[string]string `json:"outcomes"`
-	// Harmless says, by party, why what is allowed does no harm, or what only Karmada could mend.
+	// Harmless says, by party, why what is allowed does no harm, or what only Karmada could repair.
 	Harmless map[string]string `json:"harmless,omitempty"`
 }
 
