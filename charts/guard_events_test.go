@@ -13,15 +13,17 @@ const notOurs = "alone writes Events in its name"
 
 // told are attempts to speak in the name of the add-on.
 var told = map[string]intrusion{
-	"an agent tells in the name of the add-on":  {cellsAgent, create(coreEvent("source", "karmada-compute-deployments")), notOurs},
-	"a tenant tells in the name of the add-on":  {tenant, create(coreEvent("source", "karmada-compute")), notOurs},
-	"an agent reports as the add-on":            {cellsAgent, create(coreEvent("reportingComponent", "karmada-compute-audit")), notOurs},
-	"a tenant reports as the add-on":            {tenant, create(coreEvent("reportingComponent", "karmada-compute")), notOurs},
-	"an agent tells as the add-on, new API":     {cellsAgent, create(newEvent("karmada-compute-audit")), notOurs},
-	"a tenant tells as the add-on, new API":     {tenant, create(newEvent("karmada-compute")), notOurs},
-	"a tenant gives its Event to the add-on":    {tenant, patch(toldBy("theirs"), `{"source":{"component":"karmada-compute"}}`), notOurs},
-	"an agent changes an Event of the add-on":   {cellsAgent, patch(toldBy("ours"), `{"message":"run this"}`), notOurs},
-	"a tenant changes it by way of the new API": {tenant, patch(toldAt("events.k8s.io/v1", "ours"), `{"metadata":{"annotations":{"a":"b"}}}`), notOurs},
+	"an agent tells in the name of the add-on": {cellsAgent, create(coreEvent("source", "karmada-compute-deployments")), notOurs},
+	"a tenant tells in the name of the add-on": {tenant, create(coreEvent("source", "karmada-compute")), notOurs},
+	"an agent reports as the add-on":           {cellsAgent, create(coreEvent("reportingComponent", "karmada-compute-audit")), notOurs},
+	"a tenant reports as the add-on":           {tenant, create(coreEvent("reportingComponent", "karmada-compute")), notOurs},
+	"an agent tells as the add-on, new API":    {cellsAgent, create(newEvent("karmada-compute-audit")), notOurs},
+	"a tenant tells as the add-on, new API":    {tenant, create(newEvent("karmada-compute")), notOurs},
+	"a tenant gives its Event to the add-on":   {tenant, patch(toldBy("theirs"), `{"source":{"component":"karmada-compute"}}`), notOurs},
+	"an agent changes an Event of the add-on":  {cellsAgent, patch(toldBy("ours"), `{"message":"run this"}`), notOurs},
+	"a tenant changes it by way of the new API": {
+		tenant, patch(toldAt("events.k8s.io/v1", "ours"), `{"metadata":{"annotations":{"a":"b"}}}`), notOurs,
+	},
 }
 
 // toldLegitimate are Events that must be accepted.

@@ -364,7 +364,8 @@ func setUpGuarded(t *testing.T, admin client.Client) {
 
 // guards are the names of the policies, which their bindings have, too.
 var guards = []string{
-	"karmada-compute-guard", "karmada-compute-hub-namespaces", "karmada-compute-claims", "karmada-compute-annotations", "karmada-compute-events",
+	"karmada-compute-guard", "karmada-compute-hub-namespaces", "karmada-compute-claims", "karmada-compute-annotations",
+	"karmada-compute-events",
 }
 
 // applyGuards applies the policies of the chart.

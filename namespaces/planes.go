@@ -110,9 +110,10 @@ func newMapper(scheme *runtime.Scheme) (meta.RESTMapper, error) {
 	cells.Add(schema.GroupVersionKind{
 		Group: clusterv1alpha1.GroupName, Version: clusterv1alpha1.GroupVersion.Version, Kind: "Cluster",
 	}, meta.RESTScopeRoot)
+	policies := schema.GroupVersion(policyv1alpha1.GroupVersion)
 	for _, kind := range []schema.GroupVersionKind{
-		policyv1alpha1.SchemeGroupVersion.WithKind("PropagationPolicy"), policyv1alpha1.SchemeGroupVersion.WithKind("OverridePolicy"),
-		workv1alpha2.SchemeGroupVersion.WithKind("ResourceBinding"), workv1alpha1.SchemeGroupVersion.WithKind("Work"),
+		policies.WithKind("PropagationPolicy"), policies.WithKind("OverridePolicy"),
+		schema.GroupVersion(workv1alpha2.GroupVersion).WithKind("ResourceBinding"), schema.GroupVersion(workv1alpha1.GroupVersion).WithKind("Work"),
 	} {
 		cells.Add(kind, meta.RESTScopeNamespace)
 	}

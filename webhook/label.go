@@ -54,8 +54,9 @@ func (l *ProjectLabel) Handle(ctx context.Context, request admission.Request) ad
 	for i, one := range propagating {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(one.kind)
-		// One more than is named.
-		if err := l.Hub.List(ctx, list, client.InNamespace(request.Name), client.Limit(mostNamed+1)); err != nil {
+		// One more than is named. A kind that is not served has no objects.
+		err := l.Hub.List(ctx, list, client.InNamespace(request.Name), client.Limit(mostNamed+1))
+		if client.IgnoreNotFound(err) != nil {
 			return unavailable(fmt.Errorf("the %s of namespace %s are not known, try again: %w", one.resource, request.Name, err))
 		}
 		for j := range list.Items {

@@ -40,7 +40,8 @@ func TestProjectLabel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	planes, err := namespaces.New(namespaces.Options{Hub: testenv.Config(t), Scheme: testenv.Scheme(t, v1alpha.AddToScheme, milo.AddToScheme, clusterv1alpha1.Install)})
+	scheme := testenv.Scheme(t, v1alpha.AddToScheme, milo.AddToScheme, clusterv1alpha1.Install)
+	planes, err := namespaces.New(namespaces.Options{Hub: testenv.Config(t), Scheme: scheme})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,36 +67,7 @@ func TestProjectLabel(t *testing.T) {
 		"Work":            ofKarmada("work.karmada.io/v1alpha1", "Work", "", map[string]any{"workload": map[string]any{}}),
 	}
 	for kind, object := range taken {
-		namespace := testenv.Namespace(t, admin, "taken").Name
-		object.SetNamespace(namespace)
-		if err := admin.Create(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
-		err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
-			return label(namespace, `"true"`, client.DryRunAll) != nil, nil
-		})
-		if err != nil {
-			t.Fatalf("%s: the label is accepted", kind)
-		}
-		if err := label(namespace, `"suspended"`); err == nil || !strings.Contains(err.Error(), "while it has "+kind+" web") ||
-			!strings.Contains(err.Error(), "kubectl --namespace="+namespace+" delete ") {
-			t.Errorf("%s: %v", kind, err)
-		}
-		if err := admin.Delete(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
-		if err := label(namespace, `"true"`); err != nil {
-			t.Errorf("%s is deleted: %v", kind, err)
-		}
-		// Karmada's own policies are refused in projects; what is there all the same does not hold the project up.
-		if err := admin.Create(t.Context(), ofKarmada(object.GetAPIVersion(), kind, namespace, object.Object["spec"].(map[string]any))); err != nil {
-			t.Fatal(err)
-		}
-		for _, value := range []string{`"suspended"`, `"true"`, "null"} {
-			if err := label(namespace, value); err != nil {
-				t.Errorf("%s: the label becomes %s: %v", kind, value, err)
-			}
-		}
+		t.Run(kind, func(t *testing.T) { checkTaken(t, object, label) })
 	}
 	free := testenv.Namespace(t, admin, "free").Name
 	server.Close()
@@ -107,5 +79,43 @@ func TestProjectLabel(t *testing.T) {
 	created.Annotations = map[string]string{"a": "b"}
 	if err := operator.Update(t.Context(), created); err != nil {
 		t.Errorf("annotate a namespace: %v", err)
+	}
+}
+
+// checkTaken verifies that a namespace with an object becomes a project when the object is removed.
+func checkTaken(t *testing.T, object *unstructured.Unstructured, label func(namespace, value string, opts ...client.PatchOption) error) {
+	t.Helper()
+	admin, kind := as(t, ""), object.GetKind()
+	namespace := testenv.Namespace(t, admin, "taken").Name
+	object.SetNamespace(namespace)
+	if err := admin.Create(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+	err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		return label(namespace, `"true"`, client.DryRunAll) != nil, nil
+	})
+	if err != nil {
+		t.Fatalf("%s: the label is accepted", kind)
+	}
+	if err := label(namespace, `"suspended"`); err == nil || !strings.Contains(err.Error(), "while it has "+kind+" web") ||
+		!strings.Contains(err.Error(), "kubectl --namespace="+namespace+" delete ") {
+		t.Errorf("%s: %v", kind, err)
+	}
+	if err := admin.Delete(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+	if err := label(namespace, `"true"`); err != nil {
+		t.Errorf("%s is deleted: %v", kind, err)
+	}
+	// Karmada's own policies are refused in projects; what is there all the same does not hold the project up.
+	again := object.DeepCopy()
+	again.SetResourceVersion("")
+	if err := admin.Create(t.Context(), again); err != nil {
+		t.Fatal(err)
+	}
+	for _, value := range []string{`"suspended"`, `"true"`, "null"} {
+		if err := label(namespace, value); err != nil {
+			t.Errorf("%s: the label becomes %s: %v", kind, value, err)
+		}
 	}
 }

@@ -14,8 +14,11 @@ func TestOccupied(t *testing.T) {
 		found [][]string
 		want  string
 	}{
-		"nothing":  {[][]string{nil, nil, nil, nil}, ""},
-		"a policy": {[][]string{{"web"}, nil, nil, nil}, begin + "PropagationPolicy web" + because + "propagationpolicies.policy.karmada.io --all"},
+		"nothing": {[][]string{nil, nil, nil, nil}, ""},
+		"a policy": {
+			[][]string{{"web"}, nil, nil, nil},
+			begin + "PropagationPolicy web" + because + "propagationpolicies.policy.karmada.io --all",
+		},
 		"a policy that is gone leaves a binding": {
 			[][]string{nil, nil, {"web-deployment", "web-service"}, nil},
 			begin + "ResourceBinding web-deployment, web-service" + because + "resourcebindings.work.karmada.io --all",
@@ -23,7 +26,8 @@ func TestOccupied(t *testing.T) {
 		"all kinds, many": {
 			[][]string{{"a"}, {"b"}, {"1", "2", "3", "4", "5", "6"}, {"w"}},
 			begin + "PropagationPolicy a; OverridePolicy b; ResourceBinding 1, 2, 3, 4, 5 and more; Work w" + because +
-				"propagationpolicies.policy.karmada.io,overridepolicies.policy.karmada.io,resourcebindings.work.karmada.io,works.work.karmada.io --all",
+				"propagationpolicies.policy.karmada.io,overridepolicies.policy.karmada.io," +
+				"resourcebindings.work.karmada.io,works.work.karmada.io --all",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

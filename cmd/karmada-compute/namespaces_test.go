@@ -57,9 +57,7 @@ func TestNamespaces(t *testing.T) {
 	h := startWithoutMilo(t)
 	project, plain, other := h.namespace("team-a", "true"), h.namespace("team-b", ""), h.namespace("team-c", "true")
 	alice := h.as("alice")
-	for name, test := range map[string]struct {
-		namespace, city, refusal string
-	}{
+	for name, test := range map[string]struct{ namespace, city, refusal string }{
 		"a city without cells":      {project.Name, "XYZ", "spec.placements[0].cityCodes[0]"},
 		"a namespace without label": {plain.Name, h.city, "label it compute.datumapis.com/project=true"},
 	} {
@@ -90,6 +88,7 @@ func TestNamespaces(t *testing.T) {
 		t.Errorf("%d WorkloadDeployments, %v, want the original and its copy", len(list.Items), err)
 	}
 	h.boundary(original, copied)
+	h.becomesAProject(plain)
 	h.namespaceLabels(project, other)
 	h.conversions(other.Name)
 	h.scalers(web)
@@ -251,7 +250,7 @@ func startWithoutMilo(t *testing.T) *withoutMilo {
 	h.limited = newLimited(t, p.Config(), "controllers")
 	port, health := strconv.Itoa(testenv.FreePort(t)), testenv.FreeAddress(t)
 	startProcess(t,
-		"--projects=namespaces", "--kubeconfig="+kubeconfigOf(t, h.limited.url), "--controllers=*", "--webhooks=workloads,owned",
+		"--projects=namespaces", "--kubeconfig="+kubeconfigOf(t, h.limited.url), "--controllers=*", "--webhooks=workloads,owned,namespaces",
 		"--webhook-bind-address=127.0.0.1", "--webhook-port="+port, "--webhook-url=https://127.0.0.1:"+port, "--replica-name=namespaces",
 		"--metrics-bind-address=0", "--peer-bind-address=0", "--health-probe-bind-address="+health,
 		"--shutdown-delay-duration=0",
