@@ -92,7 +92,8 @@ func TestTheKindGoes(t *testing.T) {
 		})
 		f.reconcile(t, "web")
 		f.Hub.Before(nil)
-		if got := f.wantCondition(t, "web", v1alpha.ReasonNamesNotServed, held...); !strings.Contains(got.Message, "status.endpoints") || f.again != retryInterval {
+		got := f.wantCondition(t, "web", v1alpha.ReasonNamesNotServed, held...)
+		if !strings.Contains(got.Message, "status.endpoints") || f.again != retryInterval {
 			t.Errorf("%s: message %q, again after %s", when, got.Message, f.again)
 		}
 		f.reconcile(t, "web")
@@ -130,7 +131,9 @@ func TestStoredAnswers(t *testing.T) {
 	if got, err := stored.Answers(t.Context(), f.origin(), w.UID); err != nil || strings.Join(got, " ") != "203.0.113.7 203.0.113.7" {
 		t.Errorf("the names answer %v, %v", got, err)
 	}
-	for _, answer := range []error{testenv.ErrFault, &meta.NoKindMatchError{GroupKind: Kind.GroupKind()}, notServed(planes.Call{Verb: "list"})} {
+	for _, answer := range []error{
+		testenv.ErrFault, &meta.NoKindMatchError{GroupKind: Kind.GroupKind()}, notServed(planes.Call{Verb: "list"}),
+	} {
 		f.Hub.Before(func(planes.Call) error { return answer })
 		if got, err := stored.Answers(t.Context(), f.origin(), w.UID); err == nil {
 			t.Errorf("after %v the names have %v", answer, got)

@@ -40,7 +40,8 @@ func (s *scope) explainUnsent(ctx context.Context) error {
 	err := s.APIReader.List(ctx, &list, client.InNamespace(s.copied.Namespace), client.Limit(mostWarnings),
 		client.MatchingFields{"involvedObject.uid": string(s.copied.UID), "type": corev1.EventTypeWarning})
 	if apierrors.IsForbidden(err) {
-		log.FromContext(ctx).Error(err, "Karmada does not send a deployment, and the add-on may not read why", "copy", client.ObjectKeyFromObject(s.copied))
+		log.FromContext(ctx).Error(err, "Karmada does not send a deployment, and the add-on may not read why",
+			"copy", client.ObjectKeyFromObject(s.copied))
 		return nil
 	}
 	if err != nil {

@@ -25,9 +25,11 @@ import (
 func (f *fixture) warn(t *testing.T, reason, message string) {
 	t.Helper()
 	planes.Create(t, f.Planes, &corev1.Event{
-		ObjectMeta:     metav1.ObjectMeta{GenerateName: f.copied.Name + ".", Namespace: f.copied.Namespace},
-		InvolvedObject: corev1.ObjectReference{Kind: v1alpha.KindWorkloadDeployment, Namespace: f.copied.Namespace, Name: f.copied.Name, UID: f.copied.UID},
-		Type:           corev1.EventTypeWarning, Reason: reason, Message: message, LastTimestamp: f.now(),
+		ObjectMeta: metav1.ObjectMeta{GenerateName: f.copied.Name + ".", Namespace: f.copied.Namespace},
+		InvolvedObject: corev1.ObjectReference{
+			Kind: v1alpha.KindWorkloadDeployment, Namespace: f.copied.Namespace, Name: f.copied.Name, UID: f.copied.UID,
+		},
+		Type: corev1.EventTypeWarning, Reason: reason, Message: message, LastTimestamp: f.now(),
 	})
 }
 
