@@ -253,6 +253,7 @@ func Controllers() []Controller {
 			r := projection.New(projection.Options{
 				Projects: t.Options.Projects, Hub: common.hub(t), Cities: common.cities, Karmada: common.karmada, Book: common.book,
 				DoubtAfter: t.Options.AuditAfter, Ready: ready, Lag: lag, Ignored: ignored, Passing: t.passing(), Clock: t.Options.Clock,
+				APIReader: t.Manager.GetLocalManager().GetAPIReader(),
 			})
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},

@@ -124,6 +124,9 @@ const (
 	ReasonNotBound = "NotBound"
 	// ReasonNotApplied says that Karmada could not write the deployment into a cell.
 	ReasonNotApplied = "NotApplied"
+	// ReasonOverrideNotApplied says that Karmada cannot apply an override policy, and sends no change of the deployment to a cell.
+	// Instances keep running, and their state is as the cell reports it.
+	ReasonOverrideNotApplied = "OverrideNotApplied"
 	// ReasonNoReport says that a cell does not report on the deployment.
 	ReasonNoReport = "NoReport"
 	// ReasonReportOutdated says that a cell has reported only an earlier generation for too long.

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -119,11 +120,9 @@ func (s *scope) unrecorded(history []v1alpha.WorkloadRevision) []*v1alpha.Instan
 		known[history[i].Name] = true
 	}
 	var result []*v1alpha.InstanceTemplateSpec
-	for _, desired := range s.plan.deployments {
-		existing := s.existing[desired.Name]
-		if existing == nil {
-			continue
-		}
+	// Also of deployments that the Workload no longer wants: it may leave its only city with the change.
+	for _, name := range slices.Sorted(maps.Keys(s.existing)) {
+		existing := s.existing[name]
 		// A template that cannot be hashed has no Instances.
 		hash, err := templates.Hash(&existing.Spec.Template)
 		if name := s.revisionName(hash); err == nil && !known[name] && !known[hash] {

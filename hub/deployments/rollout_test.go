@@ -360,8 +360,10 @@ func TestNewCity(t *testing.T) {
 // status that has its number. A template that is replaced before that is recorded as well.
 func TestTheFirstRevision(t *testing.T) {
 	t.Parallel()
-	for name, wanted := range map[string][]int64{"one template": {1}, "another template before the status": {1, 2}} {
-		f := newFixture(t, "DFW")
+	for name, wanted := range map[string][]int64{
+		"one template": {1}, "another template before the status": {1, 2}, "another template and city before the status": {1, 2},
+	} {
+		f := newFixture(t, "DFW ORD")
 		f.reconciler.Passing = pace.NewWrites[mcreconcile.Request](f.clock)
 		f.requeues = true
 		f.workload(t, "main DFW")
@@ -373,7 +375,12 @@ func TestTheFirstRevision(t *testing.T) {
 			}
 		}
 		if len(wanted) > 1 {
-			f.image(t, "registry.example/app:2")
+			planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) {
+				w.Spec.Template = planes.Template("registry.example/app:2")
+				if strings.Contains(name, "city") {
+					w.Spec.Placements[0].CityCodes = []string{"ORD"}
+				}
+			})
 			f.mustReconcile(t)
 		}
 		f.clock.SetTime(f.clock.Now().Add(pace.Limit))

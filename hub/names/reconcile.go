@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -60,6 +61,12 @@ func (s *scope) fail(err error, of *state) error {
 	if apierrors.IsConflict(err) {
 		return err
 	}
+	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) && apierrors.IsUnexpectedServerError(err) {
+		not := s.notServed()
+		not.name, not.holds = of.name, of.holds
+		s.found = append(s.found, not)
+		return nil
+	}
 	s.failed = append(s.failed, err)
 	// Other errors have texts that differ each time.
 	answer := "not stored; the log of the add-on has the cause"
@@ -103,7 +110,7 @@ func (s *scope) release(ctx context.Context) error {
 			return err
 		}
 		uid := record.GetUID()
-		if err := s.Hub.Delete(ctx, record, client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {
+		if err := s.Hub.Delete(ctx, record, client.Preconditions{UID: &uid}); err != nil && !projects.IsMissing(err, record.GetName()) {
 			err = fmt.Errorf("delete DNSEndpoint %s of a name that the Workload does not have: %w", record.GetName(), err)
 			if err := s.fail(err, &state{name: record.GetName()}); err != nil {
 				return err
@@ -168,9 +175,7 @@ func (s *scope) keep(ctx context.Context, of wish) (state, error) {
 		return state{reason: v1alpha.ReasonNameNotAllowed, message: of.name + ": " + of.refusal}, nil
 	}
 	if !s.served {
-		s.requeueAfter.AtMost(retryInterval)
-		return state{reason: v1alpha.ReasonNamesNotServed, message: "the hub does not serve DNSEndpoint of externaldns.k8s.io; " +
-			"status.endpoints has the addresses of the cities that serve"}, nil
+		return s.notServed(), nil
 	}
 	if s.switching {
 		return state{
@@ -192,6 +197,13 @@ func (s *scope) keep(ctx context.Context, of wish) (state, error) {
 			strings.Join(before, ", ")}, nil
 	}
 	return s.write(ctx, of.name, existing, cities)
+}
+
+// notServed is the state of a name while the hub does not serve the kind.
+func (s *scope) notServed() state {
+	s.requeueAfter.AtMost(retryInterval)
+	return state{reason: v1alpha.ReasonNamesNotServed, message: "the hub does not serve DNSEndpoint of externaldns.k8s.io; " +
+		"status.endpoints has the addresses of the cities that serve"}
 }
 
 // write writes the DNSEndpoint of a name with the addresses of cities, if it differs.

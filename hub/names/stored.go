@@ -7,8 +7,6 @@ import (
 	"context"
 	"fmt"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -24,16 +22,14 @@ type Stored struct {
 	Namespace string
 }
 
-// Answers returns the addresses in the DNSEndpoints of a Workload. A hub that does not serve the kind has none.
+// Answers returns the addresses in the DNSEndpoints of a Workload. A hub that does not serve the kind is no answer: the names
+// resolve while nobody can change them.
 func (s *Stored) Answers(ctx context.Context, of projects.Origin, workload types.UID) ([]string, error) {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(Kind.GroupVersion().WithKind(Kind.Kind + "List"))
 	err := s.APIReader.List(ctx, list, client.InNamespace(s.Namespace), client.MatchingLabels{
 		v1alpha.LabelProjectUID: string(of.ProjectUID), v1alpha.LabelWorkloadUID: string(workload),
 	})
-	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) {
-		return nil, nil
-	}
 	if err != nil {
 		return nil, fmt.Errorf("list the DNSEndpoints of Workload %s: %w", workload, err)
 	}

@@ -5,8 +5,10 @@ package names
 
 import (
 	"errors"
+	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -68,6 +70,54 @@ func TestNamesThatAreNotWritten(t *testing.T) {
 	f.wantAnswer(t, f.own("www"), "")
 }
 
+// notServed is the answer to a request for a kind that the hub does not serve.
+func notServed(call planes.Call) error {
+	return apierrors.NewGenericServerResponse(http.StatusNotFound, call.Verb, schema.GroupResource{Group: Kind.Group, Resource: "dnsendpoints"},
+		call.Name, "404 page not found", 0, true)
+}
+
+// TestTheKindGoes: names that the hub no longer serves have the reason of a hub without the kind, and keep their record.
+func TestTheKindGoes(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	w := f.workload(t, "web")
+	f.serve(t, w, "DFW", "203.0.113.7")
+	goes := func(when string, held ...string) {
+		t.Helper()
+		f.Hub.Before(func(call planes.Call) error {
+			if call.Kind == Kind.Kind && call.Verb != "list" {
+				return notServed(call)
+			}
+			return nil
+		})
+		f.reconcile(t, "web")
+		f.Hub.Before(nil)
+		got := f.wantCondition(t, "web", v1alpha.ReasonNamesNotServed, held...)
+		if !strings.Contains(got.Message, "status.endpoints") || f.again != retryInterval {
+			t.Errorf("%s: message %q, again after %s", when, got.Message, f.again)
+		}
+		f.reconcile(t, "web")
+	}
+	goes("before the first write")
+	f.wantAnswer(t, f.byPattern("web"), "A 203.0.113.7")
+	f.serve(t, w, "ORD", "203.0.113.8")
+	f.clock.SetTime(f.clock.Now().Add(time.Minute))
+	goes("at a change", f.byPattern("web"))
+	f.wantAnswer(t, f.byPattern("web"), "A 203.0.113.7 203.0.113.8")
+	planes.Change(t, f.Planes, w, func(w *v1alpha.Workload) { w.Spec.Service.Exposure = v1alpha.ServiceExposureCluster })
+	f.Hub.Before(func(call planes.Call) error {
+		if call.Verb == "delete" {
+			return notServed(call)
+		}
+		return nil
+	})
+	f.reconcile(t, "web")
+	f.wantCondition(t, "web", v1alpha.ReasonNamesNotServed)
+	f.Hub.Before(nil)
+	f.reconcile(t, "web")
+	f.wantAnswer(t, f.byPattern("web"), "")
+}
+
 // TestStoredAnswers: the addresses of a Workload's names are read past every cache, and of no other Workload.
 func TestStoredAnswers(t *testing.T) {
 	t.Parallel()
@@ -81,12 +131,12 @@ func TestStoredAnswers(t *testing.T) {
 	if got, err := stored.Answers(t.Context(), f.origin(), w.UID); err != nil || strings.Join(got, " ") != "203.0.113.7 203.0.113.7" {
 		t.Errorf("the names answer %v, %v", got, err)
 	}
-	f.Hub.Before(func(planes.Call) error { return &meta.NoKindMatchError{GroupKind: Kind.GroupKind()} })
-	if got, err := stored.Answers(t.Context(), f.origin(), w.UID); err != nil || len(got) > 0 {
-		t.Errorf("without the kind %v, %v", got, err)
-	}
-	f.Hub.Before(func(planes.Call) error { return testenv.ErrFault })
-	if _, err := stored.Answers(t.Context(), f.origin(), w.UID); err == nil {
-		t.Error("a hub that does not answer has no names")
+	for _, answer := range []error{
+		testenv.ErrFault, &meta.NoKindMatchError{GroupKind: Kind.GroupKind()}, notServed(planes.Call{Verb: "list"}),
+	} {
+		f.Hub.Before(func(planes.Call) error { return answer })
+		if got, err := stored.Answers(t.Context(), f.origin(), w.UID); err == nil {
+			t.Errorf("after %v the names have %v", answer, got)
+		}
 	}
 }

@@ -39,6 +39,8 @@ const (
 	WorkDeleting Fault = "WorkDeleting"
 	// WorkOutdated: a Work is based on an earlier copy.
 	WorkOutdated Fault = "WorkOutdated"
+	// OverrideNotApplied: a Work is missing or outdated because Karmada cannot apply an override policy. Judge does not find it.
+	OverrideNotApplied Fault = "OverrideNotApplied"
 	// WorkEdited: a Work carries another spec than the copy that it is based on.
 	WorkEdited Fault = "WorkEdited"
 	// WorkNotApplied: Karmada could not write the deployment into the cell.
@@ -71,6 +73,7 @@ func (f Fault) Reason() string {
 		WorkNotApplied: v1alpha.ReasonNotApplied,
 		WorkOutdated:   v1alpha.ReasonReportOutdated, ReportOutdated: v1alpha.ReasonReportOutdated,
 		ReportMissing: v1alpha.ReasonNoReport, CopyMissing: v1alpha.ReasonNotPropagated,
+		OverrideNotApplied: v1alpha.ReasonOverrideNotApplied,
 	}[f]
 }
 

@@ -34,6 +34,8 @@ type Options struct {
 	Projects projects.Engaged
 	// Hub reads the hub from a cache.
 	Hub client.Reader
+	// APIReader reads the hub past the cache: Karmada's Events, while it does not send a copy.
+	APIReader client.Reader
 	// Karmada reports whether a karmada-controller-manager is running.
 	Karmada *path.KarmadaWatch
 	// Cities have events of the settings of cells. Nil: they have none.

@@ -48,7 +48,7 @@ func (s *scope) judge(ctx context.Context) error {
 		s.findings = append(s.findings, found)
 	}
 	s.judgeSlices()
-	return nil
+	return s.explainUnsent(ctx)
 }
 
 // loadRow reads the path of the deployment.
@@ -83,8 +83,10 @@ func (s *scope) karmada() path.Karmada {
 // remember sets Since of a finding back to when the project first showed it, possibly by another replica.
 func (s *scope) remember(found *path.Finding) {
 	before := meta.FindStatusCondition(s.deployment.Status.Conditions, v1alpha.ConditionStatusCurrent)
-	if before != nil && before.Status == metav1.ConditionFalse && before.Reason == found.Fault.Reason() &&
-		before.LastTransitionTime.Time.Before(found.Since) {
+	if before == nil || before.Status != metav1.ConditionFalse || !before.LastTransitionTime.Time.Before(found.Since) {
+		return
+	}
+	if before.Reason == found.Fault.Reason() || before.Reason == v1alpha.ReasonOverrideNotApplied && isUnsent(found) {
 		found.Since = before.LastTransitionTime.Time
 	}
 }
@@ -105,7 +107,8 @@ func (s *scope) finding(instance string) *path.Finding {
 	return s.findingAt(index)
 }
 
-// findingAt returns the finding for the Instance at an index.
+// findingAt returns the finding for the Instance at an index. An override policy that is not applied is none: the cell runs and
+// reports the copy that it has.
 func (s *scope) findingAt(index int) *path.Finding {
 	cell := ""
 	if assignment := s.copied.Spec.Assignment; assignment != nil {
@@ -115,7 +118,7 @@ func (s *scope) findingAt(index int) *path.Finding {
 	}
 	for i := range s.findings {
 		found := &s.findings[i]
-		if (found.Cell == "" || found.Cell == cell) && (found.Slice == "" || found.Slice == s.sliceOf(index)) {
+		if found.Fault != path.OverrideNotApplied && (found.Cell == "" || found.Cell == cell) && (found.Slice == "" || found.Slice == s.sliceOf(index)) {
 			return found
 		}
 	}

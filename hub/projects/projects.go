@@ -144,10 +144,10 @@ func (p Project) Recorder(name string) record.EventRecorder {
 }
 
 // IsMissing reports whether an API server has answered that it has no object of this name. An API server that does not
-// serve the kind yet answers "not found" too, without a name.
+// serve the kind yet answers "not found" too, without a name; client-go adds the name that was asked for.
 func IsMissing(err error, name string) bool {
 	var status apierrors.APIStatus
-	if !apierrors.IsNotFound(err) || !errors.As(err, &status) {
+	if !apierrors.IsNotFound(err) || apierrors.IsUnexpectedServerError(err) || !errors.As(err, &status) {
 		return false
 	}
 	details := status.Status().Details

@@ -76,6 +76,37 @@ func TestTenRevisions(t *testing.T) {
 	}
 }
 
+// TestAHeldContentIsLost: an undo that holds a content that is kept nowhere says that the content must be written again.
+func TestAHeldContentIsLost(t *testing.T) {
+	t.Parallel()
+	f := runs(t)
+	blue := f.web(t).Status.Data.Objects[0]
+	f.clock.SetTime(f.clock.Now().Add(time.Hour))
+	f.writes(t, "red")
+	f.mustReconcile(t)
+	f.started(t)
+	f.mustReconcile(t)
+	red := f.web(t).Status.Data.Objects[0]
+	planes.Change(t, f.Planes, f.web(t), func(w *v1alpha.Workload) {
+		w.Annotations = map[string]string{v1alpha.AnnotationRolloutData: templates.FormatHolds(map[templates.DataObject]templates.Hold{
+			{Kind: "ConfigMap", Name: "app"}: {Held: blue.Hash, Newest: red.Hash},
+		})}
+	})
+	f.mustReconcile(t)
+	f.wantCurrent(t, v1alpha.ReasonDataHeld, blue.Hash)
+	lost := &corev1.ConfigMap{}
+	lost = planes.Get(t, f.Planes, f.HubNamespace, templates.SnapshotName("app", blue.Hash), lost)
+	lost.Finalizers = nil
+	planes.Delete(t, f.Planes, lost)
+	if _, err := f.reconcile(t); err != nil {
+		t.Fatal(err)
+	}
+	f.wantCurrent(t, v1alpha.ReasonSnapshotGone, "content "+blue.Hash+" of ConfigMap app is no longer kept")
+	if got := f.web(t).Status.Data.Objects[0]; got != blue {
+		t.Errorf("it is started with %v", got)
+	}
+}
+
 // TestAReplicaIsKilledBeforeTheStatus: the replica that follows takes the content that the project has then. The
 // snapshot that the first one has written, and that nothing names, is deleted.
 func TestAReplicaIsKilledBeforeTheStatus(t *testing.T) {

@@ -163,7 +163,7 @@ func (s *scope) writeData(ctx context.Context) error {
 func (s *scope) writeDataOf(ctx context.Context, w *workload) error {
 	if found, ready := s.snapshotsOf(w); !ready {
 		w.data = w.Status.Data
-		if w.findings = append(w.findings, found...); len(found) == 0 {
+		if w.findings = append(w.findings, found...); len(w.findings) == 0 {
 			w.unknown = true
 		}
 	}

@@ -12,13 +12,13 @@ import (
 	"sync"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
@@ -76,15 +76,15 @@ func (s *Server) keep(ctx context.Context) {
 
 // stored returns the session of a grant and a client of its project. It returns errUnknown if the project does not have
 // the session.
-func stored(ctx context.Context, projects Projects, grant *Grant) (*v1alpha.InstanceSession, client.Client, error) {
-	project, err := projects.Client(ctx, grant.Project, grant.ProjectUID)
+func stored(ctx context.Context, of Projects, grant *Grant) (*v1alpha.InstanceSession, client.Client, error) {
+	project, err := of.Client(ctx, grant.Project, grant.ProjectUID)
 	if err != nil {
 		return nil, nil, err
 	}
 	session := &v1alpha.InstanceSession{}
 	err = project.Get(ctx, client.ObjectKey{Namespace: grant.Namespace, Name: grant.Name}, session)
 	switch {
-	case apierrors.IsNotFound(err) || err == nil && session.UID != grant.UID:
+	case projects.IsMissing(err, grant.Name) || err == nil && session.UID != grant.UID:
 		return nil, nil, errUnknown
 	case err != nil:
 		return nil, nil, fmt.Errorf("get session %s of project %s: %w", grant.Name, grant.Project, err)
@@ -94,13 +94,13 @@ func stored(ctx context.Context, projects Projects, grant *Grant) (*v1alpha.Inst
 
 // exists returns an ending when the session of a grant is deleted. A project that does not answer to its name and UID
 // is no answer: it may have been lost by mistake, and ownership decides whether it is gone.
-func exists(ctx context.Context, projects Projects, grant *Grant) error {
-	session, _, err := stored(ctx, projects, grant)
+func exists(ctx context.Context, of Projects, grant *Grant) error {
+	session, _, err := stored(ctx, of, grant)
 	deleted := &ending{reason: v1alpha.ReasonSessionCompleted, message: "the session was deleted"}
 	switch {
 	case errors.Is(err, errUnknown):
 		// Milo answers for a project that it does not have as for an empty one.
-		if _, err := projects.Client(ctx, grant.Project, grant.ProjectUID); err != nil {
+		if _, err := of.Client(ctx, grant.Project, grant.ProjectUID); err != nil {
 			return err
 		}
 		return deleted

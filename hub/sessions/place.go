@@ -86,7 +86,7 @@ func (p *places) find(ctx context.Context, grant *Grant) (place, error) {
 	wanted := grant.Spec.InstanceRef
 	err = project.Get(ctx, client.ObjectKey{Namespace: grant.Namespace, Name: wanted.Name}, instance)
 	switch {
-	case apierrors.IsNotFound(err):
+	case projects.IsMissing(err, wanted.Name):
 		return place{}, gone("Instance %s does not exist", wanted.Name)
 	case err != nil:
 		return place{}, fmt.Errorf("get Instance %s of the project: %w", wanted.Name, err)

@@ -258,6 +258,11 @@ var deploymentRemedies = []Remedy{
 		none, current,
 	},
 	{
+		v1alpha.ReasonOverrideNotApplied, RankCause, atOnce,
+		operator("Correct or delete the override policy that the message names. Karmada then sends the deployment to the cell."),
+		none, []string{v1alpha.ConditionStatusCurrent, v1alpha.ConditionAvailable},
+	},
+	{
 		v1alpha.ReasonNoReport, RankStep, minutes, nobody("The add-on triggers a Karmada reconcile of the deployment."),
 		operator("Check the agent of the cell: Deployment karmada-compute-cell in namespace karmada-compute-system."),
 		current,

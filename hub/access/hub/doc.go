@@ -23,6 +23,9 @@ package hub
 // Karmada reconcile of a binding, or deletes a leftover one.
 // +kubebuilder:rbac:groups=work.karmada.io,resources=resourcebindings,verbs=get;list;watch;patch;delete
 
+// Karmada's Events about a copy that it does not send: they name the override policy that it cannot apply.
+// +kubebuilder:rbac:groups="",resources=events,verbs=list
+
 // The cells of a city, and the condition with the status of their agents.
 // +kubebuilder:rbac:groups=cluster.karmada.io,resources=clusters,verbs=get;list;watch
 // +kubebuilder:rbac:groups=cluster.karmada.io,resources=clusters/status,verbs=update

@@ -120,12 +120,12 @@ func (r *Result) add(s *State, o *Object) int {
 }
 
 // hold returns the content that an undo has chosen instead of the newest one, unless it is not kept any more: then the
-// recorded one stays.
+// recorded one stays, which may be the same.
 func (r *Result) hold(s *State, o *Object, held string) v1alpha.DataVersion {
 	version := v1alpha.DataVersion{Kind: o.Kind, Name: o.Name, Hash: held}
 	recorded, isRecorded := s.recorded(o.DataObject)
 	absent := held == templates.AbsentData && o.Optional
-	if absent || recorded == version || s.HasSnapshot(version) {
+	if absent || s.HasSnapshot(version) {
 		r.Held = append(r.Held, Held{version, o.Newest})
 		return version
 	}
