@@ -12,9 +12,12 @@ import (
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
@@ -90,6 +93,21 @@ func TestAgentsWorksAreRepaired(t *testing.T) {
 	planes.ChangeStatus(t, f.Planes, work, func(w *workv1alpha1.Work) {
 		meta.SetStatusCondition(&w.Status.Conditions, metav1.Condition{Type: workv1alpha1.WorkApplied, Status: metav1.ConditionTrue, Reason: "Applied"})
 	})
+	for what, attempt := range map[string]struct {
+		object client.Object
+		patch  string
+	}{
+		"the cells of the agents":   {binding, `{"spec":{"clusters":[]}}`},
+		"the object of the agents":  {binding, `{"spec":{"resource":{"name":"mine"}}}`},
+		"what a Work carries":       {work, `{"spec":{"workload":{"manifests":[]}}}`},
+		"the dispatching of a Work": {work, `{"spec":{"suspendDispatching":true}}`},
+		"the labels of a Work":      {work, `{"metadata":{"labels":{"a":"b"}}}`},
+	} {
+		object, _ := attempt.object.DeepCopyObject().(client.Object)
+		if err := f.Hub.Patch(t.Context(), object, client.RawPatch(types.MergePatchType, []byte(attempt.patch))); !apierrors.IsForbidden(err) {
+			t.Errorf("the add-on may change %s: %v", what, err)
+		}
+	}
 	before := version()
 	f.Hub.Writes()
 	pass(time.Hour)
