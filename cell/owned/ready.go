@@ -41,7 +41,8 @@ func ReadinessOf(instance *v1alpha.Instance, pod *corev1.Pod, now time.Time) Rea
 	if !isRecorded {
 		seen = firstSeen(instance, now)
 	}
-	ahead, behind := said.Sub(seen), pod.CreationTimestamp.Sub(said)
+	// The agent's clock may differ from the API server's, too.
+	ahead, behind := said.Sub(seen), min(pod.CreationTimestamp.Sub(said), seen.Sub(said))
 	switch {
 	case said.IsZero():
 		return Readiness{}
