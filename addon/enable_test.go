@@ -137,7 +137,8 @@ func (s *site) checkKubeconfig(t *testing.T) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if life := token.Expires.Sub(token.Issued); token.User() != "system:serviceaccount:"+hubNamespace+":"+serviceAccount || life != wire.TokenLife {
+	user, life := "system:serviceaccount:"+hubNamespace+":"+serviceAccount, token.Expires.Sub(token.Issued)
+	if token.User() != user || life != wire.TokenLife {
 		t.Errorf("a token of %s for %s", token.User(), life)
 	}
 	config := rest.AnonymousClientConfig(testConfig(t))
@@ -232,7 +233,8 @@ func TestOverdueTokensAreNamed(t *testing.T) {
 		data []byte
 		says string
 	}{
-		{token(time.Hour, 29*time.Minute), "[]"}, {token(time.Hour, 31*time.Minute), "expires at"}, {nil, "[]"}, {[]byte("no token"), "is no token"},
+		{token(time.Hour, 29*time.Minute), "[]"}, {token(time.Hour, 31*time.Minute), "expires at"},
+		{nil, "[]"}, {[]byte("no token"), "is no token"},
 	} {
 		secret.Data = map[string][]byte{tokenKey: test.data}
 		if err := s.Update(t.Context(), secret); err != nil {

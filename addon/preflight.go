@@ -208,7 +208,7 @@ func (s *session) checkKarmadaVersion(ctx context.Context, f *findings) {
 			continue
 		}
 		container := deployment.Spec.Template.Spec.Containers[0]
-		checkVersion(f, container.Image)
+		s.karmadaVersion = checkVersion(f, container.Image)
 		args := slices.Concat(container.Command, container.Args)
 		checkRate(f, args)
 		checkEvictions(f, args)
@@ -219,13 +219,14 @@ func (s *session) checkKarmadaVersion(ctx context.Context, f *findings) {
 		s.options.karmada.namespace, oldestKarmada, newestKarmada)
 }
 
-func checkVersion(f *findings, image string) {
+// checkVersion returns the version in an image of Karmada, nil if it cannot be read.
+func checkVersion(f *findings, image string) *version.Version {
 	_, tag, _ := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":")
 	tag, _, _ = strings.Cut(tag, "@")
 	found, err := version.ParseGeneric(tag)
 	if err != nil {
 		f.warn("the version of Karmada cannot be read from image %s; the add-on was tested with %s to %s", image, oldestKarmada, newestKarmada)
-		return
+		return nil
 	}
 	newest := version.MustParseGeneric(newestKarmada)
 	switch {
@@ -234,6 +235,7 @@ func checkVersion(f *findings, image string) {
 	case found.Major() > newest.Major() || found.Major() == newest.Major() && found.Minor() > newest.Minor():
 		f.warn("Karmada is %s; the add-on was tested with %s to %s", tag, oldestKarmada, newestKarmada)
 	}
+	return found
 }
 
 func checkRate(f *findings, args []string) {
@@ -260,6 +262,7 @@ func (s *session) checkClusters(ctx context.Context, f *findings) {
 		return
 	}
 	s.checkCellUsers(ctx, f, clusters)
+	s.checkTrust(ctx, f, clusters)
 	var without []string
 	for i := range clusters {
 		if clusters[i].GetLabels()[cityLabel] == "" {

@@ -17,6 +17,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/version"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -43,6 +44,8 @@ type session struct {
 	miloWebhookName        string
 	miloWebhookCredentials []byte
 	hubAddress             hubAddress
+	// karmadaVersion is the version of Karmada on the host; nil: it is not known.
+	karmadaVersion *version.Version
 	// known are the objects that this run or an earlier one listed as created. rendered are the objects that this run has
 	// rendered.
 	known, rendered inventory

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -63,7 +64,7 @@ func (f *fixture) restarted(name string) {
 		f.remove(pod)
 		f.reconcile(f.runtime(), name)
 	}
-	f.setPod(f.storedPod(name), readyAt(now.AddDate(0, 0, -1)))
+	f.setPod(f.storedPod(name), readyAt(now.Add(-time.Minute)))
 	f.reconcile(f.runtime(), name)
 }
 

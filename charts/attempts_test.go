@@ -78,8 +78,6 @@ var attacks = map[string]attempt{
 	"read a Secret in its own namespace":     get(secret("karmada-system", "karmada-cert")),
 	"read a hub namespace that is not bound": get(secret(otherSpace, "copy")),
 
-	"list all RoleBindings": list(&rbacv1.RoleBindingList{}),
-
 	"bind the role where the cells' credentials are": create(grant(karmadas, "karmada-compute", "karmada-compute-namespace", hubUser)),
 	"bind the role in a namespace that it names so":  create(grant(likeSpace, "karmada-compute", "karmada-compute-namespace", hubUser)),
 	"bind the role to somebody else":                 create(grant(otherSpace, "karmada-compute", "karmada-compute-namespace", "mallory")),
@@ -148,6 +146,8 @@ var attacks = map[string]attempt{
 
 // allowed are the requests of the controllers.
 var allowed = map[string]attempt{
+	// Who else may read the Works of a cell.
+	"list all RoleBindings":      list(&rbacv1.RoleBindingList{}),
 	"read a copy":                get(secret(ownSpace, "copy")),
 	"list copies":                list(&corev1.SecretList{}, client.InNamespace(ownSpace)),
 	"write a copy":               create(labelled(configMap(ownSpace, "app"))),

@@ -33,16 +33,7 @@ func TestDeletedNamespaces(t *testing.T) {
 	if err := admin.Delete(t.Context(), namespace(emptied)); err != nil {
 		t.Fatal(err)
 	}
-	objects := render(t, parts["hub"], set{"projects.mode": "namespaces"})
-	for _, name := range []string{"karmada-compute-deletions", projectDeletions} {
-		policy := find(objects, "ValidatingAdmissionPolicy/"+name).DeepCopy()
-		// A failing expression would admit the request, which would hide a fault of the expression.
-		setField(t, policy, "Fail", "spec", "failurePolicy")
-		for _, object := range []client.Object{policy, find(objects, "ValidatingAdmissionPolicyBinding/"+name).DeepCopy()} {
-			t.Cleanup(func() { unregister(t, admin, object) })
-			ensure(t, admin, object)
-		}
-	}
+	protectDeletions(t, admin)
 	clerk := client.NewDryRunClient(as(t, "a-clerk"))
 	for name, want := range map[string]string{
 		hubSpace: "all Instances of the project", "running-project": "kubectl -n running-project delete workloads --all",
@@ -89,6 +80,21 @@ func TestProjectsOfMiloNeedNoPolicy(t *testing.T) {
 	for _, object := range render(t, parts["hub"]) {
 		if object.GetName() == projectDeletions {
 			t.Error(id(object))
+		}
+	}
+}
+
+// protectDeletions installs the policies for deletions until the test ends.
+func protectDeletions(t *testing.T, admin client.Client) {
+	t.Helper()
+	objects := render(t, parts["hub"], set{"projects.mode": "namespaces"})
+	for _, name := range []string{"karmada-compute-deletions", projectDeletions} {
+		policy := find(objects, "ValidatingAdmissionPolicy/"+name).DeepCopy()
+		// A failing expression would admit the request, which would hide a fault of the expression.
+		setField(t, policy, "Fail", "spec", "failurePolicy")
+		for _, object := range []client.Object{policy, find(objects, "ValidatingAdmissionPolicyBinding/"+name).DeepCopy()} {
+			t.Cleanup(func() { unregister(t, admin, object) })
+			ensure(t, admin, object)
 		}
 	}
 }

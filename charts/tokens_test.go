@@ -11,7 +11,7 @@ import (
 
 // TestRightsOnTokens: with access.renew each ServiceAccount of the hub may request tokens of itself alone, and each
 // Deployment of the host has the Secrets of its own tokens alone. Pods that carry streams alone reach no API server of the
-// host. Without access.renew nobody has a right.
+// host. Without access.renew no account has a right.
 func TestRightsOnTokens(t *testing.T) {
 	separate := set{"access.renew": true, "host.separateWebhooks": true, "sessions.logs": true, "sessions.url": "https://sessions.example"}
 	for _, test := range []struct {
@@ -49,7 +49,9 @@ func TestRightsOnTokens(t *testing.T) {
 		}
 	}
 	objects := renderFast(t, parts["host"], separate)
-	for name, want := range map[string]string{"karmada-compute": "true", "karmada-compute-webhook": "true", "karmada-compute-sessions": "false"} {
+	for name, want := range map[string]string{
+		"karmada-compute": "true", "karmada-compute-webhook": "true", "karmada-compute-sessions": "false",
+	} {
 		if got := query(t, objects, "Deployment/"+name, "{.spec.template.spec.automountServiceAccountToken}"); got != want {
 			t.Errorf("Pods of %s reach the host: %s", name, got)
 		}

@@ -115,13 +115,20 @@ func readHub(ctx context.Context, hub client.Client, namespace string) (*view.Hu
 	case err != nil:
 		return nil, nil, fmt.Errorf("read the roles of consumers on the hub: %w", err)
 	}
+	foreign, err := reasons.ForeignObjects(ctx, hub)
+	switch {
+	case apierrors.IsForbidden(err):
+		refused = append(refused, "policies")
+	case err != nil:
+		return nil, nil, err
+	}
 	// Without Milo the hub has the originals, too.
 	deployments.Items = slices.DeleteFunc(deployments.Items, func(d v1alpha.WorkloadDeployment) bool {
 		return !naming.IsHubNamespace(d.Namespace)
 	})
 	return &view.HubObjects{
 		Leases: leases.Items, Clusters: clusters.Items, Deployments: deployments.Items, Bindings: bindings.Items,
-		Inventories: inventories.Items, Works: works.Items, BroadBindings: broad,
+		Inventories: inventories.Items, Works: works.Items, BroadBindings: broad, ForeignObjects: foreign,
 	}, refused, nil
 }
 
@@ -168,6 +175,9 @@ func (c *command) printStatus(f *view.Federation, refused []string) error {
 	}
 	if len(f.BroadBindings) > 0 {
 		lines = append(lines, "", "warning: "+reasons.Clean(reasons.AboutBroadBindings(f.BroadBindings)))
+	}
+	for _, warning := range f.Warnings {
+		lines = append(lines, "", "warning: "+reasons.Clean(warning))
 	}
 	for i := range f.Evictions {
 		lines = append(lines, "")

@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/runtime"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/utils/clock"
@@ -46,6 +47,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/references"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/pace"
+	"github.com/karmada-compute/karmada-compute/internal/watch"
 )
 
 // Options configure the controllers.
@@ -298,7 +300,7 @@ func Controllers() []Controller {
 		}},
 		{Name: "cells-cordons", Setup: func(t Target) error {
 			local := t.Manager.GetLocalManager()
-			return (&cells.Cordons{Hub: local.GetClient(), Clock: t.Options.Clock}).Register(local)
+			return (&cells.Cordons{Hub: local.GetClient(), Reader: local.GetAPIReader(), Clock: t.Options.Clock}).Register(local)
 		}},
 		{Name: "cells-gone", Setup: func(t Target) error {
 			local := t.Manager.GetLocalManager()
@@ -346,7 +348,7 @@ func UsingKinds() []client.Object {
 
 // CacheOptions limit the cache of the hub to Clusters, ResourceBindings and Works, and to the add-on's own objects. No
 // label selects the Works of WorkloadDeployments; the cache transform strips all other Works.
-func CacheOptions() (cache.Options, error) {
+func CacheOptions(hub types.UID) (cache.Options, error) {
 	selectors := map[string]labels.Selector{}
 	for _, label := range []string{v1alpha.LabelProject, v1alpha.LabelTopologyCity} {
 		exists, err := labels.NewRequirement(label, selection.Exists, nil)
@@ -355,19 +357,31 @@ func CacheOptions() (cache.Options, error) {
 		}
 		selectors[label] = labels.NewSelector().Add(*exists)
 	}
-	fromProject := cache.ByObject{Label: selectors[v1alpha.LabelProject]}
+	fromProject := selectors[v1alpha.LabelProject]
+	isBound := naming.IsHubNamespace
+	work := cells.WorkName(hub)
 	return cache.Options{
 		DefaultTransform: cache.TransformStripManagedFields(),
 		ByObject: map[client.Object]cache.ByObject{
-			&v1alpha.WorkloadDeployment{}:       {Label: fromProject.Label, Transform: path.TrimCopy},
-			&v1alpha.InstanceSlice{}:            fromProject,
-			&corev1.Namespace{}:                 fromProject,
-			&workv1alpha1.Work{}:                {Transform: path.TrimWork},
-			&policyv1alpha1.PropagationPolicy{}: {Label: selectors[v1alpha.LabelTopologyCity]},
-			&clusterv1alpha1.Cluster{}:          {},
-			&workv1alpha2.ResourceBinding{}:     {Transform: path.TrimBinding},
+			&v1alpha.WorkloadDeployment{}: {Label: fromProject, Transform: path.TrimCopy},
+			&v1alpha.InstanceSlice{}: {
+				Label: fromProject, Transform: watch.OnlyIn(isBound, func() *v1alpha.InstanceSlice { return &v1alpha.InstanceSlice{} }),
+			},
+			&corev1.Namespace{}: {
+				Label: fromProject, Transform: watch.OnlyIn(func(string) bool { return true }, func() *corev1.Namespace { return &corev1.Namespace{} }),
+			},
+			&workv1alpha1.Work{}: {Transform: func(object any) (any, error) { return path.TrimWorkOf(work, object) }},
+			&policyv1alpha1.PropagationPolicy{}: {
+				Label:     selectors[v1alpha.LabelTopologyCity],
+				Transform: watch.OnlyIn(isBound, func() *policyv1alpha1.PropagationPolicy { return &policyv1alpha1.PropagationPolicy{} }),
+			},
+			&clusterv1alpha1.Cluster{}:      {Transform: cells.TrimCluster},
+			&workv1alpha2.ResourceBinding{}: {Transform: path.TrimBinding},
 			// The role of the add-on covers the RoleBindings of this name alone. ConfigMaps and Secrets are in no cache.
-			&rbacv1.RoleBinding{}: {Field: fields.OneTermEqualSelector(metav1.ObjectNameField, projects.GrantName)},
+			&rbacv1.RoleBinding{}: {
+				Field:     fields.OneTermEqualSelector(metav1.ObjectNameField, projects.GrantName),
+				Transform: watch.OnlyIn(isBound, func() *rbacv1.RoleBinding { return &rbacv1.RoleBinding{} }),
+			},
 		},
 	}, nil
 }

@@ -113,7 +113,8 @@ func newMapper(scheme *runtime.Scheme) (meta.RESTMapper, error) {
 	policies := schema.GroupVersion(policyv1alpha1.GroupVersion)
 	for _, kind := range []schema.GroupVersionKind{
 		policies.WithKind("PropagationPolicy"), policies.WithKind("OverridePolicy"),
-		schema.GroupVersion(workv1alpha2.GroupVersion).WithKind("ResourceBinding"), schema.GroupVersion(workv1alpha1.GroupVersion).WithKind("Work"),
+		schema.GroupVersion(workv1alpha2.GroupVersion).WithKind("ResourceBinding"),
+		schema.GroupVersion(workv1alpha1.GroupVersion).WithKind("Work"),
 	} {
 		cells.Add(kind, meta.RESTScopeNamespace)
 	}

@@ -33,9 +33,9 @@ func ofKarmada(apiVersion, kind, namespace string, spec map[string]any) *unstruc
 	return o
 }
 
-// TestProjectLabel: a namespace with objects that propagate does not become a project until they are removed. Nothing else
-// about a namespace waits for the webhook.
-func TestProjectLabel(t *testing.T) {
+// serveProjectLabel serves and registers the webhook until the test ends, or until its server is closed.
+func serveProjectLabel(t *testing.T) *httptest.Server {
+	t.Helper()
 	content, err := webhook.NamespacesConfiguration()
 	if err != nil {
 		t.Fatal(err)
@@ -49,8 +49,15 @@ func TestProjectLabel(t *testing.T) {
 	mux.Handle(webhook.NamespacePath, &admission.Webhook{Handler: &webhook.ProjectLabel{Hub: planes.Root(), Eligible: namespaces.Eligible}})
 	server := httptest.NewTLSServer(mux)
 	t.Cleanup(server.Close)
-	admin, operator := as(t, ""), as(t, "an-operator")
 	register(t, content, webhook.NamespacePath, server)
+	return server
+}
+
+// TestProjectLabel: a namespace with objects that propagate does not become a project until they are removed. Nothing else
+// about a namespace waits for the webhook.
+func TestProjectLabel(t *testing.T) {
+	server := serveProjectLabel(t)
+	admin, operator := as(t, ""), as(t, "an-operator")
 	label := func(namespace, value string, opts ...client.PatchOption) error {
 		object := &corev1.Namespace{}
 		object.Name = namespace

@@ -154,7 +154,7 @@ const (
 	// AnnotationRepairedAt, on an object of Karmada, is the time, in RFC 3339, of the add-on's last write that triggered a
 	// Karmada reconcile of the object.
 	AnnotationRepairedAt = "compute.datumapis.com/repaired-at"
-	// AnnotationForget, on a Karmada Cluster, with the value "true", releases a cell that is lost permanently: no object
+	// AnnotationForget, on the namespace of a cell's Works, with the value "true", releases a cell that is lost permanently: no object
 	// is kept for it any more. Remove the annotation to use the cell again.
 	AnnotationForget = "compute.datumapis.com/forget"
 	// AnnotationKeep, on a hub namespace whose project no longer exists: "true" keeps its objects, "false" withdraws them

@@ -41,7 +41,8 @@ func ReadinessOf(instance *v1alpha.Instance, pod *corev1.Pod, now time.Time) Rea
 	if !isRecorded {
 		seen = firstSeen(instance, now)
 	}
-	ahead, behind := said.Sub(seen), pod.CreationTimestamp.Sub(said)
+	// The agent's clock may differ from the API server's, too.
+	ahead, behind := said.Sub(seen), min(pod.CreationTimestamp.Sub(said), seen.Sub(said))
 	switch {
 	case said.IsZero():
 		return Readiness{}
@@ -61,7 +62,8 @@ func ReadinessOf(instance *v1alpha.Instance, pod *corev1.Pod, now time.Time) Rea
 func firstSeen(instance *v1alpha.Instance, now time.Time) time.Time {
 	known := Conditions(instance)
 	ready := meta.FindStatusCondition(known, v1alpha.ConditionReady)
-	if ready != nil && meta.IsStatusConditionTrue(known, v1alpha.ConditionReady) && meta.IsStatusConditionTrue(known, v1alpha.ConditionAvailable) {
+	if ready != nil && meta.IsStatusConditionTrue(known, v1alpha.ConditionReady) &&
+		meta.IsStatusConditionTrue(known, v1alpha.ConditionAvailable) {
 		return ready.LastTransitionTime.Time
 	}
 	return now

@@ -73,12 +73,18 @@ func (s *scope) route(ctx context.Context, service *corev1.Service, newest *v1al
 		s.remember(service, v1alpha.AnnotationGatewayAddresses, "")
 		return s.refuse(v1alpha.ReasonGatewayNotServed, "the cell does not serve HTTPRoute and Gateway of gateway.networking.k8s.io/v1")
 	}
+	return s.program(ctx, service, newest)
+}
+
+// program keeps the route once its Service exists.
+func (s *scope) program(ctx context.Context, service *corev1.Service, newest *v1alpha.WorkloadDeployment) error {
 	if s.existing.UID == "" {
 		// The event of the Service requeues the Workload.
 		s.routed = condition(metav1.ConditionFalse, v1alpha.ReasonAwaitingAddress, "the Service is created before its route")
 		return nil
 	}
 	s.routing.wanted = true
+	by := s.balancer
 	route, err := s.keepRoute(ctx, desiredRoute(service, newest, by.Gateway))
 	switch refused := isRefusal(err); {
 	case meta.IsNoMatchError(err):

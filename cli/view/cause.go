@@ -148,9 +148,9 @@ func cause(conditions []metav1.Condition, types []string, now time.Time) *Findin
 	return found
 }
 
-// warnings returns a finding for each condition that reports a fault: all of them while the object works, else the ones that do not explain
+// faultsIn returns a finding for each condition that reports a fault: all of them while the object works, else the ones that do not explain
 // why it does not. The table of remedies decides what is a fault, so that no condition is forgotten here.
-func warnings(conditions []metav1.Condition, types []string, now time.Time) []*Finding {
+func faultsIn(conditions []metav1.Condition, types []string, now time.Time) []*Finding {
 	working := meta.IsStatusConditionTrue(conditions, types[0])
 	m := at(now, conditions)
 	var found []*Finding

@@ -6,6 +6,7 @@ package view
 import (
 	"cmp"
 	"encoding/json"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -21,6 +22,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 // Federation is a summary of the add-on's objects on the hub.
@@ -32,6 +34,8 @@ type Federation struct {
 	Repaired []Repaired `json:"repaired,omitempty"`
 	// BroadBindings are the RoleBindings in projects that give rights to Karmada's kinds: namespace/name (role).
 	BroadBindings []string `json:"broadBindings,omitempty"`
+	// Warnings are about Clusters that give others more than they need, and about Karmada's objects of others in projects.
+	Warnings []string `json:"warnings,omitempty"`
 	// Evictions are the cells that Karmada empties, or would empty, because of taints.
 	Evictions []Eviction `json:"evictions,omitempty"`
 }
@@ -91,15 +95,15 @@ type HubObjects struct {
 	// Inventories are the Works that carry Cells, and Works the metadata of all.
 	Inventories []workv1alpha1.Work
 	Works       []metav1.PartialObjectMetadata
-	// BroadBindings are from package remedies.
-	BroadBindings []string
+	// BroadBindings and ForeignObjects are from package reasons.
+	BroadBindings, ForeignObjects []string
 }
 
 // Summarize returns the summary.
 func Summarize(o *HubObjects, now time.Time) *Federation {
 	return &Federation{
 		Replicas: replicas(o, now), Cells: cells(o, now), Cities: citiesOf(o), Repaired: repaired(o), BroadBindings: o.BroadBindings,
-		Evictions: evictions(o),
+		Warnings: warnings(o), Evictions: evictions(o),
 	}
 }
 
@@ -107,6 +111,23 @@ func Summarize(o *HubObjects, now time.Time) *Federation {
 func (f *Federation) Well() bool {
 	return slices.ContainsFunc(f.Replicas, func(r Replica) bool { return r.Running }) &&
 		!slices.ContainsFunc(f.Cells, func(c Cell) bool { return c.Finding != nil })
+}
+
+// warnings returns the conditions of Clusters about the rights of others, also of Clusters without a city, and the objects of others.
+func warnings(o *HubObjects) []string {
+	var warnings []string
+	for i := range o.Clusters {
+		for _, condition := range o.Clusters[i].Status.Conditions {
+			foreign := condition.Reason == v1alpha.ReasonForeignSecret
+			if condition.Status == metav1.ConditionFalse && (foreign || condition.Type == v1alpha.ConditionComputeAccessRestricted) {
+				warnings = append(warnings, fmt.Sprintf("Cluster %s: %s: %s", o.Clusters[i].Name, condition.Reason, condition.Message))
+			}
+		}
+	}
+	if len(o.ForeignObjects) > 0 {
+		warnings = append(warnings, reasons.AboutForeignObjects(o.ForeignObjects))
+	}
+	return warnings
 }
 
 func replicas(o *HubObjects, now time.Time) []Replica {

@@ -220,7 +220,7 @@ func (n *Node) judge(conditions []metav1.Condition, types []string, now time.Tim
 	}
 	n.Conditions = conditions
 	n.Finding = cause(conditions, types, now)
-	n.warnings = warnings(conditions, types, now)
+	n.warnings = faultsIn(conditions, types, now)
 	if n.Finding != nil && !n.Finding.Warning {
 		n.Reason = n.Finding.Reason
 	} else if condition := meta.FindStatusCondition(conditions, shown); condition != nil {

@@ -65,7 +65,8 @@ func readyWith(conditionType, reason string) *Snapshot {
 		fault.Status = metav1.ConditionTrue
 	}
 	fault.LastTransitionTime = metav1.NewTime(now.Add(-time.Hour))
-	ofInstance, ofDeployment := []metav1.Condition{isReady}, []metav1.Condition{condition(v1alpha.ConditionReplicasReady, "True", "AllReplicasReady", "")}
+	ofInstance := []metav1.Condition{isReady}
+	ofDeployment := []metav1.Condition{condition(v1alpha.ConditionReplicasReady, "True", v1alpha.ReasonAllReplicasReady, "")}
 	ofWorkload := []metav1.Condition{condition(v1alpha.ConditionAvailable, "True", v1alpha.ReasonAvailablePlacementFound, "")}
 	conditions := &ofDeployment
 	switch {

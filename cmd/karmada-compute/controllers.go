@@ -18,6 +18,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/cmd/internal/component"
 	"github.com/karmada-compute/karmada-compute/hub"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/hub/deployments"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	hubprojects "github.com/karmada-compute/karmada-compute/hub/projects"
@@ -45,7 +46,7 @@ func (a *app) controllers(p *planes, begun *atomic.Bool) (func(context.Context) 
 		if err := hubServer.Await(ctx); err != nil {
 			return err
 		}
-		mgr, err := a.setUp(p, hub.Options{Projects: projects, Locations: p.locations, Metering: metering}, projects)
+		mgr, err := a.setUp(ctx, p, hub.Options{Projects: projects, Locations: p.locations, Metering: metering}, projects)
 		if err != nil {
 			return err
 		}
@@ -55,8 +56,8 @@ func (a *app) controllers(p *planes, begun *atomic.Bool) (func(context.Context) 
 }
 
 // setUp creates the manager with the selected controllers, and completes their options.
-func (a *app) setUp(p *planes, o hub.Options, projects *milo.Provider) (mcmanager.Manager, error) {
-	mgr, err := a.newManager(p, projects)
+func (a *app) setUp(ctx context.Context, p *planes, o hub.Options, projects *milo.Provider) (mcmanager.Manager, error) {
+	mgr, err := a.newManager(ctx, p, projects)
 	if err != nil {
 		return nil, err
 	}
@@ -131,14 +132,18 @@ func (a *app) listenToPeers(p *planes) (*peers.Peers, error) {
 	return peers.Listen(context.Background(), peers.Options{Address: a.options.milo.peers, Hub: p.hub.Host})
 }
 
-func (a *app) newManager(p *planes, projects *milo.Provider) (mcmanager.Manager, error) {
-	cacheOptions, err := hub.CacheOptions()
-	if err != nil {
-		return nil, err
-	}
+func (a *app) newManager(ctx context.Context, p *planes, projects *milo.Provider) (mcmanager.Manager, error) {
 	leases, err := client.New(p.hub, client.Options{Scheme: p.scheme})
 	if err != nil {
 		return nil, fmt.Errorf("make a client for the hub: %w", err)
+	}
+	identity, err := cells.NewHub(leases).UID(ctx)
+	if err != nil {
+		return nil, err
+	}
+	cacheOptions, err := hub.CacheOptions(identity)
+	if err != nil {
+		return nil, err
 	}
 	pinged, err := a.listenToPeers(p)
 	if err != nil {

@@ -29,7 +29,7 @@ const (
 // TestMemoryAtTheBound: a replica holds a project that uses its maximum, twice over: each Workload with its
 // deployments, here and on the hub, and the Instances. One Instance for each deployment takes most.
 func TestMemoryAtTheBound(t *testing.T) {
-	options, err := hub.CacheOptions()
+	options, err := hub.CacheOptions("hub")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -46,7 +46,7 @@ func TestMemoryAtTheBound(t *testing.T) {
 	for name, env := range testenv.Shapes(templateBytes) {
 		template := testplanes.Template("registry.example/app:1")
 		template.Spec.Runtime.Sandbox.Containers[0].Env = env
-		meta := metav1.ObjectMeta{Namespace: "default", Name: "web", UID: "0b8b1c38-7e0f-4d0c-b6f3-0d9d6d6f9b11"}
+		meta := metav1.ObjectMeta{Namespace: "ns-0b8b1c38-7e0f-4d0c-b6f3-0d9d6d6f9b11", Name: "web", UID: "0b8b1c38-7e0f-4d0c-b6f3-0d9d6d6f9b11"}
 		deployment := &v1alpha.WorkloadDeployment{ObjectMeta: meta, Spec: v1alpha.WorkloadDeploymentSpec{Template: template}}
 		held := []struct {
 			object  any

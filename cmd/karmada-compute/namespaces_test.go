@@ -162,17 +162,21 @@ func (h *withoutMilo) namespaceLabels(project, victim *corev1.Namespace) {
 		v1alpha.LabelProjectUID: true, v1alpha.LabelProjectNamespaceUID: true, v1alpha.LabelHub: true, v1alpha.LabelProject: true,
 		v1alpha.LabelNamespaceProject: false, "example.com/team": false,
 	} {
+		value := string(victim.UID)
+		if label == v1alpha.LabelNamespaceProject {
+			value = "true"
+		}
 		requests := map[string]func() error{
-			"": func() error { return mallory.Patch(h.Context(), project.DeepCopy(), patch(label, string(victim.UID))) },
+			"": func() error { return mallory.Patch(h.Context(), project.DeepCopy(), patch(label, value)) },
 			"status": func() error {
-				return mallory.Status().Patch(h.Context(), project.DeepCopy(), patch(label, string(victim.UID)))
+				return mallory.Status().Patch(h.Context(), project.DeepCopy(), patch(label, value))
 			},
 			"finalize": func() error {
 				finalized := project.DeepCopy()
 				if err := h.admin.Get(h.Context(), client.ObjectKeyFromObject(project), finalized); err != nil {
 					return err
 				}
-				finalized.Labels[label] = string(victim.UID)
+				finalized.Labels[label] = value
 				return mallory.SubResource("finalize").Update(h.Context(), finalized)
 			},
 		}

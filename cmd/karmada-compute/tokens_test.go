@@ -73,16 +73,22 @@ func TestTokenIsRenewed(t *testing.T) {
 	if got := string(renewed.Data["karmada.config"]); got != "token: "+string(renewed.Data[tokenKey]) {
 		t.Errorf("the kubeconfig has another token than the file: %s", got)
 	}
-	review := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: string(renewed.Data[tokenKey])}}
-	if err := p.Client.Create(t.Context(), review); err != nil || !review.Status.Authenticated || review.Status.User.Username != granted.User() {
-		t.Errorf("the renewed token is of %+v, %v", review.Status, err)
-	}
-	if second, err := wire.ReadToken(renewed.Data[tokenKey]); err != nil || second.Expires.Sub(second.Issued) != wire.TokenLife {
-		t.Errorf("%+v, %v", second, err)
-	}
+	checkToken(t, p, renewed.Data[tokenKey], granted.User())
 	pass()
 	if read().ResourceVersion != renewed.ResourceVersion {
 		t.Error("another replica renews a token that was renewed")
+	}
+}
+
+// checkToken checks that the API server takes a token for a user, for the whole life.
+func checkToken(t *testing.T, p *testplanes.Planes, token []byte, user string) {
+	t.Helper()
+	review := &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: string(token)}}
+	if err := p.Client.Create(t.Context(), review); err != nil || !review.Status.Authenticated || review.Status.User.Username != user {
+		t.Errorf("the renewed token is of %+v, %v", review.Status, err)
+	}
+	if second, err := wire.ReadToken(token); err != nil || second.Expires.Sub(second.Issued) != wire.TokenLife {
+		t.Errorf("%+v, %v", second, err)
 	}
 }
 

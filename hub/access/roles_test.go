@@ -37,10 +37,11 @@ var ofData = map[string][]string{
 }
 
 // ofBindings are the rights to RoleBindings: to create them, which RBAC cannot restrict by name; to update the add-on's
-// own, by name; and to bind one role, so that creation is useless for other roles. And to see in the
-// ClusterRoleBindings whether agents may write Clusters.
+// own, by name; and to bind one role, so that creation is useless for other roles. And to see who has rights in the
+// namespace of a cell, and in the ClusterRoleBindings and their roles whether agents may write Clusters.
 var ofBindings = []rbacv1.PolicyRule{
-	{APIGroups: []string{rbacv1.GroupName}, Resources: []string{"rolebindings"}, Verbs: []string{"create"}},
+	{APIGroups: []string{rbacv1.GroupName}, Resources: []string{"rolebindings"}, Verbs: []string{"create", "list"}},
+	{APIGroups: []string{rbacv1.GroupName}, Resources: []string{"clusterroles"}, Verbs: []string{"get"}},
 	{
 		APIGroups: []string{rbacv1.GroupName}, Resources: []string{"rolebindings"},
 		ResourceNames: []string{"karmada-compute"}, Verbs: []string{"get", "list", "patch", "watch"},

@@ -62,19 +62,12 @@ func (c *Cities) adopt(ctx context.Context) error {
 		return err
 	}
 	for i := range clusters.Items {
-		cluster := &clusters.Items[i]
-		city := cityOf(cluster)
-		if city == "" || agents && !named[cellOfCity{cluster.Name, city}] {
-			continue
+		name, city := clusters.Items[i].Name, cityOf(&clusters.Items[i])
+		confirmed, err := c.isConfirmed(ctx, name, !agents, named[cellOfCity{name, city}])
+		if err == nil && confirmed && city != "" {
+			err = c.confirm(ctx, name, city, true)
 		}
-		strangers, err := reasons.StrangersOfCell(ctx, c.APIReader, cluster.Name)
 		if err != nil {
-			return err
-		}
-		if len(strangers) > 0 && !named[cellOfCity{cluster.Name, city}] {
-			continue
-		}
-		if err := c.confirm(ctx, cluster.Name, city, true); err != nil {
 			return err
 		}
 	}
@@ -83,6 +76,16 @@ func (c *Cities) adopt(ctx context.Context) error {
 		return fmt.Errorf("record that the cities of cells are confirmed: %w", err)
 	}
 	return nil
+}
+
+// isConfirmed reports whether a cell of before is confirmed: a policy names it, or only Karmada could create its Cluster and write its
+// Works.
+func (c *Cities) isConfirmed(ctx context.Context, cell string, trusted, named bool) (bool, error) {
+	if named || !trusted {
+		return named, nil
+	}
+	strangers, err := reasons.StrangersOfCell(ctx, c.APIReader, cell)
+	return len(strangers) == 0, err
 }
 
 type cellOfCity struct{ cell, city string }

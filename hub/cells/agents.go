@@ -137,7 +137,8 @@ func (r *Agents) Reconcile(ctx context.Context, request reconcile.Request) (reco
 			"report is from before", agentWork, karmadanames.GenerateExecutionSpaceName(cluster.Name))
 	}
 	r.measure(cluster.Name, wanted)
-	return reconcile.Result{}, conditions{r.Hub, r.Clock}.write(ctx, cluster, map[string]*metav1.Condition{v1alpha.ConditionComputeAgentReady: wanted})
+	written := map[string]*metav1.Condition{v1alpha.ConditionComputeAgentReady: wanted}
+	return reconcile.Result{}, conditions{r.Hub, r.Reader, r.Clock}.write(ctx, cluster, written)
 }
 
 // generation is the generation of the agents' Deployment on the hub, where a cell reports another one than the rest;

@@ -176,7 +176,7 @@ func agentWork(cell string) *workv1alpha1.Work {
 	}}
 }
 
-// withoutWork checks that no agent is ready whose Work is missing, or carries the object of somebody else whose name has
+// withoutWork checks that no agent is ready whose Work is missing, or carries the object of another party whose name has
 // the same hash.
 func (f *fixture) withoutWork() {
 	f.t.Helper()

@@ -7,6 +7,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"time"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
@@ -55,7 +56,7 @@ type Confirmations struct {
 	// Access is the metric of Clusters that give others more than they need. See NewAccessMetric. Nil: none.
 	Access *prometheus.GaugeVec
 
-	// judged is what was found about the rights of others, by Cluster, and roles are the roles of agents until rolesUntil.
+	// judged has the findings about the rights of others, by Cluster, and roles are the roles of agents until rolesUntil.
 	judged     map[string]judged
 	roles      []reasons.AgentRole
 	rolesUntil time.Time
@@ -102,14 +103,14 @@ func (r *Confirmations) Reconcile(ctx context.Context, request reconcile.Request
 		return reconcile.Result{}, err
 	}
 	r.measure(cluster.Name, foreign(cluster), access)
-	status := conditions{r.Hub, r.Clock}
+	status := conditions{r.Hub, r.Cities.APIReader, r.Clock}
 	return reconcile.Result{RequeueAfter: cmp.Or(after, accessFor)},
 		status.write(ctx, cluster, map[string]*metav1.Condition{
 			v1alpha.ConditionComputeCityConfirmed: city, v1alpha.ConditionComputeAccessRestricted: access,
 		})
 }
 
-// city confirms the city of a Cluster, or returns its condition. after is when the Cluster is looked at again; 0: with
+// city confirms the city of a Cluster, or returns its condition. after is when the Cluster is checked again; 0: with
 // the rights of others.
 func (r *Confirmations) city(
 	ctx context.Context, cluster *clusterv1alpha1.Cluster, confirmed confirmation,
@@ -189,7 +190,7 @@ func NewCities(mgr ctrl.Manager, namespace string) (*Cities, error) {
 	}
 	namespaces, err := cluster.New(mgr.GetConfig(), func(o *cluster.Options) {
 		o.Scheme, o.HTTPClient = mgr.GetScheme(), mgr.GetHTTPClient()
-		o.Cache.DefaultTransform = cache.TransformStripManagedFields()
+		o.Cache.DefaultTransform = trimConfirmation
 		o.Cache.ByObject = map[client.Object]cache.ByObject{namespaceMetadata(): {Label: labels.NewSelector().Add(*exists)}}
 	})
 	if err != nil {
@@ -202,6 +203,21 @@ func NewCities(mgr ctrl.Manager, namespace string) (*Cities, error) {
 		Namespaces: namespaces.GetCache(), cache: namespaces.GetCache(),
 		APIReader: mgr.GetAPIReader(), Writer: mgr.GetClient(), Namespace: namespace,
 	}, nil
+}
+
+// trimConfirmation keeps of a namespace what an operator confirms with it, and the settings that fit into their bounds.
+func trimConfirmation(object any) (any, error) {
+	namespace, ok := object.(*metav1.PartialObjectMetadata)
+	if !ok {
+		return object, nil
+	}
+	maps.DeleteFunc(namespace.Annotations, func(key, value string) bool {
+		return key != v1alpha.AnnotationForget && key != v1alpha.AnnotationLoadBalancer || len(value) > maxBalancer
+	})
+	city := namespace.Labels[v1alpha.LabelTopologyCity]
+	namespace.Labels, namespace.Finalizers = map[string]string{v1alpha.LabelTopologyCity: city}, nil
+	namespace.ManagedFields, namespace.OwnerReferences = nil, nil
+	return namespace, nil
 }
 
 func namespaceMetadata() *metav1.PartialObjectMetadata {

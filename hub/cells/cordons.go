@@ -28,6 +28,8 @@ import (
 type Cordons struct {
 	// Hub reads from the cache and writes.
 	Hub client.Client
+	// Reader reads the hub without a cache.
+	Reader client.Reader
 	// Clock gives conditions their transition times.
 	Clock clock.PassiveClock
 }
@@ -73,7 +75,7 @@ func (r *Cordons) Reconcile(ctx context.Context, request reconcile.Request) (rec
 		wanted.Message = "all nodes of the cell are cordoned; new deployments go to the other cells of the city that have " +
 			"capacity; uncordon a node"
 	}
-	return reconcile.Result{}, conditions{r.Hub, r.Clock}.write(ctx, cluster, map[string]*metav1.Condition{wanted.Type: wanted})
+	return reconcile.Result{}, conditions{r.Hub, r.Reader, r.Clock}.write(ctx, cluster, map[string]*metav1.Condition{wanted.Type: wanted})
 }
 
 // cordoned returns whether a cell reports all of its Nodes as cordoned; nil: it does not report cordons.

@@ -34,7 +34,7 @@ func TestCordons(t *testing.T) {
 		{RawExtension: runtime.RawExtension{Raw: []byte(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"any"}}`)}},
 	}
 	planes.Create(t, p, work)
-	r := &cells.Cordons{Hub: p.Hub, Clock: testingclock.NewFakePassiveClock(time.Now())}
+	r := &cells.Cordons{Hub: p.Hub, Reader: p.HubAPI, Clock: testingclock.NewFakePassiveClock(time.Now())}
 	for _, test := range []struct {
 		name, report string
 		want         metav1.ConditionStatus

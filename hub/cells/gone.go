@@ -106,7 +106,7 @@ func (r *Gone) Reconcile(ctx context.Context, request reconcile.Request) (reconc
 		}
 		result.RequeueAfter = cmp.Or(result.RequeueAfter, wait)
 	}
-	return result, conditions{r.Hub, r.Clock}.write(ctx, cluster, wanted)
+	return result, conditions{r.Hub, r.APIReader, r.Clock}.write(ctx, cluster, wanted)
 }
 
 // dropWorks drops the Works of the add-on for a cell and returns how many there were.

@@ -147,7 +147,7 @@ func isIP(text string) bool {
 // exact is the precision of settings that name an address itself.
 const exact = 256
 
-// precision is how precisely the settings name an address: 0: not at all. The narrower one of two ranges decides whose an
+// precision grows with the precision by which the settings name an address; 0: they do not. The narrower one of two ranges decides whose an
 // address is, so that a range that is too wide takes nothing from the cells of other cities.
 func (l *LoadBalancer) precision(address v1alpha.EndpointAddress) (most int) {
 	if l == nil {
@@ -208,7 +208,7 @@ func (c Cells) Admit(cell Cell, reported string, before ...v1alpha.EndpointAddre
 	balancer, err := ReadLoadBalancer(cell.Balancer)
 	switch {
 	case err != nil:
-		refused = append(refused, fmt.Sprintf("the operator must correct annotation %s of namespace %s: %v; until then no new address is admitted",
+		refused = append(refused, fmt.Sprintf("the operator must correct annotation %s of namespace %s: %v; no new address is admitted before",
 			v1alpha.AnnotationLoadBalancer, karmadanames.GenerateExecutionSpaceName(cell.Name), err))
 	case balancer == nil:
 		return nil, []string{"the operator has not configured the load balancer of cell " + cell.Name}

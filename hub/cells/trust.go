@@ -46,8 +46,8 @@ func foreign(cluster *clusterv1alpha1.Cluster) *metav1.Condition {
 	return &metav1.Condition{
 		Type: v1alpha.ConditionComputeCityConfirmed, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonForeignSecret,
 		ObservedGeneration: cluster.Generation,
-		Message: fmt.Sprintf("%s is not the Secret that karmadactl creates for this Cluster, and Karmada sends its token to %s: if nobody of "+
-			"you did this, run kubectl delete cluster %s, and replace the token", reference, cluster.Spec.APIEndpoint, cluster.Name),
+		Message: fmt.Sprintf("%s is not the Secret that karmadactl creates for this Cluster, and Karmada sends its token to %s: if no operator "+
+			"of yours did this, run kubectl delete cluster %s, and replace the token", reference, cluster.Spec.APIEndpoint, cluster.Name),
 	}
 }
 
@@ -55,7 +55,7 @@ func foreign(cluster *clusterv1alpha1.Cluster) *metav1.Condition {
 // not read the hub more often.
 const accessFor = time.Minute
 
-// judged is what was found about the rights of others on the objects of a Cluster.
+// judged has the findings about the rights of others on the objects of a Cluster.
 type judged struct {
 	until     time.Time
 	condition *metav1.Condition

@@ -37,7 +37,10 @@ func TestForeignSecrets(t *testing.T) {
 		{"the Secret of another cell", secret("karmada-cluster", "member1"), nil, "spec.secretRef: karmada-cluster/member1"},
 		{"the impersonator's", secret("karmada-cluster", cell.Name+"-impersonator"), nil, "spec.secretRef"},
 		{"its name elsewhere", secret("karmada-system", cell.Name), nil, "spec.secretRef: karmada-system/"},
-		{"as impersonator", nil, secret("karmada-system", "karmada-compute-token"), "spec.impersonatorSecretRef: karmada-system/karmada-compute-token"},
+		{
+			"as impersonator", nil, secret("karmada-system", "karmada-compute-token"),
+			"spec.impersonatorSecretRef: karmada-system/karmada-compute-token",
+		},
 	} {
 		planes.Change(t, c.Planes, cell, func(o *clusterv1alpha1.Cluster) {
 			o.Spec.SecretRef, o.Spec.ImpersonatorSecretRef, o.Spec.APIEndpoint = test.secret, test.impersonator, "https://192.0.2.1"
@@ -101,8 +104,8 @@ func TestStrangersInTheNamespaceOfACell(t *testing.T) {
 	}
 }
 
-// TestAgentsThatMayCreateClusters: the Cluster of an agent names the role that lets it create others, and the command that
-// takes the right away; the condition goes when it is taken.
+// TestAgentsThatMayCreateClusters: the Cluster of an agent names the role that lets it create others, and the command that removes the
+// right; the condition goes with the right.
 func TestAgentsThatMayCreateClusters(t *testing.T) {
 	c := newCities(t)
 	cell := c.Cell(t, c.city)
@@ -111,7 +114,10 @@ func TestAgentsThatMayCreateClusters(t *testing.T) {
 	role := planes.Create(t, c.Planes, &rbacv1.ClusterRole{
 		ObjectMeta: metav1.ObjectMeta{Name: "system:karmada:" + cell.Name + ":agent"},
 		Rules: []rbacv1.PolicyRule{
-			{APIGroups: []string{"cluster.karmada.io"}, Resources: []string{"clusters"}, ResourceNames: []string{cell.Name}, Verbs: []string{"get", "delete"}},
+			{
+				APIGroups: []string{"cluster.karmada.io"}, Resources: []string{"clusters"}, ResourceNames: []string{cell.Name},
+				Verbs: []string{"get", "delete"},
+			},
 			{APIGroups: []string{"cluster.karmada.io"}, Resources: []string{"clusters"}, Verbs: []string{"create", "list", "watch"}},
 		},
 	})
@@ -120,7 +126,8 @@ func TestAgentsThatMayCreateClusters(t *testing.T) {
 	got := c.access(cell.Name)
 	command := `kubectl patch clusterrole ` + role.Name + ` --type=json -p '[{"op":"test","path":"/rules/1/verbs/0","value":"create"},` +
 		`{"op":"remove","path":"/rules/1/verbs/0"}]'`
-	if got == nil || got.Status != metav1.ConditionFalse || got.Reason != v1alpha.ReasonAgentMayCreateClusters || !strings.HasSuffix(got.Message, command) {
+	if got == nil || got.Status != metav1.ConditionFalse || got.Reason != v1alpha.ReasonAgentMayCreateClusters ||
+		!strings.HasSuffix(got.Message, command) {
 		t.Fatalf("the rights are %+v", got)
 	}
 	planes.Change(t, c.Planes, role, func(o *rbacv1.ClusterRole) { o.Rules[1].Verbs = o.Rules[1].Verbs[1:] })

@@ -24,8 +24,8 @@ type agentFault struct {
 	fault         path.Fault
 }
 
-// repairAgents repairs the Works of the agents' objects in the cells of this replica, as the audit repairs those of
-// deployments: Karmada recreates no Work until its binding is reconciled, and does not try a Work again that it has seen.
+// repairAgents repairs the Works of the agents' objects in the cells of this replica, as the audit repairs the Works of deployments:
+// Karmada recreates no Work until its binding is reconciled, and does not try a Work again that it has seen.
 func (i *Inventory) repairAgents(ctx context.Context, v *view) error {
 	var bindings workv1alpha2.ResourceBindingList
 	if err := i.Hub.List(ctx, &bindings, client.InNamespace(cells.Binding.Namespace)); err != nil {

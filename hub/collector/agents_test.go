@@ -12,16 +12,19 @@ import (
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
-// TestAgentsWorksAreRepaired: a Work of the agent that is missing, or that carries an object of somebody else, has Karmada
-// reconcile its binding; a Work that Karmada has forgotten is applied again. The chart's policy lets the add-on do that.
+// TestAgentsWorksAreRepaired: a Work of the agent that is missing, or that carries an object of another party, triggers a Karmada
+// reconcile of its binding; a Work that Karmada has forgotten is applied again. The chart's policy lets the add-on do that.
 func TestAgentsWorksAreRepaired(t *testing.T) {
 	f := newFixture(t)
 	planes.Ensure(t, f.Planes, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: cells.Binding.Namespace}}, func(*corev1.Namespace) {})
@@ -63,7 +66,8 @@ func TestAgentsWorksAreRepaired(t *testing.T) {
 	}
 
 	work := &workv1alpha1.Work{ObjectMeta: metav1.ObjectMeta{
-		Namespace: planes.ExecutionSpace(f.cell.Name), Name: karmadanames.GenerateWorkName("Deployment", cells.AgentDeployment, cells.Binding.Namespace),
+		Namespace: planes.ExecutionSpace(f.cell.Name),
+		Name:      karmadanames.GenerateWorkName("Deployment", cells.AgentDeployment, cells.Binding.Namespace),
 		Annotations: map[string]string{
 			workv1alpha2.ResourceBindingNamespaceAnnotationKey: "m", workv1alpha2.ResourceBindingNameAnnotationKey: "stolen-configmap",
 		},
@@ -88,8 +92,24 @@ func TestAgentsWorksAreRepaired(t *testing.T) {
 		t.Errorf("Karmada has no event of the Work that it has forgotten: %+v", got.Spec)
 	}
 	planes.ChangeStatus(t, f.Planes, work, func(w *workv1alpha1.Work) {
-		meta.SetStatusCondition(&w.Status.Conditions, metav1.Condition{Type: workv1alpha1.WorkApplied, Status: metav1.ConditionTrue, Reason: "Applied"})
+		applied := metav1.Condition{Type: workv1alpha1.WorkApplied, Status: metav1.ConditionTrue, Reason: "Applied"}
+		meta.SetStatusCondition(&w.Status.Conditions, applied)
 	})
+	for what, attempt := range map[string]struct {
+		object client.Object
+		patch  string
+	}{
+		"the cells of the agents":   {binding, `{"spec":{"clusters":[]}}`},
+		"the object of the agents":  {binding, `{"spec":{"resource":{"name":"mine"}}}`},
+		"what a Work carries":       {work, `{"spec":{"workload":{"manifests":[]}}}`},
+		"the dispatching of a Work": {work, `{"spec":{"suspendDispatching":true}}`},
+		"the labels of a Work":      {work, `{"metadata":{"labels":{"a":"b"}}}`},
+	} {
+		object, _ := attempt.object.DeepCopyObject().(client.Object)
+		if err := f.Hub.Patch(t.Context(), object, client.RawPatch(types.MergePatchType, []byte(attempt.patch))); !apierrors.IsForbidden(err) {
+			t.Errorf("the add-on may change %s: %v", what, err)
+		}
+	}
 	before := version()
 	f.Hub.Writes()
 	pass(time.Hour)

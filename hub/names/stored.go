@@ -22,8 +22,8 @@ type Stored struct {
 	Namespace string
 }
 
-// Answers returns the addresses in the DNSEndpoints of a Workload. A hub that does not serve the kind is no answer: the names
-// resolve while nobody can change them.
+// Answers returns the addresses in the DNSEndpoints of a Workload. A hub that does not serve the kind is no answer: the names resolve
+// while no controller can change them.
 func (s *Stored) Answers(ctx context.Context, of projects.Origin, workload types.UID) ([]string, error) {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(Kind.GroupVersion().WithKind(Kind.Kind + "List"))

@@ -72,8 +72,8 @@ func TestNamesThatAreNotWritten(t *testing.T) {
 
 // notServed is the answer to a request for a kind that the hub does not serve.
 func notServed(call planes.Call) error {
-	return apierrors.NewGenericServerResponse(http.StatusNotFound, call.Verb, schema.GroupResource{Group: Kind.Group, Resource: "dnsendpoints"},
-		call.Name, "404 page not found", 0, true)
+	kind := schema.GroupResource{Group: Kind.Group, Resource: "dnsendpoints"}
+	return apierrors.NewGenericServerResponse(http.StatusNotFound, call.Verb, kind, call.Name, "404 page not found", 0, true)
 }
 
 // TestTheKindGoes: names that the hub no longer serves have the reason of a hub without the kind, and keep their record.

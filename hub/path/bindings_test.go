@@ -8,9 +8,11 @@ import (
 
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 func TestRefusal(t *testing.T) {
@@ -70,5 +72,20 @@ func TestPredicates(t *testing.T) {
 	other := event.UpdateEvent{ObjectOld: &v1alpha.Workload{}, ObjectNew: &v1alpha.Workload{}}
 	if DivisionChanged().Update(other) {
 		t.Error("an object of another kind changes no division")
+	}
+}
+
+// TestWorksOfOthers: a Work that Karmada did not make, with the name and content of a deployment's, is no Work of its row.
+func TestWorksOfOthers(t *testing.T) {
+	copied := &v1alpha.WorkloadDeployment{}
+	copied.Namespace, copied.Name = hubNamespace, "web"
+	name := types.NamespacedName{Namespace: copied.Namespace, Name: copied.Name}
+	work := planes.WorkOf(t, copied, "a")
+	if !isOfBinding(trimmed(t, work), name) {
+		t.Error("Karmada's Work is not the deployment's")
+	}
+	work.Annotations = nil
+	if isOfBinding(trimmed(t, work), name) {
+		t.Error("the Work of an agent is the deployment's")
 	}
 }

@@ -91,7 +91,7 @@ func surge(t *testing.T, w *Row, more int) {
 func newRow(t *testing.T) *Row {
 	t.Helper()
 	copied := &v1alpha.WorkloadDeployment{}
-	copied.Namespace, copied.Name, copied.UID, copied.Generation = "ns", "web", "copy", 7
+	copied.Namespace, copied.Name, copied.UID, copied.Generation = hubNamespace, "web", "copy", 7
 	copied.Labels = map[string]string{v1alpha.LabelWorkloadUID: "workload", v1alpha.LabelProjectNamespace: "default"}
 	copied.Annotations = map[string]string{v1alpha.AnnotationProjectName: "north"}
 	copied.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{Cells: []v1alpha.CellAssignment{
@@ -404,3 +404,6 @@ func TestReasons(t *testing.T) {
 		}
 	}
 }
+
+// hubNamespace is the namespace of the copies.
+const hubNamespace = "ns-83b43b77-d31f-4063-834c-d75e010dfdf2"

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
+	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -77,8 +78,9 @@ func Load(ctx context.Context, hub client.Reader, s Subject) (*Row, error) {
 		if _, exists := row.Cells.Find(cell); err != nil || !exists {
 			continue
 		}
-		// A Work with which the collector deletes a deployment in a cell has the same name as Karmada's Work.
-		if work.Labels[v1alpha.LabelInventory] == "" {
+		// A Work with which the collector deletes a deployment in a cell has the same name as Karmada's Work, and so may one that
+		// the agent of a cell has written. Karmada notes its binding.
+		if work.Labels[v1alpha.LabelInventory] == "" && isOfBinding(work, s.Name) {
 			row.Works[cell] = work
 		}
 	}
@@ -86,6 +88,13 @@ func Load(ctx context.Context, hub client.Reader, s Subject) (*Row, error) {
 		row.Obstacle, err = obstacle(ctx, hub, s.Name, row.Cells.Of(s.Original.Spec.CityCode))
 	}
 	return row, err
+}
+
+// isOfBinding reports whether Karmada has made a Work for a copy.
+func isOfBinding(work *workv1alpha1.Work, copied types.NamespacedName) bool {
+	return work.Annotations[workv1alpha2.ResourceBindingNamespaceAnnotationKey] == copied.Namespace &&
+		work.Annotations[workv1alpha2.ResourceBindingNameAnnotationKey] ==
+			karmadanames.GenerateBindingName(v1alpha.KindWorkloadDeployment, copied.Name)
 }
 
 // obstacle returns why the hub has no copy of a deployment of a city, whose copy has this name: hub/propagation waits

@@ -19,7 +19,7 @@ import (
 )
 
 func newBinding(cells ...string) *workv1alpha2.ResourceBinding {
-	binding := &workv1alpha2.ResourceBinding{ObjectMeta: metav1.ObjectMeta{Name: "web-workloaddeployment"}}
+	binding := &workv1alpha2.ResourceBinding{ObjectMeta: metav1.ObjectMeta{Namespace: hubNamespace, Name: "web-workloaddeployment"}}
 	binding.Spec.Resource = workv1alpha2.ObjectReference{APIVersion: "compute.datumapis.com/v1alpha", Kind: "WorkloadDeployment", Name: "web"}
 	for _, cell := range cells {
 		binding.Spec.Clusters = append(binding.Spec.Clusters, workv1alpha2.TargetCluster{Name: cell, Replicas: 1})
@@ -30,7 +30,7 @@ func newBinding(cells ...string) *workv1alpha2.ResourceBinding {
 // reporting returns the reports of cells, as JSON by name, on a copy of generation 5, as the cache has them.
 func reporting(t testing.TB, raw map[string]string) *Reports {
 	t.Helper()
-	copied := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: "web", UID: "copy", Generation: 5}}
+	copied := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: hubNamespace, Name: "web", UID: "copy", Generation: 5}}
 	works := map[string]*workv1alpha1.Work{}
 	for cell, report := range raw {
 		work := planes.WorkOf(t, copied, cell)

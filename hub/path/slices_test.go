@@ -27,16 +27,17 @@ func newSlice(t *testing.T, w *Row) *Row {
 	t.Helper()
 	slice := w.sliceRow("web-16")
 	object := &v1alpha.InstanceSlice{}
-	object.Namespace, object.Name, object.UID = "ns", "web-16", "slice"
+	object.Namespace, object.Name, object.UID = hubNamespace, "web-16", "slice"
 	slice.Slice.Object = object
 	kind := v1alpha.GroupVersion.WithKind(v1alpha.KindInstanceSlice)
 	binding := &workv1alpha2.ResourceBinding{}
+	binding.Namespace = hubNamespace
 	binding.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(object, kind)}
 	binding.Spec.Resource = workv1alpha2.ObjectReference{APIVersion: v1alpha.GroupVersion.String(), Kind: kind.Kind, Name: "web-16"}
 	for index, cell := range []string{"a", "b"} {
 		work := &workv1alpha1.Work{}
 		work.Spec.Workload.Manifests = []workv1alpha1.Manifest{{RawExtension: *raw(`{"apiVersion":"compute.datumapis.com/v1alpha",` +
-			`"kind":"InstanceSlice","metadata":{"namespace":"ns","name":"web-16","annotations":{"resourcetemplate.karmada.io/uid":"slice"}}}`)}}
+			`"kind":"InstanceSlice","metadata":{"namespace":"` + hubNamespace + `","name":"web-16","annotations":{"resourcetemplate.karmada.io/uid":"slice"}}}`)}}
 		work.Status.Conditions = []metav1.Condition{{Type: workv1alpha1.WorkApplied, Status: metav1.ConditionTrue, Message: "long"}}
 		work.Status.ManifestStatuses = []workv1alpha1.ManifestStatus{{Status: raw(sliceStatus(index))}}
 		slice.Works[cell] = trimmed(t, work)

@@ -10,12 +10,17 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/cells"
+	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/watch"
 )
 
 // divided is the placement of every trimmed binding that divides its replicas. All share it.
 var divided = &policyv1alpha1.Placement{
 	ReplicaScheduling: &policyv1alpha1.ReplicaSchedulingStrategy{ReplicaSchedulingType: policyv1alpha1.ReplicaSchedulingTypeDivided},
 }
+
+// maxTargets is the most cells of a binding that are kept.
+const maxTargets = 5000
 
 // TrimBinding is a cache transform that keeps the parts of a ResourceBinding that the controllers read. Whole ones
 // would hold the status of every deployment in memory a second time.
@@ -28,12 +33,16 @@ func TrimBinding(object any) (any, error) {
 		Namespace: binding.Namespace, Name: binding.Name, UID: binding.UID, ResourceVersion: binding.ResourceVersion,
 	}}
 	switch {
+	case len(binding.Spec.Clusters) > maxTargets:
+		// More than any federation has cells.
 	case binding.Namespace == cells.Binding.Namespace:
 		trimmed.DeletionTimestamp = binding.DeletionTimestamp
 		trimmed.Spec = workv1alpha2.ResourceBindingSpec{Resource: binding.Spec.Resource, Clusters: binding.Spec.Clusters}
 		if binding.Name == cells.Binding.Name {
 			trimmed.Status.AggregatedStatus = binding.Status.AggregatedStatus
 		}
+	case !naming.IsHubNamespace(binding.Namespace):
+		// No controller believes its writer.
 	case isOf(binding, v1alpha.KindWorkloadDeployment):
 		trimOurs(binding, trimmed)
 	case isOf(binding, v1alpha.KindInstanceSlice):
@@ -81,8 +90,14 @@ func IsDivided(binding *workv1alpha2.ResourceBinding) bool {
 // TrimCopy is a cache transform that drops the status of a copy: the reports in the Works are read instead of what Karmada
 // has aggregated of them.
 func TrimCopy(object any) (any, error) {
-	if copied, ok := object.(*v1alpha.WorkloadDeployment); ok {
-		copied.ManagedFields, copied.Status = nil, v1alpha.WorkloadDeploymentStatus{}
+	copied, ok := object.(*v1alpha.WorkloadDeployment)
+	if !ok {
+		return object, nil
 	}
-	return object, nil
+	if !naming.IsHubNamespace(copied.Namespace) {
+		return watch.Identity(copied, &v1alpha.WorkloadDeployment{}), nil
+	}
+	watch.BoundMetadata(copied)
+	copied.Status = v1alpha.WorkloadDeploymentStatus{}
+	return copied, nil
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"hash/fnv"
 	"strconv"
+	"strings"
 
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
@@ -22,6 +23,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
+	"github.com/karmada-compute/karmada-compute/internal/watch"
 )
 
 // manifest is the part of a manifest in a Work that is kept in the cache.
@@ -118,6 +120,44 @@ func manifestOfKind(work *workv1alpha1.Work, kind string) (manifest, bool) {
 	return m, m.Kind == kind && m.APIVersion == v1alpha.GroupVersion.String()
 }
 
+const (
+	// maxOwn is the most bytes of what a Work of the add-on carries, and of its report: they carry little.
+	maxOwn = 16 << 10
+	// maxCell is the same of the Work of a Cell, of which each cell has one.
+	maxCell = 1 << 20
+)
+
+// TrimWorkOf is TrimWork where the Works of Cells have this name. Every user who may write Works can label any number of them as ours.
+func TrimWorkOf(cellWork string, object any) (any, error) {
+	work, ok := object.(*workv1alpha1.Work)
+	if !ok {
+		return object, nil
+	}
+	size, most := 0, maxOwn
+	if work.Name == cellWork {
+		most = maxCell
+	}
+	for i := range work.Spec.Workload.Manifests {
+		size += len(work.Spec.Workload.Manifests[i].Raw)
+	}
+	for i := range work.Status.ManifestStatuses {
+		if status := work.Status.ManifestStatuses[i].Status; status != nil {
+			size += len(status.Raw)
+		}
+	}
+	for i := range work.Status.Conditions {
+		size += len(work.Status.Conditions[i].Message)
+	}
+	if isOwn(work) && size > most {
+		return watch.Identity(work, &workv1alpha1.Work{}), nil
+	}
+	return TrimWork(object)
+}
+
+func isOwn(work *workv1alpha1.Work) bool {
+	return work.Labels[v1alpha.LabelHubNamespace] != "" || work.Labels[v1alpha.LabelInventory] != ""
+}
+
 // TrimWork is a cache transform that keeps of the Work of a WorkloadDeployment what Judge reads, of others next to
 // nothing, and leaves the add-on's own Works as they are: Works that carry hub namespaces, and Works of the inventory.
 func TrimWork(object any) (any, error) {
@@ -125,8 +165,8 @@ func TrimWork(object any) (any, error) {
 	if !ok {
 		return object, nil
 	}
-	if work.Labels[v1alpha.LabelHubNamespace] != "" || work.Labels[v1alpha.LabelInventory] != "" {
-		work.ManagedFields = nil
+	if isOwn(work) {
+		watch.BoundMetadata(work)
 		return work, nil
 	}
 	trimmed := &workv1alpha1.Work{ObjectMeta: metav1.ObjectMeta{
@@ -172,7 +212,7 @@ func trimOrigin(work, trimmed *workv1alpha1.Work) {
 	}
 	for _, condition := range work.Status.Conditions {
 		if condition.Type == workv1alpha1.WorkApplied {
-			condition.Message = reasons.Shorten(condition.Message, v1alpha.MaxMessage)
+			condition.Message = strings.Clone(reasons.Shorten(condition.Message, v1alpha.MaxMessage))
 			trimmed.Status.Conditions = []metav1.Condition{condition}
 		}
 	}

@@ -22,7 +22,7 @@ import (
 func fullWork(t testing.TB) *workv1alpha1.Work {
 	t.Helper()
 	copied := &v1alpha.WorkloadDeployment{}
-	copied.Namespace, copied.Name, copied.UID, copied.Generation = "ns", "web", "copy", 7
+	copied.Namespace, copied.Name, copied.UID, copied.Generation = hubNamespace, "web", "copy", 7
 	copied.Labels = map[string]string{v1alpha.LabelWorkloadUID: "workload", v1alpha.LabelProjectNamespace: "default"}
 	copied.Annotations = map[string]string{v1alpha.AnnotationProjectName: "north"}
 	copied.Spec.Template = planes.Template("registry.example/app:1")
@@ -47,7 +47,7 @@ func TestTrimWork(t *testing.T) {
 	got := trimmed(t, full)
 	if source, ours := SourceOf(got); !ours || source != (Source{
 		Project: "north", Original: types.NamespacedName{Namespace: "default", Name: "web"},
-		Copy: types.NamespacedName{Namespace: "ns", Name: "web"},
+		Copy: types.NamespacedName{Namespace: hubNamespace, Name: "web"},
 	}) {
 		t.Errorf("the source is %+v", source)
 	}
@@ -80,7 +80,7 @@ func TestTrimWorkOfOthers(t *testing.T) {
 	if _, ours := SourceOf(got); ours {
 		t.Error("it has a source")
 	}
-	for label, value := range map[string]string{v1alpha.LabelHubNamespace: "ns", v1alpha.LabelInventory: v1alpha.InventoryCell} {
+	for label, value := range map[string]string{v1alpha.LabelHubNamespace: hubNamespace, v1alpha.LabelInventory: v1alpha.InventoryCell} {
 		own := &workv1alpha1.Work{ObjectMeta: metav1.ObjectMeta{
 			Labels: map[string]string{label: value, "other": "label"}, ManagedFields: []metav1.ManagedFieldsEntry{{Manager: "a"}},
 		}}

@@ -118,7 +118,8 @@ func (s *scope) findingAt(index int) *path.Finding {
 	}
 	for i := range s.findings {
 		found := &s.findings[i]
-		if found.Fault != path.OverrideNotApplied && (found.Cell == "" || found.Cell == cell) && (found.Slice == "" || found.Slice == s.sliceOf(index)) {
+		if found.Fault != path.OverrideNotApplied && (found.Cell == "" || found.Cell == cell) &&
+			(found.Slice == "" || found.Slice == s.sliceOf(index)) {
 			return found
 		}
 	}

@@ -58,8 +58,9 @@ func newFixture(t *testing.T) *fixture {
 	planes.Index(t, f.Project, byDeployment)
 	planes.Index(t, f.Hub, path.WorkIndex{})
 	f.reconciler = New(Options{
-		Projects: f.Planes, Hub: f.Hub, APIReader: f.HubAPI, Karmada: path.NewKarmadaWatch(f.HubAPI, f.clock), DoubtAfter: doubtAfter, Clock: f.clock,
-		Book: path.NewBook(f.clock), Ready: NewReady(f.metrics), Lag: NewLag(f.metrics), Ignored: NewIgnored(f.metrics),
+		Projects: f.Planes, Hub: f.Hub, APIReader: f.HubAPI, Karmada: path.NewKarmadaWatch(f.HubAPI, f.clock), DoubtAfter: doubtAfter,
+		Clock: f.clock,
+		Book:  path.NewBook(f.clock), Ready: NewReady(f.metrics), Lag: NewLag(f.metrics), Ignored: NewIgnored(f.metrics),
 	})
 	f.cell = f.Cell(t, f.city)
 	// A cell is lost only if the hub reaches another one.

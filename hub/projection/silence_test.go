@@ -100,7 +100,9 @@ func (f *fixture) recopy(t *testing.T) {
 	t.Helper()
 	planes.Delete(t, f.Planes, f.copied)
 	f.copied = planes.Create(t, f.Planes, f.newCopy())
-	f.copied = planes.Change(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) { d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{} })
+	f.copied = planes.Change(t, f.Planes, f.copied, func(d *v1alpha.WorkloadDeployment) {
+		d.Spec.Assignment = &v1alpha.WorkloadDeploymentAssignment{}
+	})
 }
 
 // TestAReportFromBeforeAnOutage does not offer a lost city again, until the cell has reported since, or had time to.

@@ -23,7 +23,7 @@ import (
 // mostWarnings bounds how many Events about a copy are read: others may write Events, too.
 const mostWarnings = 20
 
-// retriedWithin is the longest pause in which Karmada tries again what failed, and says so. An older Event has another cause.
+// retriedWithin is the longest pause after which Karmada retries and reports the failure. An older Event has another cause.
 const retriedWithin = 1000 * time.Second
 
 // isUnsent reports whether a finding is that Karmada does not send the copy to a cell.

@@ -114,7 +114,9 @@ func (d *deployment) holds(existing, desired *metav1.Condition) bool {
 	}
 	// Instances of an earlier template name other data.
 	version, err := templates.VersionOf(&d.original.Spec.Template)
-	return err == nil && slices.ContainsFunc(d.original.Status.Indices, func(of v1alpha.CellIndices) bool { return version.Is(of.TemplateHash) })
+	return err == nil && slices.ContainsFunc(d.original.Status.Indices, func(cell v1alpha.CellIndices) bool {
+		return version.Is(cell.TemplateHash)
+	})
 }
 
 // taken describes the copies of a deployment's data that policies of others propagate; "": none. Karmada propagates the

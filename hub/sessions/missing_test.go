@@ -14,8 +14,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
-// TestAKindThatIsNotServed: a project that serves no InstanceSessions and Instances for a moment ends no session, and one that does not have
-// the session does.
+// TestAKindThatIsNotServed: a project that serves no InstanceSessions and Instances for a moment ends no session, and one that does not
+// have the session does.
 func TestAKindThatIsNotServed(t *testing.T) {
 	t.Parallel()
 	p := planes.New(t)

@@ -40,7 +40,7 @@ type AgentRole struct {
 	Name string
 	// Agent is the cell whose agent has the role; "": all agents have it.
 	Agent string
-	// Command takes the right away.
+	// Command removes the right.
 	Command string
 }
 
@@ -90,7 +90,8 @@ func withoutCreate(role *rbacv1.ClusterRole) string {
 			return "kubectl edit clusterrole " + role.Name
 		}
 		at := fmt.Sprintf("/rules/%d/verbs/%d", i, verb)
-		return fmt.Sprintf(`kubectl patch clusterrole %s --type=json -p '[{"op":"test","path":"%s","value":"create"},{"op":"remove","path":"%s"}]'`,
+		return fmt.Sprintf(`kubectl patch clusterrole %s --type=json `+
+			`-p '[{"op":"test","path":"%s","value":"create"},{"op":"remove","path":"%s"}]'`,
 			role.Name, at, at)
 	}
 	return ""
@@ -102,8 +103,8 @@ func AboutAgentRoles(roles []AgentRole) string {
 	for _, role := range roles {
 		names = append(names, role.Name)
 	}
-	return fmt.Sprintf("agents of cells may create Clusters after their registration: ClusterRoles %s; a Cluster makes Karmada send a token "+
-		"to its endpoint; take the right away: %s", Some(names), roles[0].Command)
+	return fmt.Sprintf("agents of cells may create Clusters after their registration: ClusterRoles %s; Karmada sends a token "+
+		"to the endpoint of a Cluster; remove the right: %s", Some(names), roles[0].Command)
 }
 
 // Strangers returns the RoleBindings of a namespace with a subject that is not expected there, each with its namespace.

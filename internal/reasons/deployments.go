@@ -45,8 +45,8 @@ var deploymentRemedies = []Remedy{
 	},
 	{
 		v1alpha.ReasonCellsTainted, RankCause, atOnce,
-		operator("Remove the taint from a Cluster of the city, for example with karmadactl uncordon: the message names it, and kubectl describe " +
-			"cluster the NoExecute taint by which Karmada evicts. The Instances then start without another change."),
+		operator("Remove the taint from a Cluster of the city, for example with karmadactl uncordon: the message names it, and kubectl " +
+			"describe cluster the NoExecute taint by which Karmada evicts. The Instances then start without another change."),
 		none, unplaced,
 	},
 

@@ -46,3 +46,55 @@ func OnlyIdentity(obj any) (any, error) {
 	object.SetFinalizers(nil)
 	return object, nil
 }
+
+// maxMetadata is the most bytes of annotations and labels that Identity and Bounded keep of an object.
+const maxMetadata = 16 << 10
+
+// Identity drops everything of an object but its identity and its version: no controller believes its writer. A
+// whole one may have a megabyte, in the memory of every replica.
+func Identity[T client.Object](object T, empty T) T {
+	empty.SetNamespace(object.GetNamespace())
+	empty.SetName(object.GetName())
+	empty.SetUID(object.GetUID())
+	empty.SetResourceVersion(object.GetResourceVersion())
+	return empty
+}
+
+// BoundMetadata drops managed fields, and annotations, labels, owners and finalizers that are larger than in any object that a controller
+// reads.
+func BoundMetadata(object client.Object) {
+	object.SetManagedFields(nil)
+	size := 0
+	for _, values := range []map[string]string{object.GetAnnotations(), object.GetLabels()} {
+		for key, value := range values {
+			size += len(key) + len(value)
+		}
+	}
+	for _, owner := range object.GetOwnerReferences() {
+		size += len(owner.APIVersion) + len(owner.Kind) + len(owner.Name) + len(owner.UID)
+	}
+	for _, finalizer := range object.GetFinalizers() {
+		size += len(finalizer)
+	}
+	if size > maxMetadata {
+		object.SetAnnotations(nil)
+		object.SetLabels(nil)
+		object.SetOwnerReferences(nil)
+		object.SetFinalizers(nil)
+	}
+}
+
+// OnlyIn keeps the objects of some namespaces, with bounded metadata, and the Identity of all others.
+func OnlyIn[T client.Object](isIn func(namespace string) bool, empty func() T) toolscache.TransformFunc {
+	return func(obj any) (any, error) {
+		object, ok := obj.(T)
+		if !ok {
+			return obj, nil
+		}
+		if !isIn(object.GetNamespace()) {
+			return Identity(object, empty()), nil
+		}
+		BoundMetadata(object)
+		return object, nil
+	}
+}

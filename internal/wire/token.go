@@ -60,5 +60,5 @@ const TokenLife = 30 * 24 * time.Hour
 // RenewAt returns when the token is renewed: after a third of its life.
 func (t Token) RenewAt() time.Time { return t.Issued.Add(t.Expires.Sub(t.Issued) / 3) }
 
-// OverdueAt returns when a token that nobody has renewed is reported: after half of its life.
+// OverdueAt returns when a token that no replica has renewed is reported: after half of its life.
 func (t Token) OverdueAt() time.Time { return t.Issued.Add(t.Expires.Sub(t.Issued) / 2) }

@@ -55,11 +55,11 @@ func addRoomSteps(sc world.Sentences) {
 // forgetCell declares a cell as permanently lost.
 func (s Steps) forgetCell(ctx context.Context, cell string) error {
 	annotate := func(ctx context.Context, value string) error {
-		cluster := &clusterv1alpha1.Cluster{ObjectMeta: metav1.ObjectMeta{Name: cell}}
-		return world.UpdateWhenFree(ctx, s.Client("hub", world.Admin), cluster, func(cluster *clusterv1alpha1.Cluster) {
-			metav1.SetMetaDataAnnotation(&cluster.ObjectMeta, v1alpha.AnnotationForget, value)
+		works := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "karmada-es-" + cell}}
+		return world.UpdateWhenFree(ctx, s.Client("hub", world.Admin), works, func(works *corev1.Namespace) {
+			metav1.SetMetaDataAnnotation(&works.ObjectMeta, v1alpha.AnnotationForget, value)
 			if value == "" {
-				delete(cluster.Annotations, v1alpha.AnnotationForget)
+				delete(works.Annotations, v1alpha.AnnotationForget)
 			}
 		})
 	}
