@@ -233,8 +233,10 @@ func TestOverdueTokensAreNamed(t *testing.T) {
 		data []byte
 		says string
 	}{
-		{token(time.Hour, 29*time.Minute), "[]"}, {token(time.Hour, 31*time.Minute), "expires at"},
-		{nil, "[]"}, {[]byte("no token"), "is no token"},
+		{token(time.Hour, 29*time.Minute), "[]"},
+		{token(time.Hour, 31*time.Minute), "expires at"},
+		{nil, "[]"},
+		{[]byte("no token"), "is no token"},
 	} {
 		secret.Data = map[string][]byte{tokenKey: test.data}
 		if err := s.Update(t.Context(), secret); err != nil {

@@ -44,10 +44,13 @@ func TestPreflightNamesWhatOthersHaveDone(t *testing.T) {
 	policy := reference{"policy.karmada.io/v1alpha1", "PropagationPolicy", "trust-shop", "theirs"}.object()
 	policy.Object["spec"] = map[string]any{"resourceSelectors": []any{map[string]any{"apiVersion": "v1", "kind": "Pod"}}}
 	objects := []client.Object{
-		evil, clusterWith("good", map[string]any{"syncMode": "Push", "secretRef": map[string]any{"namespace": "karmada-cluster", "name": "good"}}),
+		evil,
+		clusterWith("good", map[string]any{"syncMode": "Push", "secretRef": map[string]any{"namespace": "karmada-cluster", "name": "good"}}),
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "karmada-es-evil"}}, bind("karmada-es-evil"),
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "trust-grants"}}, bind("trust-grants"),
-		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "trust-shop", Labels: map[string]string{"compute.datumapis.com/project": "true"}}}, policy,
+		&corev1.Namespace{
+			ObjectMeta: metav1.ObjectMeta{Name: "trust-shop", Labels: map[string]string{"compute.datumapis.com/project": "true"}},
+		}, policy,
 		&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: "system:karmada:evil:agent"}, Rules: []rbacv1.PolicyRule{
 			{APIGroups: []string{"cluster.karmada.io"}, Resources: []string{"clusters"}, Verbs: []string{"create"}},
 		}},

@@ -179,7 +179,7 @@ func TestABalancedServiceOfOthers(t *testing.T) {
 	f, _ := newBalanced(t, "")
 	service := f.service()
 	service.Spec.AllocateLoadBalancerNodePorts = new(false)
-	service.Spec.LoadBalancerIP = "203.0.113.7" //nolint:staticcheck // Controllers still set it.
+	service.Spec.LoadBalancerIP = "203.0.113.7" // Controllers still set it.
 	service.Spec.LoadBalancerSourceRanges = []string{"198.51.100.0/24"}
 	service.Spec.ExternalTrafficPolicy = corev1.ServiceExternalTrafficPolicyLocal
 	service.Finalizers = append(service.Finalizers, "example.com/lb")

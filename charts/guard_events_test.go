@@ -4,6 +4,8 @@
 package charts_test
 
 import (
+	"maps"
+
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -63,12 +65,10 @@ func coreEvent(field, writer string) *corev1.Event {
 func newEvent(controller string) *unstructured.Unstructured {
 	e := toldAt("events.k8s.io/v1", "told")
 	delete(e.Object, "spec")
-	for field, value := range map[string]any{
+	maps.Copy(e.Object, map[string]any{
 		"reportingController": controller, "reportingInstance": "a", "action": "Tell", "reason": "Told", "type": "Normal", "note": "told",
 		"eventTime": "2026-01-01T00:00:00.000000Z", "regarding": map[string]any{"kind": "Pod", "namespace": free, "name": "told"},
-	} {
-		e.Object[field] = value
-	}
+	})
 	return e
 }
 

@@ -29,7 +29,8 @@ func TestRightsOnTokens(t *testing.T) {
 			`karmada-compute-webhook-token [get update] ["secrets"] ["karmada-compute-webhook-config" "karmada-compute-sessions-config"] ` +
 				`to karmada-compute-webhook`,
 		}},
-		{"hub", set{}, nil}, {"host", set{}, nil},
+		{"hub", set{}, nil},
+		{"host", set{}, nil},
 	} {
 		objects := renderFast(t, parts[test.part], test.set)
 		var got []string

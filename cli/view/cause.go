@@ -157,7 +157,7 @@ func faultsIn(conditions []metav1.Condition, types []string, now time.Time) []*F
 	for i := range conditions {
 		one := findingOf(&conditions[i], m)
 		switch {
-		case one.rank <= reasons.RankSummary && !one.urgent(), !wrong(&conditions[i]) && !(one.urgent() && working), one.Condition == types[0]:
+		case one.rank <= reasons.RankSummary && !one.urgent(), !wrong(&conditions[i]) && (!one.urgent() || !working), one.Condition == types[0]:
 		case !working && !slices.Contains(besides, one.Condition):
 		default:
 			one.Warning = true

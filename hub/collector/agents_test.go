@@ -23,6 +23,18 @@ import (
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
+// createForTheTest creates an object until the test ends: another test has no agents.
+func (f *fixture) createForTheTest(t *testing.T, object client.Object) {
+	t.Helper()
+	planes.Create(t, f.Planes, object)
+	t.Cleanup(func() {
+		// The context of the test has ended.
+		if err := f.Client.Delete(context.WithoutCancel(t.Context()), object); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestAgentsWorksAreRepaired: a Work of the agent that is missing, or that carries an object of another party, triggers a Karmada
 // reconcile of its binding; a Work that Karmada has forgotten is applied again. The chart's policy lets the add-on do that.
 func TestAgentsWorksAreRepaired(t *testing.T) {
@@ -33,13 +45,7 @@ func TestAgentsWorksAreRepaired(t *testing.T) {
 		APIVersion: "apps/v1", Kind: "Deployment", Namespace: cells.Binding.Namespace, Name: cells.AgentDeployment, ResourceVersion: "7",
 	}
 	binding.Spec.Clusters = []workv1alpha2.TargetCluster{{Name: f.cell.Name, Replicas: 2}, {Name: "no-cell"}}
-	planes.Create(t, f.Planes, binding)
-	t.Cleanup(func() {
-		// The context of the test has ended. Another test has no agents.
-		if err := f.Client.Delete(context.WithoutCancel(t.Context()), binding); err != nil {
-			t.Error(err)
-		}
-	})
+	f.createForTheTest(t, binding)
 	version := func() string {
 		t.Helper()
 		return planes.Get(t, f.Planes, binding.Namespace, binding.Name, &workv1alpha2.ResourceBinding{}).Spec.Resource.ResourceVersion

@@ -61,7 +61,7 @@ func TestCellIsCarried(t *testing.T) {
 // last ones; without them it has none.
 func TestLoadBalancerIsCarried(t *testing.T) {
 	f := newFixture(t)
-	const readable, mistyped = `{"class":"example.com/lb","addresses":["203.0.113.0/24"]}`, `{"clas":"example.com/lb"}`
+	const readable, mistyped = `{"class":"example.com/lb","addresses":["203.0.113.0/24"]}`, `{"claass":"example.com/lb"}`
 	for i, test := range []struct{ text, want string }{
 		{mistyped, ""}, {readable, "example.com/lb"}, {`{"class":`, "example.com/lb"}, {mistyped, "example.com/lb"}, {"", ""}, {mistyped, ""},
 	} {

@@ -260,7 +260,8 @@ var deploymentRemedies = []Remedy{
 	{
 		v1alpha.ReasonOverrideNotApplied, RankCause, atOnce,
 		operator("Correct or delete the override policy that the message names. Karmada then sends the deployment to the cell."),
-		none, []string{v1alpha.ConditionStatusCurrent, v1alpha.ConditionAvailable},
+		none,
+		[]string{v1alpha.ConditionStatusCurrent, v1alpha.ConditionAvailable},
 	},
 	{
 		v1alpha.ReasonNoReport, RankStep, minutes, nobody("The add-on triggers a Karmada reconcile of the deployment."),
