@@ -349,7 +349,7 @@ const (
 	// ReasonProgressDeadlineExceeded says that the Instances do not match the spec, and there has been no progress for
 	// progressDeadlineSeconds.
 	ReasonProgressDeadlineExceeded = "ProgressDeadlineExceeded"
-	// ReasonTrafficLeaves says that the Workload is being deleted, and that its Instances run until clients have left its addresses.
+	// ReasonTrafficLeaves says that the Instances of a deleted Workload run until clients have left its addresses.
 	ReasonTrafficLeaves = "TrafficLeaves"
 	// ReasonSettled says that the Instances match the spec.
 	ReasonSettled = "Settled"
