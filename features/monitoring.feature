@@ -17,6 +17,7 @@ Feature: Monitoring
       | karmada_compute_audit_faults                | it is there when there is one   |
       | karmada_compute_repair_errors_total           | it is there when a repair fails |
       | karmada_compute_session_streams_ended_total | sessions are off                |
+      | karmada_compute_cluster_access              | it is there when a Cluster gives others more than they need |
     # A rate covers only changes after the first scrape of a series.
     When the consumer creates Workload "late" with
       | placement | cities | replicas |

@@ -6,6 +6,7 @@ package soak
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"sync"
@@ -66,9 +67,7 @@ func (o *observer) begin() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.begun, o.seen, o.was, o.held = o.clock.Now(), observed{}, map[string][]string{}, o.claims
-	for source, addresses := range o.now {
-		o.was[source] = addresses
-	}
+	maps.Copy(o.was, o.now)
 }
 
 // end returns what was seen since begin.
