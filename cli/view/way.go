@@ -50,12 +50,6 @@ type Step struct {
 	warnings []*Finding
 }
 
-// judged gives the step the state of a node.
-func (s *Step) judged(n *Node) *Step {
-	s.State, s.Finding, s.warnings = n.State, n.Finding, n.warnings
-	return s
-}
-
 // held reports whether the way ends here.
 func (s *Step) held() bool { return s.Finding != nil && !s.Finding.Warning }
 

@@ -60,6 +60,12 @@ func (s *Snapshot) workloadFinding() *Finding {
 	return findingOf(progressing, at(s.Now, conditions))
 }
 
+// judged gives the step the state of a node.
+func (s *Step) judged(n *Node) *Step {
+	s.State, s.Finding, s.warnings = n.State, n.Finding, n.warnings
+	return s
+}
+
 // stopsAt returns a Way that ends at the object of a step, whatever the Instances do.
 func stopsAt(step *Step, now time.Time) *Way {
 	return &Way{Kind: step.Kind, Name: step.Name, Steps: []*Step{step}, Stop: step, now: now}
