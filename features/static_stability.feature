@@ -3,7 +3,7 @@ Feature: A part that is down for a moment stops, moves and renames nothing
   that runs, is named or is granted. The names, load balancers and containers are real: a client resolves the name, and sends a request to its address.
 
   @containers @serial @faults
-  Scenario Outline: <what> is down for a minute, and no client notices
+  Scenario Outline: A minute without <what>, and no client notices
     Given a namespace in project "north"
     And cells "lax, mia" run containers
     And cells "lax, mia" have load balancers, and a DNS server answers the names of Workloads
@@ -32,7 +32,7 @@ Feature: A part that is down for a moment stops, moves and renames nothing
       | a correct annotation     | an operator tries to patch namespace "karmada-es-lax" on the hub with [{"op":"copy","from":"/metadata/annotations/compute.datumapis.com~1load-balancer","path":"/metadata/annotations/former"},{"op":"replace","path":"/metadata/annotations/compute.datumapis.com~1load-balancer","value":"addresses: [10.130.0.0/16]"}] | an operator tries to patch namespace "karmada-es-lax" on the hub with [{"op":"move","from":"/metadata/annotations/former","path":"/metadata/annotations/compute.datumapis.com~1load-balancer"}] |
 
   @containers @serial @faults
-  Scenario: The agent of a city is down for a minute, and no client notices
+  Scenario: A minute without the agent of a city, and no client notices
     Given a namespace in project "north"
     And cells "lax, mia" run containers
     And cells "lax, mia" have load balancers, and a DNS server answers the names of Workloads
