@@ -146,7 +146,7 @@ var attacks = map[string]attempt{
 
 // allowed are the requests of the controllers.
 var allowed = map[string]attempt{
-	// Who else may read the Works of a cell.
+	// The other readers of the Works of a cell.
 	"list all RoleBindings":      list(&rbacv1.RoleBindingList{}),
 	"read a copy":                get(secret(ownSpace, "copy")),
 	"list copies":                list(&corev1.SecretList{}, client.InNamespace(ownSpace)),
