@@ -44,7 +44,8 @@ func overdueTokens(ctx context.Context, host *plane, namespace string) ([]string
 		}
 		if time.Now().After(token.OverdueAt()) {
 			overdue = append(overdue, fmt.Sprintf("the token in Secret %s at the host expires at %s, and no replica has renewed it; "+
-				"`addons enable` stores another one, see docs/runbooks/certificates.md#the-credential-for-the-hub", name, token.Expires.UTC().Format(time.RFC3339)))
+				"`addons enable` stores another one, see docs/runbooks/certificates.md#the-credential-for-the-hub",
+				name, token.Expires.UTC().Format(time.RFC3339)))
 		}
 	}
 	return overdue, nil

@@ -28,7 +28,7 @@ func (f *fixture) offers(t *testing.T, when string, since metav1.Time) {
 func TestASilentCityServes(t *testing.T) {
 	t.Parallel()
 	for name, silence := range map[string]func(*testing.T, *fixture){
-		"its Work is made again":       func(t *testing.T, f *fixture) { t.Helper(); f.loseWork(t, f.cell.Name) },
+		"its Work is recreated":        func(t *testing.T, f *fixture) { t.Helper(); f.loseWork(t, f.cell.Name) },
 		"its Work has no report":       func(t *testing.T, f *fixture) { t.Helper(); f.deliver(t, nil) },
 		"the copy is lost":             func(t *testing.T, f *fixture) { t.Helper(); planes.Delete(t, f.Planes, f.copied) },
 		"its Work carries an old copy": func(t *testing.T, f *fixture) { t.Helper(); f.recopy(t) },
