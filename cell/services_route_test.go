@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -227,6 +228,25 @@ func TestNoRoute(t *testing.T) {
 		f.wantProgrammed("web", v1alpha.ReasonGatewayNotConfigured)
 		if got := f.service(); got.Spec.Type != "ClusterIP" || f.httpRoute() != nil {
 			t.Errorf("Service %+v, route %v", got.Spec, f.httpRoute())
+		}
+	})
+	t.Run("a cell without a Gateway that had a load balancer", func(t *testing.T) {
+		f := newFixture(t)
+		hub := "hub-of-" + f.namespace
+		f.labelHub(f.namespace, hub)
+		cell := f.cell(types.UID(hub))
+		f.configure(cell, "example.com/lb", nil)
+		f.deployment(1, serving(1, 80), exposed(hub))
+		f.reconcile(f.services(), "web")
+		f.balance(corev1.LoadBalancerIngress{IP: "203.0.113.7"})
+		f.changeDeployment(routed(hub, "shop.example.com"))
+		f.reconcileTwice()
+		f.wantProgrammed("web", v1alpha.ReasonGatewayNotConfigured)
+		if got := f.service(); got.Spec.Type != "LoadBalancer" || len(got.Status.LoadBalancer.Ingress) != 1 || f.httpRoute() != nil {
+			t.Errorf("Service %+v, route %v", got.Spec, f.httpRoute())
+		}
+		if got := f.reported(); got != "" {
+			t.Errorf("it reports %q", got)
 		}
 	})
 	t.Run("no names", func(t *testing.T) {

@@ -184,13 +184,16 @@ func setUpQuota(t Target) error {
 
 // setUpNames adds the controller that keeps the DNS names of Workloads.
 func setUpNames(t Target, s *shared) error {
+	if err := s.setCities(t); err != nil {
+		return err
+	}
 	local := t.Manager.GetLocalManager()
 	r := &names.Reconciler{
 		Settings: t.Options.Names, Projects: t.Options.Projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(),
 		Records: &names.Records{
 			Hub: local.GetConfig(), Mapper: local.GetRESTMapper(), Namespace: t.Options.Namespace, Clock: t.Options.Clock,
 		},
-		Owners: t.Options.Owners, Namespaces: s.namespaces, Clock: t.Options.Clock,
+		Owners: t.Options.Owners, Namespaces: s.namespaces, Lacking: cells.LackingOf(s.hub(t)), Clock: t.Options.Clock,
 	}
 	return r.Register(t.Manager, t.controller(), t.wrap)
 }
@@ -224,10 +227,14 @@ func Controllers() []Controller {
 	common := &shared{namespaces: projects.NewNamespaces()}
 	return []Controller{
 		{Name: "deployments", Setup: func(t Target) error {
+			if err := common.setCities(t); err != nil {
+				return err
+			}
 			r := &deployments.Reconciler{
 				Projects: t.Options.Projects, Locations: t.Options.Locations, Types: t.Options.Types, DefaultType: t.Options.DefaultType,
 				Networks: networks.New(t.Options.Network, t.Options.Clock), Namespaces: common.namespaces, Passing: t.passing(), Clock: t.Options.Clock,
 				Drain: t.drain(), Names: t.storedNames(), Hostnames: t.Options.Names.Rules,
+				Lacking: cells.LackingOf(common.hub(t)),
 			}
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},

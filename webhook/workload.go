@@ -47,6 +47,8 @@ type Workloads struct {
 	Bounds validation.Bounds
 	// Names are the operator's settings for DNS names.
 	Names validation.Names
+	// Lacking returns the cities in which no cell has what an exposure needs, by the operator's settings. Nil: it is not known.
+	Lacking func(ctx context.Context, cities []string, exposure v1alpha.ServiceExposure) ([]string, error)
 	// Most is the maximum of what a project's Workloads may ask for. 0: any number.
 	Most templates.Demand
 	// AdmitsRefused reports that Workloads are stored although they are refused here.
@@ -136,7 +138,8 @@ func (v *Workloads) inspect(ctx context.Context, project Project, request admiss
 		return nil, new(refused(c.now, problems))
 	}
 	c.places = &places
-	warnings := slices.Concat(aboutType, validation.Warnings(c.now), v.Names.Warnings(c.now), places.warnings(project, c.now, c.before))
+	warnings := slices.Concat(aboutType, validation.Warnings(c.now), v.Names.Warnings(c.now), places.warnings(project, c.now, c.before),
+		v.exposureWarnings(ctx, project, c))
 	if places.age == 0 {
 		// While Milo does not answer there is no use in asking for the quota.
 		warnings = append(warnings, v.quotaWarnings(ctx, project, c.now, places)...)
@@ -182,13 +185,13 @@ func (v *Workloads) projectOf(ctx context.Context, request admission.Request) (P
 	return project, nil
 }
 
-// quotaTimeout bounds how long a request waits for the quota: a warning is not worth more.
-const quotaTimeout = time.Second
+// warningTimeout bounds how long a request waits for an answer that only a warning needs.
+const warningTimeout = time.Second
 
 // quotaWarnings returns a warning if the project's quota does not suffice. A quota that cannot be read gives no
 // warning.
 func (v *Workloads) quotaWarnings(ctx context.Context, project Project, workload *v1alpha.Workload, places places) []string {
-	ctx, cancel := context.WithTimeout(ctx, quotaTimeout)
+	ctx, cancel := context.WithTimeout(ctx, warningTimeout)
 	defer cancel()
 	limit, known, err := v.Projects.InstanceAllowance(ctx, project)
 	if err != nil || !known {

@@ -116,6 +116,12 @@ func expose(service *corev1.Service, by *v1alpha.CellLoadBalancer) {
 	}
 }
 
+// keepsBalancer reports whether a Service that is to be reached at a Gateway keeps its load balancer: the cell has no Gateway, or
+// does not know it. A load balancer that is created again may have another address.
+func (s *scope) keepsBalancer(newest *v1alpha.WorkloadDeployment) bool {
+	return newest.Spec.Service.Routed() && s.existing.Spec.Type == corev1.ServiceTypeLoadBalancer && s.balancer != nil && s.balancer.Gateway == nil
+}
+
 // needsRecreation reports whether the stored Service cannot be changed to the wanted one: an address cannot be added or
 // removed, and a load balancer keeps its class. A class that the agent did not ask for is a webhook's of the cell, and stays.
 func needsRecreation(stored, wanted *corev1.Service) bool {

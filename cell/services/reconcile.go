@@ -104,6 +104,9 @@ func (s *scope) keep(ctx context.Context) error {
 		return err
 	}
 	desired := desiredService(s.served, s.balancer)
+	if s.keepsBalancer(newest) {
+		expose(desired, s.balancer)
+	}
 	if err := s.route(ctx, desired, newest); err != nil {
 		return err
 	}

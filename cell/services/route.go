@@ -65,8 +65,11 @@ func (s *scope) route(ctx context.Context, service *corev1.Service, newest *v1al
 		s.routed = s.withoutSettings()
 		return nil
 	case by == nil || by.Gateway == nil:
-		return s.refuse(v1alpha.ReasonGatewayNotConfigured,
-			"the operator has not named a Gateway of the cell: the Service is reached from the cell only")
+		reached := "the Service is reached from the cell only"
+		if service.Spec.Type == corev1.ServiceTypeLoadBalancer {
+			reached = "the Service keeps its load balancer, whose addresses are not offered"
+		}
+		return s.refuse(v1alpha.ReasonGatewayNotConfigured, "the operator has not named a Gateway of the cell: "+reached)
 	case len(newest.Spec.Service.Hostnames) == 0:
 		return s.refuse(v1alpha.ReasonRouteWithoutNames, "the Workload has no DNS name that belongs to its project alone")
 	case !s.Gateways.awaited():

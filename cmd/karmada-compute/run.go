@@ -22,11 +22,13 @@ import (
 	cliflag "k8s.io/component-base/cli/flag"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cmd/internal/component"
 	"github.com/karmada-compute/karmada-compute/hub"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/hub/instancetypes"
 	"github.com/karmada-compute/karmada-compute/interpreter"
 	"github.com/karmada-compute/karmada-compute/milo"
@@ -149,6 +151,11 @@ func (a *app) connect() (*planes, error) {
 		return nil, err
 	}
 	a.workloads.Names = validation.Names{Rules: names.Rules, TTL: names.TTL}
+	reader, err := client.New(p.hub, client.Options{Scheme: p.scheme})
+	if err != nil {
+		return nil, fmt.Errorf("make a client for the hub: %w", err)
+	}
+	a.workloads.Lacking = cells.LackingBySettings(reader)
 	a.workloads.AdmitsRefused = a.options.webhook.mode != modeFail
 	a.users.set(a.options.webhook.users, p.lookup)
 	if p.types, err = newCatalogue(p.hub, p.scheme, a.options.hub.deprecationGrace); err != nil {

@@ -6,6 +6,7 @@ package cells
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,6 +17,7 @@ import (
 
 	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
 	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
@@ -142,6 +144,43 @@ func (l *LoadBalancer) allow(addresses []string) error {
 func isIP(text string) bool {
 	_, err := netip.ParseAddr(text)
 	return err == nil
+}
+
+// Lacking returns the cities in which no cell has what an exposure needs: a load balancer, or a Gateway.
+type Lacking func(ctx context.Context, cities []string, exposure v1alpha.ServiceExposure) ([]string, error)
+
+// Lacking returns the cities in which, by the operator's settings, no cell has what an exposure needs. Settings that cannot
+// be read have nothing.
+func (c Cells) Lacking(cities []string, exposure v1alpha.ServiceExposure) (lacking []string) {
+	for _, city := range cities {
+		if !slices.ContainsFunc(c.Of(city), func(cell Cell) bool {
+			balancer, err := ReadLoadBalancer(cell.Balancer)
+			return err == nil && balancer != nil && (exposure != v1alpha.ServiceExposureGateway || balancer.Gateway != nil)
+		}) {
+			lacking = append(lacking, city)
+		}
+	}
+	return lacking
+}
+
+// LackingOf returns a Lacking for the cells of a hub. hub hides what is not confirmed, as Cities.Hub does.
+func LackingOf(hub client.Reader) Lacking {
+	return func(ctx context.Context, cities []string, exposure v1alpha.ServiceExposure) ([]string, error) {
+		all, err := List(ctx, hub)
+		return all.Lacking(cities, exposure), err
+	}
+}
+
+// LackingBySettings returns a Lacking for admission. It reads the operator's settings alone, past every cache.
+func LackingBySettings(hub client.Reader) Lacking {
+	return func(ctx context.Context, cities []string, exposure v1alpha.ServiceExposure) ([]string, error) {
+		confirmed, err := confirmationsOf(ctx, hub)
+		var all Cells
+		for name, found := range confirmed {
+			all = append(all, Cell{Name: name, City: found.city, Balancer: found.loadBalancer, Gone: found.forget == "true"})
+		}
+		return all.Lacking(cities, exposure), err
+	}
 }
 
 // exact is the precision of settings that name an address itself.

@@ -174,3 +174,22 @@ func FuzzParseAddress(f *testing.F) {
 		}
 	})
 }
+
+// TestLacking: a city has what an exposure needs if one of its cells has it by settings that can be read.
+func TestLacking(t *testing.T) {
+	const (
+		balanced = `{"addresses":["203.0.113.0/24"]}`
+		routed   = `{"addresses":["203.0.113.0/24"],"gateway":{"namespace":"infra","name":"public"}}`
+	)
+	all := Cells{
+		{Name: "a", City: "dfw", Balancer: balanced}, {Name: "b", City: "ord", Balancer: balanced}, {Name: "c", City: "ord", Balancer: routed},
+		{Name: "d", City: "sea", Balancer: "{"}, {Name: "e", City: "hou", Balancer: routed, Gone: true},
+	}
+	for exposure, want := range map[v1alpha.ServiceExposure]string{
+		v1alpha.ServiceExposureLoadBalancer: "SEA HOU", v1alpha.ServiceExposureGateway: "DFW SEA HOU",
+	} {
+		if got := strings.Join(all.Lacking([]string{"DFW", "ORD", "SEA", "HOU"}, exposure), " "); got != want {
+			t.Errorf("%s: %q, want %q", exposure, got, want)
+		}
+	}
+}

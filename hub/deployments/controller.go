@@ -24,6 +24,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/hub/instancetypes"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
@@ -63,6 +64,8 @@ type Reconciler struct {
 	Names Names
 	// Hostnames are the rules for the names by which Gateways route to Workloads.
 	Hostnames naming.Hostnames
+	// Lacking has the cities that lack what an exposure needs. Nil: no city does.
+	Lacking cells.Lacking
 	// Clock gives conditions their transition times.
 	Clock clock.PassiveClock
 
@@ -163,6 +166,8 @@ type scope struct {
 	noData bool
 	// rolling is the state of the rollout of the template.
 	rolling rolling
+	// keepsExposure are the cities of a Workload that keeps its exposure, since they lack what the wanted one needs.
+	keepsExposure []string
 	// withdrawing: the Workload is no longer exposed, or otherwise, and its traffic has not left all deployments yet.
 	withdrawing bool
 	// leaving has until when traffic leaves a city, at the latest.

@@ -4,8 +4,12 @@
 package deployments
 
 import (
+	"strings"
 	"testing"
 	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
@@ -38,8 +42,17 @@ func (f *fixture) exposedAs(t *testing.T, want v1alpha.ServiceExposure) {
 	}
 }
 
-// newSwitching is newServing with an exposure, whose cells have reported, and a change to another exposure.
+// newSwitching is newExposed, and a change to another exposure.
 func newSwitching(t *testing.T, from, to v1alpha.ServiceExposure) (*fixture, *v1alpha.Workload) {
+	t.Helper()
+	f, workload := newExposed(t, from)
+	planes.Change(t, f.Planes, workload, exposedBy(to))
+	f.mustReconcile(t)
+	return f, workload
+}
+
+// newExposed is newServing with an exposure, whose cells have reported.
+func newExposed(t *testing.T, from v1alpha.ServiceExposure) (*fixture, *v1alpha.Workload) {
 	t.Helper()
 	f, workload := newServing(t, nil)
 	if from != balancer {
@@ -59,8 +72,6 @@ func newSwitching(t *testing.T, from, to v1alpha.ServiceExposure) (*fixture, *v1
 	}
 	f.mustReconcile(t)
 	f.wantEndpoints(t, "DFW, ORD")
-	planes.Change(t, f.Planes, workload, exposedBy(to))
-	f.mustReconcile(t)
 	return f, workload
 }
 
@@ -151,4 +162,47 @@ func TestExposureSwitchWaits(t *testing.T) {
 		f.mustReconcile(t)
 		f.exposedAs(t, gateway)
 	})
+}
+
+// TestExposureStays: a Workload keeps its exposure while no cell of its cities has what the wanted one needs, and says what
+// the operator sets. Settings that are lost during the change end it.
+func TestExposureStays(t *testing.T) {
+	t.Parallel()
+	for from, to := range map[v1alpha.ServiceExposure]v1alpha.ServiceExposure{balancer: gateway, gateway: balancer} {
+		t.Run(string(from), func(t *testing.T) {
+			t.Parallel()
+			f, workload := newExposed(t, from)
+			f.lacking = []string{"DFW", "ORD"}
+			planes.Change(t, f.Planes, workload, exposedBy(to))
+			f.after(t, 0)
+			f.stays(t, from, "no cell of DFW, ORD has a")
+			f.after(t, time.Hour)
+			f.stays(t, from, "annotation "+v1alpha.AnnotationLoadBalancer)
+			if writes := f.mustReconcile(t); len(writes) > 0 {
+				t.Errorf("what waits is written: %v", writes)
+			}
+
+			f.lacking = []string{"ORD"}
+			f.after(t, 30*time.Second)
+			f.wantEndpoints(t, "DFW "+v1alpha.EndpointLeaving+", ORD "+v1alpha.EndpointLeaving)
+			f.lacking = []string{"DFW", "ORD"}
+			f.after(t, time.Second)
+			f.stays(t, from, "no cell of DFW, ORD has a")
+			f.lacking = nil
+			f.after(t, time.Second)
+			f.after(t, 30*time.Second)
+			f.exposedAs(t, to)
+		})
+	}
+}
+
+// stays checks that both cities serve with an exposure, and the message of condition ServiceProgrammed.
+func (f *fixture) stays(t *testing.T, exposure v1alpha.ServiceExposure, want string) {
+	t.Helper()
+	f.exposedAs(t, exposure)
+	f.wantEndpoints(t, "DFW, ORD")
+	found := meta.FindStatusCondition(f.readWorkload(t).Status.Conditions, v1alpha.ConditionServiceProgrammed)
+	if found == nil || found.Status != metav1.ConditionFalse || !strings.Contains(found.Message, want) {
+		t.Errorf("condition %+v, want %q", found, want)
+	}
 }

@@ -4,6 +4,7 @@
 package deployments
 
 import (
+	"context"
 	"strings"
 	"testing"
 	"time"
@@ -46,6 +47,7 @@ func (f *fixture) serve(t *testing.T, name string, endpoint v1alpha.CityEndpoint
 func (f *fixture) restart() {
 	f.reconciler = &Reconciler{
 		Projects: f.Planes, Locations: f.locations, Networks: f.networks, Clock: f.clock, Drain: f.drain, Names: f.stored,
+		Lacking: func(context.Context, []string, v1alpha.ServiceExposure) ([]string, error) { return f.lacking, nil },
 	}
 }
 

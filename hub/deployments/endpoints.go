@@ -20,11 +20,7 @@ func (s *scope) addEndpoints(status *v1alpha.WorkloadStatus) {
 
 // Endpoints returns the endpoints of the deployments of a Workload, by city, as the status of the Workload shows them.
 func Endpoints(deployments []v1alpha.WorkloadDeployment) []v1alpha.CityEndpoint {
-	byName := make(map[string]*v1alpha.WorkloadDeployment, len(deployments))
-	for i := range deployments {
-		byName[deployments[i].Name] = &deployments[i]
-	}
-	return endpointsOf(byName)
+	return endpointsOf(byName(deployments))
 }
 
 // endpointsOf are the endpoints of deployments, by city.

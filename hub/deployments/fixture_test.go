@@ -71,6 +71,8 @@ type fixture struct {
 	requeues bool
 	// stored are the names of Workloads; nil: they have none.
 	stored Names
+	// lacking are the cities without what a wanted exposure needs.
+	lacking []string
 	// drain is how long Instances run by default after their city leaves.
 	drain time.Duration
 }

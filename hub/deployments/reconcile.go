@@ -68,7 +68,7 @@ func (s *scope) load(ctx context.Context) (steps []func(context.Context) error, 
 		return []func(context.Context) error{s.deleteAll, s.reportDeletion, s.deleteOrphans, s.removeFinalizer}, nil
 	}
 	return []func(context.Context) error{
-		s.deleteOrphans, s.chooseTemplate, s.makePlan, s.findType, s.recordSizes, s.findNetworks, s.recordRevision, s.rollOut,
+		s.deleteOrphans, s.findExposure, s.chooseTemplate, s.makePlan, s.findType, s.recordSizes, s.findNetworks, s.recordRevision, s.rollOut,
 		s.divideBudget, s.withdrawExposure, s.applyDeployments, s.ensureFinalizer, s.deleteSurplus, s.writeStatus,
 	}, nil
 }

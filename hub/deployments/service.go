@@ -49,7 +49,11 @@ func (s *scope) addService(status *v1alpha.WorkloadStatus) {
 	for i := range s.workload.Spec.Placements {
 		all = append(all, s.deploymentsOf(s.workload.Spec.Placements[i].Name)...)
 	}
-	status.Conditions = apply.MergedConditions(status.Conditions, s.stamp(), serviceProgrammed(all))
+	condition := serviceProgrammed(all)
+	if len(s.keepsExposure) > 0 {
+		condition = exposureKept(s.workload.Spec.Service.Exposure, s.keepsExposure)
+	}
+	status.Conditions = apply.MergedConditions(status.Conditions, s.stamp(), condition)
 }
 
 // serviceProgrammed sums up the conditions of the deployments: a fault in one cell comes before a cell that has not

@@ -24,6 +24,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
@@ -48,6 +49,8 @@ type Reconciler struct {
 	Records *Records
 	// Namespaces has the last UIDs of namespaces in projects. Nil: they are read each time.
 	Namespaces *projects.Namespaces
+	// Lacking has the cities that lack what an exposure needs. Nil: no city does.
+	Lacking cells.Lacking
 	// Clock determines when a city returns.
 	Clock clock.PassiveClock
 }

@@ -4,10 +4,12 @@
 package names
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -42,6 +44,25 @@ func TestNamesLeaveAFormerExposure(t *testing.T) {
 	f.serve(t, w, "DFW", "198.51.100.7")
 	f.reconcile(t, "web")
 	f.wantAnswer(t, f.own("www"), "A 198.51.100.7")
+}
+
+// TestNamesKeepAnExposure: the names of a Workload stay while no cell of its cities has what another exposure needs.
+func TestNamesKeepAnExposure(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	w := f.workload(t, "web", f.own("www"))
+	f.serve(t, w, "DFW", "203.0.113.7")
+	f.reconcile(t, "web")
+	f.reconciler.Lacking = func(_ context.Context, cities []string, exposure v1alpha.ServiceExposure) ([]string, error) {
+		return cells.Cells{{City: "dfw", Balancer: `{"addresses":["203.0.113.0/24"]}`}}.Lacking(cities, exposure), nil
+	}
+	planes.Change(t, f.Planes, w, func(w *v1alpha.Workload) { w.Spec.Service.Exposure = v1alpha.ServiceExposureGateway })
+	f.reconcile(t, "web")
+	// A Gateway would not have the name by the pattern: another project may have it.
+	for _, name := range []string{f.own("www"), f.byPattern("web")} {
+		f.wantAnswer(t, name, "A 203.0.113.7")
+	}
+	f.wantCondition(t, "web", v1alpha.ReasonNamesProgrammed, f.byPattern("web"), f.own("www"))
 }
 
 // TestALateSwitchDeletesNoName: deployments that have another exposure in the cache alone keep the names.

@@ -90,12 +90,22 @@ func (s *scope) load(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("list the Workload's deployments: %w", err)
 		}
-		s.endpoints, s.switching = deployments.Endpoints(list.Items), deployments.Switches(s.workload, list.Items)
+		if s.switching, err = s.switches(ctx, s.workload, list.Items); err != nil {
+			return err
+		}
+		s.endpoints, s.wishes = deployments.Endpoints(list.Items), s.Settings.wishes(s.workload, s.project.Name)
 	}
 	var err error
 	origin := s.project.Origin(s.request.Namespace)
 	s.existing, s.served, err = s.Records.Of(ctx, &origin, s.request.Name)
 	return err
+}
+
+// switches reports whether the exposure of a Workload changes. A Workload that keeps the one that its cells have gets it in
+// memory, and its names stay.
+func (s *scope) switches(ctx context.Context, workload *v1alpha.Workload, of []v1alpha.WorkloadDeployment) (bool, error) {
+	_, err := deployments.KeepExposure(ctx, s.Lacking, workload, of)
+	return deployments.Switches(workload, of), err
 }
 
 // release deletes the DNSEndpoints of names that the Workload does not have any more, or that an earlier Workload of its
@@ -150,7 +160,8 @@ func (s *scope) mayKeep(ctx context.Context, record *unstructured.Unstructured) 
 		client.MatchingLabels{v1alpha.LabelWorkloadUID: string(stored.UID)}); err != nil {
 		return false, fmt.Errorf("list the Workload's deployments, before its name %s is deleted: %w", record.GetName(), err)
 	}
-	return !deployments.Switches(stored, list.Items), nil
+	switching, err := s.switches(ctx, stored, list.Items)
+	return !switching, err
 }
 
 // keepAll brings the DNSEndpoint of each name up to date.

@@ -9,6 +9,9 @@ package hub
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=instancetypes,verbs=list;create
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=instancetypes/status,verbs=patch
 
+// The operator's settings of load balancers and Gateways, of which a change of spec.service.exposure is warned.
+// +kubebuilder:rbac:groups="",resources=namespaces,verbs=list
+
 // The marks of projects that are about to have Workloads.
 // +kubebuilder:rbac:groups="",resources=configmaps,namespace=karmada-system,verbs=list;watch;create;patch
 
