@@ -26,6 +26,13 @@ const (
 	karmadaInterval = 10 * time.Second
 	// karmadaPatience is how long the Lease may remain unchanged. A standby takes over sooner.
 	karmadaPatience = 30 * time.Second
+	// karmadaGap is how long the Lease remains unchanged between two polls at most while its holder runs. A holder that ends without
+	// releasing the Lease is succeeded later.
+	karmadaGap = karmadaInterval + 5*time.Second
+	// judgesAfter is how long a karmada-controller-manager that has begun may report a cell as not Ready that is reached. It
+	// takes a first failed probe for a failure, and believes in success after 30 s and up to 10 s for the next probe. A cell in
+	// pull mode must have found the hub again.
+	judgesAfter = time.Minute
 )
 
 // Karmada is the state of karmada-controller-manager. The zero value: one is running, or its state cannot be known.
@@ -38,6 +45,9 @@ type Karmada struct {
 	Since time.Time
 	// Message explains Down.
 	Message string
+	// Unsettled is how long a cell that is reported as not Ready may still be reached: karmada-controller-manager has begun a moment
+	// ago, or the hub has not answered since then. 0: it has judged for long enough.
+	Unsettled time.Duration
 }
 
 // KarmadaWatch reads the Lease from time to time. It is safe for concurrent use.
@@ -48,8 +58,11 @@ type KarmadaWatch struct {
 	mu sync.Mutex
 	// renewed is the Lease's last renewal, as its holder wrote it: it is compared with the next one, never with a clock.
 	renewed string
-	// changed is when a renewal was last observed, and answered when the hub last answered, by the clock of this process.
-	changed, answered time.Time
+	// changed is when a renewal was last observed, and answered when the hub last answered, by the clock of this process. begun is
+	// when the first renewal of another holder, or after a gap, was observed; zero: the holder ran before this process.
+	changed, answered, begun time.Time
+	// holder is the holder of the Lease.
+	holder string
 	// last is the last error.
 	last error
 	// confirmed: a holder was observed running, or its state cannot be known.
@@ -125,11 +138,18 @@ func (w *KarmadaWatch) note(lease *coordinationv1.Lease, err error) {
 	case apierrors.IsNotFound(err), apierrors.IsForbidden(err):
 		w.renewed, w.changed, w.confirmed = "", time.Time{}, true
 	case err == nil:
-		renewed := fmt.Sprint(lease.UID, ptr.Deref(lease.Spec.HolderIdentity, ""), lease.Spec.RenewTime)
-		if renewed != w.renewed {
-			w.confirmed = w.confirmed || w.renewed != ""
-			w.renewed, w.changed = renewed, now
+		holder := fmt.Sprint(lease.UID, ptr.Deref(lease.Spec.HolderIdentity, ""))
+		renewed := fmt.Sprint(holder, lease.Spec.RenewTime)
+		if renewed == w.renewed {
+			return
 		}
+		if w.renewed != "" {
+			w.confirmed = true
+			if holder != w.holder || now.Sub(w.changed) > karmadaGap {
+				w.begun = now
+			}
+		}
+		w.renewed, w.holder, w.changed = renewed, holder, now
 	}
 }
 
@@ -138,6 +158,7 @@ func (w *KarmadaWatch) State() Karmada {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	state := w.state()
+	state.Unsettled = w.unsettled()
 	w.toldDown = w.toldDown || state.Down
 	return state
 }
@@ -157,4 +178,13 @@ func (w *KarmadaWatch) state() Karmada {
 		}
 	}
 	return Karmada{Pending: !w.confirmed}
+}
+
+// unsettled is Unsettled now.
+func (w *KarmadaWatch) unsettled() time.Duration {
+	now := w.clock.Now()
+	if !w.changed.IsZero() && now.Sub(w.changed) > karmadaGap {
+		return judgesAfter
+	}
+	return max(0, w.begun.Add(judgesAfter).Sub(now))
 }

@@ -4,6 +4,7 @@
 package path_test
 
 import (
+	"context"
 	"errors"
 	"os"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	testingclock "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/testenv"
@@ -126,5 +128,56 @@ func TestStateBetweenPolls(t *testing.T) {
 	watch.Poll(t.Context())
 	if watch.State().Down || heard != 1 {
 		t.Errorf("%+v with an answer, announced %d times", watch.State(), heard)
+	}
+}
+
+// renewing plays a Lease: each read of it finds a renewal, unless it is held.
+type renewing struct {
+	client.Reader
+	holder  string
+	held    bool
+	renewed int64
+}
+
+func (l *renewing) Get(_ context.Context, _ client.ObjectKey, object client.Object, _ ...client.GetOption) error {
+	if !l.held {
+		l.renewed++
+	}
+	object.(*coordinationv1.Lease).Spec = coordinationv1.LeaseSpec{
+		HolderIdentity: new(l.holder), RenewTime: new(metav1.NewMicroTime(time.Unix(l.renewed, 0))),
+	}
+	return nil
+}
+
+// TestUnsettled: what a karmada-controller-manager says of cells settles a minute after it has begun.
+func TestUnsettled(t *testing.T) {
+	t.Parallel()
+	clock := testingclock.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	lease := &renewing{holder: "first"}
+	watch := path.NewKarmadaWatch(lease, clock)
+	for number, test := range []struct {
+		after  time.Duration
+		holder string
+		held   bool
+		want   time.Duration
+	}{
+		{0, "first", false, 0},
+		{10 * time.Second, "first", false, 0},
+		{15 * time.Second, "first", true, 0},
+		{time.Second, "first", true, time.Minute},
+		{10 * time.Second, "first", false, time.Minute},
+		{10 * time.Second, "first", false, 50 * time.Second},
+		{10 * time.Second, "second", false, time.Minute},
+		{15 * time.Second, "second", false, 45 * time.Second},
+		{15 * time.Second, "second", false, 30 * time.Second},
+		{15 * time.Second, "second", false, 15 * time.Second},
+		{15 * time.Second, "second", false, 0},
+	} {
+		clock.SetTime(clock.Now().Add(test.after))
+		lease.holder, lease.held = test.holder, test.held
+		watch.Poll(t.Context())
+		if got := watch.State().Unsettled; got != test.want {
+			t.Errorf("poll %d: %s, want %s", number, got, test.want)
+		}
 	}
 }

@@ -125,10 +125,8 @@ func (s *scope) notServing(cell *cells.Cell, facts *v1alpha.CellIndices, of *cel
 		return reason, message
 	}
 	offered := s.isOffered(of.addresses)
-	switch rest, lost := s.row.Cells.UntilLost(cell, s.Clock.Now(), 0); {
-	case lost && rest > 0:
-		s.requeueAfter.AtMost(rest)
-	case lost:
+	switch {
+	case s.isLost(cell, offered):
 		return v1alpha.ReasonCellNotReady, fmt.Sprintf("Karmada does not reach cell %s", cell.Name)
 	case cell.Cordoned:
 		return v1alpha.ReasonNodesCordoned, fmt.Sprintf("all nodes of cell %s are cordoned", cell.Name)
@@ -147,6 +145,19 @@ func (s *scope) notServing(cell *cells.Cell, facts *v1alpha.CellIndices, of *cel
 		return v1alpha.ReasonReplicasNotReady, fmt.Sprintf("no Instance in cell %s is Available", cell.Name)
 	}
 	return "", ""
+}
+
+// isLost reports whether the city cannot be offered at a cell that Karmada does not reach. A city that is offered stays until the cell
+// could have answered, and Karmada's controllers have judged for long enough.
+func (s *scope) isLost(cell *cells.Cell, offered bool) bool {
+	rest, lost := s.row.Cells.UntilLost(cell, s.Clock.Now(), 0)
+	if !lost || !offered {
+		return lost
+	}
+	if rest = max(rest, s.row.Karmada.Unsettled); rest > 0 {
+		s.requeueAfter.AtMost(rest)
+	}
+	return rest == 0
 }
 
 // anyAvailable reports whether an Instance of the cell is Available. An Instance that is not assigned to the cell, nor to
@@ -214,10 +225,7 @@ func (s *scope) staysOffered() bool {
 	if !s.shown().Serving || reason != "" || s.nowhere || s.dropped || s.onHub != nil && !s.onHub.DeletionTimestamp.IsZero() {
 		return false
 	}
-	return slices.ContainsFunc(s.row.Cells.Of(s.deployment.Spec.CityCode), func(cell cells.Cell) bool {
-		rest, lost := s.row.Cells.UntilLost(&cell, s.Clock.Now(), 0)
-		return !lost || rest > 0
-	})
+	return slices.ContainsFunc(s.row.Cells.Of(s.deployment.Spec.CityCode), func(cell cells.Cell) bool { return !s.isLost(&cell, true) })
 }
 
 // servingSince is when the city began to serve, or ceased to.

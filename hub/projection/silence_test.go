@@ -4,14 +4,19 @@
 package projection
 
 import (
+	"context"
+	"fmt"
 	"testing"
 	"time"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -139,5 +144,70 @@ func TestAReportFromBeforeAnOutage(t *testing.T) {
 				t.Errorf("later it is %+v", got)
 			}
 		})
+	}
+}
+
+// leases plays the Lease of karmada-controller-manager.
+type leases struct {
+	client.Reader
+	holder  string
+	renewed int64
+}
+
+func (l *leases) Get(_ context.Context, _ client.ObjectKey, object client.Object, _ ...client.GetOption) error {
+	lease, isLease := object.(*coordinationv1.Lease)
+	if !isLease {
+		return fmt.Errorf("%T is read", object)
+	}
+	lease.Spec.HolderIdentity, lease.Spec.RenewTime = new(l.holder), new(metav1.NewMicroTime(time.Unix(l.renewed, 0)))
+	return nil
+}
+
+// TestALossAfterAnOutageOfTheHub: a karmada-controller-manager that has begun takes one failed probe for a failure, and needs 40 s to
+// believe in success. The city stays offered meanwhile, and a city that is not offered is not offered for that.
+func TestALossAfterAnOutageOfTheHub(t *testing.T) {
+	t.Parallel()
+	f := newExposed(t)
+	lease := &leases{holder: "first"}
+	f.reconciler.Karmada = path.NewKarmadaWatch(lease, f.clock)
+	poll := func() {
+		lease.renewed++
+		f.reconciler.Karmada.Poll(t.Context())
+	}
+	ready := func(status metav1.ConditionStatus) {
+		f.SetReady(t, planes.Get(t, f.Planes, "", f.cell.Name, f.cell), status, metav1.NewTime(f.clock.Now()))
+	}
+	poll()
+	poll()
+	f.reach(t, "203.0.113.7", "0-1")
+	if got := f.endpoint(t); !got.Serving {
+		t.Fatalf("the city is %+v", got)
+	}
+
+	f.pass(time.Minute)
+	// Before this replica has seen the new leader.
+	ready(metav1.ConditionFalse)
+	if got := f.endpoint(t); !got.Serving || f.requeued == 0 {
+		t.Errorf("by the first probe after the outage it is %+v, again after %s", got, f.requeued)
+	}
+	lease.holder = "second"
+	poll()
+	for range 5 {
+		f.pass(10 * time.Second)
+		poll()
+		if got := f.endpoint(t); !got.Serving || f.requeued == 0 || f.requeued > time.Minute {
+			t.Errorf("at %s it is %+v, again after %s", f.clock.Now(), got, f.requeued)
+		}
+	}
+	f.pass(10 * time.Second)
+	poll()
+	if got := f.endpoint(t); got.Serving || got.Reason != v1alpha.ReasonCellNotReady {
+		t.Errorf("a cell that stays lost is %+v", got)
+	}
+	// A third leader.
+	lease.holder = "third"
+	poll()
+	if got := f.endpoint(t); got.Serving {
+		t.Errorf("a city that was not offered is %+v", got)
 	}
 }
