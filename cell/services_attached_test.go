@@ -16,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/testenv"
 )
 
 // newAttached is a Workload whose route the Gateway has accepted: it has address 203.0.113.7.
@@ -74,6 +75,33 @@ func TestAGatewayForAMoment(t *testing.T) {
 			f.wantAddresses("203.0.113.7")
 			f.after(2*time.Minute + 61*time.Second)
 			f.wantAddresses("")
+		})
+	}
+}
+
+// TestAGatewayKindThatIsNotServed: a cell that does not serve a kind for a while has not said that an object is gone.
+func TestAGatewayKindThatIsNotServed(t *testing.T) {
+	for _, kind := range []string{"HTTPRoute", "Gateway", "GatewayClass"} {
+		t.Run(kind, func(t *testing.T) {
+			f := newAttached(t, "shop.example.com")
+			unserved := interceptor.NewClient(f.cached, interceptor.Funcs{
+				Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, obj client.Object, opts ...client.GetOption) error {
+					if obj.GetObjectKind().GroupVersionKind().Kind == kind {
+						return testenv.NotServed(key.Name)
+					}
+					return f.direct.Get(ctx, key, obj, opts...)
+				},
+			})
+			reconciler := f.routing()
+			reconciler.APIReader = unserved
+			for _, d := range []time.Duration{0, 2 * time.Minute, 4 * time.Minute} {
+				f.clock.SetTime(now.Add(5*time.Second + d))
+				f.reconcile(reconciler, "web")
+				f.wantAddresses("203.0.113.7")
+				f.wantProgrammed("web", v1alpha.ReasonGatewayNotServed)
+			}
+			f.after(5 * time.Minute)
+			f.wantProgrammed("web", v1alpha.ReasonServiceProgrammed)
 		})
 	}
 }

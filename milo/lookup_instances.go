@@ -11,13 +11,13 @@ import (
 	"strconv"
 	"sync"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/cities"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // workloadPage bounds how many Workloads are read at once, and with it the memory of a count.
@@ -176,7 +176,7 @@ func (l *Lookup) readAllowance(ctx context.Context, project *Project) (allowance
 	}
 	var grants ResourceGrantList
 	switch err := reader.List(ctx, &grants); {
-	case apierrors.IsNotFound(err) || meta.IsNoMatchError(err):
+	case wire.IsUnserved(err):
 		return allowance{}, nil
 	case err != nil:
 		return allowance{}, l.unanswered("the project's quota", err)

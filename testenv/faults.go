@@ -7,11 +7,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 )
@@ -151,4 +154,9 @@ func describeApplied(verb string, obj runtime.ApplyConfiguration) string {
 		return verb + " " + named.GetKind() + " " + named.GetName()
 	}
 	return fmt.Sprintf("%s %T", verb, obj)
+}
+
+// NotServed is the answer of an API server that does not serve a kind to a request for an object of a name.
+func NotServed(name string) error {
+	return apierrors.NewGenericServerResponse(http.StatusNotFound, "get", schema.GroupResource{}, name, "404 page not found", 0, true)
 }

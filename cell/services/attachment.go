@@ -11,10 +11,11 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // attachment is a route at a Gateway.
@@ -24,12 +25,13 @@ type attachment struct {
 	controller string
 }
 
-// controllerOf is the name of the controller of a Gateway; "": it is not known.
+// controllerOf is the name of the controller of a Gateway; "": it is not known. A cell that does not serve the kind has said
+// nothing of the controller.
 func (s *scope) controllerOf(ctx context.Context, gateway *unstructured.Unstructured) (string, error) {
 	name, _, _ := unstructured.NestedString(gateway.Object, "spec", "gatewayClassName")
 	class := newObject(classKind, client.ObjectKey{Name: name})
 	err := s.APIReader.Get(ctx, client.ObjectKeyFromObject(class), class)
-	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsForbidden(err) && !meta.IsNoMatchError(err) {
+	if err != nil && !wire.IsMissing(err, name) && !apierrors.IsForbidden(err) {
 		return "", fmt.Errorf("get GatewayClass %s: %w", name, err)
 	}
 	controller, _, _ := unstructured.NestedString(class.Object, "spec", "controllerName")

@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -20,6 +19,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // Kinds of the Gateway API. A cell need not serve them, so that they are neither imported nor watched.
@@ -90,9 +90,8 @@ func (s *scope) program(ctx context.Context, service *corev1.Service, newest *v1
 	by := s.balancer
 	route, err := s.keepRoute(ctx, desiredRoute(service, newest, by.Gateway))
 	switch refused := isRefusal(err); {
-	case meta.IsNoMatchError(err):
-		s.remember(service, v1alpha.AnnotationGatewayAddresses, "")
-		return s.refuse(v1alpha.ReasonGatewayNotServed, "the cell no longer serves HTTPRoute of gateway.networking.k8s.io/v1")
+	case wire.IsUnserved(err):
+		return s.unserved(service, routeKind)
 	case err != nil && !refused:
 		return err
 	case route == nil && !refused:
@@ -116,12 +115,21 @@ func (s *scope) refuse(reason, message string) error {
 	return nil
 }
 
+// unserved keeps what the Service has of its Gateway while the cell does not serve a kind that it has served: that says nothing of the
+// objects of the kind.
+func (s *scope) unserved(service *corev1.Service, kind schema.GroupVersionKind) error {
+	s.keepAttached(service)
+	return s.refuse(v1alpha.ReasonGatewayNotServed, fmt.Sprintf("the cell no longer serves %s of %s", kind.Kind, kind.GroupVersion()))
+}
+
 // atGateway gives the Service the addresses of the Gateway of its route.
 func (s *scope) atGateway(ctx context.Context, service *corev1.Service, route *unstructured.Unstructured, by *v1alpha.CellGateway) error {
 	gateway := newObject(gatewayKind, client.ObjectKey{Namespace: by.Namespace, Name: by.Name})
 	err := s.APIReader.Get(ctx, client.ObjectKeyFromObject(gateway), gateway)
 	switch {
-	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
+	case wire.IsUnserved(err):
+		return s.unserved(service, gatewayKind)
+	case apierrors.IsNotFound(err):
 		s.remember(service, v1alpha.AnnotationGatewayAddresses, "")
 		return s.refuse(v1alpha.ReasonGatewayNotFound, fmt.Sprintf(
 			"the cell has no Gateway %s in namespace %s", gateway.GetName(), gateway.GetNamespace()))
@@ -132,6 +140,9 @@ func (s *scope) atGateway(ctx context.Context, service *corev1.Service, route *u
 		return fmt.Errorf("get Gateway %s: %w", client.ObjectKeyFromObject(gateway), err)
 	}
 	controller, err := s.controllerOf(ctx, gateway)
+	if wire.IsUnserved(err) {
+		return s.unserved(service, classKind)
+	}
 	if err != nil {
 		return err
 	}
@@ -212,7 +223,7 @@ func (s *scope) keepRoute(ctx context.Context, desired *unstructured.Unstructure
 	existing := newObject(routeKind, s.key)
 	err := s.APIReader.Get(ctx, s.key, existing)
 	switch {
-	case apierrors.IsNotFound(err):
+	case wire.IsMissing(err, s.key.Name):
 		if err := s.Client.Create(ctx, desired, client.FieldOwner(FieldManager)); err != nil {
 			return nil, fmt.Errorf("create HTTPRoute %s: %w", s.key, err)
 		}
@@ -273,7 +284,11 @@ func (s *scope) withdrawRoute(ctx context.Context) error {
 	}
 	existing := newObject(routeKind, s.key)
 	err := s.APIReader.Get(ctx, s.key, existing)
-	if apierrors.IsNotFound(err) || meta.IsNoMatchError(err) || err == nil && (!isOwn(existing) || existing.GetDeletionTimestamp() != nil) {
+	if wire.IsUnserved(err) {
+		s.RequeueAfter.AtMost(retryAfter)
+		return nil
+	}
+	if apierrors.IsNotFound(err) || err == nil && (!isOwn(existing) || existing.GetDeletionTimestamp() != nil) {
 		return nil
 	}
 	if err == nil {

@@ -14,8 +14,8 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // ensureFinalizer adds the finalizer, after the first deployments exist: they do not wait for it. Until then, the
@@ -35,7 +35,7 @@ func (s *scope) ensureFinalizer(ctx context.Context) error {
 	}
 	err := apply.AddMetadata(ctx, s.client, FieldManager, s.workload, metav1.ObjectMeta{Finalizers: []string{v1alpha.FinalizerWorkload}})
 	switch {
-	case projects.IsMissing(err, s.workload.Name):
+	case wire.IsMissing(err, s.workload.Name):
 		return s.deleteAll(ctx)
 	case apierrors.IsConflict(err):
 		return nil

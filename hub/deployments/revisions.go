@@ -10,6 +10,7 @@ import (
 	"maps"
 	"slices"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -18,6 +19,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // recordRevision records the template of the Workload in its history, once per change of it: status.rollout stores the
@@ -36,7 +38,7 @@ func (s *scope) recordRevision(ctx context.Context) error {
 		return nil
 	}
 	history, err := s.ownRevisions(ctx)
-	if isGone(err) {
+	if s.lacksHistory(err) {
 		logNoHistory(ctx, err)
 		return nil
 	}
@@ -72,6 +74,13 @@ func (s *scope) isRecordable() bool {
 	return s.rolling.Target == s.rolling.Written && len(s.unread) == 0
 }
 
+// lacksHistory reports whether the Workload has no history by an answer of its project, which does not serve the kind or does not let
+// the add-on use it. That says nothing of revisions that were recorded.
+func (s *scope) lacksHistory(answer error) bool {
+	recorded := s.workload.Status.Rollout != nil && s.workload.Status.Rollout.Revision > 0
+	return !recorded && (apierrors.IsForbidden(answer) || wire.IsUnserved(answer))
+}
+
 func logNoHistory(ctx context.Context, answer error) {
 	log.FromContext(ctx).Info("The Workload has no history: apply CRD workloadrevisions.compute.datumapis.com, "+
 		"and let the add-on write WorkloadRevisions", "answer", answer.Error())
@@ -84,7 +93,7 @@ func (s *scope) storeFirst(ctx context.Context, status *v1alpha.WorkloadStatus) 
 		return nil
 	}
 	err := s.storeRevision(ctx, &s.workload.Spec.Template, s.rolling.revision)
-	if isGone(err) {
+	if s.lacksHistory(err) {
 		logNoHistory(ctx, err)
 		status.Rollout.Revision = 0
 		return nil
@@ -188,10 +197,10 @@ func (s *scope) deleteRevisions(ctx context.Context, revisions []v1alpha.Workloa
 
 // revisionWithHash returns the template of a revision; nil without one.
 func (s *scope) revisionWithHash(ctx context.Context, hash string) (*v1alpha.InstanceTemplateSpec, error) {
-	revision := &v1alpha.WorkloadRevision{}
-	err := s.project.GetAPIReader().Get(ctx, client.ObjectKey{Namespace: s.workload.Namespace, Name: s.revisionName(hash)}, revision)
+	revision, name := &v1alpha.WorkloadRevision{}, s.revisionName(hash)
+	err := s.project.GetAPIReader().Get(ctx, client.ObjectKey{Namespace: s.workload.Namespace, Name: name}, revision)
 	switch {
-	case isGone(err):
+	case wire.IsMissing(err, name) || s.lacksHistory(err):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("get the last complete revision: %w", err)

@@ -12,7 +12,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -336,9 +335,4 @@ func (s *scope) describeStep(step rollout.Step, of *v1alpha.WorkloadDeployment) 
 		return fmt.Sprintf("%s: all Instances of %s get %s", of.Spec.CityCode, deployment, template)
 	}
 	return fmt.Sprintf("%s: Instances of %s from index %d on get %s", of.Spec.CityCode, deployment, step.Index, template)
-}
-
-// isGone reports whether a project does not serve a kind, or does not let the add-on use it.
-func isGone(err error) bool {
-	return apierrors.IsNotFound(err) || apierrors.IsForbidden(err) || meta.IsNoMatchError(err)
 }

@@ -4,12 +4,15 @@
 package deployments
 
 import (
+	"slices"
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -54,4 +57,57 @@ func TestSilenceIsNoFailure(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestAHistoryThatIsNotServed: a project that does not serve the history of a Workload for a moment has not said that a revision is
+// gone, so that no template is taken for the last complete one or is left out of the history. A project without a history
+// has none.
+func TestAHistoryThatIsNotServed(t *testing.T) {
+	t.Parallel()
+	t.Run("for a moment", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t, "DFW")
+		f.requeues = true
+		f.workload(t, "main DFW")
+		f.mustReconcile(t)
+		first := f.readDeployment(t, "web-main-dfw").Spec.Template
+		f.image(t, "registry.example/app:2")
+		f.Project.Unserve("WorkloadRevision")
+		if err := f.reconcile(t); err == nil || !apierrors.IsNotFound(err) {
+			t.Errorf("the second template is rolled out without a record: %v", err)
+		}
+		if got := f.readDeployment(t, "web-main-dfw").Spec.Template; hashOf(t, &got) != hashOf(t, &first) {
+			t.Errorf("the deployment has %v", got.Spec.Runtime)
+		}
+		project, err := projects.Find(t.Context(), f.Planes, f.request().ClusterName)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := &scope{Reconciler: f.reconciler, request: f.request(), project: project, client: project.GetClient(), workload: f.readWorkload(t)}
+		if template, err := s.revisionWithHash(t.Context(), hashOf(t, &first)); err == nil {
+			t.Errorf("the first revision is %v", template)
+		}
+		f.Project.Unserve("")
+		if template, err := s.revisionWithHash(t.Context(), "lost"); template != nil || err != nil {
+			t.Errorf("a revision that is gone is %v, %v", template, err)
+		}
+		f.mustReconcile(t)
+		if got := f.revisions(t); !slices.Equal(got, []int64{1, 2}) {
+			t.Errorf("the revisions are %v", got)
+		}
+	})
+	t.Run("ever", func(t *testing.T) {
+		t.Parallel()
+		f := newFixture(t, "DFW")
+		f.requeues = true
+		f.Project.Unserve("WorkloadRevision")
+		f.workload(t, "main DFW")
+		f.mustReconcile(t)
+		second := f.image(t, "registry.example/app:2")
+		f.mustReconcile(t)
+		f.mustReconcile(t)
+		if got := f.readDeployment(t, "web-main-dfw").Spec.Template; hashOf(t, &got) != second {
+			t.Errorf("the deployment has %v", got.Spec.Runtime)
+		}
+	})
 }

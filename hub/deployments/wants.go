@@ -13,6 +13,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // Wants returns a function that reports whether this controller recreates a deleted deployment: its Workload exists, is
@@ -24,7 +25,7 @@ func Wants(locations projects.Locations) func(ctx context.Context, project clien
 		workload := &v1alpha.Workload{}
 		err := project.Get(ctx, client.ObjectKey{Namespace: d.Namespace, Name: d.Spec.WorkloadRef.Name}, workload)
 		switch {
-		case projects.IsMissing(err, d.Spec.WorkloadRef.Name):
+		case wire.IsMissing(err, d.Spec.WorkloadRef.Name):
 			return false, nil
 		case err != nil:
 			return false, fmt.Errorf("get the Workload of deployment %s: %w", d.Name, err)

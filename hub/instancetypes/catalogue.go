@@ -18,7 +18,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
@@ -26,6 +25,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 const (
@@ -225,7 +225,7 @@ func (c *Catalogue) read(ctx context.Context) ([]v1alpha.InstanceType, error) {
 	var list v1alpha.InstanceTypeList
 	err := c.options.Hub.List(ctx, &list)
 	switch {
-	case meta.IsNoMatchError(err) || apierrors.IsNotFound(err):
+	case wire.IsUnserved(err):
 		err = ErrNotServed
 	case err != nil:
 		err = fmt.Errorf("list the hub's instance types: %w", err)

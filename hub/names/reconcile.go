@@ -14,7 +14,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -25,6 +24,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/deployments"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // retryInterval is the interval in which a name that another Workload has, or a kind that the hub does not serve, is
@@ -61,7 +61,7 @@ func (s *scope) fail(err error, of *state) error {
 	if apierrors.IsConflict(err) {
 		return err
 	}
-	if meta.IsNoMatchError(err) || apierrors.IsNotFound(err) && apierrors.IsUnexpectedServerError(err) {
+	if wire.IsUnserved(err) {
 		not := s.notServed()
 		not.name, not.holds = of.name, of.holds
 		s.found = append(s.found, not)
@@ -120,7 +120,7 @@ func (s *scope) release(ctx context.Context) error {
 			return err
 		}
 		uid := record.GetUID()
-		if err := s.Hub.Delete(ctx, record, client.Preconditions{UID: &uid}); err != nil && !projects.IsMissing(err, record.GetName()) {
+		if err := s.Hub.Delete(ctx, record, client.Preconditions{UID: &uid}); err != nil && !wire.IsMissing(err, record.GetName()) {
 			err = fmt.Errorf("delete DNSEndpoint %s of a name that the Workload does not have: %w", record.GetName(), err)
 			if err := s.fail(err, &state{name: record.GetName()}); err != nil {
 				return err
@@ -141,7 +141,7 @@ func has(wishes []wish, record *unstructured.Unstructured) bool {
 func (s *scope) mayKeep(ctx context.Context, record *unstructured.Unstructured) (bool, error) {
 	stored, reader := &v1alpha.Workload{}, s.project.GetAPIReader()
 	err := reader.Get(ctx, s.request.NamespacedName, stored)
-	if projects.IsMissing(err, s.request.Name) {
+	if wire.IsMissing(err, s.request.Name) {
 		s.requeueAfter.AtMost(retryInterval)
 		answer, err := s.Owners.Verdict(ctx, ownership.Key{Project: s.project.Name, ProjectUID: s.project.UID})
 		return answer.Verdict != ownership.Wanted, err

@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -30,6 +29,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/cities"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 	"github.com/karmada-compute/karmada-compute/milo/networking"
 )
 
@@ -128,7 +128,7 @@ func (b *Binder) bind(ctx context.Context, project projects.Project, wanted *net
 	}
 	existing := &networking.NetworkBinding{}
 	err := project.GetAPIReader().Get(ctx, key.binding, existing)
-	if apierrors.IsNotFound(err) && !isNotServed(err) {
+	if wire.IsMissing(err, key.binding.Name) {
 		existing, err = apply.Object(ctx, project.GetClient(), FieldManager, wanted)
 	}
 	if err != nil {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -17,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 const (
@@ -91,9 +91,5 @@ func (n *Networks) exists(ctx context.Context, project projects.Project, network
 	return exists
 }
 
-// isNotServed reports whether the project cannot answer about the kind. An API server without the kind answers 404
-// without a Status.
-func isNotServed(err error) bool {
-	return meta.IsNoMatchError(err) || apierrors.IsForbidden(err) ||
-		apierrors.IsNotFound(err) && apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
-}
+// isNotServed reports whether the project cannot answer about the kind.
+func isNotServed(err error) bool { return apierrors.IsForbidden(err) || wire.IsUnserved(err) }

@@ -16,6 +16,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // Verdict reports whether an owner exists. The zero value deletes nothing.
@@ -142,7 +143,7 @@ func (o *Owners) withoutProject(ctx context.Context) Answer {
 func (o *Owners) inProject(ctx context.Context, project projects.Project, key Key) (Verdict, error) {
 	reader, namespace := project.GetAPIReader(), &corev1.Namespace{}
 	if err := reader.Get(ctx, client.ObjectKey{Name: key.Deployment.Namespace}, namespace); err != nil {
-		if projects.IsMissing(err, key.Deployment.Namespace) {
+		if wire.IsMissing(err, key.Deployment.Namespace) {
 			return Gone, nil
 		}
 		return Unknown, fmt.Errorf("ask project %s for namespace %s: %w", key.Project, key.Deployment.Namespace, err)
@@ -152,7 +153,7 @@ func (o *Owners) inProject(ctx context.Context, project projects.Project, key Ke
 	}
 	original := &v1alpha.WorkloadDeployment{}
 	err := reader.Get(ctx, key.Deployment, original)
-	isMissing := projects.IsMissing(err, key.Deployment.Name)
+	isMissing := wire.IsMissing(err, key.Deployment.Name)
 	if err != nil && !isMissing {
 		return Unknown, fmt.Errorf("ask project %s for WorkloadDeployment %s: %w", key.Project, key.Deployment, err)
 	}

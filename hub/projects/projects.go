@@ -5,9 +5,7 @@ package projects
 
 import (
 	"context"
-	"errors"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -141,17 +139,6 @@ func Find(ctx context.Context, engaged Engaged, name multicluster.ClusterName) (
 // does not serve events.k8s.io.
 func (p Project) Recorder(name string) record.EventRecorder {
 	return p.GetEventRecorderFor(name) //nolint:staticcheck // The recorder that is not deprecated writes events.k8s.io.
-}
-
-// IsMissing reports whether an API server has answered that it has no object of this name. An API server that does not
-// serve the kind yet answers "not found" too, without a name; client-go adds the name that was asked for.
-func IsMissing(err error, name string) bool {
-	var status apierrors.APIStatus
-	if !apierrors.IsNotFound(err) || apierrors.IsUnexpectedServerError(err) || !errors.As(err, &status) {
-		return false
-	}
-	details := status.Status().Details
-	return details != nil && details.Name == name
 }
 
 // Metering reports which projects need quota for their Instances. Its methods are safe for concurrent use.

@@ -18,8 +18,8 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
-	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // recreatedWithin is when a copy without an original is reconciled again whose owner is not gone.
@@ -47,7 +47,7 @@ func (r *Reconciler) Withdraw(ctx context.Context, request mcreconcile.Request) 
 		return reconcile.Result{}, err
 	}
 	// Without an answer of the project its namespace may exist.
-	if s.namespaceUID, err = s.origin.NamespaceUID(ctx, s.projectAPI); err != nil && !projects.IsMissing(err, request.Namespace) {
+	if s.namespaceUID, err = s.origin.NamespaceUID(ctx, s.projectAPI); err != nil && !wire.IsMissing(err, request.Namespace) {
 		return reconcile.Result{}, err
 	}
 	for i := range labelled {

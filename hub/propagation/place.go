@@ -15,7 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // findPlace determines the hub namespace of the deployment. The annotation alone decides nothing, because a consumer
@@ -79,7 +79,7 @@ func (s *scope) use(namespace *corev1.Namespace) {
 func (s *scope) ownNamespaces(ctx context.Context) ([]corev1.Namespace, error) {
 	var err error
 	s.namespaceUID, err = s.origin.NamespaceUID(ctx, s.projectAPI)
-	if projects.IsMissing(err, s.deployment.Namespace) {
+	if wire.IsMissing(err, s.deployment.Namespace) {
 		labelled, err := s.labelledNamespaces(ctx, s.APIReader)
 		return slices.DeleteFunc(labelled, func(namespace corev1.Namespace) bool { return !s.proves(&namespace) }), err
 	}

@@ -11,13 +11,12 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // causeSuspended is the cause with which Milo refuses to create objects in a suspended project.
@@ -37,9 +36,9 @@ func (s *scope) refusal(ctx context.Context, err error) denial {
 		return forbidden(err.Error())
 	case apierrors.IsInvalid(err) || apierrors.IsBadRequest(err):
 		return denial{v1alpha.ReasonQuotaValidationFailed, shorten("Milo does not accept the claim: " + err.Error())}
-	case projects.IsMissing(err, s.deployment.Namespace):
+	case wire.IsMissing(err, s.deployment.Namespace):
 		return s.missing(ctx)
-	case apierrors.IsNotFound(err) || meta.IsNoMatchError(err):
+	case wire.IsUnserved(err):
 		return denial{v1alpha.ReasonQuotaMisconfigured, "Milo does not serve ResourceClaims of quota.miloapis.com/v1alpha1 in the project"}
 	default:
 		return unanswered

@@ -6,10 +6,14 @@ package quota
 import (
 	"testing"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/internal/wire"
 	"github.com/karmada-compute/karmada-compute/milo/quota"
+	"github.com/karmada-compute/karmada-compute/testenv"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -76,5 +80,20 @@ func TestSilence(t *testing.T) {
 			f.run(t, "web-0", "web-1")
 			f.becomes(t, test.want, v1alpha.ReasonQuotaExceeded, withheld)
 		})
+	}
+}
+
+// TestRefusalOfAKind: Milo misses a kind only where it does not serve it.
+func TestRefusalOfAKind(t *testing.T) {
+	t.Parallel()
+	s := &scope{deployment: &v1alpha.WorkloadDeployment{}}
+	s.deployment.Namespace = "default"
+	claims := schema.GroupResource{Group: "quota.miloapis.com", Resource: "resourceclaims"}
+	for want, err := range map[string]error{
+		v1alpha.ReasonQuotaMisconfigured: testenv.NotServed("instance-web-0"), unanswered.reason: apierrors.NewNotFound(claims, "instance-web-0"),
+	} {
+		if got := s.refusal(t.Context(), err); got.reason != want {
+			t.Errorf("%v: %+v, want %s", err, got, want)
+		}
 	}
 }

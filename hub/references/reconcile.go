@@ -23,6 +23,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/pace"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 const (
@@ -89,14 +90,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 		}
 	}
 	// A failure of one object or deployment does not block the others.
-	failed := []error{s.chooseData(ctx)}
-	for _, step := range []func(context.Context) error{s.keepHistory, s.ownSnapshots} {
-		if err := step(ctx); err != nil {
-			return reconcile.Result{}, errors.Join(append(failed, err)...)
-		}
-	}
+	var failed []error
 	for _, step := range []func(context.Context) error{
-		s.checkSources, s.countCopies, s.writeCopies, s.deleteCopies, s.compareCells, s.writeConditions, s.writeData,
+		s.chooseData, s.keepHistory, s.ownSnapshots, s.checkSources, s.countCopies, s.writeCopies, s.deleteCopies, s.compareCells, s.writeConditions, s.writeData,
 	} {
 		failed = append(failed, step(ctx))
 	}
@@ -270,7 +266,7 @@ func (s *scope) readAndRemember(ctx context.Context, o *object) (finding, error)
 func (s *scope) read(ctx context.Context, o *object) (client.Object, finding, error) {
 	source := newObject(o.Kind)
 	switch err := s.projectAPI.Get(ctx, o.in(s.namespace), source); {
-	case apierrors.IsNotFound(err):
+	case wire.IsMissing(err, o.Name):
 		return nil, missing(o.Kind, o.Name, s.namespace), nil
 	case apierrors.IsForbidden(err):
 		s.requeueAfter.AtMost(refusedRetry)

@@ -4,6 +4,7 @@
 package references
 
 import (
+	"slices"
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -57,5 +58,39 @@ func TestDataOfASilentCell(t *testing.T) {
 			f.mustReconcile(t)
 			f.wantReason(t, "web", v1alpha.ReasonAwaitingPropagation)
 		})
+	}
+}
+
+// TestAHistoryThatIsNotServed: a project that does not serve its history for a moment loses no content, and its other data is
+// copied.
+func TestAHistoryThatIsNotServed(t *testing.T) {
+	t.Parallel()
+	f := runs(t)
+	planes.ChangeStatus(t, f.Planes, f.web(t), func(w *v1alpha.Workload) {
+		w.Status.Rollout = &v1alpha.WorkloadRolloutStatus{Phase: v1alpha.RolloutComplete, Revision: 1}
+	})
+	f.writes(t, "red")
+	f.mustReconcile(t)
+	f.started(t)
+	f.settled(t)
+	f.Project.Unserve("WorkloadRevision")
+	planes.Create(t, f.Planes, f.database())
+	f.deploy(t, "other", templateNaming(nil, []string{"database"}))
+	for range 2 {
+		if _, err := f.reconcile(t); err == nil {
+			t.Error("it is taken for an answer")
+		}
+		f.sync(t)
+	}
+	if got := f.snapshots(t); !slices.Equal(got, []string{"blue", "red"}) {
+		t.Errorf("on the hub are %v", got)
+	}
+	if !f.isOnHub(t, f.database()) {
+		t.Error("other data is not copied")
+	}
+	f.Project.Unserve("")
+	f.settled(t)
+	if got := f.snapshots(t); !slices.Equal(got, []string{"blue", "red"}) {
+		t.Errorf("afterwards, on the hub are %v", got)
 	}
 }

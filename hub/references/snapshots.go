@@ -14,7 +14,6 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/sets"
@@ -25,6 +24,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/references/choice"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // contentHash is the newest content of an object in the project, by its hash.
@@ -147,7 +147,8 @@ func (s *scope) ownSnapshots(context.Context) error {
 }
 
 // keepHistory keeps the snapshots that no deployment names, but a revision of a Workload: the ones of the last complete
-// revision, and of the newest others within the bounds. The history is read only if there are such snapshots.
+// revision, and of the newest others within the bounds. The history is read only if there are such snapshots. Without it all of
+// them are kept.
 func (s *scope) keepHistory(ctx context.Context) error {
 	left := s.unneeded()
 	if len(left) == 0 {
@@ -155,6 +156,9 @@ func (s *scope) keepHistory(ctx context.Context) error {
 	}
 	history, err := s.history(ctx)
 	if err != nil {
+		for i := range left {
+			s.objects[i] = &object{item: i, unknown: true}
+		}
 		return err
 	}
 	s.keep(history, left)
@@ -193,12 +197,13 @@ func (s *scope) history(ctx context.Context) ([]choice.Revision, error) {
 	if err := s.projectAPI.List(ctx, &workloads, client.InNamespace(s.namespace)); err != nil {
 		return nil, fmt.Errorf("list the project's Workloads: %w", err)
 	}
-	complete := map[string]bool{}
+	complete, recorded := map[string]bool{}, false
 	var result []choice.Revision
 	for i := range workloads.Items {
 		w := &workloads.Items[i]
 		if r := w.Status.Rollout; r != nil {
 			complete[naming.Revision(w.Name, r.CompleteTemplateHash)] = true
+			recorded = recorded || r.Revision > 0
 		}
 		if w.Status.Data != nil {
 			// What another replica has chosen, or this one a moment ago, may not be in the cache.
@@ -207,7 +212,8 @@ func (s *scope) history(ctx context.Context) ([]choice.Revision, error) {
 	}
 	var list v1alpha.WorkloadRevisionList
 	switch err := s.projectAPI.List(ctx, &list, client.InNamespace(s.namespace)); {
-	case apierrors.IsNotFound(err), meta.IsNoMatchError(err):
+	case wire.IsUnserved(err) && !recorded:
+		// The project has never had a history.
 		return result, nil
 	case err != nil:
 		return nil, fmt.Errorf("list the revisions of the project's Workloads: %w", err)

@@ -18,8 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 const (
@@ -84,7 +84,7 @@ func stored(ctx context.Context, of Projects, grant *Grant) (*v1alpha.InstanceSe
 	session := &v1alpha.InstanceSession{}
 	err = project.Get(ctx, client.ObjectKey{Namespace: grant.Namespace, Name: grant.Name}, session)
 	switch {
-	case projects.IsMissing(err, grant.Name) || err == nil && session.UID != grant.UID:
+	case wire.IsMissing(err, grant.Name) || err == nil && session.UID != grant.UID:
 		return nil, nil, errUnknown
 	case err != nil:
 		return nil, nil, fmt.Errorf("get session %s of project %s: %w", grant.Name, grant.Project, err)

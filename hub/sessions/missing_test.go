@@ -5,11 +5,7 @@ package sessions
 
 import (
 	"errors"
-	"net/http"
 	"testing"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
@@ -34,10 +30,7 @@ func TestAKindThatIsNotServed(t *testing.T) {
 		}
 		return errors.As(err, &ended)
 	}
-	p.Project.Before(func(call planes.Call) error {
-		return apierrors.NewGenericServerResponse(http.StatusNotFound, "get", schema.GroupResource{Resource: "instancesessions"}, call.Name,
-			"404 page not found", 0, true)
-	})
+	p.Project.Unserve("Instance")
 	if deleted() {
 		t.Error("a kind that is not served ends the session")
 	}

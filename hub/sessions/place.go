@@ -24,6 +24,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
 // ErrProjectGone is returned if no project of that name and UID exists.
@@ -86,7 +87,7 @@ func (p *places) find(ctx context.Context, grant *Grant) (place, error) {
 	wanted := grant.Spec.InstanceRef
 	err = project.Get(ctx, client.ObjectKey{Namespace: grant.Namespace, Name: wanted.Name}, instance)
 	switch {
-	case projects.IsMissing(err, wanted.Name):
+	case wire.IsMissing(err, wanted.Name):
 		return place{}, gone("Instance %s does not exist", wanted.Name)
 	case err != nil:
 		return place{}, fmt.Errorf("get Instance %s of the project: %w", wanted.Name, err)

@@ -150,6 +150,16 @@ func (p *Plane) Before(f func(Call) error) {
 	p.before = f
 }
 
+// Unserve answers each request for the kinds with this prefix as an API server does that does not serve them. "" ends it.
+func (p *Plane) Unserve(prefix string) {
+	p.Before(func(call Call) error {
+		if prefix == "" || !strings.HasPrefix(call.Kind, prefix) {
+			return nil
+		}
+		return testenv.NotServed(call.Name)
+	})
+}
+
 // Once runs f once, before the first request with a verb and kind. Requests of f itself do not count.
 func (p *Plane) Once(verb, kind string, f func() error) {
 	p.Before(func(call Call) error {
