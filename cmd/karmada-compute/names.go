@@ -21,6 +21,7 @@ type nameOptions struct {
 	pattern             string
 	domains, properties []string
 	ttl, returnAfter    time.Duration
+	silentShare         int
 }
 
 // maxTTL is the longest time that resolvers may use an answer, since drainSeconds is at most an hour.
@@ -37,6 +38,9 @@ func (o *nameOptions) addFlags(flags *pflag.FlagSet) {
 		"How long resolvers may use an answer for the name of a Workload. From 1s to 50m. The value must be the same on every replica.")
 	flags.DurationVar(&o.returnAfter, "names-return-after", 30*time.Second,
 		"How long a city must have served before a name has its addresses again, unless no other city serves. 0: it returns at once.")
+	flags.IntVar(&o.silentShare, "names-silent-share", 50,
+		"How many percent of the cities of a name may leave it because the hub does not hear from their cells. Further silent cities keep "+
+			"their addresses in the name while another city serves. From 0 to 100. The value must be the same on every replica.")
 	flags.StringArrayVar(&o.properties, "names-property", nil,
 		"Setting of the provider of DNS for the addresses of a city, as CITY:NAME=VALUE, such as *:aws/weight=100. City * is every "+
 			"city that no other setting names. With any setting, each city has records of its own with its code as set identifier. "+
@@ -53,7 +57,10 @@ func (o *nameOptions) settings() (names.Settings, error) {
 	if o.ttl > maxTTL {
 		mistakes = append(mistakes, fmt.Errorf("--names-ttl: %s is more than %s", o.ttl, maxTTL))
 	}
-	result := names.Settings{Rules: rules, TTL: o.ttl, ReturnAfter: o.returnAfter}
+	if o.silentShare < 0 || o.silentShare > 100 {
+		mistakes = append(mistakes, fmt.Errorf("--names-silent-share: %d is not from 0 to 100", o.silentShare))
+	}
+	result := names.Settings{Rules: rules, TTL: o.ttl, ReturnAfter: o.returnAfter, SilentShare: o.silentShare}
 	for _, text := range o.properties {
 		city, setting, hasCity := strings.Cut(text, ":")
 		name, value, hasValue := strings.Cut(setting, "=")

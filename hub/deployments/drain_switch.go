@@ -112,8 +112,9 @@ func exposureKept(kept v1alpha.ServiceExposure, lacking []string) metav1.Conditi
 	}
 	return metav1.Condition{
 		Type: v1alpha.ConditionServiceProgrammed, Status: metav1.ConditionFalse, Reason: reason,
-		Message: reasons.Shorten(fmt.Sprintf("no cell of %s has %s: the Workload keeps exposure %s until the operator sets annotation %s of the "+
-			"namespace of a cell's Works on the hub", strings.Join(lacking, ", "), needed, kept, v1alpha.AnnotationLoadBalancer), v1alpha.MaxMessage),
+		Message: reasons.Shorten(fmt.Sprintf("no cell of %s has %s: the Workload keeps exposure %s until the operator sets annotation %s "+
+			"of the namespace of a cell's Works on the hub", strings.Join(lacking, ", "), needed, kept, v1alpha.AnnotationLoadBalancer),
+			v1alpha.MaxMessage),
 	}
 }
 

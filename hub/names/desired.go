@@ -21,6 +21,8 @@ type Settings struct {
 	TTL time.Duration
 	// ReturnAfter is how long a city must have served before it is in a name again.
 	ReturnAfter time.Duration
+	// SilentShare is how many percent of the cities of a name leave it at most because the hub does not hear from their cells.
+	SilentShare int
 	// Properties are settings of a provider of DNS, such as aws/weight, by city. OtherCities has the settings of
 	// all other cities. With any, each city has records of its own, whose set identifier is the city.
 	Properties map[string]map[string]string
@@ -72,8 +74,8 @@ func (o *Settings) wishes(workload *v1alpha.Workload, project string) []wish {
 	return result
 }
 
-// answer returns the cities of a name: the cities that serve and have done so for ReturnAfter, or are in the answer before. It
-// is empty if no city serves. wait is how long until another city returns; 0: no city waits.
+// answer returns the cities of a name: the cities that serve and have done so for ReturnAfter, or are in the answer before, and
+// the silent cities that stay. It is empty if no city serves. wait is how long until another city returns; 0: no city waits.
 //
 // A name is never without a city that serves: if none of them has served for long enough, all of them are in it.
 func (o *Settings) answer(
@@ -94,10 +96,37 @@ func (o *Settings) answer(
 			wait = rest
 		}
 	}
-	if len(cities) == 0 {
-		return all, 0
+	if len(all) == 0 {
+		return nil, 0
 	}
-	return cities, wait
+	if len(cities) == 0 {
+		cities, wait = all, 0
+	}
+	return append(cities, o.silent(endpoints, before)...), wait
+}
+
+// silent returns the cities in the answer before that the hub does not hear from, and that are more than may leave for that. The
+// ones that have left already count first, and then the ones that are silent for longest.
+func (o *Settings) silent(endpoints []v1alpha.CityEndpoint, before []string) []v1alpha.CityEndpoint {
+	var quiet []v1alpha.CityEndpoint
+	for i := range endpoints {
+		one := &endpoints[i]
+		if !one.Serving && len(one.Addresses) > 0 && (one.Reason == v1alpha.ReasonCellNotReady || one.Reason == v1alpha.ReasonReportOutdated) {
+			quiet = append(quiet, *one)
+		}
+	}
+	stays := func(one v1alpha.CityEndpoint) bool { return slices.Contains(before, one.City) }
+	slices.SortStableFunc(quiet, func(a, b v1alpha.CityEndpoint) int {
+		switch {
+		case !stays(a) && stays(b):
+			return -1
+		case stays(a) && !stays(b):
+			return 1
+		}
+		return a.Since.Compare(b.Since.Time)
+	})
+	quiet = quiet[min(len(quiet), len(endpoints)*o.SilentShare/100):]
+	return slices.DeleteFunc(quiet, func(one v1alpha.CityEndpoint) bool { return !stays(one) })
 }
 
 // records are the records of a name with the addresses of cities. leftOut are the cities whose addresses no record can

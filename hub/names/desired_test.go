@@ -57,6 +57,47 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
+// TestSilentCities: a name loses no more than the operator's share of its cities to silence, the longest silence first.
+func TestSilentCities(t *testing.T) {
+	t.Parallel()
+	silent := func(city string, seconds int, reason string) v1alpha.CityEndpoint {
+		one := serving(city, seconds, "203.0.113.9")
+		one.Serving, one.Reason = false, reason
+		return one
+	}
+	const lost, late = v1alpha.ReasonCellNotReady, v1alpha.ReasonReportOutdated
+	dfw, ord := serving("DFW", 99, "203.0.113.7"), serving("ORD", 99, "203.0.113.8")
+	heard := serving("DFW", 0, "203.0.113.7")
+	for name, test := range map[string]struct {
+		of     []v1alpha.CityEndpoint
+		before string
+		share  int
+		want   string
+	}{
+		"one of three":            {[]v1alpha.CityEndpoint{dfw, ord, silent("SEA", 1, lost)}, "DFW,ORD,SEA", 50, "DFW ORD"},
+		"two of three":            {[]v1alpha.CityEndpoint{dfw, silent("ORD", 1, lost), silent("SEA", 9, late)}, "DFW,ORD,SEA", 50, "DFW ORD"},
+		"one after the other":     {[]v1alpha.CityEndpoint{dfw, silent("ORD", 9, lost), silent("SEA", 99, lost)}, "DFW,ORD", 50, "DFW ORD"},
+		"the later one has left":  {[]v1alpha.CityEndpoint{dfw, silent("ORD", 9, lost), silent("SEA", 1, lost)}, "DFW,ORD", 50, "DFW ORD"},
+		"one of two":              {[]v1alpha.CityEndpoint{dfw, silent("ORD", 9, lost)}, "DFW,ORD", 50, "DFW"},
+		"none may leave":          {[]v1alpha.CityEndpoint{dfw, silent("ORD", 9, lost)}, "DFW,ORD", 0, "DFW ORD"},
+		"all may leave":           {[]v1alpha.CityEndpoint{dfw, silent("ORD", 9, lost), silent("SEA", 9, lost)}, "DFW,ORD,SEA", 100, "DFW"},
+		"none is new":             {[]v1alpha.CityEndpoint{dfw, silent("ORD", 9, lost)}, "DFW", 0, "DFW"},
+		"no silence":              {[]v1alpha.CityEndpoint{dfw, silent("ORD", 9, v1alpha.ReasonReplicasNotReady)}, "DFW,ORD", 0, "DFW"},
+		"it leaves":               {[]v1alpha.CityEndpoint{dfw, silent("ORD", 9, v1alpha.EndpointLeaving)}, "DFW,ORD", 0, "DFW"},
+		"the first that is heard": {[]v1alpha.CityEndpoint{heard, silent("ORD", 9, late), silent("SEA", 9, lost)}, "DFW,ORD,SEA", 50, "DFW SEA"},
+		"no city serves":          {[]v1alpha.CityEndpoint{silent("ORD", 9, late), silent("SEA", 9, lost)}, "ORD,SEA", 50, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			settings := &Settings{ReturnAfter: 30 * time.Second, SilentShare: test.share}
+			cities, _ := settings.answer(test.of, strings.Split(test.before, ","), testBegin)
+			if got := strings.Join(citiesOf(cities), " "); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
 // TestManyAddresses: what the most cities with the most addresses give is within the bounds of external-dns' kind.
 func TestManyAddresses(t *testing.T) {
 	t.Parallel()

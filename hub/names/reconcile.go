@@ -245,10 +245,13 @@ func (s *scope) write(ctx context.Context, name string, existing *unstructured.U
 		return state{holds: true, reason: v1alpha.ReasonCityLeftOut, message: fmt.Sprintf("%s has the addresses of %s alone: the load balancers "+
 			"of %s have host names as addresses", name, strings.Join(codes, ", "), strings.Join(leftOut, ", "))}, nil
 	}
-	return state{
-		holds: true, reason: v1alpha.ReasonNamesProgrammed,
-		message: "the names have the addresses of " + strings.Join(codes, ", "),
-	}, nil
+	message := "the names have the addresses of " + strings.Join(codes, ", ")
+	isServing := func(one v1alpha.CityEndpoint) bool { return one.Serving }
+	if silent := citiesOf(slices.DeleteFunc(slices.Clone(cities), isServing)); len(silent) > 0 {
+		message += fmt.Sprintf("; the hub does not hear from the cells of %s, and no more than %d%% of the cities leave a name for that",
+			strings.Join(silent, ", "), s.SilentShare)
+	}
+	return state{holds: true, reason: v1alpha.ReasonNamesProgrammed, message: message}, nil
 }
 
 // ownRecord is the DNSEndpoint of a name that the Workload has, or nil.

@@ -5,6 +5,7 @@ package names
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -36,6 +37,29 @@ func TestAProjectThatIsLost(t *testing.T) {
 	f.absent, f.held = false, ""
 	f.reconcile(t, "web")
 	f.wantAnswer(t, f.byPattern("web"), "")
+}
+
+// TestASilentCityStays: a city beyond the operator's share keeps its addresses in the name, and the condition says so.
+func TestASilentCityStays(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t)
+	f.reconciler.SilentShare = 40
+	w := f.workload(t, "web")
+	f.serve(t, w, "DFW", "203.0.113.7")
+	f.serve(t, w, "ORD", "203.0.113.8")
+	f.reconcile(t, "web")
+	f.serve(t, w, "ORD", "")
+	planes.ChangeStatus(t, f.Planes, planes.Get(t, f.Planes, f.Namespace.Name, "web-ord", &v1alpha.WorkloadDeployment{}),
+		func(d *v1alpha.WorkloadDeployment) { d.Status.Endpoints[0].Reason = v1alpha.ReasonCellNotReady })
+	f.reconcile(t, "web")
+	f.wantAnswer(t, f.byPattern("web"), "A 203.0.113.7 203.0.113.8")
+	got := f.wantCondition(t, "web", v1alpha.ReasonNamesProgrammed, f.byPattern("web"))
+	if !strings.Contains(got.Message, "cells of ORD, and no more than 40%") {
+		t.Errorf("the message is %q", got.Message)
+	}
+	if writes := f.reconcile(t, "web"); len(writes) > 0 {
+		t.Errorf("it does not settle: %v", writes)
+	}
 }
 
 // TestAKindThatIsNotServed: that the project does not serve Workloads for a moment is no answer about one.
