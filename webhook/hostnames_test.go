@@ -59,7 +59,10 @@ func TestExposureWarnings(t *testing.T) {
 		fails       bool
 		want        string
 	}{
-		{exposed(balancer, name), exposed(gateway, name), []string{"DFW", "ORD"}, false, "no cell of DFW, ORD has a Gateway: the Workload keeps exposure LoadBalancer"},
+		{
+			exposed(balancer, name), exposed(gateway, name), []string{"DFW", "ORD"}, false,
+			"no cell of DFW, ORD has a Gateway: the Workload keeps exposure LoadBalancer",
+		},
 		{exposed(balancer, name), exposed(gateway, name), []string{"ORD"}, false, "no cell of ORD has a Gateway: the names lose"},
 		{exposed(gateway, name), exposed(balancer, name), []string{"DFW", "ORD"}, false, "no cell of DFW, ORD has a load balancer"},
 		{exposed(balancer, name), exposed(gateway, name), nil, false, ""},

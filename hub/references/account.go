@@ -109,7 +109,7 @@ func (a *account) end(namespace string) {
 
 // countCopies counts the copies of the namespace that are on the hub.
 func (s *scope) countCopies(context.Context) error {
-	copies, known := map[item]int{}, true
+	copies, known := map[item]int{}, len(s.unlisted) == 0
 	for i, copied := range s.copies {
 		if copies[i] = bytesOf(copied); s.objects[i] != nil {
 			copies[i], known = s.objects[i].bytes, known && !s.objects[i].unknown

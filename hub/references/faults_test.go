@@ -10,6 +10,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -143,6 +144,55 @@ func TestASecretThatCannotBeRead(t *testing.T) {
 	f.Project.Before(nil)
 	f.mustReconcile(t)
 	f.wantCurrent(t, v1alpha.ReasonNewestData, "")
+}
+
+// TestCopiesThatCannotBeListed: a hub that cannot list the Secrets of a namespace costs its ConfigMaps nothing. The Secrets stay as
+// they are, and no content is taken for lost.
+func TestCopiesThatCannotBeListed(t *testing.T) {
+	t.Parallel()
+	f := newFixture(t).engage(t)
+	planes.Create(t, f.Planes, f.database())
+	f.rolling(t, nil, []string{"database"})
+	f.mustReconcile(t)
+	f.started(t)
+	f.settled(t)
+	before := f.web(t).Status
+
+	app := planes.Create(t, f.Planes, f.app())
+	f.deploy(t, "other", templateNaming([]string{"app"}, nil))
+	f.restart(t)
+	f.HubAPI.Before(func(call planes.Call) error {
+		if call.Verb == "list" && call.Kind == "SecretList" {
+			return apierrors.NewInternalError(errors.New("cannot decrypt"))
+		}
+		return nil
+	})
+	reconcile := func() {
+		t.Helper()
+		if _, err := f.reconcile(t); !apierrors.IsInternalError(err) {
+			t.Errorf("the failure is %v", err)
+		}
+		f.sync(t)
+	}
+	reconcile()
+	reconcile()
+	if !f.isOnHub(t, f.app()) {
+		t.Error("a ConfigMap is not copied")
+	}
+	planes.Delete(t, f.Planes, app)
+	f.await(t, app)
+	reconcile()
+	if f.isOnHub(t, f.app()) {
+		t.Error("the copy of a ConfigMap that is deleted stays")
+	}
+	if after := f.web(t).Status; !equality.Semantic.DeepEqual(after, before) {
+		t.Errorf("the data of the Workload was %+v, and is %+v", before, after)
+	}
+	f.HubAPI.Before(nil)
+	f.mustReconcile(t)
+	if after := f.web(t).Status; !equality.Semantic.DeepEqual(after, before) {
+		t.Errorf("afterwards, the data of the Workload is %+v", after)
+	}
 }
 
 // TestAContentThatIsKeptNowhere: a recorded content that no snapshot has does not wait for its interval: no Instance can start

@@ -61,6 +61,8 @@ type scope struct {
 	hubNamespaces map[string]bool
 	// copies are the metadata of the copies in the hub namespaces.
 	copies map[item]*metav1.PartialObjectMetadata
+	// unlisted are the copies that could not be listed.
+	unlisted map[listed]bool
 	// unconfirmed: a deployment notes an existing namespace that is not confirmed as the project's, or not open to the
 	// add-on yet.
 	unconfirmed  bool
@@ -78,19 +80,23 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 		Reconciler: r, project: project.GetClient(), projectAPI: project.GetAPIReader(),
 		origin: project.Origin(request.Name), namespace: request.Name,
 		sources: r.sources.Of(request.ClusterName), hubNamespaces: map[string]bool{}, copies: map[item]*metav1.PartialObjectMetadata{},
+		unlisted: map[listed]bool{},
 	}
 	if s.sources.Cluster != project.Cluster {
 		// The project is being engaged.
 		s.requeueAfter.AtMost(engageRetry)
 		return s.requeueAfter.Result(), nil
 	}
-	for _, step := range []func(context.Context) error{s.loadWorkloads, s.load, s.loadCopies, s.expectSources} {
+	for _, step := range []func(context.Context) error{s.loadWorkloads, s.load, s.expectSources} {
 		if err := step(ctx); err != nil || s.unconfirmed {
 			return s.requeueAfter.Result(), err
 		}
 	}
-	// A failure of one object or deployment does not block the others.
-	var failed []error
+	// A failure of one object, deployment or hub namespace does not block the others.
+	failed := []error{s.loadCopies(ctx)}
+	if s.unconfirmed {
+		return s.requeueAfter.Result(), nil
+	}
 	for _, step := range []func(context.Context) error{
 		s.chooseData, s.keepHistory, s.ownSnapshots, s.checkSources, s.countCopies, s.writeCopies, s.deleteCopies, s.compareCells, s.writeConditions, s.writeData,
 	} {
@@ -231,8 +237,14 @@ func (s *scope) checkSources(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
+// errUnlisted says that it is not known whether an object has a copy.
+var errUnlisted = errors.New("its copies on the hub are not listed")
+
 // check reads the contents of an object only if its version differs from the last one that was checked.
 func (s *scope) check(ctx context.Context, o *object) (finding, error) {
+	if s.unlisted[o.listed()] {
+		return finding{}, errUnlisted
+	}
 	if of, ok := templates.ParseSnapshot(o.DataObject); ok {
 		return s.checkSnapshot(ctx, o, of)
 	}

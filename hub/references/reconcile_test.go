@@ -221,7 +221,7 @@ func TestErrorsOfOneKeepNoOther(t *testing.T) {
 		"a source":            {project, "get", "Secret", v1alpha.ReasonResolving, v1alpha.ReasonAwaitingPropagation},
 		"the copy":            {api, "get", "Secret", v1alpha.ReasonAwaitingPropagation, v1alpha.ReasonAwaitingPropagation},
 		"the copy's write":    {hub, "apply", "Secret", v1alpha.ReasonAwaitingPropagation, v1alpha.ReasonAwaitingPropagation},
-		"the list of copies":  {api, "list", "SecretList", "", ""},
+		"the list of copies":  {api, "list", "SecretList", v1alpha.ReasonResolving, v1alpha.ReasonAwaitingPropagation},
 		"a condition":         {project, "apply status", "WorkloadDeployment", v1alpha.ReasonAwaitingPropagation, ""},
 		"the deployments":     {project, "list", "WorkloadDeploymentList", "", ""},
 		"a deployment's copy": {hub, "get", "WorkloadDeployment", "", ""},

@@ -104,10 +104,10 @@ func snapshotItem(hubNamespace string, of v1alpha.DataVersion) item {
 	return item{hubNamespace, templates.DataObject{Kind: of.Kind, Name: templates.SnapshotName(of.Name, of.Hash)}}
 }
 
-// hasSnapshot reports whether a content is kept on the hub.
+// hasSnapshot reports whether a content is kept on the hub, or may be.
 func (s *scope) hasSnapshot(of v1alpha.DataVersion) bool {
 	for hubNamespace := range s.hubNamespaces {
-		if isSnapshot(s.copies[snapshotItem(hubNamespace, of)]) {
+		if one := snapshotItem(hubNamespace, of); s.unlisted[one.listed()] || isSnapshot(s.copies[one]) {
 			return true
 		}
 	}
@@ -313,7 +313,7 @@ func (s *scope) snapshotsOf(w *workload) (found []finding, ready bool) {
 			if o == nil || o.present || one.Hash == templates.AbsentData {
 				continue
 			}
-			if ready = false; o.reason != "" && o.reason != v1alpha.ReasonSnapshotGone {
+			if ready = false; o.reason != "" && o.reason != v1alpha.ReasonSnapshotGone && !o.unknown {
 				distinct.Insert(o.finding)
 			}
 		}

@@ -5,6 +5,7 @@ package references
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"sync"
@@ -212,8 +213,14 @@ func (p *projectSources) noteChange(hubNamespace string) {
 	p.changes[hubNamespace]++
 }
 
-// loadCopies loads the metadata of the copies in the hub namespaces.
+// listed are the objects of a kind in a hub namespace.
+type listed struct{ hubNamespace, kind string }
+
+func (i item) listed() listed { return listed{i.hubNamespace, i.Kind} }
+
+// loadCopies loads the metadata of the copies in the hub namespaces. A list that fails leaves its copies as they are.
 func (s *scope) loadCopies(ctx context.Context) error {
+	var failed []error
 	for hubNamespace := range s.hubNamespaces {
 		last, changes := s.sources.listing(hubNamespace)
 		if now := s.Clock.Now(); last.copies == nil || now.Sub(last.at) >= s.AuditInterval {
@@ -223,29 +230,36 @@ func (s *scope) loadCopies(ctx context.Context) error {
 				s.wait()
 				return nil
 			}
-			if err != nil {
-				return fmt.Errorf("list the hub's copies: %w", err)
-			}
 			last = listing{copies, now}
-			s.sources.rememberListing(hubNamespace, last, changes)
+			if err != nil {
+				failed = append(failed, err)
+			} else {
+				s.sources.rememberListing(hubNamespace, last, changes)
+			}
 		}
 		maps.Copy(s.copies, last.copies)
 	}
 	for i, o := range s.objects {
 		o.claimedBy = claimOf(s.copies[i])
 	}
-	return nil
+	return errors.Join(failed...)
 }
 
 // listCopies lists the metadata of the copies in a hub namespace, past every cache: no cache may hold the copies of all
 // namespaces, and a watch for each of thousands of namespaces is too expensive.
 func (s *scope) listCopies(ctx context.Context, hubNamespace string) (map[item]*metav1.PartialObjectMetadata, error) {
 	copies := map[item]*metav1.PartialObjectMetadata{}
+	var failed []error
 	for _, kind := range []string{templates.KindConfigMap, templates.KindSecret} {
 		list := &metav1.PartialObjectMetadataList{}
 		list.SetGroupVersionKind(metadataOf(kind + "List").GroupVersionKind())
 		if err := s.APIReader.List(ctx, list, client.InNamespace(hubNamespace), client.HasLabels{v1alpha.LabelProject}); err != nil {
-			return nil, err
+			if apierrors.IsForbidden(err) {
+				return nil, err
+			}
+			s.unlisted[listed{hubNamespace, kind}] = true
+			failed = append(failed, fmt.Errorf("list the hub's copies of %ss in namespace %s: %w", kind, hubNamespace, withoutContent(err)))
+			continue
 		}
 		for i := range list.Items {
 			copied := &list.Items[i]
@@ -256,7 +270,7 @@ func (s *scope) listCopies(ctx context.Context, hubNamespace string) (map[item]*
 			copies[item{hubNamespace, templates.DataObject{Kind: kind, Name: copied.Name}}] = copied
 		}
 	}
-	return copies, nil
+	return copies, errors.Join(failed...)
 }
 
 // trim drops the unused metadata.
