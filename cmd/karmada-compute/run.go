@@ -255,7 +255,7 @@ func (a *app) run(ctx context.Context) error {
 		Paths:        access.paths,
 		Probe:        p.lookup.Probe,
 		Background:   inBackground(append(renewals, a.background(p, access, serveSessions))...),
-		Streams:      serveSessions != nil,
+		Streams:      serveSessions != nil && a.options.sessions.streams != streamsElsewhere,
 		Registerer:   metrics.Registry,
 		Clock:        clock.RealClock{},
 		Log:          ctrl.Log.WithName("server"),

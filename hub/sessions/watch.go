@@ -18,8 +18,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// followGrants attends to the sessions of new grants until ctx ends, where another process records them. The metadata
-// of a grant is enough.
+// followGrants attends to the sessions of new grants until ctx ends: any process may have recorded them. The metadata of
+// a grant is enough.
 func (s *Server) followGrants(ctx context.Context) {
 	grants := s.options.Grants
 	list := func() *metav1.PartialObjectMetadataList {
@@ -35,10 +35,10 @@ func (s *Server) followGrants(ctx context.Context) {
 		ListerWatcher: &toolscache.ListWatch{
 			ListWithContextFunc: func(ctx context.Context, raw metav1.ListOptions) (runtime.Object, error) {
 				found := list()
-				return found, grants.Watched.List(ctx, found, options(&raw)...)
+				return found, grants.Hub.List(ctx, found, options(&raw)...)
 			},
 			WatchFuncWithContext: func(ctx context.Context, raw metav1.ListOptions) (watch.Interface, error) {
-				return grants.Watched.Watch(ctx, list(), options(&raw)...)
+				return grants.Hub.Watch(ctx, list(), options(&raw)...)
 			},
 		},
 		Handler: toolscache.ResourceEventHandlerFuncs{AddFunc: func(object any) {
