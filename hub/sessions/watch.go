@@ -16,7 +16,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	trim "github.com/karmada-compute/karmada-compute/internal/watch"
 )
+
+// trimGrant keeps of a grant what sessionOf reads.
+var trimGrant = trim.OnlyKeys(v1alpha.LabelProjectUID)
 
 // followGrants attends to the sessions of new grants until ctx ends: any process may have recorded them. The metadata of
 // a grant is enough.
@@ -31,7 +35,7 @@ func (s *Server) followGrants(ctx context.Context) {
 		return []client.ListOption{client.InNamespace(grants.Namespace), client.HasLabels{labelUser}, &client.ListOptions{Raw: raw}}
 	}
 	_, informer := toolscache.NewInformerWithOptions(toolscache.InformerOptions{
-		ObjectType: &metav1.PartialObjectMetadata{},
+		ObjectType: &metav1.PartialObjectMetadata{}, Transform: trimGrant,
 		ListerWatcher: &toolscache.ListWatch{
 			ListWithContextFunc: func(ctx context.Context, raw metav1.ListOptions) (runtime.Object, error) {
 				found := list()
