@@ -49,6 +49,10 @@ var flood = map[string][]client.Object{
 		Resource: workv1alpha2.ObjectReference{APIVersion: v1alpha.GroupVersion.String(), Kind: v1alpha.KindWorkloadDeployment},
 		Clusters: []workv1alpha2.TargetCluster{{Name: strings.Repeat("c", 900<<10)}},
 	}}},
+	"*v1alpha2.ClusterResourceBinding": {&workv1alpha2.ClusterResourceBinding{
+		ObjectMeta: testenv.Stranger(),
+		Spec:       workv1alpha2.ResourceBindingSpec{Clusters: []workv1alpha2.TargetCluster{{Name: strings.Repeat("c", 900<<10)}}},
+	}},
 	"*v1alpha1.PropagationPolicy": {&policyv1alpha1.PropagationPolicy{
 		ObjectMeta: testenv.Stranger(v1alpha.LabelTopologyCity),
 		Spec: policyv1alpha1.PropagationSpec{
