@@ -28,7 +28,8 @@ func TestProjectsDoNotFillTheCache(t *testing.T) {
 	}}}
 	testenv.CheckTrims(t, trimProject(selector), project)
 	kept, err := trimProject(selector)(project)
-	if trimmed, _ := kept.(*Project); err != nil || !trimmed.IsReady() || trimmed.IsSuspended() || trimmed.Labels["free"] != "x" || trimmed.Name != "x" {
+	trimmed, _ := kept.(*Project)
+	if err != nil || !trimmed.IsReady() || trimmed.IsSuspended() || trimmed.Labels["free"] != "x" || trimmed.Name != "x" {
 		t.Errorf("kept is %+v, %v", kept, err)
 	}
 	for _, object := range []client.Object{

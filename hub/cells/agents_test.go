@@ -203,7 +203,9 @@ func (f *fixture) withoutRights() {
 	role := &workv1alpha2.ClusterResourceBinding{ObjectMeta: metav1.ObjectMeta{
 		Name: karmadanames.GenerateBindingName("ClusterRole", cells.AgentDeployment),
 	}}
-	role.Spec.Resource = workv1alpha2.ObjectReference{APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole", Name: cells.AgentDeployment}
+	role.Spec.Resource = workv1alpha2.ObjectReference{
+		APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole", Name: cells.AgentDeployment,
+	}
 	role.Spec.Clusters = []workv1alpha2.TargetCluster{{Name: "other"}}
 	planes.Create(f.t, f.Planes, role)
 	if c := f.reconcile("current"); c == nil || c.Status != metav1.ConditionTrue {

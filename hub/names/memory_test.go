@@ -36,7 +36,8 @@ func TestRecordsDoNotFillTheCache(t *testing.T) {
 	}
 	kept, err := trimRecord(own)
 	record, _ := kept.(*unstructured.Unstructured)
-	if err != nil || len(specOf(record).Endpoints) != 1 || record.GetLabels()[v1alpha.LabelWorkloadUID] != "u" || record.GroupVersionKind() != Kind {
+	if err != nil || len(specOf(record).Endpoints) != 1 || record.GetLabels()[v1alpha.LabelWorkloadUID] != "u" ||
+		record.GroupVersionKind() != Kind {
 		t.Errorf("kept is %+v, %v", record, err)
 	}
 }

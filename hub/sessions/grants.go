@@ -36,8 +36,8 @@ const (
 	pageSize = 500
 )
 
-// Grant is a session that admission has granted and its project has stored. It is never changed. Streams are served for the grant: other clients
-// can write the objects that a project has stored.
+// Grant is a session that admission has granted and its project has stored. It is never changed. Streams are served for
+// the grant: other clients can write the objects that a project has stored.
 type Grant struct {
 	// Project and ProjectUID identify the project, and Namespace, Name and UID the session in it.
 	Project    string    `json:"project"`

@@ -101,8 +101,8 @@ func TestRolesOfKarmada(t *testing.T) {
 	}
 }
 
-// TestRestrictedAgent: the step of the how-to, which each cell in pull mode of a federation has, leaves an agent no right to create Clusters,
-// and all its other rights.
+// TestRestrictedAgent: the step of the how-to, which each cell in pull mode of a federation has, leaves an agent no right to
+// create Clusters, and all its other rights.
 func TestRestrictedAgent(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "how-to", "install.md"))
 	if err != nil {
