@@ -353,7 +353,7 @@ func UsingKinds() []client.Object {
 	return []client.Object{&v1alpha.Workload{}, &v1alpha.WorkloadDeployment{}}
 }
 
-// CacheOptions limit the cache of the hub to Clusters, ResourceBindings and Works, and to the add-on's own objects. No
+// CacheOptions limit the cache of the hub to Clusters, bindings and Works, and to the add-on's own objects. No
 // label selects the Works of WorkloadDeployments; the cache transform strips all other Works.
 func CacheOptions(hub types.UID) (cache.Options, error) {
 	selectors := map[string]labels.Selector{}
@@ -382,8 +382,9 @@ func CacheOptions(hub types.UID) (cache.Options, error) {
 				Label:     selectors[v1alpha.LabelTopologyCity],
 				Transform: watch.OnlyIn(isBound, func() *policyv1alpha1.PropagationPolicy { return &policyv1alpha1.PropagationPolicy{} }),
 			},
-			&clusterv1alpha1.Cluster{}:      {Transform: cells.TrimCluster},
-			&workv1alpha2.ResourceBinding{}: {Transform: path.TrimBinding},
+			&clusterv1alpha1.Cluster{}:             {Transform: cells.TrimCluster},
+			&workv1alpha2.ResourceBinding{}:        {Transform: path.TrimBinding},
+			&workv1alpha2.ClusterResourceBinding{}: {Transform: path.TrimClusterBinding},
 			// The role of the add-on covers the RoleBindings of this name alone. ConfigMaps and Secrets are in no cache.
 			&rbacv1.RoleBinding{}: {
 				Field:     fields.OneTermEqualSelector(metav1.ObjectNameField, projects.GrantName),

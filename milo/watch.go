@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	toolscache "k8s.io/client-go/tools/cache"
@@ -25,12 +26,13 @@ type ProjectHandler interface {
 type Watch struct {
 	root     *rest.Config
 	patience *Patience
+	metered  labels.Selector
 	handlers []ProjectHandler
 }
 
-// NewWatch creates a Watch. It sends no request before it is started.
-func NewWatch(root *rest.Config, patience *Patience, handlers ...ProjectHandler) *Watch {
-	return &Watch{root: root, patience: patience, handlers: handlers}
+// NewWatch creates a Watch. It sends no request before it is started. The Projects have the labels that metered reads.
+func NewWatch(root *rest.Config, patience *Patience, metered labels.Selector, handlers ...ProjectHandler) *Watch {
+	return &Watch{root: root, patience: patience, metered: metered, handlers: handlers}
 }
 
 // AddHandler adds a handler. It must be called before Start.
@@ -47,7 +49,7 @@ func (w *Watch) Start(ctx context.Context) error {
 		return err
 	}
 	root, err := cache.New(w.root, cache.Options{
-		Scheme: scheme, Mapper: mapper, DefaultTransform: cache.TransformStripManagedFields(), NewInformer: w.patience.NewInformer,
+		Scheme: scheme, Mapper: mapper, DefaultTransform: trimProject(w.metered), NewInformer: w.patience.NewInformer,
 	})
 	if err != nil {
 		return fmt.Errorf("make a cache for Milo's Projects: %w", err)

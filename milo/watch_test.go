@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/go-logr/logr"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 )
@@ -61,7 +62,7 @@ func TestWatch(t *testing.T) {
 		t.Fatal(err)
 	}
 	one, other := make(handled, 10), make(handled, 10)
-	w := NewWatch(config, patience, one)
+	w := NewWatch(config, patience, labels.Nothing(), one)
 	w.AddHandler(other)
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error)

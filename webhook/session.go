@@ -43,8 +43,8 @@ var ErrTooManySessions = errors.New("too many sessions")
 
 // SessionGrants records granted sessions in a place that no project can write.
 type SessionGrants interface {
-	// Grant records a session before it is stored. A recorded session is never changed. The error wraps ErrTooManySessions
-	// at a limit.
+	// Grant grants a session, and records it once it is stored: another admission plugin may refuse it after this one. A
+	// recorded session is never changed. The error wraps ErrTooManySessions at a limit.
 	Grant(ctx context.Context, grant *SessionGrant) error
 }
 
@@ -149,7 +149,7 @@ func (v *Sessions) create(ctx context.Context, request admission.Request, sessio
 	case errors.Is(err, ErrTooManySessions):
 		return admission.Denied(err.Error())
 	case err != nil:
-		return unavailable(fmt.Errorf("the session could not be recorded on the hub, try again: %w", err))
+		return unavailable(fmt.Errorf("the session could not be granted, try again: %w", err))
 	}
 	return admission.Allowed("")
 }

@@ -123,7 +123,7 @@ func TestSessions(t *testing.T) {
 		},
 		"the hub away": {
 			gates: bothGates, kind: v1alpha.SessionExec, err: errors.New("the hub is away"),
-			wantAsked: "create instances/exec web-main-dfw-0", wantGranted: true, wantMessage: "could not be recorded on the hub, try again",
+			wantAsked: "create instances/exec web-main-dfw-0", wantGranted: true, wantMessage: "could not be granted, try again",
 		},
 		"a dry run": {
 			gates: bothGates, kind: v1alpha.SessionExec, change: func(r *admission.Request) { r.DryRun = new(true) },

@@ -133,6 +133,9 @@ func (a *app) connect() (*planes, error) {
 	if p.scheme, err = newScheme(); err != nil {
 		return nil, err
 	}
+	if a.projects.metered, err = a.options.milo.metered(); err != nil {
+		return nil, err
+	}
 	if a.options.milo.projects == projectsAreNamespaces {
 		err = a.connectNamespaces(p)
 	} else {
@@ -142,9 +145,6 @@ func (a *app) connect() (*planes, error) {
 		return nil, err
 	}
 	a.projects.lookup = p.lookup
-	if a.projects.metered, err = a.options.milo.metered(); err != nil {
-		return nil, err
-	}
 	a.workloads.Bounds, a.workloads.Most = a.options.webhook.bounds, a.options.webhook.most
 	names, err := a.options.names.settings()
 	if err != nil {
@@ -187,7 +187,7 @@ func (a *app) connectMilo(p *planes) (err error) {
 	}); err != nil {
 		return err
 	}
-	p.watch = milo.NewWatch(p.milo, p.patience, p.lookup)
+	p.watch = milo.NewWatch(p.milo, p.patience, a.projects.metered, p.lookup)
 	return a.mark(p)
 }
 
@@ -262,7 +262,7 @@ func (a *app) run(ctx context.Context) error {
 		Paths:        access.paths,
 		Probe:        p.lookup.Probe,
 		Background:   inBackground(append(renewals, a.background(p, access, serveSessions))...),
-		Streams:      serveSessions != nil,
+		Streams:      serveSessions != nil && a.options.sessions.streams != streamsElsewhere,
 		Registerer:   metrics.Registry,
 		Clock:        clock.RealClock{},
 		Log:          ctrl.Log.WithName("server"),

@@ -33,6 +33,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/cmd/internal/component"
 	"github.com/karmada-compute/karmada-compute/hub/sessions"
 	"github.com/karmada-compute/karmada-compute/milo"
+	"github.com/karmada-compute/karmada-compute/namespaces"
 	"github.com/karmada-compute/karmada-compute/webhook"
 	"github.com/karmada-compute/karmada-compute/webhook/server"
 )
@@ -142,8 +143,8 @@ func (a *app) checkStreams() error {
 	return nil
 }
 
-// serveSessions returns a function that serves the streams of sessions. It is nil if sessions are off, or another
-// process serves them.
+// serveSessions returns a function that records the grants of sessions, and serves their streams unless another process
+// does. It is nil if sessions are off.
 func (a *app) serveSessions(p *planes, access *access) (func(context.Context) error, error) {
 	o := &a.options.sessions
 	selected := slices.ContainsFunc(a.builder.Webhooks(), func(w server.Webhook) bool { return w.Name == sessionsName })
@@ -164,17 +165,14 @@ func (a *app) serveSessions(p *planes, access *access) (func(context.Context) er
 		return nil, fmt.Errorf("make a client of sessions for the hub: %w", err)
 	}
 	grants := &sessions.Grants{Hub: hub, Namespace: o.namespace, Limits: o.limits, Clock: clock.RealClock{}}
-	projects, err := newSessionProjects(p)
+	projects, err := a.newSessionProjects(p, config)
 	if err != nil {
 		return nil, err
 	}
-	grants.Projects = projects
+	admission := sessions.NewAdmission(grants, projects, clock.RealClock{}, ctrl.Log.WithName("sessions"))
+	a.sessions.Grants = sessionGrants{admission.Grant}
 	if o.streams == streamsElsewhere {
-		a.sessions.Grants = sessionGrants{grants.Record}
-		return nil, nil
-	}
-	if a.onlyStreams() {
-		grants.Watched = hub
+		return admission.Run, nil
 	}
 	streams := rest.CopyConfig(config)
 	streams.Impersonate = rest.ImpersonationConfig{UserName: sessions.User}
@@ -192,8 +190,7 @@ func (a *app) serveSessions(p *planes, access *access) (func(context.Context) er
 	if err != nil {
 		return nil, err
 	}
-	a.sessions.Grants = sessionGrants{s.Grant}
-	return s.Run, nil
+	return inBackground(s.Run, admission.Run), nil
 }
 
 // optional returns no CAs if their file does not exist: clients trust the CAs of their systems then.
@@ -227,12 +224,12 @@ func transportToCells(config *rest.Config) (http.RoundTripper, error) {
 
 // sessionGrants implements webhook.SessionGrants.
 type sessionGrants struct {
-	record func(context.Context, *sessions.Grant) error
+	grant func(context.Context, *sessions.Grant) error
 }
 
-// Grant records a session.
+// Grant grants a session.
 func (g sessionGrants) Grant(ctx context.Context, grant *webhook.SessionGrant) error {
-	err := g.record(ctx, &sessions.Grant{
+	err := g.grant(ctx, &sessions.Grant{
 		Project: grant.Project.Name, ProjectUID: grant.Project.UID, Namespace: grant.Namespace, Name: grant.Name, UID: grant.UID,
 		User: grant.User, Spec: grant.Spec,
 	})
@@ -263,7 +260,16 @@ type sessionProjects struct {
 	client func(project string) (client.Client, error)
 }
 
-func newSessionProjects(p *planes) (*sessionProjects, error) {
+// newSessionProjects reaches the projects as this process, and those that are namespaces with the credential of sessions
+// where streams are carried elsewhere: only that one reads sessions there.
+func (a *app) newSessionProjects(p *planes, config *rest.Config) (*sessionProjects, error) {
+	if p.namespaces != nil && a.options.sessions.streams == streamsElsewhere {
+		own, err := namespaces.New(namespaces.Options{Hub: config, Scheme: p.scheme, Log: ctrl.Log.WithName("sessions")})
+		if err != nil {
+			return nil, err
+		}
+		return &sessionProjects{lookup: p.lookup, client: own.Client}, nil
+	}
 	if p.namespaces != nil {
 		return &sessionProjects{lookup: p.lookup, client: p.namespaces.Client}, nil
 	}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
@@ -40,12 +41,54 @@ var agentWork = karmadanames.GenerateWorkName("Deployment", AgentDeployment, Bin
 // AgentDeployment is the name of the agents' Deployment, in the namespace of the binding.
 const AgentDeployment = "karmada-compute-cell"
 
+// IsClusterBinding reports whether a ClusterResourceBinding with this name is of an object of the agents: Karmada names it
+// after the object and its kind.
+func IsClusterBinding(name string) bool {
+	return strings.HasPrefix(name, AgentDeployment+"-") || name == Binding.Namespace+"-namespace" ||
+		strings.HasSuffix(name, "."+v1alpha.GroupVersion.Group+"-customresourcedefinition")
+}
+
+// AgentBindings lists the bindings of the agents' objects, in their namespace and without one.
+func AgentBindings(ctx context.Context, hub client.Reader) ([]client.Object, error) {
+	var namespaced workv1alpha2.ResourceBindingList
+	if err := hub.List(ctx, &namespaced, client.InNamespace(Binding.Namespace)); err != nil {
+		return nil, fmt.Errorf("list the ResourceBindings of the agents: %w", err)
+	}
+	found, err := agentClusterBindings(ctx, hub)
+	for i := range namespaced.Items {
+		found = append(found, &namespaced.Items[i])
+	}
+	return found, err
+}
+
+func agentClusterBindings(ctx context.Context, hub client.Reader) (found []client.Object, err error) {
+	var all workv1alpha2.ClusterResourceBindingList
+	if err := hub.List(ctx, &all); err != nil {
+		return nil, fmt.Errorf("list the ClusterResourceBindings of the agents: %w", err)
+	}
+	for i := range all.Items {
+		if IsClusterBinding(all.Items[i].Name) {
+			found = append(found, &all.Items[i])
+		}
+	}
+	return found, nil
+}
+
+// SpecOf returns the spec of a binding.
+func SpecOf(binding client.Object) *workv1alpha2.ResourceBindingSpec {
+	switch b := binding.(type) {
+	case *workv1alpha2.ResourceBinding:
+		return &b.Spec
+	case *workv1alpha2.ClusterResourceBinding:
+		return &b.Spec
+	}
+	return &workv1alpha2.ResourceBindingSpec{}
+}
+
 // AgentWork returns the Work by which Karmada brings the object of a binding of the agents to a cell; nil: it does not
 // exist, or carries another object. Names of Works end in a short hash, so that another object may have taken the name.
-func AgentWork(
-	ctx context.Context, hub client.Reader, binding *workv1alpha2.ResourceBinding, cell string,
-) (*workv1alpha1.Work, error) {
-	of, work := &binding.Spec.Resource, &workv1alpha1.Work{}
+func AgentWork(ctx context.Context, hub client.Reader, binding client.Object, cell string) (*workv1alpha1.Work, error) {
+	of, work := &SpecOf(binding).Resource, &workv1alpha1.Work{}
 	key := client.ObjectKey{
 		Namespace: karmadanames.GenerateExecutionSpaceName(cell), Name: karmadanames.GenerateWorkName(of.Kind, of.Name, of.Namespace),
 	}
@@ -55,15 +98,21 @@ func AgentWork(
 		}
 		return nil, fmt.Errorf("read the Work %s of an agent: %w", key, err)
 	}
-	if !IsOfAgents(work) || work.Annotations[workv1alpha2.ResourceBindingNameAnnotationKey] != binding.Name {
+	name := workv1alpha2.ResourceBindingNameAnnotationKey
+	if binding.GetNamespace() == "" {
+		name = workv1alpha2.ClusterResourceBindingAnnotationKey
+	}
+	if !IsOfAgents(work) || work.Annotations[name] != binding.GetName() {
 		return nil, nil
 	}
 	return work, nil
 }
 
-// IsOfAgents reports whether Karmada has made a Work for an object in the namespace of the agents.
-func IsOfAgents(work *workv1alpha1.Work) bool {
-	return work.Annotations[workv1alpha2.ResourceBindingNamespaceAnnotationKey] == Binding.Namespace
+// IsOfAgents reports whether Karmada has made a Work for an object of the agents.
+func IsOfAgents(work client.Object) bool {
+	annotations := work.GetAnnotations()
+	return annotations[workv1alpha2.ResourceBindingNamespaceAnnotationKey] == Binding.Namespace ||
+		IsClusterBinding(annotations[workv1alpha2.ClusterResourceBindingAnnotationKey])
 }
 
 // Agents maintains the condition of Clusters. Every replica runs it: it writes a condition only if it changes.
@@ -93,16 +142,17 @@ func (r *Agents) Register(mgr ctrl.Manager) error {
 	return ctrl.NewControllerManagedBy(mgr).Named("cells-agents").
 		For(&clusterv1alpha1.Cluster{}).
 		Watches(&workv1alpha2.ResourceBinding{}, handler.EnqueueRequestsFromMapFunc(r.allCells)).
+		Watches(&workv1alpha2.ClusterResourceBinding{}, handler.EnqueueRequestsFromMapFunc(r.allCells)).
 		Watches(&workv1alpha1.Work{}, handler.EnqueueRequestsFromMapFunc(cellOfWork), builder.WithPredicates(
-			predicate.NewPredicateFuncs(func(work client.Object) bool { return work.GetName() == agentWork }))).
+			predicate.NewPredicateFuncs(func(work client.Object) bool { return work.GetName() == agentWork || IsOfAgents(work) }))).
 		// Every replica has its own metric.
 		WithOptions(controller.Options{NeedLeaderElection: new(false)}).
 		Complete(r)
 }
 
-// allCells returns requests for all Clusters, if the object is the agents' binding.
+// allCells returns requests for all Clusters, if the object is a binding that the agents need.
 func (r *Agents) allCells(ctx context.Context, object client.Object) []reconcile.Request {
-	if client.ObjectKeyFromObject(object) != Binding {
+	if client.ObjectKeyFromObject(object) != Binding && (object.GetNamespace() != "" || !IsClusterBinding(object.GetName())) {
 		return nil
 	}
 	return pace.All(ctx, r.Hub, &clusterv1alpha1.ClusterList{}, client.UnsafeDisableDeepCopy)
@@ -126,20 +176,48 @@ func (r *Agents) Reconcile(ctx context.Context, request reconcile.Request) (reco
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	work, err := AgentWork(ctx, r.Hub, binding, cluster.Name)
-	if err != nil {
-		return reconcile.Result{}, err
-	}
 	wanted := agentCondition(cluster, binding, generation)
-	if wanted != nil && wanted.Status == metav1.ConditionTrue && work == nil {
-		wanted.Status, wanted.Reason = metav1.ConditionFalse, v1alpha.ReasonAgentMissing
-		wanted.Message = fmt.Sprintf("Work %s in namespace %s does not carry the agent, so that Karmada does not keep it in the cell; the "+
-			"report is from before", agentWork, karmadanames.GenerateExecutionSpaceName(cluster.Name))
+	if wanted != nil && wanted.Status == metav1.ConditionTrue {
+		missing, err := r.missing(ctx, binding, cluster.Name)
+		if err != nil {
+			return reconcile.Result{}, err
+		}
+		if missing != nil {
+			wanted.Status, wanted.Reason = metav1.ConditionFalse, v1alpha.ReasonAgentMissing
+			wanted.Message = fmt.Sprintf("Work %s in namespace %s does not carry %s %s of the agent, so that Karmada does not keep it in the cell; "+
+				"the report is from before", karmadanames.GenerateWorkName(missing.Kind, missing.Name, missing.Namespace),
+				karmadanames.GenerateExecutionSpaceName(cluster.Name), missing.Kind, missing.Name)
+		}
 	}
 	r.measure(cluster.Name, wanted)
 	written := map[string]*metav1.Condition{v1alpha.ConditionComputeAgentReady: wanted}
 	return reconcile.Result{}, conditions{r.Hub, r.Reader, r.Clock}.write(ctx, cluster, written)
 }
+
+// missing returns an object without which an agent does not work and that no Work carries to its cell; nil: there is none.
+func (r *Agents) missing(
+	ctx context.Context, deployment *workv1alpha2.ResourceBinding, cell string,
+) (*workv1alpha2.ObjectReference, error) {
+	bindings, err := agentClusterBindings(ctx, r.Hub)
+	if err != nil {
+		return nil, err
+	}
+	for _, binding := range append(bindings, deployment) {
+		spec := SpecOf(binding)
+		isNeeded := binding == client.Object(deployment) || slices.Contains(neededKinds, spec.Resource.Kind) &&
+			slices.ContainsFunc(spec.Clusters, func(target workv1alpha2.TargetCluster) bool { return target.Name == cell })
+		if !isNeeded {
+			continue
+		}
+		if work, err := AgentWork(ctx, r.Hub, binding, cell); err != nil || work == nil {
+			return &spec.Resource, err
+		}
+	}
+	return nil, nil
+}
+
+// neededKinds are the kinds of the agents' objects without a namespace that an agent does not work without.
+var neededKinds = []string{"CustomResourceDefinition", "ClusterRole", "ClusterRoleBinding", "Namespace"}
 
 // generation is the generation of the agents' Deployment on the hub, where a cell reports another one than the rest;
 // otherwise it is the generation that all report; 0: there is no Deployment. The report of one cell decides nothing

@@ -197,6 +197,33 @@ func (f *fixture) withoutWork() {
 	}
 }
 
+// withoutRights checks that no agent is ready without the Work of its ClusterRole, if Karmada sends that to its cell.
+func (f *fixture) withoutRights() {
+	f.t.Helper()
+	role := &workv1alpha2.ClusterResourceBinding{ObjectMeta: metav1.ObjectMeta{
+		Name: karmadanames.GenerateBindingName("ClusterRole", cells.AgentDeployment),
+	}}
+	role.Spec.Resource = workv1alpha2.ObjectReference{
+		APIVersion: "rbac.authorization.k8s.io/v1", Kind: "ClusterRole", Name: cells.AgentDeployment,
+	}
+	role.Spec.Clusters = []workv1alpha2.TargetCluster{{Name: "other"}}
+	planes.Create(f.t, f.Planes, role)
+	if c := f.reconcile("current"); c == nil || c.Status != metav1.ConditionTrue {
+		f.t.Errorf("with a ClusterRole for another cell: %+v", c)
+	}
+	planes.Change(f.t, f.Planes, role, func(b *workv1alpha2.ClusterResourceBinding) { b.Spec.Clusters[0].Name = "current" })
+	if c := f.reconcile("current"); c == nil || c.Reason != v1alpha.ReasonAgentMissing || !strings.Contains(c.Message, "ClusterRole") {
+		f.t.Errorf("without the Work of its ClusterRole: %+v", c)
+	}
+	planes.Create(f.t, f.Planes, &workv1alpha1.Work{ObjectMeta: metav1.ObjectMeta{
+		Namespace: planes.ExecutionSpace("current"), Name: karmadanames.GenerateWorkName("ClusterRole", cells.AgentDeployment, ""),
+		Annotations: map[string]string{workv1alpha2.ClusterResourceBindingAnnotationKey: role.Name},
+	}})
+	if c := f.reconcile("current"); c == nil || c.Status != metav1.ConditionTrue {
+		f.t.Errorf("with the Work of its ClusterRole: %+v", c)
+	}
+}
+
 func TestReconcile(t *testing.T) {
 	f := newFixture(t)
 	if c := f.reconcile("current"); c != nil {
@@ -219,6 +246,7 @@ func TestReconcile(t *testing.T) {
 	}
 	f.rebuild()
 	f.withoutWork()
+	f.withoutRights()
 	f.Hub.Writes()
 	f.reconcile("current")
 	if writes := f.Hub.Writes(); len(writes) > 0 {

@@ -5,6 +5,7 @@ package collector_test
 
 import (
 	"context"
+	"slices"
 	"testing"
 	"time"
 
@@ -126,5 +127,70 @@ func TestAgentsWorksAreRepaired(t *testing.T) {
 	}
 	if version() != before {
 		t.Error("it does not settle")
+	}
+}
+
+// TestAgentsClusterWorksAreRepaired: a Work of an object of the agents without a namespace is repaired as the others, and a Work of
+// another product is not. The chart's policy lets the add-on do that, and no more.
+func TestAgentsClusterWorksAreRepaired(t *testing.T) {
+	f := newFixture(t)
+	bound := func(kind, name string) *workv1alpha2.ClusterResourceBinding {
+		binding := &workv1alpha2.ClusterResourceBinding{ObjectMeta: metav1.ObjectMeta{Name: karmadanames.GenerateBindingName(kind, name)}}
+		binding.Spec.Resource = workv1alpha2.ObjectReference{APIVersion: "v1", Kind: kind, Name: name, ResourceVersion: "7"}
+		binding.Spec.Clusters = []workv1alpha2.TargetCluster{{Name: f.cell.Name}}
+		f.createForTheTest(t, binding)
+		return binding
+	}
+	role := bound("ClusterRole", cells.AgentDeployment)
+	bindings := []*workv1alpha2.ClusterResourceBinding{
+		role, bound("Namespace", cells.Binding.Namespace), bound("CustomResourceDefinition", "cells.compute.datumapis.com"),
+		bound("ClusterRole", "of-another-product"),
+	}
+	versions := func() (all []string) {
+		t.Helper()
+		for _, binding := range bindings {
+			live := planes.Get(t, f.Planes, "", binding.Name, &workv1alpha2.ClusterResourceBinding{})
+			all = append(all, live.Spec.Resource.ResourceVersion)
+		}
+		return all
+	}
+	pass := func(later time.Duration) {
+		t.Helper()
+		f.clock.Step(later)
+		if err := f.inventory.Pass(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	pass(0)
+	pass(after)
+	if got := versions(); !slices.Equal(got, []string{"0", "0", "0", "7"}) {
+		t.Fatalf("without the Works, the bindings have the versions %v", got)
+	}
+	work := &workv1alpha1.Work{ObjectMeta: metav1.ObjectMeta{
+		Namespace: planes.ExecutionSpace(f.cell.Name), Name: karmadanames.GenerateWorkName("ClusterRole", cells.AgentDeployment, ""),
+		Annotations: map[string]string{workv1alpha2.ClusterResourceBindingAnnotationKey: role.Name},
+	}}
+	manifest := []byte(`{"apiVersion":"rbac.authorization.k8s.io/v1","kind":"ClusterRole","metadata":{"name":"karmada-compute-cell"}}`)
+	work.Spec.Workload.Manifests = []workv1alpha1.Manifest{{RawExtension: runtime.RawExtension{Raw: manifest}}}
+	planes.Create(t, f.Planes, work)
+	pass(0)
+	pass(after)
+	got := planes.Get(t, f.Planes, work.Namespace, work.Name, &workv1alpha1.Work{})
+	if got.Spec.SuspendDispatching == nil || *got.Spec.SuspendDispatching || got.Generation == work.Generation {
+		t.Errorf("Karmada has no event of the Work that it has forgotten: %+v", got.Spec)
+	}
+	for what, attempt := range map[string]struct {
+		object client.Object
+		patch  string
+	}{
+		"the cells of the agents":      {role, `{"spec":{"clusters":[]}}`},
+		"the object of the agents":     {role, `{"spec":{"resource":{"name":"mine"}}}`},
+		"a binding of another product": {bindings[3], `{"spec":{"resource":{"resourceVersion":"0"}}}`},
+		"what a Work carries":          {work, `{"spec":{"workload":{"manifests":[]}}}`},
+	} {
+		object, _ := attempt.object.DeepCopyObject().(client.Object)
+		if err := f.Hub.Patch(t.Context(), object, client.RawPatch(types.MergePatchType, []byte(attempt.patch))); !apierrors.IsForbidden(err) {
+			t.Errorf("the add-on may change %s: %v", what, err)
+		}
 	}
 }

@@ -5,7 +5,9 @@ package names
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -30,6 +32,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/watch"
 )
 
 // pollInterval is the interval in which a hub without the kind is asked for it.
@@ -106,13 +109,32 @@ func (r *Records) newCache(ctx context.Context) (cache.Cache, error) {
 		return nil, fmt.Errorf("select the DNSEndpoints of the add-on: %w", err)
 	}
 	watched, err := cache.New(r.Hub, cache.Options{
-		Scheme: runtime.NewScheme(), Mapper: r.Mapper, DefaultTransform: cache.TransformStripManagedFields(),
+		Scheme: runtime.NewScheme(), Mapper: r.Mapper, DefaultTransform: trimRecord,
 		DefaultNamespaces: map[string]cache.Config{r.Namespace: {}}, DefaultLabelSelector: labels.NewSelector().Add(*ofWorkloads),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("make a cache for the DNSEndpoints of the hub: %w", err)
 	}
 	return watched, (index{}).AddTo(ctx, watched)
+}
+
+// maxRecord is the largest DNSEndpoint that is kept whole: a record of the add-on is smaller.
+const maxRecord = 128 << 10
+
+// trimRecord keeps of a DNSEndpoint what controllers read. The spec of a larger one is written again.
+func trimRecord(obj any) (any, error) {
+	record, ok := obj.(*unstructured.Unstructured)
+	if !ok {
+		return obj, nil
+	}
+	watch.BoundMetadata(record)
+	maps.DeleteFunc(record.Object, func(field string, _ any) bool {
+		return field != "apiVersion" && field != "kind" && field != "metadata" && field != "spec"
+	})
+	if encoded, err := json.Marshal(record.Object); err != nil || len(encoded) > maxRecord {
+		delete(record.Object, "spec")
+	}
+	return record, nil
 }
 
 // use lets reconciles read the DNSEndpoints, and requests the Workloads of all.

@@ -53,6 +53,21 @@ func TrimBinding(object any) (any, error) {
 	return trimmed, nil
 }
 
+// TrimClusterBinding is TrimBinding of a ClusterResourceBinding: those of the agents' objects are read.
+func TrimClusterBinding(object any) (any, error) {
+	binding, ok := object.(*workv1alpha2.ClusterResourceBinding)
+	if !ok {
+		return object, nil
+	}
+	trimmed := &workv1alpha2.ClusterResourceBinding{ObjectMeta: metav1.ObjectMeta{
+		Name: binding.Name, UID: binding.UID, ResourceVersion: binding.ResourceVersion, DeletionTimestamp: binding.DeletionTimestamp,
+	}}
+	if cells.IsClusterBinding(binding.Name) && len(binding.Spec.Clusters) <= maxTargets {
+		trimmed.Spec = workv1alpha2.ResourceBindingSpec{Resource: binding.Spec.Resource, Clusters: binding.Spec.Clusters}
+	}
+	return trimmed, nil
+}
+
 // trimOurs keeps the target cells and the owner in the binding of a WorkloadDeployment.
 func trimOurs(binding, trimmed *workv1alpha2.ResourceBinding) {
 	trimOwner(binding, trimmed)

@@ -207,8 +207,13 @@ func TrimWork(object any) (any, error) {
 // trimOrigin keeps the binding of a Work, and whether Karmada has applied the Work.
 func trimOrigin(work, trimmed *workv1alpha1.Work) {
 	trimmed.Annotations = map[string]string{}
-	for _, key := range []string{workv1alpha2.ResourceBindingNamespaceAnnotationKey, workv1alpha2.ResourceBindingNameAnnotationKey} {
-		trimmed.Annotations[key] = work.Annotations[key]
+	for _, key := range []string{
+		workv1alpha2.ResourceBindingNamespaceAnnotationKey, workv1alpha2.ResourceBindingNameAnnotationKey,
+		workv1alpha2.ClusterResourceBindingAnnotationKey,
+	} {
+		if value, has := work.Annotations[key]; has {
+			trimmed.Annotations[key] = value
+		}
 	}
 	for _, condition := range work.Status.Conditions {
 		if condition.Type == workv1alpha1.WorkApplied {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/watch"
 	"github.com/karmada-compute/karmada-compute/milo/quota"
 )
 
@@ -33,6 +34,9 @@ type projectClaims struct {
 	informer cache.Informer
 }
 
+// trimClaim bounds the metadata of a claim, which consumers write.
+var trimClaim = watch.OnlyIn(func(string) bool { return true }, func() *quota.ResourceClaim { return &quota.ResourceClaim{} })
+
 // watch starts to watch the claims, once.
 func (p *projectClaims) watch() error {
 	p.mu.Lock()
@@ -47,7 +51,7 @@ func (p *projectClaims) watch() error {
 	if p.cache == nil {
 		if p.cache, err = cache.New(p.Cluster.GetConfig(), cache.Options{
 			HTTPClient: p.Cluster.GetHTTPClient(), Scheme: p.Cluster.GetScheme(), Mapper: p.Cluster.GetRESTMapper(),
-			DefaultTransform: cache.TransformStripManagedFields(), DefaultLabelSelector: labels.NewSelector().Add(*ours),
+			DefaultTransform: trimClaim, DefaultLabelSelector: labels.NewSelector().Add(*ours),
 		}); err != nil {
 			return fmt.Errorf("make a cache for the project's ResourceClaims: %w", err)
 		}

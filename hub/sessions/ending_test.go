@@ -16,7 +16,6 @@ import (
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/clock"
 )
 
 // TestALaneThatBeginsAtTheEnd: a lane that begins while the replica ends attends to nothing, and does not panic.
@@ -113,46 +112,3 @@ func TestStrangersRefuseNoHolder(t *testing.T) {
 		}
 	}
 }
-
-// TestRefusedCreations: grants of sessions that no project has stored do not count for long against a project and its users,
-// and a user cannot collect them without end.
-func TestRefusedCreations(t *testing.T) {
-	t.Parallel()
-	f := newFixture(t, endless)
-	f.stop()
-	grants := f.server.options.Grants
-	grants.Limits, grants.Projects = Limits{PerUser: 4, PerProject: 6}, f.project
-	key := newKey(t)
-	_, first := f.create(t, key)
-	record := func(n int, user string) error {
-		grant := *first
-		grant.UID, grant.User.Username = types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", n)), user
-		return grants.Record(t.Context(), &grant)
-	}
-	for n := range 5 {
-		if err := record(n, []string{"mallory", "other"}[n/4]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := record(10, "mallory"); !errors.Is(err, ErrTooMany) {
-		t.Errorf("while they may be stored: %v", err)
-	}
-	grants.Clock = ahead{grants.Clock, 10 * time.Second}
-	for n := range 5 {
-		err := record(20+n, "mallory")
-		if want := n == 4; errors.Is(err, ErrTooMany) != want || !want && err != nil {
-			t.Errorf("%d: %v", n, err)
-		}
-	}
-	if err := record(30, "consumer"); err != nil {
-		t.Errorf("another user of the project: %v", err)
-	}
-}
-
-// ahead is a clock that is so much ahead.
-type ahead struct {
-	clock.PassiveClock
-	by time.Duration
-}
-
-func (a ahead) Since(t time.Time) time.Duration { return a.PassiveClock.Since(t) + a.by }

@@ -4,28 +4,25 @@
 package sessions
 
 import (
-	"errors"
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	testingclock "k8s.io/utils/clock/testing"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/testenv"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
-// TestSessionsWithAFault: a session is announced, and ends with its grant, whichever write fails. Of a grant that
-// admission could not record, nothing stays.
+// TestSessionsWithAFault: a session is granted and announced, and ends with its grant, whichever write fails.
 func TestSessionsWithAFault(t *testing.T) {
 	t.Parallel()
 	testenv.EachWriteFails(t, func(t *testing.T, faults *testenv.Faults) {
 		now := testingclock.NewFakeClock(time.Now())
 		f := newFixture(t, endless, func(o *Options) {
-			through, _ := o.Grants.Hub.(client.WithWatch)
+			through := o.Grants.Hub
 			o.Grants.Hub, o.Grants.Clock, o.Clock = faults.Client(through), now, now
 			o.Projects.(*project).client = faults.Client(through)
 		})
@@ -43,21 +40,18 @@ func TestSessionsWithAFault(t *testing.T) {
 			Project: string(planes.ProjectName), ProjectUID: planes.ProjectUID, Namespace: session.Namespace, Name: session.Name,
 			UID: session.UID, Spec: session.Spec,
 		}
-		switch err := f.server.Grant(t.Context(), grant); {
-		case errors.Is(err, testenv.ErrFault):
-			// The API server does not store what admission refuses.
-			planes.Delete(t, f.Planes, session)
-			now.Step(2 * storeWithin)
-		case err != nil:
+		if err := f.admission.Grant(t.Context(), grant); err != nil {
 			t.Fatal(err)
-		default:
-			f.keepAll(t)
-			planes.Get(t, f.Planes, session.Namespace, session.Name, session)
-			if !meta.IsStatusConditionTrue(session.Status.Conditions, v1alpha.ConditionReady) || session.Status.URL == "" {
-				t.Errorf("the status is %+v", session.Status)
-			}
-			now.Step(time.Hour)
 		}
+		for f.admission.attend(t.Context(), grant.UID).again {
+			t.Log("the grant is not recorded yet")
+		}
+		f.keepAll(t)
+		planes.Get(t, f.Planes, session.Namespace, session.Name, session)
+		if !meta.IsStatusConditionTrue(session.Status.Conditions, v1alpha.ConditionReady) || session.Status.URL == "" {
+			t.Errorf("the status is %+v", session.Status)
+		}
+		now.Step(time.Hour)
 		f.keepAll(t)
 		left, err := f.server.options.Grants.list(t.Context())
 		if err != nil || len(left) > 0 || planes.Exists(t, f.Planes, session) {

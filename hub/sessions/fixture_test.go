@@ -86,15 +86,15 @@ func (p *project) Review(ctx context.Context, name string, uid types.UID, spec a
 // Karmada's proxy.
 type fixture struct {
 	*planes.Planes
-	project  *project
-	server   *Server
-	url      string
-	cell     *clusterv1alpha1.Cluster
-	instance *v1alpha.Instance
-	copy     *v1alpha.WorkloadDeployment
-	stop     func()
-	// byAnother: another replica admits the sessions.
-	byAnother bool
+	project *project
+	server  *Server
+	// admission is of another process. It runs in tests of it.
+	admission *Admission
+	url       string
+	cell      *clusterv1alpha1.Cluster
+	instance  *v1alpha.Instance
+	copy      *v1alpha.WorkloadDeployment
+	stop      func()
 	// trusted is the CA of the replica.
 	trusted *x509.CertPool
 	bundle  []byte
@@ -138,6 +138,7 @@ func newFixture(t *testing.T, cells http.Handler, change ...func(*Options)) *fix
 	if f.server, err = New(options); err != nil {
 		t.Fatal(err)
 	}
+	f.admission = NewAdmission(options.Grants, options.Projects, options.Clock, logger)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- f.server.Serve(ctx, listener) }()
@@ -249,7 +250,7 @@ func (f *fixture) clientWith(t *testing.T, key *ecdsa.PrivateKey) *tls.Config {
 	return config
 }
 
-// create creates a session in the project, and grants it as admission does.
+// create creates a session in the project, and records its grant as admission does.
 func (f *fixture) create(
 	t *testing.T, key *ecdsa.PrivateKey, change ...func(*v1alpha.InstanceSessionSpec),
 ) (*v1alpha.InstanceSession, *Grant) {
@@ -278,14 +279,15 @@ func (f *fixture) create(
 		},
 		Spec: session.Spec,
 	}
-	grants := f.server.Grant
-	if f.byAnother {
-		grants = f.server.options.Grants.Record
-	}
-	if err := grants(t.Context(), grant); err != nil {
+	grants := f.server.options.Grants
+	if err := grants.Record(t.Context(), grant); err != nil {
 		t.Fatal(err)
 	}
-	return session, grant
+	recorded, err := grants.get(t.Context(), session.UID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return session, recorded
 }
 
 func exec(s *v1alpha.InstanceSessionSpec) { s.Type, s.Command = v1alpha.SessionExec, []string{"sh"} }

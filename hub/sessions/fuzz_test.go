@@ -62,7 +62,7 @@ func FuzzRequest(f *testing.F) {
 
 // onlyGrants notes what is asked of the hub, and has nothing.
 type onlyGrants struct {
-	client.Client
+	client.WithWatch
 	t *testing.T
 }
 

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"time"
 
 	authenticationv1 "k8s.io/api/authentication/v1"
@@ -33,16 +32,12 @@ const (
 	dataUsed  = "used"
 	// maxGrantBytes bounds a grant: the groups and extras of a user have no bound of their own.
 	maxGrantBytes = 128 << 10
-	// storesSoon is how long a grant counts whose session is not stored yet, and unstoredFactor how many times its limit the
-	// grants of a user may be with the ones that do not count.
-	storesSoon     = 5 * time.Second
-	unstoredFactor = 2
 	// pageSize is how many grants are listed at once.
 	pageSize = 500
 )
 
-// Grant is a session that admission has granted. It is never changed. Streams are served for the grant: other clients
-// can write the objects that a project has stored.
+// Grant is a session that admission has granted and its project has stored. It is never changed. Streams are served for
+// the grant: other clients can write the objects that a project has stored.
 type Grant struct {
 	// Project and ProjectUID identify the project, and Namespace, Name and UID the session in it.
 	Project    string    `json:"project"`
@@ -84,34 +79,20 @@ var (
 // Grants are the grants on the hub. They are safe for concurrent use.
 type Grants struct {
 	// Hub reads and writes the hub, past any cache.
-	Hub client.Client
-	// Watched is a client of the hub for the grants that another process records. Nil: this process records them.
-	Watched client.WithWatch
+	Hub client.WithWatch
 	// Namespace on the hub has the grants and nothing else.
 	Namespace string
 	// Limits are checked before a grant is recorded. Replicas that record at the same time may exceed them.
 	Limits Limits
 	// Clock is the time of expiry.
 	Clock clock.PassiveClock
-	// Projects has the sessions that were stored. Nil: every grant counts.
-	Projects Projects
 }
 
 // Record records a grant. One that exists is never changed. The error wraps ErrTooMany at a limit.
 func (g *Grants) Record(ctx context.Context, grant *Grant) error {
-	if !isUID(grant.UID) {
-		return fmt.Errorf("%q is no UID of a session", grant.UID)
-	}
-	if err := g.checkLimits(ctx, grant); err != nil {
-		return err
-	}
-	grant.Expires = g.Clock.Now().Add(time.Duration(grant.Spec.TTLSeconds) * time.Second).UTC()
-	encoded, err := json.Marshal(grant)
+	encoded, err := g.check(ctx, grant)
 	if err != nil {
-		return fmt.Errorf("encode the grant: %w", err)
-	}
-	if len(encoded) > maxGrantBytes {
-		return fmt.Errorf("%w: the user and the spec of the session have %d bytes, more than %d", ErrTooMany, len(encoded), maxGrantBytes)
+		return err
 	}
 	if err := g.Hub.Create(ctx, &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{
@@ -125,6 +106,26 @@ func (g *Grants) Record(ctx context.Context, grant *Grant) error {
 	return nil
 }
 
+// check returns the content of a grant that expires after its time from now, if it may be recorded.
+func (g *Grants) check(ctx context.Context, grant *Grant) ([]byte, error) {
+	if !isUID(grant.UID) {
+		return nil, fmt.Errorf("%q is no UID of a session", grant.UID)
+	}
+	if err := g.checkLimits(ctx, grant); err != nil {
+		return nil, err
+	}
+	begun := *grant
+	begun.Expires = g.Clock.Now().Add(time.Duration(grant.Spec.TTLSeconds) * time.Second).UTC()
+	encoded, err := json.Marshal(&begun)
+	if err != nil {
+		return nil, fmt.Errorf("encode the grant: %w", err)
+	}
+	if len(encoded) > maxGrantBytes {
+		return nil, fmt.Errorf("%w: the user and the spec of the session have %d bytes, more than %d", ErrTooMany, len(encoded), maxGrantBytes)
+	}
+	return encoded, nil
+}
+
 func (g *Grants) checkLimits(ctx context.Context, grant *Grant) error {
 	var ofProject metav1.PartialObjectMetadataList
 	ofProject.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("ConfigMapList"))
@@ -132,56 +133,21 @@ func (g *Grants) checkLimits(ctx context.Context, grant *Grant) error {
 		client.MatchingLabels{v1alpha.LabelProjectUID: string(grant.ProjectUID)}); err != nil {
 		return fmt.Errorf("count the sessions of project %s: %w", grant.Project, err)
 	}
-	isOfUser := func(found metav1.PartialObjectMetadata) bool { return found.Labels[labelUser] == userLabel(grant) }
-	all, ofUser := ofProject.Items, countIf(ofProject.Items, isOfUser)
-	if ofUser < g.Limits.PerUser && len(all) < g.Limits.PerProject {
-		return nil
-	}
-	// Of a refused creation the grant stays for a minute. The ones of a user are bounded, too.
-	if g.Projects != nil && ofUser < unstoredFactor*g.Limits.PerUser {
-		// A project that gives no answer refutes no grant.
-		if stored, err := g.stored(ctx, grant, all); err == nil {
-			all, ofUser = stored, countIf(stored, isOfUser)
+	all, ofUser := len(ofProject.Items), 0
+	for i := range ofProject.Items {
+		if ofProject.Items[i].Labels[labelUser] == userLabel(grant) {
+			ofUser++
 		}
 	}
 	switch {
 	case ofUser >= g.Limits.PerUser:
 		return fmt.Errorf("%w: user %q has %d in project %q; delete InstanceSessions that are not needed, or wait until they expire",
 			ErrTooMany, grant.User.Username, ofUser, grant.Project)
-	case len(all) >= g.Limits.PerProject:
+	case all >= g.Limits.PerProject:
 		return fmt.Errorf("%w: project %q has %d; delete InstanceSessions that are not needed, or wait until they expire",
-			ErrTooMany, grant.Project, len(all))
+			ErrTooMany, grant.Project, all)
 	}
 	return nil
-}
-
-// stored returns the grants whose sessions the project has stored, or may be about to.
-func (g *Grants) stored(ctx context.Context, of *Grant, all []metav1.PartialObjectMetadata) ([]metav1.PartialObjectMetadata, error) {
-	project, err := g.Projects.Client(ctx, of.Project, of.ProjectUID)
-	if err != nil {
-		return nil, fmt.Errorf("count the sessions of project %s: %w", of.Project, err)
-	}
-	var sessions metav1.PartialObjectMetadataList
-	sessions.SetGroupVersionKind(v1alpha.GroupVersion.WithKind(v1alpha.KindInstanceSession + "List"))
-	if err := project.List(ctx, &sessions); err != nil {
-		return nil, fmt.Errorf("list the sessions of project %s: %w", of.Project, err)
-	}
-	exists := map[string]bool{}
-	for i := range sessions.Items {
-		exists[grantName(sessions.Items[i].UID)] = true
-	}
-	return slices.DeleteFunc(slices.Clone(all), func(found metav1.PartialObjectMetadata) bool {
-		return !exists[found.Name] && g.Clock.Since(found.CreationTimestamp.Time) > storesSoon
-	}), nil
-}
-
-func countIf[T any](all []T, counts func(T) bool) (n int) {
-	for _, one := range all {
-		if counts(one) {
-			n++
-		}
-	}
-	return n
 }
 
 // get returns the grant of a session, or errUnknown.

@@ -23,8 +23,6 @@ import (
 )
 
 const (
-	// storeWithin is how long an API server may take to store a session that was granted.
-	storeWithin = time.Minute
 	// announceFor is how long a replica tries to announce a session whose project gives no answer. Later sweeps do.
 	announceFor = 10 * time.Second
 	// attendFor bounds what is done for a session at once.
@@ -37,30 +35,13 @@ const (
 	keepMissing = 24 * time.Hour
 )
 
-// Grant records a session that admission grants, and announces it once the project has it.
-func (s *Server) Grant(ctx context.Context, grant *Grant) error {
-	if err := s.options.Grants.Record(ctx, grant); err != nil {
-		return err
-	}
-	brief := grant.brief()
-	s.tasks.remember(brief)
-	s.tasks.update(grant.UID, func(t *task) { t.grant, t.keep = brief, true })
-	// Before this replica serves, and after it, the sweep of another one finds the grant.
-	if !s.lanes.add(grant.ProjectUID, grant.UID) {
-		s.tasks.update(grant.UID, func(t *task) { t.keep = false })
-	}
-	return nil
-}
-
 // keep announces and sweeps sessions until ctx ends.
 func (s *Server) keep(ctx context.Context) {
 	s.lanes.start(ctx)
 	defer s.lanes.stop()
-	if s.options.Grants.Watched != nil {
-		var watching sync.WaitGroup
-		watching.Go(func() { s.followGrants(ctx) })
-		defer watching.Wait()
-	}
+	var watching sync.WaitGroup
+	watching.Go(func() { s.followGrants(ctx) })
+	defer watching.Wait()
 	ticker := s.options.Clock.NewTicker(sweepInterval)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
@@ -220,10 +201,10 @@ func (s *Server) keepSession(ctx context.Context, uid types.UID, grant *Grant) v
 	err = s.announce(ctx, grant)
 	age := now.Sub(grant.created())
 	switch {
-	case errors.Is(err, errUnknown) && age <= storeWithin, err != nil && !errors.Is(err, ErrProjectGone) && age <= announceFor:
+	case err != nil && !errors.Is(err, ErrProjectGone) && age <= announceFor:
 		return retry
 	case errors.Is(err, errUnknown):
-		// It was deleted, or never stored, unless the project is lost.
+		// It was deleted, unless the project is lost.
 		if _, err = s.options.Projects.Client(ctx, grant.Project, grant.ProjectUID); err == nil {
 			err = s.options.Grants.remove(ctx, grant.UID)
 		}

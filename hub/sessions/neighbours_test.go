@@ -43,16 +43,17 @@ func (p withHung) Client(ctx context.Context, name string, uid types.UID) (clien
 	return nil, ctx.Err()
 }
 
-// grantLike grants a session that no project stores.
-func (f *fixture) grantLike(t *testing.T, grant *Grant, n int, change func(*Grant)) *Grant {
+// grantLike admits, and grants, a session that no project stores.
+func (f *fixture) grantLike(t *testing.T, grant *Grant, n int, change func(*Grant)) {
 	t.Helper()
 	other := *grant
 	other.UID, other.Name = types.UID(fmt.Sprintf("00000000-0000-4000-8000-%012d", n)), fmt.Sprintf("never-%d", n)
 	change(&other)
-	if err := f.server.Grant(t.Context(), &other); err != nil {
-		t.Fatal(err)
+	for _, do := range []func(context.Context, *Grant) error{f.admission.Grant, f.server.options.Grants.Record} {
+		if err := do(t.Context(), &other); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return &other
 }
 
 // soon is the time within which a session must be announced, whatever other clients do. The machine may be busy.
@@ -73,6 +74,7 @@ func TestNeighbours(t *testing.T) {
 				o.Grants.Limits = Limits{PerUser: 100, PerProject: 100, Streams: 10}
 				o.Projects = withHung{o.Projects.(*project), asked}
 			})
+			f.runAdmission(t)
 			key := newKey(t)
 			expired, grant := f.create(t, key)
 			f.await(t, expired, v1alpha.ReasonSessionReady)
@@ -80,7 +82,7 @@ func TestNeighbours(t *testing.T) {
 				f.grantLike(t, grant, n, change)
 			}
 			began := time.Now()
-			session, _ := f.create(t, key)
+			session := f.admit(t, key)
 			f.await(t, session, v1alpha.ReasonSessionReady)
 			if took := time.Since(began); took > soon {
 				t.Errorf("the session was announced after %s", took)

@@ -330,7 +330,6 @@ func TestSweep(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	f.byAnother = true
 	grants := f.server.options.Grants
 	session, grant := f.create(t, key)
 	sweep()

@@ -16,10 +16,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	trim "github.com/karmada-compute/karmada-compute/internal/watch"
 )
 
-// followGrants attends to the sessions of new grants until ctx ends, where another process records them. The metadata
-// of a grant is enough.
+// trimGrant keeps of a grant what sessionOf reads.
+var trimGrant = trim.OnlyKeys(v1alpha.LabelProjectUID)
+
+// followGrants attends to the sessions of new grants until ctx ends: any process may have recorded them. The metadata of
+// a grant is enough.
 func (s *Server) followGrants(ctx context.Context) {
 	grants := s.options.Grants
 	list := func() *metav1.PartialObjectMetadataList {
@@ -31,14 +35,14 @@ func (s *Server) followGrants(ctx context.Context) {
 		return []client.ListOption{client.InNamespace(grants.Namespace), client.HasLabels{labelUser}, &client.ListOptions{Raw: raw}}
 	}
 	_, informer := toolscache.NewInformerWithOptions(toolscache.InformerOptions{
-		ObjectType: &metav1.PartialObjectMetadata{},
+		ObjectType: &metav1.PartialObjectMetadata{}, Transform: trimGrant,
 		ListerWatcher: &toolscache.ListWatch{
 			ListWithContextFunc: func(ctx context.Context, raw metav1.ListOptions) (runtime.Object, error) {
 				found := list()
-				return found, grants.Watched.List(ctx, found, options(&raw)...)
+				return found, grants.Hub.List(ctx, found, options(&raw)...)
 			},
 			WatchFuncWithContext: func(ctx context.Context, raw metav1.ListOptions) (watch.Interface, error) {
-				return grants.Watched.Watch(ctx, list(), options(&raw)...)
+				return grants.Hub.Watch(ctx, list(), options(&raw)...)
 			},
 		},
 		Handler: toolscache.ResourceEventHandlerFuncs{AddFunc: func(object any) {

@@ -47,6 +47,31 @@ func OnlyIdentity(obj any) (any, error) {
 	return object, nil
 }
 
+// OnlyKeys is OnlyIdentity, but keeps the labels and annotations by some keys.
+func OnlyKeys(keys ...string) toolscache.TransformFunc {
+	return func(obj any) (any, error) {
+		object, ok := obj.(client.Object)
+		if !ok {
+			return obj, nil
+		}
+		labels, annotations := keep(object.GetLabels(), keys), keep(object.GetAnnotations(), keys)
+		_, err := OnlyIdentity(obj)
+		object.SetLabels(labels)
+		object.SetAnnotations(annotations)
+		return object, err
+	}
+}
+
+func keep(values map[string]string, keys []string) map[string]string {
+	kept := map[string]string{}
+	for _, key := range keys {
+		if value, has := values[key]; has && len(value) <= maxAnnotation {
+			kept[key] = value
+		}
+	}
+	return kept
+}
+
 // maxMetadata is the most bytes of annotations and labels that Identity and Bounded keep of an object.
 const maxMetadata = 16 << 10
 

@@ -25,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/watch"
 )
 
 const (
@@ -88,6 +89,9 @@ type mark struct {
 	leaving bool
 }
 
+// trim keeps of a mark what is read.
+var trim = watch.OnlyKeys(v1alpha.LabelProjectMark, v1alpha.AnnotationProjectName, v1alpha.AnnotationLeaving)
+
 // New creates Marks. It sends no request.
 func New(o Options) (*Marks, error) {
 	mapper := meta.NewDefaultRESTMapper(nil)
@@ -101,7 +105,7 @@ func New(o Options) (*Marks, error) {
 		return nil, fmt.Errorf("make a client for the marks on the hub: %w", err)
 	}
 	watched, err := cache.New(o.Hub, cache.Options{
-		Scheme: scheme, Mapper: mapper, DefaultTransform: cache.TransformStripManagedFields(),
+		Scheme: scheme, Mapper: mapper, DefaultTransform: trim,
 		DefaultNamespaces:    map[string]cache.Config{o.Namespace: {}},
 		DefaultLabelSelector: labels.SelectorFromSet(labels.Set{v1alpha.LabelProjectMark: v1alpha.ProjectMarkPresent}),
 	})

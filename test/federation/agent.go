@@ -13,6 +13,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // Users of karmada-agents at the hub, as karmadactl register creates them: one
@@ -25,8 +26,9 @@ const (
 const karmadaAgent = "karmada-agent"
 
 // register joins a cell in pull mode to the hub: it grants the cell's
-// karmada-agent its access, starts it so that it registers the Cluster, and
-// waits until the Cluster is Ready.
+// karmada-agent its access, starts it so that it registers the Cluster, waits
+// until the Cluster is Ready, and takes the access back that only the
+// registration needs.
 func (f *Federation) register(ctx context.Context, cell Cell) error {
 	hub, err := f.plane(planeHub)
 	if err != nil {
@@ -42,7 +44,23 @@ func (f *Federation) register(ctx context.Context, cell Cell) error {
 	if err := f.startAgent(ctx, cell); err != nil {
 		return err
 	}
-	return f.welcome(ctx, cell)
+	if err := f.welcome(ctx, cell); err != nil {
+		return err
+	}
+	return hub.restrictAgent(ctx, cell.Name)
+}
+
+// agentRestriction takes the right to create Clusters from an agent's ClusterRole, as docs/how-to/install.md does after
+// the registration.
+const agentRestriction = `[{"op":"test","path":"/rules/1/verbs/0","value":"create"},{"op":"remove","path":"/rules/1/verbs/0"}]`
+
+func (p *plane) restrictAgent(ctx context.Context, cluster string) error {
+	_, err := p.dynamic.Resource(clusterRoleResource).Patch(ctx, "system:karmada:"+cluster+":agent", types.JSONPatchType,
+		[]byte(agentRestriction), metav1.PatchOptions{FieldManager: fieldManager})
+	if err != nil {
+		return fmt.Errorf("take the right to create Clusters from the agent of %s: %w", cluster, err)
+	}
+	return nil
 }
 
 // GrantAgent gives a user the rights of the agent of a Cluster, which need not exist, and returns the name of the user.

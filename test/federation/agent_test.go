@@ -4,12 +4,16 @@
 package federation
 
 import (
+	"encoding/json"
+	"errors"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	jsonpatch "github.com/evanphx/json-patch/v5"
 	"github.com/google/go-cmp/cmp"
 	"github.com/karmada-io/karmada/pkg/karmadactl/register"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -93,6 +97,47 @@ func TestRolesOfKarmada(t *testing.T) {
 	for _, name := range []string{"karmada-view", "karmada-edit", "cluster-proxy-admin", "system:karmada:agent-rbac-generator"} {
 		if !slices.Contains(names, name) {
 			t.Errorf("%s is missing in %v", name, names)
+		}
+	}
+}
+
+// TestRestrictedAgent: the step of the how-to, which each cell in pull mode of a federation has, leaves an agent no right to
+// create Clusters, and all its other rights.
+func TestRestrictedAgent(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "how-to", "install.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(page), agentRestriction) {
+		t.Errorf("docs/how-to/install.md does not have the patch %s", agentRestriction)
+	}
+	patch, err := jsonpatch.DecodePatch([]byte(agentRestriction))
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects, err := objectsOf("agent.yaml", map[string]string{"cluster": "lhr"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range objects {
+		if object.GetKind() != "ClusterRole" {
+			continue
+		}
+		before, after := &rbacv1.ClusterRole{}, &rbacv1.ClusterRole{}
+		content, err := object.MarshalJSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		restricted, err := patch.Apply(content)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := errors.Join(json.Unmarshal(content, before), json.Unmarshal(restricted, after)); err != nil {
+			t.Fatal(err)
+		}
+		before.Rules[1].Verbs = []string{"list", "watch"}
+		if !equality.Semantic.DeepEqual(before, after) {
+			t.Errorf("the restricted role differs: %s", cmp.Diff(before, after))
 		}
 	}
 }

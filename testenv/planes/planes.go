@@ -184,6 +184,7 @@ func karmadaCRDs(ctx context.Context) ([]string, error) {
 	var files []string
 	for _, file := range []string{
 		"policy/policy.karmada.io_propagationpolicies.yaml", "work/work.karmada.io_works.yaml", "work/work.karmada.io_resourcebindings.yaml",
+		"work/work.karmada.io_clusterresourcebindings.yaml",
 	} {
 		files = append(files, filepath.Join(strings.TrimSpace(string(out)), "charts", "karmada", "_crds", "bases", filepath.FromSlash(file)))
 	}

@@ -23,6 +23,9 @@ package hub
 // Karmada reconcile of a binding, or deletes a leftover one.
 // +kubebuilder:rbac:groups=work.karmada.io,resources=resourcebindings,verbs=get;list;watch;patch;delete
 
+// The agents' objects without a namespace, whose Works are repaired.
+// +kubebuilder:rbac:groups=work.karmada.io,resources=clusterresourcebindings,verbs=get;list;watch;patch
+
 // Karmada's Events about a copy that it does not send: they name the override policy that it cannot apply.
 // +kubebuilder:rbac:groups="",resources=events,verbs=list
 

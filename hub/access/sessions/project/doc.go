@@ -13,5 +13,5 @@ package project
 // +kubebuilder:rbac:groups="",resources=events,verbs=create
 
 // Sessions: consumers create them, the add-on writes their status and deletes expired ones.
-// +kubebuilder:rbac:groups=compute.datumapis.com,resources=instancesessions,verbs=get;list;delete
+// +kubebuilder:rbac:groups=compute.datumapis.com,resources=instancesessions,verbs=get;delete
 // +kubebuilder:rbac:groups=compute.datumapis.com,resources=instancesessions/status,verbs=patch
