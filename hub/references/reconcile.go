@@ -60,6 +60,8 @@ type scope struct {
 	hubNamespaces map[string]bool
 	// copies are the metadata of the copies in the hub namespaces.
 	copies map[item]*metav1.PartialObjectMetadata
+	// hashes are the hashes of snapshots by their present keys.
+	hashes map[item]string
 	// unconfirmed: a deployment notes an existing namespace that is not confirmed as the project's, or not open to the
 	// add-on yet.
 	unconfirmed  bool
@@ -77,6 +79,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 		Reconciler: r, project: project.GetClient(), projectAPI: project.GetAPIReader(),
 		origin: project.Origin(request.Name), namespace: request.Name,
 		sources: r.sources.Of(request.ClusterName), hubNamespaces: map[string]bool{}, copies: map[item]*metav1.PartialObjectMetadata{},
+		hashes: map[item]string{},
 	}
 	if s.sources.Cluster != project.Cluster {
 		// The project is being engaged.
