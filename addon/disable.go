@@ -149,7 +149,7 @@ func (s *session) stopDeployment(ctx context.Context, r reference) error {
 }
 
 // removeRuntime deletes the objects that the replicas created for themselves: Leases, the CA and the paths of the
-// webhooks, and, unless Workloads are kept, the marks of projects with Workloads.
+// webhooks, and, unless Workloads are kept, the marks of projects with Workloads and the key of hashes.
 func (s *session) removeRuntime(ctx context.Context) error {
 	leases, err := s.hub.list(ctx, "coordination.k8s.io/v1", "Lease", client.InNamespace(hubNamespace))
 	if err != nil {
@@ -173,7 +173,7 @@ func (s *session) removeRuntime(ctx context.Context) error {
 	return nil
 }
 
-// marks are the marks of projects to delete, with the record of Milo's identity.
+// marks are the marks of projects to delete, with the record of Milo's identity and the key of hashes.
 func (s *session) marks(ctx context.Context) ([]reference, error) {
 	if s.options.workloads == workloadsKeep {
 		return nil, nil
@@ -186,7 +186,8 @@ func (s *session) marks(ctx context.Context) ([]reference, error) {
 	for i := range marks {
 		found = append(found, referenceOf(&marks[i]))
 	}
-	return append(found, reference{APIVersion: "v1", Kind: "ConfigMap", Namespace: hubNamespace, Name: v1alpha.MiloRecordName}), nil
+	return append(found, reference{APIVersion: "v1", Kind: "ConfigMap", Namespace: hubNamespace, Name: v1alpha.MiloRecordName},
+		reference{APIVersion: "v1", Kind: "Secret", Namespace: hubNamespace, Name: Name + "-data-key"}), nil
 }
 
 // removeHub deletes the agents, what the replicas report of cells, and everything else on the hub. CustomResourceDefinitions

@@ -11,22 +11,21 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// dataKey is the UID of the Secret in the project.
-const dataKey = "5a7f4f3c-7f0c-4d6e-9d5f-0f1c2b3a4d5e"
+// dataKey is the key of the hash of the Secret.
+const dataKey = "5A7F4F3C"
 
 // password is a Secret as the hub sends it, with a content, and labelled with the hash of another one.
 func password(content, labelled string) *corev1.Secret {
-	hashed := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{UID: types.UID(dataKey)}, Data: map[string][]byte{"password": []byte(labelled)}}
+	hash := templates.HashData(dataKey, nil, map[string][]byte{"password": []byte(labelled)})
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
 			Name:        "password",
-			Labels:      map[string]string{v1alpha.LabelProject: "cluster-p", v1alpha.LabelDataHash: templates.HashSecret(hashed)},
+			Labels:      map[string]string{v1alpha.LabelProject: "cluster-p", v1alpha.LabelDataHash: hash},
 			Annotations: map[string]string{v1alpha.AnnotationDataKey: dataKey},
 		},
 		Data: map[string][]byte{"password": []byte(content)},
@@ -84,16 +83,4 @@ func TestContentThatTheCellKeeps(t *testing.T) {
 	if strings.Contains(f.storedPod("web-0").Annotations[v1alpha.AnnotationStartedWith], "old") {
 		t.Error("the Pod has a content")
 	}
-}
-
-// TestContentOfAnEarlierHub: a Secret without the key of its hash is not compared.
-func TestContentOfAnEarlierHub(t *testing.T) {
-	f := newFixture(t)
-	kept := password("old", "new")
-	kept.Namespace, kept.Annotations = f.namespace, nil
-	f.create(kept)
-	f.instance(f.deployment(1, needingPassword), 0)
-	f.reconcile(f.runtime(), "web-0")
-	f.startContainer("web-0", 0)
-	f.wantContent("without a key", v1alpha.ReasonReferencedDataPresent, kept.Labels[v1alpha.LabelDataHash], "")
 }

@@ -25,7 +25,7 @@ func contentHash(content string) string {
 	if content == templates.AbsentData {
 		return content
 	}
-	return templates.HashConfigMap(&corev1.ConfigMap{Data: map[string]string{"content": content}})
+	return templates.HashData("", map[string]string{"content": content}, nil)
 }
 
 // inEnvironment lets the container have variables of a ConfigMap, which may be absent.

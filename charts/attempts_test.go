@@ -163,6 +163,7 @@ var allowed = map[string]attempt{
 	"restore a RoleBinding":      patch(grant(ownSpace, "karmada-compute", "", ""), `{"metadata":{"labels":{"a":"b"}}}`),
 	"mark a project":             create(configMap("karmada-system", "karmada-compute-project-north")),
 	"create its CA":              create(secret("karmada-system", "karmada-compute-webhook-ca")),
+	"create the key of hashes":   create(secret("karmada-system", "karmada-compute-data-key")),
 	"renew a Lease":              remove(lease("karmada-compute-replica-a")),
 	"send a hub namespace":       create(labelled(work(cellSpace, "mine", manifest("v1", "Namespace", "", ownSpace)))),
 	"send a Cell":                create(labelled(work(cellSpace, "mine", manifest("compute.datumapis.com/v1alpha", "Cell", "", "hub")))),

@@ -229,7 +229,7 @@ func (c *command) rolloutUndoCommand() *cobra.Command {
 				return err
 			}
 			workload.Spec.Template = revision.Spec.Template
-			return holdData(ctx, s, workload, revision.Spec.Data)
+			return holdData(workload, revision.Spec.Data, history)
 		})
 	})
 	cmd.Flags().Int64Var(&wanted, "to-revision", 0, "The revision to roll back to; 0 is the one before the current one.")

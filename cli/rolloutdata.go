@@ -4,13 +4,8 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"slices"
-
-	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
@@ -33,9 +28,9 @@ func changedData(before, after []v1alpha.DataVersion) []string {
 }
 
 // holdData lets a Workload be started with the data of an earlier revision, as long as the objects in the project do not
-// change. The present content in the project is known from the status of the Workload, from the undo before this one, or from the
-// object.
-func holdData(ctx context.Context, s *session, workload *v1alpha.Workload, data []v1alpha.DataVersion) error {
+// change. The present content in the project is known from the status of the Workload, or from the undo before this one. An object
+// that the present template does not name has the content that it had for the newest revision with it, or has changed since.
+func holdData(workload *v1alpha.Workload, data []v1alpha.DataVersion, history []v1alpha.WorkloadRevision) error {
 	before := templates.ParseHolds(workload.Annotations[v1alpha.AnnotationRolloutData])
 	holds := map[templates.DataObject]templates.Hold{}
 	rolling := templates.RollingData(workload.Spec.Rollout, &workload.Spec.Template)
@@ -44,10 +39,7 @@ func holdData(ctx context.Context, s *session, workload *v1alpha.Workload, data 
 		if _, rolls := rolling[object]; !rolls {
 			continue
 		}
-		newest, err := newestOf(ctx, s, workload, object)
-		if err != nil {
-			return err
-		}
+		newest := newestOf(workload, history, object)
 		if hold, held := before[object]; held && hold.Held == newest {
 			newest = hold.Newest
 		}
@@ -71,28 +63,19 @@ func holdData(ctx context.Context, s *session, workload *v1alpha.Workload, data 
 	return nil
 }
 
-// newestOf returns the hash of the newest content of an object.
-func newestOf(ctx context.Context, s *session, workload *v1alpha.Workload, object templates.DataObject) (string, error) {
+// newestOf returns the hash of the newest content of an object that the Workload or its history knows.
+func newestOf(workload *v1alpha.Workload, history []v1alpha.WorkloadRevision, object templates.DataObject) string {
+	known := [][]v1alpha.DataVersion{}
 	if data := workload.Status.Data; data != nil {
-		for _, version := range data.Objects {
-			if version.Kind == object.Kind && version.Name == object.Name {
-				return version.Hash, nil
-			}
+		known = append(known, data.Objects)
+	}
+	for i := range slices.Backward(history) {
+		known = append(known, history[i].Spec.Data)
+	}
+	for _, version := range slices.Concat(known...) {
+		if version.Kind == object.Kind && version.Name == object.Name {
+			return version.Hash
 		}
 	}
-	var err error
-	hash, key := "", client.ObjectKey{Namespace: workload.Namespace, Name: object.Name}
-	if object.Kind == templates.KindSecret {
-		secret := &corev1.Secret{}
-		err = s.project.Client.Get(ctx, key, secret)
-		hash = templates.HashSecret(secret)
-	} else {
-		configMap := &corev1.ConfigMap{}
-		err = s.project.Client.Get(ctx, key, configMap)
-		hash = templates.HashConfigMap(configMap)
-	}
-	if apierrors.IsNotFound(err) {
-		return templates.AbsentData, nil
-	}
-	return hash, err
+	return ""
 }

@@ -7,15 +7,13 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // TestDataInHistoryAndUndo: the history lists which data changed, and an undo holds the earlier content against the content
-// that the project has: by the status of the Workload, by an undo before, or by the object itself.
+// that the project has: by the status of the Workload, by an undo before, or by the history.
 func TestDataInHistoryAndUndo(t *testing.T) {
 	f := newFixture(t)
 	w := f.workload()
@@ -28,11 +26,10 @@ func TestDataInHistoryAndUndo(t *testing.T) {
 	app := func(hash string) v1alpha.DataVersion {
 		return v1alpha.DataVersion{Kind: "ConfigMap", Name: "app", Hash: hash}
 	}
-	former := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: w.Namespace, Name: "former"}, Data: map[string]string{"a": "b"}}
-	f.create(former)
-	for number, data := range [][]v1alpha.DataVersion{
-		{app(first), {Kind: "ConfigMap", Name: "former", Hash: first}}, {app(second)}, {app(third)},
-	} {
+	former := func(hash string) v1alpha.DataVersion {
+		return v1alpha.DataVersion{Kind: "ConfigMap", Name: "former", Hash: hash}
+	}
+	for number, data := range [][]v1alpha.DataVersion{{app(first), former(first)}, {app(second), former(second)}, {app(third)}} {
 		revision := &v1alpha.WorkloadRevision{
 			ObjectMeta: metav1.ObjectMeta{
 				Namespace: w.Namespace, Name: "web-" + data[0].Hash, Labels: map[string]string{v1alpha.LabelWorkloadUID: string(w.UID)},
@@ -55,16 +52,14 @@ func TestDataInHistoryAndUndo(t *testing.T) {
 		w.Status.Data = &v1alpha.WorkloadDataStatus{Objects: []v1alpha.DataVersion{app(hash)}}
 		f.update(w)
 	}
-	consumer := f.user(may([]string{"patch", "get"}, "workloads"), may(read, "workloadrevisions"), rbacv1.PolicyRule{
-		APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get"},
-	})
+	consumer := f.user(may([]string{"patch", "get"}, "workloads"), may(read, "workloadrevisions"))
 	f.want(f.kubectl(consumer, "rollout", "history", "web"), 0, "REVISION TEMPLATE IMAGES CHANGED DATA", "ConfigMap/app="+second)
 	f.want(f.kubectl(consumer, "rollout", "history", "web", "-o", "jsonpath={.revisions[1].data[0].hash} {.revisions[2].changedData[0]}"), 0,
 		second+" ConfigMap/app="+third)
 
 	for _, undo := range []struct{ revision, runs, want string }{
 		{"2", third, "ConfigMap/app:" + second + ":" + third},
-		{"1", second, "ConfigMap/app:" + first + ":" + third + ",ConfigMap/former:" + first + ":" + templates.HashConfigMap(former)},
+		{"1", second, "ConfigMap/app:" + first + ":" + third + ",ConfigMap/former:" + first + ":" + second},
 		{"3", first, ""},
 	} {
 		runs(undo.runs)

@@ -103,6 +103,7 @@ Feature: Install by karmadactl
     And clusterrole "karmada-compute-hub" on the hub is gone
     And secret "karmada-system/karmada-compute-webhook-ca" on the hub is gone
     And secret "karmada-system/karmada-compute-webhook-path" on the hub is gone
+    And secret "karmada-system/karmada-compute-data-key" on the hub is gone
     And configmap "karmada-system/karmada-compute-project-north" on the hub is gone
     And configmap "karmada-system/karmada-compute-milo" on the hub is gone
     And serviceaccount "karmada-system/karmada-compute" on the hub is gone

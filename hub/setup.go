@@ -275,7 +275,7 @@ func Controllers() []Controller {
 			r := &references.Reconciler{
 				Projects: t.Options.Projects, Hub: local.GetClient(), APIReader: local.GetAPIReader(), Clock: t.Options.Clock,
 				Owners: t.Options.Owners, Grants: projects.NewGrants(local.GetClient()), AuditInterval: t.Options.AuditInterval,
-				MaxBytes: t.Options.MaxDataBytes, Repairer: common.repairer,
+				MaxBytes: t.Options.MaxDataBytes, Repairer: common.repairer, Namespace: t.Options.Namespace,
 			}
 			return r.Register(t.Manager, t.controller(), t.wrap)
 		}},

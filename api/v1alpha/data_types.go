@@ -104,11 +104,11 @@ type WorkloadDataStatus struct {
 const AnnotationRolloutData = "compute.datumapis.com/rollout-data"
 
 // LabelDataHash is the label of a copy of a ConfigMap or Secret, on the hub and in cells. Its value is the hash of the
-// content. It is written with the content. The hash of a Secret has the UID of the Secret in the project as its key.
+// content by the key in AnnotationDataKey. Both are written with the content, and stay while it does.
 const LabelDataHash = "compute.datumapis.com/data-hash"
 
-// AnnotationDataKey is the annotation of a copy of a Secret, on the hub and in cells, with the key of its hash: cells compare
-// the hash with what they have. A reader of it can read the Secret.
+// AnnotationDataKey is the annotation of a copy of a ConfigMap or Secret, on the hub and in cells, with the key of its hash: cells
+// compare the hash with what they have. No other object has the same key, and a reader of it can read the object.
 const AnnotationDataKey = "compute.datumapis.com/data-key"
 
 // AnnotationStartedWith is the annotation of a Pod with the hash of the data that it was created with, and the beginning of

@@ -12,7 +12,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -76,17 +75,18 @@ func readHeld(ctx context.Context, cell client.Reader, key heldObject) (held, er
 	client.MatchingFields{"metadata.name": key.name}.ApplyToList(one)
 	var err error
 	var object client.Object
-	hash := ""
+	var text map[string]string
+	var binary map[string][]byte
 	switch key.kind {
 	case templates.KindSecret:
 		list := &corev1.SecretList{}
 		if err = cell.List(ctx, list, one); len(list.Items) == 1 {
-			object, hash = &list.Items[0], hashSent(&list.Items[0])
+			object, binary = &list.Items[0], list.Items[0].Data
 		}
 	default:
 		list := &corev1.ConfigMapList{}
 		if err = cell.List(ctx, list, one); len(list.Items) == 1 {
-			object, hash = &list.Items[0], templates.HashConfigMap(&list.Items[0])
+			object, text, binary = &list.Items[0], list.Items[0].Data, list.Items[0].BinaryData
 		}
 	}
 	if err != nil {
@@ -95,20 +95,8 @@ func readHeld(ctx context.Context, cell client.Reader, key heldObject) (held, er
 	if object == nil {
 		return held{}, nil
 	}
-	sent := object.GetLabels()[v1alpha.LabelDataHash]
-	if hash == "" {
-		hash = sent
-	}
-	return held{version: object.GetResourceVersion(), sent: sent, has: hash}, nil
-}
-
-// hashSent returns the hash of a Secret by the key that the hub has sent; "": it has sent none.
-func hashSent(secret *corev1.Secret) string {
-	key := secret.Annotations[v1alpha.AnnotationDataKey]
-	if key == "" {
-		return ""
-	}
-	return templates.HashSecret(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{UID: types.UID(key)}, Data: secret.Data})
+	has := templates.HashData(object.GetAnnotations()[v1alpha.AnnotationDataKey], text, binary)
+	return held{version: object.GetResourceVersion(), sent: object.GetLabels()[v1alpha.LabelDataHash], has: has}, nil
 }
 
 // compareData reports in condition ReferencedDataReady the objects whose content is another one than the hub has sent. The

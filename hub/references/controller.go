@@ -63,6 +63,8 @@ type Reconciler struct {
 	Repairer *collector.Repairer
 	// MaxBytes bounds the bytes of all copies of a project on the hub. 0: no bound.
 	MaxBytes int
+	// Namespace is the namespace of the add-on's own objects on the hub.
+	Namespace string
 	// Clock gives conditions their transition times.
 	Clock clock.PassiveClock
 

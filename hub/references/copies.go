@@ -83,16 +83,18 @@ func (s *scope) writeCopy(ctx context.Context, o *object) error {
 	if fits, err := s.fits(ctx, o); !fits {
 		return err
 	}
-	desired := desiredCopy(source, s.copyMetadata(o))
-	desired.GetLabels()[v1alpha.LabelDataHash] = hashOf(source)
-	if o.Kind == templates.KindSecret {
-		desired.GetAnnotations()[v1alpha.AnnotationDataKey] = string(source.GetUID())
-	}
-	copied := newObject(o.Kind)
-	switch err := s.APIReader.Get(ctx, o.onHub(), copied); {
-	case apierrors.IsNotFound(err):
-	case err != nil:
+	key, err := s.keyOf(ctx, o.DataObject)
+	if err != nil {
 		return err
+	}
+	desired, copied := desiredCopy(source, s.copyMetadata(o)), newObject(o.Kind)
+	err = s.APIReader.Get(ctx, o.onHub(), copied)
+	if client.IgnoreNotFound(err) != nil {
+		return err
+	}
+	markContent(desired, copied, key)
+	switch {
+	case err != nil:
 	case !projects.IsMarked(copied):
 		o.finding = foreign(o.item)
 		s.requeueAfter.AtMost(refusedRetry)

@@ -13,11 +13,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/path"
-	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -92,21 +92,23 @@ func TestConcernsData(t *testing.T) {
 	}
 }
 
-// TestHashesOfCopies: each copy has the hash of its content, written with the content. A copy of an earlier version gets
-// one once. The hash of a Secret depends on the UID that only its readers know.
+// TestHashesOfCopies: each copy has the hash of its content and the key of the hash, written with the content. A copy of an
+// earlier version gets them once. Each object has a key of its own.
 func TestHashesOfCopies(t *testing.T) {
 	f := newFixture(t).engage(t)
 	app := planes.Create(t, f.Planes, f.app())
-	database := planes.Create(t, f.Planes, f.database())
+	planes.Create(t, f.Planes, f.database())
 	f.deploy(t, "web", templateNaming([]string{"app"}, []string{"database"}))
 	f.settled(t)
 	wantHashes := func() {
 		t.Helper()
-		if got := f.appOnHub(t).Labels[v1alpha.LabelDataHash]; got != templates.HashConfigMap(app) {
-			t.Errorf("the copy of the ConfigMap has %q, want %q", got, templates.HashConfigMap(app))
-		}
-		if got := f.databaseOnHub(t).Labels[v1alpha.LabelDataHash]; got != templates.HashSecret(database) {
-			t.Errorf("the copy of the Secret has %q, want %q", got, templates.HashSecret(database))
+		keys := map[string]bool{"": true}
+		for _, copied := range []client.Object{f.appOnHub(t), f.databaseOnHub(t)} {
+			key := copied.GetAnnotations()[v1alpha.AnnotationDataKey]
+			if got := copied.GetLabels()[v1alpha.LabelDataHash]; keys[key] || got != hashWith(key, copied) {
+				t.Errorf("the copy of %s has hash %q and key %q", copied.GetName(), got, key)
+			}
+			keys[key] = true
 		}
 	}
 	wantHashes()

@@ -12,9 +12,7 @@ import (
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	"github.com/karmada-io/karmada/pkg/util"
 	karmadanames "github.com/karmada-io/karmada/pkg/util/names"
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -121,10 +119,8 @@ func TestKeyOfAHash(t *testing.T) {
 	f.deploy(t, "web", templateNaming(nil, []string{"database"}))
 	f.settled(t)
 	copied := f.databaseOnHub(t)
-	keyed := &corev1.Secret{
-		ObjectMeta: metav1.ObjectMeta{UID: types.UID(copied.Annotations[v1alpha.AnnotationDataKey])}, Data: copied.Data,
-	}
-	if hash := templates.HashSecret(keyed); keyed.UID == "" || hash != copied.Labels[v1alpha.LabelDataHash] {
+	key := copied.Annotations[v1alpha.AnnotationDataKey]
+	if hash := templates.HashData(key, nil, copied.Data); key == "" || hash != copied.Labels[v1alpha.LabelDataHash] {
 		t.Errorf("the hash is %s, and the copy has %v and %v", hash, copied.Labels, copied.Annotations)
 	}
 }

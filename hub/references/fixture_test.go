@@ -53,7 +53,7 @@ func newFixture(t *testing.T) *fixture {
 	f.EnsureHubNamespace(t)
 	f.reconciler = &Reconciler{
 		Projects: f.Planes, Hub: f.Hub, APIReader: f.HubAPI, Clock: f.clock, Grants: projects.NewGrants(f.Hub),
-		Repairer: collector.NewRepairer(f.Hub, f.clock, prometheus.NewRegistry()),
+		Repairer: collector.NewRepairer(f.Hub, f.clock, prometheus.NewRegistry()), Namespace: f.HubNamespace,
 	}
 	f.reconciler.sources.New = newSources
 	f.reconciler.Owners = ownership.New(ownership.Options{Projects: f.Planes, Milo: f, Brake: f})

@@ -63,6 +63,8 @@ type scope struct {
 	copies map[item]*metav1.PartialObjectMetadata
 	// unlisted are the copies that could not be listed.
 	unlisted map[listed]bool
+	// hashes are the hashes of snapshots by their present keys.
+	hashes map[item]string
 	// unconfirmed: a deployment notes an existing namespace that is not confirmed as the project's, or not open to the
 	// add-on yet.
 	unconfirmed  bool
@@ -81,6 +83,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 		origin: project.Origin(request.Name), namespace: request.Name,
 		sources: r.sources.Of(request.ClusterName), hubNamespaces: map[string]bool{}, copies: map[item]*metav1.PartialObjectMetadata{},
 		unlisted: map[listed]bool{},
+		hashes:   map[item]string{},
 	}
 	if s.sources.Cluster != project.Cluster {
 		// The project is being engaged.

@@ -234,6 +234,8 @@ func TestErrorsOfOneKeepNoOther(t *testing.T) {
 			planes.Create(t, f.Planes, f.database())
 			f.deploy(t, "api", templateNaming([]string{"app"}, nil))
 			f.deploy(t, "web", templateNaming(nil, []string{"database"}))
+			// The key of hashes, which is a Secret as well, is known.
+			f.reconciler.sources.Of(planes.ProjectName).secret = make([]byte, secretBytes)
 			test.plane(f).Once(test.verb, test.kind, func() error { return refused })
 			if _, err := f.reconcile(t); !errors.Is(err, refused) {
 				t.Errorf("got %v", err)

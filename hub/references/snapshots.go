@@ -12,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -60,20 +59,9 @@ func (s *scope) newest(ctx context.Context, of templates.DataObject) (contentHas
 	}
 	result := contentHash{version: version(source), finding: found}
 	if found.reason == "" {
-		result.hash = hashOf(source)
+		result.hash, err = s.hashOf(ctx, of, source)
 	}
-	return result, nil
-}
-
-// hashOf returns the hash of the content of an object of the project.
-func hashOf(source client.Object) string {
-	switch source := source.(type) {
-	case *corev1.ConfigMap:
-		return templates.HashConfigMap(source)
-	case *corev1.Secret:
-		return templates.HashSecret(source)
-	}
-	return ""
+	return result, err
 }
 
 // includeSnapshots adds the snapshots of a Workload's data to the objects, in each hub namespace of its deployments.
@@ -284,16 +272,20 @@ func (s *scope) writeSnapshot(ctx context.Context, o *object, of v1alpha.DataVer
 
 // sourceOf reads the object of the project that a snapshot is written from; nil: it has another content by now.
 func (s *scope) sourceOf(ctx context.Context, o *object, of v1alpha.DataVersion) (client.Object, error) {
-	source, found, err := s.read(ctx, &object{item: item{DataObject: templates.DataObject{Kind: of.Kind, Name: of.Name}}})
-	switch {
-	case err != nil:
-		return nil, err
-	case source == nil || found.reason != "" || hashOf(source) != of.Hash:
-		o.finding = snapshotGone(of)
-		s.requeueAfter.AtMost(engageRetry)
-		return nil, nil
+	original := templates.DataObject{Kind: of.Kind, Name: of.Name}
+	source, found, err := s.read(ctx, &object{item: item{DataObject: original}})
+	if err == nil && source != nil && found.reason == "" {
+		var hash string
+		if hash, err = s.hashOf(ctx, original, source); hash == of.Hash {
+			return source, err
+		}
 	}
-	return source, nil
+	if err != nil {
+		return nil, err
+	}
+	o.finding = snapshotGone(of)
+	s.requeueAfter.AtMost(engageRetry)
+	return nil, nil
 }
 
 // snapshotsOf reports whether the snapshots of the data of a Workload are on the hub, or there is no deployment on the hub

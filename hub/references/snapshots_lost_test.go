@@ -24,7 +24,9 @@ import (
 func (f *fixture) restart(t *testing.T) {
 	t.Helper()
 	owners := f.reconciler.Owners
-	f.reconciler = &Reconciler{Projects: f.Planes, Hub: f.Hub, APIReader: f.HubAPI, Clock: f.clock, Grants: projects.NewGrants(f.Hub)}
+	f.reconciler = &Reconciler{
+		Projects: f.Planes, Hub: f.Hub, APIReader: f.HubAPI, Clock: f.clock, Grants: projects.NewGrants(f.Hub), Namespace: f.HubNamespace,
+	}
 	f.reconciler.sources.New = newSources
 	f.reconciler.Owners = owners
 	f.engage(t)

@@ -45,6 +45,8 @@ type projectSources struct {
 	changes  map[string]int
 	// account counts the bytes of the copies.
 	account account
+	// secret is the one that the keys of hashes are derived from; nil until it is read.
+	secret []byte
 }
 
 // check is the result of the last check of an object.

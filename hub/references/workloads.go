@@ -95,6 +95,10 @@ func (s *scope) choose(ctx context.Context, w *workload, newest map[templates.Da
 		if !known {
 			now, err = s.newest(ctx, object)
 		}
+		candidate := w.candidate(object, &now)
+		if err == nil {
+			candidate.Newest, err = s.recordedAs(ctx, &candidate, &state)
+		}
 		if err != nil {
 			w.unknown = true
 			failed = append(failed, fmt.Errorf("read %s %s in namespace %s of the project: %w",
@@ -102,7 +106,7 @@ func (s *scope) choose(ctx context.Context, w *workload, newest map[templates.Da
 		} else if now.version != "" {
 			newest[object] = now
 		}
-		state.Objects = append(state.Objects, w.candidate(object, &now))
+		state.Objects = append(state.Objects, candidate)
 	}
 	chosen := choice.Choose(&state)
 	w.explain(&chosen)

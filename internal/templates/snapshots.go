@@ -52,16 +52,19 @@ func ParseSnapshot(of DataObject) (version v1alpha.DataVersion, ok bool) {
 	return v1alpha.DataVersion{Kind: of.Kind, Name: parts[1], Hash: parts[2]}, true
 }
 
-// HashConfigMap returns the hash of the content of a ConfigMap.
-func HashConfigMap(of *corev1.ConfigMap) string { return hashData("", of.Data, of.BinaryData) }
-
-// HashSecret returns the hash of the content of a Secret. It appears where its readers are not the readers of the Secret:
-// its key is the UID, which only these can read, so that other readers cannot try contents.
-func HashSecret(of *corev1.Secret) string { return hashData(string(of.UID), nil, of.Data) }
-
-func hashData(key string, text map[string]string, binary map[string][]byte) string {
-	hasher := hmac.New(sha256.New, []byte(key))
+// DataKey derives the key of the hash of an object in a project from a secret of the hub. It reveals neither the secret nor
+// other keys. An object that is deleted and created again has the same one.
+func DataKey(secret []byte, projectUID, namespace string, object DataObject) string {
+	hasher := hmac.New(sha256.New, secret)
 	// Writing to a hash.Hash never returns an error.
+	_, _ = hasher.Write(framed(projectUID, namespace, object.Kind, object.Name))
+	return encoding.EncodeToString(hasher.Sum(nil))
+}
+
+// HashData returns the hash of the content of a ConfigMap or Secret. It appears where its readers are not the readers of
+// the object: without the key they cannot try contents.
+func HashData(key string, text map[string]string, binary map[string][]byte) string {
+	hasher := hmac.New(sha256.New, []byte(key))
 	for _, name := range slices.Sorted(maps.Keys(text)) {
 		_, _ = hasher.Write(framed("text", name, text[name]))
 	}

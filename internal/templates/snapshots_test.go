@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
@@ -113,7 +112,7 @@ func TestRollingData(t *testing.T) {
 	}
 }
 
-// TestTheHashOfData depends on keys, values and what is binary; the one of a Secret depends on its UID, too.
+// TestTheHashOfData depends on keys, values, what is binary, and the key of the object.
 func TestTheHashOfData(t *testing.T) {
 	seen := map[string]string{}
 	for name, of := range map[string]*corev1.ConfigMap{
@@ -121,7 +120,7 @@ func TestTheHashOfData(t *testing.T) {
 		"another key": {Data: map[string]string{"b": "b"}}, "moved": {Data: map[string]string{"ab": ""}},
 		"binary": {BinaryData: map[string][]byte{"a": []byte("b")}},
 	} {
-		hash := templates.HashConfigMap(of)
+		hash := templates.HashData("key", of.Data, of.BinaryData)
 		if before, found := seen[hash]; found || len(hash) != len(templates.AbsentData) {
 			t.Errorf("%s has hash %q, as %q", name, hash, before)
 		}
@@ -130,14 +129,24 @@ func TestTheHashOfData(t *testing.T) {
 			t.Errorf("%q is no hash of a snapshot", hash)
 		}
 	}
-	secret := func(uid string) *corev1.Secret {
-		return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{UID: "uid-" + "x"}, Data: map[string][]byte{"a": []byte(uid)}}
+	if templates.HashData("another", nil, nil) == templates.HashData("key", nil, nil) {
+		t.Error("it does not depend on the key of the object")
 	}
-	other := secret("b")
-	other.UID = "another"
-	hash, again := templates.HashSecret(secret("b")), templates.HashSecret(secret("b"))
-	if hash != again || hash == templates.HashSecret(other) || hash == templates.HashSecret(secret("c")) {
-		t.Error("the hash of a Secret does not depend on its UID and its data alone")
+}
+
+// TestTheKeyOfAnObject: each object of each namespace and project has a key of its own, and always the same.
+func TestTheKeyOfAnObject(t *testing.T) {
+	seen := map[string]bool{}
+	for _, secret := range []string{"s", "t"} {
+		for _, where := range [][2]string{{"p", "n"}, {"q", "n"}, {"p", "m"}} {
+			for _, object := range []templates.DataObject{{Kind: "Secret", Name: "a"}, {Kind: "ConfigMap", Name: "a"}, {Kind: "Secret", Name: "b"}} {
+				key := templates.DataKey([]byte(secret), where[0], where[1], object)
+				if seen[key] || len(key) < 32 || key != templates.DataKey([]byte(secret), where[0], where[1], object) {
+					t.Errorf("%s, %v, %v: %q", secret, where, object, key)
+				}
+				seen[key] = true
+			}
+		}
 	}
 }
 

@@ -63,6 +63,9 @@ package hub
 // +kubebuilder:rbac:groups="",resources=secrets,namespace=karmada-system,resourceNames=karmada-compute-webhook-ca;karmada-compute-webhook-path,verbs=get;update
 // +kubebuilder:rbac:groups="",resources=secrets,namespace=karmada-system,verbs=create
 
+// The key of the hashes of data, which is created when it does not exist, and never changed.
+// +kubebuilder:rbac:groups="",resources=secrets,namespace=karmada-system,resourceNames=karmada-compute-data-key,verbs=get
+
 // Authentication and authorization of the callers of the webhooks.
 // +kubebuilder:rbac:groups=authentication.k8s.io,resources=tokenreviews,verbs=create
 // +kubebuilder:rbac:groups=authorization.k8s.io,resources=subjectaccessreviews,verbs=create

@@ -102,7 +102,7 @@ func Choose(s *State) Result {
 // add chooses the content of one object, and returns its size. An object without a usable content keeps the recorded
 // one.
 func (r *Result) add(s *State, o *Object) int {
-	recorded, isRecorded := s.recorded(o.DataObject)
+	recorded, isRecorded := s.Recorded(o.DataObject)
 	version := v1alpha.DataVersion{Kind: o.Kind, Name: o.Name, Hash: o.Newest}
 	if o.Newest == "" {
 		if isRecorded && (recorded.Hash != templates.AbsentData || o.Optional) {
@@ -123,7 +123,7 @@ func (r *Result) add(s *State, o *Object) int {
 // recorded one stays, which may be the same.
 func (r *Result) hold(s *State, o *Object, held string) v1alpha.DataVersion {
 	version := v1alpha.DataVersion{Kind: o.Kind, Name: o.Name, Hash: held}
-	recorded, isRecorded := s.recorded(o.DataObject)
+	recorded, isRecorded := s.Recorded(o.DataObject)
 	absent := held == templates.AbsentData && o.Optional
 	if absent || s.HasSnapshot(version) {
 		r.Held = append(r.Held, Held{version, o.Newest})
@@ -158,7 +158,8 @@ func (r *Result) isLost(s *State) bool {
 	return false
 }
 
-func (s *State) recorded(of templates.DataObject) (v1alpha.DataVersion, bool) {
+// Recorded returns the content of an object in the present choice.
+func (s *State) Recorded(of templates.DataObject) (v1alpha.DataVersion, bool) {
 	if s.Before == nil {
 		return v1alpha.DataVersion{}, false
 	}
