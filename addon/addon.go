@@ -164,7 +164,7 @@ func troubles(ctx context.Context, host, hub *plane, namespace string, known inv
 		}
 	}
 	if len(known[onHost]) == 0 {
-		reasons = append(reasons, "only what runs was kept when it was disabled")
+		reasons = append(reasons, "disabled with --compute-workloads=keep")
 	}
 	overdue, err := overdueTokens(ctx, host, namespace)
 	if err != nil {

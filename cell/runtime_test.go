@@ -325,22 +325,18 @@ func TestRuntimeRecordsTroubleOnce(t *testing.T) {
 	}
 }
 
-// TestInstancesWithoutASize: they have the size of their deployment, because they were created before sizes were
-// recorded in Instances.
-func TestInstancesWithoutASize(t *testing.T) {
+// TestSizeOfAPod: a Pod has the size that its Instance was created with, whatever the deployment has now.
+func TestSizeOfAPod(t *testing.T) {
 	f := newFixture(t)
-	deployment := f.deployment(2, func(d *v1alpha.WorkloadDeployment) {
+	deployment := f.deployment(1, func(d *v1alpha.WorkloadDeployment) {
 		d.Spec.InstanceTypeResources = corev1.ResourceList{corev1.ResourceCPU: quantity("2")}
 	})
-	f.instance(deployment, 0)
-	f.instance(deployment, 1, func(i *v1alpha.Instance) {
+	f.instance(deployment, 0, func(i *v1alpha.Instance) {
 		i.Spec.Controller.InstanceTypeResources = corev1.ResourceList{corev1.ResourceCPU: quantity("1")}
 	})
-	for name, want := range map[string]string{"web-0": "2", "web-1": "1"} {
-		f.reconcile(f.runtime(), name)
-		if got := f.storedPod(name).Spec.Containers[0].Resources.Limits.Cpu().String(); got != want {
-			t.Errorf("Pod %s is limited to %s CPU, want %s", name, got, want)
-		}
+	f.reconcile(f.runtime(), "web-0")
+	if got := f.storedPod("web-0").Spec.Containers[0].Resources.Limits.Cpu().String(); got != "1" {
+		t.Errorf("the Pod is limited to %s CPU", got)
 	}
 }
 
@@ -352,22 +348,6 @@ func TestPodsStartBehindAPolicy(t *testing.T) {
 	f.reconcile(f.runtime(), instance.Name)
 	if f.storedPod(instance.Name) != nil || len(f.policies()) != 1 {
 		t.Errorf("policies %v", f.policies())
-	}
-}
-
-// TestPodsOfAnEarlierVersion get the labels by which network policies select them.
-func TestPodsOfAnEarlierVersion(t *testing.T) {
-	g := newFixture(t)
-	earlier := g.instance(g.deployment(1), 0)
-	g.pod(earlier, func(p *corev1.Pod) {
-		delete(p.Labels, v1alpha.LabelTemplateHash)
-		delete(p.Labels, v1alpha.LabelNetwork)
-	})
-	g.reconcile(g.runtime(), earlier.Name)
-	labels := g.storedPod(earlier.Name).Labels
-	if hash, network := labels[v1alpha.LabelTemplateHash], labels[v1alpha.LabelNetwork]; hash != earlier.TemplateHash() ||
-		network != g.namespace+".default" {
-		t.Errorf("the Pod has the hash %q and the network %q", hash, network)
 	}
 }
 

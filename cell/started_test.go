@@ -179,7 +179,7 @@ func TestDataOfEarlierVersions(t *testing.T) {
 	}
 }
 
-// TestNoDataCostsNothing: the Pod of a template that names no data is the one of before.
+// TestNoDataCostsNothing: the Pod of a template that names no data is unchanged.
 func TestNoDataCostsNothing(t *testing.T) {
 	f := newFixture(t)
 	f.instance(f.deployment(1), 0)

@@ -258,7 +258,7 @@ func TestStolenSessionCredential(t *testing.T) {
 	}
 }
 
-// TestUserOfStreams verifies that the user as which streams are requested may do only that.
+// TestUserOfStreams verifies that the user under which streams are requested may do only that.
 func TestUserOfStreams(t *testing.T) {
 	apply(t, clientOf(t, ""), render(t, parts["hub"], offered))
 	c := clientOf(t, "karmada-compute-sessions")

@@ -49,7 +49,7 @@ type board struct {
 	// connected is nil while the board is not connected.
 	connected *connected
 	problem   *page.Problem
-	// states are the last states, by the Workload that they have in detail. fresh are the ones of the present moment.
+	// states are the last states, by the Workload that they have in detail. fresh marks the states computed since the last change.
 	states map[string]*page.State
 	fresh  map[string]bool
 	// federation is the last read of the hub; nil: the hub is not read. federationAlone: no project is read.

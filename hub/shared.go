@@ -40,7 +40,7 @@ type shared struct {
 
 // setCities creates cities when the first controller needs them.
 func (s *shared) setCities(t Target) error {
-	s.citiesOnce.Do(func() { s.cities, s.citiesErr = cells.NewCities(t.Manager.GetLocalManager(), t.Options.Namespace) })
+	s.citiesOnce.Do(func() { s.cities, s.citiesErr = cells.NewCities(t.Manager.GetLocalManager()) })
 	return s.citiesErr
 }
 

@@ -45,7 +45,7 @@ func (c *created) has(deployment types.NamespacedName, name string) bool {
 	return found
 }
 
-// expire drops what was added for a deployment a long while ago.
+// expire drops a deployment's entries that are older than awaitedFor.
 func (c *created) expire(deployment types.NamespacedName, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -20,7 +20,7 @@ import (
 )
 
 // removable are the Instances to delete or to replace now. If the Pod of a wanted Instance has another template than
-// the Instance, either the cache lacks that it was replaced, or it was and its Pod is still being stopped.
+// the Instance, either the cache has not seen the replacement, or its Pod is still being stopped.
 func (s *scope) removable(ctx context.Context) ([]*v1alpha.Instance, error) {
 	var removable []*v1alpha.Instance
 	for _, instance := range s.plan.remove {

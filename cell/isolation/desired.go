@@ -47,16 +47,6 @@ func PodLabels(deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Instanc
 	return result
 }
 
-// Selectable reports whether a Pod has labels, each with its value.
-func Selectable(pod *corev1.Pod, labels map[string]string) bool {
-	for name, value := range labels {
-		if found, ok := pod.Labels[name]; !ok || found != value {
-			return false
-		}
-	}
-	return true
-}
-
 // networkPeer selects the Pods of the network of a template, in every namespace of its project. A deployment of no
 // project has one namespace.
 func networkPeer(deployment *v1alpha.WorkloadDeployment, spec *v1alpha.InstanceSpec) networkingv1.NetworkPolicyPeer {

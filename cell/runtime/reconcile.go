@@ -29,17 +29,17 @@ import (
 )
 
 const (
-	// takenRequeue is when a Pod is created again whose name another Pod has. The deletion of that Pod is an event for the
+	// takenRequeue is the delay before retrying when the Pod's name is taken. The deletion of that Pod is an event for the
 	// Instance only when an Instance of the same name controlled it.
 	takenRequeue = 10 * time.Second
-	// goneRequeue is when a Pod is created again whose name another Pod had until now.
+	// goneRequeue is the delay before retrying when the Pod that had the name has just been deleted.
 	goneRequeue = time.Second
-	// forbiddenRequeue is when a Pod that the cell forbids is created again: a ResourceQuota, for example, may be raised.
+	// forbiddenRequeue is the delay before retrying a Pod that the cell forbids: a ResourceQuota, for example, may be raised.
 	forbiddenRequeue = 30 * time.Second
 	// minimumAge is the least age of a finished Pod that is replaced: a Pod that ends at once must not be created again
 	// without a pause.
 	minimumAge = 10 * time.Second
-	// startLimit is how long an Instance whose Pod starts is not reported as starting.
+	// startLimit is how long the state Starting is withheld from the status.
 	startLimit = 2 * time.Second
 )
 
@@ -68,7 +68,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 			return s.Run(ctx, s.findDeployment, s.liftGates, s.writeGates)
 		}
 	}
-	return s.Run(ctx, s.findDeployment, s.liftGates, s.findSuspension, s.findPod, s.labelPod, s.findEviction, s.stopPod, s.releaseLostPod,
+	return s.Run(ctx, s.findDeployment, s.liftGates, s.findSuspension, s.findPod, s.findEviction, s.stopPod, s.releaseLostPod,
 		s.deleteFinishedPod, s.createPod, s.findData, s.findProbeError, s.recordReady, s.expectAvailable, s.protectPod, s.writeStatus)
 }
 
@@ -228,48 +228,11 @@ func (s *scope) preparePod(ctx context.Context) (*corev1.Pod, error) {
 
 // newPod is the Pod of an Instance as it is created.
 func newPod(deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Instance, settings *Settings) *corev1.Pod {
-	pod := desiredPod(sized(instance, deployment), settings)
+	pod := desiredPod(instance, settings)
 	resolveFields(&pod.Spec, instance, deployment)
 	leaveFirst(&pod.Spec, deployment.Spec.Service)
 	maps.Copy(pod.Labels, isolation.PodLabels(deployment, instance))
 	return pod
-}
-
-// sized returns an Instance with the size of its type. An Instance that was created before sizes were recorded gets its
-// deployment's size, if they have the same template.
-func sized(instance *v1alpha.Instance, deployment *v1alpha.WorkloadDeployment) *v1alpha.Instance {
-	if len(typeResources(&instance.Spec)) > 0 || instance.Spec.Controller == nil {
-		return instance
-	}
-	template, resources := templates.WithHash(&deployment.Spec, instance.TemplateHash())
-	if template == nil {
-		return instance
-	}
-	instance = instance.DeepCopy()
-	instance.Spec.Controller.InstanceTypeResources = resources
-	return instance
-}
-
-// labelPod labels a Pod that an earlier version created without its template or its network, so that network policies
-// select it.
-func (s *scope) labelPod(ctx context.Context) error {
-	if s.pod == nil || !s.pod.DeletionTimestamp.IsZero() || s.earlier() {
-		return nil
-	}
-	wanted := isolation.PodLabels(s.deployment, s.instance)
-	if isolation.Selectable(s.pod, wanted) {
-		return nil
-	}
-	labelled := s.pod.DeepCopy()
-	if labelled.Labels == nil {
-		labelled.Labels = map[string]string{}
-	}
-	maps.Copy(labelled.Labels, wanted)
-	if err := s.Client.Patch(ctx, labelled, client.MergeFrom(s.pod), client.FieldOwner(FieldManager)); err != nil {
-		return fmt.Errorf("label Pod %s with its template and network: %w", client.ObjectKeyFromObject(s.pod), err)
-	}
-	s.pod = labelled
-	return nil
 }
 
 // findHolder finds out which Pod has the name of the Instance's Pod.

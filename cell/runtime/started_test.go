@@ -16,7 +16,7 @@ import (
 var changedAt = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // TestWhatWaitsForARestart: a container that was started after the change of its data has the new content; one that
-// has not started will have it; all others keep the content of before.
+// has not started will have it; all others keep the earlier content.
 func TestWhatWaitsForARestart(t *testing.T) {
 	at := func(after time.Duration) metav1.Time { return metav1.NewTime(changedAt.Add(after)) }
 	running := func(name string, after time.Duration) corev1.ContainerStatus {

@@ -23,8 +23,8 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/pace"
 )
 
-// retryAfter is when a Service is written again that the cell refuses, or whose name another Service has: no event
-// reports that a quota was raised, or that a Service of others is gone.
+// retryAfter is the delay before retrying a Service that was refused or whose name is taken: no event reports that a quota
+// was raised, or that a Service of others is gone.
 const retryAfter = 30 * time.Second
 
 // scope is the state of one reconcile of a Workload.

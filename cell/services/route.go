@@ -35,8 +35,7 @@ func GatewayKinds() []schema.GroupVersionKind {
 }
 
 const (
-	// routeStep is when a route without an answer of its Gateway is read again, and routeInterval when one that is accepted
-	// is.
+	// routeStep is the poll interval of a route until its Gateway answers, and routeInterval once it has accepted.
 	routeStep     = 5 * time.Second
 	routeInterval = time.Minute
 	// settleTime is how long the Gateway has accepted a route before the name leads to it: controllers say that they accept a route

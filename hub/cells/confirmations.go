@@ -141,7 +141,7 @@ func (r *Confirmations) city(
 		return unconfirmed(cluster, city, aboutStrangers(strangers)), agentsFor, nil
 	}
 	return meta.FindStatusCondition(cluster.Status.Conditions, v1alpha.ConditionComputeCityConfirmed), executionSpaceAfter,
-		r.Cities.confirm(ctx, cluster.Name, city, false)
+		r.Cities.confirm(ctx, cluster.Name, city)
 }
 
 // agentsWrite reports whether agents may write Clusters. That they may is remembered: it withholds a confirmation. That
@@ -183,7 +183,7 @@ func unconfirmed(cluster *clusterv1alpha1.Cluster, city, because string) *metav1
 
 // NewCities returns the Cities of the hub of a manager. They have a cache of their own: the manager's has the
 // namespaces of projects alone.
-func NewCities(mgr ctrl.Manager, namespace string) (*Cities, error) {
+func NewCities(mgr ctrl.Manager) (*Cities, error) {
 	exists, err := labels.NewRequirement(v1alpha.LabelTopologyCity, selection.Exists, nil)
 	if err != nil {
 		return nil, fmt.Errorf("select namespaces with the label of a city: %w", err)
@@ -201,7 +201,7 @@ func NewCities(mgr ctrl.Manager, namespace string) (*Cities, error) {
 	}
 	return &Cities{
 		Namespaces: namespaces.GetCache(), cache: namespaces.GetCache(),
-		APIReader: mgr.GetAPIReader(), Writer: mgr.GetClient(), Namespace: namespace,
+		APIReader: mgr.GetAPIReader(), Writer: mgr.GetClient(),
 	}, nil
 }
 
@@ -224,8 +224,8 @@ func namespaceMetadata() *metav1.PartialObjectMetadata {
 	return &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Namespace"}}
 }
 
-// Watch is a source of requests for what a change of a confirmed city concerns: for a Cluster of the name with the city
-// of before, and with the one of now. Without a cache it has no events.
+// Watch is a source of requests for what a change of a confirmed city concerns: for a Cluster of the name with the
+// earlier city, and with the present one. Without a cache it has no events.
 func Watch[R comparable](c *Cities, concerned func(context.Context, client.Object) []R) source.TypedSource[R] {
 	if c == nil || c.cache == nil {
 		return source.TypedFunc[R](func(context.Context, workqueue.TypedRateLimitingInterface[R]) error { return nil })

@@ -5,6 +5,7 @@ package cells
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"sync"
@@ -30,8 +31,6 @@ type Cities struct {
 	APIReader client.Reader
 	// Writer writes to the hub.
 	Writer client.Writer
-	// Namespace has the record that the cells of an earlier version are confirmed.
-	Namespace string
 
 	// cache has Namespaces, for Watch. Nil: Namespaces has no events.
 	cache cache.Cache
@@ -41,7 +40,7 @@ type Cities struct {
 }
 
 // Hub is a client of the hub to which each Cluster has a city only if it is confirmed. It writes no Cluster: an update
-// would remove the label. It fails until the cells of an earlier version of the add-on are confirmed.
+// would remove the label. It fails until the cache has the confirmations.
 func (c *Cities) Hub(hub client.Client) client.Client { return &confirmedHub{Client: hub, cities: c} }
 
 // confirmedHub hides the labels of cities that are not confirmed.
@@ -146,8 +145,7 @@ func confirmationsOf(ctx context.Context, reader client.Reader) (map[string]conf
 	return confirmed, nil
 }
 
-// ready fails until the cells of an earlier version are confirmed and the cache knows it: a cell that seems not to be
-// confirmed loses its Instances.
+// ready fails until the cache has the confirmations that the hub has: a cell that seems not to be confirmed loses its Instances.
 func (c *Cities) ready(ctx context.Context) error {
 	if c.complete.Load() {
 		return nil
@@ -156,9 +154,6 @@ func (c *Cities) ready(ctx context.Context) error {
 	defer c.mu.Unlock()
 	if c.complete.Load() {
 		return nil
-	}
-	if err := c.adopt(ctx); err != nil {
-		return fmt.Errorf("confirm the cities of the existing cells: %w", err)
 	}
 	stored, err := confirmationsOf(ctx, c.APIReader)
 	if err != nil {
@@ -169,7 +164,7 @@ func (c *Cities) ready(ctx context.Context) error {
 		return err
 	}
 	if !maps.Equal(stored, cached) {
-		return errBehind
+		return errors.New("the cache does not have the labels of the cells' namespaces yet")
 	}
 	c.complete.Store(true)
 	return nil

@@ -33,7 +33,7 @@ type fixture struct {
 func newFixture(t *testing.T) *fixture {
 	t.Helper()
 	f := &fixture{Planes: planes.New(t)}
-	cities := &Cities{Namespaces: f.Client, APIReader: f.Client, Writer: f.Client, Namespace: f.Namespace.Name}
+	cities := &Cities{Namespaces: f.Client, APIReader: f.Client, Writer: f.Client}
 	cities.complete.Store(true)
 	f.reconciler = &Gone{Hub: f.Hub, Cities: cities, APIReader: f.HubAPI, Clock: testclock.NewFakePassiveClock(time.Now())}
 	f.cell = f.Cell(t, planes.City())

@@ -154,7 +154,7 @@ func (s *deploymentScope) delete(ctx context.Context, found *path.Finding) error
 	}
 	uid := found.Object.GetUID()
 	if err := s.Hub.Delete(ctx, found.Object, client.Preconditions{UID: &uid}); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("delete what is left of a deployment: %w", err)
+		return fmt.Errorf("delete leftover %T %s: %w", found.Object, client.ObjectKeyFromObject(found.Object), err)
 	}
 	return nil
 }

@@ -161,7 +161,7 @@ func (i *Inventory) remove(ctx context.Context, cell string, entry *v1alpha.Inve
 				log.FromContext(ctx).Info("Karmada has created a Work for an object in removal; the Work stays", "work", work.Name)
 				return nil
 			}
-			return fmt.Errorf("make a Work of it to delete: %w", err)
+			return fmt.Errorf("create the removal Work: %w", err)
 		}
 		return i.deleteWork(ctx, client.ObjectKeyFromObject(work), work.UID)
 	})

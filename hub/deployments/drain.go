@@ -164,8 +164,8 @@ func (s *scope) withdrawExposure(ctx context.Context) error {
 	return nil
 }
 
-// keepExposure leaves a deployment its service while traffic leaves the Workload. A new one gets an older generation than any
-// service of a Workload has, so that its service decides nothing in its cell.
+// keepExposure leaves a deployment its service while traffic leaves the Workload. A new deployment gets
+// service generation 0, which never wins over an existing Service.
 func (s *scope) keepExposure(existing, desired *v1alpha.WorkloadDeployment) {
 	switch {
 	case !s.withdrawing:

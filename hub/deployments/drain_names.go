@@ -58,8 +58,8 @@ func (s *scope) namesLeft(ctx context.Context, leaving *v1alpha.WorkloadDeployme
 	return namesLeave{known: true, record: true, at: now}
 }
 
-// answered reports whether answers still have an address of a deployment that no other deployment offers. Names whose
-// cities all leave keep their last answer, so that it is not waited for.
+// answered reports whether answers still have an address of a deployment that no other deployment offers. If all
+// cities of a name leave, the name keeps its last answer and the drain does not wait for it.
 func (s *scope) answered(leaving *v1alpha.WorkloadDeployment, answers []string) bool {
 	kept := s.keptBeside(leaving)
 	named := s.workload.DeletionTimestamp.IsZero() && s.workload.Spec.Service.Exposed() && !s.ends(leaving)

@@ -32,7 +32,7 @@ func (s *scope) addProgress(status *v1alpha.WorkloadStatus, unsettled []*v1alpha
 	status.LastProgressTime = &last
 	condition.Status, condition.Reason = metav1.ConditionTrue, v1alpha.ReasonRollingOut
 	messages := notEmpty(s.describeMissingNetworks(), s.describeUnread())
-	// A suspended project may wait for a cell for any time.
+	// A suspended project may wait indefinitely for a cell.
 	if !status.Suspended && s.isOverdue(last) || slices.ContainsFunc(unsettled, hasExceeded) {
 		condition.Status, condition.Reason = metav1.ConditionFalse, v1alpha.ReasonProgressDeadlineExceeded
 	}

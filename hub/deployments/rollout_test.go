@@ -420,7 +420,7 @@ func TestHistoryIsBounded(t *testing.T) {
 	}
 }
 
-// TestRolloutOfARestoredHub: the hub was restored from a backup, and the project shows a report of before the rollout
+// TestRolloutOfARestoredHub: the hub was restored from a backup, and the project shows a report from before the rollout
 // for a while. No city gets a step by it, and the rollout continues with the next report.
 func TestRolloutOfARestoredHub(t *testing.T) {
 	t.Parallel()
@@ -442,10 +442,10 @@ func TestRolloutOfARestoredHub(t *testing.T) {
 		f.mustReconcile(t)
 	}
 	if now := f.readDeployment(t, "web-main-dfw"); now.Generation != before.Generation {
-		t.Errorf("by a report of before it takes a step: %+v", now.Spec.Partition)
+		t.Errorf("by a report from before it takes a step: %+v", now.Spec.Partition)
 	}
 	if ord := f.readDeployment(t, "web-main-ord"); ord.Generation != 1 {
-		t.Error("by a report of before the next city gets the template")
+		t.Error("by a report from before the next city gets the template")
 	}
 	c.settle(t)
 	if status := f.readWorkload(t).Status.Rollout; status.Phase != v1alpha.RolloutComplete {

@@ -30,7 +30,7 @@ func TestBindingsWithAFault(t *testing.T) {
 		if stored := b.stored(); len(stored) != 1 || stored["second@dfw-1"] == nil {
 			t.Errorf("after the rollout there are %v", stored)
 		}
-		// The network of before is bound again: that it was Ready is forgotten with its binding.
+		// The earlier network is bound again: that it was Ready is forgotten with its binding.
 		b.deployment.Spec.Template.Spec.NetworkInterfaces[0].Network.Name = "default"
 		faults.Reconcile(t, func() error { _, err := b.binder.Bind(t.Context(), b.project(), b.deployment); return err })
 		if b.stored()["default@dfw-1"] == nil {

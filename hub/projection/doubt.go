@@ -91,8 +91,8 @@ func (s *scope) remember(found *path.Finding) {
 	}
 }
 
-// concerns reports whether a finding makes untrue what is shown. Of a cell that only has Instances to release that is
-// so once it is not reached: Karmada keeps its last report.
+// concerns reports whether a finding invalidates what is shown. For a cell that only releases Instances, only CellNotReady
+// does: Karmada keeps its last report.
 func (s *scope) concerns(found *path.Finding) bool {
 	assignment := s.copied.Spec.Assignment
 	if found.Cell == "" || assignment == nil || len(naming.Assigned(assignment, found.Cell)) > 0 {

@@ -31,7 +31,7 @@ const echo = 200 * time.Millisecond
 func ofInstance(slices bool) mchandler.EventHandlerFunc {
 	return func(project multicluster.ClusterName, _ cluster.Cluster) mchandler.EventHandler {
 		now := handler.TypedEnqueueRequestsFromMapFunc(func(_ context.Context, instance client.Object) []mcreconcile.Request {
-			return whoShows(project, instance, slices)
+			return requestsForInstance(project, instance, slices)
 		})
 		return handler.TypedFuncs[client.Object, mcreconcile.Request]{
 			CreateFunc: func(ctx context.Context, e event.TypedCreateEvent[client.Object], q queue) {
@@ -47,10 +47,10 @@ func ofInstance(slices bool) mchandler.EventHandlerFunc {
 	}
 }
 
-// whoShows requests the slice that has the entry of an Instance, or its deployment if that has it; slices selects which
-// of the two is requested. An Instance that has lost its owner reference always belongs to its deployment, which
-// deletes or adopts it.
-func whoShows(project multicluster.ClusterName, instance client.Object, slices bool) []mcreconcile.Request {
+// requestsForInstance returns the request of the slice that has the entry of an Instance, or of its deployment if that has
+// it; slices selects which of the two. An Instance that has lost its owner reference always belongs to its deployment,
+// which deletes or adopts it.
+func requestsForInstance(project multicluster.ClusterName, instance client.Object, slices bool) []mcreconcile.Request {
 	name := instance.GetLabels()[v1alpha.LabelDeploymentName]
 	owner := metav1.GetControllerOfNoCopy(instance)
 	switch {

@@ -48,7 +48,7 @@ func (s *scope) deleteOrphans(ctx context.Context) error {
 }
 
 // deleteLeftovers deletes Instances whose deployment is gone, if the garbage collector has not deleted them in time. It does not
-// know that a deployment is gone which it takes for present: the control plane of the project was restored from a backup, and a
+// know that a deployment is gone which its cache still has: the control plane of the project was restored from a backup, and a
 // replica whose cache had not noticed wrote Instances of a deployment that is not in the backup.
 func (s *scope) deleteLeftovers(ctx context.Context) error {
 	left := s.Clock.Since(s.shared.leftSince(s, len(s.leftovers) > 0, s.Clock.Now()))

@@ -332,7 +332,7 @@ func TestWhoseInstance(t *testing.T) {
 		}}
 		for i, slices := range []bool{false, true} {
 			got := ""
-			for _, request := range whoShows("p", instance, slices) {
+			for _, request := range requestsForInstance("p", instance, slices) {
 				got = request.Name
 			}
 			if got != want[i] {

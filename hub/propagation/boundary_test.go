@@ -138,7 +138,7 @@ func TestForgedHubNamespace(t *testing.T) {
 	}
 }
 
-// earlierNamespace is a project whose namespaces have the UID of before they were recreated.
+// earlierNamespace is a project whose namespaces have the UID from before they were recreated.
 type earlierNamespace struct{ client.Reader }
 
 func (earlierNamespace) Get(_ context.Context, _ client.ObjectKey, obj client.Object, _ ...client.GetOption) error {
@@ -146,7 +146,7 @@ func (earlierNamespace) Get(_ context.Context, _ client.ObjectKey, obj client.Ob
 	return nil
 }
 
-// TestARecreatedNamespace: a deployment was created with the UID of the namespace of before, because that was read
+// TestARecreatedNamespace: a deployment was created with the UID of the earlier namespace, because that was read
 // last. Its copy is written into the hub namespace of its own namespace, and nothing into the earlier one.
 func TestARecreatedNamespace(t *testing.T) {
 	t.Parallel()

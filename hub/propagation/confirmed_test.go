@@ -25,7 +25,7 @@ import (
 func TestCityOfAnAgent(t *testing.T) {
 	f := newFixture(t)
 	f.LiftLimits()
-	cities := &cells.Cities{Namespaces: f.HubAPI, APIReader: f.HubAPI, Writer: f.Hub, Namespace: f.Namespace.Name}
+	cities := &cells.Cities{Namespaces: f.HubAPI, APIReader: f.HubAPI, Writer: f.Hub}
 	confirmations := &cells.Confirmations{Cities: cities, Hub: f.Hub, Clock: f.clock}
 	f.reconciler.Hub = cities.Hub(f.Hub)
 	confirm := func(name string) {

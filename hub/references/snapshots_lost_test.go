@@ -191,7 +191,7 @@ func TestARestoredHub(t *testing.T) {
 }
 
 // TestAnotherReplicaHasChosen: a replica whose cache has an earlier choice deletes no snapshot that the Workload names by
-// now. The content of before is in no deployment, and not in the history yet.
+// now. The earlier content is in no deployment, and not in the history yet.
 func TestAnotherReplicaHasChosen(t *testing.T) {
 	t.Parallel()
 	f := runs(t)

@@ -208,7 +208,7 @@ func TestASourceMayNotBeRead(t *testing.T) {
 		t.Errorf("the message is %q", got.Message)
 	}
 	if !f.isOnHub(t, f.app()) || f.databaseOnHub(t).UID != copied.UID {
-		t.Error("the other object is not copied, or the copy of before does not stay")
+		t.Error("the other object is not copied, or the earlier copy does not stay")
 	}
 }
 

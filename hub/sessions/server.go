@@ -38,8 +38,7 @@ const (
 	watchInterval = 3 * time.Second
 )
 
-// User is the user as which the streams are requested from the hub, and as which Karmada's proxy requests them in
-// cells.
+// User is the identity under which the hub requests streams, and under which Karmada's proxy reaches cells.
 const User = "karmada-compute-sessions"
 
 // PathPrefix begins the path of every session.

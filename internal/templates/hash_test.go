@@ -116,7 +116,7 @@ func TestHashesOfEarlierVersions(t *testing.T) {
 			t.Errorf("%v: the hash is %s, earlier %s", quantities, v.Hash, earlier)
 		}
 		if got := v.NameOf("", map[string]bool{earlier: true}); got != earlier {
-			t.Errorf("%v: with an Instance of before, new ones get %s", quantities, got)
+			t.Errorf("%v: with an earlier Instance, new ones get %s", quantities, got)
 		}
 		if got := v.NameOf("", map[string]bool{"other": true}); got != v.Hash {
 			t.Errorf("%v: without one, new ones get %s", quantities, got)

@@ -47,15 +47,14 @@ var inTemplate = map[string]func(*v1alpha.InstanceSpec) bool{
 	"readinessProbe":   ofContainer(func(c *v1alpha.SandboxContainer) bool { return c.ReadinessProbe != nil }),
 	"startupProbe":     ofContainer(func(c *v1alpha.SandboxContainer) bool { return c.StartupProbe != nil }),
 	"workingDir":       ofContainer(func(c *v1alpha.SandboxContainer) bool { return c.WorkingDir != "" }),
+	"onNodeLoss":       func(s *v1alpha.InstanceSpec) bool { return s.OnNodeLoss == v1alpha.NodeLossWait },
 	"readOnly":         ofAttachment(func(a *v1alpha.VolumeAttachment) bool { return a.ReadOnly }),
 	"subPath":          ofAttachment(func(a *v1alpha.VolumeAttachment) bool { return a.SubPath != "" }),
 	"terminationGracePeriodSeconds": ofSandbox(func(s *v1alpha.SandboxRuntime) bool {
 		return s.TerminationGracePeriodSeconds != nil
 	}),
-	"securityContext": func(s *v1alpha.InstanceSpec) bool {
-		return ofSandbox(func(s *v1alpha.SandboxRuntime) bool { return s.SecurityContext != nil })(s) ||
-			ofContainer(func(c *v1alpha.SandboxContainer) bool { return c.SecurityContext != nil })(s)
-	},
+	"securityContext":          ofSandbox(func(s *v1alpha.SandboxRuntime) bool { return s.SecurityContext != nil }),
+	"containerSecurityContext": ofContainer(func(c *v1alpha.SandboxContainer) bool { return c.SecurityContext != nil }),
 }
 
 func init() {

@@ -21,8 +21,8 @@
 //  4. Time counts for the holder from the moment at which it sent the renewal that succeeded. So it has stopped when rule 3 is met, and
 //     would be seen if it had renewed. Should it return, rule 1 requires it to write the record, and one of the two writes is refused.
 //  5. A replica has shards by one record, and stops them when it has not seen this record for as long as it may own shards after a
-//     renewal. If the record is deleted, another one is created. By a record in which shards were never divided, a replica takes
-//     none until it has seen it for as long as a Lease lasts. So all have seen it, or have stopped. The first installation waits
+//     renewal. If the record is deleted, another one is created. A replica takes no shard from a new record until
+//     it has observed the record for one Lease duration. So all have seen it, or have stopped. The first installation waits
 //     for that as well (docs/decisions/0112-a-new-record.md).
 //  6. Replicas that reach each other find a killed one earlier. A replica that has a witness, which is a replica that has accepted its
 //     ping, stops its shards also when it has for some time no answer that no replica has asked it to renew its Lease. A

@@ -351,7 +351,7 @@ func (r *Replica) removeEnded(ctx context.Context, v view, running []string) err
 	return nil
 }
 
-// leave has others take the shards of this replica at once.
+// leave releases the shards for the other replicas.
 func (r *Replica) leave(ctx context.Context) {
 	r.validity.end()
 	if r.own.lease == nil {

@@ -68,37 +68,38 @@ func TestArchitectureNamesEveryPackage(t *testing.T) {
 // recipe.
 type example struct {
 	recipe string
-	names  *regexp.Regexp
+	// names are words, each of which a file must have.
+	names []string
 	// folders are searched. beside are files that name the example for another reason.
 	folders, beside []string
 }
 
 var examples = []example{
 	{
-		recipe: "A field of the template that must reach the Pod", names: regexp.MustCompile(`\b(WorkingDir|SubPath|RunAsNonRoot)\b`),
+		recipe: "A field of the template that must reach the Pod", names: []string{"WorkingDir", "SubPath", "RunAsNonRoot"},
 		folders: []string{"api/v1alpha", "cell", "cli", "internal", "webhook"},
 	},
 	{
-		recipe: "A field of the template that must reach the Pod", names: regexp.MustCompile(`\b(EnvFrom|PullSecrets)\b`),
+		recipe: "A field of the template that must reach the Pod", names: []string{"EnvFrom", "ImagePullSecrets"},
 		folders: []string{"internal"},
 	},
 	{
-		recipe: "A reason of a condition", names: regexp.MustCompile(`\bReasonCreateContainerConfigError\b|\bReasonScaledToZero\b`),
+		recipe: "A reason of a condition", names: []string{"ReasonConfigurationError", "ReasonScaledToZero"},
 		folders: []string{"api/v1alpha", "internal"},
 	},
 	{
-		recipe: "A flag", names: regexp.MustCompile(`"(project-idle-after|instance-type-deprecation-grace)"`),
+		recipe: "A flag", names: []string{"project-idle-after", "instance-type-deprecation-grace"},
 		folders: []string{"cmd", "hub", "webhook"},
 	},
 	{
-		recipe: "A value of the chart", names: regexp.MustCompile(`\bkubeAPIQPS\b`), folders: []string{"charts"},
+		recipe: "A value of the chart", names: []string{"kubeAPIQPS"}, folders: []string{"charts"},
 	},
 	{
-		recipe: "A controller", names: regexp.MustCompile(`isolation\.(Reconciler|FieldManager|New)`), folders: []string{"cell", "cmd"},
+		recipe: "A controller", names: []string{"isolation.Reconciler"}, folders: []string{"cell", "cmd"},
 		beside: []string{"cell/runtime/reconcile.go"},
 	},
 	{
-		recipe: "A metric", names: regexp.MustCompile(`karmada_compute_cell_agent_ready`), folders: []string{"charts", "hack"},
+		recipe: "A metric", names: []string{"karmada_compute_cell_agent_ready"}, folders: []string{"charts", "hack"},
 		// The cells to choose from.
 		beside: []string{"hack/dashboards/grafana.go"},
 	},
@@ -117,9 +118,13 @@ func TestRecipesAreComplete(t *testing.T) {
 			continue
 		}
 		section, _, _ = strings.Cut(section, "\n## ")
-		files := one.files(t)
-		if len(files) == 0 {
-			t.Errorf("no file names the example of %q: choose another one", one.recipe)
+		var files []string
+		for _, name := range one.names {
+			found := one.files(t, name)
+			if len(found) == 0 {
+				t.Errorf("no file names %s, an example of %q: choose another one", name, one.recipe)
+			}
+			files = append(files, found...)
 		}
 		for _, file := range files {
 			named := slices.ContainsFunc(code.FindAllStringSubmatch(section, -1), func(match []string) bool {
@@ -132,9 +137,10 @@ func TestRecipesAreComplete(t *testing.T) {
 	}
 }
 
-// files returns the files that name the example. Tests and generated files follow the others.
-func (e *example) files(t *testing.T) []string {
+// files returns the files that have a word. Tests and generated files follow the others.
+func (e *example) files(t *testing.T, word string) []string {
 	t.Helper()
+	named := regexp.MustCompile(`\b` + regexp.QuoteMeta(word) + `\b`)
 	var found []string
 	for _, folder := range e.folders {
 		err := filepath.WalkDir(filepath.Join(repository, folder), func(path string, entry fs.DirEntry, err error) error {
@@ -147,7 +153,7 @@ func (e *example) files(t *testing.T) []string {
 				return nil
 			}
 			content, err := os.ReadFile(path)
-			if e.names.Match(content) {
+			if named.Match(content) {
 				found = append(found, file)
 			}
 			return err
