@@ -141,8 +141,8 @@ func (s *session) create(ctx context.Context, key string, objects ...*unstructur
 	return nil
 }
 
-// kindTimeout is how long enable waits for a CustomResourceDefinition that is being deleted before the replicas run.
-const kindTimeout = 10 * time.Second
+// kindTimeout is how long enable waits for a CustomResourceDefinition that is being deleted before the replicas run. Tests shorten it.
+var kindTimeout = 10 * time.Second
 
 // apply applies an object. One that is being deleted would take what is applied with it: apply waits until it is gone. A
 // CustomResourceDefinition that does not go may have objects whose finalizers the replicas must remove: it is applied again
