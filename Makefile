@@ -34,7 +34,10 @@ MODULES := api test hack/tools/gitops hack/tools/images
 # API is the path of the module of the types, BOILERPLATE the header of its generated files.
 API := github.com/karmada-compute/karmada-compute/api
 BOILERPLATE := $(CURDIR)/hack/boilerplate.go.txt
-MODEL = go test -count=1 -timeout 30m -run TestModel -v
+# go vet runs with the linters. Twice as many packages as cores: most wait for their API servers.
+UNIT = go test -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -vet=off -timeout $(TEST_TIMEOUT)
+LONG := '^TestLong'
+MODEL = go test -count=1 -timeout 30m -run 'TestModel|TestLong' -v
 SIMULATION = -args -model.steps=$(or $(STEPS),1000000) -model.seed=$(or $(SEED),1)
 # Compilers that collect garbage less often take a third less time.
 BUILD := GOGC=400 go build
@@ -123,7 +126,7 @@ presubmit: $(GOLANGCI_LINT) ## Check what differs from BASE=origin/main: generat
 test: binaries verify lint unit core ## Run verify, lint, unit tests, and the scenarios of the main path of every capability.
 
 .PHONY: test-all
-test-all: test ## Run `make test`, and then all other scenarios: everything that CI runs.
+test-all: test long ## Run `make test`, then the long tests, and then all other scenarios: everything that CI runs.
 	@go run ./hack/federation binaries --dns
 	@$(MAKE) --no-print-directory features TAGS='~@core'
 
@@ -171,14 +174,18 @@ lua: ## Run the interpreter's tests on the Lua of each older version of Karmada 
 
 .PHONY: unit
 unit: rules lua ## Run unit tests, reconcilers against a real kube-apiserver among them.
-	@# go vet runs with the linters. Twice as many packages as cores: most wait for their API servers.
-	go test -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -vet=off -timeout $(TEST_TIMEOUT) ./...
+	$(UNIT) -skip $(LONG) ./...
 	go test -C api -vet=off ./...
-	go test -C test -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -vet=off -timeout $(TEST_TIMEOUT) $$(go list -C test ./... | grep -v /features)
+	cd test && $(UNIT) -skip $(LONG) $$(go list ./... | grep -v /features)
 	go test -C hack/tools/gitops -vet=off ./...
 	go test -C hack/tools/helm -count=1 -timeout $(TEST_TIMEOUT) ./...
-	go test -C hack/tools/images -count=1 -timeout $(TEST_TIMEOUT) ./...
 	go test -C hack/tools/prose -count=1 -timeout $(TEST_TIMEOUT) ./...
+
+.PHONY: long
+long: ## Run the unit tests that take long: TestLong… of each package, and the tests of images and releases.
+	$(UNIT) -run $(LONG) $$(grep -rl --include='*_test.go' --exclude-dir=test --exclude-dir=tools '^func TestLong' . | xargs -n1 dirname | sort -u)
+	cd test && $(UNIT) -run $(LONG) $$(grep -rl --include='*_test.go' '^func TestLong' . | xargs -n1 dirname | sort -u)
+	go test -C hack/tools/images -count=1 -timeout $(TEST_TIMEOUT) ./...
 
 .PHONY: features
 features: ## Run the scenarios on two local federations, with ONE=1 on one. TAGS='@name' selects some, COUNT=20 repeats them.

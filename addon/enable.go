@@ -108,12 +108,13 @@ func (s *session) resolve(ctx context.Context) error {
 			return err
 		}
 	}
+	var err error
+	s.objects = map[string][]*unstructured.Unstructured{}
 	for _, part := range append(s.planes(), onHost) {
-		if _, err := s.render(part); err != nil {
+		if s.objects[part], err = s.render(part); err != nil {
 			return err
 		}
 	}
-	var err error
 	if s.hubAddress, err = s.findHub(ctx); err != nil {
 		return err
 	}
@@ -156,11 +157,8 @@ func (s *session) checkMode() error {
 }
 
 func (s *session) install(ctx context.Context, part string) error {
-	objects, err := s.render(part)
+	objects, err := s.withhold(ctx, part, s.objects[part])
 	if err != nil {
-		return err
-	}
-	if objects, err = s.withhold(ctx, part, objects); err != nil {
 		return err
 	}
 	if err := s.create(ctx, part, objects...); err != nil {
@@ -238,6 +236,7 @@ func (s *session) installHost(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	s.objects[onHost] = objects
 	at := func(name string) int {
 		return slices.IndexFunc(objects, func(object *unstructured.Unstructured) bool {
 			return object.GetKind() == "Deployment" && object.GetName() == name

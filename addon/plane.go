@@ -6,14 +6,19 @@ package addon
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/wait"
@@ -28,8 +33,8 @@ import (
 // fieldManager is the field manager of the objects that enable applies.
 const fieldManager = client.FieldOwner("karmadactl-karmada-compute")
 
-// pollInterval is the interval between polls of an awaited condition.
-const pollInterval = 500 * time.Millisecond
+// pollInterval is the interval between polls of an awaited condition, which tests shorten.
+var pollInterval = 500 * time.Millisecond
 
 // plane is an API server that enable writes to.
 type plane struct {
@@ -54,7 +59,7 @@ func newPlane(name, kubeconfig, kubecontext string) (*plane, error) {
 
 func planeOf(name string, config *rest.Config) (*plane, error) {
 	config = rest.CopyConfig(config)
-	config.QPS, config.Burst = 50, 100
+	config.QPS = -1 // the API server limits its clients itself
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), apiextensionsv1.AddToScheme(scheme)); err != nil {
 		return nil, err
@@ -130,10 +135,10 @@ func (p *plane) established(ctx context.Context, name string, timeout time.Durat
 		if reason = p.Get(ctx, client.ObjectKey{Name: name}, crd); reason != nil {
 			return false, nil //nolint:nilerr // it is asked again until the timeout
 		}
+		if apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established) {
+			return true, nil
+		}
 		for _, condition := range crd.Status.Conditions {
-			if condition.Type == apiextensionsv1.Established && condition.Status == apiextensionsv1.ConditionTrue {
-				return true, nil
-			}
 			if condition.Type == apiextensionsv1.NamesAccepted && condition.Status == apiextensionsv1.ConditionFalse {
 				reason = errors.New(condition.Message)
 			}
@@ -144,6 +149,46 @@ func (p *plane) established(ctx context.Context, name string, timeout time.Durat
 		return fmt.Errorf("CustomResourceDefinition %s is not established at %s: %w", name, p.name, errors.Join(err, reason))
 	}
 	return nil
+}
+
+// isApplied reports whether a stored CustomResourceDefinition is served, as an earlier run applied it, and as apply would
+// write it now. To apply it again would change nothing, but the API server would take seconds to check its schemas and rules.
+func isApplied(stored, rendered *unstructured.Unstructured) bool {
+	at := slices.IndexFunc(stored.GetManagedFields(), func(e metav1.ManagedFieldsEntry) bool {
+		return e.Manager == string(fieldManager) && e.Operation == metav1.ManagedFieldsOperationApply && e.FieldsV1 != nil
+	})
+	if !referenceOf(rendered).isCRD() || at < 0 {
+		return false
+	}
+	var applied struct {
+		Metadata map[string]map[string]any `json:"f:metadata"`
+	}
+	var was, wanted apiextensionsv1.CustomResourceDefinition
+	if errors.Join(json.Unmarshal(stored.GetManagedFields()[at].FieldsV1.Raw, &applied),
+		runtime.DefaultUnstructuredConverter.FromUnstructured(stored.Object, &was),
+		runtime.DefaultUnstructuredConverter.FromUnstructured(rendered.Object, &wanted)) != nil {
+		return false
+	}
+	apiextensionsv1.SetDefaults_CustomResourceDefinitionSpec(&wanted.Spec)
+	return apihelpers.IsCRDConditionTrue(&was, apiextensionsv1.Established) && equality.Semantic.DeepEqual(was.Spec, wanted.Spec) &&
+		areApplied(was.Labels, wanted.Labels, applied.Metadata["f:labels"]) &&
+		areApplied(was.Annotations, wanted.Annotations, applied.Metadata["f:annotations"])
+}
+
+// areApplied reports whether labels or annotations are stored as wanted, and whether no others were applied. Others
+// have labels and annotations there too.
+func areApplied(stored, wanted map[string]string, applied map[string]any) bool {
+	for key := range applied {
+		if _, ok := wanted[strings.TrimPrefix(key, "f:")]; !ok && key != "." {
+			return false
+		}
+	}
+	for key, value := range wanted {
+		if got, ok := stored[key]; !ok || got != value || applied["f:"+key] == nil {
+			return false
+		}
+	}
+	return true
 }
 
 func describe(object *unstructured.Unstructured) string {

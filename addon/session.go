@@ -46,6 +46,8 @@ type session struct {
 	hubAddress             hubAddress
 	// karmadaVersion is the version of Karmada on the host; nil: it is not known.
 	karmadaVersion *version.Version
+	// objects are the rendered objects of each part. The host's are rendered again when the credentials are known.
+	objects map[string][]*unstructured.Unstructured
 	// known are the objects that this run or an earlier one listed as created. rendered are the objects that this run has
 	// rendered.
 	known, rendered inventory
@@ -135,17 +137,12 @@ func (s *session) create(ctx context.Context, key string, objects ...*unstructur
 		if err := s.apply(ctx, key, object); err != nil {
 			return err
 		}
-		if referenceOf(object).isCRD() {
-			if err := s.plane(key).established(ctx, object.GetName(), s.options.karmada.timeout); err != nil {
-				return err
-			}
-		}
 	}
 	return nil
 }
 
-// kindTimeout is how long enable waits for a CustomResourceDefinition that is being deleted before the replicas run.
-const kindTimeout = 10 * time.Second
+// kindTimeout is how long enable waits for a CustomResourceDefinition that is being deleted before the replicas run. Tests shorten it.
+var kindTimeout = 10 * time.Second
 
 // apply applies an object. One that is being deleted would take what is applied with it: apply waits until it is gone. A
 // CustomResourceDefinition that does not go may have objects whose finalizers the replicas must remove: it is applied again
@@ -171,9 +168,9 @@ type terminating struct {
 
 var errTerminating = errors.New("it is being deleted, and something holds it: see docs/runbooks/leaving.md")
 
-// applyWithin applies an object when it is not being deleted.
+// applyWithin applies an object when it is not being deleted, and waits until a CustomResourceDefinition is served.
 func (s *session) applyWithin(ctx context.Context, key string, object *unstructured.Unstructured, timeout time.Duration) error {
-	said := false
+	said, written := false, false
 	var reason error
 	p := s.plane(key)
 	// timeout is for what is being deleted: a request to a busy API server may take longer.
@@ -184,7 +181,10 @@ func (s *session) applyWithin(ctx context.Context, key string, object *unstructu
 		switch err := p.Get(request, client.ObjectKeyFromObject(object), found); {
 		case err == nil && found.GetDeletionTimestamp() != nil:
 			ending = describe(object)
+		case err == nil && isApplied(found, object):
+			return true, nil
 		case err == nil || apierrors.IsNotFound(err) || meta.IsNoMatchError(err):
+			written = true
 			if reason = p.apply(request, object); apierrors.HasStatusCause(reason, corev1.NamespaceTerminatingCause) {
 				ending = "Namespace " + object.GetNamespace()
 			}
@@ -206,6 +206,9 @@ func (s *session) applyWithin(ctx context.Context, key string, object *unstructu
 	if wait.Interrupted(err) {
 		return errors.Join(err, reason)
 	}
+	if err == nil && written && referenceOf(object).isCRD() {
+		return p.established(ctx, object.GetName(), s.options.karmada.timeout)
+	}
 	return err
 }
 
@@ -214,9 +217,6 @@ func (s *session) applyWithin(ctx context.Context, key string, object *unstructu
 func (s *session) renewKinds(ctx context.Context) error {
 	for _, one := range s.terminating {
 		if err := s.applyWithin(ctx, one.at, one.object, s.options.karmada.timeout); err != nil {
-			return err
-		}
-		if err := s.plane(one.at).established(ctx, one.object.GetName(), s.options.karmada.timeout); err != nil {
 			return err
 		}
 	}

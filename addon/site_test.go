@@ -39,6 +39,7 @@ import (
 func TestMain(m *testing.M) {
 	// The watches of the simulated controllers log through it.
 	log.SetLogger(logr.Discard())
+	pollInterval, kindTimeout = 20*time.Millisecond, time.Second
 	var files []string
 	if out, err := exec.CommandContext(context.Background(), "go", "list", "-m", "-f", "{{.Dir}}",
 		"github.com/karmada-io/karmada").Output(); err == nil {

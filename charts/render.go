@@ -5,7 +5,6 @@
 package charts
 
 import (
-	"bytes"
 	"cmp"
 	"embed"
 	"encoding/json"
@@ -13,7 +12,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"path"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -107,34 +108,38 @@ func execute(c *chart.Chart, values map[string]any, release Release) (map[string
 }
 
 // decode returns the objects of rendered templates in install order: namespaces, RBAC, … and kinds that Helm does not
-// know last.
+// know last. Helm's own sorting parses each object once more, with the long schemas of our kinds among them.
 func decode(rendered map[string]string) ([]*unstructured.Unstructured, error) {
-	manifests := map[string]string{}
-	for name, content := range rendered {
-		if path.Ext(name) == ".yaml" {
-			manifests[name] = content
-		}
-	}
-	_, sorted, err := releaseutil.SortManifests(manifests, nil, releaseutil.InstallOrder)
-	if err != nil {
-		return nil, fmt.Errorf("sort the rendered objects: %w", err)
-	}
 	var objects []*unstructured.Unstructured
-	for _, manifest := range sorted {
-		decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewBufferString(manifest.Content), len(manifest.Content))
+	for _, name := range slices.Sorted(maps.Keys(rendered)) {
+		if path.Ext(name) != ".yaml" {
+			continue
+		}
+		decoder := utilyaml.NewYAMLOrJSONDecoder(strings.NewReader(rendered[name]), 4096)
 		for {
 			object := &unstructured.Unstructured{}
 			if err := decoder.Decode(object); errors.Is(err, io.EOF) {
 				break
 			} else if err != nil {
-				return nil, fmt.Errorf("decode what %s renders: %w", manifest.Name, err)
+				return nil, fmt.Errorf("decode what %s renders: %w", name, err)
 			}
 			if len(object.Object) > 0 {
 				objects = append(objects, object)
 			}
 		}
 	}
+	slices.SortStableFunc(objects, func(a, b *unstructured.Unstructured) int {
+		return cmp.Or(cmp.Compare(installOrder(a.GetKind()), installOrder(b.GetKind())), cmp.Compare(a.GetKind(), b.GetKind()))
+	})
 	return objects, nil
+}
+
+// installOrder is the place of a kind in Helm's order.
+func installOrder(kind string) int {
+	if at := slices.Index(releaseutil.InstallOrder, kind); at >= 0 {
+		return at
+	}
+	return len(releaseutil.InstallOrder)
 }
 
 // Option is a value of the chart that a user may set.

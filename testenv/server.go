@@ -28,34 +28,27 @@ func serverVariable(name string) string { return "KARMADA_COMPUTE_TESTENV_" + na
 const ownerVariable = "KARMADA_COMPUTE_TESTENV_OWNER"
 
 // serveBy makes envtest start servers that end with this process.
-func serveBy(e *envtest.Environment, binaries map[string]string) error {
+func serveBy(binaries map[string]string) error {
 	own, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("find the test binary: %w", err)
 	}
-	folder, err := os.MkdirTemp("", "testenv-")
-	if err != nil {
+	if links, err = os.MkdirTemp("", "testenv-"); err != nil {
 		return fmt.Errorf("create a folder for links: %w", err)
 	}
-	removeAtEnd = folder
 	for _, name := range []string{tools.Etcd, tools.KubeAPIServer} {
-		if err := os.Symlink(own, filepath.Join(folder, name)); err != nil {
+		if err := os.Symlink(own, filepath.Join(links, name)); err != nil {
 			return err
 		}
 		if err := os.Setenv(serverVariable(name), binaries[name]); err != nil {
 			return err
 		}
 	}
-	if err := os.Setenv(ownerVariable, fmt.Sprint(os.Getpid())); err != nil {
-		return err
-	}
-	e.ControlPlane.GetAPIServer().Path = filepath.Join(folder, tools.KubeAPIServer)
-	e.ControlPlane.Etcd = &envtest.Etcd{Path: filepath.Join(folder, tools.Etcd)}
-	return nil
+	return os.Setenv(ownerVariable, fmt.Sprint(os.Getpid()))
 }
 
-// removeAtEnd is the folder of links, which Main removes.
-var removeAtEnd string
+// links is the folder of links, which Main removes.
+var links string
 
 // isServer reports whether this process must execute a server.
 func isServer() bool { return os.Getenv(serverVariable(filepath.Base(os.Args[0]))) != "" }

@@ -73,7 +73,7 @@ func Main(m *testing.M, o Options) int {
 	if environment.started == nil {
 		return code
 	}
-	if err := errors.Join(environment.started.Stop(), os.RemoveAll(removeAtEnd)); err != nil {
+	if err := errors.Join(environment.started.Stop(), os.RemoveAll(links)); err != nil {
 		fmt.Fprintln(os.Stderr, "stop the kube-apiserver of the tests:", err)
 		return 1
 	}
@@ -131,12 +131,13 @@ func start(ctx context.Context, o Options, printf func(string, ...any)) (*rest.C
 	if err != nil {
 		return nil, err
 	}
-	e := &envtest.Environment{
-		CRDDirectoryPaths:        []string{filepath.Join(repository, "api", "crds")},
-		CRDs:                     o.CRDs,
-		ErrorIfCRDPathMissing:    true,
-		ControlPlaneStartTimeout: patience, ControlPlaneStopTimeout: patience,
-		CRDInstallOptions: envtest.CRDInstallOptions{MaxTime: patience},
+	if err := serveBy(binaries); err != nil {
+		return nil, err
+	}
+	e := newEnvironment()
+	e.CRDs, e.ControlPlane.Etcd.DataDir = o.CRDs, filepath.Join(links, "data")
+	if err := base(ctx, repository, cache, binaries, e.ControlPlane.Etcd.DataDir); err != nil {
+		return nil, err
 	}
 	// Milo's control planes serve only core v1 Events, so a controller that uses the other API fails its tests.
 	e.ControlPlane.GetAPIServer().Configure().Append("runtime-config", fmt.Sprintf("events.k8s.io/v1=%t", o.NewEvents))
@@ -153,13 +154,25 @@ func start(ctx context.Context, o Options, printf func(string, ...any)) (*rest.C
 		}
 		e.CRDDirectoryPaths = append(e.CRDDirectoryPaths, path)
 	}
-	if err := serveBy(e, binaries); err != nil {
-		return nil, err
-	}
 	config, err := startServers(e)
+	if err == nil {
+		err = serves(ctx, config, repository)
+	}
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("start a kube-apiserver for the tests: %w", err), e.Stop())
 	}
 	environment.started = e
 	return config, nil
+}
+
+// newEnvironment returns an environment of servers that end with this process. Nothing is started yet.
+func newEnvironment() *envtest.Environment {
+	e := &envtest.Environment{
+		ErrorIfCRDPathMissing:    true,
+		ControlPlaneStartTimeout: patience, ControlPlaneStopTimeout: patience,
+		CRDInstallOptions: envtest.CRDInstallOptions{MaxTime: patience},
+	}
+	e.ControlPlane.GetAPIServer().Path = filepath.Join(links, tools.KubeAPIServer)
+	e.ControlPlane.Etcd = &envtest.Etcd{Path: filepath.Join(links, tools.Etcd)}
+	return e
 }
