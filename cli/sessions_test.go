@@ -81,8 +81,10 @@ func (f *fixture) serveSessions(cells http.Handler, change ...func(*sessions.Opt
 		f.Fatal(err)
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	ended := make(chan error, 1)
+	admission := sessions.NewAdmission(options.Grants, options.Projects, clock.RealClock{}, logr.Discard())
+	ended := make(chan error, 2)
 	go func() { ended <- s.Serve(ctx, listener) }()
+	go func() { ended <- admission.Run(ctx) }()
 	events, err := f.Client.Watch(ctx, &v1alpha.InstanceSessionList{}, client.InNamespace(f.Namespace.Name))
 	if err != nil {
 		f.Fatal(err)
@@ -95,7 +97,7 @@ func (f *fixture) serveSessions(cells http.Handler, change ...func(*sessions.Opt
 			if !ok || event.Type != watch.Added {
 				continue
 			}
-			if err := s.Grant(ctx, &sessions.Grant{
+			if err := admission.Grant(ctx, &sessions.Grant{
 				Project: string(planes.ProjectName), ProjectUID: planes.ProjectUID, Namespace: session.Namespace, Name: session.Name, UID: session.UID,
 				User: authenticationv1.UserInfo{Username: "consumer"}, Spec: session.Spec,
 			}); err != nil && ctx.Err() == nil {
@@ -107,8 +109,10 @@ func (f *fixture) serveSessions(cells http.Handler, change ...func(*sessions.Opt
 		stop()
 		events.Stop()
 		<-granted
-		if err := <-ended; err != nil {
-			f.Errorf("serve: %v", err)
+		for range cap(ended) {
+			if err := <-ended; err != nil {
+				f.Errorf("serve: %v", err)
+			}
 		}
 	})
 }
