@@ -27,7 +27,8 @@ Feature: A part that is down for a moment stops, moves and renames nothing
     Examples:
       | what                     | away                                   | back                                          |
       | Milo                     | Milo is down                           | Milo is up again                              |
-      | the hub's API server     | process "hub-kube-apiserver" is killed | process "hub-kube-apiserver" is started again |
+      # external-dns ends without the hub's API server, and a kubelet starts it again.
+      | the hub's API server     | processes "external-dns, hub-kube-apiserver" are killed | processes "hub-kube-apiserver, external-dns" are started again |
       # The hub may refuse the typing error: it is YAML, and the annotation is JSON.
       | a correct annotation     | an operator tries to patch namespace "karmada-es-lax" on the hub with [{"op":"copy","from":"/metadata/annotations/compute.datumapis.com~1load-balancer","path":"/metadata/annotations/former"},{"op":"replace","path":"/metadata/annotations/compute.datumapis.com~1load-balancer","value":"addresses: [10.130.0.0/16]"}] | an operator tries to patch namespace "karmada-es-lax" on the hub with [{"op":"move","from":"/metadata/annotations/former","path":"/metadata/annotations/compute.datumapis.com~1load-balancer"}] |
 

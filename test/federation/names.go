@@ -42,6 +42,10 @@ func (n *Names) Start(ctx context.Context, f *Federation, cells []string) error 
 		}
 		n.dns, n.ranges, n.gateways = dns, map[string]string{}, map[string]string{}
 	}
+	// It ends when the hub's API server does not answer. In a cluster, a kubelet starts it again.
+	if err := f.StartAgain(ctx, externalDNS); err != nil {
+		return err
+	}
 	for _, cell := range cells {
 		if n.ranges[cell] != "" {
 			continue
