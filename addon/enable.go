@@ -218,7 +218,7 @@ func (s *session) finish(ctx context.Context) error {
 			return err
 		}
 	}
-	// Objects of before are deleted when the new replicas are ready: until then the old ones need them.
+	// Objects of the previous release are deleted when the new replicas are ready: until then the old ones need them.
 	for _, step := range []func(context.Context) error{
 		s.installHost, s.waitHost, s.prune, s.waitRegistered, s.renewKinds, s.updateAgents, s.waitAgents,
 	} {

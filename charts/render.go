@@ -108,7 +108,7 @@ func execute(c *chart.Chart, values map[string]any, release Release) (map[string
 }
 
 // decode returns the objects of rendered templates in install order: namespaces, RBAC, … and kinds that Helm does not
-// know last. Helm's own sorting parses each object once more, with the long schemas of our kinds among them.
+// know last. Helm's own sorting parses each object again, with the long schemas of our kinds among them.
 func decode(rendered map[string]string) ([]*unstructured.Unstructured, error) {
 	var objects []*unstructured.Unstructured
 	for _, name := range slices.Sorted(maps.Keys(rendered)) {

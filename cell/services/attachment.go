@@ -25,8 +25,8 @@ type attachment struct {
 	controller string
 }
 
-// controllerOf is the name of the controller of a Gateway; "": it is not known. A cell that does not serve the kind has said
-// nothing of the controller.
+// controllerOf is the name of the controller of a Gateway; "": it is not known. A cell that does not serve the kind has not
+// named the controller.
 func (s *scope) controllerOf(ctx context.Context, gateway *unstructured.Unstructured) (string, error) {
 	name, _, _ := unstructured.NestedString(gateway.Object, "spec", "gatewayClassName")
 	class := newObject(classKind, client.ObjectKey{Name: name})

@@ -116,7 +116,7 @@ func expose(service *corev1.Service, by *v1alpha.CellLoadBalancer) {
 	}
 }
 
-// keepsBalancer reports whether a Service that is to be reached at a Gateway keeps its load balancer: the cell has no Gateway, or
+// keepsBalancer reports whether a Service for a Gateway keeps its load balancer: the cell has no Gateway, or
 // does not know it. A load balancer that is created again may have another address.
 func (s *scope) keepsBalancer(newest *v1alpha.WorkloadDeployment) bool {
 	return newest.Spec.Service.Routed() && s.existing.Spec.Type == corev1.ServiceTypeLoadBalancer && s.balancer != nil && s.balancer.Gateway == nil

@@ -114,8 +114,8 @@ func (s *scope) refuse(reason, message string) error {
 	return nil
 }
 
-// unserved keeps what the Service has of its Gateway while the cell does not serve a kind that it has served: that says nothing of the
-// objects of the kind.
+// unserved keeps what the Service has of its Gateway while the cell does not serve a kind that it has served: that is no answer about
+// its objects.
 func (s *scope) unserved(service *corev1.Service, kind schema.GroupVersionKind) error {
 	s.keepAttached(service)
 	return s.refuse(v1alpha.ReasonGatewayNotServed, fmt.Sprintf("the cell no longer serves %s of %s", kind.Kind, kind.GroupVersion()))

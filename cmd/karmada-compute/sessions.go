@@ -260,7 +260,7 @@ type sessionProjects struct {
 	client func(project string) (client.Client, error)
 }
 
-// newSessionProjects reaches the projects as this process, and those that are namespaces with the credential of sessions
+// newSessionProjects reaches the projects as this process, and namespaces that are projects with the credential of sessions
 // where streams are carried elsewhere: only that one reads sessions there.
 func (a *app) newSessionProjects(p *planes, config *rest.Config) (*sessionProjects, error) {
 	if p.namespaces != nil && a.options.sessions.streams == streamsElsewhere {

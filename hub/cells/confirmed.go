@@ -75,8 +75,8 @@ func (h *confirmedHub) List(ctx context.Context, list client.ObjectList, options
 	if !areClusters {
 		return nil
 	}
-	// After the Clusters: a city that is withdrawn and confirmed for another Cluster of the name is never the one of
-	// before.
+	// After the Clusters: a city that is withdrawn and confirmed for another Cluster of the name is never the earlier
+	// one.
 	confirmed, err := h.cities.confirmed(ctx)
 	if err != nil {
 		return err

@@ -164,8 +164,8 @@ func TestExposureSwitchWaits(t *testing.T) {
 	})
 }
 
-// TestExposureStays: a Workload keeps its exposure while no cell of its cities has what the wanted one needs, and says what
-// the operator sets. Settings that are lost during the change end it.
+// TestExposureStays: a Workload keeps its exposure while no cell of its cities has what the wanted one needs, and its condition
+// names the operator's setting. Settings that are lost during the change end it.
 func TestExposureStays(t *testing.T) {
 	t.Parallel()
 	for from, to := range map[v1alpha.ServiceExposure]v1alpha.ServiceExposure{balancer: gateway, gateway: balancer} {

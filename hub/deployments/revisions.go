@@ -75,7 +75,7 @@ func (s *scope) isRecordable() bool {
 }
 
 // lacksHistory reports whether the Workload has no history by an answer of its project, which does not serve the kind or does not let
-// the add-on use it. That says nothing of revisions that were recorded.
+// the add-on use it. Recorded revisions may still exist.
 func (s *scope) lacksHistory(answer error) bool {
 	recorded := s.workload.Status.Rollout != nil && s.workload.Status.Rollout.Revision > 0
 	return !recorded && (apierrors.IsForbidden(answer) || wire.IsUnserved(answer))

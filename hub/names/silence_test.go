@@ -39,7 +39,7 @@ func TestAProjectThatIsLost(t *testing.T) {
 	f.wantAnswer(t, f.byPattern("web"), "")
 }
 
-// TestASilentCityStays: a city beyond the operator's share keeps its addresses in the name, and the condition says so.
+// TestASilentCityStays: a city beyond the operator's share keeps its addresses in the name, and the condition reports it.
 func TestASilentCityStays(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t)

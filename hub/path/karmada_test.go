@@ -149,7 +149,7 @@ func (l *renewing) Get(_ context.Context, _ client.ObjectKey, object client.Obje
 	return nil
 }
 
-// TestUnsettled: what a karmada-controller-manager says of cells settles a minute after it has begun.
+// TestUnsettled: the report of a karmada-controller-manager about cells settles a minute after it has begun.
 func TestUnsettled(t *testing.T) {
 	t.Parallel()
 	clock := testingclock.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))

@@ -53,7 +53,7 @@ func TrimBinding(object any) (any, error) {
 	return trimmed, nil
 }
 
-// TrimClusterBinding is TrimBinding of a ClusterResourceBinding: those of the agents' objects are read.
+// TrimClusterBinding is TrimBinding of a ClusterResourceBinding: the ones of the agents' objects are read.
 func TrimClusterBinding(object any) (any, error) {
 	binding, ok := object.(*workv1alpha2.ClusterResourceBinding)
 	if !ok {

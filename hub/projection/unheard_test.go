@@ -111,7 +111,7 @@ func TestOrphanedInstances(t *testing.T) {
 			}
 			planes.Change(t, f.Planes, f.readInstance(t, "web-0"), func(i *v1alpha.Instance) { i.OwnerReferences = nil })
 			orphan := f.readInstance(t, "web-0")
-			if got := whoShows(planes.ProjectName, orphan, false); len(got) != 1 || got[0] != f.request() {
+			if got := requestsForInstance(planes.ProjectName, orphan, false); len(got) != 1 || got[0] != f.request() {
 				t.Errorf("the Instance requeues %v", got)
 			}
 			if gone {
@@ -138,7 +138,7 @@ func TestRestoredInstances(t *testing.T) {
 				Labels: map[string]string{v1alpha.LabelDeploymentName: "web", v1alpha.LabelDeploymentUID: "of-an-earlier-one"},
 			}, Spec: planes.Template("registry.example/app:1").Spec}
 			planes.Create(t, f.Planes, instance)
-			if got := whoShows(planes.ProjectName, instance, false); len(got) != 1 || got[0] != f.request() {
+			if got := requestsForInstance(planes.ProjectName, instance, false); len(got) != 1 || got[0] != f.request() {
 				t.Errorf("the Instance requeues %v", got)
 			}
 		}

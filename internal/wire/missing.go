@@ -17,8 +17,8 @@ func IsMissing(err error, name string) bool {
 	return isNamed && missing == name
 }
 
-// IsUnserved reports whether an API server has answered that it does not serve a kind. That says nothing of the objects of the
-// kind: its definition may be replaced, or a gateway has no route to the API server for a moment.
+// IsUnserved reports whether an API server has answered that it does not serve a kind. That is no answer about its objects:
+// its definition may be replaced, or a gateway has no route to the API server for a moment.
 func IsUnserved(err error) bool {
 	_, isNamed := missingName(err)
 	return meta.IsNoMatchError(err) || apierrors.IsNotFound(err) && !isNamed
