@@ -43,7 +43,7 @@ func aboutRetention(f *findings, customizations []unstructured.Unstructured, kee
 				one.GetName(), kind, v1alpha.LabelProject)
 		case kind == "Namespace" && keeps:
 			f.fail("ResourceInterpreterCustomization %s retains fields of namespaces, and Karmada admits one for each kind: set "+
-				"hub.keepPodSecurity to false in a file of --compute-values, see docs/decisions/0095-stricter-pod-security-stays.md",
+				"hub.keepPodSecurity to false in a file of --compute-values, see docs/decisions/security-in-cells.md",
 				one.GetName())
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Kinds of the API's original, and API groups of Milo, that docs/decisions/0058-milo-today.md refuses.
+// Kinds of the API's original, and API groups of Milo, that docs/decisions/milo.md refuses.
 var (
 	refusedKinds  = []string{"RuntimeClass", "InstanceConsoleSession"}
 	refusedGroups = []string{"services.miloapis.com", "locations.miloapis.com"}

@@ -80,8 +80,8 @@ Feature: A Workload has names that follow its health
     And name "web.${namespace}.${project}.apps.example.com" has the addresses of cells "hou"
 
     # A cell has one Service for the Workload, with addresses of one kind. The name returns with the Gateway's address when the
-    # load balancer's has been out of the name for drainSeconds: decision 108 has the reasons. Clients that have resolved the
-    # name before are served for drainSeconds of that time.
+    # load balancer's has been out of the name for drainSeconds (docs/decisions/traffic-leaves-first.md). Clients that have
+    # resolved the name before are served for drainSeconds of that time.
     When a client sends a request to name "web.${namespace}.${project}.apps.example.com" every 50 ms
     And the consumer patches workload "web" with {"spec":{"service":{"exposure":"Gateway"}}}
     Then name "web.${namespace}.${project}.apps.example.com" has the address of the Gateway of cell "hou"

@@ -23,7 +23,7 @@ import (
 // Provider engages the projects of the shards that this replica owns.
 //
 // multicluster-runtime's sharded coordinator would renew a Lease per shard every few seconds
-// (docs/decisions/0028-leases.md).
+// (docs/decisions/shards.md).
 type Coordinator struct {
 	// Coordinator has the controllers, which the Provider engages with each project.
 	*basic.Coordinator

@@ -188,7 +188,7 @@ func TestNoDefaultsInLists(t *testing.T) {
 	}
 }
 
-// keysOfLists are the keys of the lists of a Workload that are maps (docs/decisions/0089-keys-of-lists.md).
+// keysOfLists are the keys of the lists of a Workload that are maps (docs/decisions/git-and-scaling.md).
 var keysOfLists = map[string]string{
 	".placements": "name", ".placements[].cityCodes": "set", ".placements[].locations": "name", ".service.hostnames": "set",
 	".template.spec.controller.schedulingGates": "name", ".template.spec.volumes": "name",

@@ -16,7 +16,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// TestRefusedFields: fields of the original that do not exist here (docs/decisions/0058-milo-today.md). API servers
+// TestRefusedFields: fields of the original that do not exist here (docs/decisions/milo.md). API servers
 // name each of them in the refusal of a request with strict validation, and store none.
 func TestRefusedFields(t *testing.T) {
 	for kind, field := range map[string]string{

@@ -77,7 +77,7 @@ func (f Fault) Reason() string {
 	}[f]
 }
 
-// Repair is the smallest change that triggers a Karmada reconcile of an object. docs/decisions/0021-audit.md describes
+// Repair is the smallest change that triggers a Karmada reconcile of an object. docs/decisions/path.md describes
 // how each was found.
 type Repair int
 

@@ -23,13 +23,13 @@
 //  5. A replica has shards by one record, and stops them when it has not seen this record for as long as it may own shards after a
 //     renewal. If the record is deleted, another one is created. A replica takes no shard from a new record until
 //     it has observed the record for one Lease duration. So all have seen it, or have stopped. The first installation waits
-//     for that as well (docs/decisions/0112-a-new-record.md).
+//     for that as well (docs/decisions/shards.md).
 //  6. Replicas that reach each other find a killed one earlier. A replica that has a witness, which is a replica that has accepted its
 //     ping, stops its shards also when it has for some time no answer that no replica has asked it to renew its Lease. A
 //     witness that hears no ping asks for that, refuses pings, and may go by a shorter time in rule 3 from then on
-//     (docs/decisions/0063-failover.md).
+//     (docs/decisions/shards.md).
 //
-// Others may write Leases, too, where the policies of the hub are missing (docs/decisions/0064-shared-hub.md). A Lease
+// Others may write Leases, too, where the policies of the hub are missing (docs/decisions/security-of-the-hub.md). A Lease
 // lasts at most as long as the reader's own. Where pings are sent, only replicas that have answered one take part in
 // the division.
 //

@@ -281,7 +281,8 @@ func (w *world) compare(after string, available int32) error {
 }
 
 // check compares the Instances with the rules of rollouts. Where a city has several cells and an Instance is
-// unavailable already, one in each of them may be replaced at a time (decision 54); the budget holds there, too.
+// unavailable already, one in each of them may be replaced at a time (docs/decisions/rollouts.md). The budget holds
+// there, too.
 func (w *world) check() error {
 	broken, more := map[string]int{}, len(w.cells)-len(w.deployments)
 	for _, c := range w.cells {

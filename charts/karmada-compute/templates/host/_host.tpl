@@ -190,7 +190,7 @@ spec:
       serviceAccountName: {{ ternary .serviceAccount.webhookName .serviceAccount.name (eq $credential "webhook") }}
       # Pods that carry streams alone renew no token.
       automountServiceAccountToken: {{ and (ne $component "sessions") (ne (include "karmada-compute.renewed" (list $root $component)) "") }}
-      # Requests are served for the shutdown delay, and those in flight are finished (docs/decisions/0008-server.md).
+      # Requests are served for the shutdown delay, and those in flight are finished (docs/decisions/webhook-server.md).
       terminationGracePeriodSeconds: {{ add $root.Values.webhooks.shutdownDelaySeconds 35 }}
       {{- with $root.Values.imagePullSecrets }}
       imagePullSecrets:

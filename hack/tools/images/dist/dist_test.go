@@ -164,7 +164,7 @@ Next.
 
 ### Added
 
-- More ([7](docs/decisions/0007.md)), [elsewhere](https://example.com/a), [below](#added).
+- More ([path](docs/decisions/path.md)), [elsewhere](https://example.com/a), [below](#added).
 
 ## v0.1.0
 
@@ -177,8 +177,8 @@ First.
 // next.
 func TestNotes(t *testing.T) {
 	for version, want := range map[string]string{
-		"v0.2.0": "### Added\n\n- More ([7](" + url +
-			"/blob/v0.2.0/docs/decisions/0007.md)), [elsewhere](https://example.com/a), [below](#added).\n",
+		"v0.2.0": "### Added\n\n- More ([path](" + url +
+			"/blob/v0.2.0/docs/decisions/path.md)), [elsewhere](https://example.com/a), [below](#added).\n",
 		"v0.1.0":      "First.\n",
 		"v0.3.0-rc.1": "Next.\n",
 	} {

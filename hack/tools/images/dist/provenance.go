@@ -45,7 +45,7 @@ func Provenance(about *About, sums Checksums, build Build) ([]byte, error) {
 	}
 	predicate := &provenance.Provenance{
 		BuildDefinition: &provenance.BuildDefinition{
-			BuildType:          about.Repository + "/blob/" + about.Version + "/docs/decisions/0057-releases.md",
+			BuildType:          about.Repository + "/blob/" + about.Version + "/docs/decisions/images-and-releases.md",
 			ExternalParameters: external,
 			ResolvedDependencies: []*intoto.ResourceDescriptor{
 				{Uri: "git+" + about.Repository + "@refs/tags/" + about.Version, Digest: map[string]string{"gitCommit": about.Commit}},
