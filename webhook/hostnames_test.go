@@ -60,7 +60,9 @@ func TestExposureWarnings(t *testing.T) {
 		want        string
 	}{
 		{
-			exposed(balancer, name), exposed(gateway, name), []string{"DFW", "ORD"}, false,
+			exposed(balancer, name), exposed(gateway, name),
+			[]string{"DFW", "ORD"},
+			false,
 			"no cell of DFW, ORD has a Gateway: the Workload keeps exposure LoadBalancer",
 		},
 		{exposed(balancer, name), exposed(gateway, name), []string{"ORD"}, false, "no cell of ORD has a Gateway: the names lose"},

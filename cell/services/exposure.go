@@ -119,7 +119,8 @@ func expose(service *corev1.Service, by *v1alpha.CellLoadBalancer) {
 // keepsBalancer reports whether a Service for a Gateway keeps its load balancer: the cell has no Gateway, or
 // does not know it. A load balancer that is created again may have another address.
 func (s *scope) keepsBalancer(newest *v1alpha.WorkloadDeployment) bool {
-	return newest.Spec.Service.Routed() && s.existing.Spec.Type == corev1.ServiceTypeLoadBalancer && s.balancer != nil && s.balancer.Gateway == nil
+	balanced := newest.Spec.Service.Routed() && s.existing.Spec.Type == corev1.ServiceTypeLoadBalancer
+	return balanced && s.balancer != nil && s.balancer.Gateway == nil
 }
 
 // needsRecreation reports whether the stored Service cannot be changed to the wanted one: an address cannot be added or

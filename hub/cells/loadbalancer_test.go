@@ -182,8 +182,11 @@ func TestLacking(t *testing.T) {
 		routed   = `{"addresses":["203.0.113.0/24"],"gateway":{"namespace":"infra","name":"public"}}`
 	)
 	all := Cells{
-		{Name: "a", City: "dfw", Balancer: balanced}, {Name: "b", City: "ord", Balancer: balanced}, {Name: "c", City: "ord", Balancer: routed},
-		{Name: "d", City: "sea", Balancer: "{"}, {Name: "e", City: "hou", Balancer: routed, Gone: true},
+		{Name: "a", City: "dfw", Balancer: balanced},
+		{Name: "b", City: "ord", Balancer: balanced},
+		{Name: "c", City: "ord", Balancer: routed},
+		{Name: "d", City: "sea", Balancer: "{"},
+		{Name: "e", City: "hou", Balancer: routed, Gone: true},
 	}
 	for exposure, want := range map[v1alpha.ServiceExposure]string{
 		v1alpha.ServiceExposureLoadBalancer: "SEA HOU", v1alpha.ServiceExposureGateway: "DFW SEA HOU",

@@ -101,7 +101,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 		return s.requeueAfter.Result(), nil
 	}
 	for _, step := range []func(context.Context) error{
-		s.chooseData, s.keepHistory, s.ownSnapshots, s.checkSources, s.countCopies, s.writeCopies, s.deleteCopies, s.compareCells, s.writeConditions, s.writeData,
+		s.chooseData, s.keepHistory, s.ownSnapshots, s.checkSources, s.countCopies, s.writeCopies, s.deleteCopies, s.compareCells,
+		s.writeConditions, s.writeData,
 	} {
 		failed = append(failed, step(ctx))
 	}

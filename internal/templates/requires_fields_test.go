@@ -39,7 +39,7 @@ var notRequired = map[string]string{
 	// Fields without which less runs, or as much.
 	"SandboxContainer.restartPolicy":           "a sidecar is an init container that does not end: the Instance does not start",
 	"WorkloadDeploymentSpec.replicas":          "it repeats scaleSettings for Karmada, which has decided already",
-	"WorkloadDeploymentSpec.slices":            "it says where the Instances' quota and overrides are; without a slice an Instance does not start",
+	"WorkloadDeploymentSpec.slices":            "without its slice an Instance does not start",
 	"WorkloadDeploymentSpec.surge":             "the cell starts no additional Instance",
 	"WorkloadDeploymentSpec.overrides":         "the cell waits for its turn",
 	"OverrideTurn":                             "the cell waits for its turn",

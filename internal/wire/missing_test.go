@@ -43,7 +43,8 @@ func TestIsMissing(t *testing.T) {
 	if !IsMissing(missing, "web") || IsMissing(missing, "other") || IsUnserved(missing) {
 		t.Error("an object that does not exist is not missing")
 	}
-	if !IsUnserved(&meta.NoKindMatchError{}) || IsUnserved(nil) || IsUnserved(apierrors.NewForbidden(corev1.Resource("configmaps"), "web", nil)) {
+	forbidden := apierrors.NewForbidden(corev1.Resource("configmaps"), "web", nil)
+	if !IsUnserved(&meta.NoKindMatchError{}) || IsUnserved(nil) || IsUnserved(forbidden) {
 		t.Error("an answer about a kind")
 	}
 }
@@ -52,7 +53,9 @@ func TestIsMissing(t *testing.T) {
 // for kinds, reads the mapper's errors itself.
 func TestOneReaderOfAMissingKind(t *testing.T) {
 	t.Parallel()
-	discovers := []string{"cell/services/export.go", "hub/names/records.go", "internal/wire/missing.go", "milo/planes.go", "internal/reasons/karmada.go"}
+	discovers := []string{
+		"cell/services/export.go", "hub/names/records.go", "internal/wire/missing.go", "milo/planes.go", "internal/reasons/karmada.go",
+	}
 	root := filepath.Join("..", "..")
 	for _, folder := range []string{"cell", "hub", "internal", "milo", "namespaces", "webhook"} {
 		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, entry fs.DirEntry, err error) error {
