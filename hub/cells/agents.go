@@ -194,7 +194,7 @@ func (r *Agents) Reconcile(ctx context.Context, request reconcile.Request) (reco
 	return reconcile.Result{}, conditions{r.Hub, r.Reader, r.Clock}.write(ctx, cluster, written)
 }
 
-// missing returns an object without which an agent does not work and that no Work carries to its cell; nil: there is none.
+// missing returns an object that an agent needs and that no Work carries to its cell; nil: Works carry all of them.
 func (r *Agents) missing(
 	ctx context.Context, deployment *workv1alpha2.ResourceBinding, cell string,
 ) (*workv1alpha2.ObjectReference, error) {

@@ -220,8 +220,8 @@ func (s *scope) deleteAll(ctx context.Context) error {
 }
 
 // deleteOrphans deletes deployments whose Workload is gone. The garbage collector deletes most of them before. It leaves a
-// deployment that has lost its owner reference, and one whose deleted Workload is still in the garbage collector's cache: the control plane of the project
-// was restored from a backup, and the deployment of a Workload that is not in the backup was written meanwhile.
+// deployment that has lost its owner reference. After a restore from a backup it also leaves one whose Workload is still in
+// its cache: the deployment was written meanwhile, and the backup does not have the Workload.
 func (s *scope) deleteOrphans(ctx context.Context) error {
 	if len(s.orphans) == 0 {
 		return nil
