@@ -30,11 +30,30 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/pace"
-	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // FieldManager is the field manager of this controller.
 const FieldManager apply.FieldManager = "karmada-compute-deployments"
+
+// Types reports the existing instance types. instancetypes.Catalogue implements it.
+type Types interface {
+	// Types returns the types of the last answer; it may be slightly old: before a type is reported as missing, call
+	// Fresh.
+	Types(ctx context.Context) ([]v1alpha.InstanceType, error)
+	// Fresh reads the present types. An error is no answer.
+	Fresh(ctx context.Context) ([]v1alpha.InstanceType, error)
+	// Confirmed returns the types that the hub has confirmed within age: call it before a deployment takes its size
+	// from a type.
+	Confirmed(ctx context.Context, age time.Duration) ([]v1alpha.InstanceType, error)
+	// Grace returns how long after its deprecation a type may be named by new Workloads, and the present time.
+	Grace() (grace time.Duration, now time.Time)
+}
+
+// Names reads the DNS names of Workloads.
+type Names interface {
+	// Answers returns the addresses that are stored for the names of a Workload of a project. It reads past every cache.
+	Answers(ctx context.Context, of projects.Origin, workload types.UID) ([]string, error)
+}
 
 // Networks reports which networks a project lacks.
 type Networks interface {
@@ -144,35 +163,17 @@ func workloadsOf(ctx context.Context, name multicluster.ClusterName, project clu
 type scope struct {
 	*Reconciler
 	request  mcreconcile.Request
+	project  projects.Project
 	client   client.Client
 	events   record.EventRecorder
 	workload *v1alpha.Workload
-	// existing are the Workload's deployments by name. orphans have its name and are not its own: of an earlier Workload,
-	// or of one that the cache does not have yet.
-	existing map[string]*v1alpha.WorkloadDeployment
-	orphans  []*v1alpha.WorkloadDeployment
-	plan     plan
-	// shares is the division of the disruption budget.
-	shares shares
-	// kind is the Workload's instance type.
-	kind instanceType
-	// project has the Workload, and missingNetworks are the networks that its template names and that do not exist
-	// there.
-	project         projects.Project
-	missingNetworks []types.NamespacedName
-	// unread are the objects that the template names and whose content is part of the revision, but not read yet. noData:
-	// there is no earlier template to continue with.
-	unread []templates.DataObject
-	noData bool
-	// rolling is the state of the rollout of the template.
-	rolling rolling
-	// keepsExposure are the cities of a Workload that keeps its exposure, since they lack what the wanted one needs.
-	keepsExposure []string
-	// withdrawing: the Workload is no longer exposed, or otherwise, and its traffic has not left all deployments yet.
-	withdrawing bool
-	// leaving has until when traffic leaves a city, at the latest.
-	leaving      map[string]time.Time
+	// deployments are the Workload's by name, as they are stored. orphans have its name and are not its own: of an earlier
+	// Workload, or of one that the cache does not have yet.
+	deployments map[string]*v1alpha.WorkloadDeployment
+	orphans     []*v1alpha.WorkloadDeployment
+	// history are the templates that the Workload has had.
+	history      *history
 	requeueAfter pace.After
-	// rewritten: the Workload was changed, and is reconciled when the event of the change arrives.
-	rewritten bool
+	// ended: an event that requests the Workload again is certain, or its time is in requeueAfter. Nothing more is written.
+	ended bool
 }

@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/deployments/plan"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
@@ -253,9 +254,9 @@ func TestAStepNeedsTheNewestData(t *testing.T) {
 	}
 	stale := f.readWorkload(t)
 	stale.Status.Data.Objects[0].Hash = red
-	s := &scope{Reconciler: f.reconciler, request: f.request(), workload: stale, project: project}
-	if err := s.refresh(t.Context()); err != nil || !s.rewritten {
-		t.Errorf("it continues with other data: %t, %v", !s.rewritten, err)
+	s := f.reconciler.scope(f.request(), project, stale)
+	if err := s.confirm(t.Context(), &plan.Facts{}); err != nil || !s.ended {
+		t.Errorf("it continues with other data: %t, %v", !s.ended, err)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/deployments/plan"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/testenv"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
@@ -78,7 +79,7 @@ func TestDrainOfBrokenNames(t *testing.T) {
 			stored.broken = broken
 			planes.Delete(t, f.Planes, workload)
 			f.mustReconcile(t)
-			f.after(t, namesPatience-time.Second)
+			f.after(t, plan.NamesPatience-time.Second)
 			if f.leaving(t, "web-main-ord") {
 				t.Error("the Instances stop before")
 			}

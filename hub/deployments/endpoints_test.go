@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/deployments/plan"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -49,13 +50,14 @@ func TestEndpointsByCity(t *testing.T) {
 		"neither serves":          {[]v1alpha.CityEndpoint{at("DFW", false, 1, "a"), at("DFW", false, 2, "a")}, "DFW false 2 a; "},
 	} {
 		t.Run(name, func(t *testing.T) {
-			deployments := map[string]*v1alpha.WorkloadDeployment{}
+			var deployments []v1alpha.WorkloadDeployment
 			for i := range test.of {
-				one := &v1alpha.WorkloadDeployment{Status: v1alpha.WorkloadDeploymentStatus{Endpoints: test.of[i : i+1]}}
+				one := v1alpha.WorkloadDeployment{Status: v1alpha.WorkloadDeploymentStatus{Endpoints: test.of[i : i+1]}}
 				one.Spec.Service = &v1alpha.WorkloadService{Exposure: v1alpha.ServiceExposureLoadBalancer}
-				deployments[fmt.Sprint(i)] = one
+				one.Name = fmt.Sprint(i)
+				deployments = append(deployments, one)
 			}
-			if got := texts(endpointsOf(deployments)); got != test.want {
+			if got := texts(plan.Endpoints(deployments)); got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})

@@ -28,7 +28,7 @@ func (s *scope) ensureFinalizer(ctx context.Context) error {
 		s.finalizers.arrived(s.request)
 		return nil
 	}
-	s.rewritten = true
+	s.ended = true
 	version := s.workload.ResourceVersion
 	if s.finalizers.awaited(s.request, version) {
 		return nil
@@ -36,7 +36,12 @@ func (s *scope) ensureFinalizer(ctx context.Context) error {
 	err := apply.AddMetadata(ctx, s.client, FieldManager, s.workload, metav1.ObjectMeta{Finalizers: []string{v1alpha.FinalizerWorkload}})
 	switch {
 	case wire.IsMissing(err, s.workload.Name):
-		return s.deleteAll(ctx)
+		for _, deployment := range s.deployments {
+			if err := deleteDeployment(ctx, s.client, deployment); err != nil {
+				return err
+			}
+		}
+		return nil
 	case apierrors.IsConflict(err):
 		return nil
 	case err == nil:

@@ -98,8 +98,8 @@ func TestTheFinalizerIsWrittenOnce(t *testing.T) {
 		t.Helper()
 		f.Project.Calls()
 		s := &scope{Reconciler: f.reconciler, request: f.request(), client: f.Project, workload: seen.DeepCopy()}
-		if err := s.ensureFinalizer(t.Context()); err != nil || !s.rewritten {
-			t.Errorf("the reconcile ends: %t, %v", s.rewritten, err)
+		if err := s.ensureFinalizer(t.Context()); err != nil || !s.ended {
+			t.Errorf("the reconcile ends: %t, %v", s.ended, err)
 		}
 		if got := f.Project.Writes(); len(got) != writes {
 			t.Errorf("writes are %v, want %d", got, writes)

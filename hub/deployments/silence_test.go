@@ -83,12 +83,12 @@ func TestAHistoryThatIsNotServed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := &scope{Reconciler: f.reconciler, request: f.request(), project: project, client: project.GetClient(), workload: f.readWorkload(t)}
-		if template, err := s.revisionWithHash(t.Context(), hashOf(t, &first)); err == nil {
+		s := f.reconciler.scope(f.request(), project, f.readWorkload(t))
+		if template, err := s.history.withHash(t.Context(), hashOf(t, &first)); err == nil {
 			t.Errorf("the first revision is %v", template)
 		}
 		f.Project.Unserve("")
-		if template, err := s.revisionWithHash(t.Context(), "lost"); template != nil || err != nil {
+		if template, err := s.history.withHash(t.Context(), "lost"); template != nil || err != nil {
 			t.Errorf("a revision that is gone is %v, %v", template, err)
 		}
 		f.mustReconcile(t)

@@ -6,12 +6,12 @@ package deployments
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/deployments/plan"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
@@ -36,10 +36,7 @@ func Wants(locations projects.Locations) func(ctx context.Context, project clien
 		if err != nil {
 			return false, err
 		}
-		planned := makePlan(workload, available, nil).deployments
-		if !slices.ContainsFunc(planned, func(desired *v1alpha.WorkloadDeployment) bool {
-			return desired.Name == d.Name && sameDeployment(d, desired)
-		}) {
+		if !plan.Wants(workload, available, d) {
 			return false, nil
 		}
 		namespace := &corev1.Namespace{}

@@ -22,6 +22,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/deployments"
+	"github.com/karmada-compute/karmada-compute/hub/deployments/plan"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/wire"
@@ -93,7 +94,7 @@ func (s *scope) load(ctx context.Context) error {
 		if s.switching, err = s.switches(ctx, s.workload, list.Items); err != nil {
 			return err
 		}
-		s.endpoints, s.wishes = deployments.Endpoints(list.Items), s.Settings.wishes(s.workload, s.project.Name)
+		s.endpoints, s.wishes = plan.Endpoints(list.Items), s.Settings.wishes(s.workload, s.project.Name)
 	}
 	var err error
 	origin := s.project.Origin(s.request.Namespace)
@@ -104,8 +105,7 @@ func (s *scope) load(ctx context.Context) error {
 // switches reports whether the exposure of a Workload changes. A Workload that keeps the one that its cells have gets it in
 // memory, and its names stay.
 func (s *scope) switches(ctx context.Context, workload *v1alpha.Workload, of []v1alpha.WorkloadDeployment) (bool, error) {
-	_, err := deployments.KeepExposure(ctx, s.Lacking, workload, of)
-	return deployments.Switches(workload, of), err
+	return deployments.KeepExposure(ctx, s.Lacking, workload, of)
 }
 
 // release deletes the DNSEndpoints of names that the Workload does not have any more, or that an earlier Workload of its

@@ -1,10 +1,9 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package deployments
+package plan
 
 import (
-	"context"
 	"slices"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -12,27 +11,30 @@ import (
 )
 
 // drainBeforeSteps lets traffic leave a city before a step of the rollout takes down its last Available Instance. A step
-// of a city whose traffic has not left is held. Where no other city serves, clients have nowhere to go: nothing waits.
-func (s *scope) drainBeforeSteps(ctx context.Context) error {
-	s.rolling.leaving, s.rolling.draining = map[string]bool{}, map[string]bool{}
-	for i, existing := range s.rolling.cities {
-		s.rolling.leaving[existing.Name] = isReplaced(&s.rolling.state.Cities[i])
+// of a city whose traffic has not left waits. Where no other city serves, clients have nowhere to go: nothing waits.
+func (p *Plan) drainBeforeSteps() {
+	p.rolling.leaving, p.rolling.draining = map[string]bool{}, map[string]bool{}
+	for i, existing := range p.rolling.cities {
+		p.rolling.leaving[existing.Name] = isReplaced(&p.rolling.state.Cities[i])
 	}
-	for _, step := range s.rolling.result.Take {
-		existing := s.rolling.cities[step.City]
-		if s.isHeld() || !s.goesDark(step) || !slices.ContainsFunc(s.keptBeside(existing), isServing) {
+	for _, step := range p.rolling.result.Take {
+		existing := p.rolling.cities[step.City]
+		if p.isHeld() || !p.goesDark(step) || !slices.ContainsFunc(p.keptBeside(existing), isServing) {
 			continue
 		}
-		drained, err := s.drained(ctx, existing)
-		if err != nil {
-			return err
-		}
-		s.rolling.leaving[existing.Name], s.rolling.draining[existing.Name] = true, !drained
-		if result := &s.rolling.result; !drained && result.City == step.City {
-			result.Message = existing.Spec.CityCode + ": its only Available Instance is replaced when traffic has left the city"
+		p.rolling.leaving[existing.Name], p.rolling.draining[existing.Name] = true, p.leave(existing).Phase != Free
+	}
+	p.explainDrains()
+}
+
+// explainDrains says what a city waits for whose step waits until its traffic has left.
+func (p *Plan) explainDrains() {
+	result := &p.rolling.result
+	for _, step := range result.Take {
+		if city := p.rolling.cities[step.City]; result.City == step.City && p.rolling.draining[city.Name] {
+			result.Message = city.Spec.CityCode + ": its only Available Instance is replaced when traffic has left the city"
 		}
 	}
-	return nil
 }
 
 func isServing(endpoint v1alpha.CityEndpoint) bool {
@@ -40,8 +42,8 @@ func isServing(endpoint v1alpha.CityEndpoint) bool {
 }
 
 // goesDark reports whether a step lets the cells of a city take down all of its Available Instances at once.
-func (s *scope) goesDark(step rollout.Step) bool {
-	city := &s.rolling.state.Cities[step.City]
+func (p *Plan) goesDark(step rollout.Step) bool {
+	city := &p.rolling.state.Cities[step.City]
 	if step.Override != nil || step.Held || step.Surge > 0 || city.Surge > 0 {
 		return false
 	}
@@ -53,7 +55,7 @@ func (s *scope) goesDark(step rollout.Step) bool {
 		room = 1
 	}
 	return areAllTaken(city, room, func(i *rollout.Instance) bool {
-		return i.Index >= first && (city.Template != s.rolling.Target || !i.Updated)
+		return i.Index >= first && (city.Template != p.Template.Target || !i.Updated)
 	})
 }
 

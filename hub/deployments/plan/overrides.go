@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package deployments
+package plan
 
 import (
 	"strings"
@@ -15,7 +15,7 @@ import (
 
 // addOverrides adds to condition Progressing the cities that wait for their turn for a changed override policy. Their
 // cells report Instances that match what they run, so that no deadline passes while a city waits.
-func (s *scope) addOverrides(progressing *metav1.Condition) {
+func (s *summary) addOverrides(progressing *metav1.Condition) {
 	messages := notEmpty(progressing.Message)
 	for i, turn := range s.rolling.result.Turns {
 		if turn.Reason == rollout.OverrideQueued && len(messages) <= mostCities {

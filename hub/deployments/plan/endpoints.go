@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package deployments
+package plan
 
 import (
 	"maps"
@@ -12,15 +12,20 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/cities"
 )
 
-// addEndpoints sums up the endpoints of the deployments, by city: a city serves if one of its deployments does. A
-// deployment that the Workload no longer wants, or no longer exposes, counts until its traffic has left.
-func (s *scope) addEndpoints(status *v1alpha.WorkloadStatus) {
-	status.Endpoints = endpointsOf(s.existing)
+// Endpoints returns the endpoints of the deployments of a Workload, by city, as the status of the Workload shows them: a city
+// serves if one of its deployments does. A deployment that the Workload no longer wants, or no longer exposes, counts until its
+// traffic has left.
+func Endpoints(deployments []v1alpha.WorkloadDeployment) []v1alpha.CityEndpoint {
+	return endpointsOf(ByName(deployments))
 }
 
-// Endpoints returns the endpoints of the deployments of a Workload, by city, as the status of the Workload shows them.
-func Endpoints(deployments []v1alpha.WorkloadDeployment) []v1alpha.CityEndpoint {
-	return endpointsOf(byName(deployments))
+// ByName has deployments by their names.
+func ByName(deployments []v1alpha.WorkloadDeployment) map[string]*v1alpha.WorkloadDeployment {
+	result := make(map[string]*v1alpha.WorkloadDeployment, len(deployments))
+	for i := range deployments {
+		result[deployments[i].Name] = &deployments[i]
+	}
+	return result
 }
 
 // endpointsOf are the endpoints of deployments, by city.

@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package deployments
+package plan
 
 import (
 	"fmt"
@@ -36,16 +36,16 @@ func (t *tally) add(other tally) {
 }
 
 // isAvailable reports whether enough Instances are Available. Instances that are wanted in no city are not.
-func (s *scope) isAvailable(t tally) bool {
+func (s *summary) isAvailable(t tally) bool {
 	return !t.running || t.wanted > 0 && t.available >= s.needed(t)
 }
 
-func (s *scope) needed(t tally) int32 {
-	return budget.Needed(t.wanted, s.workload.Spec.Rollout, s.workload.Spec.Disruption)
+func (s *summary) needed(t tally) int32 {
+	return budget.Needed(t.wanted, s.Workload.Spec.Rollout, s.Workload.Spec.Disruption)
 }
 
 // describeTally describes too few Available Instances; "": none is Available, and other messages have the cause.
-func (s *scope) describeTally(t tally) string {
+func (s *summary) describeTally(t tally) string {
 	if t.available == 0 {
 		return ""
 	}
@@ -62,13 +62,13 @@ func wanted(placement *v1alpha.WorkloadPlacement, deployment *v1alpha.WorkloadDe
 }
 
 // tallyOf counts the Instances of a placement. Surplus Instances of one city do not make up for another city.
-func (s *scope) tallyOf(placement *v1alpha.WorkloadPlacement) tally {
+func (s *summary) tallyOf(placement *v1alpha.WorkloadPlacement) tally {
 	result := tally{running: !placement.ScaleSettings.Zero()}
 	byCity := map[string]*v1alpha.WorkloadDeployment{}
 	for _, deployment := range s.deploymentsOf(placement.Name) {
 		byCity[naming.CityLabel(deployment.Spec.CityCode)] = deployment
 	}
-	for key := range s.plan.wanted {
+	for key := range s.wanted {
 		if key[0] == placement.Name {
 			count := wanted(placement, byCity[key[1]])
 			result.wanted += count
@@ -92,7 +92,7 @@ func knownAvailable(deployment *v1alpha.WorkloadDeployment) int32 {
 }
 
 // workloadAvailable returns condition Available of the Workload. worst is the worst condition of its placements.
-func (s *scope) workloadAvailable(all tally, worst *metav1.Condition, placements []v1alpha.WorkloadPlacementStatus) metav1.Condition {
+func (s *summary) workloadAvailable(all tally, worst *metav1.Condition, placements []v1alpha.WorkloadPlacementStatus) metav1.Condition {
 	condition := metav1.Condition{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse, Message: describe(placements)}
 	suspended := worst != nil && worst.Reason == v1alpha.ReasonProjectSuspended
 	if s.isAvailable(all) && !suspended {
@@ -151,7 +151,7 @@ func generic(available, progressing *metav1.Condition, rollout *v1alpha.Workload
 	return []metav1.Condition{ready}
 }
 
-func (s *scope) placementStatus(placement *v1alpha.WorkloadPlacement) (v1alpha.WorkloadPlacementStatus, tally) {
+func (s *summary) placementStatus(placement *v1alpha.WorkloadPlacement) (v1alpha.WorkloadPlacementStatus, tally) {
 	result := v1alpha.WorkloadPlacementStatus{Name: placement.Name}
 	var worst *metav1.Condition
 	var silent []string
@@ -169,9 +169,9 @@ func (s *scope) placementStatus(placement *v1alpha.WorkloadPlacement) (v1alpha.W
 		worst = withUnconfirmed(worst, s.deploymentsOf(placement.Name))
 	}
 	var existing []metav1.Condition
-	for i := range s.workload.Status.Placements {
-		if s.workload.Status.Placements[i].Name == placement.Name {
-			existing = s.workload.Status.Placements[i].Conditions
+	for i := range s.Workload.Status.Placements {
+		if s.Workload.Status.Placements[i].Name == placement.Name {
+			existing = s.Workload.Status.Placements[i].Conditions
 		}
 	}
 	counted := s.tallyOf(placement)
@@ -181,7 +181,7 @@ func (s *scope) placementStatus(placement *v1alpha.WorkloadPlacement) (v1alpha.W
 
 // placementAvailable returns the condition of a placement. worst is the worst condition of its deployments, and silent
 // are messages about deployments without conditions, which matter if no other deployment has a cause.
-func (s *scope) placementAvailable(name string, counted tally, worst *metav1.Condition, silent []string) metav1.Condition {
+func (s *summary) placementAvailable(name string, counted tally, worst *metav1.Condition, silent []string) metav1.Condition {
 	condition := metav1.Condition{
 		Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonNoAvailableDeployments,
 	}
@@ -211,22 +211,22 @@ func (s *scope) placementAvailable(name string, counted tally, worst *metav1.Con
 }
 
 // addObstacles adds the reasons why a placement lacks deployments to its condition. known: a deployment has the reason.
-func (s *scope) addObstacles(name string, condition *metav1.Condition, known bool) {
-	if len(s.plan.missing[name]) > 0 && !known {
+func (s *summary) addObstacles(name string, condition *metav1.Condition, known bool) {
+	if len(s.missing[name]) > 0 && !known {
 		condition.Reason = v1alpha.ReasonNoMatchingLocation
 	}
-	if reason := s.plan.unsized[name]; reason != "" && !known {
+	if reason := s.unsized[name]; reason != "" && !known {
 		condition.Reason = reason
 	}
 	if s.describeMissingNetworks() != "" && condition.Reason != v1alpha.ReasonProjectSuspended {
 		condition.Status, condition.Reason = metav1.ConditionFalse, v1alpha.ReasonNetworkNotFound
 	}
-	if s.noData && !known {
+	if s.NoData && !known {
 		condition.Reason = v1alpha.ReasonReferencedDataNotReady
 	}
 }
 
 // obstacles describes why a placement lacks deployments.
-func (s *scope) obstacles(name string) []string {
-	return slices.Concat(s.plan.missing[name], s.plan.blocked[name], notEmpty(s.describeMissingNetworks(), s.describeUnread()))
+func (s *summary) obstacles(name string) []string {
+	return slices.Concat(s.missing[name], s.blocked[name], notEmpty(s.describeMissingNetworks(), s.describeUnread()))
 }

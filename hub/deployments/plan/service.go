@@ -1,57 +1,33 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package deployments
+package plan
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
-	"k8s.io/apimachinery/pkg/api/equality"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
-	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
-// keepService keeps the generation of a service that is not changed: a change of other fields makes no newer service.
-func keepService(existing, desired *v1alpha.WorkloadDeployment) {
-	before, wanted := &existing.Spec, &desired.Spec
-	if wanted.Service != nil && before.ServiceGeneration > 0 && equality.Semantic.DeepEqual(before.Service, wanted.Service) {
-		wanted.ServiceGeneration = before.ServiceGeneration
-	}
-}
-
-// nameRoutes gives deployments that are reached at Gateways the names that no other project can have.
-func (s *scope) nameRoutes() {
-	if !s.workload.Spec.Service.Routed() {
-		return
-	}
-	names := s.Hostnames.Exclusive(
-		naming.HostnameOf{Workload: s.workload.Name, Namespace: s.workload.Namespace, Project: s.project.Name}, s.workload.Spec.Service.Hostnames)
-	slices.Sort(names)
-	for _, desired := range s.plan.deployments {
-		desired.Spec.Service.Hostnames = names
-	}
-}
-
 // addService sets condition ServiceProgrammed in status, or removes it from a Workload without a service.
-func (s *scope) addService(status *v1alpha.WorkloadStatus) {
-	if s.workload.Spec.Service == nil {
+func (s *summary) addService(status *v1alpha.WorkloadStatus) {
+	if s.Workload.Spec.Service == nil {
 		meta.RemoveStatusCondition(&status.Conditions, v1alpha.ConditionServiceProgrammed)
 		return
 	}
 	var all []*v1alpha.WorkloadDeployment
-	for i := range s.workload.Spec.Placements {
-		all = append(all, s.deploymentsOf(s.workload.Spec.Placements[i].Name)...)
+	for i := range s.Workload.Spec.Placements {
+		all = append(all, s.deploymentsOf(s.Workload.Spec.Placements[i].Name)...)
 	}
 	condition := serviceProgrammed(all)
-	if len(s.keepsExposure) > 0 {
-		condition = exposureKept(s.workload.Spec.Service.Exposure, s.keepsExposure)
+	if len(s.KeepsExposure) > 0 {
+		condition = exposureKept(s.Workload.Spec.Service.Exposure, s.KeepsExposure)
 	}
 	status.Conditions = apply.MergedConditions(status.Conditions, s.stamp(), condition)
 }

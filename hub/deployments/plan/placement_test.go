@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package deployments
+package plan
 
 import (
 	"maps"
@@ -13,9 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/cities"
 )
 
-func TestMakePlan(t *testing.T) {
+func TestPlace(t *testing.T) {
 	cases := map[string]struct {
 		placements  map[string]string
 		cities      string
@@ -46,14 +47,14 @@ func TestMakePlan(t *testing.T) {
 			}
 			existing := map[string]*v1alpha.WorkloadDeployment{}
 			for name := range strings.FieldsSeq(c.existing) {
-				existing[name] = &v1alpha.WorkloadDeployment{}
+				existing[name] = placedDeployment(name)
 			}
-			got := makePlan(workload, locationsOf(c.cities), existing)
+			got := place(&Facts{Workload: workload, Locations: locationsOf(c.cities), Deployments: existing})
 			var names []string
-			for _, deployment := range got.deployments {
-				names = append(names, deployment.Name)
-				if deployment.Spec.CityCode != strings.ToUpper(deployment.Spec.CityCode) {
-					t.Errorf("city %q is not in upper case", deployment.Spec.CityCode)
+			for _, i := range got.intents {
+				names = append(names, i.name)
+				if i.city != strings.ToUpper(i.city) {
+					t.Errorf("city %q is not in upper case", i.city)
 				}
 			}
 			if joined := strings.Join(names, " "); joined != c.want {
@@ -71,18 +72,37 @@ func TestMakePlan(t *testing.T) {
 	}
 }
 
-// TestBuildDeployment: the Workload's settings of its Instances and their rollout are in each of its deployments.
-func TestBuildDeployment(t *testing.T) {
+// placedDeployment is the deployment of placement a in DFW.
+func placedDeployment(name string) *v1alpha.WorkloadDeployment {
+	return &v1alpha.WorkloadDeployment{
+		ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec:       v1alpha.WorkloadDeploymentSpec{WorkloadRef: v1alpha.WorkloadReference{UID: "uid"}, PlacementName: "a", CityCode: "DFW"},
+	}
+}
+
+// locationsOf returns one location in each city, such as dfw-1, in region us.
+func locationsOf(codes string) []cities.Location {
+	var result []cities.Location
+	for city := range strings.FieldsSeq(codes) {
+		result = append(result, cities.Location{
+			Name: strings.ToLower(city) + "-1", City: city, Available: true, Topology: map[string]string{"topology.datum.net/region": "us"},
+		})
+	}
+	return result
+}
+
+// TestObject: the Workload's settings of its Instances and their rollout are in each of its deployments.
+func TestObject(t *testing.T) {
 	workload := &v1alpha.Workload{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "uid"}}
-	placement := &v1alpha.WorkloadPlacement{Name: "main"}
-	if got := buildDeployment(workload, placement, "DFW").Spec; got.MinReadySeconds != nil || got.Rollout != nil {
+	i := &intent{placement: &v1alpha.WorkloadPlacement{Name: "main"}, city: "DFW", name: "web-main-dfw"}
+	if got := i.object(workload).Spec; got.MinReadySeconds != nil || got.Rollout != nil {
 		t.Errorf("got %+v", got)
 	}
 	workload.Spec.MinReadySeconds = new(int32(5))
 	workload.Spec.Rollout = &v1alpha.WorkloadRollout{
 		MaxUnavailable: new(intstr.FromString("50%")), Batch: new(intstr.FromInt32(2)), Paused: true,
 	}
-	got := buildDeployment(workload, placement, "DFW").Spec
+	got := i.object(workload).Spec
 	if *got.MinReadySeconds != 5 || got.Rollout.MaxUnavailable.StrVal != "50%" || got.Rollout.Batch.IntVal != 2 || got.Rollout.Paused {
 		t.Errorf("got %+v", got)
 	}
@@ -91,7 +111,7 @@ func TestBuildDeployment(t *testing.T) {
 	}
 }
 
-func TestSameDeployment(t *testing.T) {
+func TestDescribes(t *testing.T) {
 	deployment := func(uid, placement, city string) *v1alpha.WorkloadDeployment {
 		result := &v1alpha.WorkloadDeployment{}
 		result.Spec.WorkloadRef.UID = "uid"
@@ -112,7 +132,8 @@ func TestSameDeployment(t *testing.T) {
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := sameDeployment(c.existing, deployment("", "a", "DFW")); got != c.want {
+			workload := &v1alpha.Workload{ObjectMeta: metav1.ObjectMeta{UID: "uid"}}
+			if got := Describes(workload, "a", "DFW", c.existing); got != c.want {
 				t.Errorf("got %t, want %t", got, c.want)
 			}
 		})

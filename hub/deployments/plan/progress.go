@@ -1,14 +1,13 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package deployments
+package plan
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -22,9 +21,9 @@ const mostCities = 3
 // addProgress reports in status whether the Workload progresses, and what its deployments wait for. hub/projection
 // judges their deadlines. The deadline of the Workload finds what no deployment reports: it has no deployment because
 // its network is missing, or hub and cells disagree about what is newest.
-func (s *scope) addProgress(status *v1alpha.WorkloadStatus, unsettled []*v1alpha.WorkloadDeployment) metav1.Condition {
+func (s *summary) addProgress(status *v1alpha.WorkloadStatus, unsettled []*v1alpha.WorkloadDeployment) metav1.Condition {
 	condition := metav1.Condition{Type: v1alpha.ConditionProgressing, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonSettled}
-	if len(unsettled) == 0 && len(s.missingNetworks)+len(s.unread) == 0 {
+	if len(unsettled) == 0 && len(s.MissingNetworks)+len(s.Unread) == 0 {
 		condition.Message = s.describeLeaving()
 		return condition
 	}
@@ -41,21 +40,21 @@ func (s *scope) addProgress(status *v1alpha.WorkloadStatus, unsettled []*v1alpha
 }
 
 // isOverdue reports whether the last progress was too long ago, and requeues the Workload for that time.
-func (s *scope) isOverdue(last metav1.Time) bool {
-	rest := last.Add(s.workload.Spec.Rollout.ProgressDeadline()).Sub(s.Clock.Now())
+func (s *summary) isOverdue(last metav1.Time) bool {
+	rest := last.Add(s.Workload.Spec.Rollout.ProgressDeadline()).Sub(s.Now)
 	if rest > 0 {
-		s.requeueAfter.AtMost(rest)
+		s.Again.AtMost(rest)
 	}
 	return rest <= 0
 }
 
 // addRolloutProgress reports whether a rollout progresses while no deployment reports that it waits for anything: it is
 // between two steps, or hub and cells disagree about what is newest. Then its deadline finds that.
-func (s *scope) addRolloutProgress(status *v1alpha.WorkloadStatus, progressing *metav1.Condition) {
-	before, last := &s.workload.Status, s.lastProgress(nil)
+func (s *summary) addRolloutProgress(status *v1alpha.WorkloadStatus, progressing *metav1.Condition) {
+	before, last := &s.Workload.Status, s.lastProgress(nil)
 	if len(s.rolling.result.Take) > 0 || before.UpdatedReplicas < status.UpdatedReplicas ||
 		before.UpdatedAvailableReplicas < status.UpdatedAvailableReplicas {
-		last = metav1.NewTime(s.Clock.Now()).Rfc3339Copy()
+		last = metav1.NewTime(s.Now).Rfc3339Copy()
 	}
 	status.LastProgressTime = &last
 	progressing.Status, progressing.Reason, progressing.Message = metav1.ConditionTrue, v1alpha.ReasonRollingOut, status.Rollout.Message
@@ -63,7 +62,7 @@ func (s *scope) addRolloutProgress(status *v1alpha.WorkloadStatus, progressing *
 		return
 	}
 	progressing.Status, progressing.Reason = metav1.ConditionFalse, v1alpha.ReasonProgressDeadlineExceeded
-	progressing.Message = fmt.Sprintf("no progress for %s: %s; no city reports what it waits for", s.workload.Spec.Rollout.ProgressDeadline(),
+	progressing.Message = fmt.Sprintf("no progress for %s: %s; no city reports what it waits for", s.Workload.Spec.Rollout.ProgressDeadline(),
 		status.Rollout.Message)
 	if status.Rollout.Phase == v1alpha.RolloutProgressing {
 		s.failRollout(status.Rollout)
@@ -124,12 +123,12 @@ func hasExceeded(deployment *v1alpha.WorkloadDeployment) bool {
 
 // lastProgress returns when the Workload last made progress: when its spec changed, or one of its deployments
 // progressed.
-func (s *scope) lastProgress(unsettled []*v1alpha.WorkloadDeployment) metav1.Time {
-	before := &s.workload.Status
+func (s *summary) lastProgress(unsettled []*v1alpha.WorkloadDeployment) metav1.Time {
+	before := &s.Workload.Status
 	// The observed generation of the status stays behind while data is not read.
 	progressing := meta.FindStatusCondition(before.Conditions, v1alpha.ConditionProgressing)
-	if before.LastProgressTime == nil || progressing == nil || progressing.ObservedGeneration != s.workload.Generation {
-		return metav1.NewTime(s.Clock.Now()).Rfc3339Copy()
+	if before.LastProgressTime == nil || progressing == nil || progressing.ObservedGeneration != s.Workload.Generation {
+		return metav1.NewTime(s.Now).Rfc3339Copy()
 	}
 	last := *before.LastProgressTime
 	for _, deployment := range unsettled {
@@ -138,14 +137,4 @@ func (s *scope) lastProgress(unsettled []*v1alpha.WorkloadDeployment) metav1.Tim
 		}
 	}
 	return last
-}
-
-// tellOfProgress records an event if there is no progress for too long.
-func (s *scope) tellOfProgress(next v1alpha.WorkloadStatus) {
-	before := meta.FindStatusCondition(s.workload.Status.Conditions, v1alpha.ConditionProgressing)
-	after := meta.FindStatusCondition(next.Conditions, v1alpha.ConditionProgressing)
-	if after.Reason != v1alpha.ReasonProgressDeadlineExceeded || before != nil && before.Reason == after.Reason {
-		return
-	}
-	s.events.Eventf(s.workload, corev1.EventTypeWarning, after.Reason, "%s", reasons.Shorten(after.Message, v1alpha.MaxMessage))
 }

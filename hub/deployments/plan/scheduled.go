@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package deployments
+package plan
 
 import (
 	"strings"
@@ -15,11 +15,11 @@ import (
 
 // addScheduled adds condition Scheduled while Karmada finds no cell for Instances of a deployment. Its time is the one
 // of the deployment that has waited longest, and its message has the first of them in the order of the placements.
-func (s *scope) addScheduled(status *v1alpha.WorkloadStatus) {
+func (s *summary) addScheduled(status *v1alpha.WorkloadStatus) {
 	var oldest *metav1.Condition
 	var messages []string
-	for i := range s.workload.Spec.Placements {
-		for _, deployment := range s.deploymentsOf(s.workload.Spec.Placements[i].Name) {
+	for i := range s.Workload.Spec.Placements {
+		for _, deployment := range s.deploymentsOf(s.Workload.Spec.Placements[i].Name) {
 			waits := meta.FindStatusCondition(deployment.Status.Conditions, v1alpha.ConditionScheduled)
 			if waits == nil || waits.Status != metav1.ConditionFalse {
 				continue
@@ -40,7 +40,7 @@ func (s *scope) addScheduled(status *v1alpha.WorkloadStatus) {
 	condition := metav1.Condition{
 		Type: v1alpha.ConditionScheduled, Status: metav1.ConditionFalse, Reason: oldest.Reason,
 		Message:            reasons.Shorten(strings.Join(messages, "; "), maxScheduledMessage),
-		LastTransitionTime: oldest.LastTransitionTime, ObservedGeneration: s.workload.Generation,
+		LastTransitionTime: oldest.LastTransitionTime, ObservedGeneration: s.Workload.Generation,
 	}
 	if before := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionScheduled); before != nil {
 		// In its place: the order of conditions is part of the status.

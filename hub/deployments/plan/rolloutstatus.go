@@ -1,14 +1,12 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package deployments
+package plan
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -23,16 +21,16 @@ import (
 const maxRolloutMessage = 1024
 
 // rolloutStatus returns status.rollout.
-func (s *scope) rolloutStatus() *v1alpha.WorkloadRolloutStatus {
-	before, result := s.workload.Status.Rollout, &s.rolling.result
+func (s *summary) rolloutStatus() *v1alpha.WorkloadRolloutStatus {
+	before, result := s.Workload.Status.Rollout, &s.rolling.result
 	if before == nil {
 		before = &v1alpha.WorkloadRolloutStatus{}
 	}
 	status := &v1alpha.WorkloadRolloutStatus{
-		Revision: s.rolling.revision, TemplateHash: s.rolling.Written, CompleteTemplateHash: before.CompleteTemplateHash,
+		Revision: s.Revision, TemplateHash: s.Template.Written, CompleteTemplateHash: before.CompleteTemplateHash,
 		Phase: v1alpha.RolloutPhase(result.Phase), Message: reasons.Shorten(result.Message, maxRolloutMessage),
 	}
-	if before.FailedTemplateHash == s.rolling.Written {
+	if before.FailedTemplateHash == s.Template.Written {
 		status.FailedTemplateHash = before.FailedTemplateHash
 	}
 	if result.City >= 0 && result.City < len(s.rolling.cities) {
@@ -43,11 +41,11 @@ func (s *scope) rolloutStatus() *v1alpha.WorkloadRolloutStatus {
 }
 
 // endRollout decides whether the rollout, or its undo, is complete or has failed. before is the status before.
-func (s *scope) endRollout(status, before *v1alpha.WorkloadRolloutStatus) {
+func (s *summary) endRollout(status, before *v1alpha.WorkloadRolloutStatus) {
 	result := &s.rolling.result
-	again := before.TemplateHash == s.rolling.Written && len(result.Take) == 0 && rollout.Updated(&s.rolling.state)
+	again := before.TemplateHash == s.Template.Written && len(result.Take) == 0 && rollout.Updated(&s.rolling.state)
 	complete := result.Phase == rollout.Complete && len(s.rolling.cities) > 0
-	if s.rolling.Target != s.rolling.Written {
+	if s.Template.Target != s.Template.Written {
 		status.Phase = v1alpha.RolloutUndoing
 		if complete || before.Phase == v1alpha.RolloutUndone && again {
 			status.Phase, status.City, status.Message = v1alpha.RolloutUndone, "",
@@ -59,7 +57,7 @@ func (s *scope) endRollout(status, before *v1alpha.WorkloadRolloutStatus) {
 	case complete || before.Phase == v1alpha.RolloutComplete && again:
 		// An Instance that fails later does not belong to the rollout.
 		status.Phase, status.City, status.Message = v1alpha.RolloutComplete, "", ""
-		status.CompleteTemplateHash = s.rolling.Written
+		status.CompleteTemplateHash = s.Template.Written
 	case result.Phase == rollout.Progressing && s.failed():
 		s.failRollout(status)
 	case result.Phase == rollout.Complete:
@@ -68,24 +66,24 @@ func (s *scope) endRollout(status, before *v1alpha.WorkloadRolloutStatus) {
 }
 
 // failRollout records that the rollout has failed.
-func (s *scope) failRollout(status *v1alpha.WorkloadRolloutStatus) {
+func (s *summary) failRollout(status *v1alpha.WorkloadRolloutStatus) {
 	status.Phase = v1alpha.RolloutFailed
 	if s.undoesTo(status.CompleteTemplateHash) {
-		status.FailedTemplateHash = s.rolling.Written
+		status.FailedTemplateHash = s.Template.Written
 	}
 }
 
 // undoesTo reports whether a rollout that fails is undone to the template with a hash.
-func (s *scope) undoesTo(hash string) bool {
-	r := s.workload.Spec.Rollout
-	return r != nil && r.OnFailure == v1alpha.RolloutUndo && hash != "" && hash != s.rolling.Written
+func (s *summary) undoesTo(hash string) bool {
+	r := s.Workload.Spec.Rollout
+	return r != nil && r.OnFailure == v1alpha.RolloutUndo && hash != "" && hash != s.Template.Written
 }
 
 // failed reports whether a city that gets the template has made no progress for too long.
-func (s *scope) failed() bool {
+func (s *summary) failed() bool {
 	return slices.ContainsFunc(s.rolling.cities, func(d *v1alpha.WorkloadDeployment) bool {
 		hash, err := templates.Hash(&d.Spec.Template)
-		return err == nil && hash == s.rolling.Target && hasExceeded(d) && !isSilent(d)
+		return err == nil && hash == s.Template.Target && hasExceeded(d) && !isSilent(d)
 	})
 }
 
@@ -97,10 +95,10 @@ func isSilent(d *v1alpha.WorkloadDeployment) bool {
 }
 
 // countUpdated leaves out of the counts of a deployment the Instances that are not of the Workload's newest template.
-func (s *scope) countUpdated(deployment *v1alpha.WorkloadDeployment) v1alpha.ReplicaCounts {
+func (s *summary) countUpdated(deployment *v1alpha.WorkloadDeployment) v1alpha.ReplicaCounts {
 	counts := deployment.Status.ReplicaCounts
 	version, err := templates.VersionOf(&deployment.Spec.Template)
-	if err != nil || version.Hash != s.rolling.Written || !countsTemplate(deployment, version) {
+	if err != nil || version.Hash != s.Template.Written || !countsTemplate(deployment, version) {
 		counts.UpdatedReplicas, counts.UpdatedAvailableReplicas = 0, 0
 	}
 	return counts
@@ -113,7 +111,7 @@ func countsTemplate(deployment *v1alpha.WorkloadDeployment, version templates.Ve
 }
 
 // addRollout adds status.rollout and the conditions that follow from it.
-func (s *scope) addRollout(status *v1alpha.WorkloadStatus, progressing *metav1.Condition) {
+func (s *summary) addRollout(status *v1alpha.WorkloadStatus, progressing *metav1.Condition) {
 	status.Rollout = s.rolloutStatus()
 	r := status.Rollout
 	switch {
@@ -129,19 +127,19 @@ func (s *scope) addRollout(status *v1alpha.WorkloadStatus, progressing *metav1.C
 // degraded returns condition Degraded: True while an Instance that got the template of a rollout cannot become
 // Available, and while a cell refuses that template. A Workload that has never had either does not have the condition.
 // An Instance that ceases to be Available without a rollout, as in a drain, does not degrade it.
-func (s *scope) degraded(ctx context.Context, now *v1alpha.WorkloadRolloutStatus) ([]metav1.Condition, error) {
+func (s *summary) degraded(now *v1alpha.WorkloadRolloutStatus) ([]metav1.Condition, error) {
 	condition := metav1.Condition{Type: v1alpha.ConditionDegraded, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonRolloutHealthy}
 	message := ""
 	if now.Phase != v1alpha.RolloutComplete && now.Phase != v1alpha.RolloutUndone {
 		var err error
-		if message, err = s.broken(ctx); err != nil {
+		if message, err = s.broken(); err != nil {
 			return nil, err
 		}
 	}
 	switch {
 	case message != "":
 		condition.Status, condition.Reason, condition.Message = metav1.ConditionTrue, v1alpha.ReasonRolloutBlocked, message
-	case meta.FindStatusCondition(s.workload.Status.Conditions, v1alpha.ConditionDegraded) == nil:
+	case meta.FindStatusCondition(s.Workload.Status.Conditions, v1alpha.ConditionDegraded) == nil:
 		return nil, nil
 	}
 	return []metav1.Condition{condition}, nil
@@ -149,13 +147,13 @@ func (s *scope) degraded(ctx context.Context, now *v1alpha.WorkloadRolloutStatus
 
 // broken returns the first Instance with the template of the rollout that cannot become Available, or the refusal of a
 // cell to start one, the reason and the remedy; "": none.
-func (s *scope) broken(ctx context.Context) (string, error) {
+func (s *summary) broken() (string, error) {
 	if s.rolling.result.Phase == rollout.Complete {
 		return "", nil
 	}
 	for i := range s.rolling.state.Cities {
 		city := &s.rolling.state.Cities[i]
-		if city.Template != s.rolling.Target {
+		if city.Template != s.Template.Target {
 			continue
 		}
 		if message := refusal(s.rolling.cities[i]); message != "" {
@@ -163,7 +161,7 @@ func (s *scope) broken(ctx context.Context) (string, error) {
 		}
 		for _, index := range city.Broken() {
 			name := naming.InstanceName(city.Name, index)
-			instance, err := s.instance(ctx, name)
+			instance, err := s.Instance(name)
 			if err != nil {
 				return "", err
 			}
@@ -192,27 +190,4 @@ func refusal(d *v1alpha.WorkloadDeployment) string {
 	}
 	remedy, _ := reasons.Of(v1alpha.ConditionTemplateAccepted, accepted.Reason)
 	return fmt.Sprintf("%s: %s. %s", accepted.Reason, accepted.Message, remedy.After(remedy.Normal+1).Do)
-}
-
-// tellOfRollout records an event when the phase of the rollout changes, and when an Instance cannot become Available.
-func (s *scope) tellOfRollout(next *v1alpha.WorkloadStatus) {
-	before, after := s.workload.Status.Rollout, next.Rollout
-	if degraded := meta.FindStatusCondition(next.Conditions, v1alpha.ConditionDegraded); degraded != nil &&
-		degraded.Status == metav1.ConditionTrue &&
-		!meta.IsStatusConditionTrue(s.workload.Status.Conditions, v1alpha.ConditionDegraded) {
-		s.events.Eventf(s.workload, corev1.EventTypeWarning, degraded.Reason, "%s", reasons.Shorten(degraded.Message, v1alpha.MaxMessage))
-	}
-	if before == nil || before.Phase == after.Phase && before.TemplateHash == after.TemplateHash {
-		return
-	}
-	if before.CompleteTemplateHash == "" && before.TemplateHash == after.TemplateHash {
-		// The first creation is no rollout.
-		return
-	}
-	kind := corev1.EventTypeNormal
-	if after.Phase == v1alpha.RolloutFailed || after.Phase == v1alpha.RolloutUndoing {
-		kind = corev1.EventTypeWarning
-	}
-	s.events.Eventf(s.workload, kind, "Rollout"+string(after.Phase), "%s",
-		about(fmt.Sprintf("Revision %d: %s", after.Revision, after.Phase), after.Message))
 }
