@@ -8,15 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/deployments/plan"
 	"github.com/karmada-compute/karmada-compute/hub/deployments/rollout"
-	"github.com/karmada-compute/karmada-compute/internal/budget"
 	"github.com/karmada-compute/karmada-compute/internal/cities"
-	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
 // Rollout holds the next steps of the planner of the hub, planned from the objects that the user may read.
@@ -82,42 +80,50 @@ func (s *Snapshot) Rollout(locations []cities.Location, unread error) (*Rollout,
 	if err := s.Hidden["workloaddeployments"]; err != nil {
 		return nil, fmt.Errorf("a plan needs the WorkloadDeployments of the Workload: %w", err)
 	}
-	template, err := rollout.TemplateOf(s.Workload)
+	facts, err := s.facts(locations, unread)
 	if err != nil {
 		return nil, err
 	}
-
-	chosen := s.choose(locations, unread)
-	objects := &rollout.Objects{
-		Workload: s.Workload, Template: template, Deployments: chosen.deployments, Blocked: s.isBlocked(),
-		Budget: s.budget(chosen.deployments), Instance: s.instance, Now: s.Now,
-	}
-	read, err := rollout.Read(objects)
+	next, err := plan.Make(facts)
 	if err != nil {
 		return nil, err
 	}
-	steps := rollout.Plan(&read.State)
+	outlook := next.Outlook()
+	steps := &outlook.Steps
 	result := &Rollout{
-		Workload: s.Name, Phase: string(steps.Phase), Message: steps.Message, Unknown: s.unknown(unread), Budget: budgetOf(objects.Budget),
+		Workload: s.Name, Phase: string(steps.Phase), Message: steps.Message, Unknown: s.unknown(unread), Budget: budgetOf(outlook.Budget),
 	}
 	for i, turn := range steps.Turns {
-		city := &read.State.Cities[i]
+		city := &outlook.State.Cities[i]
 		result.Cities = append(result.Cities, CityTurn{
 			City: city.Code, Deployment: city.Name, Step: stepOf(steps.Take, i), Reason: string(turn.Reason), Message: turn.Message,
 		})
 	}
-	newcomer := "the new template"
-	if rollout.Newcomer(&read.State) != template.Target {
-		newcomer = "the earlier template, until its turn"
+	newcomer := "its deployment does not exist yet; it gets the new template"
+	if outlook.Earlier {
+		newcomer = "its deployment does not exist yet; it gets the earlier template, until its turn"
 	}
-	for i := range chosen.others {
-		if chosen.others[i].Reason == reasonNotCreated {
-			chosen.others[i].Message += newcomer
-		}
+	for _, of := range outlook.Created {
+		result.Cities = append(result.Cities, CityTurn{City: of.City, Deployment: of.Deployment, Reason: reasonNotCreated, Message: newcomer})
 	}
-	result.Cities = append(result.Cities, chosen.others...)
-	s.countUpdated(result.Cities, template.Target)
+	for _, of := range outlook.Removed {
+		result.Cities = append(result.Cities, CityTurn{
+			City: of.City, Deployment: of.Deployment, Reason: reasonRemoved, Message: "the Workload does not choose this city any more",
+		})
+	}
+	s.countUpdated(result.Cities, facts.Template.Target)
 	return result, nil
+}
+
+// facts are the ones that the user may read. What the user cannot read does not hold the rollout.
+func (s *Snapshot) facts(locations []cities.Location, unread error) (*plan.Facts, error) {
+	facts := &plan.Facts{
+		Now: s.Now, Workload: s.Workload.DeepCopy(), Deployments: plan.ByName(s.Deployments), Locations: locations, Unlocated: unread,
+		Instance: s.instance,
+		// The hub has told whether the instance type is usable.
+		Type: plan.InstanceType{Unchecked: !meta.IsStatusConditionTrue(s.Workload.Status.Conditions, v1alpha.ConditionInstanceTypeDisabled)},
+	}
+	return facts, facts.ChooseTemplate(func(string) (*v1alpha.InstanceTemplateSpec, error) { return nil, nil })
 }
 
 // countUpdated counts the Instances of cities, and the ones with the template that the rollout brings.
@@ -152,66 +158,6 @@ func stepOf(steps []rollout.Step, city int) *CityStep {
 	return result
 }
 
-// chosen are the deployments that a Workload wants, and turns of cities without one or whose deployment is not wanted
-// any more.
-type chosen struct {
-	deployments []rollout.Deployment
-	others      []CityTurn
-}
-
-// choose finds out which deployments the Workload wants. While the locations are unknown, it wants all that it has.
-func (s *Snapshot) choose(locations []cities.Location, unread error) chosen {
-	result, wanted := chosen{}, map[string]bool{}
-	for i := range s.Workload.Spec.Placements {
-		placement := &s.Workload.Spec.Placements[i]
-		choice := cities.Choose(placement, locations)
-		keeps := unread != nil || choice.Unresolved
-		for j := range s.Deployments {
-			d := &s.Deployments[j]
-			city := strings.ToUpper(d.Spec.CityCode)
-			named := slices.Contains(choice.Cities, city) || slices.Contains(choice.Held, city)
-			if d.Spec.WorkloadRef.UID == s.Workload.UID && d.Spec.PlacementName == placement.Name && (named || keeps) {
-				wanted[d.Name] = true
-				result.deployments = append(result.deployments, rollout.Deployment{Existing: d, Scale: placement.ScaleSettings})
-			}
-		}
-		for _, city := range choice.Cities {
-			if name := naming.DeploymentName(s.Name, placement.Name, city); !wanted[name] {
-				result.deployments = append(result.deployments, rollout.Deployment{Scale: placement.ScaleSettings})
-				result.others = append(result.others, CityTurn{
-					City: city, Deployment: name, Reason: reasonNotCreated, Message: "its deployment does not exist yet; it gets ",
-				})
-			}
-		}
-	}
-	for i := range s.Deployments {
-		if d := &s.Deployments[i]; !wanted[d.Name] {
-			result.others = append(result.others, CityTurn{
-				City: d.Spec.CityCode, Deployment: d.Name, Reason: reasonRemoved, Message: "the Workload does not choose this city any more",
-			})
-		}
-	}
-	return result
-}
-
-// budget returns the disruption budget as the objects show it; nil: the Workload has none.
-func (s *Snapshot) budget(deployments []rollout.Deployment) *rollout.Budget {
-	if s.Workload.Spec.Disruption == nil {
-		return nil
-	}
-	known, desired := &rollout.Budget{Available: map[string]int32{}}, int32(0)
-	for i := range deployments {
-		desired += rollout.Desired(&deployments[i].Scale, deployments[i].Existing)
-	}
-	for i := range s.Deployments {
-		if d := &s.Deployments[i]; d.DeletionTimestamp.IsZero() {
-			known.Available[d.Name] = rollout.Available(d)
-		}
-	}
-	known.Minimum = budget.Minimum(s.Workload.Spec.Disruption, desired)
-	return known
-}
-
 func budgetOf(known *rollout.Budget) *RolloutBudget {
 	if known == nil {
 		return nil
@@ -221,20 +167,6 @@ func budgetOf(known *rollout.Budget) *RolloutBudget {
 		result.Available += available
 	}
 	return result
-}
-
-// isBlocked reports whether the template names an instance type that is not usable, and deployments keep an earlier one
-// for it.
-func (s *Snapshot) isBlocked() bool {
-	if !meta.IsStatusConditionTrue(s.Workload.Status.Conditions, v1alpha.ConditionInstanceTypeDisabled) {
-		return false
-	}
-	typeOf := func(t *v1alpha.InstanceTemplateSpec) string {
-		return v1alpha.InstanceTypeName(t.Spec.Runtime.Resources.InstanceType)
-	}
-	return slices.ContainsFunc(s.Deployments, func(d v1alpha.WorkloadDeployment) bool {
-		return typeOf(&d.Spec.Template) != typeOf(&s.Workload.Spec.Template)
-	})
 }
 
 // instance returns an Instance; nil: the user does not see it.
