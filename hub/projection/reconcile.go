@@ -23,6 +23,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/cities"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/pace"
+	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
@@ -200,7 +201,7 @@ func (s *scope) applyInstances(ctx context.Context) error {
 }
 
 func (s *scope) applyReported(ctx context.Context) error {
-	version, err := s.version()
+	version, err := templates.VersionOf(&s.deployment.Spec.Template)
 	if err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 // The state of an Instance whose path is broken is unknown: it is not Available. No count is higher than the count that
 // includes it.
 func (s *scope) addUpdated(status *v1alpha.WorkloadDeploymentStatus) error {
-	version, err := s.version()
+	version, err := templates.VersionOf(&s.deployment.Spec.Template)
 	if err != nil {
 		return err
 	}
@@ -51,17 +51,6 @@ func (s *scope) addUpdated(status *v1alpha.WorkloadDeploymentStatus) error {
 		status.Indices = append(status.Indices, of.format(cell, version.Current(cell.TemplateHash)))
 	}
 	return nil
-}
-
-// version returns the version of the deployment's template. Its copy on the hub may have another text of the same
-// template, of which the cells report an earlier hash.
-func (s *scope) version() (templates.Version, error) {
-	version, err := templates.VersionOf(&s.deployment.Spec.Template)
-	if err != nil {
-		return version, err
-	}
-	copied, err := templates.VersionOf(&s.copied.Spec.Template)
-	return version.With(copied), err
 }
 
 // isUnknown reports whether the path from the cell of an Instance is broken.

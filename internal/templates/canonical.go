@@ -18,30 +18,18 @@ import (
 // So the usual notations (64Mi, 2Gi, 500M, 250m) are canonical already.
 const mebi = 1 << 20
 
-// notation is how much of the text of a template does not count.
-type notation int
-
-// Notations, each with what the one before has.
-const (
-	// text has one spelling of instance types. The first versions of the add-on compared the text.
-	text notation = iota
-	// quantities has one notation of quantities, and no empty lists and maps. Later versions compared that.
-	quantities
-	// meaning has no defaults.
-	meaning
-)
-
 // copyable is a pointer to a value that can be copied.
 type copyable[T any] interface {
 	*T
 	DeepCopy() *T
 }
 
-// canonical returns a copy of a value in the text that all values have whose notation does not differ, and reports
-// whether its own text may differ.
-func canonical[T any, P copyable[T]](of P, n notation) (P, bool) {
+// canonical returns a copy of a value in the text that all values of its meaning have: with one notation of quantities and one
+// spelling of instance types, and without empty lists, empty maps and defaults.
+func canonical[T any, P copyable[T]](of P) P {
 	result := P(of.DeepCopy())
-	return result, n.normalize(reflect.ValueOf(result).Elem())
+	normalize(reflect.ValueOf(result).Elem())
+	return result
 }
 
 // Equalities compares objects by their meaning: quantities by their values, templates and scale settings with defaults
@@ -64,13 +52,11 @@ func same[T any, P copyable[T]](a, b P) bool {
 	if equality.Semantic.DeepEqual(a, b) {
 		return true
 	}
-	left, _ := canonical[T](a, meaning)
-	right, _ := canonical[T](b, meaning)
-	return equality.Semantic.DeepEqual(left, right)
+	return equality.Semantic.DeepEqual(canonical[T](a), canonical[T](b))
 }
 
-// Keep leaves a deployment the text of the templates that it has, where the desired templates mean the same: Instances
-// of earlier versions of the add-on have the hash of that text.
+// Keep leaves a deployment the text of the templates that it has, where the desired templates mean the same: a notation alone
+// is not sent to the cells.
 func Keep(existing, desired *v1alpha.WorkloadDeploymentSpec) {
 	keep(&existing.Template, &desired.Template)
 	if existing.Partition != nil && desired.Partition != nil {
@@ -85,42 +71,42 @@ func keep(existing, desired *v1alpha.InstanceTemplateSpec) {
 }
 
 // normalize makes a value canonical and reports whether it has changed it.
-func (n notation) normalize(value reflect.Value) (changed bool) {
+func normalize(value reflect.Value) (changed bool) {
 	switch value.Kind() { //nolint:exhaustive // All others have one notation.
 	case reflect.Pointer:
-		return !value.IsNil() && n.normalize(value.Elem())
+		return !value.IsNil() && normalize(value.Elem())
 	case reflect.Struct:
-		return n.normalizeStruct(value)
+		return normalizeStruct(value)
 	case reflect.Slice:
 		for i := range value.Len() {
-			changed = n.normalize(value.Index(i)) || changed
+			changed = normalize(value.Index(i)) || changed
 		}
-		return n >= quantities && dropEmpty(value) || changed
+		return dropEmpty(value) || changed
 	case reflect.Map:
 		for _, key := range value.MapKeys() {
 			item := reflect.New(value.Type().Elem()).Elem()
 			item.Set(value.MapIndex(key))
-			if n.normalize(item) {
+			if normalize(item) {
 				value.SetMapIndex(key, item)
 				changed = true
 			}
 		}
-		return n >= quantities && dropEmpty(value) || changed
+		return dropEmpty(value) || changed
 	}
 	return changed
 }
 
-func (n notation) normalizeStruct(value reflect.Value) (changed bool) {
+func normalizeStruct(value reflect.Value) (changed bool) {
 	if quantity, ok := reflect.TypeAssert[*resource.Quantity](value.Addr()); ok {
-		return n >= quantities && renote(quantity)
+		return renote(quantity)
 	}
 	for _, field := range value.Fields() {
-		changed = field.CanSet() && n.normalize(field) || changed
+		changed = field.CanSet() && normalize(field) || changed
 	}
 	if resources, ok := reflect.TypeAssert[*v1alpha.InstanceRuntimeResources](value.Addr()); ok {
 		return respell(&resources.InstanceType) || changed
 	}
-	return n >= meaning && normalizeDefaults(value.Addr().Interface()) || changed
+	return normalizeDefaults(value.Addr().Interface()) || changed
 }
 
 // respell gives the name of an instance type its older spelling, with a slash. Both spellings name the same type.

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
-	"slices"
 	"strconv"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -21,56 +20,30 @@ func Hash(template *v1alpha.InstanceTemplateSpec) (string, error) {
 	return v.Hash, err
 }
 
-// Version is a template as Instances have it: its hash, and the hashes that earlier versions of the add-on gave to
-// Instances.
+// Version is a template as Instances have it.
 type Version struct {
 	// Hash is the hash of the meaning of the template.
 	Hash string
-	// Earlier are the hashes of earlier versions that differ from it, the oldest first.
-	Earlier []string
 }
 
 // VersionOf returns the version of a template.
 func VersionOf(template *v1alpha.InstanceTemplateSpec) (Version, error) {
-	canon, changed := canonical(template, meaning)
-	hash, err := hashText(canon)
-	if err != nil || !changed {
-		return Version{Hash: hash}, err
-	}
-	v := Version{Hash: hash}
-	for _, n := range []notation{text, quantities} {
-		canon, _ := canonical(template, n)
-		earlier, err := hashText(canon)
-		if err != nil {
-			return Version{}, err
-		}
-		if earlier != hash && !slices.Contains(v.Earlier, earlier) {
-			v.Earlier = append(v.Earlier, earlier)
-		}
-	}
-	return v, nil
+	hash, err := hashText(canonical(template))
+	return Version{Hash: hash}, err
 }
 
 // Is reports whether a hash is one of the template. Of an Instance's hash, the template that it runs counts.
 func (v Version) Is(hash string) bool {
 	hash = Content(hash)
-	return hash != "" && (hash == v.Hash || slices.Contains(v.Earlier, hash))
+	return hash != "" && hash == v.Hash
 }
 
-// Current returns the hash of the meaning for each hash of the template, and other hashes unchanged.
+// Current returns the hash of the template for each hash of an Instance that runs it, and other hashes unchanged.
 func (v Version) Current(hash string) string {
 	if v.Is(hash) {
 		return v.Hash
 	}
 	return hash
-}
-
-// With returns the version with the earlier hashes of another text of the same template.
-func (v Version) With(other Version) Version {
-	if v.Hash == other.Hash {
-		v.Earlier = slices.Concat(v.Earlier, other.Earlier)
-	}
-	return v
 }
 
 // hashText is a hash of the text of a template.

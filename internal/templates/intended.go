@@ -82,7 +82,7 @@ func digests(of *v1alpha.WorkloadDeploymentSpec) (map[string]string, error) {
 	if of.Partition != nil {
 		bare.Partition = &v1alpha.WorkloadDeploymentPartition{Index: of.Partition.Index}
 	}
-	spec, _ := canonical(&bare, meaning)
+	spec := canonical(&bare)
 	result := make(map[string]string, len(sealed))
 	for name, field := range sealed {
 		digest, err := digestOf(field(spec))
@@ -213,14 +213,8 @@ func IsOverridden(hash string) bool { return strings.Contains(hash, overriddenMa
 // hash sent. Existing are the hashes of the Instances that exist: one that has the template is not replaced, whatever
 // the hub calls it.
 func (v Version) NameOf(sent string, existing map[string]bool) string {
-	byContent := map[string]string{}
 	for _, hash := range slices.Sorted(maps.Keys(existing)) {
-		if _, found := byContent[Content(hash)]; !found {
-			byContent[Content(hash)] = hash
-		}
-	}
-	for _, content := range append(slices.Clone(v.Earlier), v.Hash) {
-		if hash, found := byContent[content]; found {
+		if v.Is(hash) {
 			return hash
 		}
 	}

@@ -125,7 +125,7 @@ func TestIntendedOfOthers(t *testing.T) {
 // TestNameOf: the name of a template in a cell has a part for the template that the hub has sent and one for the template
 // that runs. Instances that run it already are not replaced.
 func TestNameOf(t *testing.T) {
-	v := Version{Hash: "new", Earlier: []string{"text"}}
+	v := Version{Hash: "new"}
 	for _, c := range []struct {
 		sent     string
 		existing []string
@@ -133,13 +133,11 @@ func TestNameOf(t *testing.T) {
 	}{
 		{"", nil, "new"},
 		{"new", nil, "new"},
-		{"text", nil, "new"},
 		{"other", nil, "other-new"},
 		{"other", []string{"old", "other-old"}, "other-new"},
 		{"other", []string{"new"}, "new"},
 		{"other", []string{"before-new"}, "before-new"},
 		{"new", []string{"before-new"}, "before-new"},
-		{"new", []string{"new", "text"}, "text"},
 	} {
 		existing := map[string]bool{}
 		for _, hash := range c.existing {

@@ -79,23 +79,19 @@ type Reading struct {
 	Again time.Duration
 }
 
-// TemplateOf returns the template of a Workload, with its data, and its target. In memory it replaces the hashes of a text
-// in status.rollout, which an earlier version recorded.
+// TemplateOf returns the template of a Workload, with its data, and its target.
 func TemplateOf(workload *v1alpha.Workload) (Template, error) {
 	started, unread := templates.StartedWith(workload)
 	if len(unread) > 0 {
 		return unreadTemplate(workload.Status.Rollout), nil
 	}
-	version, err := templates.VersionOf(started)
-	result := Template{Written: version.Hash, Target: version.Hash}
+	hash, err := templates.Hash(started)
+	result := Template{Written: hash, Target: hash}
 	before := workload.Status.Rollout
 	if err != nil || before == nil {
 		return result, err
 	}
-	for _, recorded := range []*string{&before.TemplateHash, &before.CompleteTemplateHash, &before.FailedTemplateHash} {
-		*recorded = version.Current(*recorded)
-	}
-	if before.FailedTemplateHash == version.Hash && before.CompleteTemplateHash != "" {
+	if before.FailedTemplateHash == hash && before.CompleteTemplateHash != "" {
 		result.Target = before.CompleteTemplateHash
 	}
 	return result, nil
