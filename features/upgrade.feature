@@ -1,6 +1,6 @@
 @serial @upgrade
 Feature: Rollback and upgrade
-  The previous version is the last tag, or without tags the revision in test/federation/earlier-revision. A clone that does
+  The previous version is the last tag, or without tags the commit before the present one. A clone that does
   not have it skips the scenario with a message. `make features TAGS=@upgrade EARLIER=<revision>` selects another version. The
   federation starts with this version, so the scenario begins with a rollback.
 

@@ -5,27 +5,21 @@ package federation
 
 import (
 	"context"
-	_ "embed"
 	"os/exec"
 	"path/filepath"
 	"strings"
 )
 
-// recordedRevision is the earlier version while there is no tag.
-//
-//go:embed earlier-revision
-var recordedRevision string
-
 // earlierImage is the suffix of the image names and of the binary folder of an earlier version.
 const earlierImage = "-earlier"
 
-// earlierVersion returns the last tag of a version before the present commit, or the recorded revision if there is
-// none.
+// earlierVersion returns the last tag of a version before the present commit, or the commit before it if there is none: no
+// other version runs anywhere.
 func (f *Federation) earlierVersion(ctx context.Context) string {
 	described, err := exec.CommandContext(ctx, "git", "-C", f.state.Repository, "describe", "--tags", "--match=v[0-9]*",
 		"--abbrev=0", "HEAD^").Output()
 	if err != nil {
-		return strings.TrimSpace(recordedRevision)
+		return "HEAD^"
 	}
 	return strings.TrimSpace(string(described))
 }
