@@ -13,7 +13,7 @@ VALE := $(BIN)/vale
 COSIGN := $(BIN)/cosign
 # PROSE are the pages that the prose linter reads. The reference has the help of flags and metrics, the texts of reasons, and the
 # doc comments of the API.
-PROSE := README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md ROADMAP.md SECURITY.md $(wildcard docs/*.md) docs/how-to docs/runbooks docs/tutorial docs/reference \
+PROSE := README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md ROADMAP.md SECURITY.md $(wildcard docs/*.md) docs/contributing docs/how-to docs/runbooks docs/tutorial docs/reference \
 	$(filter-out docs/decisions/README.md,$(wildcard docs/decisions/*.md)) charts/karmada-compute/README.md charts/karmada-compute/templates/NOTES.txt
 # SPEAKING have the texts that users see: errors, conditions, events, log lines. Of the folders in COMMENTED, and of tests, the prose linter reads
 # the comments alone.

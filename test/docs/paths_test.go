@@ -13,8 +13,9 @@ import (
 	"testing"
 )
 
-// aboutTheTree are the pages whose paths are paths of the repository.
-var aboutTheTree = []string{"ARCHITECTURE.md", "CONTRIBUTING.md", "docs/recipes.md"}
+// elsewhere are paths in pages that are no paths of this repository although they begin with the name of one of its folders: of
+// Karmada's repository, a tag of a module, and names in packages.
+var elsewhere = []string{"hack/local-up-karmada.sh", "api/vX.Y.Z", "test/steps/world.Within", "hub/instancetypes.Catalogue"}
 
 // roots are the folders whose packages ARCHITECTURE.md describes one by one.
 var roots = []string{"cell", "cli", "hub", "internal", "milo", "webhook"}
@@ -25,13 +26,12 @@ var generatedOnly = []string{"cell/access/", "hub/access/"}
 // code matches a path that a page sets in code.
 var code = regexp.MustCompile("`([A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)+)`")
 
-// TestPathsExist: the paths in pages about the tree exist. Names with a slash that are no path begin with no folder of
-// the repository.
+// TestPathsExist: the paths that pages name exist. Names with a slash that are no path begin with no folder of the repository.
 func TestPathsExist(t *testing.T) {
-	for _, page := range aboutTheTree {
+	for _, page := range documents(t) {
 		for _, path := range paths(t, page) {
 			first, _, _ := strings.Cut(path, "/")
-			if _, err := os.Stat(filepath.Join(repository, first)); err != nil || first == "bin" {
+			if _, err := os.Stat(filepath.Join(repository, first)); err != nil || first == "bin" || slices.Contains(elsewhere, path) {
 				continue
 			}
 			if _, err := os.Stat(filepath.Join(repository, path)); err != nil {
@@ -43,7 +43,7 @@ func TestPathsExist(t *testing.T) {
 
 // TestArchitectureNamesEveryPackage: a new package gets its sentence.
 func TestArchitectureNamesEveryPackage(t *testing.T) {
-	named := paths(t, "ARCHITECTURE.md")
+	named := paths(t, filepath.Join(repository, "ARCHITECTURE.md"))
 	for _, root := range roots {
 		err := filepath.WalkDir(filepath.Join(repository, root), func(path string, entry fs.DirEntry, err error) error {
 			if err != nil || !entry.IsDir() {
@@ -168,16 +168,13 @@ func (e *example) files(t *testing.T, word string) []string {
 // paths returns the words with a slash that a page sets in code.
 func paths(t *testing.T, page string) []string {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join(repository, page))
+	content, err := os.ReadFile(page)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var found []string
 	for _, match := range code.FindAllStringSubmatch(string(content), -1) {
 		found = append(found, match[1])
-	}
-	if len(found) == 0 {
-		t.Fatalf("%s names no path", page)
 	}
 	return found
 }
