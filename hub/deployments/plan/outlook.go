@@ -39,8 +39,8 @@ func (p *Plan) Outlook() Outlook {
 			result.Created = append(result.Created, Place{i.city, i.name})
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.Facts.Deployments)) {
-		if d := p.Facts.Deployments[name]; !p.wants(d) {
+	for _, name := range slices.Sorted(maps.Keys(p.Deployments)) {
+		if d := p.Deployments[name]; !p.wants(d) {
 			result.Removed = append(result.Removed, Place{d.Spec.CityCode, name})
 		}
 	}

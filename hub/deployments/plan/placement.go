@@ -48,7 +48,9 @@ type intent struct {
 // place finds the deployments of a Workload: one per placement and city. A city that the project may not use gets none, but
 // keeps an existing one: withdrawing a location must not stop running Instances.
 func place(f *Facts) placed {
-	result := placed{missing: map[string][]string{}, blocked: map[string][]string{}, unsized: map[string]string{}, wanted: map[[2]string]bool{}}
+	result := placed{
+		missing: map[string][]string{}, blocked: map[string][]string{}, unsized: map[string]string{}, wanted: map[[2]string]bool{},
+	}
 	for i := range f.Workload.Spec.Placements {
 		placement := &f.Workload.Spec.Placements[i]
 		choice := cities.Choose(placement, f.Locations)
