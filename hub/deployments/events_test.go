@@ -74,3 +74,27 @@ func TestNoEventOfAStatusThatWasNotWritten(t *testing.T) {
 		t.Errorf("%d Events of the retry, want 1", got)
 	}
 }
+
+// TestEventOfEachStep: each step of a rollout has one Event, and a Workload that has settled has none.
+func TestEventOfEachStep(t *testing.T) {
+	t.Parallel()
+	f, c := rolledOut(t)
+	f.image(t, "registry.example/app:2")
+	events := 0
+	for range 20 {
+		c.run(t)
+		f.Project.Calls()
+		if err := f.reconcile(t); err != nil {
+			t.Fatal(err)
+		}
+		for _, call := range f.Project.Calls() {
+			if call.Verb == "event "+eventRollout {
+				events++
+			}
+		}
+	}
+	// DFW gets it for its first Instance and then for the other one, ORD for both at once.
+	if got := c.state(t); got != "DFW 2/2 ORD 2/2" || events != 3 {
+		t.Errorf("%d Events of steps, with the cities at %s", events, got)
+	}
+}

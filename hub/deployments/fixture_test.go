@@ -69,12 +69,6 @@ type fixture struct {
 	clock      *testingclock.FakePassiveClock
 	// requeues says that the Workload may be requeued.
 	requeues bool
-	// stored are the names of Workloads; nil: they have none.
-	stored Names
-	// lacking are the cities without what a wanted exposure needs.
-	lacking []string
-	// drain is how long Instances run by default after their city leaves.
-	drain time.Duration
 }
 
 // testBegin is when a test begins.
@@ -196,4 +190,55 @@ func (f *fixture) names(t *testing.T) string {
 		names = append(names, list.Items[i].Name)
 	}
 	return strings.Join(names, " ")
+}
+
+// newServing is a fixture with Workload web, which is exposed and serves in DFW and ORD.
+func newServing(t *testing.T, drain *int32) (*fixture, *v1alpha.Workload) {
+	t.Helper()
+	f := newFixture(t, "DFW ORD")
+	f.requeues = true
+	workload := f.workload(t, "main DFW ORD")
+	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) {
+		w.Spec.Service = &v1alpha.WorkloadService{
+			Ports: []v1alpha.ServicePort{{Port: 80}}, Exposure: v1alpha.ServiceExposureLoadBalancer, DrainSeconds: drain,
+		}
+	})
+	f.mustReconcile(t)
+	f.serve(t, "web-main-dfw", "DFW", "203.0.113.7")
+	f.serve(t, "web-main-ord", "ORD", "203.0.113.8")
+	f.mustReconcile(t)
+	return f, workload
+}
+
+// serve plays hub/projection: a city serves at an address.
+func (f *fixture) serve(t *testing.T, name, city, address string) {
+	t.Helper()
+	planes.ChangeStatus(t, f.Planes, f.readDeployment(t, name), func(d *v1alpha.WorkloadDeployment) {
+		d.Status.Endpoints = []v1alpha.CityEndpoint{{
+			City: city, Serving: true, Since: metav1.NewTime(testBegin),
+			Addresses: []v1alpha.EndpointAddress{{Type: v1alpha.EndpointAddressIP, Value: address}},
+		}}
+	})
+}
+
+func inCities(codes ...string) func(*v1alpha.Workload) {
+	return func(w *v1alpha.Workload) { w.Spec.Placements[0].CityCodes = codes }
+}
+
+// wantEndpoints checks which cities of the Workload serve.
+func (f *fixture) wantEndpoints(t *testing.T, want string) {
+	t.Helper()
+	var got []string
+	for _, endpoint := range f.readWorkload(t).Status.Endpoints {
+		got = append(got, strings.TrimSpace(endpoint.City+" "+endpoint.Reason))
+	}
+	if text := strings.Join(got, ", "); text != want {
+		t.Errorf("endpoints %q, want %q", text, want)
+	}
+}
+
+// leaving reports whether a deployment is deleted, or about to be.
+func (f *fixture) leaving(t *testing.T, name string) bool {
+	t.Helper()
+	return !strings.Contains(f.names(t), name) || !f.readDeployment(t, name).DeletionTimestamp.IsZero()
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
+	"github.com/karmada-compute/karmada-compute/testenv/simulated"
 )
 
 // seen is a Workload that tools read, and the state of its cells.
@@ -26,14 +27,14 @@ func (s *seen) tell(d *v1alpha.WorkloadDeployment) {
 	available := metav1.Condition{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonStableInstanceFound}
 	progressing := metav1.Condition{Type: v1alpha.ConditionProgressing, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonSettled}
 	switch missing := d.Status.AvailableReplicas < d.Status.AssignedReplicas; {
-	case s.suspended:
+	case s.Suspended:
 		available.Status, available.Reason = metav1.ConditionFalse, v1alpha.ReasonProjectSuspended
 	case missing && s.late:
 		progressing.Reason = v1alpha.ReasonProgressDeadlineExceeded
 	case missing:
 		progressing.Status, progressing.Reason = metav1.ConditionTrue, v1alpha.ReasonRollingOut
 	}
-	if d.Status.AvailableReplicas == 0 && d.Status.AssignedReplicas > 0 && !s.suspended {
+	if d.Status.AvailableReplicas == 0 && d.Status.AssignedReplicas > 0 && !s.Suspended {
 		available.Status, available.Reason = metav1.ConditionFalse, v1alpha.ReasonImageUnavailable
 	}
 	for _, condition := range []metav1.Condition{available, progressing} {
@@ -53,7 +54,7 @@ func newSeen(t *testing.T) *seen {
 	f := newFixture(t, "DFW ORD")
 	f.requeues = true
 	s := &seen{cell: f.cell()}
-	s.tells = s.tell
+	s.Tells = s.tell
 	return s
 }
 
@@ -66,13 +67,13 @@ func TestWhatToolsSee(t *testing.T) {
 	s.f.mustReconcile(t)
 	s.record(t, "starting")
 
-	s.broken = append(s.broken, hashOf(t, &created.Spec.Template))
+	s.Broken = append(s.Broken, simulated.Hash(t, &created.Spec.Template))
 	s.settle(t)
 	s.record(t, "image-not-pulled")
 	s.late = true
 	s.settle(t)
 	s.record(t, "image-not-pulled-for-long")
-	s.broken, s.late = nil, false
+	s.Broken, s.late = nil, false
 	s.settle(t)
 	s.record(t, "serving")
 
@@ -83,10 +84,10 @@ func TestWhatToolsSee(t *testing.T) {
 	s.settle(t)
 	s.record(t, "rolled-out")
 
-	s.suspended = true
+	s.Suspended = true
 	s.settle(t)
 	s.record(t, "suspended")
-	s.suspended = false
+	s.Suspended = false
 	s.settle(t)
 	s.scale(t, 0)
 	s.settle(t)
@@ -130,7 +131,7 @@ func TestWhatToolsSeeOfARollout(t *testing.T) {
 			s.f.rolls(t, func(r *v1alpha.WorkloadRollout) { r.OnFailure = policy })
 			s.f.mustReconcile(t)
 			s.settle(t)
-			s.broken = append(s.broken, s.f.image(t, "registry.example/app:broken"))
+			s.Broken = append(s.Broken, s.f.image(t, "registry.example/app:broken"))
 			s.fails(t, "web-main-dfw-1")
 			s.settle(t)
 			s.record(t, name+"-soon")

@@ -5,11 +5,14 @@ package deployments
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/internal/cities"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
@@ -75,13 +78,26 @@ func TestWants(t *testing.T) {
 	}
 }
 
+// TestWantsIsNotKnown: an error about the locations is no answer, also of a project that does not serve them.
 func TestWantsIsNotKnown(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "DFW")
-	f.workload(t, "main DFW")
+	workload := f.workload(t, "main DFW")
 	f.mustReconcile(t)
-	f.locations.err = errors.New("no answer")
-	if _, err := Wants(f.locations)(t.Context(), f.Project, f.readDeployment(t, "web-main-dfw")); !errors.Is(err, f.locations.err) {
-		t.Errorf("got %v", err)
+	for name, choice := range map[string]v1alpha.WorkloadPlacement{
+		"cities":    {CityCodes: []string{"DFW"}},
+		"locations": {Locations: []v1alpha.PlacementLocation{{Name: "dfw-1"}}},
+		"selector":  {LocationSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"topology.datum.net/region": "us"}}},
+	} {
+		planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) {
+			choice.Name, choice.ScaleSettings = "main", w.Spec.Placements[0].ScaleSettings
+			w.Spec.Placements[0] = choice
+		})
+		for _, f.locations.err = range []error{errors.New("no answer"), fmt.Errorf("list them: %w", cities.ErrLocationsNotServed)} {
+			wanted, err := Wants(f.locations)(t.Context(), f.Project, f.readDeployment(t, "web-main-dfw"))
+			if !errors.Is(err, f.locations.err) {
+				t.Errorf("%s: %t, %v", name, wanted, err)
+			}
+		}
 	}
 }

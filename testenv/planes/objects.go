@@ -15,18 +15,11 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
+	"github.com/karmada-compute/karmada-compute/testenv/simulated"
 )
 
 // Template returns a template of an Instance with one container.
-func Template(image string) v1alpha.InstanceTemplateSpec {
-	return v1alpha.InstanceTemplateSpec{Spec: v1alpha.InstanceSpec{
-		Runtime: v1alpha.InstanceRuntimeSpec{
-			Resources: v1alpha.InstanceRuntimeResources{InstanceType: "datumcloud/d1-standard-2"},
-			Sandbox:   &v1alpha.SandboxRuntime{Containers: []v1alpha.SandboxContainer{{Name: "app", Image: image}}},
-		},
-		NetworkInterfaces: []v1alpha.InstanceNetworkInterface{{Network: v1alpha.NetworkReference{Name: "default"}}},
-	}}
-}
+func Template(image string) v1alpha.InstanceTemplateSpec { return simulated.Template(image) }
 
 // Deployment returns a WorkloadDeployment of the project with two replicas, without creating it.
 func (p *Planes) Deployment(name, city string) *v1alpha.WorkloadDeployment {

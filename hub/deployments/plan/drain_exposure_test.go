@@ -1,14 +1,13 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package deployments
+package plan_test
 
 import (
 	"testing"
 	"time"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 // unexposed withdraws a Workload from its load balancers.
@@ -26,7 +25,7 @@ func TestExposureEnds(t *testing.T) {
 			t.Parallel()
 			f, workload := newServing(t, new(int32(20)))
 			before := f.readDeployment(t, "web-main-ord").Spec
-			planes.Change(t, f.Planes, workload, end)
+			change(t, f, workload, end)
 			f.mustReconcile(t)
 			f.wantEndpoints(t, "DFW "+v1alpha.EndpointLeaving+", ORD "+v1alpha.EndpointLeaving)
 			f.after(t, 19*time.Second)
@@ -45,7 +44,7 @@ func TestExposureEnds(t *testing.T) {
 			if writes := f.mustReconcile(t); len(writes) > 0 {
 				t.Errorf("it does not settle: %v", writes)
 			}
-			planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) {
+			change(t, f, workload, func(w *v1alpha.Workload) {
 				w.Spec.Service = &v1alpha.WorkloadService{Ports: []v1alpha.ServicePort{{Port: 80}}, Exposure: v1alpha.ServiceExposureLoadBalancer}
 			})
 			f.mustReconcile(t)
@@ -63,7 +62,7 @@ func (f *fixture) withdrawn(t *testing.T) {
 		if f.readDeployment(t, name).Spec.Service.Exposed() {
 			t.Errorf("%s stays exposed", name)
 		}
-		planes.ChangeStatus(t, f.Planes, f.readDeployment(t, name), func(d *v1alpha.WorkloadDeployment) { d.Status.Endpoints = nil })
+		changeStatus(t, f, f.readDeployment(t, name), func(d *v1alpha.WorkloadDeployment) { d.Status.Endpoints = nil })
 	}
 }
 
@@ -78,7 +77,7 @@ func TestExposureEndsInACell(t *testing.T) {
 			t.Parallel()
 			f, workload := newServing(t, nil)
 			f.serve(t, "web-main-ord", second)
-			planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) {
+			change(t, f, workload, func(w *v1alpha.Workload) {
 				unexposed(w)
 				w.Spec.Placements = append(w.Spec.Placements, placementsOf([]string{"other DFW"})...)
 			})
@@ -99,10 +98,10 @@ func TestExposureEndsInACell(t *testing.T) {
 func TestExposureReturns(t *testing.T) {
 	t.Parallel()
 	f, workload := newServing(t, nil)
-	planes.Change(t, f.Planes, workload, unexposed)
+	change(t, f, workload, unexposed)
 	f.mustReconcile(t)
 	f.after(t, 20*time.Second)
-	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Spec.Service.Exposure = v1alpha.ServiceExposureLoadBalancer })
+	change(t, f, workload, func(w *v1alpha.Workload) { w.Spec.Service.Exposure = v1alpha.ServiceExposureLoadBalancer })
 	f.mustReconcile(t)
 	f.wantEndpoints(t, "DFW, ORD")
 	f.after(t, time.Hour)

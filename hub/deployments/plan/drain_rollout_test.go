@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package deployments
+package plan_test
 
 import (
 	"testing"
@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 // newSingle is a Workload with one Instance in each city, which serve, and without additional Instances.
@@ -85,7 +84,7 @@ func TestNoDrainOfAStep(t *testing.T) {
 	t.Run("two Instances, one at a time", func(t *testing.T) {
 		t.Parallel()
 		f, c := newSingle(t, "DFW", "ORD")
-		planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) {
+		change(t, f, f.readWorkload(t), func(w *v1alpha.Workload) {
 			w.Spec.Placements[0].ScaleSettings.MinReplicas, w.Spec.Rollout.MaxUnavailable = 2, new(intstr.FromInt32(1))
 		})
 		c.settle(t)

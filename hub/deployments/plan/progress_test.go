@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package deployments
+package plan_test
 
 import (
 	"slices"
@@ -13,14 +13,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 // progress plays projection, which reports that a deployment progresses, or since when it has not.
 func (f *fixture) progress(t *testing.T, name, reason, message string, last time.Time) {
 	t.Helper()
 	f.report(t, name, report{reason: v1alpha.ReasonStableInstanceFound, ready: 1, rolling: true})
-	planes.ChangeStatus(t, f.Planes, f.readDeployment(t, name), func(d *v1alpha.WorkloadDeployment) {
+	changeStatus(t, f, f.readDeployment(t, name), func(d *v1alpha.WorkloadDeployment) {
 		condition := meta.FindStatusCondition(d.Status.Conditions, v1alpha.ConditionProgressing)
 		condition.Reason, condition.Message = reason, message
 		if reason == v1alpha.ReasonProgressDeadlineExceeded {
@@ -60,11 +59,8 @@ func TestProgress(t *testing.T) {
 	}
 	f.report(t, "web-main-dfw", report{reason: v1alpha.ReasonStableInstanceFound, ready: 2, behind: true})
 	f.progress(t, "web-main-sin", v1alpha.ReasonProgressDeadlineExceeded, "SIN: no progress: 8 Insufficient cpu", last)
-	f.Project.Calls()
-	f.mustReconcileKeepingCalls(t)
-	if calls := f.Project.Calls(); !slices.Contains(calls,
-		planes.Call{Verb: "event " + v1alpha.ReasonProgressDeadlineExceeded, Kind: "Workload", Name: "web"}) {
-		t.Errorf("no event says that there is no progress: %v", calls)
+	if f.mustReconcile(t); !slices.Contains(f.told(), v1alpha.ReasonProgressDeadlineExceeded) {
+		t.Errorf("no event says that there is no progress: %v", f.told())
 	}
 	f.expectProgress(t, "one city is stuck", v1alpha.ReasonProgressDeadlineExceeded,
 		"SIN: no progress: 8 Insufficient cpu; DFW: the newest generation is not rolled out yet; ORD: Instance web-main-ord-1 starts")
@@ -87,16 +83,16 @@ func TestTheDeadlineOfAMissingNetwork(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "DFW")
 	workload := f.workload(t, "main DFW")
-	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) {
+	change(t, f, workload, func(w *v1alpha.Workload) {
 		w.Spec.Rollout = &v1alpha.WorkloadRollout{ProgressDeadlineSeconds: new(int32(60))}
 	})
 	f.networks.missing = []string{"default"}
-	message := "the project has no network default in namespace " + f.Namespace.Name +
+	message := "the project has no network default in namespace " + namespace +
 		"; create it, or name another in spec.template.spec.networkInterfaces"
 	f.expectProgress(t, "at the start", v1alpha.ReasonRollingOut, message)
 	f.clock.SetTime(f.clock.Now().Add(time.Minute))
 	f.expectProgress(t, "at the deadline", v1alpha.ReasonProgressDeadlineExceeded, message)
-	planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Rollout.ProgressDeadlineSeconds = new(int32(61)) })
+	change(t, f, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Rollout.ProgressDeadlineSeconds = new(int32(61)) })
 	f.expectProgress(t, "after a change", v1alpha.ReasonRollingOut, message)
 }
 
@@ -109,7 +105,7 @@ func TestTheDeadlineReachesTheDeployments(t *testing.T) {
 	if got := f.readDeployment(t, "web-main-dfw").Spec.Rollout; got != nil {
 		t.Errorf("the deployment has %+v", got)
 	}
-	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) {
+	change(t, f, workload, func(w *v1alpha.Workload) {
 		w.Spec.Rollout = &v1alpha.WorkloadRollout{ProgressDeadlineSeconds: new(int32(60))}
 	})
 	f.mustReconcile(t)

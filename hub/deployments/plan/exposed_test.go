@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package deployments
+package plan_test
 
 import (
 	"strings"
@@ -13,7 +13,6 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
-	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 // TestServiceInDeployments: a change of the service reaches every deployment at once, with a higher generation. Other
@@ -25,7 +24,7 @@ func TestServiceInDeployments(t *testing.T) {
 	workload := f.workload(t, "main DFW", "other ORD")
 	change := func(mutate func(*v1alpha.Workload)) (versions []string, last *v1alpha.WorkloadDeployment) {
 		t.Helper()
-		planes.Change(t, f.Planes, workload, mutate)
+		change(t, f, workload, mutate)
 		f.mustReconcile(t)
 		for _, name := range []string{"web-main-dfw", "web-other-ord"} {
 			last = f.readDeployment(t, name)
@@ -73,13 +72,13 @@ func TestNamesOfARoute(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "DFW")
 	f.requeues = true
-	f.reconciler.Hostnames = naming.Hostnames{
+	f.hostnames = naming.Hostnames{
 		Pattern: "{workload}.{project}.apps.example.com", Domains: map[string][]string{"north": {"north.example"}, "south": {"south.example"}},
 	}
 	workload := f.workload(t, "main DFW")
 	change := func(exposure v1alpha.ServiceExposure, hostnames ...string) *v1alpha.WorkloadDeploymentSpec {
 		t.Helper()
-		planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) {
+		change(t, f, workload, func(w *v1alpha.Workload) {
 			w.Spec.Service = &v1alpha.WorkloadService{Ports: []v1alpha.ServicePort{{Port: 80}}, Exposure: exposure, Hostnames: hostnames}
 		})
 		f.mustReconcile(t)

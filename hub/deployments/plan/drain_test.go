@@ -1,10 +1,9 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package deployments
+package plan_test
 
 import (
-	"context"
 	"strings"
 	"testing"
 	"time"
@@ -13,8 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/apply"
-	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 // newServing is a fixture with Workload web, which is exposed and serves in DFW and ORD.
@@ -23,7 +20,7 @@ func newServing(t *testing.T, drain *int32) (*fixture, *v1alpha.Workload) {
 	f := newFixture(t, "DFW ORD")
 	f.requeues = true
 	workload := f.workload(t, "main DFW ORD")
-	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) {
+	change(t, f, workload, func(w *v1alpha.Workload) {
 		w.Spec.Service = &v1alpha.WorkloadService{
 			Ports: []v1alpha.ServicePort{{Port: 80}}, Exposure: v1alpha.ServiceExposureLoadBalancer, DrainSeconds: drain,
 		}
@@ -38,24 +35,15 @@ func newServing(t *testing.T, drain *int32) (*fixture, *v1alpha.Workload) {
 // serve plays hub/projection.
 func (f *fixture) serve(t *testing.T, name string, endpoint v1alpha.CityEndpoint) {
 	t.Helper()
-	planes.ChangeStatus(t, f.Planes, f.readDeployment(t, name), func(d *v1alpha.WorkloadDeployment) {
+	changeStatus(t, f, f.readDeployment(t, name), func(d *v1alpha.WorkloadDeployment) {
 		d.Status.Endpoints = []v1alpha.CityEndpoint{endpoint}
 	})
 }
 
-// restart plays another replica, which knows nothing of this one.
-func (f *fixture) restart() {
-	f.reconciler = &Reconciler{
-		Projects: f.Planes, Locations: f.locations, Networks: f.networks, Clock: f.clock, Drain: f.drain, Names: f.stored,
-		Lacking: func(context.Context, []string, v1alpha.ServiceExposure) ([]string, error) { return f.lacking, nil },
-	}
-}
-
-// after lets time pass on another replica, and reconciles there.
+// after lets time pass, and reconciles.
 func (f *fixture) after(t *testing.T, d time.Duration) {
 	t.Helper()
 	f.clock.SetTime(f.clock.Now().Add(d))
-	f.restart()
 	f.mustReconcile(t)
 }
 
@@ -87,7 +75,7 @@ func TestTrafficLeavesFirst(t *testing.T) {
 	t.Parallel()
 	f, workload := newServing(t, new(int32(20)))
 	f.wantEndpoints(t, "DFW, ORD")
-	planes.Change(t, f.Planes, workload, inCities("DFW"))
+	change(t, f, workload, inCities("DFW"))
 	f.mustReconcile(t)
 	f.wantEndpoints(t, "DFW, ORD "+v1alpha.EndpointLeaving)
 	f.after(t, 19*time.Second)
@@ -116,7 +104,7 @@ func TestTrafficOfAMomentAgo(t *testing.T) {
 			ceased := at("ORD", false, 0, "203.0.113.8")
 			ceased.Since = metav1.NewTime(testBegin.Add(-ago))
 			f.serve(t, "web-main-ord", ceased)
-			planes.Change(t, f.Planes, workload, inCities("DFW"))
+			change(t, f, workload, inCities("DFW"))
 			f.mustReconcile(t)
 			if f.leaving(t, "web-main-ord") != leaves {
 				t.Errorf("its Instances stop at once: %t", !leaves)
@@ -133,13 +121,13 @@ func TestTrafficOfAMomentAgo(t *testing.T) {
 func TestTrafficReturns(t *testing.T) {
 	t.Parallel()
 	f, workload := newServing(t, nil)
-	planes.Change(t, f.Planes, workload, inCities("DFW"))
+	change(t, f, workload, inCities("DFW"))
 	f.mustReconcile(t)
 	f.after(t, 20*time.Second)
-	planes.Change(t, f.Planes, workload, inCities("DFW", "ORD"))
+	change(t, f, workload, inCities("DFW", "ORD"))
 	f.mustReconcile(t)
 	f.wantEndpoints(t, "DFW, ORD")
-	planes.Change(t, f.Planes, workload, inCities("DFW"))
+	change(t, f, workload, inCities("DFW"))
 	f.mustReconcile(t)
 	f.after(t, 29*time.Second)
 	if f.leaving(t, "web-main-ord") {
@@ -157,7 +145,7 @@ func TestScaleToNothingDrains(t *testing.T) {
 	t.Parallel()
 	f, workload := newServing(t, nil)
 	scale := func(replicas int32) {
-		planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Spec.Placements[0].ScaleSettings.MinReplicas = replicas })
+		change(t, f, workload, func(w *v1alpha.Workload) { w.Spec.Placements[0].ScaleSettings.MinReplicas = replicas })
 		f.mustReconcile(t)
 	}
 	replicas := func() int32 { return f.readDeployment(t, "web-main-ord").Spec.ScaleSettings.MinReplicas }
@@ -190,7 +178,7 @@ func TestScaleToNothingDrains(t *testing.T) {
 func TestDeletionDrains(t *testing.T) {
 	t.Parallel()
 	f, workload := newServing(t, nil)
-	planes.Delete(t, f.Planes, workload)
+	remove(t, f, workload)
 	f.mustReconcile(t)
 	f.wantEndpoints(t, "DFW "+v1alpha.EndpointLeaving+", ORD "+v1alpha.EndpointLeaving)
 	f.after(t, 29*time.Second)
@@ -209,7 +197,7 @@ func TestADeletionSaysUntilWhenAndCanBeShortened(t *testing.T) {
 	t.Parallel()
 	f, workload := newServing(t, new(int32(3600)))
 	drain := func(seconds int32) {
-		planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Service.DrainSeconds = &seconds })
+		change(t, f, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Service.DrainSeconds = &seconds })
 		f.mustReconcile(t)
 	}
 	says := func(end time.Duration) {
@@ -220,7 +208,7 @@ func TestADeletionSaysUntilWhenAndCanBeShortened(t *testing.T) {
 			t.Errorf("it says %+v, want %q", progressing, want)
 		}
 	}
-	planes.Delete(t, f.Planes, workload)
+	remove(t, f, workload)
 	f.mustReconcile(t)
 	says(time.Hour)
 	f.after(t, time.Minute)
@@ -253,7 +241,7 @@ func TestNothingDrains(t *testing.T) {
 			t.Parallel()
 			f, workload := newServing(t, nil)
 			set(t, f)
-			planes.Change(t, f.Planes, workload, inCities("DFW"))
+			change(t, f, workload, inCities("DFW"))
 			f.mustReconcile(t)
 			if !f.leaving(t, "web-main-ord") {
 				t.Error("the deployment stays")
@@ -264,7 +252,7 @@ func TestNothingDrains(t *testing.T) {
 		t.Parallel()
 		f, workload := newServing(t, nil)
 		f.serve(t, "web-main-ord", at("ORD", true, 0, "203.0.113.7"))
-		planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Spec.Placements[0].ScaleSettings.MinReplicas = 0 })
+		change(t, f, workload, func(w *v1alpha.Workload) { w.Spec.Placements[0].ScaleSettings.MinReplicas = 0 })
 		f.mustReconcile(t)
 		for _, name := range []string{"web-main-dfw", "web-main-ord"} {
 			if f.readDeployment(t, name).Spec.ScaleSettings.MinReplicas == 0 {
@@ -275,7 +263,7 @@ func TestNothingDrains(t *testing.T) {
 	t.Run("scaled to no Instances with drainSeconds 0", func(t *testing.T) {
 		t.Parallel()
 		f, workload := newServing(t, new(int32(0)))
-		planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Spec.Placements[0].ScaleSettings.MinReplicas = 0 })
+		change(t, f, workload, func(w *v1alpha.Workload) { w.Spec.Placements[0].ScaleSettings.MinReplicas = 0 })
 		f.mustReconcile(t)
 		if f.readDeployment(t, "web-main-dfw").Spec.ScaleSettings.MinReplicas != 0 {
 			t.Error("the Instances stay")
@@ -284,7 +272,7 @@ func TestNothingDrains(t *testing.T) {
 	t.Run("drainSeconds is 0", func(t *testing.T) {
 		t.Parallel()
 		f, workload := newServing(t, new(int32(0)))
-		planes.Delete(t, f.Planes, workload)
+		remove(t, f, workload)
 		f.mustReconcile(t)
 		if !f.leaving(t, "web-main-dfw") || !f.leaving(t, "web-main-ord") {
 			t.Errorf("there are %s", f.names(t))
@@ -296,8 +284,8 @@ func TestNothingDrains(t *testing.T) {
 func TestRecordOfALaterTime(t *testing.T) {
 	t.Parallel()
 	f, workload := newServing(t, nil)
-	planes.Change(t, f.Planes, workload, inCities("DFW"))
-	planes.Change(t, f.Planes, f.readDeployment(t, "web-main-ord"), func(d *v1alpha.WorkloadDeployment) {
+	change(t, f, workload, inCities("DFW"))
+	change(t, f, f.readDeployment(t, "web-main-ord"), func(d *v1alpha.WorkloadDeployment) {
 		d.Annotations[v1alpha.AnnotationTrafficLeaves] = "9999-01-01T00:00:00Z"
 	})
 	f.mustReconcile(t)
@@ -319,8 +307,7 @@ func TestDrainOfNames(t *testing.T) {
 			t.Parallel()
 			f, workload := newServing(t, test.seconds)
 			f.drain = 70 * time.Second
-			f.restart()
-			planes.Change(t, f.Planes, workload, inCities("DFW"))
+			change(t, f, workload, inCities("DFW"))
 			f.mustReconcile(t)
 			f.after(t, test.want-time.Second)
 			if f.leaving(t, "web-main-ord") {
@@ -331,39 +318,5 @@ func TestDrainOfNames(t *testing.T) {
 				t.Error("the Instances do not stop")
 			}
 		})
-	}
-}
-
-// TestStatusOfNames: the part of the status that hub/names writes is not changed, and not owned.
-func TestStatusOfNames(t *testing.T) {
-	t.Parallel()
-	f, workload := newServing(t, nil)
-	const other apply.FieldManager = "karmada-compute-names"
-	type part struct {
-		Conditions []metav1.Condition `json:"conditions,omitempty"`
-		Hostnames  []string           `json:"hostnames,omitempty"`
-	}
-	write := func(of part) {
-		if err := apply.StatusFields(t.Context(), f.Client, other, f.readWorkload(t), of); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write(part{Hostnames: []string{"web.example.com"}, Conditions: []metav1.Condition{{
-		Type: v1alpha.ConditionNamesProgrammed, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonNamesProgrammed,
-		LastTransitionTime: metav1.Now(),
-	}}})
-	if writes := f.mustReconcile(t); len(writes) > 0 {
-		t.Errorf("the status of names causes %v", writes)
-	}
-	planes.Change(t, f.Planes, workload, inCities("DFW"))
-	f.mustReconcile(t)
-	status := f.readWorkload(t).Status
-	if len(status.Hostnames) != 1 || meta.FindStatusCondition(status.Conditions, v1alpha.ConditionNamesProgrammed) == nil {
-		t.Errorf("the status has lost %v, %v", status.Hostnames, status.Conditions)
-	}
-	write(part{})
-	status = f.readWorkload(t).Status
-	if len(status.Hostnames) != 0 || meta.FindStatusCondition(status.Conditions, v1alpha.ConditionNamesProgrammed) != nil {
-		t.Errorf("others own %v, %v", status.Hostnames, status.Conditions)
 	}
 }

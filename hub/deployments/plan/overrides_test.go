@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package deployments
+package plan_test
 
 import (
 	"strings"
@@ -11,13 +11,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 // overriding plays cells in which an override policy has changed the template to the one with a hash. broken: the first
 // Instance with it does not become Available.
 func (c *cell) overriding(hash string, broken bool) {
-	c.tells = func(d *v1alpha.WorkloadDeployment) {
+	c.Tells = func(d *v1alpha.WorkloadDeployment) {
 		of := &d.Status.Indices[0]
 		for _, turn := range d.Spec.Overrides {
 			if turn.TemplateHash != hash {
@@ -70,20 +69,20 @@ func TestOverridesGoFromCityToCity(t *testing.T) {
 	if progressing.Status != metav1.ConditionTrue || !strings.Contains(progressing.Message, waits) {
 		t.Errorf("the condition is %+v", progressing)
 	}
-	planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Rollout = &v1alpha.WorkloadRollout{Paused: true} })
+	change(t, f, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Rollout = &v1alpha.WorkloadRollout{Paused: true} })
 	c.overriding("corrected", false)
 	c.settle(t)
 	if got := f.turns(t); got != "DFW broken ORD mirror" {
 		t.Errorf("paused, the turns are %s", got)
 	}
-	planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Rollout = nil })
+	change(t, f, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Rollout = nil })
 	c.settle(t)
 	if got := f.turns(t); got != "DFW corrected ORD corrected" {
 		t.Errorf("corrected, the turns are %s", got)
 	}
 
 	// A new template keeps the turns, and so does a city that is removed and added.
-	c.tells = nil
+	c.Tells = nil
 	f.image(t, "registry.example/app:2")
 	c.settle(t)
 	if got := f.turns(t); got != "DFW corrected ORD corrected" || c.state(t) != "DFW 2/2 ORD 2/2" {

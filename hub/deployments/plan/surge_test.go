@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package deployments
+package plan_test
 
 import (
 	"slices"
@@ -14,18 +14,18 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/deployments/rollout"
-	"github.com/karmada-compute/karmada-compute/testenv/planes"
+	"github.com/karmada-compute/karmada-compute/testenv/simulated"
 )
 
 // single is a Workload with one Instance in each city.
-func single(t *testing.T, change func(*v1alpha.Workload)) (*fixture, *cell) {
+func single(t *testing.T, mutate func(*v1alpha.Workload)) (*fixture, *cell) {
 	t.Helper()
 	f := newFixture(t, "DFW ORD")
 	workload := f.workload(t, "main DFW ORD")
-	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) {
+	change(t, f, workload, func(w *v1alpha.Workload) {
 		w.Spec.Placements[0].ScaleSettings.MinReplicas = 1
-		if change != nil {
-			change(w)
+		if mutate != nil {
+			mutate(w)
 		}
 	})
 	f.mustReconcile(t)
@@ -55,7 +55,7 @@ func TestSingleInstancesSurge(t *testing.T) {
 func TestBrokenTemplateSurges(t *testing.T) {
 	t.Parallel()
 	f, c := single(t, nil)
-	c.broken = append(c.broken, f.image(t, "registry.example/app:broken"))
+	c.Broken = append(c.Broken, f.image(t, "registry.example/app:broken"))
 	c.settle(t)
 	if got := c.state(t); got != "DFW 1/1+1 ORD 0/1" {
 		t.Fatalf("the broken template has %s", got)
@@ -100,11 +100,11 @@ func TestNoSurge(t *testing.T) {
 		},
 		"two Instances": func(w *v1alpha.Workload) { w.Spec.Placements[0].ScaleSettings.MinReplicas = 2 },
 	}
-	for name, change := range surges {
+	for name, mutate := range surges {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			f, c := single(t, change)
-			planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) {
+			f, c := single(t, mutate)
+			change(t, f, f.readWorkload(t), func(w *v1alpha.Workload) {
 				w.Spec.Template.Spec.Runtime.Sandbox.Containers[0].Image = "registry.example/app:2"
 			})
 			got := c.settle(t)
@@ -137,7 +137,7 @@ func TestSurgeWithoutCapacity(t *testing.T) {
 		t.Run(lacking, func(t *testing.T) {
 			t.Parallel()
 			f, c := single(t, nil)
-			f.requeues, c.full = true, lacking
+			f.requeues, c.Full = true, lacking
 			reason := v1alpha.ReasonUnschedulable
 			if lacking == "the quota of the cell" {
 				reason = v1alpha.ReasonCellQuotaExceeded
@@ -169,10 +169,10 @@ func TestSurgeWithoutCapacity(t *testing.T) {
 func (f *fixture) notStarted(t *testing.T, name, reason string) {
 	t.Helper()
 	instance := &v1alpha.Instance{
-		ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace.Name, Name: name}, Spec: planes.Template("registry.example/app:2").Spec,
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: simulated.Template("registry.example/app:2").Spec,
 	}
-	planes.Create(t, f.Planes, instance)
-	planes.ChangeStatus(t, f.Planes, instance, func(i *v1alpha.Instance) {
+	create(t, f, instance)
+	changeStatus(t, f, instance, func(i *v1alpha.Instance) {
 		i.Status.Conditions = []metav1.Condition{{
 			Type: v1alpha.ConditionReady, Status: metav1.ConditionFalse, Reason: reason,
 			LastTransitionTime: metav1.NewTime(testBegin),
@@ -184,7 +184,7 @@ func (f *fixture) notStarted(t *testing.T, name, reason string) {
 func TestSurgeEndsWithItsPolicy(t *testing.T) {
 	t.Parallel()
 	f, c := single(t, nil)
-	c.broken = append(c.broken, f.image(t, "registry.example/app:broken"))
+	c.Broken = append(c.Broken, f.image(t, "registry.example/app:broken"))
 	c.settle(t)
 	f.rolls(t, func(r *v1alpha.WorkloadRollout) { r.MaxSurge = new(intstr.FromInt32(0)) })
 	c.settle(t)

@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package deployments
+package plan_test
 
 import (
 	"testing"
@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/testenv/planes"
+	"github.com/karmada-compute/karmada-compute/testenv/simulated"
 )
 
 // TestTheNotationOfAQuantityIsNoRollout: a template with the same amount of memory in another notation has the same
@@ -30,12 +30,12 @@ func TestTheNotationOfAQuantityIsNoRollout(t *testing.T) {
 		}
 	}
 	workload := f.workload(t, "main DFW ORD")
-	planes.Change(t, f.Planes, workload, inMemory("33554432"))
+	change(t, f, workload, inMemory("33554432"))
 	f.mustReconcile(t)
 	c.run(t)
 	f.mustReconcile(t)
 	before := *f.readWorkload(t).Status.Rollout
-	planes.Change(t, f.Planes, workload, inMemory("32Mi"))
+	change(t, f, workload, inMemory("32Mi"))
 	for range 3 {
 		f.mustReconcile(t)
 		c.run(t)
@@ -57,12 +57,12 @@ func TestADefaultIsNoRollout(t *testing.T) {
 	f := newFixture(t, "DFW")
 	c := f.cell()
 	workload := f.workload(t, "main DFW")
-	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) {
+	change(t, f, workload, func(w *v1alpha.Workload) {
 		w.Spec.Template.Spec.Runtime.Sandbox.Containers[0].Ports = []v1alpha.NamedPort{{Name: "http", Port: 80}}
 	})
 	c.settle(t)
 	before, rollout := f.readDeployment(t, "web-main-dfw"), *f.readWorkload(t).Status.Rollout
-	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) {
+	change(t, f, workload, func(w *v1alpha.Workload) {
 		sandbox := w.Spec.Template.Spec.Runtime.Sandbox
 		sandbox.TerminationGracePeriodSeconds = new(int64(30))
 		sandbox.Containers[0].Ports[0].Protocol = new(corev1.ProtocolTCP)
@@ -75,7 +75,7 @@ func TestADefaultIsNoRollout(t *testing.T) {
 		rollout.Phase != v1alpha.RolloutComplete {
 		t.Errorf("the deployment has generation %d, before %d; the rollout is %+v, before %+v", after.Generation, before.Generation, now, rollout)
 	}
-	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Spec.Placements[0].ScaleSettings.MinReplicas = 3 })
+	change(t, f, workload, func(w *v1alpha.Workload) { w.Spec.Placements[0].ScaleSettings.MinReplicas = 3 })
 	c.settle(t)
 	after = f.readDeployment(t, "web-main-dfw")
 	if after.Spec.ScaleSettings.MinReplicas != 3 || !equality.Semantic.DeepEqual(after.Spec.Template, before.Spec.Template) {
@@ -96,14 +96,14 @@ func TestADisagreementMeetsTheDeadline(t *testing.T) {
 	f.mustReconcile(t)
 	c.run(t)
 	f.mustReconcile(t)
-	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) {
+	change(t, f, workload, func(w *v1alpha.Workload) {
 		w.Spec.Template.Spec.Runtime.Sandbox.Containers[0].Image = "example.com/new"
 	})
 	for range 10 {
 		f.mustReconcile(t)
 		c.run(t)
 		for _, name := range []string{"web-main-dfw", "web-main-ord"} {
-			planes.ChangeStatus(t, f.Planes, f.readDeployment(t, name), func(d *v1alpha.WorkloadDeployment) {
+			changeStatus(t, f, f.readDeployment(t, name), func(d *v1alpha.WorkloadDeployment) {
 				d.Status.Conditions = []metav1.Condition{{
 					Type: v1alpha.ConditionProgressing, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonSettled,
 					LastTransitionTime: metav1.NewTime(testBegin),
@@ -119,11 +119,11 @@ func TestADisagreementMeetsTheDeadline(t *testing.T) {
 	if got := progressing(); got.Reason != v1alpha.ReasonRollingOut || f.readWorkload(t).Status.Rollout.Phase != v1alpha.RolloutProgressing {
 		t.Errorf("before the deadline: %+v, %+v", got, f.readWorkload(t).Status.Rollout)
 	}
-	result, err := f.reconciler.Reconcile(t.Context(), f.request())
-	if err != nil || result.RequeueAfter <= 0 {
-		t.Fatalf("it is not requeued for its deadline: %+v, %v", result, err)
+	after, err := f.once(t)
+	if err != nil || after <= 0 {
+		t.Fatalf("it is not requeued for its deadline: %s, %v", after, err)
 	}
-	f.clock.SetTime(f.clock.Now().Add(result.RequeueAfter))
+	f.clock.SetTime(f.clock.Now().Add(after))
 	f.mustReconcile(t)
 	if got := progressing(); got.Reason != v1alpha.ReasonProgressDeadlineExceeded ||
 		f.readWorkload(t).Status.Rollout.Phase != v1alpha.RolloutFailed {
@@ -144,17 +144,17 @@ func TestADrainIsNoRollout(t *testing.T) {
 	c.run(t)
 	f.mustReconcile(t)
 	for _, name := range []string{"web-main-dfw-0", "web-main-dfw-1"} {
-		instance := planes.Create(t, f.Planes, &v1alpha.Instance{
-			ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace.Name, Name: name}, Spec: *workload.Spec.Template.Spec.DeepCopy(),
+		instance := create(t, f, &v1alpha.Instance{
+			ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: *workload.Spec.Template.Spec.DeepCopy(),
 		})
-		planes.ChangeStatus(t, f.Planes, instance, func(i *v1alpha.Instance) {
+		changeStatus(t, f, instance, func(i *v1alpha.Instance) {
 			i.Status.Conditions = []metav1.Condition{{
 				Type: v1alpha.ConditionReady, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonImageUnavailable, Message: "the image is gone",
 				LastTransitionTime: metav1.NewTime(testBegin),
 			}}
 		})
 	}
-	c.broken = []string{hashOf(t, &workload.Spec.Template)}
+	c.Broken = []string{simulated.Hash(t, &workload.Spec.Template)}
 	c.run(t)
 	f.mustReconcile(t)
 	status := f.readWorkload(t).Status
@@ -162,12 +162,12 @@ func TestADrainIsNoRollout(t *testing.T) {
 		status.Rollout.Phase != v1alpha.RolloutComplete {
 		t.Errorf("Degraded is %+v, the rollout is %s", got, status.Rollout.Phase)
 	}
-	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) {
+	change(t, f, workload, func(w *v1alpha.Workload) {
 		w.Spec.Template.Spec.Runtime.Sandbox.Containers[0].Image = "example.com/new"
 	})
 	for range 4 {
 		f.mustReconcile(t)
-		c.broken = append(c.broken, hashOf(t, &f.readWorkload(t).Spec.Template))
+		c.Broken = append(c.Broken, simulated.Hash(t, &f.readWorkload(t).Spec.Template))
 		c.run(t)
 	}
 	f.mustReconcile(t)

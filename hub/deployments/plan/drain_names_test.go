@@ -1,20 +1,14 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package deployments
+package plan_test
 
 import (
-	"context"
 	"testing"
 	"time"
 
-	"k8s.io/apimachinery/pkg/types"
-
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/deployments/plan"
-	"github.com/karmada-compute/karmada-compute/hub/projects"
-	"github.com/karmada-compute/karmada-compute/testenv"
-	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 // answers are the addresses that the names of every Workload have.
@@ -24,11 +18,9 @@ type answers struct {
 	asked     int
 }
 
-func (a *answers) Answers(context.Context, projects.Origin, types.UID) ([]string, error) {
-	if a.asked++; a.broken {
-		return nil, testenv.ErrFault
-	}
-	return a.addresses, nil
+func (a *answers) answer() ([]string, bool) {
+	a.asked++
+	return a.addresses, !a.broken
 }
 
 // newNamed is newServing with names, which have the addresses of both cities.
@@ -36,8 +28,7 @@ func newNamed(t *testing.T) (*fixture, *v1alpha.Workload, *answers) {
 	t.Helper()
 	f, workload := newServing(t, nil)
 	stored := &answers{addresses: []string{"203.0.113.7", "203.0.113.8"}}
-	f.stored = stored
-	f.restart()
+	f.addresses = stored
 	return f, workload, stored
 }
 
@@ -46,7 +37,7 @@ func newNamed(t *testing.T) (*fixture, *v1alpha.Workload, *answers) {
 func TestDrainFollowsTheName(t *testing.T) {
 	t.Parallel()
 	f, workload, stored := newNamed(t)
-	planes.Change(t, f.Planes, workload, inCities("DFW"))
+	change(t, f, workload, inCities("DFW"))
 	f.mustReconcile(t)
 	f.after(t, 60*time.Second)
 	if f.leaving(t, "web-main-ord") {
@@ -77,7 +68,7 @@ func TestDrainOfBrokenNames(t *testing.T) {
 			t.Parallel()
 			f, workload, stored := newNamed(t)
 			stored.broken = broken
-			planes.Delete(t, f.Planes, workload)
+			remove(t, f, workload)
 			f.mustReconcile(t)
 			f.after(t, plan.NamesPatience-time.Second)
 			if f.leaving(t, "web-main-ord") {
@@ -105,7 +96,7 @@ func TestDrainOfNamesThatStay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			f, workload, stored := newNamed(t)
-			planes.Change(t, f.Planes, workload, test.change)
+			change(t, f, workload, test.change)
 			f.mustReconcile(t)
 			f.after(t, 30*time.Second)
 			runs := func() bool {
@@ -130,7 +121,7 @@ func TestDrainOfASharedAddress(t *testing.T) {
 	t.Parallel()
 	f, workload, stored := newNamed(t)
 	f.serve(t, "web-main-ord", at("ORD", true, 0, "203.0.113.7", "203.0.113.8"))
-	planes.Change(t, f.Planes, workload, inCities("DFW"))
+	change(t, f, workload, inCities("DFW"))
 	f.mustReconcile(t)
 	stored.addresses = []string{"203.0.113.7"}
 	f.after(t, time.Second)

@@ -1,11 +1,11 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package deployments
+package plan_test
 
 import (
-	"context"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +18,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/instancetypes"
-	"github.com/karmada-compute/karmada-compute/testenv/planes"
+	"github.com/karmada-compute/karmada-compute/testenv/simulated"
 )
 
 // catalogue holds the present instance types, and the types of the last answer.
@@ -28,13 +28,8 @@ type catalogue struct {
 	err   error
 }
 
-func (t *catalogue) Types(context.Context) ([]v1alpha.InstanceType, error) { return t.known, t.err }
-func (t *catalogue) Fresh(context.Context) ([]v1alpha.InstanceType, error) { return t.now, t.err }
-func (t *catalogue) Confirmed(context.Context, time.Duration) ([]v1alpha.InstanceType, error) {
-	return t.now, t.err
-}
-
-func (t *catalogue) Grace() (time.Duration, time.Time) { return 60 * 24 * time.Hour, time.Time{} }
+// typeGrace is how long after its deprecation a type may be named by new Workloads.
+const typeGrace = 60 * 24 * time.Hour
 
 // set creates or changes a type.
 func (t *catalogue) set(name, cpu string, phase v1alpha.InstanceTypePhase) {
@@ -64,7 +59,7 @@ func typed(t *testing.T, cities string) (*fixture, *catalogue) {
 	t.Helper()
 	f, known := newFixture(t, cities), &catalogue{}
 	known.set("datumcloud-d1-standard-2", "1", v1alpha.InstanceTypeActive)
-	f.reconciler.Types = known
+	f.types = known
 	return f, known
 }
 
@@ -81,7 +76,7 @@ func (f *fixture) wantSize(t *testing.T, deployment, cpu string) {
 
 func (f *fixture) name(t *testing.T, kind string) {
 	t.Helper()
-	planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Template.Spec.Runtime.Resources.InstanceType = kind })
+	change(t, f, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Template.Spec.Runtime.Resources.InstanceType = kind })
 }
 
 // TestASizeIsRecorded: the size remains while the Workload names the same type, even if the type changes, also in
@@ -97,7 +92,7 @@ func TestASizeIsRecorded(t *testing.T) {
 	if writes := f.mustReconcile(t); len(writes) > 0 {
 		t.Errorf("when the type changes, it writes %v", writes)
 	}
-	planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Placements[0].CityCodes = []string{"DFW", "ORD"} })
+	change(t, f, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Placements[0].CityCodes = []string{"DFW", "ORD"} })
 	f.mustReconcile(t)
 	f.wantSize(t, "web-main-ord", "1")
 	f.name(t, "datumcloud-d1-standard-2")
@@ -124,7 +119,7 @@ func TestASizeIsRecordedLater(t *testing.T) {
 	f.mustReconcile(t)
 	f.wantSize(t, "web-main-dfw", "")
 	known := &catalogue{}
-	f.reconciler.Types = known
+	f.types = known
 	f.mustReconcile(t)
 	f.wantSize(t, "web-main-dfw", "")
 	known.set("datumcloud-d1-standard-2", "1", v1alpha.InstanceTypeActive)
@@ -160,8 +155,8 @@ func TestATypeThatDoesNotExist(t *testing.T) {
 	f.mustReconcile(t)
 	f.wantSize(t, "web-main-dfw", "3")
 
-	planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) {
-		w.Spec.Template = planes.Template("registry.example/app:2")
+	change(t, f, f.readWorkload(t), func(w *v1alpha.Workload) {
+		w.Spec.Template = simulated.Template("registry.example/app:2")
 		w.Spec.Template.Spec.Runtime.Resources.InstanceType = "gone"
 		w.Spec.Placements[0].ScaleSettings.MinReplicas = 5
 	})
@@ -177,7 +172,7 @@ func TestTheDefaultType(t *testing.T) {
 	t.Parallel()
 	f, known := typed(t, "DFW")
 	known.set("small", "1", v1alpha.InstanceTypeActive)
-	f.reconciler.DefaultType = "gone"
+	f.defaultType = "gone"
 	f.workload(t, "main DFW")
 	f.name(t, "")
 	f.mustReconcile(t)
@@ -186,11 +181,11 @@ func TestTheDefaultType(t *testing.T) {
 		!strings.Contains(got.Message, "default gone does not exist") {
 		t.Errorf("got %+v", got)
 	}
-	f.reconciler.DefaultType = "small"
+	f.defaultType = "small"
 	f.mustReconcile(t)
 	f.wantSize(t, "web-main-dfw", "1")
 	known.set("large", "9", v1alpha.InstanceTypeActive)
-	f.reconciler.DefaultType = "large"
+	f.defaultType = "large"
 	f.mustReconcile(t)
 	f.wantSize(t, "web-main-dfw", "1")
 }
@@ -208,7 +203,7 @@ func TestTheHubDoesNotAnswer(t *testing.T) {
 	known.known, known.err = known.now, nil
 	f.mustReconcile(t)
 	known.known, known.err = nil, away
-	planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Placements[0].CityCodes = []string{"DFW", "ORD"} })
+	change(t, f, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Placements[0].CityCodes = []string{"DFW", "ORD"} })
 	f.mustReconcile(t)
 	f.wantSize(t, "web-main-ord", "1")
 
@@ -272,10 +267,9 @@ func TestTheLifeOfAType(t *testing.T) {
 		t.Errorf("deployments are %s", got)
 	}
 	// A warning for each of them.
-	f.Project.Calls()
 	known.set("datumcloud-d1-standard-2", "1", v1alpha.InstanceTypeDeprecated)
-	if writes := f.mustReconcile(t); len(writes) != 2 || writes[1].Verb != "event "+v1alpha.ReasonInstanceTypeDeprecated {
-		t.Errorf("writes %v", writes)
+	if writes := f.mustReconcile(t); len(writes) != 1 || !slices.Equal(f.told(), []string{v1alpha.ReasonInstanceTypeDeprecated}) {
+		t.Errorf("writes %v, Events %v", writes, f.told())
 	}
 }
 
@@ -302,7 +296,7 @@ func TestADisabledTypeStartsNothing(t *testing.T) {
 	f.mustReconcile(t)
 	f.wantSize(t, "web-main-dfw", "1")
 	known.set("datumcloud-d1-standard-2", "1", v1alpha.InstanceTypeDisabled)
-	planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Placements[0].CityCodes = []string{"DFW", "ORD"} })
+	change(t, f, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Placements[0].CityCodes = []string{"DFW", "ORD"} })
 	f.mustReconcile(t)
 	f.wantSize(t, "web-main-ord", "1")
 

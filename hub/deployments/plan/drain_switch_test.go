@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package deployments
+package plan_test
 
 import (
 	"strings"
@@ -12,7 +12,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 const (
@@ -27,7 +26,7 @@ func exposedBy(exposure v1alpha.ServiceExposure) func(*v1alpha.Workload) {
 // observe plays hub/projection: the cells have reported on a generation of a deployment.
 func (f *fixture) observe(t *testing.T, name string, generation int64) {
 	t.Helper()
-	planes.ChangeStatus(t, f.Planes, f.readDeployment(t, name), func(d *v1alpha.WorkloadDeployment) {
+	changeStatus(t, f, f.readDeployment(t, name), func(d *v1alpha.WorkloadDeployment) {
 		d.Status.ObservedGeneration = generation
 	})
 }
@@ -46,7 +45,7 @@ func (f *fixture) exposedAs(t *testing.T, want v1alpha.ServiceExposure) {
 func newSwitching(t *testing.T, from, to v1alpha.ServiceExposure) (*fixture, *v1alpha.Workload) {
 	t.Helper()
 	f, workload := newExposed(t, from)
-	planes.Change(t, f.Planes, workload, exposedBy(to))
+	change(t, f, workload, exposedBy(to))
 	f.mustReconcile(t)
 	return f, workload
 }
@@ -56,11 +55,11 @@ func newExposed(t *testing.T, from v1alpha.ServiceExposure) (*fixture, *v1alpha.
 	t.Helper()
 	f, workload := newServing(t, nil)
 	if from != balancer {
-		planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Spec.Service = nil })
+		change(t, f, workload, func(w *v1alpha.Workload) { w.Spec.Service = nil })
 		f.mustReconcile(t)
 		f.after(t, 30*time.Second)
 		f.withdrawn(t)
-		planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) {
+		change(t, f, workload, func(w *v1alpha.Workload) {
 			w.Spec.Service = &v1alpha.WorkloadService{Ports: []v1alpha.ServicePort{{Port: 80}}, Exposure: from}
 		})
 		f.mustReconcile(t)
@@ -120,7 +119,7 @@ func TestExposureSwitchesBack(t *testing.T) {
 	t.Parallel()
 	f, workload := newSwitching(t, balancer, gateway)
 	f.after(t, 20*time.Second)
-	planes.Change(t, f.Planes, workload, exposedBy(balancer))
+	change(t, f, workload, exposedBy(balancer))
 	f.mustReconcile(t)
 	f.wantEndpoints(t, "DFW, ORD")
 	f.after(t, time.Hour)
@@ -135,7 +134,7 @@ func TestExposureSwitchWaits(t *testing.T) {
 	t.Run("for names", func(t *testing.T) {
 		t.Parallel()
 		f, workload, stored := newNamed(t)
-		planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) {
+		change(t, f, workload, func(w *v1alpha.Workload) {
 			exposedBy(gateway)(w)
 			w.Spec.Placements = append(w.Spec.Placements, placementsOf([]string{"other DFW"})...)
 		})
@@ -158,7 +157,7 @@ func TestExposureSwitchWaits(t *testing.T) {
 		f, workload := newServing(t, nil)
 		f.serve(t, "web-main-dfw", at("DFW", false, -10, "203.0.113.7"))
 		f.serve(t, "web-main-ord", at("ORD", false, -10))
-		planes.Change(t, f.Planes, workload, exposedBy(gateway))
+		change(t, f, workload, exposedBy(gateway))
 		f.mustReconcile(t)
 		f.exposedAs(t, gateway)
 	})
@@ -173,7 +172,7 @@ func TestExposureStays(t *testing.T) {
 			t.Parallel()
 			f, workload := newExposed(t, from)
 			f.lacking = []string{"DFW", "ORD"}
-			planes.Change(t, f.Planes, workload, exposedBy(to))
+			change(t, f, workload, exposedBy(to))
 			f.after(t, 0)
 			f.stays(t, from, "no cell of DFW, ORD has a")
 			f.after(t, time.Hour)

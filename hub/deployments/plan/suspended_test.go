@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package deployments
+package plan_test
 
 import (
 	"maps"
@@ -12,7 +12,6 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/budget"
-	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 // suspendedInARollout returns a Workload with a budget and 2 Instances in each of DFW and ORD. Its project is suspended
@@ -20,7 +19,7 @@ import (
 func suspendedInARollout(t *testing.T) (*fixture, *cell) {
 	t.Helper()
 	f, c := rolledOut(t)
-	planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) {
+	change(t, f, f.readWorkload(t), func(w *v1alpha.Workload) {
 		w.Spec.Disruption = &v1alpha.WorkloadDisruption{MinAvailable: new(intstr.FromInt32(3))}
 	})
 	c.settle(t)
@@ -35,7 +34,7 @@ func suspendedInARollout(t *testing.T) (*fixture, *cell) {
 	if got := c.state(t); got != "DFW 1/2 ORD 0/2" {
 		t.Fatalf("the rollout begins with %s", got)
 	}
-	c.suspended = true
+	c.Suspended = true
 	c.checkStopped(t, "DFW 1/2 ORD 0/2")
 	return f, c
 }
@@ -44,9 +43,9 @@ func suspendedInARollout(t *testing.T) (*fixture, *cell) {
 // disruption.
 func (c *cell) checkStopped(t *testing.T, want string) {
 	t.Helper()
-	before := maps.Clone(c.templates)
+	before := maps.Clone(c.Templates)
 	c.settle(t)
-	if got := c.state(t); got != want || !maps.Equal(c.templates, before) {
+	if got := c.state(t); got != want || !maps.Equal(c.Templates, before) {
 		t.Errorf("suspended, the Instances are at %s, and not %s", got, want)
 	}
 	for _, name := range []string{"web-main-dfw", "web-main-ord"} {
@@ -84,7 +83,7 @@ func (c *cell) checkComplete(t *testing.T) {
 func TestSuspendedDuringARollout(t *testing.T) {
 	t.Parallel()
 	_, c := suspendedInARollout(t)
-	c.suspended = false
+	c.Suspended = false
 	if got, want := c.settle(t), []string{"DFW 1/2 ORD 0/2", "DFW 2/2 ORD 0/2", "DFW 2/2 ORD 2/2"}; !slices.Equal(got, want) {
 		t.Errorf("resumed, it goes by %q", got)
 	}
@@ -98,9 +97,9 @@ func TestUndoWhileSuspended(t *testing.T) {
 	f, c := suspendedInARollout(t)
 	undone := f.image(t, "registry.example/app:1")
 	c.checkStopped(t, "DFW 1/2 ORD 2/2")
-	c.suspended = false
+	c.Suspended = false
 	c.run(t)
-	for name, hash := range c.templates {
+	for name, hash := range c.Templates {
 		if hash != undone {
 			t.Errorf("%s starts with template %s", name, hash)
 		}
@@ -114,9 +113,9 @@ func TestUndoWhileSuspended(t *testing.T) {
 func TestBrokenTemplateWhileSuspended(t *testing.T) {
 	t.Parallel()
 	f, c := suspendedInARollout(t)
-	c.broken = append(c.broken, f.image(t, "registry.example/app:broken"))
+	c.Broken = append(c.Broken, f.image(t, "registry.example/app:broken"))
 	c.checkStopped(t, "DFW 0/2 ORD 0/2")
-	c.suspended = false
+	c.Suspended = false
 	c.settle(t)
 	if got := c.state(t); got != "DFW 1/2 ORD 0/2" {
 		t.Errorf("resumed, the broken template has %s", got)

@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package deployments
+package plan_test
 
 import (
 	"fmt"
@@ -12,7 +12,6 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/deployments/plan"
-	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 // at is an endpoint of a city with addresses since a minute.
@@ -74,7 +73,7 @@ func TestEndpointsOfAWorkload(t *testing.T) {
 	for name, endpoint := range map[string]v1alpha.CityEndpoint{
 		"web-main-dfw": at("DFW", true, 1, "203.0.113.7"), "web-main-ord": at("ORD", false, 1, "203.0.113.8"),
 	} {
-		planes.ChangeStatus(t, f.Planes, f.readDeployment(t, name), func(d *v1alpha.WorkloadDeployment) {
+		changeStatus(t, f, f.readDeployment(t, name), func(d *v1alpha.WorkloadDeployment) {
 			d.Status.Endpoints = []v1alpha.CityEndpoint{endpoint}
 		})
 	}
@@ -86,7 +85,7 @@ func TestEndpointsOfAWorkload(t *testing.T) {
 		{v1alpha.ServiceExposureLoadBalancer, "DFW true 1 203.0.113.7; ORD false 1 203.0.113.8; "},
 		{"", ""},
 	} {
-		planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) {
+		change(t, f, workload, func(w *v1alpha.Workload) {
 			w.Spec.Service = &v1alpha.WorkloadService{
 				Ports: []v1alpha.ServicePort{{Port: 80}}, Exposure: test.exposure, DrainSeconds: new(int32(0)),
 			}

@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package deployments
+package plan_test
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/testenv/planes"
+	"github.com/karmada-compute/karmada-compute/testenv/simulated"
 )
 
 // allCities are the cities of a test in which cities come and go.
@@ -39,7 +39,7 @@ func newLeaving(t *testing.T, seed uint64) *leaving {
 	f := newFixture(t, allCities)
 	f.requeues = true
 	l := &leaving{fixture: f, Rand: rand.New(rand.NewPCG(seed, 7)), cell: f.cell(), versions: 1}
-	l.cell.tells = l.tell
+	l.cell.Tells = l.tell
 	f.workload(t, "main DFW ORD")
 	f.rolls(t, func(r *v1alpha.WorkloadRollout) {
 		if l.IntN(2) == 0 {
@@ -65,9 +65,9 @@ func (l *leaving) tell(d *v1alpha.WorkloadDeployment) {
 // lose cuts off a city, whose deadline then passes; "": all have contact again.
 func (l *leaving) lose(t *testing.T, city string) {
 	t.Helper()
-	l.cell.lost = city
+	l.cell.Lost = city
 	for name := range strings.FieldsSeq(l.names(t)) {
-		planes.ChangeStatus(t, l.Planes, l.readDeployment(t, name), func(d *v1alpha.WorkloadDeployment) {
+		changeStatus(t, l.fixture, l.readDeployment(t, name), func(d *v1alpha.WorkloadDeployment) {
 			if d.Spec.CityCode != city {
 				return
 			}
@@ -102,8 +102,8 @@ func (l *leaving) some() []string {
 func (l *leaving) move(t *testing.T) {
 	t.Helper()
 	note := func(what string, of any) { l.moves = append(l.moves, fmt.Sprintf("%s %v", what, of)) }
-	place := func(change func(*v1alpha.WorkloadPlacement)) {
-		planes.Change(t, l.Planes, l.readWorkload(t), func(w *v1alpha.Workload) { change(&w.Spec.Placements[0]) })
+	place := func(mutate func(*v1alpha.WorkloadPlacement)) {
+		change(t, l.fixture, l.readWorkload(t), func(w *v1alpha.Workload) { mutate(&w.Spec.Placements[0]) })
 	}
 	switch l.IntN(8) {
 	case 0, 1:
@@ -144,7 +144,7 @@ func (l *leaving) write(t *testing.T, broken bool) {
 	l.versions++
 	l.image(t, fmt.Sprintf("registry.example/app:%d", l.versions))
 	if l.broken = broken; broken {
-		l.cell.broken = append(l.cell.broken, hashOf(t, &l.readWorkload(t).Spec.Template))
+		l.cell.Broken = append(l.cell.Broken, simulated.Hash(t, &l.readWorkload(t).Spec.Template))
 	}
 }
 
@@ -177,11 +177,11 @@ func (l *leaving) end(t *testing.T) string {
 	t.Helper()
 	l.locations.cities = allCities
 	l.rolls(t, func(r *v1alpha.WorkloadRollout) { r.Paused = false })
-	if l.cell.lost != "" {
+	if l.cell.Lost != "" {
 		// The city stays lost, and a rollout names what it waits for.
 		l.settle(t)
 		if status := l.readWorkload(t).Status.Rollout; status.Phase == v1alpha.RolloutProgressing && status.Message == "" {
-			return fmt.Sprintf("with %s lost, it does not say what it waits for", l.cell.lost)
+			return fmt.Sprintf("with %s lost, it does not say what it waits for", l.cell.Lost)
 		}
 		l.lose(t, "")
 	}
@@ -193,7 +193,7 @@ func (l *leaving) end(t *testing.T) string {
 func (l *leaving) fault(t *testing.T) string {
 	t.Helper()
 	w := l.readWorkload(t)
-	status, wanted, undoes := w.Status.Rollout, hashOf(t, &w.Spec.Template), w.Spec.Rollout.OnFailure == v1alpha.RolloutUndo
+	status, wanted, undoes := w.Status.Rollout, simulated.Hash(t, &w.Spec.Template), w.Spec.Rollout.OnFailure == v1alpha.RolloutUndo
 	has := l.templatesOf(t)
 	switch {
 	case !l.broken && (status.Phase != v1alpha.RolloutComplete || slices.ContainsFunc(has, func(h string) bool { return h != wanted })):
@@ -215,7 +215,7 @@ func (l *leaving) templatesOf(t *testing.T) []string {
 	t.Helper()
 	var hashes []string
 	for name := range strings.FieldsSeq(l.names(t)) {
-		for instance, hash := range l.cell.templates {
+		for instance, hash := range l.cell.Templates {
 			index, count := strings.TrimPrefix(instance, name+"-"), l.readDeployment(t, name).Spec.ScaleSettings.MinReplicas
 			if len(index) == 1 && int32(index[0]-'0') < count {
 				hashes = append(hashes, hash)

@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package deployments
+package plan_test
 
 import (
 	"strings"
@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 // TestARefusedTemplateDegrades: a rollout is blocked by a cell that refuses its template, although no Instance is
@@ -26,7 +25,7 @@ func TestARefusedTemplateDegrades(t *testing.T) {
 	f.mustReconcile(t)
 
 	report := func(about int64) {
-		planes.ChangeStatus(t, f.Planes, f.readDeployment(t, "web-main-dfw"), func(d *v1alpha.WorkloadDeployment) {
+		changeStatus(t, f, f.readDeployment(t, "web-main-dfw"), func(d *v1alpha.WorkloadDeployment) {
 			meta.SetStatusCondition(&d.Status.Conditions, metav1.Condition{
 				Type: v1alpha.ConditionTemplateAccepted, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonRuntimeClassNotServed,
 				Message: "Instance web-main-dfw-1 keeps its template", ObservedGeneration: d.Generation + about,

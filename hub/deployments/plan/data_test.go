@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package deployments
+package plan_test
 
 import (
 	"slices"
@@ -14,11 +14,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/deployments/plan"
-	"github.com/karmada-compute/karmada-compute/hub/projects"
-	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
-	"github.com/karmada-compute/karmada-compute/testenv/planes"
+	"github.com/karmada-compute/karmada-compute/testenv/simulated"
 )
 
 const (
@@ -29,7 +26,7 @@ const (
 
 // templateNaming returns a template that names ConfigMaps in volumes.
 func templateNaming(names ...string) v1alpha.InstanceTemplateSpec {
-	template := planes.Template("registry.example/app:1")
+	template := simulated.Template("registry.example/app:1")
 	for _, name := range names {
 		template.Spec.Volumes = append(template.Spec.Volumes, v1alpha.InstanceVolume{
 			Name: name, InstanceVolumeSource: v1alpha.InstanceVolumeSource{
@@ -47,20 +44,17 @@ func (f *fixture) takes(t *testing.T, contents ...string) {
 	for i := 0; i < len(contents); i += 2 {
 		data.Objects = append(data.Objects, v1alpha.DataVersion{Kind: "ConfigMap", Name: contents[i], Hash: contents[i+1]})
 	}
-	err := apply.StatusFields(t.Context(), f.Project, "references", f.readWorkload(t), map[string]any{"data": data})
-	if err != nil {
-		t.Fatal(err)
-	}
+	changeStatus(t, f, f.readWorkload(t), func(w *v1alpha.Workload) { w.Status.Data = data })
 }
 
 // runsWithData returns a Workload in DFW and ORD that runs with ConfigMap app, whose content is part of its revisions.
 func runsWithData(t *testing.T) (*fixture, *cell) {
 	t.Helper()
 	f := newFixture(t, "DFW ORD SEA")
-	workload := &v1alpha.Workload{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace.Name, Name: "web"}}
+	workload := &v1alpha.Workload{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}}
 	workload.Spec.Template, workload.Spec.Placements = templateNaming("app"), placementsOf([]string{"main DFW ORD"})
 	workload.Spec.Rollout = &v1alpha.WorkloadRollout{OnDataChange: &v1alpha.OnDataChange{Policy: v1alpha.DataRollout}}
-	planes.Create(t, f.Planes, workload)
+	create(t, f, workload)
 	f.mustReconcile(t)
 	if names := f.names(t); names != "" {
 		t.Fatalf("before the data is read there is %s", names)
@@ -121,17 +115,13 @@ func TestDataRollsOutAsATemplate(t *testing.T) {
 // revision returns a revision of Workload web.
 func (f *fixture) revision(t *testing.T, number int64) *v1alpha.WorkloadRevisionSpec {
 	t.Helper()
-	var list v1alpha.WorkloadRevisionList
-	if err := f.Client.List(t.Context(), &list); err != nil {
-		t.Fatal(err)
+	for _, revision := range f.history {
+		if revision.Revision == number {
+			return revision
+		}
 	}
-	at := slices.IndexFunc(list.Items, func(r v1alpha.WorkloadRevision) bool {
-		return r.Namespace == f.Namespace.Name && r.Spec.Revision == number
-	})
-	if at < 0 {
-		t.Fatalf("there is no revision %d", number)
-	}
-	return &list.Items[at].Spec
+	t.Fatalf("there is no revision %d", number)
+	return nil
 }
 
 // TestDataThatDoesNotExist: a rollout that waits for the content of a ConfigMap that does not exist writes nothing while it
@@ -141,16 +131,16 @@ func TestDataThatDoesNotExist(t *testing.T) {
 	t.Run("a new Workload", func(t *testing.T) {
 		t.Parallel()
 		f := newFixture(t, "DFW ORD SEA")
-		workload := &v1alpha.Workload{ObjectMeta: metav1.ObjectMeta{Namespace: f.Namespace.Name, Name: "web"}}
+		workload := &v1alpha.Workload{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}}
 		workload.Spec.Template, workload.Spec.Placements = templateNaming("app", "missing"), placementsOf([]string{"main DFW ORD"})
 		workload.Spec.Rollout = &v1alpha.WorkloadRollout{OnDataChange: &v1alpha.OnDataChange{Policy: v1alpha.DataRollout}}
-		planes.Create(t, f.Planes, workload)
+		create(t, f, workload)
 		f.waitsForData(t, f.cell())
 	})
 	t.Run("a change", func(t *testing.T) {
 		t.Parallel()
 		f, c := runsWithData(t)
-		planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Template = templateNaming("app", "missing") })
+		change(t, f, f.readWorkload(t), func(w *v1alpha.Workload) { w.Spec.Template = templateNaming("app", "missing") })
 		f.waitsForData(t, c)
 	})
 }
@@ -195,11 +185,11 @@ func TestBadDataIsUndone(t *testing.T) {
 	f.rolls(t, func(r *v1alpha.WorkloadRollout) { r.OnFailure = v1alpha.RolloutUndo })
 	f.takes(t, "app", red)
 	bad, _ := templates.StartedWith(f.readWorkload(t))
-	c.broken = []string{hashOf(t, bad)}
+	c.Broken = []string{simulated.Hash(t, bad)}
 	if got := c.settle(t); got[len(got)-1] != "DFW 1/2 ORD 0/2" {
 		t.Errorf("it goes by %q", got)
 	}
-	planes.ChangeStatus(t, f.Planes, f.readDeployment(t, "web-main-dfw"), func(d *v1alpha.WorkloadDeployment) {
+	changeStatus(t, f, f.readDeployment(t, "web-main-dfw"), func(d *v1alpha.WorkloadDeployment) {
 		meta.SetStatusCondition(&d.Status.Conditions, metav1.Condition{
 			Type: v1alpha.ConditionProgressing, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonProgressDeadlineExceeded,
 		})
@@ -218,7 +208,7 @@ func TestATemplateWaitsForItsData(t *testing.T) {
 	t.Parallel()
 	f, c := runsWithData(t)
 	f.requeues = true
-	changed := planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) {
+	changed := change(t, f, f.readWorkload(t), func(w *v1alpha.Workload) {
 		w.Spec.Template, w.Spec.Placements[0].ScaleSettings.MinReplicas = templateNaming("app", "more"), 3
 	})
 	c.settle(t)
@@ -241,47 +231,5 @@ func TestATemplateWaitsForItsData(t *testing.T) {
 	}
 	if status := f.readWorkload(t).Status; status.ObservedGeneration != changed.Generation || status.Rollout.Revision != 2 {
 		t.Errorf("status is %+v", status.Rollout)
-	}
-}
-
-// TestAStepNeedsTheNewestData: a step is not taken by data that the cache has and the API server has no more.
-func TestAStepNeedsTheNewestData(t *testing.T) {
-	t.Parallel()
-	f, _ := runsWithData(t)
-	project, err := projects.Find(t.Context(), f.Planes, planes.ProjectName)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stale := f.readWorkload(t)
-	stale.Status.Data.Objects[0].Hash = red
-	s := f.reconciler.scope(f.request(), project, stale)
-	if err := s.confirm(t.Context(), &plan.Facts{}); err != nil || !s.ended {
-		t.Errorf("it continues with other data: %t, %v", !s.ended, err)
-	}
-}
-
-// TestDataHasAnotherWriter: the status that this controller writes has neither the data nor its condition.
-func TestDataHasAnotherWriter(t *testing.T) {
-	t.Parallel()
-	f, c := runsWithData(t)
-	condition := metav1.Condition{
-		Type: v1alpha.ConditionDataCurrent, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonNewestData, LastTransitionTime: metav1.Now(),
-	}
-	write := func(fields map[string]any) {
-		t.Helper()
-		if err := apply.StatusFields(t.Context(), f.Project, "references", f.readWorkload(t), fields); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write(map[string]any{"data": f.readWorkload(t).Status.Data, "conditions": []metav1.Condition{condition}})
-	f.rolls(t, func(r *v1alpha.WorkloadRollout) { r.OnFailure = v1alpha.RolloutUndo })
-	f.image(t, "registry.example/app:2")
-	c.settle(t)
-	if status := f.readWorkload(t).Status; status.Data == nil || meta.FindStatusCondition(status.Conditions, condition.Type) == nil {
-		t.Errorf("status is %+v", status)
-	}
-	write(map[string]any{})
-	if status := f.readWorkload(t).Status; status.Data != nil || meta.FindStatusCondition(status.Conditions, condition.Type) != nil {
-		t.Errorf("this controller holds %+v, %+v", status.Data, status.Conditions)
 	}
 }

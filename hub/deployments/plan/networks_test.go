@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package deployments
+package plan_test
 
 import (
 	"strings"
@@ -11,7 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
 // TestMissingNetwork: no deployment is created for a network that does not exist, and running ones are not replaced for
@@ -41,14 +40,14 @@ func TestMissingNetwork(t *testing.T) {
 	}
 	f.networks.missing = []string{"default"}
 	expect("nothing runs", "", v1alpha.ReasonNetworkNotFound,
-		"placement other: the project has no network default in namespace "+f.Namespace.Name+"; create it")
+		"placement other: the project has no network default in namespace "+namespace+"; create it")
 	f.networks.missing = nil
 	expect("the network appears", "web-main-dfw web-other-ord", "", "")
 
 	for _, name := range []string{"web-main-dfw", "web-other-ord"} {
 		f.report(t, name, report{reason: v1alpha.ReasonStableInstanceFound, ready: 2})
 	}
-	planes.Change(t, f.Planes, f.readWorkload(t), func(w *v1alpha.Workload) {
+	change(t, f, f.readWorkload(t), func(w *v1alpha.Workload) {
 		w.Spec.Template.Spec.NetworkInterfaces[0].Network = v1alpha.NetworkReference{Namespace: "shared", Name: "later"}
 		w.Spec.Placements[0].ScaleSettings.MinReplicas = 3
 	})
