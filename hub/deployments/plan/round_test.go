@@ -85,6 +85,7 @@ func (r *round) plan(t *testing.T) (*plan.Plan, error) {
 		before.Deployments[name] = d.DeepCopy()
 	}
 	next, err := plan.Make(r.facts)
+	r.planned = next
 	if !equality.Semantic.DeepEqual(before.Workload, r.facts.Workload) ||
 		!equality.Semantic.DeepEqual(before.Deployments, r.facts.Deployments) {
 		t.Error("the plan has changed its facts")

@@ -70,6 +70,8 @@ type fixture struct {
 	// writes and events are those of the last reconcile.
 	writes []string
 	events []plan.Event
+	// planned is its plan.
+	planned *plan.Plan
 }
 
 // testBegin is when a test begins.
