@@ -115,7 +115,7 @@ func (s *Snapshot) Rollout(locations []cities.Location, unread error) (*Rollout,
 	return result, nil
 }
 
-// facts are the ones that the user may read. What the user cannot read does not hold the rollout.
+// facts are the ones that the user may read. A network or an answer that the user cannot read does not hold the rollout.
 func (s *Snapshot) facts(locations []cities.Location, unread error) (*plan.Facts, error) {
 	facts := &plan.Facts{
 		Now: s.Now, Workload: s.Workload.DeepCopy(), Deployments: plan.ByName(s.Deployments), Locations: locations, Unlocated: unread,

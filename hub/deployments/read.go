@@ -60,7 +60,7 @@ func ifExists[T client.Object](ctx context.Context, reader client.Reader, key cl
 	return object, nil
 }
 
-// facts reads what a plan is made from. Of a Workload that is being deleted it is the deployments alone.
+// facts reads the input of a plan. Of a Workload that is being deleted it is the deployments alone.
 func (s *scope) facts(ctx context.Context) (*plan.Facts, error) {
 	f := &plan.Facts{
 		Settings: plan.Settings{Drain: s.Drain, Hostnames: s.Hostnames}, Now: s.Clock.Now(), Project: s.project.Name,

@@ -95,7 +95,7 @@ func TestTypesAreRead(t *testing.T) {
 	}
 }
 
-// TestNetworksAreRead: a Workload whose network is missing is requeued. A network without a namespace is in that of the Workload.
+// TestNetworksAreRead: a Workload whose network is missing is requeued. A network without a namespace is in the namespace of the Workload.
 func TestNetworksAreRead(t *testing.T) {
 	t.Parallel()
 	f := newFixture(t, "DFW")
@@ -137,7 +137,7 @@ func TestLocationsAreRead(t *testing.T) {
 	}
 }
 
-// addresses are those that the names of every Workload have.
+// addresses are the answers of the names of every Workload.
 type addresses struct {
 	stored []string
 	err    error

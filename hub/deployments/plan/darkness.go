@@ -27,7 +27,7 @@ func (p *Plan) drainBeforeSteps() {
 	p.explainDrains()
 }
 
-// explainDrains says what a city waits for whose step waits until its traffic has left.
+// explainDrains gives the message of a city whose step waits until its traffic has left.
 func (p *Plan) explainDrains() {
 	result := &p.rolling.result
 	for _, step := range result.Take {

@@ -38,7 +38,7 @@ func (p *Plan) keep(i *intent) {
 	p.deployments[i.name] = applied
 }
 
-// desired is a deployment as it is to be stored: from what the Workload wants, what the plan gives it, and what it keeps of the
+// desired builds a deployment from the wishes of the Workload, the templates that the plan gives it, and the fields that stay of the
 // existing one, which may be nil.
 func (p *Plan) desired(i *intent, existing *v1alpha.WorkloadDeployment, scale *v1alpha.HorizontalScaleSettings) *v1alpha.WorkloadDeployment {
 	d := i.object(p.Workload)

@@ -16,7 +16,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// Facts are what a plan is made from, as one read has found them. A plan changes none of them.
+// Facts are the input of a plan, as one read has found it. A plan changes none of them.
 type Facts struct {
 	Settings
 	// Now is the time of the read.
@@ -106,8 +106,8 @@ func (f *Facts) templateWithHash(
 	return recorded(hash)
 }
 
-// KeepExposure gives a Workload the exposure that its cells have, if these cities, in none of whose cells is what the wanted exposure
-// needs, are all of its cities: the Service would lose its addresses for nothing. It reports whether the Workload keeps it.
+// KeepExposure gives a Workload the exposure that its cells have, if all of its cities lack the needs of the wanted exposure: the
+// Service would lose its addresses for nothing. It reports whether the Workload keeps it.
 func KeepExposure(workload *v1alpha.Workload, deployments map[string]*v1alpha.WorkloadDeployment, lacking []string) bool {
 	former := FormerExposure(workload, deployments)
 	if former == "" || len(lacking) < len(CitiesOf(deployments)) {

@@ -10,9 +10,9 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/deployments/rollout"
 )
 
-// Outlook is what a plan means for the rollout of its Workload.
+// Outlook describes the rollout of a Workload as its plan leaves it.
 type Outlook struct {
-	// State is what the rollout was decided from, and Steps the decision.
+	// State is the input of the decision, and Steps its result.
 	State rollout.State
 	Steps rollout.Steps
 	// Budget is the disruption budget; nil: the Workload has none.
@@ -28,7 +28,7 @@ type Outlook struct {
 // Place is a deployment and its city.
 type Place struct{ City, Deployment string }
 
-// Outlook returns what the plan means for the rollout.
+// Outlook describes the rollout.
 func (p *Plan) Outlook() Outlook {
 	result := Outlook{
 		State: p.rolling.state, Steps: p.rolling.result, Budget: p.knownBudget(),

@@ -39,7 +39,7 @@ type intent struct {
 	// template and resources are the template, and the size of its type, that it has when no rollout is in progress.
 	template  *v1alpha.InstanceTemplateSpec
 	resources corev1.ResourceList
-	// given is what its Instances have or get now.
+	// given are the templates that its Instances have or get now.
 	given given
 	// floor is its part of the disruption budget.
 	floor *v1alpha.AvailabilityFloor

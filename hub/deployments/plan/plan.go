@@ -12,7 +12,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/pace"
 )
 
-// Plan is what is to be written for a Workload now.
+// Plan has the next writes of a Workload.
 type Plan struct {
 	*Facts
 	// Writes in their order: one that fails ends the others.
@@ -83,17 +83,17 @@ type Write struct {
 	Kind WriteKind
 	// Name of the deployment.
 	Name string
-	// Desired is what Apply stores.
+	// Desired is the object of Apply.
 	Desired *v1alpha.WorkloadDeployment
 	// Note is the message of the Event of a step of the rollout.
 	Note string
-	// Annotations are what Record adds.
+	// Annotations of Record and Offer.
 	Annotations map[string]string
-	// Division is what Divide stores.
+	// Division of Divide.
 	Division *v1alpha.WorkloadDisruptionStatus
 }
 
-// WriteKind is what a Write does.
+// WriteKind is the kind of a Write.
 type WriteKind string
 
 // Kinds of writes.

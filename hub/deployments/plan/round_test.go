@@ -93,7 +93,7 @@ func (r *round) plan(t *testing.T) (*plan.Plan, error) {
 	return next, err
 }
 
-// readFacts reads what a plan is made from.
+// readFacts reads the input of a plan.
 func (r *round) readFacts(t *testing.T, workload *v1alpha.Workload) error {
 	t.Helper()
 	f := &plan.Facts{

@@ -23,7 +23,7 @@ import (
 )
 
 // TestSequences runs the files of testdata/sequences. Each begins with a sentence about the rule that it shows. A line with > is a
-// command (commands has their meaning), and the lines below it are what follows, round by round, until nothing is written: the plan
+// command (commands has their meaning), and the lines below it follow from it, round by round, until nothing is written: the plan
 // as `kubectl compute rollout plan` prints it, the writes, and the Instances with the newest template. UPDATE=1 writes the files.
 func TestSequences(t *testing.T) {
 	files, err := filepath.Glob("testdata/sequences/*.txt")
@@ -216,7 +216,7 @@ func (s *sequence) settle(t *testing.T) {
 	t.Fatalf("it does not settle:\n%s", s.text.String())
 }
 
-// showPlan shows what the plan says of each city.
+// showPlan shows the turn of each city.
 func (s *sequence) showPlan() {
 	outlook := s.planned.Outlook()
 	for i, turn := range outlook.Steps.Turns {
@@ -248,7 +248,7 @@ func (s *sequence) showWrite(t *testing.T, write string) {
 	fmt.Fprintf(&s.text, "  write  %s: %s\n", write, s.describe(t, s.readDeployment(t, words[2])))
 }
 
-// describe says what a deployment asks of its cells.
+// describe shows the fields by which a deployment directs its cells.
 func (s *sequence) describe(t *testing.T, d *v1alpha.WorkloadDeployment) string {
 	t.Helper()
 	parts := []string{fmt.Sprintf("%d x image %s", d.Spec.ScaleSettings.MinReplicas, s.imageOf(t, &d.Spec.Template))}

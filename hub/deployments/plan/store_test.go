@@ -32,7 +32,7 @@ type object interface {
 }
 
 // store holds the objects of one namespace as an API server does: as JSON with the defaults of their kinds, with UIDs, versions and
-// generations. What is read from it is a copy.
+// generations. Readers get copies.
 type store struct {
 	clock *testingclock.FakePassiveClock
 	// objects are by kind and name.
@@ -183,7 +183,7 @@ func decode(t testing.TB, content map[string]any, into object) {
 	}
 }
 
-// schemas are those of the kinds of a project.
+// schemas are the schemas of the kinds of a project.
 var schemas = sync.OnceValues(func() (map[string]*structuralschema.Structural, error) {
 	result := map[string]*structuralschema.Structural{}
 	for _, plural := range []string{"workloads", "workloaddeployments", "instances"} {

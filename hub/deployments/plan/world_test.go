@@ -61,13 +61,13 @@ type fixture struct {
 	hostnames   naming.Hostnames
 	// requeues says that the Workload may be requeued.
 	requeues bool
-	// addresses are what the names of the Workload have; nil: it has none.
+	// addresses are the answers of the names of the Workload; nil: it has none.
 	addresses *answers
 	// lacking are the cities without what a wanted exposure needs.
 	lacking []string
 	// drain is how long Instances run by default after their city leaves.
 	drain time.Duration
-	// writes and events are those of the last reconcile.
+	// writes and events of the last reconcile.
 	writes []string
 	events []plan.Event
 	// planned is its plan.
