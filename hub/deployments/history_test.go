@@ -82,6 +82,12 @@ func TestHistoryIsBounded(t *testing.T) {
 	if got := f.revisions(t); !slices.Equal(got, []int64{4, 5, 6}) {
 		t.Errorf("the revisions are %v", got)
 	}
+	// An earlier template returns as the newest revision.
+	f.image(t, "registry.example/app:v3")
+	c.settle(t)
+	if got := f.revisions(t); !slices.Equal(got, []int64{4, 6, 7}) {
+		t.Errorf("with an earlier template the revisions are %v", got)
+	}
 }
 
 // TestAHistoryThatIsNotServed: a project that does not serve the history of a Workload for a moment has not said that a revision is
@@ -115,6 +121,10 @@ func TestAHistoryThatIsNotServed(t *testing.T) {
 		f.Project.Unserve("")
 		if template, err := s.history.withHash(t.Context(), "lost"); template != nil || err != nil {
 			t.Errorf("a revision that is gone is %v, %v", template, err)
+		}
+		wanted := simulated.Hash(t, &first)
+		if template, err := s.history.withHash(t.Context(), wanted); err != nil || template == nil || simulated.Hash(t, template) != wanted {
+			t.Errorf("a revision that is there is %v, %v", template, err)
 		}
 		f.mustReconcile(t)
 		if got := f.revisions(t); !slices.Equal(got, []int64{1, 2}) {

@@ -101,8 +101,10 @@ func TestNetworksAreRead(t *testing.T) {
 	f := newFixture(t, "DFW")
 	f.networks.missing = []string{"default", "shared"}
 	planes.Change(t, f.Planes, f.workload(t, "main DFW"), func(w *v1alpha.Workload) {
-		interfaces := &w.Spec.Template.Spec.NetworkInterfaces
-		*interfaces = append(*interfaces, v1alpha.InstanceNetworkInterface{Network: v1alpha.NetworkReference{Namespace: "others", Name: "shared"}})
+		of := &w.Spec.Template.Spec
+		of.NetworkInterfaces = append(of.NetworkInterfaces, v1alpha.InstanceNetworkInterface{
+			Network: v1alpha.NetworkReference{Namespace: "others", Name: "shared"},
+		})
 	})
 	f.mustReconcile(t)
 	result, err := f.reconciler.Reconcile(t.Context(), f.request())
@@ -178,7 +180,7 @@ func TestNamesAreRead(t *testing.T) {
 }
 
 // TestExposureIsRead: a Workload keeps its exposure while its cities lack what another one needs, and is requeued. Cells that are
-// not known are an error.
+// not known are an error. A Workload that wants its exposure again is offered again.
 func TestExposureIsRead(t *testing.T) {
 	t.Parallel()
 	f, workload := newServing(t, nil)
@@ -205,6 +207,13 @@ func TestExposureIsRead(t *testing.T) {
 	broken, lacks = nil, false
 	f.mustReconcile(t)
 	f.wantEndpoints(t, "DFW "+v1alpha.EndpointLeaving+", ORD "+v1alpha.EndpointLeaving)
+
+	planes.Change(t, f.Planes, workload, func(w *v1alpha.Workload) { w.Spec.Service.Exposure = v1alpha.ServiceExposureLoadBalancer })
+	f.mustReconcile(t)
+	f.wantEndpoints(t, "DFW, ORD")
+	if notes := f.readDeployment(t, "web-main-dfw").Annotations; notes[v1alpha.AnnotationTrafficLeaves] != "" {
+		t.Errorf("a city that is offered again keeps %v", notes)
+	}
 }
 
 // TestFloorsNeedTheNewestWorkload: floors are not removed by a cache that does not have the budget yet.

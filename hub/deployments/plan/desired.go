@@ -40,7 +40,9 @@ func (p *Plan) keep(i *intent) {
 
 // desired builds a deployment from the wishes of the Workload, the templates that the plan gives it, and the fields that stay of the
 // existing one, which may be nil.
-func (p *Plan) desired(i *intent, existing *v1alpha.WorkloadDeployment, scale *v1alpha.HorizontalScaleSettings) *v1alpha.WorkloadDeployment {
+func (p *Plan) desired(
+	i *intent, existing *v1alpha.WorkloadDeployment, scale *v1alpha.HorizontalScaleSettings,
+) *v1alpha.WorkloadDeployment {
 	d := i.object(p.Workload)
 	d.Spec.ScaleSettings = *scale.DeepCopy()
 	i.given.into(&d.Spec)
@@ -60,7 +62,6 @@ func (p *Plan) desired(i *intent, existing *v1alpha.WorkloadDeployment, scale *v
 	if slices.Contains(existing.Finalizers, v1alpha.FinalizerPropagation) {
 		d.Finalizers = []string{v1alpha.FinalizerPropagation}
 	}
-	templates.Keep(&existing.Spec, &d.Spec)
 	return d
 }
 

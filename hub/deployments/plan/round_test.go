@@ -176,7 +176,9 @@ func (r *round) readNetworks() {
 	for i := range interfaces {
 		of := &interfaces[i].Network
 		if slices.Contains(r.networks.missing, of.Name) {
-			r.facts.MissingNetworks = append(r.facts.MissingNetworks, types.NamespacedName{Namespace: cmp.Or(of.Namespace, namespace), Name: of.Name})
+			r.facts.MissingNetworks = append(r.facts.MissingNetworks, types.NamespacedName{
+				Namespace: cmp.Or(of.Namespace, namespace), Name: of.Name,
+			})
 		}
 	}
 }
@@ -211,7 +213,9 @@ func (r *round) readRevision(t *testing.T) {
 func (r *round) record(t *testing.T, template *v1alpha.InstanceTemplateSpec, number int64) {
 	t.Helper()
 	written, data := templates.WithoutSnapshots(template.DeepCopy())
-	r.history[simulated.Hash(t, template)] = &v1alpha.WorkloadRevisionSpec{Revision: number, Template: *written.DeepCopy(), Data: slices.Clone(data)}
+	r.history[simulated.Hash(t, template)] = &v1alpha.WorkloadRevisionSpec{
+		Revision: number, Template: *written.DeepCopy(), Data: slices.Clone(data),
+	}
 	r.writes = append(r.writes, "apply WorkloadRevision")
 }
 
