@@ -241,7 +241,7 @@ func (s *sequence) showPlan() {
 func (s *sequence) showWrite(t *testing.T, write string) {
 	t.Helper()
 	words := strings.Fields(write)
-	if len(words) < 3 || !strings.HasPrefix(words[len(words)-1], "web-") || !slices.Contains(s.namesOf(v1alpha.KindWorkloadDeployment), words[2]) {
+	if len(words) < 3 || !slices.Contains(s.namesOf(v1alpha.KindWorkloadDeployment), words[2]) {
 		fmt.Fprintf(&s.text, "  write  %s\n", write)
 		return
 	}

@@ -212,7 +212,7 @@ var schemas = sync.OnceValues(func() (map[string]*structuralschema.Structural, e
 // create creates an object and returns it as stored.
 func create[T object](t *testing.T, f *fixture, obj T) T {
 	t.Helper()
-	f.store.create(t, obj)
+	f.create(t, obj)
 	return obj
 }
 
