@@ -35,7 +35,7 @@ func (s *scope) judgeAbsence(ctx context.Context) error {
 		}
 	}
 	s.remember(&lasting)
-	if rest := lasting.Rest(s.Clock.Now(), s.DoubtAfter); rest > 0 {
+	if rest := lasting.Rest(s.now, s.DoubtAfter); rest > 0 {
 		s.requeueAfter.AtMost(rest)
 		return nil
 	}
@@ -50,6 +50,6 @@ func (s *scope) judgeAbsence(ctx context.Context) error {
 }
 
 // awaitsCopy reports whether a deployment needs a copy on the hub.
-func (s *scope) awaitsCopy() bool {
+func (s *facts) awaitsCopy() bool {
 	return s.deployment.UID != "" && s.deployment.DeletionTimestamp.IsZero() && s.deployment.Annotations[v1alpha.AnnotationHubNamespace] != ""
 }

@@ -11,11 +11,11 @@ import (
 
 // addFloor adds to status the floor that the cells guarantee together. It is of the same version of the copy as the
 // counts: a count never includes Instances that were disrupted before the floor was in force.
-func (s *scope) addFloor(status *v1alpha.WorkloadDeploymentStatus) {
+func (s *facts) addFloor(status *v1alpha.WorkloadDeploymentStatus) {
 	if s.copied.Spec.Floor == nil {
 		return
 	}
-	copied := cells.Budgeted{Copy: s.copied, Cells: s.row.Cells, Now: s.Clock.Now()}
+	copied := cells.Budgeted{Copy: s.copied, Cells: s.row.Cells, Now: s.now}
 	members, _ := copied.Members(s.copied.Spec.Assignment)
 	status.FloorSequence, status.FloorInForce = s.copied.Spec.Floor.Sequence, budget.InForce(members)
 	for i := range members {

@@ -29,7 +29,9 @@ type truth struct{ replicas, ready, available, desired int32 }
 func anyScope(random *rand.Rand) (*scope, truth) {
 	s := &scope{
 		Reconciler: &Reconciler{Options: Options{Clock: testingclock.NewFakePassiveClock(time.Unix(1000, 0))}},
-		deployment: &v1alpha.WorkloadDeployment{}, copied: &v1alpha.WorkloadDeployment{}, row: &path.Row{},
+		facts: facts{
+			now: time.Unix(1000, 0), deployment: &v1alpha.WorkloadDeployment{}, copied: &v1alpha.WorkloadDeployment{}, row: &path.Row{},
+		},
 	}
 	s.deployment.Name, s.copied.Name = "web", "web"
 	s.deployment.Spec.Template = planes.Template("registry.example/app:1")

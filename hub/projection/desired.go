@@ -21,7 +21,7 @@ import (
 // desiredInstance returns the projection of a reported Instance; existing is the present one, or empty. A cell reports
 // the hash of an Instance's template, not the template: an Instance of an earlier template keeps the spec that was
 // projected for it.
-func (s *scope) desiredInstance(reported *wire.Instance, existing *v1alpha.Instance, hash string) *v1alpha.Instance {
+func (s *facts) desiredInstance(reported *wire.Instance, existing *v1alpha.Instance, hash string) *v1alpha.Instance {
 	template := &s.deployment.Spec.Template
 	if p := s.deployment.Spec.Partition; p != nil && reported.TemplateHash != hash {
 		template = &p.Template
@@ -83,7 +83,7 @@ func withoutForeign(conditions []metav1.Condition) []metav1.Condition {
 // desiredStatus returns the status that the cells report, with the project's generations. served: the city has a cell;
 // refusal is Karmada's reason for finding no cell with capacity, or "". The Instances are separate objects in the
 // project and are not repeated here.
-func (s *scope) desiredStatus(served bool, refusal string) v1alpha.WorkloadDeploymentStatus {
+func (s *facts) desiredStatus(served bool, refusal string) v1alpha.WorkloadDeploymentStatus {
 	generation := s.observedGeneration()
 	status := v1alpha.WorkloadDeploymentStatus{
 		ObservedGeneration: generation,
@@ -100,7 +100,7 @@ func (s *scope) desiredStatus(served bool, refusal string) v1alpha.WorkloadDeplo
 		status.DesiredReplicas = min(status.DesiredReplicas, s.deployment.Spec.DesiredReplicas())
 	}
 	if valid := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionReportValid); valid != nil {
-		s.set(&status, *valid, s.Clock.Now())
+		s.set(&status, *valid, s.now)
 	}
 	if len(status.Conditions) > 0 && (served || status.ReadyReplicas > 0) {
 		s.addShortfall(&status, refusal)
@@ -129,7 +129,7 @@ func (s *scope) desiredStatus(served bool, refusal string) v1alpha.WorkloadDeplo
 		Type: v1alpha.ConditionProgressing, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonRollingOut, Message: available.Message,
 	}
 	status.Conditions = apply.MergedConditions(withoutForeign(s.deployment.Status.Conditions),
-		apply.Stamp{Generation: s.deployment.Generation, Now: s.Clock.Now()}, available, progressing)
+		apply.Stamp{Generation: s.deployment.Generation, Now: s.now}, available, progressing)
 	meta.RemoveStatusCondition(&status.Conditions, v1alpha.ConditionScheduled)
 	if unscheduled {
 		s.addUnscheduled(&status, available.Reason, available.Message)
@@ -139,13 +139,13 @@ func (s *scope) desiredStatus(served bool, refusal string) v1alpha.WorkloadDeplo
 
 // hasReport reports whether a cell has reported on the copy, or Karmada has removed it from all cells. Nothing else is
 // evidence about the Instances of the deployment.
-func (s *scope) hasReport() bool {
+func (s *facts) hasReport() bool {
 	return s.nowhere || len(s.copied.Status.Conditions) > 0 || s.copied.Status.ObservedGeneration > 0
 }
 
 // observedGeneration returns the generation of the original that the cells have acted on. It does not change until they
 // have acted on the newest copy.
-func (s *scope) observedGeneration() int64 {
+func (s *facts) observedGeneration() int64 {
 	if s.copied.Status.ObservedGeneration != s.copied.Generation {
 		return s.deployment.Status.ObservedGeneration
 	}

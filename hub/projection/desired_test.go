@@ -26,7 +26,7 @@ func newScope() *scope {
 	copied.Annotations = map[string]string{v1alpha.AnnotationProjectGeneration: "9"}
 	return &scope{
 		Reconciler: New(Options{Clock: clocktesting.NewFakePassiveClock(time.Unix(1000, 0))}),
-		deployment: original, copied: copied, row: &path.Row{},
+		facts:      facts{now: time.Unix(1000, 0), deployment: original, copied: copied, row: &path.Row{}},
 	}
 }
 

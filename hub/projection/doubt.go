@@ -34,7 +34,7 @@ func (s *scope) judge(ctx context.Context) error {
 	if s.row, err = s.loadRow(ctx); err != nil {
 		return err
 	}
-	now := s.Clock.Now()
+	now := s.now
 	for _, found := range s.Book.Observe(s.request, path.OwnPath, path.Judge(s.row)) {
 		if found.Fault.Reason() == "" || !s.concerns(&found) {
 			continue
@@ -54,7 +54,7 @@ func (s *scope) judge(ctx context.Context) error {
 // loadRow reads the path of the deployment.
 func (s *scope) loadRow(ctx context.Context) (*path.Row, error) {
 	name := types.NamespacedName{Namespace: s.deployment.Annotations[v1alpha.AnnotationHubNamespace], Name: s.deployment.Name}
-	return path.Load(ctx, s.Hub, path.Subject{Name: name, Original: s.deployment, Copied: s.onHub, Karmada: s.karmada()})
+	return path.Load(ctx, s.Hub, path.Subject{Name: name, Original: s.deployment, Copied: s.onHub, Karmada: s.karmada(s.Karmada.State())})
 }
 
 // judgeSlices adds the audit's findings on the paths of slices. They have lasted already.
@@ -71,8 +71,7 @@ func (s *scope) judgeSlices() {
 
 // karmada returns the state of karmada-controller-manager. A replica that does not know the state yet repeats the
 // previous replica's report.
-func (s *scope) karmada() path.Karmada {
-	state := s.Karmada.State()
+func (s *facts) karmada(state path.Karmada) path.Karmada {
 	before := meta.FindStatusCondition(s.deployment.Status.Conditions, v1alpha.ConditionStatusCurrent)
 	if state.Pending && before != nil && before.Reason == v1alpha.ReasonKarmadaNotRunning {
 		return path.Karmada{Down: true, Since: before.LastTransitionTime.Time, Message: before.Message}
@@ -81,7 +80,7 @@ func (s *scope) karmada() path.Karmada {
 }
 
 // remember sets Since of a finding back to when the project first showed it, possibly by another replica.
-func (s *scope) remember(found *path.Finding) {
+func (s *facts) remember(found *path.Finding) {
 	before := meta.FindStatusCondition(s.deployment.Status.Conditions, v1alpha.ConditionStatusCurrent)
 	if before == nil || before.Status != metav1.ConditionFalse || !before.LastTransitionTime.Time.Before(found.Since) {
 		return
@@ -93,7 +92,7 @@ func (s *scope) remember(found *path.Finding) {
 
 // concerns reports whether a finding invalidates what is shown. For a cell that only releases Instances, only CellNotReady
 // does: Karmada keeps its last report.
-func (s *scope) concerns(found *path.Finding) bool {
+func (s *facts) concerns(found *path.Finding) bool {
 	assignment := s.copied.Spec.Assignment
 	if found.Cell == "" || assignment == nil || len(naming.Assigned(assignment, found.Cell)) > 0 {
 		return true
@@ -102,14 +101,14 @@ func (s *scope) concerns(found *path.Finding) bool {
 }
 
 // finding returns the finding that invalidates the reported state of an Instance, or nil.
-func (s *scope) finding(instance string) *path.Finding {
+func (s *facts) finding(instance string) *path.Finding {
 	index, _ := naming.InstanceIndex(s.deployment.Name, instance)
 	return s.findingAt(index)
 }
 
 // findingAt returns the finding for the Instance at an index. An override policy that is not applied is none: the cell runs and
 // reports the copy that it has.
-func (s *scope) findingAt(index int) *path.Finding {
+func (s *facts) findingAt(index int) *path.Finding {
 	cell := ""
 	if assignment := s.copied.Spec.Assignment; assignment != nil {
 		cell = cmp.Or(assignment.Owner(index), assignment.Releaser(index))
@@ -127,7 +126,7 @@ func (s *scope) findingAt(index int) *path.Finding {
 }
 
 // sliceOf returns the name of the slice that holds the Instance at an index; "": the status of the deployment holds it.
-func (s *scope) sliceOf(index int) string {
+func (s *facts) sliceOf(index int) string {
 	number, sliced := naming.SliceOf(index)
 	if !sliced {
 		return ""
@@ -136,7 +135,7 @@ func (s *scope) sliceOf(index int) string {
 }
 
 // doubted returns the conditions of an Instance, with Ready and Available Unknown if the path from its cell is broken.
-func (s *scope) doubted(instance string, reported []metav1.Condition, generation int64) []metav1.Condition {
+func (s *facts) doubted(instance string, reported []metav1.Condition, generation int64) []metav1.Condition {
 	found := s.finding(instance)
 	if found == nil {
 		return reported
@@ -193,7 +192,7 @@ func described(found *path.Finding) string {
 
 // doubt subtracts the Instances whose state is unknown from the counts of Ready and of Available Instances, and reports
 // that in a condition. If only the slice of an Instance is faulty, the deployment's own report decides.
-func (s *scope) doubt(status *v1alpha.WorkloadDeploymentStatus) {
+func (s *facts) doubt(status *v1alpha.WorkloadDeploymentStatus) {
 	var unknown, lost, unavailable int32
 	var worst *path.Finding
 	if len(s.findings) == 0 {
@@ -231,7 +230,7 @@ func (s *scope) doubt(status *v1alpha.WorkloadDeploymentStatus) {
 
 // addCurrent reports whether the status and the Instances show the cells' present report. The condition's generation is
 // the one that the cells report on: after a change of the deployment, `kubectl wait` waits for their report.
-func (s *scope) addCurrent(status *v1alpha.WorkloadDeploymentStatus) {
+func (s *facts) addCurrent(status *v1alpha.WorkloadDeploymentStatus) {
 	switch {
 	case len(s.findings) > 0:
 		worst := &s.findings[0]
@@ -242,16 +241,16 @@ func (s *scope) addCurrent(status *v1alpha.WorkloadDeploymentStatus) {
 		s.set(status, metav1.Condition{
 			Type: v1alpha.ConditionStatusCurrent, Status: metav1.ConditionUnknown, Reason: v1alpha.ReasonAwaitingReport,
 			Message: fmt.Sprintf("no cell of %s has reported yet", s.deployment.Spec.CityCode),
-		}, s.Clock.Now())
+		}, s.now)
 	default:
 		s.set(status, metav1.Condition{
 			Type: v1alpha.ConditionStatusCurrent, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonReported, Message: s.overrides(),
-		}, s.Clock.Now())
+		}, s.now)
 	}
 }
 
 // overrides names the override policies that change the deployment for its cells; "": none.
-func (s *scope) overrides() string {
+func (s *facts) overrides() string {
 	var changes []string
 	for _, cell := range slices.Sorted(maps.Keys(s.row.Works)) {
 		if policies := path.OverridesOf(s.row.Works[cell]); len(policies) > 0 {
@@ -265,7 +264,7 @@ func (s *scope) overrides() string {
 }
 
 // set sets a condition, which keeps its transition time in the project while its status does not change.
-func (s *scope) set(status *v1alpha.WorkloadDeploymentStatus, condition metav1.Condition, since time.Time) {
+func (s *facts) set(status *v1alpha.WorkloadDeploymentStatus, condition metav1.Condition, since time.Time) {
 	stamped := apply.StampedConditions(s.deployment.Status.Conditions,
 		apply.Stamp{Generation: status.ObservedGeneration, Now: since}, condition)
 	meta.RemoveStatusCondition(&status.Conditions, condition.Type)

@@ -32,7 +32,7 @@ type cellEndpoint struct {
 // addEndpoints adds the endpoint of the city. A cell serves if it has an address and an Available Instance by its last report,
 // until Karmada loses the cell: that no newer report arrives proves nothing. How many Instances are Available does not
 // count: an Instance that is not changes nothing while another one is.
-func (s *scope) addEndpoints(status *v1alpha.WorkloadDeploymentStatus) {
+func (s *facts) addEndpoints(status *v1alpha.WorkloadDeploymentStatus) {
 	service := s.deployment.Spec.Service
 	if !service.Exposed() {
 		return
@@ -74,7 +74,7 @@ func (s *scope) addEndpoints(status *v1alpha.WorkloadDeploymentStatus) {
 }
 
 // unrouted are the names of the Workload that the Gateway of a cell has no listener for.
-func (s *scope) unrouted() string {
+func (s *facts) unrouted() string {
 	var result []string
 	for _, name := range s.deployment.Spec.Service.Hostnames {
 		if slices.ContainsFunc(s.copied.Status.Indices, func(c v1alpha.CellIndices) bool {
@@ -87,18 +87,18 @@ func (s *scope) unrouted() string {
 }
 
 // addRefused reports the refused addresses in the condition of the Service, with an actor and a remedy.
-func (s *scope) addRefused(status *v1alpha.WorkloadDeploymentStatus, refused []string) {
+func (s *facts) addRefused(status *v1alpha.WorkloadDeploymentStatus, refused []string) {
 	if len(refused) == 0 {
 		return
 	}
 	s.set(status, metav1.Condition{
 		Type: v1alpha.ConditionServiceProgrammed, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonAddressRefused,
 		Message: reasons.Shorten(strings.Join(refused, "; "), v1alpha.MaxMessage),
-	}, s.Clock.Now())
+	}, s.now)
 }
 
 // withoutReport is why a city without the report of a cell does not serve.
-func (s *scope) withoutReport() (reason, message string) {
+func (s *facts) withoutReport() (reason, message string) {
 	if len(s.findings) > 0 {
 		return s.findings[0].Fault.Reason(), described(&s.findings[0])
 	}
@@ -106,7 +106,7 @@ func (s *scope) withoutReport() (reason, message string) {
 }
 
 // cellEndpoint judges the report of one cell.
-func (s *scope) cellEndpoint(facts *v1alpha.CellIndices) cellEndpoint {
+func (s *facts) cellEndpoint(facts *v1alpha.CellIndices) cellEndpoint {
 	cell, exists := s.row.Cells.Find(facts.Cell)
 	if !exists || cell.Gone || cell.City != naming.CityLabel(s.deployment.Spec.CityCode) {
 		return cellEndpoint{
@@ -120,7 +120,7 @@ func (s *scope) cellEndpoint(facts *v1alpha.CellIndices) cellEndpoint {
 }
 
 // notServing is why a cell does not serve; "": it serves.
-func (s *scope) notServing(cell *cells.Cell, facts *v1alpha.CellIndices, of *cellEndpoint) (reason, message string) {
+func (s *facts) notServing(cell *cells.Cell, facts *v1alpha.CellIndices, of *cellEndpoint) (reason, message string) {
 	if reason, message := s.isLeaving(); reason != "" {
 		return reason, message
 	}
@@ -149,8 +149,8 @@ func (s *scope) notServing(cell *cells.Cell, facts *v1alpha.CellIndices, of *cel
 
 // isLost reports whether the city cannot be offered at a cell that Karmada does not reach. A city that is offered stays until the cell
 // could have answered, and Karmada's controllers have judged for long enough.
-func (s *scope) isLost(cell *cells.Cell, offered bool) bool {
-	rest, lost := s.row.Cells.UntilLost(cell, s.Clock.Now(), 0)
+func (s *facts) isLost(cell *cells.Cell, offered bool) bool {
+	rest, lost := s.row.Cells.UntilLost(cell, s.now, 0)
 	if !lost || !offered {
 		return lost
 	}
@@ -162,7 +162,7 @@ func (s *scope) isLost(cell *cells.Cell, offered bool) bool {
 
 // anyAvailable reports whether an Instance of the cell is Available. An Instance that is not assigned to the cell, nor to
 // be released by it, is an invention of the cell.
-func (s *scope) anyAvailable(cell string, facts *v1alpha.CellIndices) bool {
+func (s *facts) anyAvailable(cell string, facts *v1alpha.CellIndices) bool {
 	assignment := s.copied.Spec.Assignment
 	for _, index := range naming.Parse(facts.AvailableIndices) {
 		if assignment == nil || assignment.Owner(index) == cell || assignment.Releaser(index) == cell {
@@ -182,7 +182,7 @@ func textOf(addresses []v1alpha.EndpointAddress) string {
 }
 
 // isLeaving is why the city ceases to serve, whatever its cells report; "": it does not.
-func (s *scope) isLeaving() (reason, message string) {
+func (s *facts) isLeaving() (reason, message string) {
 	switch {
 	case s.deployment.Annotations[v1alpha.AnnotationTrafficLeaves] != "":
 		return v1alpha.EndpointLeaving, "the city is about to lose its Instances or its addresses: it was " +
@@ -194,7 +194,7 @@ func (s *scope) isLeaving() (reason, message string) {
 }
 
 // shown is the endpoint of the city that the project shows; empty without one.
-func (s *scope) shown() v1alpha.CityEndpoint {
+func (s *facts) shown() v1alpha.CityEndpoint {
 	for i := range s.deployment.Status.Endpoints {
 		if shown := &s.deployment.Status.Endpoints[i]; shown.City == s.deployment.Spec.CityCode {
 			return *shown
@@ -204,14 +204,14 @@ func (s *scope) shown() v1alpha.CityEndpoint {
 }
 
 // isOffered reports whether the city is offered with one of these addresses.
-func (s *scope) isOffered(addresses []v1alpha.EndpointAddress) bool {
+func (s *facts) isOffered(addresses []v1alpha.EndpointAddress) bool {
 	shown := s.shown()
 	return shown.Serving && slices.ContainsFunc(addresses, func(a v1alpha.EndpointAddress) bool { return slices.Contains(shown.Addresses, a) })
 }
 
 // isStale reports whether the report of a cell is from before its last outage.
-func (s *scope) isStale(cell *cells.Cell) bool {
-	rest := s.row.Known(cell.Name).Stale(cell.Since, s.Clock.Now())
+func (s *facts) isStale(cell *cells.Cell) bool {
+	rest := s.row.Known(cell.Name).Stale(cell.Since, s.now)
 	if rest > 0 {
 		s.requeueAfter.AtMost(rest)
 	}
@@ -220,7 +220,7 @@ func (s *scope) isStale(cell *cells.Cell) bool {
 
 // staysOffered reports whether a city that no cell reports on stays offered: the hub has lost the copy, or has another one,
 // and a cell of the city may run its Instances.
-func (s *scope) staysOffered() bool {
+func (s *facts) staysOffered() bool {
 	reason, _ := s.isLeaving()
 	if !s.shown().Serving || reason != "" || s.nowhere || s.dropped || s.onHub != nil && !s.onHub.DeletionTimestamp.IsZero() {
 		return false
@@ -229,11 +229,11 @@ func (s *scope) staysOffered() bool {
 }
 
 // servingSince is when the city began to serve, or ceased to.
-func (s *scope) servingSince(endpoint *v1alpha.CityEndpoint) metav1.Time {
+func (s *facts) servingSince(endpoint *v1alpha.CityEndpoint) metav1.Time {
 	if before := s.shown(); before.Serving == endpoint.Serving && !before.Since.IsZero() {
 		return before.Since
 	}
-	return metav1.NewTime(s.Clock.Now().Truncate(time.Second))
+	return metav1.NewTime(s.now.Truncate(time.Second))
 }
 
 func portsOf(service *v1alpha.WorkloadService) []v1alpha.EndpointPort {
@@ -248,7 +248,7 @@ func portsOf(service *v1alpha.WorkloadService) []v1alpha.EndpointPort {
 }
 
 // gatewayPorts are the ports of the Gateways of the cells that report, by the operator's settings.
-func (s *scope) gatewayPorts() []v1alpha.EndpointPort {
+func (s *facts) gatewayPorts() []v1alpha.EndpointPort {
 	var ports []v1alpha.EndpointPort
 	for i := range s.copied.Status.Indices {
 		cell, exists := s.row.Cells.Find(s.copied.Status.Indices[i].Cell)

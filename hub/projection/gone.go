@@ -11,7 +11,7 @@ import (
 
 // dropGone drops the reports when the city has no cell left and no Instance is assigned to any: the cells that reported
 // are lost permanently, and Karmada keeps their last report.
-func (s *scope) dropGone(context.Context) error {
+func (s *facts) dropGone(context.Context) error {
 	assignment := s.copied.Spec.Assignment
 	if assignment == nil || len(assignment.Cells) > 0 {
 		return nil

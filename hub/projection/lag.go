@@ -44,7 +44,7 @@ func (s *scope) measureLag(before, shown []metav1.Condition) {
 // an Instance that was ready before: it is news only while the project shows fewer ready Instances than cells report,
 // and not if a user had deleted the projection. After an Unknown phase the old condition returns with its old
 // transition time.
-func (s *scope) isNews(from, to *metav1.Condition) bool {
+func (s *facts) isNews(from, to *metav1.Condition) bool {
 	if from == nil {
 		return to.Status == metav1.ConditionTrue && s.copied.Status.ReadyReplicas > s.deployment.Status.ReadyReplicas
 	}

@@ -28,7 +28,8 @@ func TestLag(t *testing.T) {
 	}
 	clock := testingclock.NewFakePassiveClock(time.Time{})
 	s := &scope{
-		Reconciler: New(Options{Lag: lag, Clock: clock}), deployment: &v1alpha.WorkloadDeployment{}, copied: &v1alpha.WorkloadDeployment{},
+		Reconciler: New(Options{Lag: lag, Clock: clock}),
+		facts:      facts{deployment: &v1alpha.WorkloadDeployment{}, copied: &v1alpha.WorkloadDeployment{}},
 	}
 	s.deployment.Status.ReadyReplicas = 1
 	s.deployment.Spec.CityCode = f.city

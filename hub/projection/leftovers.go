@@ -40,7 +40,7 @@ func (s *scope) findOrphans(ctx context.Context) error {
 // deleteOrphans deletes the orphans that were found. A restore from a backup creates Instances without an owner, too.
 func (s *scope) deleteOrphans(ctx context.Context) error {
 	for _, orphan := range s.orphans {
-		if err := s.deleteInstance(ctx, orphan); err != nil {
+		if err := deleteInstance(ctx, s.project, orphan); err != nil {
 			return err
 		}
 	}
@@ -67,7 +67,7 @@ func (s *scope) deleteLeftovers(ctx context.Context) error {
 		if present.UID != "" && isOf(leftover, present.UID) {
 			continue // The cache does not have this deployment yet, or the label was changed.
 		}
-		if err := s.deleteInstance(ctx, leftover); err != nil {
+		if err := deleteInstance(ctx, s.project, leftover); err != nil {
 			return err
 		}
 	}
@@ -80,12 +80,12 @@ func isOf(instance *v1alpha.Instance, deployment types.UID) bool {
 	return owner != nil && owner.UID == deployment || instance.Labels[v1alpha.LabelDeploymentUID] == string(deployment)
 }
 
-func (s *scope) deleteInstance(ctx context.Context, instance *v1alpha.Instance) error {
+func deleteInstance(ctx context.Context, project client.Client, instance *v1alpha.Instance) error {
 	if !instance.DeletionTimestamp.IsZero() {
 		return nil
 	}
-	if err := s.project.Delete(ctx, instance, client.Preconditions{UID: &instance.UID}); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("delete the projection of Instance %s, whose deployment is gone: %w", instance.Name, err)
+	if err := project.Delete(ctx, instance, client.Preconditions{UID: &instance.UID}); client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("delete the projection of Instance %s: %w", instance.Name, err)
 	}
 	return nil
 }

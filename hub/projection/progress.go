@@ -17,12 +17,12 @@ import (
 // there was no progress for too long, and the deployment is requeued for that deadline. The time of the last progress
 // is written with the counts that show the progress, and not while the Instances match the spec: a settled deployment
 // needs no further write.
-func (s *scope) addProgress(status *v1alpha.WorkloadDeploymentStatus) {
+func (s *facts) addProgress(status *v1alpha.WorkloadDeploymentStatus) {
 	reported := meta.FindStatusCondition(status.Conditions, v1alpha.ConditionProgressing)
 	if reported == nil || s.copied.Spec.Suspended || reported.Status == metav1.ConditionFalse && !s.isStuck() {
 		return
 	}
-	now, last := s.Clock.Now(), s.lastProgress(status)
+	now, last := s.now, s.lastProgress(status)
 	status.LastProgressTime = &last
 	since := reported.LastTransitionTime.Time
 	if before := meta.FindStatusCondition(s.deployment.Status.Conditions, v1alpha.ConditionProgressing); before != nil && hasExceeded(before) {
@@ -50,13 +50,13 @@ func hasExceeded(progressing *metav1.Condition) bool {
 
 // isStuck reports whether the cells have not acted on the newest copy, because the path to or from them is broken.
 // Their report is about an earlier copy then.
-func (s *scope) isStuck() bool {
+func (s *facts) isStuck() bool {
 	return len(s.findings) > 0 && s.copied.Status.ObservedGeneration != s.copied.Generation
 }
 
 // lastProgress returns when the Instances last made progress: now, if the status shows more progress than the one
 // before. Ready Instances do not count: each restart of a container that crashes turns Ready on for a moment.
-func (s *scope) lastProgress(status *v1alpha.WorkloadDeploymentStatus) metav1.Time {
+func (s *facts) lastProgress(status *v1alpha.WorkloadDeploymentStatus) metav1.Time {
 	before := &s.deployment.Status
 	old, now := before.ReplicaCounts, status.ReplicaCounts
 	progressed := before.LastProgressTime == nil || before.ObservedGeneration != status.ObservedGeneration || s.isHeardAgain() ||
@@ -66,17 +66,17 @@ func (s *scope) lastProgress(status *v1alpha.WorkloadDeploymentStatus) metav1.Ti
 	if !progressed {
 		return *before.LastProgressTime
 	}
-	return metav1.NewTime(s.Clock.Now()).Rfc3339Copy()
+	return metav1.NewTime(s.now).Rfc3339Copy()
 }
 
 // isHeardAgain reports whether the path to and from the cells is no longer broken. What they did meanwhile is not known:
 // the deadline begins again.
-func (s *scope) isHeardAgain() bool {
+func (s *facts) isHeardAgain() bool {
 	return len(s.findings) == 0 && meta.IsStatusConditionFalse(s.deployment.Status.Conditions, v1alpha.ConditionStatusCurrent)
 }
 
 // waitsFor returns the obstacle: a broken path first, since it makes the report outdated.
-func (s *scope) waitsFor(reported *metav1.Condition) string {
+func (s *facts) waitsFor(reported *metav1.Condition) string {
 	if len(s.findings) > 0 {
 		return described(&s.findings[0])
 	}

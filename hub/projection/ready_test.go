@@ -137,7 +137,7 @@ func (f *fixture) observe(t *testing.T, deployment *v1alpha.WorkloadDeployment, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &scope{Reconciler: f.reconciler, request: f.request(), cluster: engaged, deployment: deployment}
+	s := &scope{Reconciler: f.reconciler, request: f.request(), cluster: engaged, facts: facts{deployment: deployment}}
 	s.request.Name = deployment.Name
 	s.Ready.observe(s, read)
 }

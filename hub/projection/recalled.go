@@ -29,7 +29,7 @@ func (s *scope) readReports(ctx context.Context) error {
 // recall adds to the status what the project shows of cells with Instances of their own, but without a report. Karmada is
 // making their Works again, and their Instances run on: they stay as they are shown until the fault on the path has
 // lasted. A cell that only has indices to release has no report once Karmada has removed its Work.
-func (s *scope) recall(reports *path.Reports) {
+func (s *facts) recall(reports *path.Reports) {
 	shown, assignment := &s.deployment.Status, s.copied.Spec.Assignment
 	if assignment == nil || s.nowhere {
 		return
@@ -75,7 +75,7 @@ func cellConditions(shown []metav1.Condition) []metav1.Condition {
 }
 
 // isRecalled reports whether the cell of the Instance at an index has no report: what is shown of it stays.
-func (s *scope) isRecalled(index int) bool {
+func (s *facts) isRecalled(index int) bool {
 	assignment := s.copied.Spec.Assignment
 	return len(s.recalled) > 0 && s.recalled[cmp.Or(assignment.Owner(index), assignment.Releaser(index))]
 }

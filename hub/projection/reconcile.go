@@ -7,7 +7,6 @@ import (
 	"context"
 	"fmt"
 	"sync"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -22,7 +21,6 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/cities"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
-	"github.com/karmada-compute/karmada-compute/internal/pace"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
@@ -30,40 +28,22 @@ import (
 // scope is the state of one reconcile of a WorkloadDeployment.
 type scope struct {
 	*Reconciler
-	request    mcreconcile.Request
-	cluster    cluster.Cluster
-	project    client.Client
-	deployment *v1alpha.WorkloadDeployment
-	// copied is the deployment on the hub, with the status that its cells report in their Works.
-	copied *v1alpha.WorkloadDeployment
-	// nowhere: Karmada has removed the deployment from all cells, so that none of its Instances runs.
-	nowhere bool
-	// recalled are the cells without a report of which the project shows an earlier one.
-	recalled map[string]bool
+	facts
+	request mcreconcile.Request
+	cluster cluster.Cluster
+	project client.Client
 	// existing are the projected Instances in the scope of this reconcile, by name. orphans and leftovers are Instances of an earlier
 	// deployment: without an owner, and with an owner that is gone or that the cache does not have yet.
 	existing  map[string]*v1alpha.Instance
 	orphans   []*v1alpha.Instance
 	leftovers []*v1alpha.Instance
-	// reported are the Instances that its cells report.
-	reported []wire.Instance
-	// onHub is the copy on the hub, even if it belongs to another deployment; nil: none exists.
-	onHub *v1alpha.WorkloadDeployment
-	// row is the path of the copy through Karmada, and findings are the faults that invalidate its reported status.
-	row      *path.Row
-	findings []path.Finding
-	// dropped: the cells that reported are lost permanently.
-	dropped bool
-	// withdrawn: the hub has no copy, or one that is being deleted: copied is empty.
-	withdrawn    bool
-	requeueAfter pace.After
 }
 
 // scopeOf returns the scope of a request for a deployment.
 func scopeOf(r *Reconciler, request mcreconcile.Request, engaged cluster.Cluster) *scope {
 	return &scope{
-		Reconciler: r, request: request, cluster: engaged, project: engaged.GetClient(),
-		deployment: &v1alpha.WorkloadDeployment{}, copied: &v1alpha.WorkloadDeployment{}, existing: map[string]*v1alpha.Instance{},
+		Reconciler: r, request: request, cluster: engaged, project: engaged.GetClient(), existing: map[string]*v1alpha.Instance{},
+		facts: facts{now: r.Clock.Now(), deployment: &v1alpha.WorkloadDeployment{}, copied: &v1alpha.WorkloadDeployment{}},
 	}
 }
 
@@ -248,7 +228,7 @@ func (s *scope) applyInstance(ctx context.Context, reported *wire.Instance, hash
 
 // isAssigned reports whether the index of an Instance is assigned to a cell, or to be released by one. Other indices are
 // of Instances that are being deleted: the project has them already, or the cell has invented them.
-func (s *scope) isAssigned(instance string) bool {
+func (s *facts) isAssigned(instance string) bool {
 	assignment := s.copied.Spec.Assignment
 	index, _ := naming.InstanceIndex(s.deployment.Name, instance)
 	return assignment == nil || assignment.Owner(index) != "" || assignment.Releaser(index) != ""
@@ -290,8 +270,8 @@ func (s *scope) settleOthers(ctx context.Context, gone func(index int) bool) err
 			}
 			continue
 		}
-		if err := s.project.Delete(ctx, existing, client.Preconditions{UID: &existing.UID}); client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("delete the projection of Instance %s: %w", name, err)
+		if err := deleteInstance(ctx, s.project, existing); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -312,9 +292,11 @@ func (s *scope) writeStatus(ctx context.Context) error {
 	read := *s.deployment.Status.DeepCopy()
 	read.Conditions = withoutForeign(read.Conditions)
 	if !equality.Semantic.DeepEqual(read, status) {
-		if wait := s.wait(&read, &status); wait > 0 {
-			s.requeueAfter.AtMost(wait)
-			return nil
+		if mayWait(&read, &status) {
+			if wait := s.Passing.Wait(s.request); wait > 0 {
+				s.requeueAfter.AtMost(wait)
+				return nil
+			}
 		}
 		s.deployment.Status = status
 		if err := apply.Status(ctx, s.project, FieldManager, s.deployment); err != nil {
@@ -326,11 +308,8 @@ func (s *scope) writeStatus(ctx context.Context) error {
 	return nil
 }
 
-// wait returns how long a status write waits for the next one.
-func (s *scope) wait(before, after *v1alpha.WorkloadDeploymentStatus) time.Duration {
-	if floorChanged(before, after) || cities.ServingChanged(before.Endpoints, after.Endpoints) ||
-		!wire.Passing(before.ReplicaCounts, after.ReplicaCounts, before.Conditions, after.Conditions) {
-		return 0
-	}
-	return s.Passing.Wait(s.request)
+// mayWait reports whether a status write may wait for the next one.
+func mayWait(before, after *v1alpha.WorkloadDeploymentStatus) bool {
+	return !floorChanged(before, after) && !cities.ServingChanged(before.Endpoints, after.Endpoints) &&
+		wire.Passing(before.ReplicaCounts, after.ReplicaCounts, before.Conditions, after.Conditions)
 }

@@ -20,7 +20,7 @@ import (
 
 // addShortfall adds to status how many of the desired Instances are assigned to no cell. The cells cannot report it:
 // they report only the Instances that are assigned to them.
-func (s *scope) addShortfall(status *v1alpha.WorkloadDeploymentStatus, refusal string) {
+func (s *facts) addShortfall(status *v1alpha.WorkloadDeploymentStatus, refusal string) {
 	missing := s.deployment.Spec.DesiredReplicas() - s.assigned()
 	if missing <= 0 {
 		return
@@ -35,7 +35,7 @@ func (s *scope) addShortfall(status *v1alpha.WorkloadDeploymentStatus, refusal s
 	}
 	// The transition times come from the project's object: the cells' conditions of these types have another meaning.
 	for _, condition := range apply.StampedConditions(s.deployment.Status.Conditions,
-		apply.Stamp{Generation: status.ObservedGeneration, Now: s.Clock.Now()},
+		apply.Stamp{Generation: status.ObservedGeneration, Now: s.now},
 		metav1.Condition{
 			Type: v1alpha.ConditionReplicasReady, Status: metav1.ConditionFalse, Reason: reason, Message: message,
 		},
@@ -48,14 +48,14 @@ func (s *scope) addShortfall(status *v1alpha.WorkloadDeploymentStatus, refusal s
 }
 
 // addUnscheduled adds that Karmada has found no cell for Instances, since it found none.
-func (s *scope) addUnscheduled(status *v1alpha.WorkloadDeploymentStatus, reason, message string) {
+func (s *facts) addUnscheduled(status *v1alpha.WorkloadDeploymentStatus, reason, message string) {
 	s.set(status, metav1.Condition{
 		Type: v1alpha.ConditionScheduled, Status: metav1.ConditionFalse, Reason: reason, Message: message,
 	}, path.RefusedSince(s.row.Binding))
 }
 
 // noRoom describes why Karmada has scheduled no Instance. A taint, as of karmadactl cordon, is not a lack of capacity.
-func (s *scope) noRoom(refusal string) (reason, message string) {
+func (s *facts) noRoom(refusal string) (reason, message string) {
 	if path.TakeNone(refusal) {
 		return v1alpha.ReasonCellsTainted, fmt.Sprintf("the cells of %s take no new Instances: %s; an operator removes the taint, "+
 			"for example with karmadactl uncordon", s.deployment.Spec.CityCode, strings.TrimSuffix(refusal, "."))
@@ -66,7 +66,7 @@ func (s *scope) noRoom(refusal string) (reason, message string) {
 }
 
 // assigned returns how many Instances are assigned to cells, without the Instances that only an autoscaler may request.
-func (s *scope) assigned() int32 {
+func (s *facts) assigned() int32 {
 	assignment := s.copied.Spec.Assignment
 	if assignment == nil {
 		return s.deployment.Spec.DesiredReplicas()
@@ -86,7 +86,7 @@ func (s *scope) assigned() int32 {
 
 // mostAssigned is the number of Instances that the assignment lets cells run, including Instances that only an
 // autoscaler may request.
-func (s *scope) mostAssigned() int32 {
+func (s *facts) mostAssigned() int32 {
 	assignment := s.copied.Spec.Assignment
 	if assignment == nil {
 		return naming.MaxIndex + 1

@@ -102,7 +102,7 @@ func (s *scope) projectSlice(ctx context.Context, number int) error {
 }
 
 // heardOf reports whether heard includes all cells that may have the Instance at an index.
-func (s *scope) heardOf(heard map[string]bool, index int) bool {
+func (s *facts) heardOf(heard map[string]bool, index int) bool {
 	assignment := s.copied.Spec.Assignment
 	if assignment == nil {
 		return len(heard) > 0
@@ -227,7 +227,7 @@ func (d *shared) leftSince(s *scope, some bool, now time.Time) time.Time {
 }
 
 // state encodes the inputs, other than the slices, that projected Instances depend on.
-func (s *scope) state() string {
+func (s *facts) state() string {
 	type finding struct {
 		Key     path.Key
 		Message string

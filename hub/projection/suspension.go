@@ -20,7 +20,7 @@ const maxUnconfirmed = 5
 
 // addSuspension reports that the project is suspended, and which cells have not confirmed that nothing runs there any
 // more. The hub reports it, since a cell that is not reached cannot.
-func (s *scope) addSuspension(status *v1alpha.WorkloadDeploymentStatus) {
+func (s *facts) addSuspension(status *v1alpha.WorkloadDeploymentStatus) {
 	status.Suspended = s.copied.Spec.Suspended
 	if !s.copied.Spec.Suspended {
 		s.endSuspension(status)
@@ -47,12 +47,12 @@ func (s *scope) addSuspension(status *v1alpha.WorkloadDeploymentStatus) {
 		{Type: v1alpha.ConditionSuspended, Status: stopped, Reason: reason},
 	} {
 		condition.Message = message
-		s.set(status, condition, s.Clock.Now())
+		s.set(status, condition, s.now)
 	}
 }
 
 // endSuspension drops the cells' reports from the suspension, until they report again.
-func (s *scope) endSuspension(status *v1alpha.WorkloadDeploymentStatus) {
+func (s *facts) endSuspension(status *v1alpha.WorkloadDeploymentStatus) {
 	meta.RemoveStatusCondition(&status.Conditions, v1alpha.ConditionSuspended)
 	for _, condition := range []metav1.Condition{
 		{Type: v1alpha.ConditionAvailable, Status: metav1.ConditionFalse, Reason: v1alpha.ReasonInstancesProvisioning},
@@ -64,13 +64,13 @@ func (s *scope) endSuspension(status *v1alpha.WorkloadDeploymentStatus) {
 			continue
 		}
 		condition.Message = fmt.Sprintf("the project was resumed; waiting for the cells of %s to start its Instances", s.deployment.Spec.CityCode)
-		s.set(status, condition, s.Clock.Now())
+		s.set(status, condition, s.now)
 	}
 }
 
 // unconfirmed returns the cells that have, or may have, the deployment and have not confirmed that nothing of it runs,
 // each with the reason, and how many of them are just stopping it. A cell that is lost permanently is not among them.
-func (s *scope) unconfirmed() (cells []string, stopping int) {
+func (s *facts) unconfirmed() (cells []string, stopping int) {
 	for _, name := range s.concerned() {
 		cell, exists := s.row.Cells.Find(name)
 		reported := s.row.Report(name)
@@ -95,7 +95,7 @@ func (s *scope) unconfirmed() (cells []string, stopping int) {
 
 // concerned returns the cells that the deployment is assigned, bound or sent to, sorted: a former cell is among them
 // until Karmada has removed the deployment there.
-func (s *scope) concerned() []string {
+func (s *facts) concerned() []string {
 	var names []string
 	if assignment := s.copied.Spec.Assignment; assignment != nil {
 		for i := range assignment.Cells {

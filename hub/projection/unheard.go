@@ -29,8 +29,8 @@ func (s *scope) withoutCopy(hubNamespace string) bool {
 
 // unheard returns the conditions of an Instance that was shown for an earlier copy, while no cell has reported on its
 // successor.
-func (s *scope) unheard(existing *v1alpha.Instance) []metav1.Condition {
-	since := metav1.NewTime(s.Clock.Now().Truncate(time.Second))
+func (s *facts) unheard(existing *v1alpha.Instance) []metav1.Condition {
+	since := metav1.NewTime(s.now.Truncate(time.Second))
 	before := meta.FindStatusCondition(existing.Status.Conditions, v1alpha.ConditionReady)
 	if before != nil && before.Status == metav1.ConditionUnknown && before.Reason == v1alpha.ReasonAwaitingReport {
 		since = before.LastTransitionTime

@@ -16,7 +16,7 @@ import (
 // addUpdated adds to status the Instances of each cell and how many have the newest template. Rollouts depend on both.
 // The state of an Instance whose path is broken is unknown: it is not Available. No count is higher than the count that
 // includes it.
-func (s *scope) addUpdated(status *v1alpha.WorkloadDeploymentStatus) error {
+func (s *facts) addUpdated(status *v1alpha.WorkloadDeploymentStatus) error {
 	version, err := templates.VersionOf(&s.deployment.Spec.Template)
 	if err != nil {
 		return err
@@ -54,7 +54,7 @@ func (s *scope) addUpdated(status *v1alpha.WorkloadDeploymentStatus) error {
 }
 
 // isUnknown reports whether the path from the cell of an Instance is broken.
-func (s *scope) isUnknown(index int) bool {
+func (s *facts) isUnknown(index int) bool {
 	found := s.findingAt(index)
 	return found != nil && found.Slice == ""
 }

@@ -124,7 +124,7 @@ func (s *scope) countCopies(context.Context) error {
 
 // fits reports whether the copy of an object may have the size of the original. If not, the object gets a finding, and
 // the copy stays as it is.
-func (s *scope) fits(ctx context.Context, o *object) (bool, error) {
+func (s *copier) fits(ctx context.Context, o *object) (bool, error) {
 	if s.MaxBytes <= 0 {
 		return true, nil
 	}

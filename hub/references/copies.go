@@ -44,7 +44,7 @@ func (s *scope) writeCopies(ctx context.Context) error {
 }
 
 // isSettled reports whether the copy is known to match its original, without reading any contents.
-func (s *scope) isSettled(o *object) bool {
+func (s *copier) isSettled(o *object) bool {
 	copied := s.copies[o.item]
 	desired := &metav1.PartialObjectMetadata{ObjectMeta: s.copyMetadata(o)}
 	if isSnapshot(copied) {
@@ -53,7 +53,7 @@ func (s *scope) isSettled(o *object) bool {
 	return copied != nil && s.sources.lastCheck(o.item).copied == version(copied) && sameMetadata(copied, desired)
 }
 
-func (s *scope) copyMetadata(o *object) metav1.ObjectMeta {
+func (s *facts) copyMetadata(o *object) metav1.ObjectMeta {
 	result := metav1.ObjectMeta{
 		Namespace: o.hubNamespace, Name: o.Name, Labels: s.origin.Labels(), Annotations: s.origin.Annotations(), OwnerReferences: o.owners,
 	}
@@ -64,7 +64,7 @@ func (s *scope) copyMetadata(o *object) metav1.ObjectMeta {
 }
 
 // writeCopy updates the copy to the present original.
-func (s *scope) writeCopy(ctx context.Context, o *object) error {
+func (s *copier) writeCopy(ctx context.Context, o *object) error {
 	if of, ok := templates.ParseSnapshot(o.DataObject); ok {
 		return s.writeSnapshot(ctx, o, of)
 	}
@@ -118,7 +118,7 @@ func (s *scope) writeCopy(ctx context.Context, o *object) error {
 }
 
 // applyCopy applies a copy, and removes fields that others have added.
-func (s *scope) applyCopy(ctx context.Context, desired client.Object) (client.Object, error) {
+func (s *copier) applyCopy(ctx context.Context, desired client.Object) (client.Object, error) {
 	stored, err := apply.Object(ctx, s.Hub, FieldManager, desired)
 	if err != nil || sameCopy(stored, desired) {
 		return stored, err
@@ -134,7 +134,7 @@ func (s *scope) applyCopy(ctx context.Context, desired client.Object) (client.Ob
 }
 
 // settle records that a copy matches this version of its original.
-func (s *scope) settle(o *object, source, copied client.Object) {
+func (s *copier) settle(o *object, source, copied client.Object) {
 	s.sources.remember(o.item, check{source: version(source), finding: o.finding, copied: version(copied)})
 	s.sources.account.settle(s.namespace, o.item, contentOf(copied).size())
 }
@@ -172,7 +172,7 @@ func (s *scope) deleteCopies(ctx context.Context) error {
 
 // unnamedCopies returns the copies in a hub namespace that no deployment of the project needs, except for copies that
 // are being deleted.
-func (s *scope) unnamedCopies(hubNamespace string) []*metav1.PartialObjectMetadata {
+func (s *facts) unnamedCopies(hubNamespace string) []*metav1.PartialObjectMetadata {
 	var unnamed []*metav1.PartialObjectMetadata
 	for i, copied := range s.copies {
 		if i.hubNamespace == hubNamespace && !keeps(s.objects[i]) && copied.DeletionTimestamp.IsZero() {
@@ -214,7 +214,7 @@ func ownedBy(copied client.Object, owners map[types.UID]bool) bool {
 }
 
 // deleteCopy deletes a copy, but not a later object of the same name.
-func (s *scope) deleteCopy(ctx context.Context, copied client.Object) error {
+func (s *copier) deleteCopy(ctx context.Context, copied client.Object) error {
 	s.sources.noteChange(copied.GetNamespace())
 	uid := copied.GetUID()
 	err := s.Hub.Delete(ctx, copied, client.Preconditions{UID: &uid})

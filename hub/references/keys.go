@@ -29,7 +29,7 @@ const (
 )
 
 // keyOf returns the key of the hash of an object of the project.
-func (s *scope) keyOf(ctx context.Context, of templates.DataObject) (string, error) {
+func (s *originals) keyOf(ctx context.Context, of templates.DataObject) (string, error) {
 	secret, err := s.secret(ctx)
 	if err != nil {
 		return "", err
@@ -38,7 +38,7 @@ func (s *scope) keyOf(ctx context.Context, of templates.DataObject) (string, err
 }
 
 // hashOf returns the hash of the content of an object of the project, or of a snapshot of it.
-func (s *scope) hashOf(ctx context.Context, of templates.DataObject, source client.Object) (string, error) {
+func (s *originals) hashOf(ctx context.Context, of templates.DataObject, source client.Object) (string, error) {
 	key, err := s.keyOf(ctx, of)
 	if err != nil {
 		return "", err
@@ -52,7 +52,7 @@ func hashWith(key string, source client.Object) string {
 }
 
 // secret returns the random bytes that all keys are derived from. They are read once for each engagement of a project.
-func (s *scope) secret(ctx context.Context) ([]byte, error) {
+func (s *originals) secret(ctx context.Context) ([]byte, error) {
 	s.sources.mu.Lock()
 	known := s.sources.secret
 	s.sources.mu.Unlock()
@@ -74,7 +74,7 @@ func (s *scope) secret(ctx context.Context) ([]byte, error) {
 }
 
 // readSecret reads the Secret from the API server, or creates it. Of several replicas that create it, all use the first one's.
-func (s *scope) readSecret(ctx context.Context) ([]byte, error) {
+func (s *originals) readSecret(ctx context.Context) ([]byte, error) {
 	stored, key := &corev1.Secret{}, client.ObjectKey{Namespace: s.Namespace, Name: secretName}
 	err := s.APIReader.Get(ctx, key, stored)
 	if !apierrors.IsNotFound(err) {
@@ -109,7 +109,7 @@ func markContent(desired, copied client.Object, key string) {
 
 // recordedAs returns the hash of an object's newest content. If the record of the Workload has the same content by
 // another key, it is the recorded hash: another key is no rollout, and ends no undo. The snapshots tell the contents.
-func (s *scope) recordedAs(ctx context.Context, o *choice.Object, state *choice.State) (string, error) {
+func (s *copier) recordedAs(ctx context.Context, o *choice.Object, state *choice.State) (string, error) {
 	before, _ := state.Recorded(o.DataObject)
 	recorded := []string{state.Holds[o.DataObject].Newest, before.Hash}
 	if o.Newest == "" || o.Newest == templates.AbsentData || slices.Contains(recorded, o.Newest) {
@@ -128,7 +128,7 @@ func (s *scope) recordedAs(ctx context.Context, o *choice.Object, state *choice.
 }
 
 // isContent reports whether a snapshot has the content with this hash by the present key.
-func (s *scope) isContent(ctx context.Context, of v1alpha.DataVersion, hash string) (bool, error) {
+func (s *copier) isContent(ctx context.Context, of v1alpha.DataVersion, hash string) (bool, error) {
 	for hubNamespace := range s.hubNamespaces {
 		i := snapshotItem(hubNamespace, of)
 		if _, known := s.hashes[i]; !known && isSnapshot(s.copies[i]) {

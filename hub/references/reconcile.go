@@ -42,15 +42,11 @@ const (
 	differsRetry = 15 * time.Second
 )
 
-// scope is the state of one reconcile of a namespace of a project.
-type scope struct {
-	*Reconciler
-	project    client.Client
-	projectAPI client.Reader
+// facts are the findings of one reconcile about a namespace of a project. Their methods are pure.
+type facts struct {
 	// origin holds the marks of copies.
 	origin    projects.Origin
 	namespace string
-	sources   *projectSources
 	// deployments are the deployments of the namespace.
 	deployments []*deployment
 	// workloads are the Workloads of the namespace whose data is part of their revisions, or was.
@@ -64,11 +60,28 @@ type scope struct {
 	// unlisted are the copies that could not be listed.
 	unlisted map[listed]bool
 	// hashes are the hashes of snapshots by their present keys.
-	hashes map[item]string
+	hashes       map[item]string
+	requeueAfter pace.After
+}
+
+// originals reads the objects of the project.
+type originals struct {
+	*Reconciler
+	*facts
+	project    client.Client
+	projectAPI client.Reader
+	sources    *projectSources
+}
+
+// copier writes the copies of the originals.
+type copier struct{ *originals }
+
+// scope is the state of one reconcile of a namespace of a project.
+type scope struct {
+	*copier
 	// unconfirmed: a deployment notes an existing namespace that is not confirmed as the project's, or not open to the
 	// add-on yet.
-	unconfirmed  bool
-	requeueAfter pace.After
+	unconfirmed bool
 }
 
 // Reconcile copies the objects that the deployments of a namespace name to the hub. The request holds the name of the
@@ -78,13 +91,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	s := &scope{
-		Reconciler: r, project: project.GetClient(), projectAPI: project.GetAPIReader(),
-		origin: project.Origin(request.Name), namespace: request.Name,
-		sources: r.sources.Of(request.ClusterName), hubNamespaces: map[string]bool{}, copies: map[item]*metav1.PartialObjectMetadata{},
-		unlisted: map[listed]bool{},
-		hashes:   map[item]string{},
-	}
+	s := &scope{copier: &copier{&originals{
+		Reconciler: r, project: project.GetClient(), projectAPI: project.GetAPIReader(), sources: r.sources.Of(request.ClusterName),
+		facts: &facts{
+			origin: project.Origin(request.Name), namespace: request.Name, hubNamespaces: map[string]bool{},
+			copies: map[item]*metav1.PartialObjectMetadata{}, unlisted: map[listed]bool{}, hashes: map[item]string{},
+		},
+	}}}
 	if s.sources.Cluster != project.Cluster {
 		// The project is being engaged.
 		s.requeueAfter.AtMost(engageRetry)
@@ -245,7 +258,7 @@ func (s *scope) checkSources(ctx context.Context) error {
 var errUnlisted = errors.New("its copies on the hub are not listed")
 
 // check reads the contents of an object only if its version differs from the last one that was checked.
-func (s *scope) check(ctx context.Context, o *object) (finding, error) {
+func (s *copier) check(ctx context.Context, o *object) (finding, error) {
 	if s.unlisted[o.listed()] {
 		return finding{}, errUnlisted
 	}
@@ -270,7 +283,7 @@ func (s *scope) check(ctx context.Context, o *object) (finding, error) {
 	return s.readAndRemember(ctx, o)
 }
 
-func (s *scope) readAndRemember(ctx context.Context, o *object) (finding, error) {
+func (s *originals) readAndRemember(ctx context.Context, o *object) (finding, error) {
 	source, found, err := s.read(ctx, o)
 	if source != nil && s.sources.lastCheck(o.item).source != version(source) {
 		s.sources.remember(o.item, check{source: version(source), finding: found})
@@ -279,7 +292,7 @@ func (s *scope) readAndRemember(ctx context.Context, o *object) (finding, error)
 }
 
 // read reads an object of the project. The object is nil if it does not exist or may not be read.
-func (s *scope) read(ctx context.Context, o *object) (client.Object, finding, error) {
+func (s *originals) read(ctx context.Context, o *object) (client.Object, finding, error) {
 	source := newObject(o.Kind)
 	switch err := s.projectAPI.Get(ctx, o.in(s.namespace), source); {
 	case wire.IsMissing(err, o.Name):

@@ -37,7 +37,7 @@ type contentHash struct {
 
 // newest returns the newest content of an object in the project. It reads the content only if its version differs from
 // the last one that was read.
-func (s *scope) newest(ctx context.Context, of templates.DataObject) (contentHash, error) {
+func (s *originals) newest(ctx context.Context, of templates.DataObject) (contentHash, error) {
 	o := &object{item: item{DataObject: of}}
 	if reader := s.sources.reader(of.Kind); reader != nil {
 		metadata := metadataOf(of.Kind)
@@ -65,7 +65,7 @@ func (s *scope) newest(ctx context.Context, of templates.DataObject) (contentHas
 }
 
 // includeSnapshots adds the snapshots of a Workload's data to the objects, in each hub namespace of its deployments.
-func (s *scope) includeSnapshots(workload types.UID, data []v1alpha.DataVersion) {
+func (s *facts) includeSnapshots(workload types.UID, data []v1alpha.DataVersion) {
 	for _, d := range s.deployments {
 		if !s.hubNamespaces[d.hubNamespace] || d.original.Labels[v1alpha.LabelWorkloadUID] != string(workload) {
 			continue
@@ -79,7 +79,7 @@ func (s *scope) includeSnapshots(workload types.UID, data []v1alpha.DataVersion)
 }
 
 // include adds a snapshot that a Workload needs.
-func (s *scope) include(i item, workload types.UID) {
+func (s *facts) include(i item, workload types.UID) {
 	if s.objects[i] == nil {
 		s.objects[i] = &object{item: i}
 	}
@@ -93,7 +93,7 @@ func snapshotItem(hubNamespace string, of v1alpha.DataVersion) item {
 }
 
 // hasSnapshot reports whether a content is kept on the hub, or may be.
-func (s *scope) hasSnapshot(of v1alpha.DataVersion) bool {
+func (s *facts) hasSnapshot(of v1alpha.DataVersion) bool {
 	for hubNamespace := range s.hubNamespaces {
 		if one := snapshotItem(hubNamespace, of); s.unlisted[one.listed()] || isSnapshot(s.copies[one]) {
 			return true
@@ -117,7 +117,7 @@ func bytesOf(copied *metav1.PartialObjectMetadata) int {
 
 // ownSnapshots sets the owners of snapshots: all deployments of their Workloads on the hub, because the history of a
 // Workload outlives the deployment of a city.
-func (s *scope) ownSnapshots(context.Context) error {
+func (s *facts) ownSnapshots(context.Context) error {
 	for _, o := range s.objects {
 		if _, ok := templates.ParseSnapshot(o.DataObject); !ok {
 			continue
@@ -154,7 +154,7 @@ func (s *scope) keepHistory(ctx context.Context) error {
 }
 
 // unneeded returns the snapshots on the hub that nothing but the history can need.
-func (s *scope) unneeded() map[item]*metav1.PartialObjectMetadata {
+func (s *facts) unneeded() map[item]*metav1.PartialObjectMetadata {
 	left := map[item]*metav1.PartialObjectMetadata{}
 	for i, copied := range s.copies {
 		if s.objects[i] == nil && isSnapshot(copied) {
@@ -165,7 +165,7 @@ func (s *scope) unneeded() map[item]*metav1.PartialObjectMetadata {
 }
 
 // keep includes the snapshots of a history until a bound is reached.
-func (s *scope) keep(history []choice.Revision, left map[item]*metav1.PartialObjectMetadata) {
+func (s *facts) keep(history []choice.Revision, left map[item]*metav1.PartialObjectMetadata) {
 	snapshots := choice.Snapshots[item]{Bytes: map[item]int{}, Of: func(one v1alpha.DataVersion) []item {
 		var items []item
 		for _, hubNamespace := range slices.Sorted(maps.Keys(s.hubNamespaces)) {
@@ -180,7 +180,7 @@ func (s *scope) keep(history []choice.Revision, left map[item]*metav1.PartialObj
 }
 
 // history returns the data of all revisions of the namespace's Workloads, and of their present choices.
-func (s *scope) history(ctx context.Context) ([]choice.Revision, error) {
+func (s *originals) history(ctx context.Context) ([]choice.Revision, error) {
 	var workloads v1alpha.WorkloadList
 	if err := s.projectAPI.List(ctx, &workloads, client.InNamespace(s.namespace)); err != nil {
 		return nil, fmt.Errorf("list the project's Workloads: %w", err)
@@ -216,7 +216,7 @@ func (s *scope) history(ctx context.Context) ([]choice.Revision, error) {
 }
 
 // checkSnapshot determines whether a snapshot exists, or can be written: the object in the project still has its content.
-func (s *scope) checkSnapshot(ctx context.Context, o *object, of v1alpha.DataVersion) (finding, error) {
+func (s *copier) checkSnapshot(ctx context.Context, o *object, of v1alpha.DataVersion) (finding, error) {
 	original := templates.DataObject{Kind: of.Kind, Name: of.Name}
 	switch copied := s.copies[o.item]; {
 	case of.Hash == templates.AbsentData:
@@ -237,7 +237,7 @@ func snapshotGone(of v1alpha.DataVersion) finding {
 }
 
 // writeSnapshot writes a snapshot from the object in the project, or corrects the metadata of an existing one.
-func (s *scope) writeSnapshot(ctx context.Context, o *object, of v1alpha.DataVersion) error {
+func (s *copier) writeSnapshot(ctx context.Context, o *object, of v1alpha.DataVersion) error {
 	if fits, err := s.fits(ctx, o); !fits {
 		return err
 	}
@@ -271,7 +271,7 @@ func (s *scope) writeSnapshot(ctx context.Context, o *object, of v1alpha.DataVer
 }
 
 // sourceOf reads the object of the project that a snapshot is written from; nil: it has another content by now.
-func (s *scope) sourceOf(ctx context.Context, o *object, of v1alpha.DataVersion) (client.Object, error) {
+func (s *originals) sourceOf(ctx context.Context, o *object, of v1alpha.DataVersion) (client.Object, error) {
 	original := templates.DataObject{Kind: of.Kind, Name: of.Name}
 	source, found, err := s.read(ctx, &object{item: item{DataObject: original}})
 	if err == nil && source != nil && found.reason == "" {
@@ -290,7 +290,7 @@ func (s *scope) sourceOf(ctx context.Context, o *object, of v1alpha.DataVersion)
 
 // snapshotsOf reports whether the snapshots of the data of a Workload are on the hub, or there is no deployment on the hub
 // that could own them, and why not.
-func (s *scope) snapshotsOf(w *workload) (found []finding, ready bool) {
+func (s *facts) snapshotsOf(w *workload) (found []finding, ready bool) {
 	if w.data == nil {
 		return nil, true
 	}

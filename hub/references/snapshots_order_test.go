@@ -41,7 +41,7 @@ func TestFindingsOfSnapshots(t *testing.T) {
 		{Kind: "ConfigMap", Name: "a", Hash: "0123456789abcdef"}, {Kind: "ConfigMap", Name: "b", Hash: "0123456789abcdef"},
 	}}}
 	w.UID = "uid"
-	s := &scope{objects: map[item]*object{}}
+	s := &facts{objects: map[item]*object{}}
 	for _, hubNamespace := range []string{"ns-1", "ns-2"} {
 		for _, one := range w.data.Objects {
 			i := snapshotItem(hubNamespace, one)

@@ -280,7 +280,7 @@ func TestDataThatCannotRollOut(t *testing.T) {
 func TestABoundOfTheHistory(t *testing.T) {
 	t.Parallel()
 	kept := func(complete string) string {
-		s := &scope{hubNamespaces: map[string]bool{"ns": true}, objects: map[item]*object{}, copies: map[item]*metav1.PartialObjectMetadata{}}
+		s := &facts{hubNamespaces: map[string]bool{"ns": true}, objects: map[item]*object{}, copies: map[item]*metav1.PartialObjectMetadata{}}
 		var history []choice.Revision
 		for i, letter := range "abcdefghijklmnopqr" {
 			data := v1alpha.DataVersion{Kind: "ConfigMap", Name: "app", Hash: strings.Repeat(string(letter), 16)}

@@ -59,7 +59,7 @@ func (s *scope) loadWorkloads(ctx context.Context) error {
 }
 
 // rollsData reports whether data is part of the revisions of the Workload of a deployment, or was.
-func (s *scope) rollsData(d *v1alpha.WorkloadDeployment) bool {
+func (s *facts) rollsData(d *v1alpha.WorkloadDeployment) bool {
 	return slices.ContainsFunc(s.workloads, func(w *workload) bool { return string(w.UID) == d.Labels[v1alpha.LabelWorkloadUID] })
 }
 
