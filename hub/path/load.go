@@ -36,7 +36,7 @@ func (s *Subject) awaitsCopy() bool {
 	if s.Original == nil || !s.Original.DeletionTimestamp.IsZero() {
 		return false
 	}
-	return s.Copied == nil || !s.Copied.DeletionTimestamp.IsZero() || s.Copied.Labels[v1alpha.LabelDeploymentUID] != string(s.Original.UID)
+	return s.Copied == nil || !s.Copied.DeletionTimestamp.IsZero() || !IsCopy(s.Copied, s.Original)
 }
 
 // workName is the field by which WorkIndex indexes.

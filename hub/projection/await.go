@@ -13,8 +13,6 @@ import (
 
 // awaitCopy reports in the status of a deployment why the hub has no copy of it, if that lasts.
 func (s *scope) awaitCopy(ctx context.Context) error {
-	// The copy that load has found may belong to an earlier deployment.
-	s.copied = &v1alpha.WorkloadDeployment{}
 	if err := s.judgeAbsence(ctx); err != nil || len(s.findings) == 0 {
 		return err
 	}

@@ -5,7 +5,6 @@ package projection
 
 import (
 	"cmp"
-	"context"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,17 +13,6 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
-
-// readReports gives the copy the status that its cells report in their Works.
-func (s *scope) readReports(ctx context.Context) error {
-	reports, err := path.ReadReports(ctx, s.Hub, s.copied)
-	if err != nil {
-		return err
-	}
-	s.copied.Status, s.nowhere = reports.Status(), reports.Nowhere()
-	s.recall(reports)
-	return nil
-}
 
 // recall adds to the status what the project shows of cells with Instances of their own, but without a report. Karmada is
 // making their Works again, and their Instances run on: they stay as they are shown until the fault on the path has

@@ -101,21 +101,19 @@ func (s *scope) load(ctx context.Context) (bool, error) {
 	if hubNamespace == "" || !s.deployment.DeletionTimestamp.IsZero() {
 		return false, nil
 	}
-	err := s.Hub.Get(ctx, types.NamespacedName{Namespace: hubNamespace, Name: name.Name}, s.copied)
-	if err == nil {
-		s.onHub = s.copied
+	copied, err := path.LoadCopy(ctx, s.Hub, s.deployment)
+	if s.onHub = copied.Object; err != nil {
+		return false, err
 	}
 	switch {
-	case apierrors.IsNotFound(err):
-		return s.withoutCopy(hubNamespace), nil
-	case err != nil:
-		return false, fmt.Errorf("get the hub's copy: %w", err)
-	case s.copied.Labels[v1alpha.LabelDeploymentUID] != string(s.deployment.UID):
+	case copied.Reports != nil:
+		s.copied, s.nowhere = copied.Object, copied.Reports.Nowhere()
+		s.recall(copied.Reports)
+		return true, nil
+	case s.onHub != nil && !path.IsCopy(s.onHub, s.deployment):
 		return false, nil
-	case !s.copied.DeletionTimestamp.IsZero():
-		return s.withoutCopy(hubNamespace), nil
 	}
-	return true, s.readReports(ctx)
+	return s.withoutCopy(hubNamespace), nil
 }
 
 // loadInstances reads the projected Instances whose entries are in the status of the copy. It reads all projected

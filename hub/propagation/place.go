@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
@@ -45,7 +46,7 @@ func (s *scope) noted(ctx context.Context) (*corev1.Namespace, error) {
 		return nil, err
 	}
 	copied, err := s.copyIn(ctx, noted.Name)
-	if err != nil || copied == nil || copied.Labels[v1alpha.LabelDeploymentUID] != string(s.deployment.UID) {
+	if err != nil || copied == nil || !path.IsCopy(copied, s.deployment) {
 		return nil, err
 	}
 	s.existing = copied

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/path"
 )
 
 // eventRestored is the reason of the Event about a copy that is older than what its cells have confirmed.
@@ -47,7 +48,7 @@ func (s *scope) tellOfRestore(ctx context.Context) error {
 
 // generationOf returns the generation of the original from which a copy was written.
 func (s *scope) generationOf(copied *v1alpha.WorkloadDeployment) (generation int64, known bool) {
-	if copied.UID == "" || copied.Labels[v1alpha.LabelDeploymentUID] != string(s.deployment.UID) {
+	if copied.UID == "" || !path.IsCopy(copied, s.deployment) {
 		return 0, false
 	}
 	generation, err := strconv.ParseInt(copied.Annotations[v1alpha.AnnotationProjectGeneration], 10, 64)

@@ -119,18 +119,12 @@ func (s *scope) load(ctx context.Context) (bool, error) {
 	if hubNamespace == "" || !s.deployment.DeletionTimestamp.IsZero() {
 		return false, nil
 	}
-	if err := s.Hub.Get(ctx, types.NamespacedName{Namespace: hubNamespace, Name: s.deployment.Name}, s.copied); err != nil {
-		return false, client.IgnoreNotFound(err)
+	copied, err := path.LoadCopy(ctx, s.Hub, s.deployment)
+	if err != nil || copied.Reports == nil || copied.Object.Spec.Quota == nil {
+		return false, err
 	}
-	if s.copied.Spec.Quota == nil || !s.copied.DeletionTimestamp.IsZero() ||
-		s.copied.Labels[v1alpha.LabelDeploymentUID] != string(s.deployment.UID) {
-		return false, nil
-	}
-	var err error
-	if s.reports, err = path.ReadReports(ctx, s.Hub, s.copied); err == nil {
-		s.copied.Status = s.reports.Status()
-	}
-	return true, err
+	s.copied, s.reports = copied.Object, copied.Reports
+	return true, nil
 }
 
 // findClaims reads the claims, from the cache unless the cache may be behind.

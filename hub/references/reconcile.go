@@ -12,7 +12,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -190,24 +189,12 @@ func (s *scope) loadDeployment(ctx context.Context, d *deployment) error {
 	if !s.hubNamespaces[d.hubNamespace] {
 		return nil
 	}
-	copied := &v1alpha.WorkloadDeployment{}
 	d.silent = true
-	err := s.Hub.Get(ctx, types.NamespacedName{Namespace: d.hubNamespace, Name: d.original.Name}, copied)
-	switch {
-	case apierrors.IsNotFound(err):
-		return nil
-	case err != nil:
-		return fmt.Errorf("get the hub's copy of deployment %s: %w", d.original.Name, err)
-	}
-	if !copied.DeletionTimestamp.IsZero() || copied.Labels[v1alpha.LabelDeploymentUID] != string(d.original.UID) {
-		return nil
-	}
-	reports, err := path.ReadReports(ctx, s.Hub, copied)
-	if err != nil {
+	copied, err := path.LoadCopy(ctx, s.Hub, d.original)
+	if err != nil || copied.Reports == nil {
 		return err
 	}
-	copied.Status = reports.Status()
-	d.copied, d.silent = copied, reports.IsSilent()
+	d.copied, d.silent = copied.Object, copied.Reports.IsSilent()
 	return nil
 }
 
