@@ -35,6 +35,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/hub/collector"
 	"github.com/karmada-compute/karmada-compute/hub/deployments"
+	"github.com/karmada-compute/karmada-compute/hub/fair"
 	"github.com/karmada-compute/karmada-compute/hub/instancetypes"
 	"github.com/karmada-compute/karmada-compute/hub/names"
 	"github.com/karmada-compute/karmada-compute/hub/networks"
@@ -133,7 +134,7 @@ type Target struct {
 func (t Target) controller() mccontroller.Options {
 	return mccontroller.Options{
 		MaxConcurrentReconciles: t.Options.Concurrency, ReconciliationTimeout: reconcileTimeout,
-		NewQueue: newProjectQueue(t.Options.ProjectConcurrency),
+		NewQueue: fair.NewQueue(t.Options.ProjectConcurrency),
 	}
 }
 

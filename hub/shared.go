@@ -12,11 +12,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/karmada-compute/karmada-compute/hub/cells"
-	"github.com/karmada-compute/karmada-compute/hub/collector"
 	"github.com/karmada-compute/karmada-compute/hub/deployments"
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/hub/propagation"
+	"github.com/karmada-compute/karmada-compute/hub/repairs"
 )
 
 // shared holds the objects that several controllers of one process share.
@@ -26,7 +26,7 @@ type shared struct {
 	// repairs them.
 	karmada  *path.KarmadaWatch
 	book     *path.Book
-	repairer *collector.Repairer
+	repairer *repairs.Repairer
 	// propagation also withdraws what the collector finds to be without an original.
 	propagation *propagation.Reconciler
 	err         error
@@ -63,7 +63,7 @@ func (s *shared) set(t Target) error {
 		s.err = errors.Join(local.Add(s.karmada), path.SliceIndex{}.AddTo(context.Background(), indexer),
 			path.WorkIndex{}.AddTo(context.Background(), indexer))
 		if s.err == nil {
-			s.repairer = collector.NewRepairer(local.GetClient(), t.Options.Clock, metrics.Registry)
+			s.repairer = repairs.NewRepairer(local.GetClient(), t.Options.Clock, metrics.Registry)
 			s.propagation = t.newPropagation(s)
 		}
 	})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/hub/path"
+	"github.com/karmada-compute/karmada-compute/hub/repairs"
 )
 
 // agentFault is a fault of the Work of an object of the agents.
@@ -72,7 +73,7 @@ func faultOf(work *workv1alpha1.Work) path.Fault {
 }
 
 func (i *Inventory) repairAgent(ctx context.Context, binding client.Object, work *workv1alpha1.Work, of agentFault) error {
-	repair := Repair{
+	repair := repairs.Repair{
 		Reason: string(of.fault), Object: binding, Cell: of.cell, Message: "the Work of an object of the agent is not in the cell's namespace",
 	}
 	if work != nil {
@@ -90,7 +91,7 @@ func (i *Inventory) repairAgent(ctx context.Context, binding client.Object, work
 		if cells.SpecOf(live).Resource.ResourceVersion == version {
 			version = "1"
 		}
-		patch, err := repairPatch(live, map[string]any{"resource": map[string]any{"resourceVersion": version}}, i.Clock.Now())
+		patch, err := repairs.Patch(live, map[string]any{"resource": map[string]any{"resourceVersion": version}}, i.Clock.Now())
 		if err != nil {
 			return err
 		}

@@ -30,6 +30,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/hub/repairs"
 	"github.com/karmada-compute/karmada-compute/internal/watch"
 )
 
@@ -51,7 +52,7 @@ type DeploymentsOptions struct {
 	// Karmada reports whether a karmada-controller-manager is running.
 	Karmada *path.KarmadaWatch
 	// Repairer bounds and counts repairs.
-	Repairer *Repairer
+	Repairer *repairs.Repairer
 	// Book records the findings on the paths of deployments.
 	Book *path.Book
 	// Interval is the time between two audits of a deployment without events. After is how long a fault must last

@@ -24,6 +24,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/hub/propagation"
+	"github.com/karmada-compute/karmada-compute/hub/repairs"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/testenv"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
@@ -57,7 +58,7 @@ func newDeploymentsFixture(t *testing.T) *deploymentsFixture {
 	}
 	planes.Index(t, f.Hub, path.SliceIndex{})
 	planes.Index(t, f.Hub, path.WorkIndex{})
-	repairer := NewRepairer(f.Hub, f.clock, prometheus.NewRegistry())
+	repairer := repairs.NewRepairer(f.Hub, f.clock, prometheus.NewRegistry())
 	book := path.NewBook(f.clock)
 	f.registry.MustRegister(Faults{book})
 	withdrawal := propagation.New(propagation.Options{

@@ -23,6 +23,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/hub/repairs"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/pace"
 )
@@ -201,7 +202,7 @@ func (s *deploymentScope) patience(found *path.Finding) time.Duration {
 
 // repair performs the repair of a finding when it is due, and requeues the deployment to verify it.
 func (s *deploymentScope) repair(ctx context.Context, found *path.Finding) error {
-	fault := Repair{Reason: string(found.Fault), Object: found.Object, Cell: found.Cell, Message: found.Message}
+	fault := repairs.Repair{Reason: string(found.Fault), Object: found.Object, Cell: found.Cell, Message: found.Message}
 	ofCopy := fault
 	ofCopy.Object = s.copied
 	atObject, atCopy := s.Repairer.Attempts(fault), 0

@@ -17,6 +17,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/cells"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/hub/repairs"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 )
 
@@ -43,7 +44,7 @@ type InventoryOptions struct {
 	// APIReader reads the hub's API server.
 	APIReader client.Reader
 	// Repairer bounds and counts repairs and removals.
-	Repairer *Repairer
+	Repairer *repairs.Repairer
 	// After is how long cell and hub must disagree before the difference is investigated, and the minimum time between
 	// two questions to a project about the same object. No object is removed before two answers.
 	After time.Duration

@@ -26,6 +26,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/collector"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/hub/repairs"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/wire"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
@@ -79,7 +80,7 @@ func newFixture(t *testing.T) *fixture {
 	}
 	f.EnsureHubNamespace(t)
 	f.hub = planes.Get(t, f.Planes, "", metav1.NamespaceSystem, &corev1.Namespace{}).UID
-	repairer := collector.NewRepairer(f.Hub, f.clock, prometheus.NewRegistry())
+	repairer := repairs.NewRepairer(f.Hub, f.clock, prometheus.NewRegistry())
 	f.inventory = collector.NewInventory(collector.InventoryOptions{
 		Owners: f.owners(f.Planes, nil), Existence: f.existence, Hub: f.Hub, APIReader: f.HubAPI, Repairer: repairer, After: after,
 		Clock: f.clock, Registerer: prometheus.NewRegistry(),

@@ -5,23 +5,20 @@ package collector
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
-	"time"
 
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/path"
+	"github.com/karmada-compute/karmada-compute/hub/repairs"
 )
 
 // repairFieldManager is the field manager of repairs.
@@ -84,44 +81,18 @@ func (s *deploymentScope) toggleWork(ctx context.Context, judged client.Object) 
 	if same, err := s.live(ctx, judged, work); err != nil || !same {
 		return err
 	}
-	if isSuspended(work) {
+	if repairs.IsSuspended(work) {
 		return errors.New("the Work is suspended: spec.suspendDispatching is true, which only a person sets; set it to false")
 	}
-	return s.patch(ctx, work, toggled(work))
-}
-
-// isSuspended reports whether a person has suspended a Work.
-func isSuspended(work *workv1alpha1.Work) bool { return ptr.Deref(work.Spec.SuspendDispatching, false) }
-
-// toggled changes the generation of a Work and nothing else: Karmada's execution controller ignores updates that keep
-// the generation. Dispatching that is not suspended is the same whether the field is false or not set.
-func toggled(work *workv1alpha1.Work) map[string]any {
-	if work.Spec.SuspendDispatching == nil {
-		return map[string]any{"suspendDispatching": false}
-	}
-	return map[string]any{"suspendDispatching": nil}
+	return s.patch(ctx, work, repairs.Toggled(work))
 }
 
 func (s *deploymentScope) patch(ctx context.Context, live client.Object, spec map[string]any) error {
-	patch, err := repairPatch(live, spec, s.Clock.Now())
+	patch, err := repairs.Patch(live, spec, s.Clock.Now())
 	if err != nil {
 		return err
 	}
 	return s.Hub.Patch(ctx, live, patch, repairFieldManager)
-}
-
-// repairPatch changes fields of the spec of a live object, and records the time.
-func repairPatch(live client.Object, spec map[string]any, now time.Time) (client.Patch, error) {
-	patch, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{
-			"uid": live.GetUID(), "annotations": map[string]string{v1alpha.AnnotationRepairedAt: now.UTC().Format(time.RFC3339)},
-		},
-		"spec": spec,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("encode the patch of %T %s: %w", live, client.ObjectKeyFromObject(live), err)
-	}
-	return client.RawPatch(types.MergePatchType, patch), nil
 }
 
 // adoptBinding makes the present copy the controller of a binding. Running Instances are not affected.

@@ -21,6 +21,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/path"
+	"github.com/karmada-compute/karmada-compute/hub/repairs"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
@@ -154,7 +155,7 @@ func (i *Inventory) remove(ctx context.Context, cell string, entry *v1alpha.Inve
 		message = fmt.Sprintf("project %s has nothing in namespace %s for cell %s any more, but the cell has hub namespace %s", entry.Project,
 			entry.ProjectNamespace, cell, entry.Namespace)
 	}
-	fault := Repair{Reason: "UnexpectedInCell", Object: work, Cell: cell, Message: message}
+	fault := repairs.Repair{Reason: "UnexpectedInCell", Object: work, Cell: cell, Message: message}
 	_, err = i.Repairer.Do(ctx, fault, func(ctx context.Context) error {
 		if err := i.Hub.Create(ctx, work, client.FieldOwner(InventoryFieldManager)); err != nil {
 			if apierrors.IsAlreadyExists(err) {
@@ -176,7 +177,7 @@ func (i *Inventory) lookAtMissing(ctx context.Context, c *cell, state *cellState
 	}
 	now := i.Clock.Now()
 	var failed []error
-	again := func(suspects map[types.NamespacedName]*suspect, fault Repair) {
+	again := func(suspects map[types.NamespacedName]*suspect, fault repairs.Repair) {
 		for key, s := range suspects {
 			if now.Sub(s.since) < i.After || now.Before(s.next) || i.left == 0 {
 				continue
@@ -186,14 +187,14 @@ func (i *Inventory) lookAtMissing(ctx context.Context, c *cell, state *cellState
 			failed = append(failed, i.resend(ctx, fault, key))
 		}
 	}
-	again(state.missing, Repair{Reason: "MissingInCell", Cell: c.name, Message: "the cell does not have"})
-	again(state.unapplied, Repair{Reason: string(path.WorkNotApplied), Cell: c.name, Message: "Karmada has not written into the cell"})
+	again(state.missing, repairs.Repair{Reason: "MissingInCell", Cell: c.name, Message: "the cell does not have"})
+	again(state.unapplied, repairs.Repair{Reason: string(path.WorkNotApplied), Cell: c.name, Message: "Karmada has not written into the cell"})
 	return errors.Join(failed...)
 }
 
 // resend triggers Karmada to apply the Work of a deployment or a hub namespace again. It ignores objects without a
 // Work: the inventory does not repair them.
-func (i *Inventory) resend(ctx context.Context, fault Repair, object types.NamespacedName) error {
+func (i *Inventory) resend(ctx context.Context, fault repairs.Repair, object types.NamespacedName) error {
 	fault.Object = &workv1alpha1.Work{ObjectMeta: metav1.ObjectMeta{
 		Namespace: karmadanames.GenerateExecutionSpaceName(fault.Cell), Name: workName(object),
 	}}

@@ -24,6 +24,7 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/hub/cells"
+	"github.com/karmada-compute/karmada-compute/hub/fair"
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
@@ -41,7 +42,7 @@ const (
 // for concurrent use. It is in memory: a replica that starts tries every waiting deployment once.
 type rooms struct {
 	clock  clock.PassiveClock
-	budget *budget
+	budget *fair.Budget
 	start  time.Time
 
 	mu sync.Mutex
@@ -59,7 +60,7 @@ type waiting struct {
 
 func newRooms(c clock.PassiveClock) *rooms {
 	return &rooms{
-		clock: c, budget: newBudget(c, triesPerSecond, triesAtOnce), start: c.Now(),
+		clock: c, budget: fair.NewBudget(c, triesPerSecond, triesAtOnce), start: c.Now(),
 		grown: map[string]time.Time{}, waiting: map[mcreconcile.Request]waiting{},
 	}
 }
@@ -183,7 +184,7 @@ func (s *deploymentScope) retry(ctx context.Context, row *path.Row) error {
 	if !s.rooms.due(s.request, city, path.RefusedSince(row.Binding)) {
 		return nil
 	}
-	if wait := s.rooms.budget.take(s.request.ClusterName.String()); wait > 0 {
+	if wait := s.rooms.budget.Take(s.request.ClusterName.String()); wait > 0 {
 		s.requeueAfter.AtMost(wait)
 		return nil
 	}

@@ -128,11 +128,11 @@ func TestTriesAreShared(t *testing.T) {
 	tries := map[string]int{}
 	for range 60 {
 		for range 500 {
-			if r.budget.take("large") == 0 {
+			if r.budget.Take("large") == 0 {
 				tries["large"]++
 			}
 		}
-		if r.budget.take("small") == 0 {
+		if r.budget.Take("small") == 0 {
 			tries["small"]++
 		}
 		clock.SetTime(clock.Now().Add(time.Second))

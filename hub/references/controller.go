@@ -28,10 +28,10 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/collector"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/path"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/hub/repairs"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/watch"
 )
@@ -60,7 +60,7 @@ type Reconciler struct {
 	// without an event.
 	AuditInterval time.Duration
 	// Repairer triggers Karmada to apply data again that a cell has not taken over.
-	Repairer *collector.Repairer
+	Repairer *repairs.Repairer
 	// MaxBytes bounds the bytes of all copies of a project on the hub. 0: no bound.
 	MaxBytes int
 	// Namespace is the namespace of the add-on's own objects on the hub.

@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/collector"
 	"github.com/karmada-compute/karmada-compute/hub/path"
+	"github.com/karmada-compute/karmada-compute/hub/repairs"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
@@ -79,7 +79,7 @@ func (d *deployment) reportedToDiffer(objects map[item]*object) []inCell {
 // applyAgain triggers Karmada to apply an object again: it does not by itself when a customization that has retained the
 // content is gone.
 func (s *scope) applyAgain(ctx context.Context, one inCell) error {
-	again, err := s.Repairer.ApplyAgain(ctx, s.APIReader, collector.Repair{
+	again, err := s.Repairer.ApplyAgain(ctx, s.APIReader, repairs.Repair{
 		Reason: v1alpha.ReasonReferencedDataDiffers, Object: &workv1alpha1.Work{ObjectMeta: workOf(one)}, Cell: one.cell,
 		Message: fmt.Sprintf("the cell keeps another content of %s %s", one.Kind, one.Name),
 	}, client.FieldOwner(FieldManager))

@@ -25,9 +25,9 @@ import (
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/hub/collector"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/hub/repairs"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/testenv"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
@@ -53,7 +53,7 @@ func newFixture(t *testing.T) *fixture {
 	f.EnsureHubNamespace(t)
 	f.reconciler = &Reconciler{
 		Projects: f.Planes, Hub: f.Hub, APIReader: f.HubAPI, Clock: f.clock, Grants: projects.NewGrants(f.Hub),
-		Repairer: collector.NewRepairer(f.Hub, f.clock, prometheus.NewRegistry()), Namespace: f.HubNamespace,
+		Repairer: repairs.NewRepairer(f.Hub, f.clock, prometheus.NewRegistry()), Namespace: f.HubNamespace,
 	}
 	f.reconciler.sources.New = newSources
 	f.reconciler.Owners = ownership.New(ownership.Options{Projects: f.Planes, Milo: f, Brake: f})

@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package hub
+package fair
 
 import (
 	"fmt"
@@ -10,9 +10,11 @@ import (
 	"testing/synctest"
 	"time"
 
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
@@ -20,9 +22,7 @@ import (
 )
 
 func named(project multicluster.ClusterName, name string) mcreconcile.Request {
-	request := requestFor(project)
-	request.Name = name
-	return request
+	return mcreconcile.Request{ClusterName: project, Request: reconcile.Request{NamespacedName: types.NamespacedName{Name: name}}}
 }
 
 // TestAProjectThatHangsDoesNotHoldEveryWorker: at most the allowed number of objects of a slow project are reconciled
@@ -30,7 +30,7 @@ func named(project multicluster.ClusterName, name string) mcreconcile.Request {
 // longest waiting first.
 func TestAProjectThatHangsDoesNotHoldEveryWorker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		queue, ok := newProjectQueue(2)("test",
+		queue, ok := NewQueue(2)("test",
 			workqueue.DefaultTypedControllerRateLimiter[mcreconcile.Request]()).(priorityqueue.PriorityQueue[mcreconcile.Request])
 		if !ok {
 			t.Fatal("controllers would not use its priorities")

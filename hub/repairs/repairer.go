@@ -1,18 +1,16 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package collector
+package repairs
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"sync"
 	"time"
 
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/time/rate"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/fair"
 )
 
 // touchFieldManager is the field manager of the annotation.
@@ -43,7 +42,7 @@ type Repair struct {
 type Repairer struct {
 	hub      client.Client
 	clock    clock.PassiveClock
-	budget   *budget
+	budget   *fair.Budget
 	history  *history
 	repaired *prometheus.CounterVec
 	failed   *prometheus.CounterVec
@@ -52,7 +51,7 @@ type Repairer struct {
 // NewRepairer returns a Repairer that writes to the hub, and registers its metrics.
 func NewRepairer(hub client.Client, c clock.PassiveClock, registerer prometheus.Registerer) *Repairer {
 	m := &Repairer{
-		hub: hub, clock: c, budget: newBudget(c, perSecond, burst), history: newHistory(c),
+		hub: hub, clock: c, budget: fair.NewBudget(c, perSecond, burst), history: newHistory(c),
 		repaired: prometheus.NewCounterVec(prometheus.CounterOpts{
 			Name: "karmada_compute_repairs_total",
 			Help: "Repairs on the hub that trigger a Karmada reconcile of an object, by kind of the object and by fault.",
@@ -94,10 +93,10 @@ func (m *Repairer) ApplyAgain(ctx context.Context, api client.Reader, f Repair, 
 	if err := api.Get(ctx, client.ObjectKeyFromObject(f.Object), work); err != nil {
 		return 0, client.IgnoreNotFound(err)
 	}
-	if !work.DeletionTimestamp.IsZero() || isSuspended(work) {
+	if !work.DeletionTimestamp.IsZero() || IsSuspended(work) {
 		return 0, nil
 	}
-	patch, err := repairPatch(work, toggled(work), m.clock.Now())
+	patch, err := Patch(work, Toggled(work), m.clock.Now())
 	if err != nil {
 		return 0, err
 	}
@@ -115,7 +114,7 @@ func (m *Repairer) Do(ctx context.Context, f Repair, repair func(context.Context
 	if rest := m.history.rest(key); rest > 0 {
 		return rest, nil
 	}
-	if wait := m.budget.take(f.Cell); wait > 0 {
+	if wait := m.budget.Take(f.Cell); wait > 0 {
 		return wait, nil
 	}
 	attempt := m.history.begin(key)
@@ -150,177 +149,9 @@ func (m *Repairer) kindOf(object client.Object) (string, error) {
 	return kind.Kind, nil
 }
 
+// perSecond and burst bound the repairs of all cells together: a hub that recovers with thousands of faults must not get an
+// additional storm of writes.
 const (
-	// firstPause is the pause after the first repair of an object. It doubles with each further repair, up to
-	// longestPause.
-	firstPause   = 15 * time.Second
-	longestPause = 10 * time.Minute
-	// forgetAfter is how long after its last repair an object stays in the history. It is longer than any pause.
-	forgetAfter = 30 * time.Minute
-)
-
-// repairKey is one fault of one object in one cell.
-type repairKey struct {
-	kind   string
-	name   types.NamespacedName
-	reason string
-	cell   string
-}
-
-// attempts are the repairs of one fault.
-type attempts struct {
-	count int
-	last  time.Time
-}
-
-// history records the repairs of each object. It is safe for concurrent use.
-type history struct {
-	clock clock.PassiveClock
-
-	mu     sync.Mutex
-	faults map[repairKey]attempts
-	// swept is when past faults were last removed.
-	swept time.Time
-}
-
-func newHistory(c clock.PassiveClock) *history {
-	return &history{clock: c, faults: map[repairKey]attempts{}, swept: c.Now()}
-}
-
-// rest returns how long the next repair has to wait; 0: not at all.
-func (h *history) rest(k repairKey) time.Duration {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	known, found := h.known(k)
-	if !found {
-		return 0
-	}
-	return max(0, pauseAfter(known.count)-h.clock.Since(known.last))
-}
-
-// begin records a repair, now, and returns its number.
-func (h *history) begin(k repairKey) int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.sweep()
-	known, _ := h.known(k)
-	known.count++
-	known.last = h.clock.Now()
-	h.faults[k] = known
-	return known.count
-}
-
-func (h *history) attempts(k repairKey) int {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	known, _ := h.known(k)
-	return known.count
-}
-
-// known returns the repairs of a fault that are not forgotten. h.mu is held.
-func (h *history) known(k repairKey) (attempts, bool) {
-	known, found := h.faults[k]
-	if !found || h.clock.Since(known.last) >= forgetAfter {
-		return attempts{}, false
-	}
-	return known, true
-}
-
-// sweep removes forgotten entries from time to time. h.mu is held.
-func (h *history) sweep() {
-	if h.clock.Since(h.swept) < forgetAfter {
-		return
-	}
-	h.swept = h.clock.Now()
-	for k, known := range h.faults {
-		if h.clock.Since(known.last) >= forgetAfter {
-			delete(h.faults, k)
-		}
-	}
-}
-
-// pauseAfter returns the pause after count repairs.
-func pauseAfter(count int) time.Duration {
-	wait := firstPause
-	for i := 1; i < count && wait < longestPause; i++ {
-		wait *= 2
-	}
-	return min(wait, longestPause)
-}
-
-const (
-	// perSecond and burst bound the repairs of all cells together: a hub that recovers with thousands of faults must
-	// not get an additional storm of writes.
 	perSecond = 1
 	burst     = 20
-	// shareEnds is how long after its last request a cell keeps its share of the budget. It is longer than any caller
-	// waits between requests.
-	shareEnds = time.Minute
 )
-
-// budget divides the repairs equally among the cells that need any: a cell with thousands of faults delays no other
-// cell. A cell alone has the whole budget. Another budget divides the tries to schedule again among projects. It is safe
-// for concurrent use.
-type budget struct {
-	clock clock.PassiveClock
-
-	mu  sync.Mutex
-	all *rate.Limiter
-	// cells are the shares of the cells that asked lately; "" is for objects that belong to no cell.
-	cells map[string]*share
-}
-
-// share is a cell's part of the budget.
-type share struct {
-	limiter *rate.Limiter
-	// asked is when the cell last asked.
-	asked time.Time
-}
-
-func newBudget(c clock.PassiveClock, perSecond rate.Limit, burst int) *budget {
-	return &budget{clock: c, all: rate.NewLimiter(perSecond, burst), cells: map[string]*share{}}
-}
-
-// take takes a repair out of a cell's share. It returns how long to wait before the next attempt; 0: the repair may
-// begin.
-func (b *budget) take(cell string) (wait time.Duration) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	now := b.clock.Now()
-	s := b.shareOf(cell, now)
-	count := len(b.cells)
-	s.limiter.SetLimitAt(now, b.all.Limit()/rate.Limit(count))
-	// At once, a cell gets its share of the remaining repairs. Saved repairs of one cell must not delay another when
-	// few remain.
-	left := b.all.TokensAt(now)
-	s.limiter.SetBurstAt(now, max(1, int(left)/count))
-	if left < 1 {
-		return b.pause(1)
-	}
-	if !s.limiter.AllowN(now, 1) {
-		return b.pause(count)
-	}
-	b.all.AllowN(now, 1)
-	return 0
-}
-
-// pause is how long count actions take.
-func (b *budget) pause(count int) time.Duration {
-	return time.Duration(float64(count) * float64(time.Second) / float64(b.all.Limit()))
-}
-
-// shareOf returns the share of a cell, and ends the shares of cells that no longer ask. b.mu is held.
-func (b *budget) shareOf(cell string, now time.Time) *share {
-	for name, s := range b.cells {
-		if now.Sub(s.asked) > shareEnds {
-			delete(b.cells, name)
-		}
-	}
-	s := b.cells[cell]
-	if s == nil {
-		s = &share{limiter: rate.NewLimiter(b.all.Limit(), b.all.Burst())}
-		b.cells[cell] = s
-	}
-	s.asked = now
-	return s
-}

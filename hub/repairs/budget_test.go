@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package collector
+package repairs
 
 import (
 	"context"
@@ -85,7 +85,7 @@ func TestOneCellUsesTheWholeBudget(t *testing.T) {
 	r := newRepairs(t)
 	const seconds = 60
 	r.try("quiet", "once")
-	r.clock.SetTime(r.clock.Now().Add(2 * shareEnds))
+	r.clock.SetTime(r.clock.Now().Add(2 * time.Minute)) // longer than a share lasts
 	for second := range seconds {
 		for i := range 50 {
 			r.try("broken", fmt.Sprintf("%d-%d", second, i))

@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package hub
+package fair
 
 import (
 	"sync"
@@ -30,8 +30,8 @@ type waitingRequest struct {
 	priority int
 }
 
-// newProjectQueue returns a constructor of queues for controllers.
-func newProjectQueue(
+// NewQueue returns a constructor of queues for controllers.
+func NewQueue(
 	limit int,
 ) func(string, workqueue.TypedRateLimiter[mcreconcile.Request]) workqueue.TypedRateLimitingInterface[mcreconcile.Request] {
 	return func(controller string,
