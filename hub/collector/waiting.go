@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/lru"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/event"
@@ -36,6 +37,8 @@ const (
 	// share them equally.
 	triesPerSecond = 10
 	triesAtOnce    = 50
+	// mostCities bounds the cities whose growth is remembered. Karmada tries again by itself where one is forgotten.
+	mostCities = 1024
 )
 
 // rooms records which deployments found no room in their city, and when a cell of each city last got more. It is safe
@@ -46,8 +49,8 @@ type rooms struct {
 	start  time.Time
 
 	mu sync.Mutex
-	// grown is when a cell of a city last got more room.
-	grown map[string]time.Time
+	// grown is when a cell of a city last got more room. It is bounded: the label of a Cluster is not confirmed here.
+	grown *lru.Cache
 	// waiting are the deployments that found no room.
 	waiting map[mcreconcile.Request]waiting
 }
@@ -61,7 +64,7 @@ type waiting struct {
 func newRooms(c clock.PassiveClock) *rooms {
 	return &rooms{
 		clock: c, budget: fair.NewBudget(c, triesPerSecond, triesAtOnce), start: c.Now(),
-		grown: map[string]time.Time{}, waiting: map[mcreconcile.Request]waiting{},
+		grown: lru.New(mostCities), waiting: map[mcreconcile.Request]waiting{},
 	}
 }
 
@@ -73,9 +76,9 @@ func (r *rooms) due(request mcreconcile.Request, city string, refused time.Time)
 	w := r.waiting[request]
 	w.city = city
 	r.waiting[request] = w
-	grown, known := r.grown[city]
-	if !known {
-		grown = r.start
+	grown := r.start
+	if known, ok := r.grown.Get(city); ok {
+		grown, _ = known.(time.Time)
 	}
 	return grown.After(refused) && grown.After(w.tried)
 }
@@ -99,7 +102,7 @@ func (r *rooms) forget(request mcreconcile.Request) {
 func (r *rooms) grow(city string) []mcreconcile.Request {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.grown[city] = r.clock.Now()
+	r.grown.Add(city, r.clock.Now())
 	var requests []mcreconcile.Request
 	for request, w := range r.waiting {
 		if w.city == city {

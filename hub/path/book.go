@@ -82,6 +82,9 @@ func (k Key) scope() Scope { return k.Slice != "" }
 func (b *Book) Observe(deployment mcreconcile.Request, scope Scope, findings []Finding) []Finding {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	if _, known := b.pages.Of(deployment.ClusterName)[deployment.NamespacedName]; !known && len(findings) == 0 {
+		return nil
+	}
 	p := b.page(deployment)
 	now := make(map[Key]time.Time, len(findings))
 	for key, since := range p.since {

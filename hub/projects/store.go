@@ -37,6 +37,8 @@ type Store[V any] struct {
 
 	mu     sync.Mutex
 	values map[multicluster.ClusterName]stored[V]
+	// left are the projects that were engaged and are not any more.
+	left map[multicluster.ClusterName]bool
 }
 
 type stored[V any] struct {
@@ -54,13 +56,15 @@ func (s *Store[V]) ForCluster(project multicluster.ClusterName, cl cluster.Clust
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.drop(project)
+		delete(s.left, project)
 		s.set(project, stored[V]{s.New(Engagement{project, cl, ctx, queue}), ctx})
 		context.AfterFunc(ctx, func() { s.end(ctx, project) })
 		return nil
 	}), true, nil
 }
 
-// Of returns the value of a project, and creates it if none exists.
+// Of returns the value of a project, and creates it if none exists. A reconcile that was running when the project was disengaged
+// gets a value that is not kept: nothing would drop it.
 func (s *Store[V]) Of(project multicluster.ClusterName) V {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -68,7 +72,9 @@ func (s *Store[V]) Of(project multicluster.ClusterName) V {
 		return kept.value
 	}
 	value := s.New(Engagement{Project: project})
-	s.set(project, stored[V]{value: value})
+	if !s.left[project] {
+		s.set(project, stored[V]{value: value})
+	}
 	return value
 }
 
@@ -105,6 +111,10 @@ func (s *Store[V]) end(engaged context.Context, project multicluster.ClusterName
 	defer s.mu.Unlock()
 	if s.values[project].engaged == engaged {
 		s.drop(project)
+		if s.left == nil {
+			s.left = map[multicluster.ClusterName]bool{}
+		}
+		s.left[project] = true
 	}
 }
 

@@ -60,4 +60,13 @@ func TestStore(t *testing.T) {
 	}); err != nil || len(s.All()) != 1 {
 		t.Errorf("the value stays: %v", err)
 	}
+	if late := s.Of("north"); late == nil || late.Context != nil {
+		t.Errorf("a reconcile that ends later gets %+v", late)
+	}
+	if _, kept := s.Get("north"); kept {
+		t.Error("the value of a reconcile that ends later stays for ever")
+	}
+	if third := engage(t.Context(), t, s); third != s.Of("north") || third.Context == nil {
+		t.Error("a later engagement has no value of its own")
+	}
 }

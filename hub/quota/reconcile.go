@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -81,16 +82,29 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 		s.requeueAfter.AtMost(engageRetry)
 		return s.requeueAfter.Result(), nil
 	}
+	defer r.forgetDisengaged(request.ClusterName)
 	needed, err := s.load(ctx)
-	if err != nil || !needed {
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	if !needed {
 		r.memory.remember(request, nil, false, time.Time{})
 		r.waits.wait(request, nil, nil)
-		return reconcile.Result{}, err
+		return reconcile.Result{}, nil
 	}
 	if err := s.settle(ctx); err != nil {
 		return reconcile.Result{}, err
 	}
 	return s.requeueAfter.Result(), nil
+}
+
+// forgetDisengaged forgets a project that was disengaged while one of its deployments was reconciled: what the reconcile has
+// remembered since would stay for ever.
+func (r *Reconciler) forgetDisengaged(project multicluster.ClusterName) {
+	if _, engaged := r.claims.Get(project); !engaged {
+		r.memory.forget(project)
+		r.waits.forget(project)
+	}
 }
 
 // settle writes the desired claims and grants. A grant is revoked before its claim is deleted.
