@@ -8,17 +8,13 @@ import (
 	"slices"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
-	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/multicluster-runtime/pkg/multicluster"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
-
-	"github.com/karmada-compute/karmada-compute/internal/pace"
 )
 
 func named(project multicluster.ClusterName, name string) mcreconcile.Request {
@@ -83,23 +79,4 @@ func TestAProjectThatHangsDoesNotHoldEveryWorker(t *testing.T) {
 		}
 		queue.ShutDown()
 	})
-}
-
-// TestAProjectDelaysNoStateOfOthers: a crowd of passing states delays the writes of its own project alone.
-func TestAProjectDelaysNoStateOfOthers(t *testing.T) {
-	passing := Target{Options: Options{Clock: clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))}}.passing()
-	of := func(project, name string) mcreconcile.Request {
-		request := mcreconcile.Request{ClusterName: multicluster.ClusterName(project)}
-		request.Name = name
-		return request
-	}
-	for n := range 100 {
-		passing.Wait(of("crowded", fmt.Sprintf("web-%d", n)))
-	}
-	if got := passing.Wait(of("crowded", "api")); got != pace.CrowdLimit {
-		t.Errorf("in the crowded project a state waits %s", got)
-	}
-	if got := passing.Wait(of("quiet", "api")); got != pace.Limit {
-		t.Errorf("in another project a state waits %s, want %s", got, pace.Limit)
-	}
 }

@@ -60,6 +60,20 @@ func TestStore(t *testing.T) {
 	}); err != nil || len(s.All()) != 1 {
 		t.Errorf("the value stays: %v", err)
 	}
+}
+
+// TestAReconcileThatEndsLater: a reconcile that was running when its project was disengaged leaves no value behind.
+func TestAReconcileThatEndsLater(t *testing.T) {
+	s := &projects.Store[*projects.Engagement]{New: func(e projects.Engagement) *projects.Engagement { return &e }}
+	engagement, end := context.WithCancel(t.Context())
+	engage(engagement, t, s)
+	end()
+	if err := wait.PollUntilContextTimeout(t.Context(), time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
+		_, ok := s.Get("north")
+		return !ok, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
 	if late := s.Of("north"); late == nil || late.Context != nil {
 		t.Errorf("a reconcile that ends later gets %+v", late)
 	}

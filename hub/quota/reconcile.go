@@ -98,8 +98,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 	return s.requeueAfter.Result(), nil
 }
 
-// forgetDisengaged forgets a project that was disengaged while one of its deployments was reconciled: what the reconcile has
-// remembered since would stay for ever.
+// forgetDisengaged forgets a project that was disengaged while one of its deployments was reconciled: nothing else would drop the
+// memories of the reconcile.
 func (r *Reconciler) forgetDisengaged(project multicluster.ClusterName) {
 	if _, engaged := r.claims.Get(project); !engaged {
 		r.memory.forget(project)
