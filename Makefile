@@ -19,7 +19,7 @@ PROSE := README.md ARCHITECTURE.md CHANGELOG.md CONTRIBUTING.md ROADMAP.md SECUR
 # the comments alone.
 SPEAKING := addon api cell cli cmd/internal cmd/karmada-compute cmd/karmada-compute-cell hub internal interpreter milo namespaces policies webhook
 COMMENTED := charts cmd/karmadactl cmd/kubectl-compute hack test testenv
-TEST_TIMEOUT ?= 60m
+TEST_TIMEOUT ?= 120m
 FUZZTIME ?= 1m
 COUNT ?= 1
 VERSION ?= v0.0.0-devel
@@ -126,9 +126,9 @@ presubmit: $(GOLANGCI_LINT) ## Check what differs from BASE=origin/main: generat
 test: binaries verify lint unit core ## Run verify, lint, unit tests, and the scenarios of the main path of every capability.
 
 .PHONY: test-all
-test-all: test long ## Run `make test`, then the long tests, and then all other scenarios: everything that CI runs.
+test-all: test ## Run `make test`, and then all other scenarios but the long ones: everything that CI runs for each change.
 	@go run ./hack/federation binaries --dns
-	@$(MAKE) --no-print-directory features TAGS='~@core'
+	@$(MAKE) --no-print-directory features TAGS='~@core && ~@long'
 
 .PHONY: core
 core: ## Run the scenarios tagged @core on one federation.
@@ -182,10 +182,12 @@ unit: rules lua ## Run unit tests, reconcilers against a real kube-apiserver amo
 	go test -C hack/tools/prose -count=1 -timeout $(TEST_TIMEOUT) ./...
 
 .PHONY: long
-long: ## Run the unit tests that take long: TestLong… of each package, and the tests of images and releases.
+long: ## Run what takes long, before a release: TestLong… of each package, the tests of images and releases, and the scenarios tagged @long.
 	$(UNIT) -run $(LONG) $$(grep -rl --include='*_test.go' --exclude-dir=test --exclude-dir=tools '^func TestLong' . | xargs -n1 dirname | sort -u)
 	cd test && $(UNIT) -run $(LONG) $$(grep -rl --include='*_test.go' '^func TestLong' . | xargs -n1 dirname | sort -u)
 	go test -C hack/tools/images -count=1 -timeout $(TEST_TIMEOUT) ./...
+	@go run ./hack/federation binaries --dns
+	@$(MAKE) --no-print-directory features TAGS=@long
 
 .PHONY: features
 features: ## Run the scenarios on two local federations, with ONE=1 on one. TAGS='@name' selects some, COUNT=20 repeats them.

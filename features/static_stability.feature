@@ -1,3 +1,4 @@
+@long
 Feature: A part that is down for a moment stops, moves and renames nothing
   Clients of a Workload in two cities do not notice that its control planes or an agent are down: silence changes nothing
   that runs, is named or is granted. The names, load balancers and containers are real: a client resolves the name, and sends a request to its address.
