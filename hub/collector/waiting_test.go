@@ -4,6 +4,7 @@
 package collector
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -187,5 +188,16 @@ func TestHasMoreRoom(t *testing.T) {
 		if got := hasMoreRoom(cell(test.before), cell(test.after)); got != test.want {
 			t.Errorf("%s: %t", name, got)
 		}
+	}
+}
+
+// TestCitiesAreBounded: an agent may write any city on its Cluster, and each that grows is remembered.
+func TestCitiesAreBounded(t *testing.T) {
+	rooms := newRooms(testingclock.NewFakeClock(time.Unix(1000, 0)))
+	for n := range 2 * mostCities {
+		rooms.grow(fmt.Sprintf("city-%d", n))
+	}
+	if got := rooms.grown.Len(); got != mostCities {
+		t.Errorf("%d cities are in memory", got)
 	}
 }

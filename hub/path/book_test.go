@@ -101,6 +101,18 @@ func TestNoPageWithoutEngagement(t *testing.T) {
 	if book.SetSlicesJudged(web, time.Time{}); len(book.pages.All()) > 0 {
 		t.Errorf("it remembers a deployment of a project that is disengaged: %v", book.pages.All())
 	}
+	if book.Observe(web, OwnPath, []Finding{{Fault: WorkMissing}}); len(book.pages.All()) > 0 {
+		t.Errorf("it remembers the findings of a judgement that ended after the engagement: %v", book.pages.All())
+	}
+}
+
+// TestNoPageWithoutFindings: a deployment that is gone has no page.
+func TestNoPageWithoutFindings(t *testing.T) {
+	t.Parallel()
+	book, web := NewBook(testingclock.NewFakePassiveClock(began)), requestOf("web")
+	if book.Observe(web, OwnPath, nil); len(book.pages.Of(web.ClusterName)) > 0 {
+		t.Errorf("it has %v", book.pages.Of(web.ClusterName))
+	}
 }
 
 func TestRest(t *testing.T) {

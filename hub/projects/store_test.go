@@ -78,7 +78,7 @@ func TestAReconcileThatEndsLater(t *testing.T) {
 		t.Errorf("a reconcile that ends later gets %+v", late)
 	}
 	if _, kept := s.Get("north"); kept {
-		t.Error("the value of a reconcile that ends later stays for ever")
+		t.Error("the value of a reconcile that ends later stays forever")
 	}
 	if third := engage(t.Context(), t, s); third != s.Of("north") || third.Context == nil {
 		t.Error("a later engagement has no value of its own")

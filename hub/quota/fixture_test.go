@@ -104,6 +104,12 @@ func assignment(indices ...int) *v1alpha.WorkloadDeploymentAssignment {
 // engage engages the project, as the manager does.
 func (f *fixture) engage(t *testing.T) {
 	t.Helper()
+	f.engageUntil(t.Context(), t)
+}
+
+// engageUntil engages the project until the context ends.
+func (f *fixture) engageUntil(ctx context.Context, t *testing.T) {
+	t.Helper()
 	queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[mcreconcile.Request]())
 	t.Cleanup(queue.ShutDown)
 	project, err := f.Get(t.Context(), planes.ProjectName)
@@ -114,7 +120,7 @@ func (f *fixture) engage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := source.Start(t.Context(), queue); err != nil {
+	if err := source.Start(ctx, queue); err != nil {
 		t.Fatal(err)
 	}
 }
