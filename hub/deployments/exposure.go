@@ -16,18 +16,8 @@ import (
 const settingsInterval = 30 * time.Second
 
 // KeepExposure gives a Workload in memory the exposure that its cells have, while no cell of its cities has what the wanted
-// one needs: the Service would lose its addresses for nothing. It reports whether the Workload switches its exposure now.
+// one needs: the Service would lose its addresses for nothing. It returns these cities; empty: the Workload gets what it wants.
 func KeepExposure(
-	ctx context.Context, lacking cells.Lacking, workload *v1alpha.Workload, deployments []v1alpha.WorkloadDeployment,
-) (switches bool, err error) {
-	byName := plan.ByName(deployments)
-	_, err = keepExposure(ctx, lacking, workload, byName)
-	return plan.FormerExposure(workload, byName) != "", err
-}
-
-// keepExposure is KeepExposure that returns the cities which lack what the wanted exposure needs; none: the Workload gets what it
-// wants.
-func keepExposure(
 	ctx context.Context, lacking cells.Lacking, workload *v1alpha.Workload, deployments map[string]*v1alpha.WorkloadDeployment,
 ) ([]string, error) {
 	if lacking == nil || plan.FormerExposure(workload, deployments) == "" {

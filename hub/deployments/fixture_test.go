@@ -25,6 +25,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/cities"
 	"github.com/karmada-compute/karmada-compute/testenv"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
+	"github.com/karmada-compute/karmada-compute/testenv/simulated"
 )
 
 func TestMain(m *testing.M) { os.Exit(testenv.Main(m, testenv.Options{})) }
@@ -39,18 +40,7 @@ type locations struct {
 func (*locations) Object() client.Object { return &corev1.ConfigMap{} }
 
 func (l *locations) List(context.Context, client.Reader) ([]cities.Location, error) {
-	return append(locationsOf(l.cities), l.others...), l.err
-}
-
-// locationsOf returns one location in each city, such as dfw-1, in region us.
-func locationsOf(codes string) []cities.Location {
-	var result []cities.Location
-	for city := range strings.FieldsSeq(codes) {
-		result = append(result, cities.Location{
-			Name: strings.ToLower(city) + "-1", City: city, Available: true, Topology: map[string]string{"topology.datum.net/region": "us"},
-		})
-	}
-	return result
+	return append(simulated.Locations(l.cities), l.others...), l.err
 }
 
 // lacking are the networks that the project lacks.

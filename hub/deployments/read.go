@@ -93,7 +93,7 @@ func (s *scope) facts(ctx context.Context) (*plan.Facts, error) {
 
 // readExposure reads whether the cells have what another exposure needs.
 func (s *scope) readExposure(ctx context.Context, f *plan.Facts) (err error) {
-	if f.KeepsExposure, err = keepExposure(ctx, s.Lacking, s.workload, s.deployments); len(f.KeepsExposure) > 0 {
+	if f.KeepsExposure, err = KeepExposure(ctx, s.Lacking, s.workload, s.deployments); len(f.KeepsExposure) > 0 {
 		s.requeueAfter.AtMost(settingsInterval)
 	}
 	return err

@@ -105,7 +105,9 @@ func (s *scope) load(ctx context.Context) error {
 // switches reports whether the exposure of a Workload changes. A Workload that keeps the one that its cells have gets it in
 // memory, and its names stay.
 func (s *scope) switches(ctx context.Context, workload *v1alpha.Workload, of []v1alpha.WorkloadDeployment) (bool, error) {
-	return deployments.KeepExposure(ctx, s.Lacking, workload, of)
+	byName := plan.ByName(of)
+	_, err := deployments.KeepExposure(ctx, s.Lacking, workload, byName)
+	return plan.FormerExposure(workload, byName) != "", err
 }
 
 // release deletes the DNSEndpoints of names that the Workload does not have any more, or that an earlier Workload of its

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
-	"github.com/karmada-compute/karmada-compute/internal/cities"
+	"github.com/karmada-compute/karmada-compute/testenv/simulated"
 )
 
 func TestPlace(t *testing.T) {
@@ -49,7 +49,7 @@ func TestPlace(t *testing.T) {
 			for name := range strings.FieldsSeq(c.existing) {
 				existing[name] = placedDeployment(name)
 			}
-			got := place(&Facts{Workload: workload, Locations: locationsOf(c.cities), Deployments: existing})
+			got := place(&Facts{Workload: workload, Locations: simulated.Locations(c.cities), Deployments: existing})
 			var names []string
 			for _, i := range got.intents {
 				names = append(names, i.name)
@@ -78,17 +78,6 @@ func placedDeployment(name string) *v1alpha.WorkloadDeployment {
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec:       v1alpha.WorkloadDeploymentSpec{WorkloadRef: v1alpha.WorkloadReference{UID: "uid"}, PlacementName: "a", CityCode: "DFW"},
 	}
-}
-
-// locationsOf returns one location in each city, such as dfw-1, in region us.
-func locationsOf(codes string) []cities.Location {
-	var result []cities.Location
-	for city := range strings.FieldsSeq(codes) {
-		result = append(result, cities.Location{
-			Name: strings.ToLower(city) + "-1", City: city, Available: true, Topology: map[string]string{"topology.datum.net/region": "us"},
-		})
-	}
-	return result
 }
 
 // TestObject: the Workload's settings of its Instances and their rollout are in each of its deployments.

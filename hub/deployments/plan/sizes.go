@@ -92,7 +92,7 @@ func (t *InstanceType) missing() string {
 	if t.Found != nil {
 		return fmt.Sprintf("instance type %s is disabled%s", t.Found.Name, insteadOf(t.Found))
 	}
-	have := "there is none"
+	have := "the operator offers no type"
 	if len(t.Usable) > 0 {
 		have = "there are " + strings.Join(t.Usable, ", ")
 	}
@@ -166,7 +166,7 @@ func (t *InstanceType) refusedFrom() string {
 		t.Found.Status.DeprecatedAt.UTC().Format(time.DateOnly), ends.UTC().Format(time.DateOnly))
 }
 
-// Answered records an answer about all instance types, or why there is none; notServed: none exist to check against.
+// Answered records an answer about all instance types, or the error instead of an answer. notServed: the hub has no types to check against.
 func (t *InstanceType) Answered(types []v1alpha.InstanceType, err error, notServed bool) {
 	if t.Unchecked = notServed; notServed {
 		return

@@ -31,18 +31,7 @@ type locations struct {
 }
 
 func (l *locations) list() ([]cities.Location, error) {
-	return append(locationsOf(l.cities), l.others...), l.err
-}
-
-// locationsOf returns one location in each city, such as dfw-1, in region us.
-func locationsOf(codes string) []cities.Location {
-	var result []cities.Location
-	for city := range strings.FieldsSeq(codes) {
-		result = append(result, cities.Location{
-			Name: strings.ToLower(city) + "-1", City: city, Available: true, Topology: map[string]string{"topology.datum.net/region": "us"},
-		})
-	}
-	return result
+	return append(simulated.Locations(l.cities), l.others...), l.err
 }
 
 // networks are the networks that the project lacks.
