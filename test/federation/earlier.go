@@ -13,7 +13,7 @@ import (
 // earlierImage is the suffix of the image names and of the binary folder of an earlier version.
 const earlierImage = "-earlier"
 
-// earlierVersion returns the last tag of a version before the present commit, or the commit before it if there is none: no
+// earlierVersion returns the last tag of a version before the present commit, or without a tag the commit before it: no
 // other version runs anywhere.
 func (f *Federation) earlierVersion(ctx context.Context) string {
 	described, err := exec.CommandContext(ctx, "git", "-C", f.state.Repository, "describe", "--tags", "--match=v[0-9]*",
