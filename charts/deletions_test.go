@@ -67,6 +67,7 @@ func TestDeletionsOnTheHub(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	awaitInForce(t, admin)
 	operator := as(t, "an-operator")
 	create := func(object *unstructured.Unstructured) *unstructured.Unstructured {
 		t.Helper()
@@ -75,13 +76,6 @@ func TestDeletionsOnTheHub(t *testing.T) {
 		}
 		return object
 	}
-	probe := create(hubCopy(namespace, "probe"))
-	// Until the API server has read this policy, the policy of another example may refuse both: it admits another user.
-	await(t, "the policy is not in force", func() bool {
-		return apierrors.IsForbidden(operator.Delete(t.Context(), probe.DeepCopy(), client.DryRunAll)) &&
-			as(t, hubAddOn).Delete(t.Context(), probe.DeepCopy(), client.DryRunAll) == nil
-	})
-
 	for _, object := range []*unstructured.Unstructured{
 		hubCopy(namespace, "web"), cityPolicy(namespace, "city-dfw"), cityPolicy(namespace, "independent-city-dfw"),
 	} {

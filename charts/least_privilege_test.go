@@ -4,15 +4,12 @@
 package charts_test
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
 	"maps"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	policyv1alpha1 "github.com/karmada-io/karmada/pkg/apis/policy/v1alpha1"
 	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
@@ -23,7 +20,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -158,7 +154,7 @@ func setUpHub(t *testing.T, user string, sets ...set) {
 	for name, of := range map[string]string{"preserved": "karmada-compute", "preserved-of-another": "another"} {
 		ensurePreserved(t, admin, name, of)
 	}
-	awaitLimits(t, user)
+	awaitInForce(t, admin)
 }
 
 // ensurePreserved creates the Work of an object that stays in the cell, and deletes it. Karmada ends such a Work after it
@@ -181,22 +177,6 @@ func ensure(t *testing.T, c client.Client, obj client.Object) {
 	t.Helper()
 	if err := c.Create(t.Context(), obj); client.IgnoreAlreadyExists(err) != nil {
 		t.Fatal(err)
-	}
-}
-
-// awaitLimits waits until the API server has loaded roles and policy into its caches: until an allowed request
-// succeeds, and a request that only the policy refuses fails.
-func awaitLimits(t *testing.T, user string) {
-	t.Helper()
-	limited := client.NewDryRunClient(clientOf(t, user))
-	if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(ctx context.Context) (bool, error) {
-		err := limited.Create(ctx, configMap("karmada-system", "karmada-compute-project-probe"))
-		if user == hubUser {
-			err = errors.Join(err, limited.Get(ctx, client.ObjectKey{Namespace: ownSpace, Name: "copy"}, &corev1.Secret{}))
-		}
-		return err == nil && apierrors.IsForbidden(limited.Create(ctx, configMap("karmada-system", "probe"))), nil
-	}); err != nil {
-		t.Fatal("the limits of the add-on do not come into force")
 	}
 }
 

@@ -253,19 +253,10 @@ func setUpMatrix(t *testing.T, admin client.Client, table *matrix.Matrix) []*uns
 		}
 		existing = append(existing, stored)
 	}
-	for _, object := range render(t, parts["hub"], set{"projects.mode": "namespaces"}) {
-		switch object.GetKind() {
-		case "ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "ClusterRole":
-			apply(t, admin, []*unstructured.Unstructured{object})
-		}
-	}
-	stranger := unprivileged(t, matrixUsers["product"][0])
-	awaitAnswer(t, "the policies are not in force", func() error {
-		return remove(namespace(matrixProject))(t.Context(), unprivileged(t, matrixUsers["creator"][0]))
-	}, func(err error) bool { return outcomeOf(err) == "projects" })
-	awaitAnswer(t, "the guard is not in force", func() error {
-		return create(binding("ResourceBinding", matrixFree, "new", ofNamespace(matrixFree)))(t.Context(), stranger)
-	}, func(err error) bool { return outcomeOf(err) == "guard" })
+	kinds := []string{"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "ClusterRole"}
+	install(t, admin, slices.DeleteFunc(render(t, parts["hub"], set{"projects.mode": "namespaces"}), func(o *unstructured.Unstructured) bool {
+		return !slices.Contains(kinds, o.GetKind())
+	}))
 	return existing
 }
 

@@ -65,11 +65,7 @@ func protectPods(t *testing.T, c client.Client, namespace string) {
 			t.Fatal(err)
 		}
 	}
-	probe := readyPod(t, c, namespace, "probe")
-	await(t, "the policy is not in force", func() bool {
-		return apierrors.IsForbidden(as(t, cellAdmin).Delete(t.Context(), probe.DeepCopy(), client.DryRunAll)) &&
-			as(t, cellAgent).Delete(t.Context(), probe.DeepCopy(), client.DryRunAll) == nil
-	})
+	awaitInForce(t, c)
 }
 
 // TestProtectedPods: a Pod that counts for a disruption budget can be evicted and not deleted, unless Kubernetes or the

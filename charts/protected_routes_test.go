@@ -152,5 +152,8 @@ func TestProtectedRoutes(t *testing.T) {
 
 	// RBAC alone admits what the policy refuses.
 	unregister(t, c, inCell(t, render(t, parts["hub"]), protectionOn))
-	await(t, "the policy is still in force", func() bool { return patchAs(t, other, earlier, routeChanges[0], false) == nil })
+	awaitInForce(t, c)
+	if err := patchAs(t, other, earlier, routeChanges[0], false); err != nil {
+		t.Error(err)
+	}
 }

@@ -13,7 +13,6 @@ import (
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -103,11 +102,7 @@ func protect(t *testing.T, c client.Client, more ...set) {
 			t.Fatal(err)
 		}
 	}
-	probe := cellObject("InstanceSlice", "default", "probe")
-	await(t, "the policy is not in force", func() bool {
-		return apierrors.IsForbidden(as(t, cellAdmin).Create(t.Context(), probe.DeepCopy(), client.DryRunAll)) &&
-			as(t, cellAgent).Create(t.Context(), probe.DeepCopy(), client.DryRunAll) == nil
-	})
+	awaitInForce(t, c)
 }
 
 func setField(t *testing.T, object *unstructured.Unstructured, value any, path ...string) {
