@@ -34,8 +34,9 @@ MODULES := api test hack/tools/gitops hack/tools/images
 # API is the path of the module of the types, BOILERPLATE the header of its generated files.
 API := github.com/karmada-compute/karmada-compute/api
 BOILERPLATE := $(CURDIR)/hack/boilerplate.go.txt
-# go vet runs with the linters. Twice as many packages as cores: most wait for their API servers.
-UNIT = go test -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -vet=off -timeout $(TEST_TIMEOUT)
+# go vet runs with the linters. Twice as many packages as cores: most wait for their API servers. A fifth of the CPU time is saved
+# by tests and API servers that collect garbage less often, and a second of each package by binaries without debug information.
+UNIT = GOGC=400 go test -ldflags=-w -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -vet=off -timeout $(TEST_TIMEOUT)
 LONG := '^TestLong'
 MODEL = go test -count=1 -timeout 30m -run 'TestModel|TestLong' -v
 SIMULATION = -args -model.steps=$(or $(STEPS),1000000) -model.seed=$(or $(SEED),1)
@@ -144,9 +145,9 @@ verify: ## Fail when generated files are out of date.
 
 .PHONY: lint
 lint: $(GOLANGCI_LINT) lint-lua lint-prose ## Run the linters, import rules among them.
-	$(GOLANGCI_LINT) run --allow-parallel-runners ./...
+	GOGC=200 $(GOLANGCI_LINT) run --allow-parallel-runners ./...
 	@for module in $(MODULES); do \
-		(cd $$module && $(CURDIR)/$(GOLANGCI_LINT) run --allow-parallel-runners --config=$(CURDIR)/.golangci.yaml ./...) || exit 1; \
+		(cd $$module && GOGC=200 $(CURDIR)/$(GOLANGCI_LINT) run --allow-parallel-runners --config=$(CURDIR)/.golangci.yaml ./...) || exit 1; \
 	done
 
 .PHONY: lint-lua

@@ -42,7 +42,7 @@ import (
 
 func TestMain(m *testing.M) {
 	ctrl.SetLogger(logr.Discard())
-	os.Exit(testenv.Main(m, testenv.Options{CRDPaths: []string{"cell/services/testdata"}, GatewayAPI: true}))
+	os.Exit(testenv.Main(m, testenv.Options{CRDPaths: []string{"cell/services/testdata"}, GatewayAPI: true, WithoutWatchCache: true}))
 }
 
 // patience is the time for which a test waits for an expected state.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -38,6 +39,9 @@ type Options struct {
 	GatewayAPI bool
 	// NewEvents serves events.k8s.io, as a hub does.
 	NewEvents bool
+	// WithoutWatchCache reads lists from etcd. A list from the watch cache waits up to 100 ms while other kinds change, which
+	// is most of the time of tests that list often; without it, lists of many objects take longer.
+	WithoutWatchCache bool
 }
 
 // environment is the environment of the package under test.
@@ -141,6 +145,7 @@ func start(ctx context.Context, o Options, printf func(string, ...any)) (*rest.C
 	}
 	// Milo's control planes serve only core v1 Events, so a controller that uses the other API fails its tests.
 	e.ControlPlane.GetAPIServer().Configure().Append("runtime-config", fmt.Sprintf("events.k8s.io/v1=%t", o.NewEvents))
+	e.ControlPlane.GetAPIServer().Configure().Append("watch-cache", strconv.FormatBool(!o.WithoutWatchCache))
 	if o.GatewayAPI {
 		files, err := builder.GatewayAPI(ctx)
 		if err != nil {

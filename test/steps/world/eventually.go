@@ -14,7 +14,7 @@ import (
 
 const (
 	// Patience is the timeout of a condition. It is generous: the machine may be slow and busy.
-	Patience = 3 * time.Minute
+	Patience = 5 * time.Minute
 	// FirstInterval is the first interval: a condition is polled often at first, and less often the longer it takes.
 	FirstInterval = 50 * time.Millisecond
 	lastInterval  = 400 * time.Millisecond
