@@ -49,7 +49,9 @@ func probe(name, bound, namespaced string) []client.Object {
 	user := func(name string) []rbacv1.Subject {
 		return []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: name}}
 	}
-	reference := func(kind string) rbacv1.RoleRef { return rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: kind, Name: name} }
+	reference := func(kind string) rbacv1.RoleRef {
+		return rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: kind, Name: name}
+	}
 	const group = "admissionregistration.k8s.io/v1"
 	return []client.Object{
 		&rbacv1.ClusterRole{ObjectMeta: named("", name), Rules: rules},

@@ -237,7 +237,7 @@ func TestStolenSessionCredential(t *testing.T) {
 		attributes("get", "", "secrets", "", "karmada-cluster"):           false,
 		attributes("list", "", "namespaces", "", ""):                      false,
 		attributes("patch", compute, "workloaddeployments", "", ownSpace): false,
-		as("karmada-compute-sessions"): true, as("admin"): false,
+		as("karmada-compute-sessions"):                                    true, as("admin"): false,
 		attributes("get", cluster, "clusters", "proxy", ""):                    false,
 		attributes("create", cluster, "clusters", "proxy", ""):                 false,
 		attributes("delete", cluster, "clusters", "proxy", ""):                 false,

@@ -19,26 +19,6 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
-// severity orders the reasons why an Instance is not Ready: a user must act on the highest first.
-var severity = map[string]int{
-	v1alpha.ReasonProvisioning:           1,
-	v1alpha.ReasonProjectSuspended:       1,
-	v1alpha.ReasonSchedulingGatesPresent: 2,
-	v1alpha.ReasonUnschedulable:          2,
-	v1alpha.ReasonEvicted:                3,
-	v1alpha.ReasonInstanceCrashing:       3,
-	v1alpha.ReasonOOMKilled:              3,
-	v1alpha.ReasonProbeFailing:           3,
-	v1alpha.ReasonNodeLost:               4,
-	v1alpha.ReasonImageUnavailable:       4,
-	v1alpha.ReasonRuntimeClassNotServed:  5,
-	v1alpha.ReasonConfigurationError:     5,
-	v1alpha.ReasonCellQuotaExceeded:      5,
-	v1alpha.ReasonPodRefused:             5,
-	v1alpha.ReasonFieldsMissing:          6,
-	v1alpha.ReasonFieldsOverridden:       6,
-}
-
 // summary is the state of all Instances of a deployment.
 type summary struct {
 	counts v1alpha.ReplicaCounts
@@ -87,7 +67,7 @@ func newSummary(deployment *v1alpha.WorkloadDeployment, of *owned.Templates, ins
 	s.counts.DesiredReplicas = int32(len(indices)) //nolint:gosec // at most a few thousand
 	s.needed = budget.Needed(s.counts.DesiredReplicas, deployment.Spec.Rollout, nil)
 	s.scaledToZero = deployment.Spec.ScaleSettings.Zero()
-	highest := -1
+	worst := trouble{}
 	for _, one := range s.ordered {
 		instance := one.Instance
 		_, wanted := slices.BinarySearch(indices, one.index)
@@ -95,11 +75,12 @@ func newSummary(deployment *v1alpha.WorkloadDeployment, of *owned.Templates, ins
 		if networks := deployment.Spec.Networks; networks != nil && !networks.Ready && hasGate(instance, v1alpha.GateNetwork) {
 			s.awaitedNetworks = networks.Message
 		}
-		if rank, message := trouble(instance); rank > highest && message != "" {
-			highest, s.worst = rank, message
+		if found := troubleOf(instance); found.message != "" && (worst.message == "" || reasons.Compare(found.reason, worst.reason) < 0) {
+			worst = found
 		}
 		s.findRefusal(instance, of.HashAt(deployment, one.index))
 	}
+	s.worst = worst.message
 	s.facts = facts(deployment, of, s.ordered)
 	if s.refused.Any() {
 		s.worst = s.refused.Message()
@@ -211,22 +192,25 @@ func (s *summary) within(first, last int32) []indexed {
 	return s.ordered[find(int(first)):find(int(last)+1)]
 }
 
-// trouble returns why an Instance is not Ready and how severe that is. It is "" when the Instance is Ready or being
-// deleted, unless its node is lost, which holds the deletion.
-func trouble(instance *v1alpha.Instance) (int, string) {
+// trouble is why an Instance is not Ready. It is empty when the Instance is Ready or being deleted, unless its node is lost, which
+// holds the deletion.
+type trouble struct{ reason, message string }
+
+func troubleOf(instance *v1alpha.Instance) trouble {
 	ready := meta.FindStatusCondition(owned.Conditions(instance), v1alpha.ConditionReady)
 	leaving := !instance.DeletionTimestamp.IsZero() && (ready == nil || ready.Reason != v1alpha.ReasonNodeLost)
 	if owned.Ready(instance) || leaving {
-		return 0, ""
+		return trouble{}
 	}
-	if owned.Superseded(instance) {
-		return severity[v1alpha.ReasonProvisioning], fmt.Sprintf("Instance %s: %s: its Pod is being replaced", instance.Name,
-			v1alpha.ReasonProvisioning)
+	found := trouble{reason: v1alpha.ReasonProvisioning, message: "its Pod is being replaced"}
+	if !owned.Superseded(instance) {
+		if ready == nil {
+			return trouble{message: fmt.Sprintf("Instance %s has not been reconciled yet", instance.Name)}
+		}
+		found = trouble{ready.Reason, ready.Message}
 	}
-	if ready == nil {
-		return 0, fmt.Sprintf("Instance %s has not been reconciled yet", instance.Name)
-	}
-	return severity[ready.Reason], fmt.Sprintf("Instance %s: %s: %s", instance.Name, ready.Reason, ready.Message)
+	found.message = fmt.Sprintf("Instance %s: %s: %s", instance.Name, found.reason, found.message)
+	return found
 }
 
 // heldBy reports whether an Instance has a scheduling gate and the condition on which the gate is lifted is False.

@@ -52,16 +52,10 @@ func (s *scope) report(ctx context.Context) error {
 	return err
 }
 
-// order has the reasons of a name from the most to the least important one.
-var order = []string{
-	v1alpha.ReasonNamesNotServed, v1alpha.ReasonNamesNotWritten, v1alpha.ReasonNameTaken, v1alpha.ReasonNameNotAllowed,
-	v1alpha.ReasonCityLeftOut, v1alpha.ReasonNoCityServes, v1alpha.ReasonNamesPending, v1alpha.ReasonNamesProgrammed,
-}
-
 // programmed sums up the states of the names.
 func programmed(found []state) metav1.Condition {
 	sorted := slices.Clone(found)
-	slices.SortStableFunc(sorted, func(a, b state) int { return slices.Index(order, a.reason) - slices.Index(order, b.reason) })
+	slices.SortStableFunc(sorted, func(a, b state) int { return reasons.Compare(a.reason, b.reason) })
 	var messages []string
 	for i := range sorted {
 		if !slices.Contains(messages, sorted[i].message) {

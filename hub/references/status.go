@@ -19,18 +19,12 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
+	"github.com/karmada-compute/karmada-compute/internal/reasons"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // maxMessage bounds the message of the condition, in bytes.
 const maxMessage = 1024
-
-// reasons are the reasons of findings by priority: of several findings, the one whose reason comes first gives the
-// condition its reason.
-var reasons = []string{
-	v1alpha.ReasonSnapshotGone, v1alpha.ReasonSourceNotFound, v1alpha.ReasonSourceTooLarge, v1alpha.ReasonSourceRefused,
-	v1alpha.ReasonSourceUnauthorized, v1alpha.ReasonResolving,
-}
 
 // writeConditions writes ReferencedDataReady to each deployment that names data, and removes it from the others.
 func (s *scope) writeConditions(ctx context.Context) error {
@@ -173,9 +167,7 @@ func (d *deployment) problems(objects map[item]*object) []finding {
 			"the objects that the template names hold %d bytes together and at most %d are copied to cells; make them smaller or name fewer",
 			sum, maxTogether)})
 	}
-	slices.SortStableFunc(found, func(a, b finding) int {
-		return slices.Index(reasons, a.reason) - slices.Index(reasons, b.reason)
-	})
+	slices.SortStableFunc(found, compareFindings)
 	return found
 }
 
@@ -243,6 +235,8 @@ type finding struct {
 	// bytes is the size of the object.
 	bytes int
 }
+
+func compareFindings(a, b finding) int { return reasons.Compare(a.reason, b.reason) }
 
 // examine reports whether an object of the project can be copied. The finding must not quote its contents.
 func examine(source client.Object) finding {

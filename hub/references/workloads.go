@@ -196,9 +196,7 @@ type dataStatus struct {
 // condition returns DataCurrent.
 func (w *workload) condition() metav1.Condition {
 	result := metav1.Condition{Type: v1alpha.ConditionDataCurrent, Status: metav1.ConditionFalse}
-	slices.SortStableFunc(w.findings, func(a, b finding) int {
-		return slices.Index(reasons, a.reason) - slices.Index(reasons, b.reason)
-	})
+	slices.SortStableFunc(w.findings, compareFindings)
 	switch {
 	case len(w.findings) > 0:
 		var messages []string

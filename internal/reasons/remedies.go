@@ -4,6 +4,7 @@
 package reasons
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -80,6 +81,30 @@ func Of(condition, reason string) (Remedy, bool) {
 		return Remedy{}, false
 	}
 	return remedies[index].clone(), true
+}
+
+// Compare orders reasons by their urgency: of two reasons, the one with the higher rank comes first, and of one rank the one that the
+// table has first. Reasons that are not in the table come last.
+func Compare(a, b string) int { return cmp.Compare(urgency(a), urgency(b)) }
+
+// urgencies has a number for each reason, the smallest for the most urgent one.
+var urgencies = func() map[string]int {
+	sorted := slices.Clone(remedies)
+	slices.SortStableFunc(sorted, func(a, b Remedy) int { return cmp.Compare(b.Rank, a.Rank) })
+	result := map[string]int{}
+	for i := range sorted {
+		if _, known := result[sorted[i].Reason]; !known {
+			result[sorted[i].Reason] = i
+		}
+	}
+	return result
+}()
+
+func urgency(reason string) int {
+	if at, known := urgencies[reason]; known {
+		return at
+	}
+	return len(remedies)
 }
 
 // All are the remedies for all reasons that the add-on sets. The caller may change them.

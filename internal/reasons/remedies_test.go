@@ -183,3 +183,28 @@ func TestAfter(t *testing.T) {
 		t.Errorf("got %+v", got)
 	}
 }
+
+// TestCompare: of several objects, or several findings about one, the reason that a person must act on first is shown.
+func TestCompare(t *testing.T) {
+	for what, ordered := range map[string][]string{
+		"Instances": {
+			v1alpha.ReasonRuntimeClassNotServed, v1alpha.ReasonConfigurationError, v1alpha.ReasonCellQuotaExceeded, v1alpha.ReasonPodRefused,
+			v1alpha.ReasonNodeLost, v1alpha.ReasonImageUnavailable, v1alpha.ReasonEvicted, v1alpha.ReasonInstanceCrashing,
+			v1alpha.ReasonUnschedulable, v1alpha.ReasonProvisioning, "NotInTheTable",
+		},
+		"data": {
+			v1alpha.ReasonSnapshotGone, v1alpha.ReasonSourceNotFound, v1alpha.ReasonSourceTooLarge, v1alpha.ReasonSourceRefused,
+			v1alpha.ReasonSourceUnauthorized, v1alpha.ReasonResolving,
+		},
+		"names": {
+			v1alpha.ReasonNamesNotServed, v1alpha.ReasonNamesNotWritten, v1alpha.ReasonNameTaken, v1alpha.ReasonNameNotAllowed,
+			v1alpha.ReasonCityLeftOut, v1alpha.ReasonNamesPending, v1alpha.ReasonNoCityServes, v1alpha.ReasonNamesProgrammed,
+		},
+	} {
+		for i := range len(ordered) - 1 {
+			if Compare(ordered[i], ordered[i+1]) >= 0 {
+				t.Errorf("%s: %s is not before %s", what, ordered[i], ordered[i+1])
+			}
+		}
+	}
+}

@@ -52,37 +52,52 @@ func consumer(do string) Action { return Action{ActorConsumer, do} }
 
 func operator(do string) Action { return Action{ActorOperator, do} }
 
-// remedies has every reason once for each set of conditions with the reason. A test finds a reason that is missing.
+// remedies has every reason once for each set of conditions with the reason: of one rank, the most urgent reason first. A test finds
+// a reason that is missing.
 var remedies = slices.Concat(instanceRemedies, deploymentRemedies, serviceRemedies, sessionRemedies)
 
 // instanceRemedies are for the reasons of an Instance alone.
 var instanceRemedies = []Remedy{
 	{v1alpha.ReasonAvailable, RankWell, Forever, nobody(""), none, []string{v1alpha.ConditionReady, v1alpha.ConditionAvailable}},
 	{
-		v1alpha.ReasonSchedulingGatesPresent, RankSummary, minutes,
-		nobody("The Instance starts when its scheduling gates are lifted: conditions QuotaGranted and " +
-			"ReferencedDataReady name the missing quota and objects."),
-		consumer("Provide the quota and the objects that conditions QuotaGranted and ReferencedDataReady name. If only gate Network is " +
-			"left, ask the operator of the network."),
-		starts,
+		v1alpha.ReasonRuntimeClassNotServed, RankCause, atOnce,
+		consumer("Choose a runtime.class that the cells of the city serve, or omit it: the message names the " +
+			"classes. Or the operator adds the class to a cell."),
+		none, refusals,
 	},
 	{
-		v1alpha.ReasonProvisioning, RankStep, start, nobody("The Instance becomes Ready when its containers run and pass " +
-			"their probes."),
-		consumer("Check the containers that the message names: their images, commands and probes. If the message " +
-			"names none, ask the operator to check the Pod in the cell."),
-		starts,
+		v1alpha.ReasonConfigurationError, RankCause, atOnce,
+		consumer("Correct the field of the template that the message names."),
+		none, refusals,
 	},
 	{
-		v1alpha.ReasonUnschedulable, RankCause, minutes, nobody("The scheduler of the cell retries until a node has " +
-			"capacity for the Pod."),
-		operator("Add nodes to the cell, or free capacity on them. Or the consumer asks for fewer or smaller " +
-			"Instances. The message is the scheduler's."),
-		starts,
+		v1alpha.ReasonCellQuotaExceeded, RankCause, atOnce,
+		operator("Raise the ResourceQuota that the message names in the namespace of the cell, or remove it."),
+		none, refusals,
+	},
+	{
+		v1alpha.ReasonPodRefused, RankCause, atOnce,
+		operator("Let the policy, LimitRange or webhook of the cell that the message names accept the Pod, or restore a webhook that does not " +
+			"answer. Or the consumer changes the field of the template that the message names."),
+		none, refusals,
+	},
+	{
+		v1alpha.ReasonNodeLost, RankCause, atOnce,
+		operator("Restore the node that the message names. The Instance starts on another node within a minute, " +
+			"unless its template has onNodeLoss Wait. If the node is shut down for good, add the taint " +
+			"node.kubernetes.io/out-of-service=nodeshutdown:NoExecute to it: then such an Instance starts on another " +
+			"node, too."),
+		none, starts,
 	},
 	{
 		v1alpha.ReasonImageUnavailable, RankCause, atOnce,
 		consumer("Correct the image of the container, or add a pull Secret with access to the image to the template."),
+		none, starts,
+	},
+	{
+		v1alpha.ReasonEvicted, RankCause, atOnce,
+		consumer("Keep to the limit that the message names, or raise the limit. If the message says that the node was " +
+			"low on a resource, the operator adds capacity."),
 		none, starts,
 	},
 	{
@@ -104,34 +119,26 @@ var instanceRemedies = []Remedy{
 		none, starts,
 	},
 	{
-		v1alpha.ReasonEvicted, RankCause, atOnce,
-		consumer("Keep to the limit that the message names, or raise the limit. If the message says that the node was " +
-			"low on a resource, the operator adds capacity."),
-		none, starts,
+		v1alpha.ReasonUnschedulable, RankCause, minutes, nobody("The scheduler of the cell retries until a node has " +
+			"capacity for the Pod."),
+		operator("Add nodes to the cell, or free capacity on them. Or the consumer asks for fewer or smaller " +
+			"Instances. The message is the scheduler's."),
+		starts,
 	},
 	{
-		v1alpha.ReasonNodeLost, RankCause, atOnce,
-		operator("Restore the node that the message names. The Instance starts on another node within a minute, " +
-			"unless its template has onNodeLoss Wait. If the node is shut down for good, add the taint " +
-			"node.kubernetes.io/out-of-service=nodeshutdown:NoExecute to it: then such an Instance starts on another " +
-			"node, too."),
-		none, starts,
+		v1alpha.ReasonSchedulingGatesPresent, RankSummary, minutes,
+		nobody("The Instance starts when its scheduling gates are lifted: conditions QuotaGranted and " +
+			"ReferencedDataReady name the missing quota and objects."),
+		consumer("Provide the quota and the objects that conditions QuotaGranted and ReferencedDataReady name. If only gate Network is " +
+			"left, ask the operator of the network."),
+		starts,
 	},
 	{
-		v1alpha.ReasonCellQuotaExceeded, RankCause, atOnce,
-		operator("Raise the ResourceQuota that the message names in the namespace of the cell, or remove it."),
-		none, refusals,
-	},
-	{
-		v1alpha.ReasonPodRefused, RankCause, atOnce,
-		operator("Let the policy, LimitRange or webhook of the cell that the message names accept the Pod, or restore a webhook that does not " +
-			"answer. Or the consumer changes the field of the template that the message names."),
-		none, refusals,
-	},
-	{
-		v1alpha.ReasonConfigurationError, RankCause, atOnce,
-		consumer("Correct the field of the template that the message names."),
-		none, refusals,
+		v1alpha.ReasonProvisioning, RankStep, start, nobody("The Instance becomes Ready when its containers run and pass " +
+			"their probes."),
+		consumer("Check the containers that the message names: their images, commands and probes. If the message " +
+			"names none, ask the operator to check the Pod in the cell."),
+		starts,
 	},
 
 	{
@@ -171,12 +178,6 @@ var instanceRemedies = []Remedy{
 		v1alpha.ReasonFieldsNotHonoured, RankStep, atOnce,
 		consumer("Remove the field that the message names from the template: it has no effect in this cell."),
 		none, programmed,
-	},
-	{
-		v1alpha.ReasonRuntimeClassNotServed, RankCause, atOnce,
-		consumer("Choose a runtime.class that the cells of the city serve, or omit it: the message names the " +
-			"classes. Or the operator adds the class to a cell."),
-		none, refusals,
 	},
 
 	{v1alpha.ReasonQuotaAvailable, RankWell, Forever, nobody(""), none, quota},
@@ -233,13 +234,13 @@ var instanceRemedies = []Remedy{
 		data,
 	},
 	{
-		v1alpha.ReasonSourceNotFound, RankCause, atOnce,
-		consumer("Create the ConfigMap or Secret that the message names, or remove it from the template."),
+		v1alpha.ReasonSnapshotGone, RankCause, atOnce,
+		consumer("Write the content that the message names into the ConfigMap or Secret, or roll back to another revision."),
 		none, dataSources,
 	},
 	{
-		v1alpha.ReasonSourceUnauthorized, RankCause, atOnce,
-		operator("Grant the add-on access to the object in the project: see the roles of the chart for projects."),
+		v1alpha.ReasonSourceNotFound, RankCause, atOnce,
+		consumer("Create the ConfigMap or Secret that the message names, or remove it from the template."),
 		none, dataSources,
 	},
 	{
@@ -250,6 +251,11 @@ var instanceRemedies = []Remedy{
 	{
 		v1alpha.ReasonSourceRefused, RankCause, atOnce,
 		consumer("Use another type or name of object: the message names the refused object."),
+		none, dataSources,
+	},
+	{
+		v1alpha.ReasonSourceUnauthorized, RankCause, atOnce,
+		operator("Grant the add-on access to the object in the project: see the roles of the chart for projects."),
 		none, dataSources,
 	},
 	{
@@ -264,11 +270,6 @@ var instanceRemedies = []Remedy{
 			"mutating webhook or a controller in the cell. Exclude objects with label compute.datumapis.com/data-hash from it. An " +
 			"override policy that changes the object is honoured."),
 		none, data,
-	},
-	{
-		v1alpha.ReasonSnapshotGone, RankCause, atOnce,
-		consumer("Write the content that the message names into the ConfigMap or Secret, or roll back to another revision."),
-		none, dataSources,
 	},
 	{
 		v1alpha.ReasonDataHeld, RankCause, atOnce,
