@@ -5,16 +5,15 @@ package deployments
 
 import (
 	"context"
-	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/deployments/plan"
+	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
 	"github.com/karmada-compute/karmada-compute/internal/apply"
 )
@@ -94,32 +93,20 @@ func (s *scope) end(ctx context.Context) error {
 	return apply.RemoveFinalizer(ctx, s.client, FieldManager, s.workload, v1alpha.FinalizerWorkload)
 }
 
-// deleteOrphans deletes deployments whose Workload is gone. The garbage collector deletes most of them before. It leaves a
-// deployment that has lost its owner reference. After a restore from a backup it also leaves one whose Workload is still in
-// its cache: the deployment was written meanwhile, and the backup does not have the Workload.
+// deleteOrphans deletes deployments whose Workload is gone, and which the garbage collector has not deleted, or has lost: they have no
+// owner reference any more.
 func (s *scope) deleteOrphans(ctx context.Context) error {
-	if len(s.orphans) == 0 {
-		return nil
+	present := &v1alpha.Workload{ObjectMeta: metav1.ObjectMeta{Namespace: s.request.Namespace, Name: s.request.Name}}
+	gone, err := ownership.Leftovers(ctx, s.project.GetAPIReader(), present, s.orphans, func(d *v1alpha.WorkloadDeployment) []types.UID {
+		return []types.UID{d.Spec.WorkloadRef.UID, types.UID(d.Labels[v1alpha.LabelWorkloadUID])}
+	})
+	if err != nil {
+		return err
 	}
-	// Only the API server knows whether another Workload of the name exists.
-	present := &v1alpha.Workload{}
-	if err := s.project.GetAPIReader().Get(ctx, s.request.NamespacedName, present); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("find out whether the Workload of earlier deployments exists: %w", err)
-	}
-	for _, orphan := range s.orphans {
-		if present.UID != "" && isOf(orphan, present.UID) {
-			continue // The cache does not have this Workload yet, or the label was changed.
-		}
+	for _, orphan := range gone {
 		if err := deleteDeployment(ctx, s.client, orphan); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// isOf reports whether anything in a deployment names the Workload with this UID: a deployment that runs is not deleted for a label.
-func isOf(deployment *v1alpha.WorkloadDeployment, workload types.UID) bool {
-	owner := metav1.GetControllerOfNoCopy(deployment)
-	return owner != nil && owner.UID == workload || deployment.Spec.WorkloadRef.UID == workload ||
-		deployment.Labels[v1alpha.LabelWorkloadUID] == string(workload)
 }

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/ownership"
 )
 
 // collectorPatience is how long the garbage collector has for Instances whose deployment is gone.
@@ -47,37 +48,26 @@ func (s *scope) deleteOrphans(ctx context.Context) error {
 	return nil
 }
 
-// deleteLeftovers deletes Instances whose deployment is gone, if the garbage collector has not deleted them in time. It does not
-// know that a deployment is gone which its cache still has: the control plane of the project was restored from a backup, and a
-// replica whose cache had not noticed wrote Instances of a deployment that is not in the backup.
+// deleteLeftovers deletes Instances whose deployment is gone, if the garbage collector has not deleted them in time.
 func (s *scope) deleteLeftovers(ctx context.Context) error {
 	left := s.Clock.Since(s.shared.leftSince(s, len(s.leftovers) > 0, s.Clock.Now()))
-	if len(s.leftovers) == 0 {
-		return nil
-	}
-	if left < collectorPatience {
+	if len(s.leftovers) > 0 && left < collectorPatience {
 		s.requeueAfter.AtMost(collectorPatience - left)
 		return nil
 	}
-	present := &v1alpha.WorkloadDeployment{}
-	if err := s.cluster.GetAPIReader().Get(ctx, s.request.NamespacedName, present); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("find out whether the deployment of earlier Instances exists: %w", err)
+	present := &v1alpha.WorkloadDeployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.request.Namespace, Name: s.request.Name}}
+	gone, err := ownership.Leftovers(ctx, s.cluster.GetAPIReader(), present, s.leftovers, func(i *v1alpha.Instance) []types.UID {
+		return []types.UID{types.UID(i.Labels[v1alpha.LabelDeploymentUID])}
+	})
+	if err != nil {
+		return err
 	}
-	for _, leftover := range s.leftovers {
-		if present.UID != "" && isOf(leftover, present.UID) {
-			continue // The cache does not have this deployment yet, or the label was changed.
-		}
+	for _, leftover := range gone {
 		if err := deleteInstance(ctx, s.project, leftover); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// isOf reports whether owner or label of an Instance name the deployment with this UID.
-func isOf(instance *v1alpha.Instance, deployment types.UID) bool {
-	owner := metav1.GetControllerOfNoCopy(instance)
-	return owner != nil && owner.UID == deployment || instance.Labels[v1alpha.LabelDeploymentUID] == string(deployment)
 }
 
 func deleteInstance(ctx context.Context, project client.Client, instance *v1alpha.Instance) error {
