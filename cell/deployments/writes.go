@@ -18,6 +18,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cell/owned"
+	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
@@ -102,28 +103,32 @@ func (s *scope) desired(index int) *v1alpha.Instance {
 
 func (s *scope) createInstance(ctx context.Context, index int) error {
 	instance := s.desired(index)
-	err := s.Client.Create(ctx, instance, client.FieldOwner(FieldManager))
+	holder, refused, err := apply.Claim(ctx, s.Client, s.APIReader, FieldManager, instance)
 	switch {
-	case err == nil:
+	case holder != nil:
+		// It is adopted or deleted if its WorkloadDeployment is gone.
+		s.requeueAtMost(takenRequeue)
+		_, err := s.Strays.Instance(ctx, holder)
+		return err
+	case err != nil:
+		return err
+	case refused == nil:
 		s.created.add(client.ObjectKeyFromObject(s.deployment), instance.Name, s.Clock.Now())
 		log.FromContext(ctx).Info("Created Instance", "instance", instance.Name, "template", instance.TemplateHash())
 		return nil
-	case apierrors.IsAlreadyExists(err):
-		s.requeueAtMost(takenRequeue)
-		return s.settleHolder(ctx, instance)
-	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+	case apierrors.HasStatusCause(refused, corev1.NamespaceTerminatingCause):
 		// The deployment is deleted with its namespace.
 		return errRefused
-	case apierrors.IsInvalid(err):
+	case apierrors.IsInvalid(refused):
 		// Only another template helps, and its event requeues the deployment.
-		s.recordRefusal(ctx, instance, err)
+		s.recordRefusal(ctx, instance, refused)
 		return errRefused
-	case apierrors.IsForbidden(err):
-		s.recordRefusal(ctx, instance, err)
+	case apierrors.IsForbidden(refused):
+		s.recordRefusal(ctx, instance, refused)
 		s.requeueAtMost(forbiddenRequeue)
 		return errRefused
 	default:
-		return fmt.Errorf("create Instance %s: %w", client.ObjectKeyFromObject(instance), err)
+		return fmt.Errorf("create Instance %s: %w", client.ObjectKeyFromObject(instance), refused)
 	}
 }
 
@@ -139,16 +144,6 @@ func (s *scope) requeueAtMost(after time.Duration) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.RequeueAfter.AtMost(after)
-}
-
-// settleHolder adopts or deletes the Instance that has the name of a new one, if its WorkloadDeployment is gone.
-func (s *scope) settleHolder(ctx context.Context, wanted *v1alpha.Instance) error {
-	holder := &v1alpha.Instance{}
-	if err := s.APIReader.Get(ctx, client.ObjectKeyFromObject(wanted), holder); err != nil {
-		return fmt.Errorf("get the Instance that has the name %s: %w", client.ObjectKeyFromObject(wanted), err)
-	}
-	_, err := s.Strays.Instance(ctx, holder)
-	return err
 }
 
 func (s *scope) recordRefusal(ctx context.Context, instance *v1alpha.Instance, refusal error) {

@@ -5,6 +5,7 @@ package runtime
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -176,17 +177,21 @@ func (s *scope) createPod(ctx context.Context) error {
 	if err != nil || pod == nil {
 		return err
 	}
-	err = s.Client.Create(ctx, pod, client.FieldOwner(FieldManager))
+	holder, refused, err := apply.Claim(ctx, s.Client, s.APIReader, FieldManager, pod)
 	switch {
-	case err == nil:
+	case holder != nil:
+		return s.settleHolder(ctx, holder)
+	case errors.Is(err, apply.ErrGone):
+		s.RequeueAfter.AtMost(goneRequeue)
+	case err != nil:
+		return err
+	case refused == nil:
 		s.pod = pod
-	case apierrors.IsAlreadyExists(err):
-		return s.findHolder(ctx)
-	case apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+	case apierrors.HasStatusCause(refused, corev1.NamespaceTerminatingCause):
 		// The Instance is deleted with its namespace.
 	default:
-		if s.blocked = refusal(err); s.blocked == nil {
-			return fmt.Errorf("create Pod %s: %w", client.ObjectKeyFromObject(pod), err)
+		if s.blocked = refusal(refused); s.blocked == nil {
+			return fmt.Errorf("create Pod %s: %w", client.ObjectKeyFromObject(pod), refused)
 		}
 		// Only another template corrects an invalid Pod, and it arrives as another Instance.
 		if s.blocked.reason != v1alpha.ReasonConfigurationError {
@@ -235,16 +240,8 @@ func newPod(deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Instance, 
 	return pod
 }
 
-// findHolder finds out which Pod has the name of the Instance's Pod.
-func (s *scope) findHolder(ctx context.Context) error {
-	pod := &corev1.Pod{}
-	if err := s.APIReader.Get(ctx, client.ObjectKeyFromObject(s.instance), pod); err != nil {
-		if apierrors.IsNotFound(err) {
-			s.RequeueAfter.AtMost(goneRequeue)
-			return nil
-		}
-		return fmt.Errorf("get the Pod that has the name of Instance %s: %w", client.ObjectKeyFromObject(s.instance), err)
-	}
+// settleHolder finds out whose the Pod is that has the name of the Instance's Pod.
+func (s *scope) settleHolder(ctx context.Context, pod *corev1.Pod) error {
 	controller, ofInstance := collector.ControllerName(pod, v1alpha.KindInstance)
 	switch {
 	case metav1.IsControlledBy(pod, s.instance):

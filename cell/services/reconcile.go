@@ -135,19 +135,14 @@ func (s *scope) write(ctx context.Context, desired *corev1.Service) error {
 	if s.existing.UID != "" {
 		return s.change(ctx, desired)
 	}
-	err := s.Client.Create(ctx, desired, client.FieldOwner(FieldManager))
-	if !apierrors.IsAlreadyExists(err) {
-		return err
-	}
-	found := &metav1.PartialObjectMetadata{}
-	found.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind("Service"))
-	if err := s.APIReader.Get(ctx, s.key, found); err != nil {
-		return fmt.Errorf("get the Service that has the name %s: %w", s.key, err)
-	}
-	if !isOwn(found) {
+	holder, refused, err := apply.Claim(ctx, s.Client, s.APIReader, FieldManager, desired)
+	switch {
+	case holder == nil:
+		return errors.Join(refused, err)
+	case !isOwn(holder):
 		return errTaken
 	}
-	return fmt.Errorf("create Service %s: %w", s.key, err)
+	return fmt.Errorf("the cache lacks Service %s, which exists", s.key)
 }
 
 // change replaces what differs from the desired Service in fields that the agent sets. It is no server-side apply: only a creation can

@@ -4,6 +4,7 @@
 package names
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -25,6 +26,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/hub/deployments/plan"
 	"github.com/karmada-compute/karmada-compute/hub/ownership"
 	"github.com/karmada-compute/karmada-compute/hub/projects"
+	"github.com/karmada-compute/karmada-compute/internal/apply"
 	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
 
@@ -228,10 +230,10 @@ func (s *scope) write(ctx context.Context, name string, existing *unstructured.U
 		return state{}, err
 	}
 	if existing == nil {
-		holder, err := s.claim(ctx, desired)
+		holder, refused, err := apply.Claim(ctx, s.Hub, s.APIReader, FieldManager, desired)
 		switch {
-		case err != nil:
-			return state{}, err
+		case errors.Join(refused, err) != nil:
+			return state{}, fmt.Errorf("create DNSEndpoint %s: %w", name, cmp.Or(refused, err))
 		case holder != nil && s.owns(holder):
 			// The cache has not seen it yet.
 			s.existing = append(s.existing, *holder)
@@ -320,23 +322,6 @@ func (s *scope) hubNamespace(ctx context.Context) (*corev1.Namespace, error) {
 		return nil, fmt.Errorf("namespace %s of the hub lacks the labels of the Workload's project; its names are not written", namespace.Name)
 	}
 	return namespace, nil
-}
-
-// claim creates the DNSEndpoint of a name, or returns the one that exists. A create fails where an apply would take over
-// what others have.
-func (s *scope) claim(ctx context.Context, desired *unstructured.Unstructured) (holder *unstructured.Unstructured, err error) {
-	err = s.Hub.Create(ctx, desired, client.FieldOwner(FieldManager))
-	if err == nil {
-		return nil, nil
-	}
-	if !apierrors.IsAlreadyExists(err) {
-		return nil, fmt.Errorf("create DNSEndpoint %s: %w", desired.GetName(), err)
-	}
-	holder = newRecord()
-	if err := s.APIReader.Get(ctx, client.ObjectKeyFromObject(desired), holder); err != nil {
-		return nil, fmt.Errorf("get DNSEndpoint %s, which exists: %w", desired.GetName(), err)
-	}
-	return holder, nil
 }
 
 // holder describes who has a name. It names no object of another project.

@@ -274,24 +274,24 @@ func (s *scope) adoptClaims(ctx context.Context) error {
 // createClaims creates the claims in the plan. If Milo refuses one Instance, it refuses the others as well.
 func (s *scope) createClaims(ctx context.Context) error {
 	for i, index := range s.plan.create {
-		err := s.project.Create(ctx, s.desiredClaim(index), client.FieldOwner(FieldManager))
+		holder, refused, err := apply.Claim(ctx, s.project, s.projectAPI, FieldManager, s.desiredClaim(index))
 		switch {
-		case err == nil:
+		case holder != nil, errors.Is(err, apply.ErrGone):
+			s.settleHolder(holder, index)
+			continue
+		case err != nil:
+			return err
+		case refused == nil:
 			s.plan.pending = append(s.plan.pending, index)
 			if before := s.memory.of(s.request).denials[index]; before != (denial{}) {
 				s.plan.denials[index] = before
 			}
 			continue
-		case apierrors.IsAlreadyExists(err):
-			if err := s.settleHolder(ctx, index); err != nil {
-				return err
-			}
-			continue
 		case ctx.Err() != nil:
-			return fmt.Errorf("create ResourceClaim %s: %w", claimName(s.deployment.Name, index), err)
+			return fmt.Errorf("create ResourceClaim %s: %w", claimName(s.deployment.Name, index), refused)
 		}
-		why := s.refusal(ctx, err)
-		log.FromContext(ctx).Info("Quota cannot be claimed", "reason", why.reason, "error", err.Error())
+		why := s.refusal(ctx, refused)
+		log.FromContext(ctx).Info("Quota cannot be claimed", "reason", why.reason, "error", refused.Error())
 		for _, refused := range s.plan.create[i:] {
 			s.plan.deny(refused, why)
 		}
@@ -300,21 +300,15 @@ func (s *scope) createClaims(ctx context.Context) error {
 	return nil
 }
 
-// settleHolder handles an Instance whose claim's name is taken: by its own claim, which the cache has not received yet,
-// or by a foreign claim, which it does not touch.
-func (s *scope) settleHolder(ctx context.Context, index int) error {
-	holder := &quota.ResourceClaim{}
-	key := types.NamespacedName{Namespace: s.deployment.Namespace, Name: claimName(s.deployment.Name, index)}
-	if err := s.projectAPI.Get(ctx, key, holder); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("get the ResourceClaim that has the name %s: %w", key, err)
-	}
-	if holder.Name == "" || holder.Labels[v1alpha.LabelDeploymentName] == s.deployment.Name {
+// settleHolder handles an Instance whose claim's name is taken: by its own claim, which the cache has not received yet, by a claim that
+// is gone now, or by a foreign claim, which it does not touch.
+func (s *scope) settleHolder(holder *quota.ResourceClaim, index int) {
+	if holder == nil || holder.Labels[v1alpha.LabelDeploymentName] == s.deployment.Name {
 		s.requeueAfter.AtMost(engageRetry)
-		return nil
+		return
 	}
 	s.plan.deny(index, denial{v1alpha.ReasonQuotaValidationFailed, shorten(fmt.Sprintf(
-		"ResourceClaim %s has the name of the claim for this Instance, and is not the add-on's; delete it", key.Name))})
-	return nil
+		"ResourceClaim %s has the name of the claim for this Instance, and is not the add-on's; delete it", holder.Name))})
 }
 
 // grant writes the granted and withheld Instances into the copy.
