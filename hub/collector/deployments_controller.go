@@ -65,18 +65,18 @@ type DeploymentsOptions struct {
 // Deployments repairs the paths of deployments. It is safe for concurrent use.
 type Deployments struct {
 	DeploymentsOptions
-	rooms *rooms
+	waits *waits
 }
 
 // NewDeployments returns Deployments.
 func NewDeployments(o DeploymentsOptions) *Deployments {
-	return &Deployments{DeploymentsOptions: o, rooms: newRooms(o.Clock)}
+	return &Deployments{DeploymentsOptions: o, waits: newWaits(o.Clock)}
 }
 
 // Register adds the controller to a manager.
 func (r *Deployments) Register(mgr mcmanager.Manager, options mccontroller.Options, wrap func(mcreconcile.Func) mcreconcile.Func) error {
 	events := path.Events{Hub: r.Hub, Karmada: r.Karmada, Later: r.After}
-	built, err := r.watchRoom(events.Watch(mcbuilder.ControllerManagedBy(mgr).
+	built, err := r.watchCapacity(events.Watch(mcbuilder.ControllerManagedBy(mgr).
 		Named("collector-deployments").
 		For(&v1alpha.WorkloadDeployment{}, mcbuilder.WithPredicates(watch.IgnoreStatusUpdates())).
 		Watches(&v1alpha.WorkloadDeployment{}, projects.OnHubEvent(projects.OfCopy),

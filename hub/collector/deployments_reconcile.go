@@ -69,7 +69,7 @@ func (r *Deployments) Reconcile(ctx context.Context, request mcreconcile.Request
 	}
 	if !found {
 		r.Book.Forget(request)
-		r.rooms.forget(request)
+		r.waits.forget(request)
 		return s.requeueAfter.Result(), nil
 	}
 	if err := s.audit(ctx); err != nil {

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/lru"
@@ -41,17 +39,17 @@ const (
 	mostCities = 1024
 )
 
-// rooms records which deployments found no room in their city, and when a cell of each city last got more. It is safe
+// waits records which deployments found no capacity in their city, and when a cell of each city last got more. It is safe
 // for concurrent use. It is in memory: a replica that starts tries every waiting deployment once.
-type rooms struct {
+type waits struct {
 	clock  clock.PassiveClock
 	budget *fair.Budget
 	start  time.Time
 
 	mu sync.Mutex
-	// grown is when a cell of a city last got more room. It is bounded: the label of a Cluster is not confirmed here.
+	// grown is when a cell of a city last got more capacity. It is bounded: the label of a Cluster is not confirmed here.
 	grown *lru.Cache
-	// waiting are the deployments that found no room.
+	// waiting are the deployments that found no capacity.
 	waiting map[mcreconcile.Request]waiting
 }
 
@@ -61,16 +59,16 @@ type waiting struct {
 	tried time.Time
 }
 
-func newRooms(c clock.PassiveClock) *rooms {
-	return &rooms{
+func newWaits(c clock.PassiveClock) *waits {
+	return &waits{
 		clock: c, budget: fair.NewBudget(c, triesPerSecond, triesAtOnce), start: c.Now(),
 		grown: lru.New(mostCities), waiting: map[mcreconcile.Request]waiting{},
 	}
 }
 
-// due reports whether the city of a deployment has got more room since Karmada last looked for some, and records that
+// due reports whether the city of a deployment has got more capacity since Karmada last looked for it, and records that
 // the deployment waits.
-func (r *rooms) due(request mcreconcile.Request, city string, refused time.Time) bool {
+func (r *waits) due(request mcreconcile.Request, city string, refused time.Time) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	w := r.waiting[request]
@@ -84,7 +82,7 @@ func (r *rooms) due(request mcreconcile.Request, city string, refused time.Time)
 }
 
 // tried records a try that has succeeded, from the time before it: the city may have grown meanwhile.
-func (r *rooms) tried(request mcreconcile.Request, began time.Time) {
+func (r *waits) tried(request mcreconcile.Request, began time.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	w := r.waiting[request]
@@ -92,14 +90,14 @@ func (r *rooms) tried(request mcreconcile.Request, began time.Time) {
 	r.waiting[request] = w
 }
 
-func (r *rooms) forget(request mcreconcile.Request) {
+func (r *waits) forget(request mcreconcile.Request) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.waiting, request)
 }
 
-// grow records that a cell of a city has more room, and returns the deployments that wait for it.
-func (r *rooms) grow(city string) []mcreconcile.Request {
+// grow records that a cell of a city has more capacity, and returns the deployments that wait for it.
+func (r *waits) grow(city string) []mcreconcile.Request {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.grown.Add(city, r.clock.Now())
@@ -112,82 +110,48 @@ func (r *rooms) grow(city string) []mcreconcile.Request {
 	return requests
 }
 
-// watchRoom adds the watch of Clusters that get more room.
-func (r *Deployments) watchRoom(b *mcbuilder.Builder) *mcbuilder.Builder {
+// watchCapacity adds the watch of Clusters that get more capacity.
+func (r *Deployments) watchCapacity(b *mcbuilder.Builder) *mcbuilder.Builder {
 	return b.Watches(&clusterv1alpha1.Cluster{},
 		func(multicluster.ClusterName, cluster.Cluster) mchandler.EventHandler {
 			return handler.TypedFuncs[client.Object, mcreconcile.Request]{
 				UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q workqueue.TypedRateLimitingInterface[mcreconcile.Request]) {
 					before, isCluster := e.ObjectOld.(*clusterv1alpha1.Cluster)
 					after, stillIs := e.ObjectNew.(*clusterv1alpha1.Cluster)
-					if isCluster && stillIs && hasMoreRoom(before, after) {
-						r.roomIn(ctx, cells.NewCell(after).City, q)
+					if isCluster && stillIs && cells.HasMoreCapacity(before, after) {
+						r.capacityIn(ctx, cells.NewCell(after).City, q)
 					}
 				},
 			}
 		}, mcbuilder.WithEngageWithLocalCluster(true), mcbuilder.WithEngageWithProviderClusters(false))
 }
 
-// roomIn requests the deployments that wait for room in a city.
-func (r *Deployments) roomIn(ctx context.Context, city string, q workqueue.TypedRateLimitingInterface[mcreconcile.Request]) {
+// capacityIn requests the deployments that wait for capacity in a city.
+func (r *Deployments) capacityIn(ctx context.Context, city string, q workqueue.TypedRateLimitingInterface[mcreconcile.Request]) {
 	if city == "" {
 		return
 	}
-	for _, request := range r.rooms.grow(city) {
+	for _, request := range r.waits.grow(city) {
 		if _, err := r.Projects.Get(ctx, request.ClusterName); err != nil {
-			r.rooms.forget(request) // Another replica has the project.
+			r.waits.forget(request) // Another replica has the project.
 			continue
 		}
 		q.AddAfter(request, schedulerLag)
 	}
 }
 
-// hasMoreRoom reports whether a Cluster can run more than before: it is Ready again, has come to its city, or has more
-// of a resource free. Karmada's scheduler reacts to the labels of a Cluster and to its spec alone.
-func hasMoreRoom(before, after *clusterv1alpha1.Cluster) bool {
-	was, is := cells.NewCell(before), cells.NewCell(after)
-	if !is.Ready || is.Gone {
-		return false
-	}
-	if !was.Ready || was.City != is.City || was.Cordoned && !is.Cordoned {
-		return true
-	}
-	least := free(before)
-	for name, more := range free(after) {
-		if more.Cmp(least[name]) > 0 {
-			return true
-		}
-	}
-	return false
-}
-
-// free returns how much of each resource a Cluster has that no Pod has been given.
-func free(c *clusterv1alpha1.Cluster) map[corev1.ResourceName]resource.Quantity {
-	summary, rest := c.Status.ResourceSummary, map[corev1.ResourceName]resource.Quantity{}
-	if summary == nil {
-		return rest
-	}
-	for name, quantity := range summary.Allocatable {
-		left := quantity.DeepCopy()
-		left.Sub(summary.Allocated[name])
-		left.Sub(summary.Allocating[name])
-		rest[name] = left
-	}
-	return rest
-}
-
-// retry triggers another scheduling of a deployment that found no room, once after each growth of its city.
+// retry triggers another scheduling of a deployment that found no capacity, once after each growth of its city.
 // Karmada retries by itself as well, after pauses of up to a quarter of an hour.
 func (s *deploymentScope) retry(ctx context.Context, row *path.Row) error {
 	if s.deployment == nil || s.copied == nil || path.Refusal(row.Binding) == "" {
-		s.rooms.forget(s.request)
+		s.waits.forget(s.request)
 		return nil
 	}
 	city := naming.CityLabel(s.copied.Spec.CityCode)
-	if !s.rooms.due(s.request, city, path.RefusedSince(row.Binding)) {
+	if !s.waits.due(s.request, city, path.RefusedSince(row.Binding)) {
 		return nil
 	}
-	if wait := s.rooms.budget.Take(s.request.ClusterName.String()); wait > 0 {
+	if wait := s.waits.budget.Take(s.request.ClusterName.String()); wait > 0 {
 		s.requeueAfter.AtMost(wait)
 		return nil
 	}
@@ -195,7 +159,7 @@ func (s *deploymentScope) retry(ctx context.Context, row *path.Row) error {
 	if err := s.refreshBinding(ctx, row.Binding); err != nil {
 		return err
 	}
-	s.rooms.tried(s.request, began)
-	log.FromContext(ctx).V(1).Info("A cell of the city has more room: the deployment is scheduled again", "city", city)
+	s.waits.tried(s.request, began)
+	log.FromContext(ctx).V(1).Info("A cell of the city has more capacity: the deployment is scheduled again", "city", city)
 	return nil
 }

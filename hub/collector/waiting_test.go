@@ -8,22 +8,18 @@ import (
 	"testing"
 	"time"
 
-	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/util/workqueue"
 	testingclock "k8s.io/utils/clock/testing"
 	mcreconcile "sigs.k8s.io/multicluster-runtime/pkg/reconcile"
 
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/testenv"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
 
-// refuse plays Karmada's scheduler, which finds no room for more Instances.
+// refuse plays Karmada's scheduler, which finds no capacity for more Instances.
 func (f *deploymentsFixture) refuse(t *testing.T) {
 	t.Helper()
 	planes.ChangeStatus(t, f.Planes, f.binding(t), func(b *workv1alpha2.ResourceBinding) {
@@ -34,19 +30,19 @@ func (f *deploymentsFixture) refuse(t *testing.T) {
 	})
 }
 
-// grow plays the Cluster of a city, which gets more room, and returns how many deployments wait for it.
+// grow plays the Cluster of a city, which gets more capacity, and returns how many deployments wait for it.
 func (f *deploymentsFixture) grow(t *testing.T, city string) int {
 	t.Helper()
 	q := workqueue.NewTypedRateLimitingQueueWithConfig(workqueue.DefaultTypedControllerRateLimiter[mcreconcile.Request](),
 		workqueue.TypedRateLimitingQueueConfig[mcreconcile.Request]{Clock: testingclock.NewFakeClock(f.clock.Now())})
 	defer q.ShutDown()
-	f.reconciler.roomIn(t.Context(), city, q)
-	return len(f.reconciler.rooms.waiting)
+	f.reconciler.capacityIn(t.Context(), city, q)
+	return len(f.reconciler.waits.waiting)
 }
 
-// TestWaitingForRoom: a deployment that found no room is scheduled again once after each growth of its city, and what
+// TestWaitingForCapacity: a deployment that found no capacity is scheduled again once after each growth of its city, and what
 // runs is not touched.
-func TestWaitingForRoom(t *testing.T) {
+func TestWaitingForCapacity(t *testing.T) {
 	f := newDeploymentsFixture(t)
 	city := naming.CityLabel(f.copied.Spec.CityCode)
 	f.pass(time.Minute)
@@ -65,15 +61,15 @@ func TestWaitingForRoom(t *testing.T) {
 	}
 	wantTries("at the refusal", 0)
 	f.pass(time.Minute)
-	wantTries("without more room", 0)
+	wantTries("without more capacity", 0)
 	f.grow(t, "elsewhere")
-	wantTries("more room in another city", 0)
+	wantTries("more capacity in another city", 0)
 	f.grow(t, city)
-	wantTries("more room", 1)
-	wantTries("the same room again", 0)
+	wantTries("more capacity", 1)
+	wantTries("the same capacity again", 0)
 	f.pass(time.Second)
 	f.grow(t, city)
-	wantTries("still more room", 1)
+	wantTries("still more capacity", 1)
 
 	f.settle(t)
 	planes.ChangeStatus(t, f.Planes, f.binding(t), func(b *workv1alpha2.ResourceBinding) {
@@ -81,7 +77,7 @@ func TestWaitingForRoom(t *testing.T) {
 	})
 	f.audit(t)
 	if left := f.grow(t, city); left > 0 {
-		t.Errorf("%d deployments wait that have room", left)
+		t.Errorf("%d deployments wait that have capacity", left)
 	}
 }
 
@@ -114,7 +110,7 @@ func TestWaitingInAnEarlierReplica(t *testing.T) {
 	f := newDeploymentsFixture(t)
 	f.refuse(t)
 	f.pass(time.Minute)
-	f.reconciler.rooms = newRooms(f.clock)
+	f.reconciler.waits = newWaits(f.clock)
 	for want := 1; want >= 0; want-- {
 		if _, writes := f.audit(t); len(writes) != want {
 			t.Errorf("it writes %v, want %d", writes, want)
@@ -125,7 +121,7 @@ func TestWaitingInAnEarlierReplica(t *testing.T) {
 // TestTriesAreShared: a project with thousands of deployments that wait delays no other project.
 func TestTriesAreShared(t *testing.T) {
 	clock := testingclock.NewFakePassiveClock(time.Now())
-	r := newRooms(clock)
+	r := newWaits(clock)
 	tries := map[string]int{}
 	for range 60 {
 		for range 500 {
@@ -143,61 +139,13 @@ func TestTriesAreShared(t *testing.T) {
 	}
 }
 
-func TestHasMoreRoom(t *testing.T) {
-	cell := func(change func(*clusterv1alpha1.Cluster)) *clusterv1alpha1.Cluster {
-		c := &clusterv1alpha1.Cluster{
-			ObjectMeta: metav1.ObjectMeta{Name: "dfw", Labels: map[string]string{v1alpha.LabelTopologyCity: "dfw"}},
-			Status: clusterv1alpha1.ClusterStatus{
-				Conditions: []metav1.Condition{{Type: clusterv1alpha1.ClusterConditionReady, Status: metav1.ConditionTrue}},
-				ResourceSummary: &clusterv1alpha1.ResourceSummary{
-					Allocatable: corev1.ResourceList{"cpu": resource.MustParse("8"), "pods": resource.MustParse("110")},
-					Allocated:   corev1.ResourceList{"cpu": resource.MustParse("6"), "pods": resource.MustParse("10")},
-					Allocating:  corev1.ResourceList{"cpu": resource.MustParse("1")},
-				},
-			},
-		}
-		change(c)
-		return c
-	}
-	same := func(*clusterv1alpha1.Cluster) {}
-	lost := func(c *clusterv1alpha1.Cluster) { c.Status.Conditions[0].Status = metav1.ConditionFalse }
-	for name, test := range map[string]struct {
-		before, after func(*clusterv1alpha1.Cluster)
-		want          bool
-	}{
-		"nothing": {same, same, false},
-		"a node joins": {same, func(c *clusterv1alpha1.Cluster) {
-			c.Status.ResourceSummary.Allocatable["cpu"] = resource.MustParse("16")
-		}, true},
-		"a Pod ends": {same, func(c *clusterv1alpha1.Cluster) {
-			c.Status.ResourceSummary.Allocated["cpu"] = resource.MustParse("5500m")
-		}, true},
-		"a Pod comes": {same, func(c *clusterv1alpha1.Cluster) { c.Status.ResourceSummary.Allocated["cpu"] = resource.MustParse("7") }, false},
-		"a Pod gets a node": {same, func(c *clusterv1alpha1.Cluster) {
-			c.Status.ResourceSummary.Allocated["cpu"], c.Status.ResourceSummary.Allocating = resource.MustParse("7"), nil
-		}, false},
-		"a new resource": {same, func(c *clusterv1alpha1.Cluster) {
-			c.Status.ResourceSummary.Allocatable["nvidia.com/gpu"] = resource.MustParse("1")
-		}, true},
-		"the first report":   {func(c *clusterv1alpha1.Cluster) { c.Status.ResourceSummary = nil }, same, true},
-		"no report any more": {same, func(c *clusterv1alpha1.Cluster) { c.Status.ResourceSummary = nil }, false},
-		"it returns":         {lost, same, true},
-		"it is lost":         {same, lost, false},
-		"it comes to a city": {func(c *clusterv1alpha1.Cluster) { c.Labels = nil }, same, true},
-	} {
-		if got := hasMoreRoom(cell(test.before), cell(test.after)); got != test.want {
-			t.Errorf("%s: %t", name, got)
-		}
-	}
-}
-
 // TestCitiesAreBounded: an agent may write any city on its Cluster, and each that grows is remembered.
 func TestCitiesAreBounded(t *testing.T) {
-	rooms := newRooms(testingclock.NewFakeClock(time.Unix(1000, 0)))
+	waits := newWaits(testingclock.NewFakeClock(time.Unix(1000, 0)))
 	for n := range 2 * mostCities {
-		rooms.grow(fmt.Sprintf("city-%d", n))
+		waits.grow(fmt.Sprintf("city-%d", n))
 	}
-	if got := rooms.grown.Len(); got != mostCities {
+	if got := waits.grown.Len(); got != mostCities {
 		t.Errorf("%d cities are in memory", got)
 	}
 }

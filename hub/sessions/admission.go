@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/karmada-compute/karmada-compute/hub/fair"
 )
 
 const (
@@ -38,7 +40,7 @@ type Admission struct {
 	projects Projects
 	clock    clock.WithTicker
 	log      logr.Logger
-	lanes    lanes
+	lanes    fair.Lanes[types.UID, types.UID]
 
 	mu       sync.Mutex
 	admitted map[types.UID]*admitted
@@ -56,19 +58,19 @@ type admitted struct {
 // NewAdmission returns an Admission. It sends no request.
 func NewAdmission(grants *Grants, projects Projects, c clock.WithTicker, log logr.Logger) *Admission {
 	a := &Admission{grants: grants, projects: projects, clock: c, log: log, admitted: map[types.UID]*admitted{}}
-	a.lanes.attend = a.attend
+	a.lanes.Attend = a.attend
 	return a
 }
 
 // Run records grants until ctx ends, and then the grants of sessions that are stored soon.
 func (a *Admission) Run(ctx context.Context) error {
 	recording, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer a.lanes.stop()
+	defer a.lanes.Stop()
 	defer stop()
-	a.lanes.start(recording)
+	a.lanes.Start(recording)
 	a.mu.Lock()
 	for uid, one := range a.admitted {
-		a.lanes.add(one.grant.ProjectUID, uid)
+		a.lanes.Add(one.grant.ProjectUID, uid)
 	}
 	a.mu.Unlock()
 	<-ctx.Done()
@@ -101,7 +103,7 @@ func (a *Admission) Grant(ctx context.Context, grant *Grant) error {
 		return err
 	}
 	a.admitted[grant.UID] = &admitted{grant, a.clock.Now()}
-	a.lanes.add(grant.ProjectUID, grant.UID) // before Run, Run does it
+	a.lanes.Add(grant.ProjectUID, grant.UID) // before Run, Run does it
 	return nil
 }
 
@@ -129,18 +131,18 @@ func (a *Admission) makeRoom(grant *Grant) error {
 }
 
 // attend records the grant of a session once its project has it.
-func (a *Admission) attend(ctx context.Context, uid types.UID) verdict {
+func (a *Admission) attend(ctx context.Context, uid types.UID) fair.Next {
 	a.mu.Lock()
 	one := a.admitted[uid]
 	a.mu.Unlock()
 	if one == nil {
-		return done
+		return fair.Next{}
 	}
 	bounded, cancel := context.WithTimeout(ctx, attendFor)
 	defer cancel()
 	err := a.record(bounded, one.grant)
 	if err != nil && a.clock.Since(one.since) < storeWithin {
-		return retry
+		return fair.Next{Again: true}
 	}
 	if err != nil && !errors.Is(err, errUnknown) && !errors.Is(err, ErrProjectGone) {
 		a.log.Error(err, "A session is not granted", "uid", uid, "project", one.grant.Project)
@@ -149,7 +151,7 @@ func (a *Admission) attend(ctx context.Context, uid types.UID) verdict {
 	defer a.mu.Unlock()
 	delete(a.admitted, uid)
 	a.signalDrained()
-	return done
+	return fair.Next{}
 }
 
 // record records the grant of a session if its project has stored it. Beyond a limit, which other sessions have reached

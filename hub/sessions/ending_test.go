@@ -18,23 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// TestALaneThatBeginsAtTheEnd: a lane that begins while the replica ends attends to nothing, and does not panic.
-func TestALaneThatBeginsAtTheEnd(t *testing.T) {
-	t.Parallel()
-	for n := range 300 {
-		l := &lanes{attend: func(ctx context.Context, _ types.UID) verdict { _ = ctx.Err(); return done }}
-		ctx, cancel := context.WithCancel(t.Context())
-		l.start(ctx)
-		var adding sync.WaitGroup
-		for project := range 8 {
-			adding.Go(func() { l.add(types.UID(fmt.Sprint(n, project)), "uid") })
-		}
-		cancel()
-		l.stop()
-		adding.Wait()
-	}
-}
-
 // slow is projects that review a permission when they are released.
 type slow struct {
 	Projects

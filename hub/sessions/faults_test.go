@@ -43,7 +43,7 @@ func TestSessionsWithAFault(t *testing.T) {
 		if err := f.admission.Grant(t.Context(), grant); err != nil {
 			t.Fatal(err)
 		}
-		for f.admission.attend(t.Context(), grant.UID).again {
+		for f.admission.attend(t.Context(), grant.UID).Again {
 			t.Log("the grant is not recorded yet")
 		}
 		f.keepAll(t)

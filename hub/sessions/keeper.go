@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/fair"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
 	"github.com/karmada-compute/karmada-compute/internal/wire"
 )
@@ -37,8 +38,8 @@ const (
 
 // keep announces and sweeps sessions until ctx ends.
 func (s *Server) keep(ctx context.Context) {
-	s.lanes.start(ctx)
-	defer s.lanes.stop()
+	s.lanes.Start(ctx)
+	defer s.lanes.Stop()
 	var watching sync.WaitGroup
 	watching.Go(func() { s.followGrants(ctx) })
 	defer watching.Wait()
@@ -150,7 +151,7 @@ func (s *Server) sweep(ctx context.Context) error {
 	s.tasks.retain(found)
 	for uid, project := range found {
 		s.tasks.update(uid, func(t *task) { t.keep = true })
-		s.lanes.add(project, uid)
+		s.lanes.Add(project, uid)
 	}
 	return nil
 }
@@ -187,7 +188,7 @@ func (t *tasks) remember(grant *Grant) {
 }
 
 // keepSession announces a session, or deletes it with its grant when it has expired, and a grant without a session.
-func (s *Server) keepSession(ctx context.Context, uid types.UID, grant *Grant) verdict {
+func (s *Server) keepSession(ctx context.Context, uid types.UID, grant *Grant) fair.Next {
 	var err error
 	if grant == nil {
 		if grant, err = s.granted(ctx, uid); err != nil {
@@ -202,7 +203,7 @@ func (s *Server) keepSession(ctx context.Context, uid types.UID, grant *Grant) v
 	age := now.Sub(grant.created())
 	switch {
 	case err != nil && !errors.Is(err, ErrProjectGone) && age <= announceFor:
-		return retry
+		return fair.Next{Again: true}
 	case errors.Is(err, errUnknown):
 		// It was deleted, unless the project is lost.
 		if _, err = s.options.Projects.Client(ctx, grant.Project, grant.ProjectUID); err == nil {
@@ -213,16 +214,16 @@ func (s *Server) keepSession(ctx context.Context, uid types.UID, grant *Grant) v
 }
 
 // unkept ends an attempt, which the next sweep repeats.
-func (s *Server) unkept(ctx context.Context, uid types.UID, grant *Grant, err error) verdict {
+func (s *Server) unkept(ctx context.Context, uid types.UID, grant *Grant, err error) fair.Next {
 	if err == nil || errors.Is(err, errUnknown) || errors.Is(err, ErrProjectGone) || ctx.Err() != nil && grant == nil {
-		return done
+		return fair.Next{}
 	}
 	project := ""
 	if grant != nil {
 		project = grant.Project
 	}
 	s.options.Log.Error(err, "A session is not announced or deleted yet", "uid", uid, "project", project)
-	return done
+	return fair.Next{}
 }
 
 // expire deletes a session that has expired, and then its grant.

@@ -21,6 +21,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/fair"
 	"github.com/karmada-compute/karmada-compute/internal/listeners"
 )
 
@@ -99,7 +100,7 @@ type Server struct {
 	turns    turns
 	// tasks are the work for sessions, and lanes do it.
 	tasks   *tasks
-	lanes   lanes
+	lanes   fair.Lanes[types.UID, types.UID]
 	metrics *serverMetrics
 	// running are streams, and states that their projects do not show yet.
 	running sync.WaitGroup
@@ -121,7 +122,7 @@ func New(o Options) (*Server, error) {
 		rates: newRates(), turns: turns{of: map[types.UID]*turn{}},
 		tasks: newTasks(), open: map[*stream]context.CancelCauseFunc{},
 	}
-	s.lanes.attend = s.attend
+	s.lanes.Attend = s.attend
 	s.watched = s.places.shared(newAnswers(o.Clock))
 	var err error
 	if s.hub, err = parseHub(o.Hub); err != nil {

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/hub/fair"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
@@ -114,12 +115,12 @@ func (t *tasks) pace(uid types.UID, now time.Time) time.Duration {
 }
 
 // attend does the work for a session.
-func (s *Server) attend(ctx context.Context, uid types.UID) verdict {
+func (s *Server) attend(ctx context.Context, uid types.UID) fair.Next {
 	bounded, cancel := context.WithTimeout(ctx, attendFor)
 	defer cancel()
-	todo, next := s.tasks.look(uid), done
+	todo, next := s.tasks.look(uid), fair.Next{}
 	if todo.keep {
-		if next = s.keepSession(bounded, uid, todo.grant); !next.again {
+		if next = s.keepSession(bounded, uid, todo.grant); !next.Again {
 			s.tasks.update(uid, func(t *task) { t.keep = false })
 		}
 	}
@@ -127,10 +128,10 @@ func (s *Server) attend(ctx context.Context, uid types.UID) verdict {
 		return next
 	}
 	if delay := s.tasks.pace(uid, s.options.Clock.Now()); delay > 0 {
-		if next.again {
+		if next.Again {
 			return next
 		}
-		return later(delay)
+		return fair.Next{Again: true, After: delay}
 	}
 	err := s.show(bounded, todo.grant, todo.shown)
 	settled := false
@@ -144,7 +145,7 @@ func (s *Server) attend(ctx context.Context, uid types.UID) verdict {
 		t.shown, settled = nil, true
 	})
 	if !settled {
-		return retry
+		return fair.Next{Again: true}
 	}
 	s.running.Done()
 	if err != nil {
@@ -194,7 +195,7 @@ func (s *Server) note(grant *Grant, shown *note) {
 			shown.event = before.event
 		}
 	})
-	if s.lanes.add(grant.ProjectUID, grant.UID) {
+	if s.lanes.Add(grant.ProjectUID, grant.UID) {
 		return
 	}
 	// The replica has ended.
@@ -218,7 +219,7 @@ func (s *Server) hurry() {
 	}
 	s.tasks.mu.Unlock()
 	for uid, project := range waiting {
-		s.lanes.add(project, uid)
+		s.lanes.Add(project, uid)
 	}
 }
 

@@ -61,7 +61,7 @@ func (s *Server) found(grant *metav1.PartialObjectMetadata) {
 		return
 	}
 	s.tasks.update(uid, func(t *task) { t.keep = true })
-	if !s.lanes.add(project, uid) {
+	if !s.lanes.Add(project, uid) {
 		s.tasks.update(uid, func(t *task) { t.keep = false })
 	}
 }
