@@ -22,8 +22,8 @@ import (
 
 var projectParties = map[string][]string{"consumer": {"matrix-consumer"}, "reader": {"matrix-reader"}}
 
-// setUpMatrixProject makes the API server the control plane of a project: it serves the kinds of Milo, and the chart installs
-// no policy. The roles for consumers are bound in all namespaces, since the whole control plane is the project.
+// setUpMatrixProject turns the API server into the control plane of a project: it serves the kinds of Milo, and the chart
+// installs no policy. The roles for consumers are bound in all namespaces, since the whole control plane is the project.
 func setUpMatrixProject(t *testing.T, admin client.Client, store func(client.Client)) {
 	t.Helper()
 	const networking, quota = "networking.datumapis.com", "quota.miloapis.com"
@@ -53,7 +53,7 @@ func setUpMatrixProject(t *testing.T, admin client.Client, store func(client.Cli
 	awaitInForce(t, admin)
 }
 
-// serveKinds has the API server serve kinds until the test ends.
+// serveKinds adds kinds until the test ends.
 func serveKinds(t *testing.T, admin client.Client, version string, kinds ...*apiextensionsv1.CustomResourceDefinition) {
 	t.Helper()
 	for _, kind := range kinds {

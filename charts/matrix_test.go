@@ -36,7 +36,7 @@ const (
 	matrixCopies = "ns-00000000-0000-4000-8000-00000000b003"
 )
 
-// A matrixPlane is what the rows of one plane are tried with.
+// A matrixPlane has the parties and the setup of one plane.
 type matrixPlane struct {
 	// users are the users of the parties, and their groups.
 	users map[string][]string
@@ -66,7 +66,7 @@ var matrixPlanes = map[string]matrixPlane{
 	matrix.Cell: {
 		users: cellParties,
 		roles: []string{"cell", "cell-sessions", "cell-streams"},
-		place: strings.NewReplacer("${hub}", matrixCopies, "${agents}", matrixAgents),
+		place: strings.NewReplacer("${hub}", matrixCopies, "${agents}", matrixAgents, "${free}", matrixFree),
 		setUp: setUpMatrixCell,
 	},
 }
@@ -93,7 +93,7 @@ var verbAttempts = map[string]func(row *matrix.Row, existing, created *unstructu
 	},
 }
 
-// changeOf is the patch of a verb: the row's change without its status, or an annotation of others.
+// changeOf returns the patch of a verb: the row's change without its status, or an annotation of others.
 func changeOf(row *matrix.Row, verb string) string {
 	change := maps.Clone(row.Change)
 	delete(change, "status")
@@ -118,7 +118,7 @@ func asJSON(change map[string]any) string {
 	return string(content)
 }
 
-// changedBy is an object after a merge patch.
+// changedBy returns an object after a merge patch.
 func changedBy(existing *unstructured.Unstructured, patch string) *unstructured.Unstructured {
 	changed := &unstructured.Unstructured{}
 	content, err := jsonpatch.MergePatch([]byte(asJSON(existing.Object)), []byte(patch))
@@ -213,7 +213,7 @@ func outcomeOf(err error) string {
 	}
 }
 
-// notInMatrix are questions and impersonation, which store nothing.
+// notInMatrix are the kinds of questions, and users, which are impersonated: none is stored.
 var notInMatrix = []string{"tokenreview", "subjectaccessreview", "user"}
 
 // checkComplete checks that each party and verb of the matrix is tried, and that each resource that a role of the add-on
