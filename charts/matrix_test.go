@@ -6,15 +6,16 @@ package charts_test
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"flag"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
+	jsonpatch "github.com/evanphx/json-patch/v5"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -31,57 +32,146 @@ var update = flag.Bool("update", false, "write the outcomes that the API server 
 const (
 	matrixHub, matrixProject = "ns-00000000-0000-4000-8000-00000000b001", "matrix-project"
 	matrixFree, matrixAgents = "matrix-free", "karmada-compute-system"
+	// matrixCopies is a hub namespace as a cell has it.
+	matrixCopies = "ns-00000000-0000-4000-8000-00000000b003"
 )
 
-// place puts the names of this test into a row.
-var place = strings.NewReplacer("${cell}", "matrix-other", "${own}", "matrix-own", "${hub}", matrixHub, "${project}", matrixProject,
-	"${free}", matrixFree, "${agents}", matrixAgents)
+// A matrixPlane has the parties and the setup of one plane.
+type matrixPlane struct {
+	// users are the users of the parties, and their groups.
+	users map[string][]string
+	// roles are the files of the roles that the add-on, consumers and sessions have on the plane.
+	roles []string
+	// place puts the names of this test into a row.
+	place *strings.Replacer
+	// setUp installs the plane's part of the chart, gives each party its rights, and creates the object of each row with
+	// store.
+	setUp func(t *testing.T, admin client.Client, store func(client.Client))
+}
 
-// matrixUsers are the users of the parties, and their groups.
-var matrixUsers = map[string][]string{
-	"editor": {"matrix-editor"}, "viewer": {"matrix-viewer"}, "creator": {"matrix-creator"},
-	"product": {"system:serviceaccount:default:matrix"},
-	"agent":   {"system:karmada:agent:matrix-own", "system:karmada:agents"},
+var matrixPlanes = map[string]matrixPlane{
+	matrix.Hub: {
+		users: hubParties,
+		roles: []string{"hub", "namespaces", "namespace", "webhook-hub", "sessions-hub", "sessions-server", "sessions-streams"},
+		place: strings.NewReplacer("${cell}", "matrix-other", "${own}", "matrix-own", "${hub}", matrixHub, "${project}", matrixProject,
+			"${free}", matrixFree, "${agents}", matrixAgents),
+		setUp: setUpMatrixHub,
+	},
+	matrix.Project: {
+		users: projectParties,
+		roles: []string{"project", "webhook-project", "sessions-project", "consumer", "viewer"},
+		place: strings.NewReplacer("${project}", "matrix-of-milo"),
+		setUp: setUpMatrixProject,
+	},
+	matrix.Cell: {
+		users: cellParties,
+		roles: []string{"cell", "cell-sessions", "cell-streams"},
+		place: strings.NewReplacer("${hub}", matrixCopies, "${agents}", matrixAgents, "${free}", matrixFree),
+		setUp: setUpMatrixCell,
+	},
 }
 
 // verbAttempts make the request of a verb for an object that exists and one that is new.
-var verbAttempts = map[string]func(existing, created *unstructured.Unstructured) attempt{
-	"create": func(_, created *unstructured.Unstructured) attempt { return create(created) },
-	"update": func(existing, _ *unstructured.Unstructured) attempt {
-		changed := existing.DeepCopy()
-		changed.SetAnnotations(map[string]string{"example.com/matrix": "update"})
+var verbAttempts = map[string]func(row *matrix.Row, existing, created *unstructured.Unstructured) attempt{
+	"create": func(_ *matrix.Row, _, created *unstructured.Unstructured) attempt { return create(created) },
+	"update": func(row *matrix.Row, existing, _ *unstructured.Unstructured) attempt {
+		changed := changedBy(existing, changeOf(row, "update"))
 		return func(ctx context.Context, c client.Client) error { return c.Update(ctx, changed.DeepCopy()) }
 	},
-	"patch": func(existing, _ *unstructured.Unstructured) attempt {
-		return patch(existing, `{"metadata":{"annotations":{"example.com/matrix":"patch"}}}`)
+	"patch": func(row *matrix.Row, existing, _ *unstructured.Unstructured) attempt {
+		return patch(existing, changeOf(row, "patch"))
 	},
-	"delete":           func(existing, _ *unstructured.Unstructured) attempt { return remove(existing.DeepCopy()) },
-	"deletecollection": func(existing, _ *unstructured.Unstructured) attempt { return removeAll(existing.DeepCopy()) },
-	"status":           func(existing, _ *unstructured.Unstructured) attempt { return patchStatus(existing, `{"status":{}}`) },
-	"finalizers": func(existing, _ *unstructured.Unstructured) attempt {
+	"delete": func(_ *matrix.Row, existing, _ *unstructured.Unstructured) attempt {
+		return remove(existing.DeepCopy())
+	},
+	"deletecollection": func(_ *matrix.Row, existing, _ *unstructured.Unstructured) attempt { return removeAlike(existing) },
+	"status": func(row *matrix.Row, existing, _ *unstructured.Unstructured) attempt {
+		return patchStatus(existing, statusOf(row))
+	},
+	"finalizers": func(_ *matrix.Row, existing, _ *unstructured.Unstructured) attempt {
 		return patch(existing, `{"metadata":{"finalizers":["example.com/hold"]}}`)
 	},
 }
 
-// TestMatrix: for each kind that the add-on reads or relies on, each verb and each party, the API server, with the roles and policies that
-// are installed, answers as in the matrix, and each allowed write has a reason. After a change, -args -update writes the outcomes: review
-// the difference.
+// changeOf returns the patch of a verb: the row's change without its status, or an annotation of others.
+func changeOf(row *matrix.Row, verb string) string {
+	change := maps.Clone(row.Change)
+	delete(change, "status")
+	if len(change) == 0 {
+		return `{"metadata":{"annotations":{"example.com/matrix":"` + verb + `"}}}`
+	}
+	return asJSON(change)
+}
+
+func statusOf(row *matrix.Row) string {
+	if status, ok := row.Change["status"]; ok {
+		return asJSON(map[string]any{"status": status})
+	}
+	return `{"status":{}}`
+}
+
+func asJSON(change map[string]any) string {
+	content, err := json.Marshal(change)
+	if err != nil {
+		panic(err) // it was read as JSON
+	}
+	return string(content)
+}
+
+// changedBy returns an object after a merge patch.
+func changedBy(existing *unstructured.Unstructured, patch string) *unstructured.Unstructured {
+	changed := &unstructured.Unstructured{}
+	content, err := jsonpatch.MergePatch([]byte(asJSON(existing.Object)), []byte(patch))
+	if err == nil {
+		err = json.Unmarshal(content, &changed.Object)
+	}
+	if err != nil {
+		panic(err) // both are JSON
+	}
+	return changed
+}
+
+// removeAlike deletes the objects in the namespace that have the labels of obj, as a collection.
+func removeAlike(obj *unstructured.Unstructured) attempt {
+	return func(ctx context.Context, c client.Client) error {
+		return c.DeleteAllOf(ctx, obj.DeepCopy(), client.InNamespace(obj.GetNamespace()), client.MatchingLabels(obj.GetLabels()))
+	}
+}
+
+// TestMatrix: for each plane, each kind that the add-on reads or relies on there, each verb and each party, the API server, with the roles
+// and policies that are installed, answers as in the matrix, and each allowed write has a reason. After a change, -args -update writes the
+// outcomes: review the difference.
 func TestMatrix(t *testing.T) {
 	table, err := matrix.Load()
 	if err != nil {
 		t.Fatal(err)
 	}
 	checkComplete(t, table)
+	for _, name := range []string{matrix.Hub, matrix.Project, matrix.Cell} {
+		t.Run(name, func(t *testing.T) { tryMatrix(t, table.On(name), matrixPlanes[name]) })
+	}
+	if *update {
+		if err := table.Store(filepath.Join("..", "testenv", "matrix", "matrix.yaml")); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// tryMatrix tries each row of a plane as each of its parties.
+func tryMatrix(t *testing.T, table *matrix.Matrix, plane matrixPlane) {
+	t.Helper()
 	admin := clientOf(t, "")
-	existing := setUpMatrix(t, admin, table)
+	removeGuards(t, admin)
 	defer removeGuards(t, admin)
-	for _, party := range slices.Sorted(maps.Keys(matrixUsers)) {
-		c := unprivileged(t, matrixUsers[party][0], matrixUsers[party][1:]...)
+	var existing []*unstructured.Unstructured
+	plane.setUp(t, admin, func(c client.Client) { existing = storeRows(t, c, table.Rows, plane.place) })
+	for _, party := range slices.Sorted(maps.Keys(plane.users)) {
+		c := unprivileged(t, plane.users[party][0], plane.users[party][1:]...)
 		for i, row := range table.Rows {
-			created := sample(t, row, place.Replace(cmp.Or(row.New, "new")))
+			created := sample(t, row, plane.place, cmp.Or(row.New, "new"))
 			var outcomes []string
 			for _, verb := range matrix.Verbs {
-				outcome := outcomeOf(verbAttempts[verb](existing[i], created)(t.Context(), c))
+				outcome := outcomeOf(verbAttempts[verb](row, existing[i], created)(t.Context(), c))
 				want := row.Outcome(party, verb)
 				if slices.Contains(strings.Split(want, "|"), outcome) {
 					outcome = want
@@ -94,11 +184,6 @@ func TestMatrix(t *testing.T) {
 			if slices.Contains(outcomes, matrix.Allowed) != (row.Harmless[party] != "") && !*update {
 				t.Errorf("%s: %s: %v, and the reason why that is harmless is %q", row, party, outcomes, row.Harmless[party])
 			}
-		}
-	}
-	if *update {
-		if err := table.Store(filepath.Join("..", "testenv", "matrix", "matrix.yaml")); err != nil {
-			t.Fatal(err)
 		}
 	}
 }
@@ -128,25 +213,57 @@ func outcomeOf(err error) string {
 	}
 }
 
+// notInMatrix are the kinds of questions, and users, which are impersonated: none is stored.
+var notInMatrix = []string{"tokenreview", "subjectaccessreview", "user"}
+
 // checkComplete checks that each party and verb of the matrix is tried, and that each resource that a role of the add-on
-// on the hub names has a row.
+// names has a row on its plane.
 func checkComplete(t *testing.T, table *matrix.Matrix) {
 	t.Helper()
-	if tried, described := slices.Sorted(maps.Keys(matrixUsers)), slices.Sorted(maps.Keys(table.Parties)); !slices.Equal(tried, described) {
-		t.Errorf("parties %v are tried, and %v described", tried, described)
-	}
 	if tried, verbs := slices.Sorted(maps.Keys(verbAttempts)), slices.Sorted(slices.Values(matrix.Verbs)); !slices.Equal(tried, verbs) {
 		t.Errorf("verbs %v are tried, and %v are in the matrix", tried, verbs)
 	}
-	kinds := map[string]bool{
-		// Questions and impersonation, which store nothing, and what consumers and their operators write: admission reviews it.
-		"tokenreview": true, "subjectaccessreview": true, "user": true, "network": true, "networkbinding": true,
-		"workload": true, "instance": true, "workloadrevision": true, "instancesession": true,
+	var files []string
+	rows, parties := 0, 0
+	for name, plane := range matrixPlanes {
+		of := table.On(name)
+		if tried, described := slices.Sorted(maps.Keys(plane.users)), slices.Sorted(maps.Keys(of.Parties)); !slices.Equal(tried, described) {
+			t.Errorf("plane %s: parties %v are tried, and %v described", name, tried, described)
+		}
+		files, rows, parties = append(files, plane.roles...), rows+len(of.Rows), parties+len(of.Parties)
+		checkRoles(t, name, plane.roles, kindsOfRows(table, name))
 	}
-	for _, row := range table.Rows {
+	if rows != len(table.Rows) || parties != len(table.Parties) {
+		t.Errorf("%d rows and %d parties are of a plane that is tried, of %d and %d", rows, parties, len(table.Rows), len(table.Parties))
+	}
+	stored, err := charts.FS.ReadDir("karmada-compute/files/roles")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range stored {
+		if !slices.Contains(files, strings.TrimSuffix(file.Name(), ".yaml")) {
+			t.Errorf("the roles of %s are of no plane", file.Name())
+		}
+	}
+}
+
+// kindsOfRows are the kinds that have rows on a plane. Without Milo, projects are namespaces of the hub: it has their kinds,
+// too, which admission reviews there.
+func kindsOfRows(table *matrix.Matrix, plane string) map[string]bool {
+	rows := table.On(plane).Rows
+	if plane == matrix.Hub {
+		rows = append(rows, table.On(matrix.Project).Rows...)
+	}
+	kinds := map[string]bool{}
+	for _, row := range rows {
 		kinds[strings.ToLower(row.Kind)] = true
 	}
-	for _, file := range []string{"hub", "namespaces", "namespace", "webhook-hub", "sessions-hub", "sessions-server"} {
+	return kinds
+}
+
+func checkRoles(t *testing.T, plane string, files []string, kinds map[string]bool) {
+	t.Helper()
+	for _, file := range files {
 		content, err := charts.FS.ReadFile("karmada-compute/files/roles/" + file + ".yaml")
 		if err != nil {
 			t.Fatal(err)
@@ -159,8 +276,8 @@ func checkComplete(t *testing.T, table *matrix.Matrix) {
 			for _, rule := range role.Rules {
 				for _, resource := range rule.Resources {
 					plural, _, _ := strings.Cut(resource, "/")
-					if !kinds[singular(plural)] {
-						t.Errorf("role %s names %s, of which the matrix has no row", file, plural)
+					if kind := singular(plural); !kinds[kind] && !slices.Contains(notInMatrix, kind) {
+						t.Errorf("role %s names %s, of which the matrix has no row on plane %s", file, plural, plane)
 					}
 				}
 			}
@@ -169,15 +286,18 @@ func checkComplete(t *testing.T, table *matrix.Matrix) {
 }
 
 func singular(plural string) string {
-	if base, ok := strings.CutSuffix(plural, "ies"); ok {
-		return base + "y"
+	for ending, replacement := range map[string]string{"ies": "y", "sses": "ss"} {
+		if base, ok := strings.CutSuffix(plural, ending); ok {
+			return base + replacement
+		}
 	}
 	return strings.TrimSuffix(plural, "s")
 }
 
 // sample is an object of a row with a name.
-func sample(t *testing.T, row *matrix.Row, name string) *unstructured.Unstructured {
+func sample(t *testing.T, row *matrix.Row, place *strings.Replacer, name string) *unstructured.Unstructured {
 	t.Helper()
+	name = place.Replace(name)
 	content, err := yaml.Marshal(row.Content)
 	if err != nil {
 		t.Fatal(err)
@@ -198,7 +318,7 @@ func sample(t *testing.T, row *matrix.Row, name string) *unstructured.Unstructur
 	object.SetNamespace(place.Replace(row.Namespace))
 	object.SetName(name)
 	switch {
-	case row.Namespace == "${hub}":
+	case row.Plane == "" && row.Namespace == "${hub}":
 		labelled(object, map[string]string{v1alpha.LabelDeploymentUID: "u", v1alpha.LabelTopologyCity: "dfw"})
 	case row.Kind == "DNSEndpoint":
 		object.SetLabels(ofWorkload)
@@ -206,110 +326,55 @@ func sample(t *testing.T, row *matrix.Row, name string) *unstructured.Unstructur
 	return object
 }
 
-// readAgentRights are the roles of the karmada-agent of a cell.
-func readAgentRights(t *testing.T) []client.Object {
+// storeRows creates the object of each row, with its status, unless it exists.
+func storeRows(t *testing.T, c client.Client, rows []*matrix.Row, place *strings.Replacer) []*unstructured.Unstructured {
 	t.Helper()
-	content, err := os.ReadFile(filepath.Join("..", "test", "federation", "objects", "agent.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var objects []client.Object
-	for document := range strings.SplitSeq(strings.ReplaceAll(string(content), "{{cluster}}", "matrix-own"), "\n---\n") {
-		object := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal([]byte(document), &object.Object); err != nil {
-			t.Fatal(err)
-		}
-		objects = append(objects, object)
-	}
-	return objects
-}
-
-// setUpMatrix installs the hub's part of the chart, gives each party its rights, and creates the object of each row.
-func setUpMatrix(t *testing.T, admin client.Client, table *matrix.Matrix) []*unstructured.Unstructured {
-	t.Helper()
-	removeGuards(t, admin)
-	for _, name := range []string{"karmada-system", "karmada-cluster", matrixFree, matrixAgents, "karmada-es-matrix-other"} {
-		ensureNamespace(t, admin, name)
-	}
-	ensure(t, admin, labelled(namespace(matrixHub)))
-	project := namespace(matrixProject)
-	project.Labels = map[string]string{v1alpha.LabelNamespaceProject: v1alpha.NamespaceProject}
-	ensure(t, admin, project)
-	ensure(t, admin, hubSpaceOf(t, admin, "ns-00000000-0000-4000-8000-00000000b002", matrixProject))
-	for _, object := range append(readAgentRights(t), matrixRights()...) {
-		ensure(t, admin, object)
-		t.Cleanup(func() { unregister(t, admin, object) })
-	}
 	var existing []*unstructured.Unstructured
-	for _, row := range table.Rows {
-		object := sample(t, row, place.Replace(row.Name))
-		if row.Kind != "Namespace" {
-			ensure(t, admin, object)
-			t.Cleanup(func() { unregister(t, admin, object) })
+	for _, row := range rows {
+		stored := sample(t, row, place, row.Name)
+		err := c.Get(t.Context(), client.ObjectKeyFromObject(stored), stored)
+		if apierrors.IsNotFound(err) {
+			stored = sample(t, row, place, row.Name)
+			status, reported := stored.Object["status"]
+			err = c.Create(t.Context(), stored)
+			t.Cleanup(func() { unregister(t, c, stored) })
+			if err == nil && reported {
+				stored.Object["status"] = status
+				err = c.Status().Update(t.Context(), stored)
+			}
 		}
-		stored := sample(t, row, place.Replace(row.Name))
-		if err := admin.Get(t.Context(), client.ObjectKeyFromObject(stored), stored); err != nil {
-			t.Fatal(err)
+		if err != nil {
+			t.Fatalf("%s: %v", row, err)
 		}
 		existing = append(existing, stored)
 	}
-	kinds := []string{"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding", "ClusterRole"}
-	install(t, admin, slices.DeleteFunc(render(t, parts["hub"], set{"projects.mode": "namespaces"}), func(o *unstructured.Unstructured) bool {
-		return !slices.Contains(kinds, o.GetKind())
-	}))
 	return existing
 }
 
-// matrixRights are the rights of the parties but the agent. Nothing aggregates roles here: edit and view are their parts.
-func matrixRights() []client.Object {
-	all := []string{"create", "update", "patch", "delete", "deletecollection", "get", "list", "watch"}
-	karmada := []rbacv1.PolicyRule{
-		{APIGroups: []string{"policy.karmada.io"}, Resources: []string{"overridepolicies", "propagationpolicies"}, Verbs: all},
-		{
-			APIGroups: []string{"work.karmada.io"}, Verbs: all,
-			Resources: []string{"resourcebindings", "resourcebindings/status", "works", "works/status"},
-		},
+// bindParty gives users a ClusterRole in a namespace, or in all of them.
+func bindParty(namespace, role string, users ...string) *unstructured.Unstructured {
+	kind := "RoleBinding"
+	if namespace == "" {
+		kind = "ClusterRoleBinding"
 	}
-	seen := []rbacv1.PolicyRule{karmada[0], karmada[1]}
-	for i := range seen {
-		seen[i].Verbs = []string{"get", "list", "watch"}
+	var subjects []any
+	for _, user := range users {
+		subjects = append(subjects, map[string]any{"apiGroup": rbacv1.GroupName, "kind": rbacv1.UserKind, "name": user})
 	}
-	groups := []string{"", "work.karmada.io", "policy.karmada.io", "coordination.k8s.io", "externaldns.k8s.io", v1alpha.GroupVersion.Group}
-	roles := map[string][]rbacv1.PolicyRule{
-		"matrix-edit": karmada, "matrix-view": seen,
-		"matrix-creator": {{APIGroups: []string{""}, Resources: []string{"namespaces"}, Verbs: all}},
-		"matrix-product": {{APIGroups: groups, Resources: []string{"*"}, Verbs: []string{"*"}}},
+	object := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind, "subjects": subjects,
+		"roleRef": map[string]any{"apiGroup": rbacv1.GroupName, "kind": "ClusterRole", "name": role},
+	}}
+	object.SetNamespace(namespace)
+	object.SetName(strings.ReplaceAll(strings.Join(users, "-")+"-"+role, ":", "-"))
+	return object
+}
+
+// ensureAll creates objects until the test ends.
+func ensureAll(t *testing.T, admin client.Client, objects ...client.Object) {
+	t.Helper()
+	for _, object := range objects {
+		ensure(t, admin, object)
+		t.Cleanup(func() { unregister(t, admin, object) })
 	}
-	var objects []client.Object
-	for name, rules := range roles {
-		objects = append(objects, &rbacv1.ClusterRole{ObjectMeta: named("", name), Rules: rules})
-	}
-	bind := func(party, namespace, role string) {
-		kind, subject := "RoleBinding", rbacv1.Subject{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: matrixUsers[party][0]}
-		if namespace == "" {
-			kind = "ClusterRoleBinding"
-		}
-		object := &unstructured.Unstructured{Object: map[string]any{
-			"apiVersion": "rbac.authorization.k8s.io/v1", "kind": kind,
-			"roleRef":  map[string]any{"apiGroup": rbacv1.GroupName, "kind": "ClusterRole", "name": role},
-			"subjects": []any{map[string]any{"apiGroup": subject.APIGroup, "kind": subject.Kind, "name": subject.Name}},
-		}}
-		object.SetNamespace(namespace)
-		object.SetName(strings.ReplaceAll("matrix-"+party+"-"+role, ":", "-"))
-		objects = append(objects, object)
-	}
-	for _, space := range []string{matrixFree, matrixProject} {
-		for _, role := range []string{"matrix-view", "system:aggregate-to-view", "karmada-compute-viewer"} {
-			bind("viewer", space, role)
-		}
-		for _, role := range []string{"matrix-edit", "system:aggregate-to-edit", "karmada-compute-consumer"} {
-			bind("editor", space, role)
-			if space == matrixFree {
-				bind("creator", space, role)
-			}
-		}
-	}
-	bind("creator", "", "matrix-creator")
-	bind("product", "", "matrix-product")
-	return objects
 }

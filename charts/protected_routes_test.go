@@ -108,7 +108,7 @@ func serveOptionalKinds(t *testing.T) {
 		if err := yaml.Unmarshal(content, crd); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { unregister(t, c, crd) })
+		t.Cleanup(func() { unserve(t, c, crd) })
 		if err := c.Create(t.Context(), crd); err != nil {
 			t.Fatal(err)
 		}
