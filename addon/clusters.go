@@ -53,8 +53,8 @@ func withoutConditions(cluster *unstructured.Unstructured) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	left := slices.DeleteFunc(slices.Clone(found), func(one any) bool {
-		condition, _ := one.(map[string]any)
+	left := slices.DeleteFunc(slices.Clone(found), func(item any) bool {
+		condition, _ := item.(map[string]any)
 		kind, _ := condition["type"].(string)
 		return slices.Contains(ofClusters, kind)
 	})

@@ -275,8 +275,8 @@ func splitImage(reference string) (map[string]any, error) {
 		return nil, nil
 	}
 	registry, repository := "", reference
-	if first, rest, found := strings.Cut(reference, "/"); found && (strings.ContainsAny(first, ".:") || first == "localhost") {
-		registry, repository = first, rest
+	if first, tail, found := strings.Cut(reference, "/"); found && (strings.ContainsAny(first, ".:") || first == "localhost") {
+		registry, repository = first, tail
 	}
 	repository, tag, found := strings.Cut(repository, ":")
 	if !found || repository == "" || tag == "" || strings.ContainsAny(cmp.Or(repository, tag), " \t@") {

@@ -21,8 +21,8 @@ func (s *session) checkTokens(ctx context.Context, f *findings) {
 	if err != nil {
 		f.warn("the tokens for the hub are not checked: %v", err)
 	}
-	for _, one := range overdue {
-		f.warn("%s", one)
+	for _, name := range overdue {
+		f.warn("%s", name)
 	}
 }
 

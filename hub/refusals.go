@@ -68,14 +68,14 @@ type Suspendable interface {
 }
 
 // NewRefusals returns Refusals, and registers their metric.
-func NewRefusals(of Suspendable, registerer prometheus.Registerer) *Refusals {
-	r := &Refusals{projects: of, of: map[multicluster.ClusterName]bool{}}
+func NewRefusals(suspendable Suspendable, registerer prometheus.Registerer) *Refusals {
+	r := &Refusals{projects: suspendable, of: map[multicluster.ClusterName]bool{}}
 	refusing := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "karmada_compute_projects_refusing_status",
 		Help: "Suspended projects of this replica that refuse status updates and therefore show the state before the suspension.",
 	}, func() float64 { return float64(r.count()) })
 	registerer.MustRegister(refusing)
-	of.OnSuspension(r.changed)
+	suspendable.OnSuspension(r.changed)
 	return r
 }
 

@@ -171,8 +171,8 @@ func DecodeObserved(raw []byte) (*v1alpha.WorkloadDeployment, error) {
 	status, faults := wire.Report[v1alpha.WorkloadDeploymentStatus](tree["status"], wire.ReportLists)
 	delete(tree, "status")
 	// Raw messages always encode.
-	rest, _ := json.Marshal(tree)
-	if observed, err = wire.WorkloadDeployment(rest); err != nil {
+	tail, _ := json.Marshal(tree)
+	if observed, err = wire.WorkloadDeployment(tail); err != nil {
 		return nil, err
 	}
 	since := observed.CreationTimestamp

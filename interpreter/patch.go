@@ -46,13 +46,13 @@ func patchReplicas(object []byte, before, after *v1alpha.WorkloadDeployment) kar
 	if wanted == nil || before.Spec.Replicas != nil && *before.Spec.Replicas == *wanted {
 		return patch()
 	}
-	var has struct {
+	var present struct {
 		Spec map[string]json.RawMessage `json:"spec"`
 	}
-	if err := utiljson.Unmarshal(object, &has); err != nil {
+	if err := utiljson.Unmarshal(object, &present); err != nil {
 		return failed(fmt.Errorf("decode the spec: %w", err))
 	}
-	if has.Spec == nil {
+	if present.Spec == nil {
 		return patch(change{Op: "add", Path: "/spec", Value: map[string]int32{"replicas": *wanted}})
 	}
 	return patch(change{Op: "add", Path: "/spec/replicas", Value: *wanted})

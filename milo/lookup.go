@@ -205,8 +205,8 @@ func (l *Lookup) Forget(project *Project) { l.projects.observe(project.Name, nil
 
 // isNewer reports whether one state of a Project is newer than another. All Projects are in one etcd, so their resource
 // versions can be compared, even the versions of two Projects with the same name.
-func isNewer(one, other *Project) bool {
-	order, err := resourceversion.CompareResourceVersion(one.ResourceVersion, other.ResourceVersion)
+func isNewer(project, other *Project) bool {
+	order, err := resourceversion.CompareResourceVersion(project.ResourceVersion, other.ResourceVersion)
 	return err == nil && order > 0
 }
 

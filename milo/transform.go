@@ -42,7 +42,7 @@ func trimProject(metered labels.Selector) toolscache.TransformFunc {
 		}}
 		requirements, _ := metered.Requirements()
 		for _, requirement := range requirements {
-			if value, has := project.Labels[requirement.Key()]; has {
+			if value, present := project.Labels[requirement.Key()]; present {
 				trimmed.Labels[requirement.Key()] = value
 			}
 		}

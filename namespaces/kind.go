@@ -60,8 +60,8 @@ func (k *kind) objects(namespace string) []client.Object {
 	// ByIndex fails only without the index, which every informer of the cache has.
 	found, _ := k.informer.GetIndexer().ByIndex(toolscache.NamespaceIndex, namespace)
 	objects := make([]client.Object, 0, len(found))
-	for _, one := range found {
-		if object, ok := one.(client.Object); ok {
+	for _, item := range found {
+		if object, ok := item.(client.Object); ok {
 			objects = append(objects, object)
 		}
 	}
@@ -193,9 +193,9 @@ func (p *Planes) watchPlaces(ctx context.Context) (err error) {
 			changed("")
 		}
 		was, isNamespace := before.(*corev1.Namespace)
-		is, ok := after.(*corev1.Namespace)
-		if isNamespace && ok && was.Annotations[v1alpha.AnnotationCities] != is.Annotations[v1alpha.AnnotationCities] {
-			changed(is.Name)
+		now, ok := after.(*corev1.Namespace)
+		if isNamespace && ok && was.Annotations[v1alpha.AnnotationCities] != now.Annotations[v1alpha.AnnotationCities] {
+			changed(now.Name)
 		}
 	}}); err != nil {
 		return fmt.Errorf("watch the cities of namespaces: %w", err)

@@ -51,13 +51,13 @@ func (l *ProjectLabel) Handle(ctx context.Context, request admission.Request) ad
 		return admission.Allowed("")
 	}
 	found := make([][]string, len(propagating))
-	for i, one := range propagating {
+	for i, entry := range propagating {
 		list := &metav1.PartialObjectMetadataList{}
-		list.SetGroupVersionKind(one.kind)
+		list.SetGroupVersionKind(entry.kind)
 		// One more than is named. A kind that is not served has no objects.
 		err := l.Hub.List(ctx, list, client.InNamespace(request.Name), client.Limit(mostNamed+1))
 		if client.IgnoreNotFound(err) != nil {
-			return unavailable(fmt.Errorf("the %s of namespace %s are not known, try again: %w", one.resource, request.Name, err))
+			return unavailable(fmt.Errorf("the %s of namespace %s are not known, try again: %w", entry.resource, request.Name, err))
 		}
 		for j := range list.Items {
 			found[i] = append(found[i], list.Items[j].Name)

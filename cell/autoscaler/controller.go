@@ -78,12 +78,12 @@ func (s *scope) load(ctx context.Context) error {
 }
 
 func (s *scope) keep(ctx context.Context) error {
-	least, most := naming.ReplicaBounds(s.deployment)
+	least, limit := naming.ReplicaBounds(s.deployment)
 	if !s.deployment.Spec.Autoscaled() || least < 1 {
 		// A cell without Instances of the deployment has nothing to measure.
 		return s.remove(ctx)
 	}
-	_, err := apply.Shared(ctx, s.Client, FieldManager, s.existing, desiredAutoscaler(s.deployment, least, most))
+	_, err := apply.Shared(ctx, s.Client, FieldManager, s.existing, desiredAutoscaler(s.deployment, least, limit))
 	return err
 }
 

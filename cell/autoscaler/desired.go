@@ -12,7 +12,7 @@ import (
 )
 
 // desiredAutoscaler scales deployment between least and most Instances.
-func desiredAutoscaler(deployment *v1alpha.WorkloadDeployment, least, most int) *autoscalingv2.HorizontalPodAutoscaler {
+func desiredAutoscaler(deployment *v1alpha.WorkloadDeployment, least, limit int) *autoscalingv2.HorizontalPodAutoscaler {
 	result := &autoscalingv2.HorizontalPodAutoscaler{
 		ObjectMeta: metav1.ObjectMeta{
 			Name: deployment.Name, Namespace: deployment.Namespace,
@@ -25,7 +25,7 @@ func desiredAutoscaler(deployment *v1alpha.WorkloadDeployment, least, most int) 
 				APIVersion: v1alpha.GroupVersion.String(), Kind: v1alpha.KindWorkloadDeployment, Name: deployment.Name,
 			},
 			MinReplicas: new(int32(least)), //nolint:gosec // there are at most 1000
-			MaxReplicas: int32(most),       //nolint:gosec // there are at most 1000
+			MaxReplicas: int32(limit),       //nolint:gosec // there are at most 1000
 			Behavior:    desiredBehavior(deployment.Spec.ScaleSettings.Behavior),
 		},
 	}

@@ -40,7 +40,7 @@ func (s *scope) findLeft(ctx context.Context) error {
 // may be stale: only the API server proves that no object exists.
 func (s *scope) hasLeft(ctx context.Context, leaving v1alpha.LeavingDeployment) (bool, error) {
 	for _, reader := range []client.Reader{s.client, s.apiReader} {
-		if has, err := hasAny(ctx, reader, leaving); err != nil || has {
+		if found, err := hasAny(ctx, reader, leaving); err != nil || found {
 			return false, err
 		}
 	}

@@ -27,8 +27,8 @@ func (p *pacer) rest(cell types.NamespacedName) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if last, known := p.last[cell]; known {
-		if rest := interval - p.clock.Since(last); rest > 0 {
-			return rest
+		if remaining := interval - p.clock.Since(last); remaining > 0 {
+			return remaining
 		}
 	}
 	p.last[cell] = p.clock.Now()

@@ -40,8 +40,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	if rest := r.pace.rest(request.NamespacedName); rest > 0 {
-		return reconcile.Result{RequeueAfter: rest}, nil
+	if remaining := r.pace.rest(request.NamespacedName); remaining > 0 {
+		return reconcile.Result{RequeueAfter: remaining}, nil
 	}
 	return s.Run(ctx, s.takeInventory, s.findLeft, s.findCordons, s.writeStatus)
 }

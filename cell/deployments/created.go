@@ -63,7 +63,7 @@ func (c *created) expire(deployment types.NamespacedName, now time.Time) {
 // more.
 func (c *created) awaited(
 	deployment types.NamespacedName, cached []v1alpha.Instance, now time.Time,
-) (names map[string]struct{}, rest time.Duration) {
+) (names map[string]struct{}, remaining time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	all := c.of[deployment]
@@ -77,7 +77,7 @@ func (c *created) awaited(
 	for name, until := range all {
 		if left := until.Sub(now); left > 0 {
 			names[name] = struct{}{}
-			rest = max(rest, left)
+			remaining = max(remaining, left)
 		} else {
 			delete(all, name)
 		}
@@ -85,7 +85,7 @@ func (c *created) awaited(
 	if len(all) == 0 {
 		delete(c.of, deployment)
 	}
-	return names, rest
+	return names, remaining
 }
 
 // forget drops a deleted deployment.

@@ -35,7 +35,7 @@ func inBatch(t *target, s *slots, replaced []*v1alpha.Instance) []*v1alpha.Insta
 }
 
 // togetherNow is how many of most Instances a changed override or a restored backup may replace now.
-func (t *target) togetherNow(s *slots, most int) int {
+func (t *target) togetherNow(s *slots, limit int) int {
 	available, starting := 0, 0
 	for _, instance := range s.wanted {
 		switch {
@@ -50,7 +50,7 @@ func (t *target) togetherNow(s *slots, most int) int {
 	case available == 0:
 		return max(0, 1-starting)
 	case t.batch == 0:
-		return most
+		return limit
 	case starting > 0:
 		return 0
 	}

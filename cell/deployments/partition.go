@@ -50,11 +50,11 @@ func isBelow(deployment *v1alpha.WorkloadDeployment, index int) bool {
 }
 
 func (s *scope) nameTemplates(context.Context) error {
-	of, err := owned.TemplatesOf(s.deployment, s.instances)
+	known, err := owned.TemplatesOf(s.deployment, s.instances)
 	if err != nil {
 		return err
 	}
-	s.versions.hash, s.versions.earlier, s.versions.of = of.Hash, of.Earlier, of
+	s.versions.hash, s.versions.earlier, s.versions.of = known.Hash, known.Earlier, known
 	return nil
 }
 

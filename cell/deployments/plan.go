@@ -71,8 +71,8 @@ func (p *plan) replaceUnavailable(t *target, instance *v1alpha.Instance) {
 // replaceBroken removes an Instance of an old template that is not Ready, unless it may become Ready again by itself: a
 // node whose probes are slow for a moment would otherwise lose all Instances at once.
 func (p *plan) replaceBroken(t *target, instance *v1alpha.Instance) {
-	if rest := t.lapse(instance); rest > 0 {
-		p.again.AtMost(rest)
+	if remaining := t.lapse(instance); remaining > 0 {
+		p.again.AtMost(remaining)
 		return
 	}
 	p.remove = append(p.remove, instance)

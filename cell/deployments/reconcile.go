@@ -88,15 +88,15 @@ func (s *scope) makePlan(ctx context.Context) error {
 		return nil
 	}
 	s.plan = makePlan(newTarget(s.deployment, &s.versions, s.Clock.Now()), s.instances)
-	if rest := s.plan.again.Result().RequeueAfter; rest > 0 {
-		s.RequeueAfter.AtMost(rest)
+	if remaining := s.plan.again.Result().RequeueAfter; remaining > 0 {
+		s.RequeueAfter.AtMost(remaining)
 	}
 	if floor := s.floor(); floor != nil {
 		s.plan.remove = withinFloor(int(floor.MinAvailable), s.instances, s.plan.remove)
 	}
-	awaited, rest := s.created.awaited(client.ObjectKeyFromObject(s.deployment), s.instances, s.Clock.Now())
-	if rest > 0 {
-		s.RequeueAfter.AtMost(rest)
+	awaited, remaining := s.created.awaited(client.ObjectKeyFromObject(s.deployment), s.instances, s.Clock.Now())
+	if remaining > 0 {
+		s.RequeueAfter.AtMost(remaining)
 	}
 	s.plan.create = slices.DeleteFunc(s.plan.create, func(index int) bool {
 		_, created := awaited[naming.InstanceName(s.deployment.Name, index)]

@@ -28,13 +28,13 @@ var errRefused = errors.New("the cell refuses the Instances")
 
 // slowStart calls do for the first item, then for the next two at the same time, then for four, up to atOnce: a cell
 // that refuses the first item gets no requests for all others. It ends after the group in which a call has failed.
-func slowStart[T any](ctx context.Context, items []T, do func(context.Context, T) error) error {
+func slowStart[T any](ctx context.Context, items []T, action func(context.Context, T) error) error {
 	for size := 1; len(items) > 0; size = min(2*size, atOnce) {
 		group := errgroup.Group{}
 		now := items[:min(size, len(items))]
 		items = items[len(now):]
 		for _, item := range now {
-			group.Go(func() error { return do(ctx, item) })
+			group.Go(func() error { return action(ctx, item) })
 		}
 		if err := group.Wait(); err != nil {
 			return err

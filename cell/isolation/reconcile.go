@@ -66,15 +66,15 @@ func (s *scope) findTemplates(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	of, err := owned.TemplatesOf(s.deployment, instances)
+	versions, err := owned.TemplatesOf(s.deployment, instances)
 	if err != nil {
 		return err
 	}
-	found := map[string]bool{of.Hash: true}
-	s.want(of.Hash, &s.deployment.Spec.Template.Spec)
-	if partition := s.deployment.Spec.Partition; partition != nil && !found[of.Earlier] {
-		found[of.Earlier] = true
-		s.want(of.Earlier, &partition.Template.Spec)
+	found := map[string]bool{versions.Hash: true}
+	s.want(versions.Hash, &s.deployment.Spec.Template.Spec)
+	if partition := s.deployment.Spec.Partition; partition != nil && !found[versions.Earlier] {
+		found[versions.Earlier] = true
+		s.want(versions.Earlier, &partition.Template.Spec)
 	}
 	for i := range instances {
 		if hash := instances[i].TemplateHash(); !found[hash] {

@@ -18,10 +18,10 @@ func RefusalNote(hash, reason, message string) string {
 // Refused returns why the cell refuses the template with this hash, by the note on an Instance that keeps its own; "" if
 // there is no note about that template. An Instance that is not Ready has a reason of its own.
 func Refused(instance *v1alpha.Instance, hash string) (reason, message string) {
-	rest, found := strings.CutPrefix(instance.Annotations[v1alpha.AnnotationRefused], hash+" ")
+	tail, found := strings.CutPrefix(instance.Annotations[v1alpha.AnnotationRefused], hash+" ")
 	if !found || instance.TemplateHash() == hash || !Ready(instance) {
 		return "", ""
 	}
-	reason, message, _ = strings.Cut(rest, " ")
+	reason, message, _ = strings.Cut(tail, " ")
 	return reason, message
 }

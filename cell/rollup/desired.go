@@ -33,12 +33,12 @@ type Reports struct {
 func Report(
 	deployment *v1alpha.WorkloadDeployment, instances []v1alpha.Instance, arrived func(slice int) bool, now time.Time,
 ) (*Reports, error) {
-	of, err := owned.TemplatesOf(deployment, instances)
+	versions, err := owned.TemplatesOf(deployment, instances)
 	if err != nil {
 		return nil, err
 	}
 	r := &Reports{
-		deployment: deployment.Name, slices: min(int(deployment.Spec.Slices), naming.MaxSlices), summary: newSummary(deployment, of, instances),
+		deployment: deployment.Name, slices: min(int(deployment.Spec.Slices), naming.MaxSlices), summary: newSummary(deployment, versions, instances),
 	}
 	if arrived != nil {
 		r.summary.countUnlisted(r.slices, arrived)

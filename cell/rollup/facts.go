@@ -17,11 +17,11 @@ import (
 // facts are the indices of all Instances of a deployment, grouped by the states that the hub needs. The Instances are
 // ordered by index. A template that an override policy has changed, or that a restored backup has brought back, does not
 // count for current: the Instances that need a turn for it are listed apart.
-func facts(deployment *v1alpha.WorkloadDeployment, of *owned.Templates, ordered []indexed) v1alpha.CellIndices {
-	result := v1alpha.CellIndices{TemplateHash: of.Sent}
+func facts(deployment *v1alpha.WorkloadDeployment, versions *owned.Templates, ordered []indexed) v1alpha.CellIndices {
+	result := v1alpha.CellIndices{TemplateHash: versions.Sent}
 	var existing, ready, available, held, current, dataReady, overridden []int
-	for _, one := range ordered {
-		index, instance := one.index, one.Instance
+	for _, entry := range ordered {
+		index, instance := entry.index, entry.Instance
 		existing = append(existing, index)
 		if owned.Ready(instance) {
 			ready = append(ready, index)
@@ -32,11 +32,11 @@ func facts(deployment *v1alpha.WorkloadDeployment, of *owned.Templates, ordered 
 		if hasGate(instance, v1alpha.GateQuota) {
 			held = append(held, index)
 		}
-		needsTurn := of.NeedsTurn(deployment, instance)
+		needsTurn := versions.NeedsTurn(deployment, instance)
 		if needsTurn {
 			overridden = append(overridden, index)
 		}
-		if of.Reported(instance.TemplateHash()) != of.Sent && !needsTurn {
+		if versions.Reported(instance.TemplateHash()) != versions.Sent && !needsTurn {
 			continue
 		}
 		current = append(current, index)
@@ -55,7 +55,7 @@ func facts(deployment *v1alpha.WorkloadDeployment, of *owned.Templates, ordered 
 	result.AvailableIndices = naming.Format(available)
 	result.Current, result.DataReady = naming.Format(current), naming.Format(dataReady)
 	if len(overridden) > 0 {
-		result.Overridden, result.OverriddenHash = naming.Format(overridden), of.Given()
+		result.Overridden, result.OverriddenHash = naming.Format(overridden), versions.Given()
 	}
 	return result
 }

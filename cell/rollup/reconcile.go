@@ -152,11 +152,11 @@ func (s *scope) passing(key client.ObjectKey) bool {
 
 // waits reports whether the pace delays the next report. passing marks a report of a transient state.
 func (s *scope) waits(key client.ObjectKey, passing bool) bool {
-	rest := s.pace.rest(key, passing)
-	if rest > 0 {
-		s.RequeueAfter.AtMost(rest)
+	remaining := s.pace.rest(key, passing)
+	if remaining > 0 {
+		s.RequeueAfter.AtMost(remaining)
 	}
-	return rest > 0
+	return remaining > 0
 }
 
 // rolloutWaits reports whether the report waits because Instances are being replaced.

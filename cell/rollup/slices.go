@@ -47,14 +47,14 @@ func (r *Reports) Slice(number int) v1alpha.InstanceReport {
 // hub has sent and the resource versions of its Instances. It
 // costs much less than the report.
 func (r *Reports) Version(number int) string {
-	within, of := naming.SliceRange(number), r.summary.templates
+	within, versions := naming.SliceRange(number), r.summary.templates
 	var version strings.Builder
 	// The same Instances have another template if the hub calls theirs so.
-	version.WriteString(of.Sent + " " + of.SentEarlier + " ")
-	for _, one := range r.summary.within(within.First, within.Last) {
-		version.WriteString(strconv.Itoa(one.index))
+	version.WriteString(versions.Sent + " " + versions.SentEarlier + " ")
+	for _, entry := range r.summary.within(within.First, within.Last) {
+		version.WriteString(strconv.Itoa(entry.index))
 		version.WriteByte('@')
-		version.WriteString(one.ResourceVersion)
+		version.WriteString(entry.ResourceVersion)
 		version.WriteByte(' ')
 	}
 	return version.String()
@@ -63,8 +63,8 @@ func (r *Reports) Version(number int) string {
 // countUnlisted counts the Instances whose slices have not arrived.
 func (s *summary) countUnlisted(slices int, arrived func(slice int) bool) {
 	s.unlisted = 0
-	for _, one := range s.ordered {
-		if number, sliced := naming.SliceOf(one.index); sliced && (number >= slices || !arrived(number)) {
+	for _, entry := range s.ordered {
+		if number, sliced := naming.SliceOf(entry.index); sliced && (number >= slices || !arrived(number)) {
 			s.unlisted++
 		}
 	}
@@ -74,8 +74,8 @@ func (s *summary) countUnlisted(slices int, arrived func(slice int) bool) {
 func (s *summary) report(deployment string, within v1alpha.IndexRange) v1alpha.InstanceReport {
 	instances := s.within(within.First, within.Last)
 	reported := make([]wire.Instance, 0, len(instances))
-	for _, one := range instances {
-		reported = append(reported, s.reported(one.Instance))
+	for _, entry := range instances {
+		reported = append(reported, s.reported(entry.Instance))
 	}
 	return wire.New(deployment, reported)
 }
@@ -196,15 +196,15 @@ func rank(later bool) int {
 // Ready.
 func (r *Reports) starting(number int, now time.Time) bool {
 	within := naming.SliceRange(number)
-	return slices.ContainsFunc(r.summary.within(within.First, within.Last), func(one indexed) bool {
-		if owned.Superseded(one.Instance) {
+	return slices.ContainsFunc(r.summary.within(within.First, within.Last), func(entry indexed) bool {
+		if owned.Superseded(entry.Instance) {
 			return true
 		}
-		ready, since := meta.FindStatusCondition(one.Status.Conditions, v1alpha.ConditionReady), one.CreationTimestamp.Time
+		ready, since := meta.FindStatusCondition(entry.Status.Conditions, v1alpha.ConditionReady), entry.CreationTimestamp.Time
 		if ready != nil && ready.LastTransitionTime.After(since) {
 			since = ready.LastTransitionTime.Time
 		}
-		if owned.Ready(one.Instance) || !one.DeletionTimestamp.IsZero() || now.Sub(since) > startsWithin {
+		if owned.Ready(entry.Instance) || !entry.DeletionTimestamp.IsZero() || now.Sub(since) > startsWithin {
 			return false
 		}
 		return ready == nil || ready.Reason == v1alpha.ReasonProvisioning || ready.Reason == v1alpha.ReasonUnschedulable

@@ -58,9 +58,9 @@ type summary struct {
 	worst string
 }
 
-func newSummary(deployment *v1alpha.WorkloadDeployment, of *owned.Templates, instances []v1alpha.Instance) *summary {
+func newSummary(deployment *v1alpha.WorkloadDeployment, versions *owned.Templates, instances []v1alpha.Instance) *summary {
 	s := &summary{
-		ordered: byIndex(deployment.Name, instances), suspended: deployment.Spec.Suspended, templates: of,
+		ordered: byIndex(deployment.Name, instances), suspended: deployment.Spec.Suspended, templates: versions,
 		refused: templates.RefusalOf(deployment),
 	}
 	indices := naming.Desired(deployment)
@@ -68,20 +68,20 @@ func newSummary(deployment *v1alpha.WorkloadDeployment, of *owned.Templates, ins
 	s.needed = budget.Needed(s.counts.DesiredReplicas, deployment.Spec.Rollout, nil)
 	s.scaledToZero = deployment.Spec.ScaleSettings.Zero()
 	worst := trouble{}
-	for _, one := range s.ordered {
-		instance := one.Instance
-		_, wanted := slices.BinarySearch(indices, one.index)
-		s.count(instance, wanted, isCurrent(deployment, one, of))
+	for _, entry := range s.ordered {
+		instance := entry.Instance
+		_, wanted := slices.BinarySearch(indices, entry.index)
+		s.count(instance, wanted, isCurrent(deployment, entry, versions))
 		if networks := deployment.Spec.Networks; networks != nil && !networks.Ready && hasGate(instance, v1alpha.GateNetwork) {
 			s.awaitedNetworks = networks.Message
 		}
 		if found := troubleOf(instance); found.message != "" && (worst.message == "" || reasons.Compare(found.reason, worst.reason) < 0) {
 			worst = found
 		}
-		s.findRefusal(instance, of.HashAt(deployment, one.index))
+		s.findRefusal(instance, versions.HashAt(deployment, entry.index))
 	}
 	s.worst = worst.message
-	s.facts = facts(deployment, of, s.ordered)
+	s.facts = facts(deployment, versions, s.ordered)
 	if s.refused.Any() {
 		s.worst = s.refused.Message()
 	}
@@ -106,18 +106,18 @@ func (s *summary) findRefusal(instance *v1alpha.Instance, hash string) {
 
 // isCurrent reports whether an Instance has the template that it should have now. Below the partition of a rollout, and
 // until the turn of the cell for a changed override or a restored backup, an Instance keeps its template.
-func isCurrent(deployment *v1alpha.WorkloadDeployment, instance indexed, of *owned.Templates) bool {
+func isCurrent(deployment *v1alpha.WorkloadDeployment, instance indexed, versions *owned.Templates) bool {
 	p := deployment.Spec.Partition
-	return instance.TemplateHash() == of.Hash || p != nil && instance.index < int(p.Index) || of.AwaitsTurn(deployment, instance.Instance)
+	return instance.TemplateHash() == versions.Hash || p != nil && instance.index < int(p.Index) || versions.AwaitsTurn(deployment, instance.Instance)
 }
 
 // awaiting is how many Available Instances a voluntary disruption waits for: the cell gives them up, they get another
 // template, or their node is cordoned. One that keeps its template below the partition waits for nothing.
 func (s *summary) awaiting(deployment *v1alpha.WorkloadDeployment, cordoned map[string]bool) (count int32) {
 	wanted := naming.Desired(deployment)
-	for _, one := range s.ordered {
-		_, found := slices.BinarySearch(wanted, one.index)
-		if owned.Available(one.Instance) && (!found || !isCurrent(deployment, one, s.templates) || cordoned[one.Name]) {
+	for _, entry := range s.ordered {
+		_, found := slices.BinarySearch(wanted, entry.index)
+		if owned.Available(entry.Instance) && (!found || !isCurrent(deployment, entry, s.templates) || cordoned[entry.Name]) {
 			count++
 		}
 	}
@@ -186,7 +186,7 @@ func byIndex(deployment string, instances []v1alpha.Instance) []indexed {
 // within are the Instances with indices from first to last.
 func (s *summary) within(first, last int32) []indexed {
 	find := func(index int) int {
-		at, _ := slices.BinarySearchFunc(s.ordered, index, func(one indexed, index int) int { return cmp.Compare(one.index, index) })
+		at, _ := slices.BinarySearchFunc(s.ordered, index, func(entry indexed, index int) int { return cmp.Compare(entry.index, index) })
 		return at
 	}
 	return s.ordered[find(int(first)):find(int(last)+1)]

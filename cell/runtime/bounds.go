@@ -38,14 +38,14 @@ func dropZeroLimits(limits corev1.ResourceList) {
 func boundContainers(pod *corev1.PodSpec, spec *v1alpha.InstanceSpec) {
 	running := runningContainers(pod, spec.Runtime.Sandbox)
 	for _, name := range bounded {
-		most := mostOf(name, spec)
+		bound := mostOf(name, spec)
 		for _, container := range podContainers(pod) {
 			resources := &container.Resources
 			resources.Limits, resources.Requests = orEmpty(resources.Limits), orEmpty(resources.Requests)
 			if limit := resources.Limits[name]; limit.Sign() > 0 {
 				continue
 			}
-			limit := most.DeepCopy()
+			limit := bound.DeepCopy()
 			if request := resources.Requests[name]; request.Cmp(limit) > 0 {
 				limit = request.DeepCopy()
 			}
@@ -126,7 +126,7 @@ func requestLeast(container *corev1.Container, running []sizedContainer, name co
 	largest, beside := container, false
 	for _, other := range running {
 		beside = beside || other.Container == container
-		if of, most := other.Resources.Requests[name], largest.Resources.Requests[name]; of.Cmp(most) > 0 {
+		if quantity, bound := other.Resources.Requests[name], largest.Resources.Requests[name]; quantity.Cmp(bound) > 0 {
 			largest = other.Container
 		}
 	}

@@ -16,10 +16,10 @@ type exceeded struct{ requested, used, limited corev1.ResourceList }
 
 // parseExceeded reads "exceeded quota: NAME, requested: pods=1, used: pods=2, limited: pods=2".
 func parseExceeded(message string) (exceeded, bool) {
-	_, rest, found := strings.Cut(message, exceededQuota)
-	_, rest, requests := strings.Cut(rest, ", requested: ")
-	requested, rest, uses := strings.Cut(rest, ", used: ")
-	used, limited, limits := strings.Cut(rest, ", limited: ")
+	_, tail, found := strings.Cut(message, exceededQuota)
+	_, tail, requests := strings.Cut(tail, ", requested: ")
+	requested, tail, uses := strings.Cut(tail, ", used: ")
+	used, limited, limits := strings.Cut(tail, ", limited: ")
 	if !found || !requests || !uses || !limits {
 		return exceeded{}, false
 	}

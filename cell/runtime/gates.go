@@ -50,12 +50,12 @@ func gatesLeft(
 	deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Instance, found []metav1.Condition,
 ) (left []v1alpha.SchedulingGate, lifted bool) {
 	networks := deployment.Spec.Networks
-	there := map[string]bool{
+	present := map[string]bool{
 		v1alpha.GateQuota:          meta.IsStatusConditionTrue(found, v1alpha.ConditionQuotaGranted),
 		v1alpha.GateNetwork:        networks == nil || networks.Ready,
 		v1alpha.GateReferencedData: meta.IsStatusConditionTrue(found, v1alpha.ConditionReferencedDataReady),
 	}
-	has := instance.SchedulingGates()
-	left = slices.DeleteFunc(slices.Clone(has), func(gate v1alpha.SchedulingGate) bool { return there[gate.Name] })
-	return left, len(left) < len(has)
+	existing := instance.SchedulingGates()
+	left = slices.DeleteFunc(slices.Clone(existing), func(gate v1alpha.SchedulingGate) bool { return present[gate.Name] })
+	return left, len(left) < len(existing)
 }

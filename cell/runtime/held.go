@@ -71,8 +71,8 @@ func (h *heldContents) of(ctx context.Context, cell client.Reader, cached *metav
 
 // readHeld reads one object. The agent may list objects and not get them.
 func readHeld(ctx context.Context, cell client.Reader, key heldObject) (held, error) {
-	one := &client.ListOptions{Namespace: key.namespace}
-	client.MatchingFields{"metadata.name": key.name}.ApplyToList(one)
+	options := &client.ListOptions{Namespace: key.namespace}
+	client.MatchingFields{"metadata.name": key.name}.ApplyToList(options)
 	var err error
 	var object client.Object
 	var text map[string]string
@@ -80,12 +80,12 @@ func readHeld(ctx context.Context, cell client.Reader, key heldObject) (held, er
 	switch key.kind {
 	case templates.KindSecret:
 		list := &corev1.SecretList{}
-		if err = cell.List(ctx, list, one); len(list.Items) == 1 {
+		if err = cell.List(ctx, list, options); len(list.Items) == 1 {
 			object, binary = &list.Items[0], list.Items[0].Data
 		}
 	default:
 		list := &corev1.ConfigMapList{}
-		if err = cell.List(ctx, list, one); len(list.Items) == 1 {
+		if err = cell.List(ctx, list, options); len(list.Items) == 1 {
 			object, text, binary = &list.Items[0], list.Items[0].Data, list.Items[0].BinaryData
 		}
 	}
@@ -95,8 +95,8 @@ func readHeld(ctx context.Context, cell client.Reader, key heldObject) (held, er
 	if object == nil {
 		return held{}, nil
 	}
-	has := templates.HashData(object.GetAnnotations()[v1alpha.AnnotationDataKey], text, binary)
-	return held{version: object.GetResourceVersion(), sent: object.GetLabels()[v1alpha.LabelDataHash], has: has}, nil
+	present := templates.HashData(object.GetAnnotations()[v1alpha.AnnotationDataKey], text, binary)
+	return held{version: object.GetResourceVersion(), sent: object.GetLabels()[v1alpha.LabelDataHash], has: present}, nil
 }
 
 // compareData reports in condition ReferencedDataReady the objects whose content is another one than the hub has sent. The

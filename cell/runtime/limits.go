@@ -38,13 +38,13 @@ func limitToSize(pod *corev1.PodSpec, spec *v1alpha.InstanceSpec) {
 // limitRunning limits the containers and sidecars without a limit for a resource to their own requests plus the
 // unassigned rest.
 func limitRunning(containers []sizedContainer, name corev1.ResourceName, total resource.Quantity) {
-	rest := total.DeepCopy()
+	remaining := total.DeepCopy()
 	for _, container := range containers {
-		rest.Sub(templates.ContainerSize(container.of)[name])
+		remaining.Sub(templates.ContainerSize(container.of)[name])
 	}
 	for _, container := range containers {
 		limit := container.ownRequest(name)[name].DeepCopy()
-		limit.Add(rest)
+		limit.Add(remaining)
 		limitTo(container.Container, name, limit)
 	}
 }
@@ -52,14 +52,14 @@ func limitRunning(containers []sizedContainer, name corev1.ResourceName, total r
 // limitInit limits the other init containers without a limit for a resource to the rest that the sidecars before them
 // leave.
 func limitInit(containers []corev1.Container, sandbox *v1alpha.SandboxRuntime, name corev1.ResourceName, total resource.Quantity) {
-	rest := total.DeepCopy()
+	remaining := total.DeepCopy()
 	for i := range containers {
-		of := &sandbox.InitContainers[i]
-		if of.IsSidecar() {
-			rest.Sub(templates.ContainerSize(of)[name])
+		container := &sandbox.InitContainers[i]
+		if container.IsSidecar() {
+			remaining.Sub(templates.ContainerSize(container)[name])
 			continue
 		}
-		limitTo(&containers[i], name, rest.DeepCopy())
+		limitTo(&containers[i], name, remaining.DeepCopy())
 	}
 }
 

@@ -60,8 +60,8 @@ func (s *scope) releaseLostPod(ctx context.Context) error {
 	if !lost {
 		return nil
 	}
-	if rest := due.Sub(s.Clock.Now()); rest > 0 {
-		s.RequeueAfter.AtMost(rest)
+	if remaining := due.Sub(s.Clock.Now()); remaining > 0 {
+		s.RequeueAfter.AtMost(remaining)
 		return nil
 	}
 	// A kubelet that responds again changes the Pod.

@@ -33,8 +33,8 @@ func desiredInitContainers(sandbox *v1alpha.SandboxRuntime) []corev1.Container {
 }
 
 // desiredContainer is a container that takes size.
-func desiredContainer(of *v1alpha.SandboxContainer, size corev1.ResourceList) corev1.Container {
-	wanted := of.DeepCopy()
+func desiredContainer(sandboxContainer *v1alpha.SandboxContainer, size corev1.ResourceList) corev1.Container {
+	wanted := sandboxContainer.DeepCopy()
 	container := corev1.Container{
 		Name:           wanted.Name,
 		Image:          wanted.Image,
@@ -86,12 +86,12 @@ func (s *Settings) desiredVolumes(volumes []v1alpha.InstanceVolume) []corev1.Vol
 	return result
 }
 
-func (s *Settings) boundEmptyDir(of *corev1.EmptyDirVolumeSource) {
-	if of.SizeLimit != nil && of.SizeLimit.Sign() <= 0 {
-		of.SizeLimit = nil
+func (s *Settings) boundEmptyDir(source *corev1.EmptyDirVolumeSource) {
+	if source.SizeLimit != nil && source.SizeLimit.Sign() <= 0 {
+		source.SizeLimit = nil
 	}
-	if of.SizeLimit == nil && of.Medium == corev1.StorageMediumDefault && !s.EphemeralStorage.IsZero() {
-		of.SizeLimit = new(s.EphemeralStorage.DeepCopy())
+	if source.SizeLimit == nil && source.Medium == corev1.StorageMediumDefault && !s.EphemeralStorage.IsZero() {
+		source.SizeLimit = new(s.EphemeralStorage.DeepCopy())
 	}
 }
 
@@ -102,8 +102,8 @@ func runningContainers(pod *corev1.PodSpec, sandbox *v1alpha.SandboxRuntime) []s
 		result = append(result, sizedContainer{&pod.Containers[i], &sandbox.Containers[i]})
 	}
 	for i := range pod.InitContainers {
-		if of := &sandbox.InitContainers[i]; of.IsSidecar() {
-			result = append(result, sizedContainer{&pod.InitContainers[i], of})
+		if container := &sandbox.InitContainers[i]; container.IsSidecar() {
+			result = append(result, sizedContainer{&pod.InitContainers[i], container})
 		}
 	}
 	return result
@@ -126,9 +126,9 @@ func (c sizedContainer) ownRequest(name corev1.ResourceName) corev1.ResourceList
 	return nil
 }
 
-func clonePointer[T any](of *T) *T {
-	if of == nil {
+func clonePointer[T any](item *T) *T {
+	if item == nil {
 		return nil
 	}
-	return new(*of)
+	return new(*item)
 }

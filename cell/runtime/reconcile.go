@@ -152,8 +152,8 @@ func (s *scope) deleteFinishedPod(ctx context.Context) error {
 	if s.pod == nil || s.suspended || !finished(s.pod) || !s.pod.DeletionTimestamp.IsZero() || !s.instance.DeletionTimestamp.IsZero() {
 		return nil
 	}
-	if rest := minimumAge - s.Clock.Since(s.pod.CreationTimestamp.Time); rest > 0 {
-		s.RequeueAfter.AtMost(rest)
+	if remaining := minimumAge - s.Clock.Since(s.pod.CreationTimestamp.Time); remaining > 0 {
+		s.RequeueAfter.AtMost(remaining)
 		return nil
 	}
 	if err := s.Client.Delete(ctx, s.pod, client.Preconditions{UID: &s.pod.UID}); err != nil {
@@ -294,8 +294,8 @@ func (s *scope) expectStop() {
 	if s.pod == nil || s.pod.DeletionTimestamp.IsZero() {
 		return
 	}
-	if rest := s.pod.DeletionTimestamp.Add(lostAfter).Sub(s.Clock.Now()); rest > 0 {
-		s.RequeueAfter.AtMost(rest)
+	if remaining := s.pod.DeletionTimestamp.Add(lostAfter).Sub(s.Clock.Now()); remaining > 0 {
+		s.RequeueAfter.AtMost(remaining)
 	}
 }
 
@@ -306,8 +306,8 @@ func (s *scope) expectAvailable(context.Context) error {
 		s.minReady = s.deployment.Spec.MinReady(&s.instance.Spec)
 	}
 	s.now = s.Clock.Now()
-	if rest := s.untilAvailable(); rest > 0 {
-		s.RequeueAfter.AtMost(rest)
+	if remaining := s.untilAvailable(); remaining > 0 {
+		s.RequeueAfter.AtMost(remaining)
 	}
 	return nil
 }

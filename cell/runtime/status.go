@@ -79,8 +79,8 @@ func desiredStatus(seen *observed, stamp apply.Stamp) v1alpha.InstanceStatus {
 
 // sameStatus reports whether an Instance already has the wanted part of its status.
 func sameStatus(existing *v1alpha.InstanceStatus, wanted *v1alpha.InstanceStatus) bool {
-	waits := func(of []metav1.Condition) bool {
-		return meta.FindStatusCondition(of, v1alpha.ConditionDataCurrent) != nil
+	waits := func(conditions []metav1.Condition) bool {
+		return meta.FindStatusCondition(conditions, v1alpha.ConditionDataCurrent) != nil
 	}
 	return apply.IncludeConditions(existing.Conditions, wanted.Conditions) && waits(existing.Conditions) == waits(wanted.Conditions) &&
 		equality.Semantic.DeepEqual(existing.NetworkInterfaces, wanted.NetworkInterfaces) &&

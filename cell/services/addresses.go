@@ -33,12 +33,12 @@ func (s *scope) remember(wanted *corev1.Service, annotation, found string) {
 	if err != nil || since.After(now) {
 		since = now.UTC().Truncate(time.Second)
 	}
-	rest := since.Add(addressGrace).Sub(now)
-	if rest <= 0 {
+	remaining := since.Add(addressGrace).Sub(now)
+	if remaining <= 0 {
 		return
 	}
 	metav1.SetMetaDataAnnotation(&wanted.ObjectMeta, annotation, last)
 	metav1.SetMetaDataAnnotation(&wanted.ObjectMeta, v1alpha.AnnotationAddressesMissing, since.Format(time.RFC3339))
 	s.held = fmt.Sprintf("; it keeps %s until %s", last, since.Add(addressGrace).Format(time.RFC3339))
-	s.RequeueAfter.AtMost(rest)
+	s.RequeueAfter.AtMost(remaining)
 }

@@ -42,8 +42,8 @@ func (s *scope) controllerOf(ctx context.Context, gateway *unstructured.Unstruct
 // condition that says that it has not. Without an answer both are empty.
 func (a *attachment) answer(route *unstructured.Unstructured) (accepted *metav1.Condition, problem string) {
 	parents, _, _ := unstructured.NestedSlice(route.Object, "status", "parents")
-	for _, one := range parents {
-		parent, _ := one.(map[string]any)
+	for _, item := range parents {
+		parent, _ := item.(map[string]any)
 		text := func(path ...string) string { value, _, _ := unstructured.NestedString(parent, path...); return value }
 		if text("parentRef", "name") != a.gateway.GetName() || text("parentRef", "namespace") != a.gateway.GetNamespace() ||
 			a.controller != "" && text("controllerName") != a.controller {
@@ -71,8 +71,8 @@ func (a *attachment) answer(route *unstructured.Unstructured) (accepted *metav1.
 func conditionsOf(parent map[string]any, generation int64) map[string]*metav1.Condition {
 	list, _, _ := unstructured.NestedSlice(parent, "conditions")
 	result := map[string]*metav1.Condition{}
-	for _, one := range list {
-		fields, _ := one.(map[string]any)
+	for _, item := range list {
+		fields, _ := item.(map[string]any)
 		text := func(name string) string { value, _ := fields[name].(string); return value }
 		observed, _ := fields["observedGeneration"].(int64)
 		if observed == generation || observed == 0 {
@@ -92,8 +92,8 @@ func (a *attachment) unrouted(route *unstructured.Unstructured) (names []string,
 	names, _, _ = unstructured.NestedStringSlice(route.Object, "spec", "hostnames")
 	listeners, _, _ := unstructured.NestedSlice(a.gateway.Object, "spec", "listeners")
 	asked := len(names)
-	for _, one := range listeners {
-		listener, _ := one.(map[string]any)
+	for _, item := range listeners {
+		listener, _ := item.(map[string]any)
 		if a.admits(listener, route.GetNamespace()) {
 			host, _, _ := unstructured.NestedString(listener, "hostname")
 			names = slices.DeleteFunc(names, func(name string) bool { return matches(host, name) })
@@ -124,8 +124,8 @@ func matches(listener, name string) bool {
 func addressesOf(gateway *unstructured.Unstructured) string {
 	list, _, _ := unstructured.NestedSlice(gateway.Object, "status", "addresses")
 	var addresses []string
-	for _, one := range list {
-		fields, _ := one.(map[string]any)
+	for _, item := range list {
+		fields, _ := item.(map[string]any)
 		// A comma would make two of one.
 		if value, _ := fields["value"].(string); value != "" && !strings.Contains(value, ",") {
 			addresses = append(addresses, value)

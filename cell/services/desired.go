@@ -64,16 +64,16 @@ func newestWorkload(deployments []*v1alpha.WorkloadDeployment) types.UID {
 
 // current is the deployment with the newest service: the hub may have sent a change to some deployments only. Of equal
 // generations, the first name counts.
-func current(of []*v1alpha.WorkloadDeployment) *v1alpha.WorkloadDeployment {
-	return slices.MaxFunc(of, func(a, b *v1alpha.WorkloadDeployment) int {
+func current(deployment []*v1alpha.WorkloadDeployment) *v1alpha.WorkloadDeployment {
+	return slices.MaxFunc(deployment, func(a, b *v1alpha.WorkloadDeployment) int {
 		return cmp.Or(cmp.Compare(a.Spec.ServiceGeneration, b.Spec.ServiceGeneration), strings.Compare(b.Name, a.Name))
 	})
 }
 
 // desiredService is the Service of deployments of one Workload. They own it together, so that Kubernetes deletes it with
 // the last of them, also while the agent is down. by is the load balancer that exposes it; nil: none.
-func desiredService(of []*v1alpha.WorkloadDeployment, by *v1alpha.CellLoadBalancer) *corev1.Service {
-	newest := current(of)
+func desiredService(deployments []*v1alpha.WorkloadDeployment, balancer *v1alpha.CellLoadBalancer) *corev1.Service {
+	newest := current(deployments)
 	wanted := templates.CompleteService(newest.Spec.Service)
 	service := &corev1.Service{
 		ObjectMeta: metav1.ObjectMeta{
@@ -101,10 +101,10 @@ func desiredService(of []*v1alpha.WorkloadDeployment, by *v1alpha.CellLoadBalanc
 			Name: port.Name, Port: port.Port, TargetPort: *port.TargetPort, Protocol: *port.Protocol, AppProtocol: port.AppProtocol,
 		})
 	}
-	if by != nil && wanted.Balanced() {
-		expose(service, by)
+	if balancer != nil && wanted.Balanced() {
+		expose(service, balancer)
 	}
-	for _, deployment := range of {
+	for _, deployment := range deployments {
 		service.OwnerReferences = append(service.OwnerReferences, deployment.OwnerReference())
 	}
 	return service

@@ -104,15 +104,15 @@ func settingsOf(stored *corev1.Service) *v1alpha.CellLoadBalancer {
 }
 
 // expose gives a Service its load balancer. The fields are as an API server stores them.
-func expose(service *corev1.Service, by *v1alpha.CellLoadBalancer) {
+func expose(service *corev1.Service, balancer *v1alpha.CellLoadBalancer) {
 	service.Spec.Type = corev1.ServiceTypeLoadBalancer
 	service.Spec.ExternalTrafficPolicy = corev1.ServiceExternalTrafficPolicyCluster
 	service.Spec.AllocateLoadBalancerNodePorts = new(true)
 	service.Annotations = map[string]string{}
-	maps.Copy(service.Annotations, by.Annotations)
-	if by.Class != "" {
-		service.Spec.LoadBalancerClass = new(by.Class)
-		service.Annotations[v1alpha.AnnotationLoadBalancerClass] = by.Class
+	maps.Copy(service.Annotations, balancer.Annotations)
+	if balancer.Class != "" {
+		service.Spec.LoadBalancerClass = new(balancer.Class)
+		service.Annotations[v1alpha.AnnotationLoadBalancerClass] = balancer.Class
 	}
 }
 
@@ -173,9 +173,9 @@ func keepNodePorts(stored, wanted *corev1.Service) {
 	}
 	for i := range wanted.Spec.Ports {
 		port := &wanted.Spec.Ports[i]
-		for _, one := range stored.Spec.Ports {
-			if one.Port == port.Port && one.Protocol == port.Protocol {
-				port.NodePort = one.NodePort
+		for _, servicePort := range stored.Spec.Ports {
+			if servicePort.Port == port.Port && servicePort.Protocol == port.Protocol {
+				port.NodePort = servicePort.NodePort
 			}
 		}
 	}

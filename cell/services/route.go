@@ -56,14 +56,14 @@ func (s *scope) route(ctx context.Context, service *corev1.Service, newest *v1al
 	if !newest.Spec.Service.Routed() {
 		return nil
 	}
-	by := s.balancer
+	balancer := s.balancer
 	switch {
 	case s.unknown:
 		s.routing.wanted = true
 		s.keepAttached(service)
 		s.routed = s.withoutSettings()
 		return nil
-	case by == nil || by.Gateway == nil:
+	case balancer == nil || balancer.Gateway == nil:
 		reached := "the Service is reached from the cell only"
 		if service.Spec.Type == corev1.ServiceTypeLoadBalancer {
 			reached = "the Service keeps its load balancer, whose addresses are not offered"
@@ -86,8 +86,8 @@ func (s *scope) program(ctx context.Context, service *corev1.Service, newest *v1
 		return nil
 	}
 	s.routing.wanted = true
-	by := s.balancer
-	route, err := s.keepRoute(ctx, desiredRoute(service, newest, by.Gateway))
+	balancer := s.balancer
+	route, err := s.keepRoute(ctx, desiredRoute(service, newest, balancer.Gateway))
 	switch refused := isRefusal(err); {
 	case wire.IsUnserved(err):
 		return s.unserved(service, routeKind)
@@ -97,7 +97,7 @@ func (s *scope) program(ctx context.Context, service *corev1.Service, newest *v1
 		return s.refuse(v1alpha.ReasonServiceNameTaken, fmt.Sprintf(
 			"namespace %s of the cell has an HTTPRoute %s that the add-on did not create", s.key.Namespace, s.key.Name))
 	case route != nil:
-		if err := s.atGateway(ctx, service, route, by.Gateway); err != nil {
+		if err := s.atGateway(ctx, service, route, balancer.Gateway); err != nil {
 			return err
 		}
 	}
@@ -122,8 +122,8 @@ func (s *scope) unserved(service *corev1.Service, kind schema.GroupVersionKind) 
 }
 
 // atGateway gives the Service the addresses of the Gateway of its route.
-func (s *scope) atGateway(ctx context.Context, service *corev1.Service, route *unstructured.Unstructured, by *v1alpha.CellGateway) error {
-	gateway := newObject(gatewayKind, client.ObjectKey{Namespace: by.Namespace, Name: by.Name})
+func (s *scope) atGateway(ctx context.Context, service *corev1.Service, route *unstructured.Unstructured, settings *v1alpha.CellGateway) error {
+	gateway := newObject(gatewayKind, client.ObjectKey{Namespace: settings.Namespace, Name: settings.Name})
 	err := s.APIReader.Get(ctx, client.ObjectKeyFromObject(gateway), gateway)
 	switch {
 	case wire.IsUnserved(err):
@@ -309,7 +309,7 @@ func newObject(kind schema.GroupVersionKind, key client.ObjectKey) *unstructured
 }
 
 // desiredRoute is the HTTPRoute of a Service: all requests for its names go to its first port.
-func desiredRoute(service *corev1.Service, newest *v1alpha.WorkloadDeployment, by *v1alpha.CellGateway) *unstructured.Unstructured {
+func desiredRoute(service *corev1.Service, newest *v1alpha.WorkloadDeployment, gateway *v1alpha.CellGateway) *unstructured.Unstructured {
 	route := newObject(routeKind, client.ObjectKeyFromObject(service))
 	route.SetLabels(ownLabel())
 	route.SetOwnerReferences(service.OwnerReferences)
@@ -319,7 +319,7 @@ func desiredRoute(service *corev1.Service, newest *v1alpha.WorkloadDeployment, b
 	}
 	route.Object["spec"] = map[string]any{
 		"parentRefs": []any{map[string]any{
-			"group": gatewayKind.Group, "kind": gatewayKind.Kind, "namespace": by.Namespace, "name": by.Name,
+			"group": gatewayKind.Group, "kind": gatewayKind.Kind, "namespace": gateway.Namespace, "name": gateway.Name,
 		}},
 		"hostnames": names,
 		"rules": []any{map[string]any{

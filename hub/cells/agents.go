@@ -88,9 +88,9 @@ func SpecOf(binding client.Object) *workv1alpha2.ResourceBindingSpec {
 // AgentWork returns the Work by which Karmada brings the object of a binding of the agents to a cell; nil: it does not
 // exist, or carries another object. Names of Works end in a short hash, so that another object may have taken the name.
 func AgentWork(ctx context.Context, hub client.Reader, binding client.Object, cell string) (*workv1alpha1.Work, error) {
-	of, work := &SpecOf(binding).Resource, &workv1alpha1.Work{}
+	reference, work := &SpecOf(binding).Resource, &workv1alpha1.Work{}
 	key := client.ObjectKey{
-		Namespace: karmadanames.GenerateExecutionSpaceName(cell), Name: karmadanames.GenerateWorkName(of.Kind, of.Name, of.Namespace),
+		Namespace: karmadanames.GenerateExecutionSpaceName(cell), Name: karmadanames.GenerateWorkName(reference.Kind, reference.Name, reference.Namespace),
 	}
 	if err := hub.Get(ctx, key, work); err != nil {
 		if apierrors.IsNotFound(err) {

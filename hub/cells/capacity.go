@@ -12,11 +12,11 @@ import (
 // HasMoreCapacity reports whether a Cluster can run more than before: it is Ready again, has come to its city, or has more
 // of a resource free. Karmada's scheduler reacts to the labels of a Cluster and to its spec alone.
 func HasMoreCapacity(before, after *clusterv1alpha1.Cluster) bool {
-	was, is := NewCell(before), NewCell(after)
-	if !is.Ready || is.Gone {
+	was, now := NewCell(before), NewCell(after)
+	if !now.Ready || now.Gone {
 		return false
 	}
-	if !was.Ready || was.City != is.City || was.Cordoned && !is.Cordoned {
+	if !was.Ready || was.City != now.City || was.Cordoned && !now.Cordoned {
 		return true
 	}
 	least := free(before)
@@ -30,15 +30,15 @@ func HasMoreCapacity(before, after *clusterv1alpha1.Cluster) bool {
 
 // free returns how much of each resource a Cluster has that no Pod has been given.
 func free(c *clusterv1alpha1.Cluster) map[corev1.ResourceName]resource.Quantity {
-	summary, rest := c.Status.ResourceSummary, map[corev1.ResourceName]resource.Quantity{}
+	summary, remaining := c.Status.ResourceSummary, map[corev1.ResourceName]resource.Quantity{}
 	if summary == nil {
-		return rest
+		return remaining
 	}
 	for name, quantity := range summary.Allocatable {
 		left := quantity.DeepCopy()
 		left.Sub(summary.Allocated[name])
 		left.Sub(summary.Allocating[name])
-		rest[name] = left
+		remaining[name] = left
 	}
-	return rest
+	return remaining
 }

@@ -75,7 +75,7 @@ const reachAgain = 15 * time.Second
 // UntilLost returns how long a cell does not count as lost yet, if it does once it was not reached for a time; 0: it is lost.
 // The time counts from when the cell could have answered: from when another cell of the hub was reached. unreached is
 // false if the cell is reached, or no cell is: the fault may be the hub's own.
-func (c Cells) UntilLost(cell *Cell, now time.Time, after time.Duration) (rest time.Duration, unreached bool) {
+func (c Cells) UntilLost(cell *Cell, now time.Time, after time.Duration) (remaining time.Duration, unreached bool) {
 	if cell.Ready || !c.AnyReady() {
 		return 0, false
 	}

@@ -48,13 +48,13 @@ func (c conditions) write(ctx context.Context, cluster *clusterv1alpha1.Cluster,
 // set sets the conditions in a Cluster, and reports whether one has changed.
 func (c conditions) set(cluster *clusterv1alpha1.Cluster, wanted map[string]*metav1.Condition) bool {
 	differs := false
-	for kind, one := range wanted {
-		if one == nil {
+	for kind, condition := range wanted {
+		if condition == nil {
 			differs = meta.RemoveStatusCondition(&cluster.Status.Conditions, kind) || differs
 			continue
 		}
-		one.LastTransitionTime = metav1.NewTime(c.clock.Now())
-		differs = meta.SetStatusCondition(&cluster.Status.Conditions, *one) || differs
+		condition.LastTransitionTime = metav1.NewTime(c.clock.Now())
+		differs = meta.SetStatusCondition(&cluster.Status.Conditions, *condition) || differs
 	}
 	return differs
 }

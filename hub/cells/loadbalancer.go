@@ -104,20 +104,20 @@ type gateway struct {
 const defaultGatewayPort = 443
 
 // route sets the Gateway of the cell.
-func (l *LoadBalancer) route(by *gateway) error {
-	if by == nil {
+func (l *LoadBalancer) route(settings *gateway) error {
+	if settings == nil {
 		return nil
 	}
-	if messages := validation.IsDNS1123Label(by.Namespace); len(messages) > 0 {
-		return fmt.Errorf("gateway: namespace %q: %s", by.Namespace, messages[0])
+	if messages := validation.IsDNS1123Label(settings.Namespace); len(messages) > 0 {
+		return fmt.Errorf("gateway: namespace %q: %s", settings.Namespace, messages[0])
 	}
-	if messages := validation.IsDNS1123Subdomain(by.Name); len(messages) > 0 {
-		return fmt.Errorf("gateway: name %q: %s", by.Name, messages[0])
+	if messages := validation.IsDNS1123Subdomain(settings.Name); len(messages) > 0 {
+		return fmt.Errorf("gateway: name %q: %s", settings.Name, messages[0])
 	}
-	if by.Port < 0 || by.Port > 65535 {
-		return fmt.Errorf("gateway: port %d: must be 1 to 65535", by.Port)
+	if settings.Port < 0 || settings.Port > 65535 {
+		return fmt.Errorf("gateway: port %d: must be 1 to 65535", settings.Port)
 	}
-	l.Gateway, l.GatewayPort = &v1alpha.CellGateway{Namespace: by.Namespace, Name: by.Name}, cmp.Or(by.Port, defaultGatewayPort)
+	l.Gateway, l.GatewayPort = &v1alpha.CellGateway{Namespace: settings.Namespace, Name: settings.Name}, cmp.Or(settings.Port, defaultGatewayPort)
 	return nil
 }
 
@@ -188,24 +188,24 @@ const exact = 256
 
 // precision grows with the precision by which the settings name an address; 0: they do not. The narrower one of two ranges decides whose an
 // address is, so that a range that is too wide takes nothing from the cells of other cities.
-func (l *LoadBalancer) precision(address v1alpha.EndpointAddress) (most int) {
+func (l *LoadBalancer) precision(address v1alpha.EndpointAddress) (limit int) {
 	if l == nil {
 		return 0
 	}
 	if ip, err := netip.ParseAddr(address.Value); err == nil && address.Type == v1alpha.EndpointAddressIP {
 		for _, prefix := range l.Ranges {
 			if prefix.Contains(ip) {
-				most = max(most, 1+prefix.Bits())
+				limit = max(limit, 1+prefix.Bits())
 			}
 		}
-		return most
+		return limit
 	}
 	for _, domain := range l.Domains {
 		if address.Type == v1alpha.EndpointAddressHostname && (address.Value == domain || strings.HasSuffix(address.Value, "."+domain)) {
-			most = max(most, len(domain))
+			limit = max(limit, len(domain))
 		}
 	}
-	return most
+	return limit
 }
 
 // ParseAddress returns the address that a cell has reported. It fails for a text that no load balancer can be reached
@@ -294,11 +294,11 @@ func (c Cells) balancersOfOthers(city string) balancers {
 }
 
 // naming returns the cell that names an address most precisely, the first one by name, and how precisely it does.
-func (b balancers) naming(address v1alpha.EndpointAddress) (cell string, most int) {
+func (b balancers) naming(address v1alpha.EndpointAddress) (cell string, limit int) {
 	for _, name := range slices.Sorted(maps.Keys(b)) {
-		if found := b[name].precision(address); found > most {
-			cell, most = name, found
+		if found := b[name].precision(address); found > limit {
+			cell, limit = name, found
 		}
 	}
-	return cell, most
+	return cell, limit
 }

@@ -29,12 +29,12 @@ type Budgeted struct {
 
 // Members returns the cells of an assignment, in its order. after is when a cell that does not respond will be lost; 0:
 // no such cell.
-func (b *Budgeted) Members(of *v1alpha.WorkloadDeploymentAssignment) (members []budget.Member, after time.Duration) {
-	if of == nil {
+func (b *Budgeted) Members(assignment *v1alpha.WorkloadDeploymentAssignment) (members []budget.Member, after time.Duration) {
+	if assignment == nil {
 		return nil, 0
 	}
-	for i := range of.Cells {
-		member, wait := b.member(&of.Cells[i])
+	for i := range assignment.Cells {
+		member, wait := b.member(&assignment.Cells[i])
 		members = append(members, member)
 		if wait > 0 && (after == 0 || wait < after) {
 			after = wait
@@ -45,12 +45,12 @@ func (b *Budgeted) Members(of *v1alpha.WorkloadDeploymentAssignment) (members []
 
 func (b *Budgeted) member(assigned *v1alpha.CellAssignment) (member budget.Member, after time.Duration) {
 	member = budget.Member{Floor: b.floor(assigned.Name), InForce: budget.Everything}
-	reported := func(of v1alpha.CellIndices) bool { return of.Cell == assigned.Name }
+	reported := func(indices v1alpha.CellIndices) bool { return indices.Cell == assigned.Name }
 	if at := slices.IndexFunc(b.Copy.Status.Indices, reported); at >= 0 {
 		report := &b.Copy.Status.Indices[at]
-		most := size(assigned.Indices) + size(assigned.Releasing)
-		member.Sequence, member.Available = report.FloorSequence, max(0, min(report.Available, most))
-		member.Awaiting = max(min(report.AwaitingDisruption, most), member.Available-size(assigned.Indices))
+		limit := size(assigned.Indices) + size(assigned.Releasing)
+		member.Sequence, member.Available = report.FloorSequence, max(0, min(report.Available, limit))
+		member.Awaiting = max(min(report.AwaitingDisruption, limit), member.Available-size(assigned.Indices))
 		member.Settled = member.Available >= size(assigned.Indices) && (b.Paused || b.Copy.Spec.Partition == nil && b.Copy.Spec.Surge == 0)
 	}
 	cell, exists := b.Cells.Find(assigned.Name)
@@ -60,8 +60,8 @@ func (b *Budgeted) member(assigned *v1alpha.CellAssignment) (member budget.Membe
 		member.Lost = true
 	case !cell.Ready:
 		member.Silent = true
-		rest, unreached := b.Cells.UntilLost(&cell, b.Now, lostAfter)
-		member.Lost, after = unreached && rest == 0, rest
+		remaining, unreached := b.Cells.UntilLost(&cell, b.Now, lostAfter)
+		member.Lost, after = unreached && remaining == 0, remaining
 	case cell.Agent.Down:
 		member.Silent = true
 	}

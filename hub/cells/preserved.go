@@ -65,9 +65,9 @@ func (r *Gone) releasePreserved(ctx context.Context, cell *clusterv1alpha1.Clust
 		if !isPreserved(work) {
 			continue
 		}
-		if rest := work.DeletionTimestamp.Add(preservedAfter).Sub(r.Clock.Now()); rest > 0 {
-			if wait == 0 || rest < wait {
-				wait = rest
+		if remaining := work.DeletionTimestamp.Add(preservedAfter).Sub(r.Clock.Now()); remaining > 0 {
+			if wait == 0 || remaining < wait {
+				wait = remaining
 			}
 			continue
 		}

@@ -57,8 +57,8 @@ func TrimCluster(object any) (any, error) {
 	for _, api := range cluster.Status.APIEnablements {
 		// One other proves that the list is not empty.
 		if own := api.GroupVersion == v1alpha.GroupVersion.String(); own || len(trimmed.Status.APIEnablements) == 0 {
-			one := clusterv1alpha1.APIEnablement{GroupVersion: shortened(api.GroupVersion)}
-			trimmed.Status.APIEnablements = append(trimmed.Status.APIEnablements[:min(len(trimmed.Status.APIEnablements), 1)], one)
+			enablement := clusterv1alpha1.APIEnablement{GroupVersion: shortened(api.GroupVersion)}
+			trimmed.Status.APIEnablements = append(trimmed.Status.APIEnablements[:min(len(trimmed.Status.APIEnablements), 1)], enablement)
 		}
 	}
 	if summary := cluster.Status.ResourceSummary; summary != nil {

@@ -165,8 +165,8 @@ func (s *deploymentScope) putRight(ctx context.Context, scope path.Scope, judged
 	findings := s.Book.Observe(s.request, scope, judged)
 	var lasting []path.Finding
 	for i := range findings {
-		if rest := findings[i].Rest(s.Clock.Now(), s.patience(&findings[i])); rest > 0 {
-			s.requeueAfter.AtMost(rest)
+		if remaining := findings[i].Rest(s.Clock.Now(), s.patience(&findings[i])); remaining > 0 {
+			s.requeueAfter.AtMost(remaining)
 			continue
 		}
 		lasting = append(lasting, findings[i])

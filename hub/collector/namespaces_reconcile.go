@@ -60,8 +60,8 @@ func (r *Namespaces) Reconcile(ctx context.Context, request reconcile.Request) (
 		return later(recheck), s.dropDoubt(ctx)
 	}
 	r.patience.Recall(request.Name, s.namespace.Annotations[v1alpha.AnnotationAbsent])
-	if rest := r.patience.Rest(request.Name); rest > 0 {
-		return reconcile.Result{RequeueAfter: rest}, nil
+	if remaining := r.patience.Rest(request.Name); remaining > 0 {
+		return reconcile.Result{RequeueAfter: remaining}, nil
 	}
 	return s.ask(ctx)
 }
@@ -79,7 +79,7 @@ func (s *namespaceScope) ask(ctx context.Context) (reconcile.Result, error) {
 	if answer.Verdict != ownership.Gone && answer.Held == "" {
 		return later(recheck), s.dropDoubt(ctx)
 	}
-	rest, isFirst := s.patience.Count(s.namespace.Name)
+	remaining, isFirst := s.patience.Count(s.namespace.Name)
 	if err := s.recordDoubt(ctx); err != nil {
 		return reconcile.Result{}, err
 	}
@@ -88,8 +88,8 @@ func (s *namespaceScope) ask(ctx context.Context) (reconcile.Result, error) {
 			"namespace is annotated",
 			"project", s.project, "uid", s.uid, "at", s.Clock.Now().Add(s.After), "annotation", v1alpha.AnnotationKeep+"=true")
 	}
-	if rest > 0 {
-		return reconcile.Result{RequeueAfter: rest}, nil
+	if remaining > 0 {
+		return reconcile.Result{RequeueAfter: remaining}, nil
 	}
 	if reason := s.held(answer.Held); reason != "" {
 		log.FromContext(ctx).Info("What a project left on the hub is not withdrawn", "project", s.project, "uid", s.uid, "reason", reason)

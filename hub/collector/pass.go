@@ -193,17 +193,17 @@ func (s *cellState) ask(now time.Time, after time.Duration) []int32 {
 // missing, not unexpected: Karmada overwrites it with the new one.
 func (s *cellState) suspects(report *v1alpha.CellStatus, expected map[types.NamespacedName]types.UID, now time.Time) {
 	unexpected, missing := map[v1alpha.InventoryEntry]*suspect{}, map[types.NamespacedName]*suspect{}
-	has := map[types.NamespacedName]types.UID{}
+	present := map[types.NamespacedName]types.UID{}
 	for _, entry := range report.Entries {
-		has[entry.Key()] = entry.TemplateUID
-		if _, is := expected[entry.Key()]; !is {
+		present[entry.Key()] = entry.TemplateUID
+		if _, matches := expected[entry.Key()]; !matches {
 			unexpected[entry] = known(s.unexpected[entry], now)
 		}
 	}
 	for key, uid := range expected {
-		found, there := has[key]
-		listed := there || !report.Truncated && slices.Contains(report.Listed, wire.Bucket(key))
-		if listed && (!there || found != uid) {
+		found, existing := present[key]
+		listed := existing || !report.Truncated && slices.Contains(report.Listed, wire.Bucket(key))
+		if listed && (!existing || found != uid) {
 			missing[key] = known(s.missing[key], now)
 		}
 	}

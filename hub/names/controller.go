@@ -89,13 +89,13 @@ func ofDeployment(name multicluster.ClusterName, _ cluster.Cluster) mchandler.Ev
 
 // endpointsChanged drops events of deployments that change no endpoint: an Instance that flaps changes none.
 func endpointsChanged() predicate.Predicate {
-	has := func(obj client.Object) bool {
+	contains := func(obj client.Object) bool {
 		deployment, isOne := obj.(*v1alpha.WorkloadDeployment)
 		return isOne && len(deployment.Status.Endpoints) > 0
 	}
 	return predicate.Funcs{
-		CreateFunc: func(e event.CreateEvent) bool { return has(e.Object) },
-		DeleteFunc: func(e event.DeleteEvent) bool { return has(e.Object) },
+		CreateFunc: func(e event.CreateEvent) bool { return contains(e.Object) },
+		DeleteFunc: func(e event.DeleteEvent) bool { return contains(e.Object) },
 		UpdateFunc: func(e event.UpdateEvent) bool {
 			before, wasOne := e.ObjectOld.(*v1alpha.WorkloadDeployment)
 			after, isOne := e.ObjectNew.(*v1alpha.WorkloadDeployment)

@@ -56,15 +56,15 @@ func (o *Settings) wishes(workload *v1alpha.Workload, project string) []wish {
 		return nil
 	}
 	var result []wish
-	of := naming.HostnameOf{Workload: workload.Name, Namespace: workload.Namespace, Project: project}
-	if name := o.Rules.ByPattern(of); name != "" {
-		result = append(result, wish{name, o.Rules.PatternRefusal(of)})
+	hostnames := naming.HostnameOf{Workload: workload.Name, Namespace: workload.Namespace, Project: project}
+	if name := o.Rules.ByPattern(hostnames); name != "" {
+		result = append(result, wish{name, o.Rules.PatternRefusal(hostnames)})
 	}
 	for _, name := range workload.Spec.Service.Hostnames {
 		result = append(result, wish{name, o.Rules.Refusal(project, name)})
 	}
 	if workload.Spec.Service.Routed() {
-		routed := o.Rules.Exclusive(of, workload.Spec.Service.Hostnames)
+		routed := o.Rules.Exclusive(hostnames, workload.Spec.Service.Hostnames)
 		for i := range result {
 			if result[i].refusal == "" && !slices.Contains(routed, result[i].name) {
 				result[i].refusal = "another project may have it too, so that no Gateway routes it"
@@ -83,17 +83,17 @@ func (o *Settings) answer(
 ) (cities []v1alpha.CityEndpoint, wait time.Duration) {
 	var all []v1alpha.CityEndpoint
 	for i := range endpoints {
-		one := &endpoints[i]
-		if !one.Serving || len(one.Addresses) == 0 {
+		cityEndpoint := &endpoints[i]
+		if !cityEndpoint.Serving || len(cityEndpoint.Addresses) == 0 {
 			continue
 		}
-		all = append(all, *one)
-		rest := one.Since.Add(o.ReturnAfter).Sub(now)
+		all = append(all, *cityEndpoint)
+		remaining := cityEndpoint.Since.Add(o.ReturnAfter).Sub(now)
 		switch {
-		case rest <= 0 || slices.Contains(before, one.City):
-			cities = append(cities, *one)
-		case wait == 0 || rest < wait:
-			wait = rest
+		case remaining <= 0 || slices.Contains(before, cityEndpoint.City):
+			cities = append(cities, *cityEndpoint)
+		case wait == 0 || remaining < wait:
+			wait = remaining
 		}
 	}
 	if len(all) == 0 {
@@ -110,9 +110,9 @@ func (o *Settings) answer(
 func (o *Settings) silent(endpoints []v1alpha.CityEndpoint, before []string) []v1alpha.CityEndpoint {
 	var quiet []v1alpha.CityEndpoint
 	for i := range endpoints {
-		one := &endpoints[i]
-		if !one.Serving && len(one.Addresses) > 0 && (one.Reason == v1alpha.ReasonCellNotReady || one.Reason == v1alpha.ReasonReportOutdated) {
-			quiet = append(quiet, *one)
+		cityEndpoint := &endpoints[i]
+		if !cityEndpoint.Serving && len(cityEndpoint.Addresses) > 0 && (cityEndpoint.Reason == v1alpha.ReasonCellNotReady || cityEndpoint.Reason == v1alpha.ReasonReportOutdated) {
+			quiet = append(quiet, *cityEndpoint)
 		}
 	}
 	stays := func(one v1alpha.CityEndpoint) bool { return slices.Contains(before, one.City) }
@@ -132,7 +132,7 @@ func (o *Settings) silent(endpoints []v1alpha.CityEndpoint, before []string) []v
 // records are the records of a name with the addresses of cities. leftOut are the cities whose addresses no record can
 // have: a name is either an alias of one host name, or has IP addresses.
 func (o *Settings) records(name string, cities []v1alpha.CityEndpoint) (records []endpoint, leftOut []string) {
-	numeric := slices.ContainsFunc(cities, func(one v1alpha.CityEndpoint) bool { return len(targets(&one)["CNAME"]) == 0 })
+	numeric := slices.ContainsFunc(cities, func(cityEndpoint v1alpha.CityEndpoint) bool { return len(targets(&cityEndpoint)["CNAME"]) == 0 })
 	byType := map[string][]string{}
 	for i := range cities {
 		city, own := &cities[i], targets(&cities[i])
@@ -154,12 +154,12 @@ func (o *Settings) records(name string, cities []v1alpha.CityEndpoint) (records 
 }
 
 // ofTypes are the records of a name for targets by type, with the properties of a city; "": of all cities together.
-func (o *Settings) ofTypes(name, city string, of map[string][]string) []endpoint {
+func (o *Settings) ofTypes(name, city string, known map[string][]string) []endpoint {
 	var records []endpoint
-	for _, kind := range slices.Sorted(maps.Keys(of)) {
-		slices.Sort(of[kind])
+	for _, kind := range slices.Sorted(maps.Keys(known)) {
+		slices.Sort(known[kind])
 		one := endpoint{
-			DNSName: name, RecordType: kind, RecordTTL: int64(o.TTL.Seconds()), SetIdentifier: city, Targets: slices.Compact(of[kind]),
+			DNSName: name, RecordType: kind, RecordTTL: int64(o.TTL.Seconds()), SetIdentifier: city, Targets: slices.Compact(known[kind]),
 		}
 		if city != "" {
 			one.ProviderSpecific = o.propertiesOf(city)

@@ -106,8 +106,8 @@ func (s *scope) load(ctx context.Context) error {
 
 // switches reports whether the exposure of a Workload changes. A Workload that keeps the one that its cells have gets it in
 // memory, and its names stay.
-func (s *scope) switches(ctx context.Context, workload *v1alpha.Workload, of []v1alpha.WorkloadDeployment) (bool, error) {
-	byName := plan.ByName(of)
+func (s *scope) switches(ctx context.Context, workload *v1alpha.Workload, deployment []v1alpha.WorkloadDeployment) (bool, error) {
+	byName := plan.ByName(deployment)
 	_, err := deployments.KeepExposure(ctx, s.Lacking, workload, byName)
 	return plan.FormerExposure(workload, byName) != "", err
 }
@@ -250,7 +250,7 @@ func (s *scope) write(ctx context.Context, name string, existing *unstructured.U
 			"of %s have host names as addresses", name, strings.Join(codes, ", "), strings.Join(leftOut, ", "))}, nil
 	}
 	message := "the names have the addresses of " + strings.Join(codes, ", ")
-	isServing := func(one v1alpha.CityEndpoint) bool { return one.Serving }
+	isServing := func(cityEndpoint v1alpha.CityEndpoint) bool { return cityEndpoint.Serving }
 	if silent := citiesOf(slices.DeleteFunc(slices.Clone(cities), isServing)); len(silent) > 0 {
 		message += fmt.Sprintf("; the hub does not hear from the cells of %s, and no more than %d%% of the cities leave a name for that",
 			strings.Join(silent, ", "), s.SilentShare)
@@ -277,9 +277,9 @@ func (s *scope) labels() map[string]string {
 
 // owns reports whether a DNSEndpoint has the labels of the Workload. Only the add-on can write them.
 func (s *scope) owns(record *unstructured.Unstructured) bool {
-	has := record.GetLabels()
+	present := record.GetLabels()
 	for key, value := range s.labels() {
-		if has[key] != value {
+		if present[key] != value {
 			return false
 		}
 	}
@@ -326,14 +326,14 @@ func (s *scope) hubNamespace(ctx context.Context) (*corev1.Namespace, error) {
 
 // holder describes who has a name. It names no object of another project.
 func (s *scope) holder(record *unstructured.Unstructured) string {
-	has := record.GetLabels()
+	present := record.GetLabels()
 	switch {
-	case has[v1alpha.LabelWorkloadUID] == "":
+	case present[v1alpha.LabelWorkloadUID] == "":
 		return "the hub has a DNSEndpoint of this name that the add-on did not create"
-	case has[v1alpha.LabelProjectUID] != string(s.project.UID):
+	case present[v1alpha.LabelProjectUID] != string(s.project.UID):
 		return "a Workload of another project has the name"
 	}
-	return fmt.Sprintf("Workload %s/%s has the name", has[v1alpha.LabelProjectNamespace], has[v1alpha.LabelWorkloadName])
+	return fmt.Sprintf("Workload %s/%s has the name", present[v1alpha.LabelProjectNamespace], present[v1alpha.LabelWorkloadName])
 }
 
 // update applies what differs. It fails with a conflict if the DNSEndpoint is not the one that was read.

@@ -163,10 +163,10 @@ func (r *Records) events() toolscache.ResourceEventHandler {
 			return
 		}
 		r.mu.Lock()
-		to := r.queues[projects.NameOf(record)]
+		target := r.queues[projects.NameOf(record)]
 		r.mu.Unlock()
-		if to != nil {
-			to.Add(requestOf(record))
+		if target != nil {
+			target.Add(requestOf(record))
 		}
 	}
 	return toolscache.ResourceEventHandlerFuncs{AddFunc: add, UpdateFunc: func(_, obj any) { add(obj) }, DeleteFunc: add}
@@ -174,26 +174,26 @@ func (r *Records) events() toolscache.ResourceEventHandler {
 
 // requestOf requests the Workload of a DNSEndpoint.
 func requestOf(record client.Object) mcreconcile.Request {
-	has := record.GetLabels()
+	present := record.GetLabels()
 	return mcreconcile.Request{ClusterName: projects.NameOf(record), Request: reconcile.Request{NamespacedName: types.NamespacedName{
-		Namespace: has[v1alpha.LabelProjectNamespace], Name: has[v1alpha.LabelWorkloadName],
+		Namespace: present[v1alpha.LabelProjectNamespace], Name: present[v1alpha.LabelWorkloadName],
 	}}}
 }
 
 // ForCluster implements the source of a multicluster controller: a project that is engaged gets requests for the
 // Workloads that have DNSEndpoints, which may be gone.
 func (r *Records) ForCluster(name multicluster.ClusterName, _ cluster.Cluster) (source.TypedSource[mcreconcile.Request], bool, error) {
-	return source.TypedFunc[mcreconcile.Request](func(ctx context.Context, to queue) error {
+	return source.TypedFunc[mcreconcile.Request](func(ctx context.Context, target queue) error {
 		r.mu.Lock()
 		if r.queues == nil {
 			r.queues = map[multicluster.ClusterName]queue{}
 		}
-		r.queues[name] = to
+		r.queues[name] = target
 		r.mu.Unlock()
 		context.AfterFunc(ctx, func() {
 			r.mu.Lock()
 			defer r.mu.Unlock()
-			if r.queues[name] == to {
+			if r.queues[name] == target {
 				delete(r.queues, name)
 			}
 		})
@@ -212,11 +212,11 @@ func (r *Records) requestAll(ctx context.Context, name multicluster.ClusterName)
 		return
 	}
 	r.mu.Lock()
-	to := r.queues[name]
+	target := r.queues[name]
 	r.mu.Unlock()
 	for i := range records {
-		if to != nil {
-			to.Add(requestOf(&records[i]))
+		if target != nil {
+			target.Add(requestOf(&records[i]))
 		}
 	}
 }
@@ -255,8 +255,8 @@ type index struct{}
 func (index) AddTo(ctx context.Context, indexer client.FieldIndexer) error {
 	for field, extract := range map[string]client.IndexerFunc{
 		workloadField: func(obj client.Object) []string {
-			has := obj.GetLabels()
-			return []string{ownerKey(has[v1alpha.LabelProjectUID], has[v1alpha.LabelProjectNamespace], has[v1alpha.LabelWorkloadName])}
+			present := obj.GetLabels()
+			return []string{ownerKey(present[v1alpha.LabelProjectUID], present[v1alpha.LabelProjectNamespace], present[v1alpha.LabelWorkloadName])}
 		},
 		projectField: func(obj client.Object) []string { return []string{projects.NameOf(obj).String()} },
 	} {

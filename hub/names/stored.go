@@ -24,11 +24,11 @@ type Stored struct {
 
 // Answers returns the addresses in the DNSEndpoints of a Workload. A hub that does not serve the kind is no answer: the names resolve
 // while no controller can change them.
-func (s *Stored) Answers(ctx context.Context, of projects.Origin, workload types.UID) ([]string, error) {
+func (s *Stored) Answers(ctx context.Context, origin projects.Origin, workload types.UID) ([]string, error) {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(Kind.GroupVersion().WithKind(Kind.Kind + "List"))
 	err := s.APIReader.List(ctx, list, client.InNamespace(s.Namespace), client.MatchingLabels{
-		v1alpha.LabelProjectUID: string(of.ProjectUID), v1alpha.LabelWorkloadUID: string(workload),
+		v1alpha.LabelProjectUID: string(origin.ProjectUID), v1alpha.LabelWorkloadUID: string(workload),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("list the DNSEndpoints of Workload %s: %w", workload, err)

@@ -89,13 +89,13 @@ func (f *Footprint) observe(obj any) {
 	}
 	project := projects.NameOf(namespace).String()
 	f.mu.Lock()
-	of := f.namespaces[project]
-	if of == nil {
-		of = map[string]struct{}{}
-		f.namespaces[project] = of
+	known := f.namespaces[project]
+	if known == nil {
+		known = map[string]struct{}{}
+		f.namespaces[project] = known
 	}
-	_, existed := of[namespace.GetName()]
-	of[namespace.GetName()] = struct{}{}
+	_, existed := known[namespace.GetName()]
+	known[namespace.GetName()] = struct{}{}
 	changed := f.changed
 	f.mu.Unlock()
 	if existed {

@@ -70,7 +70,7 @@ func (p *Patience) Rest(key string) time.Duration {
 
 // Count counts an answer that the owner is gone. It returns how long to wait for the next one, 0 if there were enough,
 // and whether this is the first one.
-func (p *Patience) Count(key string) (rest time.Duration, isFirst bool) {
+func (p *Patience) Count(key string) (remaining time.Duration, isFirst bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	now := p.clock.Now()
@@ -81,8 +81,8 @@ func (p *Patience) Count(key string) (rest time.Duration, isFirst bool) {
 	}
 	d.last = now
 	d.answers++
-	if rest := d.since.Add(p.after).Sub(now); d.answers < AnswersNeeded || rest > 0 {
-		return max(p.interval()/2, rest), false
+	if remaining := d.since.Add(p.after).Sub(now); d.answers < AnswersNeeded || remaining > 0 {
+		return max(p.interval()/2, remaining), false
 	}
 	return 0, false
 }

@@ -39,53 +39,53 @@ type carried interface {
 }
 
 // binding judges whether the binding belongs to the object.
-func (w *Row) binding(of carried) *Finding {
+func (w *Row) binding(object carried) *Finding {
 	switch b := w.Binding; {
 	case b == nil:
-		return of.unbound()
+		return object.unbound()
 	case !b.DeletionTimestamp.IsZero():
 		return found(BindingDeleting, RefreshBinding, b,
-			fmt.Sprintf("Karmada is deleting the ResourceBinding of %s and then creates another one", of)).
+			fmt.Sprintf("Karmada is deleting the ResourceBinding of %s and then creates another one", object)).
 			from(b.DeletionTimestamp.Time)
 	}
-	return of.misbound()
+	return object.misbound()
 }
 
 // cells judges the path to each cell, and back.
-func (w *Row) cells(of carried) []Finding {
+func (w *Row) cells(object carried) []Finding {
 	var findings []Finding
-	for _, cell := range of.targets() {
-		findings = appendFound(findings, w.cell(of, cell))
+	for _, cell := range object.targets() {
+		findings = appendFound(findings, w.cell(object, cell))
 	}
 	return findings
 }
 
-func (w *Row) cell(of carried, name string) *Finding {
-	away := of.away(name)
+func (w *Row) cell(object carried, name string) *Finding {
+	away := object.away(name)
 	if away != nil && away.Fault == CellNotReady || !w.Cells.Ready(name) {
 		return away
 	}
 	work := w.Works[name]
 	if work == nil {
-		return found(WorkMissing, RefreshBinding, w.Binding, fmt.Sprintf("Karmada has no Work of %s for the cell; retrying", of)).in(name)
+		return found(WorkMissing, RefreshBinding, w.Binding, fmt.Sprintf("Karmada has no Work of %s for the cell; retrying", object)).in(name)
 	}
-	return cmp.Or(w.work(of, name, work), away, of.report(name, work))
+	return cmp.Or(w.work(object, name, work), away, object.report(name, work))
 }
 
 // work judges whether the Work of a Ready cell carries the present object and was applied.
-func (w *Row) work(of carried, cell string, work *workv1alpha1.Work) *Finding {
+func (w *Row) work(object carried, cell string, work *workv1alpha1.Work) *Finding {
 	if !work.DeletionTimestamp.IsZero() {
-		return w.workDeleting(of, cell, work)
+		return w.workDeleting(object, cell, work)
 	}
-	if outdated := of.outdated(cell, work); outdated != nil {
+	if outdated := object.outdated(cell, work); outdated != nil {
 		return outdated
 	}
 	applied := meta.FindStatusCondition(work.Status.Conditions, workv1alpha1.WorkApplied)
 	switch {
 	case applied == nil:
-		return found(WorkNotApplied, ToggleWork, work, fmt.Sprintf("Karmada has not written %s into the cell", of)).in(cell)
+		return found(WorkNotApplied, ToggleWork, work, fmt.Sprintf("Karmada has not written %s into the cell", object)).in(cell)
 	case applied.Status != metav1.ConditionTrue:
-		message := fmt.Sprintf("Karmada cannot write %s into the cell", of)
+		message := fmt.Sprintf("Karmada cannot write %s into the cell", object)
 		if applied.Message != "" {
 			message += ": " + applied.Message
 		}
@@ -95,32 +95,32 @@ func (w *Row) work(of carried, cell string, work *workv1alpha1.Work) *Finding {
 }
 
 // workDeleting is the finding of a Work that is being deleted although its cell is Ready.
-func (w *Row) workDeleting(of carried, cell string, work *workv1alpha1.Work) *Finding {
-	return found(WorkDeleting, ToggleWork, work, fmt.Sprintf("Karmada has not removed %s from the cell; retrying", of)).in(cell).
+func (w *Row) workDeleting(object carried, cell string, work *workv1alpha1.Work) *Finding {
+	return found(WorkDeleting, ToggleWork, work, fmt.Sprintf("Karmada has not removed %s from the cell; retrying", object)).in(cell).
 		from(w.readySince(cell, *work.DeletionTimestamp))
 }
 
 // leftovers returns findings for the Works and the binding of an object that does not exist or is being deleted: for
 // deletions that do not end, and for objects of one that does not exist. The controller checks at the API servers
 // whether these may be deleted.
-func (w *Row) leftovers(of carried) []Finding {
+func (w *Row) leftovers(object carried) []Finding {
 	var findings []Finding
 	switch {
 	case w.Binding == nil:
 	case !w.Binding.DeletionTimestamp.IsZero():
 		findings = append(findings, *found(BindingDeleting, RefreshBinding, w.Binding,
-			fmt.Sprintf("Karmada has not deleted the ResourceBinding of %s; retrying", of)).from(w.Binding.DeletionTimestamp.Time))
-	case !of.exists():
+			fmt.Sprintf("Karmada has not deleted the ResourceBinding of %s; retrying", object)).from(w.Binding.DeletionTimestamp.Time))
+	case !object.exists():
 		findings = append(findings, *found(CopyGone, DeleteBinding, w.Binding,
-			fmt.Sprintf("%s of the ResourceBinding no longer exists; the add-on deletes the ResourceBinding and its objects in cells", of)))
+			fmt.Sprintf("%s of the ResourceBinding no longer exists; the add-on deletes the ResourceBinding and its objects in cells", object)))
 	}
 	for _, cell := range slices.Sorted(maps.Keys(w.Works)) {
 		switch work := w.Works[cell]; {
 		case !work.DeletionTimestamp.IsZero() && w.Cells.Ready(cell):
-			findings = append(findings, *w.workDeleting(of, cell, work))
-		case work.DeletionTimestamp.IsZero() && !of.exists() && w.Binding == nil:
+			findings = append(findings, *w.workDeleting(object, cell, work))
+		case work.DeletionTimestamp.IsZero() && !object.exists() && w.Binding == nil:
 			findings = append(findings, *found(CopyGone, DeleteWork, work,
-				fmt.Sprintf("%s of the Work no longer exists; the add-on deletes the Work and its objects in the cell", of)).in(cell))
+				fmt.Sprintf("%s of the Work no longer exists; the add-on deletes the Work and its objects in the cell", object)).in(cell))
 		}
 	}
 	return findings

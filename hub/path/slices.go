@@ -75,7 +75,7 @@ func deploymentOfSlice(object client.Object) []string {
 // the number of slices: do not call it for each change of an Instance. The hub's cache needs SliceIndex.
 func (w *Row) LoadSlices(ctx context.Context, hub client.Reader, name types.NamespacedName) ([]*Row, error) {
 	found := map[string]*Row{}
-	of := func(slice string) *Row {
+	find := func(slice string) *Row {
 		if found[slice] == nil {
 			found[slice] = w.sliceRow(slice)
 		}
@@ -89,10 +89,10 @@ func (w *Row) LoadSlices(ctx context.Context, hub client.Reader, name types.Name
 		}
 	}
 	for i := range objects.Items {
-		of(objects.Items[i].Name).Slice.Object = &objects.Items[i]
+		find(objects.Items[i].Name).Slice.Object = &objects.Items[i]
 	}
 	for i := range bindings.Items {
-		of(bindings.Items[i].Spec.Resource.Name).Binding = &bindings.Items[i]
+		find(bindings.Items[i].Spec.Resource.Name).Binding = &bindings.Items[i]
 	}
 	var rows []*Row
 	for _, slice := range slices.Sorted(maps.Keys(found)) {
@@ -131,8 +131,8 @@ func (w *Row) loadSliceWorks(ctx context.Context, hub client.Reader, namespace s
 // judge returns the faults on the path of a slice. It returns none if Karmada is down, because the deployment's own
 // path shows that.
 func (s *Slice) judge(w *Row) []Finding {
-	of := s.Deployment
-	deployed := of.Copied != nil && of.Copied.DeletionTimestamp.IsZero() && of.Binding != nil
+	row := s.Deployment
+	deployed := row.Copied != nil && row.Copied.DeletionTimestamp.IsZero() && row.Binding != nil
 	var findings []Finding
 	switch {
 	case w.Karmada.Down:

@@ -133,9 +133,9 @@ func TrimWorkOf(cellWork string, object any) (any, error) {
 	if !ok {
 		return object, nil
 	}
-	size, most := 0, maxOwn
+	size, limit := 0, maxOwn
 	if work.Name == cellWork {
-		most = maxCell
+		limit = maxCell
 	}
 	for i := range work.Spec.Workload.Manifests {
 		size += len(work.Spec.Workload.Manifests[i].Raw)
@@ -148,7 +148,7 @@ func TrimWorkOf(cellWork string, object any) (any, error) {
 	for i := range work.Status.Conditions {
 		size += len(work.Status.Conditions[i].Message)
 	}
-	if isOwn(work) && size > most {
+	if isOwn(work) && size > limit {
 		return watch.Identity(work, &workv1alpha1.Work{}), nil
 	}
 	return TrimWork(object)
@@ -211,7 +211,7 @@ func trimOrigin(work, trimmed *workv1alpha1.Work) {
 		workv1alpha2.ResourceBindingNamespaceAnnotationKey, workv1alpha2.ResourceBindingNameAnnotationKey,
 		workv1alpha2.ClusterResourceBindingAnnotationKey,
 	} {
-		if value, has := work.Annotations[key]; has {
+		if value, present := work.Annotations[key]; present {
 			trimmed.Annotations[key] = value
 		}
 	}

@@ -33,8 +33,8 @@ func (s *scope) judgeAbsence(ctx context.Context) error {
 		}
 	}
 	s.remember(&lasting)
-	if rest := lasting.Rest(s.now, s.DoubtAfter); rest > 0 {
-		s.requeueAfter.AtMost(rest)
+	if remaining := lasting.Rest(s.now, s.DoubtAfter); remaining > 0 {
+		s.requeueAfter.AtMost(remaining)
 		return nil
 	}
 	s.requeueAfter.AtMost(s.DoubtAfter)

@@ -40,8 +40,8 @@ func (s *scope) judge(ctx context.Context) error {
 			continue
 		}
 		s.remember(&found)
-		if rest := found.Rest(now, s.DoubtAfter); rest > 0 {
-			s.requeueAfter.AtMost(rest)
+		if remaining := found.Rest(now, s.DoubtAfter); remaining > 0 {
+			s.requeueAfter.AtMost(remaining)
 			continue
 		}
 		found.Since = found.Since.Truncate(time.Second)

@@ -120,11 +120,11 @@ func (s *facts) cellEndpoint(facts *v1alpha.CellIndices) cellEndpoint {
 }
 
 // notServing is why a cell does not serve; "": it serves.
-func (s *facts) notServing(cell *cells.Cell, facts *v1alpha.CellIndices, of *cellEndpoint) (reason, message string) {
+func (s *facts) notServing(cell *cells.Cell, facts *v1alpha.CellIndices, endpoint *cellEndpoint) (reason, message string) {
 	if reason, message := s.isLeaving(); reason != "" {
 		return reason, message
 	}
-	offered := s.isOffered(of.addresses)
+	offered := s.isOffered(endpoint.addresses)
 	switch {
 	case s.isLost(cell, offered):
 		return v1alpha.ReasonCellNotReady, fmt.Sprintf("Karmada does not reach cell %s", cell.Name)
@@ -132,9 +132,9 @@ func (s *facts) notServing(cell *cells.Cell, facts *v1alpha.CellIndices, of *cel
 		return v1alpha.ReasonNodesCordoned, fmt.Sprintf("all nodes of cell %s are cordoned", cell.Name)
 	case s.row.Leaves(cell.Name):
 		return v1alpha.EndpointLeaving, fmt.Sprintf("Karmada moves the Instances of cell %s to other cells", cell.Name)
-	case len(of.addresses) == 0 && len(of.refused) > 0:
-		return v1alpha.ReasonAddressRefused, strings.Join(of.refused, "; ")
-	case len(of.addresses) == 0:
+	case len(endpoint.addresses) == 0 && len(endpoint.refused) > 0:
+		return v1alpha.ReasonAddressRefused, strings.Join(endpoint.refused, "; ")
+	case len(endpoint.addresses) == 0:
 		return v1alpha.ReasonAwaitingAddress, fmt.Sprintf("cell %s has reported no address", cell.Name)
 	case offered && s.recalled[cell.Name]:
 		return "", ""
@@ -150,14 +150,14 @@ func (s *facts) notServing(cell *cells.Cell, facts *v1alpha.CellIndices, of *cel
 // isLost reports whether the city cannot be offered at a cell that Karmada does not reach. A city that is offered stays until the cell
 // could have answered, and Karmada's controllers have judged for long enough.
 func (s *facts) isLost(cell *cells.Cell, offered bool) bool {
-	rest, lost := s.row.Cells.UntilLost(cell, s.now, 0)
+	remaining, lost := s.row.Cells.UntilLost(cell, s.now, 0)
 	if !lost || !offered {
 		return lost
 	}
-	if rest = max(rest, s.row.Karmada.Unsettled); rest > 0 {
-		s.requeueAfter.AtMost(rest)
+	if remaining = max(remaining, s.row.Karmada.Unsettled); remaining > 0 {
+		s.requeueAfter.AtMost(remaining)
 	}
-	return rest == 0
+	return remaining == 0
 }
 
 // anyAvailable reports whether an Instance of the cell is Available. An Instance that is not assigned to the cell, nor to
@@ -211,11 +211,11 @@ func (s *facts) isOffered(addresses []v1alpha.EndpointAddress) bool {
 
 // isStale reports whether the report of a cell is from before its last outage.
 func (s *facts) isStale(cell *cells.Cell) bool {
-	rest := s.row.Known(cell.Name).Stale(cell.Since, s.now)
-	if rest > 0 {
-		s.requeueAfter.AtMost(rest)
+	remaining := s.row.Known(cell.Name).Stale(cell.Since, s.now)
+	if remaining > 0 {
+		s.requeueAfter.AtMost(remaining)
 	}
-	return rest > 0
+	return remaining > 0
 }
 
 // staysOffered reports whether a city that no cell reports on stays offered: the hub has lost the copy, or has another one,
@@ -260,8 +260,8 @@ func (s *facts) gatewayPorts() []v1alpha.EndpointPort {
 		if !exists || err != nil || balancer == nil || balancer.Gateway == nil {
 			continue
 		}
-		if one := (v1alpha.EndpointPort{Port: balancer.GatewayPort, Protocol: corev1.ProtocolTCP}); !slices.Contains(ports, one) {
-			ports = append(ports, one)
+		if port := (v1alpha.EndpointPort{Port: balancer.GatewayPort, Protocol: corev1.ProtocolTCP}); !slices.Contains(ports, port) {
+			ports = append(ports, port)
 		}
 	}
 	slices.SortFunc(ports, func(a, b v1alpha.EndpointPort) int { return int(a.Port - b.Port) })

@@ -32,21 +32,21 @@ func NewLag(registerer prometheus.Registerer) *Lag {
 
 // measureLag is called when the conditions of an Instance replace others.
 func (s *scope) measureLag(before, shown []metav1.Condition) {
-	from, to := meta.FindStatusCondition(before, v1alpha.ConditionReady), meta.FindStatusCondition(shown, v1alpha.ConditionReady)
-	if to == nil || to.Status == metav1.ConditionUnknown || !s.isNews(from, to) {
+	from, target := meta.FindStatusCondition(before, v1alpha.ConditionReady), meta.FindStatusCondition(shown, v1alpha.ConditionReady)
+	if target == nil || target.Status == metav1.ConditionUnknown || !s.isNews(from, target) {
 		return
 	}
 	// Two clocks: the cell's may be ahead.
-	s.Lag.seconds.WithLabelValues(s.deployment.Spec.CityCode).Observe(max(0, s.Clock.Now().Sub(to.LastTransitionTime.Time).Seconds()))
+	s.Lag.seconds.WithLabelValues(s.deployment.Spec.CityCode).Observe(max(0, s.Clock.Now().Sub(target.LastTransitionTime.Time).Seconds()))
 }
 
 // isNews reports whether an Instance has changed in its cell since the project showed it. A new projection is often of
 // an Instance that was ready before: it is news only while the project shows fewer ready Instances than cells report,
 // and not if a user had deleted the projection. After an Unknown phase the old condition returns with its old
 // transition time.
-func (s *facts) isNews(from, to *metav1.Condition) bool {
+func (s *facts) isNews(from, target *metav1.Condition) bool {
 	if from == nil {
-		return to.Status == metav1.ConditionTrue && s.copied.Status.ReadyReplicas > s.deployment.Status.ReadyReplicas
+		return target.Status == metav1.ConditionTrue && s.copied.Status.ReadyReplicas > s.deployment.Status.ReadyReplicas
 	}
-	return from.Status != to.Status && !to.LastTransitionTime.Before(&from.LastTransitionTime)
+	return from.Status != target.Status && !target.LastTransitionTime.Before(&from.LastTransitionTime)
 }

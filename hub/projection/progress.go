@@ -33,8 +33,8 @@ func (s *facts) addProgress(status *v1alpha.WorkloadDeploymentStatus) {
 		Type: v1alpha.ConditionProgressing, Status: metav1.ConditionTrue, Reason: v1alpha.ReasonRollingOut,
 		Message: fmt.Sprintf("%s: %s", s.deployment.Spec.CityCode, s.waitsFor(reported)),
 	}
-	if rest := last.Add(deadline).Sub(now); rest > 0 {
-		s.requeueAfter.AtMost(rest)
+	if remaining := last.Add(deadline).Sub(now); remaining > 0 {
+		s.requeueAfter.AtMost(remaining)
 	} else {
 		since = now
 		condition.Status, condition.Reason = metav1.ConditionFalse, v1alpha.ReasonProgressDeadlineExceeded

@@ -26,17 +26,17 @@ func (s *facts) recall(reports *path.Reports) {
 	s.recalled = map[string]bool{}
 	for i := range assignment.Cells {
 		cell := assignment.Cells[i].Name
-		at := slices.IndexFunc(shown.Indices, func(of v1alpha.CellIndices) bool { return of.Cell == cell })
+		at := slices.IndexFunc(shown.Indices, func(indices v1alpha.CellIndices) bool { return indices.Cell == cell })
 		if at < 0 || len(assignment.Cells[i].Indices) == 0 || !reports.Known(cell).Silent() {
 			continue
 		}
 		s.recalled[cell] = true
-		of := shown.Indices[at]
+		indices := shown.Indices[at]
 		// A project shows no more than which Instances are Available. Nothing about a budget is confirmed.
-		of.Ready, of.FloorSequence, of.Available, of.AwaitingDisruption = of.AvailableIndices, 0, 0, 0
-		s.copied.Status.Indices = append(s.copied.Status.Indices, of)
+		indices.Ready, indices.FloorSequence, indices.Available, indices.AwaitingDisruption = indices.AvailableIndices, 0, 0, 0
+		s.copied.Status.Indices = append(s.copied.Status.Indices, indices)
 		if heard {
-			s.copied.Status.ReplicaCounts = s.copied.Status.Add(countsOf(&of))
+			s.copied.Status.ReplicaCounts = s.copied.Status.Add(countsOf(&indices))
 		}
 	}
 	if !heard && len(s.recalled) > 0 {
@@ -47,11 +47,11 @@ func (s *facts) recall(reports *path.Reports) {
 }
 
 // countsOf are the counts of the Instances that a project shows of a cell.
-func countsOf(of *v1alpha.CellIndices) v1alpha.ReplicaCounts {
+func countsOf(cellIndices *v1alpha.CellIndices) v1alpha.ReplicaCounts {
 	count := func(indices string) int32 { return int32(len(naming.Parse(indices))) } //nolint:gosec // there are at most 1000
 	return v1alpha.ReplicaCounts{
-		Replicas: count(of.Existing), DesiredReplicas: count(of.Existing), CurrentReplicas: count(of.Current),
-		ReadyReplicas: count(of.AvailableIndices), AvailableReplicas: count(of.AvailableIndices),
+		Replicas: count(cellIndices.Existing), DesiredReplicas: count(cellIndices.Existing), CurrentReplicas: count(cellIndices.Current),
+		ReadyReplicas: count(cellIndices.AvailableIndices), AvailableReplicas: count(cellIndices.AvailableIndices),
 	}
 }
 

@@ -25,13 +25,13 @@ func (s *facts) addUpdated(status *v1alpha.WorkloadDeploymentStatus) error {
 	cells := map[string]*indicesOf{}
 	for _, index := range slices.Sorted(maps.Keys(facts)) {
 		fact := facts[index]
-		of := cells[fact.Cell]
-		if of == nil {
-			of = &indicesOf{}
-			cells[fact.Cell] = of
+		indices := cells[fact.Cell]
+		if indices == nil {
+			indices = &indicesOf{}
+			cells[fact.Cell] = indices
 		}
 		available := fact.Available && !s.isUnknown(index)
-		of.add(index, fact, available)
+		indices.add(index, fact, available)
 		if version.Is(fact.TemplateHash) {
 			status.UpdatedReplicas++
 			if available {
@@ -44,11 +44,11 @@ func (s *facts) addUpdated(status *v1alpha.WorkloadDeploymentStatus) error {
 	for i := range s.copied.Status.Indices {
 		// A cell without Instances is listed as well: it has reported.
 		cell := &s.copied.Status.Indices[i]
-		of := cells[cell.Cell]
-		if of == nil {
-			of = &indicesOf{}
+		indices := cells[cell.Cell]
+		if indices == nil {
+			indices = &indicesOf{}
 		}
-		status.Indices = append(status.Indices, of.format(cell, version.Current(cell.TemplateHash)))
+		status.Indices = append(status.Indices, indices.format(cell, version.Current(cell.TemplateHash)))
 	}
 	return nil
 }

@@ -52,10 +52,10 @@ func (s *scope) addLost(city *policies.City) {
 		return
 	}
 	for _, cell := range s.cells {
-		switch rest, unreached := s.allCells.UntilLost(&cell, s.Clock.Now(), s.FailoverAfter); {
+		switch remaining, unreached := s.allCells.UntilLost(&cell, s.Clock.Now(), s.FailoverAfter); {
 		case !unreached || slices.Contains(s.owing, cell.Name):
-		case rest > 0:
-			s.requeueAfter.AtMost(rest)
+		case remaining > 0:
+			s.requeueAfter.AtMost(remaining)
 		default:
 			city.Lost = append(city.Lost, cell.Name)
 		}

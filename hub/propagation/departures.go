@@ -94,8 +94,8 @@ func (d *departures) gone(assigned *v1alpha.CellAssignment) bool {
 	case !exists || cell.Gone:
 		return true
 	case !cell.Ready:
-		rest, unreached := d.cells.UntilLost(&cell, d.now, d.failoverAfter)
-		return unreached && rest == 0 && d.failoverAfter > 0
+		remaining, unreached := d.cells.UntilLost(&cell, d.now, d.failoverAfter)
+		return unreached && remaining == 0 && d.failoverAfter > 0
 	case !assigned.IsLeaving() || d.sent(assigned.Name):
 		return false
 	case cell.City == "":

@@ -94,7 +94,7 @@ func (s *scope) ensureNamespaceInCells(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	var rest time.Duration
+	var remaining time.Duration
 	isFree := false
 	s.owing = nil
 	for _, cell := range s.cells {
@@ -109,11 +109,11 @@ func (s *scope) ensureNamespaceInCells(ctx context.Context) error {
 		s.owing = append(s.owing, cell.Name)
 		if cell.Ready {
 			since := slices.MaxFunc([]time.Time{cell.Since, ending.DeletionTimestamp.Time}, time.Time.Compare)
-			rest = max(rest, since.Add(namespaceEnds).Sub(s.Clock.Now()))
+			remaining = max(remaining, since.Add(namespaceEnds).Sub(s.Clock.Now()))
 		}
 	}
-	if s.blocked = len(s.owing) > 0 && (!isFree || rest > 0); s.blocked && rest > 0 {
-		s.requeueAfter.AtMost(rest)
+	if s.blocked = len(s.owing) > 0 && (!isFree || remaining > 0); s.blocked && remaining > 0 {
+		s.requeueAfter.AtMost(remaining)
 	}
 	return nil
 }
@@ -142,9 +142,9 @@ func carries(existing, desired *workv1alpha1.Work) bool {
 		return false
 	}
 	for i := range wanted {
-		var has, needs corev1.Namespace
-		if json.Unmarshal(stored[i].Raw, &has) != nil || json.Unmarshal(wanted[i].Raw, &needs) != nil ||
-			!equality.Semantic.DeepDerivative(needs, has) {
+		var present, needs corev1.Namespace
+		if json.Unmarshal(stored[i].Raw, &present) != nil || json.Unmarshal(wanted[i].Raw, &needs) != nil ||
+			!equality.Semantic.DeepDerivative(needs, present) {
 			return false
 		}
 	}

@@ -57,18 +57,18 @@ func (s *scope) withRoom(shares map[string]int) map[string]int {
 		return shares
 	}
 	var cells []string
-	rest := int(*s.deployment.Spec.ScaleSettings.MaxReplicas)
+	remaining := int(*s.deployment.Spec.ScaleSettings.MaxReplicas)
 	for _, cell := range slices.Sorted(maps.Keys(shares)) {
-		rest -= shares[cell]
+		remaining -= shares[cell]
 		if shares[cell] > 0 {
 			cells = append(cells, cell)
 		}
 	}
 	result := maps.Clone(shares)
 	for i, cell := range cells {
-		part := max(0, rest) / (len(cells) - i)
+		part := max(0, remaining) / (len(cells) - i)
 		result[cell] += part
-		rest -= part
+		remaining -= part
 	}
 	return result
 }

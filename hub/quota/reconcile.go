@@ -324,8 +324,8 @@ func (s *scope) write(ctx context.Context, size *v1alpha.QuotaSize) error {
 	before := s.copied.Spec.Quota
 	s.noteWaiting(naming.OfRanges(before.Granted))
 	known := s.memory.remember(s.request, s.plan.denials, s.plan.fresh, s.Clock.Now())
-	if rest := known.next.Sub(s.Clock.Now()); rest > 0 {
-		s.requeueAfter.AtMost(rest)
+	if remaining := known.next.Sub(s.Clock.Now()); remaining > 0 {
+		s.requeueAfter.AtMost(remaining)
 	}
 	desired := &v1alpha.WorkloadDeploymentQuota{
 		InstanceSize: size, Granted: naming.Ranges(s.plan.granted), Withheld: withheld(s.plan.denials),
@@ -333,8 +333,8 @@ func (s *scope) write(ctx context.Context, size *v1alpha.QuotaSize) error {
 	if equality.Semantic.DeepEqual(s.copied.Spec.Quota, desired) {
 		return nil
 	}
-	if rest := s.gathering(); rest > 0 && s.copied.Spec.Quota.InstanceSize != nil && *s.copied.Spec.Quota.InstanceSize == *size {
-		s.requeueAfter.AtMost(rest)
+	if remaining := s.gathering(); remaining > 0 && s.copied.Spec.Quota.InstanceSize != nil && *s.copied.Spec.Quota.InstanceSize == *size {
+		s.requeueAfter.AtMost(remaining)
 		return nil
 	}
 	if err := s.replace(ctx, desired); err != nil {
@@ -347,17 +347,17 @@ func (s *scope) write(ctx context.Context, size *v1alpha.QuotaSize) error {
 
 // gathering returns how long to wait for more grants: as long as Milo has not answered claims that were just created.
 func (s *scope) gathering() time.Duration {
-	var rest time.Duration
+	var remaining time.Duration
 	for _, index := range s.plan.pending {
 		age := time.Duration(0)
 		if c := s.found[index]; c.claim != nil {
 			age = s.Clock.Since(c.claim.CreationTimestamp.Time)
 		}
 		if age >= 0 && age < gather {
-			rest = max(rest, gather-age)
+			remaining = max(remaining, gather-age)
 		}
 	}
-	return rest
+	return remaining
 }
 
 func (s *scope) replace(ctx context.Context, desired *v1alpha.WorkloadDeploymentQuota) error {

@@ -50,14 +50,14 @@ func (a *account) begin(namespace string, copies map[item]int) {
 }
 
 // reserve counts a copy with more bytes, unless the sum would exceed a bound. It returns what the sum would be.
-func (a *account) reserve(namespace string, i item, bytes, most int) (int, bool) {
+func (a *account) reserve(namespace string, i item, bytes, limit int) (int, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	more := bytes - a.held[namespace][i]
 	if more <= 0 {
 		return a.sum, true
 	}
-	if a.sum+more > most {
+	if a.sum+more > limit {
 		return a.sum + more, false
 	}
 	a.count(namespace, i, bytes)

@@ -65,8 +65,8 @@ func (s *facts) copyMetadata(o *object) metav1.ObjectMeta {
 
 // writeCopy updates the copy to the present original.
 func (s *copier) writeCopy(ctx context.Context, o *object) error {
-	if of, ok := templates.ParseSnapshot(o.DataObject); ok {
-		return s.writeSnapshot(ctx, o, of)
+	if dataVersion, ok := templates.ParseSnapshot(o.DataObject); ok {
+		return s.writeSnapshot(ctx, o, dataVersion)
 	}
 	// First by the size that is known: an object that does not fit is not read each time.
 	if fits, err := s.fits(ctx, o); !fits {

@@ -41,23 +41,23 @@ func (s *scope) compareCells(ctx context.Context) error {
 	known := map[inCell][]string{}
 	var failed []error
 	for _, d := range s.deployments {
-		for _, one := range d.reportedToDiffer(s.objects) {
-			policies, found := known[one]
+		for _, cell := range d.reportedToDiffer(s.objects) {
+			policies, found := known[cell]
 			if !found {
 				var err error
-				if policies, err = s.overridesOf(ctx, one); err != nil {
+				if policies, err = s.overridesOf(ctx, cell); err != nil {
 					failed = append(failed, err)
 					continue
 				}
-				known[one] = policies
+				known[cell] = policies
 			}
-			text := fmt.Sprintf("%s %s in cell %s", one.Kind, one.Name, one.cell)
+			text := fmt.Sprintf("%s %s in cell %s", cell.Kind, cell.Name, cell.cell)
 			if len(policies) > 0 {
 				d.differing.overridden = append(d.differing.overridden, text+" by "+strings.Join(policies, ", "))
 				continue
 			}
 			d.differing.kept = append(d.differing.kept, text)
-			failed = append(failed, s.applyAgain(ctx, one))
+			failed = append(failed, s.applyAgain(ctx, cell))
 		}
 	}
 	return errors.Join(failed...)
@@ -66,10 +66,10 @@ func (s *scope) compareCells(ctx context.Context) error {
 // reportedToDiffer returns the objects that the deployment names and that its cells name in their reports.
 func (d *deployment) reportedToDiffer(objects map[item]*object) []inCell {
 	var found []inCell
-	for _, one := range reportOf(d.copied).differing {
+	for _, indices := range reportOf(d.copied).differing {
 		for _, o := range inOrder(d.of(objects)) {
-			if templates.DiffersIn(one.DataDiffers, o.DataObject) {
-				found = append(found, inCell{one.Cell, o.item})
+			if templates.DiffersIn(indices.DataDiffers, o.DataObject) {
+				found = append(found, inCell{indices.Cell, o.item})
 			}
 		}
 	}
@@ -78,27 +78,27 @@ func (d *deployment) reportedToDiffer(objects map[item]*object) []inCell {
 
 // applyAgain triggers Karmada to apply an object again: it does not by itself when a customization that has retained the
 // content is gone.
-func (s *scope) applyAgain(ctx context.Context, one inCell) error {
+func (s *scope) applyAgain(ctx context.Context, cell inCell) error {
 	again, err := s.Repairer.ApplyAgain(ctx, s.APIReader, repairs.Repair{
-		Reason: v1alpha.ReasonReferencedDataDiffers, Object: &workv1alpha1.Work{ObjectMeta: workOf(one)}, Cell: one.cell,
-		Message: fmt.Sprintf("the cell keeps another content of %s %s", one.Kind, one.Name),
+		Reason: v1alpha.ReasonReferencedDataDiffers, Object: &workv1alpha1.Work{ObjectMeta: workOf(cell)}, Cell: cell.cell,
+		Message: fmt.Sprintf("the cell keeps another content of %s %s", cell.Kind, cell.Name),
 	}, client.FieldOwner(FieldManager))
 	s.requeueAfter.AtMost(cmp.Or(again, differsRetry))
 	return err
 }
 
 // workOf returns the namespace and the name of the Work that carries an object to a cell.
-func workOf(one inCell) metav1.ObjectMeta {
+func workOf(cell inCell) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
-		Namespace: karmadanames.GenerateExecutionSpaceName(one.cell),
-		Name:      karmadanames.GenerateWorkName(one.Kind, one.Name, one.hubNamespace),
+		Namespace: karmadanames.GenerateExecutionSpaceName(cell.cell),
+		Name:      karmadanames.GenerateWorkName(cell.Kind, cell.Name, cell.hubNamespace),
 	}
 }
 
 // overridesOf returns the override policies that have changed an object for a cell. They are in the metadata of its Work.
-func (s *scope) overridesOf(ctx context.Context, one inCell) ([]string, error) {
+func (s *scope) overridesOf(ctx context.Context, cell inCell) ([]string, error) {
 	work := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{APIVersion: workv1alpha1.GroupVersion.String(), Kind: "Work"}}
-	key := client.ObjectKeyFromObject(&workv1alpha1.Work{ObjectMeta: workOf(one)})
+	key := client.ObjectKeyFromObject(&workv1alpha1.Work{ObjectMeta: workOf(cell)})
 	if err := s.APIReader.Get(ctx, key, work); err != nil && !apierrors.IsNotFound(err) {
 		return nil, fmt.Errorf("get Work %s: %w", key, err)
 	}

@@ -29,17 +29,17 @@ const (
 )
 
 // keyOf returns the key of the hash of an object of the project.
-func (s *originals) keyOf(ctx context.Context, of templates.DataObject) (string, error) {
+func (s *originals) keyOf(ctx context.Context, dataObject templates.DataObject) (string, error) {
 	secret, err := s.secret(ctx)
 	if err != nil {
 		return "", err
 	}
-	return templates.DataKey(secret, string(s.origin.ProjectUID), s.namespace, of), nil
+	return templates.DataKey(secret, string(s.origin.ProjectUID), s.namespace, dataObject), nil
 }
 
 // hashOf returns the hash of the content of an object of the project, or of a snapshot of it.
-func (s *originals) hashOf(ctx context.Context, of templates.DataObject, source client.Object) (string, error) {
-	key, err := s.keyOf(ctx, of)
+func (s *originals) hashOf(ctx context.Context, dataObject templates.DataObject, source client.Object) (string, error) {
+	key, err := s.keyOf(ctx, dataObject)
 	if err != nil {
 		return "", err
 	}
@@ -128,16 +128,16 @@ func (s *copier) recordedAs(ctx context.Context, o *choice.Object, state *choice
 }
 
 // isContent reports whether a snapshot has the content with this hash by the present key.
-func (s *copier) isContent(ctx context.Context, of v1alpha.DataVersion, hash string) (bool, error) {
+func (s *copier) isContent(ctx context.Context, dataVersion v1alpha.DataVersion, hash string) (bool, error) {
 	for hubNamespace := range s.hubNamespaces {
-		i := snapshotItem(hubNamespace, of)
+		i := snapshotItem(hubNamespace, dataVersion)
 		if _, known := s.hashes[i]; !known && isSnapshot(s.copies[i]) {
 			copied := newObject(i.Kind)
 			if err := s.APIReader.Get(ctx, i.onHub(), copied); err != nil {
 				return false, client.IgnoreNotFound(err)
 			}
 			var err error
-			if s.hashes[i], err = s.hashOf(ctx, templates.DataObject{Kind: of.Kind, Name: of.Name}, copied); err != nil {
+			if s.hashes[i], err = s.hashOf(ctx, templates.DataObject{Kind: dataVersion.Kind, Name: dataVersion.Name}, copied); err != nil {
 				return false, err
 			}
 		}

@@ -68,17 +68,17 @@ type object struct {
 }
 
 // namedBy maps each object that templates name to whether Instances need it.
-func namedBy(of []*v1alpha.InstanceTemplateSpec) map[templates.DataObject]bool {
+func namedBy(all []*v1alpha.InstanceTemplateSpec) map[templates.DataObject]bool {
 	named := map[templates.DataObject]bool{}
-	for _, template := range of {
+	for _, template := range all {
 		needed, optional := templates.DataObjects(&template.Spec)
-		for _, one := range optional {
-			if _, found := named[one]; !found {
-				named[one] = false
+		for _, dataObject := range optional {
+			if _, found := named[dataObject]; !found {
+				named[dataObject] = false
 			}
 		}
-		for _, one := range needed {
-			named[one] = true
+		for _, dataObject := range needed {
+			named[dataObject] = true
 		}
 	}
 	return named
@@ -91,8 +91,8 @@ func collect(deployments []*deployment) map[item]*object {
 		if d.hubNamespace == "" {
 			continue
 		}
-		for one := range d.named {
-			key := item{d.hubNamespace, one}
+		for dataObject := range d.named {
+			key := item{d.hubNamespace, dataObject}
 			if objects[key] == nil {
 				objects[key] = &object{item: key}
 			}
@@ -116,8 +116,8 @@ func inOrder(objects iter.Seq[*object]) []*object {
 // of returns the objects that a deployment names.
 func (d *deployment) of(objects map[item]*object) iter.Seq[*object] {
 	return func(yield func(*object) bool) {
-		for one := range d.named {
-			if o := objects[item{d.hubNamespace, one}]; o != nil && !yield(o) {
+		for dataObject := range d.named {
+			if o := objects[item{d.hubNamespace, dataObject}]; o != nil && !yield(o) {
 				return
 			}
 		}
@@ -131,9 +131,9 @@ func (d *deployment) fit(objects map[item]*object) {
 		return
 	}
 	newest := d.newest()
-	maps.DeleteFunc(d.named, func(one templates.DataObject, _ bool) bool {
-		_, isNewest := newest[one]
-		_, isSnapshot := templates.ParseSnapshot(one)
+	maps.DeleteFunc(d.named, func(dataObject templates.DataObject, _ bool) bool {
+		_, isNewest := newest[dataObject]
+		_, isSnapshot := templates.ParseSnapshot(dataObject)
 		return !isNewest && !isSnapshot
 	})
 }

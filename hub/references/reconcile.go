@@ -205,8 +205,8 @@ func (s *scope) expectSources(context.Context) error {
 		named[i.DataObject] = true
 	}
 	for _, w := range s.workloads {
-		for one := range w.rolling {
-			named[one] = true
+		for dataObject := range w.rolling {
+			named[dataObject] = true
 		}
 	}
 	for hubNamespace := range s.hubNamespaces {
@@ -249,8 +249,8 @@ func (s *copier) check(ctx context.Context, o *object) (finding, error) {
 	if s.unlisted[o.listed()] {
 		return finding{}, errUnlisted
 	}
-	if of, ok := templates.ParseSnapshot(o.DataObject); ok {
-		return s.checkSnapshot(ctx, o, of)
+	if dataVersion, ok := templates.ParseSnapshot(o.DataObject); ok {
+		return s.checkSnapshot(ctx, o, dataVersion)
 	}
 	reader := s.sources.reader(o.Kind)
 	if reader == nil {

@@ -37,17 +37,17 @@ type contentHash struct {
 
 // newest returns the newest content of an object in the project. It reads the content only if its version differs from
 // the last one that was read.
-func (s *originals) newest(ctx context.Context, of templates.DataObject) (contentHash, error) {
-	o := &object{item: item{DataObject: of}}
-	if reader := s.sources.reader(of.Kind); reader != nil {
-		metadata := metadataOf(of.Kind)
+func (s *originals) newest(ctx context.Context, dataObject templates.DataObject) (contentHash, error) {
+	o := &object{item: item{DataObject: dataObject}}
+	if reader := s.sources.reader(dataObject.Kind); reader != nil {
+		metadata := metadataOf(dataObject.Kind)
 		switch err := reader.Get(ctx, o.in(s.namespace), metadata); {
 		case apierrors.IsNotFound(err):
-			return contentHash{finding: missing(of.Kind, of.Name, s.namespace)}, nil
+			return contentHash{finding: missing(dataObject.Kind, dataObject.Name, s.namespace)}, nil
 		case err != nil:
 			return contentHash{}, err
 		}
-		if last := s.sources.lastNewest(s.namespace, of); last.version == version(metadata) {
+		if last := s.sources.lastNewest(s.namespace, dataObject); last.version == version(metadata) {
 			return last, nil
 		}
 	} else {
@@ -59,7 +59,7 @@ func (s *originals) newest(ctx context.Context, of templates.DataObject) (conten
 	}
 	result := contentHash{version: version(source), finding: found}
 	if found.reason == "" {
-		result.hash, err = s.hashOf(ctx, of, source)
+		result.hash, err = s.hashOf(ctx, dataObject, source)
 	}
 	return result, err
 }
@@ -70,9 +70,9 @@ func (s *facts) includeSnapshots(workload types.UID, data []v1alpha.DataVersion)
 		if !s.hubNamespaces[d.hubNamespace] || d.original.Labels[v1alpha.LabelWorkloadUID] != string(workload) {
 			continue
 		}
-		for _, one := range data {
-			if one.Hash != templates.AbsentData {
-				s.include(snapshotItem(d.hubNamespace, one), workload)
+		for _, dataVersion := range data {
+			if dataVersion.Hash != templates.AbsentData {
+				s.include(snapshotItem(d.hubNamespace, dataVersion), workload)
 			}
 		}
 	}
@@ -88,14 +88,14 @@ func (s *facts) include(i item, workload types.UID) {
 	o.workloads = append(o.workloads, workload)
 }
 
-func snapshotItem(hubNamespace string, of v1alpha.DataVersion) item {
-	return item{hubNamespace, templates.DataObject{Kind: of.Kind, Name: templates.SnapshotName(of.Name, of.Hash)}}
+func snapshotItem(hubNamespace string, dataVersion v1alpha.DataVersion) item {
+	return item{hubNamespace, templates.DataObject{Kind: dataVersion.Kind, Name: templates.SnapshotName(dataVersion.Name, dataVersion.Hash)}}
 }
 
 // hasSnapshot reports whether a content is kept on the hub, or may be.
-func (s *facts) hasSnapshot(of v1alpha.DataVersion) bool {
+func (s *facts) hasSnapshot(dataVersion v1alpha.DataVersion) bool {
 	for hubNamespace := range s.hubNamespaces {
-		if one := snapshotItem(hubNamespace, of); s.unlisted[one.listed()] || isSnapshot(s.copies[one]) {
+		if one := snapshotItem(hubNamespace, dataVersion); s.unlisted[one.listed()] || isSnapshot(s.copies[one]) {
 			return true
 		}
 	}
@@ -166,10 +166,10 @@ func (s *facts) unneeded() map[item]*metav1.PartialObjectMetadata {
 
 // keep includes the snapshots of a history until a bound is reached.
 func (s *facts) keep(history []choice.Revision, left map[item]*metav1.PartialObjectMetadata) {
-	snapshots := choice.Snapshots[item]{Bytes: map[item]int{}, Of: func(one v1alpha.DataVersion) []item {
+	snapshots := choice.Snapshots[item]{Bytes: map[item]int{}, Of: func(dataVersion v1alpha.DataVersion) []item {
 		var items []item
 		for _, hubNamespace := range slices.Sorted(maps.Keys(s.hubNamespaces)) {
-			items = append(items, snapshotItem(hubNamespace, one))
+			items = append(items, snapshotItem(hubNamespace, dataVersion))
 		}
 		return items
 	}}
@@ -216,28 +216,28 @@ func (s *originals) history(ctx context.Context) ([]choice.Revision, error) {
 }
 
 // checkSnapshot determines whether a snapshot exists, or can be written: the object in the project still has its content.
-func (s *copier) checkSnapshot(ctx context.Context, o *object, of v1alpha.DataVersion) (finding, error) {
-	original := templates.DataObject{Kind: of.Kind, Name: of.Name}
+func (s *copier) checkSnapshot(ctx context.Context, o *object, dataVersion v1alpha.DataVersion) (finding, error) {
+	original := templates.DataObject{Kind: dataVersion.Kind, Name: dataVersion.Name}
 	switch copied := s.copies[o.item]; {
-	case of.Hash == templates.AbsentData:
-		return missing(of.Kind, of.Name, s.namespace), nil
+	case dataVersion.Hash == templates.AbsentData:
+		return missing(dataVersion.Kind, dataVersion.Name, s.namespace), nil
 	case isSnapshot(copied):
 		return finding{bytes: bytesOf(copied)}, nil
 	}
 	now, err := s.newest(ctx, original)
-	if err != nil || now.hash == of.Hash {
+	if err != nil || now.hash == dataVersion.Hash {
 		return now.finding, err
 	}
-	return snapshotGone(of), nil
+	return snapshotGone(dataVersion), nil
 }
 
-func snapshotGone(of v1alpha.DataVersion) finding {
+func snapshotGone(dataVersion v1alpha.DataVersion) finding {
 	return finding{reason: v1alpha.ReasonSnapshotGone, message: fmt.Sprintf(
-		"content %s of %s %s is no longer kept; roll out the present content, or roll back to another revision", of.Hash, of.Kind, of.Name)}
+		"content %s of %s %s is no longer kept; roll out the present content, or roll back to another revision", dataVersion.Hash, dataVersion.Kind, dataVersion.Name)}
 }
 
 // writeSnapshot writes a snapshot from the object in the project, or corrects the metadata of an existing one.
-func (s *copier) writeSnapshot(ctx context.Context, o *object, of v1alpha.DataVersion) error {
+func (s *copier) writeSnapshot(ctx context.Context, o *object, dataVersion v1alpha.DataVersion) error {
 	if fits, err := s.fits(ctx, o); !fits {
 		return err
 	}
@@ -245,7 +245,7 @@ func (s *copier) writeSnapshot(ctx context.Context, o *object, of v1alpha.DataVe
 	source := copied
 	switch err := s.APIReader.Get(ctx, o.onHub(), copied); {
 	case apierrors.IsNotFound(err):
-		if source, err = s.sourceOf(ctx, o, of); err != nil || source == nil {
+		if source, err = s.sourceOf(ctx, o, dataVersion); err != nil || source == nil {
 			return err
 		}
 	case err != nil:
@@ -271,19 +271,19 @@ func (s *copier) writeSnapshot(ctx context.Context, o *object, of v1alpha.DataVe
 }
 
 // sourceOf reads the object of the project that a snapshot is written from; nil: it has another content by now.
-func (s *originals) sourceOf(ctx context.Context, o *object, of v1alpha.DataVersion) (client.Object, error) {
-	original := templates.DataObject{Kind: of.Kind, Name: of.Name}
+func (s *originals) sourceOf(ctx context.Context, o *object, dataVersion v1alpha.DataVersion) (client.Object, error) {
+	original := templates.DataObject{Kind: dataVersion.Kind, Name: dataVersion.Name}
 	source, found, err := s.read(ctx, &object{item: item{DataObject: original}})
 	if err == nil && source != nil && found.reason == "" {
 		var hash string
-		if hash, err = s.hashOf(ctx, original, source); hash == of.Hash {
+		if hash, err = s.hashOf(ctx, original, source); hash == dataVersion.Hash {
 			return source, err
 		}
 	}
 	if err != nil {
 		return nil, err
 	}
-	o.finding = snapshotGone(of)
+	o.finding = snapshotGone(dataVersion)
 	s.requeueAfter.AtMost(engageRetry)
 	return nil, nil
 }
@@ -300,9 +300,9 @@ func (s *facts) snapshotsOf(w *workload) (found []finding, ready bool) {
 		if d.copied == nil || d.original.Labels[v1alpha.LabelWorkloadUID] != string(w.UID) {
 			continue
 		}
-		for _, one := range w.data.Objects {
-			o := s.objects[snapshotItem(d.hubNamespace, one)]
-			if o == nil || o.present || one.Hash == templates.AbsentData {
+		for _, dataVersion := range w.data.Objects {
+			o := s.objects[snapshotItem(d.hubNamespace, dataVersion)]
+			if o == nil || o.present || dataVersion.Hash == templates.AbsentData {
 				continue
 			}
 			if ready = false; o.reason != "" && o.reason != v1alpha.ReasonSnapshotGone && !o.unknown {

@@ -79,8 +79,8 @@ func (p *projectSources) expect(namespace string, named map[templates.DataObject
 		return nil
 	}
 	p.named[namespace] = named
-	for one := range named {
-		if err := p.watch(one.Kind); err != nil {
+	for dataObject := range named {
+		if err := p.watch(dataObject.Kind); err != nil {
 			return err
 		}
 	}
@@ -169,10 +169,10 @@ func (p *projectSources) forgetChecks(hubNamespace string, keep map[item]*object
 }
 
 // lastNewest returns the newest content of an object that was read last.
-func (p *projectSources) lastNewest(namespace string, of templates.DataObject) contentHash {
+func (p *projectSources) lastNewest(namespace string, dataObject templates.DataObject) contentHash {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return p.newest[namespace][of]
+	return p.newest[namespace][dataObject]
 }
 
 // rememberNewest replaces the newest contents of the objects of a namespace.

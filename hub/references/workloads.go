@@ -130,13 +130,13 @@ func (w *workload) candidate(object templates.DataObject, now *contentHash) choi
 
 // explain notes why a choice is not the newest contents.
 func (w *workload) explain(chosen *choice.Result) {
-	for _, one := range chosen.Held {
-		w.held = append(w.held, fmt.Sprintf("%s %s at %s, and the content in the project is %s", one.Kind, one.Name, one.Hash, one.Newest))
+	for _, held := range chosen.Held {
+		w.held = append(w.held, fmt.Sprintf("%s %s at %s, and the content in the project is %s", held.Kind, held.Name, held.Hash, held.Newest))
 	}
-	for _, one := range chosen.Gone {
+	for _, dataVersion := range chosen.Gone {
 		w.findings = append(w.findings, finding{reason: v1alpha.ReasonSnapshotGone, message: fmt.Sprintf(
 			"content %s of %s %s is no longer kept, and nothing was changed; write the content into the %s, or roll back to another revision",
-			one.Hash, one.Kind, one.Name, one.Kind)})
+			dataVersion.Hash, dataVersion.Kind, dataVersion.Name, dataVersion.Kind)})
 	}
 	for _, object := range chosen.Waits {
 		w.waits = append(w.waits, object.Kind+" "+object.Name)

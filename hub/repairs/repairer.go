@@ -111,8 +111,8 @@ func (m *Repairer) Do(ctx context.Context, f Repair, repair func(context.Context
 		return 0, err
 	}
 	key := keyOf(kind, f)
-	if rest := m.history.rest(key); rest > 0 {
-		return rest, nil
+	if remaining := m.history.rest(key); remaining > 0 {
+		return remaining, nil
 	}
 	if wait := m.budget.Take(f.Cell); wait > 0 {
 		return wait, nil

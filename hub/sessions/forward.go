@@ -91,13 +91,13 @@ func (s *Server) forward(ctx context.Context, w http.ResponseWriter, c *stream) 
 		return
 	}
 	body := metering(ctx, cell.data, c.meter)
-	to, ok := body.(io.Writer)
+	destination, ok := body.(io.Writer)
 	if !ok {
 		return
 	}
 	var copying sync.WaitGroup
 	copying.Go(func() {
-		_, _ = io.Copy(to, buffered) // a lost client ends the other direction, too
+		_, _ = io.Copy(destination, buffered) // a lost client ends the other direction, too
 		cell.endOfInput()
 	})
 	_, _ = io.Copy(client, body) // the cell's end is the stream's
@@ -139,13 +139,13 @@ func (s *Server) dialPort(ctx context.Context, c *stream) (*portConnection, erro
 	ctx, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
 	select {
-	case one := <-found:
-		if one.err != nil {
-			return nil, one.err
+	case conn := <-found:
+		if conn.err != nil {
+			return nil, conn.err
 		}
-		opened, err := openPort(one.connection, c.port)
+		opened, err := openPort(conn.connection, c.port)
 		if err != nil {
-			return nil, errors.Join(err, one.connection.Close())
+			return nil, errors.Join(err, conn.connection.Close())
 		}
 		return opened, nil
 	case <-ctx.Done():

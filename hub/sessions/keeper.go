@@ -58,8 +58,8 @@ func (s *Server) keep(ctx context.Context) {
 
 // stored returns the session of a grant and a client of its project. It returns errUnknown if the project does not have
 // the session.
-func stored(ctx context.Context, of Projects, grant *Grant) (*v1alpha.InstanceSession, client.Client, error) {
-	project, err := of.Client(ctx, grant.Project, grant.ProjectUID)
+func stored(ctx context.Context, projects Projects, grant *Grant) (*v1alpha.InstanceSession, client.Client, error) {
+	project, err := projects.Client(ctx, grant.Project, grant.ProjectUID)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -76,13 +76,13 @@ func stored(ctx context.Context, of Projects, grant *Grant) (*v1alpha.InstanceSe
 
 // exists returns an ending when the session of a grant is deleted. A project that does not answer to its name and UID
 // is no answer: it may have been lost by mistake, and ownership decides whether it is gone.
-func exists(ctx context.Context, of Projects, grant *Grant) error {
-	session, _, err := stored(ctx, of, grant)
+func exists(ctx context.Context, projects Projects, grant *Grant) error {
+	session, _, err := stored(ctx, projects, grant)
 	deleted := &ending{reason: v1alpha.ReasonSessionCompleted, message: "the session was deleted"}
 	switch {
 	case errors.Is(err, errUnknown):
 		// Milo answers for a project that it does not have as for an empty one.
-		if _, err := of.Client(ctx, grant.Project, grant.ProjectUID); err != nil {
+		if _, err := projects.Client(ctx, grant.Project, grant.ProjectUID); err != nil {
 			return err
 		}
 		return deleted

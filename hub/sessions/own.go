@@ -64,7 +64,7 @@ func hasPort(template *v1alpha.InstanceSpec, port int32) bool {
 	if machine := template.Runtime.VirtualMachine; machine != nil {
 		declared = append(declared, machine.Ports...)
 	}
-	return slices.ContainsFunc(declared, func(one v1alpha.NamedPort) bool {
-		return one.Port == port && (one.Protocol == nil || *one.Protocol == corev1.ProtocolTCP)
+	return slices.ContainsFunc(declared, func(namedPort v1alpha.NamedPort) bool {
+		return namedPort.Port == port && (namedPort.Protocol == nil || *namedPort.Protocol == corev1.ProtocolTCP)
 	})
 }

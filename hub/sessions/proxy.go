@@ -103,9 +103,9 @@ func headersToClient(header http.Header) http.Header {
 
 // onHub returns the URL of a stream at Karmada's proxy.
 func (c *stream) onHub(hub *url.URL) *url.URL {
-	to := target(c.at, &c.grant.Spec)
-	at := hub.JoinPath(to.Path)
-	at.RawQuery = to.RawQuery
+	destination := target(c.at, &c.grant.Spec)
+	at := hub.JoinPath(destination.Path)
+	at.RawQuery = destination.RawQuery
 	return at
 }
 
@@ -117,7 +117,7 @@ func headersToCell(header http.Header) http.Header {
 			kept[name] = values
 		}
 	}
-	offered := slices.DeleteFunc(protocolsOf(header), func(one string) bool { return !slices.Contains(protocols, one) })
+	offered := slices.DeleteFunc(protocolsOf(header), func(word string) bool { return !slices.Contains(protocols, word) })
 	if len(offered) > 0 {
 		kept.Set(protocolHeader, strings.Join(offered, ", "))
 	}

@@ -43,16 +43,16 @@ func (s *Server) room(c *stream) string {
 			ofProject++
 		}
 	}
-	most := s.options.Grants.Limits.Streams
+	limit := s.options.Grants.Limits.Streams
 	switch ofAll := len(s.open); {
 	case ofSession >= maxSessionStreams:
 		return fmt.Sprintf("the session has %d streams at this replica, which is the most: close some of them", ofSession)
-	case ofUser >= max(1, most/userShare):
+	case ofUser >= max(1, limit/userShare):
 		return fmt.Sprintf("you have %d streams at this replica, which is the most of a user: close some of them", ofUser)
-	case ofProject >= max(1, most/projectShare):
+	case ofProject >= max(1, limit/projectShare):
 		return fmt.Sprintf("project %s has %d streams at this replica, which is the most of a project: close some of them",
 			c.grant.Project, ofProject)
-	case ofAll >= most:
+	case ofAll >= limit:
 		return "this replica carries as many streams as it may, try again"
 	}
 	return ""

@@ -101,11 +101,11 @@ func (f *framed) follow(p []byte) error {
 			return nil
 		}
 		f.have, f.left = 0, int(binary.BigEndian.Uint32(f.header[4:])&0xffffff)
-		most := maxDataFrame
+		limit := maxDataFrame
 		if f.header[0]&controlFrame != 0 {
-			most = maxControlFrame
+			limit = maxControlFrame
 		}
-		if f.left > most {
+		if f.left > limit {
 			return fmt.Errorf("%w: %d bytes", errLargeFrame, f.left)
 		}
 	}

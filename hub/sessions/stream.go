@@ -98,7 +98,7 @@ func (c *stream) accepts(r *http.Request) string {
 		return "the connection must be upgraded to WebSocket"
 	}
 	offered := protocolsOf(r.Header)
-	if len(offered) > 0 && !slices.ContainsFunc(offered, func(one string) bool { return slices.Contains(protocols, one) }) {
+	if len(offered) > 0 && !slices.ContainsFunc(offered, func(name string) bool { return slices.Contains(protocols, name) }) {
 		return "the connection must have one of the protocols " + strings.Join(protocols, ", ")
 	}
 	return ""
@@ -111,9 +111,9 @@ const protocolHeader = "Sec-Websocket-Protocol"
 
 func protocolsOf(header http.Header) []string {
 	var all []string
-	for one := range strings.SplitSeq(strings.Join(header.Values(protocolHeader), ","), ",") {
-		if one = strings.TrimSpace(one); one != "" {
-			all = append(all, one)
+	for name := range strings.SplitSeq(strings.Join(header.Values(protocolHeader), ","), ",") {
+		if name = strings.TrimSpace(name); name != "" {
+			all = append(all, name)
 		}
 	}
 	return all

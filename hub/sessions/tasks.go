@@ -268,7 +268,7 @@ func mayBeUsedAgain(reason string) bool {
 // record writes the Event of a session, about its Instance, in the project: a session is deleted soon. Of several
 // streams of a session only the first one has an Event; each has a line in the log.
 func (s *Server) record(ctx context.Context, grant *Grant, message string) error {
-	if _, has := s.tasks.recorded.Get(grant.UID); has {
+	if _, found := s.tasks.recorded.Get(grant.UID); found {
 		return nil
 	}
 	project, err := s.options.Projects.Client(ctx, grant.Project, grant.ProjectUID)

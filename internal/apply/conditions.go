@@ -26,16 +26,16 @@ type Stamp struct {
 func StampedConditions(existing []metav1.Condition, stamp Stamp, wanted ...metav1.Condition) []metav1.Condition {
 	result := make([]metav1.Condition, 0, len(wanted))
 	for _, condition := range wanted {
-		var one []metav1.Condition
+		var conditions []metav1.Condition
 		// The zero time is encoded as null, which the hub's API server refuses.
 		if before := meta.FindStatusCondition(existing, condition.Type); before != nil && !before.LastTransitionTime.IsZero() {
-			one = append(one, *before)
+			conditions = append(conditions, *before)
 		}
 		condition.ObservedGeneration = stamp.Generation
 		// API servers store seconds; a finer time would differ from the stored one.
 		condition.LastTransitionTime = metav1.NewTime(stamp.Now).Rfc3339Copy()
-		meta.SetStatusCondition(&one, condition)
-		result = append(result, one[0])
+		meta.SetStatusCondition(&conditions, condition)
+		result = append(result, conditions[0])
 	}
 	return result
 }

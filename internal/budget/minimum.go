@@ -12,19 +12,19 @@ import (
 // Minimum is how many of the desired Instances voluntary disruptions leave Available. Percentages are rounded up, as a
 // PodDisruptionBudget rounds them. It is at most desired: a larger minAvailable allows no voluntary disruption, as it
 // does there, and surplus Instances of a smaller scale can still be deleted.
-func Minimum(of *v1alpha.WorkloadDisruption, desired int32) int32 {
+func Minimum(disruption *v1alpha.WorkloadDisruption, desired int32) int32 {
 	value := func(of *intstr.IntOrString) int32 {
 		// Admission refuses a value that is neither a number nor a percentage.
 		scaled, _ := intstr.GetScaledValueFromIntOrPercent(of, int(desired), true)
 		return int32(max(0, min(scaled, int(desired)))) //nolint:gosec // within 0 and desired
 	}
 	switch {
-	case of == nil:
+	case disruption == nil:
 		return 0
-	case of.MinAvailable != nil:
-		return value(of.MinAvailable)
-	case of.MaxUnavailable != nil:
-		return desired - value(of.MaxUnavailable)
+	case disruption.MinAvailable != nil:
+		return value(disruption.MinAvailable)
+	case disruption.MaxUnavailable != nil:
+		return desired - value(disruption.MaxUnavailable)
 	}
 	return 0
 }

@@ -20,11 +20,11 @@ func (d *Division) targets() []int32 {
 	}
 	targets := make([]int32, len(d.Members))
 	leave := staying >= d.Minimum
-	rest := all - d.Minimum
+	remaining := all - d.Minimum
 	if leave {
-		rest = staying - d.Minimum
+		remaining = staying - d.Minimum
 	}
-	shares, enough := d.shares(rest, leave)
+	shares, enough := d.shares(remaining, leave)
 	if !enough {
 		// No Instance that recovers may let another one be taken down.
 		for i := range targets {
@@ -49,12 +49,12 @@ func (d *Division) targets() []int32 {
 // shares divides the slack. Each member that awaits disruptions gets some, also from members that do not; apart from
 // that, each keeps its own, and the rest is divided evenly. While no member awaits disruptions, the settled ones have
 // as much as each other. enough is false if the minimum is missed even without any slack.
-func (d *Division) shares(rest int32, leave bool) (shares []int32, enough bool) {
+func (d *Division) shares(remaining int32, leave bool) (shares []int32, enough bool) {
 	shares = make([]int32, len(d.Members))
 	give := func(i int, upTo int32) {
-		more := max(0, min(upTo-shares[i], rest))
+		more := max(0, min(upTo-shares[i], remaining))
 		shares[i] += more
-		rest -= more
+		remaining -= more
 	}
 	var awaiting, others []int
 	for i := range d.Members {
@@ -62,14 +62,14 @@ func (d *Division) shares(rest int32, leave bool) (shares []int32, enough bool) 
 		case leave && m.Leaving:
 		case m.Silent:
 			shares[i] = m.available() - m.guaranteed(m.lowest())
-			rest -= shares[i]
+			remaining -= shares[i]
 		case m.Awaiting > 0 && m.available() > 0:
 			awaiting = append(awaiting, i)
 		default:
 			others = append(others, i)
 		}
 	}
-	if rest < 0 {
+	if remaining < 0 {
 		return nil, false
 	}
 	// While there are fewer tokens than members, the members that have a token use it first.
@@ -80,18 +80,18 @@ func (d *Division) shares(rest int32, leave bool) (shares []int32, enough bool) 
 	for _, i := range awaiting {
 		give(i, d.Members[i].slack())
 	}
-	rest -= fill(shares, awaiting, rest, func(i int) int32 { return min(d.Members[i].Awaiting, d.Members[i].available()) })
-	for i, kept := range d.kept(others, rest, len(awaiting) == 0) {
+	remaining -= fill(shares, awaiting, remaining, func(i int) int32 { return min(d.Members[i].Awaiting, d.Members[i].available()) })
+	for i, kept := range d.kept(others, remaining, len(awaiting) == 0) {
 		give(others[i], kept)
 	}
-	fill(shares, append(awaiting, others...), rest, func(i int) int32 { return d.Members[i].available() })
+	fill(shares, append(awaiting, others...), remaining, func(i int) int32 { return d.Members[i].available() })
 	return shares, true
 }
 
 // kept returns how much of their slack members keep that do not await disruptions, rest at most. With evenly, the
 // settled members level theirs: an Instance that recovered has left its slack where it recovered, whoever had been
 // given slack meanwhile.
-func (d *Division) kept(members []int, rest int32, evenly bool) []int32 {
+func (d *Division) kept(members []int, remaining int32, evenly bool) []int32 {
 	kept := make([]int32, len(members))
 	var settled []int
 	var own int32
@@ -101,19 +101,19 @@ func (d *Division) kept(members []int, rest int32, evenly bool) []int32 {
 			settled, own = append(settled, n), own+m.slack()
 			continue
 		}
-		kept[n] = min(m.slack(), rest)
-		rest -= kept[n]
+		kept[n] = min(m.slack(), remaining)
+		remaining -= kept[n]
 	}
 	// Of members that cannot all have the same, these keep one more that have it.
 	slices.SortStableFunc(settled, func(a, b int) int { return cmp.Compare(d.Members[members[b]].slack(), d.Members[members[a]].slack()) })
-	fill(kept, settled, min(own, rest), func(n int) int32 { return d.Members[members[n]].available() })
+	fill(kept, settled, min(own, remaining), func(n int) int32 { return d.Members[members[n]].available() })
 	return kept
 }
 
 // fill raises the smallest of the shares of members first, each up to its bound, by rest together. It returns by how
 // much it has.
-func fill(shares []int32, members []int, rest int32, bound func(int) int32) int32 {
-	if rest <= 0 || len(members) == 0 {
+func fill(shares []int32, members []int, remaining int32, bound func(int) int32) int32 {
+	if remaining <= 0 || len(members) == 0 {
 		return 0
 	}
 	// level is the highest one that rest suffices for.
@@ -126,11 +126,11 @@ func fill(shares []int32, members []int, rest int32, bound func(int) int32) int3
 		return sum
 	}
 	//nolint:gosec // at most Everything
-	level := int32(sort.Search(int(Everything)+1, func(n int) bool { return needs(int32(n)) > int64(rest) })) - 1
+	level := int32(sort.Search(int(Everything)+1, func(n int) bool { return needs(int32(n)) > int64(remaining) })) - 1
 	used := needs(level)
 	for _, i := range members {
 		next := raised(i, level)
-		if used < int64(rest) && next == level && next < bound(i) {
+		if used < int64(remaining) && next == level && next < bound(i) {
 			next++
 			used++
 		}

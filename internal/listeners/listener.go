@@ -76,13 +76,13 @@ func (l *Listener) add(c *connection) (surplus []*connection) {
 }
 
 // largest returns the connections of the source with most of them. The caller holds the lock.
-func (l *Listener) largest() (most *list.List) {
+func (l *Listener) largest() (fullest *list.List) {
 	for _, ofSource := range l.sources {
-		if most == nil || ofSource.Len() > most.Len() {
-			most = ofSource
+		if fullest == nil || ofSource.Len() > fullest.Len() {
+			fullest = ofSource
 		}
 	}
-	return most
+	return fullest
 }
 
 // takeOldest removes the oldest connection of a source. The caller holds the lock.
@@ -189,11 +189,11 @@ func sourceOf(address string) netip.Prefix {
 type connectionKey struct{}
 
 // remember lets a request find its connection.
-func remember(ctx context.Context, of net.Conn) context.Context {
-	if secured, ok := of.(*tls.Conn); ok {
-		of = secured.NetConn()
+func remember(ctx context.Context, conn net.Conn) context.Context {
+	if secured, ok := conn.(*tls.Conn); ok {
+		conn = secured.NetConn()
 	}
-	return context.WithValue(ctx, connectionKey{}, of)
+	return context.WithValue(ctx, connectionKey{}, conn)
 }
 
 // Prove moves the connection of a request to the share of callers that have proved who they are.

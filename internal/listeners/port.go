@@ -47,13 +47,13 @@ func NewServer(handler http.Handler, timeouts Timeouts) *http.Server {
 }
 
 // inTime bounds how long the body of each request may take. ReadTimeout would count from the handshake on.
-func inTime(next http.Handler, most time.Duration) http.Handler {
-	if most <= 0 {
+func inTime(next http.Handler, limit time.Duration) http.Handler {
+	if limit <= 0 {
 		return next
 	}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		// A connection of any kind has deadlines. The server sets them again for the next request.
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(most))
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(limit))
 		next.ServeHTTP(w, r)
 	})
 }

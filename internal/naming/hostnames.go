@@ -85,8 +85,8 @@ func checkPattern(pattern string) error {
 func (h *Hostnames) Any() bool { return h.Pattern != "" || len(h.Domains) > 0 }
 
 // ByPattern returns the name that the pattern gives a Workload; "": there is no pattern. It may be no valid name.
-func (h *Hostnames) ByPattern(of HostnameOf) string {
-	return strings.NewReplacer("{workload}", of.Workload, "{namespace}", of.Namespace, "{project}", of.Project).Replace(h.Pattern)
+func (h *Hostnames) ByPattern(hostnames HostnameOf) string {
+	return strings.NewReplacer("{workload}", hostnames.Workload, "{namespace}", hostnames.Namespace, "{project}", hostnames.Project).Replace(h.Pattern)
 }
 
 // Refusal returns why a Workload of a project may not ask for a name; "": it may.
@@ -110,13 +110,13 @@ func (h *Hostnames) Refusal(project, name string) string {
 // Exclusive returns the names of a Workload that no Workload of another project can have: the name by the pattern, if the
 // project is a label of it, and the asked ones whose domains no other project has. Requests for other names could reach
 // another project at a Gateway that both use.
-func (h *Hostnames) Exclusive(of HostnameOf, asked []string) []string {
+func (h *Hostnames) Exclusive(hostnames HostnameOf, asked []string) []string {
 	var names []string
-	if slices.Contains(strings.Split(h.Pattern, "."), "{project}") && h.PatternRefusal(of) == "" {
-		names = append(names, h.ByPattern(of))
+	if slices.Contains(strings.Split(h.Pattern, "."), "{project}") && h.PatternRefusal(hostnames) == "" {
+		names = append(names, h.ByPattern(hostnames))
 	}
 	for _, name := range asked {
-		if h.Refusal(of.Project, name) == "" && !h.isShared(of.Project, name) {
+		if h.Refusal(hostnames.Project, name) == "" && !h.isShared(hostnames.Project, name) {
 			names = append(names, name)
 		}
 	}
@@ -134,8 +134,8 @@ func (h *Hostnames) isShared(project, name string) bool {
 }
 
 // PatternRefusal returns why a Workload cannot have the name that the pattern gives it; "": it can.
-func (h *Hostnames) PatternRefusal(of HostnameOf) string {
-	if isHostname(h.ByPattern(of)) {
+func (h *Hostnames) PatternRefusal(hostnames HostnameOf) string {
+	if isHostname(h.ByPattern(hostnames)) {
 		return ""
 	}
 	return fmt.Sprintf("the pattern %s gives the Workload no valid DNS name", h.Pattern)
@@ -143,8 +143,8 @@ func (h *Hostnames) PatternRefusal(of HostnameOf) string {
 
 // patternDomain is the end of the pattern that all names have: what follows the last placeholder, and the dot after it.
 func (h *Hostnames) patternDomain() string {
-	rest := h.Pattern[strings.LastIndexByte(h.Pattern, '}')+1:]
-	_, domain, _ := strings.Cut(rest, ".")
+	tail := h.Pattern[strings.LastIndexByte(h.Pattern, '}')+1:]
+	_, domain, _ := strings.Cut(tail, ".")
 	return domain
 }
 

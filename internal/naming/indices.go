@@ -42,8 +42,8 @@ func (s *Set) Add(first, last int) {
 	first, last = max(first, 0), min(last, MaxIndex)
 	for first <= last {
 		word, from := first/64, first%64
-		to := min(last-word*64, 63)
-		s[word] |= (^uint64(0) >> (63 - to + from)) << from
+		end := min(last-word*64, 63)
+		s[word] |= (^uint64(0) >> (63 - end + from)) << from
 		first = (word + 1) * 64
 	}
 }
@@ -75,11 +75,11 @@ func (s *Set) Indices() []int {
 func ParseSet(text string) *Set {
 	set := &Set{}
 	for part := range strings.SplitSeq(text[:min(len(text), maxText)], ",") {
-		from, to, isRange := strings.Cut(part, "-")
+		from, target, isRange := strings.Cut(part, "-")
 		first, err := strconv.ParseUint(from, 10, 16)
 		last := first
 		if err == nil && isRange {
-			last, err = strconv.ParseUint(to, 10, 16)
+			last, err = strconv.ParseUint(target, 10, 16)
 		}
 		if err == nil && first <= last && last <= MaxIndex {
 			set.Add(int(first), int(last))
@@ -97,10 +97,10 @@ func Contains(text string, index int) bool { return ParseSet(text).Has(index) }
 
 // Desired are the indices of the desired Instances in the cell that has this deployment, ascending.
 func Desired(d *v1alpha.WorkloadDeployment) []int {
-	least, most := ReplicaBounds(d)
+	least, limit := ReplicaBounds(d)
 	desired := least
 	if d.Spec.Replicas != nil {
-		desired = max(least, min(most, int(*d.Spec.Replicas)))
+		desired = max(least, min(limit, int(*d.Spec.Replicas)))
 	}
 	if d.Spec.Assignment == nil {
 		indices := make([]int, desired)
@@ -114,23 +114,23 @@ func Desired(d *v1alpha.WorkloadDeployment) []int {
 
 // ReplicaBounds are how many Instances run in the cell that has this deployment, at least and at most. They differ only
 // where an autoscaler decides (Autoscaled).
-func ReplicaBounds(d *v1alpha.WorkloadDeployment) (least, most int) {
+func ReplicaBounds(d *v1alpha.WorkloadDeployment) (least, limit int) {
 	least = int(d.Spec.ScaleSettings.MinReplicas)
-	most = least
+	limit = least
 	if d.Spec.Autoscaled() {
-		most = int(*d.Spec.ScaleSettings.MaxReplicas)
+		limit = int(*d.Spec.ScaleSettings.MaxReplicas)
 	}
 	if d.Spec.Assignment == nil {
-		return least, most
+		return least, limit
 	}
 	cell := d.Cell()
-	most = min(most, len(Assigned(d.Spec.Assignment, cell)))
+	limit = min(limit, len(Assigned(d.Spec.Assignment, cell)))
 	for i := range d.Spec.Assignment.Cells {
 		if own := &d.Spec.Assignment.Cells[i]; own.Name == cell && own.MinReplicas != nil {
 			least = int(*own.MinReplicas)
 		}
 	}
-	return min(least, most), most
+	return min(least, limit), limit
 }
 
 // Assigned are the indices that a cell may use, ascending.

@@ -76,13 +76,13 @@ func AgentRoles(ctx context.Context, hub client.Reader) ([]AgentRole, error) {
 
 // withoutCreate returns the command that takes the right to create Clusters from a role; "": the role does not have it.
 func withoutCreate(role *rbacv1.ClusterRole) string {
-	has := func(list []string, value, all string) bool {
+	contains := func(list []string, value, all string) bool {
 		return slices.Contains(list, value) || slices.Contains(list, all)
 	}
 	for i, rule := range role.Rules {
 		// A creation has no name that a rule could match.
-		if len(rule.ResourceNames) > 0 || !has(rule.APIGroups, "cluster.karmada.io", rbacv1.APIGroupAll) ||
-			!has(rule.Resources, "clusters", rbacv1.ResourceAll) || !has(rule.Verbs, "create", rbacv1.VerbAll) {
+		if len(rule.ResourceNames) > 0 || !contains(rule.APIGroups, "cluster.karmada.io", rbacv1.APIGroupAll) ||
+			!contains(rule.Resources, "clusters", rbacv1.ResourceAll) || !contains(rule.Verbs, "create", rbacv1.VerbAll) {
 			continue
 		}
 		verb := slices.Index(rule.Verbs, "create")

@@ -46,11 +46,11 @@ const (
 // none is the late action of reasons that have no normal duration.
 var none = Action{}
 
-func nobody(do string) Action { return Action{ActorNobody, do} }
+func nobody(advice string) Action { return Action{ActorNobody, advice} }
 
-func consumer(do string) Action { return Action{ActorConsumer, do} }
+func consumer(advice string) Action { return Action{ActorConsumer, advice} }
 
-func operator(do string) Action { return Action{ActorOperator, do} }
+func operator(advice string) Action { return Action{ActorOperator, advice} }
 
 // remedies has every reason once for each set of conditions with the reason: of one rank, the most urgent reason first. A test finds
 // a reason that is missing.

@@ -26,8 +26,8 @@ type copyable[T any] interface {
 
 // canonical returns a copy of a value in the text that all values of its meaning have: with one notation of quantities and one
 // spelling of instance types, and without empty lists, empty maps and defaults.
-func canonical[T any, P copyable[T]](of P) P {
-	result := P(of.DeepCopy())
+func canonical[T any, P copyable[T]](item P) P {
+	result := P(item.DeepCopy())
 	normalize(reflect.ValueOf(result).Elem())
 	return result
 }

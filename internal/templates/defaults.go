@@ -22,8 +22,8 @@ const (
 // normalizeDefaults gives one text to a struct with a default that is written, and to the same struct without it, and
 // reports whether it has changed the struct. Defaults are left out, apart from the ones that the CRDs of earlier
 // versions wrote into every object: these are written, so that templates keep the hashes that their Instances have.
-func normalizeDefaults(of any) bool {
-	switch of := of.(type) {
+func normalizeDefaults(item any) bool {
+	switch of := item.(type) {
 	case *corev1.Probe:
 		return anyOf(
 			omit(&of.TimeoutSeconds, probeTimeout), omit(&of.PeriodSeconds, probePeriod),
@@ -59,16 +59,16 @@ func normalizeDefaults(of any) bool {
 }
 
 // normalizeContainer leaves out structs that are empty.
-func normalizeContainer(of *v1alpha.SandboxContainer) (changed bool) {
-	if of.Resources != nil && len(of.Resources.Limits) == 0 && len(of.Resources.Requests) == 0 {
-		of.Resources, changed = nil, true
+func normalizeContainer(container *v1alpha.SandboxContainer) (changed bool) {
+	if container.Resources != nil && len(container.Resources.Limits) == 0 && len(container.Resources.Requests) == 0 {
+		container.Resources, changed = nil, true
 	}
-	return anyOf(omitPointer(&of.SecurityContext, v1alpha.ContainerSecurityContext{}), omitPointer(&of.Lifecycle, corev1.Lifecycle{}), changed)
+	return anyOf(omitPointer(&container.SecurityContext, v1alpha.ContainerSecurityContext{}), omitPointer(&container.Lifecycle, corev1.Lifecycle{}), changed)
 }
 
 func anyOf(changes ...bool) (changed bool) {
-	for _, one := range changes {
-		changed = changed || one
+	for _, item := range changes {
+		changed = changed || item
 	}
 	return changed
 }

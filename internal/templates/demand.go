@@ -47,12 +47,12 @@ type Reservation struct {
 // IsFull reports whether a total that includes the reservation exceeds the project's maximum in something that the
 // reservation adds to.
 func (r *Reservation) IsFull(total Demand) bool {
-	full := func(total, more, most int64) bool { return most > 0 && more > 0 && total > most }
+	full := func(total, more, limit int64) bool { return limit > 0 && more > 0 && total > limit }
 	return full(total.Instances, r.More.Instances, r.Most.Instances) || full(total.Bytes, r.More.Bytes, r.Most.Bytes)
 }
 
 // IsNear reports whether a total that includes the reservation exceeds half of the project's maximum.
 func (r *Reservation) IsNear(total Demand) bool {
-	near := func(total, most int64) bool { return most > 0 && total > most/2 }
+	near := func(total, limit int64) bool { return limit > 0 && total > limit/2 }
 	return near(total.Instances, r.Most.Instances) || near(total.Bytes, r.Most.Bytes)
 }

@@ -27,11 +27,11 @@ var FieldPaths = []string{
 // SplitFieldPath divides a path such as metadata.labels['<key>'] into the field and its key. known is false for a path
 // that no cell honours.
 func SplitFieldPath(path string) (field, key string, known bool) {
-	field, rest, subscripted := strings.Cut(path, "['")
+	field, tail, subscripted := strings.Cut(path, "['")
 	if !subscripted {
 		return path, "", slices.Contains([]string{FieldName, FieldNamespace, FieldAddress, FieldAddresses}, path)
 	}
-	key, closed := strings.CutSuffix(rest, "']")
+	key, closed := strings.CutSuffix(tail, "']")
 	return field, key, closed && key != "" && (field == FieldLabels || field == FieldAnnotations)
 }
 

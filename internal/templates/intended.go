@@ -57,30 +57,30 @@ var nothing = []string{"null", "{}", "[]", `""`, "0", "false"}
 var schema = sync.OnceValue(func() string { return hashOf([]byte(structure(reflect.TypeFor[v1alpha.WorkloadDeploymentSpec]()))) })
 
 // structure describes a type with the JSON names of its fields.
-func structure(of reflect.Type) string {
-	switch of.Kind() { //nolint:exhaustive // All others have no parts.
+func structure(typ reflect.Type) string {
+	switch typ.Kind() { //nolint:exhaustive // All others have no parts.
 	case reflect.Pointer, reflect.Slice:
-		return "*" + structure(of.Elem())
+		return "*" + structure(typ.Elem())
 	case reflect.Map:
-		return "map " + structure(of.Elem())
+		return "map " + structure(typ.Elem())
 	case reflect.Struct:
-		parts := make([]string, 0, of.NumField())
-		for field := range of.Fields() {
+		parts := make([]string, 0, typ.NumField())
+		for field := range typ.Fields() {
 			if field.IsExported() {
 				parts = append(parts, field.Tag.Get("json")+" "+structure(field.Type))
 			}
 		}
 		return "{" + strings.Join(parts, ";") + "}"
 	}
-	return of.Kind().String()
+	return typ.Kind().String()
 }
 
 // digests are hashes of the sealed fields, by name; "" for a field that is not set.
-func digests(of *v1alpha.WorkloadDeploymentSpec) (map[string]string, error) {
-	bare := *of
+func digests(workloadDeploymentSpec *v1alpha.WorkloadDeploymentSpec) (map[string]string, error) {
+	bare := *workloadDeploymentSpec
 	bare.Template, bare.InstanceTypeResources, bare.Quota = v1alpha.InstanceTemplateSpec{}, nil, nil
-	if of.Partition != nil {
-		bare.Partition = &v1alpha.WorkloadDeploymentPartition{Index: of.Partition.Index}
+	if workloadDeploymentSpec.Partition != nil {
+		bare.Partition = &v1alpha.WorkloadDeploymentPartition{Index: workloadDeploymentSpec.Partition.Index}
 	}
 	spec := canonical(&bare)
 	result := make(map[string]string, len(sealed))
@@ -103,17 +103,17 @@ func digestOf(field any) (string, error) {
 }
 
 // Intended is the value of AnnotationIntended for a copy with this spec.
-func Intended(of *v1alpha.WorkloadDeploymentSpec) (string, error) {
-	values, err := digests(of)
+func Intended(spec *v1alpha.WorkloadDeploymentSpec) (string, error) {
+	values, err := digests(spec)
 	if err != nil {
 		return "", err
 	}
 	values[intendedSchema] = schema()
-	if values[intendedTemplate], err = Hash(&of.Template); err != nil {
+	if values[intendedTemplate], err = Hash(&spec.Template); err != nil {
 		return "", err
 	}
-	if of.Partition != nil {
-		if values[intendedPartition], err = Hash(&of.Partition.Template); err != nil {
+	if spec.Partition != nil {
+		if values[intendedPartition], err = Hash(&spec.Partition.Template); err != nil {
 			return "", err
 		}
 	}
@@ -125,8 +125,8 @@ func Intended(of *v1alpha.WorkloadDeploymentSpec) (string, error) {
 }
 
 // IntendedQuota is the value of AnnotationIntendedQuota for a copy with this quota.
-func IntendedQuota(of *v1alpha.WorkloadDeploymentQuota) (string, error) {
-	encoded, err := json.Marshal(of)
+func IntendedQuota(quota *v1alpha.WorkloadDeploymentQuota) (string, error) {
+	encoded, err := json.Marshal(quota)
 	if err != nil {
 		return "", fmt.Errorf("encode spec.quota to compare it: %w", err)
 	}

@@ -13,11 +13,11 @@ import (
 
 // CompleteService returns a service with its defaults written: an omitted default and a written one are the same
 // service. It is nil for nil.
-func CompleteService(of *v1alpha.WorkloadService) *v1alpha.WorkloadService {
-	if of == nil {
+func CompleteService(service *v1alpha.WorkloadService) *v1alpha.WorkloadService {
+	if service == nil {
 		return nil
 	}
-	completed := of.DeepCopy()
+	completed := service.DeepCopy()
 	for i := range completed.Ports {
 		port := &completed.Ports[i]
 		port.Protocol = new(ptr.Deref(port.Protocol, corev1.ProtocolTCP))

@@ -53,17 +53,17 @@ func ContainersSize(spec *v1alpha.InstanceSpec, typeResources corev1.ResourceLis
 		return nil
 	}
 	sizes := make([]corev1.ResourceList, len(sandbox.Containers))
-	rest := InstanceSize(spec, typeResources)
+	remaining := InstanceSize(spec, typeResources)
 	for i := range sandbox.InitContainers {
 		if container := &sandbox.InitContainers[i]; container.IsSidecar() {
-			subtract(rest, ContainerSize(container))
+			subtract(remaining, ContainerSize(container))
 		}
 	}
 	for i := range sandbox.Containers {
 		sizes[i] = ContainerSize(&sandbox.Containers[i])
-		subtract(rest, sizes[i])
+		subtract(remaining, sizes[i])
 	}
-	for name, quantity := range rest {
+	for name, quantity := range remaining {
 		if takes := takesRest(sandbox, sizes, name); quantity.Sign() > 0 && takes >= 0 {
 			quantity.Add(sizes[takes][name])
 			sizes[takes][name] = quantity

@@ -44,12 +44,12 @@ func SnapshotName(name, hash string) string { return name + snapshotMark + hash 
 
 // ParseSnapshot returns the object and the hash that the name of a snapshot is derived from; ok is false for the name of
 // another object.
-func ParseSnapshot(of DataObject) (version v1alpha.DataVersion, ok bool) {
-	parts := snapshotPattern.FindStringSubmatch(of.Name)
+func ParseSnapshot(object DataObject) (version v1alpha.DataVersion, ok bool) {
+	parts := snapshotPattern.FindStringSubmatch(object.Name)
 	if parts == nil {
 		return version, false
 	}
-	return v1alpha.DataVersion{Kind: of.Kind, Name: parts[1], Hash: parts[2]}, true
+	return v1alpha.DataVersion{Kind: object.Kind, Name: parts[1], Hash: parts[2]}, true
 }
 
 // DataKey derives the key of the hash of an object in a project from a secret of the hub. It reveals neither the secret nor
@@ -143,40 +143,40 @@ func CompareData(a, b v1alpha.DataVersion) int {
 // renamed returns a copy of a template with other names of ConfigMaps and Secrets, but for the ones of image pulls.
 func renamed(template *v1alpha.InstanceTemplateSpec, rename func(DataObject) string) *v1alpha.InstanceTemplateSpec {
 	copied := template.DeepCopy()
-	of := func(kind string, name *string) { *name = rename(DataObject{kind, *name}) }
+	find := func(kind string, name *string) { *name = rename(DataObject{kind, *name}) }
 	for _, container := range copied.Spec.Runtime.Sandbox.AllContainers() {
-		renameEnvironment(container, of)
+		renameEnvironment(container, find)
 	}
 	for i := range copied.Spec.Volumes {
 		if source := copied.Spec.Volumes[i].ConfigMap; source != nil {
-			of(KindConfigMap, &source.Name)
+			find(KindConfigMap, &source.Name)
 		}
 		if source := copied.Spec.Volumes[i].Secret; source != nil {
-			of(KindSecret, &source.SecretName)
+			find(KindSecret, &source.SecretName)
 		}
 	}
 	return copied
 }
 
-func renameEnvironment(container *v1alpha.SandboxContainer, of func(kind string, name *string)) {
+func renameEnvironment(container *v1alpha.SandboxContainer, find func(kind string, name *string)) {
 	for i := range container.Env {
 		source := container.Env[i].ValueFrom
 		if source == nil {
 			source = &corev1.EnvVarSource{}
 		}
 		if key := source.ConfigMapKeyRef; key != nil {
-			of(KindConfigMap, &key.Name)
+			find(KindConfigMap, &key.Name)
 		}
 		if key := source.SecretKeyRef; key != nil {
-			of(KindSecret, &key.Name)
+			find(KindSecret, &key.Name)
 		}
 	}
 	for i := range container.EnvFrom {
 		if source := container.EnvFrom[i].ConfigMapRef; source != nil {
-			of(KindConfigMap, &source.Name)
+			find(KindConfigMap, &source.Name)
 		}
 		if source := container.EnvFrom[i].SecretRef; source != nil {
-			of(KindSecret, &source.Name)
+			find(KindSecret, &source.Name)
 		}
 	}
 }

@@ -61,9 +61,9 @@ func keptBy(container *v1alpha.SandboxContainer, volumes []v1alpha.InstanceVolum
 func HashStarted(contents []v1alpha.DataVersion) string {
 	ordered := slices.SortedFunc(slices.Values(contents), CompareData)
 	hasher := sha256.New()
-	for _, one := range ordered {
+	for _, version := range ordered {
 		// Writing to a hash.Hash never returns an error.
-		_, _ = hasher.Write(framed(one.Kind, one.Name, one.Hash))
+		_, _ = hasher.Write(framed(version.Kind, version.Name, version.Hash))
 	}
 	return short(hasher.Sum(nil))
 }

@@ -65,7 +65,7 @@ func OnlyKeys(keys ...string) toolscache.TransformFunc {
 func keep(values map[string]string, keys []string) map[string]string {
 	kept := map[string]string{}
 	for _, key := range keys {
-		if value, has := values[key]; has && len(value) <= maxAnnotation {
+		if value, found := values[key]; found && len(value) <= maxAnnotation {
 			kept[key] = value
 		}
 	}

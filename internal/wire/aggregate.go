@@ -122,16 +122,16 @@ func mostInstances(assignment *v1alpha.WorkloadDeploymentAssignment, cell string
 	if assignment == nil {
 		return MaxIndex + 1
 	}
-	most := int32(0)
+	limit := int32(0)
 	for i := range assignment.Cells {
 		if assignment.Cells[i].Name != cell {
 			continue
 		}
 		for _, r := range append(slices.Clone(assignment.Cells[i].Indices), assignment.Cells[i].Releasing...) {
-			most = min(most+max(min(r.Last, MaxIndex)-max(r.First, 0)+1, 0), MaxIndex+1)
+			limit = min(limit+max(min(r.Last, MaxIndex)-max(r.First, 0)+1, 0), MaxIndex+1)
 		}
 	}
-	return most
+	return limit
 }
 
 // assignedItems are the items of the cells of an assignment. A cell that Karmada has no item for has not reported.
@@ -181,13 +181,13 @@ func observedGeneration(onHub *v1alpha.WorkloadDeployment, cells int, reports []
 // mergeReports are the reports of all cells, each with the name of its cell.
 func mergeReports(reports []CellStatus) (entries []v1alpha.InstanceReport, indices []v1alpha.CellIndices) {
 	for i := range reports {
-		for _, of := range reports[i].Report.Reports {
-			of.Cell = reports[i].Cell
-			entries = append(entries, of)
+		for _, report := range reports[i].Report.Reports {
+			report.Cell = reports[i].Cell
+			entries = append(entries, report)
 		}
-		for _, of := range reports[i].Report.Indices {
-			of.Cell = reports[i].Cell
-			indices = append(indices, of)
+		for _, cellIndices := range reports[i].Report.Indices {
+			cellIndices.Cell = reports[i].Cell
+			indices = append(indices, cellIndices)
 		}
 	}
 	return entries, indices

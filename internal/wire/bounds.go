@@ -92,17 +92,17 @@ func Bound(status *v1alpha.WorkloadDeploymentStatus) {
 	for i := range status.Reports {
 		boundReport(&status.Reports[i])
 	}
-	status.Indices = slices.DeleteFunc(first(status.Indices, 1), func(of v1alpha.CellIndices) bool {
-		return !IndicesText.Fits(of.Existing) || !IndicesText.Fits(of.Ready) || !IndicesText.Fits(of.AvailableIndices) ||
-			!IndicesText.Fits(of.Held) ||
-			!IndicesText.Fits(of.Current) || !IndicesText.Fits(of.DataReady) || !IndicesText.Fits(of.Overridden)
+	status.Indices = slices.DeleteFunc(first(status.Indices, 1), func(indices v1alpha.CellIndices) bool {
+		return !IndicesText.Fits(indices.Existing) || !IndicesText.Fits(indices.Ready) || !IndicesText.Fits(indices.AvailableIndices) ||
+			!IndicesText.Fits(indices.Held) ||
+			!IndicesText.Fits(indices.Current) || !IndicesText.Fits(indices.DataReady) || !IndicesText.Fits(indices.Overridden)
 	})
 	for i := range status.Indices {
-		of := &status.Indices[i]
-		of.TemplateHash, of.DataMissing = HashText.or(of.TemplateHash), boundMessage(of.DataMissing)
-		of.DataDiffers = boundMessage(of.DataDiffers)
-		of.OverriddenHash = HashText.or(of.OverriddenHash)
-		of.Addresses, of.UnroutedHostnames = AddressesText.or(of.Addresses), AddressesText.or(of.UnroutedHostnames)
+		cellIndices := &status.Indices[i]
+		cellIndices.TemplateHash, cellIndices.DataMissing = HashText.or(cellIndices.TemplateHash), boundMessage(cellIndices.DataMissing)
+		cellIndices.DataDiffers = boundMessage(cellIndices.DataDiffers)
+		cellIndices.OverriddenHash = HashText.or(cellIndices.OverriddenHash)
+		cellIndices.Addresses, cellIndices.UnroutedHostnames = AddressesText.or(cellIndices.Addresses), AddressesText.or(cellIndices.UnroutedHostnames)
 	}
 }
 
@@ -110,11 +110,11 @@ func Bound(status *v1alpha.WorkloadDeploymentStatus) {
 const MaxIndex = 9999
 
 // boundCounts bounds the counts of a cell. The sums of all cells fit their fields.
-func boundCounts(counts v1alpha.ReplicaCounts, most int32) v1alpha.ReplicaCounts {
+func boundCounts(counts v1alpha.ReplicaCounts, limit int32) v1alpha.ReplicaCounts {
 	for _, count := range []*int32{
 		&counts.Replicas, &counts.CurrentReplicas, &counts.DesiredReplicas, &counts.ReadyReplicas, &counts.AvailableReplicas,
 	} {
-		*count = max(0, min(*count, most))
+		*count = max(0, min(*count, limit))
 	}
 	return WithoutProject(counts)
 }
@@ -150,7 +150,7 @@ func boundReport(report *v1alpha.InstanceReport) {
 }
 
 // first are the first entries of a list, at most so many.
-func first[T any](entries []T, most int) []T { return entries[:min(len(entries), most)] }
+func first[T any](entries []T, limit int) []T { return entries[:min(len(entries), limit)] }
 
 func boundConditions(conditions []metav1.Condition) []metav1.Condition {
 	conditions = slices.DeleteFunc(first(conditions, MaxConditions), func(c metav1.Condition) bool {

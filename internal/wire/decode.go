@@ -160,8 +160,8 @@ type quantityLists struct {
 // SessionKey returns the public key in spec.publicKey of a session in DER, as certificates have it: an ECDSA key on
 // curve P-256 or an Ed25519 key, and no other key.
 func SessionKey(text string) ([]byte, error) {
-	block, rest := pem.Decode([]byte(text))
-	if block == nil || block.Type != "PUBLIC KEY" || strings.TrimSpace(string(rest)) != "" {
+	block, tail := pem.Decode([]byte(text))
+	if block == nil || block.Type != "PUBLIC KEY" || strings.TrimSpace(string(tail)) != "" {
 		return nil, errors.New("must be one block PUBLIC KEY in PEM")
 	}
 	key, err := x509.ParsePKIXPublicKey(block.Bytes)

@@ -28,17 +28,17 @@ func FactsOf(d *v1alpha.WorkloadDeployment) map[int]Facts {
 	facts := map[int]Facts{}
 	own := ownershipOf(d)
 	for i := range d.Status.Indices {
-		of := &d.Status.Indices[i]
-		available := naming.ParseSet(of.AvailableIndices)
-		existing, ready, held, current := naming.ParseSet(of.Existing), naming.ParseSet(of.Ready), naming.ParseSet(of.Held),
-			naming.ParseSet(of.Current)
+		indices := &d.Status.Indices[i]
+		available := naming.ParseSet(indices.AvailableIndices)
+		existing, ready, held, current := naming.ParseSet(indices.Existing), naming.ParseSet(indices.Ready), naming.ParseSet(indices.Held),
+			naming.ParseSet(indices.Current)
 		for _, index := range existing.Indices() {
-			if _, seen := facts[index]; seen || !own.counts(of.Cell, index) {
+			if _, seen := facts[index]; seen || !own.counts(indices.Cell, index) {
 				continue
 			}
-			fact := Facts{Cell: of.Cell, Ready: ready.Has(index), Available: available.Has(index), Held: held.Has(index)}
+			fact := Facts{Cell: indices.Cell, Ready: ready.Has(index), Available: available.Has(index), Held: held.Has(index)}
 			if current.Has(index) {
-				fact.TemplateHash = of.TemplateHash
+				fact.TemplateHash = indices.TemplateHash
 			}
 			facts[index] = fact
 		}

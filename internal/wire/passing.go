@@ -28,6 +28,6 @@ func Passing(before, after v1alpha.ReplicaCounts, conditionsBefore, conditionsAf
 // settledAgain reports whether an object has settled for a newer generation than before: a step of a rollout that ends
 // soon leaves as many Instances Ready as before, and the next step waits for its end.
 func settledAgain(before, after []metav1.Condition) bool {
-	was, is := meta.FindStatusCondition(before, v1alpha.ConditionProgressing), meta.FindStatusCondition(after, v1alpha.ConditionProgressing)
-	return was != nil && is != nil && is.Status == metav1.ConditionFalse && was.ObservedGeneration < is.ObservedGeneration
+	was, now := meta.FindStatusCondition(before, v1alpha.ConditionProgressing), meta.FindStatusCondition(after, v1alpha.ConditionProgressing)
+	return was != nil && now != nil && now.Status == metav1.ConditionFalse && was.ObservedGeneration < now.ObservedGeneration
 }

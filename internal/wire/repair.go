@@ -79,12 +79,12 @@ func Report[T any](raw []byte, lists Lists) (T, Faults) {
 
 // object returns a value as an object of a type, and an empty object instead of any other value. Lua does not tell an
 // empty list from an empty object, nor null from a missing entry.
-func (r *repairer) object(of reflect.Type, value any, path string) map[string]any {
+func (r *repairer) object(typ reflect.Type, value any, path string) map[string]any {
 	switch value := value.(type) {
 	case nil:
 		return map[string]any{}
 	case map[string]any:
-		r.fields(of, value, path)
+		r.fields(typ, value, path)
 		return value
 	case []any:
 		if len(present(value)) == 0 {
@@ -98,8 +98,8 @@ func (r *repairer) object(of reflect.Type, value any, path string) map[string]an
 	return map[string]any{}
 }
 
-func (r *repairer) fields(of reflect.Type, object map[string]any, path string) {
-	for field := range of.Fields() {
+func (r *repairer) fields(typ reflect.Type, object map[string]any, path string) {
+	for field := range typ.Fields() {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if name == "" && field.Anonymous {
 			r.fields(field.Type, object, path)
@@ -130,27 +130,27 @@ type place struct {
 }
 
 // value returns a value as a type has it, or nil for a field that is missing.
-func (r *repairer) value(of reflect.Type, value any, at place) any {
-	if of.Kind() == reflect.Pointer {
-		of = of.Elem()
+func (r *repairer) value(typ reflect.Type, value any, at place) any {
+	if typ.Kind() == reflect.Pointer {
+		typ = typ.Elem()
 	}
 	fits, instead := false, any(nil)
 	switch {
-	case of == reflect.TypeFor[metav1.Time]():
+	case typ == reflect.TypeFor[metav1.Time]():
 		text, isText := value.(string)
 		_, err := time.Parse(time.RFC3339, text)
 		fits = isText && err == nil
-	case of.Kind() == reflect.Struct:
-		return r.object(of, value, at.path)
-	case of.Kind() == reflect.Slice:
-		return r.list(of.Elem(), value, at)
-	case of.Kind() == reflect.String:
+	case typ.Kind() == reflect.Struct:
+		return r.object(typ, value, at.path)
+	case typ.Kind() == reflect.Slice:
+		return r.list(typ.Elem(), value, at)
+	case typ.Kind() == reflect.String:
 		_, fits = value.(string)
 		instead = unfit
-	case of.Kind() == reflect.Bool:
+	case typ.Kind() == reflect.Bool:
 		_, fits = value.(bool)
 	default:
-		value, fits = integer(value, of.Kind())
+		value, fits = integer(value, typ.Kind())
 		if at.always {
 			instead = int64(unknown)
 		}
@@ -163,34 +163,34 @@ func (r *repairer) value(of reflect.Type, value any, at place) any {
 }
 
 // list returns the first entries of a list, or nil if one of them is no object.
-func (r *repairer) list(of reflect.Type, value any, at place) any {
+func (r *repairer) list(typ reflect.Type, value any, at place) any {
 	entries, isList := value.([]any)
 	if object, isObject := value.(map[string]any); isObject {
 		isList = !slices.ContainsFunc(slices.Collect(maps.Values(object)), func(member any) bool { return member != nil })
 	}
-	entries = r.take(present(entries), of, at.name)
+	entries = r.take(present(entries), typ, at.name)
 	if !isList || slices.ContainsFunc(entries, func(entry any) bool { return !isObject(entry) }) {
 		r.faults[at.path] = true
 		return nil
 	}
 	for i := range entries {
-		entries[i] = r.object(of, entries[i], at.path)
+		entries[i] = r.object(typ, entries[i], at.path)
 	}
 	return entries
 }
 
 // take returns the first entries of a list.
-func (r *repairer) take(entries []any, of reflect.Type, name string) []any {
-	most, known := r.lists.Named[name]
+func (r *repairer) take(entries []any, typ reflect.Type, name string) []any {
+	limit, known := r.lists.Named[name]
 	if !known {
-		most = r.lists.Most
+		limit = r.lists.Most
 	}
-	left, known := r.left[of]
+	left, known := r.left[typ]
 	if !known {
 		left = r.lists.OfType
 	}
-	entries = entries[:min(len(entries), most, left)]
-	r.left[of] = left - len(entries)
+	entries = entries[:min(len(entries), limit, left)]
+	r.left[typ] = left - len(entries)
 	return entries
 }
 

@@ -18,11 +18,11 @@ type division []string
 // parseDivision reads the division of a number of shards. A shard that is not named is nobody's.
 func parseDivision(text string, count int) (division, error) {
 	d := make(division, count)
-	by, err := v1alpha.ParseShards(text)
+	index, err := v1alpha.ParseShards(text)
 	if err != nil {
 		return nil, fmt.Errorf("parse the division of the shards (delete Lease %s; it is recreated): %w", recordName, err)
 	}
-	for replica, held := range by {
+	for replica, held := range index {
 		for _, shard := range held {
 			if shard < 0 || shard >= count {
 				continue
@@ -38,14 +38,14 @@ func parseDivision(text string, count int) (division, error) {
 
 // String is the division as the record has it: the shards of each replica.
 func (d division) String() string {
-	by := map[string][]int{}
+	index := map[string][]int{}
 	for shard, replica := range d {
 		if replica != "" {
-			by[replica] = append(by[replica], shard)
+			index[replica] = append(index[replica], shard)
 		}
 	}
 	// A map of strings and numbers can be marshalled.
-	text, _ := json.Marshal(by)
+	text, _ := json.Marshal(index)
 	return string(text)
 }
 
@@ -62,13 +62,13 @@ func (d division) of(replica string) []int {
 
 // without is the division without the replicas that do not run.
 func (d division) without(runs func(replica string) bool) division {
-	rest := slices.Clone(d)
-	for shard, holder := range rest {
+	remaining := slices.Clone(d)
+	for shard, holder := range remaining {
 		if holder != "" && !runs(holder) {
-			rest[shard] = ""
+			remaining[shard] = ""
 		}
 	}
-	return rest
+	return remaining
 }
 
 // share is the number of shards that a replica should have: 0 for a replica that is not a member. All members have the

@@ -113,10 +113,10 @@ func (v *validity) until() time.Time {
 }
 
 // change changes what the validity depends on, and moves the fence.
-func (v *validity) change(do func()) {
+func (v *validity) change(action func()) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	do()
+	action()
 	v.fence.extend(v.until())
 }
 

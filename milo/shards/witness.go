@@ -103,13 +103,13 @@ func (w *witness) isOf(name string, lease *coordinationv1.Lease) bool {
 // ends reports whether a Lease ends soon, because a replica has asked for its renewal and this replica refuses the
 // pings of its owner.
 func (w *witness) ends(name, own string, lease *coordinationv1.Lease) bool {
-	by := lease.Annotations[annotationAskedBy]
-	if by == "" || !w.isOf(name, lease) {
+	writer := lease.Annotations[annotationAskedBy]
+	if writer == "" || !w.isOf(name, lease) {
 		return false
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return by == own || !w.heard[name].asked
+	return writer == own || !w.heard[name].asked
 }
 
 // silent are the replicas that have not pinged this one since a moment, and the moment at which the next one counts as

@@ -102,12 +102,12 @@ func (b *Builder[T]) Controllers() bool {
 }
 
 // SetUpControllers sets up the controllers that are selected, in the order in which they were registered.
-func (b *Builder[T]) SetUpControllers(with T) error {
+func (b *Builder[T]) SetUpControllers(other T) error {
 	for _, c := range b.controllers {
 		if !selects(b.selectedControllers, c.name) {
 			continue
 		}
-		if err := c.setup(with); err != nil {
+		if err := c.setup(other); err != nil {
 			return fmt.Errorf("set up controller %s: %w", c.name, err)
 		}
 	}
@@ -134,8 +134,8 @@ func (b *Builder[T]) webhookNames() []string {
 
 func each[T any](list []T, text func(T) string) []string {
 	texts := make([]string, 0, len(list))
-	for _, one := range list {
-		texts = append(texts, text(one))
+	for _, item := range list {
+		texts = append(texts, text(item))
 	}
 	return texts
 }

@@ -89,7 +89,7 @@ func (p *problems) initContainer(at place, container *v1alpha.SandboxContainer, 
 		return
 	}
 	const reason = "may be set only in an init container with restartPolicy Always"
-	for _, of := range []struct {
+	for _, entry := range []struct {
 		name string
 		set  bool
 	}{
@@ -98,8 +98,8 @@ func (p *problems) initContainer(at place, container *v1alpha.SandboxContainer, 
 		{"startupProbe", container.StartupProbe != nil},
 		{"lifecycle", container.Lifecycle != nil},
 	} {
-		if of.set {
-			p.forbidden(at.child(of.name), "", reason)
+		if entry.set {
+			p.forbidden(at.child(entry.name), "", reason)
 		}
 	}
 }
@@ -239,19 +239,19 @@ func (p *problems) sandboxSecurity(at place, context *v1alpha.SandboxSecurityCon
 
 // containerSecurity validates the security context of a container. Fields that it omits are inherited from the
 // sandbox's security context.
-func (p *problems) containerSecurity(at place, context *v1alpha.ContainerSecurityContext, of *v1alpha.SandboxSecurityContext) {
+func (p *problems) containerSecurity(at place, context *v1alpha.ContainerSecurityContext, sandboxSecurityContext *v1alpha.SandboxSecurityContext) {
 	if context == nil {
 		return
 	}
 	within(p, at.child("runAsUser"), context.RunAsUser, 0, maxID)
 	within(p, at.child("runAsGroup"), context.RunAsGroup, 0, maxID)
 	user, nonRoot := context.RunAsUser, context.RunAsNonRoot
-	if of != nil {
+	if sandboxSecurityContext != nil {
 		if user == nil && nonRoot != nil {
-			user = of.RunAsUser
+			user = sandboxSecurityContext.RunAsUser
 		}
 		if nonRoot == nil && user != nil {
-			nonRoot = of.RunAsNonRoot
+			nonRoot = sandboxSecurityContext.RunAsNonRoot
 		}
 	}
 	p.nonRoot(at.child("runAsUser"), user, nonRoot)

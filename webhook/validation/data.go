@@ -26,22 +26,22 @@ func (p *problems) dataNames(at place, spec *v1alpha.InstanceSpec) {
 
 // onDataChange requires that the template names the objects, so that a misspelled name is no silent InPlace.
 func (p *problems) onDataChange(at place, spec *v1alpha.WorkloadSpec) {
-	of := spec.Rollout.OnDataChange
-	if of == nil {
+	change := spec.Rollout.OnDataChange
+	if change == nil {
 		return
 	}
-	switch of.Policy {
+	switch change.Policy {
 	case v1alpha.DataInPlace, v1alpha.DataRollout:
 	default:
-		p.unsupported(at.child("policy"), string(of.Policy), string(v1alpha.DataInPlace), string(v1alpha.DataRollout))
+		p.unsupported(at.child("policy"), string(change.Policy), string(v1alpha.DataInPlace), string(v1alpha.DataRollout))
 	}
-	if of.Policy == v1alpha.DataInPlace && len(of.ConfigMaps)+len(of.Secrets) > 0 {
-		p.forbidden(at, string(of.Policy), "names have no effect with policy InPlace; set policy Rollout, or remove the names")
+	if change.Policy == v1alpha.DataInPlace && len(change.ConfigMaps)+len(change.Secrets) > 0 {
+		p.forbidden(at, string(change.Policy), "names have no effect with policy InPlace; set policy Rollout, or remove the names")
 		return
 	}
 	rolling := templates.RollingData(spec.Rollout, &spec.Template)
-	p.rollingNames(at.child("configMaps"), of.ConfigMaps, templates.KindConfigMap, rolling)
-	p.rollingNames(at.child("secrets"), of.Secrets, templates.KindSecret, rolling)
+	p.rollingNames(at.child("configMaps"), change.ConfigMaps, templates.KindConfigMap, rolling)
+	p.rollingNames(at.child("secrets"), change.Secrets, templates.KindSecret, rolling)
 	if len(rolling) > templates.MaxRollingData {
 		p.invalid(at, len(rolling), fmt.Sprintf("at most %d ConfigMaps and Secrets can roll out with a Workload; list fewer names",
 			templates.MaxRollingData))

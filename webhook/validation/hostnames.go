@@ -59,8 +59,8 @@ func (n *Names) routes(project string, workload, before *v1alpha.Workload) (prob
 		return nil
 	}
 	at := field.NewPath("spec", "service")
-	of := naming.HostnameOf{Workload: cmp.Or(workload.Name, workload.GenerateName+"x"), Namespace: workload.Namespace, Project: project}
-	routed := n.Rules.Exclusive(of, service.Hostnames)
+	hostnames := naming.HostnameOf{Workload: cmp.Or(workload.Name, workload.GenerateName+"x"), Namespace: workload.Namespace, Project: project}
+	routed := n.Rules.Exclusive(hostnames, service.Hostnames)
 	for i, name := range service.Hostnames[:min(len(service.Hostnames), maxHostnames)] {
 		if n.Rules.Refusal(project, name) == "" && !slices.Contains(routed, name) {
 			problems = append(problems, field.Invalid(at.Child("hostnames").Index(i), shown(name),

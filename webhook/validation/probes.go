@@ -93,16 +93,16 @@ func (p *problems) probe(at place, probe *corev1.Probe, container *v1alpha.Sandb
 const fieldsPage = "; docs/reference/template-fields.md has the differences to a Pod"
 
 // bounded requires a number from least to most, if there is one, where a Pod has no such bound.
-func bounded[T int32 | int64](p *problems, at place, value *T, least, most T) {
-	if value != nil && (*value < least || *value > most) {
-		p.invalid(at, *value, validation.InclusiveRangeError(int(least), int(most))+fieldsPage)
+func bounded[T int32 | int64](p *problems, at place, value *T, least, limit T) {
+	if value != nil && (*value < least || *value > limit) {
+		p.invalid(at, *value, validation.InclusiveRangeError(int(least), int(limit))+fieldsPage)
 	}
 }
 
 // within requires a number from least to most, if there is one.
-func within[T int32 | int64](p *problems, at place, value *T, least, most T) {
-	if value != nil && (*value < least || *value > most) {
-		p.invalid(at, *value, validation.InclusiveRangeError(int(least), int(most)))
+func within[T int32 | int64](p *problems, at place, value *T, least, limit T) {
+	if value != nil && (*value < least || *value > limit) {
+		p.invalid(at, *value, validation.InclusiveRangeError(int(least), int(limit)))
 	}
 }
 

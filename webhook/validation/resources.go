@@ -66,14 +66,14 @@ func taken(name corev1.ResourceName, sandbox *v1alpha.SandboxRuntime) (sum resou
 			continue
 		}
 		resources := &v1alpha.ContainerResourceRequirements{}
-		for of, list := range map[*corev1.ResourceList]corev1.ResourceList{
+		for resourceList, list := range map[*corev1.ResourceList]corev1.ResourceList{
 			&resources.Limits: container.Resources.Limits, &resources.Requests: container.Resources.Requests,
 		} {
 			if quantity, named := list[name]; named {
 				if !countable(quantity) {
 					return sum, false
 				}
-				*of = corev1.ResourceList{name: quantity}
+				*resourceList = corev1.ResourceList{name: quantity}
 			}
 		}
 		container.Resources = resources
@@ -121,10 +121,10 @@ func (p *problems) amountsOf(at place, list corev1.ResourceList) {
 }
 
 func (p *problems) atMost(at place, list corev1.ResourceList) {
-	most := resource.NewQuantity(mostAmount, resource.BinarySI)
+	limit := resource.NewQuantity(mostAmount, resource.BinarySI)
 	for _, name := range slices.Sorted(maps.Keys(list)) {
-		if amount := list[name].DeepCopy(); countable(amount) && amount.Cmp(*most) > 0 {
-			p.invalid(at.entry(string(name)), amount.String(), "must be at most "+most.String()+fieldsPage)
+		if amount := list[name].DeepCopy(); countable(amount) && amount.Cmp(*limit) > 0 {
+			p.invalid(at.entry(string(name)), amount.String(), "must be at most "+limit.String()+fieldsPage)
 		}
 	}
 }

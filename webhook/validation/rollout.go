@@ -41,11 +41,11 @@ func (p *problems) rollout(at place, spec *v1alpha.WorkloadSpec) {
 
 // amounts checks the numbers and percentages of Instances.
 func (p *problems) amounts(at place, rollout *v1alpha.WorkloadRollout) {
-	if most := rollout.MaxUnavailable; most != nil {
-		p.maxUnavailable(at.child("maxUnavailable"), most)
+	if limit := rollout.MaxUnavailable; limit != nil {
+		p.maxUnavailable(at.child("maxUnavailable"), limit)
 	}
-	if most := rollout.MaxSurge; most != nil {
-		p.maxSurge(at.child("maxSurge"), most)
+	if limit := rollout.MaxSurge; limit != nil {
+		p.maxSurge(at.child("maxSurge"), limit)
 	}
 	if rollout.Batch != nil {
 		p.maxUnavailable(at.child("batch"), rollout.Batch)
@@ -55,14 +55,14 @@ func (p *problems) amounts(at place, rollout *v1alpha.WorkloadRollout) {
 	}
 }
 
-func (p *problems) maxSurge(at place, most *intstr.IntOrString) {
-	percent, isPercent := strings.CutSuffix(most.StrVal, "%")
+func (p *problems) maxSurge(at place, limit *intstr.IntOrString) {
+	percent, isPercent := strings.CutSuffix(limit.StrVal, "%")
 	value, err := strconv.Atoi(percent)
 	switch {
-	case most.Type == intstr.Int && (most.IntVal < 0 || most.IntVal > maxReplicas):
-		p.invalid(at, most.IntVal, validation.InclusiveRangeError(0, maxReplicas))
-	case most.Type == intstr.String && (err != nil || !isPercent || value < 0 || value > 100 || len(percent) > 3 || percent[0] == '+'):
-		p.invalid(at, most.StrVal, "must be a number, or a percentage from 0% to 100%")
+	case limit.Type == intstr.Int && (limit.IntVal < 0 || limit.IntVal > maxReplicas):
+		p.invalid(at, limit.IntVal, validation.InclusiveRangeError(0, maxReplicas))
+	case limit.Type == intstr.String && (err != nil || !isPercent || value < 0 || value > 100 || len(percent) > 3 || percent[0] == '+'):
+		p.invalid(at, limit.StrVal, "must be a number, or a percentage from 0% to 100%")
 	}
 }
 
@@ -91,15 +91,15 @@ func (p *problems) cityOrder(at place, spec *v1alpha.WorkloadSpec) {
 }
 
 // disruption requires exactly one of minAvailable and maxUnavailable, each a number or a percentage.
-func (p *problems) disruption(at place, of *v1alpha.WorkloadDisruption) {
+func (p *problems) disruption(at place, workloadDisruption *v1alpha.WorkloadDisruption) {
 	switch {
-	case of == nil:
-	case of.MinAvailable != nil && of.MaxUnavailable != nil:
-		p.forbidden(at.child("maxUnavailable"), of.MaxUnavailable.String(), "set minAvailable or maxUnavailable, not both")
-	case of.MinAvailable != nil:
-		p.budget(at.child("minAvailable"), of.MinAvailable)
-	case of.MaxUnavailable != nil:
-		p.budget(at.child("maxUnavailable"), of.MaxUnavailable)
+	case workloadDisruption == nil:
+	case workloadDisruption.MinAvailable != nil && workloadDisruption.MaxUnavailable != nil:
+		p.forbidden(at.child("maxUnavailable"), workloadDisruption.MaxUnavailable.String(), "set minAvailable or maxUnavailable, not both")
+	case workloadDisruption.MinAvailable != nil:
+		p.budget(at.child("minAvailable"), workloadDisruption.MinAvailable)
+	case workloadDisruption.MaxUnavailable != nil:
+		p.budget(at.child("maxUnavailable"), workloadDisruption.MaxUnavailable)
 	default:
 		p.required(at, "set minAvailable or maxUnavailable, or remove the field")
 	}
@@ -120,8 +120,8 @@ func (p *problems) budget(at place, of *intstr.IntOrString) {
 // disruptionWarning warns of a budget that allows no voluntary disruption. Kubernetes admits such a PodDisruptionBudget
 // as well.
 func disruptionWarning(workload *v1alpha.Workload) []string {
-	of := workload.Spec.Disruption
-	if of == nil {
+	disruption := workload.Spec.Disruption
+	if disruption == nil {
 		return nil
 	}
 	var desired int32
@@ -134,7 +134,7 @@ func disruptionWarning(workload *v1alpha.Workload) []string {
 			return nil
 		}
 	}
-	if desired == 0 || budget.Minimum(of, desired) < desired {
+	if desired == 0 || budget.Minimum(disruption, desired) < desired {
 		return nil
 	}
 	return []string{fmt.Sprintf("spec.disruption: the budget needs all %d Instances, so that no voluntary disruption is possible: "+

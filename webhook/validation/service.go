@@ -164,8 +164,8 @@ func declaredPorts(runtime *v1alpha.InstanceRuntimeSpec) []v1alpha.NamedPort {
 }
 
 func declares(declared []v1alpha.NamedPort, port *v1alpha.ServicePort) bool {
-	for _, one := range declared {
-		if one.Port == port.TargetPort.IntVal && *one.Protocol == *port.Protocol {
+	for _, namedPort := range declared {
+		if namedPort.Port == port.TargetPort.IntVal && *namedPort.Protocol == *port.Protocol {
 			return true
 		}
 	}
@@ -177,9 +177,9 @@ func targetsOf(port *v1alpha.ServicePort, declared []v1alpha.NamedPort) []v1alph
 	if port.TargetPort.Type == intstr.Int {
 		return []v1alpha.NamedPort{{Port: port.TargetPort.IntVal, Protocol: port.Protocol}}
 	}
-	for _, one := range declared {
-		if one.Name == port.TargetPort.StrVal && *one.Protocol == *port.Protocol {
-			return []v1alpha.NamedPort{one}
+	for _, namedPort := range declared {
+		if namedPort.Name == port.TargetPort.StrVal && *namedPort.Protocol == *port.Protocol {
+			return []v1alpha.NamedPort{namedPort}
 		}
 	}
 	return nil
@@ -229,20 +229,20 @@ func admitsPort(ports []networkingv1.NetworkPolicyPort, declared []v1alpha.Named
 		return true
 	}
 	for i := range ports {
-		one := &ports[i]
-		if ptr.Deref(one.Protocol, corev1.ProtocolTCP) != *port.Protocol {
+		networkPolicyPort := &ports[i]
+		if ptr.Deref(networkPolicyPort.Protocol, corev1.ProtocolTCP) != *port.Protocol {
 			continue
 		}
 		switch {
-		case one.Port == nil:
+		case networkPolicyPort.Port == nil:
 			return true
-		case one.Port.Type == intstr.Int:
-			if last := ptr.Deref(one.EndPort, one.Port.IntVal); port.Port >= one.Port.IntVal && port.Port <= last {
+		case networkPolicyPort.Port.Type == intstr.Int:
+			if last := ptr.Deref(networkPolicyPort.EndPort, networkPolicyPort.Port.IntVal); port.Port >= networkPolicyPort.Port.IntVal && port.Port <= last {
 				return true
 			}
 		default:
 			for _, named := range declared {
-				if named.Name == one.Port.StrVal && named.Port == port.Port && *named.Protocol == *port.Protocol {
+				if named.Name == networkPolicyPort.Port.StrVal && named.Port == port.Port && *named.Protocol == *port.Protocol {
 					return true
 				}
 			}

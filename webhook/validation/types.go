@@ -154,11 +154,11 @@ func (p *problems) fits(at place, runtime *v1alpha.InstanceRuntimeSpec, kind *v1
 	if runtime.Sandbox == nil {
 		return
 	}
-	most := maps.Clone(kind.Spec.Resources)
-	maps.Copy(most, runtime.Resources.Requests)
-	for _, name := range slices.Sorted(maps.Keys(most)) {
+	limit := maps.Clone(kind.Spec.Resources)
+	maps.Copy(limit, runtime.Resources.Requests)
+	for _, name := range slices.Sorted(maps.Keys(limit)) {
 		sum, ok := taken(name, runtime.Sandbox)
-		if size := most[name].DeepCopy(); ok && countable(size) && sum.Cmp(size) > 0 {
+		if size := limit[name].DeepCopy(); ok && countable(size) && sum.Cmp(size) > 0 {
 			source := "instance type " + kind.Name
 			if _, requested := runtime.Resources.Requests[name]; requested {
 				source = "spec.template.spec.runtime.resources.requests"

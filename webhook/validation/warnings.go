@@ -139,8 +139,8 @@ func (s *seenPorts) warnings(path *field.Path, container *v1alpha.SandboxContain
 // succeeds.
 func probeWarnings(path *field.Path, container *v1alpha.SandboxContainer, sandbox *v1alpha.SandboxRuntime) []string {
 	named := map[int32]bool{}
-	for _, of := range sandbox.Running() {
-		for _, port := range of.Ports {
+	for _, sandboxContainer := range sandbox.Running() {
+		for _, port := range sandboxContainer.Ports {
 			named[port.Port] = true
 		}
 	}
@@ -187,7 +187,7 @@ func imageWarnings(path *field.Path, text string) []string {
 
 // surgeWarnings name the placements in which maxSurge has no effect.
 func surgeWarnings(spec *v1alpha.WorkloadSpec) []string {
-	if most, _ := spec.Rollout.Surge(1); most == 0 {
+	if limit, _ := spec.Rollout.Surge(1); limit == 0 {
 		return nil
 	}
 	var warnings []string

@@ -51,14 +51,14 @@ func check(workload *v1alpha.Workload) *problems {
 }
 
 // maxUnavailable requires a number of at least 1, or a percentage from 1% to 100%.
-func (p *problems) maxUnavailable(at place, most *intstr.IntOrString) {
-	percent := strings.TrimSuffix(most.StrVal, "%")
+func (p *problems) maxUnavailable(at place, limit *intstr.IntOrString) {
+	percent := strings.TrimSuffix(limit.StrVal, "%")
 	value, err := strconv.Atoi(percent)
 	switch {
-	case most.Type == intstr.Int && most.IntVal < 1:
-		p.invalid(at, most.IntVal, "must be at least 1: a rollout could replace no Instance")
-	case most.Type == intstr.String && (err != nil || percent == most.StrVal || value < 1 || value > 100 || len(percent) > 3):
-		p.invalid(at, most.StrVal, "must be a number, or a percentage from 1% to 100%")
+	case limit.Type == intstr.Int && limit.IntVal < 1:
+		p.invalid(at, limit.IntVal, "must be at least 1: a rollout could replace no Instance")
+	case limit.Type == intstr.String && (err != nil || percent == limit.StrVal || value < 1 || value > 100 || len(percent) > 3):
+		p.invalid(at, limit.StrVal, "must be a number, or a percentage from 1% to 100%")
 	}
 }
 

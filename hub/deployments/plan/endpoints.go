@@ -37,11 +37,11 @@ func endpointsOf(deployments map[string]*v1alpha.WorkloadDeployment) []v1alpha.C
 			continue
 		}
 		for i := range deployment.Status.Endpoints {
-			one := withoutLeaving(deployment, deployment.Status.Endpoints[i])
-			if before, exists := byCity[one.City]; exists {
-				one = merged(&before, &one)
+			endpoint := withoutLeaving(deployment, deployment.Status.Endpoints[i])
+			if before, exists := byCity[endpoint.City]; exists {
+				endpoint = merged(&before, &endpoint)
 			}
-			byCity[one.City] = one
+			byCity[endpoint.City] = endpoint
 		}
 	}
 	var result []v1alpha.CityEndpoint

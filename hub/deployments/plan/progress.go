@@ -41,11 +41,11 @@ func (s *summary) addProgress(status *v1alpha.WorkloadStatus, unsettled []*v1alp
 
 // isOverdue reports whether the last progress was too long ago, and requeues the Workload for that time.
 func (s *summary) isOverdue(last metav1.Time) bool {
-	rest := last.Add(s.Workload.Spec.Rollout.ProgressDeadline()).Sub(s.Now)
-	if rest > 0 {
-		s.Again.AtMost(rest)
+	remaining := last.Add(s.Workload.Spec.Rollout.ProgressDeadline()).Sub(s.Now)
+	if remaining > 0 {
+		s.Again.AtMost(remaining)
 	}
-	return rest <= 0
+	return remaining <= 0
 }
 
 // addRolloutProgress reports whether a rollout progresses while no deployment reports that it waits for anything: it is

@@ -186,8 +186,8 @@ func (g *given) take(step rollout.Step, existing *v1alpha.WorkloadDeployment) er
 // cell; cells that do not report any more have none.
 func withTurn(existing *v1alpha.WorkloadDeployment, step rollout.Step) []v1alpha.OverrideTurn {
 	turns := slices.DeleteFunc(slices.Clone(existing.Spec.Overrides), func(turn v1alpha.OverrideTurn) bool {
-		return turn.Cell == step.Override.Cell || !slices.ContainsFunc(existing.Status.Indices, func(of v1alpha.CellIndices) bool {
-			return of.Cell == turn.Cell
+		return turn.Cell == step.Override.Cell || !slices.ContainsFunc(existing.Status.Indices, func(indices v1alpha.CellIndices) bool {
+			return indices.Cell == turn.Cell
 		})
 	})
 	return append(turns, v1alpha.OverrideTurn{
@@ -200,28 +200,28 @@ func isCautious(r *v1alpha.WorkloadRollout) bool {
 }
 
 // describeStep is the note of the Event of a step.
-func (p *Plan) describeStep(step rollout.Step, of *v1alpha.WorkloadDeployment) string {
+func (p *Plan) describeStep(step rollout.Step, deployments *v1alpha.WorkloadDeployment) string {
 	template := "template " + p.Template.Target
 	if p.Revision > 0 && p.Template.Target == p.Template.Written {
 		template = fmt.Sprintf("revision %d", p.Revision)
 	}
-	deployment := fmt.Sprintf("deployment %s", of.Name)
-	switch more := step.Surge - int(of.Spec.Surge); {
+	deployment := fmt.Sprintf("deployment %s", deployments.Name)
+	switch more := step.Surge - int(deployments.Spec.Surge); {
 	case step.Override != nil:
 		return fmt.Sprintf("%s: cell %s gives the Instances of %s the template that %s",
-			of.Spec.CityCode, step.Override.Cell, deployment, step.Override.Cause())
+			deployments.Spec.CityCode, step.Override.Cell, deployment, step.Override.Cause())
 	case step.Held:
-		return fmt.Sprintf("%s: new Instances of %s get the earlier template until their turn", of.Spec.CityCode, deployment)
+		return fmt.Sprintf("%s: new Instances of %s get the earlier template until their turn", deployments.Spec.CityCode, deployment)
 	case more > 0:
-		return fmt.Sprintf("%s: %s gets %s with %s", of.Spec.CityCode, deployment,
+		return fmt.Sprintf("%s: %s gets %s with %s", deployments.Spec.CityCode, deployment,
 			reasons.Count(more, "additional Instance", "additional Instances"), template)
 	case more < 0 && !step.Released:
 		return fmt.Sprintf("%s: the cells cannot start an additional Instance of %s; its Instances are replaced without one",
-			of.Spec.CityCode, deployment)
+			deployments.Spec.CityCode, deployment)
 	case more < 0:
-		return fmt.Sprintf("%s: the additional Instances of %s are removed", of.Spec.CityCode, deployment)
+		return fmt.Sprintf("%s: the additional Instances of %s are removed", deployments.Spec.CityCode, deployment)
 	case step.Released:
-		return fmt.Sprintf("%s: all Instances of %s get %s", of.Spec.CityCode, deployment, template)
+		return fmt.Sprintf("%s: all Instances of %s get %s", deployments.Spec.CityCode, deployment, template)
 	}
-	return fmt.Sprintf("%s: Instances of %s from index %d on get %s", of.Spec.CityCode, deployment, step.Index, template)
+	return fmt.Sprintf("%s: Instances of %s from index %d on get %s", deployments.Spec.CityCode, deployment, step.Index, template)
 }

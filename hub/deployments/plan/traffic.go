@@ -51,11 +51,11 @@ func (p *Plan) leave(d *v1alpha.WorkloadDeployment) Traffic {
 	}
 	traffic := p.trafficOf(d)
 	p.record(d, traffic)
-	switch rest := traffic.End.Sub(p.Now); {
-	case rest <= 0:
+	switch remaining := traffic.End.Sub(p.Now); {
+	case remaining <= 0:
 		traffic.Phase = Free
 	default:
-		p.Again.AtMost(rest)
+		p.Again.AtMost(remaining)
 		if city := d.Spec.CityCode; traffic.End.After(p.leaving[city]) {
 			p.leaving[city] = traffic.End
 		}
@@ -231,14 +231,14 @@ func (p *Plan) offer(d *v1alpha.WorkloadDeployment) {
 }
 
 // notOffered are the addresses of an endpoint that no endpoint that serves has.
-func notOffered(endpoints []v1alpha.CityEndpoint, of *v1alpha.CityEndpoint) []v1alpha.EndpointAddress {
+func notOffered(endpoints []v1alpha.CityEndpoint, endpoint *v1alpha.CityEndpoint) []v1alpha.EndpointAddress {
 	var addresses []v1alpha.EndpointAddress
 	for i := range endpoints {
 		if endpoints[i].Serving {
 			addresses = append(addresses, endpoints[i].Addresses...)
 		}
 	}
-	return slices.DeleteFunc(slices.Clone(of.Addresses), func(a v1alpha.EndpointAddress) bool { return slices.Contains(addresses, a) })
+	return slices.DeleteFunc(slices.Clone(endpoint.Addresses), func(a v1alpha.EndpointAddress) bool { return slices.Contains(addresses, a) })
 }
 
 // leavesSince is since when traffic leaves a deployment, if that is recorded. A record that cannot be read does not count.

@@ -176,21 +176,21 @@ func (c *facts) lacking(unavailable int) int { return max(0, unavailable-c.Surge
 // cost is how many Instances of a city are unavailable, or may be before its next report. Until its cells have reported
 // the last step, they may act on any before it, and a late report may show the target where it no longer is.
 func (c *facts) cost() int {
-	most := max(c.unavailable, c.pending)
+	limit := max(c.unavailable, c.pending)
 	if c.Cells > 0 && c.stage != complete && (c.Partition == nil || !c.Observed) {
-		most = max(most, min(c.Room, c.unfinished+c.unavailable))
+		limit = max(limit, min(c.Room, c.unfinished+c.unavailable))
 	}
 	if turn := c.overriding(); turn > 0 && c.Partition == nil {
-		most = max(most, min(c.Room, turn+c.unavailable))
+		limit = max(limit, min(c.Room, turn+c.unavailable))
 	}
-	return c.lacking(most)
+	return c.lacking(limit)
 }
 
 // whole returns how many more Instances become unavailable when the cells of a city may replace all, and whether that
 // fits the limit, also if the unavailable Instances only start and are Available by then.
 func (c *facts) whole(spare int) (extra int, fits bool) {
-	most, now := min(c.Room, len(c.outdated)+c.unavailable), c.lacking(c.unavailable)
-	return c.lacking(max(c.unavailable, most)) - now, c.lacking(most) <= max(0, spare+now)
+	limit, now := min(c.Room, len(c.outdated)+c.unavailable), c.lacking(c.unavailable)
+	return c.lacking(max(c.unavailable, limit)) - now, c.lacking(limit) <= max(0, spare+now)
 }
 
 // waitsForRepair reports whether a city has unavailable Instances that have neither the target nor a turn.

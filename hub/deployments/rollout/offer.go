@@ -117,13 +117,13 @@ func (p *planner) offer(c *facts) offered {
 			"allows %d; repair them, or raise spec.rollout.maxUnavailable", p.MaxUnavailable-p.left+1, p.MaxUnavailable)}
 	}
 
-	switch most := p.most(); {
+	switch limit := p.most(); {
 	case !p.passed:
 		return offered{step: Step{Index: c.canary(), Surge: c.Surge}, cost: 1}
-	case most >= more:
+	case limit >= more:
 		return offered{step: Step{Released: true, Surge: c.Surge}, cost: more}
 	default:
-		return offered{step: Step{Index: c.outdated[more-most].Index, Surge: c.Surge}, cost: most}
+		return offered{step: Step{Index: c.outdated[more-limit].Index, Surge: c.Surge}, cost: limit}
 	}
 }
 
@@ -198,17 +198,17 @@ func (p *planner) additional(c *facts) *Step {
 // surge is how many additional Instances a city gets before its Instances are replaced. A city where an Instance is
 // unavailable, or waits for quota, gets none: nothing is gained by it.
 func (p *planner) surge(c *facts) int {
-	most := p.surgeLimit(c)
+	limit := p.surgeLimit(c)
 	switch {
 	case c.Surge > 0 || c.returns && c.isBelow() || !c.isWhole():
 		return 0
 	case !p.passed:
 		// The first Instance with the target is alone.
-		return min(most, 1)
+		return min(limit, 1)
 	case p.Batch > 0:
-		return min(most, p.Batch)
+		return min(limit, p.Batch)
 	}
-	return most
+	return limit
 }
 
 // surgeLimit is how many additional Instances a city may have now.
@@ -223,13 +223,13 @@ func (p *planner) surgeLimit(c *facts) int {
 	}
 	left := p.MaxSurge
 	for i := range p.cities {
-		most := p.cities[i].Surge
+		limit := p.cities[i].Surge
 		for _, step := range p.steps.Take {
 			if step.City == i {
-				most = max(most, step.Surge)
+				limit = max(limit, step.Surge)
 			}
 		}
-		left -= most
+		left -= limit
 	}
 	return max(0, min(c.Desired, left))
 }
@@ -241,14 +241,14 @@ func (p *planner) limited(more int) bool {
 
 // most returns how many Instances may get the target at once.
 func (p *planner) most() int {
-	most := p.left
+	limit := p.left
 	if p.Batch > 0 {
-		most = min(most, p.Batch)
+		limit = min(limit, p.Batch)
 	}
 	if p.PauseAfter > 0 && !p.Resumed {
-		most = min(most, p.PauseAfter-p.updated)
+		limit = min(limit, p.PauseAfter-p.updated)
 	}
-	return max(1, most)
+	return max(1, limit)
 }
 
 // repair says why a city waits for the repair of others.

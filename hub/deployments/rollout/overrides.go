@@ -132,11 +132,11 @@ func (c *facts) overrideProgress() string {
 
 // giveTurn gives the first cell of a city its turn. The cell begins with one Instance.
 func (p *planner) giveTurn(c *facts) {
-	most := max(1, p.left)
+	limit := max(1, p.left)
 	if p.Batch > 0 {
-		most = min(most, p.Batch)
+		limit = min(limit, p.Batch)
 	}
 	turn := c.Overrides[0]
-	p.steps.Take = append(p.steps.Take, Step{City: c.at, Override: &turn, AtOnce: most})
+	p.steps.Take = append(p.steps.Take, Step{City: c.at, Override: &turn, AtOnce: limit})
 	p.steps.Turns[c.at] = Turn{StepTaken, fmt.Sprintf("cell %s gets the template that %s", turn.Cell, turn.Cause())}
 }

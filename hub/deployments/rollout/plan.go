@@ -108,7 +108,7 @@ func (p *planner) holdGrowing() {
 // first, and then one that an earlier rollout has not finished: it may have the broken Instance that the target
 // corrects.
 func (p *planner) turn() []*facts {
-	var broken, left, rest []*facts
+	var broken, left, remaining []*facts
 	for i := range p.cities {
 		switch c := &p.cities[i]; {
 		case c.stage != waiting || p.stepped(c):
@@ -117,10 +117,10 @@ func (p *planner) turn() []*facts {
 		case c.Partition != nil || c.unfinished > 0:
 			left = append(left, c)
 		default:
-			rest = append(rest, c)
+			remaining = append(remaining, c)
 		}
 	}
-	return slices.Concat(broken, left, rest)
+	return slices.Concat(broken, left, remaining)
 }
 
 // begin gives a city its first Instances with the target. It reports whether the next city may be tried: one without a

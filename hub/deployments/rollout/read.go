@@ -149,8 +149,8 @@ func (s *State) readSpec(o *Objects, total int) {
 		s.Proven = before.CompleteTemplateHash == s.Target
 	}
 	s.MaxUnavailable, s.Batch = spec.Unavailable(total), spec.BatchOf(total)
-	if most, explicit := spec.Surge(total); explicit {
-		s.MaxSurge = most
+	if limit, explicit := spec.Surge(total); explicit {
+		s.MaxSurge = limit
 	}
 	s.PauseAfter, s.PauseAfterFirst = spec.PauseAfterOf(total)
 	s.Resumed = o.Workload.Annotations[v1alpha.AnnotationRolloutResumed] == o.Written || o.Target != o.Written

@@ -43,8 +43,8 @@ func (r *Reading) addSurge(o *Objects, city *City, d *Deployment) (err error) {
 // capacity.
 func (r *Reading) isSurgeLate(o *Objects, city *City, existing *v1alpha.WorkloadDeployment) (bool, error) {
 	started := 0
-	for _, of := range city.Instances {
-		waits, err := o.awaitsCapacity(city, of)
+	for _, instance := range city.Instances {
+		waits, err := o.awaitsCapacity(city, instance)
 		if err != nil {
 			return false, err
 		}
@@ -56,11 +56,11 @@ func (r *Reading) isSurgeLate(o *Objects, city *City, existing *v1alpha.Workload
 	if started >= city.Desired+city.Surge || since == nil {
 		return false, nil
 	}
-	rest := since.Add(SurgePatience).Sub(o.Now)
-	if rest > 0 && (r.Again == 0 || rest < r.Again) {
-		r.Again = rest
+	remaining := since.Add(SurgePatience).Sub(o.Now)
+	if remaining > 0 && (r.Again == 0 || remaining < r.Again) {
+		r.Again = remaining
 	}
-	return rest <= 0, nil
+	return remaining <= 0, nil
 }
 
 // full are the reasons of Ready on an Instance that its cell has no capacity for.

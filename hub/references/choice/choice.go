@@ -159,12 +159,12 @@ func (r *Result) isLost(s *State) bool {
 }
 
 // Recorded returns the content of an object in the present choice.
-func (s *State) Recorded(of templates.DataObject) (v1alpha.DataVersion, bool) {
+func (s *State) Recorded(object templates.DataObject) (v1alpha.DataVersion, bool) {
 	if s.Before == nil {
 		return v1alpha.DataVersion{}, false
 	}
 	at := slices.IndexFunc(s.Before.Objects, func(v v1alpha.DataVersion) bool {
-		return v.Kind == of.Kind && v.Name == of.Name
+		return v.Kind == object.Kind && v.Name == object.Name
 	})
 	if at < 0 {
 		return v1alpha.DataVersion{}, false

@@ -43,8 +43,8 @@ type Snapshots[K comparable] struct {
 func Keep[K comparable](history []Revision, left Snapshots[K], keep func(K, types.UID)) {
 	count, bytes, kept := 0, 0, map[K]bool{}
 	for _, r := range Ordered(history) {
-		for _, one := range r.Data {
-			for _, key := range left.Of(one) {
+		for _, version := range r.Data {
+			for _, key := range left.Of(version) {
 				size, exists := left.Bytes[key]
 				if !exists {
 					continue
