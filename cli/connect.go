@@ -105,7 +105,7 @@ var kinds = map[schema.GroupVersion]map[string]meta.RESTScope{
 	version(workv1alpha1.GroupVersion):    {"Work": meta.RESTScopeNamespace},
 	version(workv1alpha2.GroupVersion):    {"ResourceBinding": meta.RESTScopeNamespace},
 	version(clusterv1alpha1.GroupVersion): {"Cluster": meta.RESTScopeRoot},
-	locationBindings.GroupVersion():       {locationBindings.Kind: meta.RESTScopeRoot},
+	view.LocationBindings.GroupVersion():  {view.LocationBindings.Kind: meta.RESTScopeRoot},
 	miloProjects:                          {"Project": meta.RESTScopeRoot},
 	{Version: "v1"}: {
 		"Pod": meta.RESTScopeNamespace, "Event": meta.RESTScopeNamespace, "Namespace": meta.RESTScopeRoot,
@@ -168,6 +168,11 @@ func (s *session) planes() view.Planes {
 
 func (s *session) key(name string) types.NamespacedName {
 	return types.NamespacedName{Namespace: s.namespace, Name: name}
+}
+
+// live returns the options to watch a Workload; "": all Workloads of the namespace.
+func (s *session) live(name string) live.Options {
+	return live.Options{Project: s.project, Hub: s.hub, ProjectName: s.projectName, Key: s.key(name), Now: s.now}
 }
 
 // read reads a Workload that must exist, and finds out whether its project is suspended.

@@ -17,6 +17,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/view"
 )
 
 func TestEvents(t *testing.T) {
@@ -57,7 +58,7 @@ func TestEventsOfOthers(t *testing.T) {
 		"of no name": {corev1.Event{}, "from an unknown writer: run this"},
 	} {
 		test.of.Message = "run this"
-		if got := told(&test.of); got != test.want {
+		if got := view.Told(&test.of); got != test.want {
 			t.Errorf("%s: %q", name, got)
 		}
 		if got := eventOf(&test.of).Message; got != test.want {

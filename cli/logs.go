@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -100,12 +99,6 @@ func (o *logging) options() (*v1alpha.SessionLogOptions, error) {
 	return options, nil
 }
 
-// logged is one log.
-type logged struct {
-	instance  *v1alpha.Instance
-	container string
-}
-
 func (c *command) logs(ctx context.Context, name string, o *logging) error {
 	options, err := o.options()
 	if err != nil {
@@ -124,25 +117,27 @@ func (c *command) logs(ctx context.Context, name string, o *logging) error {
 			len(all), o.maxRequests)
 	}
 	if len(all) == 1 && !o.prefix {
-		return s.log(ctx, all[0], options, o.lifetime, c.raw.Out)
+		return all[0].Copy(ctx, s.project, options, o.lifetime, c.raw.Out)
 	}
-	return c.prefixed(ctx, all, o.follow, func(one logged, out io.Writer) error { return s.log(ctx, one, options, o.lifetime, out) })
+	return c.prefixed(ctx, all, o.follow, func(one stream.ContainerLog, out io.Writer) error {
+		return one.Copy(ctx, s.project, options, o.lifetime, out)
+	})
 }
 
 // logsOf returns the logs of an Instance, or of the Instances of a Workload.
-func (c *command) logsOf(ctx context.Context, s *session, name string, o *logging) ([]logged, error) {
+func (c *command) logsOf(ctx context.Context, s *session, name string, o *logging) ([]stream.ContainerLog, error) {
 	instances, err := s.instances(ctx, name, o.city)
 	if err != nil {
 		return nil, err
 	}
-	var all []logged
+	var all []stream.ContainerLog
 	for i := range instances {
 		containers, err := c.containers(&instances[i], o.container, o.allContainers)
 		if err != nil {
 			return nil, err
 		}
 		for _, container := range containers {
-			all = append(all, logged{&instances[i], container})
+			all = append(all, stream.ContainerLog{Instance: &instances[i], Container: container})
 		}
 	}
 	return all, nil
@@ -150,7 +145,7 @@ func (c *command) logsOf(ctx context.Context, s *session, name string, o *loggin
 
 // prefixed prints logs, each line with its Instance and container: one log after the other, or all at once. A log that cannot be
 // read ends no other one: an Instance that does not run yet has none.
-func (c *command) prefixed(ctx context.Context, all []logged, atOnce bool, copied func(logged, io.Writer) error) error {
+func (c *command) prefixed(ctx context.Context, all []stream.ContainerLog, atOnce bool, copied func(stream.ContainerLog, io.Writer) error) error {
 	lines, errs := &stream.Lines{Out: c.raw.Out}, &stream.Lines{Out: c.raw.ErrOut}
 	group, failed := errgroup.Group{}, atomic.Int32{}
 	group.SetLimit(1)
@@ -159,7 +154,7 @@ func (c *command) prefixed(ctx context.Context, all []logged, atOnce bool, copie
 	}
 	for _, one := range all {
 		group.Go(func() error {
-			out := lines.With(fmt.Sprintf("[%s/%s] ", one.instance.Name, one.container))
+			out := lines.With(fmt.Sprintf("[%s/%s] ", one.Instance.Name, one.Container))
 			err := errors.Join(copied(one, out), out.Flush())
 			if err == nil || ctx.Err() != nil || len(all) == 1 {
 				return err
@@ -176,33 +171,6 @@ func (c *command) prefixed(ctx context.Context, all []logged, atOnce bool, copie
 		return fmt.Errorf("%d of %d logs could not be read to their end", failed.Load(), len(all))
 	}
 	return nil
-}
-
-// log prints one log.
-func (s *session) log(ctx context.Context, of logged, options *v1alpha.SessionLogOptions, lifetime time.Duration, out io.Writer) error {
-	open := func(ctx context.Context, options *v1alpha.SessionLogOptions) (*stream.Session, error) {
-		reference := v1alpha.SessionInstanceReference{Name: of.instance.Name, UID: of.instance.UID}
-		session := s.logSession(reference, options, lifetime)
-		session.Spec.ContainerName = of.container
-		return stream.Open(ctx, s.project, session)
-	}
-	if err := stream.Log(ctx, open, options, out); err != nil {
-		return fmt.Errorf("Instance %s: %w", of.instance.Name, err)
-	}
-	return nil
-}
-
-// logSession returns a session for a log.
-func (s *session) logSession(
-	instance v1alpha.SessionInstanceReference, options *v1alpha.SessionLogOptions, lifetime time.Duration,
-) *v1alpha.InstanceSession {
-	return &v1alpha.InstanceSession{
-		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, GenerateName: "logs-"},
-		Spec: v1alpha.InstanceSessionSpec{
-			Type: v1alpha.SessionLogs, InstanceRef: instance, Logs: options,
-			TTLSeconds: int32(lifetime / time.Second), //nolint:gosec // admission bounds it
-		},
-	}
 }
 
 // instances returns the Instance with a name or, if no Instance has the name, the Instances of the Workload with the
@@ -240,51 +208,20 @@ func inCity(city string) string {
 	return " in " + city
 }
 
-// annotationDefaultContainer is the annotation of a template that names the container of commands without a name, as
-// for a Pod.
-const annotationDefaultContainer = "kubectl.kubernetes.io/default-container"
-
 // containers returns the selected containers of an Instance: the one with the name, all, the one that the template
 // names, or the first.
 func (c *command) containers(instance *v1alpha.Instance, name string, all bool) ([]string, error) {
-	names := containersOf(instance)
+	names := stream.ContainersOf(instance)
 	switch {
 	case len(names) > 0 && all:
 		return names, nil
 	case name != "":
-		found, err := containerOf(instance, name)
+		found, err := stream.ContainerOf(instance, name)
 		return []string{found}, err
 	}
-	found, err := containerOf(instance, "")
-	if err == nil && len(names) > 1 && instance.Annotations[annotationDefaultContainer] != found {
+	found, err := stream.ContainerOf(instance, "")
+	if err == nil && len(names) > 1 && instance.Annotations[stream.AnnotationDefaultContainer] != found {
 		_, err = fmt.Fprintf(c.Streams.ErrOut, "Defaulted container %q out of: %s\n", found, strings.Join(names, ", "))
 	}
 	return []string{found}, err
-}
-
-// containersOf returns the names of the containers of an Instance.
-func containersOf(instance *v1alpha.Instance) (names []string) {
-	if sandbox := instance.Spec.Runtime.Sandbox; sandbox != nil {
-		for i := range sandbox.Containers {
-			names = append(names, sandbox.Containers[i].Name)
-		}
-	}
-	return names
-}
-
-// containerOf returns the container of an Instance with a name or, without a name, the one that the template names, or
-// the first.
-func containerOf(instance *v1alpha.Instance, name string) (string, error) {
-	names := containersOf(instance)
-	switch named := instance.Annotations[annotationDefaultContainer]; {
-	case len(names) == 0:
-		return "", fmt.Errorf("Instance %s has no containers", instance.Name)
-	case name == "" && slices.Contains(names, named):
-		return named, nil
-	case name == "":
-		return names[0], nil
-	case slices.Contains(names, name):
-		return name, nil
-	}
-	return "", fmt.Errorf("container %s is not in Instance %s, which has %s", name, instance.Name, strings.Join(names, ", "))
 }

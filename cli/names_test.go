@@ -10,6 +10,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/stream"
 )
 
 func TestBare(t *testing.T) {
@@ -31,12 +32,12 @@ func TestTheDefaultContainer(t *testing.T) {
 	instance := &v1alpha.Instance{}
 	instance.Spec.Runtime.Sandbox = &v1alpha.SandboxRuntime{Containers: []v1alpha.SandboxContainer{{Name: "proxy"}, {Name: "exporter"}}}
 	for annotation, want := range map[string]string{"exporter": "exporter", "": "proxy", "none": "proxy"} {
-		instance.Annotations = map[string]string{annotationDefaultContainer: annotation}
+		instance.Annotations = map[string]string{stream.AnnotationDefaultContainer: annotation}
 		if got, err := c.containers(instance, "", false); err != nil || !slices.Equal(got, []string{want}) {
 			t.Errorf("with %q: %v, %v", annotation, got, err)
 		}
 	}
-	instance.Annotations[annotationDefaultContainer] = "exporter"
+	instance.Annotations[stream.AnnotationDefaultContainer] = "exporter"
 	if got, err := c.containers(instance, "proxy", false); err != nil || !slices.Equal(got, []string{"proxy"}) {
 		t.Errorf("a named container: %v, %v", got, err)
 	}

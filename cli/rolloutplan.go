@@ -4,27 +4,15 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cli/terminal"
 	"github.com/karmada-compute/karmada-compute/cli/view"
-	"github.com/karmada-compute/karmada-compute/internal/cities"
 )
-
-// locationBindings is the kind in which a project of Milo has its locations.
-var locationBindings = schema.GroupVersionKind{Group: "networking.datumapis.com", Version: "v1alpha", Kind: "LocationBinding"}
 
 func (c *command) rolloutPlanCommand() *cobra.Command {
 	var out *output
@@ -71,7 +59,7 @@ func (c *command) planRollout(ctx context.Context, name string) (*view.Rollout, 
 		return nil, err
 	}
 	snapshot.Now = c.Clock.Now()
-	locations, unread := readLocations(ctx, s.project.Client)
+	locations, unread := view.ReadLocations(ctx, s.project.Client)
 	return snapshot.Rollout(locations, unread)
 }
 
@@ -89,44 +77,4 @@ func (c *command) printPlan(plan *view.Rollout) error {
 	}
 	_, err := fmt.Fprintln(c.Streams.Out, strings.Join(lines, "\n"))
 	return err
-}
-
-// locationBinding has the fields of a LocationBinding that decide about the cities of a project.
-type locationBinding struct {
-	Metadata metav1.ObjectMeta `json:"metadata"`
-	Spec     struct {
-		LocationRef struct {
-			Name string `json:"name"`
-		} `json:"locationRef"`
-		Topology map[string]string `json:"topology"`
-	} `json:"spec"`
-	Status struct {
-		Conditions []metav1.Condition `json:"conditions"`
-	} `json:"status"`
-}
-
-// readLocations returns the locations of a project, or why they are unknown.
-func readLocations(ctx context.Context, project client.Reader) ([]cities.Location, error) {
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(locationBindings.GroupVersion().WithKind(locationBindings.Kind + "List"))
-	if err := project.List(ctx, list); err != nil {
-		return nil, err
-	}
-	var locations []cities.Location
-	for i := range list.Items {
-		binding := &locationBinding{}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(list.Items[i].Object, binding); err != nil {
-			return nil, fmt.Errorf("read LocationBinding %s: %w", list.Items[i].GetName(), err)
-		}
-		available := meta.IsStatusConditionTrue(binding.Status.Conditions, v1alpha.ConditionAvailable)
-		locations = append(locations, cities.Location{
-			Name: cmp.Or(binding.Spec.LocationRef.Name, binding.Metadata.Name), Topology: binding.Spec.Topology,
-			City:      strings.ToUpper(binding.Spec.Topology[v1alpha.LabelTopologyCity]),
-			Available: available && binding.Metadata.DeletionTimestamp.IsZero(),
-		})
-	}
-	if len(locations) == 0 {
-		return nil, view.ErrLocationsUnread
-	}
-	return locations, nil
 }

@@ -6,24 +6,15 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
-	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
-	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
-	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	"github.com/spf13/cobra"
-	coordinationv1 "k8s.io/api/coordination/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cli/terminal"
 	"github.com/karmada-compute/karmada-compute/cli/view"
-	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
@@ -55,7 +46,7 @@ func (c *command) statusCommand() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		objects, refused, err := readHub(ctx, s.hub.Client, namespace)
+		objects, refused, err := view.ReadHub(ctx, s.hub.Client, namespace)
 		if err != nil {
 			return err
 		}
@@ -71,65 +62,6 @@ func (c *command) statusCommand() *cobra.Command {
 		return err
 	})
 	return cmd
-}
-
-// readHub reads the objects of a summary. refused holds the kinds that the user may not read. If the user may read none
-// of them, readHub returns an error.
-func readHub(ctx context.Context, hub client.Client, namespace string) (*view.HubObjects, []string, error) {
-	leases, clusters := &coordinationv1.LeaseList{}, &clusterv1alpha1.ClusterList{}
-	deployments, bindings := &v1alpha.WorkloadDeploymentList{}, &workv1alpha2.ResourceBindingList{}
-	inventories, works := &workv1alpha1.WorkList{}, &metav1.PartialObjectMetadataList{}
-	works.SetGroupVersionKind(version(workv1alpha1.GroupVersion).WithKind("WorkList"))
-	reads := []struct {
-		name    string
-		list    client.ObjectList
-		options []client.ListOption
-	}{
-		{"leases", leases, []client.ListOption{client.InNamespace(namespace)}},
-		{"clusters", clusters, nil},
-		{"workloaddeployments", deployments, nil},
-		{"resourcebindings", bindings, nil},
-		{"works", inventories, []client.ListOption{client.MatchingLabels{v1alpha.LabelInventory: v1alpha.InventoryCell}}},
-		{"works", works, nil},
-	}
-	var (
-		refused []string
-		last    error
-	)
-	for _, read := range reads {
-		err := hub.List(ctx, read.list, read.options...)
-		switch {
-		case apierrors.IsForbidden(err):
-			refused, last = append(refused, read.name), err
-		case err != nil:
-			return nil, nil, fmt.Errorf("list %s of the hub: %w", read.name, err)
-		}
-	}
-	if len(refused) == len(reads) {
-		return nil, nil, last
-	}
-	broad, err := reasons.BroadBindings(ctx, hub)
-	switch {
-	case apierrors.IsForbidden(err):
-		refused = append(refused, "rolebindings")
-	case err != nil:
-		return nil, nil, fmt.Errorf("read the roles of consumers on the hub: %w", err)
-	}
-	foreign, err := reasons.ForeignObjects(ctx, hub)
-	switch {
-	case apierrors.IsForbidden(err):
-		refused = append(refused, "policies")
-	case err != nil:
-		return nil, nil, err
-	}
-	// Without Milo the hub has the originals, too.
-	deployments.Items = slices.DeleteFunc(deployments.Items, func(d v1alpha.WorkloadDeployment) bool {
-		return !naming.IsHubNamespace(d.Namespace)
-	})
-	return &view.HubObjects{
-		Leases: leases.Items, Clusters: clusters.Items, Deployments: deployments.Items, Bindings: bindings.Items,
-		Inventories: inventories.Items, Works: works.Items, BroadBindings: broad, ForeignObjects: foreign,
-	}, refused, nil
 }
 
 // mostRepaired is the number of repaired objects in the text output.

@@ -104,9 +104,9 @@ func (c *command) follow(ctx context.Context, s *session, first *view.Snapshot, 
 }
 
 func (c *command) watchWorkload(ctx context.Context, s *session, first *view.Snapshot, all bool) (*live.Watch, error) {
-	return live.Start(ctx, live.Options{
-		Project: s.project, Hub: s.hub, ProjectName: s.projectName, Key: s.key(first.Name), Now: c.Clock.Now, All: all,
-	}, first.Hidden)
+	o := s.live(first.Name)
+	o.All = all
+	return live.Start(ctx, o, first.Hidden)
 }
 
 // examples inserts the name of the command into examples.

@@ -146,7 +146,7 @@ func (b *board) start(ctx context.Context, disconnect context.CancelFunc) (*conn
 	// Caches wait for API servers without an end.
 	late := time.AfterFunc(boardTimeout+boardCheck, disconnect)
 	defer late.Stop()
-	o := live.Options{Project: s.project, Hub: s.hub, ProjectName: s.projectName, Key: s.key(""), Now: b.Clock.Now}
+	o := s.live("")
 	hidden, err := live.Hidden(ctx, o)
 	switch {
 	case view.IsHidden(err) && !apierrors.IsForbidden(err):
@@ -164,7 +164,7 @@ func (b *board) start(ctx context.Context, disconnect context.CancelFunc) (*conn
 	}
 	// Started here, and not by the first page: a page must not wait for an API server.
 	if _, err := watch.Events(ctx, s.project, s.namespace); apierrors.IsForbidden(err) {
-		hidden[eventsOfProject] = err
+		hidden[view.EventsOfProject] = err
 	} else if err != nil {
 		return nil, fmt.Errorf("watch events: %w", err)
 	}
@@ -193,7 +193,7 @@ func factsOf(ctx context.Context, s *session, workload *v1alpha.Workload) facts 
 	ctx, cancel := context.WithTimeout(ctx, boardTimeout)
 	defer cancel()
 	found := facts{}
-	found.locations, found.unread = readLocations(ctx, s.project.Client)
+	found.locations, found.unread = view.ReadLocations(ctx, s.project.Client)
 	if workload != nil {
 		found.suspension = s.suspension(ctx, workload)
 	}

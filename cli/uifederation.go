@@ -58,7 +58,7 @@ func (b *board) readFederation(ctx context.Context, namespace string) (*page.Fed
 	if err != nil {
 		return nil, err
 	}
-	objects, refused, err := readHub(ctx, s.hub.Client, namespace)
+	objects, refused, err := view.ReadHub(ctx, s.hub.Client, namespace)
 	if err != nil {
 		return nil, fmt.Errorf("read the hub: %w", err)
 	}

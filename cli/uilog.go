@@ -37,15 +37,15 @@ func (b *board) Log(ctx context.Context, asked page.LogRequest) (*page.Log, erro
 	if err := s.project.Client.Get(ctx, s.key(asked.Instance), instance); err != nil {
 		return nil, err
 	}
-	container, err := containerOf(instance, asked.Container)
+	container, err := stream.ContainerOf(instance, asked.Container)
 	if err != nil {
 		return nil, err
 	}
 	options := &v1alpha.SessionLogOptions{Follow: !asked.Previous, Previous: asked.Previous, TailLines: new(logTail)}
 	follow := func(ctx context.Context, out io.Writer) error {
-		return s.log(ctx, logged{instance, container}, options, logLifetime, out)
+		return stream.ContainerLog{Instance: instance, Container: container}.Copy(ctx, s.project, options, logLifetime, out)
 	}
-	return &page.Log{Containers: containersOf(instance), Container: container, Follow: follow}, nil
+	return &page.Log{Containers: stream.ContainersOf(instance), Container: container, Follow: follow}, nil
 }
 
 // session returns the connection to the project, or nil while it is lost.
@@ -62,8 +62,7 @@ func (b *board) session() *session {
 func (s *session) noLogs(ctx context.Context) string {
 	ctx, cancel := context.WithTimeout(ctx, logsTimeout)
 	defer cancel()
-	reference := v1alpha.SessionInstanceReference{Name: "any", UID: "any"}
-	err := stream.Try(ctx, s.project, s.logSession(reference, &v1alpha.SessionLogOptions{Follow: true}, logLifetime))
+	err := stream.TryLog(ctx, s.project, s.namespace, logLifetime)
 	if !apierrors.IsForbidden(err) && !apierrors.IsNotFound(err) {
 		return ""
 	}

@@ -65,14 +65,14 @@ func (c *connected) snapshot(name string) (*view.Snapshot, error) {
 
 // lastEvents returns the last events of a Workload, the newest first; none if the user may not read events.
 func (c *connected) lastEvents(s *view.Snapshot) ([]page.Event, error) {
-	if refused, hidden := c.hidden[eventsOfProject]; hidden {
-		s.Hidden[eventsOfProject] = refused
+	if refused, hidden := c.hidden[view.EventsOfProject]; hidden {
+		s.Hidden[view.EventsOfProject] = refused
 		return nil, nil
 	}
 	reader := func(_ context.Context, plane *live.Plane, namespace string) (client.Reader, error) {
 		return c.watch.Events(c.ctx, plane, namespace)
 	}
-	events, err := c.events(c.ctx, newSubjects(s), reader)
+	events, err := live.Events(c.ctx, c.live(""), view.NewSubjects(s), reader)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +86,7 @@ func (c *connected) lastEvents(s *view.Snapshot) ([]page.Event, error) {
 
 func eventOf(e *corev1.Event) page.Event {
 	return page.Event{
-		Seen: metav1.NewTime(lastSeen(e)), Type: e.Type, Reason: e.Reason, Message: view.Shortened(told(e)),
+		Seen: metav1.NewTime(view.LastSeen(e)), Type: e.Type, Reason: e.Reason, Message: view.Shortened(view.Told(e)),
 		Object: strings.ToLower(e.InvolvedObject.Kind) + "/" + e.InvolvedObject.Name,
 	}
 }
