@@ -14,33 +14,34 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"github.com/karmada-compute/karmada-compute/cli/command"
 	"github.com/karmada-compute/karmada-compute/cli/live"
 	"github.com/karmada-compute/karmada-compute/cli/terminal"
 	"github.com/karmada-compute/karmada-compute/cli/view"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
-func (c *command) eventsCommand() *cobra.Command {
+func (c *commands) eventsCommand() *cobra.Command {
 	var watch bool
 	cmd := &cobra.Command{
 		Use:   "events WORKLOAD",
 		Short: "List the events of a Workload, its deployments and Instances, the newest last",
-		Example: c.examples(`
+		Example: c.Examples(`
   # What has happened to Workload web
   %s events web
   # And what happens from now on
   %s events web -w`),
-		Args:              oneArg("the name of a Workload"),
-		ValidArgsFunction: c.completeWorkloads,
+		Args:              command.OneArg("the name of a Workload"),
+		ValidArgsFunction: c.CompleteWorkloads,
 	}
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "Continue with new and repeated events, until Ctrl-C or until the Workload is deleted.")
-	out := newOutput(cmd)
-	cmd.RunE = c.onWorkload(out, func(ctx context.Context, s *session, snapshot *view.Snapshot) error {
-		events, err := live.Events(ctx, s.live(""), view.NewSubjects(snapshot), live.Directly)
+	out := command.NewOutput(cmd)
+	cmd.RunE = c.OnWorkload(out, func(ctx context.Context, s *command.Session, snapshot *view.Snapshot) error {
+		events, err := live.Events(ctx, s.Live(""), view.NewSubjects(snapshot), live.Directly)
 		if err != nil {
 			return err
 		}
-		if err := c.tellHidden(snapshot); err != nil {
+		if err := c.TellHidden(snapshot); err != nil {
 			return err
 		}
 		if watch {
@@ -51,8 +52,8 @@ func (c *command) eventsCommand() *cobra.Command {
 	return cmd
 }
 
-func (c *command) printEvents(events []corev1.Event, out *output) error {
-	if len(events) == 0 && out.isText() {
+func (c *commands) printEvents(events []corev1.Event, out *command.Output) error {
+	if len(events) == 0 && out.IsText() {
 		_, err := fmt.Fprintln(c.Streams.ErrOut, "No events found. API servers keep them for an hour by default.")
 		return err
 	}
@@ -61,19 +62,19 @@ func (c *command) printEvents(events []corev1.Event, out *output) error {
 
 // eventPrinter prints events and appends later ones.
 type eventPrinter struct {
-	*command
-	out     *output
+	*command.Command
+	out     *command.Output
 	columns terminal.Columns
 	headed  bool
 }
 
-func (c *command) newEventPrinter(out *output) *eventPrinter {
-	return &eventPrinter{command: c, out: out}
+func (c *commands) newEventPrinter(out *command.Output) *eventPrinter {
+	return &eventPrinter{Command: c.Command, out: out}
 }
 
 func (p *eventPrinter) print(events []corev1.Event) error {
-	if !p.out.isText() {
-		return p.out.print(p.data, "WorkloadEvents", map[string]any{"items": events})
+	if !p.out.IsText() {
+		return p.out.Print(p.Data, "WorkloadEvents", map[string]any{"items": events})
 	}
 	var rows [][]string
 	if !p.headed {
@@ -93,8 +94,8 @@ func (p *eventPrinter) print(events []corev1.Event) error {
 // followEvents prints the existing events, and then each new or repeated one, until the user ends it or the Workload is
 // deleted. It compares lists of events and does not rely on the events of a watch: after a lost watch no event is
 // missed or printed twice.
-func (c *command) followEvents(ctx context.Context, s *session, first *view.Snapshot, out *output) error {
-	w, err := c.watchWorkload(ctx, s, first, false)
+func (c *commands) followEvents(ctx context.Context, s *command.Session, first *view.Snapshot, out *command.Output) error {
+	w, err := s.Watch(ctx, first, false)
 	if err != nil {
 		return err
 	}
@@ -109,7 +110,7 @@ func (c *command) followEvents(ctx context.Context, s *session, first *view.Snap
 			return false, err
 		}
 		of.See(snapshot)
-		events, err := live.Events(ctx, s.live(""), of, w.Events)
+		events, err := live.Events(ctx, s.Live(""), of, w.Events)
 		switch {
 		case apierrors.IsForbidden(err):
 			return false, err
@@ -133,7 +134,7 @@ func (c *command) followEvents(ctx context.Context, s *session, first *view.Snap
 
 // tellProblem prints once, on the error stream, that events may be missing at present, and later that they are complete
 // again.
-func (c *command) tellProblem(w *live.Watch, before *string) error {
+func (c *commands) tellProblem(w *live.Watch, before *string) error {
 	now := w.Problem()
 	var err error
 	switch {

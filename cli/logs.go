@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/command"
 	"github.com/karmada-compute/karmada-compute/cli/stream"
 )
 
@@ -32,7 +33,7 @@ type logging struct {
 	maxRequests                  int
 }
 
-func (c *command) logsCommand() *cobra.Command {
+func (c *commands) logsCommand() *cobra.Command {
 	o := logging{}
 	cmd := &cobra.Command{
 		Use:   "logs (INSTANCE | WORKLOAD) [-f] [-c CONTAINER]",
@@ -40,16 +41,16 @@ func (c *command) logsCommand() *cobra.Command {
 		Long: "Print the logs of an Instance, or of all Instances of a Workload with the name of its Instance before each " +
 			"line. The operator must\n" +
 			"have enabled sessions, and you need `create` and `get` on instancesessions and `get` on instances/log in the project.",
-		Example: c.examples(`
+		Example: c.Examples(`
   # The log of an Instance, and what follows
   %s logs web-main-dfw-0 -f
   # The last 20 lines of all Instances of Workload web in DFW
   %s logs web --city=DFW --tail=20
   # The log of container app before its last restart
   %s logs web-main-dfw-0 -c app --previous`),
-		Args:              oneArg("the name of an Instance or of a Workload"),
-		ValidArgsFunction: c.completeObjects,
-		RunE:              c.run(func(ctx context.Context, args []string) error { return c.logs(ctx, bare(args[0]), &o) }),
+		Args:              command.OneArg("the name of an Instance or of a Workload"),
+		ValidArgsFunction: c.CompleteObjects,
+		RunE:              c.Run(func(ctx context.Context, args []string) error { return c.logs(ctx, command.Bare(args[0]), &o) }),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.container, "container", "c", "", "Print the log of this container. Default: the first container.")
@@ -99,12 +100,12 @@ func (o *logging) options() (*v1alpha.SessionLogOptions, error) {
 	return options, nil
 }
 
-func (c *command) logs(ctx context.Context, name string, o *logging) error {
+func (c *commands) logs(ctx context.Context, name string, o *logging) error {
 	options, err := o.options()
 	if err != nil {
 		return err
 	}
-	s, err := c.connectToProject()
+	s, err := c.ConnectToProject()
 	if err != nil {
 		return err
 	}
@@ -117,16 +118,16 @@ func (c *command) logs(ctx context.Context, name string, o *logging) error {
 			len(all), o.maxRequests)
 	}
 	if len(all) == 1 && !o.prefix {
-		return all[0].Copy(ctx, s.project, options, o.lifetime, c.raw.Out)
+		return all[0].Copy(ctx, s.Project, options, o.lifetime, c.Raw.Out)
 	}
 	return c.prefixed(ctx, all, o.follow, func(one stream.ContainerLog, out io.Writer) error {
-		return one.Copy(ctx, s.project, options, o.lifetime, out)
+		return one.Copy(ctx, s.Project, options, o.lifetime, out)
 	})
 }
 
 // logsOf returns the logs of an Instance, or of the Instances of a Workload.
-func (c *command) logsOf(ctx context.Context, s *session, name string, o *logging) ([]stream.ContainerLog, error) {
-	instances, err := s.instances(ctx, name, o.city)
+func (c *commands) logsOf(ctx context.Context, s *command.Session, name string, o *logging) ([]stream.ContainerLog, error) {
+	instances, err := instancesOf(ctx, s, name, o.city)
 	if err != nil {
 		return nil, err
 	}
@@ -145,8 +146,10 @@ func (c *command) logsOf(ctx context.Context, s *session, name string, o *loggin
 
 // prefixed prints logs, each line with its Instance and container: one log after the other, or all at once. A log that cannot be
 // read ends no other one: an Instance that does not run yet has none.
-func (c *command) prefixed(ctx context.Context, all []stream.ContainerLog, atOnce bool, copied func(stream.ContainerLog, io.Writer) error) error {
-	lines, errs := &stream.Lines{Out: c.raw.Out}, &stream.Lines{Out: c.raw.ErrOut}
+func (c *commands) prefixed(
+	ctx context.Context, all []stream.ContainerLog, atOnce bool, copied func(stream.ContainerLog, io.Writer) error,
+) error {
+	lines, errs := &stream.Lines{Out: c.Raw.Out}, &stream.Lines{Out: c.Raw.ErrOut}
 	group, failed := errgroup.Group{}, atomic.Int32{}
 	group.SetLimit(1)
 	if atOnce {
@@ -173,11 +176,11 @@ func (c *command) prefixed(ctx context.Context, all []stream.ContainerLog, atOnc
 	return nil
 }
 
-// instances returns the Instance with a name or, if no Instance has the name, the Instances of the Workload with the
+// instancesOf returns the Instance with a name or, if no Instance has the name, the Instances of the Workload with the
 // name.
-func (s *session) instances(ctx context.Context, name, city string) ([]v1alpha.Instance, error) {
+func instancesOf(ctx context.Context, s *command.Session, name, city string) ([]v1alpha.Instance, error) {
 	instance := &v1alpha.Instance{}
-	err := s.project.Client.Get(ctx, s.key(name), instance)
+	err := s.Project.Client.Get(ctx, s.Key(name), instance)
 	if err == nil {
 		return []v1alpha.Instance{*instance}, nil
 	}
@@ -186,7 +189,7 @@ func (s *session) instances(ctx context.Context, name, city string) ([]v1alpha.I
 	}
 	var list v1alpha.InstanceList
 	selected := client.MatchingLabels{v1alpha.LabelWorkloadName: name}
-	if err := s.project.Client.List(ctx, &list, client.InNamespace(s.namespace), selected); err != nil {
+	if err := s.Project.Client.List(ctx, &list, client.InNamespace(s.Namespace), selected); err != nil {
 		return nil, err
 	}
 	var found []v1alpha.Instance
@@ -210,7 +213,7 @@ func inCity(city string) string {
 
 // containers returns the selected containers of an Instance: the one with the name, all, the one that the template
 // names, or the first.
-func (c *command) containers(instance *v1alpha.Instance, name string, all bool) ([]string, error) {
+func (c *commands) containers(instance *v1alpha.Instance, name string, all bool) ([]string, error) {
 	names := stream.ContainersOf(instance)
 	switch {
 	case len(names) > 0 && all:

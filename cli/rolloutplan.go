@@ -10,48 +10,49 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/karmada-compute/karmada-compute/cli/command"
 	"github.com/karmada-compute/karmada-compute/cli/terminal"
 	"github.com/karmada-compute/karmada-compute/cli/view"
 )
 
-func (c *command) rolloutPlanCommand() *cobra.Command {
-	var out *output
+func (c *commands) rolloutPlanCommand() *cobra.Command {
+	var out *command.Output
 	cmd := &cobra.Command{
 		Use:   "plan WORKLOAD",
 		Short: "Show the next steps of the rollout, and why other cities wait",
 		Long: "Show the steps that the hub would take next, and for each other city the reason why it takes none. The planner\n" +
 			"of the hub plans from the objects that you may read; the end of the output lists what they do not show.",
-		Example: c.examples(`
+		Example: c.Examples(`
   # What does the rollout of Workload web wait for?
   %s rollout plan web
   # In a script
   %s rollout plan web -o jsonpath='{.cities[*].reason}'`),
-		Args:              oneArg("the name of a Workload"),
-		ValidArgsFunction: c.completeWorkloads,
+		Args:              command.OneArg("the name of a Workload"),
+		ValidArgsFunction: c.CompleteWorkloads,
 	}
-	out = newOutput(cmd)
-	cmd.RunE = c.run(func(ctx context.Context, args []string) error {
-		if err := out.check(); err != nil {
+	out = command.NewOutput(cmd)
+	cmd.RunE = c.Run(func(ctx context.Context, args []string) error {
+		if err := out.Check(); err != nil {
 			return err
 		}
 		plan, err := c.planRollout(ctx, args[0])
 		if err != nil {
 			return err
 		}
-		if out.isText() {
+		if out.IsText() {
 			return c.printPlan(plan)
 		}
-		return out.print(c.data, "RolloutPlan", plan)
+		return out.Print(c.Data, "RolloutPlan", plan)
 	})
 	return cmd
 }
 
-func (c *command) planRollout(ctx context.Context, name string) (*view.Rollout, error) {
-	s, err := c.connectToProject()
+func (c *commands) planRollout(ctx context.Context, name string) (*view.Rollout, error) {
+	s, err := c.ConnectToProject()
 	if err != nil {
 		return nil, err
 	}
-	snapshot, err := view.Read(ctx, view.Planes{Project: s.project.Client, ProjectName: s.projectName}, s.key(name))
+	snapshot, err := view.Read(ctx, view.Planes{Project: s.Project.Client, ProjectName: s.ProjectName}, s.Key(name))
 	if err != nil {
 		return nil, err
 	}
@@ -59,11 +60,11 @@ func (c *command) planRollout(ctx context.Context, name string) (*view.Rollout, 
 		return nil, err
 	}
 	snapshot.Now = c.Clock.Now()
-	locations, unread := view.ReadLocations(ctx, s.project.Client)
+	locations, unread := view.ReadLocations(ctx, s.Project.Client)
 	return snapshot.Rollout(locations, unread)
 }
 
-func (c *command) printPlan(plan *view.Rollout) error {
+func (c *commands) printPlan(plan *view.Rollout) error {
 	title := "workload.compute.datumapis.com/" + plan.Workload + ": " + plan.Phase
 	if plan.Message != "" {
 		title += ": " + plan.Message

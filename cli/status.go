@@ -13,15 +13,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"github.com/karmada-compute/karmada-compute/cli/command"
 	"github.com/karmada-compute/karmada-compute/cli/terminal"
 	"github.com/karmada-compute/karmada-compute/cli/view"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
-func (c *command) statusCommand() *cobra.Command {
+func (c *commands) statusCommand() *cobra.Command {
 	var (
 		namespace string
-		out       *output
+		out       *command.Output
 	)
 	cmd := &cobra.Command{
 		Use:   "status",
@@ -37,27 +38,27 @@ func (c *command) statusCommand() *cobra.Command {
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	cmd.Flags().StringVar(&namespace, "system-namespace", "karmada-system", "The namespace of the add-on's Leases on the hub.")
-	out = newOutput(cmd)
-	cmd.RunE = c.run(func(ctx context.Context, _ []string) error {
-		if err := out.check(); err != nil {
+	out = command.NewOutput(cmd)
+	cmd.RunE = c.Run(func(ctx context.Context, _ []string) error {
+		if err := out.Check(); err != nil {
 			return err
 		}
-		s, err := c.connect()
+		s, err := c.Connect()
 		if err != nil {
 			return err
 		}
-		objects, refused, err := view.ReadHub(ctx, s.hub.Client, namespace)
+		objects, refused, err := view.ReadHub(ctx, s.Hub.Client, namespace)
 		if err != nil {
 			return err
 		}
 		federation := view.Summarize(objects, c.Clock.Now())
-		if out.isText() {
+		if out.IsText() {
 			err = c.printStatus(federation, refused)
 		} else {
-			err = out.print(c.data, "FederationStatus", federation)
+			err = out.Print(c.Data, "FederationStatus", federation)
 		}
 		if err == nil && !federation.Well() {
-			return ended(exitNotReady)
+			return command.ErrNotReady
 		}
 		return err
 	})
@@ -67,7 +68,7 @@ func (c *command) statusCommand() *cobra.Command {
 // mostRepaired is the number of repaired objects in the text output.
 const mostRepaired = 10
 
-func (c *command) printStatus(f *view.Federation, refused []string) error {
+func (c *commands) printStatus(f *view.Federation, refused []string) error {
 	now := c.Clock.Now()
 	ago := func(at metav1.Time) string { return duration.HumanDuration(now.Sub(at.Time)) }
 	rows := [][]string{{"REPLICA", "RUNNING", "RENEWED", "SHARDS", "PROJECTS"}}

@@ -32,7 +32,7 @@ var pageBounds = listeners.Bounds{Unproved: 16, PerSource: 16, Proved: 32, First
 // pageTimeouts are the timeouts of the page.
 var pageTimeouts = listeners.Timeouts{Header: 30 * time.Second, Answer: pageWait + 30*time.Second, Idle: time.Minute}
 
-func (c *command) uiCommand() *cobra.Command {
+func (c *commands) uiCommand() *cobra.Command {
 	port, namespace := 0, ""
 	cmd := &cobra.Command{
 		Use:   "ui",
@@ -40,7 +40,7 @@ func (c *command) uiCommand() *cobra.Command {
 		Long: "Serve a read-only page at an address of this machine, until Ctrl-C. It reads with the credential of your kubeconfig and\n" +
 			"shows what `list`, `tree`, `explain`, `rollout plan` and `events` show, and follows logs as `logs` does. The printed\n" +
 			"address has a random token: with it, every user of this machine sees what you may see.",
-		Example: c.examples(`
+		Example: c.Examples(`
   # Open the address that is printed
   %s ui
   # Through a tunnel: the port must be the same on both sides
@@ -58,13 +58,13 @@ func (c *command) uiCommand() *cobra.Command {
 		cmd.Example = "  # Open the address that is printed\n  karmadactl compute ui"
 		cmd.Flags().StringVar(&namespace, "system-namespace", "karmada-system", "The namespace of the add-on's Leases on the hub.")
 	}
-	cmd.RunE = c.run(func(ctx context.Context, _ []string) error { return c.serveUI(ctx, port, namespace) })
+	cmd.RunE = c.Run(func(ctx context.Context, _ []string) error { return c.serveUI(ctx, port, namespace) })
 	return cmd
 }
 
 // serveUI serves the page until ctx ends. namespace is the add-on's on the hub, for operators.
-func (c *command) serveUI(ctx context.Context, port int, namespace string) error {
-	if c.Operator && (c.project == "") != (c.miloKubeconfig == "") {
+func (c *commands) serveUI(ctx context.Context, port int, namespace string) error {
+	if c.Operator && (c.Project == "") != (c.MiloKubeconfig == "") {
 		return errors.New("--project and --milo-kubeconfig belong together; without Milo, `kubectl compute ui` with the kubeconfig of the " +
 			"hub and --namespace=<project> shows a project")
 	}
@@ -80,7 +80,7 @@ func (c *command) serveUI(ctx context.Context, port int, namespace string) error
 		return err
 	}
 
-	board, token := newBoard(c), rand.Text()
+	board, token := newBoard(c.Command), rand.Text()
 	server := listeners.NewServer(page.New(page.Options{Source: board, Token: token, Port: served, Wait: pageWait}), pageTimeouts)
 	server.BaseContext = func(net.Listener) context.Context { return ctx }
 	if _, err := fmt.Fprintf(c.Streams.Out, "http://127.0.0.1:%s/%s/\n", served, token); err != nil {

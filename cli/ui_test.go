@@ -22,8 +22,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/command"
 	"github.com/karmada-compute/karmada-compute/cli/page"
 )
 
@@ -248,9 +250,12 @@ func TestUnread(t *testing.T) {
 	if err := os.WriteFile(path, other, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	config, err := unread(flags).ToRESTConfig()
-	if err != nil || config.Host != "https://second.example" || config.Impersonate.UserName != user {
-		t.Errorf("got %+v, %v", config, err)
+	s, err := command.New(Options{Flags: flags, Clock: clock.RealClock{}}).Reconnect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if config := s.Project.Config; config.Host != "https://second.example" || config.Impersonate.UserName != user {
+		t.Errorf("got %+v", config)
 	}
 }
 

@@ -17,6 +17,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/command"
 	"github.com/karmada-compute/karmada-compute/cli/page"
 )
 
@@ -104,11 +105,11 @@ func TestOperatorUIWithoutHub(t *testing.T) {
 
 // TestFederationKeepsTheLast: after an error the page has the last read with the error, and the error's first time.
 func TestFederationKeepsTheLast(t *testing.T) {
-	b := newBoard(&command{Options: Options{Clock: clocktesting.NewFakePassiveClock(now)}})
+	b := newBoard(&command.Command{Options: Options{Clock: clocktesting.NewFakePassiveClock(now)}})
 	b.publishFederation(&page.Federation{Read: now.Add(-time.Minute), Well: true}, nil)
-	b.publishFederation(nil, errNotServed)
+	b.publishFederation(nil, command.ErrNotServed)
 	first := b.federation.Problem
-	b.publishFederation(nil, errNotServed)
+	b.publishFederation(nil, command.ErrNotServed)
 	if got := b.federation; got.Read != now.Add(-time.Minute) || !got.Well || got.Problem == nil || got.Problem.Since != first.Since {
 		t.Errorf("got %+v", got)
 	}
