@@ -19,6 +19,7 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/cli/command"
 	"github.com/karmada-compute/karmada-compute/cli/terminal"
+	"github.com/karmada-compute/karmada-compute/cli/ui"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
@@ -60,7 +61,7 @@ func newCommand(o Options, cellConfig func(hub *rest.Config, cell string) *rest.
 	root.SetErr(c.Streams.ErrOut)
 	root.AddCommand(c.runCommand(), c.listCommand(), c.treeCommand(), c.explainCommand(), c.eventsCommand(), c.restartCommand(),
 		c.scaleCommand(), c.setCommand(), c.rolloutCommand(), c.convertCommand(), c.logsCommand(), c.execCommand(), c.attachCommand(),
-		c.portForwardCommand(), c.uiCommand(),
+		c.portForwardCommand(), ui.Command(c.Command),
 		c.versionCommand())
 	if !c.Operator {
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl compute"}

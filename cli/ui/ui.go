@@ -1,7 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+// Package ui is the command ui: it serves a page on this machine, and keeps the state that the page shows.
+package ui
 
 import (
 	"context"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/karmada-compute/karmada-compute/cli/command"
 	"github.com/karmada-compute/karmada-compute/cli/page"
 	"github.com/karmada-compute/karmada-compute/internal/listeners"
 )
@@ -32,7 +34,8 @@ var pageBounds = listeners.Bounds{Unproved: 16, PerSource: 16, Proved: 32, First
 // pageTimeouts are the timeouts of the page.
 var pageTimeouts = listeners.Timeouts{Header: 30 * time.Second, Answer: pageWait + 30*time.Second, Idle: time.Minute}
 
-func (c *commands) uiCommand() *cobra.Command {
+// Command returns the command ui.
+func Command(c *command.Command) *cobra.Command {
 	port, namespace := 0, ""
 	cmd := &cobra.Command{
 		Use:   "ui",
@@ -58,12 +61,12 @@ func (c *commands) uiCommand() *cobra.Command {
 		cmd.Example = "  # Open the address that is printed\n  karmadactl compute ui"
 		cmd.Flags().StringVar(&namespace, "system-namespace", "karmada-system", "The namespace of the add-on's Leases on the hub.")
 	}
-	cmd.RunE = c.Run(func(ctx context.Context, _ []string) error { return c.serveUI(ctx, port, namespace) })
+	cmd.RunE = c.Run(func(ctx context.Context, _ []string) error { return serve(ctx, c, port, namespace) })
 	return cmd
 }
 
-// serveUI serves the page until ctx ends. namespace is the add-on's on the hub, for operators.
-func (c *commands) serveUI(ctx context.Context, port int, namespace string) error {
+// serve serves the page until ctx ends. namespace is the add-on's on the hub, for operators.
+func serve(ctx context.Context, c *command.Command, port int, namespace string) error {
 	if c.Operator && (c.Project == "") != (c.MiloKubeconfig == "") {
 		return errors.New("--project and --milo-kubeconfig belong together; without Milo, `kubectl compute ui` with the kubeconfig of the " +
 			"hub and --namespace=<project> shows a project")
@@ -80,7 +83,7 @@ func (c *commands) serveUI(ctx context.Context, port int, namespace string) erro
 		return err
 	}
 
-	board, token := newBoard(c.Command), rand.Text()
+	board, token := newBoard(c), rand.Text()
 	server := listeners.NewServer(page.New(page.Options{Source: board, Token: token, Port: served, Wait: pageWait}), pageTimeouts)
 	server.BaseContext = func(net.Listener) context.Context { return ctx }
 	if _, err := fmt.Fprintf(c.Streams.Out, "http://127.0.0.1:%s/%s/\n", served, token); err != nil {
