@@ -17,7 +17,9 @@ import (
 	"k8s.io/kubectl/pkg/cmd/util"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/karmada-compute/karmada-compute/cli/change"
 	"github.com/karmada-compute/karmada-compute/cli/command"
+	"github.com/karmada-compute/karmada-compute/cli/connect"
 	"github.com/karmada-compute/karmada-compute/cli/terminal"
 	"github.com/karmada-compute/karmada-compute/cli/ui"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
@@ -29,8 +31,6 @@ type Options = command.Options
 // commands holds what the commands of this package share.
 type commands struct {
 	*command.Command
-	// trial has the flags of commands that change something.
-	trial trial
 	// cellConfig is replaced by tests: their API servers do not have Karmada's proxy.
 	cellConfig func(hub *rest.Config, cell string) *rest.Config
 }
@@ -59,10 +59,9 @@ func newCommand(o Options, cellConfig func(hub *rest.Config, cell string) *rest.
 	root.SetIn(c.Streams.In)
 	root.SetOut(c.Streams.Out)
 	root.SetErr(c.Streams.ErrOut)
-	root.AddCommand(c.runCommand(), c.listCommand(), c.treeCommand(), c.explainCommand(), c.eventsCommand(), c.restartCommand(),
-		c.scaleCommand(), c.setCommand(), c.rolloutCommand(), c.convertCommand(), c.logsCommand(), c.execCommand(), c.attachCommand(),
-		c.portForwardCommand(), ui.Command(c.Command),
-		c.versionCommand())
+	root.AddCommand(c.listCommand(), c.treeCommand(), c.explainCommand(), c.convertCommand(), c.versionCommand(), ui.Command(c.Command))
+	root.AddCommand(change.Commands(c.Command)...)
+	root.AddCommand(connect.Commands(c.Command)...)
 	if !c.Operator {
 		root.Annotations = map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl compute"}
 		c.Flags.AddFlags(root.PersistentFlags())

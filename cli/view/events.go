@@ -91,8 +91,8 @@ func LastSeen(e *corev1.Event) time.Time {
 // name by others.
 const ownEvents = "karmada-compute"
 
-// Told returns the message of an Event, with the writer of one that is not the add-on's: whoever may create Events can say anything about an
-// object.
+// Told returns the message of an Event, with the writer of one that is not the add-on's: whoever may create Events can say
+// anything about an object.
 func Told(e *corev1.Event) string {
 	writer := cmp.Or(e.ReportingController, e.Source.Component, "an unknown writer")
 	if writer == ownEvents || strings.HasPrefix(writer, ownEvents+"-") {

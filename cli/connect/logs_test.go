@@ -1,9 +1,10 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package connect
 
 import (
+	"bytes"
 	"slices"
 	"testing"
 
@@ -16,8 +17,8 @@ import (
 
 // TestTheDefaultContainer of a template is the default of logs and exec.
 func TestTheDefaultContainer(t *testing.T) {
-	errOut := &buffer{}
-	c := &commands{Command: &command.Command{Options: Options{Streams: genericiooptions.IOStreams{ErrOut: errOut}}}}
+	errOut := &bytes.Buffer{}
+	c := &commands{Command: &command.Command{Options: command.Options{Streams: genericiooptions.IOStreams{ErrOut: errOut}}}}
 	instance := &v1alpha.Instance{}
 	instance.Spec.Runtime.Sandbox = &v1alpha.SandboxRuntime{Containers: []v1alpha.SandboxContainer{{Name: "proxy"}, {Name: "exporter"}}}
 	for annotation, want := range map[string]string{"exporter": "exporter", "": "proxy", "none": "proxy"} {
