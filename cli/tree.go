@@ -98,7 +98,7 @@ func (c *commands) follow(ctx context.Context, s *command.Session, first *view.S
 	})
 }
 
-// tellSuspension prints the result of addSuspension next to a followed tree: the tree shows the objects unchanged.
+// tellSuspension prints that the project is suspended next to a followed tree: the tree shows the objects unchanged.
 func (c *commands) tellSuspension(s *view.Snapshot) error {
 	if s.Workload == nil {
 		return nil

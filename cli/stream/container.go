@@ -64,7 +64,7 @@ func (l ContainerLog) Copy(
 		session.Spec.ContainerName = l.Container
 		return Open(ctx, project, session)
 	}
-	if err := Log(ctx, open, options, out); err != nil {
+	if err := copyLog(ctx, open, options, out); err != nil {
 		return fmt.Errorf("Instance %s: %w", l.Instance.Name, err)
 	}
 	return nil
@@ -73,7 +73,7 @@ func (l ContainerLog) Copy(
 // TryLog returns the error with which the API server would refuse a followed log in a namespace. It stores nothing.
 func TryLog(ctx context.Context, project *live.Plane, namespace string, lifetime time.Duration) error {
 	reference := v1alpha.SessionInstanceReference{Name: "any", UID: "any"}
-	return Try(ctx, project, logSession(namespace, reference, &v1alpha.SessionLogOptions{Follow: true}, lifetime))
+	return try(ctx, project, logSession(namespace, reference, &v1alpha.SessionLogOptions{Follow: true}, lifetime))
 }
 
 // logSession returns a session for a log.
