@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"k8s.io/client-go/rest"
+
+	"github.com/karmada-compute/karmada-compute/cli/command"
 )
 
 func TestCompletion(t *testing.T) {
@@ -38,7 +40,7 @@ func TestProjectBelowRoot(t *testing.T) {
 	if path != want {
 		t.Errorf("asked for %s, want %s", path, want)
 	}
-	if got := cellConfig(&rest.Config{Host: "https://hub/"},
+	if got := command.CellConfig(&rest.Config{Host: "https://hub/"},
 		"dfw-1").Host; got != "https://hub/apis/cluster.karmada.io/v1alpha1/clusters/dfw-1/proxy/" {
 		t.Errorf("a cell is at %s", got)
 	}

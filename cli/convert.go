@@ -17,7 +17,7 @@ import (
 	"github.com/karmada-compute/karmada-compute/cli/convert"
 )
 
-func (c *command) convertCommand() *cobra.Command {
+func (c *commands) convertCommand() *cobra.Command {
 	var files []string
 	var options convert.Options
 	cmd := &cobra.Command{
@@ -28,9 +28,9 @@ func (c *command) convertCommand() *cobra.Command {
 			"they name. Fields without an equivalent are listed on stderr. Nothing is sent to an API server. The exit code is 1 " +
 			"if an object cannot\n" +
 			"be read, or runs Pods and cannot become a Workload, such as a DaemonSet; the others are converted.",
-		Example: c.examples("\n  %s convert -f deployment.yaml --city DFW | kubectl apply -f -"),
+		Example: c.Examples("\n  %s convert -f deployment.yaml --city DFW | kubectl apply -f -"),
 		Args:    cobra.NoArgs,
-		RunE: c.run(func(context.Context, []string) error {
+		RunE: c.Run(func(context.Context, []string) error {
 			if len(files) == 0 {
 				return errors.New("name the file or folder in --filename; - is stdin")
 			}
@@ -48,7 +48,7 @@ func (c *command) convertCommand() *cobra.Command {
 	return cmd
 }
 
-func (c *command) convert(names []string, options convert.Options) error {
+func (c *commands) convert(names []string, options convert.Options) error {
 	// Only a namespace that the user names: nothing is read from an API server here.
 	if c.Flags.Namespace != nil {
 		options.Namespace = *c.Flags.Namespace
@@ -62,7 +62,7 @@ func (c *command) convert(names []string, options convert.Options) error {
 	if err != nil {
 		return fmt.Errorf("convert: %w", err)
 	}
-	if err := result.Print(c.data); err != nil {
+	if err := result.Print(c.Data); err != nil {
 		return err
 	}
 	if len(result.Losses) > 0 {
@@ -76,7 +76,7 @@ func (c *command) convert(names []string, options convert.Options) error {
 }
 
 // open opens the files, and the files of folders that kubectl would take. The caller calls closeAll.
-func (c *command) open(names []string) (inputs []convert.Input, closeAll func(), err error) {
+func (c *commands) open(names []string) (inputs []convert.Input, closeAll func(), err error) {
 	var opened []*os.File
 	closeAll = func() {
 		for _, file := range opened {

@@ -72,9 +72,9 @@ func TestEscapes(t *testing.T) {
 		"rollout pause": {{"web"}}, "rollout resume": {{"web"}}, "status": {{"--system-namespace", f.Namespace.Name}},
 		"version": {{}},
 	}
-	for _, name := range leaves(newCommand(&command{
-		Options: Options{Use: "compute", Flags: genericclioptions.NewConfigFlags(true), Operator: true, Clock: clock.RealClock{}},
-	}), "") {
+	for _, name := range leaves(newCommand(
+		Options{Use: "compute", Flags: genericclioptions.NewConfigFlags(true), Operator: true, Clock: clock.RealClock{}}, nil,
+	), "") {
 		if calls[name] == nil && !slices.Contains(streaming, name) {
 			t.Errorf("command %q is not tried", name)
 		}

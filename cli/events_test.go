@@ -40,32 +40,6 @@ func TestEvents(t *testing.T) {
 	f.want(f.kubectl(f.user(may(read, "workloads", "workloaddeployments", "instances")), "events", "web"), 1, "events is forbidden")
 }
 
-// TestEventsOfOthers: an Event that the add-on has not written names its writer, so that no user takes its instructions for the add-on's.
-func TestEventsOfOthers(t *testing.T) {
-	for name, test := range map[string]struct {
-		of   corev1.Event
-		want string
-	}{
-		"the add-on's":           {corev1.Event{Source: corev1.EventSource{Component: "karmada-compute"}}, "run this"},
-		"of its audit":           {corev1.Event{Source: corev1.EventSource{Component: "karmada-compute-audit"}}, "run this"},
-		"in the newer API":       {corev1.Event{ReportingController: "karmada-compute"}, "run this"},
-		"of another's component": {corev1.Event{Source: corev1.EventSource{Component: "evil"}}, "from evil: run this"},
-		"of a similar name":      {corev1.Event{Source: corev1.EventSource{Component: "karmada-computed"}}, "from karmada-computed: run this"},
-		"of two names": {
-			corev1.Event{Source: corev1.EventSource{Component: "karmada-compute"}, ReportingController: "evil"}, "from evil: run this",
-		},
-		"of no name": {corev1.Event{}, "from an unknown writer: run this"},
-	} {
-		test.of.Message = "run this"
-		if got := told(&test.of); got != test.want {
-			t.Errorf("%s: %q", name, got)
-		}
-		if got := eventOf(&test.of).Message; got != test.want {
-			t.Errorf("%s: the page has %q", name, got)
-		}
-	}
-}
-
 // TestEventsFollow: it prints the existing events, then new or repeated ones as lines below them, once each, also
 // across an outage. It ends with the deletion of the Workload.
 func TestEventsFollow(t *testing.T) {

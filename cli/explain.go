@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/command"
 	"github.com/karmada-compute/karmada-compute/cli/terminal"
 	"github.com/karmada-compute/karmada-compute/cli/view"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
@@ -31,30 +32,30 @@ type explanation struct {
 	Ways     []*view.Way    `json:"ways"`
 }
 
-func (c *command) explainCommand() *cobra.Command {
-	var out *output
+func (c *commands) explainCommand() *cobra.Command {
+	var out *command.Output
 	cmd := &cobra.Command{
 		Use:   "explain (WORKLOAD | INSTANCE | wl/NAME | inst/NAME)",
 		Short: "Show where a Workload or an Instance is held up, since when, and what to do",
 		Long: "Read every object on the path from the project to the Pod, and show where the path is interrupted, since when, " +
 			"and who must act.\n\n" +
 			"The exit code is 0 if all objects are healthy, 2 if one is not, and 1 if the command fails.",
-		Example: c.examples(`
+		Example: c.Examples(`
   # Why is Workload web not Ready?
   %s explain web
   # And its first Instance in Dallas?
   %s explain inst/web-texas-dfw-0
   # In a script
   %s explain web -o jsonpath='{.verdicts[*].stop.finding.reason}'`),
-		Args:              oneArg("the name of a Workload or an Instance"),
-		ValidArgsFunction: c.completeObjects,
+		Args:              command.OneArg("the name of a Workload or an Instance"),
+		ValidArgsFunction: c.CompleteObjects,
 	}
-	out = newOutput(cmd)
-	cmd.RunE = c.run(func(ctx context.Context, args []string) error {
-		if err := out.check(); err != nil {
+	out = command.NewOutput(cmd)
+	cmd.RunE = c.Run(func(ctx context.Context, args []string) error {
+		if err := out.Check(); err != nil {
 			return err
 		}
-		s, err := c.connectToWorkload()
+		s, err := c.ConnectToWorkload()
 		if err != nil {
 			return err
 		}
@@ -63,12 +64,12 @@ func (c *command) explainCommand() *cobra.Command {
 	return cmd
 }
 
-func (c *command) explain(ctx context.Context, s *session, argument string, out *output) error {
-	workload, instance, err := s.resolve(ctx, argument)
+func (c *commands) explain(ctx context.Context, s *command.Session, argument string, out *command.Output) error {
+	workload, instance, err := resolve(ctx, s, argument)
 	if err != nil {
 		return err
 	}
-	snapshot, err := s.read(ctx, workload)
+	snapshot, err := s.Read(ctx, workload)
 	if err != nil {
 		return err
 	}
@@ -76,47 +77,47 @@ func (c *command) explain(ctx context.Context, s *session, argument string, out 
 	if instance != "" {
 		way := snapshot.WayTo(instance)
 		if way == nil {
-			return instanceNotFound(s.namespace, instance)
+			return instanceNotFound(s.Namespace, instance)
 		}
 		c.addCell(ctx, s, snapshot, way)
 		ways = []*view.Way{way}
 	}
 	verdicts := view.Verdicts(ways)
 	warnings := view.Warnings(ways)
-	if out.isText() {
+	if out.IsText() {
 		told := slices.Concat(verdicts, warnings)
-		err = c.printExplanation(snapshot, ways, told, shown{instance: instance != "", steps: out.isWide() || instance != ""})
+		err = c.printExplanation(snapshot, ways, told, shown{instance: instance != "", steps: out.IsWide() || instance != ""})
 	} else {
-		err = out.print(c.data, "Explanation", explanation{Ready: len(verdicts) == 0, Verdicts: verdicts, Warnings: warnings, Ways: ways})
+		err = out.Print(c.Data, "Explanation", explanation{Ready: len(verdicts) == 0, Verdicts: verdicts, Warnings: warnings, Ways: ways})
 	}
 	if err != nil || len(verdicts) == 0 {
 		return err
 	}
-	return ended(exitNotReady)
+	return command.ErrNotReady
 }
 
 // resolve finds the object that an argument names: a Workload, or an Instance and its Workload.
-func (s *session) resolve(ctx context.Context, argument string) (workload, instance string, err error) {
-	kind, name, prefixed := typed(argument)
-	isWorkload, isInstance := slices.Contains(workloadKinds, kind), slices.Contains(instanceKinds, kind)
+func resolve(ctx context.Context, s *command.Session, argument string) (workload, instance string, err error) {
+	kind, name, prefixed := command.Typed(argument)
+	isWorkload, isInstance := command.IsWorkload(kind), command.IsInstance(kind)
 	switch {
 	case name == "" || prefixed && !isWorkload && !isInstance:
 		return "", "", fmt.Errorf("%q is neither wl/NAME nor inst/NAME", argument)
 	case isWorkload:
 		return name, "", nil
 	}
-	owner, err := s.ownerOf(ctx, name)
+	owner, err := ownerOf(ctx, s, name)
 	if err != nil {
 		return "", "", err
 	}
 	if isInstance {
 		if owner == "" {
-			return "", "", instanceNotFound(s.namespace, name)
+			return "", "", instanceNotFound(s.Namespace, name)
 		}
 		return owner, name, nil
 	}
 	// A Workload may have the same name as an Instance of another one.
-	found, err := view.Read(ctx, s.planes(), s.key(name))
+	found, err := view.Read(ctx, s.Planes(), s.Key(name))
 	if err != nil {
 		return "", "", err
 	}
@@ -130,17 +131,17 @@ func (s *session) resolve(ctx context.Context, argument string) (workload, insta
 }
 
 // ownerOf returns the Workload of an Instance, or "" if the user sees no such Instance.
-func (s *session) ownerOf(ctx context.Context, instance string) (string, error) {
-	if s.project != nil {
+func ownerOf(ctx context.Context, s *command.Session, instance string) (string, error) {
+	if s.Project != nil {
 		found := &v1alpha.Instance{}
-		err := s.project.Client.Get(ctx, s.key(instance), found)
+		err := s.Project.Client.Get(ctx, s.Key(instance), found)
 		if apierrors.IsNotFound(err) || apierrors.IsForbidden(err) {
 			return "", nil
 		}
 		return found.Labels[v1alpha.LabelWorkloadName], err
 	}
 	copies := &v1alpha.WorkloadDeploymentList{}
-	if err := s.hub.Client.List(ctx, copies, ofProject(s)); err != nil {
+	if err := s.Hub.Client.List(ctx, copies, s.Copies()); err != nil {
 		return "", client.IgnoreNotFound(err)
 	}
 	for i := range copies.Items {
@@ -158,15 +159,15 @@ func instanceNotFound(namespace, name string) error {
 }
 
 // addCell adds the steps in the cell of an Instance if the user reaches the cell.
-func (c *command) addCell(ctx context.Context, s *session, snapshot *view.Snapshot, way *view.Way) {
-	if s.hub == nil {
+func (c *commands) addCell(ctx context.Context, s *command.Session, snapshot *view.Snapshot, way *view.Way) {
+	if s.Hub == nil {
 		return
 	}
 	cell, namespace := snapshot.CellOf(way.Name)
 	if cell == "" {
 		return
 	}
-	if plane, err := planeOf(c.cellConfig(s.hub.Config, cell)); err == nil {
+	if plane, err := command.PlaneOf(c.cellConfig(s.Hub.Config, cell)); err == nil {
 		ctx, cancel := context.WithTimeout(ctx, cellTimeout)
 		defer cancel()
 		way.AddCell(ctx, plane.Client, cell, namespace)
@@ -179,9 +180,9 @@ const cellTimeout = 5 * time.Second
 // shown holds the subject of an explanation, and whether it lists the steps.
 type shown struct{ instance, steps bool }
 
-func (c *command) printExplanation(s *view.Snapshot, ways []*view.Way, verdicts []view.Verdict, how shown) error {
+func (c *commands) printExplanation(s *view.Snapshot, ways []*view.Way, verdicts []view.Verdict, how shown) error {
 	columns := 0
-	if size := terminal.SizeOf(c.raw.Out); size != nil {
+	if size := terminal.SizeOf(c.Raw.Out); size != nil {
 		columns, _ = size()
 	}
 	var lines []string
@@ -199,7 +200,7 @@ func (c *command) printExplanation(s *view.Snapshot, ways []*view.Way, verdicts 
 	if _, err := fmt.Fprintln(c.Streams.Out, strings.Join(lines, "\n")); err != nil {
 		return err
 	}
-	return c.tellHidden(s)
+	return c.TellHidden(s)
 }
 
 func summary(s *view.Snapshot, ways []*view.Way, how shown) string {

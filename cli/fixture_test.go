@@ -80,6 +80,12 @@ func (b *buffer) String() string {
 	return b.Buffer.String()
 }
 
+// The exit codes, in addition to 0 and 1, of a command about an object that is not Ready, and of one that SIGINT ends.
+const (
+	exitNotReady    = 2
+	exitInterrupted = 130
+)
+
 // result is the result of a command.
 type result struct {
 	out, errOut string
@@ -130,12 +136,9 @@ func (f *fixture) call(how call, args ...string) result {
 	flags := genericclioptions.NewConfigFlags(true)
 	kubeconfig := f.kubeconfig(how.config)
 	flags.KubeConfig = &kubeconfig
-	cmd := newCommand(&command{
-		Options: Options{
-			Use: "compute", Flags: flags, Operator: how.operator, Clock: clocktesting.NewFakePassiveClock(now), Streams: streams,
-		},
-		cellConfig: func(hub *rest.Config, _ string) *rest.Config { return hub },
-	})
+	cmd := newCommand(Options{
+		Use: "compute", Flags: flags, Operator: how.operator, Clock: clocktesting.NewFakePassiveClock(now), Streams: streams,
+	}, func(hub *rest.Config, _ string) *rest.Config { return hub })
 	cmd.SetArgs(args)
 	err := cmd.ExecuteContext(how.ctx)
 	r := result{out: how.out.String(), errOut: errOut.String(), err: err}

@@ -21,6 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/command"
 	"github.com/karmada-compute/karmada-compute/cli/terminal"
 	"github.com/karmada-compute/karmada-compute/cli/view"
 )
@@ -32,10 +33,10 @@ const watchPause = 500 * time.Millisecond
 type listing struct {
 	allNamespaces, watch, waiting bool
 	selector                      string
-	out                           *output
+	out                           *command.Output
 }
 
-func (c *command) listCommand() *cobra.Command {
+func (c *commands) listCommand() *cobra.Command {
 	o := &listing{}
 	cmd := &cobra.Command{
 		Use:     "list",
@@ -46,7 +47,7 @@ func (c *command) listCommand() *cobra.Command {
 			"With --waiting, list the Instances that wait for capacity, the longest wait first: without a cell\n" +
 			"of their city (NoCapacity, CellsTainted), or without a node of their cell (Unschedulable). NEXT TRY\n" +
 			"is when they are scheduled again.",
-		Example: c.examples(`
+		Example: c.Examples(`
   # The Workloads of a namespace
   %s list
   # Of all namespaces with a label, with their images, as they change
@@ -59,12 +60,12 @@ func (c *command) listCommand() *cobra.Command {
 	cmd.Flags().StringVarP(&o.selector, "selector", "l", "", "List the Workloads with these labels, such as -l team=web.")
 	cmd.Flags().BoolVarP(&o.watch, "watch", "w", false, "Print a Workload again after each change, until Ctrl-C.")
 	cmd.Flags().BoolVar(&o.waiting, "waiting", false, "List the Instances that wait for capacity, the longest wait first.")
-	o.out = newOutput(cmd)
-	cmd.RunE = c.run(func(ctx context.Context, _ []string) error { return c.list(ctx, o) })
+	o.out = command.NewOutput(cmd)
+	cmd.RunE = c.Run(func(ctx context.Context, _ []string) error { return c.list(ctx, o) })
 	return cmd
 }
 
-func (c *command) list(ctx context.Context, o *listing) error {
+func (c *commands) list(ctx context.Context, o *listing) error {
 	if err := o.check(); err != nil {
 		return err
 	}
@@ -72,12 +73,12 @@ func (c *command) list(ctx context.Context, o *listing) error {
 	if err != nil {
 		return err
 	}
-	s, err := c.connectToProject()
+	s, err := c.ConnectToProject()
 	if err != nil {
 		return err
 	}
 	if !o.allNamespaces {
-		options = append(options, client.InNamespace(s.namespace))
+		options = append(options, client.InNamespace(s.Namespace))
 	}
 
 	if o.waiting {
@@ -87,8 +88,8 @@ func (c *command) list(ctx context.Context, o *listing) error {
 	switch {
 	case err != nil:
 		return err
-	case !o.out.isText():
-		return o.out.print(c.data, "WorkloadOverviewList", map[string]any{"items": found})
+	case !o.out.IsText():
+		return o.out.Print(c.Data, "WorkloadOverviewList", map[string]any{"items": found})
 	case len(found) == 0 && !o.watch:
 		_, err := fmt.Fprintln(c.Streams.ErrOut, o.nothing(s))
 		return err
@@ -102,22 +103,22 @@ func (c *command) list(ctx context.Context, o *listing) error {
 // check rejects flags that exclude each other before the command reads any object.
 func (o *listing) check() error {
 	switch {
-	case o.watch && !o.out.isText():
+	case o.watch && !o.out.IsText():
 		return errors.New("--watch prints a table; use -o wide, or no -o")
 	case o.watch && o.waiting:
 		return errors.New("--waiting prints the queue once; leave out --watch")
 	}
-	return o.out.check()
+	return o.out.Check()
 }
 
 // listWaiting prints what waits for capacity.
-func (c *command) listWaiting(ctx context.Context, s *session, o *listing, options []client.ListOption) error {
-	queue, err := view.ReadWaiting(ctx, s.project.Client, options...)
+func (c *commands) listWaiting(ctx context.Context, s *command.Session, o *listing, options []client.ListOption) error {
+	queue, err := view.ReadWaiting(ctx, s.Project.Client, options...)
 	switch {
 	case err != nil:
 		return err
-	case !o.out.isText():
-		return o.out.print(c.data, "WaitingList", map[string]any{"items": queue})
+	case !o.out.IsText():
+		return o.out.Print(c.Data, "WaitingList", map[string]any{"items": queue})
 	case len(queue) == 0:
 		_, err := fmt.Fprintln(c.Streams.ErrOut, "No Instance waits for capacity.")
 		return err
@@ -149,24 +150,24 @@ func (o *listing) options() ([]client.ListOption, error) {
 }
 
 // nothing says that the list is empty, as kubectl does.
-func (o *listing) nothing(s *session) string {
+func (o *listing) nothing(s *command.Session) string {
 	if o.allNamespaces {
 		return "No resources found"
 	}
-	return fmt.Sprintf("No resources found in %s namespace.", s.namespace)
+	return fmt.Sprintf("No resources found in %s namespace.", s.Namespace)
 }
 
 // overviews reads the selected Workloads, in the order in which they are shown.
-func (c *command) overviews(ctx context.Context, s *session, options []client.ListOption) ([]view.Overview, error) {
-	return view.ReadOverviews(ctx, s.project.Client, c.Clock.Now(), options...)
+func (c *commands) overviews(ctx context.Context, s *command.Session, options []client.ListOption) ([]view.Overview, error) {
+	return view.ReadOverviews(ctx, s.Project.Client, c.Clock.Now(), options...)
 }
 
 // watchOverviews prints what changes, until the user ends it.
-func (c *command) watchOverviews(
-	ctx context.Context, s *session, o *listing, options []client.ListOption, before []view.Overview,
+func (c *commands) watchOverviews(
+	ctx context.Context, s *command.Session, o *listing, options []client.ListOption, before []view.Overview,
 ) error {
-	project := s.project.Client
-	watcher, err := client.NewWithWatch(s.project.Config, client.Options{Scheme: project.Scheme(), Mapper: project.RESTMapper()})
+	project := s.Project.Client
+	watcher, err := client.NewWithWatch(s.Project.Config, client.Options{Scheme: project.Scheme(), Mapper: project.RESTMapper()})
 	if err != nil {
 		return err
 	}
@@ -213,13 +214,13 @@ func awaitChange(ctx context.Context, watcher client.WithWatch, options []client
 }
 
 // printOverviews prints rows of the table.
-func (c *command) printOverviews(o *listing, found []view.Overview, header bool) error {
+func (c *commands) printOverviews(o *listing, found []view.Overview, header bool) error {
 	w := printers.GetNewTabWriter(c.Streams.Out)
 	columns := []string{"NAME", "CITIES", "READY", "ROLLOUT", "REASON", "AGE"}
 	if o.allNamespaces {
 		columns = slices.Insert(columns, 0, "NAMESPACE")
 	}
-	if o.out.isWide() {
+	if o.out.IsWide() {
 		columns = append(columns, "IMAGES", "ADDRESSES")
 	}
 	if header {
@@ -235,7 +236,7 @@ func (c *command) printOverviews(o *listing, found []view.Overview, header bool)
 	return w.Flush()
 }
 
-func (c *command) printOverview(w io.Writer, o *listing, one *view.Overview) error {
+func (c *commands) printOverview(w io.Writer, o *listing, one *view.Overview) error {
 	none := func(text string) string { return cmp.Or(text, "<none>") }
 	age := duration.HumanDuration(c.Clock.Now().Sub(one.Created.Time))
 	row := []string{
@@ -245,7 +246,7 @@ func (c *command) printOverview(w io.Writer, o *listing, one *view.Overview) err
 	if o.allNamespaces {
 		row = slices.Insert(row, 0, one.Namespace)
 	}
-	if o.out.isWide() {
+	if o.out.IsWide() {
 		row = append(row, none(strings.Join(one.Images, ",")), none(strings.Join(one.Addresses, ",")))
 	}
 	_, err := fmt.Fprintln(w, strings.Join(row, "\t"))

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/view"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
@@ -50,7 +51,7 @@ func (f *fixture) location(city string) {
 			"topology":    map[string]any{v1alpha.LabelTopologyCity: city},
 		},
 	}}
-	binding.SetGroupVersionKind(locationBindings)
+	binding.SetGroupVersionKind(view.LocationBindings)
 	binding.SetName("plan-" + strings.ToLower(city))
 	f.create(binding)
 	f.Cleanup(func() { _ = f.Client.Delete(f.Context(), binding) })
@@ -64,7 +65,7 @@ func (f *fixture) location(city string) {
 func (f *fixture) readsLocations(user *rest.Config) {
 	f.Helper()
 	name := user.Impersonate.UserName
-	group := []string{locationBindings.Group}
+	group := []string{view.LocationBindings.Group}
 	f.create(&rbacv1.ClusterRole{
 		ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: []rbacv1.PolicyRule{
 			{APIGroups: group, Resources: []string{"locationbindings"}, Verbs: read},

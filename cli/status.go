@@ -6,31 +6,23 @@ package cli
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
-	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
-	workv1alpha1 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha1"
-	workv1alpha2 "github.com/karmada-io/karmada/pkg/apis/work/v1alpha2"
 	"github.com/spf13/cobra"
-	coordinationv1 "k8s.io/api/coordination/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/duration"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/command"
 	"github.com/karmada-compute/karmada-compute/cli/terminal"
 	"github.com/karmada-compute/karmada-compute/cli/view"
-	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
-func (c *command) statusCommand() *cobra.Command {
+func (c *commands) statusCommand() *cobra.Command {
 	var (
 		namespace string
-		out       *output
+		out       *command.Output
 	)
 	cmd := &cobra.Command{
 		Use:   "status",
@@ -46,96 +38,37 @@ func (c *command) statusCommand() *cobra.Command {
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	cmd.Flags().StringVar(&namespace, "system-namespace", "karmada-system", "The namespace of the add-on's Leases on the hub.")
-	out = newOutput(cmd)
-	cmd.RunE = c.run(func(ctx context.Context, _ []string) error {
-		if err := out.check(); err != nil {
+	out = command.NewOutput(cmd)
+	cmd.RunE = c.Run(func(ctx context.Context, _ []string) error {
+		if err := out.Check(); err != nil {
 			return err
 		}
-		s, err := c.connect()
+		s, err := c.Connect()
 		if err != nil {
 			return err
 		}
-		objects, refused, err := readHub(ctx, s.hub.Client, namespace)
+		objects, refused, err := view.ReadHub(ctx, s.Hub.Client, namespace)
 		if err != nil {
 			return err
 		}
 		federation := view.Summarize(objects, c.Clock.Now())
-		if out.isText() {
+		if out.IsText() {
 			err = c.printStatus(federation, refused)
 		} else {
-			err = out.print(c.data, "FederationStatus", federation)
+			err = out.Print(c.Data, "FederationStatus", federation)
 		}
 		if err == nil && !federation.Well() {
-			return ended(exitNotReady)
+			return command.ErrNotReady
 		}
 		return err
 	})
 	return cmd
 }
 
-// readHub reads the objects of a summary. refused holds the kinds that the user may not read. If the user may read none
-// of them, readHub returns an error.
-func readHub(ctx context.Context, hub client.Client, namespace string) (*view.HubObjects, []string, error) {
-	leases, clusters := &coordinationv1.LeaseList{}, &clusterv1alpha1.ClusterList{}
-	deployments, bindings := &v1alpha.WorkloadDeploymentList{}, &workv1alpha2.ResourceBindingList{}
-	inventories, works := &workv1alpha1.WorkList{}, &metav1.PartialObjectMetadataList{}
-	works.SetGroupVersionKind(version(workv1alpha1.GroupVersion).WithKind("WorkList"))
-	reads := []struct {
-		name    string
-		list    client.ObjectList
-		options []client.ListOption
-	}{
-		{"leases", leases, []client.ListOption{client.InNamespace(namespace)}},
-		{"clusters", clusters, nil},
-		{"workloaddeployments", deployments, nil},
-		{"resourcebindings", bindings, nil},
-		{"works", inventories, []client.ListOption{client.MatchingLabels{v1alpha.LabelInventory: v1alpha.InventoryCell}}},
-		{"works", works, nil},
-	}
-	var (
-		refused []string
-		last    error
-	)
-	for _, read := range reads {
-		err := hub.List(ctx, read.list, read.options...)
-		switch {
-		case apierrors.IsForbidden(err):
-			refused, last = append(refused, read.name), err
-		case err != nil:
-			return nil, nil, fmt.Errorf("list %s of the hub: %w", read.name, err)
-		}
-	}
-	if len(refused) == len(reads) {
-		return nil, nil, last
-	}
-	broad, err := reasons.BroadBindings(ctx, hub)
-	switch {
-	case apierrors.IsForbidden(err):
-		refused = append(refused, "rolebindings")
-	case err != nil:
-		return nil, nil, fmt.Errorf("read the roles of consumers on the hub: %w", err)
-	}
-	foreign, err := reasons.ForeignObjects(ctx, hub)
-	switch {
-	case apierrors.IsForbidden(err):
-		refused = append(refused, "policies")
-	case err != nil:
-		return nil, nil, err
-	}
-	// Without Milo the hub has the originals, too.
-	deployments.Items = slices.DeleteFunc(deployments.Items, func(d v1alpha.WorkloadDeployment) bool {
-		return !naming.IsHubNamespace(d.Namespace)
-	})
-	return &view.HubObjects{
-		Leases: leases.Items, Clusters: clusters.Items, Deployments: deployments.Items, Bindings: bindings.Items,
-		Inventories: inventories.Items, Works: works.Items, BroadBindings: broad, ForeignObjects: foreign,
-	}, refused, nil
-}
-
 // mostRepaired is the number of repaired objects in the text output.
 const mostRepaired = 10
 
-func (c *command) printStatus(f *view.Federation, refused []string) error {
+func (c *commands) printStatus(f *view.Federation, refused []string) error {
 	now := c.Clock.Now()
 	ago := func(at metav1.Time) string { return duration.HumanDuration(now.Sub(at.Time)) }
 	rows := [][]string{{"REPLICA", "RUNNING", "RENEWED", "SHARDS", "PROJECTS"}}

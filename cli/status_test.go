@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/view"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 	"github.com/karmada-compute/karmada-compute/testenv/planes"
 )
@@ -112,7 +113,7 @@ func TestStatus(t *testing.T) {
 		fmt.Sprintf(`["%[1]s/edit (edit)","%[1]s/writer (writer)"]`, f.Namespace.Name))
 
 	// Here the hub has the originals, too, as without Milo.
-	hub, _, err := readHub(t.Context(), f.Client, f.Namespace.Name)
+	hub, _, err := view.ReadHub(t.Context(), f.Client, f.Namespace.Name)
 	if err != nil {
 		t.Fatal(err)
 	}

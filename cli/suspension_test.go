@@ -43,7 +43,11 @@ func (m *suspendedMilo) config(f *fixture) *rest.Config {
 	if err != nil {
 		f.Fatal(err)
 	}
-	const plane = projectsPath + "north/control-plane"
+	const (
+		group    = "resourcemanager.miloapis.com"
+		projects = "/apis/" + group + "/v1alpha1/projects/"
+		plane    = projects + "north/control-plane"
+	)
 	mux := http.NewServeMux()
 	proxy := &httputil.ReverseProxy{Transport: transport, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
 	mux.Handle(plane+"/", http.StripPrefix(plane, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -62,9 +66,9 @@ func (m *suspendedMilo) config(f *fixture) *rest.Config {
 		}
 		refuse(w, refusal)
 	})))
-	mux.HandleFunc(projectsPath+"north", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc(projects+"north", func(w http.ResponseWriter, _ *http.Request) {
 		if m.project == "" {
-			refuse(w, apierrors.NewForbidden(schema.GroupResource{Group: miloProjects.Group, Resource: "projects"}, "north", errors.New("no")))
+			refuse(w, apierrors.NewForbidden(schema.GroupResource{Group: group, Resource: "projects"}, "north", errors.New("no")))
 			return
 		}
 		w.Header().Set("Content-Type", "application/json")

@@ -22,33 +22,35 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/command"
 	"github.com/karmada-compute/karmada-compute/cli/page"
 )
 
-// ui is a page that a test has started.
-type ui struct {
+// uiPage is a page that a test has started.
+type uiPage struct {
 	*fixture
 	address string
 	version string
 }
 
 // startUI starts the command. stop ends it as Ctrl-C does, and returns its result.
-func (f *fixture) startUI(config *rest.Config) (u *ui, stop func() result) {
+func (f *fixture) startUI(config *rest.Config) (u *uiPage, stop func() result) {
 	f.Helper()
 	ctx, interrupt := context.WithCancel(f.Context())
 	out, done := &buffer{}, make(chan result, 1)
 	go func() { done <- f.call(call{config: config, ctx: ctx, out: out}, "ui") }()
 	f.eventually(out, "http://127.0.0.1:")
-	return &ui{fixture: f, address: strings.TrimSpace(out.String())}, func() result {
+	return &uiPage{fixture: f, address: strings.TrimSpace(out.String())}, func() result {
 		interrupt()
 		return <-done
 	}
 }
 
 // next returns the first state after the last one.
-func (u *ui) next(workload string) *page.State {
+func (u *uiPage) next(workload string) *page.State {
 	u.Helper()
 	query := url.Values{"workload": {workload}, "after": {u.version}}
 	body := u.get("state?" + query.Encode())
@@ -66,7 +68,7 @@ func (u *ui) next(workload string) *page.State {
 	return &got.State
 }
 
-func (u *ui) get(path string) []byte {
+func (u *uiPage) get(path string) []byte {
 	u.Helper()
 	r, err := http.NewRequestWithContext(u.Context(), http.MethodGet, u.address+path, http.NoBody)
 	if err != nil {
@@ -85,7 +87,7 @@ func (u *ui) get(path string) []byte {
 }
 
 // until returns the first state that fits.
-func (u *ui) until(workload string, fits func(*page.State) bool) *page.State {
+func (u *uiPage) until(workload string, fits func(*page.State) bool) *page.State {
 	u.Helper()
 	late := time.Now().Add(time.Minute)
 	for {
@@ -140,7 +142,7 @@ func TestUI(t *testing.T) {
 }
 
 // shows checks the detail of the Workload of the scene.
-func (u *ui) shows(one *page.Workload) {
+func (u *uiPage) shows(one *page.Workload) {
 	u.Helper()
 	if one.Summary != "Workload web: 1 of 2 Instances are Ready." || len(one.Tree.Children) != 1 || len(one.Tree.Children[0].Children) != 2 {
 		u.Errorf("got %+v", one)
@@ -248,9 +250,12 @@ func TestUnread(t *testing.T) {
 	if err := os.WriteFile(path, other, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	config, err := unread(flags).ToRESTConfig()
-	if err != nil || config.Host != "https://second.example" || config.Impersonate.UserName != user {
-		t.Errorf("got %+v, %v", config, err)
+	s, err := command.New(Options{Flags: flags, Clock: clock.RealClock{}}).Reconnect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if config := s.Project.Config; config.Host != "https://second.example" || config.Impersonate.UserName != user {
+		t.Errorf("got %+v", config)
 	}
 }
 

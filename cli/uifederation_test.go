@@ -9,19 +9,17 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	clusterv1alpha1 "github.com/karmada-io/karmada/pkg/apis/cluster/v1alpha1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
-	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cli/page"
 )
 
 // startOperatorUI starts karmadactl compute ui.
-func (f *fixture) startOperatorUI(config *rest.Config, args ...string) *ui {
+func (f *fixture) startOperatorUI(config *rest.Config, args ...string) *uiPage {
 	f.Helper()
 	ctx, interrupt := context.WithCancel(f.Context())
 	out, done := &buffer{}, make(chan result, 1)
@@ -32,7 +30,7 @@ func (f *fixture) startOperatorUI(config *rest.Config, args ...string) *ui {
 		f.want(<-done, exitInterrupted)
 	})
 	f.eventually(out, "http://127.0.0.1:")
-	return &ui{fixture: f, address: strings.TrimSpace(out.String())}
+	return &uiPage{fixture: f, address: strings.TrimSpace(out.String())}
 }
 
 // faultyCell creates a cell without an agent.
@@ -99,21 +97,5 @@ func TestOperatorUIWithoutHub(t *testing.T) {
 	state := u.until("", func(s *page.State) bool { return s.Federation != nil && s.Problem != nil })
 	if !strings.Contains(state.Problem.Message, "expired") || !strings.Contains(state.Problem.Do, "Sign in again") {
 		t.Errorf("got %+v", state.Problem)
-	}
-}
-
-// TestFederationKeepsTheLast: after an error the page has the last read with the error, and the error's first time.
-func TestFederationKeepsTheLast(t *testing.T) {
-	b := newBoard(&command{Options: Options{Clock: clocktesting.NewFakePassiveClock(now)}})
-	b.publishFederation(&page.Federation{Read: now.Add(-time.Minute), Well: true}, nil)
-	b.publishFederation(nil, errNotServed)
-	first := b.federation.Problem
-	b.publishFederation(nil, errNotServed)
-	if got := b.federation; got.Read != now.Add(-time.Minute) || !got.Well || got.Problem == nil || got.Problem.Since != first.Since {
-		t.Errorf("got %+v", got)
-	}
-	b.publishFederation(&page.Federation{Read: now}, nil)
-	if b.federation.Problem != nil {
-		t.Errorf("the problem stays: %+v", b.federation.Problem)
 	}
 }

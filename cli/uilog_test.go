@@ -89,7 +89,7 @@ func TestUINoLogs(t *testing.T) {
 }
 
 // log opens a log. next returns its next part, and leave closes it.
-func (u *ui) log(query string) (next func() string, leave context.CancelFunc) {
+func (u *uiPage) log(query string) (next func() string, leave context.CancelFunc) {
 	u.Helper()
 	ctx, leave := context.WithCancel(u.Context())
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, u.address+"log?"+query, http.NoBody)

@@ -19,6 +19,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/command"
 )
 
 const (
@@ -38,7 +39,7 @@ type versions struct {
 	ServerVersion string `json:"serverVersion,omitempty"`
 }
 
-func (c *command) versionCommand() *cobra.Command {
+func (c *commands) versionCommand() *cobra.Command {
 	format, alone := "", false
 	cmd := &cobra.Command{
 		Use:   "version",
@@ -46,13 +47,13 @@ func (c *command) versionCommand() *cobra.Command {
 		Long: "Print the version of this program, and the release whose kinds are installed at the server of your kubeconfig.\n" +
 			"Every user of the server may read it. If the server does not answer within 5 s, a line on stderr has\n" +
 			"the reason, and the exit code stays 0.",
-		Example:           "  " + strings.TrimSuffix(c.examples("%s"), " --project north") + " version -o json",
+		Example:           "  " + strings.TrimSuffix(c.Examples("%s"), " --project north") + " version -o json",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	cmd.Flags().StringVarP(&format, "output", "o", "", "Output format: json, raw. Default: a line for each.")
 	cmd.Flags().BoolVar(&alone, "client", false, "Print the version of this program alone, without a request.")
-	cmd.RunE = c.run(func(ctx context.Context, _ []string) error {
+	cmd.RunE = c.Run(func(ctx context.Context, _ []string) error {
 		if format != "" && format != "json" && format != "raw" {
 			return fmt.Errorf("--output: %q is neither json nor raw", format)
 		}
@@ -67,10 +68,10 @@ func (c *command) versionCommand() *cobra.Command {
 	return cmd
 }
 
-func (c *command) printVersions(found *versions, format string) error {
+func (c *commands) printVersions(found *versions, format string) error {
 	switch built := found.Info; format {
 	case "json":
-		encoder := json.NewEncoder(c.data)
+		encoder := json.NewEncoder(c.Data)
 		encoder.SetIndent("", "  ")
 		return encoder.Encode(found)
 	case "raw":
@@ -92,7 +93,7 @@ func (c *command) printVersions(found *versions, format string) error {
 
 // serverVersion returns the release whose kinds the server has. Every authenticated user may read the OpenAPI, in a
 // project of Milo as on a hub.
-func (c *command) serverVersion(ctx context.Context) (string, error) {
+func (c *commands) serverVersion(ctx context.Context) (string, error) {
 	ctx, cancel := context.WithTimeout(ctx, versionTimeout)
 	defer cancel()
 	config, err := c.Flags.ToRESTConfig()
@@ -109,7 +110,7 @@ func (c *command) serverVersion(ctx context.Context) (string, error) {
 	}
 	content, err := getBounded(ctx, asked, base.JoinPath("openapi/v3/apis", v1alpha.GroupVersion.String()).String())
 	if err != nil {
-		return "", tell(ctx, err)
+		return "", command.Tell(ctx, err)
 	}
 	return releaseOf(content)
 }
@@ -131,7 +132,7 @@ func getBounded(ctx context.Context, asked *http.Client, url string) ([]byte, er
 	defer func() { _ = response.Body.Close() }()
 	switch {
 	case response.StatusCode == http.StatusNotFound:
-		return nil, errNotServed
+		return nil, command.ErrNotServed
 	case response.StatusCode != http.StatusOK:
 		return nil, fmt.Errorf("the server answers %s", response.Status)
 	}

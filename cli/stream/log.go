@@ -23,13 +23,13 @@ const (
 	continueWithin, continueEvery = 12 * time.Second, time.Second
 )
 
-// OpenLog opens a session for a log.
-type OpenLog func(ctx context.Context, options *v1alpha.SessionLogOptions) (*Session, error)
+// openLog opens a session for a log.
+type openLog func(ctx context.Context, options *v1alpha.SessionLogOptions) (*Session, error)
 
-// Log copies a log to out until it ends. A log that is followed and was cut off, because its replica was stopped or a
-// connection was lost, is continued by another session without a lost or repeated line. A limit of bytes cannot be
+// copyLog copies a log to out until it ends. A log that is followed and was cut off, because its replica was stopped or
+// a connection was lost, is continued by another session without a lost or repeated line. A limit of bytes cannot be
 // continued.
-func Log(ctx context.Context, open OpenLog, options *v1alpha.SessionLogOptions, out io.Writer) error {
+func copyLog(ctx context.Context, open openLog, options *v1alpha.SessionLogOptions, out io.Writer) error {
 	if !options.Follow || options.LimitBytes != nil {
 		return logOnce(ctx, open, options, out)
 	}
@@ -44,7 +44,7 @@ func Log(ctx context.Context, open OpenLog, options *v1alpha.SessionLogOptions, 
 }
 
 // logOnce copies one stream of a log.
-func logOnce(ctx context.Context, open OpenLog, options *v1alpha.SessionLogOptions, out io.Writer) error {
+func logOnce(ctx context.Context, open openLog, options *v1alpha.SessionLogOptions, out io.Writer) error {
 	session, err := open(ctx, options)
 	if err != nil {
 		return err
@@ -54,7 +54,7 @@ func logOnce(ctx context.Context, open OpenLog, options *v1alpha.SessionLogOptio
 }
 
 // continued continues an interrupted log. If attempts bring no line for some time, it returns the last error.
-func continued(ctx context.Context, open OpenLog, options *v1alpha.SessionLogOptions, to *seam) error {
+func continued(ctx context.Context, open openLog, options *v1alpha.SessionLogOptions, to *seam) error {
 	ticker := time.NewTicker(continueEvery)
 	defer ticker.Stop()
 	for began := time.Now(); ; {

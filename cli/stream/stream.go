@@ -75,8 +75,8 @@ func Open(ctx context.Context, project *live.Plane, session *v1alpha.InstanceSes
 	return s, nil
 }
 
-// Try returns the error with which the creation of a session is refused. It creates none.
-func Try(ctx context.Context, project *live.Plane, session *v1alpha.InstanceSession) error {
+// try returns the error with which the creation of a session is refused. It creates none.
+func try(ctx context.Context, project *live.Plane, session *v1alpha.InstanceSession) error {
 	if _, err := keyed(session); err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ package view
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -219,6 +218,3 @@ func (s *CityStep) String() string {
 	}
 	return text
 }
-
-// ErrLocationsUnread is the reason why a project without Milo does not tell its locations.
-var ErrLocationsUnread = errors.New("the project has no LocationBindings")

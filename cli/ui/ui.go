@@ -1,7 +1,8 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+// Package ui is the command ui: it serves a page on this machine, and keeps the state that the page shows.
+package ui
 
 import (
 	"context"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/karmada-compute/karmada-compute/cli/command"
 	"github.com/karmada-compute/karmada-compute/cli/page"
 	"github.com/karmada-compute/karmada-compute/internal/listeners"
 )
@@ -32,7 +34,8 @@ var pageBounds = listeners.Bounds{Unproved: 16, PerSource: 16, Proved: 32, First
 // pageTimeouts are the timeouts of the page.
 var pageTimeouts = listeners.Timeouts{Header: 30 * time.Second, Answer: pageWait + 30*time.Second, Idle: time.Minute}
 
-func (c *command) uiCommand() *cobra.Command {
+// Command returns the command ui.
+func Command(c *command.Command) *cobra.Command {
 	port, namespace := 0, ""
 	cmd := &cobra.Command{
 		Use:   "ui",
@@ -40,7 +43,7 @@ func (c *command) uiCommand() *cobra.Command {
 		Long: "Serve a read-only page at an address of this machine, until Ctrl-C. It reads with the credential of your kubeconfig and\n" +
 			"shows what `list`, `tree`, `explain`, `rollout plan` and `events` show, and follows logs as `logs` does. The printed\n" +
 			"address has a random token: with it, every user of this machine sees what you may see.",
-		Example: c.examples(`
+		Example: c.Examples(`
   # Open the address that is printed
   %s ui
   # Through a tunnel: the port must be the same on both sides
@@ -58,13 +61,13 @@ func (c *command) uiCommand() *cobra.Command {
 		cmd.Example = "  # Open the address that is printed\n  karmadactl compute ui"
 		cmd.Flags().StringVar(&namespace, "system-namespace", "karmada-system", "The namespace of the add-on's Leases on the hub.")
 	}
-	cmd.RunE = c.run(func(ctx context.Context, _ []string) error { return c.serveUI(ctx, port, namespace) })
+	cmd.RunE = c.Run(func(ctx context.Context, _ []string) error { return serve(ctx, c, port, namespace) })
 	return cmd
 }
 
-// serveUI serves the page until ctx ends. namespace is the add-on's on the hub, for operators.
-func (c *command) serveUI(ctx context.Context, port int, namespace string) error {
-	if c.Operator && (c.project == "") != (c.miloKubeconfig == "") {
+// serve serves the page until ctx ends. namespace is the add-on's on the hub, for operators.
+func serve(ctx context.Context, c *command.Command, port int, namespace string) error {
+	if c.Operator && (c.Project == "") != (c.MiloKubeconfig == "") {
 		return errors.New("--project and --milo-kubeconfig belong together; without Milo, `kubectl compute ui` with the kubeconfig of the " +
 			"hub and --namespace=<project> shows a project")
 	}

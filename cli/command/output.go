@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package command
 
 import (
 	"encoding/json"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 )
 
@@ -26,19 +27,20 @@ const (
 // named is a value with the names of objects, as `kubectl get -o name` prints them.
 type named interface{ Names() []string }
 
-// output is the flag -o, with the formats of kubectl.
-type output struct {
+// Output is the flag -o, with the formats of kubectl.
+type Output struct {
 	flags *genericclioptions.PrintFlags
 	// names: the values that the command prints have names of objects.
 	names bool
 }
 
-func newOutput(cmd *cobra.Command) *output { return addOutput(cmd, &output{}) }
+// NewOutput adds flag -o to a command.
+func NewOutput(cmd *cobra.Command) *Output { return addOutput(cmd, &Output{}) }
 
-// newNamesOutput also has format name: what the command prints is named.
-func newNamesOutput(cmd *cobra.Command) *output { return addOutput(cmd, &output{names: true}) }
+// NewNamesOutput also has format name: what the command prints is named.
+func NewNamesOutput(cmd *cobra.Command) *Output { return addOutput(cmd, &Output{names: true}) }
 
-func addOutput(cmd *cobra.Command, o *output) *output {
+func addOutput(cmd *cobra.Command, o *Output) *Output {
 	o.flags = genericclioptions.NewPrintFlags("")
 	o.flags.AddFlags(cmd)
 	flag := cmd.Flags().Lookup("output")
@@ -51,14 +53,14 @@ func addOutput(cmd *cobra.Command, o *output) *output {
 	return o
 }
 
-func (o *output) formats() []string {
+func (o *Output) formats() []string {
 	formats := slices.DeleteFunc(o.flags.AllowedFormats(), func(format string) bool { return format == formatName && !o.names })
 	return append(formats, formatWide)
 }
 
-// check rejects an unknown format before the command reads any object.
-func (o *output) check() error {
-	if o.isText() {
+// Check rejects an unknown format before the command reads any object.
+func (o *Output) Check() error {
+	if o.IsText() {
 		return nil
 	}
 	if *o.flags.OutputFormat == formatName && !o.names {
@@ -70,13 +72,14 @@ func (o *output) check() error {
 	return nil
 }
 
-func (o *output) isWide() bool { return *o.flags.OutputFormat == formatWide }
+// IsWide reports whether the output for people has more columns.
+func (o *Output) IsWide() bool { return *o.flags.OutputFormat == formatWide }
 
-// isText reports whether the output is for people.
-func (o *output) isText() bool { return *o.flags.OutputFormat == "" || o.isWide() }
+// IsText reports whether the output is for people.
+func (o *Output) IsText() bool { return *o.flags.OutputFormat == "" || o.IsWide() }
 
-// print prints a value in the format of the flag, as an object of a kind of its own.
-func (o *output) print(out io.Writer, kind string, value any) error {
+// Print prints a value in the format of the flag, as an object of a kind of its own.
+func (o *Output) Print(out io.Writer, kind string, value any) error {
 	if list, ok := value.(named); ok && *o.flags.OutputFormat == formatName {
 		_, err := fmt.Fprintln(out, strings.Join(list.Names(), "\n"))
 		return err
@@ -91,6 +94,11 @@ func (o *output) print(out io.Writer, kind string, value any) error {
 	}
 	object.SetAPIVersion(outputVersion)
 	object.SetKind(kind)
+	return o.PrintObject(out, object)
+}
+
+// PrintObject prints an object of an API in the format of the flag.
+func (o *Output) PrintObject(out io.Writer, object runtime.Object) error {
 	printer, err := o.flags.ToPrinter()
 	if err != nil {
 		return err

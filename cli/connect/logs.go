@@ -1,14 +1,13 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package connect
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -20,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/command"
 	"github.com/karmada-compute/karmada-compute/cli/stream"
 )
 
@@ -33,7 +33,7 @@ type logging struct {
 	maxRequests                  int
 }
 
-func (c *command) logsCommand() *cobra.Command {
+func (c *commands) logsCommand() *cobra.Command {
 	o := logging{}
 	cmd := &cobra.Command{
 		Use:   "logs (INSTANCE | WORKLOAD) [-f] [-c CONTAINER]",
@@ -41,16 +41,16 @@ func (c *command) logsCommand() *cobra.Command {
 		Long: "Print the logs of an Instance, or of all Instances of a Workload with the name of its Instance before each " +
 			"line. The operator must\n" +
 			"have enabled sessions, and you need `create` and `get` on instancesessions and `get` on instances/log in the project.",
-		Example: c.examples(`
+		Example: c.Examples(`
   # The log of an Instance, and what follows
   %s logs web-main-dfw-0 -f
   # The last 20 lines of all Instances of Workload web in DFW
   %s logs web --city=DFW --tail=20
   # The log of container app before its last restart
   %s logs web-main-dfw-0 -c app --previous`),
-		Args:              oneArg("the name of an Instance or of a Workload"),
-		ValidArgsFunction: c.completeObjects,
-		RunE:              c.run(func(ctx context.Context, args []string) error { return c.logs(ctx, bare(args[0]), &o) }),
+		Args:              command.OneArg("the name of an Instance or of a Workload"),
+		ValidArgsFunction: c.CompleteObjects,
+		RunE:              c.Run(func(ctx context.Context, args []string) error { return c.logs(ctx, command.Bare(args[0]), &o) }),
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&o.container, "container", "c", "", "Print the log of this container. Default: the first container.")
@@ -100,18 +100,12 @@ func (o *logging) options() (*v1alpha.SessionLogOptions, error) {
 	return options, nil
 }
 
-// logged is one log.
-type logged struct {
-	instance  *v1alpha.Instance
-	container string
-}
-
-func (c *command) logs(ctx context.Context, name string, o *logging) error {
+func (c *commands) logs(ctx context.Context, name string, o *logging) error {
 	options, err := o.options()
 	if err != nil {
 		return err
 	}
-	s, err := c.connectToProject()
+	s, err := c.ConnectToProject()
 	if err != nil {
 		return err
 	}
@@ -124,25 +118,27 @@ func (c *command) logs(ctx context.Context, name string, o *logging) error {
 			len(all), o.maxRequests)
 	}
 	if len(all) == 1 && !o.prefix {
-		return s.log(ctx, all[0], options, o.lifetime, c.raw.Out)
+		return all[0].Copy(ctx, s.Project, options, o.lifetime, c.Raw.Out)
 	}
-	return c.prefixed(ctx, all, o.follow, func(one logged, out io.Writer) error { return s.log(ctx, one, options, o.lifetime, out) })
+	return c.prefixed(ctx, all, o.follow, func(one stream.ContainerLog, out io.Writer) error {
+		return one.Copy(ctx, s.Project, options, o.lifetime, out)
+	})
 }
 
 // logsOf returns the logs of an Instance, or of the Instances of a Workload.
-func (c *command) logsOf(ctx context.Context, s *session, name string, o *logging) ([]logged, error) {
-	instances, err := s.instances(ctx, name, o.city)
+func (c *commands) logsOf(ctx context.Context, s *command.Session, name string, o *logging) ([]stream.ContainerLog, error) {
+	instances, err := instancesOf(ctx, s, name, o.city)
 	if err != nil {
 		return nil, err
 	}
-	var all []logged
+	var all []stream.ContainerLog
 	for i := range instances {
 		containers, err := c.containers(&instances[i], o.container, o.allContainers)
 		if err != nil {
 			return nil, err
 		}
 		for _, container := range containers {
-			all = append(all, logged{&instances[i], container})
+			all = append(all, stream.ContainerLog{Instance: &instances[i], Container: container})
 		}
 	}
 	return all, nil
@@ -150,8 +146,10 @@ func (c *command) logsOf(ctx context.Context, s *session, name string, o *loggin
 
 // prefixed prints logs, each line with its Instance and container: one log after the other, or all at once. A log that cannot be
 // read ends no other one: an Instance that does not run yet has none.
-func (c *command) prefixed(ctx context.Context, all []logged, atOnce bool, copied func(logged, io.Writer) error) error {
-	lines, errs := &stream.Lines{Out: c.raw.Out}, &stream.Lines{Out: c.raw.ErrOut}
+func (c *commands) prefixed(
+	ctx context.Context, all []stream.ContainerLog, atOnce bool, copied func(stream.ContainerLog, io.Writer) error,
+) error {
+	lines, errs := &stream.Lines{Out: c.Raw.Out}, &stream.Lines{Out: c.Raw.ErrOut}
 	group, failed := errgroup.Group{}, atomic.Int32{}
 	group.SetLimit(1)
 	if atOnce {
@@ -159,7 +157,7 @@ func (c *command) prefixed(ctx context.Context, all []logged, atOnce bool, copie
 	}
 	for _, one := range all {
 		group.Go(func() error {
-			out := lines.With(fmt.Sprintf("[%s/%s] ", one.instance.Name, one.container))
+			out := lines.With(fmt.Sprintf("[%s/%s] ", one.Instance.Name, one.Container))
 			err := errors.Join(copied(one, out), out.Flush())
 			if err == nil || ctx.Err() != nil || len(all) == 1 {
 				return err
@@ -178,38 +176,11 @@ func (c *command) prefixed(ctx context.Context, all []logged, atOnce bool, copie
 	return nil
 }
 
-// log prints one log.
-func (s *session) log(ctx context.Context, of logged, options *v1alpha.SessionLogOptions, lifetime time.Duration, out io.Writer) error {
-	open := func(ctx context.Context, options *v1alpha.SessionLogOptions) (*stream.Session, error) {
-		reference := v1alpha.SessionInstanceReference{Name: of.instance.Name, UID: of.instance.UID}
-		session := s.logSession(reference, options, lifetime)
-		session.Spec.ContainerName = of.container
-		return stream.Open(ctx, s.project, session)
-	}
-	if err := stream.Log(ctx, open, options, out); err != nil {
-		return fmt.Errorf("Instance %s: %w", of.instance.Name, err)
-	}
-	return nil
-}
-
-// logSession returns a session for a log.
-func (s *session) logSession(
-	instance v1alpha.SessionInstanceReference, options *v1alpha.SessionLogOptions, lifetime time.Duration,
-) *v1alpha.InstanceSession {
-	return &v1alpha.InstanceSession{
-		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, GenerateName: "logs-"},
-		Spec: v1alpha.InstanceSessionSpec{
-			Type: v1alpha.SessionLogs, InstanceRef: instance, Logs: options,
-			TTLSeconds: int32(lifetime / time.Second), //nolint:gosec // admission bounds it
-		},
-	}
-}
-
-// instances returns the Instance with a name or, if no Instance has the name, the Instances of the Workload with the
+// instancesOf returns the Instance with a name or, if no Instance has the name, the Instances of the Workload with the
 // name.
-func (s *session) instances(ctx context.Context, name, city string) ([]v1alpha.Instance, error) {
+func instancesOf(ctx context.Context, s *command.Session, name, city string) ([]v1alpha.Instance, error) {
 	instance := &v1alpha.Instance{}
-	err := s.project.Client.Get(ctx, s.key(name), instance)
+	err := s.Project.Client.Get(ctx, s.Key(name), instance)
 	if err == nil {
 		return []v1alpha.Instance{*instance}, nil
 	}
@@ -218,7 +189,7 @@ func (s *session) instances(ctx context.Context, name, city string) ([]v1alpha.I
 	}
 	var list v1alpha.InstanceList
 	selected := client.MatchingLabels{v1alpha.LabelWorkloadName: name}
-	if err := s.project.Client.List(ctx, &list, client.InNamespace(s.namespace), selected); err != nil {
+	if err := s.Project.Client.List(ctx, &list, client.InNamespace(s.Namespace), selected); err != nil {
 		return nil, err
 	}
 	var found []v1alpha.Instance
@@ -240,51 +211,20 @@ func inCity(city string) string {
 	return " in " + city
 }
 
-// annotationDefaultContainer is the annotation of a template that names the container of commands without a name, as
-// for a Pod.
-const annotationDefaultContainer = "kubectl.kubernetes.io/default-container"
-
 // containers returns the selected containers of an Instance: the one with the name, all, the one that the template
 // names, or the first.
-func (c *command) containers(instance *v1alpha.Instance, name string, all bool) ([]string, error) {
-	names := containersOf(instance)
+func (c *commands) containers(instance *v1alpha.Instance, name string, all bool) ([]string, error) {
+	names := stream.ContainersOf(instance)
 	switch {
 	case len(names) > 0 && all:
 		return names, nil
 	case name != "":
-		found, err := containerOf(instance, name)
+		found, err := stream.ContainerOf(instance, name)
 		return []string{found}, err
 	}
-	found, err := containerOf(instance, "")
-	if err == nil && len(names) > 1 && instance.Annotations[annotationDefaultContainer] != found {
+	found, err := stream.ContainerOf(instance, "")
+	if err == nil && len(names) > 1 && instance.Annotations[stream.AnnotationDefaultContainer] != found {
 		_, err = fmt.Fprintf(c.Streams.ErrOut, "Defaulted container %q out of: %s\n", found, strings.Join(names, ", "))
 	}
 	return []string{found}, err
-}
-
-// containersOf returns the names of the containers of an Instance.
-func containersOf(instance *v1alpha.Instance) (names []string) {
-	if sandbox := instance.Spec.Runtime.Sandbox; sandbox != nil {
-		for i := range sandbox.Containers {
-			names = append(names, sandbox.Containers[i].Name)
-		}
-	}
-	return names
-}
-
-// containerOf returns the container of an Instance with a name or, without a name, the one that the template names, or
-// the first.
-func containerOf(instance *v1alpha.Instance, name string) (string, error) {
-	names := containersOf(instance)
-	switch named := instance.Annotations[annotationDefaultContainer]; {
-	case len(names) == 0:
-		return "", fmt.Errorf("Instance %s has no containers", instance.Name)
-	case name == "" && slices.Contains(names, named):
-		return named, nil
-	case name == "":
-		return names[0], nil
-	case slices.Contains(names, name):
-		return name, nil
-	}
-	return "", fmt.Errorf("container %s is not in Instance %s, which has %s", name, instance.Name, strings.Join(names, ", "))
 }

@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package change
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/command"
 )
 
 // running holds the flags of run.
@@ -21,17 +22,17 @@ type running struct {
 	cities   []string
 	replicas int32
 	port     int32
-	out      *output
+	out      *command.Output
 }
 
-func (c *command) runCommand() *cobra.Command {
+func (c *commands) runCommand() *cobra.Command {
 	o := &running{}
 	cmd := c.tried(&cobra.Command{
 		Use:   "run NAME --image=IMAGE --city=CODE... [-- ARGS...]",
 		Short: "Create a Workload with one container",
 		Long: "Create a Workload with one container, in one placement. Arguments after -- are the arguments of the container. For more than\n" +
 			"that write a manifest: --dry-run=client -o yaml prints one to begin with.",
-		Example: c.examples(`
+		Example: c.Examples(`
   # Two web servers in each of two cities
   %s run web --image docker.io/library/nginx:1.27 --city DFW --city ORD --replicas 2
   # The manifest of it
@@ -42,14 +43,14 @@ func (c *command) runCommand() *cobra.Command {
 	cmd.Flags().StringSliceVar(&o.cities, "city", nil, "A city code, such as DFW. May be repeated.")
 	cmd.Flags().Int32Var(&o.replicas, "replicas", 1, "Number of Instances in each city.")
 	cmd.Flags().Int32Var(&o.port, "port", 0, "The port that the container listens on. 0: none is named.")
-	o.out = newOutput(cmd)
-	cmd.RunE = c.run(func(ctx context.Context, args []string) error { return c.create(ctx, o, args[0], args[1:]) })
+	o.out = command.NewOutput(cmd)
+	cmd.RunE = c.Run(func(ctx context.Context, args []string) error { return c.create(ctx, o, args[0], args[1:]) })
 	return cmd
 }
 
 // create creates the Workload that the flags describe.
-func (c *command) create(ctx context.Context, o *running, name string, args []string) error {
-	if err := errors.Join(c.trial.check(), o.out.check()); err != nil {
+func (c *commands) create(ctx context.Context, o *running, name string, args []string) error {
+	if err := errors.Join(c.trial.check(), o.out.Check()); err != nil {
 		return err
 	}
 	if o.image == "" || len(o.cities) == 0 {
@@ -57,28 +58,24 @@ func (c *command) create(ctx context.Context, o *running, name string, args []st
 	}
 	workload := o.workload(name, args)
 	if c.trial.isSent() {
-		s, err := c.connectToProject()
+		s, err := c.ConnectToProject()
 		if err != nil {
 			return err
 		}
-		workload.SetNamespace(s.namespace)
+		workload.SetNamespace(s.Namespace)
 		options := []client.CreateOption{fieldManager}
 		if c.trial.serverDryRun() {
 			options = append(options, client.DryRunAll)
 		}
-		if err := s.project.Client.Create(ctx, workload, options...); err != nil {
+		if err := s.Project.Client.Create(ctx, workload, options...); err != nil {
 			return err
 		}
 	}
-	if o.out.isText() {
+	if o.out.IsText() {
 		_, err := fmt.Fprintf(c.Streams.Out, "workload.compute.datumapis.com/%s created%s\n", name, c.trial.suffix())
 		return err
 	}
-	printer, err := o.out.flags.ToPrinter()
-	if err != nil {
-		return err
-	}
-	return printer.PrintObj(workload, c.data)
+	return o.out.PrintObject(c.Data, workload)
 }
 
 // workload is the manifest, without what has a default.

@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package change
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ const mostFields = 3
 
 // tellOwners tells which fields a change has taken over from field managers that apply the object, such as a tool that
 // follows a Git repository: such a tool reports a conflict about these fields, or restores them.
-func (c *command) tellOwners(before, after []metav1.ManagedFieldsEntry) error {
+func (c *commands) tellOwners(before, after []metav1.ManagedFieldsEntry) error {
 	for i := range before {
 		entry := &before[i]
 		if entry.Operation != metav1.ManagedFieldsOperationApply || entry.Subresource != "" {

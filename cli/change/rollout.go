@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package change
 
 import (
 	"cmp"
@@ -19,13 +19,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/command"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
 
 // rolloutInterval is the interval at which the status of a rollout is read.
 const rolloutInterval = time.Second
 
-func (c *command) rolloutCommand() *cobra.Command {
+func (c *commands) rolloutCommand() *cobra.Command {
 	parent := &cobra.Command{
 		Use:   "rollout",
 		Short: "See, pause and undo the rollout of a Workload's template",
@@ -37,25 +38,25 @@ func (c *command) rolloutCommand() *cobra.Command {
 	return parent
 }
 
-func (c *command) ofWorkload(use, short string, run func(ctx context.Context, name string) error) *cobra.Command {
+func (c *commands) ofWorkload(use, short string, run func(ctx context.Context, name string) error) *cobra.Command {
 	return &cobra.Command{
-		Use: use + " WORKLOAD", Short: short, Args: oneArg("the name of a Workload"), ValidArgsFunction: c.completeWorkloads,
-		Example: c.examples("\n  %s rollout " + use + " web"),
-		RunE:    c.run(func(ctx context.Context, args []string) error { return run(ctx, bare(args[0])) }),
+		Use: use + " WORKLOAD", Short: short, Args: command.OneArg("the name of a Workload"), ValidArgsFunction: c.CompleteWorkloads,
+		Example: c.Examples("\n  %s rollout " + use + " web"),
+		RunE:    c.Run(func(ctx context.Context, args []string) error { return run(ctx, command.Bare(args[0])) }),
 	}
 }
 
 // withProject connects to the project and reads a Workload.
-func (c *command) withProject(ctx context.Context, name string) (*session, *v1alpha.Workload, error) {
-	s, err := c.connectToProject()
+func (c *commands) withProject(ctx context.Context, name string) (*command.Session, *v1alpha.Workload, error) {
+	s, err := c.ConnectToProject()
 	if err != nil {
 		return nil, nil, err
 	}
 	workload := &v1alpha.Workload{}
-	return s, workload, s.project.Client.Get(ctx, s.key(name), workload)
+	return s, workload, s.Project.Client.Get(ctx, s.Key(name), workload)
 }
 
-func (c *command) rolloutStatusCommand() *cobra.Command {
+func (c *commands) rolloutStatusCommand() *cobra.Command {
 	var watch bool
 	var timeout time.Duration
 	cmd := c.ofWorkload("status", "Show the status of the rollout, until it is complete", func(ctx context.Context, name string) error {
@@ -74,7 +75,7 @@ func (c *command) rolloutStatusCommand() *cobra.Command {
 }
 
 // followRollout prints each message of a rollout once.
-func (c *command) followRollout(ctx context.Context, name string, watch bool) error {
+func (c *commands) followRollout(ctx context.Context, name string, watch bool) error {
 	shown := ""
 	for {
 		_, workload, err := c.withProject(ctx, name)
@@ -139,10 +140,10 @@ type pastTemplate struct {
 	Changed []string              `json:"changedData,omitempty"`
 }
 
-func (c *command) rolloutHistoryCommand() *cobra.Command {
-	var out *output
+func (c *commands) rolloutHistoryCommand() *cobra.Command {
+	var out *command.Output
 	cmd := c.ofWorkload("history", "List the templates that a Workload has had", func(ctx context.Context, name string) error {
-		if err := out.check(); err != nil {
+		if err := out.Check(); err != nil {
 			return err
 		}
 		s, workload, err := c.withProject(ctx, name)
@@ -155,11 +156,11 @@ func (c *command) rolloutHistoryCommand() *cobra.Command {
 		}
 		return c.printHistory(name, history, out)
 	})
-	out = newOutput(cmd)
+	out = command.NewOutput(cmd)
 	return cmd
 }
 
-func (c *command) printHistory(name string, history []v1alpha.WorkloadRevision, out *output) error {
+func (c *commands) printHistory(name string, history []v1alpha.WorkloadRevision, out *command.Output) error {
 	past := make([]pastTemplate, 0, len(history))
 	for i := range history {
 		revision := &history[i].Spec
@@ -173,8 +174,8 @@ func (c *command) printHistory(name string, history []v1alpha.WorkloadRevision, 
 		}
 		past = append(past, one)
 	}
-	if !out.isText() {
-		return out.print(c.data, "RolloutHistory", map[string]any{"workload": name, "revisions": past})
+	if !out.IsText() {
+		return out.Print(c.Data, "RolloutHistory", map[string]any{"workload": name, "revisions": past})
 	}
 	title, withData := "REVISION\tTEMPLATE\tIMAGES", slices.ContainsFunc(past, func(p pastTemplate) bool { return len(p.Data) > 0 })
 	if withData {
@@ -205,9 +206,9 @@ func imagesOf(template *v1alpha.InstanceTemplateSpec) string {
 }
 
 // revisionsOf returns the revisions of a Workload, the oldest first.
-func revisionsOf(ctx context.Context, s *session, workload *v1alpha.Workload) ([]v1alpha.WorkloadRevision, error) {
+func revisionsOf(ctx context.Context, s *command.Session, workload *v1alpha.Workload) ([]v1alpha.WorkloadRevision, error) {
 	var list v1alpha.WorkloadRevisionList
-	err := s.project.Client.List(ctx, &list, client.InNamespace(workload.Namespace),
+	err := s.Project.Client.List(ctx, &list, client.InNamespace(workload.Namespace),
 		client.MatchingLabels{v1alpha.LabelWorkloadUID: string(workload.UID)})
 	if err != nil {
 		return nil, err
@@ -216,10 +217,10 @@ func revisionsOf(ctx context.Context, s *session, workload *v1alpha.Workload) ([
 	return list.Items, nil
 }
 
-func (c *command) rolloutUndoCommand() *cobra.Command {
+func (c *commands) rolloutUndoCommand() *cobra.Command {
 	var wanted int64
 	cmd := c.ofWorkload("undo", "Roll back to an earlier template", func(ctx context.Context, name string) error {
-		return c.change(ctx, name, "rolled back", func(ctx context.Context, s *session, workload *v1alpha.Workload) error {
+		return c.change(ctx, name, "rolled back", func(ctx context.Context, s *command.Session, workload *v1alpha.Workload) error {
 			history, err := revisionsOf(ctx, s, workload)
 			if err != nil {
 				return err
@@ -263,13 +264,13 @@ func earlier(history []v1alpha.WorkloadRevision, workload *v1alpha.Workload, wan
 	return nil, fmt.Errorf("no rollout history found for workload %s", workload.Name)
 }
 
-func (c *command) pauseCommand(use, done string, paused bool) *cobra.Command {
+func (c *commands) pauseCommand(use, done string, paused bool) *cobra.Command {
 	short := "Resume a paused rollout, also one that has paused at spec.rollout.pauseAfter"
 	if paused {
 		short = "Pause the rollout: no further Instance gets the template"
 	}
 	return c.compared(c.ofWorkload(use, short, func(ctx context.Context, name string) error {
-		return c.change(ctx, name, done, func(_ context.Context, _ *session, workload *v1alpha.Workload) error {
+		return c.change(ctx, name, done, func(_ context.Context, _ *command.Session, workload *v1alpha.Workload) error {
 			return setPaused(workload, paused)
 		})
 	}))

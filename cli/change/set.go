@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package change
 
 import (
 	"context"
@@ -12,9 +12,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/command"
 )
 
-func (c *command) setCommand() *cobra.Command {
+func (c *commands) setCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "set",
 		Short: "Change one field of a Workload",
@@ -25,13 +26,13 @@ func (c *command) setCommand() *cobra.Command {
 	return cmd
 }
 
-func (c *command) setImageCommand() *cobra.Command {
+func (c *commands) setImageCommand() *cobra.Command {
 	return c.compared(&cobra.Command{
 		Use:   "image WORKLOAD CONTAINER=IMAGE...",
 		Short: "Change the images of containers, which rolls out",
 		Long: "Change the images of containers and init containers. The new template rolls out as any other: `rollout status` follows it,\n" +
 			"and `rollout undo` takes it back.",
-		Example: c.examples(`
+		Example: c.Examples(`
   %s set image web nginx=docker.io/library/nginx:1.28
   # All containers
   %s set image web '*=docker.io/library/nginx:1.28'`),
@@ -41,13 +42,13 @@ func (c *command) setImageCommand() *cobra.Command {
 			}
 			return nil
 		},
-		ValidArgsFunction: c.completeWorkloads,
-		RunE: c.run(func(ctx context.Context, args []string) error {
+		ValidArgsFunction: c.CompleteWorkloads,
+		RunE: c.Run(func(ctx context.Context, args []string) error {
 			images, err := parseImages(args[1:])
 			if err != nil {
 				return err
 			}
-			return c.change(ctx, args[0], "image updated", func(_ context.Context, _ *session, workload *v1alpha.Workload) error {
+			return c.change(ctx, args[0], "image updated", func(_ context.Context, _ *command.Session, workload *v1alpha.Workload) error {
 				return setImages(workload, images)
 			})
 		}),

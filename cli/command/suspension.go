@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package command
 
 import (
 	"context"
@@ -23,7 +23,6 @@ import (
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cli/view"
-	"github.com/karmada-compute/karmada-compute/internal/reasons"
 )
 
 const (
@@ -42,19 +41,19 @@ var miloProjects = schema.GroupVersion{Group: "resourcemanager.miloapis.com", Ve
 // projects refuses writes of a status, too. It reads the Project at Milo's root or, if the user may not read the
 // Project, checks the refusal of a write that changes nothing. If neither gives an answer, the objects are shown
 // unchanged.
-func (s *session) addSuspension(ctx context.Context, snapshot *view.Snapshot) {
-	if s.project == nil || snapshot.Workload == nil || snapshot.ShowsSuspension() {
+func (s *Session) addSuspension(ctx context.Context, snapshot *view.Snapshot) {
+	if s.Project == nil || snapshot.Workload == nil || snapshot.ShowsSuspension() {
 		return
 	}
-	if suspension := s.suspension(ctx, snapshot.Workload); suspension != nil {
+	if suspension := s.Suspension(ctx, snapshot.Workload); suspension != nil {
 		snapshot.Suspend(*suspension)
 	}
 }
 
-// suspension returns the suspension of the project, if it is suspended and that can be found out. It may write a
+// Suspension returns the suspension of the project, if it is suspended and that can be found out. It may write a
 // Workload, without a change and as a dry run.
-func (s *session) suspension(ctx context.Context, workload *v1alpha.Workload) *view.Suspension {
-	root, project, ok := rootOf(s.project.Config)
+func (s *Session) Suspension(ctx context.Context, workload *v1alpha.Workload) *view.Suspension {
+	root, project, ok := rootOf(s.Project.Config)
 	if !ok {
 		return nil
 	}
@@ -62,7 +61,7 @@ func (s *session) suspension(ctx context.Context, workload *v1alpha.Workload) *v
 	defer cancel()
 	suspension, err := suspensionAt(ctx, root, project)
 	if err != nil {
-		suspension = refusalOf(s.project.Client.Patch(ctx, workload.DeepCopy(),
+		suspension = refusalOf(s.Project.Client.Patch(ctx, workload.DeepCopy(),
 			client.RawPatch(types.MergePatchType, []byte("{}")), client.DryRunAll))
 	}
 	return suspension
@@ -82,7 +81,7 @@ func rootOf(config *rest.Config) (root *rest.Config, project string, ok bool) {
 
 // suspensionAt reads the Project at Milo's root. It returns nil for a project that is not suspended.
 func suspensionAt(ctx context.Context, root *rest.Config, project string) (*view.Suspension, error) {
-	plane, err := planeOf(root)
+	plane, err := PlaneOf(root)
 	if err != nil {
 		return nil, err
 	}
@@ -137,17 +136,4 @@ func suspended(what string, since metav1.Time) *view.Suspension {
 		Message: what + "; the project does not show it, because its control plane refuses status updates: kubectl get shows the state before",
 		Since:   since,
 	}
-}
-
-// tellSuspension prints the result of addSuspension next to a followed tree: the tree shows the objects unchanged.
-func (c *command) tellSuspension(s *view.Snapshot) error {
-	if s.Workload == nil {
-		return nil
-	}
-	found := meta.FindStatusCondition(s.Workload.Status.Conditions, v1alpha.ConditionAvailable)
-	if found == nil || found.Status != metav1.ConditionUnknown || found.Reason != v1alpha.ReasonProjectSuspended {
-		return nil
-	}
-	_, err := fmt.Fprintln(c.Streams.ErrOut, reasons.Clean(found.Message))
-	return err
 }

@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package change
 
 import (
 	"fmt"
@@ -30,7 +30,7 @@ type trial struct {
 }
 
 // tried adds --dry-run to a command.
-func (c *command) tried(cmd *cobra.Command) *cobra.Command {
+func (c *commands) tried(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().StringVar(&c.trial.dryRun, "dry-run", tryNone,
 		"Whether to change nothing: none, server (admission reviews the change and does not store it) or client (no request is sent).")
 	_ = cmd.RegisterFlagCompletionFunc("dry-run", func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
@@ -40,7 +40,7 @@ func (c *command) tried(cmd *cobra.Command) *cobra.Command {
 }
 
 // compared adds --diff to a command that changes a Workload.
-func (c *command) compared(cmd *cobra.Command) *cobra.Command {
+func (c *commands) compared(cmd *cobra.Command) *cobra.Command {
 	cmd.Flags().BoolVar(&c.trial.diff, "diff", false, "Show the change of the Workload. It is stored unless --dry-run says otherwise.")
 	return c.tried(cmd)
 }

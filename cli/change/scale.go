@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package change
 
 import (
 	"context"
@@ -9,92 +9,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/command"
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
-
-// fieldManager is the command's name in managed fields.
-const fieldManager = client.FieldOwner("kubectl-compute")
-
-func (c *command) restartCommand() *cobra.Command {
-	return c.compared(&cobra.Command{
-		Use:   "restart WORKLOAD",
-		Short: "Replace all Instances of a Workload, in the order of its rollout",
-		Long: "Replace all Instances of a Workload, as `kubectl rollout restart` does: one after the other in each city, or where\n" +
-			"instanceManagementPolicy is Parallel as many at a time as rollout.maxUnavailable allows.",
-		Example:           c.examples("\n  %s restart web"),
-		Args:              oneArg("the name of a Workload"),
-		ValidArgsFunction: c.completeWorkloads,
-		RunE: c.run(func(ctx context.Context, args []string) error {
-			return c.change(ctx, args[0], "restarted", func(_ context.Context, _ *session, workload *v1alpha.Workload) error {
-				at := c.Clock.Now().UTC().Format(time.RFC3339)
-				template := &workload.Spec.Template
-				if template.Annotations[v1alpha.AnnotationRestartedAt] == at {
-					return errors.New("it was restarted within this second; try again")
-				}
-				if template.Annotations == nil {
-					template.Annotations = map[string]string{}
-				}
-				template.Annotations[v1alpha.AnnotationRestartedAt] = at
-				return nil
-			})
-		}),
-	})
-}
-
-// change updates a Workload in its project and prints the result.
-func (c *command) change(ctx context.Context, name, done string, how func(context.Context, *session, *v1alpha.Workload) error) error {
-	if err := c.trial.check(); err != nil {
-		return err
-	}
-	name = bare(name)
-	s, err := c.connectToProject()
-	if err != nil {
-		return err
-	}
-	var original, changed *v1alpha.Workload
-	err = retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		workload := &v1alpha.Workload{}
-		if err := s.project.Client.Get(ctx, s.key(name), workload); err != nil {
-			return err
-		}
-		if workload.DeletionTimestamp != nil {
-			return fmt.Errorf("workload %s is being deleted", name)
-		}
-		original, changed = workload.DeepCopy(), workload
-		if err := how(ctx, s, workload); err != nil || !c.trial.isSent() {
-			return err
-		}
-		patch := client.MergeFromWithOptions(original, client.MergeFromWithOptimisticLock{})
-		return s.project.Client.Patch(ctx, workload, patch, c.trial.patchOptions(fieldManager)...)
-	})
-	if err != nil {
-		return err
-	}
-	return c.tellChange(original, changed, done)
-}
-
-// tellChange prints what has been done to a Workload.
-func (c *command) tellChange(original, changed *v1alpha.Workload, done string) error {
-	shown := ""
-	if c.trial.diff {
-		var err error
-		if shown, err = differences(original, changed); err != nil {
-			return err
-		}
-	}
-	line := fmt.Sprintf("workload.compute.datumapis.com/%s %s%s", changed.Name, done, c.trial.suffix())
-	if _, err := fmt.Fprintln(c.Streams.Out, shown+line); err != nil {
-		return err
-	}
-	return c.tellOwners(original.ManagedFields, changed.ManagedFields)
-}
 
 // scaling holds the flags of scale.
 type scaling struct {
@@ -103,7 +25,7 @@ type scaling struct {
 	current         int32
 }
 
-func (c *command) scaleCommand() *cobra.Command {
+func (c *commands) scaleCommand() *cobra.Command {
 	o := scaling{}
 	cmd := &cobra.Command{
 		Use:   "scale WORKLOAD --replicas=COUNT [--city=CODE | --placement=NAME]",
@@ -111,16 +33,16 @@ func (c *command) scaleCommand() *cobra.Command {
 		Long: "Set minReplicas of a placement: how many Instances run in each of its cities, or, where it is scaled by " +
 			"metrics, how many always run.\n\n" +
 			"--city names a city that has a placement of its own. The cities of one placement have one scale.",
-		Example: c.examples(`
+		Example: c.Examples(`
   # Three Instances in Dallas
   %s scale web --city DFW --replicas 3
   # Stop all that runs, and keep the Workload
   %s scale web --replicas 0
   # Only if it is two now
   %s scale web --placement texas --replicas 3 --current-replicas 2`),
-		Args:              oneArg("the name of a Workload"),
-		ValidArgsFunction: c.completeWorkloads,
-		RunE: c.run(func(ctx context.Context, args []string) error {
+		Args:              command.OneArg("the name of a Workload"),
+		ValidArgsFunction: c.CompleteWorkloads,
+		RunE: c.Run(func(ctx context.Context, args []string) error {
 			return c.change(ctx, args[0], "scaled", o.apply)
 		}),
 	}
@@ -134,7 +56,7 @@ func (c *command) scaleCommand() *cobra.Command {
 }
 
 // apply sets the scale of the selected placement.
-func (o *scaling) apply(ctx context.Context, s *session, workload *v1alpha.Workload) error {
+func (o *scaling) apply(ctx context.Context, s *command.Session, workload *v1alpha.Workload) error {
 	// MarkFlagsMutuallyExclusive would take over the flags of the program, --kubeconfig among them, before the command has
 	// its own.
 	if o.city != "" && o.placement != "" {
@@ -163,7 +85,7 @@ func (o *scaling) apply(ctx context.Context, s *session, workload *v1alpha.Workl
 }
 
 // find returns the placement that the flags select.
-func (o *scaling) find(ctx context.Context, s *session, workload *v1alpha.Workload) (*v1alpha.WorkloadPlacement, error) {
+func (o *scaling) find(ctx context.Context, s *command.Session, workload *v1alpha.Workload) (*v1alpha.WorkloadPlacement, error) {
 	placements := workload.Spec.Placements
 	var names []string
 	for i := range placements {
@@ -180,7 +102,7 @@ func (o *scaling) find(ctx context.Context, s *session, workload *v1alpha.Worklo
 		}
 		return &placements[index], nil
 	}
-	cities, err := s.cities(ctx, workload)
+	cities, err := citiesOf(ctx, s, workload)
 	if err != nil {
 		return nil, err
 	}
@@ -206,9 +128,9 @@ func (o *scaling) find(ctx context.Context, s *session, workload *v1alpha.Worklo
 	return found, nil
 }
 
-// cities returns the cities of each placement, in lower case: the cities that the placement names, and the cities of
+// citiesOf returns the cities of each placement, in lower case: the cities that the placement names, and the cities of
 // its deployments. For a placement that selects locations, only the cities of its deployments are known.
-func (s *session) cities(ctx context.Context, workload *v1alpha.Workload) (map[string][]string, error) {
+func citiesOf(ctx context.Context, s *command.Session, workload *v1alpha.Workload) (map[string][]string, error) {
 	cities := map[string][]string{}
 	for _, placement := range workload.Spec.Placements {
 		for _, city := range placement.CityCodes {
@@ -216,7 +138,7 @@ func (s *session) cities(ctx context.Context, workload *v1alpha.Workload) (map[s
 		}
 	}
 	deployments := &v1alpha.WorkloadDeploymentList{}
-	if err := s.project.Client.List(ctx, deployments, client.InNamespace(workload.Namespace)); err != nil {
+	if err := s.Project.Client.List(ctx, deployments, client.InNamespace(workload.Namespace)); err != nil {
 		return nil, fmt.Errorf("find the placements of the city: %w", err)
 	}
 	for i := range deployments.Items {

@@ -1,22 +1,20 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package ui
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
-	"reflect"
 	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/command"
 	"github.com/karmada-compute/karmada-compute/cli/live"
 	"github.com/karmada-compute/karmada-compute/cli/page"
 	"github.com/karmada-compute/karmada-compute/cli/view"
@@ -43,7 +41,7 @@ const (
 // does not accept the credential any more, it reads the kubeconfig and connects again, and shows the last state until
 // then.
 type board struct {
-	*command
+	*command.Command
 
 	mu sync.Mutex
 	// connected is nil while the board is not connected.
@@ -63,7 +61,7 @@ var _ page.Source = &board{}
 
 // connected holds the connection of a board, and the objects that it reads over it.
 type connected struct {
-	*session
+	*command.Session
 	// ctx ends with the connection.
 	ctx    context.Context
 	watch  *live.Watch
@@ -80,8 +78,8 @@ type facts struct {
 	noLogs string
 }
 
-func newBoard(c *command) *board {
-	return &board{command: c, states: map[string]*page.State{}, fresh: map[string]bool{}, changed: make(chan struct{})}
+func newBoard(c *command.Command) *board {
+	return &board{Command: c, states: map[string]*page.State{}, fresh: map[string]bool{}, changed: make(chan struct{})}
 }
 
 // run keeps the board connected until ctx ends.
@@ -118,14 +116,14 @@ func (b *board) follow(ctx context.Context) error {
 			return err
 		}
 		if time.Since(checked) >= boardCheck {
-			first, err := b.check(ctx, now.session)
+			first, err := b.check(ctx, now.Session)
 			if err != nil {
 				return err
 			}
 			checked = time.Now()
 			if time.Since(asked) >= boardFacts {
 				next := *now
-				next.facts, asked = factsOf(ctx, now.session, first), time.Now()
+				next.facts, asked = factsOf(ctx, now.Session, first), time.Now()
 				now = &next
 			}
 		}
@@ -139,18 +137,18 @@ func (b *board) follow(ctx context.Context) error {
 
 // start connects with the kubeconfig as it is now, and starts watches.
 func (b *board) start(ctx context.Context, disconnect context.CancelFunc) (*connected, error) {
-	s, err := b.connectBy(unread(b.Flags))
+	s, err := b.Reconnect()
 	if err != nil {
 		return nil, err
 	}
 	// Caches wait for API servers without an end.
 	late := time.AfterFunc(boardTimeout+boardCheck, disconnect)
 	defer late.Stop()
-	o := live.Options{Project: s.project, Hub: s.hub, ProjectName: s.projectName, Key: s.key(""), Now: b.Clock.Now}
+	o := s.Live("")
 	hidden, err := live.Hidden(ctx, o)
 	switch {
 	case view.IsHidden(err) && !apierrors.IsForbidden(err):
-		return nil, errNotServed
+		return nil, command.ErrNotServed
 	case err != nil:
 		return nil, err
 	}
@@ -163,20 +161,20 @@ func (b *board) start(ctx context.Context, disconnect context.CancelFunc) (*conn
 		return nil, err
 	}
 	// Started here, and not by the first page: a page must not wait for an API server.
-	if _, err := watch.Events(ctx, s.project, s.namespace); apierrors.IsForbidden(err) {
-		hidden[eventsOfProject] = err
+	if _, err := watch.Events(ctx, s.Project, s.Namespace); apierrors.IsForbidden(err) {
+		hidden[view.EventsOfProject] = err
 	} else if err != nil {
 		return nil, fmt.Errorf("watch events: %w", err)
 	}
-	return &connected{session: s, ctx: ctx, watch: watch, hidden: hidden, facts: factsOf(ctx, s, first)}, nil
+	return &connected{Session: s, ctx: ctx, watch: watch, hidden: hidden, facts: factsOf(ctx, s, first)}, nil
 }
 
 // check returns an error if the API server does not answer, and otherwise a Workload; nil: there is no Workload to be seen.
-func (b *board) check(ctx context.Context, s *session) (*v1alpha.Workload, error) {
+func (b *board) check(ctx context.Context, s *command.Session) (*v1alpha.Workload, error) {
 	ctx, cancel := context.WithTimeout(ctx, boardTimeout)
 	defer cancel()
 	list := &v1alpha.WorkloadList{}
-	err := s.project.Client.List(ctx, list, client.InNamespace(s.namespace), client.Limit(1))
+	err := s.Project.Client.List(ctx, list, client.InNamespace(s.Namespace), client.Limit(1))
 	switch {
 	case view.IsHidden(err):
 		return nil, nil
@@ -189,15 +187,15 @@ func (b *board) check(ctx context.Context, s *session) (*v1alpha.Workload, error
 }
 
 // factsOf reads what is not watched. workload may be nil.
-func factsOf(ctx context.Context, s *session, workload *v1alpha.Workload) facts {
+func factsOf(ctx context.Context, s *command.Session, workload *v1alpha.Workload) facts {
 	ctx, cancel := context.WithTimeout(ctx, boardTimeout)
 	defer cancel()
 	found := facts{}
-	found.locations, found.unread = readLocations(ctx, s.project.Client)
+	found.locations, found.unread = view.ReadLocations(ctx, s.Project.Client)
 	if workload != nil {
-		found.suspension = s.suspension(ctx, workload)
+		found.suspension = s.Suspension(ctx, workload)
 	}
-	found.noLogs = s.noLogs(ctx)
+	found.noLogs = noLogs(ctx, s)
 	return found
 }
 
@@ -309,18 +307,3 @@ func (b *board) snapshot(workload string) *view.Snapshot {
 	}
 	return snapshot
 }
-
-// unread returns the flags without the kubeconfig that they have read: it may have another credential since.
-func unread(flags *genericclioptions.ConfigFlags) *genericclioptions.ConfigFlags {
-	result := genericclioptions.NewConfigFlags(false)
-	from, to := reflect.ValueOf(flags).Elem(), reflect.ValueOf(result).Elem()
-	for i := range from.NumField() {
-		if from.Type().Field(i).IsExported() {
-			to.Field(i).Set(from.Field(i))
-		}
-	}
-	return result
-}
-
-// errNotServed is the problem of a kubeconfig that leads elsewhere.
-var errNotServed = errors.New("the API server does not serve Workloads; does the kubeconfig lead to the project?")

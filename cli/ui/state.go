@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package ui
 
 import (
 	"context"
@@ -18,6 +18,7 @@ import (
 	"k8s.io/kubectl/pkg/cmd/util"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/karmada-compute/karmada-compute/cli/command"
 	"github.com/karmada-compute/karmada-compute/cli/live"
 	"github.com/karmada-compute/karmada-compute/cli/page"
 	"github.com/karmada-compute/karmada-compute/cli/view"
@@ -26,11 +27,11 @@ import (
 // state returns what the page shows, with one Workload in detail.
 func (c *connected) state(name string) (*page.State, error) {
 	result := &page.State{
-		Project: c.projectName, Namespace: c.namespace, Loaded: true, Hidden: slices.Sorted(maps.Keys(c.hidden)),
+		Project: c.ProjectName, Namespace: c.Namespace, Loaded: true, Hidden: slices.Sorted(maps.Keys(c.hidden)),
 		NoLogs: c.facts.noLogs,
 	}
 	if c.hidden["workloads"] == nil {
-		overviews, err := view.ReadOverviews(c.ctx, c.watch.Planes().Project, c.now(), client.InNamespace(c.namespace))
+		overviews, err := view.ReadOverviews(c.ctx, c.watch.Planes().Project, c.Now(), client.InNamespace(c.Namespace))
 		if err != nil {
 			return nil, err
 		}
@@ -65,14 +66,14 @@ func (c *connected) snapshot(name string) (*view.Snapshot, error) {
 
 // lastEvents returns the last events of a Workload, the newest first; none if the user may not read events.
 func (c *connected) lastEvents(s *view.Snapshot) ([]page.Event, error) {
-	if refused, hidden := c.hidden[eventsOfProject]; hidden {
-		s.Hidden[eventsOfProject] = refused
+	if refused, hidden := c.hidden[view.EventsOfProject]; hidden {
+		s.Hidden[view.EventsOfProject] = refused
 		return nil, nil
 	}
 	reader := func(_ context.Context, plane *live.Plane, namespace string) (client.Reader, error) {
 		return c.watch.Events(c.ctx, plane, namespace)
 	}
-	events, err := c.events(c.ctx, newSubjects(s), reader)
+	events, err := live.Events(c.ctx, c.Live(""), view.NewSubjects(s), reader)
 	if err != nil {
 		return nil, err
 	}
@@ -86,7 +87,7 @@ func (c *connected) lastEvents(s *view.Snapshot) ([]page.Event, error) {
 
 func eventOf(e *corev1.Event) page.Event {
 	return page.Event{
-		Seen: metav1.NewTime(lastSeen(e)), Type: e.Type, Reason: e.Reason, Message: view.Shortened(told(e)),
+		Seen: metav1.NewTime(view.LastSeen(e)), Type: e.Type, Reason: e.Reason, Message: view.Shortened(view.Told(e)),
 		Object: strings.ToLower(e.InvolvedObject.Kind) + "/" + e.InvolvedObject.Name,
 	}
 }
@@ -101,7 +102,7 @@ func problemOf(err error, now time.Time) *page.Problem {
 	case apierrors.IsUnauthorized(err):
 		problem.Message = "the API server does not accept your credential: it has expired, or is not valid"
 		problem.Do = "Sign in again, in the way that wrote your kubeconfig. The page reads the kubeconfig again, and continues by itself."
-	case errors.Is(err, errNotServed), apierrors.IsForbidden(err):
+	case errors.Is(err, command.ErrNotServed), apierrors.IsForbidden(err):
 		problem.Message = err.Error()
 		problem.Do = "Check the context and the namespace of your kubeconfig, and ask for a role in the project. The page continues by itself."
 	case errors.As(err, &unreached):

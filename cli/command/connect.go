@@ -1,12 +1,12 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package command
 
 import (
-	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"strings"
 	"time"
 
@@ -18,7 +18,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -30,41 +29,49 @@ import (
 	"github.com/karmada-compute/karmada-compute/cli/view"
 )
 
-// session holds the connections to the control planes that the user reaches.
-type session struct {
-	// project and hub are nil if the user does not reach them.
-	project, hub *live.Plane
-	projectName  string
-	namespace    string
-	// now is the clock.
-	now func() time.Time
-}
+// ErrNotServed is the problem of a kubeconfig that leads elsewhere.
+var ErrNotServed = errors.New("the API server does not serve Workloads; does the kubeconfig lead to the project?")
 
-// connect connects to the control planes that the flags name.
-func (c *command) connect() (*session, error) { return c.connectBy(c.Flags) }
+// Connect connects to the control planes that the flags name.
+func (c *Command) Connect() (*Session, error) { return c.connectBy(c.Flags) }
 
-func (c *command) connectBy(flags *genericclioptions.ConfigFlags) (*session, error) {
+func (c *Command) connectBy(flags *genericclioptions.ConfigFlags) (*Session, error) {
 	config, err := flags.ToRESTConfig()
 	if err != nil {
 		return nil, err
 	}
-	s := &session{projectName: c.project, now: c.Clock.Now}
-	if s.namespace, _, err = flags.ToRawKubeConfigLoader().Namespace(); err != nil {
+	s := &Session{ProjectName: c.Project, Now: c.Clock.Now}
+	if s.Namespace, _, err = flags.ToRawKubeConfigLoader().Namespace(); err != nil {
 		return nil, err
 	}
 	if !c.Operator {
-		s.project, err = planeOf(config)
+		s.Project, err = PlaneOf(config)
 		return s, err
 	}
-	if s.hub, err = planeOf(config); err != nil || c.miloKubeconfig == "" {
+	if s.Hub, err = PlaneOf(config); err != nil || c.MiloKubeconfig == "" {
 		return s, err
 	}
-	root, err := clientcmd.BuildConfigFromFlags("", c.miloKubeconfig)
+	root, err := clientcmd.BuildConfigFromFlags("", c.MiloKubeconfig)
 	if err != nil {
 		return nil, fmt.Errorf("--milo-kubeconfig: %w", err)
 	}
-	s.project, err = planeOf(below(root, "apis/resourcemanager.miloapis.com/v1alpha1/projects", c.project, "control-plane"))
+	s.Project, err = PlaneOf(below(root, "apis/resourcemanager.miloapis.com/v1alpha1/projects", c.Project, "control-plane"))
 	return s, err
+}
+
+// Reconnect connects as Connect does, with the kubeconfig as it is now.
+func (c *Command) Reconnect() (*Session, error) { return c.connectBy(unread(c.Flags)) }
+
+// unread returns the flags without the kubeconfig that they have read: it may have another credential since.
+func unread(flags *genericclioptions.ConfigFlags) *genericclioptions.ConfigFlags {
+	result := genericclioptions.NewConfigFlags(false)
+	from, to := reflect.ValueOf(flags).Elem(), reflect.ValueOf(result).Elem()
+	for i := range from.NumField() {
+		if from.Type().Field(i).IsExported() {
+			to.Field(i).Set(from.Field(i))
+		}
+	}
+	return result
 }
 
 // below returns the configuration of a control plane that an API server serves below a path. The path ends with a
@@ -75,19 +82,19 @@ func below(config *rest.Config, path ...string) *rest.Config {
 	return config
 }
 
-// connectToWorkload connects as connect does. A Workload is in a project: an operator must name it.
-func (c *command) connectToWorkload() (*session, error) {
-	if c.Operator && c.project == "" {
+// ConnectToWorkload connects as Connect does. A Workload is in a project: an operator must name it.
+func (c *Command) ConnectToWorkload() (*Session, error) {
+	if c.Operator && c.Project == "" {
 		return nil, errors.New("--project is required: the name of the project, as `kubectl get workloaddeployments -A` on the hub " +
 			"shows it in annotation " + v1alpha.AnnotationProjectName)
 	}
-	return c.connect()
+	return c.Connect()
 }
 
-// connectToProject connects as connectToWorkload does, and fails unless it reaches the project.
-func (c *command) connectToProject() (*session, error) {
-	s, err := c.connectToWorkload()
-	if err == nil && s.project == nil {
+// ConnectToProject connects as ConnectToWorkload does, and fails unless it reaches the project.
+func (c *Command) ConnectToProject() (*Session, error) {
+	s, err := c.ConnectToWorkload()
+	if err == nil && s.Project == nil {
 		return nil, errors.New("this command needs the project itself: name Milo's root with --milo-kubeconfig or, without " +
 			"Milo, run kubectl compute with the kubeconfig of the hub and --namespace=<project>")
 	}
@@ -105,7 +112,7 @@ var kinds = map[schema.GroupVersion]map[string]meta.RESTScope{
 	version(workv1alpha1.GroupVersion):    {"Work": meta.RESTScopeNamespace},
 	version(workv1alpha2.GroupVersion):    {"ResourceBinding": meta.RESTScopeNamespace},
 	version(clusterv1alpha1.GroupVersion): {"Cluster": meta.RESTScopeRoot},
-	locationBindings.GroupVersion():       {locationBindings.Kind: meta.RESTScopeRoot},
+	view.LocationBindings.GroupVersion():  {view.LocationBindings.Kind: meta.RESTScopeRoot},
 	miloProjects:                          {"Project": meta.RESTScopeRoot},
 	{Version: "v1"}: {
 		"Pod": meta.RESTScopeNamespace, "Event": meta.RESTScopeNamespace, "Namespace": meta.RESTScopeRoot,
@@ -121,7 +128,11 @@ func version(v metav1.GroupVersion) schema.GroupVersion {
 	return schema.GroupVersion{Group: v.Group, Version: v.Version}
 }
 
-func planeOf(config *rest.Config) (*live.Plane, error) {
+// timeout bounds a request, so that the user does not wait forever for a control plane that does not answer.
+const timeout = 32 * time.Second
+
+// PlaneOf returns a control plane, with a client that knows the kinds that the commands read.
+func PlaneOf(config *rest.Config) (*live.Plane, error) {
 	config = rest.CopyConfig(config)
 	if config.Timeout == 0 {
 		config.Timeout = timeout
@@ -150,36 +161,7 @@ func planeOf(config *rest.Config) (*live.Plane, error) {
 	return &live.Plane{Config: config, Client: c}, nil
 }
 
-// cellConfig returns a configuration for a cell through Karmada's proxy, with the user's rights in the cell.
-func cellConfig(hub *rest.Config, cell string) *rest.Config {
+// CellConfig returns a configuration for a cell through Karmada's proxy, with the user's rights in the cell.
+func CellConfig(hub *rest.Config, cell string) *rest.Config {
 	return below(hub, "apis/cluster.karmada.io/v1alpha1/clusters", cell, "proxy")
-}
-
-func (s *session) planes() view.Planes {
-	p := view.Planes{ProjectName: s.projectName}
-	if s.project != nil {
-		p.Project = s.project.Client
-	}
-	if s.hub != nil {
-		p.Hub = s.hub.Client
-	}
-	return p
-}
-
-func (s *session) key(name string) types.NamespacedName {
-	return types.NamespacedName{Namespace: s.namespace, Name: name}
-}
-
-// read reads a Workload that must exist, and finds out whether its project is suspended.
-func (s *session) read(ctx context.Context, workload string) (*view.Snapshot, error) {
-	snapshot, err := view.Read(ctx, s.planes(), s.key(workload))
-	if err != nil {
-		return nil, err
-	}
-	snapshot.Now = s.now()
-	if err := snapshot.MustExist(); err != nil {
-		return nil, err
-	}
-	s.addSuspension(ctx, snapshot)
-	return snapshot, nil
 }

@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package ui
 
 import (
 	"context"
@@ -25,7 +25,7 @@ const (
 // begin starts to read the project, and for operators the hub. Without --milo-kubeconfig an operator reaches no
 // project.
 func (b *board) begin(ctx context.Context, namespace string) {
-	b.federationAlone = b.Operator && b.miloKubeconfig == ""
+	b.federationAlone = b.Operator && b.MiloKubeconfig == ""
 	if b.Operator {
 		go b.runFederation(ctx, namespace)
 	}
@@ -54,11 +54,11 @@ func (b *board) runFederation(ctx context.Context, namespace string) {
 func (b *board) readFederation(ctx context.Context, namespace string) (*page.Federation, error) {
 	ctx, cancel := context.WithTimeout(ctx, hubTimeout)
 	defer cancel()
-	s, err := b.connectBy(unread(b.Flags))
+	s, err := b.Reconnect()
 	if err != nil {
 		return nil, err
 	}
-	objects, refused, err := readHub(ctx, s.hub.Client, namespace)
+	objects, refused, err := view.ReadHub(ctx, s.Hub.Client, namespace)
 	if err != nil {
 		return nil, fmt.Errorf("read the hub: %w", err)
 	}

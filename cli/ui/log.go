@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package ui
 
 import (
 	"context"
@@ -13,6 +13,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/command"
 	"github.com/karmada-compute/karmada-compute/cli/page"
 	"github.com/karmada-compute/karmada-compute/cli/stream"
 	"github.com/karmada-compute/karmada-compute/cli/view"
@@ -34,36 +35,35 @@ func (b *board) Log(ctx context.Context, asked page.LogRequest) (*page.Log, erro
 		return nil, errors.New("the API server does not answer; the page continues by itself")
 	}
 	instance := &v1alpha.Instance{}
-	if err := s.project.Client.Get(ctx, s.key(asked.Instance), instance); err != nil {
+	if err := s.Project.Client.Get(ctx, s.Key(asked.Instance), instance); err != nil {
 		return nil, err
 	}
-	container, err := containerOf(instance, asked.Container)
+	container, err := stream.ContainerOf(instance, asked.Container)
 	if err != nil {
 		return nil, err
 	}
 	options := &v1alpha.SessionLogOptions{Follow: !asked.Previous, Previous: asked.Previous, TailLines: new(logTail)}
 	follow := func(ctx context.Context, out io.Writer) error {
-		return s.log(ctx, logged{instance, container}, options, logLifetime, out)
+		return stream.ContainerLog{Instance: instance, Container: container}.Copy(ctx, s.Project, options, logLifetime, out)
 	}
-	return &page.Log{Containers: containersOf(instance), Container: container, Follow: follow}, nil
+	return &page.Log{Containers: stream.ContainersOf(instance), Container: container, Follow: follow}, nil
 }
 
 // session returns the connection to the project, or nil while it is lost.
-func (b *board) session() *session {
+func (b *board) session() *command.Session {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.connected == nil {
 		return nil
 	}
-	return b.connected.session
+	return b.connected.Session
 }
 
 // noLogs returns why the user cannot have logs; "": nothing is known against it. It creates a session as a dry run.
-func (s *session) noLogs(ctx context.Context) string {
+func noLogs(ctx context.Context, s *command.Session) string {
 	ctx, cancel := context.WithTimeout(ctx, logsTimeout)
 	defer cancel()
-	reference := v1alpha.SessionInstanceReference{Name: "any", UID: "any"}
-	err := stream.Try(ctx, s.project, s.logSession(reference, &v1alpha.SessionLogOptions{Follow: true}, logLifetime))
+	err := stream.TryLog(ctx, s.Project, s.Namespace, logLifetime)
 	if !apierrors.IsForbidden(err) && !apierrors.IsNotFound(err) {
 		return ""
 	}

@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package connect
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"k8s.io/kubectl/pkg/util/term"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/command"
 	"github.com/karmada-compute/karmada-compute/cli/stream"
 )
 
@@ -33,14 +34,14 @@ func (o *executing) addFlags(cmd *cobra.Command) {
 	flags.DurationVar(&o.lifetime, "session-ttl", time.Hour, "Longest time of the session, from 1m to 1h.")
 }
 
-func (c *command) execCommand() *cobra.Command {
+func (c *commands) execCommand() *cobra.Command {
 	o := executing{}
 	cmd := &cobra.Command{
 		Use:   "exec INSTANCE [-it] [-c CONTAINER] -- COMMAND [ARGUMENT...]",
 		Short: "Run a command in a container of an Instance",
 		Long: "Run a command in a container of an Instance, and end with its exit code. The operator must have enabled sessions, and you need\n" +
 			"`create` and `get` on instancesessions and `create` on instances/exec in the project.",
-		Example: c.examples(`
+		Example: c.Examples(`
   # A shell
   %s exec web-main-dfw-0 -it -- sh
   # A command
@@ -51,8 +52,8 @@ func (c *command) execCommand() *cobra.Command {
 			}
 			return nil
 		},
-		ValidArgsFunction: c.completeObjects,
-		RunE: c.run(func(ctx context.Context, args []string) error {
+		ValidArgsFunction: c.CompleteObjects,
+		RunE: c.Run(func(ctx context.Context, args []string) error {
 			return c.execute(ctx, args[0], &o, v1alpha.InstanceSessionSpec{Type: v1alpha.SessionExec, Command: args[1:]})
 		}),
 	}
@@ -60,7 +61,7 @@ func (c *command) execCommand() *cobra.Command {
 	return cmd
 }
 
-func (c *command) attachCommand() *cobra.Command {
+func (c *commands) attachCommand() *cobra.Command {
 	o := executing{}
 	cmd := &cobra.Command{
 		Use:   "attach INSTANCE [-it] [-c CONTAINER]",
@@ -68,10 +69,10 @@ func (c *command) attachCommand() *cobra.Command {
 		Long: "Attach to the process of a container of an Instance. The operator must have enabled sessions, and you need " +
 			"`create` and `get` on\n" +
 			"instancesessions and `create` on instances/attach in the project.",
-		Example:           c.examples("\n  %s attach web-main-dfw-0 -c app"),
-		Args:              oneArg("the name of an Instance"),
-		ValidArgsFunction: c.completeObjects,
-		RunE: c.run(func(ctx context.Context, args []string) error {
+		Example:           c.Examples("\n  %s attach web-main-dfw-0 -c app"),
+		Args:              command.OneArg("the name of an Instance"),
+		ValidArgsFunction: c.CompleteObjects,
+		RunE: c.Run(func(ctx context.Context, args []string) error {
 			return c.execute(ctx, args[0], &o, v1alpha.InstanceSessionSpec{Type: v1alpha.SessionAttach})
 		}),
 	}
@@ -80,21 +81,21 @@ func (c *command) attachCommand() *cobra.Command {
 }
 
 // execute opens a session for a container of an Instance, and connects the streams of the command to it.
-func (c *command) execute(ctx context.Context, name string, o *executing, spec v1alpha.InstanceSessionSpec) error {
-	name = bare(name)
-	s, err := c.connectToProject()
+func (c *commands) execute(ctx context.Context, name string, o *executing, spec v1alpha.InstanceSessionSpec) error {
+	name = command.Bare(name)
+	s, err := c.ConnectToProject()
 	if err != nil {
 		return err
 	}
 	instance := &v1alpha.Instance{}
-	if err := s.project.Client.Get(ctx, s.key(name), instance); err != nil {
+	if err := s.Project.Client.Get(ctx, s.Key(name), instance); err != nil {
 		return err
 	}
 	containers, err := c.containers(instance, o.container, false)
 	if err != nil {
 		return err
 	}
-	terminal := term.TTY{Out: c.raw.Out}
+	terminal := term.TTY{Out: c.Raw.Out}
 	if o.stdin {
 		terminal.In = c.Streams.In
 	}
@@ -108,14 +109,14 @@ func (c *command) execute(ctx context.Context, name string, o *executing, spec v
 	spec.InstanceRef = v1alpha.SessionInstanceReference{Name: instance.Name, UID: instance.UID}
 	spec.ContainerName, spec.Stdin, spec.TTY = containers[0], o.stdin, terminal.Raw
 	spec.TTLSeconds = int32(o.lifetime / time.Second) //nolint:gosec // admission bounds it
-	opened, err := stream.Open(ctx, s.project, &v1alpha.InstanceSession{
-		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, GenerateName: "exec-"}, Spec: spec,
+	opened, err := stream.Open(ctx, s.Project, &v1alpha.InstanceSession{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, GenerateName: "exec-"}, Spec: spec,
 	})
 	if err != nil {
 		return err
 	}
 	defer opened.Close()
-	options := remotecommand.StreamOptions{Stdout: c.raw.Out, Tty: terminal.Raw}
+	options := remotecommand.StreamOptions{Stdout: c.Raw.Out, Tty: terminal.Raw}
 	if o.stdin {
 		options.Stdin = c.Streams.In
 	}
@@ -124,7 +125,7 @@ func (c *command) execute(ctx context.Context, name string, o *executing, spec v
 			options.TerminalSizeQueue = windowSizes{sizes}
 		}
 	} else {
-		options.Stderr = c.raw.ErrOut
+		options.Stderr = c.Raw.ErrOut
 	}
 	return terminal.Safe(func() error { return opened.Exec(ctx, options) })
 }

@@ -1,7 +1,7 @@
 // Copyright The karmada-compute Authors.
 // SPDX-License-Identifier: Apache-2.0
 
-package cli
+package connect
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+	"github.com/karmada-compute/karmada-compute/cli/command"
 	"github.com/karmada-compute/karmada-compute/cli/stream"
 )
 
@@ -29,7 +30,7 @@ type forwarding struct {
 // forwarded is a local port with its port of the Instance.
 type forwarded struct{ local, remote int32 }
 
-func (c *command) portForwardCommand() *cobra.Command {
+func (c *commands) portForwardCommand() *cobra.Command {
 	o := forwarding{}
 	cmd := &cobra.Command{
 		Use:   "port-forward INSTANCE [LOCAL_PORT:]REMOTE_PORT...",
@@ -37,7 +38,7 @@ func (c *command) portForwardCommand() *cobra.Command {
 		Long: "Forward local ports to an Instance, until the session ends or you interrupt the command. The operator must have " +
 			"enabled sessions,\n" +
 			"and you need `create`, `get` and `delete` on instancesessions and `create` on instances/portforward in the project.",
-		Example: c.examples(`
+		Example: c.Examples(`
   # Port 8080 of the Instance at port 8080 of this machine
   %s port-forward web-main-dfw-0 8080
   # Port 80 of the Instance at port 8888, and port 443 at a free port
@@ -48,8 +49,10 @@ func (c *command) portForwardCommand() *cobra.Command {
 			}
 			return nil
 		},
-		ValidArgsFunction: c.completeObjects,
-		RunE:              c.run(func(ctx context.Context, args []string) error { return c.portForward(ctx, bare(args[0]), args[1:], &o) }),
+		ValidArgsFunction: c.CompleteObjects,
+		RunE: c.Run(func(ctx context.Context, args []string) error {
+			return c.portForward(ctx, command.Bare(args[0]), args[1:], &o)
+		}),
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVar(&o.addresses, "address", []string{"127.0.0.1"}, "Addresses of this machine to listen on.")
@@ -80,17 +83,17 @@ func parsePorts(args []string) ([]forwarded, error) {
 	return ports, nil
 }
 
-func (c *command) portForward(ctx context.Context, name string, args []string, o *forwarding) error {
+func (c *commands) portForward(ctx context.Context, name string, args []string, o *forwarding) error {
 	ports, err := parsePorts(args)
 	if err != nil {
 		return err
 	}
-	s, err := c.connectToProject()
+	s, err := c.ConnectToProject()
 	if err != nil {
 		return err
 	}
 	instance := &v1alpha.Instance{}
-	if err := s.project.Client.Get(ctx, s.key(name), instance); err != nil {
+	if err := s.Project.Client.Get(ctx, s.Key(name), instance); err != nil {
 		return err
 	}
 	spec := v1alpha.InstanceSessionSpec{
@@ -104,8 +107,8 @@ func (c *command) portForward(ctx context.Context, name string, args []string, o
 		}
 		asked[port.remote] = true
 	}
-	opened, err := stream.Open(ctx, s.project, &v1alpha.InstanceSession{
-		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, GenerateName: "ports-"}, Spec: spec,
+	opened, err := stream.Open(ctx, s.Project, &v1alpha.InstanceSession{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.Namespace, GenerateName: "ports-"}, Spec: spec,
 	})
 	if err != nil {
 		return err
@@ -125,7 +128,7 @@ func (c *command) portForward(ctx context.Context, name string, args []string, o
 }
 
 // listen forwards connections to an address until the group ends.
-func (c *command) listen(ctx context.Context, group *errgroup.Group, to *stream.Session, address string, port int32) error {
+func (c *commands) listen(ctx context.Context, group *errgroup.Group, to *stream.Session, address string, port int32) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return err
@@ -147,7 +150,7 @@ func (c *command) listen(ctx context.Context, group *errgroup.Group, to *stream.
 }
 
 // tunnel carries one connection. Its failure ends the command only if the session is over.
-func (c *command) tunnel(ctx context.Context, to *stream.Session, connection net.Conn, port int32) error {
+func (c *commands) tunnel(ctx context.Context, to *stream.Session, connection net.Conn, port int32) error {
 	defer func() { _ = connection.Close() }() // Tunnel has ended it
 	err := to.Tunnel(ctx, port, connection)
 	if err == nil || ctx.Err() != nil || errors.Is(err, stream.ErrOver) {
