@@ -25,7 +25,7 @@ func desiredAutoscaler(deployment *v1alpha.WorkloadDeployment, least, limit int)
 				APIVersion: v1alpha.GroupVersion.String(), Kind: v1alpha.KindWorkloadDeployment, Name: deployment.Name,
 			},
 			MinReplicas: new(int32(least)), //nolint:gosec // there are at most 1000
-			MaxReplicas: int32(limit),       //nolint:gosec // there are at most 1000
+			MaxReplicas: int32(limit),      //nolint:gosec // there are at most 1000
 			Behavior:    desiredBehavior(deployment.Spec.ScaleSettings.Behavior),
 		},
 	}

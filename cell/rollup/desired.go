@@ -38,7 +38,8 @@ func Report(
 		return nil, err
 	}
 	r := &Reports{
-		deployment: deployment.Name, slices: min(int(deployment.Spec.Slices), naming.MaxSlices), summary: newSummary(deployment, versions, instances),
+		deployment: deployment.Name, slices: min(int(deployment.Spec.Slices), naming.MaxSlices),
+		summary: newSummary(deployment, versions, instances),
 	}
 	if arrived != nil {
 		r.summary.countUnlisted(r.slices, arrived)

@@ -108,7 +108,8 @@ func (s *summary) findRefusal(instance *v1alpha.Instance, hash string) {
 // until the turn of the cell for a changed override or a restored backup, an Instance keeps its template.
 func isCurrent(deployment *v1alpha.WorkloadDeployment, instance indexed, versions *owned.Templates) bool {
 	p := deployment.Spec.Partition
-	return instance.TemplateHash() == versions.Hash || p != nil && instance.index < int(p.Index) || versions.AwaitsTurn(deployment, instance.Instance)
+	return instance.TemplateHash() == versions.Hash || p != nil && instance.index < int(p.Index) ||
+		versions.AwaitsTurn(deployment, instance.Instance)
 }
 
 // awaiting is how many Available Instances a voluntary disruption waits for: the cell gives them up, they get another

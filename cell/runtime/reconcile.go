@@ -177,6 +177,11 @@ func (s *scope) createPod(ctx context.Context) error {
 	if err != nil || pod == nil {
 		return err
 	}
+	return s.claimPod(ctx, pod)
+}
+
+// claimPod creates a Pod under the name of the Instance, unless another Pod has the name.
+func (s *scope) claimPod(ctx context.Context, pod *corev1.Pod) error {
 	holder, refused, err := apply.Claim(ctx, s.Client, s.APIReader, FieldManager, pod)
 	switch {
 	case holder != nil:

@@ -14,6 +14,7 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -27,7 +28,7 @@ func ReadHub(ctx context.Context, hub client.Reader, namespace string) (*HubObje
 	leases, clusters := &coordinationv1.LeaseList{}, &clusterv1alpha1.ClusterList{}
 	deployments, bindings := &v1alpha.WorkloadDeploymentList{}, &workv1alpha2.ResourceBindingList{}
 	inventories, works := &workv1alpha1.WorkList{}, &metav1.PartialObjectMetadataList{}
-	works.SetGroupVersionKind(workv1alpha1.SchemeGroupVersion.WithKind("WorkList"))
+	works.SetGroupVersionKind(schema.GroupVersion(workv1alpha1.GroupVersion).WithKind("WorkList"))
 	reads := []struct {
 		name    string
 		list    client.ObjectList

@@ -172,11 +172,6 @@ func (r *securityRow) object() string {
 	case place != "" && !strings.Contains(place, "$"):
 		place = "`" + place + "/" + strings.ReplaceAll(r.Name, "matrix", "*") + "`"
 	}
-	object := r.Kind
-	for _, detail := range []string{places.Replace(place), r.About} {
-		if detail != "" {
-			object += ", " + detail
-		}
-	}
-	return object
+	details := slices.DeleteFunc([]string{r.Kind, places.Replace(place), r.About}, func(detail string) bool { return detail == "" })
+	return strings.Join(details, ", ")
 }

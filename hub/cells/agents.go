@@ -90,7 +90,8 @@ func SpecOf(binding client.Object) *workv1alpha2.ResourceBindingSpec {
 func AgentWork(ctx context.Context, hub client.Reader, binding client.Object, cell string) (*workv1alpha1.Work, error) {
 	reference, work := &SpecOf(binding).Resource, &workv1alpha1.Work{}
 	key := client.ObjectKey{
-		Namespace: karmadanames.GenerateExecutionSpaceName(cell), Name: karmadanames.GenerateWorkName(reference.Kind, reference.Name, reference.Namespace),
+		Namespace: karmadanames.GenerateExecutionSpaceName(cell),
+		Name:      karmadanames.GenerateWorkName(reference.Kind, reference.Name, reference.Namespace),
 	}
 	if err := hub.Get(ctx, key, work); err != nil {
 		if apierrors.IsNotFound(err) {

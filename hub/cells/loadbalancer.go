@@ -117,7 +117,8 @@ func (l *LoadBalancer) route(settings *gateway) error {
 	if settings.Port < 0 || settings.Port > 65535 {
 		return fmt.Errorf("gateway: port %d: must be 1 to 65535", settings.Port)
 	}
-	l.Gateway, l.GatewayPort = &v1alpha.CellGateway{Namespace: settings.Namespace, Name: settings.Name}, cmp.Or(settings.Port, defaultGatewayPort)
+	l.Gateway = &v1alpha.CellGateway{Namespace: settings.Namespace, Name: settings.Name}
+	l.GatewayPort = cmp.Or(settings.Port, defaultGatewayPort)
 	return nil
 }
 

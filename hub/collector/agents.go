@@ -74,7 +74,8 @@ func faultOf(work *workv1alpha1.Work) path.Fault {
 
 func (i *Inventory) repairAgent(ctx context.Context, binding client.Object, work *workv1alpha1.Work, fault agentFault) error {
 	repair := repairs.Repair{
-		Reason: string(fault.fault), Object: binding, Cell: fault.cell, Message: "the Work of an object of the agent is not in the cell's namespace",
+		Reason: string(fault.fault), Object: binding, Cell: fault.cell,
+		Message: "the Work of an object of the agent is not in the cell's namespace",
 	}
 	if work != nil {
 		repair.Object, repair.Message = work, "Karmada has not applied the Work of an object of the agent"

@@ -111,7 +111,8 @@ func (o *Settings) silent(endpoints []v1alpha.CityEndpoint, before []string) []v
 	var quiet []v1alpha.CityEndpoint
 	for i := range endpoints {
 		cityEndpoint := &endpoints[i]
-		if !cityEndpoint.Serving && len(cityEndpoint.Addresses) > 0 && (cityEndpoint.Reason == v1alpha.ReasonCellNotReady || cityEndpoint.Reason == v1alpha.ReasonReportOutdated) {
+		isUnheard := cityEndpoint.Reason == v1alpha.ReasonCellNotReady || cityEndpoint.Reason == v1alpha.ReasonReportOutdated
+		if !cityEndpoint.Serving && len(cityEndpoint.Addresses) > 0 && isUnheard {
 			quiet = append(quiet, *cityEndpoint)
 		}
 	}

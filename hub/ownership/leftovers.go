@@ -15,7 +15,7 @@ import (
 
 // Leftovers returns the objects whose owner is gone, of objects in a project that the cache finds no owner for. owner has the name of
 // the owner, and gets what the API server has: only that knows whether an owner of the name exists. named are the UIDs of the owner
-// that an object names beside its owner reference: an object that runs is not deleted for a label that somebody has changed.
+// that an object names beside its owner reference: an object that runs is not deleted for the change of a label.
 //
 // The garbage collector deletes most of them before. It does not know that an owner is gone which its cache still has: the project was
 // restored from a backup, and a replica whose cache had not noticed wrote an object for an owner that the backup does not have.

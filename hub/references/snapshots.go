@@ -233,7 +233,8 @@ func (s *copier) checkSnapshot(ctx context.Context, o *object, dataVersion v1alp
 
 func snapshotGone(dataVersion v1alpha.DataVersion) finding {
 	return finding{reason: v1alpha.ReasonSnapshotGone, message: fmt.Sprintf(
-		"content %s of %s %s is no longer kept; roll out the present content, or roll back to another revision", dataVersion.Hash, dataVersion.Kind, dataVersion.Name)}
+		"content %s of %s %s is no longer kept; roll out the present content, or roll back to another revision", dataVersion.Hash,
+		dataVersion.Kind, dataVersion.Name)}
 }
 
 // writeSnapshot writes a snapshot from the object in the project, or corrects the metadata of an existing one.

@@ -39,22 +39,27 @@ func TestClaim(t *testing.T) {
 		t.Errorf("another has changed it: %+v", stored.ObjectMeta)
 	}
 
-	// It is deleted between the two requests, or the API server does not answer the second.
-	for want, answer := range map[error]error{
-		apply.ErrGone: apierrors.NewNotFound(v1alpha.GroupVersion.WithResource("workloaddeployments").GroupResource(), "web"),
-		errNoAnswer:   errNoAnswer,
-	} {
-		holder, refused, err = apply.Claim(t.Context(), p.Client, answering(p.Client, answer), other, desired("second"))
-		if holder != nil || refused != nil || !errors.Is(err, want) {
-			t.Errorf("%v: %v, %v, %v", want, holder, refused, err)
-		}
-	}
-
 	elsewhere := desired("first")
 	elsewhere.ObjectMeta = metav1.ObjectMeta{Namespace: "no-such-namespace", Name: "web"}
 	if holder, refused, err := apply.Claim(t.Context(), p.Client, p.Client, manager, elsewhere); holder != nil || err != nil ||
 		!apierrors.IsNotFound(refused) {
 		t.Errorf("refused: %v, %v, %v", holder, refused, err)
+	}
+}
+
+// TestClaimOfAnUnknownHolder: the holder is deleted between the two requests, or the API server does not answer the second.
+func TestClaimOfAnUnknownHolder(t *testing.T) {
+	t.Parallel()
+	p := planes.New(t)
+	planes.Create(t, p, p.Deployment("web", "DFW"))
+	for want, answer := range map[error]error{
+		apply.ErrGone: apierrors.NewNotFound(v1alpha.GroupVersion.WithResource("workloaddeployments").GroupResource(), "web"),
+		errNoAnswer:   errNoAnswer,
+	} {
+		holder, refused, err := apply.Claim(t.Context(), p.Client, answering(p.Client, answer), other, p.Deployment("web", "DFW"))
+		if holder != nil || refused != nil || !errors.Is(err, want) {
+			t.Errorf("%v: %v, %v, %v", want, holder, refused, err)
+		}
 	}
 }
 

@@ -86,7 +86,8 @@ func (h *Hostnames) Any() bool { return h.Pattern != "" || len(h.Domains) > 0 }
 
 // ByPattern returns the name that the pattern gives a Workload; "": there is no pattern. It may be no valid name.
 func (h *Hostnames) ByPattern(hostnames HostnameOf) string {
-	return strings.NewReplacer("{workload}", hostnames.Workload, "{namespace}", hostnames.Namespace, "{project}", hostnames.Project).Replace(h.Pattern)
+	values := strings.NewReplacer("{workload}", hostnames.Workload, "{namespace}", hostnames.Namespace, "{project}", hostnames.Project)
+	return values.Replace(h.Pattern)
 }
 
 // Refusal returns why a Workload of a project may not ask for a name; "": it may.

@@ -63,7 +63,8 @@ func normalizeContainer(container *v1alpha.SandboxContainer) (changed bool) {
 	if container.Resources != nil && len(container.Resources.Limits) == 0 && len(container.Resources.Requests) == 0 {
 		container.Resources, changed = nil, true
 	}
-	return anyOf(omitPointer(&container.SecurityContext, v1alpha.ContainerSecurityContext{}), omitPointer(&container.Lifecycle, corev1.Lifecycle{}), changed)
+	return anyOf(omitPointer(&container.SecurityContext, v1alpha.ContainerSecurityContext{}),
+		omitPointer(&container.Lifecycle, corev1.Lifecycle{}), changed)
 }
 
 func anyOf(changes ...bool) (changed bool) {

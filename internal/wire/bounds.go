@@ -102,7 +102,8 @@ func Bound(status *v1alpha.WorkloadDeploymentStatus) {
 		cellIndices.TemplateHash, cellIndices.DataMissing = HashText.or(cellIndices.TemplateHash), boundMessage(cellIndices.DataMissing)
 		cellIndices.DataDiffers = boundMessage(cellIndices.DataDiffers)
 		cellIndices.OverriddenHash = HashText.or(cellIndices.OverriddenHash)
-		cellIndices.Addresses, cellIndices.UnroutedHostnames = AddressesText.or(cellIndices.Addresses), AddressesText.or(cellIndices.UnroutedHostnames)
+		cellIndices.Addresses = AddressesText.or(cellIndices.Addresses)
+		cellIndices.UnroutedHostnames = AddressesText.or(cellIndices.UnroutedHostnames)
 	}
 }
 

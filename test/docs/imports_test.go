@@ -41,7 +41,7 @@ type linters struct {
 	} `json:"linters"`
 }
 
-// TestArchitectureHasTheImportRules: the page says who may import whom as the linter checks it. UPDATE=1 writes the table.
+// TestArchitectureHasTheImportRules: the page has the import rules that the linter checks. UPDATE=1 writes the table.
 func TestArchitectureHasTheImportRules(t *testing.T) {
 	page := filepath.Join(repository, "ARCHITECTURE.md")
 	content, err := os.ReadFile(page)

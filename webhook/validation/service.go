@@ -229,20 +229,20 @@ func admitsPort(ports []networkingv1.NetworkPolicyPort, declared []v1alpha.Named
 		return true
 	}
 	for i := range ports {
-		networkPolicyPort := &ports[i]
-		if ptr.Deref(networkPolicyPort.Protocol, corev1.ProtocolTCP) != *port.Protocol {
+		open := &ports[i]
+		if ptr.Deref(open.Protocol, corev1.ProtocolTCP) != *port.Protocol {
 			continue
 		}
 		switch {
-		case networkPolicyPort.Port == nil:
+		case open.Port == nil:
 			return true
-		case networkPolicyPort.Port.Type == intstr.Int:
-			if last := ptr.Deref(networkPolicyPort.EndPort, networkPolicyPort.Port.IntVal); port.Port >= networkPolicyPort.Port.IntVal && port.Port <= last {
+		case open.Port.Type == intstr.Int:
+			if last := ptr.Deref(open.EndPort, open.Port.IntVal); port.Port >= open.Port.IntVal && port.Port <= last {
 				return true
 			}
 		default:
 			for _, named := range declared {
-				if named.Name == networkPolicyPort.Port.StrVal && named.Port == port.Port && *named.Protocol == *port.Protocol {
+				if named.Name == open.Port.StrVal && named.Port == port.Port && *named.Protocol == *port.Protocol {
 					return true
 				}
 			}
