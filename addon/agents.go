@@ -154,7 +154,7 @@ func isEarlier(tag, than string) (earlier, known bool) {
 	if tag == than && tag != "" {
 		return false, true
 	}
-	one, err := version.ParseSemantic(tag)
+	candidate, err := version.ParseSemantic(tag)
 	if err != nil {
 		return false, false
 	}
@@ -162,5 +162,5 @@ func isEarlier(tag, than string) (earlier, known bool) {
 	if err != nil {
 		return false, false
 	}
-	return one.LessThan(other), true
+	return candidate.LessThan(other), true
 }

@@ -26,8 +26,8 @@ var errStopped = errors.New("only the replicas can remove them, and they do not 
 // held is an error that describes objects which are left at a plane and which only the replicas can remove, if no replica
 // is installed: WorkloadDeployments, and Workloads with their finalizer.
 func (s *session) held(ctx context.Context, p *plane, objects []unstructured.Unstructured) error {
-	objects = slices.DeleteFunc(slices.Clone(objects), func(one unstructured.Unstructured) bool {
-		return one.GetKind() == v1alpha.KindWorkload && !slices.Contains(one.GetFinalizers(), v1alpha.FinalizerWorkload)
+	objects = slices.DeleteFunc(slices.Clone(objects), func(candidate unstructured.Unstructured) bool {
+		return candidate.GetKind() == v1alpha.KindWorkload && !slices.Contains(candidate.GetFinalizers(), v1alpha.FinalizerWorkload)
 	})
 	if len(objects) == 0 {
 		return nil

@@ -29,22 +29,22 @@ func (s *session) checkRetention(ctx context.Context, f *findings) {
 // aboutRetention adds the findings about customizations. keeps: the chart has one for namespaces.
 func aboutRetention(f *findings, customizations []unstructured.Unstructured, keeps bool) {
 	for i := range customizations {
-		one := &customizations[i]
-		script, found, _ := unstructured.NestedString(one.Object, "spec", "customizations", "retention", "luaScript")
-		version, _, _ := unstructured.NestedString(one.Object, "spec", "target", "apiVersion")
-		kind, _, _ := unstructured.NestedString(one.Object, "spec", "target", "kind")
-		if !found || strings.TrimSpace(script) == "" || version != "v1" || one.GetName() == keptNamespaces {
+		candidate := &customizations[i]
+		script, found, _ := unstructured.NestedString(candidate.Object, "spec", "customizations", "retention", "luaScript")
+		version, _, _ := unstructured.NestedString(candidate.Object, "spec", "target", "apiVersion")
+		kind, _, _ := unstructured.NestedString(candidate.Object, "spec", "target", "kind")
+		if !found || strings.TrimSpace(script) == "" || version != "v1" || candidate.GetName() == keptNamespaces {
 			continue
 		}
 		switch {
 		case kind == "Secret" || kind == "ConfigMap":
 			f.warn("ResourceInterpreterCustomization %s decides which fields of %ss stay in cells; if it keeps their data, Instances "+
 				"get earlier values, and condition ReferencedDataReady has reason ContentDiffers: leave out objects with label %s",
-				one.GetName(), kind, v1alpha.LabelProject)
+				candidate.GetName(), kind, v1alpha.LabelProject)
 		case kind == "Namespace" && keeps:
 			f.fail("ResourceInterpreterCustomization %s retains fields of namespaces, and Karmada admits one for each kind: set "+
 				"hub.keepPodSecurity to false in a file of --compute-values, see docs/decisions/security-in-cells.md",
-				one.GetName())
+				candidate.GetName())
 		}
 	}
 }

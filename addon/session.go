@@ -215,8 +215,8 @@ func (s *session) applyWithin(ctx context.Context, key string, object *unstructu
 // renewKinds applies the CustomResourceDefinitions again that were being deleted, when they are gone: by now the replicas
 // have removed the finalizers of their objects.
 func (s *session) renewKinds(ctx context.Context) error {
-	for _, one := range s.terminating {
-		if err := s.applyWithin(ctx, one.at, one.object, s.options.karmada.timeout); err != nil {
+	for _, candidate := range s.terminating {
+		if err := s.applyWithin(ctx, candidate.at, candidate.object, s.options.karmada.timeout); err != nil {
 			return err
 		}
 	}

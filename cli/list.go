@@ -179,8 +179,8 @@ func (c *commands) watchOverviews(
 		if err != nil {
 			return err
 		}
-		changed := slices.DeleteFunc(slices.Clone(now), func(one view.Overview) bool {
-			return slices.ContainsFunc(before, func(other view.Overview) bool { return equality.Semantic.DeepEqual(one, other) })
+		changed := slices.DeleteFunc(slices.Clone(now), func(overview view.Overview) bool {
+			return slices.ContainsFunc(before, func(other view.Overview) bool { return equality.Semantic.DeepEqual(overview, other) })
 		})
 		if err := c.printOverviews(o, changed, false); err != nil {
 			return err
@@ -236,18 +236,18 @@ func (c *commands) printOverviews(o *listing, found []view.Overview, header bool
 	return w.Flush()
 }
 
-func (c *commands) printOverview(w io.Writer, o *listing, one *view.Overview) error {
+func (c *commands) printOverview(w io.Writer, o *listing, overview *view.Overview) error {
 	none := func(text string) string { return cmp.Or(text, "<none>") }
-	age := duration.HumanDuration(c.Clock.Now().Sub(one.Created.Time))
+	age := duration.HumanDuration(c.Clock.Now().Sub(overview.Created.Time))
 	row := []string{
-		one.Name, none(strings.Join(one.Cities, ",")), fmt.Sprintf("%d/%d", one.Ready, one.Desired),
-		none(one.Rollout), none(one.Reason), age,
+		overview.Name, none(strings.Join(overview.Cities, ",")), fmt.Sprintf("%d/%d", overview.Ready, overview.Desired),
+		none(overview.Rollout), none(overview.Reason), age,
 	}
 	if o.allNamespaces {
-		row = slices.Insert(row, 0, one.Namespace)
+		row = slices.Insert(row, 0, overview.Namespace)
 	}
 	if o.out.IsWide() {
-		row = append(row, none(strings.Join(one.Images, ",")), none(strings.Join(one.Addresses, ",")))
+		row = append(row, none(strings.Join(overview.Images, ",")), none(strings.Join(overview.Addresses, ",")))
 	}
 	_, err := fmt.Fprintln(w, strings.Join(row, "\t"))
 	return err

@@ -37,7 +37,7 @@ func (c *commands) treeCommand() *cobra.Command {
 	cmd.Flags().BoolVarP(&watch, "watch", "w", false, "Show the tree again after each change, until Ctrl-C.")
 	cmd.Flags().BoolVar(&all, "all", false, "Show each Instance. Otherwise, of more than 10 in a city or cell, equal neighbours share a line.")
 	out := command.NewNamesOutput(cmd)
-	one := c.OnWorkload(out, func(ctx context.Context, s *command.Session, snapshot *view.Snapshot) error {
+	shown := c.OnWorkload(out, func(ctx context.Context, s *command.Session, snapshot *view.Snapshot) error {
 		if watch {
 			return c.follow(ctx, s, snapshot, following{out, all})
 		}
@@ -48,7 +48,7 @@ func (c *commands) treeCommand() *cobra.Command {
 		if len(args) == 0 {
 			return listed(cmd, args)
 		}
-		return one(cmd, args)
+		return shown(cmd, args)
 	}
 	return cmd
 }

@@ -56,9 +56,9 @@ func (a *answers) set(deployment types.NamespacedName, hash string, given answer
 		a.of = map[types.NamespacedName]map[string]answer{}
 	}
 	kept := map[string]answer{hash: given}
-	for other, one := range a.of[deployment] {
-		if other != hash && now.Before(one.until) {
-			kept[other] = one
+	for other, entry := range a.of[deployment] {
+		if other != hash && now.Before(entry.until) {
+			kept[other] = entry
 		}
 	}
 	a.of[deployment] = kept

@@ -72,11 +72,11 @@ func (s *scope) contents(ctx context.Context) (contents, error) {
 	result := make(contents, 0, len(named))
 	for object, keptBy := range named {
 		absent := v1alpha.DataVersion{Kind: object.Kind, Name: object.Name, Hash: templates.AbsentData}
-		one := content{DataVersion: absent, keptBy: keptBy}
+		entry := content{DataVersion: absent, keptBy: keptBy}
 		if version, isSnapshot := templates.ParseSnapshot(object); isSnapshot {
 			// A snapshot never changes.
-			one.DataVersion, one.keptBy = version, nil
-			result = append(result, one)
+			entry.DataVersion, entry.keptBy = version, nil
+			result = append(result, entry)
 			continue
 		}
 		found := metadataOf(object.Kind)
@@ -92,11 +92,11 @@ func (s *scope) contents(ctx context.Context) (contents, error) {
 			if err != nil {
 				return nil, err
 			}
-			one.Hash = holds.has
+			entry.Hash = holds.has
 			// The cache has no other times than its own.
-			one.written, _ = time.Parse(time.RFC3339, found.Annotations[annotationWritten])
+			entry.written, _ = time.Parse(time.RFC3339, found.Annotations[annotationWritten])
 		}
-		result = append(result, one)
+		result = append(result, entry)
 	}
 	slices.SortFunc(result, func(a, b content) int { return templates.CompareData(a.DataVersion, b.DataVersion) })
 	return result, nil
@@ -112,14 +112,14 @@ func (c contents) hash() string {
 
 // kept returns the contents that containers keep until they are restarted.
 func (c contents) kept() contents {
-	return slices.DeleteFunc(slices.Clone(c), func(one content) bool { return len(one.keptBy) == 0 })
+	return slices.DeleteFunc(slices.Clone(c), func(entry content) bool { return len(entry.keptBy) == 0 })
 }
 
 // record returns the annotation of a Pod that is created with these contents.
 func (c contents) record() string {
 	words := []string{c.hash()}
-	for _, one := range c.kept() {
-		words = append(words, one.Hash[:min(shortHash, len(one.Hash))])
+	for _, entry := range c.kept() {
+		words = append(words, entry.Hash[:min(shortHash, len(entry.Hash))])
 	}
 	return strings.Join(words, " ")
 }
@@ -148,17 +148,17 @@ func (c contents) compared(pod *corev1.Pod) startedData {
 		return started
 	}
 	changed, restarted := false, strings.Fields(pod.Annotations[v1alpha.AnnotationRestartedWith])
-	for i, one := range kept {
+	for i, entry := range kept {
 		// A restart brings no content back that was deleted.
-		if one.Hash == templates.AbsentData || strings.HasPrefix(one.Hash, words[1+i]) {
+		if entry.Hash == templates.AbsentData || strings.HasPrefix(entry.Hash, words[1+i]) {
 			continue
 		}
 		changed = true
-		if len(restarted) == len(words) && strings.HasPrefix(one.Hash, restarted[1+i]) {
+		if len(restarted) == len(words) && strings.HasPrefix(entry.Hash, restarted[1+i]) {
 			continue
 		}
-		if slices.ContainsFunc(one.keptBy, func(container string) bool { return startedBefore(pod, container, one.written) }) {
-			started.pending = append(started.pending, one)
+		if slices.ContainsFunc(entry.keptBy, func(container string) bool { return startedBefore(pod, container, entry.written) }) {
+			started.pending = append(started.pending, entry)
 		}
 	}
 	if changed && len(started.pending) == 0 {
@@ -223,8 +223,8 @@ func (d *startedData) conditions() []metav1.Condition {
 		return nil
 	}
 	var names []string
-	for _, one := range d.pending[:min(len(d.pending), maxNamed)] {
-		names = append(names, one.Kind+" "+one.Name)
+	for _, entry := range d.pending[:min(len(d.pending), maxNamed)] {
+		names = append(names, entry.Kind+" "+entry.Name)
 	}
 	if more := len(d.pending) - len(names); more > 0 {
 		names = append(names, fmt.Sprintf("%d more", more))

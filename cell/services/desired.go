@@ -71,7 +71,7 @@ func current(deployment []*v1alpha.WorkloadDeployment) *v1alpha.WorkloadDeployme
 }
 
 // desiredService is the Service of deployments of one Workload. They own it together, so that Kubernetes deletes it with
-// the last of them, also while the agent is down. by is the load balancer that exposes it; nil: none.
+// the last of them, also while the agent is down. balancer is the load balancer that exposes it; nil: none.
 func desiredService(deployments []*v1alpha.WorkloadDeployment, balancer *v1alpha.CellLoadBalancer) *corev1.Service {
 	newest := current(deployments)
 	wanted := templates.CompleteService(newest.Spec.Service)

@@ -42,9 +42,9 @@ func (c *commands) tellOwners(before, after []metav1.ManagedFieldsEntry) error {
 	return nil
 }
 
-func sameEntry(entries []metav1.ManagedFieldsEntry, of *metav1.ManagedFieldsEntry) *metav1.ManagedFieldsEntry {
+func sameEntry(entries []metav1.ManagedFieldsEntry, entry *metav1.ManagedFieldsEntry) *metav1.ManagedFieldsEntry {
 	for i := range entries {
-		if e := &entries[i]; e.Manager == of.Manager && e.Operation == of.Operation && e.Subresource == of.Subresource {
+		if e := &entries[i]; e.Manager == entry.Manager && e.Operation == entry.Operation && e.Subresource == entry.Subresource {
 			return e
 		}
 	}

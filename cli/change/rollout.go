@@ -114,19 +114,19 @@ func rolloutMessage(workload *v1alpha.Workload) (message string, done bool, err 
 	}
 	// Additional Instances of a rollout may be available as well.
 	available := min(status.UpdatedAvailableReplicas, status.DesiredReplicas)
-	of := fmt.Sprintf("%d of %d updated Instances are available", available, status.DesiredReplicas)
+	name := fmt.Sprintf("%d of %d updated Instances are available", available, status.DesiredReplicas)
 	if status.Rollout.Message != "" {
-		of += ": " + status.Rollout.Message
+		name += ": " + status.Rollout.Message
 	}
 	switch phase := status.Rollout.Phase; {
 	case phase == v1alpha.RolloutComplete:
 		return fmt.Sprintf("workload %q successfully rolled out", workload.Name), true, nil
 	case phase == v1alpha.RolloutUndone:
-		return of, true, fmt.Errorf("the rollout of workload %q failed and was undone", workload.Name)
+		return name, true, fmt.Errorf("the rollout of workload %q failed and was undone", workload.Name)
 	case phase == v1alpha.RolloutFailed, exceeded:
-		return of, true, fmt.Errorf("workload %q exceeded its progress deadline", workload.Name)
+		return name, true, fmt.Errorf("workload %q exceeded its progress deadline", workload.Name)
 	}
-	return fmt.Sprintf("Waiting for workload %q rollout to finish: %s", workload.Name, of), false, nil
+	return fmt.Sprintf("Waiting for workload %q rollout to finish: %s", workload.Name, name), false, nil
 }
 
 // pastTemplate is an entry of the history of a Workload.
@@ -168,11 +168,11 @@ func (c *commands) printHistory(name string, history []v1alpha.WorkloadRevision,
 		if err != nil {
 			return err
 		}
-		one := pastTemplate{Revision: revision.Revision, Template: hash, Images: imagesOf(&revision.Template), Data: revision.Data}
+		template := pastTemplate{Revision: revision.Revision, Template: hash, Images: imagesOf(&revision.Template), Data: revision.Data}
 		if i > 0 {
-			one.Changed = changedData(history[i-1].Spec.Data, revision.Data)
+			template.Changed = changedData(history[i-1].Spec.Data, revision.Data)
 		}
-		past = append(past, one)
+		past = append(past, template)
 	}
 	if !out.IsText() {
 		return out.Print(c.Data, "RolloutHistory", map[string]any{"workload": name, "revisions": past})
@@ -184,10 +184,10 @@ func (c *commands) printHistory(name string, history []v1alpha.WorkloadRevision,
 	table := tabwriter.NewWriter(c.Streams.Out, 0, 0, 3, ' ', 0)
 	_, _ = fmt.Fprintf(table, "workload.compute.datumapis.com/%s\n%s\n", name, title)
 	for i := range past {
-		one := &past[i]
-		line := fmt.Sprintf("%d\t%s\t%s", one.Revision, one.Template, one.Images)
+		entry := &past[i]
+		line := fmt.Sprintf("%d\t%s\t%s", entry.Revision, entry.Template, entry.Images)
 		if withData {
-			line += "\t" + cmp.Or(strings.Join(one.Changed, ","), "-")
+			line += "\t" + cmp.Or(strings.Join(entry.Changed, ","), "-")
 		}
 		_, _ = fmt.Fprintln(table, line)
 	}

@@ -80,27 +80,27 @@ func setImages(workload *v1alpha.Workload, images []image) error {
 		return fmt.Errorf("workload %s has no containers", workload.Name)
 	}
 	var names []string
-	of := map[string]*string{}
+	known := map[string]*string{}
 	add := func(containers []v1alpha.SandboxContainer) {
 		for i := range containers {
 			names = append(names, containers[i].Name)
-			of[containers[i].Name] = &containers[i].Image
+			known[containers[i].Name] = &containers[i].Image
 		}
 	}
 	add(sandbox.InitContainers)
 	add(sandbox.Containers)
 
-	for _, one := range images {
-		if one.container == everyContainer {
+	for _, entry := range images {
+		if entry.container == everyContainer {
 			for _, name := range names {
-				*of[name] = one.reference
+				*known[name] = entry.reference
 			}
 			continue
 		}
-		if of[one.container] == nil {
-			return fmt.Errorf("workload %s has no container %q; it has %s", workload.Name, one.container, strings.Join(names, ", "))
+		if known[entry.container] == nil {
+			return fmt.Errorf("workload %s has no container %q; it has %s", workload.Name, entry.container, strings.Join(names, ", "))
 		}
-		*of[one.container] = one.reference
+		*known[entry.container] = entry.reference
 	}
 	return nil
 }

@@ -75,16 +75,16 @@ func (c *Command) context(cmd *cobra.Command) (context.Context, context.CancelFu
 }
 
 // Run returns RunE of a subcommand.
-func (c *Command) Run(do func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
+func (c *Command) Run(action func(ctx context.Context, args []string) error) func(*cobra.Command, []string) error {
 	return func(cmd *cobra.Command, args []string) error {
 		ctx, stop := c.context(cmd)
 		defer stop()
-		return Tell(ctx, do(ctx, args))
+		return Tell(ctx, action(ctx, args))
 	}
 }
 
 // OnWorkload returns RunE of a subcommand about a Workload, which must exist.
-func (c *Command) OnWorkload(out *Output, do func(context.Context, *Session, *view.Snapshot) error) func(*cobra.Command, []string) error {
+func (c *Command) OnWorkload(out *Output, show func(context.Context, *Session, *view.Snapshot) error) func(*cobra.Command, []string) error {
 	return c.Run(func(ctx context.Context, args []string) error {
 		if err := out.Check(); err != nil {
 			return err
@@ -97,7 +97,7 @@ func (c *Command) OnWorkload(out *Output, do func(context.Context, *Session, *vi
 		if err != nil {
 			return err
 		}
-		return do(ctx, s, snapshot)
+		return show(ctx, s, snapshot)
 	})
 }
 

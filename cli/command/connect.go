@@ -65,10 +65,10 @@ func (c *Command) Reconnect() (*Session, error) { return c.connectBy(unread(c.Fl
 // unread returns the flags without the kubeconfig that they have read: it may have another credential since.
 func unread(flags *genericclioptions.ConfigFlags) *genericclioptions.ConfigFlags {
 	result := genericclioptions.NewConfigFlags(false)
-	from, to := reflect.ValueOf(flags).Elem(), reflect.ValueOf(result).Elem()
+	from, target := reflect.ValueOf(flags).Elem(), reflect.ValueOf(result).Elem()
 	for i := range from.NumField() {
 		if from.Type().Field(i).IsExported() {
-			to.Field(i).Set(from.Field(i))
+			target.Field(i).Set(from.Field(i))
 		}
 	}
 	return result

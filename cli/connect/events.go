@@ -100,17 +100,17 @@ func (c *commands) followEvents(ctx context.Context, s *command.Session, first *
 		return err
 	}
 	var (
-		of      = view.NewSubjects(first)
-		printer = c.newEventPrinter(out)
-		told    = map[types.UID]string{}
-		problem string
+		subjects = view.NewSubjects(first)
+		printer  = c.newEventPrinter(out)
+		told     = map[types.UID]string{}
+		problem  string
 	)
 	return w.Each(ctx, func(snapshot *view.Snapshot) (bool, error) {
 		if err := c.tellProblem(w, &problem); err != nil {
 			return false, err
 		}
-		of.See(snapshot)
-		events, err := live.Events(ctx, s.Live(""), of, w.Events)
+		subjects.See(snapshot)
+		events, err := live.Events(ctx, s.Live(""), subjects, w.Events)
 		switch {
 		case apierrors.IsForbidden(err):
 			return false, err

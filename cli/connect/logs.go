@@ -120,8 +120,8 @@ func (c *commands) logs(ctx context.Context, name string, o *logging) error {
 	if len(all) == 1 && !o.prefix {
 		return all[0].Copy(ctx, s.Project, options, o.lifetime, c.Raw.Out)
 	}
-	return c.prefixed(ctx, all, o.follow, func(one stream.ContainerLog, out io.Writer) error {
-		return one.Copy(ctx, s.Project, options, o.lifetime, out)
+	return c.prefixed(ctx, all, o.follow, func(log stream.ContainerLog, out io.Writer) error {
+		return log.Copy(ctx, s.Project, options, o.lifetime, out)
 	})
 }
 
@@ -155,10 +155,10 @@ func (c *commands) prefixed(
 	if atOnce {
 		group.SetLimit(len(all))
 	}
-	for _, one := range all {
+	for _, log := range all {
 		group.Go(func() error {
-			out := lines.With(fmt.Sprintf("[%s/%s] ", one.Instance.Name, one.Container))
-			err := errors.Join(copied(one, out), out.Flush())
+			out := lines.With(fmt.Sprintf("[%s/%s] ", log.Instance.Name, log.Container))
+			err := errors.Join(copied(log, out), out.Flush())
 			if err == nil || ctx.Err() != nil || len(all) == 1 {
 				return err
 			}

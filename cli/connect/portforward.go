@@ -68,8 +68,8 @@ func parsePorts(args []string) ([]forwarded, error) {
 		if !both {
 			remote = local
 		}
-		to, err := strconv.ParseUint(remote, 10, 16)
-		if err != nil || to == 0 {
+		end, err := strconv.ParseUint(remote, 10, 16)
+		if err != nil || end == 0 {
 			return nil, fmt.Errorf("%q: %q is not a port from 1 to 65535", arg, remote)
 		}
 		from := uint64(0)
@@ -78,7 +78,7 @@ func parsePorts(args []string) ([]forwarded, error) {
 				return nil, fmt.Errorf("%q: %q is not a port from 0 to 65535", arg, local)
 			}
 		}
-		ports = append(ports, forwarded{int32(from), int32(to)})
+		ports = append(ports, forwarded{int32(from), int32(end)})
 	}
 	return ports, nil
 }
@@ -128,7 +128,7 @@ func (c *commands) portForward(ctx context.Context, name string, args []string, 
 }
 
 // listen forwards connections to an address until the group ends.
-func (c *commands) listen(ctx context.Context, group *errgroup.Group, to *stream.Session, address string, port int32) error {
+func (c *commands) listen(ctx context.Context, group *errgroup.Group, target *stream.Session, address string, port int32) error {
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
 		return err
@@ -143,16 +143,16 @@ func (c *commands) listen(ctx context.Context, group *errgroup.Group, to *stream
 			if err != nil {
 				return errors.Join(err, listener.Close())
 			}
-			group.Go(func() error { return c.tunnel(ctx, to, connection, port) })
+			group.Go(func() error { return c.tunnel(ctx, target, connection, port) })
 		}
 	})
 	return nil
 }
 
 // tunnel carries one connection. Its failure ends the command only if the session is over.
-func (c *commands) tunnel(ctx context.Context, to *stream.Session, connection net.Conn, port int32) error {
+func (c *commands) tunnel(ctx context.Context, target *stream.Session, connection net.Conn, port int32) error {
 	defer func() { _ = connection.Close() }() // Tunnel has ended it
-	err := to.Tunnel(ctx, port, connection)
+	err := target.Tunnel(ctx, port, connection)
 	if err == nil || ctx.Err() != nil || errors.Is(err, stream.ErrOver) {
 		return err
 	}

@@ -162,27 +162,27 @@ func (c *conversion) history(limit *int32) *int32 {
 	return new(int32(mostHistory))
 }
 
-func (c *conversion) maxUnavailable(most *intstr.IntOrString, path string) *intstr.IntOrString {
-	if most == nil {
+func (c *conversion) maxUnavailable(limit *intstr.IntOrString, path string) *intstr.IntOrString {
+	if limit == nil {
 		return nil
 	}
-	if zero := most.IntValue() == 0 && most.Type == intstr.Int || most.StrVal == "0%"; zero {
+	if zero := limit.IntValue() == 0 && limit.Type == intstr.Int || limit.StrVal == "0%"; zero {
 		c.losef(path, "an Instance is replaced in its place, so that 1 may be unavailable; with maxSurge others run in addition")
 		return new(intstr.FromInt32(1))
 	}
-	return new(*most)
+	return new(*limit)
 }
 
 // maxSurge returns the additional Instances of a rollout, which a Deployment has if it says nothing: 25%.
-func (c *conversion) maxSurge(most *intstr.IntOrString) *intstr.IntOrString {
-	if most == nil {
+func (c *conversion) maxSurge(limit *intstr.IntOrString) *intstr.IntOrString {
+	if limit == nil {
 		return new(intstr.FromString("25%"))
 	}
-	if percent, err := intstr.GetScaledValueFromIntOrPercent(most, 100, true); err == nil && most.Type == intstr.String && percent > 100 {
+	if percent, err := intstr.GetScaledValueFromIntOrPercent(limit, 100, true); err == nil && limit.Type == intstr.String && percent > 100 {
 		c.losef("spec.strategy.rollingUpdate.maxSurge", "is at most 100%%; the Workload has 100%%")
 		return new(intstr.FromString("100%"))
 	}
-	return new(*most)
+	return new(*limit)
 }
 
 func (c *conversion) rollout(rollout *v1alpha.WorkloadRollout, minReady int32) {
@@ -200,7 +200,7 @@ func (c *conversion) rollout(rollout *v1alpha.WorkloadRollout, minReady int32) {
 
 // template converts the template of Pods.
 func (c *conversion) template(from *corev1.PodTemplateSpec) {
-	to := &c.workload.Spec.Template
+	target := &c.workload.Spec.Template
 	c.podLabels = from.Labels
 	kept := &metav1.ObjectMeta{Labels: from.Labels, Annotations: from.Annotations}
 	for _, loss := range dropTracking(kept) {
@@ -209,10 +209,10 @@ func (c *conversion) template(from *corev1.PodTemplateSpec) {
 	if len(from.Finalizers) > 0 {
 		c.losef("spec.template.metadata.finalizers", "Instances have the finalizers of the add-on alone")
 	}
-	to.Labels, to.Annotations = kept.Labels, kept.Annotations
-	to.Spec.Runtime.Resources.InstanceType = c.InstanceType
-	to.Spec.NetworkInterfaces = []v1alpha.InstanceNetworkInterface{{Network: v1alpha.NetworkReference{Name: c.Network}}}
-	to.Spec.Runtime.Sandbox = c.sandbox(&from.Spec)
-	to.Spec.Volumes = c.volumes(from.Spec.Volumes, to.Spec.Runtime.Sandbox)
-	c.size(&to.Spec.Runtime)
+	target.Labels, target.Annotations = kept.Labels, kept.Annotations
+	target.Spec.Runtime.Resources.InstanceType = c.InstanceType
+	target.Spec.NetworkInterfaces = []v1alpha.InstanceNetworkInterface{{Network: v1alpha.NetworkReference{Name: c.Network}}}
+	target.Spec.Runtime.Sandbox = c.sandbox(&from.Spec)
+	target.Spec.Volumes = c.volumes(from.Spec.Volumes, target.Spec.Runtime.Sandbox)
+	c.size(&target.Spec.Runtime)
 }

@@ -129,8 +129,8 @@ func decodeAutoscaler(object source) (*autoscalingv2.HorizontalPodAutoscaler, []
 			MinReplicas: earlier.Spec.MinReplicas, MaxReplicas: earlier.Spec.MaxReplicas,
 			ScaleTargetRef: autoscalingv2.CrossVersionObjectReference(earlier.Spec.ScaleTargetRef),
 		}
-		if most := earlier.Spec.TargetCPUUtilizationPercentage; most != nil {
-			target := autoscalingv2.MetricTarget{AverageUtilization: most}
+		if limit := earlier.Spec.TargetCPUUtilizationPercentage; limit != nil {
+			target := autoscalingv2.MetricTarget{AverageUtilization: limit}
 			scaler.Spec.Metrics = []autoscalingv2.MetricSpec{{
 				Type: autoscalingv2.ResourceMetricSourceType, Resource: &autoscalingv2.ResourceMetricSource{Name: corev1.ResourceCPU, Target: target},
 			}}
@@ -204,8 +204,8 @@ func (m *manifests) metricsOf(c *converted, from *autoscalingv2.HorizontalPodAut
 
 // baseOf lists a use in percent that counts from another amount: Instances request what they may use, and Pods often
 // less.
-func (m *manifests) baseOf(c *converted, object, path string, of *autoscalingv2.ResourceMetricSource) {
-	if of.Target.AverageUtilization == nil {
+func (m *manifests) baseOf(c *converted, object, path string, usage *autoscalingv2.ResourceMetricSource) {
+	if usage.Target.AverageUtilization == nil {
 		return
 	}
 	sandbox := c.workload.Spec.Template.Spec.Runtime.Sandbox
@@ -213,18 +213,18 @@ func (m *manifests) baseOf(c *converted, object, path string, of *autoscalingv2.
 	same := true
 	for i := range sandbox.Containers {
 		container := &sandbox.Containers[i]
-		request, requested := requestOf(container, of.Name)
+		request, requested := requestOf(container, usage.Name)
 		if !requested {
 			// Kubernetes does not scale such Pods by percent.
 			return
 		}
-		same = same && templates.IsLimited(container, of.Name) && request.Cmp(templates.ContainerSize(container)[of.Name]) == 0
+		same = same && templates.IsLimited(container, usage.Name) && request.Cmp(templates.ContainerSize(container)[usage.Name]) == 0
 		requests.Add(request)
 	}
 	if same {
 		return
 	}
-	use := resource.NewMilliQuantity(requests.MilliValue()/100*int64(*of.Target.AverageUtilization), requests.Format)
+	use := resource.NewMilliQuantity(requests.MilliValue()/100*int64(*usage.Target.AverageUtilization), requests.Format)
 	m.lose(object, path, fmt.Sprintf("counts from the size of an Instance, and not from the requests of its containers; "+
 		"averageValue %s is the same use", use.String()))
 }

@@ -75,14 +75,14 @@ func keyOf(key string, list []string) (string, bool) {
 // dropTracking removes what other tools know an object by, and returns what is worth telling.
 func dropTracking(object metav1.Object) []podfields.Loss {
 	var losses []podfields.Loss
-	kept := func(of map[string]string, path string) map[string]string {
-		clean := maps.Clone(of)
-		for _, key := range slices.Sorted(maps.Keys(of)) {
+	kept := func(known map[string]string, path string) map[string]string {
+		clean := maps.Clone(known)
+		for _, key := range slices.Sorted(maps.Keys(known)) {
 			if _, isSilent := keyOf(key, silent); isSilent {
 				delete(clean, key)
 			} else if tool, found := trackerOf(key); found {
 				delete(clean, key)
-				why := fmt.Sprintf("is dropped: by it %s knows what is its own", cmp.Or(tool, of[key]))
+				why := fmt.Sprintf("is dropped: by it %s knows what is its own", cmp.Or(tool, known[key]))
 				losses = append(losses, podfields.Loss{Path: path + "[" + key + "]", Why: why})
 			}
 		}
@@ -98,14 +98,14 @@ func dropTracking(object metav1.Object) []podfields.Loss {
 
 // metadata takes over the labels and annotations of an object, and a name that a Workload may have.
 func (c *conversion) metadata(from *metav1.ObjectMeta) {
-	to := &c.workload.ObjectMeta
-	to.Name, to.Namespace = workloadName(from.Name), from.Namespace
-	if to.Name != from.Name {
+	target := &c.workload.ObjectMeta
+	target.Name, target.Namespace = workloadName(from.Name), from.Namespace
+	if target.Name != from.Name {
 		c.losef("metadata.name", "a Workload's name has no dots and at most %d characters; it is %s here",
-			mostName, to.Name)
+			mostName, target.Name)
 	}
-	to.Labels, to.Annotations = from.Labels, from.Annotations
-	c.lose(dropTracking(to)...)
+	target.Labels, target.Annotations = from.Labels, from.Annotations
+	c.lose(dropTracking(target)...)
 	c.lose(dropOwners(from)...)
 }
 

@@ -19,7 +19,7 @@ func portsOf(from []corev1.ContainerPort) []v1alpha.NamedPort {
 	for _, port := range from {
 		names[port.Name] = true
 	}
-	var to []v1alpha.NamedPort
+	var target []v1alpha.NamedPort
 	for i, port := range from {
 		same := func(other corev1.ContainerPort) bool {
 			sameNumber := other.ContainerPort == port.ContainerPort && orTCP(other.Protocol) == orTCP(port.Protocol)
@@ -41,9 +41,9 @@ func portsOf(from []corev1.ContainerPort) []v1alpha.NamedPort {
 				named.Name, names[name] = name, true
 			}
 		}
-		to = append(to, named)
+		target = append(target, named)
 	}
-	return to
+	return target
 }
 
 func orTCP(protocol corev1.Protocol) corev1.Protocol {

@@ -20,20 +20,20 @@ import (
 const podPath = "spec.template.spec"
 
 func (c *conversion) sandbox(from *corev1.PodSpec) *v1alpha.SandboxRuntime {
-	to := &v1alpha.SandboxRuntime{TerminationGracePeriodSeconds: c.grace(from.TerminationGracePeriodSeconds)}
-	c.graceOf = ptr.Deref(to.TerminationGracePeriodSeconds, corev1.DefaultTerminationGracePeriodSeconds)
+	target := &v1alpha.SandboxRuntime{TerminationGracePeriodSeconds: c.grace(from.TerminationGracePeriodSeconds)}
+	c.graceOf = ptr.Deref(target.TerminationGracePeriodSeconds, corev1.DefaultTerminationGracePeriodSeconds)
 	if context := from.SecurityContext; context != nil {
 		wanted := v1alpha.SandboxSecurityContext{
 			RunAsUser: context.RunAsUser, RunAsGroup: context.RunAsGroup, RunAsNonRoot: context.RunAsNonRoot, FSGroup: context.FSGroup,
 		}
 		if wanted != (v1alpha.SandboxSecurityContext{}) {
-			to.SecurityContext = &wanted
+			target.SecurityContext = &wanted
 		}
 	}
 	for _, secret := range from.ImagePullSecrets {
 		named := v1alpha.ImagePullSecretReference{Name: secret.Name}
-		if secret.Name != "" && !slices.Contains(to.ImagePullSecrets, named) {
-			to.ImagePullSecrets = append(to.ImagePullSecrets, named)
+		if secret.Name != "" && !slices.Contains(target.ImagePullSecrets, named) {
+			target.ImagePullSecrets = append(target.ImagePullSecrets, named)
 		}
 	}
 	kept := map[string]bool{}
@@ -47,14 +47,14 @@ func (c *conversion) sandbox(from *corev1.PodSpec) *v1alpha.SandboxRuntime {
 			container.RestartPolicy = nil
 			c.losef(path+".restartPolicy", "only an init container has a policy of its own")
 		}
-		to.Containers = append(to.Containers, container)
+		target.Containers = append(target.Containers, container)
 	}
 	for i := range from.InitContainers {
 		path := fmt.Sprintf("%s.initContainers[%d]", podPath, i)
-		to.InitContainers = append(to.InitContainers, c.container(&from.InitContainers[i], path, kept))
+		target.InitContainers = append(target.InitContainers, c.container(&from.InitContainers[i], path, kept))
 		c.needsPrivileges(&from.InitContainers[i], from.SecurityContext, path)
 	}
-	return to
+	return target
 }
 
 // Bounds of a Workload, in seconds and in numbers of probes.
@@ -82,38 +82,38 @@ func (c *conversion) atMost(number, bound int64, path string) int64 {
 
 // container converts a container of a Pod whose volumes are kept by name.
 func (c *conversion) container(from *corev1.Container, path string, kept map[string]bool) v1alpha.SandboxContainer {
-	to := v1alpha.SandboxContainer{
+	target := v1alpha.SandboxContainer{
 		Name: from.Name, Image: from.Image, Command: from.Command, Args: from.Args, EnvFrom: from.EnvFrom,
 		WorkingDir: c.workingDir(from.WorkingDir, path), RestartPolicy: from.RestartPolicy,
 		Resources: c.resources(&from.Resources, path+".resources"),
 	}
 	c.pullPolicy(from, path)
 	c.capabilities(from, path)
-	to.Ports = portsOf(from.Ports)
-	to.ReadinessProbe = c.probe(from.ReadinessProbe, path+".readinessProbe")
-	to.LivenessProbe = c.probe(from.LivenessProbe, path+".livenessProbe")
-	to.StartupProbe = c.probe(from.StartupProbe, path+".startupProbe")
-	to.Lifecycle = c.lifecycle(from.Lifecycle, path+".lifecycle")
+	target.Ports = portsOf(from.Ports)
+	target.ReadinessProbe = c.probe(from.ReadinessProbe, path+".readinessProbe")
+	target.LivenessProbe = c.probe(from.LivenessProbe, path+".livenessProbe")
+	target.StartupProbe = c.probe(from.StartupProbe, path+".startupProbe")
+	target.Lifecycle = c.lifecycle(from.Lifecycle, path+".lifecycle")
 	if context := from.SecurityContext; context != nil {
 		wanted := v1alpha.ContainerSecurityContext{
 			RunAsUser: context.RunAsUser, RunAsGroup: context.RunAsGroup, RunAsNonRoot: context.RunAsNonRoot,
 			ReadOnlyRootFilesystem: context.ReadOnlyRootFilesystem,
 		}
 		if wanted != (v1alpha.ContainerSecurityContext{}) {
-			to.SecurityContext = &wanted
+			target.SecurityContext = &wanted
 		}
 	}
-	c.variables(&to, from.Env, path)
+	c.variables(&target, from.Env, path)
 	for i, mount := range from.VolumeMounts {
 		if !kept[mount.Name] {
 			c.losef(fmt.Sprintf("%s.volumeMounts[%d]", path, i), "its volume is not carried over")
 			continue
 		}
-		to.VolumeAttachments = append(to.VolumeAttachments, v1alpha.VolumeAttachment{
+		target.VolumeAttachments = append(target.VolumeAttachments, v1alpha.VolumeAttachment{
 			Name: mount.Name, MountPath: new(absolute(mount.MountPath)), ReadOnly: mount.ReadOnly, SubPath: mount.SubPath,
 		})
 	}
-	return to
+	return target
 }
 
 // ofControllers are labels that controllers of Kubernetes set on Pods, and no Instance has.
@@ -124,21 +124,21 @@ func (c *conversion) source(from *corev1.EnvVarSource, path string) (source *cor
 	if from == nil {
 		return nil, true
 	}
-	to := from.DeepCopy()
+	target := from.DeepCopy()
 	switch {
-	case to.FileKeyRef != nil:
+	case target.FileKeyRef != nil:
 		// The table lists it.
 		return nil, false
-	case to.ResourceFieldRef != nil:
+	case target.ResourceFieldRef != nil:
 		known := []string{"limits.cpu", "limits.memory", "requests.cpu", "requests.memory"}
-		if !slices.Contains(known, to.ResourceFieldRef.Resource) {
+		if !slices.Contains(known, target.ResourceFieldRef.Resource) {
 			c.lose(podfields.Loss{Path: path + ".resourceFieldRef", Why: "supports " + strings.Join(known, ", ")})
 			return nil, false
 		}
-	case to.FieldRef != nil:
-		return to, c.fieldRef(to.FieldRef, path+".fieldRef")
+	case target.FieldRef != nil:
+		return target, c.fieldRef(target.FieldRef, path+".fieldRef")
 	}
-	return to, true
+	return target, true
 }
 
 // fieldRef names a field as an Instance has it. It returns false for a field that no cell has.
@@ -166,33 +166,33 @@ func (c *conversion) fieldRef(ref *corev1.ObjectFieldSelector, path string) bool
 
 // probe returns a probe of the Instance itself. The table lists a probe of another host.
 func (c *conversion) probe(from *corev1.Probe, path string) *corev1.Probe {
-	to := from.DeepCopy()
-	if to == nil {
+	target := from.DeepCopy()
+	if target == nil {
 		return nil
 	}
-	if to.HTTPGet != nil {
-		to.HTTPGet.Host = ""
+	if target.HTTPGet != nil {
+		target.HTTPGet.Host = ""
 	}
-	if to.TCPSocket != nil {
-		to.TCPSocket.Host = ""
+	if target.TCPSocket != nil {
+		target.TCPSocket.Host = ""
 	}
-	for _, of := range []struct {
+	for _, entry := range []struct {
 		name  string
 		value *int32
 		bound int64
 	}{
-		{"initialDelaySeconds", &to.InitialDelaySeconds, maxProbeSeconds},
-		{"timeoutSeconds", &to.TimeoutSeconds, maxProbeSeconds},
-		{"periodSeconds", &to.PeriodSeconds, maxProbeSeconds},
-		{"successThreshold", &to.SuccessThreshold, maxThreshold},
-		{"failureThreshold", &to.FailureThreshold, maxThreshold},
+		{"initialDelaySeconds", &target.InitialDelaySeconds, maxProbeSeconds},
+		{"timeoutSeconds", &target.TimeoutSeconds, maxProbeSeconds},
+		{"periodSeconds", &target.PeriodSeconds, maxProbeSeconds},
+		{"successThreshold", &target.SuccessThreshold, maxThreshold},
+		{"failureThreshold", &target.FailureThreshold, maxThreshold},
 	} {
-		*of.value = int32(c.atMost(int64(*of.value), of.bound, path+"."+of.name)) //nolint:gosec // at most the bound
+		*entry.value = int32(c.atMost(int64(*entry.value), entry.bound, path+"."+entry.name)) //nolint:gosec // at most the bound
 	}
-	if grace := to.TerminationGracePeriodSeconds; grace != nil {
-		to.TerminationGracePeriodSeconds = new(c.atMost(*grace, maxGrace, path+".terminationGracePeriodSeconds"))
+	if grace := target.TerminationGracePeriodSeconds; grace != nil {
+		target.TerminationGracePeriodSeconds = new(c.atMost(*grace, maxGrace, path+".terminationGracePeriodSeconds"))
 	}
-	return to
+	return target
 }
 
 // lifecycle converts the handlers that a Workload supports. The table lists the others.
@@ -200,26 +200,26 @@ func (c *conversion) lifecycle(from *corev1.Lifecycle, path string) *corev1.Life
 	if from == nil {
 		return nil
 	}
-	to := &corev1.Lifecycle{
+	target := &corev1.Lifecycle{
 		PostStart: c.handler(from.PostStart, path+".postStart"),
 		PreStop:   c.handler(from.PreStop, path+".preStop"),
 	}
-	if *to == (corev1.Lifecycle{}) {
+	if *target == (corev1.Lifecycle{}) {
 		return nil
 	}
-	return to
+	return target
 }
 
 func (c *conversion) handler(from *corev1.LifecycleHandler, path string) *corev1.LifecycleHandler {
 	if from == nil || from.TCPSocket != nil {
 		return nil
 	}
-	to := from.DeepCopy()
-	if to.HTTPGet != nil {
-		to.HTTPGet.Host = ""
+	target := from.DeepCopy()
+	if target.HTTPGet != nil {
+		target.HTTPGet.Host = ""
 	}
-	if to.Sleep != nil {
-		if to.Sleep.Seconds < 1 {
+	if target.Sleep != nil {
+		if target.Sleep.Seconds < 1 {
 			// It does nothing.
 			return nil
 		}
@@ -227,9 +227,9 @@ func (c *conversion) handler(from *corev1.LifecycleHandler, path string) *corev1
 			c.losef(path+".sleep", "a grace period of 0 leaves no time for it")
 			return nil
 		}
-		to.Sleep.Seconds = c.atMost(to.Sleep.Seconds, min(maxGrace, c.graceOf), path+".sleep.seconds")
+		target.Sleep.Seconds = c.atMost(target.Sleep.Seconds, min(maxGrace, c.graceOf), path+".sleep.seconds")
 	}
-	return to
+	return target
 }
 
 // pullPolicy lists a policy that is not the default of the image: IfNotPresent, and Always for the tag latest.
@@ -297,7 +297,7 @@ func (c *conversion) volumes(from []corev1.Volume, sandbox *v1alpha.SandboxRunti
 			mounted[attachment.Name] = true
 		}
 	}
-	var to []v1alpha.InstanceVolume
+	var target []v1alpha.InstanceVolume
 	for i := range from {
 		volume := from[i].DeepCopy()
 		switch {
@@ -312,10 +312,10 @@ func (c *conversion) volumes(from []corev1.Volume, sandbox *v1alpha.SandboxRunti
 			if volume.VolumeSource == (corev1.VolumeSource{}) {
 				volume.EmptyDir = &corev1.EmptyDirVolumeSource{}
 			}
-			to = append(to, v1alpha.InstanceVolume{Name: volume.Name, InstanceVolumeSource: v1alpha.InstanceVolumeSource{
+			target = append(target, v1alpha.InstanceVolume{Name: volume.Name, InstanceVolumeSource: v1alpha.InstanceVolumeSource{
 				ConfigMap: volume.ConfigMap, Secret: volume.Secret, EmptyDir: volume.EmptyDir,
 			}})
 		}
 	}
-	return to
+	return target
 }

@@ -17,22 +17,22 @@ import (
 
 // resources converts the resources of a container. Kubernetes ignores a device of amount zero.
 func (c *conversion) resources(from *corev1.ResourceRequirements, path string) *v1alpha.ContainerResourceRequirements {
-	to := &v1alpha.ContainerResourceRequirements{
+	target := &v1alpha.ContainerResourceRequirements{
 		Limits: c.amounts(from.Limits, path+".limits"), Requests: c.amounts(from.Requests, path+".requests"),
 	}
-	if len(to.Limits)+len(to.Requests) == 0 {
+	if len(target.Limits)+len(target.Requests) == 0 {
 		return nil
 	}
-	return to
+	return target
 }
 
 func (c *conversion) amounts(from corev1.ResourceList, path string) corev1.ResourceList {
-	to := corev1.ResourceList{}
+	target := corev1.ResourceList{}
 	for _, name := range slices.Sorted(maps.Keys(from)) {
 		amount := from[name]
 		switch {
 		case name == corev1.ResourceCPU || name == corev1.ResourceMemory || name == corev1.ResourceEphemeralStorage:
-			to[name] = amount
+			target[name] = amount
 		case amount.IsZero():
 		case strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix):
 			c.losef(path+"."+string(name), "cells have no huge pages")
@@ -40,10 +40,10 @@ func (c *conversion) amounts(from corev1.ResourceList, path string) corev1.Resou
 			c.losef(path+"."+string(name), "cells attach no devices; an instance type may name what the operator offers")
 		}
 	}
-	if len(to) == 0 {
+	if len(target) == 0 {
 		return nil
 	}
-	return to
+	return target
 }
 
 // size gives the Instance the sum of its containers' limits, where all have one: its instance type may be smaller.

@@ -15,7 +15,7 @@ import (
 
 // variables gives a container its variables. Of several with one name the last one counts, as in Kubernetes. What
 // refers to a variable that is left out is listed: Kubernetes leaves such a reference as it is written.
-func (c *conversion) variables(to *v1alpha.SandboxContainer, from []corev1.EnvVar, path string) {
+func (c *conversion) variables(target *v1alpha.SandboxContainer, from []corev1.EnvVar, path string) {
 	last := map[string]int{}
 	for i, variable := range from {
 		last[variable.Name] = i
@@ -41,9 +41,9 @@ func (c *conversion) variables(to *v1alpha.SandboxContainer, from []corev1.EnvVa
 			c.losef(path+".value", "refers to the value that %s has before it is set again: write the value out", name)
 		}
 		set = slices.DeleteFunc(set, func(name string) bool { return name == variable.Name })
-		to.Env = append(to.Env, corev1.EnvVar{Name: variable.Name, Value: variable.Value, ValueFrom: source})
+		target.Env = append(target.Env, corev1.EnvVar{Name: variable.Name, Value: variable.Value, ValueFrom: source})
 	}
-	for _, list := range textsOf(to) {
+	for _, list := range textsOf(target) {
 		for i, text := range list.texts {
 			if name, refers := refersTo(text, dropped); refers {
 				c.losef(fmt.Sprintf("%s.%s[%d]", path, list.name, i), "refers to %s, which is not carried over or contains what is not", name)
@@ -59,8 +59,8 @@ type texts struct {
 }
 
 // textsOf are the texts of a container that a runtime or a shell expands.
-func textsOf(of *v1alpha.SandboxContainer) []texts {
-	found := []texts{{"command", of.Command}, {"args", of.Args}}
+func textsOf(container *v1alpha.SandboxContainer) []texts {
+	found := []texts{{"command", container.Command}, {"args", container.Args}}
 	add := func(name string, action *corev1.ExecAction) {
 		if action != nil {
 			found = append(found, texts{name + ".exec.command", action.Command})
@@ -69,18 +69,18 @@ func textsOf(of *v1alpha.SandboxContainer) []texts {
 	for _, probe := range []struct {
 		name string
 		of   *corev1.Probe
-	}{{"readinessProbe", of.ReadinessProbe}, {"livenessProbe", of.LivenessProbe}, {"startupProbe", of.StartupProbe}} {
+	}{{"readinessProbe", container.ReadinessProbe}, {"livenessProbe", container.LivenessProbe}, {"startupProbe", container.StartupProbe}} {
 		if probe.of != nil {
 			add(probe.name, probe.of.Exec)
 		}
 	}
-	if of.Lifecycle == nil {
+	if container.Lifecycle == nil {
 		return found
 	}
 	for _, handler := range []struct {
 		name string
 		of   *corev1.LifecycleHandler
-	}{{"lifecycle.postStart", of.Lifecycle.PostStart}, {"lifecycle.preStop", of.Lifecycle.PreStop}} {
+	}{{"lifecycle.postStart", container.Lifecycle.PostStart}, {"lifecycle.preStop", container.Lifecycle.PreStop}} {
 		if handler.of != nil {
 			add(handler.name, handler.of.Exec)
 		}

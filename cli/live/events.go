@@ -26,7 +26,7 @@ func Directly(_ context.Context, plane *Plane, _ string) (client.Reader, error) 
 // Events returns the events about the objects of a Workload, in the project and on the hub, the newest last. Namespaces
 // in which the user may not list events are left out. If the user may not list events in any namespace, it returns an
 // error.
-func Events(ctx context.Context, o Options, of *view.Subjects, reader EventReader) ([]corev1.Event, error) {
+func Events(ctx context.Context, o Options, subjects *view.Subjects, reader EventReader) ([]corev1.Event, error) {
 	var (
 		events  []corev1.Event
 		refused error
@@ -36,7 +36,7 @@ func Events(ctx context.Context, o Options, of *view.Subjects, reader EventReade
 		name       string
 		plane      *Plane
 		namespaces []string
-	}{{view.EventsOfProject, o.Project, []string{o.Key.Namespace}}, {view.EventsOfHub, o.Hub, of.HubNamespaces()}} {
+	}{{view.EventsOfProject, o.Project, []string{o.Key.Namespace}}, {view.EventsOfHub, o.Hub, subjects.HubNamespaces()}} {
 		if in.plane == nil {
 			continue
 		}
@@ -44,14 +44,14 @@ func Events(ctx context.Context, o Options, of *view.Subjects, reader EventReade
 			list, err := eventsIn(ctx, in.plane, namespace, reader)
 			if apierrors.IsForbidden(err) {
 				refused = err
-				of.Hide(in.name, err)
+				subjects.Hide(in.name, err)
 				continue
 			}
 			if err != nil {
 				return nil, fmt.Errorf("list events: %w", err)
 			}
 			seen = true
-			events = append(events, slices.DeleteFunc(list, func(e corev1.Event) bool { return !of.Have(&e) })...)
+			events = append(events, slices.DeleteFunc(list, func(e corev1.Event) bool { return !subjects.Have(&e) })...)
 		}
 	}
 	if !seen {

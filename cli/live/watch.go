@@ -283,7 +283,7 @@ func (w *Watch) Follow(ctx context.Context, screen *terminal.Screen, wide bool) 
 }
 
 // Each calls do with each state, and with each tick of a terminal's clock, until do returns done.
-func (w *Watch) Each(ctx context.Context, do func(*view.Snapshot) (done bool, err error)) error {
+func (w *Watch) Each(ctx context.Context, action func(*view.Snapshot) (done bool, err error)) error {
 	var current *view.Snapshot
 	for {
 		read, err := w.Snapshot(ctx)
@@ -295,7 +295,7 @@ func (w *Watch) Each(ctx context.Context, do func(*view.Snapshot) (done bool, er
 		default:
 			w.failed(ctx, nil, err)
 		}
-		if done, err := do(current); done || err != nil {
+		if done, err := action(current); done || err != nil {
 			return err
 		}
 		if err := w.Wait(ctx); err != nil {

@@ -77,8 +77,8 @@ func FederationOf(f *view.Federation, warnings, hidden []string, now time.Time) 
 }
 
 // first returns the first elements, and counts the others.
-func first[T any](omitted *int, all []T, most int) []T {
-	shown := min(len(all), most)
+func first[T any](omitted *int, all []T, limit int) []T {
+	shown := min(len(all), limit)
 	*omitted += len(all) - shown
 	return all[:shown]
 }

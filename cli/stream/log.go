@@ -35,12 +35,12 @@ func copyLog(ctx context.Context, open openLog, options *v1alpha.SessionLogOptio
 	}
 	asked := *options
 	asked.Timestamps = true
-	to := &seam{out: out, stamps: options.Timestamps}
-	err := logOnce(ctx, open, &asked, to)
+	target := &seam{out: out, stamps: options.Timestamps}
+	err := logOnce(ctx, open, &asked, target)
 	for isCut(err) {
-		err = continued(ctx, open, &asked, to)
+		err = continued(ctx, open, &asked, target)
 	}
-	return errors.Join(err, to.end())
+	return errors.Join(err, target.end())
 }
 
 // logOnce copies one stream of a log.
@@ -54,17 +54,17 @@ func logOnce(ctx context.Context, open openLog, options *v1alpha.SessionLogOptio
 }
 
 // continued continues an interrupted log. If attempts bring no line for some time, it returns the last error.
-func continued(ctx context.Context, open openLog, options *v1alpha.SessionLogOptions, to *seam) error {
+func continued(ctx context.Context, open openLog, options *v1alpha.SessionLogOptions, target *seam) error {
 	ticker := time.NewTicker(continueEvery)
 	defer ticker.Stop()
 	for began := time.Now(); ; {
-		if since := to.again(); since != nil {
+		if since := target.again(); since != nil {
 			options.SinceTime, options.SinceSeconds, options.TailLines = since, nil, nil
 		}
-		written := to.written
-		err := logOnce(ctx, open, options, to)
+		written := target.written
+		err := logOnce(ctx, open, options, target)
 		switch {
-		case err == nil || ctx.Err() != nil || to.written > written || to.failed != nil:
+		case err == nil || ctx.Err() != nil || target.written > written || target.failed != nil:
 			return err
 		case time.Since(began) > continueWithin:
 			return err

@@ -65,18 +65,18 @@ func (s *seam) again() *metav1.Time {
 
 // Write takes the next bytes of the log.
 func (s *seam) Write(p []byte) (int, error) {
-	for rest := p; len(rest) > 0 && s.failed == nil; {
+	for tail := p; len(tail) > 0 && s.failed == nil; {
 		if !s.known {
-			rest = s.readStamp(rest)
+			tail = s.readStamp(tail)
 			continue
 		}
-		end := bytes.IndexByte(rest, '\n') + 1
+		end := bytes.IndexByte(tail, '\n') + 1
 		if end == 0 {
-			s.body(rest)
+			s.body(tail)
 			break
 		}
-		s.body(rest[:end])
-		rest = rest[end:]
+		s.body(tail[:end])
+		tail = tail[end:]
 		if !s.leftOut {
 			s.ended = true
 		}

@@ -155,9 +155,9 @@ func (s *Screen) write(text string) {
 // fit cuts lines to the size of a terminal: lines that wrap or scroll out could not be replaced.
 func fit(lines []string, columns, rows int) []string {
 	result := slices.Clone(lines)
-	if most := max(rows-1, 1); len(result) > most {
-		hidden := len(result) - most + 1
-		result = append(result[:most-1], fmt.Sprintf("… %d more", hidden))
+	if limit := max(rows-1, 1); len(result) > limit {
+		hidden := len(result) - limit + 1
+		result = append(result[:limit-1], fmt.Sprintf("… %d more", hidden))
 	}
 	for i, line := range result {
 		if i > 0 {

@@ -134,12 +134,12 @@ func cause(conditions []metav1.Condition, types []string, now time.Time) *Findin
 		if condition == nil {
 			continue
 		}
-		one := findingOf(condition, m)
-		if !wrong(condition) && (!one.urgent() || !working) || working && !one.urgent() {
+		finding := findingOf(condition, m)
+		if !wrong(condition) && (!finding.urgent() || !working) || working && !finding.urgent() {
 			continue
 		}
-		if found == nil || one.over(found) {
-			found = one
+		if found == nil || finding.over(found) {
+			found = finding
 		}
 	}
 	if found != nil {
@@ -155,13 +155,14 @@ func faultsIn(conditions []metav1.Condition, types []string, now time.Time) []*F
 	m := at(now, conditions)
 	var found []*Finding
 	for i := range conditions {
-		one := findingOf(&conditions[i], m)
+		finding := findingOf(&conditions[i], m)
 		switch {
-		case one.rank <= reasons.RankSummary && !one.urgent(), !wrong(&conditions[i]) && (!one.urgent() || !working), one.Condition == types[0]:
-		case !working && !slices.Contains(besides, one.Condition):
+		case finding.rank <= reasons.RankSummary && !finding.urgent(), !wrong(&conditions[i]) && (!finding.urgent() || !working),
+			finding.Condition == types[0]:
+		case !working && !slices.Contains(besides, finding.Condition):
 		default:
-			one.Warning = true
-			found = append(found, one)
+			finding.Warning = true
+			found = append(found, finding)
 		}
 	}
 	return found

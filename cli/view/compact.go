@@ -41,25 +41,25 @@ func (n *Node) parents() int {
 }
 
 // shrink shortens a tree that grouped has copied. most bounds the Instances and groups of one parent.
-func (n *Node) shrink(most int) {
+func (n *Node) shrink(limit int) {
 	n.Conditions = nil
 	n.Finding = n.Finding.shortened()
 	var children []*Node
-	kept, rest := 0, (*Node)(nil)
+	kept, remaining := 0, (*Node)(nil)
 	for _, child := range n.Children {
 		if child.Kind == v1alpha.KindInstance {
 			kept++
 		}
-		if child.Kind != v1alpha.KindInstance || kept <= most {
-			child.shrink(most)
+		if child.Kind != v1alpha.KindInstance || kept <= limit {
+			child.shrink(limit)
 			children = append(children, child)
 			continue
 		}
-		if rest == nil {
-			rest = &Node{Kind: v1alpha.KindInstance, Name: "others", First: child.first()}
-			children = append(children, rest)
+		if remaining == nil {
+			remaining = &Node{Kind: v1alpha.KindInstance, Name: "others", First: child.first()}
+			children = append(children, remaining)
 		}
-		rest.Instances += max(1, child.Instances)
+		remaining.Instances += max(1, child.Instances)
 	}
 	n.Children = children
 }
@@ -96,16 +96,16 @@ func Shortened(text string) string {
 
 // From returns at most `most` Instances of a tree, without conditions, from the one with a name on, in the city or cell
 // of that one; nil: there is no such Instance.
-func (n *Node) From(name string, most int) []*Node {
+func (n *Node) From(name string, limit int) []*Node {
 	for i, child := range n.Children {
 		if child.Kind != v1alpha.KindInstance || child.Name != name {
-			if found := child.From(name, most); found != nil {
+			if found := child.From(name, limit); found != nil {
 				return found
 			}
 			continue
 		}
 		var result []*Node
-		for _, instance := range n.Children[i:min(len(n.Children), i+most)] {
+		for _, instance := range n.Children[i:min(len(n.Children), i+limit)] {
 			if instance.Kind == v1alpha.KindInstance {
 				shown := *instance
 				shown.shrink(0)

@@ -79,13 +79,13 @@ func Warnings(ways []*Way) []Verdict {
 		}
 	}
 	slices.SortStableFunc(found, func(a, b Verdict) int { return depths[b.Stop] - depths[a.Stop] })
-	for _, one := range found {
-		index := slices.IndexFunc(warnings, func(v Verdict) bool { return v.covers(&one) })
+	for _, verdict := range found {
+		index := slices.IndexFunc(warnings, func(v Verdict) bool { return v.covers(&verdict) })
 		switch {
 		case index < 0:
-			warnings = append(warnings, one)
-		case same(warnings[index].Stop, one.Stop) && !slices.Contains(warnings[index].Names, one.Names[0]):
-			warnings[index].Names = append(warnings[index].Names, one.Names[0])
+			warnings = append(warnings, verdict)
+		case same(warnings[index].Stop, verdict.Stop) && !slices.Contains(warnings[index].Names, verdict.Names[0]):
+			warnings[index].Names = append(warnings[index].Names, verdict.Names[0])
 		}
 	}
 	slices.SortStableFunc(warnings, func(a, b Verdict) int { return rank(a) - rank(b) })
@@ -134,14 +134,14 @@ func (v Verdict) Lines(now time.Time, columns int) []string {
 }
 
 func (v Verdict) head() string {
-	one, many := "Stopped at %s (%s): %s", "%d stopped at their %s (%s): %s"
+	name, many := "Stopped at %s (%s): %s", "%d stopped at their %s (%s): %s"
 	if v.Warns {
-		one, many = "Warning about %s (%s): %s", "Warning about %d %ss (%s): %s"
+		name, many = "Warning about %s (%s): %s", "Warning about %d %ss (%s): %s"
 	}
 	if len(v.Names) > 1 {
 		return fmt.Sprintf(many, len(v.Names), v.Stop.Kind, v.Stop.Plane, v.Stop.Finding.Reason)
 	}
-	return fmt.Sprintf(one, v.Stop.Object(), v.Stop.Plane, v.Stop.Finding.Reason)
+	return fmt.Sprintf(name, v.Stop.Object(), v.Stop.Plane, v.Stop.Finding.Reason)
 }
 
 // mostNames is the maximum number of names in a verdict.

@@ -170,12 +170,12 @@ const mostShards = 1 << 16
 // holders returns the replicas that hold the shards, by the record; "" if no replica holds a shard. It is empty if the
 // record cannot be read.
 func holders(record *coordinationv1.Lease) []string {
-	by, err := v1alpha.ParseShards(record.Annotations[v1alpha.AnnotationShards])
+	index, err := v1alpha.ParseShards(record.Annotations[v1alpha.AnnotationShards])
 	if err != nil {
 		return nil
 	}
 	var holders []string
-	for replica, shards := range by {
+	for replica, shards := range index {
 		for _, shard := range shards {
 			if shard < 0 || shard >= mostShards {
 				continue
@@ -278,7 +278,7 @@ func (o *HubObjects) inventoryOf(cell string) *int32 {
 
 func citiesOf(o *HubObjects) []City {
 	byName := map[string]*City{}
-	of := func(name string) *City {
+	find := func(name string) *City {
 		name = strings.ToUpper(name)
 		if byName[name] == nil {
 			byName[name] = &City{Name: name}
@@ -290,14 +290,14 @@ func citiesOf(o *HubObjects) []City {
 		if name == "" || meta.IsStatusConditionFalse(o.Clusters[i].Status.Conditions, v1alpha.ConditionComputeCityConfirmed) {
 			continue
 		}
-		city := of(name)
+		city := find(name)
 		city.Cells++
 		if meta.IsStatusConditionTrue(o.Clusters[i].Status.Conditions, clusterv1alpha1.ClusterConditionReady) {
 			city.ReadyCells++
 		}
 	}
 	for i := range o.Deployments {
-		city := of(o.Deployments[i].Spec.CityCode)
+		city := find(o.Deployments[i].Spec.CityCode)
 		city.Deployments++
 		city.Ready += o.Deployments[i].Status.ReadyReplicas
 		city.Desired += o.Deployments[i].Spec.DesiredReplicas()

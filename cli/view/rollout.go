@@ -102,12 +102,14 @@ func (s *Snapshot) Rollout(locations []cities.Location, unread error) (*Rollout,
 	if outlook.Earlier {
 		newcomer = "its deployment does not exist yet; it gets the earlier template, until its turn"
 	}
-	for _, of := range outlook.Created {
-		result.Cities = append(result.Cities, CityTurn{City: of.City, Deployment: of.Deployment, Reason: reasonNotCreated, Message: newcomer})
-	}
-	for _, of := range outlook.Removed {
+	for _, place := range outlook.Created {
 		result.Cities = append(result.Cities, CityTurn{
-			City: of.City, Deployment: of.Deployment, Reason: reasonRemoved, Message: "the Workload does not choose this city any more",
+			City: place.City, Deployment: place.Deployment, Reason: reasonNotCreated, Message: newcomer,
+		})
+	}
+	for _, place := range outlook.Removed {
+		result.Cities = append(result.Cities, CityTurn{
+			City: place.City, Deployment: place.Deployment, Reason: reasonRemoved, Message: "the Workload does not choose this city any more",
 		})
 	}
 	s.countUpdated(result.Cities, facts.Template.Target)

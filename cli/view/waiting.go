@@ -61,8 +61,8 @@ func ReadWaiting(ctx context.Context, project client.Reader, options ...client.L
 	}
 	var result []Waiting
 	for i := range deployments {
-		if one, waits := withoutCell(&deployments[i]); waits && selected[deployments[i].Spec.WorkloadRef.UID] {
-			result = append(result, one)
+		if waiting, waits := withoutCell(&deployments[i]); waits && selected[deployments[i].Spec.WorkloadRef.UID] {
+			result = append(result, waiting)
 		}
 	}
 	result = append(result, withoutNode(slices.DeleteFunc(instances.Items, func(i v1alpha.Instance) bool {
@@ -107,10 +107,10 @@ func withoutNode(instances []v1alpha.Instance) []Waiting {
 				Since: ready.LastTransitionTime, NextTry: nextTries[ready.Reason],
 			}
 		}
-		one := found[key]
-		one.Instances++
-		if ready.LastTransitionTime.Before(&one.Since) {
-			one.Since = ready.LastTransitionTime
+		waiting := found[key]
+		waiting.Instances++
+		if ready.LastTransitionTime.Before(&waiting.Since) {
+			waiting.Since = ready.LastTransitionTime
 		}
 	}
 	var result []Waiting
@@ -124,10 +124,10 @@ func withoutNode(instances []v1alpha.Instance) []Waiting {
 func WaitingTable(queue []Waiting, now time.Time) [][]string {
 	rows := [][]string{{"NAMESPACE", "WORKLOAD", "CITY", "INSTANCES", "REASON", "WAITS", "NEXT TRY"}}
 	for i := range queue {
-		one := &queue[i]
+		waiting := &queue[i]
 		rows = append(rows, []string{
-			one.Namespace, one.Workload, strings.ToUpper(one.City), strconv.Itoa(int(one.Instances)), one.Reason,
-			duration.HumanDuration(now.Sub(one.Since.Time)), one.NextTry,
+			waiting.Namespace, waiting.Workload, strings.ToUpper(waiting.City), strconv.Itoa(int(waiting.Instances)), waiting.Reason,
+			duration.HumanDuration(now.Sub(waiting.Since.Time)), waiting.NextTry,
 		})
 	}
 	return rows

@@ -110,7 +110,7 @@ func cellsOf(clusters []clusterv1alpha1.Cluster) map[string]*cell {
 		if cluster.Labels[v1alpha.LabelTopologyCity] == "" || !cluster.DeletionTimestamp.IsZero() {
 			continue
 		}
-		one := &cell{
+		entry := &cell{
 			name:     cluster.Name,
 			city:     naming.CityLabel(cluster.Labels[v1alpha.LabelTopologyCity]),
 			ready:    meta.IsStatusConditionTrue(cluster.Status.Conditions, clusterv1alpha1.ClusterConditionReady),
@@ -119,10 +119,10 @@ func cellsOf(clusters []clusterv1alpha1.Cluster) map[string]*cell {
 		// A fault in the settings is reported where they are used: in the endpoints of deployments.
 		balancer, err := cells.ReadLoadBalancer(cluster.Annotations[v1alpha.AnnotationLoadBalancer])
 		if balancer != nil {
-			one.balancer = &balancer.CellLoadBalancer
+			entry.balancer = &balancer.CellLoadBalancer
 		}
-		one.unreadable = err != nil
-		result[cluster.Name] = one
+		entry.unreadable = err != nil
+		result[cluster.Name] = entry
 	}
 	return result
 }

@@ -56,8 +56,8 @@ func (l *Lanes[Party, Thing]) Start(ctx context.Context) {
 // Stop waits until nothing is attended to any more. Its context has ended.
 func (l *Lanes[Party, Thing]) Stop() {
 	l.mu.Lock()
-	for _, one := range l.open {
-		one.queue.ShutDown()
+	for _, entry := range l.open {
+		entry.queue.ShutDown()
 	}
 	l.ctx, l.open = nil, nil
 	l.mu.Unlock()
@@ -71,33 +71,33 @@ func (l *Lanes[Party, Thing]) Add(party Party, thing Thing) bool {
 	if l.ctx == nil {
 		return false
 	}
-	one := l.open[party]
-	if one == nil {
-		one = &lane[Thing]{
+	entry := l.open[party]
+	if entry == nil {
+		entry = &lane[Thing]{
 			queue: workqueue.NewTypedRateLimitingQueue(workqueue.NewTypedItemExponentialFailureRateLimiter[Thing](retrySoonest, retryLatest)),
 			added: map[Thing]int{},
 		}
-		l.open[party] = one
+		l.open[party] = entry
 		// Stop removes the context while a worker may still begin.
 		ctx := l.ctx
 		for range laneWorkers {
-			l.workers.Go(func() { l.work(ctx, party, one) })
+			l.workers.Go(func() { l.work(ctx, party, entry) })
 		}
 	}
-	one.added[thing]++
-	one.queue.Add(thing)
+	entry.added[thing]++
+	entry.queue.Add(thing)
 	return true
 }
 
 // work attends to the things of a party until its lane is closed.
-func (l *Lanes[Party, Thing]) work(ctx context.Context, party Party, one *lane[Thing]) {
+func (l *Lanes[Party, Thing]) work(ctx context.Context, party Party, entry *lane[Thing]) {
 	for {
-		thing, closed := one.queue.Get()
+		thing, closed := entry.queue.Get()
 		if closed {
 			return
 		}
 		l.mu.Lock()
-		added := one.added[thing]
+		added := entry.added[thing]
 		l.mu.Unlock()
 		next := Next{}
 		if ctx.Err() == nil {
@@ -105,27 +105,27 @@ func (l *Lanes[Party, Thing]) work(ctx context.Context, party Party, one *lane[T
 		}
 		switch {
 		case next.Again && next.After > 0:
-			one.queue.AddAfter(thing, next.After)
+			entry.queue.AddAfter(thing, next.After)
 		case next.Again:
-			one.queue.AddRateLimited(thing)
+			entry.queue.AddRateLimited(thing)
 		default:
-			one.queue.Forget(thing)
-			l.finish(party, one, thing, added)
+			entry.queue.Forget(thing)
+			l.finish(party, entry, thing, added)
 		}
-		one.queue.Done(thing)
+		entry.queue.Done(thing)
 	}
 }
 
 // finish forgets a thing that is done and was not added meanwhile, and closes the lane after the last one.
-func (l *Lanes[Party, Thing]) finish(party Party, one *lane[Thing], thing Thing, added int) {
+func (l *Lanes[Party, Thing]) finish(party Party, entry *lane[Thing], thing Thing, added int) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if one.added[thing] != added {
+	if entry.added[thing] != added {
 		return
 	}
-	delete(one.added, thing)
-	if len(one.added) == 0 && l.open[party] == one {
+	delete(entry.added, thing)
+	if len(entry.added) == 0 && l.open[party] == entry {
 		delete(l.open, party)
-		one.queue.ShutDown()
+		entry.queue.ShutDown()
 	}
 }

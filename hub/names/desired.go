@@ -116,7 +116,7 @@ func (o *Settings) silent(endpoints []v1alpha.CityEndpoint, before []string) []v
 			quiet = append(quiet, *cityEndpoint)
 		}
 	}
-	stays := func(one v1alpha.CityEndpoint) bool { return slices.Contains(before, one.City) }
+	stays := func(entry v1alpha.CityEndpoint) bool { return slices.Contains(before, entry.City) }
 	slices.SortStableFunc(quiet, func(a, b v1alpha.CityEndpoint) int {
 		switch {
 		case !stays(a) && stays(b):
@@ -127,7 +127,7 @@ func (o *Settings) silent(endpoints []v1alpha.CityEndpoint, before []string) []v
 		return a.Since.Compare(b.Since.Time)
 	})
 	quiet = quiet[min(len(quiet), len(endpoints)*o.SilentShare/100):]
-	return slices.DeleteFunc(quiet, func(one v1alpha.CityEndpoint) bool { return !stays(one) })
+	return slices.DeleteFunc(quiet, func(entry v1alpha.CityEndpoint) bool { return !stays(entry) })
 }
 
 // records are the records of a name with the addresses of cities. leftOut are the cities whose addresses no record can
@@ -159,13 +159,13 @@ func (o *Settings) ofTypes(name, city string, known map[string][]string) []endpo
 	var records []endpoint
 	for _, kind := range slices.Sorted(maps.Keys(known)) {
 		slices.Sort(known[kind])
-		one := endpoint{
+		entry := endpoint{
 			DNSName: name, RecordType: kind, RecordTTL: int64(o.TTL.Seconds()), SetIdentifier: city, Targets: slices.Compact(known[kind]),
 		}
 		if city != "" {
-			one.ProviderSpecific = o.propertiesOf(city)
+			entry.ProviderSpecific = o.propertiesOf(city)
 		}
-		records = append(records, one)
+		records = append(records, entry)
 	}
 	return records
 }

@@ -60,13 +60,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 
 // fail reports a name that the hub has not stored or deleted, and repeats the reconcile. It returns a conflict: the next
 // reconcile reads the newest version.
-func (s *scope) fail(err error, of *state) error {
+func (s *scope) fail(err error, subject *state) error {
 	if apierrors.IsConflict(err) {
 		return err
 	}
 	if wire.IsUnserved(err) {
 		not := s.notServed()
-		not.name, not.holds = of.name, of.holds
+		not.name, not.holds = subject.name, subject.holds
 		s.found = append(s.found, not)
 		return nil
 	}
@@ -76,8 +76,8 @@ func (s *scope) fail(err error, of *state) error {
 	if status := apierrors.APIStatus(nil); errors.As(err, &status) && status.Status().Message != "" {
 		answer = status.Status().Message
 	}
-	of.reason, of.message = v1alpha.ReasonNamesNotWritten, of.name+": "+answer
-	s.found = append(s.found, *of)
+	subject.reason, subject.message = v1alpha.ReasonNamesNotWritten, subject.name+": "+answer
+	s.found = append(s.found, *subject)
 	return nil
 }
 
@@ -170,24 +170,24 @@ func (s *scope) mayKeep(ctx context.Context, record *unstructured.Unstructured) 
 
 // keepAll brings the DNSEndpoint of each name up to date.
 func (s *scope) keepAll(ctx context.Context) error {
-	for _, one := range s.wishes {
-		found, err := s.keep(ctx, one)
+	for _, entry := range s.wishes {
+		found, err := s.keep(ctx, entry)
 		if err != nil {
-			if err := s.fail(err, &state{name: one.name, holds: s.ownRecord(one.name) != nil}); err != nil {
+			if err := s.fail(err, &state{name: entry.name, holds: s.ownRecord(entry.name) != nil}); err != nil {
 				return err
 			}
 			continue
 		}
-		found.name = one.name
+		found.name = entry.name
 		s.found = append(s.found, found)
 	}
 	return nil
 }
 
 // keep brings the DNSEndpoint of a name up to date, and returns the state of the name.
-func (s *scope) keep(ctx context.Context, of wish) (state, error) {
-	if of.refusal != "" {
-		return state{reason: v1alpha.ReasonNameNotAllowed, message: of.name + ": " + of.refusal}, nil
+func (s *scope) keep(ctx context.Context, subject wish) (state, error) {
+	if subject.refusal != "" {
+		return state{reason: v1alpha.ReasonNameNotAllowed, message: subject.name + ": " + subject.refusal}, nil
 	}
 	if !s.served {
 		return s.notServed(), nil
@@ -198,9 +198,9 @@ func (s *scope) keep(ctx context.Context, of wish) (state, error) {
 			message: "the exposure changes; the names return when traffic has left the former addresses",
 		}, nil
 	}
-	existing := s.ownRecord(of.name)
+	existing := s.ownRecord(subject.name)
 	before := answered(existing)
-	cities, wait := s.answer(routing(s.endpoints, of.name), before, s.Clock.Now())
+	cities, wait := s.answer(routing(s.endpoints, subject.name), before, s.Clock.Now())
 	if wait > 0 {
 		s.requeueAfter.AtMost(wait)
 	}
@@ -211,7 +211,7 @@ func (s *scope) keep(ctx context.Context, of wish) (state, error) {
 		return state{holds: true, reason: v1alpha.ReasonNoCityServes, message: "no city serves; the names keep the addresses of " +
 			strings.Join(before, ", ")}, nil
 	}
-	return s.write(ctx, of.name, existing, cities)
+	return s.write(ctx, subject.name, existing, cities)
 }
 
 // notServed is the state of a name while the hub does not serve the kind.

@@ -57,8 +57,8 @@ func specOf(record *unstructured.Unstructured) spec {
 }
 
 // setSpec writes the spec of a DNSEndpoint.
-func setSpec(record *unstructured.Unstructured, of *spec) error {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(of)
+func setSpec(record *unstructured.Unstructured, subject *spec) error {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(subject)
 	if err == nil {
 		record.Object["spec"] = content
 	}

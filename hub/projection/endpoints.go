@@ -44,16 +44,16 @@ func (s *facts) addEndpoints(status *v1alpha.WorkloadDeploymentStatus) {
 	var serving, known []v1alpha.EndpointAddress
 	var refused []string
 	for i := range s.copied.Status.Indices {
-		one := s.cellEndpoint(&s.copied.Status.Indices[i])
+		entry := s.cellEndpoint(&s.copied.Status.Indices[i])
 		// The next reconcile may have no report of the cell.
-		status.Indices[i].Addresses = textOf(one.addresses)
-		refused = append(refused, one.refused...)
-		known = append(known, one.addresses...)
+		status.Indices[i].Addresses = textOf(entry.addresses)
+		refused = append(refused, entry.refused...)
+		known = append(known, entry.addresses...)
 		switch {
-		case one.reason == "":
-			serving = append(serving, one.addresses...)
+		case entry.reason == "":
+			serving = append(serving, entry.addresses...)
 		case endpoint.Reason == "" || endpoint.Reason == v1alpha.ReasonAwaitingAddress:
-			endpoint.Reason, endpoint.Message = one.reason, one.message
+			endpoint.Reason, endpoint.Message = entry.reason, entry.message
 		}
 	}
 	switch {

@@ -164,8 +164,8 @@ func (d *shared) of(s *scope) known {
 func (d *shared) findings(s *scope) (findings []path.Finding, known bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	of := d.of(s)
-	return of.findings, of.state != ""
+	subject := d.of(s)
+	return subject.findings, subject.state != ""
 }
 
 // knows reports whether the present state of a deployment is known already.
@@ -194,12 +194,12 @@ func (d *shared) learn(s *scope) {
 func (d *shared) forget(request mcreconcile.Request) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	of := d.projects.Of(request.ClusterName)
-	if left := of[request.NamespacedName].left; !left.IsZero() {
-		of[request.NamespacedName] = known{left: left}
+	subject := d.projects.Of(request.ClusterName)
+	if left := subject[request.NamespacedName].left; !left.IsZero() {
+		subject[request.NamespacedName] = known{left: left}
 		return
 	}
-	delete(of, request.NamespacedName)
+	delete(subject, request.NamespacedName)
 }
 
 // hasLeftovers reports whether Instances of an earlier deployment were left when the deployment was reconciled last.
@@ -219,9 +219,9 @@ func (d *shared) leftSince(s *scope, some bool, now time.Time) time.Time {
 	} else if entry.left.IsZero() {
 		entry.left = now
 	}
-	of := d.projects.Of(s.request.ClusterName)
-	if of[s.request.NamespacedName] = entry; entry.state == "" && !some {
-		delete(of, s.request.NamespacedName)
+	subject := d.projects.Of(s.request.ClusterName)
+	if subject[s.request.NamespacedName] = entry; entry.state == "" && !some {
+		delete(subject, s.request.NamespacedName)
 	}
 	return entry.left
 }

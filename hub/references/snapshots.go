@@ -95,7 +95,7 @@ func snapshotItem(hubNamespace string, dataVersion v1alpha.DataVersion) item {
 // hasSnapshot reports whether a content is kept on the hub, or may be.
 func (s *facts) hasSnapshot(dataVersion v1alpha.DataVersion) bool {
 	for hubNamespace := range s.hubNamespaces {
-		if one := snapshotItem(hubNamespace, dataVersion); s.unlisted[one.listed()] || isSnapshot(s.copies[one]) {
+		if entry := snapshotItem(hubNamespace, dataVersion); s.unlisted[entry.listed()] || isSnapshot(s.copies[entry]) {
 			return true
 		}
 	}

@@ -69,8 +69,8 @@ func desiredCondition(d *deployment, objects map[item]*object) metav1.Condition 
 	case len(found) > 0:
 		condition.Reason = found[0].reason
 		var messages []string
-		for _, one := range found {
-			messages = append(messages, one.message)
+		for _, entry := range found {
+			messages = append(messages, entry.message)
 		}
 		condition.Message = bounded(messages)
 	case d.copied == nil:

@@ -69,8 +69,8 @@ func (a *Admission) Run(ctx context.Context) error {
 	defer stop()
 	a.lanes.Start(recording)
 	a.mu.Lock()
-	for uid, one := range a.admitted {
-		a.lanes.Add(one.grant.ProjectUID, uid)
+	for uid, entry := range a.admitted {
+		a.lanes.Add(entry.grant.ProjectUID, uid)
 	}
 	a.mu.Unlock()
 	<-ctx.Done()
@@ -111,12 +111,12 @@ func (a *Admission) Grant(ctx context.Context, grant *Grant) error {
 func (a *Admission) makeRoom(grant *Grant) error {
 	var oldest *admitted
 	count := 0
-	for _, one := range a.admitted {
-		if one.grant.ProjectUID != grant.ProjectUID || one.grant.User.Username != grant.User.Username {
+	for _, entry := range a.admitted {
+		if entry.grant.ProjectUID != grant.ProjectUID || entry.grant.User.Username != grant.User.Username {
 			continue
 		}
-		if count++; oldest == nil || one.since.Before(oldest.since) {
-			oldest = one
+		if count++; oldest == nil || entry.since.Before(oldest.since) {
+			oldest = entry
 		}
 	}
 	if count < a.grants.Limits.PerUser {
@@ -133,19 +133,19 @@ func (a *Admission) makeRoom(grant *Grant) error {
 // attend records the grant of a session once its project has it.
 func (a *Admission) attend(ctx context.Context, uid types.UID) fair.Next {
 	a.mu.Lock()
-	one := a.admitted[uid]
+	entry := a.admitted[uid]
 	a.mu.Unlock()
-	if one == nil {
+	if entry == nil {
 		return fair.Next{}
 	}
 	bounded, cancel := context.WithTimeout(ctx, attendFor)
 	defer cancel()
-	err := a.record(bounded, one.grant)
-	if err != nil && a.clock.Since(one.since) < storeWithin {
+	err := a.record(bounded, entry.grant)
+	if err != nil && a.clock.Since(entry.since) < storeWithin {
 		return fair.Next{Again: true}
 	}
 	if err != nil && !errors.Is(err, errUnknown) && !errors.Is(err, ErrProjectGone) {
-		a.log.Error(err, "A session is not granted", "uid", uid, "project", one.grant.Project)
+		a.log.Error(err, "A session is not granted", "uid", uid, "project", entry.grant.Project)
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -100,17 +100,17 @@ func (p *pair[T]) differs(stored T) bool {
 	return MetadataDiffers(stored, p.desired) || !templates.Equalities.DeepEqual(specOf(stored), p.wanted(stored))
 }
 
-func exact[T client.Object](ctx context.Context, c client.Client, manager FieldManager, of pair[T]) (T, error) {
-	if of.existing.GetUID() != "" && (!of.differs(of.existing) || isSettled(of.existing, of.desired)) {
-		return of.existing, nil
+func exact[T client.Object](ctx context.Context, c client.Client, manager FieldManager, subject pair[T]) (T, error) {
+	if subject.existing.GetUID() != "" && (!subject.differs(subject.existing) || isSettled(subject.existing, subject.desired)) {
+		return subject.existing, nil
 	}
-	stored, err := object(ctx, c, manager, of.desired, of.version)
+	stored, err := object(ctx, c, manager, subject.desired, subject.version)
 	if err != nil {
 		return stored, err
 	}
-	if wanted := of.wanted(stored); !of.shared && !templates.Equalities.DeepEqual(specOf(stored), wanted) {
+	if wanted := subject.wanted(stored); !subject.shared && !templates.Equalities.DeepEqual(specOf(stored), wanted) {
 		values := map[string]any{"/spec": wanted}
-		if len(of.leave) > 0 || of.version != "" {
+		if len(subject.leave) > 0 || subject.version != "" {
 			// The parts of other field managers may have changed since: that is a conflict then.
 			values["/metadata/resourceVersion"] = stored.GetResourceVersion()
 		}
@@ -118,8 +118,8 @@ func exact[T client.Object](ctx context.Context, c client.Client, manager FieldM
 			return stored, err
 		}
 	}
-	if of.differs(stored) {
-		settle(stored, of.desired)
+	if subject.differs(stored) {
+		settle(stored, subject.desired)
 	}
 	return stored, nil
 }

@@ -129,21 +129,21 @@ func StatusFields[T any](ctx context.Context, c client.Client, manager FieldMana
 	return status(ctx, c, manager, obj, value)
 }
 
-func status(ctx context.Context, c client.Client, manager FieldManager, of client.Object, value any) error {
+func status(ctx context.Context, c client.Client, manager FieldManager, subject client.Object, value any) error {
 	applied := &unstructured.Unstructured{Object: map[string]any{"status": value}}
-	gvk, err := apiutil.GVKForObject(of, c.Scheme())
+	gvk, err := apiutil.GVKForObject(subject, c.Scheme())
 	if err != nil {
 		return fmt.Errorf("apply status: %w", err)
 	}
 	applied.SetGroupVersionKind(gvk)
-	applied.SetNamespace(of.GetNamespace())
-	applied.SetName(of.GetName())
+	applied.SetNamespace(subject.GetNamespace())
+	applied.SetName(subject.GetName())
 	// The API server compares no UID when the status of a custom resource is written: without the resource version, the
 	// status of a deleted object would land on a later one of the same name.
-	applied.SetResourceVersion(of.GetResourceVersion())
+	applied.SetResourceVersion(subject.GetResourceVersion())
 	if err := c.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), client.FieldOwner(manager),
 		client.ForceOwnership); err != nil {
-		return fmt.Errorf("apply status of %s %s: %w", gvk.Kind, client.ObjectKeyFromObject(of), err)
+		return fmt.Errorf("apply status of %s %s: %w", gvk.Kind, client.ObjectKeyFromObject(subject), err)
 	}
 	return nil
 }

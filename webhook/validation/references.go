@@ -34,11 +34,11 @@ func References(workload *v1alpha.Workload) []Reference {
 			types.NamespacedName{Namespace: network.Namespace, Name: network.Name})
 	}
 	for _, data := range templates.DataReferences(spec, path) {
-		of := secrets
+		subject := secrets
 		if data.Kind == templates.KindConfigMap {
-			of = configMaps
+			subject = configMaps
 		}
-		found.add(data.Path, of, types.NamespacedName{Name: data.Name})
+		found.add(data.Path, subject, types.NamespacedName{Name: data.Name})
 	}
 	return found.list
 }
@@ -65,13 +65,13 @@ type references struct {
 }
 
 // add ignores references without a name: validation reports them.
-func (r *references) add(path *field.Path, of kind, name types.NamespacedName) {
-	key := reference{kind: of, name: name}
+func (r *references) add(path *field.Path, subject kind, name types.NamespacedName) {
+	key := reference{kind: subject, name: name}
 	if name.Name == "" || r.seen[key] {
 		return
 	}
 	r.seen[key] = true
 	r.list = append(r.list, Reference{
-		Path: path, Group: of.group, Resource: of.resource, Verb: of.verb, Namespace: name.Namespace, Name: name.Name,
+		Path: path, Group: subject.group, Resource: subject.resource, Verb: subject.verb, Namespace: name.Namespace, Name: name.Name,
 	})
 }

@@ -106,14 +106,14 @@ func (p *problems) disruption(at place, workloadDisruption *v1alpha.WorkloadDisr
 }
 
 // budget requires a number of Instances, or a percentage from 0% to 100%.
-func (p *problems) budget(at place, of *intstr.IntOrString) {
-	percent := strings.TrimSuffix(of.StrVal, "%")
+func (p *problems) budget(at place, subject *intstr.IntOrString) {
+	percent := strings.TrimSuffix(subject.StrVal, "%")
 	value, err := strconv.Atoi(percent)
 	switch {
-	case of.Type == intstr.Int && of.IntVal < 0:
-		p.invalid(at, of.IntVal, "must not be negative")
-	case of.Type == intstr.String && (err != nil || percent == of.StrVal || value < 0 || value > 100 || len(percent) > 3):
-		p.invalid(at, of.StrVal, "must be a number, or a percentage from 0% to 100%")
+	case subject.Type == intstr.Int && subject.IntVal < 0:
+		p.invalid(at, subject.IntVal, "must not be negative")
+	case subject.Type == intstr.String && (err != nil || percent == subject.StrVal || value < 0 || value > 100 || len(percent) > 3):
+		p.invalid(at, subject.StrVal, "must be a number, or a percentage from 0% to 100%")
 	}
 }
 

@@ -46,9 +46,9 @@ type Field struct {
 }
 
 // FieldsOf returns the fields of a type in their order, including the fields of embedded types.
-func FieldsOf(of reflect.Type) []Field {
+func FieldsOf(typ reflect.Type) []Field {
 	var fields []Field
-	for field := range of.Fields() {
+	for field := range typ.Fields() {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		if name == "" && options == "inline" {
 			for _, inner := range FieldsOf(field.Type) {
@@ -163,9 +163,9 @@ func (e *Entry) hasSame(value reflect.Value) bool {
 }
 
 // Of is the table of a type; nil for a type that Workloads use unchanged.
-func Of(of reflect.Type) *Table {
+func Of(typ reflect.Type) *Table {
 	for i := range Tables {
-		if Tables[i].Type == of {
+		if Tables[i].Type == typ {
 			return &Tables[i]
 		}
 	}
