@@ -89,7 +89,8 @@ func importRules(t *testing.T) string {
 			denied[one.Because] = append(denied[one.Because], short(one.Package))
 		}
 		for _, because := range slices.Sorted(maps.Keys(denied)) {
-			fmt.Fprintf(&table, "| %s | %s | %s | %s |\n", inCode(places(rule.Files)), inCode(denied[because]), inCode(shortened(rule.Allow)), because)
+			fmt.Fprintf(&table, "| %s | %s | %s | %s |\n", inCode(places(rule.Files)), inCode(denied[because]), inCode(shortened(rule.Allow)),
+				because)
 		}
 	}
 	if len(rules) < 10 {
