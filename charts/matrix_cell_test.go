@@ -11,7 +11,7 @@ import (
 
 // cellParties are the parties in a cell: an administrator, and an account of another product.
 var cellParties = map[string][]string{
-	"cell-admin": {cellAdmin, "system:masters"}, "cell-tenant": {"system:serviceaccount:default:matrix-tenant"},
+	"cell-admin": {cellAdmin, "system:masters"}, "cell-product": {"system:serviceaccount:default:matrix-cell-product"},
 }
 
 // setUpMatrixCell turns the API server into the API server of a cell: the policies of cells are in force as Karmada brings
@@ -25,7 +25,7 @@ func setUpMatrixCell(t *testing.T, admin client.Client, store func(client.Client
 	ensureNamespace(t, admin, matrixAgents)
 	ensureNamespace(t, admin, matrixFree)
 	serveOptionalKinds(t)
-	ensureAll(t, admin, bindParty("", "system:aggregate-to-edit", cellParties["cell-tenant"][0]))
+	ensureAll(t, admin, bindParty("", "system:aggregate-to-edit", cellParties["cell-product"][0]))
 	protect(t, admin)
 	protectPods(t, admin, matrixCopies)
 	store(as(t, cellAgent))
