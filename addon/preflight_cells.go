@@ -93,10 +93,10 @@ func (s *session) userIn(ctx context.Context, cluster *unstructured.Unstructured
 func isSubject(subject map[string]any, account string) bool {
 	name, _ := subject["name"].(string)
 	namespace, _ := subject["namespace"].(string)
-	word, _, _ := strings.Cut(strings.TrimPrefix(account, wire.ServiceAccountPrefix), ":")
+	own, _, _ := strings.Cut(strings.TrimPrefix(account, wire.ServiceAccountPrefix), ":")
 	switch subject["kind"] {
 	case "Group":
-		return slices.Contains([]string{"system:serviceaccounts:" + word, "system:serviceaccounts", "system:authenticated"}, name)
+		return slices.Contains([]string{"system:serviceaccounts:" + own, "system:serviceaccounts", "system:authenticated"}, name)
 	case "ServiceAccount":
 		return account == wire.ServiceAccountPrefix+namespace+":"+name
 	}

@@ -42,30 +42,30 @@ func lower(a, b int) int {
 	return min(a, b)
 }
 
-// newTarget is the target of deployment. of are its templates.
-func newTarget(deployment *v1alpha.WorkloadDeployment, subject *versions, now time.Time) *target {
+// newTarget is the target of deployment. known are its templates.
+func newTarget(deployment *v1alpha.WorkloadDeployment, known *versions, now time.Time) *target {
 	size, indices := templates.SizeOfDeployment(deployment), naming.Desired(deployment)
 	return &target{
 		name:      deployment.Name,
 		indices:   indices,
-		hashAt:    func(index int) string { return subject.hashAt(deployment, index) },
+		hashAt:    func(index int) string { return known.hashAt(deployment, index) },
 		kept:      func(index int) bool { return isBelow(deployment, index) },
 		workload:  string(deployment.Spec.WorkloadRef.UID),
 		parallel:  deployment.Spec.ScaleSettings.InstanceManagementPolicy == v1alpha.Parallel,
 		suspended: deployment.Spec.Suspended,
 
 		maxUnavailable: deployment.Spec.Rollout.Unavailable(len(indices)),
-		batch:          lower(deployment.Spec.Rollout.BatchOf(len(indices)), subject.atOnce()),
+		batch:          lower(deployment.Spec.Rollout.BatchOf(len(indices)), known.atOnce()),
 		held: func(instance *v1alpha.Instance) bool {
-			return subject.of != nil && subject.of.AwaitsTurn(deployment, instance)
+			return known.of != nil && known.of.AwaitsTurn(deployment, instance)
 		},
 		sentAtOnce: func(instance *v1alpha.Instance) bool {
-			return subject.of != nil && subject.of.IsSentAtOnce(deployment, instance)
+			return known.of != nil && known.of.IsSentAtOnce(deployment, instance)
 		},
 		lapse: func(instance *v1alpha.Instance) time.Duration { return lapse(instance, now) },
 		startable: func(name string) bool {
 			index, _ := naming.InstanceIndex(deployment.Name, name)
-			return len(subject.missingAt(deployment, index)) == 0 && templates.QuotaGrants(deployment, index, size)
+			return len(known.missingAt(deployment, index)) == 0 && templates.QuotaGrants(deployment, index, size)
 		},
 	}
 }

@@ -26,7 +26,7 @@ import (
 // be refused, too.
 var errRefused = errors.New("the cell refuses the Instances")
 
-// slowStart calls do for the first item, then for the next two at the same time, then for four, up to atOnce: a cell
+// slowStart calls action for the first item, then for the next two at the same time, then for four, up to atOnce: a cell
 // that refuses the first item gets no requests for all others. It ends after the group in which a call has failed.
 func slowStart[T any](ctx context.Context, items []T, action func(context.Context, T) error) error {
 	for size := 1; len(items) > 0; size = min(2*size, atOnce) {

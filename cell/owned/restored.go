@@ -26,8 +26,8 @@ func SentAs(deployment *v1alpha.WorkloadDeployment) string {
 // at once. A deployment that was created again begins with generation 1, and has another UID.
 func goesBack(deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Instance) bool {
 	now, uid, known := strings.Cut(SentAs(deployment), " ")
-	then, name, noted := strings.Cut(instance.Annotations[v1alpha.AnnotationSentAs], " ")
-	if !known || !noted || name != uid {
+	then, origin, noted := strings.Cut(instance.Annotations[v1alpha.AnnotationSentAs], " ")
+	if !known || !noted || origin != uid {
 		return false
 	}
 	current, err := strconv.ParseInt(now, 10, 64)

@@ -95,8 +95,8 @@ func readHeld(ctx context.Context, cell client.Reader, key heldObject) (held, er
 	if object == nil {
 		return held{}, nil
 	}
-	present := templates.HashData(object.GetAnnotations()[v1alpha.AnnotationDataKey], text, binary)
-	return held{version: object.GetResourceVersion(), sent: object.GetLabels()[v1alpha.LabelDataHash], has: present}, nil
+	hash := templates.HashData(object.GetAnnotations()[v1alpha.AnnotationDataKey], text, binary)
+	return held{version: object.GetResourceVersion(), sent: object.GetLabels()[v1alpha.LabelDataHash], has: hash}, nil
 }
 
 // compareData reports in condition ReferencedDataReady the objects whose content is another one than the hub has sent. The

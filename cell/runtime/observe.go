@@ -182,8 +182,8 @@ func crashed(pod *corev1.Pod, container string, terminated *corev1.ContainerStat
 		return &finding{v1alpha.ReasonInstanceCrashing, exited(container, terminated)}
 	}
 	limit := "the limit of its Pod"
-	for _, subject := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
-		if memory := subject.Resources.Limits.Memory(); subject.Name == container && !memory.IsZero() {
+	for _, declared := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+		if memory := declared.Resources.Limits.Memory(); declared.Name == container && !memory.IsZero() {
 			limit = "its limit of " + memory.String()
 		}
 	}

@@ -64,8 +64,8 @@ func newestWorkload(deployments []*v1alpha.WorkloadDeployment) types.UID {
 
 // current is the deployment with the newest service: the hub may have sent a change to some deployments only. Of equal
 // generations, the first name counts.
-func current(deployment []*v1alpha.WorkloadDeployment) *v1alpha.WorkloadDeployment {
-	return slices.MaxFunc(deployment, func(a, b *v1alpha.WorkloadDeployment) int {
+func current(deployments []*v1alpha.WorkloadDeployment) *v1alpha.WorkloadDeployment {
+	return slices.MaxFunc(deployments, func(a, b *v1alpha.WorkloadDeployment) int {
 		return cmp.Or(cmp.Compare(a.Spec.ServiceGeneration, b.Spec.ServiceGeneration), strings.Compare(b.Name, a.Name))
 	})
 }

@@ -122,8 +122,10 @@ func (s *scope) unserved(service *corev1.Service, kind schema.GroupVersionKind) 
 }
 
 // atGateway gives the Service the addresses of the Gateway of its route.
-func (s *scope) atGateway(ctx context.Context, service *corev1.Service, route *unstructured.Unstructured, settings *v1alpha.CellGateway) error {
-	gateway := newObject(gatewayKind, client.ObjectKey{Namespace: settings.Namespace, Name: settings.Name})
+func (s *scope) atGateway(
+	ctx context.Context, service *corev1.Service, route *unstructured.Unstructured, place *v1alpha.CellGateway,
+) error {
+	gateway := newObject(gatewayKind, client.ObjectKey{Namespace: place.Namespace, Name: place.Name})
 	err := s.APIReader.Get(ctx, client.ObjectKeyFromObject(gateway), gateway)
 	switch {
 	case wire.IsUnserved(err):

@@ -114,19 +114,19 @@ func rolloutMessage(workload *v1alpha.Workload) (message string, done bool, err 
 	}
 	// Additional Instances of a rollout may be available as well.
 	available := min(status.UpdatedAvailableReplicas, status.DesiredReplicas)
-	name := fmt.Sprintf("%d of %d updated Instances are available", available, status.DesiredReplicas)
+	progress := fmt.Sprintf("%d of %d updated Instances are available", available, status.DesiredReplicas)
 	if status.Rollout.Message != "" {
-		name += ": " + status.Rollout.Message
+		progress += ": " + status.Rollout.Message
 	}
 	switch phase := status.Rollout.Phase; {
 	case phase == v1alpha.RolloutComplete:
 		return fmt.Sprintf("workload %q successfully rolled out", workload.Name), true, nil
 	case phase == v1alpha.RolloutUndone:
-		return name, true, fmt.Errorf("the rollout of workload %q failed and was undone", workload.Name)
+		return progress, true, fmt.Errorf("the rollout of workload %q failed and was undone", workload.Name)
 	case phase == v1alpha.RolloutFailed, exceeded:
-		return name, true, fmt.Errorf("workload %q exceeded its progress deadline", workload.Name)
+		return progress, true, fmt.Errorf("workload %q exceeded its progress deadline", workload.Name)
 	}
-	return fmt.Sprintf("Waiting for workload %q rollout to finish: %s", workload.Name, name), false, nil
+	return fmt.Sprintf("Waiting for workload %q rollout to finish: %s", workload.Name, progress), false, nil
 }
 
 // pastTemplate is an entry of the history of a Workload.

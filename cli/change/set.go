@@ -80,11 +80,11 @@ func setImages(workload *v1alpha.Workload, images []image) error {
 		return fmt.Errorf("workload %s has no containers", workload.Name)
 	}
 	var names []string
-	known := map[string]*string{}
+	references := map[string]*string{}
 	add := func(containers []v1alpha.SandboxContainer) {
 		for i := range containers {
 			names = append(names, containers[i].Name)
-			known[containers[i].Name] = &containers[i].Image
+			references[containers[i].Name] = &containers[i].Image
 		}
 	}
 	add(sandbox.InitContainers)
@@ -93,14 +93,14 @@ func setImages(workload *v1alpha.Workload, images []image) error {
 	for _, entry := range images {
 		if entry.container == everyContainer {
 			for _, name := range names {
-				*known[name] = entry.reference
+				*references[name] = entry.reference
 			}
 			continue
 		}
-		if known[entry.container] == nil {
+		if references[entry.container] == nil {
 			return fmt.Errorf("workload %s has no container %q; it has %s", workload.Name, entry.container, strings.Join(names, ", "))
 		}
-		*known[entry.container] = entry.reference
+		*references[entry.container] = entry.reference
 	}
 	return nil
 }

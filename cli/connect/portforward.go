@@ -68,17 +68,17 @@ func parsePorts(args []string) ([]forwarded, error) {
 		if !both {
 			remote = local
 		}
-		end, err := strconv.ParseUint(remote, 10, 16)
-		if err != nil || end == 0 {
+		remotePort, err := strconv.ParseUint(remote, 10, 16)
+		if err != nil || remotePort == 0 {
 			return nil, fmt.Errorf("%q: %q is not a port from 1 to 65535", arg, remote)
 		}
-		from := uint64(0)
+		localPort := uint64(0)
 		if local != "" {
-			if from, err = strconv.ParseUint(local, 10, 16); err != nil {
+			if localPort, err = strconv.ParseUint(local, 10, 16); err != nil {
 				return nil, fmt.Errorf("%q: %q is not a port from 0 to 65535", arg, local)
 			}
 		}
-		ports = append(ports, forwarded{int32(from), int32(end)})
+		ports = append(ports, forwarded{int32(localPort), int32(remotePort)})
 	}
 	return ports, nil
 }

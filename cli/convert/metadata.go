@@ -75,14 +75,14 @@ func keyOf(key string, list []string) (string, bool) {
 // dropTracking removes what other tools know an object by, and returns what is worth telling.
 func dropTracking(object metav1.Object) []podfields.Loss {
 	var losses []podfields.Loss
-	kept := func(known map[string]string, path string) map[string]string {
-		clean := maps.Clone(known)
-		for _, key := range slices.Sorted(maps.Keys(known)) {
+	kept := func(values map[string]string, path string) map[string]string {
+		clean := maps.Clone(values)
+		for _, key := range slices.Sorted(maps.Keys(values)) {
 			if _, isSilent := keyOf(key, silent); isSilent {
 				delete(clean, key)
 			} else if tool, found := trackerOf(key); found {
 				delete(clean, key)
-				why := fmt.Sprintf("is dropped: by it %s knows what is its own", cmp.Or(tool, known[key]))
+				why := fmt.Sprintf("is dropped: by it %s knows what is its own", cmp.Or(tool, values[key]))
 				losses = append(losses, podfields.Loss{Path: path + "[" + key + "]", Why: why})
 			}
 		}

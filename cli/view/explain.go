@@ -134,14 +134,14 @@ func (v Verdict) Lines(now time.Time, columns int) []string {
 }
 
 func (v Verdict) head() string {
-	name, many := "Stopped at %s (%s): %s", "%d stopped at their %s (%s): %s"
+	single, many := "Stopped at %s (%s): %s", "%d stopped at their %s (%s): %s"
 	if v.Warns {
-		name, many = "Warning about %s (%s): %s", "Warning about %d %ss (%s): %s"
+		single, many = "Warning about %s (%s): %s", "Warning about %d %ss (%s): %s"
 	}
 	if len(v.Names) > 1 {
 		return fmt.Sprintf(many, len(v.Names), v.Stop.Kind, v.Stop.Plane, v.Stop.Finding.Reason)
 	}
-	return fmt.Sprintf(name, v.Stop.Object(), v.Stop.Plane, v.Stop.Finding.Reason)
+	return fmt.Sprintf(single, v.Stop.Object(), v.Stop.Plane, v.Stop.Finding.Reason)
 }
 
 // mostNames is the maximum number of names in a verdict.

@@ -189,24 +189,24 @@ const exact = 256
 
 // precision grows with the precision by which the settings name an address; 0: they do not. The narrower one of two ranges decides whose an
 // address is, so that a range that is too wide takes nothing from the cells of other cities.
-func (l *LoadBalancer) precision(address v1alpha.EndpointAddress) (limit int) {
+func (l *LoadBalancer) precision(address v1alpha.EndpointAddress) (highest int) {
 	if l == nil {
 		return 0
 	}
 	if ip, err := netip.ParseAddr(address.Value); err == nil && address.Type == v1alpha.EndpointAddressIP {
 		for _, prefix := range l.Ranges {
 			if prefix.Contains(ip) {
-				limit = max(limit, 1+prefix.Bits())
+				highest = max(highest, 1+prefix.Bits())
 			}
 		}
-		return limit
+		return highest
 	}
 	for _, domain := range l.Domains {
 		if address.Type == v1alpha.EndpointAddressHostname && (address.Value == domain || strings.HasSuffix(address.Value, "."+domain)) {
-			limit = max(limit, len(domain))
+			highest = max(highest, len(domain))
 		}
 	}
-	return limit
+	return highest
 }
 
 // ParseAddress returns the address that a cell has reported. It fails for a text that no load balancer can be reached
@@ -295,11 +295,11 @@ func (c Cells) balancersOfOthers(city string) balancers {
 }
 
 // naming returns the cell that names an address most precisely, the first one by name, and how precisely it does.
-func (b balancers) naming(address v1alpha.EndpointAddress) (cell string, limit int) {
+func (b balancers) naming(address v1alpha.EndpointAddress) (cell string, highest int) {
 	for _, name := range slices.Sorted(maps.Keys(b)) {
-		if found := b[name].precision(address); found > limit {
-			cell, limit = name, found
+		if found := b[name].precision(address); found > highest {
+			cell, highest = name, found
 		}
 	}
-	return cell, limit
+	return cell, highest
 }

@@ -113,7 +113,7 @@ func (i *Inventory) Pass(ctx context.Context) error {
 	i.left = looks
 	var failed []error
 	for name := range i.cells {
-		if _, matches := v.cells[name]; !matches {
+		if _, exists := v.cells[name]; !exists {
 			i.forget(name)
 		}
 	}

@@ -196,14 +196,14 @@ func (s *cellState) suspects(report *v1alpha.CellStatus, expected map[types.Name
 	present := map[types.NamespacedName]types.UID{}
 	for _, entry := range report.Entries {
 		present[entry.Key()] = entry.TemplateUID
-		if _, matches := expected[entry.Key()]; !matches {
+		if _, isExpected := expected[entry.Key()]; !isExpected {
 			unexpected[entry] = known(s.unexpected[entry], now)
 		}
 	}
 	for key, uid := range expected {
-		found, existing := present[key]
-		listed := existing || !report.Truncated && slices.Contains(report.Listed, wire.Bucket(key))
-		if listed && (!existing || found != uid) {
+		found, exists := present[key]
+		listed := exists || !report.Truncated && slices.Contains(report.Listed, wire.Bucket(key))
+		if listed && (!exists || found != uid) {
 			missing[key] = known(s.missing[key], now)
 		}
 	}

@@ -116,7 +116,7 @@ func (o *Settings) silent(endpoints []v1alpha.CityEndpoint, before []string) []v
 			quiet = append(quiet, *cityEndpoint)
 		}
 	}
-	stays := func(entry v1alpha.CityEndpoint) bool { return slices.Contains(before, entry.City) }
+	stays := func(city v1alpha.CityEndpoint) bool { return slices.Contains(before, city.City) }
 	slices.SortStableFunc(quiet, func(a, b v1alpha.CityEndpoint) int {
 		switch {
 		case !stays(a) && stays(b):
@@ -127,7 +127,7 @@ func (o *Settings) silent(endpoints []v1alpha.CityEndpoint, before []string) []v
 		return a.Since.Compare(b.Since.Time)
 	})
 	quiet = quiet[min(len(quiet), len(endpoints)*o.SilentShare/100):]
-	return slices.DeleteFunc(quiet, func(entry v1alpha.CityEndpoint) bool { return !stays(entry) })
+	return slices.DeleteFunc(quiet, func(city v1alpha.CityEndpoint) bool { return !stays(city) })
 }
 
 // records are the records of a name with the addresses of cities. leftOut are the cities whose addresses no record can
@@ -155,17 +155,17 @@ func (o *Settings) records(name string, cities []v1alpha.CityEndpoint) (records 
 }
 
 // ofTypes are the records of a name for targets by type, with the properties of a city; "": of all cities together.
-func (o *Settings) ofTypes(name, city string, known map[string][]string) []endpoint {
+func (o *Settings) ofTypes(name, city string, values map[string][]string) []endpoint {
 	var records []endpoint
-	for _, kind := range slices.Sorted(maps.Keys(known)) {
-		slices.Sort(known[kind])
-		entry := endpoint{
-			DNSName: name, RecordType: kind, RecordTTL: int64(o.TTL.Seconds()), SetIdentifier: city, Targets: slices.Compact(known[kind]),
+	for _, kind := range slices.Sorted(maps.Keys(values)) {
+		slices.Sort(values[kind])
+		record := endpoint{
+			DNSName: name, RecordType: kind, RecordTTL: int64(o.TTL.Seconds()), SetIdentifier: city, Targets: slices.Compact(values[kind]),
 		}
 		if city != "" {
-			entry.ProviderSpecific = o.propertiesOf(city)
+			record.ProviderSpecific = o.propertiesOf(city)
 		}
-		records = append(records, entry)
+		records = append(records, record)
 	}
 	return records
 }

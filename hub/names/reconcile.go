@@ -60,13 +60,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 
 // fail reports a name that the hub has not stored or deleted, and repeats the reconcile. It returns a conflict: the next
 // reconcile reads the newest version.
-func (s *scope) fail(err error, subject *state) error {
+func (s *scope) fail(err error, reported *state) error {
 	if apierrors.IsConflict(err) {
 		return err
 	}
 	if wire.IsUnserved(err) {
 		not := s.notServed()
-		not.name, not.holds = subject.name, subject.holds
+		not.name, not.holds = reported.name, reported.holds
 		s.found = append(s.found, not)
 		return nil
 	}
@@ -76,8 +76,8 @@ func (s *scope) fail(err error, subject *state) error {
 	if status := apierrors.APIStatus(nil); errors.As(err, &status) && status.Status().Message != "" {
 		answer = status.Status().Message
 	}
-	subject.reason, subject.message = v1alpha.ReasonNamesNotWritten, subject.name+": "+answer
-	s.found = append(s.found, *subject)
+	reported.reason, reported.message = v1alpha.ReasonNamesNotWritten, reported.name+": "+answer
+	s.found = append(s.found, *reported)
 	return nil
 }
 
@@ -106,8 +106,8 @@ func (s *scope) load(ctx context.Context) error {
 
 // switches reports whether the exposure of a Workload changes. A Workload that keeps the one that its cells have gets it in
 // memory, and its names stay.
-func (s *scope) switches(ctx context.Context, workload *v1alpha.Workload, deployment []v1alpha.WorkloadDeployment) (bool, error) {
-	byName := plan.ByName(deployment)
+func (s *scope) switches(ctx context.Context, workload *v1alpha.Workload, list []v1alpha.WorkloadDeployment) (bool, error) {
+	byName := plan.ByName(list)
 	_, err := deployments.KeepExposure(ctx, s.Lacking, workload, byName)
 	return plan.FormerExposure(workload, byName) != "", err
 }
@@ -170,24 +170,24 @@ func (s *scope) mayKeep(ctx context.Context, record *unstructured.Unstructured) 
 
 // keepAll brings the DNSEndpoint of each name up to date.
 func (s *scope) keepAll(ctx context.Context) error {
-	for _, entry := range s.wishes {
-		found, err := s.keep(ctx, entry)
+	for _, wanted := range s.wishes {
+		found, err := s.keep(ctx, wanted)
 		if err != nil {
-			if err := s.fail(err, &state{name: entry.name, holds: s.ownRecord(entry.name) != nil}); err != nil {
+			if err := s.fail(err, &state{name: wanted.name, holds: s.ownRecord(wanted.name) != nil}); err != nil {
 				return err
 			}
 			continue
 		}
-		found.name = entry.name
+		found.name = wanted.name
 		s.found = append(s.found, found)
 	}
 	return nil
 }
 
 // keep brings the DNSEndpoint of a name up to date, and returns the state of the name.
-func (s *scope) keep(ctx context.Context, subject wish) (state, error) {
-	if subject.refusal != "" {
-		return state{reason: v1alpha.ReasonNameNotAllowed, message: subject.name + ": " + subject.refusal}, nil
+func (s *scope) keep(ctx context.Context, wanted wish) (state, error) {
+	if wanted.refusal != "" {
+		return state{reason: v1alpha.ReasonNameNotAllowed, message: wanted.name + ": " + wanted.refusal}, nil
 	}
 	if !s.served {
 		return s.notServed(), nil
@@ -198,9 +198,9 @@ func (s *scope) keep(ctx context.Context, subject wish) (state, error) {
 			message: "the exposure changes; the names return when traffic has left the former addresses",
 		}, nil
 	}
-	existing := s.ownRecord(subject.name)
+	existing := s.ownRecord(wanted.name)
 	before := answered(existing)
-	cities, wait := s.answer(routing(s.endpoints, subject.name), before, s.Clock.Now())
+	cities, wait := s.answer(routing(s.endpoints, wanted.name), before, s.Clock.Now())
 	if wait > 0 {
 		s.requeueAfter.AtMost(wait)
 	}
@@ -211,7 +211,7 @@ func (s *scope) keep(ctx context.Context, subject wish) (state, error) {
 		return state{holds: true, reason: v1alpha.ReasonNoCityServes, message: "no city serves; the names keep the addresses of " +
 			strings.Join(before, ", ")}, nil
 	}
-	return s.write(ctx, subject.name, existing, cities)
+	return s.write(ctx, wanted.name, existing, cities)
 }
 
 // notServed is the state of a name while the hub does not serve the kind.

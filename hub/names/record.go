@@ -57,8 +57,8 @@ func specOf(record *unstructured.Unstructured) spec {
 }
 
 // setSpec writes the spec of a DNSEndpoint.
-func setSpec(record *unstructured.Unstructured, subject *spec) error {
-	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(subject)
+func setSpec(record *unstructured.Unstructured, wanted *spec) error {
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(wanted)
 	if err == nil {
 		record.Object["spec"] = content
 	}

@@ -89,13 +89,13 @@ func (f *Footprint) observe(obj any) {
 	}
 	project := projects.NameOf(namespace).String()
 	f.mu.Lock()
-	known := f.namespaces[project]
-	if known == nil {
-		known = map[string]struct{}{}
-		f.namespaces[project] = known
+	namespaces := f.namespaces[project]
+	if namespaces == nil {
+		namespaces = map[string]struct{}{}
+		f.namespaces[project] = namespaces
 	}
-	_, existed := known[namespace.GetName()]
-	known[namespace.GetName()] = struct{}{}
+	_, existed := namespaces[namespace.GetName()]
+	namespaces[namespace.GetName()] = struct{}{}
 	changed := f.changed
 	f.mu.Unlock()
 	if existed {

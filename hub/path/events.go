@@ -88,7 +88,7 @@ const (
 
 // handle requests the originals of an object, at once or later, depending on the changes of an update.
 func (e *Events) handle(
-	originals func(context.Context, client.Object) []mcreconcile.Request, find func(before, after client.Object) change,
+	originals func(context.Context, client.Object) []mcreconcile.Request, compare func(before, after client.Object) change,
 ) mchandler.EventHandlerFunc {
 	add := func(ctx context.Context, q queue, object client.Object, delay time.Duration) {
 		for _, request := range originals(ctx, object) {
@@ -100,7 +100,7 @@ func (e *Events) handle(
 			CreateFunc: func(ctx context.Context, ev event.CreateEvent, q queue) { add(ctx, q, ev.Object, stepDelay) },
 			DeleteFunc: func(ctx context.Context, ev event.DeleteEvent, q queue) { add(ctx, q, ev.Object, 0) },
 			UpdateFunc: func(ctx context.Context, ev event.UpdateEvent, q queue) {
-				switch find(ev.ObjectOld, ev.ObjectNew) {
+				switch compare(ev.ObjectOld, ev.ObjectNew) {
 				case nothing:
 				case reported:
 					add(ctx, q, ev.ObjectNew, e.Later)
@@ -162,7 +162,7 @@ func (e *Events) ofCluster(ctx context.Context, cell client.Object) []mcreconcil
 
 // originals requests the originals of copies. It reads all copies without deep-copying them: it is for rare events that
 // concern many copies.
-func (e *Events) originals(ctx context.Context, find func(*v1alpha.WorkloadDeployment) bool) []mcreconcile.Request {
+func (e *Events) originals(ctx context.Context, matches func(*v1alpha.WorkloadDeployment) bool) []mcreconcile.Request {
 	var copies v1alpha.WorkloadDeploymentList
 	if err := e.Hub.List(ctx, &copies, client.UnsafeDisableDeepCopy); err != nil {
 		log.FromContext(ctx).Error(err, "Cannot list the deployments to reconcile")
@@ -170,7 +170,7 @@ func (e *Events) originals(ctx context.Context, find func(*v1alpha.WorkloadDeplo
 	}
 	var requests []mcreconcile.Request
 	for i := range copies.Items {
-		if find(&copies.Items[i]) {
+		if matches(&copies.Items[i]) {
 			requests = append(requests, projects.OfCopy(ctx, &copies.Items[i])...)
 		}
 	}

@@ -164,8 +164,8 @@ func (d *shared) of(s *scope) known {
 func (d *shared) findings(s *scope) (findings []path.Finding, known bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	subject := d.of(s)
-	return subject.findings, subject.state != ""
+	state := d.of(s)
+	return state.findings, state.state != ""
 }
 
 // knows reports whether the present state of a deployment is known already.
@@ -194,12 +194,12 @@ func (d *shared) learn(s *scope) {
 func (d *shared) forget(request mcreconcile.Request) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	subject := d.projects.Of(request.ClusterName)
-	if left := subject[request.NamespacedName].left; !left.IsZero() {
-		subject[request.NamespacedName] = known{left: left}
+	memory := d.projects.Of(request.ClusterName)
+	if left := memory[request.NamespacedName].left; !left.IsZero() {
+		memory[request.NamespacedName] = known{left: left}
 		return
 	}
-	delete(subject, request.NamespacedName)
+	delete(memory, request.NamespacedName)
 }
 
 // hasLeftovers reports whether Instances of an earlier deployment were left when the deployment was reconciled last.
@@ -219,9 +219,9 @@ func (d *shared) leftSince(s *scope, some bool, now time.Time) time.Time {
 	} else if entry.left.IsZero() {
 		entry.left = now
 	}
-	subject := d.projects.Of(s.request.ClusterName)
-	if subject[s.request.NamespacedName] = entry; entry.state == "" && !some {
-		delete(subject, s.request.NamespacedName)
+	memory := d.projects.Of(s.request.ClusterName)
+	if memory[s.request.NamespacedName] = entry; entry.state == "" && !some {
+		delete(memory, s.request.NamespacedName)
 	}
 	return entry.left
 }

@@ -117,7 +117,7 @@ func headersToCell(header http.Header) http.Header {
 			kept[name] = values
 		}
 	}
-	offered := slices.DeleteFunc(protocolsOf(header), func(word string) bool { return !slices.Contains(protocols, word) })
+	offered := slices.DeleteFunc(protocolsOf(header), func(protocol string) bool { return !slices.Contains(protocols, protocol) })
 	if len(offered) > 0 {
 		kept.Set(protocolHeader, strings.Join(offered, ", "))
 	}

@@ -100,17 +100,17 @@ func (p *pair[T]) differs(stored T) bool {
 	return MetadataDiffers(stored, p.desired) || !templates.Equalities.DeepEqual(specOf(stored), p.wanted(stored))
 }
 
-func exact[T client.Object](ctx context.Context, c client.Client, manager FieldManager, subject pair[T]) (T, error) {
-	if subject.existing.GetUID() != "" && (!subject.differs(subject.existing) || isSettled(subject.existing, subject.desired)) {
-		return subject.existing, nil
+func exact[T client.Object](ctx context.Context, c client.Client, manager FieldManager, wish pair[T]) (T, error) {
+	if wish.existing.GetUID() != "" && (!wish.differs(wish.existing) || isSettled(wish.existing, wish.desired)) {
+		return wish.existing, nil
 	}
-	stored, err := object(ctx, c, manager, subject.desired, subject.version)
+	stored, err := object(ctx, c, manager, wish.desired, wish.version)
 	if err != nil {
 		return stored, err
 	}
-	if wanted := subject.wanted(stored); !subject.shared && !templates.Equalities.DeepEqual(specOf(stored), wanted) {
+	if wanted := wish.wanted(stored); !wish.shared && !templates.Equalities.DeepEqual(specOf(stored), wanted) {
 		values := map[string]any{"/spec": wanted}
-		if len(subject.leave) > 0 || subject.version != "" {
+		if len(wish.leave) > 0 || wish.version != "" {
 			// The parts of other field managers may have changed since: that is a conflict then.
 			values["/metadata/resourceVersion"] = stored.GetResourceVersion()
 		}
@@ -118,8 +118,8 @@ func exact[T client.Object](ctx context.Context, c client.Client, manager FieldM
 			return stored, err
 		}
 	}
-	if subject.differs(stored) {
-		settle(stored, subject.desired)
+	if wish.differs(stored) {
+		settle(stored, wish.desired)
 	}
 	return stored, nil
 }

@@ -129,21 +129,21 @@ func StatusFields[T any](ctx context.Context, c client.Client, manager FieldMana
 	return status(ctx, c, manager, obj, value)
 }
 
-func status(ctx context.Context, c client.Client, manager FieldManager, subject client.Object, value any) error {
+func status(ctx context.Context, c client.Client, manager FieldManager, stored client.Object, value any) error {
 	applied := &unstructured.Unstructured{Object: map[string]any{"status": value}}
-	gvk, err := apiutil.GVKForObject(subject, c.Scheme())
+	gvk, err := apiutil.GVKForObject(stored, c.Scheme())
 	if err != nil {
 		return fmt.Errorf("apply status: %w", err)
 	}
 	applied.SetGroupVersionKind(gvk)
-	applied.SetNamespace(subject.GetNamespace())
-	applied.SetName(subject.GetName())
+	applied.SetNamespace(stored.GetNamespace())
+	applied.SetName(stored.GetName())
 	// The API server compares no UID when the status of a custom resource is written: without the resource version, the
 	// status of a deleted object would land on a later one of the same name.
-	applied.SetResourceVersion(subject.GetResourceVersion())
+	applied.SetResourceVersion(stored.GetResourceVersion())
 	if err := c.Status().Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), client.FieldOwner(manager),
 		client.ForceOwnership); err != nil {
-		return fmt.Errorf("apply status of %s %s: %w", gvk.Kind, client.ObjectKeyFromObject(subject), err)
+		return fmt.Errorf("apply status of %s %s: %w", gvk.Kind, client.ObjectKeyFromObject(stored), err)
 	}
 	return nil
 }

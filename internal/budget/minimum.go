@@ -13,9 +13,9 @@ import (
 // PodDisruptionBudget rounds them. It is at most desired: a larger minAvailable allows no voluntary disruption, as it
 // does there, and surplus Instances of a smaller scale can still be deleted.
 func Minimum(disruption *v1alpha.WorkloadDisruption, desired int32) int32 {
-	value := func(subject *intstr.IntOrString) int32 {
+	value := func(setting *intstr.IntOrString) int32 {
 		// Admission refuses a value that is neither a number nor a percentage.
-		scaled, _ := intstr.GetScaledValueFromIntOrPercent(subject, int(desired), true)
+		scaled, _ := intstr.GetScaledValueFromIntOrPercent(setting, int(desired), true)
 		return int32(max(0, min(scaled, int(desired)))) //nolint:gosec // within 0 and desired
 	}
 	switch {

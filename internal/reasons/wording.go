@@ -9,9 +9,9 @@ import (
 )
 
 // Count is a number with its noun and verb, for messages: "1 Instance is", "2 Instances are".
-func Count[T ~int | ~int32](n T, name, many string) string {
+func Count[T ~int | ~int32](n T, single, many string) string {
 	if n == 1 {
-		return "1 " + name
+		return "1 " + single
 	}
 	return fmt.Sprintf("%d %s", n, many)
 }

@@ -76,11 +76,11 @@ func structure(typ reflect.Type) string {
 }
 
 // digests are hashes of the sealed fields, by name; "" for a field that is not set.
-func digests(workloadDeploymentSpec *v1alpha.WorkloadDeploymentSpec) (map[string]string, error) {
-	bare := *workloadDeploymentSpec
+func digests(full *v1alpha.WorkloadDeploymentSpec) (map[string]string, error) {
+	bare := *full
 	bare.Template, bare.InstanceTypeResources, bare.Quota = v1alpha.InstanceTemplateSpec{}, nil, nil
-	if workloadDeploymentSpec.Partition != nil {
-		bare.Partition = &v1alpha.WorkloadDeploymentPartition{Index: workloadDeploymentSpec.Partition.Index}
+	if full.Partition != nil {
+		bare.Partition = &v1alpha.WorkloadDeploymentPartition{Index: full.Partition.Index}
 	}
 	spec := canonical(&bare)
 	result := make(map[string]string, len(sealed))

@@ -158,25 +158,25 @@ func renamed(template *v1alpha.InstanceTemplateSpec, rename func(DataObject) str
 	return copied
 }
 
-func renameEnvironment(container *v1alpha.SandboxContainer, find func(kind string, name *string)) {
+func renameEnvironment(container *v1alpha.SandboxContainer, replace func(kind string, name *string)) {
 	for i := range container.Env {
 		source := container.Env[i].ValueFrom
 		if source == nil {
 			source = &corev1.EnvVarSource{}
 		}
 		if key := source.ConfigMapKeyRef; key != nil {
-			find(KindConfigMap, &key.Name)
+			replace(KindConfigMap, &key.Name)
 		}
 		if key := source.SecretKeyRef; key != nil {
-			find(KindSecret, &key.Name)
+			replace(KindSecret, &key.Name)
 		}
 	}
 	for i := range container.EnvFrom {
 		if source := container.EnvFrom[i].ConfigMapRef; source != nil {
-			find(KindConfigMap, &source.Name)
+			replace(KindConfigMap, &source.Name)
 		}
 		if source := container.EnvFrom[i].SecretRef; source != nil {
-			find(KindSecret, &source.Name)
+			replace(KindSecret, &source.Name)
 		}
 	}
 }

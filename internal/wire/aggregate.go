@@ -122,16 +122,16 @@ func mostInstances(assignment *v1alpha.WorkloadDeploymentAssignment, cell string
 	if assignment == nil {
 		return MaxIndex + 1
 	}
-	limit := int32(0)
+	count := int32(0)
 	for i := range assignment.Cells {
 		if assignment.Cells[i].Name != cell {
 			continue
 		}
 		for _, r := range append(slices.Clone(assignment.Cells[i].Indices), assignment.Cells[i].Releasing...) {
-			limit = min(limit+max(min(r.Last, MaxIndex)-max(r.First, 0)+1, 0), MaxIndex+1)
+			count = min(count+max(min(r.Last, MaxIndex)-max(r.First, 0)+1, 0), MaxIndex+1)
 		}
 	}
-	return limit
+	return count
 }
 
 // assignedItems are the items of the cells of an assignment. A cell that Karmada has no item for has not reported.

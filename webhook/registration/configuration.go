@@ -16,24 +16,24 @@ import (
 // Trusted reports whether every configuration has the bundle. Without targets that is not known, and false.
 func (r *Registration) Trusted(ctx context.Context, bundle []byte) (bool, error) {
 	encoded := base64.StdEncoding.EncodeToString(bundle)
-	return r.every(ctx, func(_ string, target map[string]any) bool { return target["caBundle"] == encoded })
+	return r.every(ctx, func(_ string, config map[string]any) bool { return config["caBundle"] == encoded })
 }
 
 // Carries reports whether every webhook is called at the path that path returns for its plain path. Without targets
 // that is not known, and false.
 func (r *Registration) Carries(ctx context.Context, path func(plain string) string) (bool, error) {
-	return r.every(ctx, func(plain string, target map[string]any) bool {
+	return r.every(ctx, func(plain string, config map[string]any) bool {
 		if r.URL != "" {
-			return target["url"] == r.url(path(plain))
+			return config["url"] == r.url(path(plain))
 		}
-		present, _, err := unstructured.NestedString(target, "service", "path")
-		return err == nil && present == path(plain)
+		registered, _, err := unstructured.NestedString(config, "service", "path")
+		return err == nil && registered == path(plain)
 	})
 }
 
 // every reports whether every webhook of every configuration is registered and passes the check, which gets its plain
 // path and its clientConfig.
-func (r *Registration) every(ctx context.Context, check func(plain string, result map[string]any) bool) (bool, error) {
+func (r *Registration) every(ctx context.Context, check func(plain string, config map[string]any) bool) (bool, error) {
 	if len(r.Targets) == 0 {
 		return false, nil
 	}
@@ -57,9 +57,9 @@ func (r *Registration) every(ctx context.Context, check func(plain string, resul
 			for _, item := range webhooks {
 				webhook, _ := item.(map[string]any)
 				name, _ := webhook["name"].(string)
-				result, _ := webhook["clientConfig"].(map[string]any)
+				config, _ := webhook["clientConfig"].(map[string]any)
 				plain, known := wanted[name]
-				if !known || !check(plain, result) {
+				if !known || !check(plain, config) {
 					return false, nil
 				}
 			}

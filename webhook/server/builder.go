@@ -102,12 +102,12 @@ func (b *Builder[T]) Controllers() bool {
 }
 
 // SetUpControllers sets up the controllers that are selected, in the order in which they were registered.
-func (b *Builder[T]) SetUpControllers(other T) error {
+func (b *Builder[T]) SetUpControllers(options T) error {
 	for _, c := range b.controllers {
 		if !selects(b.selectedControllers, c.name) {
 			continue
 		}
-		if err := c.setup(other); err != nil {
+		if err := c.setup(options); err != nil {
 			return fmt.Errorf("set up controller %s: %w", c.name, err)
 		}
 	}

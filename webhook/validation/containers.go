@@ -239,19 +239,19 @@ func (p *problems) sandboxSecurity(at place, context *v1alpha.SandboxSecurityCon
 
 // containerSecurity validates the security context of a container. Fields that it omits are inherited from the
 // sandbox's security context.
-func (p *problems) containerSecurity(at place, context *v1alpha.ContainerSecurityContext, sandboxSecurityContext *v1alpha.SandboxSecurityContext) {
+func (p *problems) containerSecurity(at place, context *v1alpha.ContainerSecurityContext, inherited *v1alpha.SandboxSecurityContext) {
 	if context == nil {
 		return
 	}
 	within(p, at.child("runAsUser"), context.RunAsUser, 0, maxID)
 	within(p, at.child("runAsGroup"), context.RunAsGroup, 0, maxID)
 	user, nonRoot := context.RunAsUser, context.RunAsNonRoot
-	if sandboxSecurityContext != nil {
+	if inherited != nil {
 		if user == nil && nonRoot != nil {
-			user = sandboxSecurityContext.RunAsUser
+			user = inherited.RunAsUser
 		}
 		if nonRoot == nil && user != nil {
-			nonRoot = sandboxSecurityContext.RunAsNonRoot
+			nonRoot = inherited.RunAsNonRoot
 		}
 	}
 	p.nonRoot(at.child("runAsUser"), user, nonRoot)

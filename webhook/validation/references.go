@@ -34,11 +34,11 @@ func References(workload *v1alpha.Workload) []Reference {
 			types.NamespacedName{Namespace: network.Namespace, Name: network.Name})
 	}
 	for _, data := range templates.DataReferences(spec, path) {
-		subject := secrets
+		named := secrets
 		if data.Kind == templates.KindConfigMap {
-			subject = configMaps
+			named = configMaps
 		}
-		found.add(data.Path, subject, types.NamespacedName{Name: data.Name})
+		found.add(data.Path, named, types.NamespacedName{Name: data.Name})
 	}
 	return found.list
 }
@@ -65,13 +65,13 @@ type references struct {
 }
 
 // add ignores references without a name: validation reports them.
-func (r *references) add(path *field.Path, subject kind, name types.NamespacedName) {
-	key := reference{kind: subject, name: name}
+func (r *references) add(path *field.Path, named kind, name types.NamespacedName) {
+	key := reference{kind: named, name: name}
 	if name.Name == "" || r.seen[key] {
 		return
 	}
 	r.seen[key] = true
 	r.list = append(r.list, Reference{
-		Path: path, Group: subject.group, Resource: subject.resource, Verb: subject.verb, Namespace: name.Namespace, Name: name.Name,
+		Path: path, Group: named.group, Resource: named.resource, Verb: named.verb, Namespace: name.Namespace, Name: name.Name,
 	})
 }

@@ -66,14 +66,14 @@ func taken(name corev1.ResourceName, sandbox *v1alpha.SandboxRuntime) (sum resou
 			continue
 		}
 		resources := &v1alpha.ContainerResourceRequirements{}
-		for resourceList, list := range map[*corev1.ResourceList]corev1.ResourceList{
+		for bounds, list := range map[*corev1.ResourceList]corev1.ResourceList{
 			&resources.Limits: container.Resources.Limits, &resources.Requests: container.Resources.Requests,
 		} {
 			if quantity, named := list[name]; named {
 				if !countable(quantity) {
 					return sum, false
 				}
-				*resourceList = corev1.ResourceList{name: quantity}
+				*bounds = corev1.ResourceList{name: quantity}
 			}
 		}
 		container.Resources = resources

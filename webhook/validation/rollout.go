@@ -91,29 +91,29 @@ func (p *problems) cityOrder(at place, spec *v1alpha.WorkloadSpec) {
 }
 
 // disruption requires exactly one of minAvailable and maxUnavailable, each a number or a percentage.
-func (p *problems) disruption(at place, workloadDisruption *v1alpha.WorkloadDisruption) {
+func (p *problems) disruption(at place, budget *v1alpha.WorkloadDisruption) {
 	switch {
-	case workloadDisruption == nil:
-	case workloadDisruption.MinAvailable != nil && workloadDisruption.MaxUnavailable != nil:
-		p.forbidden(at.child("maxUnavailable"), workloadDisruption.MaxUnavailable.String(), "set minAvailable or maxUnavailable, not both")
-	case workloadDisruption.MinAvailable != nil:
-		p.budget(at.child("minAvailable"), workloadDisruption.MinAvailable)
-	case workloadDisruption.MaxUnavailable != nil:
-		p.budget(at.child("maxUnavailable"), workloadDisruption.MaxUnavailable)
+	case budget == nil:
+	case budget.MinAvailable != nil && budget.MaxUnavailable != nil:
+		p.forbidden(at.child("maxUnavailable"), budget.MaxUnavailable.String(), "set minAvailable or maxUnavailable, not both")
+	case budget.MinAvailable != nil:
+		p.budget(at.child("minAvailable"), budget.MinAvailable)
+	case budget.MaxUnavailable != nil:
+		p.budget(at.child("maxUnavailable"), budget.MaxUnavailable)
 	default:
 		p.required(at, "set minAvailable or maxUnavailable, or remove the field")
 	}
 }
 
 // budget requires a number of Instances, or a percentage from 0% to 100%.
-func (p *problems) budget(at place, subject *intstr.IntOrString) {
-	percent := strings.TrimSuffix(subject.StrVal, "%")
+func (p *problems) budget(at place, number *intstr.IntOrString) {
+	percent := strings.TrimSuffix(number.StrVal, "%")
 	value, err := strconv.Atoi(percent)
 	switch {
-	case subject.Type == intstr.Int && subject.IntVal < 0:
-		p.invalid(at, subject.IntVal, "must not be negative")
-	case subject.Type == intstr.String && (err != nil || percent == subject.StrVal || value < 0 || value > 100 || len(percent) > 3):
-		p.invalid(at, subject.StrVal, "must be a number, or a percentage from 0% to 100%")
+	case number.Type == intstr.Int && number.IntVal < 0:
+		p.invalid(at, number.IntVal, "must not be negative")
+	case number.Type == intstr.String && (err != nil || percent == number.StrVal || value < 0 || value > 100 || len(percent) > 3):
+		p.invalid(at, number.StrVal, "must be a number, or a percentage from 0% to 100%")
 	}
 }
 

@@ -154,11 +154,11 @@ func (p *problems) fits(at place, runtime *v1alpha.InstanceRuntimeSpec, kind *v1
 	if runtime.Sandbox == nil {
 		return
 	}
-	limit := maps.Clone(kind.Spec.Resources)
-	maps.Copy(limit, runtime.Resources.Requests)
-	for _, name := range slices.Sorted(maps.Keys(limit)) {
+	available := maps.Clone(kind.Spec.Resources)
+	maps.Copy(available, runtime.Resources.Requests)
+	for _, name := range slices.Sorted(maps.Keys(available)) {
 		sum, ok := taken(name, runtime.Sandbox)
-		if size := limit[name].DeepCopy(); ok && countable(size) && sum.Cmp(size) > 0 {
+		if size := available[name].DeepCopy(); ok && countable(size) && sum.Cmp(size) > 0 {
 			source := "instance type " + kind.Name
 			if _, requested := runtime.Resources.Requests[name]; requested {
 				source = "spec.template.spec.runtime.resources.requests"

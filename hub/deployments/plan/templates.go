@@ -200,28 +200,28 @@ func isCautious(r *v1alpha.WorkloadRollout) bool {
 }
 
 // describeStep is the note of the Event of a step.
-func (p *Plan) describeStep(step rollout.Step, deployments *v1alpha.WorkloadDeployment) string {
+func (p *Plan) describeStep(step rollout.Step, deployment *v1alpha.WorkloadDeployment) string {
 	template := "template " + p.Template.Target
 	if p.Revision > 0 && p.Template.Target == p.Template.Written {
 		template = fmt.Sprintf("revision %d", p.Revision)
 	}
-	deployment := fmt.Sprintf("deployment %s", deployments.Name)
-	switch more := step.Surge - int(deployments.Spec.Surge); {
+	name := fmt.Sprintf("deployment %s", deployment.Name)
+	switch more := step.Surge - int(deployment.Spec.Surge); {
 	case step.Override != nil:
 		return fmt.Sprintf("%s: cell %s gives the Instances of %s the template that %s",
-			deployments.Spec.CityCode, step.Override.Cell, deployment, step.Override.Cause())
+			deployment.Spec.CityCode, step.Override.Cell, name, step.Override.Cause())
 	case step.Held:
-		return fmt.Sprintf("%s: new Instances of %s get the earlier template until their turn", deployments.Spec.CityCode, deployment)
+		return fmt.Sprintf("%s: new Instances of %s get the earlier template until their turn", deployment.Spec.CityCode, name)
 	case more > 0:
-		return fmt.Sprintf("%s: %s gets %s with %s", deployments.Spec.CityCode, deployment,
+		return fmt.Sprintf("%s: %s gets %s with %s", deployment.Spec.CityCode, name,
 			reasons.Count(more, "additional Instance", "additional Instances"), template)
 	case more < 0 && !step.Released:
 		return fmt.Sprintf("%s: the cells cannot start an additional Instance of %s; its Instances are replaced without one",
-			deployments.Spec.CityCode, deployment)
+			deployment.Spec.CityCode, name)
 	case more < 0:
-		return fmt.Sprintf("%s: the additional Instances of %s are removed", deployments.Spec.CityCode, deployment)
+		return fmt.Sprintf("%s: the additional Instances of %s are removed", deployment.Spec.CityCode, name)
 	case step.Released:
-		return fmt.Sprintf("%s: all Instances of %s get %s", deployments.Spec.CityCode, deployment, template)
+		return fmt.Sprintf("%s: all Instances of %s get %s", deployment.Spec.CityCode, name, template)
 	}
-	return fmt.Sprintf("%s: Instances of %s from index %d on get %s", deployments.Spec.CityCode, deployment, step.Index, template)
+	return fmt.Sprintf("%s: Instances of %s from index %d on get %s", deployment.Spec.CityCode, name, step.Index, template)
 }

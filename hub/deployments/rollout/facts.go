@@ -176,14 +176,14 @@ func (c *facts) lacking(unavailable int) int { return max(0, unavailable-c.Surge
 // cost is how many Instances of a city are unavailable, or may be before its next report. Until its cells have reported
 // the last step, they may act on any before it, and a late report may show the target where it no longer is.
 func (c *facts) cost() int {
-	limit := max(c.unavailable, c.pending)
+	affected := max(c.unavailable, c.pending)
 	if c.Cells > 0 && c.stage != complete && (c.Partition == nil || !c.Observed) {
-		limit = max(limit, min(c.Room, c.unfinished+c.unavailable))
+		affected = max(affected, min(c.Room, c.unfinished+c.unavailable))
 	}
 	if turn := c.overriding(); turn > 0 && c.Partition == nil {
-		limit = max(limit, min(c.Room, turn+c.unavailable))
+		affected = max(affected, min(c.Room, turn+c.unavailable))
 	}
-	return c.lacking(limit)
+	return c.lacking(affected)
 }
 
 // whole returns how many more Instances become unavailable when the cells of a city may replace all, and whether that

@@ -223,13 +223,13 @@ func (p *planner) surgeLimit(c *facts) int {
 	}
 	left := p.MaxSurge
 	for i := range p.cities {
-		limit := p.cities[i].Surge
+		surge := p.cities[i].Surge
 		for _, step := range p.steps.Take {
 			if step.City == i {
-				limit = max(limit, step.Surge)
+				surge = max(surge, step.Surge)
 			}
 		}
-		left -= limit
+		left -= surge
 	}
 	return max(0, min(c.Desired, left))
 }

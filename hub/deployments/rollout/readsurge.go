@@ -67,11 +67,11 @@ func (r *Reading) isSurgeLate(o *Objects, city *City, existing *v1alpha.Workload
 var full = []string{v1alpha.ReasonUnschedulable, v1alpha.ReasonCellQuotaExceeded}
 
 // awaitsCapacity reports whether an Instance waits for quota, of the project or of the cell, or for a node.
-func (o *Objects) awaitsCapacity(city *City, subject Instance) (bool, error) {
-	if subject.Available || subject.Held {
-		return subject.Held, nil
+func (o *Objects) awaitsCapacity(city *City, known Instance) (bool, error) {
+	if known.Available || known.Held {
+		return known.Held, nil
 	}
-	instance, err := o.Instance(naming.InstanceName(city.Name, subject.Index))
+	instance, err := o.Instance(naming.InstanceName(city.Name, known.Index))
 	if err != nil || instance == nil {
 		return false, err
 	}
