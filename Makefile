@@ -132,7 +132,7 @@ test-all: test ## Run `make test`, and then all other scenarios but the long one
 	@$(MAKE) --no-print-directory features TAGS='~@core && ~@long'
 
 .PHONY: core
-core: ## Run the scenarios tagged @core on one federation.
+core: ## Run the scenarios tagged @core.
 	$(CORE)
 
 .PHONY: binaries
@@ -191,8 +191,8 @@ long: ## Run what takes long, before a release: TestLong… of each package, the
 	@$(MAKE) --no-print-directory features TAGS=@long
 
 .PHONY: features
-features: ## Run the scenarios on two local federations, with ONE=1 on one. TAGS='@name' selects some, COUNT=20 repeats them.
-	go test -C test -count=1 -timeout $(if $(filter 1,$(COUNT)),$(TEST_TIMEOUT),0) -v ./features -args --repeat=$(COUNT) $(if $(ONE),--one-federation) $(if $(EARLIER),--earlier=$(EARLIER)) $(if $(TAGS),--godog.tags='$(TAGS)')
+features: ## Run the scenarios on local federations. TAGS='@name' selects some, COUNT=20 repeats them.
+	go test -C test -count=1 -timeout $(if $(filter 1,$(COUNT)),$(TEST_TIMEOUT),0) -v ./features -args --repeat=$(COUNT) $(if $(EARLIER),--earlier=$(EARLIER)) $(if $(TAGS),--godog.tags='$(TAGS)')
 
 .PHONY: compatibility
 compatibility: ## Run the scenarios tagged @core on every version of Karmada, and of Kubernetes in cells, in hack/tools. KARMADA=1.17 or CELLS=1.26 selects one.
@@ -203,8 +203,8 @@ compatibility: ## Run the scenarios tagged @core on every version of Karmada, an
 		echo "Kubernetes $$version in the cells"; $(CORE) --cell-kubernetes-version=$$version || exit 1; \
 	done
 
-# CORE runs the scenarios tagged @core on one federation.
-CORE = go test -C test -count=1 -timeout $(TEST_TIMEOUT) -v ./features -args --one-federation --godog.tags=@core
+# CORE runs the scenarios tagged @core.
+CORE = go test -C test -count=1 -timeout $(TEST_TIMEOUT) -v ./features -args --godog.tags=@core
 
 .PHONY: docs
 docs: ## Run the commands of pages on the federation of `make up`, and compare what they print. PAGES='docs/tutorial/*.md' selects some.

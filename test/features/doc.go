@@ -47,7 +47,6 @@
 //
 // # Flags
 //
-// After -args: --godog.tags='@mine' selects scenarios, --repeat=20 runs each of them 20 times, --one-federation runs
-// all in one federation if the machine cannot run two (memory, or inotify instances). The last lines report for each
-// failed scenario the expectation, the found objects, and the location of objects and logs.
+// After -args: --godog.tags='@mine' selects scenarios, --repeat=20 runs each of them 20 times. The last lines report for
+// each failed scenario the expectation, the found objects, and the location of objects and logs.
 package features

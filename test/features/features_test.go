@@ -9,7 +9,6 @@ import (
 	"flag"
 	"os"
 	"os/signal"
-	"slices"
 	"syscall"
 	"testing"
 
@@ -23,7 +22,6 @@ import (
 var (
 	tags    = flag.String("godog.tags", "", "run only scenarios with these tags")
 	repeat  = flag.Int("repeat", 1, "run every scenario so many times")
-	one     = flag.Bool("one-federation", false, "run all scenarios in one federation, which takes longer and needs less")
 	earlier = flag.String("earlier", "", "the revision of this repository that upgrades begin with (default: the version before this one)")
 	karmada = flag.String("karmada-version", "", "the minor version of Karmada, such as 1.17 (default: the version in go.mod)")
 	cells   = flag.String("cell-kubernetes-version", "",
@@ -49,14 +47,12 @@ type part struct {
 	mode string
 }
 
-// run is a federation and its parts, which run one after the other.
+// run is a federation.
 type run struct {
-	name  string
-	parts []part
-	world *world.World
-	mode  string
-	// ended is the error at the end.
-	ended error
+	name   string
+	report *world.Report
+	world  *world.World
+	mode   string
 }
 
 var (
@@ -80,56 +76,34 @@ var (
 	}
 )
 
-// federations returns sequences of federations: the sequences run in parallel, and the federations of one sequence one
-// after the other. A runs the independent scenarios, several at once, which keep the CPUs busy. B runs the scenarios
-// that stop, count or measure shared objects (@serial), one after the other: most of their time they wait. Serial
-// scenarios with the tag @faults run in A, so that both take equally long. C has no Milo (@namespaces): a hub has one
-// kind of projects.
-func federations() [][]*run {
-	c := &run{name: "C", parts: []part{withoutMilo, installed}}
-	if *one {
-		return [][]*run{{{name: "A", parts: []part{together, oneByOne, faults, customized}}, c}}
-	}
-	return [][]*run{
-		{{name: "A", parts: []part{together, faults, customized}}},
-		{{name: "B", parts: []part{oneByOne}}, c},
-	}
-}
-
-// TestFeatures runs every scenario.
+// TestFeatures runs every scenario. Federation A runs the independent scenarios, several at once, which keep the CPUs
+// busy. Then it runs the scenarios that stop, count or measure shared objects (@serial), one after the other: most of
+// their time they wait, and so federation C runs beside them. It has no Milo (@namespaces), since a hub has one kind of
+// projects. A federation at rest takes a third of a CPU: a second one from the beginning would slow down all.
 func TestFeatures(t *testing.T) {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := steps.Check(paths); err != nil {
 		t.Fatal(err)
 	}
-	sequences, report := federations(), world.NewReport(os.Stdout)
+	report := world.NewReport(os.Stdout)
 	defer report.Summary()
+	a, c := &run{name: "A", report: report}, &run{name: "C", report: report}
+	err := a.run(ctx, together)
+	if err != nil {
+		t.Fatal(errors.Join(err, a.end(ctx)))
+	}
 	group, groupCtx := errgroup.WithContext(ctx)
-	for _, sequence := range sequences {
-		group.Go(func() error {
-			for _, run := range sequence {
-				err := run.run(groupCtx, report)
-				run.ended = run.end(groupCtx)
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	}
-	failed := []error{group.Wait()}
-	for _, run := range slices.Concat(sequences...) {
-		failed = append(failed, run.ended)
-	}
-	if err := errors.Join(append(failed, report.Failed(), ctx.Err())...); err != nil {
+	group.Go(func() error { return errors.Join(a.run(groupCtx, oneByOne, faults, customized), a.end(ctx)) })
+	group.Go(func() error { return errors.Join(c.run(groupCtx, withoutMilo, installed), c.end(ctx)) })
+	if err := errors.Join(group.Wait(), report.Failed(), ctx.Err()); err != nil {
 		t.Error(err)
 	}
 }
 
 // run runs the parts on the federation, which starts with the first selected scenario.
-func (r *run) run(ctx context.Context, report *world.Report) error {
-	for _, part := range r.parts {
+func (r *run) run(ctx context.Context, parts ...part) error {
+	for _, part := range parts {
 		selection := part.Selection
 		if *tags != "" {
 			selection.Tags += " && " + *tags
@@ -143,7 +117,7 @@ func (r *run) run(ctx context.Context, report *world.Report) error {
 			continue
 		}
 		if r.world == nil {
-			if r.world, err = world.Start(ctx, report, world.Setting{
+			if r.world, err = world.Start(ctx, r.report, world.Setting{
 				Name: r.name, Mode: part.mode, Karmada: *karmada, CellKubernetes: *cells,
 			}); err != nil {
 				return err
@@ -161,7 +135,7 @@ func (r *run) run(ctx context.Context, report *world.Report) error {
 	return nil
 }
 
-// end stops the federation, so that it uses no resources of the other one.
+// end stops the federation, so that it takes nothing from the other one.
 func (r *run) end(ctx context.Context) error {
 	if r.world == nil {
 		return nil

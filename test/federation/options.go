@@ -81,7 +81,7 @@ type Options struct {
 	FeatureGates string
 	// MemoryLimit is GOMEMLIMIT of every process. A process that comes near it
 	// collects garbage all the time: a measurement with many objects needs
-	// "off". Empty: 640MiB.
+	// "off". Empty: 1536MiB.
 	MemoryLimit string
 	// Detached leaves the federation running when this program ends. Otherwise
 	// it ends with the program that called Up, even when that is killed.
@@ -110,7 +110,7 @@ func (o Options) complete() (Options, error) {
 		o.Cells = []Cell{{Name: "dfw", City: "DFW"}, {Name: "ord", City: "ORD"}}
 	}
 	if o.MemoryLimit == "" {
-		o.MemoryLimit = "640MiB"
+		o.MemoryLimit = "1536MiB"
 	}
 	if o.Out == nil {
 		o.Out = io.Discard

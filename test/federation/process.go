@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/karmada-compute/karmada-compute/testenv/tools"
 )
 
 const (
@@ -28,8 +30,8 @@ const (
 	goneInterval = 20 * time.Millisecond
 	// restartInterval is the delay before a process that ended during its start is restarted.
 	restartInterval = time.Second
-	// collect is GOGC of every process: collecting garbage half as often saves a tenth of the CPU of a kube-apiserver.
-	collect = "GOGC=200"
+	// collect is GOGC of every process: collecting garbage less often saves a tenth of the CPU of a kube-apiserver.
+	collect = "GOGC=400"
 	// tailLines is the number of log lines in the error about a failed process.
 	tailLines = 20
 )
@@ -119,7 +121,8 @@ func (f *Federation) launch(p Process) (*exit, record, error) {
 	}
 	defer func() { _ = null.Close() }()
 	process, err := os.StartProcess(p.Path, append([]string{p.Path}, p.Args...), &os.ProcAttr{
-		Dir: f.folder, Env: append(append(os.Environ(), collect, "GOMEMLIMIT="+f.state.MemoryLimit), p.Env...), Files: []*os.File{null, log, log},
+		Dir: f.folder, Files: []*os.File{null, log, log},
+		Env: append(append(os.Environ(), collect, tools.Threads(), "GOMEMLIMIT="+f.state.MemoryLimit), p.Env...),
 		// In its own session Ctrl-C in this terminal does not reach it.
 		Sys: &syscall.SysProcAttr{Setsid: true},
 	})
