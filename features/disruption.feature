@@ -48,6 +48,7 @@ Feature: Disruption budgets
     And the floor of deployment "web" in cell "ord" is in force
     And at every moment at least 5 of the watched Pods were Ready, and fewer than at first for a while
 
+  @long
   Scenario: A new template and a drain obey the floor
     Given the federation has cell "iad-1"
     And a deployment "web" of 5 Instances, of which 4 stay Available, is put into cell "iad-1"

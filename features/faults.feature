@@ -162,7 +162,7 @@ Feature: Faults of any process
     Then that is within 5 seconds not refused
 
   # Several planes at once, for a short time. `make soak FAULTS=rollout` kills each alone for a minute.
-  @serial @counts @rollingfaults
+  @serial @counts @rollingfaults @long
   Scenario: Processes are killed during a rollout with a disruption budget
     When Workload "rolling" is rolled out while processes "hub-kube-apiserver, karmada-controller-manager, replica/0, agent/dfw" are down for 3 seconds
     Then no voluntary disruption has missed the budget, and each Instance was replaced once

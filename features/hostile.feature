@@ -11,5 +11,6 @@ Feature: Hostile parties
   Scenario: A consumer with every right in its own project
     Then a hostile consumer writes at random for 10 seconds beside project "south", seed 1
 
+  @long
   Scenario: An administrator of a cell
     Then a hostile cell "iad-1" writes at random for 10 seconds beside project "south", seed 1

@@ -49,8 +49,12 @@ Feature: A Workload has names that follow its health
 
     Examples:
       | instances | policy       |
-      | 1         | OrderedReady |
       | 3         | OrderedReady |
+
+    @long
+    Examples: longer
+      | instances | policy       |
+      | 1         | OrderedReady |
       | 10        | Parallel     |
 
   @containers
@@ -69,7 +73,7 @@ Feature: A Workload has names that follow its health
     Then Workload "web" becomes available with 1 ready Instances
     And the client has sent at least 50 requests, and none has failed
 
-  @containers
+  @containers @long
   Scenario: A Workload moves from its load balancer to the Gateway, and requests fail only while its name has no address
     Given a namespace in project "north"
     And cell "hou" runs containers
@@ -90,7 +94,7 @@ Feature: A Workload has names that follow its health
     And httproute "web" in cell "hou" exists
     And service "web" in cell "hou" has "spec.type" "ClusterIP"
 
-  @containers @serial
+  @containers @serial @long
   Scenario: A city that is drained or removed fails no request
     Given a namespace in project "north"
     And cells "lax, mia" run containers

@@ -28,7 +28,7 @@ Feature: Quota
     When the consumer deletes workload "web"
     Then the project has no resourceclaims
 
-  @serial
+  @serial @long
   Scenario: After kills in the middle of changes of the scale, claims and Instances match one to one
     Given a project of its own with quota for 6 Instances
     When the consumer creates Workload "web" with

@@ -41,6 +41,10 @@ Feature: Ready follows the consumer's probe
 
     Examples:
       | instances | policy       |
-      | 1         | OrderedReady |
       | 3         | OrderedReady |
+
+    @long
+    Examples: longer
+      | instances | policy       |
+      | 1         | OrderedReady |
       | 10        | Parallel     |

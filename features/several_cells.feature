@@ -47,7 +47,7 @@ Feature: Several cells in one city
     Then Workload "web" becomes available with 4 ready Instances
     And cells "iad-1, iad-2" run 3 Instances, each at least 1, and none twice
 
-  @status
+  @status @long
   Scenario: The Instances of a large deployment in several cells
     When the consumer creates Workload "web" with
       | placement | cities | replicas | policy   |
@@ -111,6 +111,7 @@ Feature: Several cells in one city
     And Workload "web" becomes available with 4 ready Instances
     And none of the Instances in cells "iad-1" was replaced
 
+  @long
   Scenario: A name moves to another cell when its Pod has ended
     Given Workload "web" runs with
       | placement | cities | replicas |
@@ -154,6 +155,7 @@ Feature: Several cells in one city
     And workload "web" has no condition Scheduled
     And cells "iad-1, iad-2" run 12 Instances, each at least 0, and none twice
 
+  @long
   Scenario: Instances of a removed cell are deleted
     Given cell "iad-2" does not serve the city
     And Workload "web" runs with

@@ -221,14 +221,14 @@ Feature: Without Milo
     Then cells "iad-1, iad-2" run 2 Instances, each at least 1, and none twice
     And none of the Instances in cells "iad-1, iad-2" was replaced
 
-  @cells @hostile
+  @cells @hostile @long
   Scenario: A consumer with every right in its own namespace
     Given the federation has cells "iad-1, iad-2"
     And a namespace of the hub that is a project
     And a second namespace of the hub that is a project, "other"
     Then a hostile consumer writes at random for 10 seconds beside project "${other}", seed 1
 
-  @cells @hostile
+  @cells @hostile @long
   Scenario: An administrator of a cell, without Milo
     Given the federation has cells "iad-1, iad-2"
     And a namespace of the hub that is a project

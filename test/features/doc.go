@@ -32,7 +32,7 @@
 //	When the consumer deletes OBJECT
 //	Then OBJECT was not replaced | was replaced | becomes another one
 //
-// "has" waits for the value, for three minutes at most; "still has" and "does not exist" check once. Names, values,
+// "has" waits for the value, for five minutes at most; "still has" and "does not exist" check once. Names, values,
 // patches and YAML may contain ${namespace}, ${hubNamespace}, ${project}, ${projectUID}, ${hubNamespace of south} and
 // remembered values: `"data.key" of secret "x" is remembered as "KEY"` sets ${KEY}.
 //

@@ -19,9 +19,9 @@ import (
 )
 
 const (
-	// readyTimeout is how long a process may take to become ready. A
-	// kube-apiserver takes less even with cold caches on a busy machine.
-	readyTimeout  = 3 * time.Minute
+	// readyTimeout is how long a process may take to become ready. The hub's kube-apiserver has taken three minutes beside
+	// two federations and compilers on two CPUs.
+	readyTimeout  = 5 * time.Minute
 	readyInterval = 100 * time.Millisecond
 	// stopTimeout is the grace period between SIGTERM and SIGKILL.
 	stopTimeout = 20 * time.Second
@@ -46,7 +46,7 @@ type Process struct {
 	Args []string
 	// Env is added to the environment of this program.
 	Env []string
-	// Ready is polled until it returns nil; the start fails after three
+	// Ready is polled until it returns nil; the start fails after five
 	// minutes or when the process exits. Nil: ready once started.
 	Ready func(ctx context.Context) error
 
