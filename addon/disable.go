@@ -116,7 +116,7 @@ func (s *session) unregister(ctx context.Context) error {
 		if at == nil {
 			continue // A run that was interrupted has ended there.
 		}
-		for _, r := range registered.of {
+		for _, r := range registered.references {
 			if err := at.remove(ctx, r); err != nil {
 				return err
 			}

@@ -173,7 +173,7 @@ func (s *session) install(ctx context.Context, part string) error {
 // replaces the agents first.
 func (s *session) withhold(ctx context.Context, part string, objects []*unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
 	at := slices.IndexFunc(objects, func(object *unstructured.Unstructured) bool {
-		return part == onHub && object.GetKind() == "Deployment" && s.known.has(part, referenceOf(object))
+		return part == onHub && object.GetKind() == "Deployment" && s.known.lists(part, referenceOf(object))
 	})
 	if at < 0 {
 		return objects, nil
@@ -243,7 +243,7 @@ func (s *session) installHost(ctx context.Context) error {
 		})
 	}
 	replicas, webhooks := at(Name), at(webhookServiceAccount)
-	if webhooks < 0 || s.known.has(onHost, referenceOf(objects[webhooks])) || !s.known.has(onHost, referenceOf(objects[replicas])) {
+	if webhooks < 0 || s.known.lists(onHost, referenceOf(objects[webhooks])) || !s.known.lists(onHost, referenceOf(objects[replicas])) {
 		return s.install(ctx, onHost)
 	}
 	if err := s.create(ctx, onHost, slices.Delete(slices.Clone(objects), replicas, replicas+1)...); err != nil {
@@ -331,7 +331,7 @@ func (s *session) projectsAt() string {
 // registration is the set of objects of which the add-on registers one at a plane.
 type registration struct {
 	at string
-	of []reference
+	references []reference
 }
 
 // registrations are the registrations of the add-on itself.
@@ -342,7 +342,7 @@ func (s *session) registrations() []registration {
 // waitRegistered waits until the add-on has registered its webhooks and its interpreter.
 func (s *session) waitRegistered(ctx context.Context) error {
 	for _, r := range s.registrations() {
-		key, references := r.at, r.of
+		key, references := r.at, r.references
 		err := wait.PollUntilContextTimeout(ctx, pollInterval, s.options.karmada.timeout, true, func(ctx context.Context) (bool, error) {
 			return slices.ContainsFunc(references, func(r reference) bool {
 				return s.plane(key).Get(ctx, client.ObjectKey{Name: r.Name}, r.object()) == nil

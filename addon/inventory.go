@@ -60,8 +60,8 @@ func (r reference) isCRD() bool { return r.Kind == "CustomResourceDefinition" }
 // inventory lists the objects that enable created, by plane, in the order of creation.
 type inventory map[string][]entry
 
-// has reports whether an object of a plane is listed.
-func (i inventory) has(plane string, r reference) bool {
+// lists reports whether an object of a plane is listed.
+func (i inventory) lists(plane string, r reference) bool {
 	return slices.ContainsFunc(i[plane], func(e entry) bool { return e.reference == r })
 }
 
@@ -69,12 +69,12 @@ func (i inventory) has(plane string, r reference) bool {
 // rendered. The list of objects at Milo is no proof, since an installation whose Workloads were kept lists the hub
 // only.
 func (i inventory) isWithoutMilo() bool {
-	return i.has(onHub, reference{"rbac.authorization.k8s.io/v1", "ClusterRole", "", "karmada-compute-namespaces"})
+	return i.lists(onHub, reference{"rbac.authorization.k8s.io/v1", "ClusterRole", "", "karmada-compute-namespaces"})
 }
 
 // add adds an object once.
 func (i inventory) add(plane string, e entry) {
-	if !i.has(plane, e.reference) {
+	if !i.lists(plane, e.reference) {
 		i[plane] = append(i[plane], e)
 	}
 }

@@ -94,7 +94,7 @@ func (s *session) checkNamespacesOfOthers(ctx context.Context, f *findings) {
 	for _, name := range []string{
 		hubNamespace, s.namespaceOf("agents", agentBinding.Namespace), s.namespaceOf("sessions", Name+"-sessions"),
 	} {
-		if known.has(onHub, reference{"v1", "Namespace", "", name}) {
+		if known.lists(onHub, reference{"v1", "Namespace", "", name}) {
 			continue
 		}
 		if err := s.hub.Get(ctx, client.ObjectKey{Name: name}, &corev1.Namespace{}); err != nil {

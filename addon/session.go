@@ -119,7 +119,7 @@ func (s *session) create(ctx context.Context, key string, objects ...*unstructur
 	for _, object := range objects {
 		r := referenceOf(object)
 		s.rendered.add(key, entry{reference: r})
-		if s.known.has(key, r) {
+		if s.known.lists(key, r) {
 			continue
 		}
 		existed, err := s.plane(key).exists(ctx, r)
@@ -253,7 +253,7 @@ func (s *session) prune(ctx context.Context) error {
 	for _, key := range []string{onHost, onHub, atMilo} {
 		entries := s.known[key]
 		for _, e := range slices.Backward(entries) {
-			if e.isCRD() || e.Adopted || s.rendered.has(key, e.reference) {
+			if e.isCRD() || e.Adopted || s.rendered.lists(key, e.reference) {
 				continue
 			}
 			s.say("deleting %s at %s, which is not part of it any more", describe(e.object()), s.plane(key).name)
@@ -266,7 +266,7 @@ func (s *session) prune(ctx context.Context) error {
 			}
 		}
 		for _, e := range entries {
-			if e.isCRD() || s.rendered.has(key, e.reference) {
+			if e.isCRD() || s.rendered.lists(key, e.reference) {
 				kept.add(key, e)
 			}
 		}

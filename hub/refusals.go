@@ -57,7 +57,7 @@ type Refusals struct {
 	projects Suspendable
 
 	mu sync.Mutex
-	of map[multicluster.ClusterName]bool
+	refused map[multicluster.ClusterName]bool
 }
 
 // Suspendable are projects that may be suspended, with the root that receives Events about them.
@@ -69,7 +69,7 @@ type Suspendable interface {
 
 // NewRefusals returns Refusals, and registers their metric.
 func NewRefusals(suspendable Suspendable, registerer prometheus.Registerer) *Refusals {
-	r := &Refusals{projects: suspendable, of: map[multicluster.ClusterName]bool{}}
+	r := &Refusals{projects: suspendable, refused: map[multicluster.ClusterName]bool{}}
 	refusing := prometheus.NewGaugeFunc(prometheus.GaugeOpts{
 		Name: "karmada_compute_projects_refusing_status",
 		Help: "Suspended projects of this replica that refuse status updates and therefore show the state before the suspension.",
@@ -88,8 +88,8 @@ func (r *Refusals) observe(project multicluster.ClusterName, err error) bool {
 		return true
 	}
 	r.mu.Lock()
-	told := r.of[project]
-	r.of[project] = true
+	told := r.refused[project]
+	r.refused[project] = true
 	r.mu.Unlock()
 	if !told {
 		r.projects.Warn(project.String(), v1alpha.ReasonProjectSuspended,
@@ -103,7 +103,7 @@ func (r *Refusals) observe(project multicluster.ClusterName, err error) bool {
 func (r *Refusals) changed(project string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.of, multicluster.ClusterName(project))
+	delete(r.refused, multicluster.ClusterName(project))
 }
 
 // count returns the number of refusing projects that this replica still has engaged.
@@ -111,10 +111,10 @@ func (r *Refusals) count() int {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	count := 0
-	for project := range r.of {
+	for project := range r.refused {
 		switch _, err := r.projects.Get(context.Background(), project); {
 		case errors.Is(err, multicluster.ErrClusterNotFound):
-			delete(r.of, project)
+			delete(r.refused, project)
 		case r.projects.IsSuspended(project.String()):
 			count++
 		}

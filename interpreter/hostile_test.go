@@ -108,9 +108,9 @@ func checkBounds(t *testing.T, by, path string, value any) {
 		most := v1alpha.MaxMessage
 		switch {
 		case strings.HasPrefix(path, "status.indices."):
-			most = wire.IndicesText.Most
+			most = wire.IndicesText.Max
 		case strings.HasSuffix(path, ".since"):
-			most = wire.SinceText.Most
+			most = wire.SinceText.Max
 		case path == "status.conditions.message":
 			most += len("cell a: ")
 		}

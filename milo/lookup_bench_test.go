@@ -77,7 +77,7 @@ func BenchmarkReserve(b *testing.B) {
 		}
 		reserve := func(b *testing.B, uid string) {
 			if _, err := lookup.Reserve(b.Context(), named("north", uid),
-				templates.Reservation{More: templates.Demand{Instances: 1}, Most: templates.Demand{Instances: 1 << 40}}); err != nil {
+				templates.Reservation{More: templates.Demand{Instances: 1}, Limit: templates.Demand{Instances: 1 << 40}}); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -63,7 +63,7 @@ func TestInstancesAreCounted(t *testing.T) {
 			lookup, _ := s.lookup(t)
 			s.on("north"+workloadsPath, c.handler)
 			got, err := lookup.Reserve(t.Context(), named("north", "1"),
-				templates.Reservation{More: templates.Demand{Instances: 1}, Most: templates.Demand{Instances: 100}})
+				templates.Reservation{More: templates.Demand{Instances: 1}, Limit: templates.Demand{Instances: 100}})
 			if got.Instances != c.want || (err == nil) != (c.fails == "") || err != nil && !strings.Contains(err.Error(), c.fails) {
 				t.Errorf("got %d, %v", got, err)
 			}
@@ -80,7 +80,7 @@ func TestBytesAreCounted(t *testing.T) {
 	want := templates.Demand{Instances: 6 + 1, Bytes: 5 + 7*int64(len(template)) + 100}
 	for _, most := range []int64{want.Bytes, want.Bytes - 1} {
 		got, err := lookup.Reserve(t.Context(), named("north", "1"), templates.Reservation{
-			More: templates.Demand{Instances: 1, Bytes: 100}, Most: templates.Demand{Bytes: most}, DryRun: true,
+			More: templates.Demand{Instances: 1, Bytes: 100}, Limit: templates.Demand{Bytes: most}, DryRun: true,
 		})
 		if got != want || err != nil {
 			t.Errorf("got %+v, %v; want %+v", got, err, want)
@@ -97,7 +97,7 @@ func TestReservations(t *testing.T) {
 		t.Helper()
 		s.requests()
 		got, err := lookup.Reserve(t.Context(), named("north", "1"),
-			templates.Reservation{More: templates.Demand{Instances: more}, Most: templates.Demand{Instances: 20}, DryRun: dryRun})
+			templates.Reservation{More: templates.Demand{Instances: more}, Limit: templates.Demand{Instances: 20}, DryRun: dryRun})
 		if got.Instances != want || err != nil {
 			t.Errorf("got %d, %v; want %d", got, err, want)
 		}
@@ -144,7 +144,7 @@ func TestListOfAProjectThatIsNotNearItsMaximum(t *testing.T) {
 		fake.Step(step.after)
 		s.requests()
 		got, err := lookup.Reserve(t.Context(), named("north", "1"),
-			templates.Reservation{More: templates.Demand{Instances: step.more}, Most: templates.Demand{Instances: 100}})
+			templates.Reservation{More: templates.Demand{Instances: step.more}, Limit: templates.Demand{Instances: 100}})
 		lists := slices.DeleteFunc(s.requests(), func(path string) bool { return path != "north"+workloadsPath })
 		if got.Instances != step.want || err != nil || len(lists) != step.wantLists {
 			t.Errorf("%s later, %d more: got %d, %v, listed %d times; want %+v", step.after, step.more, got, err, len(lists), step)

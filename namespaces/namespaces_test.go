@@ -98,7 +98,7 @@ func TestInstancesAreThoseOfTheNamespace(t *testing.T) {
 		t.Fatal(err)
 	}
 	if total, err := lookup.Reserve(t.Context(), project,
-		templates.Reservation{More: templates.Demand{Instances: 1}, Most: templates.Demand{Instances: 100}}); err != nil || total.Instances != 4 {
+		templates.Reservation{More: templates.Demand{Instances: 1}, Limit: templates.Demand{Instances: 100}}); err != nil || total.Instances != 4 {
 		t.Errorf("%d Instances, %v, want 3 and 1", total, err)
 	}
 	if _, known, err := lookup.InstanceAllowance(t.Context(), project); err != nil || known {

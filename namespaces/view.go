@@ -65,7 +65,7 @@ func (c *cachedClient) Get(ctx context.Context, key client.ObjectKey, obj client
 
 // List lists objects.
 func (c *cachedClient) List(ctx context.Context, list client.ObjectList, opts ...client.ListOption) error {
-	if !c.view.has(list) {
+	if !c.view.isCached(list) {
 		return c.Client.List(ctx, list, opts...)
 	}
 	return c.view.List(ctx, list, opts...)
@@ -79,8 +79,8 @@ type view struct {
 
 var _ cache.Cache = &view{}
 
-// has reports whether the cache has the objects of a typed list.
-func (v *view) has(list client.ObjectList) bool {
+// isCached reports whether the cache has the objects of a typed list.
+func (v *view) isCached(list client.ObjectList) bool {
 	const suffix = "List"
 	name := fmt.Sprintf("%T", list)
 	return v.planes.kinds[name[:max(len(name)-len(suffix), 0)]] != nil
@@ -100,7 +100,7 @@ func (v *view) List(ctx context.Context, list client.ObjectList, opts ...client.
 	if bindings, isLocations := list.(*milo.LocationBindingList); isLocations {
 		return listLocations(ctx, shared, v.project, bindings)
 	}
-	if !v.has(list) {
+	if !v.isCached(list) {
 		return fmt.Errorf("%T is not in the cache of project %s", list, v.project)
 	}
 	return shared.List(ctx, list, append(opts, client.InNamespace(v.project))...)

@@ -53,7 +53,7 @@ func TestStrangerLearnsNothing(t *testing.T) {
 					var got marked
 					handler := workloads(p)
 					handler.Users = func(context.Context) ([]string, error) { return []string{"add-on"}, nil }
-					handler.Marks, handler.Most.Instances, handler.AdmitsRefused = &got, 3, true
+					handler.Marks, handler.ProjectLimit.Instances, handler.AdmitsRefused = &got, 3, true
 					response := handler.Handle(t.Context(), request)
 					if response.Allowed || len(response.Warnings) > 0 || len(got) > 0 || p.reserved.More.Instances != 0 {
 						t.Fatalf("%s: allowed %t, warnings %q, marks %v, reserved %+v", project, response.Allowed, response.Warnings, got, p.reserved)

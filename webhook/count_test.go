@@ -49,7 +49,7 @@ func TestInstancesAreCounted(t *testing.T) {
 			p := newProjects()
 			p.instances = test.have
 			handler := workloads(p)
-			handler.Most.Instances = 100
+			handler.ProjectLimit.Instances = 100
 			request := creation(t, test.now)
 			if test.before != nil {
 				request = update(t, test.before, test.now)
@@ -90,8 +90,8 @@ func TestBytesAreCounted(t *testing.T) {
 		for _, free := range []int64{test.want, test.want - 1} {
 			p := newProjects()
 			handler := workloads(p)
-			handler.Most.Bytes = 1 << 20
-			p.bytes = handler.Most.Bytes - free
+			handler.ProjectLimit.Bytes = 1 << 20
+			p.bytes = handler.ProjectLimit.Bytes - free
 			request := creation(t, test.now)
 			if test.before != nil {
 				request = update(t, test.before, test.now)
@@ -137,7 +137,7 @@ func TestSizeOfADyingWorkload(t *testing.T) {
 func TestRefusedInstancesAreNotReserved(t *testing.T) {
 	p := newProjects()
 	handler := workloads(p)
-	handler.Most.Instances = 100
+	handler.ProjectLimit.Instances = 100
 	if response := handler.Handle(t.Context(), creation(t, workload("XXX"))); response.Allowed || p.reserved != (templates.Reservation{}) {
 		t.Errorf("allowed: %t, reserved %+v", response.Allowed, p.reserved)
 	}

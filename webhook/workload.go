@@ -49,8 +49,8 @@ type Workloads struct {
 	Names validation.Names
 	// Lacking returns the cities in which no cell has what an exposure needs, by the operator's settings. Nil: it is not known.
 	Lacking func(ctx context.Context, cities []string, exposure v1alpha.ServiceExposure) ([]string, error)
-	// Most is the maximum of what a project's Workloads may ask for. 0: any number.
-	Most templates.Demand
+	// ProjectLimit is the maximum of what a project's Workloads may ask for. 0: any number.
+	ProjectLimit templates.Demand
 	// AdmitsRefused reports that Workloads are stored although they are refused here.
 	AdmitsRefused bool
 }
@@ -64,12 +64,12 @@ func (v *Workloads) Handle(ctx context.Context, request admission.Request) admis
 	if before != nil && !workload.DeletionTimestamp.IsZero() {
 		// It runs nothing new, and its project may be gone; but the controllers keep it in memory until its last finalizer is
 		// removed.
-		return verdict(workload, validation.Size(workload, before, v.Bounds))
+		return answer(workload, validation.Size(workload, before, v.Bounds))
 	}
 	// A change that leaves the spec unchanged, or of an object that is being deleted, needs no project: finalizers must be
 	// added and removed whether Milo answers or not.
 	if before != nil && reflect.DeepEqual(before.Spec, workload.Spec) {
-		return verdict(workload, validation.Annotations(workload, before))
+		return answer(workload, validation.Annotations(workload, before))
 	}
 	response, known := v.answer(ctx, request, workload, before)
 	if known && (response.Allowed || v.AdmitsRefused) {
@@ -147,8 +147,8 @@ func (v *Workloads) inspect(ctx context.Context, project Project, request admiss
 	return warnings, nil
 }
 
-// verdict refuses a Workload with problems, and admits one without.
-func verdict(workload *v1alpha.Workload, problems field.ErrorList) admission.Response {
+// answer refuses a Workload with problems, and admits one without.
+func answer(workload *v1alpha.Workload, problems field.ErrorList) admission.Response {
 	if len(problems) > 0 {
 		return refused(workload, problems)
 	}
@@ -261,7 +261,7 @@ type change struct {
 // validateDemand returns problems for a change that asks for more than the project may have. A change that asks for no
 // more than before is not counted: a project that exceeds a lower bound can be changed, and reduced.
 func (v *Workloads) validateDemand(ctx context.Context, project Project, request admission.Request, c change) (field.ErrorList, error) {
-	if v.Most == (templates.Demand{}) {
+	if v.ProjectLimit == (templates.Demand{}) {
 		return nil, nil
 	}
 	locations, err := v.locationsToCount(ctx, project, c)
@@ -275,7 +275,7 @@ func (v *Workloads) validateDemand(ctx context.Context, project Project, request
 	if more == (templates.Demand{}) {
 		return nil, nil
 	}
-	reservation := templates.Reservation{More: more, Most: v.Most, DryRun: ptr.Deref(request.DryRun, false)}
+	reservation := templates.Reservation{More: more, Limit: v.ProjectLimit, DryRun: ptr.Deref(request.DryRun, false)}
 	total, err := v.Projects.Reserve(ctx, project, reservation)
 	if err != nil || !reservation.IsFull(total) {
 		return nil, err
@@ -285,15 +285,15 @@ func (v *Workloads) validateDemand(ctx context.Context, project Project, request
 
 // full are the problems of a change with which a project would have more than it may have.
 func (v *Workloads) full(project Project, more, total templates.Demand) (problems field.ErrorList) {
-	if v.Most.Instances > 0 && more.Instances > 0 && total.Instances > v.Most.Instances {
+	if v.ProjectLimit.Instances > 0 && more.Instances > 0 && total.Instances > v.ProjectLimit.Instances {
 		problems = append(problems, field.Invalid(field.NewPath("spec", "placements"), field.OmitValueType{}, fmt.Sprintf(
 			"asks for %d Instances more; the Workloads of project %q would have %d, and may have %d; reduce replicas or cities",
-			more.Instances, project.Name, total.Instances, v.Most.Instances)))
+			more.Instances, project.Name, total.Instances, v.ProjectLimit.Instances)))
 	}
-	if v.Most.Bytes > 0 && more.Bytes > 0 && total.Bytes > v.Most.Bytes {
+	if v.ProjectLimit.Bytes > 0 && more.Bytes > 0 && total.Bytes > v.ProjectLimit.Bytes {
 		problems = append(problems, field.Invalid(field.NewPath("spec", "template"), field.OmitValueType{}, fmt.Sprintf(
 			"adds %d bytes, with a copy of the template for each Instance; the Workloads of project %q would have %d bytes, and may have %d; "+
-				"move large values into a ConfigMap or Secret, or reduce replicas or cities", more.Bytes, project.Name, total.Bytes, v.Most.Bytes)))
+				"move large values into a ConfigMap or Secret, or reduce replicas or cities", more.Bytes, project.Name, total.Bytes, v.ProjectLimit.Bytes)))
 	}
 	return problems
 }

@@ -22,8 +22,8 @@ type pacer struct {
 	last map[types.NamespacedName]time.Time
 }
 
-// rest is how long a Cell must wait. When it need not, its time is now.
-func (p *pacer) rest(cell types.NamespacedName) time.Duration {
+// wait is how long a Cell must wait. When it need not, its time is now.
+func (p *pacer) wait(cell types.NamespacedName) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if last, known := p.last[cell]; known {

@@ -40,7 +40,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)
 	}
-	if remaining := r.pace.rest(request.NamespacedName); remaining > 0 {
+	if remaining := r.pace.wait(request.NamespacedName); remaining > 0 {
 		return reconcile.Result{RequeueAfter: remaining}, nil
 	}
 	return s.Run(ctx, s.takeInventory, s.findLeft, s.findCordons, s.writeStatus)

@@ -21,27 +21,27 @@ const awaitedFor = 30 * time.Second
 // The zero value is empty and ready. It is safe for concurrent use.
 type created struct {
 	mu sync.Mutex
-	of map[types.NamespacedName]map[string]time.Time
+	times map[types.NamespacedName]map[string]time.Time
 }
 
 // add records that an Instance of a deployment was created now.
 func (c *created) add(deployment types.NamespacedName, instance string, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.of == nil {
-		c.of = map[types.NamespacedName]map[string]time.Time{}
+	if c.times == nil {
+		c.times = map[types.NamespacedName]map[string]time.Time{}
 	}
-	if c.of[deployment] == nil {
-		c.of[deployment] = map[string]time.Time{}
+	if c.times[deployment] == nil {
+		c.times[deployment] = map[string]time.Time{}
 	}
-	c.of[deployment][instance] = now.Add(awaitedFor)
+	c.times[deployment][instance] = now.Add(awaitedFor)
 }
 
-// has reports whether something of a deployment was added a short while ago.
-func (c *created) has(deployment types.NamespacedName, name string) bool {
+// isRecent reports whether something of a deployment was added a short while ago.
+func (c *created) isRecent(deployment types.NamespacedName, name string) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_, found := c.of[deployment][name]
+	_, found := c.times[deployment][name]
 	return found
 }
 
@@ -49,13 +49,13 @@ func (c *created) has(deployment types.NamespacedName, name string) bool {
 func (c *created) expire(deployment types.NamespacedName, now time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for name, until := range c.of[deployment] {
+	for name, until := range c.times[deployment] {
 		if !now.Before(until) {
-			delete(c.of[deployment], name)
+			delete(c.times[deployment], name)
 		}
 	}
-	if len(c.of[deployment]) == 0 {
-		delete(c.of, deployment)
+	if len(c.times[deployment]) == 0 {
+		delete(c.times, deployment)
 	}
 }
 
@@ -66,7 +66,7 @@ func (c *created) awaited(
 ) (names map[string]struct{}, remaining time.Duration) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	all := c.of[deployment]
+	all := c.times[deployment]
 	if len(all) == 0 {
 		return nil, 0
 	}
@@ -83,7 +83,7 @@ func (c *created) awaited(
 		}
 	}
 	if len(all) == 0 {
-		delete(c.of, deployment)
+		delete(c.times, deployment)
 	}
 	return names, remaining
 }
@@ -92,5 +92,5 @@ func (c *created) awaited(
 func (c *created) forget(deployment types.NamespacedName) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.of, deployment)
+	delete(c.times, deployment)
 }

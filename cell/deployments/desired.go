@@ -57,10 +57,10 @@ func newTarget(deployment *v1alpha.WorkloadDeployment, known *versions, now time
 		maxUnavailable: deployment.Spec.Rollout.Unavailable(len(indices)),
 		batch:          lower(deployment.Spec.Rollout.BatchOf(len(indices)), known.atOnce()),
 		held: func(instance *v1alpha.Instance) bool {
-			return known.of != nil && known.of.AwaitsTurn(deployment, instance)
+			return known.templates != nil && known.templates.AwaitsTurn(deployment, instance)
 		},
 		sentAtOnce: func(instance *v1alpha.Instance) bool {
-			return known.of != nil && known.of.IsSentAtOnce(deployment, instance)
+			return known.templates != nil && known.templates.IsSentAtOnce(deployment, instance)
 		},
 		lapse: func(instance *v1alpha.Instance) time.Duration { return lapse(instance, now) },
 		startable: func(name string) bool {

@@ -16,8 +16,8 @@ import (
 // Instances below the partition have the earlier one.
 type versions struct {
 	hash, earlier string
-	// of has the turn of the cell.
-	of                          *owned.Templates
+	// templates has the turn of the cell.
+	templates                          *owned.Templates
 	missing, missingWithEarlier []templates.DataObject
 }
 
@@ -39,10 +39,10 @@ func (v *versions) missingAt(deployment *v1alpha.WorkloadDeployment, index int) 
 
 // atOnce is how many Instances the turn of the cell lets be replaced at once; 0: no limit.
 func (v *versions) atOnce() int {
-	if v.of == nil {
+	if v.templates == nil {
 		return 0
 	}
-	return v.of.AtOnce
+	return v.templates.AtOnce
 }
 
 func isBelow(deployment *v1alpha.WorkloadDeployment, index int) bool {
@@ -54,7 +54,7 @@ func (s *scope) nameTemplates(context.Context) error {
 	if err != nil {
 		return err
 	}
-	s.versions.hash, s.versions.earlier, s.versions.of = known.Hash, known.Earlier, known
+	s.versions.hash, s.versions.earlier, s.versions.templates = known.Hash, known.Earlier, known
 	return nil
 }
 

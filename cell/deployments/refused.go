@@ -37,14 +37,14 @@ type answer struct {
 // is safe for concurrent use.
 type answers struct {
 	mu sync.Mutex
-	of map[types.NamespacedName]map[string]answer
+	byDeployment map[types.NamespacedName]map[string]answer
 }
 
 // get returns the answer about a template that counts now.
 func (a *answers) get(deployment types.NamespacedName, hash string, now time.Time) (answer, bool) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	found, ok := a.of[deployment][hash]
+	found, ok := a.byDeployment[deployment][hash]
 	return found, ok && now.Before(found.until)
 }
 
@@ -52,22 +52,22 @@ func (a *answers) get(deployment types.NamespacedName, hash string, now time.Tim
 func (a *answers) set(deployment types.NamespacedName, hash string, given answer, now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if a.of == nil {
-		a.of = map[types.NamespacedName]map[string]answer{}
+	if a.byDeployment == nil {
+		a.byDeployment = map[types.NamespacedName]map[string]answer{}
 	}
 	kept := map[string]answer{hash: given}
-	for other, entry := range a.of[deployment] {
+	for other, entry := range a.byDeployment[deployment] {
 		if other != hash && now.Before(entry.until) {
 			kept[other] = entry
 		}
 	}
-	a.of[deployment] = kept
+	a.byDeployment[deployment] = kept
 }
 
 func (a *answers) forget(deployment types.NamespacedName) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	delete(a.of, deployment)
+	delete(a.byDeployment, deployment)
 }
 
 // accepted returns the Instances of removable whose next Pod the cell would accept, and all that do not serve or get

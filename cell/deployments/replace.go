@@ -136,7 +136,7 @@ func (s *scope) stopEarlierPods(ctx context.Context) error {
 		}
 		hash := pod.Labels[v1alpha.LabelTemplateHash]
 		if hash == "" || hash == instance.TemplateHash() || !metav1.IsControlledBy(pod, instance) || !pod.DeletionTimestamp.IsZero() ||
-			s.stopped.has(key, string(pod.UID)) {
+			s.stopped.isRecent(key, string(pod.UID)) {
 			continue
 		}
 		if s.floor() != nil {

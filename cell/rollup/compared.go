@@ -17,13 +17,13 @@ type compared struct{ slice, instances string }
 // concurrent use.
 type upToDate struct {
 	mu sync.Mutex
-	of map[types.NamespacedName]map[int]compared
+	byDeployment map[types.NamespacedName]map[int]compared
 }
 
 func (u *upToDate) slices(deployment types.NamespacedName) map[int]compared {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	return u.of[deployment]
+	return u.byDeployment[deployment]
 }
 
 // set replaces the slices of a deployment. slices must not be changed any more. Without slices, the deployment is
@@ -32,8 +32,8 @@ func (u *upToDate) set(deployment types.NamespacedName, slices map[int]compared)
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if len(slices) == 0 {
-		delete(u.of, deployment)
+		delete(u.byDeployment, deployment)
 		return
 	}
-	u.of[deployment] = slices
+	u.byDeployment[deployment] = slices
 }

@@ -67,9 +67,9 @@ func newPacer(c clock.PassiveClock) *pacer {
 	}
 }
 
-// rest is the time that the next report of a deployment must wait; 0: none. passing marks a report of a transient
+// wait is the time that the next report of a deployment must wait; 0: none. passing marks a report of a transient
 // state.
-func (p *pacer) rest(deployment types.NamespacedName, passing bool) time.Duration {
+func (p *pacer) wait(deployment types.NamespacedName, passing bool) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	b := p.budget(deployment)

@@ -17,22 +17,22 @@ func TestPaceByBytes(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(now)
 	p := newPacer(clock)
 	small := 0
-	for ; p.rest(web, false) == 0 && small < 100; small++ {
+	for ; p.wait(web, false) == 0 && small < 100; small++ {
 		p.wrote(web, 1000)
 	}
 	if small != 10 {
 		t.Errorf("%d small reports went up without a wait, want 10", small)
 	}
-	if rest := p.rest(other, false); rest > 0 {
+	if rest := p.wait(other, false); rest > 0 {
 		t.Errorf("another deployment waits %s", rest)
 	}
 	clock.SetTime(now.Add(time.Minute))
 	p.wrote(web, 928e3)
-	if rest := p.rest(web, false); rest != 4*time.Second {
+	if rest := p.wait(web, false); rest != 4*time.Second {
 		t.Errorf("after a report of 928 kB the next one waits %s, want 4s: what it took too much, by the rate", rest)
 	}
 	clock.SetTime(now.Add(time.Minute + 4*time.Second))
-	if rest := p.rest(web, false); rest > 0 {
+	if rest := p.wait(web, false); rest > 0 {
 		t.Errorf("it still waits %s when that time is over", rest)
 	}
 	p.forget(web)
@@ -63,7 +63,7 @@ func TestPaceOfPassingStates(t *testing.T) {
 		if step.do != nil {
 			step.do()
 		}
-		if got := p.rest(web, true); got != step.want {
+		if got := p.wait(web, true); got != step.want {
 			t.Errorf("step %d: waits %s, want %s", i, got, step.want)
 		}
 	}
@@ -79,7 +79,7 @@ func TestPaceOfWhatIsNotNeeded(t *testing.T) {
 		t.Errorf("with half of the budget it waits %s", wait)
 	}
 	p.spent(web, 80e3)
-	if wait, rest := p.spare(web), p.rest(web, false); wait != 500*time.Millisecond || rest != 0 {
+	if wait, rest := p.spare(web), p.wait(web, false); wait != 500*time.Millisecond || rest != 0 {
 		t.Errorf("with a quarter of the budget it waits %s, and what is needed %s", wait, rest)
 	}
 	clock.SetTime(now.Add(500 * time.Millisecond))

@@ -152,7 +152,7 @@ func (s *scope) passing(key client.ObjectKey) bool {
 
 // waits reports whether the pace delays the next report. passing marks a report of a transient state.
 func (s *scope) waits(key client.ObjectKey, passing bool) bool {
-	remaining := s.pace.rest(key, passing)
+	remaining := s.pace.wait(key, passing)
 	if remaining > 0 {
 		s.RequeueAfter.AtMost(remaining)
 	}
@@ -171,7 +171,7 @@ func (s *scope) rolloutWaits(key client.ObjectKey) bool {
 // sumsWait reports whether the sums of the slices wait: for the changes of half a second, and, while Instances start,
 // for budget that their slices do not need.
 func (s *scope) sumsWait(key client.ObjectKey, status *v1alpha.WorkloadDeploymentStatus) bool {
-	wait := s.pace.rest(key, true)
+	wait := s.pace.wait(key, true)
 	if meta.IsStatusConditionTrue(status.Conditions, v1alpha.ConditionProgressing) {
 		wait = max(wait, s.pace.spare(key))
 	}

@@ -237,7 +237,7 @@ func readyIn(report *v1alpha.InstanceReport) int {
 func (s *scope) writeSlices(ctx context.Context, outdated []outdatedSlice) error {
 	key := client.ObjectKeyFromObject(s.deployment)
 	for _, slice := range outdated {
-		sliceKey, wait := client.ObjectKeyFromObject(slice), s.pace.rest(key, false)
+		sliceKey, wait := client.ObjectKeyFromObject(slice), s.pace.wait(key, false)
 		if wait = max(wait, slice.wait); slice.starting && !slice.first {
 			wait = max(wait, s.pace.spare(key))
 		}

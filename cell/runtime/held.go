@@ -24,26 +24,26 @@ const maxHeld = 20000
 // heldObject identifies a ConfigMap or Secret of the cell.
 type heldObject struct{ kind, namespace, name string }
 
-// held has the hashes of a ConfigMap or Secret of the cell.
-type held struct {
+// contentHashes has the hashes of a ConfigMap or Secret of the cell.
+type contentHashes struct {
 	// version is the resourceVersion of the object.
 	version string
-	// sent is the hash of the content that the hub has sent, and has the hash of the content in the cell. Karmada or
+	// sent is the hash of the content that the hub has sent, and stored the hash of the content in the cell. Karmada or
 	// another party may keep an earlier content in the cell beside the newest label.
-	sent, has string
+	sent, stored string
 }
 
-func (h held) differs() bool { return h.has != h.sent }
+func (h contentHashes) differs() bool { return h.stored != h.sent }
 
 // heldContents remembers the hashes of the contents of ConfigMaps and Secrets, and no content. It reads each version of
 // an object once. The zero value is ready to use.
 type heldContents struct {
 	mu    sync.Mutex
-	known map[heldObject]held
+	known map[heldObject]contentHashes
 }
 
-// of returns what an object of the cache holds. If the hub is of an earlier version, it holds what its label says.
-func (h *heldContents) of(ctx context.Context, cell client.Reader, cached *metav1.PartialObjectMetadata) (held, error) {
+// hashesOf returns what an object of the cache holds. If the hub is of an earlier version, it holds what its label says.
+func (h *heldContents) hashesOf(ctx context.Context, cell client.Reader, cached *metav1.PartialObjectMetadata) (contentHashes, error) {
 	key := heldObject{cached.Kind, cached.Namespace, cached.Name}
 	h.mu.Lock()
 	found, ok := h.known[key]
@@ -53,24 +53,24 @@ func (h *heldContents) of(ctx context.Context, cell client.Reader, cached *metav
 	}
 	label := cached.Labels[v1alpha.LabelDataHash]
 	if label == "" {
-		return held{}, nil
+		return contentHashes{}, nil
 	}
 	found, err := readHeld(ctx, cell, key)
 	if err != nil || found.version == "" {
 		// An object that is gone meanwhile has an event.
-		return held{sent: label, has: label}, err
+		return contentHashes{sent: label, stored: label}, err
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.known == nil || len(h.known) >= maxHeld {
-		h.known = map[heldObject]held{}
+		h.known = map[heldObject]contentHashes{}
 	}
 	h.known[key] = found
 	return found, nil
 }
 
 // readHeld reads one object. The agent may list objects and not get them.
-func readHeld(ctx context.Context, cell client.Reader, key heldObject) (held, error) {
+func readHeld(ctx context.Context, cell client.Reader, key heldObject) (contentHashes, error) {
 	options := &client.ListOptions{Namespace: key.namespace}
 	client.MatchingFields{"metadata.name": key.name}.ApplyToList(options)
 	var err error
@@ -90,13 +90,13 @@ func readHeld(ctx context.Context, cell client.Reader, key heldObject) (held, er
 		}
 	}
 	if err != nil {
-		return held{}, fmt.Errorf("read %s %s of namespace %s: %w", key.kind, key.name, key.namespace, err)
+		return contentHashes{}, fmt.Errorf("read %s %s of namespace %s: %w", key.kind, key.name, key.namespace, err)
 	}
 	if object == nil {
-		return held{}, nil
+		return contentHashes{}, nil
 	}
 	hash := templates.HashData(object.GetAnnotations()[v1alpha.AnnotationDataKey], text, binary)
-	return held{version: object.GetResourceVersion(), sent: object.GetLabels()[v1alpha.LabelDataHash], has: hash}, nil
+	return contentHashes{version: object.GetResourceVersion(), sent: object.GetLabels()[v1alpha.LabelDataHash], stored: hash}, nil
 }
 
 // compareData reports in condition ReferencedDataReady the objects whose content is another one than the hub has sent. The
@@ -120,7 +120,7 @@ func (s *scope) compareData(ctx context.Context) error {
 			}
 			continue
 		}
-		holds, err := s.held.of(ctx, s.APIReader, cached)
+		holds, err := s.held.hashesOf(ctx, s.APIReader, cached)
 		if err != nil {
 			return err
 		}

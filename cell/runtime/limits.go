@@ -40,7 +40,7 @@ func limitToSize(pod *corev1.PodSpec, spec *v1alpha.InstanceSpec) {
 func limitRunning(containers []sizedContainer, name corev1.ResourceName, total resource.Quantity) {
 	remaining := total.DeepCopy()
 	for _, container := range containers {
-		remaining.Sub(templates.ContainerSize(container.of)[name])
+		remaining.Sub(templates.ContainerSize(container.spec)[name])
 	}
 	for _, container := range containers {
 		limit := container.ownRequest(name)[name].DeepCopy()

@@ -112,15 +112,15 @@ func runningContainers(pod *corev1.PodSpec, sandbox *v1alpha.SandboxRuntime) []s
 // sizedContainer is a container of a Pod, with the container of the template from which it was created.
 type sizedContainer struct {
 	*corev1.Container
-	of *v1alpha.SandboxContainer
+	spec *v1alpha.SandboxContainer
 }
 
 // ownRequest is the template's request of a resource for the container.
 func (c sizedContainer) ownRequest(name corev1.ResourceName) corev1.ResourceList {
-	if c.of.Resources == nil {
+	if c.spec.Resources == nil {
 		return nil
 	}
-	if request, requested := c.of.Resources.Requests[name]; requested {
+	if request, requested := c.spec.Resources.Requests[name]; requested {
 		return corev1.ResourceList{name: request.DeepCopy()}
 	}
 	return nil

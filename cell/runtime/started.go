@@ -88,11 +88,11 @@ func (s *scope) contents(ctx context.Context) (contents, error) {
 		case found.Labels[v1alpha.LabelDataHash] == "":
 			return nil, nil
 		default:
-			holds, err := s.held.of(ctx, s.APIReader, found)
+			holds, err := s.held.hashesOf(ctx, s.APIReader, found)
 			if err != nil {
 				return nil, err
 			}
-			entry.Hash = holds.has
+			entry.Hash = holds.stored
 			// The cache has no other times than its own.
 			entry.written, _ = time.Parse(time.RFC3339, found.Annotations[annotationWritten])
 		}

@@ -60,10 +60,10 @@ func (c *Command) connectBy(flags *genericclioptions.ConfigFlags) (*Session, err
 }
 
 // Reconnect connects as Connect does, with the kubeconfig as it is now.
-func (c *Command) Reconnect() (*Session, error) { return c.connectBy(unread(c.Flags)) }
+func (c *Command) Reconnect() (*Session, error) { return c.connectBy(withoutKubeconfig(c.Flags)) }
 
-// unread returns the flags without the kubeconfig that they have read: it may have another credential since.
-func unread(flags *genericclioptions.ConfigFlags) *genericclioptions.ConfigFlags {
+// withoutKubeconfig returns the flags without the kubeconfig that they have read: it may have another credential since.
+func withoutKubeconfig(flags *genericclioptions.ConfigFlags) *genericclioptions.ConfigFlags {
 	result := genericclioptions.NewConfigFlags(false)
 	from, target := reflect.ValueOf(flags).Elem(), reflect.ValueOf(result).Elem()
 	for i := range from.NumField() {

@@ -48,9 +48,9 @@ var (
 	ofHost = regexp.MustCompile(`(?i)host|addr|url|uri|server|endpoint|broker|upstream|target|peer|join|seed|node|svc|service|dns|dsn|leader`)
 )
 
-// in returns the host that a text names, if it is gone. called is the name of the text, such as the name of a variable:
+// findName returns the host that a text names, if it is gone. called is the name of the text, such as the name of a variable:
 // a text that is nothing but a name is a host only by it.
-func (g *goneHosts) in(text, called string) (what string, found bool) {
+func (g *goneHosts) findName(text, called string) (what string, found bool) {
 	if match := inCluster.FindStringSubmatch(text); match != nil {
 		return "Service " + match[1], true
 	}
@@ -82,16 +82,16 @@ func (g *goneHosts) in(text, called string) (what string, found bool) {
 // the API server alone.
 var ofService = regexp.MustCompile(`^(.+?)_(?:SERVICE_HOST|SERVICE_PORT|PORT)(?:_.*)?$`)
 
-// of returns what in, or by, finds in a text of a container. Data that gives a container variables may have any names.
-func (g *goneHosts) of(container *v1alpha.SandboxContainer, text, called string, set map[string]string) (what string, found bool) {
-	if what, found = g.in(text, called); found || len(container.EnvFrom) > 0 {
+// find looks for both in a text of a container. Data that gives a container variables may have any names.
+func (g *goneHosts) find(container *v1alpha.SandboxContainer, text, called string, set map[string]string) (what string, found bool) {
+	if what, found = g.findName(text, called); found || len(container.EnvFrom) > 0 {
 		return what, found
 	}
-	return g.by(text, set)
+	return g.findReference(text, set)
 }
 
-// by returns the Service to whose variables a text refers, if it is gone. A container may have set the variable itself.
-func (g *goneHosts) by(text string, set map[string]string) (what string, found bool) {
+// findReference returns the Service to whose variables a text refers, if it is gone. A container may have set the variable itself.
+func (g *goneHosts) findReference(text string, set map[string]string) (what string, found bool) {
 	for _, match := range referencePattern.FindAllStringSubmatch(text, -1) {
 		name := match[1] + match[2] + match[3]
 		parts := ofService.FindStringSubmatch(name)
@@ -121,14 +121,14 @@ func (m *manifests) hosts() {
 			values := map[string]string{}
 			for _, variable := range container.Env {
 				values[variable.Name] = expand(variable.Value, values)
-				if what, found := gone.of(container, values[variable.Name], variable.Name, values); found {
+				if what, found := gone.find(container, values[variable.Name], variable.Name, values); found {
 					c.losef("", "variable %s of container %s names %s, which no cell has", variable.Name, container.Name, what)
 				}
 			}
 			for _, list := range textsOf(container) {
 				for i, text := range list.texts {
 					text = expand(text, values)
-					if what, found := gone.of(container, text, text, values); found {
+					if what, found := gone.find(container, text, text, values); found {
 						c.losef("", "%s[%d] of container %s names %s, which no cell has", list.name, i, container.Name, what)
 					}
 				}
@@ -139,7 +139,7 @@ func (m *manifests) hosts() {
 		if id := m.identify(object); m.named[id] && id.kind == "ConfigMap" {
 			data, _, _ := unstructured.NestedStringMap(object.Object, "data")
 			for _, key := range slices.Sorted(maps.Keys(data)) {
-				if what, found := gone.in(data[key], ""); found {
+				if what, found := gone.findName(data[key], ""); found {
 					m.lose(describe(object.Unstructured), "data["+key+"]", "names "+what+", which no cell has")
 				}
 			}

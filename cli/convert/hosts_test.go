@@ -37,7 +37,7 @@ func TestHosts(t *testing.T) {
 		{"ring-a", "", ""},
 		{"registry.example.com/api:1", "", ""},
 	} {
-		if got, _ := gone.in(c.text, c.called); got != c.want {
+		if got, _ := gone.findName(c.text, c.called); got != c.want {
 			t.Errorf("%q of %q names %q, want %q", c.text, c.called, got, c.want)
 		}
 	}

@@ -68,10 +68,10 @@ func textsOf(container *v1alpha.SandboxContainer) []texts {
 	}
 	for _, probe := range []struct {
 		name string
-		of   *corev1.Probe
+		spec   *corev1.Probe
 	}{{"readinessProbe", container.ReadinessProbe}, {"livenessProbe", container.LivenessProbe}, {"startupProbe", container.StartupProbe}} {
-		if probe.of != nil {
-			add(probe.name, probe.of.Exec)
+		if probe.spec != nil {
+			add(probe.name, probe.spec.Exec)
 		}
 	}
 	if container.Lifecycle == nil {
@@ -79,10 +79,10 @@ func textsOf(container *v1alpha.SandboxContainer) []texts {
 	}
 	for _, handler := range []struct {
 		name string
-		of   *corev1.LifecycleHandler
+		spec   *corev1.LifecycleHandler
 	}{{"lifecycle.postStart", container.Lifecycle.PostStart}, {"lifecycle.preStop", container.Lifecycle.PreStop}} {
-		if handler.of != nil {
-			add(handler.name, handler.of.Exec)
+		if handler.spec != nil {
+			add(handler.name, handler.spec.Exec)
 		}
 	}
 	return found

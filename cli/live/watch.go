@@ -353,15 +353,15 @@ var _ client.Reader = &reader{}
 
 // Get implements client.Reader.
 func (r *reader) Get(ctx context.Context, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
-	return r.of(object).Get(ctx, key, object, options...)
+	return r.readerOf(object).Get(ctx, key, object, options...)
 }
 
 // List implements client.Reader.
 func (r *reader) List(ctx context.Context, list client.ObjectList, options ...client.ListOption) error {
-	return r.of(list).List(ctx, list, options...)
+	return r.readerOf(list).List(ctx, list, options...)
 }
 
-func (r *reader) of(object runtime.Object) client.Reader {
+func (r *reader) readerOf(object runtime.Object) client.Reader {
 	if r.cached[r.kind(object)] {
 		return r.cache
 	}

@@ -111,12 +111,12 @@ func (o *logWriter) Write(p []byte) (int, error) {
 }
 
 // lineWriter gets each line of a log.
-type lineWriter struct{ to *logWriter }
+type lineWriter struct{ log *logWriter }
 
 // Write writes a line as a part. JSON replaces bytes that are not text.
 func (l lineWriter) Write(line []byte) (int, error) {
-	l.to.part(logPart{Line: new(string(line[:len(line)-1]))})
-	return len(line), l.to.failed
+	l.log.part(logPart{Line: new(string(line[:len(line)-1]))})
+	return len(line), l.log.failed
 }
 
 func (o *logWriter) part(part logPart) {

@@ -38,8 +38,8 @@ func TestLongLines(t *testing.T) {
 		if _, err := p.Write([]byte(strings.Repeat("a", 10000))); err != nil {
 			t.Fatal(err)
 		}
-		if len(p.rest) > maxLine {
-			t.Fatalf("%d bytes are kept", len(p.rest))
+		if len(p.tail) > maxLine {
+			t.Fatalf("%d bytes are kept", len(p.tail))
 		}
 	}
 }

@@ -112,34 +112,34 @@ func (l *Lines) With(prefix string) *Prefixed { return &Prefixed{lines: l, prefi
 type Prefixed struct {
 	lines  *Lines
 	prefix string
-	rest   []byte
+	tail   []byte
 }
 
 // Write writes the lines that are complete. A part of a line that is too long to keep is written as a line.
 func (p *Prefixed) Write(content []byte) (int, error) {
-	p.rest = append(p.rest, content...)
+	p.tail = append(p.tail, content...)
 	for {
-		end := bytes.IndexByte(p.rest, '\n')
-		if end < 0 && len(p.rest) <= maxLine {
+		end := bytes.IndexByte(p.tail, '\n')
+		if end < 0 && len(p.tail) <= maxLine {
 			return len(content), nil
 		}
 		if end < 0 {
 			end = maxLine - 1
 		}
-		if err := p.line(bytes.TrimSuffix(p.rest[:end+1], []byte("\n"))); err != nil {
+		if err := p.line(bytes.TrimSuffix(p.tail[:end+1], []byte("\n"))); err != nil {
 			return 0, err
 		}
-		p.rest = p.rest[end+1:]
+		p.tail = p.tail[end+1:]
 	}
 }
 
 // Flush writes what is left without an end of line.
 func (p *Prefixed) Flush() error {
-	if len(p.rest) == 0 {
+	if len(p.tail) == 0 {
 		return nil
 	}
-	defer func() { p.rest = nil }()
-	return p.line(p.rest)
+	defer func() { p.tail = nil }()
+	return p.line(p.tail)
 }
 
 func (p *Prefixed) line(content []byte) error {

@@ -72,7 +72,7 @@ type connected struct {
 // facts hold the state that is not watched.
 type facts struct {
 	locations  []cities.Location
-	unread     error
+	readError     error
 	suspension *view.Suspension
 	// noLogs is why the user cannot have logs; "" if it is not known.
 	noLogs string
@@ -191,7 +191,7 @@ func factsOf(ctx context.Context, s *command.Session, workload *v1alpha.Workload
 	ctx, cancel := context.WithTimeout(ctx, boardTimeout)
 	defer cancel()
 	found := facts{}
-	found.locations, found.unread = view.ReadLocations(ctx, s.Project.Client)
+	found.locations, found.readError = view.ReadLocations(ctx, s.Project.Client)
 	if workload != nil {
 		found.suspension = s.Suspension(ctx, workload)
 	}

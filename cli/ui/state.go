@@ -49,7 +49,7 @@ func (c *connected) state(name string) (*page.State, error) {
 	if err != nil {
 		return nil, err
 	}
-	result.Workload = page.WorkloadOf(snapshot, c.facts.locations, c.facts.unread)
+	result.Workload = page.WorkloadOf(snapshot, c.facts.locations, c.facts.readError)
 	result.Workload.Events = events
 	result.Hidden = snapshot.HiddenKinds()
 	return result, nil

@@ -138,7 +138,7 @@ func cause(conditions []metav1.Condition, types []string, now time.Time) *Findin
 		if !wrong(condition) && (!finding.urgent() || !working) || working && !finding.urgent() {
 			continue
 		}
-		if found == nil || finding.over(found) {
+		if found == nil || finding.supersedes(found) {
 			found = finding
 		}
 	}
@@ -168,9 +168,9 @@ func faultsIn(conditions []metav1.Condition, types []string, now time.Time) []*F
 	return found
 }
 
-// over reports whether a finding is shown in the place of another one: it is more specific, or as specific and requires
+// supersedes reports whether a finding is shown in the place of another one: it is more specific, or as specific and requires
 // an action.
-func (f *Finding) over(other *Finding) bool {
+func (f *Finding) supersedes(other *Finding) bool {
 	if f.rank != other.rank {
 		return f.rank > other.rank
 	}

@@ -120,7 +120,7 @@ func (v Verdict) Lines(now time.Time, columns int) []string {
 	lines := terminal.Wrap(head, columns)
 	texts := []string{reasons.Clean(finding.Message)}
 	if len(v.Names) > 1 || v.Names[0] != v.Stop.Name {
-		texts = append(texts, "of: "+some(v.Names))
+		texts = append(texts, "of: "+firstNames(v.Names))
 	}
 	if finding.Do != "" {
 		texts = append(texts, fmt.Sprintf("-> %s: %s", actor(finding), finding.Do))
@@ -147,8 +147,8 @@ func (v Verdict) head() string {
 // mostNames is the maximum number of names in a verdict.
 const mostNames = 5
 
-// some returns the first names and the number of further names.
-func some(names []string) string {
+// firstNames returns the first names and the number of further names.
+func firstNames(names []string) string {
 	if len(names) <= mostNames+1 {
 		return strings.Join(names, ", ")
 	}

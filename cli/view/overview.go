@@ -111,7 +111,7 @@ func OverviewOf(workload *v1alpha.Workload, all []v1alpha.WorkloadDeployment, no
 		o.Deployments = append(o.Deployments, CityOverview{
 			City: city.City, Name: city.Name, State: city.State, Ready: *city.Ready, Desired: *city.Desired, Reason: city.Reason,
 		})
-		if city.Finding != nil && (o.Finding == nil || city.Finding.over(o.Finding)) {
+		if city.Finding != nil && (o.Finding == nil || city.Finding.supersedes(o.Finding)) {
 			o.Finding, o.Reason = city.Finding, city.Finding.Reason
 		}
 	}

@@ -159,7 +159,7 @@ func TestNames(t *testing.T) {
 		strings.Contains(text, "web-main-dfw-5") {
 		t.Errorf("got\n%s", text)
 	}
-	if got := some([]string{"a", "b", "c", "d", "e", "f"}); got != "a, b, c, d, e, f" {
+	if got := firstNames([]string{"a", "b", "c", "d", "e", "f"}); got != "a, b, c, d, e, f" {
 		t.Errorf("the last one is left out: %s", got)
 	}
 }

@@ -90,7 +90,7 @@ type webhookOptions struct {
 	features     featuregate.MutableVersionedFeatureGate
 	// bounds limit the size of a Workload, and most all Workloads of a project together.
 	bounds validation.Bounds
-	most   templates.Demand
+	projectLimit   templates.Demand
 }
 
 // Values of --projects.
@@ -226,10 +226,10 @@ func (o *options) addFlags(groups *cliflag.NamedFlagSets) {
 			"project. Larger templates that are stored already may not grow. 0: no limit.")
 	webhooks.Int64Var(&o.webhook.bounds.CityBytes, "max-city-bytes", 64<<20,
 		"Largest product of the template of a Workload in bytes and the Instances that the Workload may have in one city. 0: no limit.")
-	webhooks.Int64Var(&o.webhook.most.Instances, "max-project-instances", 20000,
+	webhooks.Int64Var(&o.webhook.projectLimit.Instances, "max-project-instances", 20000,
 		"Maximum number of Instances of all Workloads of a project. Workloads that are scaled by metrics count with "+
 			"maxReplicas. Workloads that several replicas admit at the same time may exceed the limit. 0: no limit.")
-	webhooks.Int64Var(&o.webhook.most.Bytes, "max-project-bytes", 40<<20,
+	webhooks.Int64Var(&o.webhook.projectLimit.Bytes, "max-project-bytes", 40<<20,
 		"Maximum bytes of all Workloads of a project: each with its annotations, its template, and a copy of its template for "+
 			"each Instance that it may have. Workloads that several replicas admit at the same time may exceed the limit. 0: no limit.")
 	webhooks.StringVar(&o.webhook.interpreter, "interpreter-mode", interpreterCustomization,
@@ -334,8 +334,8 @@ func (o *webhookOptions) check() []error {
 	mistakes := []error{
 		component.AtLeast("max-template-bytes", o.bounds.TemplateBytes, 0),
 		component.AtLeast("max-city-bytes", o.bounds.CityBytes, 0),
-		component.AtLeast("max-project-instances", o.most.Instances, 0),
-		component.AtLeast("max-project-bytes", o.most.Bytes, 0),
+		component.AtLeast("max-project-instances", o.projectLimit.Instances, 0),
+		component.AtLeast("max-project-bytes", o.projectLimit.Bytes, 0),
 	}
 	if address, err := url.Parse(o.url); o.url != "" &&
 		(err != nil || address.Scheme != "https" || address.Host == "" || address.User != nil) {
@@ -343,13 +343,13 @@ func (o *webhookOptions) check() []error {
 	}
 	for flag, choice := range map[string]struct {
 		value string
-		of    []string
+		allowed    []string
 	}{
 		"admission-mode":   {o.mode, []string{modeFail, modeIgnore, modeDryRun}},
 		"interpreter-mode": {o.interpreter, []string{interpreterWebhook, interpreterCustomization}},
 	} {
-		if !slices.Contains(choice.of, choice.value) {
-			mistakes = append(mistakes, fmt.Errorf("--%s: %q is not one of %s", flag, choice.value, strings.Join(choice.of, ", ")))
+		if !slices.Contains(choice.allowed, choice.value) {
+			mistakes = append(mistakes, fmt.Errorf("--%s: %q is not one of %s", flag, choice.value, strings.Join(choice.allowed, ", ")))
 		}
 	}
 	if _, err := metav1.ParseToLabelSelector(o.namespaces); err != nil {

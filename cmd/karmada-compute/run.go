@@ -145,7 +145,7 @@ func (a *app) connect() (*planes, error) {
 		return nil, err
 	}
 	a.projects.lookup = p.lookup
-	a.workloads.Bounds, a.workloads.Most = a.options.webhook.bounds, a.options.webhook.most
+	a.workloads.Bounds, a.workloads.ProjectLimit = a.options.webhook.bounds, a.options.webhook.projectLimit
 	names, err := a.options.names.settings()
 	if err != nil {
 		return nil, err

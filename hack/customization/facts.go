@@ -63,7 +63,7 @@ func constants() string {
 	} {
 		// A pattern that finds a character that the text may not contain.
 		others := strings.Join(strings.Split(text.value.Other, ""), "%")
-		fmt.Fprintf(&out, "local %s = {%d, %q}\n\n", text.name, text.value.Most, "[^%w%"+others+"]")
+		fmt.Fprintf(&out, "local %s = {%d, %q}\n\n", text.name, text.value.Max, "[^%w%"+others+"]")
 	}
 	return out.String()
 }

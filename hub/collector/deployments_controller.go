@@ -119,7 +119,7 @@ const sweepInterval = time.Minute
 // ResourceBindings and Works without copies, in projects that this replica has engaged.
 func (r *Deployments) leftovers(events *path.Events) source.TypedSource[mcreconcile.Request] {
 	return projects.Sweep{
-		For: "leftovers of deployments", Interval: sweepInterval, Jitter: 0.2,
+		Purpose: "leftovers of deployments", Interval: sweepInterval, Jitter: 0.2,
 		Find: func(ctx context.Context) ([]mcreconcile.Request, error) { return r.findLeftovers(ctx, events) },
 	}.Source()
 }

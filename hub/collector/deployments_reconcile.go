@@ -165,7 +165,7 @@ func (s *deploymentScope) putRight(ctx context.Context, scope path.Scope, judged
 	findings := s.Book.Observe(s.request, scope, judged)
 	var lasting []path.Finding
 	for i := range findings {
-		if remaining := findings[i].Rest(s.Clock.Now(), s.patience(&findings[i])); remaining > 0 {
+		if remaining := findings[i].Remaining(s.Clock.Now(), s.patience(&findings[i])); remaining > 0 {
 			s.requeueAfter.AtMost(remaining)
 			continue
 		}

@@ -60,7 +60,7 @@ func (r *Namespaces) Reconcile(ctx context.Context, request reconcile.Request) (
 		return later(recheck), s.dropDoubt(ctx)
 	}
 	r.patience.Recall(request.Name, s.namespace.Annotations[v1alpha.AnnotationAbsent])
-	if remaining := r.patience.Rest(request.Name); remaining > 0 {
+	if remaining := r.patience.Remaining(request.Name); remaining > 0 {
 		return reconcile.Result{RequeueAfter: remaining}, nil
 	}
 	return s.ask(ctx)

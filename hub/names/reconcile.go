@@ -117,7 +117,7 @@ func (s *scope) switches(ctx context.Context, workload *v1alpha.Workload, list [
 func (s *scope) release(ctx context.Context) error {
 	for i := range s.existing {
 		record := &s.existing[i]
-		if !s.switching && has(s.wishes, record) && s.owns(record) || !record.GetDeletionTimestamp().IsZero() {
+		if !s.switching && isWished(s.wishes, record) && s.owns(record) || !record.GetDeletionTimestamp().IsZero() {
 			continue
 		}
 		if keeps, err := s.mayKeep(ctx, record); keeps || err != nil {
@@ -134,8 +134,8 @@ func (s *scope) release(ctx context.Context) error {
 	return nil
 }
 
-// has reports whether wishes have the name of a DNSEndpoint.
-func has(wishes []wish, record *unstructured.Unstructured) bool {
+// isWished reports whether wishes have the name of a DNSEndpoint.
+func isWished(wishes []wish, record *unstructured.Unstructured) bool {
 	return slices.ContainsFunc(wishes, func(w wish) bool { return w.name == record.GetName() && w.refusal == "" })
 }
 
@@ -155,7 +155,7 @@ func (s *scope) mayKeep(ctx context.Context, record *unstructured.Unstructured) 
 	}
 	s.requeueAfter.AtMost(lateInterval)
 	wanted := record.GetLabels()[v1alpha.LabelWorkloadUID] == string(stored.UID) &&
-		has(s.Settings.wishes(stored, s.project.Name), record)
+		isWished(s.Settings.wishes(stored, s.project.Name), record)
 	if !wanted || !s.switching {
 		return wanted, nil
 	}

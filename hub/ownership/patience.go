@@ -57,8 +57,8 @@ func (p *Patience) Recall(key, record string) {
 	}
 }
 
-// Rest returns how long no question is needed.
-func (p *Patience) Rest(key string) time.Duration {
+// Remaining returns how long no question is needed.
+func (p *Patience) Remaining(key string) time.Duration {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	d := p.doubts[key]

@@ -221,9 +221,9 @@ func (b *Book) Forget(deployment mcreconcile.Request) {
 	delete(b.pages.Of(deployment.ClusterName), deployment.NamespacedName)
 }
 
-// Rest returns how much longer a finding must last before it counts; 0: it counts. It never exceeds bound, even if
+// Remaining returns how much longer a finding must last before it counts; 0: it counts. It never exceeds bound, even if
 // other clocks differ.
-func (f *Finding) Rest(now time.Time, bound time.Duration) time.Duration {
+func (f *Finding) Remaining(now time.Time, bound time.Duration) time.Duration {
 	if f.Certain {
 		return 0
 	}

@@ -126,7 +126,7 @@ func TestRest(t *testing.T) {
 		"by a clock that is ahead":  {Finding{Since: began.Add(time.Hour)}, time.Minute},
 		"what is certain, from now": {Finding{Since: began, Certain: true}, 0},
 	} {
-		if got := test.finding.Rest(began, time.Minute); got != test.want {
+		if got := test.finding.Remaining(began, time.Minute); got != test.want {
 			t.Errorf("%s: %s, want %s", name, got, test.want)
 		}
 	}

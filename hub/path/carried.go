@@ -46,7 +46,7 @@ func (w *Row) binding(object carried) *Finding {
 	case !b.DeletionTimestamp.IsZero():
 		return found(BindingDeleting, RefreshBinding, b,
 			fmt.Sprintf("Karmada is deleting the ResourceBinding of %s and then creates another one", object)).
-			from(b.DeletionTimestamp.Time)
+			begunAt(b.DeletionTimestamp.Time)
 	}
 	return object.misbound()
 }
@@ -67,7 +67,7 @@ func (w *Row) cell(object carried, name string) *Finding {
 	}
 	work := w.Works[name]
 	if work == nil {
-		return found(WorkMissing, RefreshBinding, w.Binding, fmt.Sprintf("Karmada has no Work of %s for the cell; retrying", object)).in(name)
+		return found(WorkMissing, RefreshBinding, w.Binding, fmt.Sprintf("Karmada has no Work of %s for the cell; retrying", object)).inCell(name)
 	}
 	return cmp.Or(w.work(object, name, work), away, object.report(name, work))
 }
@@ -83,21 +83,21 @@ func (w *Row) work(object carried, cell string, work *workv1alpha1.Work) *Findin
 	applied := meta.FindStatusCondition(work.Status.Conditions, workv1alpha1.WorkApplied)
 	switch {
 	case applied == nil:
-		return found(WorkNotApplied, ToggleWork, work, fmt.Sprintf("Karmada has not written %s into the cell", object)).in(cell)
+		return found(WorkNotApplied, ToggleWork, work, fmt.Sprintf("Karmada has not written %s into the cell", object)).inCell(cell)
 	case applied.Status != metav1.ConditionTrue:
 		message := fmt.Sprintf("Karmada cannot write %s into the cell", object)
 		if applied.Message != "" {
 			message += ": " + applied.Message
 		}
-		return found(WorkNotApplied, ToggleWork, work, message).in(cell).from(w.readySince(cell, applied.LastTransitionTime))
+		return found(WorkNotApplied, ToggleWork, work, message).inCell(cell).begunAt(w.readySince(cell, applied.LastTransitionTime))
 	}
 	return nil
 }
 
 // workDeleting is the finding of a Work that is being deleted although its cell is Ready.
 func (w *Row) workDeleting(object carried, cell string, work *workv1alpha1.Work) *Finding {
-	return found(WorkDeleting, ToggleWork, work, fmt.Sprintf("Karmada has not removed %s from the cell; retrying", object)).in(cell).
-		from(w.readySince(cell, *work.DeletionTimestamp))
+	return found(WorkDeleting, ToggleWork, work, fmt.Sprintf("Karmada has not removed %s from the cell; retrying", object)).inCell(cell).
+		begunAt(w.readySince(cell, *work.DeletionTimestamp))
 }
 
 // leftovers returns findings for the Works and the binding of an object that does not exist or is being deleted: for
@@ -109,7 +109,7 @@ func (w *Row) leftovers(object carried) []Finding {
 	case w.Binding == nil:
 	case !w.Binding.DeletionTimestamp.IsZero():
 		findings = append(findings, *found(BindingDeleting, RefreshBinding, w.Binding,
-			fmt.Sprintf("Karmada has not deleted the ResourceBinding of %s; retrying", object)).from(w.Binding.DeletionTimestamp.Time))
+			fmt.Sprintf("Karmada has not deleted the ResourceBinding of %s; retrying", object)).begunAt(w.Binding.DeletionTimestamp.Time))
 	case !object.exists():
 		findings = append(findings, *found(CopyGone, DeleteBinding, w.Binding,
 			fmt.Sprintf("%s of the ResourceBinding no longer exists; the add-on deletes the ResourceBinding and its objects in cells", object)))
@@ -120,7 +120,7 @@ func (w *Row) leftovers(object carried) []Finding {
 			findings = append(findings, *w.workDeleting(object, cell, work))
 		case work.DeletionTimestamp.IsZero() && !object.exists() && w.Binding == nil:
 			findings = append(findings, *found(CopyGone, DeleteWork, work,
-				fmt.Sprintf("%s of the Work no longer exists; the add-on deletes the Work and its objects in the cell", object)).in(cell))
+				fmt.Sprintf("%s of the Work no longer exists; the add-on deletes the Work and its objects in the cell", object)).inCell(cell))
 		}
 	}
 	return findings
@@ -162,9 +162,9 @@ func (d deployment) outdated(cell string, work *workv1alpha1.Work) *Finding {
 	case m.Metadata.Annotations.TemplateUID != string(d.Copied.UID) || generation < d.Copied.Generation:
 		return found(WorkOutdated, RefreshBinding, d.Binding, fmt.Sprintf(
 			"Karmada has not sent generation %d of the hub's copy to the cell; its Work has generation %d", d.Copied.Generation,
-			generation)).in(cell)
+			generation)).inCell(cell)
 	case generation == d.Copied.Generation && m.Spec != digestOf(&d.Copied.Spec) && !overridden(work):
-		return found(WorkEdited, RefreshBinding, d.Binding, "the Work differs from the hub's copy: it was edited by hand; retrying").in(cell)
+		return found(WorkEdited, RefreshBinding, d.Binding, "the Work differs from the hub's copy: it was edited by hand; retrying").inCell(cell)
 	}
 	return nil
 }
@@ -174,11 +174,11 @@ func (d deployment) report(cell string, work *workv1alpha1.Work) *Finding {
 	reported := report(work)
 	switch {
 	case reported == nil:
-		return found(ReportMissing, TouchCopy, d.Copied, "the cell does not report on the deployment").in(cell)
+		return found(ReportMissing, TouchCopy, d.Copied, "the cell does not report on the deployment").inCell(cell)
 	case reported.ResourceTemplateGeneration < m.templateGeneration():
 		return found(ReportOutdated, ToggleWork, work,
 			fmt.Sprintf("the cell reports on generation %d of the hub's copy; its Work has generation %d",
-				reported.ResourceTemplateGeneration, m.templateGeneration())).in(cell)
+				reported.ResourceTemplateGeneration, m.templateGeneration())).inCell(cell)
 	case reported.ObservedGeneration < reported.Generation:
 		return &Finding{
 			Fault: ReportOutdated, Cell: cell,
@@ -192,7 +192,7 @@ func (d deployment) report(cell string, work *workv1alpha1.Work) *Finding {
 		}
 	case reported.LacksFields():
 		return found(WorkNotApplied, ToggleWork, work,
-			"the CRD or the agent of the cell is older than the hub and lacks fields of the deployment; sending it again").in(cell)
+			"the CRD or the agent of the cell is older than the hub and lacks fields of the deployment; sending it again").inCell(cell)
 	}
 	return nil
 }
@@ -227,7 +227,7 @@ func (slice) outdated(string, *workv1alpha1.Work) *Finding { return nil }
 
 func (s slice) report(cell string, work *workv1alpha1.Work) *Finding {
 	if _, reported := sliceReport(cell, work); !reported {
-		return found(ReportMissing, ToggleWork, work, fmt.Sprintf("the cell does not report in %s", s)).in(cell)
+		return found(ReportMissing, ToggleWork, work, fmt.Sprintf("the cell does not report in %s", s)).inCell(cell)
 	}
 	return nil
 }

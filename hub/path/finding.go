@@ -125,14 +125,14 @@ func found(fault Fault, repair Repair, object client.Object, message string) *Fi
 	return &Finding{Fault: fault, Repair: repair, Object: object, Message: message}
 }
 
-// in returns the finding as one in a cell.
-func (f *Finding) in(cell string) *Finding {
+// inCell returns the finding as one in a cell.
+func (f *Finding) inCell(cell string) *Finding {
 	f.Cell = cell
 	return f
 }
 
-// from returns the finding with the time when the fault began.
-func (f *Finding) from(since time.Time) *Finding {
+// begunAt returns the finding with the time when the fault began.
+func (f *Finding) begunAt(since time.Time) *Finding {
 	f.Since = since
 	return f
 }

@@ -206,7 +206,7 @@ func (w *Row) orphans() []Finding {
 			continue
 		}
 		findings = append(findings, *found(WorkOrphaned, RefreshBinding, w.Binding,
-			"the cell still runs the deployment although it is no longer scheduled there; retrying").in(cell))
+			"the cell still runs the deployment although it is no longer scheduled there; retrying").inCell(cell))
 	}
 	return findings
 }

@@ -23,7 +23,7 @@ type Known struct {
 }
 
 // Known returns what is known of a cell by the reports.
-func (r *Reports) Known(cell string) Known { return Known{copied: r.copied, report: r.Of(cell)} }
+func (r *Reports) Known(cell string) Known { return Known{copied: r.copied, report: r.OfCell(cell)} }
 
 // Known returns what the report of a cell tells.
 func (w *Row) Known(cell string) Known {

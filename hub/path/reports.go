@@ -186,8 +186,8 @@ func (w *Row) Report(cell string) *Report {
 	return nil
 }
 
-// Of returns the report of a cell; nil: it has not reported.
-func (r *Reports) Of(cell string) *Report {
+// OfCell returns the report of a cell; nil: it has not reported.
+func (r *Reports) OfCell(cell string) *Report {
 	if work := r.works[cell]; work != nil {
 		return report(work)
 	}
@@ -202,7 +202,7 @@ func (r *Reports) Status() v1alpha.WorkloadDeploymentStatus {
 	var items []wire.CellStatus
 	for _, cell := range slices.Sorted(maps.Keys(r.works)) {
 		item := wire.CellStatus{Cell: cell}
-		if found := r.Of(cell); found != nil {
+		if found := r.OfCell(cell); found != nil {
 			item.Report = &found.CellReport
 		}
 		items = append(items, item)

@@ -151,7 +151,7 @@ func TestReportsThatDoNotCount(t *testing.T) {
 		work := r.works["a"]
 		change(r.copied, work)
 		r = ReportsIn(r.copied, r.Binding, map[string]*workv1alpha1.Work{"a": work})
-		if status := r.Status(); status.Replicas != 0 || status.ObservedGeneration != 0 || r.Of("a") != nil || !r.MayRun("a", 1) || r.Nowhere() {
+		if status := r.Status(); status.Replicas != 0 || status.ObservedGeneration != 0 || r.OfCell("a") != nil || !r.MayRun("a", 1) || r.Nowhere() {
 			t.Errorf("%s: %+v", name, status)
 		}
 	}
@@ -241,7 +241,7 @@ func TestReportsWithFaults(t *testing.T) {
 		},
 	} {
 		reports := reporting(t, map[string]string{"a": test.report})
-		found := reports.Of("a")
+		found := reports.OfCell("a")
 		if found == nil {
 			t.Fatalf("%s: no report", name)
 		}

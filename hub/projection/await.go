@@ -33,7 +33,7 @@ func (s *scope) judgeAbsence(ctx context.Context) error {
 		}
 	}
 	s.remember(&lasting)
-	if remaining := lasting.Rest(s.now, s.DoubtAfter); remaining > 0 {
+	if remaining := lasting.Remaining(s.now, s.DoubtAfter); remaining > 0 {
 		s.requeueAfter.AtMost(remaining)
 		return nil
 	}

@@ -40,7 +40,7 @@ func (s *scope) judge(ctx context.Context) error {
 			continue
 		}
 		s.remember(&found)
-		if remaining := found.Rest(now, s.DoubtAfter); remaining > 0 {
+		if remaining := found.Remaining(now, s.DoubtAfter); remaining > 0 {
 			s.requeueAfter.AtMost(remaining)
 			continue
 		}

@@ -155,8 +155,8 @@ func (d *shared) source() source.TypedSource[mcreconcile.Request] {
 	})
 }
 
-// of returns the known state of the deployment of s. d.mu is held.
-func (d *shared) of(s *scope) known {
+// knownOf returns the known state of the deployment of s. d.mu is held.
+func (d *shared) knownOf(s *scope) known {
 	return d.projects.Of(s.request.ClusterName)[s.request.NamespacedName]
 }
 
@@ -164,7 +164,7 @@ func (d *shared) of(s *scope) known {
 func (d *shared) findings(s *scope) (findings []path.Finding, known bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	state := d.of(s)
+	state := d.knownOf(s)
 	return state.findings, state.state != ""
 }
 
@@ -172,14 +172,14 @@ func (d *shared) findings(s *scope) (findings []path.Finding, known bool) {
 func (d *shared) knows(s *scope) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return d.of(s).state == s.state()
+	return d.knownOf(s).state == s.state()
 }
 
 // learn replaces the known state of a deployment, and requests all of its slices if it changes.
 func (d *shared) learn(s *scope) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	before := d.of(s)
+	before := d.knownOf(s)
 	now := known{findings: s.findings, state: s.state(), left: before.left}
 	d.projects.Of(s.request.ClusterName)[s.request.NamespacedName] = now
 	if before.state == now.state || d.queue == nil {
@@ -206,14 +206,14 @@ func (d *shared) forget(request mcreconcile.Request) {
 func (d *shared) hasLeftovers(s *scope) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return !d.of(s).left.IsZero()
+	return !d.knownOf(s).left.IsZero()
 }
 
 // leftSince notes whether Instances of an earlier deployment are left, and returns when the first was found.
 func (d *shared) leftSince(s *scope, some bool, now time.Time) time.Time {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	entry := d.of(s)
+	entry := d.knownOf(s)
 	if !some {
 		entry.left = time.Time{}
 	} else if entry.left.IsZero() {

@@ -32,7 +32,7 @@ func NewNamespaces() *Namespaces {
 // before they are used.
 func (n *Namespaces) Guess(ctx context.Context, from Origin, project client.Reader) (types.UID, error) {
 	if n != nil {
-		if last := n.of(from).get(from); last != "" {
+		if last := n.uidsOf(from).get(from); last != "" {
 			return last, nil
 		}
 	}
@@ -43,7 +43,7 @@ func (n *Namespaces) Guess(ctx context.Context, from Origin, project client.Read
 func (n *Namespaces) Read(ctx context.Context, from Origin, project client.Reader) (types.UID, error) {
 	uid, err := from.NamespaceUID(ctx, project)
 	if err == nil && n != nil {
-		n.of(from).set(from, uid)
+		n.uidsOf(from).set(from, uid)
 	}
 	return uid, err
 }
@@ -52,11 +52,11 @@ func (n *Namespaces) Read(ctx context.Context, from Origin, project client.Reade
 // deployments in it, so that the UID of an earlier namespace is seldom guessed.
 func (n *Namespaces) Forget(from Origin) {
 	if n != nil {
-		n.of(from).set(from, "")
+		n.uidsOf(from).set(from, "")
 	}
 }
 
-func (n *Namespaces) of(from Origin) *namespaceUIDs {
+func (n *Namespaces) uidsOf(from Origin) *namespaceUIDs {
 	return n.Of(multicluster.ClusterName(from.Project))
 }
 

@@ -84,8 +84,8 @@ func All(ctx context.Context, name multicluster.ClusterName, project cluster.Clu
 
 // Sweep periodically finds deletions that the watch missed.
 type Sweep struct {
-	// For describes the deletions in logs.
-	For string
+	// Purpose describes the deletions in logs.
+	Purpose string
 	// Interval is the minimum time between two sweeps, and Jitter the maximum of the random addition, as a fraction of
 	// Interval.
 	Interval time.Duration
@@ -102,7 +102,7 @@ func (s Sweep) Source() source.TypedSource[mcreconcile.Request] {
 		go wait.JitterUntilWithContext(ctx, func(ctx context.Context) {
 			requests, err := s.Find(ctx)
 			if err != nil {
-				log.FromContext(ctx).Error(err, "A sweep is repeated later", "for", s.For, "after", s.Interval)
+				log.FromContext(ctx).Error(err, "A sweep is repeated later", "for", s.Purpose, "after", s.Interval)
 			}
 			for _, request := range requests {
 				queue.Add(request)

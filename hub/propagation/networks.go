@@ -31,7 +31,7 @@ func (s *scope) bindNetworks(ctx context.Context, existing *v1alpha.WorkloadDepl
 	if s.Networks == nil {
 		return nil, nil
 	}
-	found, err := s.Networks.Bind(ctx, s.of, s.deployment)
+	found, err := s.Networks.Bind(ctx, s.engaged, s.deployment)
 	if err != nil {
 		log.FromContext(ctx).Error(err, "Cannot ask the project for the networks of a deployment", "again", networks.BindingRetry)
 		s.requeueAfter.AtMost(networks.BindingRetry)
@@ -48,7 +48,7 @@ func (s *scope) bindNetworks(ctx context.Context, existing *v1alpha.WorkloadDepl
 		return found, nil
 	}
 	if s.deployment.Spec.Partition == nil && upToDate(&s.deployment.Status, s.deployment.Generation) {
-		return found, s.Networks.Settle(ctx, s.of, s.deployment)
+		return found, s.Networks.Settle(ctx, s.engaged, s.deployment)
 	}
 	return found, nil
 }
@@ -64,5 +64,5 @@ func (s *scope) releaseNetworks(ctx context.Context) error {
 	if s.Networks == nil {
 		return nil
 	}
-	return s.Networks.Release(ctx, s.of, s.deployment)
+	return s.Networks.Release(ctx, s.engaged, s.deployment)
 }

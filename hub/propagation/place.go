@@ -135,5 +135,5 @@ func (s *scope) refuseNamespace(ctx context.Context, namespace *corev1.Namespace
 }
 
 func (s *scope) warn(reason, message string, args ...any) {
-	s.of.Recorder(string(FieldManager)).Eventf(s.deployment, corev1.EventTypeWarning, reason, message, args...)
+	s.engaged.Recorder(string(FieldManager)).Eventf(s.deployment, corev1.EventTypeWarning, reason, message, args...)
 }

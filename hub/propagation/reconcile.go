@@ -34,7 +34,7 @@ const blockedRequeue = 15 * time.Second
 // scope is the state of one reconcile of a WorkloadDeployment.
 type scope struct {
 	*Reconciler
-	of         projects.Project
+	engaged    projects.Project
 	project    client.Client
 	projectAPI client.Reader
 	// origin holds the marks of objects on the hub.
@@ -95,7 +95,7 @@ func (r *Reconciler) newScope(ctx context.Context, request mcreconcile.Request) 
 		return nil, err
 	}
 	return &scope{
-		Reconciler: r, of: project, project: project.GetClient(), projectAPI: project.GetAPIReader(),
+		Reconciler: r, engaged: project, project: project.GetClient(), projectAPI: project.GetAPIReader(),
 		origin: project.Origin(request.Namespace), deployment: &v1alpha.WorkloadDeployment{},
 	}, nil
 }

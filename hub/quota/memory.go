@@ -61,7 +61,7 @@ func newMemory() *memory {
 	return m
 }
 
-func (m *memory) of(request mcreconcile.Request) remembered {
+func (m *memory) recall(request mcreconcile.Request) remembered {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.deployments[request]

@@ -204,7 +204,7 @@ func (s *scope) makePlan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	earlier, facts := s.memory.of(s.request), wire.FactsOf(s.copied)
+	earlier, facts := s.memory.recall(s.request), wire.FactsOf(s.copied)
 	situation := &situation{
 		wanted: s.wanted(), current: naming.OfRanges(s.copied.Spec.Quota.Granted),
 		requests: requestsFor(templates.SizeOfDeployment(s.copied)), claims: s.found,
@@ -283,7 +283,7 @@ func (s *scope) createClaims(ctx context.Context) error {
 			return err
 		case refused == nil:
 			s.plan.pending = append(s.plan.pending, index)
-			if before := s.memory.of(s.request).denials[index]; before != (denial{}) {
+			if before := s.memory.recall(s.request).denials[index]; before != (denial{}) {
 				s.plan.denials[index] = before
 			}
 			continue

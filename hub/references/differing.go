@@ -67,7 +67,7 @@ func (s *scope) compareCells(ctx context.Context) error {
 func (d *deployment) reportedToDiffer(objects map[item]*object) []inCell {
 	var found []inCell
 	for _, indices := range reportOf(d.copied).differing {
-		for _, o := range inOrder(d.of(objects)) {
+		for _, o := range inOrder(d.objectsIn(objects)) {
 			if templates.DiffersIn(indices.DataDiffers, o.DataObject) {
 				found = append(found, inCell{indices.Cell, o.item})
 			}

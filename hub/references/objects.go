@@ -27,8 +27,8 @@ func (i item) onHub() types.NamespacedName {
 	return types.NamespacedName{Namespace: i.hubNamespace, Name: i.Name}
 }
 
-// in returns the name of the object in a namespace of the project.
-func (i item) in(namespace string) types.NamespacedName {
+// nameIn returns the name of the object in a namespace of the project.
+func (i item) nameIn(namespace string) types.NamespacedName {
 	return types.NamespacedName{Namespace: namespace, Name: i.Name}
 }
 
@@ -113,8 +113,8 @@ func inOrder(objects iter.Seq[*object]) []*object {
 	return slices.SortedFunc(objects, func(a, b *object) int { return a.Compare(b.DataObject) })
 }
 
-// of returns the objects that a deployment names.
-func (d *deployment) of(objects map[item]*object) iter.Seq[*object] {
+// objectsIn returns the objects that a deployment names.
+func (d *deployment) objectsIn(objects map[item]*object) iter.Seq[*object] {
 	return func(yield func(*object) bool) {
 		for dataObject := range d.named {
 			if o := objects[item{d.hubNamespace, dataObject}]; o != nil && !yield(o) {
@@ -147,7 +147,7 @@ func (d *deployment) newest() map[templates.DataObject]bool {
 // count: the newest data may be as large as the earlier one.
 func (d *deployment) together(objects map[item]*object) int {
 	sum, newest := 0, d.newest()
-	for o := range d.of(objects) {
+	for o := range d.objectsIn(objects) {
 		_, isNewest := newest[o.DataObject]
 		if _, isSnapshot := templates.ParseSnapshot(o.DataObject); isNewest || !isSnapshot {
 			sum += o.bytes

@@ -234,7 +234,7 @@ func (s *scope) checkSources(ctx context.Context) error {
 		if d.fit(s.objects); d.together(s.objects) > maxTogether {
 			continue
 		}
-		for o := range d.of(s.objects) {
+		for o := range d.objectsIn(s.objects) {
 			o.wanted = true
 		}
 	}
@@ -258,7 +258,7 @@ func (s *copier) check(ctx context.Context, o *object) (finding, error) {
 		return s.readAndRemember(ctx, o)
 	}
 	metadata := metadataOf(o.Kind)
-	if err := reader.Get(ctx, o.in(s.namespace), metadata); err != nil {
+	if err := reader.Get(ctx, o.nameIn(s.namespace), metadata); err != nil {
 		if apierrors.IsNotFound(err) {
 			return missing(o.Kind, o.Name, s.namespace), nil
 		}
@@ -281,7 +281,7 @@ func (s *originals) readAndRemember(ctx context.Context, o *object) (finding, er
 // read reads an object of the project. The object is nil if it does not exist or may not be read.
 func (s *originals) read(ctx context.Context, o *object) (client.Object, finding, error) {
 	source := newObject(o.Kind)
-	switch err := s.projectAPI.Get(ctx, o.in(s.namespace), source); {
+	switch err := s.projectAPI.Get(ctx, o.nameIn(s.namespace), source); {
 	case wire.IsMissing(err, o.Name):
 		return nil, missing(o.Kind, o.Name, s.namespace), nil
 	case apierrors.IsForbidden(err):

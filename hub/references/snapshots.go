@@ -41,7 +41,7 @@ func (s *originals) newest(ctx context.Context, dataObject templates.DataObject)
 	o := &object{item: item{DataObject: dataObject}}
 	if reader := s.sources.reader(dataObject.Kind); reader != nil {
 		metadata := metadataOf(dataObject.Kind)
-		switch err := reader.Get(ctx, o.in(s.namespace), metadata); {
+		switch err := reader.Get(ctx, o.nameIn(s.namespace), metadata); {
 		case apierrors.IsNotFound(err):
 			return contentHash{finding: missing(dataObject.Kind, dataObject.Name, s.namespace)}, nil
 		case err != nil:

@@ -117,7 +117,7 @@ func (d *deployment) holds(existing, desired *metav1.Condition) bool {
 // add-on's copies with the deployments that name them: no policy claims them.
 func (d *deployment) taken(objects map[item]*object) string {
 	var messages []string
-	for _, o := range inOrder(d.of(objects)) {
+	for _, o := range inOrder(d.objectsIn(objects)) {
 		if o.claimedBy != "" {
 			messages = append(messages, fmt.Sprintf("%s propagates %s %s, too: it may be in cells where no deployment needs it",
 				o.claimedBy, o.Kind, o.Name))
@@ -142,7 +142,7 @@ func claimOf(copied *metav1.PartialObjectMetadata) string {
 
 // isUnknown reports whether an object that a deployment names could not be read in this reconcile.
 func (d *deployment) isUnknown(objects map[item]*object) bool {
-	for o := range d.of(objects) {
+	for o := range d.objectsIn(objects) {
 		if o.unknown {
 			return true
 		}
@@ -157,7 +157,7 @@ func (d *deployment) problems(objects map[item]*object) []finding {
 		return []finding{{reason: v1alpha.ReasonResolving, message: "the deployment has no place on the hub yet"}}
 	}
 	var found []finding
-	for _, o := range inOrder(d.of(objects)) {
+	for _, o := range inOrder(d.objectsIn(objects)) {
 		if needed := d.named[o.DataObject]; o.reason != "" && (needed || o.reason != v1alpha.ReasonSourceNotFound) {
 			found = append(found, o.finding)
 		}

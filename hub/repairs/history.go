@@ -48,8 +48,8 @@ func newHistory(c clock.PassiveClock) *history {
 	return &history{clock: c, faults: map[repairKey]attempts{}, swept: c.Now()}
 }
 
-// rest returns how long the next repair has to wait; 0: not at all.
-func (h *history) rest(k repairKey) time.Duration {
+// wait returns how long the next repair has to wait; 0: not at all.
+func (h *history) wait(k repairKey) time.Duration {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	known, found := h.known(k)

@@ -15,13 +15,13 @@ func TestPausesGrow(t *testing.T) {
 	c := testclock.NewFakePassiveClock(time.Now())
 	h, work := newHistory(c), repairKey{kind: "Work", name: types.NamespacedName{Name: "web"}, reason: "Deleting"}
 	for i, want := range []time.Duration{15, 30, 60, 120, 240, 480, 600, 600} {
-		if rest := h.rest(work); rest != 0 {
+		if rest := h.wait(work); rest != 0 {
 			t.Fatalf("repair %d has to wait another %s after its pause", i+1, rest)
 		}
 		if attempt := h.begin(work); attempt != i+1 {
 			t.Errorf("repair %d is counted as %d", i+1, attempt)
 		}
-		if rest := h.rest(work); rest != want*time.Second {
+		if rest := h.wait(work); rest != want*time.Second {
 			t.Errorf("the pause after repair %d is %s, want %s", i+1, rest, want*time.Second)
 		}
 		c.SetTime(c.Now().Add(want * time.Second))
@@ -55,7 +55,7 @@ func TestFaultsAreApart(t *testing.T) {
 		"another kind":   {kind: "ResourceBinding", reason: "Deleting"},
 		"another object": {kind: "Work", name: types.NamespacedName{Name: "web"}, reason: "Deleting"},
 	} {
-		if rest := h.rest(other); rest != 0 {
+		if rest := h.wait(other); rest != 0 {
 			t.Errorf("%s has to wait %s", name, rest)
 		}
 	}

@@ -111,7 +111,7 @@ func (m *Repairer) Do(ctx context.Context, f Repair, repair func(context.Context
 		return 0, err
 	}
 	key := keyOf(kind, f)
-	if remaining := m.history.rest(key); remaining > 0 {
+	if remaining := m.history.wait(key); remaining > 0 {
 		return remaining, nil
 	}
 	if wait := m.budget.Take(f.Cell); wait > 0 {

@@ -58,7 +58,7 @@ func (s *Server) look(r *http.Request) (*Grant, place, error) {
 		return nil, place{}, err
 	}
 	listeners.Prove(r.Context())
-	if !s.rates.of(grant).AllowN(s.options.Clock.Now(), 1) {
+	if !s.rates.limiter(grant).AllowN(s.options.Clock.Now(), 1) {
 		return grant, place{}, errOften
 	}
 	// Only now something is asked of the project.

@@ -105,7 +105,7 @@ func (m *meter) isLoss(err error) bool {
 // meteredBoth is metered for an upgraded connection.
 type meteredBoth struct {
 	metered
-	to io.Writer
+	writer io.Writer
 }
 
 // Write writes data from the client.
@@ -113,13 +113,13 @@ func (b *meteredBoth) Write(p []byte) (int, error) {
 	if err := b.meter.passed(b.ctx, &b.meter.received, b.meter.fromClient, p); err != nil {
 		return 0, err
 	}
-	return b.to.Write(p)
+	return b.writer.Write(p)
 }
 
 // CloseWrite ends the data from the client, if the connection can.
 func (b *meteredBoth) CloseWrite() error {
 	b.meter.left.Store(true)
-	if half, ok := b.to.(interface{ CloseWrite() error }); ok {
+	if half, ok := b.writer.(interface{ CloseWrite() error }); ok {
 		return half.CloseWrite()
 	}
 	return nil

@@ -48,7 +48,7 @@ type ending struct {
 // Error lets an ending be returned as an error.
 func (e *ending) Error() string { return e.message }
 
-func gone(format string, args ...any) error {
+func instanceGone(format string, args ...any) error {
 	return &ending{reason: v1alpha.ReasonSessionInstanceGone, message: fmt.Sprintf(format, args...)}
 }
 
@@ -88,11 +88,11 @@ func (p *places) find(ctx context.Context, grant *Grant) (place, error) {
 	err = project.Get(ctx, client.ObjectKey{Namespace: grant.Namespace, Name: wanted.Name}, instance)
 	switch {
 	case wire.IsMissing(err, wanted.Name):
-		return place{}, gone("Instance %s does not exist", wanted.Name)
+		return place{}, instanceGone("Instance %s does not exist", wanted.Name)
 	case err != nil:
 		return place{}, fmt.Errorf("get Instance %s of the project: %w", wanted.Name, err)
 	case instance.UID != wanted.UID:
-		return place{}, gone("Instance %s was replaced by another one of its name, with UID %s", wanted.Name, instance.UID)
+		return place{}, instanceGone("Instance %s was replaced by another one of its name, with UID %s", wanted.Name, instance.UID)
 	}
 	origin := originOf(grant)
 	namespaceUID, err := origin.NamespaceUID(ctx, project)
@@ -111,21 +111,21 @@ func (p *places) onHub(ctx context.Context, grant *Grant, hubNamespace string) (
 	origin, instance := originOf(grant), grant.Spec.InstanceRef.Name
 	deployment, index, ok := split(instance)
 	if !ok {
-		return place{}, gone("%s is no name of an Instance", instance)
+		return place{}, instanceGone("%s is no name of an Instance", instance)
 	}
 	stored := &v1alpha.WorkloadDeployment{}
 	err := p.hub.Get(ctx, client.ObjectKey{Namespace: hubNamespace, Name: deployment}, stored)
 	switch {
 	case apierrors.IsNotFound(err):
-		return place{}, gone("WorkloadDeployment %s is not on the hub", deployment)
+		return place{}, instanceGone("WorkloadDeployment %s is not on the hub", deployment)
 	case err != nil:
 		return place{}, fmt.Errorf("get WorkloadDeployment %s of the hub: %w", deployment, err)
 	case !origin.Marks(stored) || stored.Spec.Assignment == nil:
-		return place{}, gone("WorkloadDeployment %s is not assigned to a cell", deployment)
+		return place{}, instanceGone("WorkloadDeployment %s is not assigned to a cell", deployment)
 	}
 	cell := stored.Spec.Assignment.Owner(index)
 	if cell == "" {
-		return place{}, gone("Instance %s is not assigned to a cell", instance)
+		return place{}, instanceGone("Instance %s is not assigned to a cell", instance)
 	}
 	found := place{cell: cell, namespace: hubNamespace, pod: instance}
 	// The hub's copy has the template that the cell gets. An Instance in the project may be written by others while
@@ -142,7 +142,7 @@ func (p *places) reachable(ctx context.Context, cell string) error {
 	err := p.hub.Get(ctx, client.ObjectKey{Name: cell}, cluster)
 	switch {
 	case apierrors.IsNotFound(err):
-		return gone("the cell of the Instance, %s, has left the federation", cell)
+		return instanceGone("the cell of the Instance, %s, has left the federation", cell)
 	case err != nil:
 		return fmt.Errorf("get Cluster %s of the hub: %w", cell, err)
 	case cluster.Spec.SyncMode == clusterv1alpha1.Pull && cluster.Spec.ProxyURL == "":

@@ -119,7 +119,7 @@ func New(o Options) (*Server, error) {
 	s := &Server{
 		options: o, places: places{hub: o.Grants.Hub, projects: o.Projects},
 		unproved: make(chan struct{}, lookups), attempts: listeners.NewAttempts(o.Clock),
-		rates: newRates(), turns: turns{of: map[types.UID]*turn{}},
+		rates: newRates(), turns: turns{byUID: map[types.UID]*turn{}},
 		tasks: newTasks(), open: map[*stream]context.CancelCauseFunc{},
 	}
 	s.lanes.Attend = s.attend

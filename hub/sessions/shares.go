@@ -29,8 +29,8 @@ const (
 	projectLookups, projectWaits = 16, 64
 )
 
-// room returns why there is no room for another stream; empty if there is. The caller holds the lock.
-func (s *Server) room(c *stream) string {
+// refusal returns why there is no room for another stream; empty if there is. The caller holds the lock.
+func (s *Server) refusal(c *stream) string {
 	ofSession, ofUser, ofProject := 0, 0, 0
 	for other := range s.open {
 		if other.grant.UID == c.grant.UID {
@@ -66,8 +66,8 @@ type rates struct {
 
 func newRates() *rates { return &rates{limiters: lru.New(remembered)} }
 
-// of returns the limiter of a session.
-func (r *rates) of(grant *Grant) *rate.Limiter {
+// limiter returns the limiter of a session.
+func (r *rates) limiter(grant *Grant) *rate.Limiter {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	found, _ := r.limiters.Get(grant.UID)
@@ -87,7 +87,7 @@ func (r *rates) of(grant *Grant) *rate.Limiter {
 // one. They are safe for concurrent use.
 type turns struct {
 	mu sync.Mutex
-	of map[types.UID]*turn
+	byUID map[types.UID]*turn
 }
 
 // turn has the requests of one project.
@@ -118,10 +118,10 @@ func (t *turns) take(ctx context.Context, project types.UID) (release func(), er
 func (t *turns) enter(project types.UID) (*turn, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	mine := t.of[project]
+	mine := t.byUID[project]
 	if mine == nil {
 		mine = &turn{slots: make(chan struct{}, projectLookups)}
-		t.of[project] = mine
+		t.byUID[project] = mine
 	}
 	if mine.all >= projectLookups+projectWaits {
 		return nil, errNoTurn
@@ -134,6 +134,6 @@ func (t *turns) leave(project types.UID, mine *turn) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if mine.all--; mine.all == 0 {
-		delete(t.of, project)
+		delete(t.byUID, project)
 	}
 }

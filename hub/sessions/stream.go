@@ -157,7 +157,7 @@ func (s *Server) register(c *stream, end context.CancelCauseFunc) string {
 	if s.ended != nil && s.ended(c) {
 		return "this replica is being stopped, connect again"
 	}
-	if full := s.room(c); full != "" {
+	if full := s.refusal(c); full != "" {
 		return full
 	}
 	s.open[c] = end

@@ -42,16 +42,16 @@ func NewAttempts(c clock.PassiveClock) *Attempts {
 // Left reports whether the caller of a request may try to prove who it is.
 func (a *Attempts) Left(r *http.Request) bool {
 	now := a.clock.Now()
-	return a.all.TokensAt(now) >= 1 && a.of(sourceOf(r.RemoteAddr)).TokensAt(now) >= 1
+	return a.all.TokensAt(now) >= 1 && a.limiter(sourceOf(r.RemoteAddr)).TokensAt(now) >= 1
 }
 
 // Take counts an attempt of the caller of a request. It reports whether the caller had one left.
 func (a *Attempts) Take(r *http.Request) bool {
 	now := a.clock.Now()
-	return a.of(sourceOf(r.RemoteAddr)).AllowN(now, 1) && a.all.AllowN(now, 1)
+	return a.limiter(sourceOf(r.RemoteAddr)).AllowN(now, 1) && a.all.AllowN(now, 1)
 }
 
-func (a *Attempts) of(source netip.Prefix) *rate.Limiter {
+func (a *Attempts) limiter(source netip.Prefix) *rate.Limiter {
 	if found, ok := a.sources.Get(source); ok {
 		if limiter, ok := found.(*rate.Limiter); ok {
 			return limiter

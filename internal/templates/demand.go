@@ -39,7 +39,7 @@ func (d Demand) Growth(before Demand) Demand {
 // Reservation is the part that a request adds to a project's Workloads.
 type Reservation struct {
 	// More is the added part. Most is the maximum for the project, 0 for no limit.
-	More, Most Demand
+	More, Limit Demand
 	// DryRun reports that the request is not stored.
 	DryRun bool
 }
@@ -48,11 +48,11 @@ type Reservation struct {
 // reservation adds to.
 func (r *Reservation) IsFull(total Demand) bool {
 	full := func(total, more, limit int64) bool { return limit > 0 && more > 0 && total > limit }
-	return full(total.Instances, r.More.Instances, r.Most.Instances) || full(total.Bytes, r.More.Bytes, r.Most.Bytes)
+	return full(total.Instances, r.More.Instances, r.Limit.Instances) || full(total.Bytes, r.More.Bytes, r.Limit.Bytes)
 }
 
 // IsNear reports whether a total that includes the reservation exceeds half of the project's maximum.
 func (r *Reservation) IsNear(total Demand) bool {
 	near := func(total, limit int64) bool { return limit > 0 && total > limit/2 }
-	return near(total.Instances, r.Most.Instances) || near(total.Bytes, r.Most.Bytes)
+	return near(total.Instances, r.Limit.Instances) || near(total.Bytes, r.Limit.Bytes)
 }

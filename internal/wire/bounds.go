@@ -37,34 +37,34 @@ var MaxLists = map[string]int{
 }
 
 // ReportLists bounds the lists of a report that has faults.
-var ReportLists = Lists{Most: MaxInstances, Named: MaxLists, OfType: MaxOfType}
+var ReportLists = Lists{Max: MaxInstances, Named: MaxLists, OfType: MaxOfType}
 
 // MaxWord is the longest type or reason of a condition, in bytes. Both are letters and digits, and begin with a letter.
 const MaxWord = 128
 
 // Text bounds a text of a report: at most Most bytes, which are ASCII letters and digits or in Other.
 type Text struct {
-	Most  int
+	Max  int
 	Other string
 }
 
 // Texts of a report.
 var (
-	HashText    = Text{Most: 63, Other: "-._"}
-	GateText    = Text{Most: 253, Other: "-./"}
-	AddressText = Text{Most: 45, Other: ".:"}
-	SinceText   = Text{Most: 1024, Other: " +-:"}
-	NameText    = Text{Most: 63, Other: "-"}
-	ImageText   = Text{Most: 1024, Other: "-._:/@+"}
+	HashText    = Text{Max: 63, Other: "-._"}
+	GateText    = Text{Max: 253, Other: "-./"}
+	AddressText = Text{Max: 45, Other: ".:"}
+	SinceText   = Text{Max: 1024, Other: " +-:"}
+	NameText    = Text{Max: 63, Other: "-"}
+	ImageText   = Text{Max: 1024, Other: "-._:/@+"}
 	// IndicesText is as long as the schema allows.
-	IndicesText = Text{Most: 32768, Other: ",-"}
+	IndicesText = Text{Max: 32768, Other: ",-"}
 	// AddressesText is a list of the addresses or the names of a Service.
-	AddressesText = Text{Most: 2048, Other: ",-.:"}
+	AddressesText = Text{Max: 2048, Other: ",-.:"}
 )
 
 // Fits reports whether a text is not too long and has no other characters.
 func (t Text) Fits(text string) bool {
-	return len(text) <= t.Most && !strings.ContainsFunc(text,
+	return len(text) <= t.Max && !strings.ContainsFunc(text,
 		func(r rune) bool { return !isAlphanumeric(r) && !strings.ContainsRune(t.Other, r) })
 }
 
@@ -80,7 +80,7 @@ func isLetter(r rune) bool       { return r >= 'a' && r <= 'z' || r >= 'A' && r 
 func isAlphanumeric(r rune) bool { return isLetter(r) || r >= '0' && r <= '9' }
 
 func isWord(text string) bool {
-	return text != "" && Text{Most: MaxWord}.Fits(text) && isLetter(rune(text[0]))
+	return text != "" && Text{Max: MaxWord}.Fits(text) && isLetter(rune(text[0]))
 }
 
 // Bound truncates a cell's report to a bounded size, and drops content that no agent reports. A cell has one report.

@@ -25,8 +25,8 @@ const WholeStatus = "status"
 // Lists bounds the lists of a report. Entries beyond are not even read: so the time that a report takes is bounded.
 // Karmada ends a script after a second.
 type Lists struct {
-	// Most is how many entries a list has, and Named how many a list with this name has instead.
-	Most  int
+	// Max is how many entries a list has, and Named how many a list with this name has instead.
+	Max  int
 	Named map[string]int
 	// OfType is how many entries of one type all lists have together.
 	OfType int
@@ -183,7 +183,7 @@ func (r *repairer) list(typ reflect.Type, value any, at place) any {
 func (r *repairer) take(entries []any, typ reflect.Type, name string) []any {
 	limit, known := r.lists.Named[name]
 	if !known {
-		limit = r.lists.Most
+		limit = r.lists.Max
 	}
 	left, known := r.left[typ]
 	if !known {

@@ -49,8 +49,8 @@ func (d division) String() string {
 	return string(text)
 }
 
-// of are the shards of a replica.
-func (d division) of(replica string) []int {
+// shardsOf are the shards of a replica.
+func (d division) shardsOf(replica string) []int {
 	var held []int
 	for shard, holder := range d {
 		if holder == replica {
@@ -79,7 +79,7 @@ func (d division) share(replica string, members []string) int {
 		return 0
 	}
 	ranked := slices.SortedFunc(slices.Values(members), func(a, b string) int {
-		return cmp.Or(cmp.Compare(len(d.of(b)), len(d.of(a))), cmp.Compare(a, b))
+		return cmp.Or(cmp.Compare(len(d.shardsOf(b)), len(d.shardsOf(a))), cmp.Compare(a, b))
 	})
 	share := len(d) / len(ranked)
 	if slices.Index(ranked, replica) < len(d)%len(ranked) {
@@ -91,12 +91,12 @@ func (d division) share(replica string, members []string) int {
 // balanced is the division among the members after a replica has released the shards in excess of its share, or taken
 // unowned shards that it lacks.
 func (d division) balanced(replica string, members []string) division {
-	next, held, share := slices.Clone(d), d.of(replica), d.share(replica, members)
+	next, held, share := slices.Clone(d), d.shardsOf(replica), d.share(replica, members)
 	for _, shard := range held[min(share, len(held)):] {
 		next[shard] = ""
 	}
 	missing := share - len(held)
-	for _, shard := range d.of("") {
+	for _, shard := range d.shardsOf("") {
 		if missing > 0 {
 			next[shard] = replica
 			missing--

@@ -143,7 +143,7 @@ func (v *validity) cleanAt(sent time.Time, replicas map[string]*coordinationv1.L
 	v.change(func() {
 		v.clean = sent
 		for name, p := range v.peers {
-			if lease := replicas[name]; lease == nil || !p.is(lease) {
+			if lease := replicas[name]; lease == nil || !p.matches(lease) {
 				delete(v.peers, name)
 			}
 		}
@@ -157,7 +157,7 @@ func (v *validity) cleanAt(sent time.Time, replicas map[string]*coordinationv1.L
 	})
 }
 
-func (p *peer) is(lease *coordinationv1.Lease) bool {
+func (p *peer) matches(lease *coordinationv1.Lease) bool {
 	return p.lease == lease.UID && p.process == lease.Annotations[annotationProcess] && p.endpoint == lease.Annotations[annotationEndpoint]
 }
 
@@ -167,7 +167,7 @@ func (v *validity) knows(name string, lease *coordinationv1.Lease) bool {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	p := v.peers[name]
-	return lease != nil && p != nil && p.is(lease) && !p.acked.IsZero()
+	return lease != nil && p != nil && p.matches(lease) && !p.acked.IsZero()
 }
 
 // end makes the replica own nothing before the next renewal.

@@ -278,7 +278,7 @@ func (r *Replica) follow(ctx context.Context, v view) error {
 
 // change writes the record if this replica has to change it, or to have a shard that it has there already.
 func (r *Replica) change(ctx context.Context, v view, next division) error {
-	wanted := next.of(r.name)
+	wanted := next.shardsOf(r.name)
 	missing := slices.DeleteFunc(slices.Clone(wanted), func(shard int) bool { return slices.Contains(r.fence.shards(), shard) })
 	if slices.Equal(next, v.division) && len(missing) == 0 {
 		return nil
@@ -377,7 +377,7 @@ func (r *Replica) disown(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if len(v.division.of(r.name)) == 0 {
+	if len(v.division.shardsOf(r.name)) == 0 {
 		return nil
 	}
 	return r.write(ctx, v.record, v.division.without(func(replica string) bool { return replica != r.name }))

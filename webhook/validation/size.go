@@ -45,8 +45,8 @@ func Size(workload, before *v1alpha.Workload, bounds Bounds) field.ErrorList {
 		return problems
 	}
 	for _, where := range slices.Sorted(maps.Keys(now.instances)) {
-		count := now.in(where)
-		if size := count * now.template; size > max(bounds.CityBytes, was.in(where)*was.template) {
+		count := now.instancesIn(where)
+		if size := count * now.template; size > max(bounds.CityBytes, was.instancesIn(where)*was.template) {
 			path, replicas := lastIn(workload, where)
 			problems = append(problems, field.Invalid(path, replicas, fmt.Sprintf(
 				"%d Instances in %s, each with a copy of the template of %d bytes, are %d bytes, and may be %d; "+
@@ -83,8 +83,8 @@ type footprint struct {
 	instances map[string]int64
 }
 
-// in is how many Instances may be in a city or location.
-func (f *footprint) in(where string) int64 {
+// instancesIn is how many Instances may be in a city or location.
+func (f *footprint) instancesIn(where string) int64 {
 	if where == anywhere {
 		return f.instances[anywhere]
 	}

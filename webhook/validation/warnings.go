@@ -147,17 +147,17 @@ func probeWarnings(path *field.Path, container *v1alpha.SandboxContainer, sandbo
 	var warnings []string
 	for _, probe := range []struct {
 		name string
-		of   *corev1.Probe
+		spec   *corev1.Probe
 	}{{"readinessProbe", container.ReadinessProbe}, {"livenessProbe", container.LivenessProbe}, {"startupProbe", container.StartupProbe}} {
 		at, port := path.Child(probe.name), int32(0)
 		switch {
-		case probe.of == nil:
-		case probe.of.HTTPGet != nil:
-			at, port = at.Child("httpGet", "port"), probe.of.HTTPGet.Port.IntVal
-		case probe.of.TCPSocket != nil:
-			at, port = at.Child("tcpSocket", "port"), probe.of.TCPSocket.Port.IntVal
-		case probe.of.GRPC != nil:
-			at, port = at.Child("grpc", "port"), probe.of.GRPC.Port
+		case probe.spec == nil:
+		case probe.spec.HTTPGet != nil:
+			at, port = at.Child("httpGet", "port"), probe.spec.HTTPGet.Port.IntVal
+		case probe.spec.TCPSocket != nil:
+			at, port = at.Child("tcpSocket", "port"), probe.spec.TCPSocket.Port.IntVal
+		case probe.spec.GRPC != nil:
+			at, port = at.Child("grpc", "port"), probe.spec.GRPC.Port
 		}
 		if port != 0 && !named[port] {
 			warnings = append(warnings, fmt.Sprintf("%s: no container has port %d in ports: the probe fails unless one listens there", at, port))

@@ -117,7 +117,7 @@ func (p *planner) offer(c *facts) offered {
 			"allows %d; repair them, or raise spec.rollout.maxUnavailable", p.MaxUnavailable-p.left+1, p.MaxUnavailable)}
 	}
 
-	switch limit := p.most(); {
+	switch limit := p.atOnce(); {
 	case !p.passed:
 		return offered{step: Step{Index: c.canary(), Surge: c.Surge}, cost: 1}
 	case limit >= more:
@@ -239,8 +239,8 @@ func (p *planner) limited(more int) bool {
 	return p.PauseAfter > 0 && !p.Resumed && p.updated+more > p.PauseAfter
 }
 
-// most returns how many Instances may get the target at once.
-func (p *planner) most() int {
+// atOnce returns how many Instances may get the target at once.
+func (p *planner) atOnce() int {
 	limit := p.left
 	if p.Batch > 0 {
 		limit = min(limit, p.Batch)

@@ -102,7 +102,7 @@ func (a *Authority) publish(s state) error {
 		return err
 	}
 	after := &served{bundle: bundle, signer: s.Current}
-	if before != nil && before.signer.is(s.Current) && !renewable(before.leaf, s.Current, now) {
+	if before != nil && before.signer.equals(s.Current) && !renewable(before.leaf, s.Current, now) {
 		after.leaf = before.leaf
 	} else if after.leaf, err = s.Current.sign(now, a.options.LeafLifetime, a.options.Names); err != nil {
 		return err

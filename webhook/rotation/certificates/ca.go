@@ -92,7 +92,7 @@ func (c *ca) sign(now time.Time, lifetime time.Duration, names []string) (*tls.C
 	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key, Leaf: leaf}, nil
 }
 
-func (c *ca) is(other *ca) bool {
+func (c *ca) equals(other *ca) bool {
 	return c != nil && other != nil && bytes.Equal(c.cert.Raw, other.cert.Raw)
 }
 

@@ -172,7 +172,7 @@ func (f *field) step(d time.Duration) {
 	for n, a := range f.authorities {
 		before := a.State().Items()
 		mustEnsure(f.T, a)
-		if n == replicas-1 || !slices.EqualFunc(a.State().Items(), before, (*ca).is) {
+		if n == replicas-1 || !slices.EqualFunc(a.State().Items(), before, (*ca).equals) {
 			f.settle()
 		}
 	}

@@ -43,7 +43,7 @@ func TestEntriesHoldTheCAs(t *testing.T) {
 	data := encoded(t, state{Current: current, Next: next, Previous: kind{}.Former(previous)})
 	for role, want := range map[rotation.Role]*ca{rotation.Current: current, rotation.Next: next, rotation.Previous: previous} {
 		got, err := kind{}.Decode(data, role)
-		if err != nil || !got.is(want) || (got.key == nil) != (role == rotation.Previous) {
+		if err != nil || !got.equals(want) || (got.key == nil) != (role == rotation.Previous) {
 			t.Errorf("%s: another CA is read, or its key is wrong: %v", role, err)
 		}
 	}

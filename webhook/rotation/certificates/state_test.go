@@ -140,7 +140,7 @@ func TestThePreviousCAHasNoKey(t *testing.T) {
 	current, next := realCA(t, epoch, day), realCA(t, epoch, day)
 	after, _, err := paperPolicy().Advance(
 		state{Current: current, Next: next, CurrentSince: epoch, RegisteredSince: epoch}, epoch.Add(time.Hour), rotation.RegisteredComplete)
-	if err != nil || !after.Previous.is(current) || after.Previous.key != nil || after.Current != next {
+	if err != nil || !after.Previous.equals(current) || after.Previous.key != nil || after.Current != next {
 		t.Errorf("%v, %v", after, err)
 	}
 }
@@ -211,7 +211,7 @@ func (w *walk) step(d time.Duration, trusted rotation.Registered, force bool) {
 
 func (w *walk) checkPromotion(before state) {
 	w.Helper()
-	if before.Current == nil || before.Current.is(w.state.Current) || before.Current.expired(w.now) {
+	if before.Current == nil || before.Current.equals(w.state.Current) || before.Current.expired(w.now) {
 		return // nothing that clients trusted was replaced
 	}
 	w.promotions++

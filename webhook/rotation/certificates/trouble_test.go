@@ -39,7 +39,7 @@ func TestConflictMeansThatAnotherReplicaDidIt(t *testing.T) {
 	mustEnsure(t, other, a)
 	clock.Step(41 * day)
 	mustEnsure(t, a)
-	if conflicts == 0 || a.State().Next == nil || !a.State().Next.is(other.State().Next) {
+	if conflicts == 0 || a.State().Next == nil || !a.State().Next.equals(other.State().Next) {
 		t.Errorf("after %d conflicts the replicas have %v and %v", conflicts, a.State().Next, other.State().Next)
 	}
 }
