@@ -330,7 +330,7 @@ func (s *session) projectsAt() string {
 
 // registration is the set of objects of which the add-on registers one at a plane.
 type registration struct {
-	at string
+	at         string
 	references []reference
 }
 

@@ -51,7 +51,8 @@ Feature: Install by karmadactl
     And none of them was refused
 
   Scenario: The city of a cell is removed and set again
-    Given the federation has cells "iad-1"
+    Given the federation has cells "iad-1, iad-2"
+    And cell "iad-2" does not serve the city
     And a namespace in project "north"
     And project "north" may use IAD
     And Workload "web" runs with

@@ -56,7 +56,7 @@ func withoutConflicts(f mcreconcile.Func, refusals *Refusals) mcreconcile.Func {
 type Refusals struct {
 	projects Suspendable
 
-	mu sync.Mutex
+	mu      sync.Mutex
 	refused map[multicluster.ClusterName]bool
 }
 

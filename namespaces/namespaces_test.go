@@ -97,8 +97,8 @@ func TestInstancesAreThoseOfTheNamespace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if total, err := lookup.Reserve(t.Context(), project,
-		templates.Reservation{More: templates.Demand{Instances: 1}, Limit: templates.Demand{Instances: 100}}); err != nil || total.Instances != 4 {
+	reservation := templates.Reservation{More: templates.Demand{Instances: 1}, Limit: templates.Demand{Instances: 100}}
+	if total, err := lookup.Reserve(t.Context(), project, reservation); err != nil || total.Instances != 4 {
 		t.Errorf("%d Instances, %v, want 3 and 1", total, err)
 	}
 	if _, known, err := lookup.InstanceAllowance(t.Context(), project); err != nil || known {

@@ -84,5 +84,6 @@ func becomeServer() error {
 		return fmt.Errorf("the tests that started %s have ended already", name)
 	}
 	signal.Reset()
-	return syscall.Exec(os.Getenv(serverVariable(name)), os.Args, append(os.Environ(), tools.Threads())) //nolint:gosec // It was built from this checkout.
+	environ := append(os.Environ(), tools.Threads())
+	return syscall.Exec(os.Getenv(serverVariable(name)), os.Args, environ) //nolint:gosec // It was built from this checkout.
 }

@@ -293,7 +293,8 @@ func (v *Workloads) full(project Project, more, total templates.Demand) (problem
 	if v.ProjectLimit.Bytes > 0 && more.Bytes > 0 && total.Bytes > v.ProjectLimit.Bytes {
 		problems = append(problems, field.Invalid(field.NewPath("spec", "template"), field.OmitValueType{}, fmt.Sprintf(
 			"adds %d bytes, with a copy of the template for each Instance; the Workloads of project %q would have %d bytes, and may have %d; "+
-				"move large values into a ConfigMap or Secret, or reduce replicas or cities", more.Bytes, project.Name, total.Bytes, v.ProjectLimit.Bytes)))
+				"move large values into a ConfigMap or Secret, or reduce replicas or cities",
+			more.Bytes, project.Name, total.Bytes, v.ProjectLimit.Bytes)))
 	}
 	return problems
 }

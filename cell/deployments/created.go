@@ -20,7 +20,7 @@ const awaitedFor = 30 * time.Second
 // awaited: while hundreds are created at once, each event of the first ones would otherwise create the others again.
 // The zero value is empty and ready. It is safe for concurrent use.
 type created struct {
-	mu sync.Mutex
+	mu    sync.Mutex
 	times map[types.NamespacedName]map[string]time.Time
 }
 

@@ -17,7 +17,7 @@ import (
 type versions struct {
 	hash, earlier string
 	// templates has the turn of the cell.
-	templates                          *owned.Templates
+	templates                   *owned.Templates
 	missing, missingWithEarlier []templates.DataObject
 }
 

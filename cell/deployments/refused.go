@@ -36,7 +36,7 @@ type answer struct {
 // answers are the answers of the cell, by deployment and the hash of the template. The zero value is empty and ready. It
 // is safe for concurrent use.
 type answers struct {
-	mu sync.Mutex
+	mu           sync.Mutex
 	byDeployment map[types.NamespacedName]map[string]answer
 }
 

@@ -16,7 +16,7 @@ type compared struct{ slice, instances string }
 // upToDate holds the slices of deployments that reported their Instances at the last comparison. It is safe for
 // concurrent use.
 type upToDate struct {
-	mu sync.Mutex
+	mu           sync.Mutex
 	byDeployment map[types.NamespacedName]map[int]compared
 }
 

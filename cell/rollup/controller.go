@@ -35,7 +35,8 @@ type Reconciler struct {
 // New returns a reconciler. c reads from the cache and writes to the cell; clock gives conditions their transition
 // times and paces writes.
 func New(c client.Client, clock clock.PassiveClock) *Reconciler {
-	return &Reconciler{client: c, clock: clock, pace: newPacer(clock), upToDate: &upToDate{byDeployment: map[types.NamespacedName]map[int]compared{}}}
+	known := &upToDate{byDeployment: map[types.NamespacedName]map[int]compared{}}
+	return &Reconciler{client: c, clock: clock, pace: newPacer(clock), upToDate: known}
 }
 
 // Register adds the controller to a manager.

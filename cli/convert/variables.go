@@ -68,7 +68,7 @@ func textsOf(container *v1alpha.SandboxContainer) []texts {
 	}
 	for _, probe := range []struct {
 		name string
-		spec   *corev1.Probe
+		spec *corev1.Probe
 	}{{"readinessProbe", container.ReadinessProbe}, {"livenessProbe", container.LivenessProbe}, {"startupProbe", container.StartupProbe}} {
 		if probe.spec != nil {
 			add(probe.name, probe.spec.Exec)
@@ -79,7 +79,7 @@ func textsOf(container *v1alpha.SandboxContainer) []texts {
 	}
 	for _, handler := range []struct {
 		name string
-		spec   *corev1.LifecycleHandler
+		spec *corev1.LifecycleHandler
 	}{{"lifecycle.postStart", container.Lifecycle.PostStart}, {"lifecycle.preStop", container.Lifecycle.PreStop}} {
 		if handler.spec != nil {
 			add(handler.name, handler.spec.Exec)

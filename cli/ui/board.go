@@ -72,7 +72,7 @@ type connected struct {
 // facts hold the state that is not watched.
 type facts struct {
 	locations  []cities.Location
-	readError     error
+	readError  error
 	suspension *view.Suspension
 	// noLogs is why the user cannot have logs; "" if it is not known.
 	noLogs string

@@ -89,8 +89,8 @@ type webhookOptions struct {
 	namespaces   string
 	features     featuregate.MutableVersionedFeatureGate
 	// bounds limit the size of a Workload, and most all Workloads of a project together.
-	bounds validation.Bounds
-	projectLimit   templates.Demand
+	bounds       validation.Bounds
+	projectLimit templates.Demand
 }
 
 // Values of --projects.
@@ -342,8 +342,8 @@ func (o *webhookOptions) check() []error {
 		mistakes = append(mistakes, fmt.Errorf("--webhook-url: %q is no URL such as https://webhooks.example.com:9443", o.url))
 	}
 	for flag, choice := range map[string]struct {
-		value string
-		allowed    []string
+		value   string
+		allowed []string
 	}{
 		"admission-mode":   {o.mode, []string{modeFail, modeIgnore, modeDryRun}},
 		"interpreter-mode": {o.interpreter, []string{interpreterWebhook, interpreterCustomization}},

@@ -151,7 +151,8 @@ func TestReportsThatDoNotCount(t *testing.T) {
 		work := r.works["a"]
 		change(r.copied, work)
 		r = ReportsIn(r.copied, r.Binding, map[string]*workv1alpha1.Work{"a": work})
-		if status := r.Status(); status.Replicas != 0 || status.ObservedGeneration != 0 || r.OfCell("a") != nil || !r.MayRun("a", 1) || r.Nowhere() {
+		status := r.Status()
+		if status.Replicas != 0 || status.ObservedGeneration != 0 || r.OfCell("a") != nil || !r.MayRun("a", 1) || r.Nowhere() {
 			t.Errorf("%s: %+v", name, status)
 		}
 	}

@@ -86,7 +86,7 @@ func (r *rates) limiter(grant *Grant) *rate.Limiter {
 // turns bound the requests of each project that are looked up at the same time: a project that hangs delays no other
 // one. They are safe for concurrent use.
 type turns struct {
-	mu sync.Mutex
+	mu    sync.Mutex
 	byUID map[types.UID]*turn
 }
 

@@ -44,7 +44,7 @@ const MaxWord = 128
 
 // Text bounds a text of a report: at most Most bytes, which are ASCII letters and digits or in Other.
 type Text struct {
-	Max  int
+	Max   int
 	Other string
 }
 

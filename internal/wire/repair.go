@@ -26,7 +26,7 @@ const WholeStatus = "status"
 // Karmada ends a script after a second.
 type Lists struct {
 	// Max is how many entries a list has, and Named how many a list with this name has instead.
-	Max  int
+	Max   int
 	Named map[string]int
 	// OfType is how many entries of one type all lists have together.
 	OfType int

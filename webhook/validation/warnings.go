@@ -147,7 +147,7 @@ func probeWarnings(path *field.Path, container *v1alpha.SandboxContainer, sandbo
 	var warnings []string
 	for _, probe := range []struct {
 		name string
-		spec   *corev1.Probe
+		spec *corev1.Probe
 	}{{"readinessProbe", container.ReadinessProbe}, {"livenessProbe", container.LivenessProbe}, {"startupProbe", container.StartupProbe}} {
 		at, port := path.Child(probe.name), int32(0)
 		switch {
