@@ -82,7 +82,8 @@ func (g *goneHosts) findName(text, called string) (what string, found bool) {
 // the API server alone.
 var ofService = regexp.MustCompile(`^(.+?)_(?:SERVICE_HOST|SERVICE_PORT|PORT)(?:_.*)?$`)
 
-// find looks for both in a text of a container. Data that gives a container variables may have any names.
+// find looks for the host, or the variables of a Service, in a text of a container. Data that gives a container variables
+// may have any names.
 func (g *goneHosts) find(container *v1alpha.SandboxContainer, text, called string, set map[string]string) (what string, found bool) {
 	if what, found = g.findName(text, called); found || len(container.EnvFrom) > 0 {
 		return what, found

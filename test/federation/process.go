@@ -30,7 +30,7 @@ const (
 	goneInterval = 20 * time.Millisecond
 	// restartInterval is the delay before a process that ended during its start is restarted.
 	restartInterval = time.Second
-	// collect is GOGC of every process: collecting garbage less often saves a tenth of the CPU of a kube-apiserver.
+	// collect is GOGC of every process. Collecting garbage less often saves CPU time, which is scarcer than memory.
 	collect = "GOGC=400"
 	// tailLines is the number of log lines in the error about a failed process.
 	tailLines = 20

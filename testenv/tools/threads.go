@@ -8,6 +8,6 @@ import (
 	"runtime"
 )
 
-// Threads returns the environment variable that gives a server half of this machine's CPUs. Dozens of servers run at once:
-// with all CPUs each, a tenth of their time goes into the search for work of one thread that another one has.
+// Threads returns the environment variable that gives a server half of this machine's CPUs. Dozens of servers run at
+// once: with all CPUs, each spends time on the search for work that its other threads have.
 func Threads() string { return fmt.Sprintf("GOMAXPROCS=%d", max(1, runtime.NumCPU()/2)) }
