@@ -156,8 +156,33 @@ func quoted(path string) string {
 	return `"` + strings.TrimPrefix(filepath.ToSlash(path), repository+"/") + `"`
 }
 
+// header is the first line of a list, and cellHeader of one with a line for each cell.
+var (
+	header     = regexp.MustCompile(`^[A-Z]+ +[A-Z]`)
+	cellHeader = regexp.MustCompile(`^(CELL|NAME +VERSION +MODE) `)
+)
+
+// checkCells: the federation of the scenarios has other cells, and their lines are between the lines of a page.
+func checkCells(t *testing.T, path string, block pages.Block) {
+	t.Helper()
+	inList, before := false, "..."
+	for line := range strings.Lines(*block.Prints) {
+		line = strings.TrimSpace(line)
+		switch {
+		case line == "" || header.MatchString(line):
+			inList, line = cellHeader.MatchString(line), "..."
+		case inList && line != "..." && before != "...":
+			t.Errorf("%s:%d: between %q and %q the output may have lines of other cells: add a line with ...", path, block.Line, before, line)
+		}
+		before = line
+	}
+}
+
 func checkBlock(t *testing.T, path string, block pages.Block, run bool) {
 	t.Helper()
+	if run && block.NotRun == "" && block.Prints != nil {
+		checkCells(t, path, block)
+	}
 	switch feature, isFeature := strings.CutPrefix(block.NotRun, "features/install.feature runs it"); {
 	case block.NotRun == "" && !run:
 		t.Errorf("%s:%d: features/documentation.feature does not run the page, and no comment says why these commands are not run", path,
