@@ -62,11 +62,7 @@ func partOf(example map[string]any, part string) map[string]any {
 // renderExample returns the objects of an example in a part.
 func renderExample(t *testing.T, example map[string]any, part string) []*unstructured.Unstructured {
 	t.Helper()
-	objects, err := charts.Render(partOf(example, part), charts.Release{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return objects
+	return once(t, partOf(example, part), charts.Render)
 }
 
 // TestLint: helm lint has no warning about the chart with the values of every example in every part.
