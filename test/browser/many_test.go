@@ -188,6 +188,13 @@ func TestMany(t *testing.T) {
 	b.shows(".tree", "web-main-fra-0 to -499", "web-main-fra-500 not Ready ImageUnavailable", "web-main-fra-501 to -999")
 }
 
+// countLayouts counts how often the page asks for the height of its log, for which the browser lays out all of it.
+const countLayouts = `(() => {
+  const height = Object.getOwnPropertyDescriptor(Element.prototype, 'scrollHeight');
+  window.layouts = 0;
+  Object.defineProperty(Element.prototype, 'scrollHeight', { get() { window.layouts += 1; return height.get.call(this); } });
+})()`
+
 // TestLog: the user follows the log of an Instance as it is written, in each of its containers, and from before a
 // restart, by keyboard. Markup from the container stays text. The log ends when its dialog is closed.
 func TestLog(t *testing.T) {
@@ -208,9 +215,13 @@ func TestLog(t *testing.T) {
 	if found := value[string](b, unnamed); found != "" {
 		t.Errorf("without a name: %s", found)
 	}
+	b.run(chromedp.Evaluate[chromedp.Void](countLayouts))
 	f.lines <- 6000
 	b.until("document.querySelector('#log pre').lastChild.data.endsWith('line 6099\\n')")
 	b.until("document.querySelector('#log pre').childNodes.length === 5000") // a log without an end is bounded
+	if layouts := value[int](b, "window.layouts"); layouts > 3000 {
+		t.Errorf("the browser has laid out the log %d times for 6000 lines", layouts)
+	}
 
 	b.run(chromedp.Evaluate[chromedp.Void](`(() => {
 	  const select = document.querySelector('#log select');

@@ -50,7 +50,7 @@ async function start(instance) {
   reading.abort();
   reading = new AbortController();
   const { signal } = reading;
-  const lines = linesIn(dialog.querySelector('pre'));
+  const lines = linesIn(dialog.querySelector('pre'), signal);
   const parameters = { instance, container: option('container').value, previous: option('previous').checked };
   state('connecting');
   try {
@@ -94,22 +94,34 @@ async function read(parameters, signal, each) {
   if (!ended) throw new Error('the command has ended');
 }
 
-// linesIn empties an element, and adds lines to it. It scrolls with them unless the user has scrolled up.
-function linesIn(element) {
+// linesIn empties an element, and adds lines to it until the signal is aborted. It scrolls with them unless the user has scrolled up.
+// All lines between two pictures of the browser are added at once: where the lines end is asked of the browser, which lays them out
+// for the answer.
+function linesIn(element, signal) {
   const sizes = [];
   let characters = 0;
+  let waiting = [];
   element.replaceChildren();
+
+  function draw() {
+    if (signal.aborted) return;
+    const follows = element.scrollTop + element.clientHeight >= element.scrollHeight - 4;
+    for (const line of waiting) {
+      characters += sizes[sizes.push(line.length) - 1];
+      element.append(document.createTextNode(line));
+    }
+    waiting = [];
+    while (sizes.length > mostLines || characters > mostCharacters) {
+      characters -= sizes.shift();
+      element.firstChild.remove();
+    }
+    if (follows) element.scrollTop = element.scrollHeight;
+  }
+
   return {
     add(line) {
-      const follows = element.scrollTop + element.clientHeight >= element.scrollHeight - 4;
-      const shown = `${text(line.length > longest ? `${line.slice(0, longest)}…` : line)}\n`;
-      element.append(document.createTextNode(shown));
-      characters += sizes[sizes.push(shown.length) - 1];
-      while (sizes.length > mostLines || characters > mostCharacters) {
-        characters -= sizes.shift();
-        element.firstChild.remove();
-      }
-      if (follows) element.scrollTop = element.scrollHeight;
+      if (waiting.length === 0) requestAnimationFrame(draw);
+      waiting.push(`${text(line.length > longest ? `${line.slice(0, longest)}…` : line)}\n`);
     },
   };
 }
