@@ -21,6 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/hub/collector"
@@ -79,6 +80,7 @@ func newFixture(t *testing.T) *fixture {
 		},
 	}
 	f.EnsureHubNamespace(t)
+	t.Cleanup(f.leave)
 	f.hub = planes.Get(t, f.Planes, "", metav1.NamespaceSystem, &corev1.Namespace{}).UID
 	repairer := repairs.NewRepairer(f.Hub, f.clock, prometheus.NewRegistry())
 	f.inventory = collector.NewInventory(collector.InventoryOptions{
@@ -86,6 +88,21 @@ func newFixture(t *testing.T) *fixture {
 		Clock: f.clock, Registerer: prometheus.NewRegistry(),
 	})
 	return f
+}
+
+// leave deletes what each pass of later tests would read: a pass compares whole kinds, not one namespace.
+func (f *fixture) leave() {
+	for _, obj := range []client.Object{&v1alpha.WorkloadDeployment{}, &workv1alpha2.ResourceBinding{}} {
+		if err := f.Client.DeleteAllOf(context.Background(), obj, client.InNamespace(f.HubNamespace)); err != nil {
+			f.t.Error(err)
+		}
+	}
+	if err := f.Client.DeleteAllOf(context.Background(), &workv1alpha1.Work{}, client.InNamespace(planes.ExecutionSpace(f.cell.Name))); err != nil {
+		f.t.Error(err)
+	}
+	if err := client.IgnoreNotFound(f.Client.Delete(context.Background(), f.cell)); err != nil {
+		f.t.Error(err)
+	}
 }
 
 func (f *fixture) owners(engaged projects.Engaged, waker projects.Waker) *ownership.Owners {
