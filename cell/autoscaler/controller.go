@@ -66,7 +66,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if proved, err := owned.IsCopy(ctx, r.Client, s.deployment); err != nil || !proved {
 		return reconcile.Result{RequeueAfter: owned.UnprovenRequeue}, err
 	}
-	return s.Run(ctx, s.load, s.keep)
+	return s.Run(ctx, s.load, s.ensure)
 }
 
 func (s *scope) load(ctx context.Context) error {
@@ -77,7 +77,7 @@ func (s *scope) load(ctx context.Context) error {
 	return nil
 }
 
-func (s *scope) keep(ctx context.Context) error {
+func (s *scope) ensure(ctx context.Context) error {
 	least, limit := naming.ReplicaBounds(s.deployment)
 	if !s.deployment.Spec.Autoscaled() || least < 1 {
 		// A cell without Instances of the deployment has nothing to measure.

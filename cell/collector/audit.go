@@ -171,7 +171,7 @@ func (a *Auditor) handle(ctx context.Context, found []client.Object) error {
 	var failed error
 	for _, obj := range confirmed[:min(batch, len(confirmed))] {
 		suspects[obj.GetUID()] = now
-		if err := a.settle(ctx, obj); err != nil && failed == nil {
+		if err := a.removeIfStray(ctx, obj); err != nil && failed == nil {
 			failed = err
 		}
 	}
@@ -179,8 +179,8 @@ func (a *Auditor) handle(ctx context.Context, found []client.Object) error {
 	return failed
 }
 
-// settle reads a suspect from the API server and removes it if it is a stray there too.
-func (a *Auditor) settle(ctx context.Context, obj client.Object) (err error) {
+// removeIfStray reads a suspect from the API server and removes it if it is a stray there too.
+func (a *Auditor) removeIfStray(ctx context.Context, obj client.Object) (err error) {
 	switch obj.(type) {
 	case *corev1.Pod:
 		pod := &corev1.Pod{}

@@ -52,9 +52,9 @@ func InForce(budget *policyv1.PodDisruptionBudget) *v1alpha.AvailabilityFloor {
 	return &v1alpha.AvailabilityFloor{MinAvailable: budget.Spec.MinAvailable.IntVal, Sequence: sequence}
 }
 
-// Settled reports whether Kubernetes enforces the budget in its current version, and counts no Pod whose eviction an
+// IsEnforced reports whether Kubernetes enforces the budget in its current version, and counts no Pod whose eviction an
 // earlier floor has allowed.
-func Settled(budget *policyv1.PodDisruptionBudget) bool {
+func IsEnforced(budget *policyv1.PodDisruptionBudget) bool {
 	return complete(budget) && processed(budget) && len(budget.Status.DisruptedPods) == 0
 }
 

@@ -52,7 +52,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if correct, err := s.correct(ctx); err != nil || correct {
 		return s.RequeueAfter.Result(), err
 	}
-	return s.Run(ctx, s.refresh, s.keep)
+	return s.Run(ctx, s.refresh, s.ensure)
 }
 
 // read gets the deployment and its budget.
@@ -152,7 +152,7 @@ func (s *scope) available(ctx context.Context, pod *corev1.Pod) (bool, error) {
 	return false, nil
 }
 
-func (s *scope) keep(ctx context.Context) error {
+func (s *scope) ensure(ctx context.Context) error {
 	floor := owned.Floor(s.deployment)
 	if s.idle() {
 		return nil

@@ -37,7 +37,7 @@ func (s *scope) addFloor(ctx context.Context) error {
 	indices.FloorSequence = s.reportedFloor()
 	// The budget has the sequence, and not the deployment: that may be a newer one, whose floor is not in force yet. Until
 	// Kubernetes has processed a change it refuses all evictions, so that the floor before holds.
-	if disruption.Settled(budget) {
+	if disruption.IsEnforced(budget) {
 		indices.FloorSequence = floor.Sequence
 	}
 	indices.Available = s.available(budget)
@@ -107,7 +107,7 @@ func floorEvents() predicate.Predicate {
 		before, isBudget := e.ObjectOld.(*policyv1.PodDisruptionBudget)
 		after, stillIs := e.ObjectNew.(*policyv1.PodDisruptionBudget)
 		return isBudget && stillIs && (before.Status.CurrentHealthy != after.Status.CurrentHealthy ||
-			disruption.Settled(before) != disruption.Settled(after) ||
+			disruption.IsEnforced(before) != disruption.IsEnforced(after) ||
 			before.Annotations[v1alpha.AnnotationFloorSequence] != after.Annotations[v1alpha.AnnotationFloorSequence])
 	}}
 }

@@ -150,8 +150,8 @@ func (p *pacer) wrote(deployment types.NamespacedName, bytes int) {
 	p.passing.Done(deployment)
 }
 
-// settled records that there is nothing to report.
-func (p *pacer) settled(deployment types.NamespacedName) { p.passing.Done(deployment) }
+// unchanged records that there is nothing to report.
+func (p *pacer) unchanged(deployment types.NamespacedName) { p.passing.Done(deployment) }
 
 // forget removes a deleted deployment.
 func (p *pacer) forget(deployment types.NamespacedName) {

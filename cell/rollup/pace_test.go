@@ -52,7 +52,7 @@ func TestPaceOfPassingStates(t *testing.T) {
 		{want: 500 * time.Millisecond},
 		{after: 300 * time.Millisecond, want: 200 * time.Millisecond},
 		// Nothing to report any more: the next state has a wait of its own.
-		{after: 400 * time.Millisecond, do: func() { p.settled(web) }, want: 500 * time.Millisecond},
+		{after: 400 * time.Millisecond, do: func() { p.unchanged(web) }, want: 500 * time.Millisecond},
 		{after: 900 * time.Millisecond, want: 0},
 		{after: 900 * time.Millisecond, do: func() { p.wrote(web, 1000) }, want: 500 * time.Millisecond},
 		// A report over the budget waits for longer.

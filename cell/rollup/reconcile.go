@@ -106,7 +106,7 @@ func (s *scope) write(ctx context.Context) error {
 	key, status := client.ObjectKeyFromObject(s.deployment), &s.reports.Status
 	same, outdated := sameStatus(&s.deployment.Status, status), s.outdatedSlices()
 	if same && len(outdated) == 0 {
-		s.pace.settled(key)
+		s.pace.unchanged(key)
 		return nil
 	}
 	// The hub transfers tokens once the floor is confirmed.

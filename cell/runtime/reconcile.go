@@ -185,7 +185,7 @@ func (s *scope) claimPod(ctx context.Context, pod *corev1.Pod) error {
 	holder, refused, err := apply.Claim(ctx, s.Client, s.APIReader, FieldManager, pod)
 	switch {
 	case holder != nil:
-		return s.settleHolder(ctx, holder)
+		return s.identifyHolder(ctx, holder)
 	case errors.Is(err, apply.ErrGone):
 		s.RequeueAfter.AtMost(goneRequeue)
 	case err != nil:
@@ -245,8 +245,8 @@ func newPod(deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Instance, 
 	return pod
 }
 
-// settleHolder finds out whose the Pod is that has the name of the Instance's Pod.
-func (s *scope) settleHolder(ctx context.Context, pod *corev1.Pod) error {
+// identifyHolder finds out whose the Pod is that has the name of the Instance's Pod.
+func (s *scope) identifyHolder(ctx context.Context, pod *corev1.Pod) error {
 	controller, ofInstance := collector.ControllerName(pod, v1alpha.KindInstance)
 	switch {
 	case metav1.IsControlledBy(pod, s.instance):

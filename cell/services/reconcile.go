@@ -55,7 +55,7 @@ type scope struct {
 // Reconcile creates, changes or deletes the Service of the Workload of this name.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	s := &scope{Reconciler: r, key: request.NamespacedName, existing: &corev1.Service{}}
-	return s.Run(ctx, s.load, s.keep, s.export, s.withdrawRoute, s.report)
+	return s.Run(ctx, s.load, s.ensure, s.export, s.withdrawRoute, s.report)
 }
 
 func (s *scope) load(ctx context.Context) error {
@@ -85,8 +85,8 @@ func (s *scope) load(ctx context.Context) error {
 	return nil
 }
 
-// keep writes or deletes the Service, and finds its condition.
-func (s *scope) keep(ctx context.Context) error {
+// ensure writes or deletes the Service, and finds its condition.
+func (s *scope) ensure(ctx context.Context) error {
 	if len(s.served) == 0 && s.unproven {
 		// A copy may have lost its labels for a moment.
 		return nil
@@ -120,7 +120,7 @@ func (s *scope) keep(ctx context.Context) error {
 	}
 	owners := desired.OwnerReferences
 	if err := s.write(ctx, desired); err != nil {
-		return s.judge(err)
+		return s.reportRefusal(err)
 	}
 	s.exporting = exporting{known: true, owners: owners}
 	s.programmed = s.exposureOf(newest)
@@ -167,8 +167,8 @@ func (s *scope) change(ctx context.Context, desired *corev1.Service) error {
 	})
 }
 
-// judge makes a condition of an error that a person can act on, and returns all others.
-func (s *scope) judge(err error) error {
+// reportRefusal makes a condition of an error that a person can act on, and returns all others.
+func (s *scope) reportRefusal(err error) error {
 	switch {
 	case errors.Is(err, errTaken):
 		s.exporting.known = true

@@ -170,7 +170,7 @@ func (s *scope) keepAttached(wanted *corev1.Service) {
 func (s *scope) attach(service *corev1.Service, route *unstructured.Unstructured, at attachment) {
 	accepted, problem := at.answer(route)
 	addresses, again, name := addressesOf(at.gateway), routeStep, at.gateway.GetName()
-	settles := s.settles(accepted)
+	programmed := s.untilProgrammed(accepted)
 	unrouted, all := at.unrouted(route)
 	if len(unrouted) > 0 {
 		metav1.SetMetaDataAnnotation(&service.ObjectMeta, v1alpha.AnnotationUnroutedHostnames, strings.Join(unrouted, ","))
@@ -190,8 +190,8 @@ func (s *scope) attach(service *corev1.Service, route *unstructured.Unstructured
 	case addresses == "":
 		s.remember(service, v1alpha.AnnotationGatewayAddresses, "")
 		wait(fmt.Sprintf("Gateway %s of the cell has no address", name))
-	case settles > 0:
-		again = settles
+	case programmed > 0:
+		again = programmed
 		wait(fmt.Sprintf("Gateway %s of the cell has accepted HTTPRoute %s, and gets %s to apply it", name, s.key, settleTime))
 	case len(unrouted) > 0:
 		s.remember(service, v1alpha.AnnotationGatewayAddresses, addresses)
@@ -205,8 +205,8 @@ func (s *scope) attach(service *corev1.Service, route *unstructured.Unstructured
 	s.RequeueAfter.AtMost(again)
 }
 
-// settles returns for how long a Service without addresses still waits for the proxy of a Gateway.
-func (s *scope) settles(accepted *metav1.Condition) time.Duration {
+// untilProgrammed returns for how long a Service without addresses still waits for the proxy of a Gateway.
+func (s *scope) untilProgrammed(accepted *metav1.Condition) time.Duration {
 	if accepted == nil || s.existing.Annotations[v1alpha.AnnotationGatewayAddresses] != "" {
 		return 0
 	}

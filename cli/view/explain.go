@@ -235,9 +235,9 @@ func (w *Way) AddCell(ctx context.Context, reader client.Reader, cell, namespace
 func (s *Step) look(object client.Object, now time.Time) {
 	switch object := object.(type) {
 	case *v1alpha.WorkloadDeployment:
-		s.judged(deploymentNode(object, now))
+		s.withStateOf(deploymentNode(object, now))
 	case *v1alpha.Instance:
-		s.judged(instanceNode(object, now))
+		s.withStateOf(instanceNode(object, now))
 	case *corev1.Pod:
 		s.State, s.Finding = podState(object)
 	}

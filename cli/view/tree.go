@@ -121,7 +121,7 @@ func (s *Snapshot) workloadNode() *Node {
 	case s.Workload != nil:
 		status := &s.Workload.Status
 		node.count(s.Workload, status.ReplicaCounts)
-		node.judge(status.Conditions, workloadConditions, s.Now)
+		node.setReason(status.Conditions, workloadConditions, s.Now)
 	case s.isHidden():
 		node.State = StateHidden
 		var counts v1alpha.ReplicaCounts
@@ -146,7 +146,7 @@ func deploymentNode(d *v1alpha.WorkloadDeployment, now time.Time) *Node {
 	node := &Node{Kind: v1alpha.KindWorkloadDeployment, Name: d.Name, City: d.Spec.CityCode}
 	node.count(d, d.Status.ReplicaCounts)
 	node.Address = reachedAt(d.Status.Endpoints)
-	node.judge(d.Status.Conditions, deployConditions, now)
+	node.setReason(d.Status.Conditions, deployConditions, now)
 	return node
 }
 
@@ -168,7 +168,7 @@ func instanceNode(instance *v1alpha.Instance, now time.Time) *Node {
 	if instance.DeletionTimestamp != nil {
 		node.State = StateDeleting
 	}
-	node.judge(conditions, instanceConditions, now)
+	node.setReason(conditions, instanceConditions, now)
 	node.Restarts = instance.Status.Restarts
 	if controller := instance.Status.Controller; controller != nil {
 		node.DataHash = controller.DataHash
@@ -212,8 +212,8 @@ func (n *Node) count(object metav1.Object, counts v1alpha.ReplicaCounts) {
 	}
 }
 
-// judge sets the reason: of the finding, or else of the condition that reports that all is well.
-func (n *Node) judge(conditions []metav1.Condition, types []string, now time.Time) {
+// setReason sets the reason: of the finding, or else of the condition that reports that all is well.
+func (n *Node) setReason(conditions []metav1.Condition, types []string, now time.Time) {
 	shown := v1alpha.ConditionAvailable
 	if n.Kind == v1alpha.KindInstance {
 		shown = v1alpha.ConditionReady

@@ -136,7 +136,7 @@ func (s *Snapshot) wayTo(d *v1alpha.WorkloadDeployment, instance *v1alpha.Instan
 		next: s.awaiting(v1alpha.KindWorkloadDeployment, d.CreationTimestamp, d.Spec.CityCode), now: s.Now,
 	}
 	step := &Step{Plane: planeProject, Kind: v1alpha.KindWorkloadDeployment, Namespace: d.Namespace, Name: d.Name}
-	way.Steps = append(way.Steps, step.judged(deploymentNode(d, s.Now)))
+	way.Steps = append(way.Steps, step.withStateOf(deploymentNode(d, s.Now)))
 	name := ""
 	var last *Step
 	if instance != nil {
@@ -228,7 +228,7 @@ func (s *Snapshot) workloadSteps(placement string) []*Step {
 		return nil
 	}
 	step := &Step{Plane: planeProject, Kind: v1alpha.KindWorkload, Namespace: s.Namespace, Name: s.Name}
-	steps := []*Step{step.judged(node)}
+	steps := []*Step{step.withStateOf(node)}
 	for i := range s.Workload.Status.Placements {
 		if found := &s.Workload.Status.Placements[i]; found.Name == placement {
 			steps = append(steps, s.placementStep(found))
@@ -240,15 +240,15 @@ func (s *Snapshot) workloadSteps(placement string) []*Step {
 func (s *Snapshot) placementStep(placement *v1alpha.WorkloadPlacementStatus) *Step {
 	node := &Node{}
 	node.count(&metav1.ObjectMeta{}, placement.ReplicaCounts)
-	node.judge(placement.Conditions, workloadConditions, s.Now)
+	node.setReason(placement.Conditions, workloadConditions, s.Now)
 	step := &Step{Plane: planeProject, Kind: "Placement", Namespace: s.Namespace, Name: placement.Name}
-	return step.judged(node)
+	return step.withStateOf(node)
 }
 
 func (s *Snapshot) instanceStep(instance *v1alpha.Instance, city string) *Step {
 	node := instanceNode(instance, s.Now)
 	step := &Step{Plane: planeProject, Kind: v1alpha.KindInstance, Namespace: instance.Namespace, Name: instance.Name}
-	step.judged(node)
+	step.withStateOf(node)
 	if step.Finding == nil && node.State != StateReady {
 		step.Finding = s.awaiting(v1alpha.KindInstance, instance.CreationTimestamp, city)
 	}
@@ -280,14 +280,14 @@ func (s *Snapshot) hubSteps(d *v1alpha.WorkloadDeployment, instance string) []*S
 		} else {
 			step.State = StateMissing
 		}
-		step.settled().override(onHub.Works[cell])
+		step.markHeld().override(onHub.Works[cell])
 		steps = append(steps, step, s.clusterStep(cell))
 	}
 	return steps
 }
 
-// settled sets the state of a held step to not ready.
-func (s *Step) settled() *Step {
+// markHeld sets the state of a held step to not ready.
+func (s *Step) markHeld() *Step {
 	if s.State == StateOK && s.held() {
 		s.State = StateNotReady
 	}
@@ -331,7 +331,7 @@ func (s *Snapshot) bindingStep(onHub *OnHub, name string) *Step {
 			step.Finding.Do = "Remove the taint of the Cluster, for example with karmadactl uncordon. kubectl describe cluster lists its taints."
 		}
 	}
-	return step.settled()
+	return step.markHeld()
 }
 
 // workFinding returns the fault that keeps Karmada from writing a deployment into a cell.
@@ -386,7 +386,7 @@ func (s *Snapshot) clusterStep(cell string) *Step {
 		step.State = StateMissing
 		step.Finding = s.cellNode(cell, "").Finding
 	}
-	return step.settled()
+	return step.markHeld()
 }
 
 // known returns a finding with the remedy of a reason of condition StatusCurrent, which reports interruptions of the

@@ -60,8 +60,8 @@ func (s *Snapshot) workloadFinding() *Finding {
 	return findingOf(progressing, at(s.Now, conditions))
 }
 
-// judged gives the step the state of a node.
-func (s *Step) judged(n *Node) *Step {
+// withStateOf gives the step the state of a node.
+func (s *Step) withStateOf(n *Node) *Step {
 	s.State, s.Finding, s.warnings = n.State, n.Finding, n.warnings
 	return s
 }

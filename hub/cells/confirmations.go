@@ -56,10 +56,10 @@ type Confirmations struct {
 	// Access is the metric of Clusters that give others more than they need. See NewAccessMetric. Nil: none.
 	Access *prometheus.GaugeVec
 
-	// judged has the findings about the rights of others, by Cluster, and roles are the roles of agents until rolesUntil.
-	judged     map[string]judged
-	roles      []reasons.AgentRole
-	rolesUntil time.Time
+	// accessFindings has the findings about the rights of others, by Cluster, and roles are the roles of agents until rolesUntil.
+	accessFindings map[string]accessFinding
+	roles          []reasons.AgentRole
+	rolesUntil     time.Time
 	// agentsUntil is until when agents count as present. A later event of their Clusters, which may have any rate, reads
 	// the hub only then. The controller has one worker.
 	agentsUntil time.Time
@@ -82,7 +82,7 @@ func (r *Confirmations) Reconcile(ctx context.Context, request reconcile.Request
 	cluster := &clusterv1alpha1.Cluster{}
 	if err := r.Hub.Get(ctx, request.NamespacedName, cluster); err != nil {
 		if apierrors.IsNotFound(err) {
-			delete(r.judged, request.Name)
+			delete(r.accessFindings, request.Name)
 			r.measure(request.Name)
 		}
 		return reconcile.Result{}, client.IgnoreNotFound(err)

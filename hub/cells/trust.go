@@ -55,8 +55,8 @@ func foreign(cluster *clusterv1alpha1.Cluster) *metav1.Condition {
 // not read the hub more often.
 const accessFor = time.Minute
 
-// judged has the findings about the rights of others on the objects of a Cluster.
-type judged struct {
+// accessFinding has the findings about the rights of others on the objects of a Cluster.
+type accessFinding struct {
 	until     time.Time
 	condition *metav1.Condition
 }
@@ -64,21 +64,21 @@ type judged struct {
 // access returns the condition about the rights of others; nil: they have no more than they need.
 func (r *Confirmations) access(ctx context.Context, cluster *clusterv1alpha1.Cluster) (*metav1.Condition, error) {
 	now := r.Clock.Now()
-	if known, found := r.judged[cluster.Name]; found && now.Before(known.until) {
+	if known, found := r.accessFindings[cluster.Name]; found && now.Before(known.until) {
 		return known.condition.DeepCopy(), nil
 	}
-	condition, err := r.judge(ctx, cluster)
+	condition, err := r.findAccess(ctx, cluster)
 	if err != nil {
 		return nil, err
 	}
-	if r.judged == nil {
-		r.judged = map[string]judged{}
+	if r.accessFindings == nil {
+		r.accessFindings = map[string]accessFinding{}
 	}
-	r.judged[cluster.Name] = judged{now.Add(accessFor), condition.DeepCopy()}
+	r.accessFindings[cluster.Name] = accessFinding{now.Add(accessFor), condition.DeepCopy()}
 	return condition, nil
 }
 
-func (r *Confirmations) judge(ctx context.Context, cluster *clusterv1alpha1.Cluster) (*metav1.Condition, error) {
+func (r *Confirmations) findAccess(ctx context.Context, cluster *clusterv1alpha1.Cluster) (*metav1.Condition, error) {
 	condition := &metav1.Condition{
 		Type: v1alpha.ConditionComputeAccessRestricted, Status: metav1.ConditionFalse, ObservedGeneration: cluster.Generation,
 	}

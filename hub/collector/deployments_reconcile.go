@@ -171,10 +171,10 @@ func (s *deploymentScope) putRight(ctx context.Context, scope path.Scope, judged
 		}
 		lasting = append(lasting, findings[i])
 	}
-	s.Book.Settle(s.request, scope, lasting)
+	s.Book.Replace(s.request, scope, lasting)
 	if scope == path.OwnPath && len(lasting) > 0 {
 		// It is shown instead of the faults of slices, which it may explain.
-		s.Book.Settle(s.request, path.SlicePaths, nil)
+		s.Book.Replace(s.request, path.SlicePaths, nil)
 	}
 	var errs []error
 	for i := range lasting {

@@ -50,7 +50,7 @@ func TestAProjectThatMovesAwayAndBack(t *testing.T) {
 		t.Fatal("it is shown when the project is given up")
 	}
 	// A reconcile in progress.
-	f.reconciler.Book.Settle(f.request(), path.SlicePaths, stale)
+	f.reconciler.Book.Replace(f.request(), path.SlicePaths, stale)
 	engage(t.Context(), t, f.reconciler.Book)
 	if shown() != 0 {
 		t.Error("it is shown when the project is back")

@@ -147,8 +147,8 @@ type suspect struct {
 	since time.Time
 	// next is when to check the deployment again.
 	next time.Time
-	// gone is when the project first reported that it does not have the deployment; zero: it has not.
-	gone time.Time
+	// unwantedSince is when the project first reported that it does not have the deployment; zero: it has not.
+	unwantedSince time.Time
 }
 
 func newCellState() *cellState {

@@ -25,12 +25,12 @@ import (
 	"github.com/karmada-compute/karmada-compute/internal/naming"
 )
 
-// verdict is the decision about a deployment or a hub namespace that should not be in a cell.
-type verdict int
+// decision is about a deployment or a hub namespace that should not be in a cell.
+type decision int
 
 const (
 	// undecided: a question failed.
-	undecided verdict = iota
+	undecided decision = iota
 	// keep: it is needed, or Karmada is processing it.
 	keep
 	// unwanted: the project does not have it, or it runs elsewhere.
@@ -48,14 +48,14 @@ func (i *Inventory) lookAtUnexpected(ctx context.Context, c *cell, state *cellSt
 		}
 		i.left--
 		s.next = now.Add(i.After)
-		found, err := i.judge(ctx, c, &entry)
+		found, err := i.decide(ctx, c, &entry)
 		switch {
 		case err != nil:
 			failed = append(failed, fmt.Errorf("%s is not expected in the cell: %w", describe(entry.Key()), err))
 		case found == keep:
-			s.gone = time.Time{}
-		case s.gone.IsZero():
-			s.gone = now
+			s.unwantedSince = time.Time{}
+		case s.unwantedSince.IsZero():
+			s.unwantedSince = now
 		default:
 			failed = append(failed, i.remove(ctx, c.name, &entry))
 		}
@@ -63,8 +63,8 @@ func (i *Inventory) lookAtUnexpected(ctx context.Context, c *cell, state *cellSt
 	return errors.Join(failed...)
 }
 
-// judge decides whether a deployment or a hub namespace remains in a cell. It reads only API servers.
-func (i *Inventory) judge(ctx context.Context, c *cell, entry *v1alpha.InventoryEntry) (verdict, error) {
+// decide decides whether a deployment or a hub namespace remains in a cell. It reads only API servers.
+func (i *Inventory) decide(ctx context.Context, c *cell, entry *v1alpha.InventoryEntry) (decision, error) {
 	work := &workv1alpha1.Work{}
 	key := client.ObjectKey{Namespace: karmadanames.GenerateExecutionSpaceName(c.name), Name: workName(entry.Key())}
 	if err := i.APIReader.Get(ctx, key, work); err == nil {
@@ -94,8 +94,8 @@ func (i *Inventory) judge(ctx context.Context, c *cell, entry *v1alpha.Inventory
 	case entry.IsNamespace():
 		return keep, nil
 	}
-	settled, err := i.settledElsewhere(ctx, c.name, entry.Key())
-	if err != nil || !settled {
+	elsewhere, err := i.runsElsewhere(ctx, c.name, entry.Key())
+	if err != nil || !elsewhere {
 		return keep, err
 	}
 	return unwanted, nil
@@ -115,9 +115,9 @@ func (i *Inventory) isUsed(ctx context.Context, c *cell, entry *v1alpha.Inventor
 	}), nil
 }
 
-// settledElsewhere reports whether an existing deployment does not need the cell: it is not assigned to the cell, and
+// runsElsewhere reports whether an existing deployment does not need the cell: it is not assigned to the cell, and
 // runs in full in others.
-func (i *Inventory) settledElsewhere(ctx context.Context, cell string, key types.NamespacedName) (bool, error) {
+func (i *Inventory) runsElsewhere(ctx context.Context, cell string, key types.NamespacedName) (bool, error) {
 	copied := &v1alpha.WorkloadDeployment{}
 	if err := i.APIReader.Get(ctx, key, copied); err != nil {
 		return false, client.IgnoreNotFound(err)

@@ -75,8 +75,8 @@ type bound struct {
 	binding types.NamespacedName
 }
 
-// settled identifies a deployment and its networks, when it has bindings for no other networks.
-type settled struct {
+// trimmed identifies a deployment and its networks, when it has bindings for no other networks.
+type trimmed struct {
 	deployment types.UID
 	wanted     string
 }
@@ -199,9 +199,9 @@ func bindingOf(d *v1alpha.WorkloadDeployment, network networking.NetworkReferenc
 	}
 }
 
-// Settle deletes the bindings of a deployment that its template does not need any more. Call it when all Instances have
+// Trim deletes the bindings of a deployment that its template does not need any more. Call it when all Instances have
 // the present template. It makes one request for each set of networks.
-func (b *Binder) Settle(ctx context.Context, project projects.Project, d *v1alpha.WorkloadDeployment) error {
+func (b *Binder) Trim(ctx context.Context, project projects.Project, d *v1alpha.WorkloadDeployment) error {
 	wanted, err := b.wanted(ctx, project, d)
 	if errors.Is(err, cities.ErrLocationsNotServed) {
 		// The needed bindings are unknown: running Instances keep their networks.
@@ -214,7 +214,7 @@ func (b *Binder) Settle(ctx context.Context, project projects.Project, d *v1alph
 	for _, binding := range wanted {
 		names = append(names, binding.Name)
 	}
-	key := settled{d.UID, strings.Join(names, ",")}
+	key := trimmed{d.UID, strings.Join(names, ",")}
 	if _, known := b.answers.Get(key); known {
 		return nil
 	}

@@ -181,9 +181,9 @@ func TestBind(t *testing.T) {
 	}
 }
 
-// TestSettle: the network of an earlier template is released when no Instance of it runs, and all networks when the
+// TestTrim: the network of an earlier template is released when no Instance of it runs, and all networks when the
 // deployment is deleted.
-func TestSettle(t *testing.T) {
+func TestTrim(t *testing.T) {
 	b := newBinding(t)
 	b.serve()
 	b.bind(false, "default")
@@ -198,12 +198,12 @@ func TestSettle(t *testing.T) {
 	planes.Create(t, b.Planes, kept)
 	for range 2 {
 		b.Project.Calls()
-		if err := b.binder.Settle(t.Context(), b.project(), b.deployment); err != nil {
+		if err := b.binder.Trim(t.Context(), b.project(), b.deployment); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if requests := len(b.Project.Calls()); requests != 0 {
-		t.Errorf("what is settled takes %d requests", requests)
+		t.Errorf("what is trimmed takes %d requests", requests)
 	}
 	if stored := b.stored(); len(stored) != 2 || stored["second@dfw-1"] == nil {
 		t.Errorf("after it there are %v", stored)
@@ -225,7 +225,7 @@ func TestLocationsAreNotServed(t *testing.T) {
 	b.serve()
 	b.bind(false, "default")
 	*b.places = nil
-	if err := b.binder.Settle(t.Context(), b.project(), b.deployment); err != nil {
+	if err := b.binder.Trim(t.Context(), b.project(), b.deployment); err != nil {
 		t.Fatal(err)
 	}
 	if stored := b.stored(); len(stored) != 1 {

@@ -26,7 +26,7 @@ func TestBindingsWithAFault(t *testing.T) {
 		bound("default@dfw-1")
 		b.deployment.Spec.Template.Spec.NetworkInterfaces[0].Network.Name = "second"
 		bound("second@dfw-1")
-		faults.Reconcile(t, func() error { return b.binder.Settle(t.Context(), b.project(), b.deployment) })
+		faults.Reconcile(t, func() error { return b.binder.Trim(t.Context(), b.project(), b.deployment) })
 		if stored := b.stored(); len(stored) != 1 || stored["second@dfw-1"] == nil {
 			t.Errorf("after the rollout there are %v", stored)
 		}

@@ -107,9 +107,9 @@ func (b *Book) Observe(deployment mcreconcile.Request, scope Scope, findings []F
 	return findings
 }
 
-// Settle replaces the lasting findings of a scope. If the findings of the slices change, it requests the deployment
+// Replace replaces the lasting findings of a scope. If the findings of the slices change, it requests the deployment
 // from Source.
-func (b *Book) Settle(deployment mcreconcile.Request, scope Scope, lasting []Finding) {
+func (b *Book) Replace(deployment mcreconcile.Request, scope Scope, lasting []Finding) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	p := b.page(deployment)
@@ -214,8 +214,8 @@ func (b *Book) Faults() map[Fault]int {
 
 // Forget drops the findings of a deployment.
 func (b *Book) Forget(deployment mcreconcile.Request) {
-	b.Settle(deployment, OwnPath, nil)
-	b.Settle(deployment, SlicePaths, nil)
+	b.Replace(deployment, OwnPath, nil)
+	b.Replace(deployment, SlicePaths, nil)
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	delete(b.pages.Of(deployment.ClusterName), deployment.NamespacedName)

@@ -60,13 +60,13 @@ func TestObserveKeepsTheOtherScope(t *testing.T) {
 		t.Errorf("a finding of the deployment that ended begins at %s", got[0].Since)
 	}
 
-	book.Settle(web, SlicePaths, []Finding{slice})
-	book.Settle(web, OwnPath, []Finding{own})
-	book.Settle(web, OwnPath, nil)
+	book.Replace(web, SlicePaths, []Finding{slice})
+	book.Replace(web, OwnPath, []Finding{own})
+	book.Replace(web, OwnPath, nil)
 	if got := book.OfSlices(web); len(got) != 1 {
 		t.Errorf("lasting findings of slices: %+v, want one", got)
 	}
-	book.Settle(web, SlicePaths, nil)
+	book.Replace(web, SlicePaths, nil)
 	if got := book.OfSlices(web); len(got) > 0 {
 		t.Errorf("lasting findings of slices: %+v, want none", got)
 	}

@@ -45,9 +45,9 @@ type Karmada struct {
 	Since time.Time
 	// Message explains Down.
 	Message string
-	// Unsettled is how long a cell that is reported as not Ready may still be reached: karmada-controller-manager has begun a moment
+	// MayReachFor is how long a cell that is reported as not Ready may still be reached: karmada-controller-manager has begun a moment
 	// ago, or the hub has not answered since then. 0: it has judged for long enough.
-	Unsettled time.Duration
+	MayReachFor time.Duration
 }
 
 // KarmadaWatch reads the Lease from time to time. It is safe for concurrent use.
@@ -158,7 +158,7 @@ func (w *KarmadaWatch) State() Karmada {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	state := w.state()
-	state.Unsettled = w.unsettled()
+	state.MayReachFor = w.mayReachFor()
 	w.toldDown = w.toldDown || state.Down
 	return state
 }
@@ -180,8 +180,8 @@ func (w *KarmadaWatch) state() Karmada {
 	return Karmada{Pending: !w.confirmed}
 }
 
-// unsettled is Unsettled now.
-func (w *KarmadaWatch) unsettled() time.Duration {
+// mayReachFor is MayReachFor now.
+func (w *KarmadaWatch) mayReachFor() time.Duration {
 	now := w.clock.Now()
 	if !w.changed.IsZero() && now.Sub(w.changed) > karmadaGap {
 		return judgesAfter

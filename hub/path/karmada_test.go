@@ -176,7 +176,7 @@ func TestUnsettled(t *testing.T) {
 		clock.SetTime(clock.Now().Add(test.after))
 		lease.holder, lease.held = test.holder, test.held
 		watch.Poll(t.Context())
-		if got := watch.State().Unsettled; got != test.want {
+		if got := watch.State().MayReachFor; got != test.want {
 			t.Errorf("poll %d: %s, want %s", number, got, test.want)
 		}
 	}

@@ -154,7 +154,7 @@ func (s *facts) isLost(cell *cells.Cell, offered bool) bool {
 	if !lost || !offered {
 		return lost
 	}
-	if remaining = max(remaining, s.row.Karmada.Unsettled); remaining > 0 {
+	if remaining = max(remaining, s.row.Karmada.MayReachFor); remaining > 0 {
 		s.requeueAfter.AtMost(remaining)
 	}
 	return remaining == 0

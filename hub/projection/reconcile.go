@@ -238,7 +238,7 @@ func (s *scope) deleteSurplus(ctx context.Context) error {
 		return nil
 	}
 	facts := sync.OnceValue(func() map[int]wire.Facts { return wire.FactsOf(s.copied) })
-	return s.settleOthers(ctx, func(index int) bool {
+	return s.deleteUnreported(ctx, func(index int) bool {
 		if s.isRecalled(index) {
 			return false
 		}
@@ -251,9 +251,9 @@ func (s *scope) deleteSurplus(ctx context.Context) error {
 	})
 }
 
-// settleOthers deletes the projections of Instances that are not reported, if gone is true for their indices. The state
+// deleteUnreported deletes the projections of Instances that are not reported, if gone is true for their indices. The state
 // of the others is unknown if the path from their cell is broken.
-func (s *scope) settleOthers(ctx context.Context, gone func(index int) bool) error {
+func (s *scope) deleteUnreported(ctx context.Context, gone func(index int) bool) error {
 	reported := make(map[string]bool, len(s.reported))
 	for i := range s.reported {
 		reported[s.reported[i].Name] = true

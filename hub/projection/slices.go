@@ -98,7 +98,7 @@ func (s *scope) projectSlice(ctx context.Context, number int) error {
 		heard[reports[i].Cell] = true
 	}
 	needed := number < int(s.copied.Spec.Slices)
-	return s.settleOthers(ctx, func(index int) bool { return s.hasReport() && (!needed || s.heardOf(heard, index)) })
+	return s.deleteUnreported(ctx, func(index int) bool { return s.hasReport() && (!needed || s.heardOf(heard, index)) })
 }
 
 // heardOf reports whether heard includes all cells that may have the Instance at an index.

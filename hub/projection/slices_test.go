@@ -277,7 +277,7 @@ func TestDoubtOfASlice(t *testing.T) {
 	}
 	show := func(when string, findings ...path.Finding) {
 		t.Helper()
-		f.reconciler.Book.Settle(f.request(), path.SlicePaths, findings)
+		f.reconciler.Book.Replace(f.request(), path.SlicePaths, findings)
 		if queue.Len() != 1 {
 			t.Fatalf("%s: %d deployments are requested", when, queue.Len())
 		}
@@ -289,7 +289,7 @@ func TestDoubtOfASlice(t *testing.T) {
 		for number := range 2 {
 			f.mustReconcileSlice(t, number)
 		}
-		f.reconciler.Book.Settle(f.request(), path.SlicePaths, findings)
+		f.reconciler.Book.Replace(f.request(), path.SlicePaths, findings)
 		if queue.Len() > 0 {
 			t.Errorf("%s: it is requested again", when)
 		}

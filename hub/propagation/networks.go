@@ -18,8 +18,8 @@ type Networks interface {
 	// Bind connects the networks of a deployment to its city, and reports whether all are Ready; nil: the deployment
 	// has no networks to wait for.
 	Bind(ctx context.Context, project projects.Project, d *v1alpha.WorkloadDeployment) (*v1alpha.WorkloadDeploymentNetworks, error)
-	// Settle releases the networks that the template of a deployment does not name any more.
-	Settle(ctx context.Context, project projects.Project, d *v1alpha.WorkloadDeployment) error
+	// Trim releases the networks that the template of a deployment does not name any more.
+	Trim(ctx context.Context, project projects.Project, d *v1alpha.WorkloadDeployment) error
 	// Release releases all networks of a deployment.
 	Release(ctx context.Context, project projects.Project, d *v1alpha.WorkloadDeployment) error
 }
@@ -48,7 +48,7 @@ func (s *scope) bindNetworks(ctx context.Context, existing *v1alpha.WorkloadDepl
 		return found, nil
 	}
 	if s.deployment.Spec.Partition == nil && upToDate(&s.deployment.Status, s.deployment.Generation) {
-		return found, s.Networks.Settle(ctx, s.engaged, s.deployment)
+		return found, s.Networks.Trim(ctx, s.engaged, s.deployment)
 	}
 	return found, nil
 }

@@ -26,8 +26,8 @@ func (s *service) Bind(context.Context, projects.Project, *v1alpha.WorkloadDeplo
 	return s.answer.DeepCopy(), s.err
 }
 
-func (s *service) Settle(context.Context, projects.Project, *v1alpha.WorkloadDeployment) error {
-	s.calls = append(s.calls, "settle")
+func (s *service) Trim(context.Context, projects.Project, *v1alpha.WorkloadDeployment) error {
+	s.calls = append(s.calls, "trim")
 	return nil
 }
 
@@ -83,7 +83,7 @@ func TestNetworks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if !slices.Equal(known.calls, []string{"settle", "release"}) {
+	if !slices.Equal(known.calls, []string{"trim", "release"}) {
 		t.Errorf("it calls %v", known.calls)
 	}
 }

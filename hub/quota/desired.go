@@ -102,9 +102,9 @@ type claimed struct {
 	reason, message string
 }
 
-// judge determines the state of a claim. Consumers may write claims: a claim is only trusted if its spec matches the
+// classify determines the state of a claim. Consumers may write claims: a claim is only trusted if its spec matches the
 // desired claim, and if Milo has allocated the requested amounts.
-func judge(claim, desired *quota.ResourceClaim) claimed {
+func classify(claim, desired *quota.ResourceClaim) claimed {
 	result := claimed{claim: claim}
 	condition := meta.FindStatusCondition(claim.Status.Conditions, quota.ConditionGranted)
 	isGranted := condition != nil && condition.Status == metav1.ConditionTrue

@@ -94,7 +94,7 @@ func TestJudge(t *testing.T) {
 			if test.change != nil {
 				test.change(test.claim)
 			}
-			got := judge(test.claim, desired)
+			got := classify(test.claim, desired)
 			if got.state != test.want || got.holds[quota.ResourceTypeVCPUs] != test.wantHolds || !strings.Contains(got.message, test.wantMsg) {
 				t.Errorf("got %+v", got)
 			}

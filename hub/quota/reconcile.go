@@ -92,7 +92,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request mcreconcile.Request)
 		r.waits.wait(request, nil, nil)
 		return reconcile.Result{}, nil
 	}
-	if err := s.settle(ctx); err != nil {
+	if err := s.writePlan(ctx); err != nil {
 		return reconcile.Result{}, err
 	}
 	return s.requeueAfter.Result(), nil
@@ -107,8 +107,8 @@ func (r *Reconciler) forgetDisengaged(project multicluster.ClusterName) {
 	}
 }
 
-// settle writes the desired claims and grants. A grant is revoked before its claim is deleted.
-func (s *scope) settle(ctx context.Context) error {
+// writePlan writes the desired claims and grants. A grant is revoked before its claim is deleted.
+func (s *scope) writePlan(ctx context.Context) error {
 	if err := s.findClaims(ctx); err != nil {
 		return s.interrupted(ctx, err)
 	}
@@ -166,7 +166,7 @@ func (s *scope) listClaims(ctx context.Context, reader client.Reader) error {
 	s.found = map[int]claimed{}
 	for i := range list.Items {
 		if index, ok := claimIndex(s.deployment.Name, list.Items[i].Name); ok {
-			s.found[index] = judge(&list.Items[i], s.desiredClaim(index))
+			s.found[index] = classify(&list.Items[i], s.desiredClaim(index))
 		}
 	}
 	return nil
@@ -277,7 +277,7 @@ func (s *scope) createClaims(ctx context.Context) error {
 		holder, refused, err := apply.Claim(ctx, s.project, s.projectAPI, FieldManager, s.desiredClaim(index))
 		switch {
 		case holder != nil, errors.Is(err, apply.ErrGone):
-			s.settleHolder(holder, index)
+			s.identifyHolder(holder, index)
 			continue
 		case err != nil:
 			return err
@@ -300,9 +300,9 @@ func (s *scope) createClaims(ctx context.Context) error {
 	return nil
 }
 
-// settleHolder handles an Instance whose claim's name is taken: by its own claim, which the cache has not received yet, by a claim that
+// identifyHolder handles an Instance whose claim's name is taken: by its own claim, which the cache has not received yet, by a claim that
 // is gone now, or by a foreign claim, which it does not touch.
-func (s *scope) settleHolder(holder *quota.ResourceClaim, index int) {
+func (s *scope) identifyHolder(holder *quota.ResourceClaim, index int) {
 	if holder == nil || holder.Labels[v1alpha.LabelDeploymentName] == s.deployment.Name {
 		s.requeueAfter.AtMost(engageRetry)
 		return

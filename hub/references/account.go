@@ -64,8 +64,8 @@ func (a *account) reserve(namespace string, i item, bytes, limit int) (int, bool
 	return a.sum, true
 }
 
-// settle counts a copy as it is on the hub.
-func (a *account) settle(namespace string, i item, bytes int) {
+// record counts a copy as it is on the hub.
+func (a *account) record(namespace string, i item, bytes int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.count(namespace, i, bytes)

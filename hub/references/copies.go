@@ -33,7 +33,7 @@ func (s *scope) writeCopies(ctx context.Context) error {
 			continue
 		}
 		var err error
-		if o.present = s.isSettled(o); !o.present {
+		if o.present = s.isCurrent(o); !o.present {
 			err = s.writeCopy(ctx, o)
 		}
 		if err != nil {
@@ -43,8 +43,8 @@ func (s *scope) writeCopies(ctx context.Context) error {
 	return errors.Join(failed...)
 }
 
-// isSettled reports whether the copy is known to match its original, without reading any contents.
-func (s *copier) isSettled(o *object) bool {
+// isCurrent reports whether the copy is known to match its original, without reading any contents.
+func (s *copier) isCurrent(o *object) bool {
 	copied := s.copies[o.item]
 	desired := &metav1.PartialObjectMetadata{ObjectMeta: s.copyMetadata(o)}
 	if isSnapshot(copied) {
@@ -103,7 +103,7 @@ func (s *copier) writeCopy(ctx context.Context, o *object) error {
 		// The deletion event of the old copy requeues the namespace.
 		return nil
 	case sameCopy(copied, desired):
-		s.settle(o, source, copied)
+		s.recordMatch(o, source, copied)
 		return nil
 	case mustBeRecreated(copied, desired):
 		return s.deleteCopy(ctx, copied)
@@ -113,7 +113,7 @@ func (s *copier) writeCopy(ctx context.Context, o *object) error {
 	if err != nil {
 		return err
 	}
-	s.settle(o, source, stored)
+	s.recordMatch(o, source, stored)
 	return nil
 }
 
@@ -133,10 +133,10 @@ func (s *copier) applyCopy(ctx context.Context, desired client.Object) (client.O
 	return stored, apply.Replace(ctx, s.Hub, FieldManager, stored, values)
 }
 
-// settle records that a copy matches this version of its original.
-func (s *copier) settle(o *object, source, copied client.Object) {
+// recordMatch records that a copy matches this version of its original.
+func (s *copier) recordMatch(o *object, source, copied client.Object) {
 	s.sources.remember(o.item, check{source: version(source), finding: o.finding, copied: version(copied)})
-	s.sources.account.settle(s.namespace, o.item, contentOf(copied).size())
+	s.sources.account.record(s.namespace, o.item, contentOf(copied).size())
 }
 
 // deleteCopies deletes the copies that no deployment names any more, and the copies whose originals are gone: a user

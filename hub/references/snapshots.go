@@ -267,7 +267,7 @@ func (s *copier) writeSnapshot(ctx context.Context, o *object, dataVersion v1alp
 		return err
 	}
 	o.present = true
-	s.sources.account.settle(s.namespace, o.item, contentOf(stored).size())
+	s.sources.account.record(s.namespace, o.item, contentOf(stored).size())
 	return nil
 }
 

@@ -101,7 +101,7 @@ func (p *pair[T]) differs(stored T) bool {
 }
 
 func exact[T client.Object](ctx context.Context, c client.Client, manager FieldManager, wish pair[T]) (T, error) {
-	if wish.existing.GetUID() != "" && (!wish.differs(wish.existing) || isSettled(wish.existing, wish.desired)) {
+	if wish.existing.GetUID() != "" && (!wish.differs(wish.existing) || isFutile(wish.existing, wish.desired)) {
 		return wish.existing, nil
 	}
 	stored, err := object(ctx, c, manager, wish.desired, wish.version)
@@ -119,7 +119,7 @@ func exact[T client.Object](ctx context.Context, c client.Client, manager FieldM
 		}
 	}
 	if wish.differs(stored) {
-		settle(stored, wish.desired)
+		recordFutile(stored, wish.desired)
 	}
 	return stored, nil
 }
@@ -147,7 +147,7 @@ func Replace(ctx context.Context, c client.Client, manager FieldManager, stored 
 	}
 	change := maps.Clone(values)
 	delete(change, "/metadata/resourceVersion")
-	if isSettled(stored, change) {
+	if isFutile(stored, change) {
 		return nil
 	}
 	before, version := newLike(stored), stored.GetResourceVersion()
@@ -164,7 +164,7 @@ func Replace(ctx context.Context, c client.Client, manager FieldManager, stored 
 		return fmt.Errorf("replace fields of %s: %w", client.ObjectKeyFromObject(stored), err)
 	}
 	if stored.GetResourceVersion() == version {
-		settle(before, change)
+		recordFutile(before, change)
 	}
 	return nil
 }

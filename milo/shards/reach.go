@@ -49,9 +49,9 @@ func (r *Replica) reach() Reach {
 	return r.options.Reach()
 }
 
-// judge decides whether this replica is cut off: it gets no answers, and another replica reports that it does. If no
+// updateCutOff decides whether this replica is cut off: it gets no answers, and another replica reports that it does. If no
 // replica gets answers, all stay as they are. A replica is no longer cut off when it has been answered for long enough.
-func (r *Replica) judge(v view, running []string) {
+func (r *Replica) updateCutOff(v view, running []string) {
 	switch reach := r.reach(); {
 	case r.IsCutOff() && reach == Reached:
 		r.isCutOff.Store(false)

@@ -257,7 +257,7 @@ func (r *Replica) follow(ctx context.Context, v view) error {
 	}
 	r.stop(slices.DeleteFunc(r.fence.shards(), func(shard int) bool { return v.division[shard] == r.name }))
 	running := r.running()
-	if r.judge(v, running); r.standing() != r.own.standing {
+	if r.updateCutOff(v, running); r.standing() != r.own.standing {
 		// Other replicas must not rely on the former record.
 		if err := r.announce(ctx); err != nil {
 			return err

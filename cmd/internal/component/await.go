@@ -66,7 +66,7 @@ func (s *Server) Await(ctx context.Context) error {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if done, err := w.judge(err); done {
+		if done, err := w.takeAnswer(err); done {
 			return err
 		}
 		timer := s.Clock.NewTimer(delay/2 + rand.N(delay/2)) //nolint:gosec // jitter
@@ -87,8 +87,8 @@ type waiting struct {
 	said, refused time.Time
 }
 
-// judge reports whether the waiting is over, and how it ends.
-func (w *waiting) judge(err error) (done bool, _ error) {
+// takeAnswer reports whether the waiting is over, and how it ends.
+func (w *waiting) takeAnswer(err error) (done bool, _ error) {
 	now := w.Clock.Now()
 	isRefusal := apierrors.IsUnauthorized(err) || apierrors.IsForbidden(err)
 	switch {

@@ -84,16 +84,16 @@ func (p *Plan) countBudget() {
 			member.Available = rollout.Available(existing)
 			// A deployment whose template waits for another reason is not removed.
 			member.Leaving = member.Leaving && !p.wants(existing)
-			member.Settled = p.isSettled(existing, wanted[name], member.Available)
+			member.Settled = p.isComplete(existing, wanted[name], member.Available)
 		}
 		p.shares.names, p.shares.members = append(p.shares.names, name), append(p.shares.members, member)
 	}
 	p.shares.minimum = budget.Minimum(p.Workload.Spec.Disruption, p.shares.desired)
 }
 
-// isSettled reports whether all Instances of a deployment are Available, and no rollout replaces any. While a rollout
+// isComplete reports whether all Instances of a deployment are Available, and no rollout replaces any. While a rollout
 // is paused, its city does not keep the tokens of the others.
-func (p *Plan) isSettled(existing *v1alpha.WorkloadDeployment, i *intent, available int32) bool {
+func (p *Plan) isComplete(existing *v1alpha.WorkloadDeployment, i *intent, available int32) bool {
 	if i == nil || existing.Status.ObservedGeneration != existing.Generation ||
 		available < rollout.Desired(&i.placement.ScaleSettings, existing) {
 		return false

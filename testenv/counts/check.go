@@ -39,7 +39,7 @@ func (h *History) Impossible() []string {
 		versions := h.deployments[uid]
 		slices.SortStableFunc(versions, func(a, b version) int { return cmp.Compare(a.revision, b.revision) })
 		for i := 1; i < len(versions); i++ {
-			found = append(found, h.judge(versions[:i], &versions[i])...)
+			found = append(found, h.check(versions[:i], &versions[i])...)
 		}
 	}
 	slices.SortStableFunc(h.workloads, func(a, b version) int { return cmp.Compare(a.revision, b.revision) })
@@ -48,7 +48,7 @@ func (h *History) Impossible() []string {
 		w := &h.workloads[i]
 		// A version that changes something else keeps its counts.
 		if last[w.owner] != w.counts {
-			found = append(found, h.judgeSum(w)...)
+			found = append(found, h.checkSum(w)...)
 		}
 		last[w.owner] = w.counts
 	}
@@ -66,9 +66,9 @@ func (h *History) Versions() int {
 	return count
 }
 
-// judge compares a version of a deployment with the versions before it and with its cells. A count that does not rise
+// check compares a version of a deployment with the versions before it and with its cells. A count that does not rise
 // was true before.
-func (h *History) judge(before []version, v *version) []string {
+func (h *History) check(before []version, v *version) []string {
 	var found []string
 	say := func(count string, got, most int32) {
 		found = append(found, fmt.Sprintf("WorkloadDeployment %s, revision %d: %s is %d, and it was %d at most", v.name,
@@ -135,8 +135,8 @@ func (h *History) most(v *version) (most sample, known bool) {
 	return most, true
 }
 
-// judgeSum compares a version of a Workload with the deployments that it may be the sum of.
-func (h *History) judgeSum(w *version) []string {
+// checkSum compares a version of a Workload with the deployments that it may be the sum of.
+func (h *History) checkSum(w *version) []string {
 	var most v1alpha.ReplicaCounts
 	for _, uid := range slices.Sorted(maps.Keys(h.deployments)) {
 		most = most.Add(h.mostOf(uid, w))
