@@ -99,7 +99,8 @@ type call struct {
 	config   *rest.Config
 	operator bool
 	ctx      context.Context
-	out      *buffer
+	// out and errOut are what is printed; nil: the result has it.
+	out, errOut *buffer
 	// in is the standard input; nil: it is empty. terminal, if it is set, is the standard input and output.
 	in       io.Reader
 	terminal *os.File
@@ -128,8 +129,10 @@ func (f *fixture) call(how call, args ...string) result {
 	if how.in == nil {
 		how.in = strings.NewReader("")
 	}
-	errOut := &buffer{}
-	streams := genericiooptions.IOStreams{In: how.in, Out: how.out, ErrOut: errOut}
+	if how.errOut == nil {
+		how.errOut = &buffer{}
+	}
+	streams := genericiooptions.IOStreams{In: how.in, Out: how.out, ErrOut: how.errOut}
 	if how.terminal != nil {
 		streams.In, streams.Out = how.terminal, how.terminal
 	}
@@ -141,7 +144,7 @@ func (f *fixture) call(how call, args ...string) result {
 	}, func(hub *rest.Config, _ string) *rest.Config { return hub })
 	cmd.SetArgs(args)
 	err := cmd.ExecuteContext(how.ctx)
-	r := result{out: how.out.String(), errOut: errOut.String(), err: err}
+	r := result{out: how.out.String(), errOut: how.errOut.String(), err: err}
 	var silent exec.CodeExitError
 	switch {
 	case errors.As(err, &silent):

@@ -11,23 +11,20 @@ import (
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/api/equality"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/duration"
 	"k8s.io/cli-runtime/pkg/printers"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cli/command"
+	"github.com/karmada-compute/karmada-compute/cli/live"
 	"github.com/karmada-compute/karmada-compute/cli/terminal"
 	"github.com/karmada-compute/karmada-compute/cli/view"
 )
-
-// watchPause is how long list --watch waits after a change: a rollout changes many objects within a moment.
-const watchPause = 500 * time.Millisecond
 
 // listing holds the flags of list.
 type listing struct {
@@ -69,7 +66,7 @@ func (c *commands) list(ctx context.Context, o *listing) error {
 	if err := o.check(); err != nil {
 		return err
 	}
-	options, err := o.options()
+	selector, err := o.labels()
 	if err != nil {
 		return err
 	}
@@ -77,14 +74,15 @@ func (c *commands) list(ctx context.Context, o *listing) error {
 	if err != nil {
 		return err
 	}
-	if !o.allNamespaces {
-		options = append(options, client.InNamespace(s.Namespace))
+	if o.allNamespaces {
+		s.Namespace = metav1.NamespaceAll
 	}
+	options := []client.ListOption{client.InNamespace(s.Namespace), client.MatchingLabelsSelector{Selector: selector}}
 
 	if o.waiting {
 		return c.listWaiting(ctx, s, o, options)
 	}
-	found, err := c.overviews(ctx, s, options)
+	found, err := c.overviews(ctx, s.Project.Client, options)
 	switch {
 	case err != nil:
 		return err
@@ -97,7 +95,9 @@ func (c *commands) list(ctx context.Context, o *listing) error {
 	if err := c.printOverviews(o, found, true); err != nil || !o.watch {
 		return err
 	}
-	return c.watchOverviews(ctx, s, o, options, found)
+	watched := s.Live("")
+	watched.Hub, watched.Selector = nil, selector
+	return c.watchOverviews(ctx, o, watched, found)
 }
 
 // check rejects flags that exclude each other before the command reads any object.
@@ -137,16 +137,13 @@ func (c *commands) listWaiting(ctx context.Context, s *command.Session, o *listi
 	return nil
 }
 
-// options select by the flags, except for the namespace.
-func (o *listing) options() ([]client.ListOption, error) {
-	if o.selector == "" {
-		return nil, nil
-	}
+// labels is the selector of the flags.
+func (o *listing) labels() (labels.Selector, error) {
 	selector, err := labels.Parse(o.selector)
 	if err != nil {
 		return nil, fmt.Errorf("--selector: %w", err)
 	}
-	return []client.ListOption{client.MatchingLabelsSelector{Selector: selector}}, nil
+	return selector, nil
 }
 
 // nothing says that the list is empty, as kubectl does.
@@ -158,24 +155,25 @@ func (o *listing) nothing(s *command.Session) string {
 }
 
 // overviews reads the selected Workloads, in the order in which they are shown.
-func (c *commands) overviews(ctx context.Context, s *command.Session, options []client.ListOption) ([]view.Overview, error) {
-	return view.ReadOverviews(ctx, s.Project.Client, c.Clock.Now(), options...)
+func (c *commands) overviews(ctx context.Context, project client.Reader, options []client.ListOption) ([]view.Overview, error) {
+	return view.ReadOverviews(ctx, project, c.Clock.Now(), options...)
 }
 
-// watchOverviews prints what changes, until the user ends it.
-func (c *commands) watchOverviews(
-	ctx context.Context, s *command.Session, o *listing, options []client.ListOption, before []view.Overview,
-) error {
-	project := s.Project.Client
-	watcher, err := client.NewWithWatch(s.Project.Config, client.Options{Scheme: project.Scheme(), Mapper: project.RESTMapper()})
+// watchOverviews prints what changes, until the user ends it. While the API server does not answer, it says so once.
+func (c *commands) watchOverviews(ctx context.Context, o *listing, watched live.Options, before []view.Overview) error {
+	w, err := live.Start(ctx, watched, nil)
 	if err != nil {
 		return err
 	}
+	options := []client.ListOption{client.InNamespace(watched.Key.Namespace), client.MatchingLabelsSelector{Selector: watched.Selector}}
 	for {
-		if err := awaitChange(ctx, watcher, options); err != nil {
+		if err := w.Wait(ctx); err != nil {
 			return err
 		}
-		now, err := c.overviews(ctx, s, options)
+		if err := w.TellProblem(c.Streams.ErrOut); err != nil {
+			return err
+		}
+		now, err := c.overviews(ctx, w.Planes().Project, options)
 		if err != nil {
 			return err
 		}
@@ -186,30 +184,6 @@ func (c *commands) watchOverviews(
 			return err
 		}
 		before = now
-	}
-}
-
-// awaitChange returns after a change of a Workload. An API server ends a watch after some minutes: that counts as one.
-func awaitChange(ctx context.Context, watcher client.WithWatch, options []client.ListOption) error {
-	watch, err := watcher.Watch(ctx, &v1alpha.WorkloadList{}, options...)
-	if err != nil {
-		return err
-	}
-	defer watch.Stop()
-	timer := time.NewTimer(watchPause)
-	defer timer.Stop()
-	// The watch begins with the Workloads that exist. The next read has all changes within the pause.
-	for paused := false; ; {
-		select {
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-timer.C:
-			paused = true
-		case _, open := <-watch.ResultChan():
-			if !open || paused {
-				return nil
-			}
-		}
 	}
 }
 

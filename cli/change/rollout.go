@@ -15,16 +15,17 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 	"github.com/karmada-compute/karmada-compute/cli/command"
+	"github.com/karmada-compute/karmada-compute/cli/live"
+	"github.com/karmada-compute/karmada-compute/cli/view"
 	"github.com/karmada-compute/karmada-compute/internal/templates"
 )
-
-// rolloutInterval is the interval at which the status of a rollout is read.
-const rolloutInterval = time.Second
 
 func (c *commands) rolloutCommand() *cobra.Command {
 	parent := &cobra.Command{
@@ -74,14 +75,14 @@ func (c *commands) rolloutStatusCommand() *cobra.Command {
 	return cmd
 }
 
-// followRollout prints each message of a rollout once.
+// followRollout prints each message of a rollout once. While the API server does not answer, it says so and waits.
 func (c *commands) followRollout(ctx context.Context, name string, watch bool) error {
-	shown := ""
-	for {
-		_, workload, err := c.withProject(ctx, name)
-		if err != nil {
-			return cmp.Or(context.Cause(ctx), err)
-		}
+	s, workload, err := c.withProject(ctx, name)
+	if err != nil {
+		return cmp.Or(context.Cause(ctx), err)
+	}
+	var w *live.Watch
+	for shown := ""; ; {
 		message, done, err := rolloutMessage(workload)
 		if message != shown {
 			if _, err := fmt.Fprintln(c.Streams.Out, message); err != nil {
@@ -92,12 +93,37 @@ func (c *commands) followRollout(ctx context.Context, name string, watch bool) e
 		if done || err != nil || !watch {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(rolloutInterval):
+		if w == nil {
+			if w, err = watchWorkload(ctx, s, name); err != nil {
+				return err
+			}
+		}
+		if err := w.Wait(ctx); err != nil {
+			return err
+		}
+		if err := w.Planes().Project.Get(ctx, s.Key(name), workload); apierrors.IsNotFound(err) {
+			return err
+		} else if err != nil {
+			w.Failed(ctx, err)
+		}
+		if err := w.TellProblem(c.Streams.ErrOut); err != nil {
+			return err
 		}
 	}
+}
+
+// watchWorkload watches a Workload without its Instances. What the user may not list is read each time.
+func watchWorkload(ctx context.Context, s *command.Session, name string) (*live.Watch, error) {
+	o := s.Live(name)
+	o.Hub, o.Selector = nil, labels.Everything()
+	hidden, err := live.Hidden(ctx, o)
+	switch {
+	case view.IsHidden(err):
+		hidden = map[string]error{"workloads": err, "workloaddeployments": err}
+	case err != nil:
+		return nil, err
+	}
+	return live.Start(ctx, o, hidden)
 }
 
 // rolloutMessage returns the message of `kubectl rollout status` about a Workload, whether the rollout is done, and the

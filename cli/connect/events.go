@@ -103,10 +103,9 @@ func (c *commands) followEvents(ctx context.Context, s *command.Session, first *
 		subjects = view.NewSubjects(first)
 		printer  = c.newEventPrinter(out)
 		told     = map[types.UID]string{}
-		problem  string
 	)
 	return w.Each(ctx, func(snapshot *view.Snapshot) (bool, error) {
-		if err := c.tellProblem(w, &problem); err != nil {
+		if err := w.TellProblem(c.Streams.ErrOut); err != nil {
 			return false, err
 		}
 		subjects.See(snapshot)
@@ -130,19 +129,4 @@ func (c *commands) followEvents(ctx context.Context, s *command.Session, first *
 		}
 		return snapshot.Gone(), printer.print(news)
 	})
-}
-
-// tellProblem prints once, on the error stream, that events may be missing at present, and later that they are complete
-// again.
-func (c *commands) tellProblem(w *live.Watch, before *string) error {
-	now := w.Problem()
-	var err error
-	switch {
-	case now != "" && *before == "":
-		_, err = fmt.Fprintln(c.Streams.ErrOut, now)
-	case now == "" && *before != "":
-		_, err = fmt.Fprintln(c.Streams.ErrOut, "followed again")
-	}
-	*before = now
-	return err
 }

@@ -53,8 +53,10 @@ type Options struct {
 	Project, Hub *Plane
 	// ProjectName selects the copies of the project on the hub.
 	ProjectName string
-	// Key of the Workload. Without a name all Workloads of the namespace are watched.
+	// Key of the Workload. Without a name all Workloads of the namespace are watched, and without a namespace those of all.
 	Key types.NamespacedName
+	// Selector selects Workloads. If it is not nil, their Instances are not watched.
+	Selector labels.Selector
 	// Now is the clock.
 	Now func() time.Time
 	// All shows each Instance, also where many are equal.
@@ -75,6 +77,8 @@ type Watch struct {
 	// problem is the reason why the shown state may be outdated, with its time.
 	problem error
 	since   time.Time
+	// told is the problem that TellProblem has printed.
+	told string
 }
 
 // Start starts watches that end with ctx. hidden holds the kinds that the user may not list.
@@ -102,18 +106,21 @@ func Start(ctx context.Context, o Options, hidden map[string]error) (*Watch, err
 func (w *Watch) projectKinds(hidden map[string]error) map[client.Object]ctrlcache.ByObject {
 	inNamespace := map[string]ctrlcache.Config{w.options.Key.Namespace: {}}
 	kinds := map[client.Object]ctrlcache.ByObject{}
-	name, ofWorkload := fields.Everything(), labels.Everything()
+	name, ofWorkload, selected := fields.Everything(), labels.Everything(), labels.Everything()
+	if w.options.Selector != nil {
+		selected = w.options.Selector
+	}
 	if w.options.Key.Name != "" {
 		name = fields.OneTermEqualSelector("metadata.name", w.options.Key.Name)
 		ofWorkload = labels.SelectorFromSet(labels.Set{v1alpha.LabelWorkloadName: w.options.Key.Name})
 	}
 	if hidden["workloads"] == nil {
-		kinds[&v1alpha.Workload{}] = ctrlcache.ByObject{Namespaces: inNamespace, Field: name}
+		kinds[&v1alpha.Workload{}] = ctrlcache.ByObject{Namespaces: inNamespace, Field: name, Label: selected}
 	}
 	if hidden["workloaddeployments"] == nil {
 		kinds[&v1alpha.WorkloadDeployment{}] = ctrlcache.ByObject{Namespaces: inNamespace}
 	}
-	if hidden["instances"] == nil {
+	if hidden["instances"] == nil && w.options.Selector == nil {
 		kinds[&v1alpha.Instance{}] = ctrlcache.ByObject{Namespaces: inNamespace, Label: ofWorkload}
 	}
 	return kinds
@@ -209,6 +216,20 @@ func (w *Watch) Problem() string {
 		return ""
 	}
 	return fmt.Sprintf("! not updated since %s: %s", w.since.UTC().Format("15:04:05Z"), w.problem)
+}
+
+// TellProblem prints once that changes may be missing at present, and later that they are complete again.
+func (w *Watch) TellProblem(out io.Writer) error {
+	before, now := w.told, w.Problem()
+	w.told = now
+	var err error
+	switch {
+	case now != "" && before == "":
+		_, err = fmt.Fprintln(out, reasons.Clean(now))
+	case now == "" && before != "":
+		_, err = fmt.Fprintln(out, "followed again")
+	}
+	return err
 }
 
 // check clears the problem if the API servers answer again. It does not check a problem of missing rights.

@@ -1,0 +1,56 @@
+// Copyright The karmada-compute Authors.
+// SPDX-License-Identifier: Apache-2.0
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/karmada-compute/karmada-compute/api/v1alpha"
+)
+
+// TestWhileTheAPIServerIsAway: a command that follows a Workload says that nothing is new, waits, and goes on.
+func TestWhileTheAPIServerIsAway(t *testing.T) {
+	tests := map[string]struct {
+		args []string
+		// shown is what it prints about a number of ready Instances.
+		shown string
+	}{
+		"list":           {args: []string{"list", "-w"}, shown: "%d/2"},
+		"rollout status": {args: []string{"rollout", "status", "web"}, shown: "%d of 2 updated"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			w := f.workload()
+			report := func(ready int32) {
+				w.Status.ReadyReplicas, w.Status.DesiredReplicas, w.Status.UpdatedAvailableReplicas = ready, 2, ready
+				w.Status.ObservedGeneration = w.Generation
+				w.Status.Rollout = &v1alpha.WorkloadRolloutStatus{Phase: v1alpha.RolloutProgressing}
+				f.update(w)
+			}
+			report(0)
+			config, away := f.behindProxy()
+			ctx, stop := context.WithCancel(f.Context())
+			out, ended := &buffer{}, make(chan result, 1)
+			go func() { ended <- f.call(call{config: config, ctx: ctx, out: out, errOut: out}, test.args...) }()
+			shows := func(ready int) { t.Helper(); f.eventually(out, fmt.Sprintf(test.shown, ready)) }
+			shows(0)
+			report(1)
+			shows(1)
+
+			away(true)
+			f.eventually(out, "! not updated since")
+			report(2)
+			away(false)
+			shows(2)
+			f.eventually(out, "followed again")
+			stop()
+			if r := <-ended; r.code != exitInterrupted {
+				t.Errorf("code %d, printed\n%s", r.code, r.out)
+			}
+		})
+	}
+}
