@@ -63,12 +63,16 @@ func (s *scope) disrupt(ctx context.Context, remove []*v1alpha.Instance, then fu
 	group.SetLimit(atOnce)
 	var failed error
 	for _, instance := range remove {
-		disrupted, err := s.disruptInstance(ctx, instance)
+		pod, err := s.podOf(ctx, instance)
+		allowed := false
+		if err == nil {
+			allowed, err = s.mayStop(ctx, instance, pod)
+		}
 		if err != nil {
 			failed = err
 			break
 		}
-		if !disrupted {
+		if !allowed {
 			log.FromContext(ctx).V(1).Info("The disruption budget does not allow the deletion of an Instance now", "instance", instance.Name)
 			s.requeueAtMost(heldRequeue)
 			break
@@ -78,13 +82,13 @@ func (s *scope) disrupt(ctx context.Context, remove []*v1alpha.Instance, then fu
 	return errors.Join(failed, group.Wait())
 }
 
-// disruptInstance evicts the Pod of an Instance and reports whether the Instance may be deleted.
-func (s *scope) disruptInstance(ctx context.Context, instance *v1alpha.Instance) (bool, error) {
-	pod := &corev1.Pod{}
-	if err := s.Client.Get(ctx, client.ObjectKeyFromObject(instance), pod); client.IgnoreNotFound(err) != nil {
-		return false, fmt.Errorf("get Pod %s: %w", client.ObjectKeyFromObject(instance), err)
-	}
+// mayStop reports whether the agent may stop an Instance now, and takes the disruption from the budget: with a floor, it
+// evicts the Pod. It is asked before every stop that the agent begins by itself. What has stopped already, and what a
+// suspension or a lost node stops, is not asked: see cell/runtime.
+func (s *scope) mayStop(ctx context.Context, instance *v1alpha.Instance, pod *corev1.Pod) (bool, error) {
 	switch {
+	case s.floor() == nil:
+		return true, nil
 	case pod.UID != "" && metav1.IsControlledBy(pod, instance):
 		return s.Evictor.Evict(ctx, pod)
 	case !owned.Available(instance):

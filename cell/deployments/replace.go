@@ -24,9 +24,9 @@ import (
 func (s *scope) removable(ctx context.Context) ([]*v1alpha.Instance, error) {
 	var removable []*v1alpha.Instance
 	for _, instance := range s.plan.remove {
-		pod := &corev1.Pod{}
-		if err := s.Client.Get(ctx, client.ObjectKeyFromObject(instance), pod); client.IgnoreNotFound(err) != nil {
-			return nil, fmt.Errorf("get Pod %s: %w", client.ObjectKeyFromObject(instance), err)
+		pod, err := s.podOf(ctx, instance)
+		if err != nil {
+			return nil, err
 		}
 		hash := pod.Labels[v1alpha.LabelTemplateHash]
 		if s.wanted(instance) && hash != "" && hash != instance.TemplateHash() && metav1.IsControlledBy(pod, instance) {
@@ -48,15 +48,15 @@ func (s *scope) wanted(instance *v1alpha.Instance) bool {
 // removeInstance replaces an Instance in place if it needs only another template, and deletes it otherwise. With a
 // floor, its Pod is evicted already.
 func (s *scope) removeInstance(ctx context.Context, instance *v1alpha.Instance) error {
-	pod := &corev1.Pod{}
-	if err := s.Client.Get(ctx, client.ObjectKeyFromObject(instance), pod); client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("get Pod %s: %w", client.ObjectKeyFromObject(instance), err)
+	pod, err := s.podOf(ctx, instance)
+	if err != nil {
+		return err
 	}
 	index, ok := naming.InstanceIndex(s.deployment.Name, instance.Name)
 	if !ok || !s.replaceable(instance, pod, index) {
 		return s.deleteInstance(ctx, instance)
 	}
-	err := s.replaceInstance(ctx, instance, s.desired(index))
+	err = s.replaceInstance(ctx, instance, s.desired(index))
 	if apierrors.IsConflict(err) && s.floor() != nil {
 		// It must not get a Pod of the same template again.
 		err = s.replaceChanged(ctx, instance, s.desired(index))
@@ -66,6 +66,15 @@ func (s *scope) removeInstance(ctx context.Context, instance *v1alpha.Instance) 
 		return err
 	}
 	return s.stopPod(ctx, pod)
+}
+
+// podOf returns the Pod with the name of an Instance; empty: there is none.
+func (s *scope) podOf(ctx context.Context, instance *v1alpha.Instance) (*corev1.Pod, error) {
+	pod := &corev1.Pod{}
+	if err := s.Client.Get(ctx, client.ObjectKeyFromObject(instance), pod); client.IgnoreNotFound(err) != nil {
+		return nil, fmt.Errorf("get Pod %s: %w", client.ObjectKeyFromObject(instance), err)
+	}
+	return pod, nil
 }
 
 // replaceChanged replaces an Instance that the cache does not have as it is, unless it has another template already.
@@ -124,30 +133,26 @@ func (s *scope) stopEarlierPods(ctx context.Context) error {
 	key := client.ObjectKeyFromObject(s.deployment)
 	s.stopped.expire(key, s.Clock.Now())
 	for i := range s.instances {
-		instance, pod := &s.instances[i], &corev1.Pod{}
+		instance := &s.instances[i]
 		if !owned.RunsEarlier(instance) || !instance.DeletionTimestamp.IsZero() {
 			continue
 		}
-		if err := s.Client.Get(ctx, client.ObjectKeyFromObject(instance), pod); err != nil {
-			if client.IgnoreNotFound(err) == nil {
-				continue
-			}
-			return fmt.Errorf("get Pod %s: %w", client.ObjectKeyFromObject(instance), err)
+		pod, err := s.podOf(ctx, instance)
+		if err != nil {
+			return err
 		}
 		hash := pod.Labels[v1alpha.LabelTemplateHash]
 		if hash == "" || hash == instance.TemplateHash() || !metav1.IsControlledBy(pod, instance) || !pod.DeletionTimestamp.IsZero() ||
 			s.stopped.isRecent(key, string(pod.UID)) {
 			continue
 		}
-		if s.floor() != nil {
-			evicted, err := s.Evictor.Evict(ctx, pod)
-			if err != nil {
-				return err
-			}
-			if !evicted {
-				s.requeueAtMost(heldRequeue)
-				continue
-			}
+		allowed, err := s.mayStop(ctx, instance, pod)
+		if err != nil {
+			return err
+		}
+		if !allowed {
+			s.requeueAtMost(heldRequeue)
+			continue
 		}
 		if err := s.stopPod(ctx, pod); err != nil {
 			return err
