@@ -6,7 +6,9 @@ package soak
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -68,6 +70,16 @@ func (w Write) send(ctx context.Context, c client.Client) (*unstructured.Unstruc
 	case "delete":
 		return object, c.Delete(ctx, object, client.PropagationPolicy(w.Policy))
 	}
+	if w.Reported {
+		if err := c.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
+			return object, err
+		}
+		if address, _, err := unstructured.NestedString(object.Object, "status", "podIP"); err != nil || address == "" {
+			return object, errors.Join(errNotReported, err)
+		}
+		w.Body = maps.Clone(w.Body)
+		w.Body["metadata"] = fields{"uid": object.GetUID()}
+	}
 	body, err := json.Marshal(w.Body)
 	if err != nil {
 		return object, fmt.Errorf("encode a patch: %w", err)
@@ -81,6 +93,8 @@ func (w Write) send(ctx context.Context, c client.Client) (*unstructured.Unstruc
 	}
 	return object, c.SubResource(w.Subresource).Patch(ctx, object, patch, manager)
 }
+
+var errNotReported = errors.New("the node of the Pod has not reported it yet")
 
 // overlay replaces the fields of an object.
 func overlay(object, with fields) {

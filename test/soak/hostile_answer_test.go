@@ -4,9 +4,12 @@
 package soak
 
 import (
+	"errors"
 	"strings"
 	"testing"
 
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/clock"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
@@ -85,4 +88,27 @@ func reported(t *testing.T, p *planes.Planes) *v1alpha.WorkloadDeployment {
 	d.Spec.Replicas = new(int32(2))
 	planes.Create(t, p, d)
 	return planes.ChangeStatus(t, p, d, func(d *v1alpha.WorkloadDeployment) { d.Status.Replicas = 1 })
+}
+
+// TestAPodThatIsNotReported: no status is written before the one of the node, which a simulated node would not correct.
+func TestAPodThatIsNotReported(t *testing.T) {
+	p := planes.New(t)
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace.Name, Name: "web"}}
+	pod.Spec.Containers = []corev1.Container{{Name: "web", Image: "nginx"}}
+	planes.Create(t, p, pod)
+	w := Write{
+		Verb: "patch", Kind: podKind, Namespace: pod.Namespace, Name: pod.Name, Subresource: "status", Reported: true,
+		Body: fields{"status": fields{"phase": "Running", "podIP": "10.0.0.1"}},
+	}
+	if _, err := w.send(t.Context(), p.Project); !errors.Is(err, errNotReported) {
+		t.Fatalf("got %v", err)
+	}
+	pod.Status.PodIPs = []corev1.PodIP{{IP: "10.0.0.2"}}
+	pod.Status.PodIP = "10.0.0.2"
+	if err := p.Client.Status().Update(t.Context(), pod); err != nil {
+		t.Fatal(err)
+	}
+	if answer, err := w.send(t.Context(), p.Project); err != nil || answer.GetUID() != pod.UID {
+		t.Errorf("got %v", err)
+	}
 }

@@ -137,7 +137,8 @@ func (n *cellNoise) onPod(namespace, name string) Write {
 	case 1:
 		w.Body = fields{"metadata": fields{"labels": fields{pick(n.dice, ourLabels...): n.value()}}}
 	default:
-		w.Subresource, w.Body = "status", fields{"status": fields{
+		w.Subresource, w.Reported = "status", true
+		w.Body = fields{"status": fields{
 			"phase": pick(n.dice, "Running", "Failed", "Unknown"), "podIP": pick(n.dice, "10.0.0.1", "::1"),
 			"message": n.text(), "reason": pick(n.dice, "Evicted", n.text()),
 		}}

@@ -296,12 +296,16 @@ func (h *Hostile) deleteMadeUp(ctx context.Context) error {
 	return nil
 }
 
-// Remove deletes the Workloads and the bystander, and waits until all planes are empty.
+// Remove deletes the Workloads, the rights of the party and the bystander, and waits until all planes are empty.
 func (h *Hostile) Remove(ctx context.Context) error {
 	if h.consumer == nil {
 		return nil // the run has created nothing
 	}
 	errs := []error{h.Soak.Remove(ctx)}
+	if h.Party.ownsProject() {
+		// Another party may own the project after this one.
+		errs = append(errs, client.IgnoreNotFound(h.collector.planes["project/"+h.Project].Delete(ctx, h.everyRight())))
+	}
 	for _, plane := range h.planes {
 		if c := h.collector.planes[plane]; !strings.HasPrefix(plane, "project/") {
 			errs = append(errs, client.IgnoreNotFound(c.Delete(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: h.bystander()}})))

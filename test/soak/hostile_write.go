@@ -32,6 +32,9 @@ type Write struct {
 	Policy metav1.DeletionPropagation
 	// MustFail is true if only the add-on may send the write.
 	MustFail bool
+	// Reported sends a patch only to a Pod that its node has reported. A simulated node reports each Pod once, and corrects no
+	// status that another party has written before; a kubelet does.
+	Reported bool
 }
 
 func (w Write) what() string {
