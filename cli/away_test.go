@@ -11,11 +11,11 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
-// TestWhileTheAPIServerIsAway: a command that follows a Workload says that nothing is new, waits, and goes on.
+// TestWhileTheAPIServerIsAway: a command that follows a Workload reports an outage of the API server, waits, and continues.
 func TestWhileTheAPIServerIsAway(t *testing.T) {
 	tests := map[string]struct {
 		args []string
-		// shown is what it prints about a number of ready Instances.
+		// shown is the output about a number of ready Instances.
 		shown string
 	}{
 		"list":           {args: []string{"list", "-w"}, shown: "%d/2"},

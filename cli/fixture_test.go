@@ -99,7 +99,7 @@ type call struct {
 	config   *rest.Config
 	operator bool
 	ctx      context.Context
-	// out and errOut are what is printed; nil: the result has it.
+	// out and errOut get the output; nil: only the result has it.
 	out, errOut *buffer
 	// in is the standard input; nil: it is empty. terminal, if it is set, is the standard input and output.
 	in       io.Reader

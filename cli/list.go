@@ -159,7 +159,7 @@ func (c *commands) overviews(ctx context.Context, project client.Reader, options
 	return view.ReadOverviews(ctx, project, c.Clock.Now(), options...)
 }
 
-// watchOverviews prints what changes, until the user ends it. While the API server does not answer, it says so once.
+// watchOverviews prints what changes, until the user ends it. An outage of the API server is told once.
 func (c *commands) watchOverviews(ctx context.Context, o *listing, watched live.Options, before []view.Overview) error {
 	w, err := live.Start(ctx, watched, nil)
 	if err != nil {

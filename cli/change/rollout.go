@@ -75,7 +75,7 @@ func (c *commands) rolloutStatusCommand() *cobra.Command {
 	return cmd
 }
 
-// followRollout prints each message of a rollout once. While the API server does not answer, it says so and waits.
+// followRollout prints each message of a rollout once. During an outage of the API server it waits.
 func (c *commands) followRollout(ctx context.Context, name string, watch bool) error {
 	s, workload, err := c.withProject(ctx, name)
 	if err != nil {
@@ -112,7 +112,7 @@ func (c *commands) followRollout(ctx context.Context, name string, watch bool) e
 	}
 }
 
-// watchWorkload watches a Workload without its Instances. What the user may not list is read each time.
+// watchWorkload watches a Workload without its Instances. Kinds that the user may not list are read each time.
 func watchWorkload(ctx context.Context, s *command.Session, name string) (*live.Watch, error) {
 	o := s.Live(name)
 	o.Hub, o.Selector = nil, labels.Everything()

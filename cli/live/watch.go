@@ -53,7 +53,7 @@ type Options struct {
 	Project, Hub *Plane
 	// ProjectName selects the copies of the project on the hub.
 	ProjectName string
-	// Key of the Workload. Without a name all Workloads of the namespace are watched, and without a namespace those of all.
+	// Key of the Workload. Without a name all Workloads of the namespace are watched, and without a namespace the Workloads of all namespaces.
 	Key types.NamespacedName
 	// Selector selects Workloads. If it is not nil, their Instances are not watched.
 	Selector labels.Selector
