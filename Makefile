@@ -229,7 +229,6 @@ bench-quick: ## Print the ratios to the floors at small sizes, in 2 minutes, on 
 
 .PHONY: model
 model: ## Check rollouts and the protocol of the disruption budget by random simulations: STEPS=1000000 from SEED=1.
-	$(MODEL) ./internal/budget $(SIMULATION)
 	cd test && $(MODEL) ./model $(SIMULATION)
 
 .PHONY: fuzz

@@ -144,6 +144,9 @@ func (w *world) report(c *cell) report {
 	if c.floor != nil {
 		r.sequence = c.floor.Sequence
 	}
+	if c.invented != 0 {
+		r.sequence = c.invented
+	}
 	for _, index := range c.indices {
 		if c.instances[index] == nil {
 			r.missing++
@@ -185,6 +188,11 @@ func (w *world) receive(c *cell, message sent) {
 	c.suspend(w.copies[c.city].value.suspended)
 	if newest := budget.Newest(c.floor, &message.floor); w.broken != "a cell goes back to an earlier floor" && newest == c.floor {
 		return
+	}
+	if w.broken == "a confirmation with an earlier count" {
+		early := w.report(c)
+		early.sequence, early.available = message.floor.Sequence, early.available+int32(c.unavailable())
+		c.up = send(c.up, early)
 	}
 	c.floor = &message.floor
 }

@@ -10,6 +10,9 @@ import (
 
 // step takes one action. It returns what is violated.
 func (w *world) step() error {
+	if w.plain {
+		return w.stepBudget()
+	}
 	if err := w.stepData(); err != nil {
 		return err
 	}
@@ -59,7 +62,8 @@ func (w *world) consume(n int) {
 func (w *world) reconnect() {
 	w.suspended = false
 	for _, name := range names(w.cells) {
-		w.cells[name].cut, w.cells[name].lost = false, false
+		c := w.cells[name]
+		c.cut, c.lost = c.vanished, c.vanished
 	}
 }
 

@@ -194,6 +194,7 @@ func (w *world) divideWorkload(r *replica) {
 		next.data, next.hold, next.leaving, next.replicas = now.data, now.hold, now.leaving, now.replicas
 		w.workload = stored[workload]{value: next, version: w.workload.version + 1}
 		r.workload = w.workload
+		w.writes++
 		if next.effective == next.minimum {
 			w.inForce = next.minimum
 		}
@@ -206,7 +207,7 @@ func (w *world) member(r *replica, city string) budget.Member {
 	known, of := r.deployments[city].value, r.workload.value
 	m := budget.Member{Sequence: known.sequence, Available: known.available, InForce: known.inForce, Awaiting: known.awaiting}
 	m.Leaving = of.leaving[city] && w.broken != "a city that leaves counts"
-	m.Settled = !of.leaving[city] && known.spec.partition == nil && known.spec.surge == 0 && known.observed == known.spec.generation &&
+	m.Settled = w.broken != "slack stays where an Instance recovers" && !of.leaving[city] && known.spec.partition == nil && known.spec.surge == 0 && known.observed == known.spec.generation &&
 		int(known.available) >= of.replicas[city]
 	if floor, planned := of.plan[city]; planned {
 		m.Floor = &floor
@@ -264,6 +265,7 @@ func (w *world) propagate(r *replica, city string) {
 	}
 	w.copies[city] = stored[copied]{value: next, version: before.version + 1}
 	r.copies[city] = w.copies[city]
+	w.writes++
 }
 
 func (w *world) members(of *copied, cells []string) (members []budget.Member) {
@@ -272,7 +274,8 @@ func (w *world) members(of *copied, cells []string) (members []budget.Member) {
 		members = append(members, budget.Member{
 			Floor: of.cells[name], Sequence: known.sequence, Available: known.available, InForce: budget.Everything, Awaiting: known.awaiting,
 			Silent: w.cells[name].cut, Lost: w.cells[name].lost,
-			Settled: of.spec.partition == nil && of.spec.surge == 0 && int(known.available) >= len(w.cells[name].indices),
+			Settled: of.spec.partition == nil && of.spec.surge == 0 && int(known.available) >= len(w.cells[name].indices) &&
+				w.broken != "slack stays where an Instance recovers",
 		})
 	}
 	return members

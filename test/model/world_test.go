@@ -137,8 +137,12 @@ type cell struct {
 	// full: it has no capacity for additional Instances.
 	full      bool
 	cut, lost bool
-	down      []sent
-	up        []report
+	// vanished: it is lost for good.
+	vanished bool
+	// invented is the sequence that the cell reports in place of its own; 0: it reports its own.
+	invented int64
+	down     []sent
+	up       []report
 }
 
 // replica is a process of the hub with its caches.
@@ -195,6 +199,9 @@ type world struct {
 	// they are not awaited any more.
 	maxSurge int
 	idle     bool
+	// plain: nothing rolls out. failures: Instances fail there. writes counts the writes of divisions.
+	plain, failures bool
+	writes          int
 }
 
 // isBroken reports whether no Instance becomes Available with a template, or with the data of it.
@@ -239,6 +246,7 @@ func newWorld(seed uint64, broken string) *world {
 	w.addData(seed)
 	w.addSurge(seed)
 	w.addPolicies(seed)
+	w.addBudget(seed)
 	w.workload.value.complete = w.workload.value.started()
 	w.workload.value.replicas = map[string]int{}
 	for n := range 1 + w.IntN(3) {
@@ -294,6 +302,9 @@ func (w *world) total() (count int) {
 func (w *world) anyMinimum() int32 {
 	if w.free {
 		return 0
+	}
+	if w.plain {
+		return w.plainMinimum()
 	}
 	return int32(max(0, w.total()-1-w.IntN(3)))
 }
