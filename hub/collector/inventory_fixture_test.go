@@ -97,7 +97,8 @@ func (f *fixture) leave() {
 			f.t.Error(err)
 		}
 	}
-	if err := f.Client.DeleteAllOf(context.Background(), &workv1alpha1.Work{}, client.InNamespace(planes.ExecutionSpace(f.cell.Name))); err != nil {
+	works := client.InNamespace(planes.ExecutionSpace(f.cell.Name))
+	if err := f.Client.DeleteAllOf(context.Background(), &workv1alpha1.Work{}, works); err != nil {
 		f.t.Error(err)
 	}
 	if err := client.IgnoreNotFound(f.Client.Delete(context.Background(), f.cell)); err != nil {

@@ -207,8 +207,8 @@ func (w *world) member(r *replica, city string) budget.Member {
 	known, of := r.deployments[city].value, r.workload.value
 	m := budget.Member{Sequence: known.sequence, Available: known.available, InForce: known.inForce, Awaiting: known.awaiting}
 	m.Leaving = of.leaving[city] && w.broken != "a city that leaves counts"
-	m.Settled = w.broken != "slack stays where an Instance recovers" && !of.leaving[city] && known.spec.partition == nil && known.spec.surge == 0 && known.observed == known.spec.generation &&
-		int(known.available) >= of.replicas[city]
+	m.Settled = w.broken != "slack stays where an Instance recovers" && !of.leaving[city] && known.spec.partition == nil &&
+		known.spec.surge == 0 && known.observed == known.spec.generation && int(known.available) >= of.replicas[city]
 	if floor, planned := of.plan[city]; planned {
 		m.Floor = &floor
 	}
