@@ -217,10 +217,11 @@ site: ## Build the documentation as a site with a search into SITE=bin/site. Any
 	@echo "The site is in $(SITE). To read it: python3 -m http.server --directory $(SITE) --bind 127.0.0.1"
 
 .PHONY: bench
-bench: ## Measure admission, creation, and the interpreter's operations, on an idle machine. Results: docs/benchmarks.md.
+bench: ## Measure admission, creation, the guard of the hub, and the interpreter's operations, on an idle machine. Results: docs/benchmarks.md.
 	go run -C test ./bench latency
 	go run -C test ./bench ready
 	go test -run '^$$' -bench BenchmarkOperations -benchtime 1s ./interpreter
+	go test -run '^$$' -bench BenchmarkGuard -benchtime 3x ./charts
 
 .PHONY: bench-quick
 bench-quick: ## Print the ratios to the floors at small sizes, in 2 minutes, on an idle machine.

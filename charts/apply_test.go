@@ -102,7 +102,7 @@ func newClient(t *testing.T) client.Client {
 }
 
 // apply applies objects in their order, as the addon does, and then applies them again, which must change nothing.
-func apply(t *testing.T, c client.Client, objects []*unstructured.Unstructured) {
+func apply(t testing.TB, c client.Client, objects []*unstructured.Unstructured) {
 	t.Helper()
 	for _, object := range objects {
 		if object.GetNamespace() != "" {
@@ -128,7 +128,7 @@ func apply(t *testing.T, c client.Client, objects []*unstructured.Unstructured) 
 	}
 }
 
-func unregister(t *testing.T, c client.Client, configuration client.Object) {
+func unregister(t testing.TB, c client.Client, configuration client.Object) {
 	t.Helper()
 	// The context of the test has ended.
 	if err := client.IgnoreNotFound(c.Delete(context.WithoutCancel(t.Context()), configuration)); err != nil {
@@ -136,7 +136,7 @@ func unregister(t *testing.T, c client.Client, configuration client.Object) {
 	}
 }
 
-func ensureNamespace(t *testing.T, c client.Client, name string) {
+func ensureNamespace(t testing.TB, c client.Client, name string) {
 	t.Helper()
 	namespace := &unstructured.Unstructured{
 		Object: map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": name}},

@@ -42,7 +42,7 @@ const (
 var memberships = map[string][]string{cellsAgent: {"system:karmada:agents"}, karmadaUser: {"system:masters"}}
 
 // unprivileged is a client of a user of the hub, in groups, whose writes are dry runs.
-func unprivileged(t *testing.T, user string, groups ...string) client.Client {
+func unprivileged(t testing.TB, user string, groups ...string) client.Client {
 	t.Helper()
 	config := rest.CopyConfig(testenv.Config(t))
 	config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: append(groups, "system:authenticated")}
@@ -297,7 +297,7 @@ func TestGuardOfTheHub(t *testing.T) {
 }
 
 // setUpGuarded creates what is attacked, and gives every user the rights of RBAC.
-func setUpGuarded(t *testing.T, admin client.Client) {
+func setUpGuarded(t testing.TB, admin client.Client) {
 	t.Helper()
 	removeGuards(t, admin)
 	for _, name := range []string{
@@ -353,7 +353,7 @@ var guards = []string{
 }
 
 // applyGuards applies the policies of the chart.
-func applyGuards(t *testing.T, admin client.Client, sets ...set) {
+func applyGuards(t testing.TB, admin client.Client, sets ...set) {
 	t.Helper()
 	objects := render(t, append(sets, parts["hub"])...)
 	var applied []*unstructured.Unstructured
@@ -365,7 +365,7 @@ func applyGuards(t *testing.T, admin client.Client, sets ...set) {
 	install(t, admin, applied)
 }
 
-func removeGuards(t *testing.T, admin client.Client) {
+func removeGuards(t testing.TB, admin client.Client) {
 	t.Helper()
 	for _, name := range append(guards, "karmada-compute", "karmada-compute-deletions", "karmada-compute-projects") {
 		binding := ofKind("admissionregistration.k8s.io/v1", "ValidatingAdmissionPolicyBinding", "", name, nil)

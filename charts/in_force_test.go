@@ -17,7 +17,7 @@ import (
 var probes atomic.Int64
 
 // install applies objects, and waits until they are in force.
-func install(t *testing.T, c client.Client, objects []*unstructured.Unstructured) {
+func install(t testing.TB, c client.Client, objects []*unstructured.Unstructured) {
 	t.Helper()
 	apply(t, c, objects)
 	awaitInForce(t, c)
@@ -26,7 +26,7 @@ func install(t *testing.T, c client.Client, objects []*unstructured.Unstructured
 // awaitInForce waits until the API server answers by all policies and roles that were written or deleted before. It
 // reads each kind from a cache, in the order of the writes: when it answers by the last object of each kind, it answers
 // by all of them.
-func awaitInForce(t *testing.T, admin client.Client) {
+func awaitInForce(t testing.TB, admin client.Client) {
 	t.Helper()
 	name := fmt.Sprintf("in-force-%d", probes.Add(1))
 	bound, unbound := name+"-bound", name+"-namespaced"

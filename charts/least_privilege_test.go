@@ -44,7 +44,7 @@ const (
 )
 
 // clientOf returns a client of a user.
-func clientOf(t *testing.T, user string) client.Client {
+func clientOf(t testing.TB, user string) client.Client {
 	t.Helper()
 	config := rest.CopyConfig(testenv.Config(t))
 	if user != "" {
@@ -173,7 +173,7 @@ func ensurePreserved(t *testing.T, c client.Client, name, partOf string) {
 	}
 }
 
-func ensure(t *testing.T, c client.Client, obj client.Object) {
+func ensure(t testing.TB, c client.Client, obj client.Object) {
 	t.Helper()
 	if err := c.Create(t.Context(), obj); client.IgnoreAlreadyExists(err) != nil {
 		t.Fatal(err)

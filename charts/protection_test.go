@@ -112,7 +112,7 @@ func setField(t *testing.T, object *unstructured.Unstructured, value any, path .
 	}
 }
 
-func await(t *testing.T, what string, done func() bool) {
+func await(t testing.TB, what string, done func() bool) {
 	t.Helper()
 	if err := wait.PollUntilContextTimeout(t.Context(), 50*time.Millisecond, time.Minute, true, func(context.Context) (bool, error) {
 		return done(), nil
