@@ -8,6 +8,8 @@ import (
 	"fmt"
 	"testing"
 
+	rbacv1 "k8s.io/api/rbac/v1"
+
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
@@ -51,6 +53,29 @@ func TestWhileTheAPIServerIsAway(t *testing.T) {
 			if r := <-ended; r.code != exitInterrupted {
 				t.Errorf("code %d, printed\n%s", r.code, r.out)
 			}
+		})
+	}
+}
+
+// TestRolloutStatusWithoutWatch: a user who may read a Workload, and list or watch nothing, follows its rollout.
+func TestRolloutStatusWithoutWatch(t *testing.T) {
+	for name, verbs := range map[string][]string{"get": {"get"}, "get and list": {"get", "list"}} {
+		t.Run(name, func(t *testing.T) {
+			f := newFixture(t)
+			w := f.workload()
+			report := func(ready int32, phase v1alpha.RolloutPhase) {
+				w.Status.DesiredReplicas, w.Status.UpdatedAvailableReplicas = 2, ready
+				w.Status.ObservedGeneration, w.Status.Rollout = w.Generation, &v1alpha.WorkloadRolloutStatus{Phase: phase}
+				f.update(w)
+			}
+			report(1, v1alpha.RolloutProgressing)
+			config := f.user(rbacv1.PolicyRule{APIGroups: []string{v1alpha.GroupVersion.Group}, Resources: []string{"workloads"}, Verbs: verbs})
+			out, ended := &buffer{}, make(chan result, 1)
+			go func() { ended <- f.call(call{config: config, out: out}, "rollout", "status", "web") }()
+			f.eventually(out, "1 of 2 updated")
+			report(2, v1alpha.RolloutComplete)
+			f.eventually(out, "successfully rolled out")
+			f.want(<-ended, 0)
 		})
 	}
 }

@@ -82,7 +82,7 @@ func (c *commands) list(ctx context.Context, o *listing) error {
 	if o.waiting {
 		return c.listWaiting(ctx, s, o, options)
 	}
-	found, err := c.overviews(ctx, s.Project.Client, options)
+	found, err := view.ReadOverviews(ctx, s.Project.Client, c.Clock.Now(), options...)
 	switch {
 	case err != nil:
 		return err
@@ -154,11 +154,6 @@ func (o *listing) nothing(s *command.Session) string {
 	return fmt.Sprintf("No resources found in %s namespace.", s.Namespace)
 }
 
-// overviews reads the selected Workloads, in the order in which they are shown.
-func (c *commands) overviews(ctx context.Context, project client.Reader, options []client.ListOption) ([]view.Overview, error) {
-	return view.ReadOverviews(ctx, project, c.Clock.Now(), options...)
-}
-
 // watchOverviews prints what changes, until the user ends it. An outage of the API server is told once.
 func (c *commands) watchOverviews(ctx context.Context, o *listing, watched live.Options, before []view.Overview) error {
 	w, err := live.Start(ctx, watched, nil)
@@ -173,18 +168,28 @@ func (c *commands) watchOverviews(ctx context.Context, o *listing, watched live.
 		if err := w.TellProblem(c.Streams.ErrOut); err != nil {
 			return err
 		}
-		now, err := c.overviews(ctx, w.Planes().Project, options)
+		now, err := view.ReadOverviews(ctx, w.Planes().Project, c.Clock.Now(), options...)
 		if err != nil {
 			return err
 		}
-		changed := slices.DeleteFunc(slices.Clone(now), func(overview view.Overview) bool {
-			return slices.ContainsFunc(before, func(other view.Overview) bool { return equality.Semantic.DeepEqual(overview, other) })
-		})
-		if err := c.printOverviews(o, changed, false); err != nil {
+		if err := c.printOverviews(o, changed(before, now), false); err != nil {
 			return err
 		}
 		before = now
 	}
+}
+
+// changed returns the rows that differ from before.
+func changed(before, now []view.Overview) []view.Overview {
+	type key struct{ namespace, name string }
+	known := make(map[key]*view.Overview, len(before))
+	for i := range before {
+		known[key{before[i].Namespace, before[i].Name}] = &before[i]
+	}
+	return slices.DeleteFunc(slices.Clone(now), func(row view.Overview) bool {
+		former := known[key{row.Namespace, row.Name}]
+		return former != nil && equality.Semantic.DeepEqual(*former, row)
+	})
 }
 
 // printOverviews prints rows of the table.

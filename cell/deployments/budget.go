@@ -64,10 +64,11 @@ func (s *scope) disrupt(ctx context.Context, remove []*v1alpha.Instance, then fu
 	var failed error
 	for _, instance := range remove {
 		pod, err := s.podOf(ctx, instance)
-		allowed := false
-		if err == nil {
-			allowed, err = s.mayStop(ctx, instance, pod)
+		if err != nil {
+			failed = err
+			break
 		}
+		allowed, err := s.mayStop(ctx, instance, pod)
 		if err != nil {
 			failed = err
 			break
@@ -83,8 +84,8 @@ func (s *scope) disrupt(ctx context.Context, remove []*v1alpha.Instance, then fu
 }
 
 // mayStop reports whether the agent may stop an Instance now, and takes the disruption from the budget: with a floor, it
-// evicts the Pod. It is asked before every stop that the agent begins by itself. What has stopped already, and what a
-// suspension or a lost node stops, is not asked: see cell/runtime.
+// evicts the Pod. It is asked before every stop that a floor limits: not before Pods are deleted that have ended, that are on
+// a lost node, or whose project is suspended (cell/runtime).
 func (s *scope) mayStop(ctx context.Context, instance *v1alpha.Instance, pod *corev1.Pod) (bool, error) {
 	switch {
 	case s.floor() == nil:

@@ -68,7 +68,7 @@ func (s *scope) removeInstance(ctx context.Context, instance *v1alpha.Instance) 
 	return s.stopPod(ctx, pod)
 }
 
-// podOf returns the Pod with the name of an Instance; empty: there is none.
+// podOf returns the Pod with the name of an Instance, or an empty one if it does not exist.
 func (s *scope) podOf(ctx context.Context, instance *v1alpha.Instance) (*corev1.Pod, error) {
 	pod := &corev1.Pod{}
 	if err := s.Client.Get(ctx, client.ObjectKeyFromObject(instance), pod); client.IgnoreNotFound(err) != nil {

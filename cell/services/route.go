@@ -170,7 +170,7 @@ func (s *scope) keepAttached(wanted *corev1.Service) {
 func (s *scope) attach(service *corev1.Service, route *unstructured.Unstructured, at attachment) {
 	accepted, problem := at.answer(route)
 	addresses, again, name := addressesOf(at.gateway), routeStep, at.gateway.GetName()
-	programmed := s.untilProgrammed(accepted)
+	remaining := s.untilProgrammed(accepted)
 	unrouted, all := at.unrouted(route)
 	if len(unrouted) > 0 {
 		metav1.SetMetaDataAnnotation(&service.ObjectMeta, v1alpha.AnnotationUnroutedHostnames, strings.Join(unrouted, ","))
@@ -190,8 +190,8 @@ func (s *scope) attach(service *corev1.Service, route *unstructured.Unstructured
 	case addresses == "":
 		s.remember(service, v1alpha.AnnotationGatewayAddresses, "")
 		wait(fmt.Sprintf("Gateway %s of the cell has no address", name))
-	case programmed > 0:
-		again = programmed
+	case remaining > 0:
+		again = remaining
 		wait(fmt.Sprintf("Gateway %s of the cell has accepted HTTPRoute %s, and gets %s to apply it", name, s.key, settleTime))
 	case len(unrouted) > 0:
 		s.remember(service, v1alpha.AnnotationGatewayAddresses, addresses)

@@ -101,15 +101,28 @@ func (c *commands) followRollout(ctx context.Context, name string, watch bool) e
 		if err := w.Wait(ctx); err != nil {
 			return err
 		}
-		if err := w.Planes().Project.Get(ctx, s.Key(name), workload); apierrors.IsNotFound(err) {
+		read := &v1alpha.Workload{}
+		switch err := w.Planes().Project.Get(ctx, s.Key(name), read); {
+		case apierrors.IsNotFound(err):
 			return err
-		} else if err != nil {
+		case err != nil:
 			w.Failed(ctx, err)
+		default:
+			workload = newest(workload, read)
 		}
 		if err := w.TellProblem(c.Streams.ErrOut); err != nil {
 			return err
 		}
 	}
+}
+
+// newest returns what was read, unless it is an earlier spec: the cache may begin with the state before a change that the
+// first read has seen, and the rollout before may be complete.
+func newest(known, read *v1alpha.Workload) *v1alpha.Workload {
+	if read.UID == known.UID && read.Generation < known.Generation {
+		return known
+	}
+	return read
 }
 
 // watchWorkload watches a Workload without its Instances. Kinds that the user may not list are read each time.

@@ -12,6 +12,25 @@ import (
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
 
+// TestACacheThatBeginsEarlier: a rollout is not complete because the one before a change that was read is.
+func TestACacheThatBeginsEarlier(t *testing.T) {
+	known := &v1alpha.Workload{ObjectMeta: metav1.ObjectMeta{UID: "1", Generation: 2}}
+	for name, test := range map[string]struct {
+		read metav1.ObjectMeta
+		want bool
+	}{
+		"earlier":          {read: metav1.ObjectMeta{UID: "1", Generation: 1}},
+		"the same":         {read: metav1.ObjectMeta{UID: "1", Generation: 2}, want: true},
+		"later":            {read: metav1.ObjectMeta{UID: "1", Generation: 3}, want: true},
+		"another Workload": {read: metav1.ObjectMeta{UID: "2", Generation: 1}, want: true},
+	} {
+		read := &v1alpha.Workload{ObjectMeta: test.read}
+		if got := newest(known, read) == read; got != test.want {
+			t.Errorf("%s: read is taken: %t", name, got)
+		}
+	}
+}
+
 func TestRolloutMessage(t *testing.T) {
 	tests := map[v1alpha.RolloutPhase]struct {
 		done, fails bool

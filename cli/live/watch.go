@@ -53,7 +53,8 @@ type Options struct {
 	Project, Hub *Plane
 	// ProjectName selects the copies of the project on the hub.
 	ProjectName string
-	// Key of the Workload. Without a name all Workloads of the namespace are watched, and without a namespace the Workloads of all namespaces.
+	// Key of the Workload. Without a name all Workloads of the namespace are watched, and without a namespace the Workloads of
+	// all namespaces.
 	Key types.NamespacedName
 	// Selector selects Workloads. If it is not nil, their Instances are not watched.
 	Selector labels.Selector
@@ -218,7 +219,8 @@ func (w *Watch) Problem() string {
 	return fmt.Sprintf("! not updated since %s: %s", w.since.UTC().Format("15:04:05Z"), w.problem)
 }
 
-// TellProblem prints once that changes may be missing at present, and later that they are complete again.
+// TellProblem prints once that changes may be missing at present, and later that they are complete again. It is not for
+// concurrent use.
 func (w *Watch) TellProblem(out io.Writer) error {
 	before, now := w.told, w.Problem()
 	w.told = now

@@ -172,9 +172,9 @@ func (w *world) report(c *cell) report {
 // suspend stops all Instances of a cell whose project is suspended. That is no voluntary disruption: they count as
 // failed.
 func (c *cell) suspend(suspended bool) {
-	for index, one := range c.instances {
-		if suspended && one.available {
-			one.available, c.fresh[index], c.excused[index] = false, true, true
+	if suspended {
+		for index := range c.instances {
+			c.fail(index)
 		}
 	}
 	c.suspended = suspended

@@ -131,7 +131,7 @@ func (w *world) disturb(c *cell) {
 		}
 		c.drained[index] = true
 	case one.available:
-		one.available, c.fresh[index], c.excused[index] = false, true, true
+		c.fail(index)
 	}
 }
 
