@@ -17,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/selection"
+	"k8s.io/client-go/discovery"
 	"k8s.io/utils/clock"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -104,6 +105,9 @@ func Setup(mgr ctrl.Manager, o Options) error {
 	if err := owned.Index(context.Background(), mgr.GetFieldIndexer()); err != nil {
 		return err
 	}
+	if err := adapt(mgr, &o.Runtime); err != nil {
+		return err
+	}
 	options := controller.Options{MaxConcurrentReconciles: o.Concurrency, ReconciliationTimeout: reconcileTimeout}
 	recorder := mgr.GetEventRecorderFor("karmada-compute-cell") //nolint:staticcheck // As on the hub, core v1 Events.
 	keeper := collector.NewKeeper(collector.KeeperOptions{
@@ -148,4 +152,24 @@ func Setup(mgr ctrl.Manager, o Options) error {
 		Client: mgr.GetClient(), APIReader: mgr.GetAPIReader(), Strays: keeper, Interval: o.AuditInterval, Confirm: confirmAfter,
 		Clock: o.Clock, Registerer: o.Registerer,
 	}))
+}
+
+// adapt leaves out of Pods what the API server of the cell does not serve. A cell that is upgraded later gets it with the next
+// start of the agent.
+func adapt(mgr ctrl.Manager, settings *runtime.Settings) error {
+	reader, err := discovery.NewDiscoveryClientForConfigAndClient(mgr.GetConfig(), mgr.GetHTTPClient())
+	if err != nil {
+		return fmt.Errorf("make a client for the version of the cell's API server: %w", err)
+	}
+	served, err := reader.ServerVersion()
+	if err != nil {
+		return fmt.Errorf("get the version of the cell's API server: %w", err)
+	}
+	if err := settings.AdaptTo(served.GitVersion); err != nil {
+		return err
+	}
+	if settings.WithoutSleep {
+		mgr.GetLogger().Info("Pods have no preStop of the agent: this version of Kubernetes does not serve its handler sleep", "version", served.GitVersion)
+	}
+	return nil
 }

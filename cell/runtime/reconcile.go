@@ -240,7 +240,9 @@ func (s *scope) preparePod(ctx context.Context) (*corev1.Pod, error) {
 func newPod(deployment *v1alpha.WorkloadDeployment, instance *v1alpha.Instance, settings *Settings) *corev1.Pod {
 	pod := desiredPod(instance, settings)
 	resolveFields(&pod.Spec, instance, deployment)
-	leaveFirst(&pod.Spec, deployment.Spec.Service)
+	if !settings.WithoutSleep {
+		leaveFirst(&pod.Spec, deployment.Spec.Service)
+	}
 	maps.Copy(pod.Labels, isolation.PodLabels(deployment, instance))
 	return pod
 }

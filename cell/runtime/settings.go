@@ -12,6 +12,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/karmada-compute/karmada-compute/api/v1alpha"
 )
@@ -38,6 +39,22 @@ type Settings struct {
 	// NodeLossAfter is the time, to the second, for which a node may not respond, or not be ready, before Kubernetes
 	// evicts the Pods of its Instances. Pods of Instances that wait for their node are never evicted for that.
 	NodeLossAfter time.Duration
+	// WithoutSleep says that the API server of the cell does not serve the handler sleep of preStop: before 1.29 it refuses each Pod
+	// that has it.
+	WithoutSleep bool
+}
+
+// sleepServed is the first version of Kubernetes that serves the handler sleep without a feature gate.
+var sleepServed = version.MajorMinor(1, 30)
+
+// AdaptTo leaves out of Pods what an API server of a version such as v1.28.3 does not serve.
+func (s *Settings) AdaptTo(served string) error {
+	parsed, err := version.ParseGeneric(served)
+	if err != nil {
+		return fmt.Errorf("read the version of the cell's API server: %w", err)
+	}
+	s.WithoutSleep = parsed.LessThan(sleepServed)
+	return nil
 }
 
 // runtimeClass is the RuntimeClass for a template; ok is false when this cell does not serve the class.

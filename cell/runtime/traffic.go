@@ -21,7 +21,7 @@ const (
 // Kubernetes does both at the same time. It applies to every way in which a Pod stops, an eviction too. A container with a
 // preStop of its own decides by itself, and half of the grace period remains for the container.
 //
-// Only new Pods have it: a Service that is added replaces no Instance.
+// Only new Pods have it: a Service that is added replaces no Instance. The caller leaves it out where the cell does not serve it.
 func leaveFirst(pod *corev1.PodSpec, service *v1alpha.WorkloadService) {
 	seconds := min(leaveSeconds, ptr.Deref(pod.TerminationGracePeriodSeconds, defaultGrace)/2)
 	if service == nil || seconds < 1 {

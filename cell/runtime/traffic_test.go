@@ -50,3 +50,25 @@ func TestLeaveFirst(t *testing.T) {
 		})
 	}
 }
+
+// TestOldCellsHaveNoSleep: before 1.30 an API server refuses a Pod with the handler sleep, or drops it without a word. So the Pod
+// does not have it there.
+func TestOldCellsHaveNoSleep(t *testing.T) {
+	t.Parallel()
+	for served, want := range map[string]bool{
+		"v1.26.0": false, "v1.28.15+k3s1": false, "v1.29.4-eks-036c24b": false, "v1.30.0": true, "v1.35.4": true,
+	} {
+		settings := Settings{}
+		if err := settings.AdaptTo(served); err != nil {
+			t.Fatal(err)
+		}
+		deployment := &v1alpha.WorkloadDeployment{Spec: v1alpha.WorkloadDeploymentSpec{Service: &v1alpha.WorkloadService{}}}
+		pod := newPod(deployment, sandbox(v1alpha.SandboxContainer{Name: "app"}), &settings)
+		if lifecycle := pod.Spec.Containers[0].Lifecycle; (lifecycle != nil) != want {
+			t.Errorf("%s: lifecycle %+v, want a preStop: %t", served, lifecycle, want)
+		}
+	}
+	if err := (&Settings{}).AdaptTo("of today"); err == nil {
+		t.Error("a version that cannot be read is taken")
+	}
+}
