@@ -38,6 +38,10 @@ BOILERPLATE := $(CURDIR)/hack/boilerplate.go.txt
 # by tests and API servers that collect garbage less often, and a second of each package by binaries without debug information.
 UNIT = GOGC=400 go test -ldflags=-w -p $$((2 * $$(getconf _NPROCESSORS_ONLN))) -vet=off -timeout $(TEST_TIMEOUT)
 LONG := '^TestLong'
+# NAMES are the tests that `make test` leaves to `make test-all`, as an alternative of a regular expression.
+NAMES := $$(grep '^Test' $(CURDIR)/hack/later.txt | paste -sd '|' -)
+# packages lists the packages of a module whose tests have a name. The product's module has two folders with modules of their own.
+packages = $$(grep -rlE --include='*_test.go' --exclude-dir=test --exclude-dir=tools "^func ($(1))\(" . | xargs -rn1 dirname | sort -u)
 MODEL = go test -count=1 -timeout 30m -run 'TestModel|TestLong' -v
 SIMULATION = -args -model.steps=$(or $(STEPS),1000000) -model.seed=$(or $(SEED),1)
 # Compilers that collect garbage less often take a third less time.
@@ -124,15 +128,19 @@ presubmit: $(GOLANGCI_LINT) ## Check what differs from BASE=origin/main: generat
 	hack/presubmit.sh $(BASE)
 
 .PHONY: test
-test: binaries verify lint unit core ## Run verify, lint, unit tests, and the scenarios of the main path of every capability.
+test: binaries verify lint unit main ## Run verify, lint, unit tests, and the scenarios of the main path of a Workload.
 
 .PHONY: test-all
-test-all: test ## Run `make test`, and then all other scenarios but the long ones: everything that CI runs for each change.
+test-all: test later ## Run `make test`, and then all other tests and scenarios but the long ones: everything that CI runs for each change.
 	@go run ./hack/federation binaries --dns
-	@$(MAKE) --no-print-directory features TAGS='~@core && ~@long'
+	@$(MAKE) --no-print-directory features TAGS='~@main && ~@long'
+
+.PHONY: main
+main: ## Run the scenarios tagged @main.
+	@$(MAKE) --no-print-directory features TAGS=@main
 
 .PHONY: core
-core: ## Run the scenarios tagged @core.
+core: ## Run the scenarios tagged @core: the main path of every capability.
 	$(CORE)
 
 .PHONY: binaries
@@ -175,17 +183,22 @@ lua: ## Run the interpreter's tests on the Lua of each older version of Karmada 
 
 .PHONY: unit
 unit: rules lua ## Run unit tests, reconcilers against a real kube-apiserver among them.
-	$(UNIT) -skip $(LONG) ./...
+	$(UNIT) -skip "^(TestLong.*|$(NAMES))$$" ./...
 	go test -C api -vet=off ./...
-	cd test && $(UNIT) -skip $(LONG) $$(go list ./... | grep -v /features)
+	cd test && $(UNIT) -skip "^(TestLong.*|$(NAMES))$$" $$(go list ./... | grep -v /features)
 	go test -C hack/tools/gitops -vet=off ./...
+
+.PHONY: later
+later: lua ## Run the unit tests that `make test` leaves out: hack/later.txt, helm, the prose linter, and the interpreter on older versions of Karmada.
+	$(UNIT) -run "^($(NAMES))$$" $(call packages,$(NAMES))
+	cd test && $(UNIT) -run "^($(NAMES))$$" $(call packages,$(NAMES))
 	go test -C hack/tools/helm -count=1 -timeout $(TEST_TIMEOUT) ./...
 	go test -C hack/tools/prose -count=1 -timeout $(TEST_TIMEOUT) ./...
 
 .PHONY: long
 long: ## Run what takes long, before a release: TestLong… of each package, the tests of images and releases, and the scenarios tagged @long.
-	$(UNIT) -run $(LONG) $$(grep -rl --include='*_test.go' --exclude-dir=test --exclude-dir=tools '^func TestLong' . | xargs -n1 dirname | sort -u)
-	cd test && $(UNIT) -run $(LONG) $$(grep -rl --include='*_test.go' '^func TestLong' . | xargs -n1 dirname | sort -u)
+	$(UNIT) -run $(LONG) $(call packages,TestLong.*)
+	cd test && $(UNIT) -run $(LONG) $(call packages,TestLong.*)
 	go test -C hack/tools/images -count=1 -timeout $(TEST_TIMEOUT) ./...
 	@go run ./hack/federation binaries --dns
 	@$(MAKE) --no-print-directory features TAGS=@long

@@ -45,7 +45,7 @@ Feature: Admission
     Then that is refused with "may not get secrets \"root-password\""
     And that is refused with "spec.template.spec.volumes[0]"
 
-  @core
+  @core @main
   Scenario: One answer names every error
     When the consumer tries to create the sample Workload with {"spec":{"template":{"spec":{"runtime":{"resources":{"instanceType":"huge"},"sandbox":{"containers":[{"name":"a","image":"not an image"},{"name":"b","image":"docker.io/library/nginx:1.27","volumeAttachments":[{"name":"missing","mountPath":"relative"}]}]}}}}}}
     Then that is refused with "spec.template.spec.runtime.sandbox.containers[0].image"

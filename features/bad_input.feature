@@ -4,7 +4,7 @@ Feature: Bad input
   Background:
     Given a namespace in project "north"
 
-  @core
+  @core @main
   Scenario: A city that the project may not use
     When the consumer tries to create Workload "web" with
       | placement | cities   | replicas |

@@ -5,7 +5,7 @@ Feature: Delete a Workload
   Background:
     Given a namespace in project "north"
 
-  @core
+  @core @main
   Scenario: Everything is deleted
     Given Workload "web" runs with
       | placement | cities   | replicas |

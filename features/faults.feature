@@ -112,7 +112,7 @@ Feature: Faults of any process
     And at most 15 seconds have passed
     And instance "web-main-dfw-0" in cell "dfw" was not replaced
 
-  @core
+  @core @main
   Scenario: G. A deployment that its consumer deletes by mistake is recreated and keeps its Instances
     Given Workload "web" runs with
       | placement | cities | replicas |

@@ -54,7 +54,7 @@ Feature: Least privilege
       | cell/dfw      | system:serviceaccount:karmada-system:karmada-compute | may not | list   | secrets                                          |
       | cell/dfw      | system:serviceaccount:karmada-system:karmada-compute | may not | list   | pods                                             |
 
-  @core
+  @core @main
   Scenario: The add-on's credential for the hub in the wrong hands
     Given a namespace in project "north"
     And the consumer is allowed to do everything to "secrets" in the namespace

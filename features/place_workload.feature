@@ -5,7 +5,7 @@ Feature: Place a Workload
   Background:
     Given a namespace in project "north"
 
-  @core
+  @core @main
   Scenario: A deployment per placement and city
     When the consumer creates Workload "web" with
       | placement | cities   | replicas |

@@ -1,7 +1,7 @@
 Feature: Projects do not see each other
   Two projects may use the same names. A project without Workloads needs no watches.
 
-  @core
+  @core @main
   Scenario: Equal names in two projects
     Given a namespace in project "north" and one of the same name in project "south"
     When in project "north" the consumer creates Workload "web" with

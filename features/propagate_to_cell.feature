@@ -4,7 +4,7 @@ Feature: Propagate to the cell of the city
   Background:
     Given a namespace in project "north"
 
-  @core
+  @core @main
   Scenario: The hub has a namespace, a copy and a policy, and only the cell of the city has the deployment
     When the consumer creates Workload "web" with
       | placement | cities | replicas |
@@ -21,7 +21,7 @@ Feature: Propagate to the cell of the city
     And cell "dfw" has exactly the workloaddeployments "web-main-dfw"
     And cell "ord" has nothing of the namespace
 
-  @core
+  @core @main
   Scenario: A namespace that disappears from a cell is recreated with its objects
     Given Workload "web" runs with
       | placement | cities | replicas |

@@ -3,7 +3,7 @@ Feature: Quota
   Where quota is configured, an Instance starts only when its project's quota is granted, and holds a claim exactly as long as it
   exists.
 
-  @core
+  @core @main
   Scenario: Instances within the quota start; the others name the missing quota and start when it is raised
     Given a project of its own with quota for 1 Instances
     When the consumer creates Workload "web" with

@@ -10,7 +10,7 @@ Feature: Roll out a template
       | main      | DFW, ORD | 2        |
     And workload "web" has "status.rollout.phase" "Complete"
 
-  @core
+  @core @main
   Scenario: City after city
     When the consumer patches workload "web" with {"spec":{"template":{"spec":{"runtime":{"sandbox":{"containers":[{"name":"app","image":"docker.io/library/nginx:1.28"}]}}}}}}
     Then workload "web" has "status.rollout.revision" "2"
@@ -152,7 +152,7 @@ Feature: Roll out a template
     And workload "web" still has "status.availableReplicas" "4"
     And workload "web" still has "status.rollout.revision" "1"
 
-  @core
+  @core @main
   Scenario: An undo leaves healthy Instances alone
     Given "metadata.uid" of pod "web-main-ord-1" in cell "ord" is remembered as "ORD"
     And "metadata.uid" of pod "web-main-dfw-0" in cell "dfw" is remembered as "DFW"

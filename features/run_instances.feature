@@ -4,7 +4,7 @@ Feature: Run Instances in a cell
   Background:
     Given a namespace in project "north"
 
-  @core
+  @core @main
   Scenario: Instances start in order, each after the previous one is Ready
     When the consumer creates Workload "web" with
       | placement | cities | replicas |
@@ -19,7 +19,7 @@ Feature: Run Instances in a cell
     And in cell "dfw" each Instance was created after the previous one was Ready
     And every instance in cell "dfw" still has no "spec.controller.schedulingGates"
 
-  @core
+  @core @main
   Scenario: Scaling adds and removes the highest indices
     Given Workload "web" runs with
       | placement | cities | replicas |

@@ -32,7 +32,7 @@ Feature: Schema
       | a port out of range           | {"spec":{"template":{"spec":{"runtime":{"sandbox":{"containers":[{"name":"a","image":"x","ports":[{"name":"p","port":70000}]}]}}}}}}                                                    | ports[0].port                                    |
       | a name that is no DNS label   | {"metadata":{"name":"a.b"}}                                                                                                                                                             | must be a DNS label                              |
 
-  @core
+  @core @main
   Scenario: Valid values are accepted, and nothing is added to lists
     When the consumer tries to create the sample Workload with {"spec":{"placements":[{"name":"a","cityCodes":["DFW"],"scaleSettings":{"minReplicas":1,"maxReplicas":2,"metrics":[{"resource":{"name":"cpu","target":{"averageValue":"500m"}}}]}}],"template":{"spec":{"runtime":{"sandbox":{"containers":[{"name":"a","image":"docker.io/library/nginx:1.27","ports":[{"name":"http","port":80}]}]}}}}}}
     Then that is not refused

@@ -2,7 +2,7 @@ Feature: Workloads reach each other by name in a city
   A Workload with spec.service has a Service of its name in each of its cells, over the Instances of all its placements there.
   Kubernetes itself keeps the endpoints: they are the Pods of the Instances that are Ready.
 
-  @core
+  @core @main
   Scenario: A Workload has a name in its cell for as long as it wants one
     Given a namespace in project "north"
     When the consumer creates in the project

@@ -2,7 +2,7 @@
 Feature: Sessions
   A consumer reads logs and runs commands from the project alone, if the operator allows it.
 
-  @core
+  @core @main
   Scenario: Sessions are disabled by default
     Given a namespace in project "north"
     And the consumer is allowed to do everything to "instancesessions.compute.datumapis.com" in the namespace

@@ -2,7 +2,7 @@ Feature: Instance types, networks and placements
   Operators define instance types. NetworkPolicies in a cell follow from the template. A placement names cities or locations, or
   selects locations by labels.
 
-  @core
+  @core @main
   Scenario: An Instance gets the size of its type and keeps it
     Given a namespace in project "north"
     And an operator creates on the hub

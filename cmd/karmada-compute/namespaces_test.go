@@ -47,10 +47,10 @@ func inOwnProcess(t *testing.T) bool {
 	return true
 }
 
-// TestNamespaces: without Milo, a replica with the chart's roles admits the Workloads of a labelled namespace, keeps a
+// TestAReplicaWithoutMilo: without Milo, a replica with the chart's roles admits the Workloads of a labelled namespace, keeps a
 // WorkloadDeployment beside the Workload and its copy in a hub namespace of the same API server, distinguishes the two,
 // and leaves nothing.
-func TestNamespaces(t *testing.T) {
+func TestAReplicaWithoutMilo(t *testing.T) {
 	if inOwnProcess(t) {
 		return
 	}

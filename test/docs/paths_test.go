@@ -26,6 +26,9 @@ var generatedOnly = []string{"cell/access/", "hub/access/"}
 // code matches a path that a page sets in code.
 var code = regexp.MustCompile("`([A-Za-z0-9_.-]+(?:/[A-Za-z0-9_.-]+)+)`")
 
+// test matches the declaration of a test.
+var test = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
+
 // TestPathsExist: the paths that pages name exist, and the names in packages. Names with a slash that are no path begin with no folder
 // of the repository.
 func TestPathsExist(t *testing.T) {
@@ -178,4 +181,47 @@ func paths(t *testing.T, page string) []string {
 		found = append(found, match[1])
 	}
 	return found
+}
+
+// TestLaterTestsExist: hack/later.txt names each test once, and no test that is not there. A name with a mistake would select nothing.
+func TestLaterTestsExist(t *testing.T) {
+	content, err := os.ReadFile(filepath.Join(repository, "hack/later.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	declared := map[string]bool{}
+	for _, name := range declaredTests(t) {
+		declared[name] = true
+	}
+	seen := map[string]bool{}
+	for name := range strings.Lines(string(content)) {
+		name = strings.TrimSuffix(name, "\n")
+		switch {
+		case name == "" || strings.HasPrefix(name, "#"):
+		case seen[name]:
+			t.Errorf("hack/later.txt names %s twice", name)
+		case !declared[name] || strings.HasPrefix(name, "TestLong"):
+			t.Errorf("hack/later.txt names %q, which is not a test, or one of make long", name)
+		}
+		seen[name] = name != ""
+	}
+}
+
+// declaredTests are the names of the tests of the repository.
+func declaredTests(t *testing.T) []string {
+	var names []string
+	err := filepath.WalkDir(repository, func(path string, entry fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		for _, match := range test.FindAllSubmatch(content, -1) {
+			names = append(names, string(match[1]))
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
 }

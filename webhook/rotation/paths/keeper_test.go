@@ -66,7 +66,7 @@ func stored(t *testing.T, hub client.Client) *corev1.Secret {
 // secretIn is the last segment of a path.
 func secretIn(path string) string { return strings.TrimPrefix(path, plain+"/") }
 
-func TestOptions(t *testing.T) {
+func TestOptionsOfTheKeeper(t *testing.T) {
 	hub := fake.NewFakeClient()
 	for name, options := range map[string]Options{
 		"no client":  {Store: rotation.Store{Secret: secretName}},
