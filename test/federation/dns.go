@@ -235,7 +235,7 @@ func (f *Federation) startExternalDNS(ctx context.Context, path, metrics string)
 		Args: []string{
 			"--kubeconfig=" + kubeconfig, "--namespace=" + karmadaSystem, "--source=crd",
 			"--crd-source-apiversion=externaldns.k8s.io/v1alpha1", "--crd-source-kind=DNSEndpoint",
-			"--provider=coredns", "--coredns-prefix=" + skyDNS + "/", "--registry=noop", "--policy=sync",
+			"--provider=coredns", "--coredns-prefix=" + skyDNS + "/", "--registry=txt", "--txt-owner-id=" + planeHub, "--policy=sync",
 			// A change is written within a second.
 			"--interval=1s", "--events", "--min-event-sync-interval=1s", "--metrics-address=" + metrics,
 		},
