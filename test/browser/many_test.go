@@ -195,9 +195,9 @@ const countLayouts = `(() => {
   Object.defineProperty(Element.prototype, 'scrollHeight', { get() { window.layouts += 1; return height.get.call(this); } });
 })()`
 
-// TestLog: the user follows the log of an Instance as it is written, in each of its containers, and from before a
+// TestPageOfALog: the user follows the log of an Instance as it is written, in each of its containers, and from before a
 // restart, by keyboard. Markup from the container stays text. The log ends when its dialog is closed.
-func TestLog(t *testing.T) {
+func TestPageOfALog(t *testing.T) {
 	f := newFleet(1, "DFW")
 	b := f.open(t)
 	b.run(chromedp.Click(`a[href="#web"]`))

@@ -71,8 +71,8 @@ func TestCreation(t *testing.T) {
 	b.shows("#workloads", "No Workloads in this namespace")
 }
 
-// TestRollout: the page shows a rollout as it moves from city to city, what each city waits for, and the budget.
-func TestRollout(t *testing.T) {
+// TestPageOfARollout: the page shows a rollout as it moves from city to city, what each city waits for, and the budget.
+func TestPageOfARollout(t *testing.T) {
 	p := newProject(t)
 	w, cities := p.running("web", 3, "DFW", "FRA", "ORD")
 	p.running("shop", 2, "DFW", "ORD")
@@ -149,8 +149,8 @@ func TestBrokenTemplate(t *testing.T) {
 	b.expect("TrustedHTML")
 }
 
-// TestLostCell: the operator acts on a cell that is not heard.
-func TestLostCell(t *testing.T) {
+// TestPageOfALostCell: the operator acts on a cell that is not heard.
+func TestPageOfALostCell(t *testing.T) {
 	p := newProject(t)
 	w, cities := p.running("web", 2, "DFW", "ORD")
 	lost := is(v1alpha.ConditionStatusCurrent, metav1.ConditionFalse, v1alpha.ReasonCellNotReady, "cell ord does not answer")
