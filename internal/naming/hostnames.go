@@ -108,12 +108,12 @@ func (h *Hostnames) Refusal(project, name string) string {
 		project, strings.Join(domains[:min(len(domains), most)], ", "))
 }
 
-// Exclusive returns the names of a Workload that no Workload of another project can have: the name by the pattern, if the
-// project is a label of it, and the asked ones whose domains no other project has. Requests for other names could reach
-// another project at a Gateway that both use.
+// Exclusive returns the names of a Workload that no Workload of another project can have: the name by the pattern, if it tells
+// the project, and the asked ones whose domains no other project has. Requests for other names could reach another project at a
+// Gateway that both use.
 func (h *Hostnames) Exclusive(hostnames HostnameOf, asked []string) []string {
 	var names []string
-	if slices.Contains(strings.Split(h.Pattern, "."), "{project}") && h.PatternRefusal(hostnames) == "" {
+	if h.tells(hostnames.Project) && h.PatternRefusal(hostnames) == "" {
 		names = append(names, h.ByPattern(hostnames))
 	}
 	for _, name := range asked {
@@ -122,6 +122,17 @@ func (h *Hostnames) Exclusive(hostnames HostnameOf, asked []string) []string {
 		}
 	}
 	return names
+}
+
+// tells reports whether the name that the pattern gives tells a project from all others that it tells: the project is a label, or
+// the first or last part of one that has it with a dash. There it must have no dash itself: web-a-b could be Workload web of
+// project a-b, or web-a of b.
+func (h *Hostnames) tells(project string) bool {
+	const placeholder = "{project}"
+	return slices.ContainsFunc(strings.Split(h.Pattern, "."), func(label string) bool {
+		isPart := strings.HasPrefix(label, placeholder+"-") || strings.HasSuffix(label, "-"+placeholder)
+		return label == placeholder || isPart && !strings.Contains(project, "-")
+	})
 }
 
 // isShared reports whether another project may ask for a name, too.

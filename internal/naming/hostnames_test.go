@@ -110,7 +110,10 @@ func TestExclusive(t *testing.T) {
 		want    string
 	}{
 		"the project is a label":         {"{workload}.{project}.apps.example.com", nil, "web.shop.apps.example.com"},
-		"the project is a part of one":   {"{workload}-{project}.apps.example.com", nil, ""},
+		"the project is the last part":   {"{workload}-{project}.apps.example.com", nil, "web-shop.apps.example.com"},
+		"the project is the first part":  {"{project}-{workload}.apps.example.com", nil, "shop-web.apps.example.com"},
+		"the project is inside of one":   {"{workload}-{project}-{namespace}.apps.example.com", nil, ""},
+		"no dash before the project":     {"{workload}x{project}.apps.example.com", nil, ""},
 		"the pattern lacks the project":  {"{workload}.apps.example.com", nil, ""},
 		"a domain of the project":        {"", []string{"www.shop.example.com"}, "www.shop.example.com"},
 		"a domain of two projects":       {"", []string{"www.both.example.com"}, ""},
@@ -127,6 +130,24 @@ func TestExclusive(t *testing.T) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
+	}
+}
+
+// TestADashInAProject: with a pattern of dashes, the name of a project with one could be the name of another project's Workload.
+func TestADashInAProject(t *testing.T) {
+	t.Parallel()
+	names := map[string]string{}
+	rules := parsed(t, "{workload}-{project}.apps.example.com")
+	for _, of := range []HostnameOf{{"web", "default", "a-b"}, {"web-a", "default", "b"}, {"a", "default", "b"}, {"a", "default", "b-b"}} {
+		for _, name := range rules.Exclusive(of, nil) {
+			if other := names[name]; other != "" {
+				t.Errorf("%s is routed for projects %s and %s", name, other, of.Project)
+			}
+			names[name] = of.Project
+		}
+	}
+	if len(names) != 2 {
+		t.Errorf("%d names are routed, want the ones of project b: %v", len(names), names)
 	}
 }
 
